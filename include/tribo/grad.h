@@ -1,0 +1,1 @@
+#include <tribo/base.h>

@@ -1,0 +1,10 @@
+/* tribo.h -- rigid-body simulation with hard contact and exact gradients; everything public. */
+#ifndef TRIBO_H
+#define TRIBO_H
+#include <tribo/base.h>
+#include <tribo/contact.h>
+#include <tribo/grad.h>
+#include <tribo/model.h>
+#include <tribo/qcqp.h>
+#include <tribo/sim.h>
+#endif

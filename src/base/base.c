@@ -1,0 +1,63 @@
+/* base.c -- status texts, memory, hash. */
+#include "base/base.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tribo/version.h>
+
+const char *tribo_status_text(tribo_status s) {
+    switch (s) {
+#define TRIBO_X(name, value, text)                                                                                     \
+    case TRIBO_##name:                                                                                                 \
+        return text;
+        TRIBO_STATUS_LIST(TRIBO_X)
+#undef TRIBO_X
+    }
+    return "unknown status";
+}
+
+const char *tribo_version(void) {
+    return TRIBO_VERSION;
+}
+
+void *ti_alloc(const tribo_allocator *a, size_t bytes) {
+    size_t rounded = (bytes + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
+    void *p = a && a->alloc ? a->alloc(a->ctx, rounded, TI_ALIGN) : aligned_alloc(TI_ALIGN, rounded);
+    return p ? memset(p, 0, rounded) : NULL;
+}
+
+void ti_free(const tribo_allocator *a, void *p, size_t bytes) {
+    if (!p) return;
+    if (a && a->release)
+        a->release(a->ctx, p, (bytes + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN, TI_ALIGN);
+    else
+        free(p);
+}
+
+tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *format, ...) {
+    if (!diag) return s;
+    diag->line = line;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(diag->text, sizeof diag->text, format, args);
+    va_end(args);
+    return s;
+}
+
+bool ti_finite(const double *a, size_t n) {
+    double sum = 0; /* 0 * x is NaN for NaN and Inf, 0 otherwise */
+    for (size_t i = 0; i < n; i++) sum += 0 * a[i];
+    return sum == 0;
+}
+
+uint64_t tribo_hash(const double *a, size_t n, uint64_t seed) {
+    uint64_t h = seed ^ 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = 0x7ff8000000000000u;
+        double x = a[i] + 0.0; /* -0 + 0 = +0 */
+        if (x == x) memcpy(&bits, &x, sizeof bits);
+        h = (h ^ bits) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return h;
+}

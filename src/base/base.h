@@ -1,0 +1,38 @@
+/* base.h -- memory and checks that every room uses. */
+#ifndef TI_BASE_H
+#define TI_BASE_H
+#include <string.h>
+#include <tribo/base.h>
+
+enum { TI_ALIGN = 64 };
+
+/* A zeroed block from the allocator (NULL = malloc), 64-byte aligned; NULL if there is none. */
+void *ti_alloc(const tribo_allocator *a, size_t bytes);
+void ti_free(const tribo_allocator *a, void *p, size_t bytes);
+
+/* Cuts arrays out of one block. With base NULL it only counts, so that the same code measures and lays out. */
+typedef struct ti_arena {
+    char *base;
+    size_t used;
+} ti_arena;
+
+static inline void *ti_carve(ti_arena *m, size_t n, size_t size) {
+    size_t at = m->used;
+    m->used = at + (n * size + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
+    return m->base ? m->base + at : NULL;
+}
+#define TI_CARVE(arena, pointer, n) ((pointer) = ti_carve(arena, (size_t)(n), sizeof *(pointer)))
+
+/* Write "text" and a line into diag, printf-style; returns s, so that an error is one statement. */
+tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* False if any of the n numbers is NaN or infinite. */
+bool ti_finite(const double *a, size_t n);
+
+/* The larger of two; NaN if either is. fmax would hide it. */
+static inline double ti_max(double a, double b) {
+    return a > b || a != a ? a : b;
+}
+
+#endif
