@@ -1,1 +1,171 @@
+/* model.h -- what is simulated: bodies, joints, geoms, materials, and the vector p of every physical number.
+ *
+ * A model is immutable once built and may be shared by threads. Its numbers are not hidden in it: they are handed out
+ * as one flat vector p, which is an ARGUMENT of the dynamics. Parameters have path names: `cube/mass`,
+ * `cube/inertia/xx`, `floor/friction`, `gravity/z`. A body is a link of a kinematic tree; today every moving body is
+ * the root of its own tree on a free joint, and geoms without a body belong to the world.
+ */
+#ifndef TRIBO_MODEL_H
+#define TRIBO_MODEL_H
 #include <tribo/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tribo_builder tribo_builder;
+typedef struct tribo_model tribo_model;
+
+enum { TRIBO_WORLD = -1 };
+
+typedef enum tribo_shape { TRIBO_PLANE, TRIBO_SPHERE, TRIBO_BOX } tribo_shape;
+
+/** What happens where two geoms touch. */
+typedef struct tribo_material {
+    double friction;    /**< kinetic Coulomb coefficient, >= 0 */
+    double stiction;    /**< by how much the static coefficient exceeds the kinetic one, >= 0 */
+    double restitution; /**< Newton's e, 0 to 1 */
+    double baumgarte;   /**< share of a penetration removed in a step, 0 to 1 */
+    double slop;        /**< penetration left alone, m, >= 0 */
+} tribo_material;
+
+/** A moving body. Fill with tribo_default_body() first. */
+typedef struct tribo_body_def {
+    uint32_t struct_size; /**< set by tribo_default_body() */
+    const char *name;     /**< copied; unique among bodies; NULL or "" = `bodyN` */
+    int parent;           /**< body id, or TRIBO_WORLD; only TRIBO_WORLD is accepted today */
+    double pos[3];        /**< m, initial position of the body frame */
+    double quat[4];       /**< initial orientation, w x y z; normalised */
+    bool inertia_given;   /**< false: mass, com and inertia are summed from the geoms */
+    double mass;          /**< kg, > 0 */
+    double com[3];        /**< m, centre of mass in the body frame */
+    double inertia[6];    /**< kg m^2 about the centre of mass, body axes: xx yy zz xy xz yz */
+} tribo_body_def;
+
+/** A shape on a body or in the world. Fill with tribo_default_geom() first. */
+typedef struct tribo_geom_def {
+    uint32_t struct_size;
+    const char *name; /**< copied; unique among geoms; NULL or "" = `geomN` */
+    tribo_shape shape;
+    double size[3]; /**< m: sphere radius | box half extents | plane: ignored */
+    double pos[3];  /**< m, in the body frame (the world's for TRIBO_WORLD) */
+    double quat[4]; /**< in the body frame; a plane's normal is its z axis */
+    double mass;    /**< kg; < 0 = from density; counts only where the body's inertia is not given */
+    double density; /**< kg/m^3 */
+    tribo_material material;
+    int priority;                  /**< of two geoms, the material of the higher one counts; see tribo_pair_def */
+    uint32_t contype, conaffinity; /**< a pair collides if (a.contype & b.conaffinity) | (b.contype & a.conaffinity) */
+} tribo_geom_def;
+
+/** A pair of geoms with a material of its own, instead of one from its geoms.
+ *
+ *  Where no pair is defined, each number of the material is taken from the geom of higher priority; at equal priority
+ *  from the one whose number is larger (MuJoCo's rule for friction); when those are equal too, from the one with the
+ *  lower id. Which geom that is is decided when the model is built, from the numbers given then, so that the step
+ *  is a smooth function of p. */
+typedef struct tribo_pair_def {
+    uint32_t struct_size;
+    const char *name; /**< of its parameters, `name/friction`; NULL or "" = `geom1:geom2` */
+    int geom_a, geom_b;
+    tribo_material material;
+} tribo_pair_def;
+
+TRIBO_API tribo_body_def tribo_default_body(void);
+TRIBO_API tribo_geom_def tribo_default_geom(void);
+TRIBO_API tribo_pair_def tribo_default_pair(void);
+
+/** A new builder, or NULL without memory. Errors stick to it and are reported by tribo_build(); ids are then -1. */
+TRIBO_API tribo_builder *tribo_builder_new(const tribo_allocator *a);
+TRIBO_API void tribo_builder_free(tribo_builder *b);
+/** @return the body's id, or -2. */
+TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
+/** @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
+TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
+TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
+/** Geoms a and b never collide. */
+TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
+TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/s^2 */);
+TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
+/** The initial velocities of the start state; (6 nbody) as in a state's v. Copied. */
+TRIBO_API void tribo_set_start(tribo_builder *b, const double *q /* (7 nbody) or NULL */, const double *v);
+
+/** Make the model. Consumes the builder, also on failure.
+ *  @param diag [out] the first error that stuck, with the name of the thing
+ *  @return TRIBO_OK; TRIBO_E_ARG (sizes, masses, non-physical inertia, names, ids); TRIBO_E_DEF; TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag);
+
+/** Read an MJCF scene (the subset of docs/mjcf.md). @return also TRIBO_E_PARSE (file:line: element: what), TRIBO_E_IO.
+ */
+TRIBO_API TRIBO_CHECK tribo_status tribo_model_load(const char *path, const tribo_allocator *a, tribo_model **m,
+                                                    tribo_diag *diag);
+/** The same from memory; `name` is what messages call it. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_model_load_memory(const char *xml, size_t bytes, const char *name,
+                                                           const tribo_allocator *a, tribo_model **m, tribo_diag *diag);
+/** Write the scene file at `path` again as `out`, with the numbers of p in it.
+ *  @return TRIBO_OK; TRIBO_E_IO; TRIBO_E_PARSE; TRIBO_E_ARG (not the scene of this model); TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_model_save(const tribo_model *m, const double *p, const char *path,
+                                                    const char *out, tribo_diag *diag);
+TRIBO_API void tribo_model_free(tribo_model *m);
+
+/** Sizes of everything. */
+typedef struct tribo_sizes {
+    int nbody, ngeom, npair; /**< npair: pairs with a material of their own */
+    int nq, nv, nx, ndx, nu, np;
+} tribo_sizes;
+TRIBO_API tribo_sizes tribo_model_sizes(const tribo_model *m);
+TRIBO_API double tribo_model_timestep(const tribo_model *m);
+/** Initial state x = [q; v]: the first keyframe's, else the bodies' placement at rest. */
+TRIBO_API void tribo_model_state0(const tribo_model *m, double *x /* [out] (nx) */);
+TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**< NULL if there is none */
+TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name); /**< -1 if there is none */
+TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom);
+TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name);
+TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
+TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom);
+/** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge). */
+TRIBO_API double tribo_model_extent(const tribo_model *m);
+
+/* ---- parameters: gravity, then ten numbers a body, then 15 a geom, then 5 a pair ---- */
+
+/** What a parameter is; decides its bounds and how an identification keeps it physical. */
+typedef enum tribo_param_kind {
+    TRIBO_PARAM_GRAVITY, /**< m/s^2, world: x y z */
+    TRIBO_PARAM_MASS,    /**< kg */
+    TRIBO_PARAM_COM,     /**< m, body frame: x y z */
+    TRIBO_PARAM_INERTIA, /**< kg m^2 about the centre of mass: xx yy zz xy xz yz */
+    TRIBO_PARAM_SIZE,    /**< m: x y z (sphere: x is the radius) */
+    TRIBO_PARAM_POS,     /**< m, geom in its body: x y z */
+    TRIBO_PARAM_QUAT,    /**< geom in its body: w x y z; normalised where used */
+    TRIBO_PARAM_FRICTION,
+    TRIBO_PARAM_STICTION,
+    TRIBO_PARAM_RESTITUTION,
+    TRIBO_PARAM_BAUMGARTE,
+    TRIBO_PARAM_SLOP
+} tribo_param_kind;
+
+/** One entry of p. */
+typedef struct tribo_param_info {
+    char name[128]; /**< path name */
+    tribo_param_kind kind;
+    int body, geom, pair; /**< whose it is; -1 = not a body's (geom's, pair's) */
+    bool used;            /**< false: no number of the dynamics depends on it (a plane's size, a sphere's size/y) */
+    double lower, upper;  /**< physical bounds; infinite where there are none */
+} tribo_param_info;
+
+/** The numbers the model was built with. */
+TRIBO_API void tribo_model_params(const tribo_model *m, double *p /* [out] (np) */);
+/** Index of a parameter by its path name; -1 if there is none. */
+TRIBO_API int tribo_param_find(const tribo_model *m, const char *name);
+/** All used parameters of a path name or a group (`cube/inertia`, `gravity`, `cube/size`).
+ *  @param index [out] up to `max` of them. @return how many there are; 0 = no such name. */
+TRIBO_API int tribo_param_group(const tribo_model *m, const char *name, int *index, int max);
+/** @return TRIBO_OK; TRIBO_E_ARG (no such index). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_param_describe(const tribo_model *m, int index, tribo_param_info *info);
+/** Is p physical: masses > 0, inertias positive definite with the triangle inequality, 0 <= e <= 1, mu >= 0, sizes > 0?
+ *  @param diag [out] the first that is not. @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NONFINITE. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+/* model.h -- the model as the other rooms read it. */
+#ifndef TI_MODEL_H
+#define TI_MODEL_H
+#include <tribo/model.h>
+
+/* Layout of p: gravity, bodies, geoms, pairs. Offsets inside one of each. */
+enum { TI_P_GRAVITY = 0, TI_P_BODIES = 3 };
+enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
+enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
+enum { TI_M_FRICTION, TI_M_STICTION, TI_M_RESTITUTION, TI_M_BAUMGARTE, TI_M_SLOP, TI_P_PAIR };
+
+typedef struct ti_body {
+    char *name;
+    int q, v;         /* first entry in q (7) and v (6) */
+    int p;            /* first of its ten numbers in p */
+    int geom0, ngeom; /* its geoms are consecutive in model->body_geom */
+} ti_body;
+
+typedef struct ti_geom {
+    char *name;
+    tribo_shape shape;
+    int body; /* or TRIBO_WORLD */
+    int p;    /* first of its 15 numbers in p */
+    int priority;
+    uint32_t contype, conaffinity;
+} ti_geom;
+
+/* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX by swapping a and b if needed. */
+typedef struct ti_pair {
+    int a, b;
+    int material[TI_P_PAIR]; /* index into p of each number of the pair's material */
+} ti_pair;
+
+struct tribo_model {
+    tribo_allocator alloc;
+    size_t bytes;
+    tribo_sizes size;
+    double dt;
+    ti_body *body;    /* (nbody) */
+    ti_geom *geom;    /* (ngeom) */
+    int *body_geom;   /* (ngeom of bodies) geom ids, body after body */
+    double *p0;       /* (np) */
+    double *x0;       /* (nx) */
+    char **pair_name; /* (npair) */
+    int *pair_geom;   /* (npair,2) */
+    /* Every pair that passes the filters, grouped: the static geoms first, see ti_model_pair(). */
+    int npossible;
+    ti_pair *pair; /* (npossible), sorted by (a,b) of ids */
+    int *pair_at;  /* (ngeom,ngeom) index into pair, or -1; symmetric */
+};
+
+#endif
