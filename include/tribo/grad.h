@@ -1,1 +1,66 @@
-#include <tribo/base.h>
+/* grad.h -- derivatives of the step and of rollouts: reverse, forward, Jacobians, bounded memory.
+ *
+ * All with respect to the initial state, the controls and every entry of p. At a kink one element of the generalized
+ * Jacobian is returned and tribo_step_info says so; docs/gradients.md.
+ */
+#ifndef TRIBO_GRAD_H
+#define TRIBO_GRAD_H
+#include <tribo/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A tape for steps of ws.
+ *  @param max_steps records at most
+ *  @param max_bytes memory for them; 0 = enough for max_steps steps with ncon_max contacts each, see tribo_tape_bytes()
+ *  @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes,
+                                                  tribo_tape **tape);
+/** Bytes of max_steps records with ncon contacts each. */
+TRIBO_API size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon);
+TRIBO_API void tribo_tape_free(tribo_tape *tape);
+/** Forget all records. */
+TRIBO_API void tribo_tape_rewind(tribo_tape *tape);
+TRIBO_API int tribo_tape_steps(const tribo_tape *tape);
+
+/** Reverse sweep over the whole tape, T steps: L = sum_k l_k(x_k).
+ *  @param lx     (T+1,ndx) dl_k/dx_k, tangent
+ *  @param x0_bar [in,out] (ndx)  += dL/dx_0; NULL = skip
+ *  @param u_bar  [in,out] (T,nu) += dL/du_k; NULL = skip
+ *  @param p_bar  [in,out] (np)   += dL/dp;   NULL = skip
+ *  @return TRIBO_OK; TRIBO_E_ARG (another model's tape); TRIBO_E_SINGULAR (outputs as they were).
+ *  Allocates: never. The tape is const: it may be swept again with another lx. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_backward(tribo_ws *ws, const tribo_tape *tape, const double *lx,
+                                                  double *x0_bar, double *u_bar, double *p_bar);
+/** Record k alone, reverse: (x_bar, u_bar, p_bar) += f'(x_k, u_k, p)' xnext_bar.
+ *  @param x_bar [in,out] (ndx) must not alias xnext_bar. @param u_bar, p_bar NULL = skip. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar,
+                                                  double *x_bar, double *u_bar, double *p_bar);
+/** Record k alone, forward, ndir directions at once: xnext_dot = f'(x_k, u_k, p) (x_dot, u_dot, p_dot).
+ *  @param x_dot (ndir,ndx), u_dot (ndir,nu), p_dot (ndir,np); any may be NULL = zero
+ *  @param xnext_dot [out] (ndir,ndx) may alias x_dot */
+TRIBO_API TRIBO_CHECK tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape *tape, int k, int ndir,
+                                                  const double *x_dot, const double *u_dot, const double *p_dot,
+                                                  double *xnext_dot);
+/** Record k alone: dx_next = A dx + B du + C dp. A (ndx,ndx), B (ndx,nu), C (ndx,np), overwritten; any may be NULL. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double *A, double *B,
+                                                  double *C);
+
+/** Gradient of a rollout in bounded memory: T steps with at most `snapshots` stored states, by recomputation
+ *  (binomial: s snapshots and r sweeps reach C(s+r, s) steps). The same bits as tribo_backward() on a full tape.
+ *
+ *  @param ws       warm_start must be off
+ *  @param U        (T,nu) or NULL. @param lx (T+1,ndx)
+ *  @param snapshots >= 1
+ *  @param steps    [out] forward steps made in all; NULL = skip
+ *  @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NOMEM (it allocates the snapshots and a tape of one step, and frees them);
+ *          and what tribo_step() returns. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_checkpoint_backward(tribo_ws *ws, const double *p, const double *x0, int T,
+                                                             const double *U, int snapshots, const double *lx,
+                                                             double *x0_bar, double *u_bar, double *p_bar, long *steps);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,1 +1,106 @@
-#include <tribo/base.h>
+/* sim.h -- the step: x_next = f(p, x, u).
+ *
+ * State x = [q; v], laid out as MuJoCo's qpos and qvel. A free body has in q its frame's position in the world (3) and
+ * unit quaternion w x y z (4), in v the velocity of its frame's origin in the world (3) and its angular velocity in the
+ * BODY frame (3). The tangent dx = [dq; dv] has 6 + 6 numbers a body: dq is a displacement in the world and a rotation
+ * vector in the body frame, q (+) dq = q exp(dq). The control u (nv) is a generalized force dual to v: a force in the
+ * world at the frame's origin, N, and a torque in the body frame, N m.
+ */
+#ifndef TRIBO_SIM_H
+#define TRIBO_SIM_H
+#include <tribo/contact.h>
+#include <tribo/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How the reverse pass chains the contact subproblems. */
+typedef enum tribo_reverse {
+    TRIBO_REVERSE_IMPLICIT, /**< the coupled KKT system at the solution, transposed and solved once */
+    TRIBO_REVERSE_UNROLLED  /**< back through each QP and QCQP of the staggered rounds; needs options.rounds > 0 */
+} tribo_reverse;
+
+/** Fill with tribo_default_options() first. */
+typedef struct tribo_options {
+    uint32_t struct_size; /**< set by tribo_default_options() */
+    double dt;            /**< s; 0 = the model's */
+    double tol;           /**< on the relative NCP residual; 0 = 1e-10 */
+    int rounds;           /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol */
+    tribo_reverse reverse;
+    bool warm_start; /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
+    int ncon_max;    /**< contacts in a step at most; 0 = a default from the model's size */
+} tribo_options;
+
+/** One contact of the last step. */
+typedef struct tribo_contact {
+    int geom_a, geom_b;
+    tribo_mode mode;
+    double point[3], normal[3], gap; /**< m, world; the normal points from a to b */
+    double tangent[2][3];            /**< t1, t2 */
+    double impulse[3];               /**< N s, on b: along t1, t2, normal */
+    bool bounced;                    /**< it hit and left inside the step */
+} tribo_contact;
+
+/** How the last step went. */
+typedef struct tribo_step_info {
+    int ncon;    /**< contacts found, active or not */
+    int nactive; /**< contacts that carry an impulse */
+    int nislands;
+    int iterations;     /**< linear systems factored */
+    int ndegenerate;    /**< contacts where the gradient is only one element of a set */
+    double residual;    /**< relative NCP residual, worst island */
+    double margin;      /**< distance to the nearest change of contact mode, dimensionless */
+    double penetration; /**< deepest, at the start of the step, m */
+    tribo_rung rung;    /**< the highest rung any island needed */
+} tribo_step_info;
+
+typedef struct tribo_ws tribo_ws;     /**< scratch of one thread; keeps a pointer to the model */
+typedef struct tribo_tape tribo_tape; /**< see grad.h */
+
+TRIBO_API tribo_options tribo_default_options(void);
+/** @param o NULL = defaults.
+ *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, rounds < 0, unrolled without rounds); TRIBO_E_DEF; TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *a,
+                                                tribo_ws **ws);
+TRIBO_API void tribo_ws_free(tribo_ws *ws);
+TRIBO_API const tribo_model *tribo_ws_model(const tribo_ws *ws);
+TRIBO_API tribo_options tribo_ws_options(const tribo_ws *ws); /**< with dt, tol and ncon_max as they are in force */
+/** Forget the last step: the next one starts cold. */
+TRIBO_API void tribo_ws_reset(tribo_ws *ws);
+
+/** One step of the dynamics, x_next = f(p, x, u).
+ *
+ *  Semi-implicit Euler about the centres of mass, hard contact, bounces at their time of impact: docs/math.md.
+ *  @param ws     [in,out] with warm_start off its history does not change the result
+ *  @param p      (np) physical parameters, tribo_model_params()
+ *  @param x      (nx) state
+ *  @param u      (nu) generalized force; NULL = zero
+ *  @param x_next [out] (nx) may alias x
+ *  @param tape   [in,out] one record is appended; NULL = do not record
+ *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (x_next is valid to info->residual);
+ *          TRIBO_E_CAPACITY, TRIBO_E_NONFINITE, TRIBO_E_SINGULAR, TRIBO_E_ARG (x_next and tape as they were).
+ *  Allocates: never. Threads: distinct ws and tape. Cost: O(bodies + contacts) while islands stay small. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
+                                              double *x_next, tribo_tape *tape);
+/** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).
+ *  @param U (T,nu) or NULL. @param X [out] (T+1,nx). @param tape NULL = do not record.
+ *  @return the first error, or TRIBO_NOT_CONVERGED if any step said so. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int T,
+                                                 const double *U, double *X, tribo_tape *tape);
+
+/** Views of the last step; valid until the next call on ws. */
+TRIBO_API const tribo_step_info *tribo_last_info(const tribo_ws *ws);
+TRIBO_API const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n);
+
+/** x (+) dx. @param out [out] (nx) may alias x. */
+TRIBO_API void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out);
+/** The shortest dx with a (+) dx = b. @param dx [out] (ndx) */
+TRIBO_API void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx);
+/** Kinetic plus potential energy, J. */
+TRIBO_API double tribo_energy(const tribo_model *m, const double *p, const double *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
