@@ -17,6 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** @def TRIBO_API
+ *  Marks what the shared library exports.
+ *  @def TRIBO_CHECK
+ *  Marks functions whose return value has to be looked at. */
 #if defined(__GNUC__)
 #define TRIBO_API __attribute__((visibility("default")))
 #define TRIBO_CHECK __attribute__((warn_unused_result))
@@ -62,9 +66,9 @@ typedef struct tribo_diag {
 
 /** Memory hooks. A NULL tribo_allocator * means malloc and free. `ctx` is passed back untouched. */
 typedef struct tribo_allocator {
-    void *(*alloc)(void *ctx, size_t bytes, size_t align);
-    void (*release)(void *ctx, void *p, size_t bytes, size_t align);
-    void *ctx;
+    void *(*alloc)(void *ctx, size_t bytes, size_t align);           /**< NULL = there is no memory */
+    void (*release)(void *ctx, void *p, size_t bytes, size_t align); /**< p is never NULL; sizes as they were given */
+    void *ctx;                                                       /**< the caller's */
 } tribo_allocator;
 
 /** 64-bit hash of doubles, the same on every machine: all NaN are one value, -0 is +0. */
