@@ -1,0 +1,254 @@
+/* dense.c -- Cholesky, LDL', LU and products, written so that the inner loops run along rows and vectorise. */
+#include "math/dense.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* Wider vectors where the processor has them: the loops below add element by element and contraction is off, so every
+ * clone gives the same bits. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define CLONES
+#endif
+
+/* From these sizes on LAPACK's blocking for the cache wins. */
+enum { CHOL_LAPACK = 448, LU_LAPACK = 48 };
+
+/* Eight partial sums: a reduction whose order does not depend on the machine. */
+typedef double vec8 __attribute__((vector_size(8 * TI_LANE), aligned(8), may_alias));
+
+/* First column of the lane that column i is in. */
+static inline int lane(int i) {
+    return i & ~(TI_LANE - 1);
+}
+
+/* ------------------------------------------------------------- Cholesky */
+
+/* Rows k .. k+m-1 of R, m <= 4, from rows that all earlier panels have been taken off. */
+static inline int chol_panel(int n, double *A, int ld, int k, int m, double floor) {
+    for (int p = 0; p < m; p++) {
+        double *restrict row = A + (size_t)(k + p) * (size_t)ld;
+        for (int s = 0; s < p; s++) {
+            const double *restrict up = A + (size_t)(k + s) * (size_t)ld;
+            double c = up[k + p];
+            for (int j = lane(k); j < n; j++) row[j] -= c * up[j];
+        }
+        double pivot = row[k + p];
+        if (!(pivot > floor)) return 1 + k + p;
+        double inv = 1 / sqrt(pivot);
+        for (int j = lane(k); j < n; j++) row[j] *= inv;
+        row[k + p] = inv;
+    }
+    return 0;
+}
+
+/* One panel of four rows at a time: A_ij -= sum of four products, so that each entry is loaded once for all four. */
+CLONES static int chol_own(int n, double *A, int ld, double floor) {
+    int width = ti_ld(n) <= ld ? ti_ld(n) : n;
+    for (int k = 0; k < n; k += 4) {
+        int m = n - k < 4 ? n - k : 4, bad = chol_panel(width, A, ld, k, m, floor);
+        if (bad) return bad;
+        if (m < 4) return 0;
+        const double *restrict r0 = A + (size_t)k * (size_t)ld, *restrict r1 = r0 + ld, *restrict r2 = r1 + ld,
+                               *restrict r3 = r2 + ld;
+        for (int i = k + 4; i < n; i++) {
+            double c0 = r0[i], c1 = r1[i], c2 = r2[i], c3 = r3[i];
+            double *restrict row = A + (size_t)i * (size_t)ld;
+            for (int j = lane(i); j < width; j++) row[j] -= (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j]);
+        }
+    }
+    return 0;
+}
+
+int ti_chol(int n, double *A, int ld, double floor) {
+    if (n < CHOL_LAPACK) return chol_own(n, A, ld, floor);
+    int bad = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, ld); /* row-major upper is column-major lower */
+    if (bad) return bad;
+    for (int i = 0; i < n; i++) {
+        double *r = A + (size_t)i * (size_t)ld + (size_t)i;
+        if (!(*r * *r > floor)) return 1 + i;
+        *r = 1 / *r;
+    }
+    return 0;
+}
+
+/* Forward and backward substitution by four rows: the small triangle in turn, then the rest of all four at once. */
+CLONES void ti_chol_solve(int n, const double *R, int ld, double *restrict x) {
+    for (int k = 0; k < n; k += 4) {
+        int m = n - k < 4 ? n - k : 4;
+        const double *restrict r0 = R + (size_t)k * (size_t)ld, *restrict r1 = r0 + ld, *restrict r2 = r1 + ld,
+                               *restrict r3 = r2 + ld;
+        for (int p = 0; p < m; p++) {
+            const double *row = r0 + (size_t)p * (size_t)ld;
+            double c = x[k + p] *= row[k + p];
+            for (int j = k + p + 1; j < k + m; j++) x[j] -= c * row[j];
+        }
+        if (m < 4) break;
+        double c0 = x[k], c1 = x[k + 1], c2 = x[k + 2], c3 = x[k + 3];
+        for (int j = k + 4; j < n; j++) x[j] -= (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j]);
+    }
+    for (int k = (n - 1) & ~3; k >= 0; k -= 4) {
+        int m = n - k < 4 ? n - k : 4;
+        const double *restrict r0 = R + (size_t)k * (size_t)ld;
+        const double *r1 = r0 + ld, *r2 = r1 + ld, *r3 = r2 + ld;
+        vec8 a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
+        int j = k + m;
+        for (; j + TI_LANE <= n; j += TI_LANE) { /* only whole panels have a tail */
+            vec8 v = *(const vec8 *)(x + j);
+            a0 += *(const vec8 *)(r0 + j) * v, a1 += *(const vec8 *)(r1 + j) * v;
+            a2 += *(const vec8 *)(r2 + j) * v, a3 += *(const vec8 *)(r3 + j) * v;
+        }
+        for (int p = m - 1; p >= 0; p--) {
+            const double *row = r0 + (size_t)p * (size_t)ld;
+            vec8 a = p == 0 ? a0 : p == 1 ? a1 : p == 2 ? a2 : a3;
+            double s = x[k + p] - (((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])));
+            for (int i = j; i < n; i++) s -= row[i] * x[i];
+            for (int i = k + p + 1; i < k + m; i++) s -= row[i] * x[i];
+            x[k + p] = s * row[k + p];
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ LDL' */
+
+CLONES int ti_ldl(int n, double *A, int ld, double floor) {
+    for (int i = 0; i < n; i++) {
+        double *restrict row = A + (size_t)i * (size_t)ld;
+        for (int j = 0; j < i; j++) { /* row_j still holds L_ij D_j when it meets the later columns */
+            const double *restrict up = A + (size_t)j * (size_t)ld;
+            double s = row[j];
+            for (int k = 0; k < j; k++) s -= row[k] * up[k];
+            row[j] = s;
+        }
+        for (int j = 0; j < i; j++) {
+            double l = row[j] / A[(size_t)j * (size_t)ld + (size_t)j];
+            row[i] -= l * row[j];
+            row[j] = l;
+        }
+        if (!(fabs(row[i]) > floor)) return 1 + i;
+    }
+    return 0;
+}
+
+CLONES void ti_ldl_solve(int n, const double *L, int ld, double *restrict x) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) x[i] -= L[(size_t)i * (size_t)ld + (size_t)j] * x[j];
+    for (int i = 0; i < n; i++) x[i] /= L[(size_t)i * (size_t)ld + (size_t)i];
+    for (int i = n - 1; i >= 0; i--) {
+        const double *restrict row = L + (size_t)i * (size_t)ld;
+        for (int j = 0; j < i; j++) x[j] -= row[j] * x[i];
+    }
+}
+
+/* -------------------------------------------------------------------- LU */
+
+CLONES static int lu_own(int n, double *A, int ld, int *piv, double floor) {
+    for (int k = 0; k < n; k++) {
+        int p = k;
+        double best = fabs(A[(size_t)k * (size_t)ld + (size_t)k]);
+        for (int i = k + 1; i < n; i++) {
+            double a = fabs(A[(size_t)i * (size_t)ld + (size_t)k]);
+            if (a > best || a != a) best = a, p = i;
+        }
+        piv[k] = p;
+        if (!(best > floor)) return 1 + k;
+        double *restrict top = A + (size_t)k * (size_t)ld;
+        if (p != k) {
+            double *restrict other = A + (size_t)p * (size_t)ld;
+            for (int j = 0; j < n; j++) {
+                double t = top[j];
+                top[j] = other[j], other[j] = t;
+            }
+        }
+        double inv = 1 / top[k];
+        for (int i = k + 1; i < n; i++) {
+            double *restrict row = A + (size_t)i * (size_t)ld;
+            double l = row[k] *= inv;
+            if (l == 0) continue;
+            for (int j = k + 1; j < n; j++) row[j] -= l * top[j];
+        }
+    }
+    return 0;
+}
+
+int ti_lu(int n, double *A, int ld, int *piv, double floor) {
+    if (n < LU_LAPACK) return lu_own(n, A, ld, piv, floor);
+    int bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, A, ld, piv); /* of A', as LAPACK sees it */
+    if (bad) return bad;
+    for (int i = 0; i < n; i++)
+        if (!(fabs(A[(size_t)i * (size_t)ld + (size_t)i]) > floor)) return 1 + i;
+    return 0;
+}
+
+CLONES static void lu_solve_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
+    for (int k = 0; k < n; k++) {
+        double t = x[k];
+        x[k] = x[piv[k]], x[piv[k]] = t;
+    }
+    for (int i = 0; i < n; i++) {
+        const double *restrict row = LU + (size_t)i * (size_t)ld;
+        double s = x[i];
+        for (int j = 0; j < i; j++) s -= row[j] * x[j];
+        x[i] = s;
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        const double *restrict row = LU + (size_t)i * (size_t)ld;
+        double s = x[i];
+        for (int j = i + 1; j < n; j++) s -= row[j] * x[j];
+        x[i] = s / row[i];
+    }
+}
+
+void ti_lu_solve(int n, const double *LU, int ld, const int *piv, double *x) {
+    if (n < LU_LAPACK)
+        lu_solve_own(n, LU, ld, piv, x);
+    else
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, LU, ld, piv, x, n);
+}
+
+CLONES static void lu_solve_t_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
+    for (int i = 0; i < n; i++) {
+        const double *restrict row = LU + (size_t)i * (size_t)ld;
+        double c = x[i] /= row[i];
+        for (int j = i + 1; j < n; j++) x[j] -= c * row[j];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        const double *restrict row = LU + (size_t)i * (size_t)ld;
+        double c = x[i];
+        for (int j = 0; j < i; j++) x[j] -= c * row[j];
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        double t = x[k];
+        x[k] = x[piv[k]], x[piv[k]] = t;
+    }
+}
+
+void ti_lu_solve_t(int n, const double *LU, int ld, const int *piv, double *x) {
+    if (n < LU_LAPACK)
+        lu_solve_t_own(n, LU, ld, piv, x);
+    else
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, LU, ld, piv, x, n);
+}
+
+/* -------------------------------------------------------------- products */
+
+CLONES void ti_matvec_t(int m, int n, const double *A, int ld, const double *restrict x, const double *b,
+                        double *restrict y) {
+    if (!b)
+        memset(y, 0, (size_t)n * sizeof *y);
+    else if (b != y)
+        memcpy(y, b, (size_t)n * sizeof *y);
+    int i = 0;
+    for (; i + 4 <= m; i += 4) {
+        double c0 = x[i], c1 = x[i + 1], c2 = x[i + 2], c3 = x[i + 3];
+        const double *restrict a0 = A + (size_t)i * (size_t)ld, *restrict a1 = a0 + ld, *restrict a2 = a1 + ld,
+                               *restrict a3 = a2 + ld;
+        for (int j = 0; j < n; j++) y[j] += (c0 * a0[j] + c1 * a1[j]) + (c2 * a2[j] + c3 * a3[j]);
+    }
+    for (; i < m; i++) {
+        const double *restrict a = A + (size_t)i * (size_t)ld;
+        double c = x[i];
+        for (int j = 0; j < n; j++) y[j] += c * a[j];
+    }
+}

@@ -1,0 +1,40 @@
+/* dense.h -- dense kernels for the sizes of contact, row-major, with an explicit leading dimension ld.
+ *
+ * All of them add in one fixed order, element by element along a row, so the width of the machine's vectors does not
+ * change a bit. Fastest where ld is a multiple of TI_LANE and the matrix 64-byte aligned; right for any ld >= n.
+ * Large ones are handed to LAPACK.
+ */
+#ifndef TI_DENSE_H
+#define TI_DENSE_H
+
+enum { TI_LANE = 8 };
+
+/* The leading dimension that suits n columns. */
+static inline int ti_ld(int n) {
+    return (n + TI_LANE - 1) / TI_LANE * TI_LANE;
+}
+
+/* A = R'R in place, R upper with the reciprocals of its diagonal: reads the upper triangle, destroys the lower one
+ * (of columns < ld). floor >= 0.
+ * Returns 0, or 1 + the row of the first pivot that is not above floor (NaN is not). */
+int ti_chol(int n, double *A, int ld, double floor);
+/* x := (R'R)^-1 x */
+void ti_chol_solve(int n, const double *R, int ld, double *x);
+
+/* A = L D L' in place without pivoting, for quasi-definite A: reads the lower triangle, leaves unit L below D.
+ * Returns 0, or 1 + the row of the first pivot that is not above floor in size. */
+int ti_ldl(int n, double *A, int ld, double floor);
+void ti_ldl_solve(int n, const double *L, int ld, double *x);
+
+/* P A = L U in place with row pivoting; piv (n), for the solves only. Returns 0, or 1 + the first column without a
+ * pivot above floor. */
+int ti_lu(int n, double *A, int ld, int *piv, double floor);
+/* x := A^-1 x */
+void ti_lu_solve(int n, const double *LU, int ld, const int *piv, double *x);
+/* x := A^-T x */
+void ti_lu_solve_t(int n, const double *LU, int ld, const int *piv, double *x);
+
+/* y := A'x + b, A (m,n), which is A x + b where A is symmetric; b NULL = 0; y may be b but not x. */
+void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const double *b, double *y);
+
+#endif
