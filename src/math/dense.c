@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Wider vectors where the processor has them: the loops below add element by element and contraction is off, so every
- * clone gives the same bits. */
+ * clone gives the same bits. The clones are static: the resolver of a global one would be exported. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
@@ -74,7 +74,7 @@ int ti_chol(int n, double *A, int ld, double floor) {
 }
 
 /* Forward and backward substitution by four rows: the small triangle in turn, then the rest of all four at once. */
-CLONES void ti_chol_solve(int n, const double *R, int ld, double *restrict x) {
+CLONES static void chol_solve_own(int n, const double *R, int ld, double *restrict x) {
     for (int k = 0; k < n; k += 4) {
         int m = n - k < 4 ? n - k : 4;
         const double *restrict r0 = R + (size_t)k * (size_t)ld, *restrict r1 = r0 + ld, *restrict r2 = r1 + ld,
@@ -110,9 +110,13 @@ CLONES void ti_chol_solve(int n, const double *R, int ld, double *restrict x) {
     }
 }
 
+void ti_chol_solve(int n, const double *R, int ld, double *x) {
+    chol_solve_own(n, R, ld, x);
+}
+
 /* ------------------------------------------------------------------ LDL' */
 
-CLONES int ti_ldl(int n, double *A, int ld, double floor) {
+CLONES static int ldl_own(int n, double *A, int ld, double floor) {
     for (int i = 0; i < n; i++) {
         double *restrict row = A + (size_t)i * (size_t)ld;
         for (int j = 0; j < i; j++) { /* row_j still holds L_ij D_j when it meets the later columns */
@@ -131,7 +135,11 @@ CLONES int ti_ldl(int n, double *A, int ld, double floor) {
     return 0;
 }
 
-CLONES void ti_ldl_solve(int n, const double *L, int ld, double *restrict x) {
+int ti_ldl(int n, double *A, int ld, double floor) {
+    return ldl_own(n, A, ld, floor);
+}
+
+CLONES static void ldl_solve_own(int n, const double *L, int ld, double *restrict x) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) x[i] -= L[(size_t)i * (size_t)ld + (size_t)j] * x[j];
     for (int i = 0; i < n; i++) x[i] /= L[(size_t)i * (size_t)ld + (size_t)i];
@@ -139,6 +147,10 @@ CLONES void ti_ldl_solve(int n, const double *L, int ld, double *restrict x) {
         const double *restrict row = L + (size_t)i * (size_t)ld;
         for (int j = 0; j < i; j++) x[j] -= row[j] * x[i];
     }
+}
+
+void ti_ldl_solve(int n, const double *L, int ld, double *x) {
+    ldl_solve_own(n, L, ld, x);
 }
 
 /* -------------------------------------------------------------------- LU */
@@ -233,8 +245,8 @@ void ti_lu_solve_t(int n, const double *LU, int ld, const int *piv, double *x) {
 
 /* -------------------------------------------------------------- products */
 
-CLONES void ti_matvec_t(int m, int n, const double *A, int ld, const double *restrict x, const double *b,
-                        double *restrict y) {
+CLONES static void matvec_t_own(int m, int n, const double *A, int ld, const double *restrict x, const double *b,
+                                double *restrict y) {
     if (!b)
         memset(y, 0, (size_t)n * sizeof *y);
     else if (b != y)
@@ -251,4 +263,8 @@ CLONES void ti_matvec_t(int m, int n, const double *A, int ld, const double *res
         double c = x[i];
         for (int j = 0; j < n; j++) y[j] += c * a[j];
     }
+}
+
+void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const double *b, double *y) {
+    matvec_t_own(m, n, A, ld, x, b, y);
 }
