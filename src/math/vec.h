@@ -98,4 +98,46 @@ static inline ti_vec ti_quat_log(const double *q) {
     return (ti_vec){k * q[1], k * q[2], k * q[3]};
 }
 
+static inline ti_mat ti_transpose(const ti_mat *A) {
+    return (ti_mat){{{A->m[0][0], A->m[1][0], A->m[2][0]},
+                     {A->m[0][1], A->m[1][1], A->m[2][1]},
+                     {A->m[0][2], A->m[1][2], A->m[2][2]}}};
+}
+/* [a]x, so that [a]x b = a x b */
+static inline ti_mat ti_skew(ti_vec a) {
+    return (ti_mat){{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}};
+}
+/* A + s a b' */
+static inline void ti_outer_add(ti_mat *A, double s, ti_vec a, ti_vec b) {
+    double u[3] = {s * a.x, s * a.y, s * a.z}, w[3] = {b.x, b.y, b.z};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) A->m[i][j] += u[i] * w[j];
+}
+/* Inverse by cofactors; Inf or NaN where A is singular. */
+static inline ti_mat ti_inverse(const ti_mat *A) {
+    ti_vec a = ti_load3(A->m[0]), b = ti_load3(A->m[1]), c = ti_load3(A->m[2]);
+    ti_vec bc = ti_cross(b, c), ca = ti_cross(c, a), ab = ti_cross(a, b);
+    double d = 1 / ti_dot(a, bc);
+    return (ti_mat){{{d * bc.x, d * ca.x, d * ab.x}, {d * bc.y, d * ca.y, d * ab.y}, {d * bc.z, d * ca.z, d * ab.z}}};
+}
+/* Symmetric matrix from xx yy zz xy xz yz. */
+static inline ti_mat ti_sym(const double *s) {
+    return (ti_mat){{{s[0], s[3], s[4]}, {s[3], s[1], s[5]}, {s[4], s[5], s[2]}}};
+}
+/* Right Jacobian of the exponential, Jr(r) v: exp(r + dr) = exp(r) exp(Jr(r) dr). Its transpose is Jr(-r). */
+static inline ti_vec ti_exp_right(ti_vec r, ti_vec v) {
+    double t2 = ti_dot(r, r), t = sqrt(t2);
+    double a = t > 1e-3 ? (1 - cos(t)) / t2 : 0.5 - t2 / 24,
+           b = t > 1e-2 ? (t - sin(t)) / (t2 * t) : 1. / 6 - t2 / 120 + t2 * t2 / 5040;
+    ti_vec rv = ti_cross(r, v), rrv = ti_cross(r, rv);
+    return ti_axpy(ti_axpy(v, -a, rv), b, rrv);
+}
+/* Its inverse, Jr(r)^-1 v, for |r| < 2 pi. */
+static inline ti_vec ti_exp_right_inv(ti_vec r, ti_vec v) {
+    double t2 = ti_dot(r, r), t = sqrt(t2);
+    double b = t > 1e-2 ? 1 / t2 - (1 + cos(t)) / (2 * t * sin(t)) : 1. / 12 + t2 / 720 + t2 * t2 / 30240;
+    ti_vec rv = ti_cross(r, v), rrv = ti_cross(r, rv);
+    return ti_axpy(ti_axpy(v, 0.5, rv), b, rrv);
+}
+
 #endif

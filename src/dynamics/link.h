@@ -1,0 +1,53 @@
+/* link.h -- a free body through one step: its free velocity, its integration, and the derivatives of both.
+ *
+ * Inside the step a body's velocity is that of its centre of mass (world) and its angular velocity (body), so that its
+ * inertia is block-diagonal and nothing depends on where its frame was put. docs/math.md, The step.
+ */
+#ifndef TI_LINK_H
+#define TI_LINK_H
+#include "math/vec.h"
+
+typedef struct ti_link {
+    double mass;
+    ti_vec com; /* body frame */
+    ti_mat I;   /* about the centre of mass, body frame */
+    double quat[4];
+    ti_mat R;
+    ti_vec xo, xc;    /* origin and centre of mass, world */
+    ti_vec v, w;      /* of the centre of mass, world; body */
+    ti_vec f, torque; /* world; body, about the centre of mass */
+    ti_vec vf, wf;    /* free velocity */
+} ti_link;
+
+/* A tangent of a link, or a cotangent. */
+typedef struct ti_link_diff {
+    double mass;
+    ti_vec com;
+    ti_mat I;          /* symmetric as a tangent; as a cotangent its symmetric part counts */
+    ti_vec xo, xc, th; /* th: rotation vector, body frame */
+    ti_vec v, w;
+    ti_vec vf, wf;
+} ti_link_diff;
+
+/* Read ten parameters, q (7), v (6) and u (6, or NULL). */
+void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u);
+/* vf, wf: gravity, forces, and the gyroscopic torque by the implicit midpoint rule (energy and |L| are kept). */
+void ti_link_free(ti_link *l, ti_vec gravity, double dt);
+/* From a displacement D (6) and a velocity V (6) of the centre of mass: the next q (7) and v (6). */
+void ti_link_integrate(const ti_link *l, const double *D, const double *V, double *q, double *v);
+
+/* Reverse of ti_link_integrate at the same D, V; bar (12) = dq, dv of the next state. Adds to d and overwrites
+ * D_bar (6), V_bar (6). */
+void ti_link_integrate_vjp(const ti_link *l, const double *D, const double *V, const double *qbar, const double *vbar,
+                           ti_link_diff *d, double *D_bar, double *V_bar);
+void ti_link_integrate_jvp(const ti_link *l, const double *D, const double *V, const ti_link_diff *d,
+                           const double *D_dot, const double *V_dot, double *qdot, double *vdot);
+/* Reverse of ti_link_free: from d->vf, d->wf to the rest of d, gravity, and u_bar (6, NULL = skip). */
+void ti_link_free_vjp(const ti_link *l, ti_vec gravity, double dt, ti_link_diff *d, ti_vec *gravity_bar, double *u_bar);
+void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravity_dot, const double *u_dot);
+/* Reverse of ti_link_load: from d to q (6), v (6), p (10), added. */
+void ti_link_load_vjp(const ti_link *l, const ti_link_diff *d, double *qbar, double *vbar, double *pbar);
+/* Forward; qdot, vdot, pdot may be NULL = 0. */
+void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, const double *pdot, ti_link_diff *d);
+
+#endif
