@@ -1,0 +1,158 @@
+/* touching.c -- see touching.h; each derivative stands below what it differentiates. */
+#include "forward/touching.h"
+#include <string.h>
+
+/* ---- geoms ---- */
+
+static const ti_mat identity = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+
+static void unit_quat(const double *raw, double *q, double *inverse_norm) {
+    double n = 1 / sqrt(raw[0] * raw[0] + raw[1] * raw[1] + raw[2] * raw[2] + raw[3] * raw[3]);
+    for (int i = 0; i < 4; i++) q[i] = n * raw[i];
+    *inverse_norm = n;
+}
+
+void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes) {
+    for (int g = 0; g < m->size.ngeom; g++) {
+        const ti_geom *geom = &m->geom[g];
+        const double *pg = p + geom->p;
+        ti_shape *s = &shapes[g];
+        double q[4], n;
+        unit_quat(pg + TI_P_QUAT, q, &n);
+        ti_mat Q = ti_quat_mat(q);
+        s->shape = geom->shape, s->size = ti_load3(pg + TI_P_SIZE);
+        if (geom->body < 0) {
+            s->x = ti_load3(pg + TI_P_POS), s->R = Q;
+        } else {
+            const ti_link *l = &links[geom->body];
+            s->x = ti_add(l->xo, ti_mul(&l->R, ti_load3(pg + TI_P_POS)));
+            s->R = ti_matmul(&l->R, &Q);
+        }
+    }
+}
+
+void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *links, int geom, const double *bar,
+                  ti_link_diff *diffs, double *p_bar) {
+    const ti_geom *g = &m->geom[geom];
+    const double *pg = p + g->p;
+    const ti_mat *R = g->body < 0 ? &identity : &links[g->body].R;
+    ti_vec xb = ti_tmul(R, ti_load3(bar)), rb = ti_tmul(R, ti_load3(bar + 3));
+    if (g->body >= 0) {
+        ti_link_diff *d = &diffs[g->body];
+        d->xo = ti_add(d->xo, ti_load3(bar));
+        d->th = ti_add(d->th, ti_add(ti_cross(ti_load3(pg + TI_P_POS), xb), rb));
+    }
+    if (!p_bar) return;
+    double *out = p_bar + g->p, q[4], n, r[4] = {0, rb.x, rb.y, rb.z};
+    ti_add3(out + TI_P_SIZE, ti_load3(bar + 6));
+    ti_add3(out + TI_P_POS, xb);
+    unit_quat(pg + TI_P_QUAT, q, &n); /* rotation vector = 2 vec(dq q*), so q_bar = 2 (0, r) q / |raw| */
+    ti_quat_mul(r, q, r);
+    for (int i = 0; i < 4; i++) out[TI_P_QUAT + i] += 2 * n * r[i];
+}
+
+bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, int geom, const ti_link_diff *diffs,
+                  const double *p_dot, double *out) {
+    const ti_geom *g = &m->geom[geom];
+    const double *pg = p + g->p, *dot = p_dot ? p_dot + g->p : NULL;
+    const ti_mat *R = g->body < 0 ? &identity : &links[g->body].R;
+    ti_vec x = {0, 0, 0}, r = {0, 0, 0}, size = {0, 0, 0}, xo = {0, 0, 0};
+    if (g->body >= 0) {
+        const ti_link_diff *d = &diffs[g->body];
+        xo = d->xo, r = d->th, x = ti_cross(d->th, ti_load3(pg + TI_P_POS));
+    }
+    if (dot) {
+        double q[4], n, dq[4];
+        unit_quat(pg + TI_P_QUAT, q, &n);
+        double conjugate[4] = {q[0], -q[1], -q[2], -q[3]};
+        ti_quat_mul(dot + TI_P_QUAT, conjugate, dq);
+        r = ti_axpy(r, 2 * n, ti_load3(dq + 1));
+        x = ti_add(x, ti_load3(dot + TI_P_POS));
+        size = ti_load3(dot + TI_P_SIZE);
+    }
+    ti_store3(out, ti_add(xo, ti_mul(R, x)));
+    ti_store3(out + 3, ti_mul(R, r));
+    ti_store3(out + 6, size);
+    for (int i = 0; i < 9; i++)
+        if (out[i] != 0) return true;
+    return false;
+}
+
+/* ---- rows ---- */
+
+void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
+    ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
+    for (int k = 0; k < 3; k++) {
+        ti_store3(J + 6 * k, ti_scale(sign, d[k]));
+        ti_store3(J + 6 * k + 3, ti_scale(sign, ti_tmul(&link->R, ti_cross(r, d[k]))));
+    }
+}
+
+void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, const double *J_bar, ti_link_diff *diff,
+                 double *frame_bar) {
+    ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
+    ti_vec r_bar = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        ti_vec lin = ti_load3(J_bar + 6 * k), ang = ti_load3(J_bar + 6 * k + 3);
+        ti_vec world = ti_mul(&link->R, ang), row = ti_tmul(&link->R, ti_cross(r, d[k]));
+        ti_add3(frame_bar + 3 + 3 * k, ti_scale(sign, ti_add(lin, ti_cross(world, r))));
+        r_bar = ti_axpy(r_bar, sign, ti_cross(d[k], world));
+        diff->th = ti_axpy(diff->th, sign, ti_cross(ang, row));
+    }
+    ti_add3(frame_bar, r_bar);
+    diff->xc = ti_sub(diff->xc, r_bar);
+}
+
+void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *diff, const double *frame_dot,
+                 double *J_dot) {
+    ti_vec r = ti_sub(c->touch.point, link->xc), r_dot = ti_sub(ti_load3(frame_dot), diff->xc);
+    ti_vec d[3] = {c->t1, c->t2, c->touch.normal};
+    for (int k = 0; k < 3; k++) {
+        ti_vec d_dot = ti_load3(frame_dot + 3 + 3 * k);
+        ti_vec body = ti_tmul(&link->R, ti_add(ti_cross(r_dot, d[k]), ti_cross(r, d_dot)));
+        ti_vec row = ti_tmul(&link->R, ti_cross(r, d[k]));
+        ti_store3(J_dot + 6 * k, ti_scale(sign, d_dot));
+        ti_store3(J_dot + 6 * k + 3, ti_scale(sign, ti_sub(body, ti_cross(diff->th, row))));
+    }
+}
+
+/* ---- reference velocity ---- */
+
+/* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta. */
+static ti_reference staying(double gap, double beta, double slop, double dt) {
+    ti_reference r = {.margin = INFINITY};
+    if (gap >= 0)
+        r.ref = gap / dt, r.ref_gap = 1 / dt;
+    else if (gap < -slop) {
+        r.ref = beta * (gap + slop) / dt, r.ref_gap = r.ref_slop = beta / dt;
+        r.ref_beta = (gap + slop) / dt;
+    }
+    return r;
+}
+
+/* In the step's free motion the gap is gap + u0 t + an t^2/2 with u0 = uf - an dt/2: semi-implicit Euler's velocities
+ * are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A gap that is
+ * slightly negative was hit before the step began: the same formulas, with tau < 0. docs/math.md, Time of impact. */
+ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt) {
+    ti_reference stay = staying(gap, beta, slop, dt);
+    if (!(e > 0) || !(gap + dt * uf < 0)) return stay;
+    double u0 = uf - an * dt / 2, disc = u0 * u0 - 2 * an * gap;
+    bool past = gap < 0 && !(u0 < 0 && gap > dt * u0 && disc > 0);
+    if (past) gap = 0, disc = u0 * u0;
+    if (!(disc > 0) || (gap <= 0 && u0 >= 0)) return stay;
+    double s = sqrt(disc), tau = u0 <= 0 ? 2 * gap / (s - u0) : (u0 + s) / -an;
+    double leave = e * s + an * (dt - tau) / 2;
+    stay.margin = leave < 0 ? -leave : leave;
+    if (!(leave > 0)) return stay;
+
+    ti_reference r = {.bounce = true, .tau = tau, .margin = leave};
+    double late = dt / 2 - tau, g = past ? 0 : 1;
+    double s_gap = -an * g / s, s_uf = u0 / s, s_an = -(u0 * dt / 2 + gap) / s;
+    r.tau_gap = g / s, r.tau_uf = tau / s, r.tau_an = tau * (tau - dt) / (2 * s);
+    r.ref = -(e * s + an * late);
+    r.ref_e = -s;
+    r.ref_gap = -(e * s_gap - an * r.tau_gap);
+    r.ref_uf = -(e * s_uf - an * r.tau_uf);
+    r.ref_an = -(e * s_an + late - an * r.tau_an);
+    return r;
+}

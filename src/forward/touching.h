@@ -1,0 +1,51 @@
+/* touching.h -- from poses to the rows of a contact problem: which geoms touch, Jacobian rows, reference velocities.
+ *
+ * A contact between links a and b (either may be the world) has three rows: t1, t2, n. On a link, the row of direction
+ * d is s (d, R'(r x d)) with r the point seen from the centre of mass, s = -1 on a and +1 on b.
+ */
+#ifndef TI_TOUCHING_H
+#define TI_TOUCHING_H
+#include "collide/collide.h"
+#include "dynamics/link.h"
+#include "model/model.h"
+#include <tribo/sim.h>
+
+/* One contact of a step. */
+typedef struct ti_con {
+    int pair, a, b; /* model->pair, bodies or TRIBO_WORLD */
+    ti_touch touch;
+    ti_vec t1, t2;
+    bool sticky;   /* held to the static coefficient */
+    bool bounce;   /* hits and leaves inside the step */
+    double tau;    /* time of impact after the step's start; 0 if it does not bounce */
+    double uf, an; /* normal free velocity and acceleration */
+} ti_con;
+
+/* World poses of the model's geoms. */
+void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes);
+/* Reverse of one: bar is displacement (3), rotation vector (3), size (3), world. Adds to the body's d and to p_bar. */
+void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *links, int geom, const double *bar,
+                  ti_link_diff *diffs, double *p_bar);
+/* Forward; out (9). @return false if it is all zero. */
+bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, int geom, const ti_link_diff *diffs,
+                  const double *p_dot, double *out);
+
+/* Rows t1, t2, n of a contact on body `link` (3,6); sign -1 on a, +1 on b. */
+void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J);
+/* Reverse: from J_bar (3,6) to the link's d, and to point (3), t1 (3), t2 (3), n (3) in frame_bar (12), added. */
+void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, const double *J_bar, ti_link_diff *d,
+                 double *frame_bar);
+void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *d, const double *frame_dot,
+                 double *J_dot);
+
+/* The reference velocity of a contact's normal row, and the time of impact, from gap, uf, an and the material. */
+typedef struct ti_reference {
+    double ref, tau;
+    bool bounce;
+    double ref_gap, ref_uf, ref_an, ref_e, ref_beta, ref_slop; /* partial derivatives */
+    double tau_gap, tau_uf, tau_an;
+    double margin; /* distance from the switch between bouncing and staying, m/s; infinite if e = 0 */
+} ti_reference;
+ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt);
+
+#endif
