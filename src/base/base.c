@@ -34,6 +34,18 @@ void ti_free(const tribo_allocator *a, void *p, size_t bytes) {
         free(p);
 }
 
+void *ti_grow(const tribo_allocator *a, void *block, size_t *bytes, size_t need) {
+    if (block && need <= *bytes) return block;
+    size_t size = *bytes ? *bytes : 1024;
+    while (size < need) size *= 2;
+    void *p = ti_alloc(a, size);
+    if (!p) return NULL;
+    if (block) memcpy(p, block, *bytes);
+    ti_free(a, block, *bytes);
+    *bytes = size;
+    return p;
+}
+
 tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *format, ...) {
     if (!diag) return s;
     diag->line = line;

@@ -9,6 +9,9 @@ enum { TI_ALIGN = 64 };
 /* A zeroed block from the allocator (NULL = malloc), 64-byte aligned; NULL if there is none. */
 void *ti_alloc(const tribo_allocator *a, size_t bytes);
 void ti_free(const tribo_allocator *a, void *p, size_t bytes);
+/* A block of at least `need` bytes with the contents of `block` (*bytes long, NULL if 0), which is released; the rest
+ * zeroed. Grows by doubling. NULL without memory: then block and *bytes are as they were. */
+void *ti_grow(const tribo_allocator *a, void *block, size_t *bytes, size_t need);
 
 /* Cuts arrays out of one block. With base NULL it only counts, so that the same code measures and lays out. */
 typedef struct ti_arena {

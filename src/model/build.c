@@ -1,0 +1,203 @@
+/* build.c -- from the builder's records to the immutable model: one block, laid out by the same code that sizes it. */
+#include "model/builder.h"
+#include "model/model.h"
+#include <stdio.h>
+
+/* What the layout needs to know. */
+typedef struct plan {
+    int nbody, ngeom, npair, npossible, nmoving; /* nmoving: geoms of bodies */
+    size_t text;                                 /* bytes of all names */
+} plan;
+
+static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
+    tribo_model local, *m;
+    TI_CARVE(at, m, 1);
+    tribo_model *w = m ? m : &local; /* the first pass only counts */
+    TI_CARVE(at, w->body, n->nbody);
+    TI_CARVE(at, w->geom, n->ngeom);
+    TI_CARVE(at, w->body_geom, n->nmoving);
+    TI_CARVE(at, w->p0, TI_P_BODIES + n->nbody * TI_P_BODY + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR);
+    TI_CARVE(at, w->x0, 13 * n->nbody);
+    TI_CARVE(at, w->pair_name, n->npair);
+    TI_CARVE(at, w->pair_geom, 2 * n->npair);
+    TI_CARVE(at, w->pair, n->npossible);
+    TI_CARVE(at, w->pair_at, (size_t)n->ngeom * (size_t)n->ngeom);
+    TI_CARVE(at, *text, n->text);
+    return m;
+}
+
+/* The pair of its own that geoms i and j have, or -1. */
+static int own_pair(const tribo_builder *b, int i, int j) {
+    for (int k = 0; k < b->npair; k++) {
+        const tribo_pair_def *d = &b->pair[k].def;
+        if ((d->geom_a == i && d->geom_b == j) || (d->geom_a == j && d->geom_b == i)) return k;
+    }
+    return -1;
+}
+
+static bool excluded(const tribo_builder *b, int body_i, int body_j) {
+    for (int k = 0; k < b->nexclude; k++) {
+        int x = b->exclude[k].a, y = b->exclude[k].b;
+        if ((x == body_i && y == body_j) || (x == body_j && y == body_i)) return true;
+    }
+    return false;
+}
+
+/* A pair of its own overrules the filters. */
+static bool can_touch(const tribo_builder *b, int i, int j) {
+    const ti_geom_rec *x = &b->geom[i], *y = &b->geom[j];
+    if (x->body == y->body) return false; /* the world is one body */
+    if (b->npair && own_pair(b, i, j) >= 0) return true;
+    if (b->nexclude && excluded(b, x->body, y->body)) return false;
+    return (x->def.contype & y->def.conaffinity) || (y->def.contype & x->def.conaffinity);
+}
+
+static void material_numbers(const tribo_material *m, double out[TI_P_PAIR]) {
+    out[TI_M_FRICTION] = m->friction;
+    out[TI_M_STICTION] = m->stiction;
+    out[TI_M_RESTITUTION] = m->restitution;
+    out[TI_M_BAUMGARTE] = m->baumgarte;
+    out[TI_M_SLOP] = m->slop;
+}
+
+/* Which of two geoms each number of their material comes from: see tribo_pair_def. */
+static void choose_material(const tribo_model *m, int i, int j, int material[TI_P_PAIR]) {
+    const ti_geom *x = &m->geom[i], *y = &m->geom[j];
+    for (int k = 0; k < TI_P_PAIR; k++) {
+        int pi = x->p + TI_P_MATERIAL + k, pj = y->p + TI_P_MATERIAL + k;
+        bool second = x->priority != y->priority ? y->priority > x->priority : m->p0[pj] > m->p0[pi];
+        material[k] = second ? pj : pi;
+    }
+}
+
+static void fill_pairs(tribo_model *m, const tribo_builder *b) {
+    int n = 0, ng = b->ngeom, pairs_at = TI_P_BODIES + b->nbody * TI_P_BODY + ng * TI_P_GEOM;
+    for (size_t e = 0; e < (size_t)ng * (size_t)ng; e++) m->pair_at[e] = -1;
+    for (int i = 0; i < ng; i++)
+        for (int j = i + 1; j < ng; j++) {
+            if (!can_touch(b, i, j)) continue;
+            ti_pair *pair = &m->pair[n];
+            bool swap = m->geom[i].shape > m->geom[j].shape;
+            pair->a = swap ? j : i;
+            pair->b = swap ? i : j;
+            int own = b->npair ? own_pair(b, i, j) : -1;
+            if (own < 0) choose_material(m, i, j, pair->material);
+            for (int k = 0; own >= 0 && k < TI_P_PAIR; k++) pair->material[k] = pairs_at + own * TI_P_PAIR + k;
+            m->pair_at[(size_t)i * (size_t)ng + (size_t)j] = m->pair_at[(size_t)j * (size_t)ng + (size_t)i] = n++;
+        }
+    m->npossible = n;
+}
+
+static char *take_text(char **text, const char *name) {
+    char *at = *text;
+    size_t n = strlen(name) + 1;
+    memcpy(at, name, n);
+    *text += n;
+    return at;
+}
+
+static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
+    int geom0 = 0;
+    for (int i = 0; i < b->nbody; i++) {
+        const ti_body_rec *r = &b->body[i];
+        ti_body *body = &m->body[i];
+        *body = (ti_body){take_text(text, r->name), 7 * i, 6 * i, TI_P_BODIES + i * TI_P_BODY, geom0, 0};
+        double *p = m->p0 + body->p;
+        p[TI_P_MASS] = r->def.mass;
+        memcpy(p + TI_P_COM, r->def.com, sizeof r->def.com);
+        memcpy(p + TI_P_INERTIA, r->def.inertia, sizeof r->def.inertia);
+        for (int g = 0; g < b->ngeom; g++)
+            if (b->geom[g].body == i) m->body_geom[geom0 + body->ngeom++] = g;
+        geom0 += body->ngeom;
+        memcpy(m->x0 + body->q, r->def.pos, sizeof r->def.pos);
+        memcpy(m->x0 + body->q + 3, r->def.quat, sizeof r->def.quat);
+    }
+    if (b->q) memcpy(m->x0, b->q, sizeof(double) * (size_t)m->size.nq);
+    if (b->v) memcpy(m->x0 + m->size.nq, b->v, sizeof(double) * (size_t)m->size.nv);
+}
+
+static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
+    int at = TI_P_BODIES + b->nbody * TI_P_BODY;
+    for (int i = 0; i < b->ngeom; i++, at += TI_P_GEOM) {
+        const ti_geom_rec *r = &b->geom[i];
+        const tribo_geom_def *d = &r->def;
+        m->geom[i] =
+            (ti_geom){take_text(text, r->name), d->shape, r->body, at, d->priority, d->contype, d->conaffinity};
+        memcpy(m->p0 + at + TI_P_SIZE, d->size, sizeof d->size);
+        memcpy(m->p0 + at + TI_P_POS, d->pos, sizeof d->pos);
+        memcpy(m->p0 + at + TI_P_QUAT, d->quat, sizeof d->quat);
+        material_numbers(&d->material, m->p0 + at + TI_P_MATERIAL);
+    }
+    for (int i = 0; i < b->npair; i++, at += TI_P_PAIR) {
+        m->pair_name[i] = take_text(text, b->pair[i].name);
+        m->pair_geom[2 * i] = b->pair[i].def.geom_a;
+        m->pair_geom[2 * i + 1] = b->pair[i].def.geom_b;
+        material_numbers(&b->pair[i].def.material, m->p0 + at);
+    }
+}
+
+/* Inertia of the bodies whose geoms are to tell, and whether it can be. */
+static bool settle_inertia(tribo_builder *b) {
+    for (int i = 0; i < b->nbody; i++) {
+        tribo_body_def *d = &b->body[i].def;
+        if (d->inertia_given) continue;
+        ti_geoms_inertia(b, i, &d->mass, d->com, d->inertia);
+        const char *what = d->mass > 0 ? ti_inertia_flaw(d->inertia) : "mass must be > 0: neither given nor from geoms";
+        if (what) {
+            ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line, "body %s: %s", b->body[i].name, what);
+            return false;
+        }
+    }
+    return true;
+}
+
+static plan measure(const tribo_builder *b) {
+    plan n = {.nbody = b->nbody, .ngeom = b->ngeom, .npair = b->npair};
+    for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1;
+    for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
+    for (int i = 0; i < b->ngeom; i++) {
+        n.text += strlen(b->geom[i].name) + 1;
+        n.nmoving += b->geom[i].body >= 0;
+        for (int j = i + 1; j < b->ngeom; j++) n.npossible += can_touch(b, i, j);
+    }
+    return n;
+}
+
+static tribo_model *assemble(const tribo_builder *b) {
+    plan n = measure(b);
+    ti_arena at = {0};
+    char *text;
+    lay_out(&at, &n, &text);
+    at = (ti_arena){ti_alloc(&b->alloc, at.used), 0};
+    if (!at.base) return NULL;
+    tribo_model *m = lay_out(&at, &n, &text);
+    m->alloc = b->alloc;
+    m->bytes = at.used;
+    m->dt = b->dt;
+    int nq = 7 * n.nbody, nv = 6 * n.nbody;
+    m->size = (tribo_sizes){.nbody = n.nbody, .ngeom = n.ngeom, .npair = n.npair, .nq = nq, .nv = nv, .nu = nv};
+    m->size.nx = nq + nv;
+    m->size.ndx = 2 * nv;
+    m->size.np = TI_P_BODIES + n.nbody * TI_P_BODY + n.ngeom * TI_P_GEOM + n.npair * TI_P_PAIR;
+    memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
+    fill_bodies(m, b, &text);
+    fill_geoms(m, b, &text);
+    fill_pairs(m, b);
+    return m;
+}
+
+tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
+    if (!b) return ti_fail(diag, TRIBO_E_NOMEM, 0, "there is no builder: out of memory");
+    if (!m) ti_builder_fail(b, TRIBO_E_ARG, 0, "no place for the model was given");
+    if (b->status == TRIBO_OK && b->nbody == 0) ti_builder_fail(b, TRIBO_E_ARG, 0, "there is no body that moves");
+    if (b->status == TRIBO_OK && b->nstart && b->nstart != b->nbody)
+        ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies were added after the start state was given");
+    if (b->status == TRIBO_OK) settle_inertia(b);
+    tribo_model *made = b->status == TRIBO_OK ? assemble(b) : NULL;
+    if (b->status == TRIBO_OK && !made) ti_builder_fail(b, TRIBO_E_NOMEM, 0, "out of memory");
+    tribo_status status = b->status;
+    if (status != TRIBO_OK && diag) *diag = b->diag;
+    if (status == TRIBO_OK) *m = made;
+    tribo_builder_free(b);
+    return status;
+}

@@ -1,0 +1,292 @@
+/* builder.c -- collects bodies, geoms and pairs, and remembers the first thing that was wrong. */
+#include "model/builder.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+tribo_body_def tribo_default_body(void) {
+    return (tribo_body_def){.struct_size = sizeof(tribo_body_def), .parent = TRIBO_WORLD, .quat = {1, 0, 0, 0}};
+}
+
+tribo_geom_def tribo_default_geom(void) {
+    return (tribo_geom_def){.struct_size = sizeof(tribo_geom_def),
+                            .shape = TRIBO_SPHERE,
+                            .quat = {1, 0, 0, 0},
+                            .mass = -1,
+                            .density = 1000,
+                            .material = {.friction = 1, .baumgarte = 1},
+                            .contype = 1,
+                            .conaffinity = 1};
+}
+
+tribo_pair_def tribo_default_pair(void) {
+    return (tribo_pair_def){
+        .struct_size = sizeof(tribo_pair_def), .geom_a = -1, .geom_b = -1, .material = {.friction = 1, .baumgarte = 1}};
+}
+
+tribo_builder *tribo_builder_new(const tribo_allocator *a) {
+    tribo_builder *b = ti_alloc(a, sizeof *b);
+    if (!b) return NULL;
+    if (a) b->alloc = *a;
+    b->gravity[2] = -9.81;
+    b->dt = 0.002;
+    return b;
+}
+
+void tribo_builder_free(tribo_builder *b) {
+    if (!b) return;
+    tribo_allocator a = b->alloc;
+    ti_free(&a, b->body, b->body_bytes);
+    ti_free(&a, b->geom, b->geom_bytes);
+    ti_free(&a, b->pair, b->pair_bytes);
+    ti_free(&a, b->exclude, b->exclude_bytes);
+    ti_free(&a, b->q, b->q_bytes);
+    ti_free(&a, b->v, b->v_bytes);
+    ti_free(&a, b, sizeof *b);
+}
+
+void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *format, ...) {
+    if (b->status != TRIBO_OK) return;
+    b->status = s;
+    b->diag.line = line;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(b->diag.text, sizeof b->diag.text, format, args);
+    va_end(args);
+}
+
+/* Room for one more record; sticks TRIBO_E_NOMEM. */
+static void *room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size) {
+    void *p = ti_grow(&b->alloc, records, bytes, (size_t)(n + 1) * size);
+    if (!p) ti_builder_fail(b, TRIBO_E_NOMEM, b->line, "out of memory");
+    return p;
+}
+
+/* Copy a name, or make one: `kind` and its number. Names appear in paths and in the headers of tables. */
+static bool take_name(tribo_builder *b, const char *kind, int id, const char *name, char *out, size_t max) {
+    if (!name || !*name) {
+        snprintf(out, max + 1, "%s%d", kind, id);
+        return true;
+    }
+    size_t n = strlen(name);
+    if (n > max) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %.*s...: name is longer than %zu bytes", kind, 40, name, max);
+        return false;
+    }
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f || strchr("/,=\"", *c)) {
+            ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: a name cannot hold / , = \" or control characters", kind,
+                            name);
+            return false;
+        }
+    if (*name == ' ' || name[n - 1] == ' ' || strcmp(name, "gravity") == 0) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s `%s`: this name is not allowed", kind, name);
+        return false;
+    }
+    memcpy(out, name, n + 1);
+    return true;
+}
+
+static bool duplicate(tribo_builder *b, const char *kind, const char *name) {
+    ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: there is one of this name already", kind, name);
+    return false;
+}
+
+static bool normalise(double q[4]) {
+    double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (!(n > 1e-12) || !isfinite(n)) return false;
+    for (int i = 0; i < 4; i++) q[i] /= n;
+    return true;
+}
+
+static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
+    tribo_body_def *d = &r->def;
+    const char *what = NULL;
+    if (d->parent != TRIBO_WORLD)
+        what = "only the world can be its parent";
+    else if (!ti_finite(d->pos, 3))
+        what = "pos is not finite";
+    else if (!normalise(d->quat))
+        what = "quat has no direction";
+    else if (d->inertia_given && !(d->mass > 0 && isfinite(d->mass)))
+        what = "mass must be > 0";
+    else if (d->inertia_given && !ti_finite(d->com, 3))
+        what = "com is not finite";
+    else if (d->inertia_given)
+        what = ti_inertia_flaw(d->inertia);
+    if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: %s", r->name, what);
+    return !what;
+}
+
+int tribo_add_body(tribo_builder *b, const tribo_body_def *def) {
+    enum { NONE = -2 };
+    if (!b || b->status != TRIBO_OK) return NONE;
+    if (!def || def->struct_size != sizeof *def) {
+        ti_builder_fail(b, TRIBO_E_DEF, b->line, "body %d: not made by tribo_default_body()", b->nbody);
+        return NONE;
+    }
+    if (b->nbody >= TI_BODIES_LIMIT) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "more than %d bodies", TI_BODIES_LIMIT);
+        return NONE;
+    }
+    ti_body_rec *records = room(b, b->body, &b->body_bytes, b->nbody, sizeof *b->body);
+    if (!records) return NONE;
+    b->body = records;
+    ti_body_rec *r = &b->body[b->nbody];
+    *r = (ti_body_rec){.def = *def, .line = b->line};
+    r->def.name = NULL;
+    if (!take_name(b, "body", b->nbody, def->name, r->name, TI_NAME_MAX)) return NONE;
+    for (int i = 0; i < b->nbody; i++)
+        if (strcmp(b->body[i].name, r->name) == 0) return duplicate(b, "body", r->name), NONE;
+    if (!body_is_sound(b, r)) return NONE;
+    return b->nbody++;
+}
+
+static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
+    tribo_geom_def *d = &r->def;
+    const char *what = NULL;
+    if (r->body < TRIBO_WORLD || r->body >= b->nbody)
+        what = "there is no such body";
+    else if ((int)d->shape < TRIBO_PLANE || d->shape > TRIBO_BOX)
+        what = "there is no such shape";
+    else if (d->shape == TRIBO_PLANE && r->body != TRIBO_WORLD)
+        what = "a plane cannot move: only the world has planes";
+    else if (!ti_finite(d->pos, 3))
+        what = "pos is not finite";
+    else if (!normalise(d->quat))
+        what = "quat has no direction";
+    else if (!isfinite(d->mass))
+        what = "mass is not finite";
+    else if (!(d->density >= 0 && isfinite(d->density)))
+        what = "density must be >= 0";
+    else
+        what = ti_size_flaw(d->shape, d->size);
+    if (!what) what = ti_material_flaw(&d->material);
+    if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "geom %s: %s", r->name, what);
+    return !what;
+}
+
+int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def) {
+    if (!b || b->status != TRIBO_OK) return -1;
+    if (!def || def->struct_size != sizeof *def) {
+        ti_builder_fail(b, TRIBO_E_DEF, b->line, "geom %d: not made by tribo_default_geom()", b->ngeom);
+        return -1;
+    }
+    if (b->ngeom >= TI_GEOMS_LIMIT) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "more than %d geoms", TI_GEOMS_LIMIT);
+        return -1;
+    }
+    ti_geom_rec *records = room(b, b->geom, &b->geom_bytes, b->ngeom, sizeof *b->geom);
+    if (!records) return -1;
+    b->geom = records;
+    ti_geom_rec *r = &b->geom[b->ngeom];
+    *r = (ti_geom_rec){.def = *def, .line = b->line, .body = body};
+    r->def.name = NULL;
+    if (!take_name(b, "geom", b->ngeom, def->name, r->name, TI_NAME_MAX)) return -1;
+    for (int i = 0; i < b->ngeom; i++)
+        if (strcmp(b->geom[i].name, r->name) == 0) return duplicate(b, "geom", r->name), -1;
+    if (!geom_is_sound(b, r)) return -1;
+    /* Sizes that mean nothing are zero, so that equal models have equal numbers. */
+    for (int i = def->shape == TRIBO_SPHERE ? 1 : 0; i < 3 && def->shape != TRIBO_BOX; i++) r->def.size[i] = 0;
+    return b->ngeom++;
+}
+
+static bool pair_is_sound(tribo_builder *b, ti_pair_rec *r) {
+    const tribo_pair_def *d = &r->def;
+    int body_a = b->geom[d->geom_a].body, body_b = b->geom[d->geom_b].body;
+    const char *what = ti_material_flaw(&d->material);
+    if (body_a == body_b) what = body_a < 0 ? "neither of its geoms moves" : "its geoms are on the same body";
+    for (int i = 0; i < b->npair && !what; i++) {
+        const tribo_pair_def *o = &b->pair[i].def;
+        bool same = o->geom_a == d->geom_a && o->geom_b == d->geom_b;
+        bool swapped = o->geom_a == d->geom_b && o->geom_b == d->geom_a;
+        if (same || swapped)
+            what = "these geoms have a pair already";
+        else if (strcmp(b->pair[i].name, r->name) == 0)
+            what = "there is one of this name already";
+    }
+    for (int i = 0; i < b->ngeom && !what; i++)
+        if (strcmp(b->geom[i].name, r->name) == 0) what = "a geom has this name already";
+    if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "pair %s: %s", r->name, what);
+    return !what;
+}
+
+int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def) {
+    if (!b || b->status != TRIBO_OK) return -1;
+    if (!def || def->struct_size != sizeof *def) {
+        ti_builder_fail(b, TRIBO_E_DEF, b->line, "pair %d: not made by tribo_default_pair()", b->npair);
+        return -1;
+    }
+    if (def->geom_a < 0 || def->geom_a >= b->ngeom || def->geom_b < 0 || def->geom_b >= b->ngeom) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "pair %d: there is no such geom", b->npair);
+        return -1;
+    }
+    ti_pair_rec *records = room(b, b->pair, &b->pair_bytes, b->npair, sizeof *b->pair);
+    if (!records) return -1;
+    b->pair = records;
+    ti_pair_rec *r = &b->pair[b->npair];
+    *r = (ti_pair_rec){.def = *def, .line = b->line};
+    r->def.name = NULL;
+    if (!def->name || !*def->name)
+        snprintf(r->name, sizeof r->name, "%s:%s", b->geom[def->geom_a].name, b->geom[def->geom_b].name);
+    else if (!take_name(b, "pair", b->npair, def->name, r->name, TI_NAME_MAX))
+        return -1;
+    if (!pair_is_sound(b, r)) return -1;
+    return b->npair++;
+}
+
+void tribo_add_exclude(tribo_builder *b, int body_a, int body_b) {
+    if (!b || b->status != TRIBO_OK) return;
+    if (body_a < TRIBO_WORLD || body_a >= b->nbody || body_b < TRIBO_WORLD || body_b >= b->nbody) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "exclude: there is no such body");
+        return;
+    }
+    ti_exclude_rec *records = room(b, b->exclude, &b->exclude_bytes, b->nexclude, sizeof *b->exclude);
+    if (!records) return;
+    b->exclude = records;
+    b->exclude[b->nexclude++] = (ti_exclude_rec){body_a, body_b};
+}
+
+void tribo_set_gravity(tribo_builder *b, const double gravity[3]) {
+    if (!b || b->status != TRIBO_OK) return;
+    if (!ti_finite(gravity, 3))
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "gravity is not finite");
+    else
+        memcpy(b->gravity, gravity, sizeof b->gravity);
+}
+
+void tribo_set_timestep(tribo_builder *b, double dt) {
+    if (!b || b->status != TRIBO_OK) return;
+    if (!(dt > 0 && isfinite(dt)))
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "timestep must be > 0");
+    else
+        b->dt = dt;
+}
+
+void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
+    if (!b || b->status != TRIBO_OK || b->nbody == 0) return;
+    size_t nq = (size_t)b->nbody * 7, nv = (size_t)b->nbody * 6;
+    if ((q && !ti_finite(q, nq)) || (v && !ti_finite(v, nv))) {
+        ti_builder_fail(b, TRIBO_E_NONFINITE, b->line, "the start state is not finite");
+        return;
+    }
+    double *kept_q = ti_grow(&b->alloc, b->q, &b->q_bytes, nq * sizeof *q);
+    if (kept_q) b->q = kept_q;
+    double *kept_v = ti_grow(&b->alloc, b->v, &b->v_bytes, nv * sizeof *v);
+    if (kept_v) b->v = kept_v;
+    if (!kept_q || !kept_v) {
+        ti_builder_fail(b, TRIBO_E_NOMEM, b->line, "out of memory");
+        return;
+    }
+    b->nstart = b->nbody;
+    for (int i = 0; i < b->nbody; i++) {
+        double *own = b->q + (size_t)7 * (size_t)i;
+        memcpy(own, b->body[i].def.pos, 3 * sizeof *own);
+        memcpy(own + 3, b->body[i].def.quat, 4 * sizeof *own);
+        if (q) memcpy(own, q + 7 * i, 7 * sizeof *own);
+        if (!normalise(own + 3))
+            ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: the start quaternion has no direction", b->body[i].name);
+    }
+    memset(b->v, 0, nv * sizeof *v);
+    if (v) memcpy(b->v, v, nv * sizeof *v);
+}

@@ -1,0 +1,100 @@
+/* inertia.c -- what a solid weighs and how it turns; which numbers no solid can have. math.md, "Inertia of geoms". */
+#include "math/vec.h"
+#include "model/builder.h"
+
+static const double PI = 3.14159265358979323846;
+
+void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]) {
+    const double *s = g->size;
+    double volume = g->shape == TRIBO_SPHERE ? 4.0 / 3.0 * PI * s[0] * s[0] * s[0] : 8 * s[0] * s[1] * s[2];
+    double m = g->mass >= 0 ? g->mass : g->density * volume;
+    double d[3];
+    if (g->shape == TRIBO_PLANE) m = 0;
+    for (int i = 0; i < 3; i++) {
+        double j = s[(i + 1) % 3], k = s[(i + 2) % 3];
+        d[i] = g->shape == TRIBO_SPHERE ? 0.4 * m * s[0] * s[0] : g->shape == TRIBO_BOX ? m / 3 * (j * j + k * k) : 0;
+        com[i] = g->pos[i];
+    }
+    ti_mat R = ti_quat_mat(g->quat);
+    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    for (int e = 0; e < 6; e++) {
+        inertia[e] = 0; /* R diag(d) R' */
+        for (int k = 0; k < 3; k++) inertia[e] += R.m[at[e][0]][k] * d[k] * R.m[at[e][1]][k];
+    }
+    *mass = m;
+}
+
+/* I += m (r.r 1 - r r') */
+static void add_parallel(double inertia[6], double m, const double r[3]) {
+    inertia[0] += m * (r[1] * r[1] + r[2] * r[2]);
+    inertia[1] += m * (r[0] * r[0] + r[2] * r[2]);
+    inertia[2] += m * (r[0] * r[0] + r[1] * r[1]);
+    inertia[3] -= m * r[0] * r[1];
+    inertia[4] -= m * r[0] * r[2];
+    inertia[5] -= m * r[1] * r[2];
+}
+
+void ti_geoms_inertia(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]) {
+    double m, c[3], I[6];
+    *mass = 0;
+    for (int i = 0; i < 3; i++) com[i] = 0;
+    for (int e = 0; e < 6; e++) inertia[e] = 0;
+    for (int g = 0; g < b->ngeom; g++) {
+        if (b->geom[g].body != body) continue;
+        ti_geom_inertia(&b->geom[g].def, &m, c, I);
+        *mass += m;
+        for (int i = 0; i < 3; i++) com[i] += m * c[i];
+    }
+    if (!(*mass > 0)) return;
+    for (int i = 0; i < 3; i++) com[i] /= *mass;
+    for (int g = 0; g < b->ngeom; g++) {
+        if (b->geom[g].body != body) continue;
+        ti_geom_inertia(&b->geom[g].def, &m, c, I);
+        for (int i = 0; i < 3; i++) c[i] -= com[i];
+        add_parallel(I, m, c);
+        for (int e = 0; e < 6; e++) inertia[e] += I[e];
+    }
+}
+
+/* Is the symmetric matrix (xx yy zz xy xz yz) positive definite, each pivot above `least`? False for NaN. */
+static bool positive_definite(const double a[6], double least) {
+    double d0 = a[0];
+    if (!(d0 > least)) return false;
+    double l1 = a[3] / d0, l2 = a[4] / d0;
+    double d1 = a[1] - l1 * a[3];
+    if (!(d1 > least)) return false;
+    double u = a[5] - l1 * a[4];
+    double d2 = a[2] - l2 * a[4] - u * u / d1;
+    return d2 > least;
+}
+
+const char *ti_inertia_flaw(const double I[6]) {
+    double trace = I[0] + I[1] + I[2];
+    if (!ti_finite(I, 6)) return "inertia is not finite";
+    if (!positive_definite(I, 1e-14 * trace)) return "inertia is not positive definite";
+    /* The triangle inequality says that the second moments of mass, tr(I)/2 - I, are not negative. A flat plate has
+     * one that is zero: allow for its rounding. */
+    double second[6] = {trace / 2 - I[0], trace / 2 - I[1], trace / 2 - I[2], -I[3], -I[4], -I[5]};
+    for (int i = 0; i < 3; i++) second[i] += 1e-9 * trace;
+    if (!positive_definite(second, 0)) return "inertia violates the triangle inequality: no solid has it";
+    return NULL;
+}
+
+const char *ti_material_flaw(const tribo_material *m) {
+    const double all[5] = {m->friction, m->stiction, m->restitution, m->baumgarte, m->slop};
+    if (!ti_finite(all, 5)) return "material has a number that is not finite";
+    if (m->friction < 0) return "friction must be >= 0";
+    if (m->stiction < 0) return "stiction must be >= 0 (static friction no less than kinetic)";
+    if (m->restitution < 0 || m->restitution > 1) return "restitution must be in 0..1";
+    if (m->baumgarte < 0 || m->baumgarte > 1) return "baumgarte must be in 0..1";
+    if (m->slop < 0) return "slop must be >= 0";
+    return NULL;
+}
+
+const char *ti_size_flaw(tribo_shape shape, const double size[3]) {
+    int n = shape == TRIBO_BOX ? 3 : shape == TRIBO_SPHERE ? 1 : 0;
+    if (!ti_finite(size, (size_t)n)) return "size is not finite";
+    for (int i = 0; i < n; i++)
+        if (!(size[i] > 0)) return "size must be > 0";
+    return NULL;
+}

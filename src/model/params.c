@@ -1,0 +1,226 @@
+/* params.c -- path names, kinds and bounds of the numbers in p. */
+#include "base/base.h"
+#include "model/builder.h"
+#include "model/model.h"
+#include <math.h>
+#include <stdio.h>
+
+/* One number of an owner: the rest of its path name, and what it is. In the order of p. */
+typedef struct entry {
+    const char *suffix;
+    tribo_param_kind kind;
+} entry;
+
+static const entry gravity_entry[TI_P_BODIES] = {
+    {"x", TRIBO_PARAM_GRAVITY}, {"y", TRIBO_PARAM_GRAVITY}, {"z", TRIBO_PARAM_GRAVITY}};
+static const entry body_entry[TI_P_BODY] = {{"mass", TRIBO_PARAM_MASS},          {"com/x", TRIBO_PARAM_COM},
+                                            {"com/y", TRIBO_PARAM_COM},          {"com/z", TRIBO_PARAM_COM},
+                                            {"inertia/xx", TRIBO_PARAM_INERTIA}, {"inertia/yy", TRIBO_PARAM_INERTIA},
+                                            {"inertia/zz", TRIBO_PARAM_INERTIA}, {"inertia/xy", TRIBO_PARAM_INERTIA},
+                                            {"inertia/xz", TRIBO_PARAM_INERTIA}, {"inertia/yz", TRIBO_PARAM_INERTIA}};
+static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
+                                            {"size/y", TRIBO_PARAM_SIZE},
+                                            {"size/z", TRIBO_PARAM_SIZE},
+                                            {"pos/x", TRIBO_PARAM_POS},
+                                            {"pos/y", TRIBO_PARAM_POS},
+                                            {"pos/z", TRIBO_PARAM_POS},
+                                            {"quat/w", TRIBO_PARAM_QUAT},
+                                            {"quat/x", TRIBO_PARAM_QUAT},
+                                            {"quat/y", TRIBO_PARAM_QUAT},
+                                            {"quat/z", TRIBO_PARAM_QUAT},
+                                            {"friction", TRIBO_PARAM_FRICTION},
+                                            {"stiction", TRIBO_PARAM_STICTION},
+                                            {"restitution", TRIBO_PARAM_RESTITUTION},
+                                            {"baumgarte", TRIBO_PARAM_BAUMGARTE},
+                                            {"slop", TRIBO_PARAM_SLOP}};
+static const entry *const pair_entry = geom_entry + TI_P_MATERIAL;
+
+/* Who owns the number at `index`, and which of the owner's it is. */
+typedef struct owner {
+    const char *name;
+    const entry *entry;
+    int body, geom, pair;
+} owner;
+
+static owner owner_of(const tribo_model *m, int index) {
+    owner o = {.body = -1, .geom = -1, .pair = -1};
+    int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM;
+    if (at < 0) {
+        o.name = "gravity";
+        o.entry = &gravity_entry[index];
+    } else if (at < nb) {
+        o.body = at / TI_P_BODY;
+        o.name = m->body[o.body].name;
+        o.entry = &body_entry[at % TI_P_BODY];
+    } else if (at < nb + ng) {
+        o.geom = (at - nb) / TI_P_GEOM;
+        o.name = m->geom[o.geom].name;
+        o.entry = &geom_entry[(at - nb) % TI_P_GEOM];
+    } else {
+        o.pair = (at - nb - ng) / TI_P_PAIR;
+        o.name = m->pair_name[o.pair];
+        o.entry = &pair_entry[(at - nb - ng) % TI_P_PAIR];
+    }
+    return o;
+}
+
+static bool geom_touches(const tribo_model *m, int geom) {
+    for (int i = 0; i < m->npossible; i++)
+        if (m->pair[i].a == geom || m->pair[i].b == geom) return true;
+    return false;
+}
+
+static bool material_counts(const tribo_model *m, int index) {
+    for (int i = 0; i < m->npossible; i++)
+        for (int k = 0; k < TI_P_PAIR; k++)
+            if (m->pair[i].material[k] == index) return true;
+    return false;
+}
+
+static bool is_used(const tribo_model *m, int index, const owner *o) {
+    if (o->entry->kind >= TRIBO_PARAM_FRICTION) return material_counts(m, index);
+    if (o->geom < 0) return true;
+    tribo_shape shape = m->geom[o->geom].shape;
+    int at = index - m->geom[o->geom].p;
+    if (at < TI_P_POS && (shape == TRIBO_PLANE || (shape == TRIBO_SPHERE && at > TI_P_SIZE))) return false;
+    if (o->entry->kind == TRIBO_PARAM_QUAT && shape == TRIBO_SPHERE) return false;
+    return geom_touches(m, o->geom);
+}
+
+static void bounds(const entry *e, double *lower, double *upper) {
+    *lower = -INFINITY;
+    *upper = INFINITY;
+    switch (e->kind) {
+    case TRIBO_PARAM_GRAVITY:
+    case TRIBO_PARAM_COM:
+    case TRIBO_PARAM_POS:
+    case TRIBO_PARAM_QUAT:
+        break;
+    case TRIBO_PARAM_INERTIA:
+        if (e->suffix[8] == e->suffix[9]) *lower = 0; /* xx yy zz; the products may be negative */
+        break;
+    case TRIBO_PARAM_RESTITUTION:
+    case TRIBO_PARAM_BAUMGARTE:
+        *upper = 1;
+        *lower = 0;
+        break;
+    case TRIBO_PARAM_MASS:
+    case TRIBO_PARAM_SIZE:
+    case TRIBO_PARAM_FRICTION:
+    case TRIBO_PARAM_STICTION:
+    case TRIBO_PARAM_SLOP:
+        *lower = 0;
+        break;
+    }
+}
+
+tribo_status tribo_param_describe(const tribo_model *m, int index, tribo_param_info *info) {
+    if (!m || !info || index < 0 || index >= m->size.np) return TRIBO_E_ARG;
+    owner o = owner_of(m, index);
+    *info = (tribo_param_info){.kind = o.entry->kind, .body = o.body, .geom = o.geom, .pair = o.pair};
+    snprintf(info->name, sizeof info->name, "%s/%s", o.name, o.entry->suffix);
+    info->used = is_used(m, index, &o);
+    bounds(o.entry, &info->lower, &info->upper);
+    return TRIBO_OK;
+}
+
+/* The body, geom and pair that a name stands for; -1 = none. A body with one geom lends it its name, and the other way
+ * round, unless the name is taken. */
+static void resolve(const tribo_model *m, const char *name, int *body, int *geom, int *pair) {
+    *body = tribo_model_body_find(m, name);
+    *geom = tribo_model_geom_find(m, name);
+    *pair = -1;
+    for (int i = 0; i < m->size.npair; i++)
+        if (strcmp(m->pair_name[i], name) == 0) *pair = i;
+    if (*body >= 0 && *geom < 0 && *pair < 0 && m->body[*body].ngeom == 1) {
+        *geom = m->body_geom[m->body[*body].geom0];
+    } else if (*geom >= 0 && *body < 0) {
+        int lender = m->geom[*geom].body;
+        if (lender >= 0 && m->body[lender].ngeom == 1) *body = lender;
+    }
+}
+
+/* Does `path` (the rest of a path name) name this suffix, or a group it is in? */
+static bool matches(const char *suffix, const char *path, bool whole) {
+    size_t n = strlen(path);
+    if (strncmp(suffix, path, n) != 0) return false;
+    return suffix[n] == '\0' || (!whole && (n == 0 || suffix[n] == '/'));
+}
+
+/* Which of the n numbers from p[at] on match; at most max go into index. @return how many. */
+static int collect(const tribo_model *m, const entry *e, int n, int at, const char *path, bool whole, int *index,
+                   int max, int found) {
+    for (int i = 0; i < n; i++) {
+        if (!matches(e[i].suffix, path, whole)) continue;
+        owner o = owner_of(m, at + i);
+        if (!whole && !is_used(m, at + i, &o)) continue;
+        if (found < max) index[found] = at + i;
+        found++;
+    }
+    return found;
+}
+
+/* All matches of a path name; `whole` asks for exact names, used or not. */
+static int search(const tribo_model *m, const char *name, bool whole, int *index, int max) {
+    char head[TI_PAIR_NAME_MAX + 1];
+    const char *slash = strchr(name, '/');
+    size_t n = slash ? (size_t)(slash - name) : strlen(name);
+    if (n == 0 || n > TI_PAIR_NAME_MAX || (slash && !slash[1])) return 0;
+    memcpy(head, name, n);
+    head[n] = '\0';
+    const char *path = slash ? slash + 1 : "";
+    if (strcmp(head, "gravity") == 0)
+        return collect(m, gravity_entry, TI_P_BODIES, TI_P_GRAVITY, path, whole, index, max, 0);
+    int body, geom, pair, found = 0;
+    resolve(m, head, &body, &geom, &pair);
+    if (body >= 0) found = collect(m, body_entry, TI_P_BODY, m->body[body].p, path, whole, index, max, found);
+    if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
+    int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
+    if (pair >= 0)
+        found = collect(m, pair_entry, TI_P_PAIR, pairs_at + pair * TI_P_PAIR, path, whole, index, max, found);
+    return found;
+}
+
+int tribo_param_find(const tribo_model *m, const char *name) {
+    int index = -1;
+    return name && search(m, name, true, &index, 1) == 1 ? index : -1;
+}
+
+int tribo_param_group(const tribo_model *m, const char *name, int *index, int max) {
+    return name ? search(m, name, false, index, max) : 0;
+}
+
+static const char *geom_flaw(const tribo_model *m, int geom, const double *p) {
+    const double *q = p + TI_P_QUAT;
+    if (!(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-24)) return "quat has no direction";
+    return ti_size_flaw(m->geom[geom].shape, p + TI_P_SIZE);
+}
+
+static const char *material_flaw(const double *p) {
+    tribo_material t = {p[TI_M_FRICTION], p[TI_M_STICTION], p[TI_M_RESTITUTION], p[TI_M_BAUMGARTE], p[TI_M_SLOP]};
+    return ti_material_flaw(&t);
+}
+
+tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_diag *diag) {
+    if (!m || !p) return ti_fail(diag, TRIBO_E_ARG, 0, "no model or no parameters");
+    for (int i = 0; i < m->size.np; i++)
+        if (!isfinite(p[i])) {
+            owner o = owner_of(m, i);
+            return ti_fail(diag, TRIBO_E_NONFINITE, 0, "%s/%s is not finite", o.name, o.entry->suffix);
+        }
+    for (int i = 0; i < m->size.nbody; i++) {
+        const double *own = p + m->body[i].p;
+        const char *what = own[TI_P_MASS] > 0 ? ti_inertia_flaw(own + TI_P_INERTIA) : "mass must be > 0";
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "body %s: %s", m->body[i].name, what);
+    }
+    for (int i = 0; i < m->size.ngeom; i++) {
+        const char *what = geom_flaw(m, i, p + m->geom[i].p);
+        if (!what) what = material_flaw(p + m->geom[i].p + TI_P_MATERIAL);
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "geom %s: %s", m->geom[i].name, what);
+    }
+    for (int i = 0, at = m->size.np - m->size.npair * TI_P_PAIR; i < m->size.npair; i++, at += TI_P_PAIR) {
+        const char *what = material_flaw(p + at);
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "pair %s: %s", m->pair_name[i], what);
+    }
+    return TRIBO_OK;
+}
