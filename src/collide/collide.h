@@ -33,6 +33,11 @@ enum { TI_COLLIDE_ROWS = 7, TI_COLLIDE_COLS = 18 };
 void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t,
                     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS]);
 
+/* Radius of the sphere around x that holds the shape; INFINITY for a plane. */
+double ti_bound_radius(const ti_shape *s);
+/* Its axis-aligned box in the world, wider by `inflate` on each side; infinite for a plane. */
+void ti_shape_aabb(const ti_shape *s, double inflate, ti_vec *lo, ti_vec *hi);
+
 /* Tangents t1, t2 that make (t1, t2, n) right-handed, smooth around n = z where they are x and y. */
 void ti_tangents(ti_vec n, ti_vec *t1, ti_vec *t2);
 /* Their derivative: dt1 = D1 dn, dt2 = D2 dn. */

@@ -1,0 +1,61 @@
+/* pairs.h -- what the files of this room share: features in bits, blocks of a derivative. */
+#ifndef TI_PAIRS_H
+#define TI_PAIRS_H
+#include "collide/collide.h"
+
+/* Rows of a derivative and where the columns of its two shapes begin: centre, rotation, size of a, then of b. */
+enum { ROW_POINT = 0, ROW_NORMAL = 3, ROW_GAP = 6 };
+enum { COL_X = 0, COL_W = 3, COL_H = 6, COL_SHAPE = 9 };
+typedef double ti_touch_jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
+
+/* A corner of a box is three bits, bit i set where it lies on the positive side of axis i. */
+static inline double ti_corner_sign(int corner, int axis) {
+    return (corner >> axis & 1) ? 1.0 : -1.0;
+}
+
+/* Local coordinates of a corner. */
+static inline ti_vec ti_corner(ti_vec h, int corner) {
+    return ti_vec3(ti_corner_sign(corner, 0) * h.x, ti_corner_sign(corner, 1) * h.y, ti_corner_sign(corner, 2) * h.z);
+}
+
+/* v' in one row. */
+static inline void ti_put_row(double *row, ti_vec v) {
+    row[0] = v.x, row[1] = v.y, row[2] = v.z;
+}
+
+/* v in one column of three rows. */
+static inline void ti_put_col(double (*rows)[TI_COLLIDE_COLS], int col, ti_vec v) {
+    rows[0][col] = v.x, rows[1][col] = v.y, rows[2][col] = v.z;
+}
+
+/* s [v]x, the matrix of w -> s v x w, in three rows from column col on. */
+static inline void ti_put_cross(double (*rows)[TI_COLLIDE_COLS], int col, double s, ti_vec v) {
+    rows[0][col] = 0, rows[0][col + 1] = -s * v.z, rows[0][col + 2] = s * v.y;
+    rows[1][col] = s * v.z, rows[1][col + 1] = 0, rows[1][col + 2] = -s * v.x;
+    rows[2][col] = -s * v.y, rows[2][col + 1] = s * v.x, rows[2][col + 2] = 0;
+}
+
+/* A 3 by 3 block. */
+static inline void ti_put_mat(double (*rows)[TI_COLLIDE_COLS], int col, const ti_mat *M) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) rows[i][col + j] = M->m[i][j];
+}
+
+/* From the derivative of the point c of one surface (in the rows of the point), of the normal n of the other and of
+ * the gap g, both outward, to that of the point half way, c - g n / 2. Columns [from, to). */
+static inline void ti_half_way(ti_touch_jac J, ti_vec n, double g, int from, int to) {
+    double nn[3] = {n.x, n.y, n.z};
+    for (int i = 0; i < 3; i++)
+        for (int k = from; k < to; k++) J[i][k] -= 0.5 * (nn[i] * J[ROW_GAP][k] + g * J[ROW_NORMAL + i][k]);
+}
+
+/* Derivative of a corner of the box Q over a plane with outward normal n (world) that belongs to P; at_p and at_q are
+ * the first columns of P and Q, h_p the column of the size the plane moves with, or -1. J starts as zeros; the rows
+ * of the normal come out as those of n. math-collide.md, A corner on a face. */
+void ti_corner_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, int h_p, ti_vec n, int corner, double gap,
+                   ti_touch_jac J);
+
+int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
+void ti_collide_box_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
+
+#endif
