@@ -1,0 +1,224 @@
+/* common.c -- messages, options, files and JSON of the command. */
+#define _POSIX_C_SOURCE 200809L
+#include "common.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a file says may go to a terminal: no control characters. */
+static void print_clean(FILE *f, const char *text) {
+    for (; *text; text++) fputc((unsigned char)*text < 32 || *text == 127 ? '?' : *text, f);
+}
+
+static void print_message(const char *where, const char *format, va_list args) {
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    fflush(stdout);
+    fprintf(stderr, "%s: ", where);
+    print_clean(stderr, text);
+    fputc('\n', stderr);
+}
+
+int usage_error(const verb *v, const char *format, ...) {
+    char where[64];
+    va_list args;
+    snprintf(where, sizeof where, "tribo %s", v->name);
+    va_start(args, format);
+    print_message(where, format, args);
+    va_end(args);
+    fprintf(stderr, "`tribo %s --help` says how it is used\n", v->name);
+    return EXIT_USAGE;
+}
+
+int input_message(const char *path, int line, const char *format, ...) {
+    char where[4200];
+    va_list args;
+    if (line > 0)
+        snprintf(where, sizeof where, "%s:%d", path, line);
+    else
+        snprintf(where, sizeof where, "%s", path);
+    va_start(args, format);
+    print_message(where, format, args);
+    va_end(args);
+    return EXIT_INPUT;
+}
+
+int input_error(const char *path, tribo_status s, const tribo_diag *diag) {
+    input_message(path, diag->line, "%s", diag->text[0] ? diag->text : tribo_status_text(s));
+    return s == TRIBO_E_NOMEM ? EXIT_TROUBLE : EXIT_INPUT;
+}
+
+int trouble(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    print_message("tribo", format, args);
+    va_end(args);
+    return EXIT_TROUBLE;
+}
+
+enum { OPTION_HELP = -2, OPTION_WRONG = -3 };
+
+int next_option(const verb *v, int argc, char **argv, const struct option *options) {
+    opterr = 0;
+    /* "-": positional arguments in their order; ":": tell a missing value from an unknown option. */
+    int code = getopt_long(argc, argv, "-:h", options, NULL);
+    /* The word at fault: a short option is known by its letter only. */
+    const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+    if (code == 'h') {
+        fputs(v->help, stdout);
+        return OPTION_HELP;
+    }
+    if (code == ':') {
+        usage_error(v, "%s needs a value", word);
+        return OPTION_WRONG;
+    }
+    if (code == '?') {
+        if (optopt && optopt < 256)
+            usage_error(v, "there is no option -%c", optopt);
+        else
+            usage_error(v, optopt ? "%s takes no value" : "there is no option %s", word);
+        return OPTION_WRONG;
+    }
+    return code;
+}
+
+int option_exit(int code) {
+    return code == OPTION_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+}
+
+bool parse_number(const char *text, double lower, double upper, double *x) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || !(value >= lower && value <= upper)) return false;
+    *x = value;
+    return true;
+}
+
+bool parse_integer(const char *text, long lower, long upper, long *x) {
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < lower || value > upper) return false;
+    *x = value;
+    return true;
+}
+
+bool list_add(string_list *l, const char *s) {
+    const char **grown = realloc(l->item, (size_t)(l->n + 1) * sizeof *grown);
+    if (!grown) return false;
+    l->item = grown;
+    l->item[l->n++] = s;
+    return true;
+}
+
+void list_free(string_list *l) {
+    free(l->item);
+    *l = (string_list){0};
+}
+
+bool out_open(out_file *o, const char *path) {
+    *o = (out_file){0};
+    if (!path || !strcmp(path, "-")) {
+        o->f = stdout;
+        return true;
+    }
+    struct stat there;
+    bool exists = stat(path, &there) == 0;
+    o->path = path;
+    if (exists && !S_ISREG(there.st_mode)) { /* a device or a pipe is written as it is; a folder fails here */
+        o->f = fopen(path, "w");
+        return o->f || (trouble("%s: %s", path, strerror(errno)), false);
+    }
+    size_t length = strlen(path) + sizeof ".XXXXXX";
+    o->temporary = malloc(length);
+    if (!o->temporary) return trouble("%s: no memory", path), false;
+    snprintf(o->temporary, length, "%s.XXXXXX", path);
+    int fd = mkstemp(o->temporary);
+    if (fd >= 0) {
+        mode_t mask = umask(0);
+        umask(mask);
+        if (fchmod(fd, exists ? there.st_mode & 07777 : 0666 & ~mask) == 0) o->f = fdopen(fd, "w");
+        if (!o->f) {
+            close(fd);
+            unlink(o->temporary);
+        }
+    }
+    if (!o->f) {
+        trouble("%s: %s", path, strerror(errno));
+        free(o->temporary);
+        o->temporary = NULL;
+    }
+    return o->f;
+}
+
+bool out_close(out_file *o) {
+    const char *name = o->path ? o->path : "standard output";
+    bool good = fflush(o->f) == 0 && !ferror(o->f);
+    int why = errno;
+    if (o->path && fclose(o->f) != 0 && good) good = false, why = errno;
+    if (o->temporary) {
+        if (good && rename(o->temporary, o->path) != 0) good = false, why = errno;
+        if (!good) unlink(o->temporary);
+        free(o->temporary);
+    }
+    if (!good) trouble("%s: %s", name, strerror(why));
+    *o = (out_file){0};
+    return good;
+}
+
+void out_discard(out_file *o) {
+    if (o->path && o->f) fclose(o->f);
+    if (o->temporary) unlink(o->temporary);
+    free(o->temporary);
+    *o = (out_file){0};
+}
+
+bool make_folder(const char *path) {
+    struct stat there;
+    if (mkdir(path, 0777) == 0) return true;
+    if (errno == EEXIST && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) return true;
+    int why = errno;
+    char *parent = strdup(path), *slash = parent ? strrchr(parent, '/') : NULL;
+    bool made = false;
+    if (why == ENOENT && slash && slash != parent) {
+        *slash = 0;
+        made = make_folder(parent) && mkdir(path, 0777) == 0;
+    } else {
+        trouble("%s: %s", path, strerror(why));
+    }
+    free(parent);
+    return made;
+}
+
+char *join_path(const char *folder, const char *name) {
+    size_t length = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(length);
+    if (path) snprintf(path, length, "%s/%s", folder, name);
+    return path;
+}
+
+json_t *json_number(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *json_numbers(const double *x, size_t n) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(array, json_number(x[i]));
+    return array;
+}
+
+bool json_write(FILE *f, const json_t *value, bool pretty) {
+    size_t flags = JSON_REAL_PRECISION(17) | (pretty ? JSON_INDENT(2) : JSON_COMPACT);
+    return value && json_dumpf(value, f, flags) == 0 && fputc('\n', f) != EOF;
+}
+
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,89 @@
+/* common.h -- what every verb of the command shares: exit codes, messages, options, JSON and files. */
+#ifndef TRIBO_TOOLS_COMMON_H
+#define TRIBO_TOOLS_COMMON_H
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <tribo/base.h>
+
+/* Exit status of the command besides EXIT_SUCCESS. */
+enum {
+    EXIT_TROUBLE = 1,       /* an output could not be written, no memory, interrupted */
+    EXIT_USAGE = 2,         /* the command line is wrong */
+    EXIT_INPUT = 3,         /* a file is wrong: file:line: what */
+    EXIT_NOT_CONVERGED = 4, /* answered, but not to the tolerance asked for */
+    EXIT_HELP = -1          /* of parse functions: help was printed; the verb returns EXIT_SUCCESS */
+};
+
+/* A verb of the command: one a file, listed in main.c. */
+typedef struct verb {
+    const char *name;
+    const char *summary; /* one line for `tribo --help` */
+    const char *help;    /* what `tribo NAME --help` prints; begins with the usage line */
+    int (*run)(int argc, char **argv);
+} verb;
+extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve;
+
+/* ---- messages, all on standard error ---- */
+
+/* "tribo VERB: what", and where to find help. Returns EXIT_USAGE. */
+int usage_error(const verb *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "path:line: what" from what a reader left in diag. Returns EXIT_INPUT, or EXIT_TROUBLE where it is no fault of the
+ * input. */
+int input_error(const char *path, tribo_status s, const tribo_diag *diag);
+/* The same for a line number and words of one's own. Returns EXIT_INPUT. */
+int input_message(const char *path, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* "tribo: what". Returns EXIT_TROUBLE. */
+int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- options ---- */
+
+/* getopt_long as every verb uses it: -h or --help prints the verb's help; a positional argument is returned as 1 in
+ * optarg; an unknown option or a missing value is a usage error.
+ * @return the option's val, 1, -1 at the end, or a negative number below -1 after which the verb returns
+ *         option_exit(that number). */
+int next_option(const verb *v, int argc, char **argv, const struct option *options);
+int option_exit(int code);
+
+/* Whole text to a finite number; false if it is not one, or not within [lower, upper]. */
+bool parse_number(const char *text, double lower, double upper, double *x);
+bool parse_integer(const char *text, long lower, long upper, long *x);
+
+/* A growing list of strings that belong to argv. */
+typedef struct string_list {
+    const char **item;
+    int n;
+} string_list;
+bool list_add(string_list *l, const char *s);
+void list_free(string_list *l);
+
+/* ---- output ---- */
+
+/* A file that appears under its name only when it is complete. */
+typedef struct out_file {
+    FILE *f;
+    const char *path; /* NULL: standard output */
+    char *temporary;  /* NULL: written in place (a device, a pipe) */
+} out_file;
+/* path NULL or "-": standard output. @return false after a message. */
+bool out_open(out_file *o, const char *path);
+/* Finish: flush, close, rename. @return false after a message; the old file is then still there. */
+bool out_close(out_file *o);
+/* Give up: close, remove the temporary. */
+void out_discard(out_file *o);
+/* Make the folder if it is not there. @return false after a message. */
+bool make_folder(const char *path);
+/* "folder/name", to be freed; NULL without memory. */
+char *join_path(const char *folder, const char *name);
+
+/* A number as JSON; null where JSON has no word for it. Never NULL but without memory. */
+json_t *json_number(double x);
+/* n numbers. */
+json_t *json_numbers(const double *x, size_t n);
+/* Write value with %.17g numbers and a newline; lines = 0 on one line, else indented. False if it cannot be written. */
+bool json_write(FILE *f, const json_t *value, bool pretty);
+
+/* Seconds of the monotonic clock. */
+double seconds_now(void);
+
+#endif
