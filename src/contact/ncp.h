@@ -7,6 +7,7 @@
  */
 #ifndef TI_NCP_H
 #define TI_NCP_H
+#include "base/base.h"
 #include <tribo/contact.h>
 
 #define TI_NCP_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
@@ -38,13 +39,16 @@ typedef struct ti_ncp_point {
     double *lambda, *v; /* (3 nc), (nv) */
 } ti_ncp_point;
 
-/* The solution: views into memory the caller gave, see ti_ncp_solution_layout(). */
+/* The solution: views into memory the caller gave, see ti_ncp_solution_carve(). */
 typedef struct ti_ncp_solution {
     int npoint;
     ti_ncp_point point[TI_NCP_POINTS];
     unsigned char *mode; /* (nc) tribo_mode */
     double *lambda, *v;  /* (3 nc), (nv) the extrapolated ones; lambda and mode are the start if options.warm */
 } ti_ncp_solution;
+
+/* Cut the arrays of a solution out of an arena. */
+void ti_ncp_solution_carve(ti_arena *m, int nc, int nv, ti_ncp_solution *s);
 
 typedef struct ti_ncp_ws ti_ncp_ws;
 

@@ -1,0 +1,378 @@
+/* contact.c -- the dense problem, cast into blocks; and its reverse. */
+#include "contact/blocks.h"
+#include "contact/ncp.h"
+#include <math.h>
+
+/* How a dense problem was cast: its own velocities cut into the blocks of M, or impulses (M = 1, J a Cholesky factor of
+ * G), which is smaller when there are more velocities than impulses. */
+typedef enum form { FORM_NONE, FORM_BLOCKS, FORM_DELASSUS } form;
+
+struct tribo_contact_ws {
+    tribo_allocator alloc;
+    bool own_alloc;
+    size_t bytes;
+    int nc_max, nv_max;
+    form form; /* of the last solve */
+    int nc, nv;
+    ti_ncp_ws *ncp;
+    ti_ncp_problem block;
+    ti_ncp_solution sol;
+    int *width, *voff, *moff, *a, *b, *joff;
+    double *M, *J, *vfree, *ref;
+    double *chol;       /* (nv,nv) of M */
+    double *MJ;         /* (3 nc,nv) J M^-1 */
+    double *G;          /* (3 nc,3 nc) */
+    double *y, *z, *vk; /* (nv) */
+    double *c_bar, *l_bar, *mu_bar;
+    int *owner; /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
+};
+
+static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
+    size_t n3 = 3 * (size_t)nc, n = nv, wide = n > n3 ? n : n3;
+    TI_CARVE(m, ws->width, n);
+    TI_CARVE(m, ws->voff, n);
+    TI_CARVE(m, ws->moff, n);
+    TI_CARVE(m, ws->a, nc);
+    TI_CARVE(m, ws->b, nc);
+    TI_CARVE(m, ws->joff, nc);
+    TI_CARVE(m, ws->owner, wide);
+    TI_CARVE(m, ws->M, n * n);
+    TI_CARVE(m, ws->J, n3 * n);
+    TI_CARVE(m, ws->vfree, n);
+    TI_CARVE(m, ws->ref, n3);
+    TI_CARVE(m, ws->chol, n * n);
+    TI_CARVE(m, ws->MJ, n3 * n);
+    TI_CARVE(m, ws->G, n3 * n3);
+    TI_CARVE(m, ws->y, n);
+    TI_CARVE(m, ws->z, n);
+    TI_CARVE(m, ws->vk, n);
+    TI_CARVE(m, ws->c_bar, n3);
+    TI_CARVE(m, ws->l_bar, n3);
+    TI_CARVE(m, ws->mu_bar, nc);
+    ti_ncp_solution_carve(m, nc, nv, &ws->sol);
+}
+
+tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator *a, tribo_contact_ws **out) {
+    if (!out || nc_max < 1 || nv_max < 1) return TRIBO_E_ARG;
+    tribo_contact_ws layout = {0};
+    ti_arena m = {0};
+    carve(&m, nc_max, nv_max, &layout);
+    size_t head = (sizeof layout + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
+    char *block = ti_alloc(a, head + m.used);
+    if (!block) return TRIBO_E_NOMEM;
+    tribo_contact_ws *ws = (tribo_contact_ws *)block;
+    m = (ti_arena){block + head, 0};
+    carve(&m, nc_max, nv_max, ws);
+    ws->bytes = head + m.used, ws->nc_max = nc_max, ws->nv_max = nv_max;
+    if (a) ws->alloc = *a, ws->own_alloc = true;
+    tribo_status status = ti_ncp_ws_new(nc_max, nv_max, nv_max, a, &ws->ncp);
+    if (status) {
+        tribo_contact_ws_free(ws);
+        return status;
+    }
+    *out = ws;
+    return TRIBO_OK;
+}
+
+void tribo_contact_ws_free(tribo_contact_ws *ws) {
+    if (!ws) return;
+    tribo_allocator a = ws->alloc;
+    ti_ncp_ws_free(ws->ncp);
+    ti_free(ws->own_alloc ? &a : NULL, ws, ws->bytes);
+}
+
+/* ---------------------------------------------------------------- casting */
+
+/* Blocks of M on its diagonal; returns how many, with the owner of each velocity. */
+static int find_blocks(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    int n = p->nv, nblk = 0, reach = 0;
+    for (int i = 0; i < n; i++) {
+        if (i >= reach && i > 0) nblk++;
+        ws->owner[i] = nblk;
+        for (int j = n - 1; j > i && j >= reach; j--)
+            if (p->M[(size_t)i * n + j] != 0 || p->M[(size_t)j * n + i] != 0) reach = j + 1;
+        if (reach < i + 1) reach = i + 1;
+    }
+    return nblk + 1;
+}
+
+/* The first and last block contact i touches; false if it touches a third. */
+static bool find_sides(tribo_contact_ws *ws, const tribo_contact_problem *p, int i) {
+    int a = -1, b = -1;
+    for (int r = 3 * i; r < 3 * i + 3; r++)
+        for (int j = 0; j < p->nv; j++) {
+            int k = ws->owner[j];
+            if (p->J[(size_t)r * p->nv + j] == 0 || k == a || k == b) continue;
+            if (a < 0)
+                a = k;
+            else if (b < 0)
+                b = k;
+            else
+                return false;
+        }
+    ws->a[i] = a < 0 ? 0 : a, ws->b[i] = b;
+    return true;
+}
+
+/* Copy M, J into blocks; with nblk = 1 everything is one. */
+static void cut(tribo_contact_ws *ws, const tribo_contact_problem *p, int nblk) {
+    int n = p->nv, at = 0, jat = 0;
+    if (nblk == 1) memset(ws->owner, 0, n * sizeof(int));
+    for (int k = 0, first = 0; k < nblk; k++) {
+        int w = 0;
+        while (first + w < n && ws->owner[first + w] == k) w++;
+        ws->width[k] = w, ws->voff[k] = first, ws->moff[k] = at;
+        for (int r = 0; r < w; r++)
+            memcpy(ws->M + at + (size_t)r * w, p->M + (size_t)(first + r) * n + first, w * sizeof(double));
+        at += w * w, first += w;
+    }
+    for (int i = 0; i < p->nc; i++) {
+        if (nblk == 1) ws->a[i] = 0, ws->b[i] = -1;
+        ws->joff[i] = jat;
+        for (int side = 0; side < 2; side++) {
+            int k = side ? ws->b[i] : ws->a[i];
+            if (k < 0) continue;
+            for (int r = 3 * i; r < 3 * i + 3; r++, jat += ws->width[k])
+                memcpy(ws->J + jat, p->J + (size_t)r * n + ws->voff[k], ws->width[k] * sizeof(double));
+        }
+    }
+    memcpy(ws->vfree, p->vfree, n * sizeof(double));
+    memset(ws->ref, 0, 3 * p->nc * sizeof(double));
+    ws->block.nblk = nblk, ws->block.nv = n;
+}
+
+/* A = L L' in the lower triangle, for the dense M of a problem; false if not positive definite. */
+static bool cholesky(int n, const double *A, double *L) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = A[(size_t)i * n + j];
+            const double *li = L + (size_t)i * n, *lj = L + (size_t)j * n;
+            for (int k = 0; k < j; k++) s -= li[k] * lj[k];
+            if (i == j && !(s > 0)) return false;
+            L[(size_t)i * n + j] = i == j ? sqrt(s) : s / lj[j];
+        }
+    return true;
+}
+
+static void cholesky_solve(int n, const double *L, double *x) {
+    for (int i = 0; i < n; i++) {
+        double s = x[i];
+        for (int k = 0; k < i; k++) s -= L[(size_t)i * n + k] * x[k];
+        x[i] = s / L[(size_t)i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        x[i] /= L[(size_t)i * n + i];
+        for (int k = 0; k < i; k++) x[k] -= L[(size_t)i * n + k] * x[i];
+    }
+}
+
+/* G = F F' with pivoting until what remains is rounding: F (n,rank) row-major. Destroys G's diagonal only in scratch. */
+static int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
+    double largest = 0;
+    int rank = 0;
+    for (int i = 0; i < n; i++) left[i] = G[(size_t)i * n + i], taken[i] = 0, largest = ti_max(largest, left[i]);
+    double *column = F; /* built as (rank,n), transposed by the caller */
+    for (; rank < n; rank++, column += n) {
+        int at = -1;
+        for (int i = 0; i < n; i++)
+            if (!taken[i] && (at < 0 || left[i] > left[at])) at = i;
+        if (!(left[at] > 1e-14 * n * largest)) break;
+        double root = sqrt(left[at]);
+        taken[at] = 1;
+        for (int i = 0; i < n; i++) column[i] = 0.5 * (G[(size_t)i * n + at] + G[(size_t)at * n + i]);
+        for (int k = 0; k < rank; k++) {
+            double f = F[(size_t)k * n + at];
+            for (int i = 0; i < n; i++) column[i] -= f * F[(size_t)k * n + i];
+        }
+        for (int i = 0; i < n; i++) {
+            column[i] = taken[i] && i != at ? 0 : column[i] / root;
+            left[i] -= column[i] * column[i];
+        }
+        column[at] = root;
+    }
+    return rank;
+}
+
+/* The problem in impulses: M = 1, J = F, ref = g. */
+static void cast_delassus(tribo_contact_ws *ws, int nc, const double *G, const double *g) {
+    int n = 3 * nc, rank = factor_delassus(n, G, ws->M, ws->ref, ws->owner), w = rank > 0 ? rank : 1;
+    if (rank == 0) memset(ws->M, 0, n * sizeof(double));
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < w; k++) ws->J[(size_t)r * w + k] = ws->M[(size_t)k * n + r];
+    memset(ws->M, 0, (size_t)w * w * sizeof(double));
+    for (int k = 0; k < w; k++) ws->M[(size_t)k * w + k] = 1, ws->vfree[k] = 0;
+    memcpy(ws->ref, g, n * sizeof(double));
+    for (int i = 0; i < nc; i++) ws->a[i] = 0, ws->b[i] = -1, ws->joff[i] = 3 * i * w;
+    ws->width[0] = w, ws->voff[0] = ws->moff[0] = 0;
+    ws->block.nblk = 1, ws->block.nv = w;
+}
+
+/* ws->MJ = J M^-1, ws->G = MJ J'. */
+static void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    int n = p->nv, n3 = 3 * p->nc;
+    for (int r = 0; r < n3; r++) {
+        memcpy(ws->MJ + (size_t)r * n, p->J + (size_t)r * n, n * sizeof(double));
+        cholesky_solve(n, ws->chol, ws->MJ + (size_t)r * n);
+    }
+    for (int r = 0; r < n3; r++)
+        for (int c = 0; c < n3; c++) {
+            double s = 0;
+            for (int k = 0; k < n; k++) s += ws->MJ[(size_t)r * n + k] * p->J[(size_t)c * n + k];
+            ws->G[(size_t)r * n3 + c] = s;
+        }
+}
+
+static void product(const tribo_contact_problem *p, const double *v, double *c) {
+    for (int r = 0; r < 3 * p->nc; r++) {
+        c[r] = 0;
+        for (int k = 0; k < p->nv; k++) c[r] += p->J[(size_t)r * p->nv + k] * v[k];
+    }
+}
+
+static void product_t(const tribo_contact_problem *p, const double *l, double *y) {
+    for (int r = 0; r < 3 * p->nc; r++)
+        for (int k = 0; k < p->nv; k++) y[k] += p->J[(size_t)r * p->nv + k] * l[r];
+}
+
+/* v (nv) = vfree + M^-1 J' lambda */
+static void velocity(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda, double *v) {
+    memset(v, 0, p->nv * sizeof(double));
+    product_t(p, lambda, v);
+    cholesky_solve(p->nv, ws->chol, v);
+    for (int k = 0; k < p->nv; k++) v[k] += p->vfree[k];
+}
+
+static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    size_t n3 = 3 * (size_t)p->nc;
+    ti_ncp_problem b = {.nc = p->nc, .width = ws->width, .voff = ws->voff, .moff = ws->moff, .M = ws->M, .a = ws->a,
+                        .b = ws->b, .joff = ws->joff, .J = ws->J, .vfree = ws->vfree, .ref = ws->ref, .mu = p->mu};
+    ws->block = b, ws->nc = p->nc, ws->nv = p->nv;
+    if (p->G) {
+        if (!ti_finite(p->G, n3 * n3) || !ti_finite(p->g, n3) || !ti_finite(p->mu, p->nc)) return TRIBO_E_NONFINITE;
+        ws->form = FORM_DELASSUS;
+        cast_delassus(ws, p->nc, p->G, p->g);
+        return TRIBO_OK;
+    }
+    size_t nv = p->nv;
+    if (!ti_finite(p->M, nv * nv) || !ti_finite(p->J, n3 * nv) || !ti_finite(p->vfree, nv) || !ti_finite(p->mu, p->nc))
+        return TRIBO_E_NONFINITE;
+    if (!cholesky(p->nv, p->M, ws->chol)) return TRIBO_E_SINGULAR;
+    int nblk = find_blocks(ws, p);
+    for (int i = 0; nblk > 1 && i < p->nc; i++)
+        if (!find_sides(ws, p, i)) nblk = 1;
+    if (nblk > 1 || p->nv <= 3 * p->nc) {
+        ws->form = FORM_BLOCKS;
+        cut(ws, p, nblk);
+        return TRIBO_OK;
+    }
+    ws->form = FORM_DELASSUS;
+    delassus(ws, p);
+    product(p, p->vfree, ws->c_bar);
+    cast_delassus(ws, p->nc, ws->G, ws->c_bar);
+    return TRIBO_OK;
+}
+
+/* ---------------------------------------------------------------- solve */
+
+static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    if (!ws || !p || !p->mu || p->nc < 1 || p->nc > ws->nc_max) return TRIBO_E_ARG;
+    if (p->G ? !p->g || p->nv != 0 || 3 * p->nc > ws->nv_max
+             : !p->M || !p->J || !p->vfree || p->nv < 1 || p->nv > ws->nv_max)
+        return TRIBO_E_ARG;
+    for (int i = 0; i < p->nc; i++)
+        if (p->mu[i] < 0) return TRIBO_E_ARG;
+    return TRIBO_OK;
+}
+
+tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, double *lambda,
+                                 double *v, tribo_contact_info *info) {
+    tribo_status status = check(ws, p);
+    if (status || !lambda) return TRIBO_E_ARG;
+    ws->form = FORM_NONE;
+    status = cast(ws, p);
+    form cast_form = ws->form;
+    ws->form = FORM_NONE;
+    if (status) return status;
+    ti_ncp_options o = {.tol = tol};
+    status = ti_ncp_solve(ws->ncp, &ws->block, &o, &ws->sol, info);
+    if (status < 0) return status;
+    ws->form = cast_form;
+    memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
+    if (v && p->nv > 0) {
+        if (ws->form == FORM_BLOCKS)
+            memcpy(v, ws->sol.v, p->nv * sizeof(double));
+        else
+            velocity(ws, p, lambda, v);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- reverse */
+
+/* y, c_bar, mu_bar of point k in the coordinates of the dense problem; y only where it has velocities. */
+static tribo_status reverse_point(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, const double *v_bar) {
+    int n3 = 3 * p->nc;
+    tribo_status status = ti_ncp_factor(ws->ncp, &ws->block, &ws->sol, k);
+    if (status) return status;
+    const ti_ncp_point *q = &ws->sol.point[k];
+    if (ws->form == FORM_BLOCKS) {
+        ti_ncp_vjp(ws->ncp, &ws->block, v_bar, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
+        memcpy(ws->vk, q->v, p->nv * sizeof(double));
+        return TRIBO_OK;
+    }
+    memset(ws->z, 0, ws->block.nv * sizeof(double)); /* v_bar went into l_bar */
+    ti_ncp_vjp(ws->ncp, &ws->block, ws->z, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
+    if (p->nv == 0) return TRIBO_OK;
+    memcpy(ws->y, v_bar, p->nv * sizeof(double)); /* M y = v_bar + J' c_bar */
+    (void)n3;
+    product_t(p, ws->c_bar, ws->y);
+    cholesky_solve(p->nv, ws->chol, ws->y);
+    velocity(ws, p, q->lambda, ws->vk);
+    return TRIBO_OK;
+}
+
+static void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, double w, const double *lambda,
+                             double *vfree_bar, double *M_bar, double *J_bar) {
+    int n = p->nv;
+    for (int i = 0; i < n; i++) {
+        double yi = w * ws->y[i], di = w * (ws->vk[i] - p->vfree[i]);
+        for (int j = 0; j < n; j++) {
+            if (vfree_bar) vfree_bar[i] += w * p->M[(size_t)i * n + j] * ws->y[j];
+            if (M_bar) M_bar[(size_t)i * n + j] -= 0.5 * (yi * (ws->vk[j] - p->vfree[j]) + di * ws->y[j]);
+        }
+    }
+    if (!J_bar) return;
+    for (int r = 0; r < 3 * p->nc; r++)
+        for (int j = 0; j < n; j++) J_bar[(size_t)r * n + j] += w * (lambda[r] * ws->y[j] + ws->c_bar[r] * ws->vk[j]);
+}
+
+tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda_bar,
+                               const double *v_bar, double *vfree_bar, double *g_bar, double *mu_bar, double *M_bar,
+                               double *J_bar, double *G_bar) {
+    if (check(ws, p) || ws->form == FORM_NONE || ws->nc != p->nc || ws->nv != p->nv) return TRIBO_E_ARG;
+    int n = p->nv, n3 = 3 * p->nc;
+    double *vb = ws->MJ; /* room for one more row: MJ is free by now */
+    for (int k = 0; k < n; k++) vb[k] = v_bar ? v_bar[k] : 0;
+    for (int k = 0; k < n3; k++) ws->l_bar[k] = lambda_bar ? lambda_bar[k] : 0;
+    if (ws->form == FORM_DELASSUS && n > 0) { /* v = vfree + M^-1 J' lambda */
+        memcpy(ws->z, vb, n * sizeof(double));
+        cholesky_solve(n, ws->chol, ws->z);
+        for (int r = 0; r < n3; r++)
+            for (int k = 0; k < n; k++) ws->l_bar[r] += p->J[(size_t)r * n + k] * ws->z[k];
+    }
+    for (int k = 0; k < ws->sol.npoint; k++) {
+        tribo_status status = reverse_point(ws, p, k, vb);
+        if (status) return status;
+        const ti_ncp_point *q = &ws->sol.point[k];
+        double w = q->weight;
+        for (int r = 0; g_bar && r < n3; r++) g_bar[r] += w * ws->c_bar[r];
+        for (int i = 0; mu_bar && i < p->nc; i++) mu_bar[i] += w * ws->mu_bar[i];
+        if (n > 0) accumulate_dense(ws, p, w, q->lambda, vfree_bar, M_bar, J_bar);
+        if (G_bar && p->G)
+            for (int r = 0; r < n3; r++)
+                for (int c = 0; c < n3; c++)
+                    G_bar[(size_t)r * n3 + c] +=
+                        0.5 * w * (ws->c_bar[r] * q->lambda[c] + ws->c_bar[c] * q->lambda[r]);
+    }
+    return TRIBO_OK;
+}

@@ -1,0 +1,27 @@
+/* law.h -- Signorini and Coulomb at one contact, as an equation a Newton method can solve.
+ *
+ * F(lambda, c) = 0 is the Alart-Curnier map, c = J v + ref + R lambda with a small compliance R = diag(Rt, Rt, Rn). One
+ * linearised contact is  dlambda = -f - D J dv  with  A = dF/dlambda + dF/dc R,  D = A^-1 dF/dc,  f = A^-1 F, all in
+ * closed form. docs/math.md, "The contact law".
+ */
+#ifndef TI_LAW_H
+#define TI_LAW_H
+#include <tribo/contact.h>
+
+/* What is fixed of a contact during a solve. */
+typedef struct ti_law_scale {
+    double rho_n, rho_t; /* 1 / G_ii, roughly: any positive value gives the same solutions */
+    double g_n, g_t;     /* their inverses */
+} ti_law_scale;
+
+typedef struct ti_law_compliance {
+    double n, t;
+} ti_law_compliance;
+
+enum { TI_MODE_FREE = 255 }; /* choose the mode from (lambda, c) */
+
+/* D (3,3), f (3); returns the mode. F (3) may be NULL. */
+unsigned char ti_law_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
+                               ti_law_compliance R, unsigned char mode, double *D, double *f, double *F);
+
+#endif

@@ -1,0 +1,41 @@
+/* system.h -- the linear system of every rung and of the adjoint:  K = M + J' D J  by block LU.
+ *
+ * D is block-diagonal, 3x3 a contact and nonsymmetric where a contact slides. K has a block for each velocity block and
+ * one for each pair of blocks that a contact joins; blocks are eliminated in a minimum-degree order, with partial
+ * pivoting inside a block. docs/math.md, "The contact system".
+ */
+#ifndef TI_SYSTEM_H
+#define TI_SYSTEM_H
+#include "base/base.h"
+#include "contact/ncp.h"
+
+typedef struct ti_system {
+    int nblk_max, nc_max;
+    int nblk, nv, nstore;
+    size_t capacity;          /* of val, doubles */
+    size_t used;              /* of val, by the present pattern */
+    const int *width, *voff;  /* the problem's */
+    int *order, *place;       /* k-th block eliminated; when a block is eliminated */
+    int *start;               /* (nblk + 1) of the list of later neighbours of order[k] */
+    int *neighbour;           /* blocks, in order of elimination */
+    int *upper, *lower;       /* offsets in val: rows of the pivot, columns of the neighbour; and the reverse */
+    int nneighbour_max;       /* capacity of those three */
+    int *diag;                /* (nblk) offset of a block's diagonal */
+    int *contact;             /* (2 nc) offsets of the blocks (a,b) and (b,a) of a contact */
+    uint64_t *bits, *alive;   /* adjacency while ordering */
+    double *val;
+    int *pivot;               /* (nv) row exchanges inside the blocks */
+    double *panel;            /* (nv,8) right-hand sides, transposed */
+} ti_system;
+
+void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_system *s);
+/* Order the blocks and lay out the fill; TRIBO_E_CAPACITY if it does not fit. */
+tribo_status ti_system_pattern(ti_system *s, const ti_ncp_problem *p);
+/* K = M + J' D J, then K = LU. D (nc,3,3). TRIBO_E_SINGULAR. */
+tribo_status ti_system_factor(ti_system *s, const ti_ncp_problem *p, const double *D);
+/* x := K^-1 x, x (n,nv). */
+void ti_system_solve(const ti_system *s, int n, double *x);
+/* x := K^-T x, x (nv). */
+void ti_system_solve_t(const ti_system *s, double *x);
+
+#endif

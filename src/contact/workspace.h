@@ -1,0 +1,54 @@
+/* workspace.h -- what the rungs of the contact solver share. */
+#ifndef TI_NCP_WORKSPACE_H
+#define TI_NCP_WORKSPACE_H
+#include "contact/law.h"
+#include "contact/products.h"
+#include "contact/system.h"
+
+struct ti_ncp_ws {
+    tribo_allocator alloc;
+    bool own_alloc;
+    size_t bytes;
+    int nc_max, nv_max, nblk_max;
+    ti_system sys;
+    double r0;            /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
+    double unit_c;        /* largest |g|, g = J vfree + ref */
+    ti_law_scale *scale;  /* (nc) */
+    double *minv;         /* (nv) 1 / M_kk */
+    double *g;            /* (3 nc) J vfree + ref */
+    double *D, *f;        /* (9 nc), (3 nc) the law, linearised */
+    double *c;            /* (3 nc) */
+    double *v, *lambda;   /* iterate */
+    double merit;         /* unit of the merit of Newton: an energy */
+    double *dv, *dlambda; /* direction */
+    double *ds;           /* the direction while dv is scratch */
+    double *vt, *lt;      /* trial */
+    double *vb, *lb;      /* best so far */
+    double *r;            /* (nv) */
+    double *slip;         /* (2 nc) lambda_n d at sliding contacts: the derivative of the law to mu */
+    unsigned char *mode;  /* (nc) */
+    int iterations;       /* factorizations so far */
+};
+
+/* The compliances of point k at R: tangential ones are smaller, and vanish faster, so that they only choose among
+ * impulses that are alike in their normal parts. */
+static inline ti_law_compliance ti_ncp_compliance(double R, int k) {
+    ti_law_compliance c = {R, R * 1e-4 * (k + 1)};
+    return c;
+}
+
+/* Scales of the problem: g, minv, rho, r0. False if something is not finite. */
+bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p);
+/* The relative residual of docs/math.md at (v, lambda), v taken for what it is. */
+double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
+
+/* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged. */
+bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations);
+/* newton.c: with the modes of ws->mode fixed, converge at R (point k) to rounding. */
+bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k);
+/* newton.c: steps on the law without compliance, with the factors of the last settle at R. */
+void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k, int steps);
+/* newton.c: modes at (v, lambda) of the law at compliance R. */
+void ti_ncp_modes(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
+
+#endif

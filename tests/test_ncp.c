@@ -1,0 +1,328 @@
+/* test_ncp.c -- the contact problem: residuals, canonical solutions, derivatives by mode. */
+#include "contact/ncp.h"
+#include "test_main.h"
+#include <math.h>
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- a tower of boxes, or one, in blocks */
+
+enum { NB = 4, NC = 4 * NB, NV = 6 * NB, LARGE = 1 << 15 };
+
+typedef struct scene {
+    ti_ncp_problem p;
+    int width[NB], voff[NB], moff[NB], a[NC], b[NC], joff[NC];
+    double M[36 * NB], J[36 * NC], vfree[NV], ref[3 * NC], mu[NC];
+} scene;
+
+typedef struct answer {
+    double memory[LARGE / 8];
+    ti_ncp_solution s;
+    tribo_contact_info info;
+    tribo_status status;
+} answer;
+
+static double uniform(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
+}
+
+/* Rows t1, t2, n of a contact at r of a free body: (R, -R [r]) with the frame turned by yaw. */
+static void contact_rows(double *J, const double r[3], double yaw, double sign) {
+    double frame[3][3] = {{cos(yaw), sin(yaw), 0}, {-sin(yaw), cos(yaw), 0}, {0, 0, 1}};
+    for (int k = 0; k < 3; k++) {
+        const double *d = frame[k];
+        double turn[3] = {r[1] * d[2] - r[2] * d[1], r[2] * d[0] - r[0] * d[2], r[0] * d[1] - r[1] * d[0]};
+        for (int j = 0; j < 3; j++) J[6 * k + j] = sign * d[j], J[6 * k + 3 + j] = sign * turn[j];
+    }
+}
+
+/* nb boxes of 0.2 m on a plane, ncorner contacts an interface, masses m. */
+static void tower(scene *s, int nb, int ncorner, const double *m, double mu, uint64_t seed) {
+    static const double corner[4][2] = {{-0.1, -0.1}, {0.1, -0.1}, {0.1, 0.1}, {-0.1, 0.1}};
+    memset(s, 0, sizeof *s);
+    int nc = 0, at = 0;
+    for (int k = 0; k < nb; k++) {
+        s->width[k] = 6, s->voff[k] = 6 * k, s->moff[k] = 36 * k;
+        for (int j = 0; j < 6; j++) s->M[36 * k + 7 * j] = j < 3 ? m[k] : m[k] * 0.04 / 6;
+        s->vfree[6 * k + 2] = -9.81e-3;
+        for (int i = 0; i < ncorner; i++, nc++) {
+            double yaw = seed ? 3 * uniform(&seed) : 0;
+            double r[3] = {corner[i][0], corner[i][1], -0.1}, top[3] = {corner[i][0], corner[i][1], 0.1};
+            s->a[nc] = k, s->b[nc] = k - 1, s->joff[nc] = at, s->mu[nc] = mu;
+            contact_rows(s->J + at, r, yaw, 1);
+            at += 18;
+            if (k == 0) continue;
+            contact_rows(s->J + at, top, yaw, -1);
+            at += 18;
+        }
+    }
+    ti_ncp_problem p = {.nc = nc, .nblk = nb, .nv = 6 * nb, .width = s->width, .voff = s->voff, .moff = s->moff,
+                        .M = s->M, .a = s->a, .b = s->b, .joff = s->joff, .J = s->J, .vfree = s->vfree, .ref = s->ref,
+                        .mu = s->mu};
+    s->p = p;
+}
+
+static ti_ncp_ws *workspace(void) {
+    ti_ncp_ws *ws;
+    ck_assert_int_eq(ti_ncp_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
+    return ws;
+}
+
+static void solve(ti_ncp_ws *ws, const scene *s, answer *x) {
+    ti_arena m = {(char *)x->memory, 0};
+    ti_ncp_solution_carve(&m, s->p.nc, s->p.nv, &x->s);
+    ck_assert(m.used <= sizeof x->memory);
+    ti_ncp_options o = {.tol = 1e-10};
+    x->status = ti_ncp_solve(ws, &s->p, &o, &x->s, &x->info);
+}
+
+/* ---------------------------------------------------------------- the cases, by mode */
+
+typedef struct motion {
+    const char *name;
+    int nb, ncorner;
+    double mu, vx, vy, spin, vz, pitch;
+} motion;
+
+static const motion motions[] = {
+    {"stick 4", 1, 4, 0.4, 1e-3, 5e-4, 0, 0, 0},
+    {"stick 3", 1, 3, 0.4, 1e-3, 5e-4, 0, 0, 0},
+    {"slide 4", 1, 4, 0.4, 1, 0.3, 0, 0, 0},
+    {"slide 3", 1, 3, 0.4, 1, 0.3, 0, 0, 0},
+    {"spin 4", 1, 4, 0.4, 0.2, 0.1, 3, 0, 0},
+    {"slow spin 4", 1, 4, 0.4, 3e-3, 1e-3, 0.02, 0, 0},
+    {"tip", 1, 4, 0.4, 0.01, 0, 0, 0, 0.5},
+    {"tip and slide", 1, 4, 0.2, 1, 0.2, 0.1, 0, 0.4},
+    {"one of two corners", 1, 4, 0.4, 0.01, 0.003, 0, 0, 2},
+    {"no friction", 1, 4, 0, 1, 0.3, 0.5, 0, 0},
+    {"two, upper slides", 2, 4, 0.3, 1, 0.2, 0, 0, 0},
+    {"two, upper spins", 2, 4, 0.3, 0.3, 0.2, 2, 0, 0},
+    {"two of three corners", 2, 3, 0.3, 0.3, 0.2, 2, 0, 0},
+};
+enum { NMOTION = sizeof motions / sizeof *motions };
+
+static void set(scene *s, const motion *m, uint64_t seed) {
+    static const double mass[NB] = {1, 0.7, 1.3, 0.9};
+    tower(s, m->nb, m->ncorner, mass, m->mu, seed);
+    double *v = s->vfree + 6 * (m->nb - 1);
+    v[0] = m->vx, v[1] = m->vy, v[2] += m->vz, v[4] = m->pitch, v[5] = m->spin;
+}
+
+START_TEST(residual_is_small) {
+    ti_ncp_ws *ws = workspace();
+    for (int i = 0; i < NMOTION; i++) {
+        scene s;
+        answer x;
+        set(&s, &motions[i], 7);
+        solve(ws, &s, &x);
+        ck_assert_msg(x.status == TRIBO_OK, "%s: status %d, residual %g", motions[i].name, x.status, x.info.residual);
+        ck_assert_msg(x.info.residual < 1e-12, "%s: residual %g", motions[i].name, x.info.residual);
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- derivatives */
+
+/* A direction in everything: vfree, ref, mu, M (symmetric), J. */
+typedef struct change {
+    double M[36 * NB], J[36 * NC], vfree[NV], ref[3 * NC], mu[NC];
+} change;
+
+static void random_change(change *d, const scene *s, uint64_t *seed) {
+    for (int k = 0; k < s->p.nblk; k++)
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j <= i; j++)
+                d->M[36 * k + 6 * i + j] = d->M[36 * k + 6 * j + i] =
+                    0.1 * uniform(seed) * sqrt(s->M[36 * k + 7 * i] * s->M[36 * k + 7 * j]);
+    /* Redundant rows must stay redundant, or the compliance decides: move the bodies' coordinates, and the frames. */
+    double T[NB][36];
+    for (int k = 0; k < s->p.nblk; k++)
+        for (int i = 0; i < 36; i++) T[k][i] = 0.1 * uniform(seed);
+    memset(d->J, 0, sizeof d->J);
+    for (int i = 0; i < s->p.nc; i++) {
+        double turn = uniform(seed);
+        for (int side = 0; side < (s->p.b[i] >= 0 ? 2 : 1); side++) {
+            const double *J = s->J + s->joff[i] + 18 * side, *Tk = T[side ? s->b[i] : s->a[i]];
+            double *dJ = d->J + s->joff[i] + 18 * side;
+            for (int c = 0; c < 6; c++) {
+                dJ[c] += turn * J[6 + c], dJ[6 + c] -= turn * J[c];
+                for (int r = 0; r < 3; r++)
+                    for (int k = 0; k < 6; k++) dJ[6 * r + c] += J[6 * r + k] * Tk[6 * k + c];
+            }
+        }
+    }
+    for (int k = 0; k < s->p.nv; k++) d->vfree[k] = 0.01 * uniform(seed);
+    memset(d->ref, 0, sizeof d->ref);
+    for (int i = 0; i < s->p.nc; i++) d->mu[i] = 0.1 * uniform(seed);
+}
+
+static void moved(scene *t, const scene *s, const change *d, double h) {
+    *t = *s;
+    t->p.width = t->width, t->p.voff = t->voff, t->p.moff = t->moff, t->p.M = t->M, t->p.a = t->a, t->p.b = t->b;
+    t->p.joff = t->joff, t->p.J = t->J, t->p.vfree = t->vfree, t->p.ref = t->ref, t->p.mu = t->mu;
+    for (int k = 0; k < 36 * NB; k++) t->M[k] += h * d->M[k];
+    for (int k = 0; k < 36 * NC; k++) t->J[k] += h * d->J[k];
+    for (int k = 0; k < NV; k++) t->vfree[k] += h * d->vfree[k];
+    for (int k = 0; k < 3 * NC; k++) t->ref[k] += h * d->ref[k];
+    for (int k = 0; k < NC; k++) t->mu[k] = s->mu[k] > 0 ? s->mu[k] + h * d->mu[k] : 0;
+}
+
+static void mult(int nb, const double *M, const double *x, double *y) {
+    for (int k = 0; k < nb; k++)
+        for (int i = 0; i < 6; i++) {
+            y[6 * k + i] = 0;
+            for (int j = 0; j < 6; j++) y[6 * k + i] += M[36 * k + 6 * i + j] * x[6 * k + j];
+        }
+}
+
+static void rows(const scene *s, const double *J, const double *v, double *c) {
+    for (int i = 0; i < s->p.nc; i++)
+        for (int r = 0; r < 3; r++) {
+            double sum = 0;
+            for (int k = 0; k < 6; k++) sum += J[s->joff[i] + 6 * r + k] * v[6 * s->a[i] + k];
+            for (int k = 0; k < 6 && s->b[i] >= 0; k++) sum += J[s->joff[i] + 18 + 6 * r + k] * v[6 * s->b[i] + k];
+            c[3 * i + r] = sum;
+        }
+}
+
+static void columns(const scene *s, const double *J, const double *l, double *y) {
+    for (int i = 0; i < s->p.nc; i++)
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 6; k++) {
+                y[6 * s->a[i] + k] += J[s->joff[i] + 6 * r + k] * l[3 * i + r];
+                if (s->b[i] >= 0) y[6 * s->b[i] + k] += J[s->joff[i] + 18 + 6 * r + k] * l[3 * i + r];
+            }
+}
+
+/* Tangent of the solution along d, by ti_ncp_jvp at both points. */
+static void tangent(ti_ncp_ws *ws, const scene *s, const answer *x, const change *d, double *dv, double *dl) {
+    memset(dv, 0, NV * sizeof(double));
+    memset(dl, 0, 3 * NC * sizeof(double));
+    for (int k = 0; k < x->s.npoint; k++) {
+        const ti_ncp_point *q = &x->s.point[k];
+        double u[NV] = {0}, Mu[NV] = {0}, r[NV] = {0}, dc[3 * NC], pv[NV], pl[3 * NC], mu[NC];
+        for (int j = 0; j < s->p.nv; j++) u[j] = q->v[j] - s->vfree[j];
+        mult(s->p.nblk, d->M, u, Mu);
+        mult(s->p.nblk, s->M, d->vfree, r);
+        for (int j = 0; j < s->p.nv; j++) r[j] -= Mu[j];
+        columns(s, d->J, q->lambda, r);
+        rows(s, d->J, q->v, dc);
+        for (int j = 0; j < 3 * s->p.nc; j++) dc[j] += d->ref[j];
+        for (int i = 0; i < s->p.nc; i++) mu[i] = s->mu[i] > 0 ? d->mu[i] : 0;
+        ck_assert_int_eq(ti_ncp_factor(ws, &s->p, &x->s, k), TRIBO_OK);
+        ti_ncp_jvp(ws, &s->p, 1, r, dc, mu, pv, pl);
+        for (int j = 0; j < s->p.nv; j++) dv[j] += q->weight * pv[j];
+        for (int j = 0; j < 3 * s->p.nc; j++) dl[j] += q->weight * pl[j];
+    }
+}
+
+/* The same derivative seen from the outputs: <v_bar, dv> + <l_bar, dl> by ti_ncp_vjp. */
+static double cotangent(ti_ncp_ws *ws, const scene *s, const answer *x, const change *d, const double *v_bar,
+                        const double *l_bar) {
+    double total = 0;
+    for (int k = 0; k < x->s.npoint; k++) {
+        const ti_ncp_point *q = &x->s.point[k];
+        double y[NV], c_bar[3 * NC], mu_bar[NC], u[NV], Mu[NV] = {0}, dc[3 * NC], Jy[3 * NC], sum = 0;
+        ck_assert_int_eq(ti_ncp_factor(ws, &s->p, &x->s, k), TRIBO_OK);
+        ti_ncp_vjp(ws, &s->p, v_bar, l_bar, y, c_bar, mu_bar);
+        mult(s->p.nblk, s->M, d->vfree, Mu);
+        for (int j = 0; j < s->p.nv; j++) sum += y[j] * Mu[j], u[j] = q->v[j] - s->vfree[j];
+        mult(s->p.nblk, d->M, u, Mu);
+        for (int j = 0; j < s->p.nv; j++) sum -= y[j] * Mu[j];
+        rows(s, d->J, q->v, dc);
+        rows(s, d->J, y, Jy);
+        for (int j = 0; j < 3 * s->p.nc; j++) sum += c_bar[j] * (dc[j] + d->ref[j]) + q->lambda[j] * Jy[j];
+        for (int i = 0; i < s->p.nc; i++) sum += s->mu[i] > 0 ? mu_bar[i] * d->mu[i] : 0;
+        total += q->weight * sum;
+    }
+    return total;
+}
+
+static double norm(const double *a, int n) {
+    double m = 0;
+    for (int i = 0; i < n; i++) m = fmax(m, fabs(a[i]));
+    return m;
+}
+
+/* Richardson differences of the re-solved problem; false if a mode changes on the way. */
+static bool differences(ti_ncp_ws *ws, const scene *s, const answer *x, const change *d, double h, double *dv,
+                        double *dl) {
+    static const double at[4] = {1, -1, 0.5, -0.5}, weight[4] = {-1.0 / 6, 1.0 / 6, 4.0 / 3, -4.0 / 3};
+    memset(dv, 0, NV * sizeof(double));
+    memset(dl, 0, 3 * NC * sizeof(double));
+    for (int k = 0; k < 4; k++) {
+        scene t;
+        answer y;
+        moved(&t, s, d, at[k] * h);
+        solve(ws, &t, &y);
+        if (y.status || memcmp(y.s.mode, x->s.mode, s->p.nc) != 0) return false;
+        for (int j = 0; j < s->p.nv; j++) dv[j] += weight[k] / h * y.s.v[j];
+        for (int j = 0; j < 3 * s->p.nc; j++) dl[j] += weight[k] / h * y.s.lambda[j];
+    }
+    return true;
+}
+
+START_TEST(derivative_is_that_of_the_solution) {
+    ti_ncp_ws *ws = workspace();
+    int counted = 0;
+    for (int i = 0; i < NMOTION; i++)
+        for (uint64_t seed = 1; seed < 4; seed++) {
+            scene s;
+            answer x;
+            change d;
+            uint64_t rng = seed + 10;
+            set(&s, &motions[i], seed);
+            random_change(&d, &s, &rng);
+            solve(ws, &s, &x);
+            double dv[NV], dl[3 * NC], ev[NV], el[3 * NC];
+            tangent(ws, &s, &x, &d, dv, dl);
+            if (!differences(ws, &s, &x, &d, 1e-3, ev, el)) continue;
+            counted++;
+            double error_v = 0, error_l = 0;
+            for (int j = 0; j < s.p.nv; j++) error_v = fmax(error_v, fabs(dv[j] - ev[j]));
+            for (int j = 0; j < 3 * s.p.nc; j++) error_l = fmax(error_l, fabs(dl[j] - el[j]));
+            if (getenv("TRIBO_VERBOSE"))
+                printf("%-22s seed %d: dv %.1e dl %.1e margin %.1e\n", motions[i].name, (int)seed, error_v / (norm(dv, s.p.nv) + 0.01),
+                       error_l / norm(dl, 3 * s.p.nc), x.info.margin);
+            ck_assert_msg(error_v < 1e-6 * (norm(dv, s.p.nv) + 0.01), "%s: dv off by %g", motions[i].name, error_v);
+            ck_assert_msg(error_l < 1e-6 * norm(dl, 3 * s.p.nc), "%s: dlambda off by %g", motions[i].name, error_l);
+        }
+    ck_assert_int_ge(counted, 2 * NMOTION);
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+START_TEST(reverse_is_the_transpose) {
+    ti_ncp_ws *ws = workspace();
+    for (int i = 0; i < NMOTION; i++) {
+        scene s;
+        answer x;
+        change d;
+        uint64_t rng = 99;
+        set(&s, &motions[i], 5);
+        random_change(&d, &s, &rng);
+        solve(ws, &s, &x);
+        double dv[NV], dl[3 * NC], v_bar[NV], l_bar[3 * NC], forward = 0, size = 0;
+        for (int j = 0; j < NV; j++) v_bar[j] = uniform(&rng);
+        for (int j = 0; j < 3 * NC; j++) l_bar[j] = uniform(&rng);
+        tangent(ws, &s, &x, &d, dv, dl);
+        double reverse = cotangent(ws, &s, &x, &d, v_bar, l_bar);
+        for (int j = 0; j < s.p.nv; j++) forward += v_bar[j] * dv[j], size += fabs(v_bar[j] * dv[j]);
+        for (int j = 0; j < 3 * s.p.nc; j++) forward += l_bar[j] * dl[j], size += fabs(l_bar[j] * dl[j]);
+        if (getenv("TRIBO_VERBOSE")) printf("%-22s dot %.1e\n", motions[i].name, fabs(forward - reverse) / size);
+        ck_assert_msg(fabs(forward - reverse) < 1e-11 * size, "%s: %.17g against %.17g", motions[i].name, forward, reverse);
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("ncp");
+    TCase *t = tcase_create("solve");
+    tcase_add_test(t, residual_is_small);
+    tcase_add_test(t, derivative_is_that_of_the_solution);
+    tcase_add_test(t, reverse_is_the_transpose);
+    suite_add_tcase(s, t);
+    return s;
+}
