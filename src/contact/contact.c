@@ -166,7 +166,8 @@ static void cholesky_solve(int n, const double *L, double *x) {
     }
 }
 
-/* G = F F' with pivoting until what remains is rounding: F (n,rank) row-major. Destroys G's diagonal only in scratch. */
+/* G = F F' with pivoting until what remains is rounding: F (n,rank) row-major. Destroys G's diagonal only in scratch.
+ */
 static int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
     double largest = 0;
     int rank = 0;
@@ -244,8 +245,18 @@ static void velocity(tribo_contact_ws *ws, const tribo_contact_problem *p, const
 
 static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     size_t n3 = 3 * (size_t)p->nc;
-    ti_ncp_problem b = {.nc = p->nc, .width = ws->width, .voff = ws->voff, .moff = ws->moff, .M = ws->M, .a = ws->a,
-                        .b = ws->b, .joff = ws->joff, .J = ws->J, .vfree = ws->vfree, .ref = ws->ref, .mu = p->mu};
+    ti_ncp_problem b = {.nc = p->nc,
+                        .width = ws->width,
+                        .voff = ws->voff,
+                        .moff = ws->moff,
+                        .M = ws->M,
+                        .a = ws->a,
+                        .b = ws->b,
+                        .joff = ws->joff,
+                        .J = ws->J,
+                        .vfree = ws->vfree,
+                        .ref = ws->ref,
+                        .mu = p->mu};
     ws->block = b, ws->nc = p->nc, ws->nv = p->nv;
     if (p->G) {
         if (!ti_finite(p->G, n3 * n3) || !ti_finite(p->g, n3) || !ti_finite(p->mu, p->nc)) return TRIBO_E_NONFINITE;
@@ -371,8 +382,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
         if (G_bar && p->G)
             for (int r = 0; r < n3; r++)
                 for (int c = 0; c < n3; c++)
-                    G_bar[(size_t)r * n3 + c] +=
-                        0.5 * w * (ws->c_bar[r] * q->lambda[c] + ws->c_bar[c] * q->lambda[r]);
+                    G_bar[(size_t)r * n3 + c] += 0.5 * w * (ws->c_bar[r] * q->lambda[c] + ws->c_bar[c] * q->lambda[r]);
     }
     return TRIBO_OK;
 }

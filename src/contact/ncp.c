@@ -250,8 +250,7 @@ tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_
     const ti_ncp_point *q = &s->point[k];
     ti_law_compliance R = ti_ncp_compliance(q->compliance, k);
     for (int b = 0; b < p->nblk; b++)
-        for (int j = 0; j < p->width[b]; j++)
-            ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
+        for (int j = 0; j < p->width[b]; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
     ti_ncp_jv(p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = q->lambda + 3 * i;
@@ -276,7 +275,8 @@ static void law_rhs(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *
     }
 }
 
-/* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be. */
+/* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be.
+ */
 static void refine(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *r, double *dv, double *dlambda) {
     ti_ncp_mv(p, dv, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = r[k] - ws->dv[k];

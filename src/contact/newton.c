@@ -65,7 +65,7 @@ bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterati
             for (int k = 0; k < p->nv; k++) ws->vt[k] = ws->v[k] + step * ws->ds[k];
             for (int k = 0; k < n3; k++) ws->lt[k] = ws->lambda[k] + step * ws->dlambda[k];
             trial = evaluate(ws, p, ws->vt, ws->lt, Rk, Rk, false);
-            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3) break;
+            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < 1e-14 * scale) break;
             step /= 2;
         }
         memcpy(ws->v, ws->vt, p->nv * sizeof(double));
@@ -88,7 +88,8 @@ bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k) {
         }
         direction(ws, p);
         double sl = largest(ws->lambda, n3), sv = ti_max(largest(ws->v, p->nv), largest(p->vfree, p->nv));
-        double change = ti_max(largest(ws->dlambda, n3) / (sl > 0 ? sl : 1), largest(ws->dv, p->nv) / (sv > 0 ? sv : 1));
+        double change =
+            ti_max(largest(ws->dlambda, n3) / (sl > 0 ? sl : 1), largest(ws->dv, p->nv) / (sv > 0 ? sv : 1));
         for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
         for (int j = 0; j < n3; j++) ws->lambda[j] += ws->dlambda[j];
         if (!(change < HUGE_VAL)) return false;

@@ -134,7 +134,8 @@ tribo_status ti_system_pattern(ti_system *s, const ti_ncp_problem *p) {
 /* T (3,w) = D (3,3) J (3,w) */
 static inline void times(double *restrict T, const double *restrict D, const double *restrict J, int w) {
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < w; c++) T[r * w + c] = D[3 * r] * J[c] + D[3 * r + 1] * J[w + c] + D[3 * r + 2] * J[2 * w + c];
+        for (int c = 0; c < w; c++)
+            T[r * w + c] = D[3 * r] * J[c] + D[3 * r + 1] * J[w + c] + D[3 * r + 2] * J[2 * w + c];
 }
 
 /* K (wr,wc) += J (3,wr)' T (3,wc) */
@@ -162,7 +163,8 @@ static void add_any(double *K, const double *D, const double *Jr, int wr, const 
         int w = wc - c0 < STRIP ? wc - c0 : STRIP;
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < w; c++)
-                T[r * w + c] = D[3 * r] * Jc[c0 + c] + D[3 * r + 1] * Jc[wc + c0 + c] + D[3 * r + 2] * Jc[2 * wc + c0 + c];
+                T[r * w + c] =
+                    D[3 * r] * Jc[c0 + c] + D[3 * r + 1] * Jc[wc + c0 + c] + D[3 * r + 2] * Jc[2 * wc + c0 + c];
         for (int r = 0; r < wr; r++)
             for (int c = 0; c < w; c++)
                 K[r * wc + c0 + c] += Jr[r] * T[c] + Jr[wr + r] * T[w + c] + Jr[2 * wr + r] * T[2 * w + c];
@@ -234,7 +236,7 @@ static void solve_columns(const ti_system *s, int n, double *x) {
         for (int e = s->start[k]; e < s->start[k + 1]; e++) {
             int i = s->neighbour[e];
             ti_block_product_sub(w, s->width[i], n, s->val + s->upper[e], x + (size_t)s->voff[i] * n,
-                        x + (size_t)s->voff[pivot] * n);
+                                 x + (size_t)s->voff[pivot] * n);
         }
     }
 }

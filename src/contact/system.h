@@ -12,20 +12,20 @@
 typedef struct ti_system {
     int nblk_max, nc_max;
     int nblk, nv, nstore;
-    size_t capacity;          /* of val, doubles */
-    size_t used;              /* of val, by the present pattern */
-    const int *width, *voff;  /* the problem's */
-    int *order, *place;       /* k-th block eliminated; when a block is eliminated */
-    int *start;               /* (nblk + 1) of the list of later neighbours of order[k] */
-    int *neighbour;           /* blocks, in order of elimination */
-    int *upper, *lower;       /* offsets in val: rows of the pivot, columns of the neighbour; and the reverse */
-    int nneighbour_max;       /* capacity of those three */
-    int *diag;                /* (nblk) offset of a block's diagonal */
-    int *contact;             /* (2 nc) offsets of the blocks (a,b) and (b,a) of a contact */
-    uint64_t *bits, *alive;   /* adjacency while ordering */
+    size_t capacity;         /* of val, doubles */
+    size_t used;             /* of val, by the present pattern */
+    const int *width, *voff; /* the problem's */
+    int *order, *place;      /* k-th block eliminated; when a block is eliminated */
+    int *start;              /* (nblk + 1) of the list of later neighbours of order[k] */
+    int *neighbour;          /* blocks, in order of elimination */
+    int *upper, *lower;      /* offsets in val: rows of the pivot, columns of the neighbour; and the reverse */
+    int nneighbour_max;      /* capacity of those three */
+    int *diag;               /* (nblk) offset of a block's diagonal */
+    int *contact;            /* (2 nc) offsets of the blocks (a,b) and (b,a) of a contact */
+    uint64_t *bits, *alive;  /* adjacency while ordering */
     double *val;
-    int *pivot;               /* (nv) row exchanges inside the blocks */
-    double *panel;            /* (nv,8) right-hand sides, transposed */
+    int *pivot;    /* (nv) row exchanges inside the blocks */
+    double *panel; /* (nv,8) right-hand sides, transposed */
 } ti_system;
 
 void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_system *s);

@@ -33,7 +33,7 @@ struct ti_ncp_ws {
 /* The compliances of point k at R: tangential ones are smaller, and vanish faster, so that they only choose among
  * impulses that are alike in their normal parts. */
 static inline ti_law_compliance ti_ncp_compliance(double R, int k) {
-    ti_law_compliance c = {R, R * 1e-4 * (k + 1)};
+    ti_law_compliance c = {R, R * 1e-2 * (k + 1)};
     return c;
 }
 
