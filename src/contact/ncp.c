@@ -150,14 +150,14 @@ static void take_point(ti_ncp_ws *ws, const ti_ncp_problem *p, ti_ncp_point *q, 
 
 /* From modes and an approximate solution in ws: the points, their extrapolation, and its residual. */
 static double finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, ti_ncp_solution *s) {
-    if (!ti_ncp_settle(ws, p, 2 * R, 1)) return HUGE_VAL;
+    if (!ti_ncp_settle(ws, p, 2 * R)) return HUGE_VAL;
     take_point(ws, p, &s->point[1], -1, 2 * R);
-    if (!ti_ncp_settle(ws, p, R, 0)) return HUGE_VAL;
+    if (!ti_ncp_settle(ws, p, R)) return HUGE_VAL;
     take_point(ws, p, &s->point[0], 2, R);
     s->npoint = 2;
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->lambda[k] - s->point[1].lambda[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v[k] - s->point[1].v[k];
-    ti_ncp_polish(ws, p, R, 0, 2);
+    ti_ncp_polish(ws, p, R, 2);
     memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
     memcpy(s->v, ws->v, p->nv * sizeof(double));
     memcpy(s->mode, ws->mode, p->nc);
@@ -248,7 +248,7 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
 
 tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k) {
     const ti_ncp_point *q = &s->point[k];
-    ti_law_compliance R = ti_ncp_compliance(q->compliance, k);
+    ti_law_compliance R = ti_ncp_compliance(q->compliance);
     for (int b = 0; b < p->nblk; b++)
         for (int j = 0; j < p->width[b]; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
     ti_ncp_jv(p, q->v, true, ws->c);

@@ -52,7 +52,7 @@ static bool factor(ti_ncp_ws *ws, const ti_ncp_problem *p) {
 }
 
 bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations) {
-    ti_law_compliance Rk = ti_ncp_compliance(R, 0);
+    ti_law_compliance Rk = ti_ncp_compliance(R);
     int n3 = 3 * p->nc;
     double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, false), scale = ws->merit;
     for (int it = 0; it < iterations; it++) {
@@ -75,8 +75,8 @@ bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterati
     return merit <= 1e-20 * scale;
 }
 
-bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k) {
-    ti_law_compliance Rk = ti_ncp_compliance(R, k);
+bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+    ti_law_compliance Rk = ti_ncp_compliance(R);
     int n3 = 3 * p->nc;
     double before = HUGE_VAL;
     bool fresh = false;
@@ -99,8 +99,8 @@ bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k) {
     return before < 1e-8;
 }
 
-void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k, int steps) {
-    ti_law_compliance Rk = ti_ncp_compliance(R, k), none = {0, 0};
+void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int steps) {
+    ti_law_compliance Rk = ti_ncp_compliance(R), none = {0, 0};
     for (int it = 0; it < steps; it++) {
         evaluate(ws, p, ws->v, ws->lambda, none, Rk, true);
         direction(ws, p);
@@ -110,6 +110,6 @@ void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k, int 
 }
 
 void ti_ncp_modes(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
-    ti_law_compliance Rk = ti_ncp_compliance(R, 0);
+    ti_law_compliance Rk = ti_ncp_compliance(R);
     evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, false);
 }

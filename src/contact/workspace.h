@@ -30,10 +30,9 @@ struct ti_ncp_ws {
     int iterations;       /* factorizations so far */
 };
 
-/* The compliances of point k at R: tangential ones are smaller, and vanish faster, so that they only choose among
- * impulses that are alike in their normal parts. */
-static inline ti_law_compliance ti_ncp_compliance(double R, int k) {
-    ti_law_compliance c = {R, R * 1e-2 * (k + 1)};
+/* Tangential compliance is smaller: it only chooses among impulses that are alike in their normal parts. */
+static inline ti_law_compliance ti_ncp_compliance(double R) {
+    ti_law_compliance c = {R, R * 1e-2};
     return c;
 }
 
@@ -44,10 +43,10 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
 
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged. */
 bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations);
-/* newton.c: with the modes of ws->mode fixed, converge at R (point k) to rounding. */
-bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k);
+/* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
+bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
 /* newton.c: steps on the law without compliance, with the factors of the last settle at R. */
-void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int k, int steps);
+void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int steps);
 /* newton.c: modes at (v, lambda) of the law at compliance R. */
 void ti_ncp_modes(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
 
