@@ -12,6 +12,7 @@
 
 /* One contact of a step. */
 typedef struct ti_con {
+    int id;         /* its number in pair order */
     int pair, a, b; /* model->pair, bodies or TRIBO_WORLD */
     ti_touch touch;
     ti_vec t1, t2;
