@@ -1,7 +1,7 @@
 /* box_face.c -- contacts of a box on the face of another: corners, clipped edges, corners below.
  *
  * The polygon common to the reference face and the shadow on it of the face that looks at it has three kinds of
- * corners; each is a contact with formulas of its own. Derivations: docs/math-collide.md, Two boxes.
+ * corners; each is a contact with formulas of its own. Derivations: docs/math.md, Two boxes.
  */
 #include "collide/pairs.h"
 
@@ -147,7 +147,7 @@ int ti_collide_face(const ti_face_pair *f, double margin, int always, ti_touch *
 /* ---- derivatives; n is the outward normal of the reference face ---- */
 
 /* An edge of Q through a side plane of P: c moves along the edge so that it stays in the plane.
- * math-collide.md, A clipped edge. */
+ * math.md, A clipped edge. */
 static void clip_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, int face, const ti_touch *t, ti_vec n,
                      ti_touch_jac J) {
     int edge = t->feature >> 6 & 3, corner = t->feature >> 8 & 7, side = t->feature >> 11 & 7;
@@ -181,7 +181,7 @@ static void clip_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, i
     ti_half_way(J, n, t->gap, 0, TI_COLLIDE_COLS);
 }
 
-/* A corner of P under a face of Q, along the normal of P's face. math-collide.md, A corner below. */
+/* A corner of P under a face of Q, along the normal of P's face. math.md, A corner below. */
 static void under_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, const ti_touch *t, ti_vec n,
                       ti_touch_jac J) {
     int corner = t->feature >> 6 & 7, face = t->feature >> 9 & 7;
