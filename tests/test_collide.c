@@ -1,4 +1,5 @@
 /* test_collide.c -- contacts against analytic poses and an independent reference; derivatives against differences. */
+#include "collide/broad.h"
 #include "collide/collide.h"
 #include "test_main.h"
 #include <stdint.h>
@@ -615,6 +616,69 @@ START_TEST(nan_comes_out) {
 }
 END_TEST
 
+/* ---- broad phase ---- */
+
+enum { SHAPES = 120, PAIRS = SHAPES * SHAPES / 2 };
+
+typedef struct scene {
+    int n;
+    ti_vec lo[SHAPES], hi[SHAPES];
+} scene;
+
+/* Boxes at random, spread along one axis, some equal, some planes, some NaN. */
+static void random_scene(scene *s, int trial) {
+    double wide[3] = {2, 2, 2};
+    wide[trial % 3] = 12;
+    s->n = trial % SHAPES;
+    for (int i = 0; i < s->n; i++) {
+        ti_vec h = ti_vec3(uniform(0, 0.8), uniform(0, 0.8), uniform(0, 0.8));
+        ti_vec x = ti_vec3(uniform(0, wide[0]), uniform(0, wide[1]), uniform(0, wide[2]));
+        if (trial % 4 == 0) x = ti_vec3(floor(x.x), floor(x.y), floor(x.z)), h = ti_vec3(0.5, 0.5, 0.5); /* touching */
+        if (i % 37 == 36) h = ti_vec3((double)INFINITY, (double)INFINITY, (double)INFINITY);
+        if (i % 41 == 40) x.y = (double)NAN;
+        s->lo[i] = ti_sub(x, h), s->hi[i] = ti_add(x, h);
+    }
+}
+
+/* Not apart along any axis; a NaN is never apart. */
+static int overlap(const scene *s, int a, int b) {
+    return !(s->lo[a].x > s->hi[b].x || s->lo[b].x > s->hi[a].x || s->lo[a].y > s->hi[b].y || s->lo[b].y > s->hi[a].y ||
+             s->lo[a].z > s->hi[b].z || s->lo[b].z > s->hi[a].z) ||
+           isnan(s->lo[a].y) || isnan(s->lo[b].y);
+}
+
+START_TEST(broad_phase_finds_every_pair_in_order) {
+    static scene s;
+    static int possible[SHAPES * SHAPES];
+    state = 12;
+    ti_arena measure = {NULL, 0};
+    ti_broad w;
+    ti_broad_carve(&w, &measure, SHAPES, PAIRS);
+    ti_arena m = {ti_alloc(NULL, measure.used), 0};
+    ti_broad_carve(&w, &m, SHAPES, PAIRS);
+    int total = 0;
+    for (int trial = 0; trial < 1000; trial++) {
+        random_scene(&s, trial);
+        for (int i = 0; i < s.n * s.n; i++) possible[i] = (i / s.n + i % s.n) % 5 == 0 ? -1 : i;
+        const int *filter = trial % 2 ? possible : NULL;
+        int count = ti_broad_pairs(&w, s.n, s.lo, s.hi, filter), k = 0;
+        for (int a = 0; a < s.n; a++)
+            for (int b = a + 1; b < s.n; b++) {
+                if (!overlap(&s, a, b) || (filter && filter[a * s.n + b] < 0)) continue;
+                ck_assert_msg(k < count && w.pair[k].a == a && w.pair[k].b == b, "trial %d pair %d %d", trial, a, b);
+                k++;
+            }
+        ck_assert_int_eq(k, count);
+        total += count;
+    }
+    ck_assert_int_gt(total, 50000);
+    ck_assert_int_eq(ti_broad_pairs(&w, SHAPES + 1, s.lo, s.hi, NULL), -1);
+    w.pairs_max = 3;
+    ck_assert_int_eq(ti_broad_pairs(&w, s.n, s.lo, s.hi, NULL), -1);
+    ti_free(NULL, m.base, measure.used);
+}
+END_TEST
+
 /* ---- tangents ---- */
 
 START_TEST(tangents_and_their_derivative) {
@@ -694,6 +758,7 @@ static Suite *suite(void) {
     tcase_add_test(t, swapped_boxes_touch_in_the_same_points);
     tcase_add_test(t, gap_is_continuous);
     tcase_add_test(t, nan_comes_out);
+    tcase_add_test(t, broad_phase_finds_every_pair_in_order);
     tcase_add_test(t, tangents_and_their_derivative);
     tcase_add_test(t, bounds_hold_the_shape);
     suite_add_tcase(s, t);
