@@ -313,7 +313,12 @@ static tribo_status write_tree(edit *e, const char *out, tribo_diag *diag) {
     int n = 0;
     xmlDocDumpMemory(e->doc, &text, &n);
     if (!text) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
-    tribo_status status = ti_replace_file(out, (const char *)text, (size_t)n, diag);
+    ti_output file;
+    tribo_status status = ti_output_open(&file, out, diag);
+    if (status == TRIBO_OK) {
+        fwrite(text, 1, (size_t)n, file.file);
+        status = ti_output_close(&file, out, diag);
+    }
     xmlFree(text);
     return status;
 }
@@ -322,6 +327,7 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
                               tribo_diag *diag) {
     tribo_status status = tribo_params_check(m, p, diag);
     if (status != TRIBO_OK) return status;
+    if (!out) return ti_fail(diag, TRIBO_E_ARG, 0, "no name for the new file");
     char *text;
     size_t n, bytes;
     status = ti_read_file(path, &m->alloc, &text, &n, &bytes, diag);

@@ -118,20 +118,20 @@ tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **dat
     return TRIBO_OK;
 }
 
-tribo_status ti_replace_file(const char *path, const char *data, size_t n, tribo_diag *diag) {
-    char temporary[4096];
-    int length = path ? snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid()) : -1;
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: no name, or too long a one");
-    FILE *file = fopen(temporary, "wb");
-    if (!file) return ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: %s", strerror(errno));
-    bool good = fwrite(data, 1, n, file) == n;
-    good = fflush(file) == 0 && good;
-    good = fsync(fileno(file)) == 0 && good;
+tribo_status ti_output_open(ti_output *o, const char *path, tribo_diag *diag) {
+    int length = snprintf(o->temporary, sizeof o->temporary, "%s.tmp%ld", path, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof o->temporary)
+        return ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: its name is too long");
+    o->file = fopen(o->temporary, "wb");
+    return o->file ? TRIBO_OK : ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: %s", strerror(errno));
+}
+
+tribo_status ti_output_close(ti_output *o, const char *path, tribo_diag *diag) {
+    bool good = fflush(o->file) == 0 && !ferror(o->file);
     int why = errno;
-    good = fclose(file) == 0 && good;
-    if (good && rename(temporary, path) == 0) return TRIBO_OK;
+    if (fclose(o->file) != 0 && good) good = false, why = errno;
+    if (good && rename(o->temporary, path) == 0) return TRIBO_OK;
     if (good) why = errno;
-    remove(temporary);
+    remove(o->temporary);
     return ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: %s", strerror(why));
 }

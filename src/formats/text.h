@@ -2,6 +2,7 @@
 #ifndef TI_TEXT_H
 #define TI_TEXT_H
 #include "base/base.h"
+#include <stdio.h>
 
 /* Read a decimal number at s (no hexadecimal, no inf, no nan), correctly rounded.
  * @return where it ends, or NULL if there is none or it is too large for a double. */
@@ -17,7 +18,14 @@ enum { TI_FILE_LIMIT = 256 << 20 }; /* bytes; a larger file is refused */
 tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **data, size_t *n, size_t *bytes,
                           tribo_diag *diag);
 
-/* Write a file as a whole: through a temporary beside it and a rename, so that a reader finds the old or the new. */
-tribo_status ti_replace_file(const char *path, const char *data, size_t n, tribo_diag *diag);
+/* A file written as a whole: into a temporary beside it, which takes its name when closed. A reader finds the old
+ * contents or the new, never a part. */
+typedef struct ti_output {
+    FILE *file;
+    char temporary[1024];
+} ti_output;
+tribo_status ti_output_open(ti_output *o, const char *path, tribo_diag *diag);
+/* @return TRIBO_E_IO if anything went wrong since it was opened; the old file is untouched then. */
+tribo_status ti_output_close(ti_output *o, const char *path, tribo_diag *diag);
 
 #endif
