@@ -28,7 +28,7 @@ static ti_shape make(tribo_shape shape, ti_vec x, ti_vec w, ti_vec size) {
 
 static ti_shape random_shape(tribo_shape shape, double spread, double turn) {
     ti_vec x = random_vec(spread), w = random_vec(turn);
-    ti_vec size = ti_vec3(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
+    ti_vec size = ti_add(ti_vec3(0.6, 0.6, 0.6), random_vec(0.4));
     return make(shape, x, w, size);
 }
 
@@ -557,6 +557,10 @@ START_TEST(swapped_boxes_touch_in_the_same_points) {
 }
 END_TEST
 
+static double least_of(ti_vec h) {
+    return fmin(h.x, fmin(h.y, h.z));
+}
+
 static double least_gap(const ti_shape *a, const ti_shape *b) {
     ti_touch t[TI_CONTACTS_MAX];
     double least = (double)INFINITY;
@@ -566,7 +570,7 @@ static double least_gap(const ti_shape *a, const ti_shape *b) {
 }
 
 /* Along a smooth motion the least gap moves no faster than the surface of the moving box does; where the reference
- * changes hands it may jump by no more than the bias allows. */
+ * changes hands it may jump by the bias. (Seen along a slanted edge or face, by up to sqrt(3) of the motion.) */
 START_TEST(gap_is_continuous) {
     state = 10;
     double worst = 0;
@@ -576,16 +580,18 @@ START_TEST(gap_is_continuous) {
         ti_vec v = random_vec(1), w = random_vec(1);
         double h = 1e-4, before = least_gap(&a, &b);
         double speed = ti_norm(v) + ti_norm(w) * ti_bound_radius(&b);
+        double bias = 1e-3 * fmin(least_of(a.size), least_of(b.size));
         ti_mat W = rotation(ti_scale(h, w));
         for (int step = 0; step < 2000; step++) {
             b.x = ti_axpy(b.x, h, v), b.R = ti_matmul(&W, &b.R);
             double now = least_gap(&a, &b);
-            if (before > -0.3 && before < 0.1 && now < 1) worst = fmax(worst, fabs(now - before) - speed * h), steps++;
+            if (before > -0.3 && before < 0.1 && now < 1)
+                worst = fmax(worst, (fabs(now - before) - sqrt(3) * speed * h) / bias), steps++;
             before = now;
         }
     }
     ck_assert_int_gt(steps, 50000);
-    ck_assert_double_le(worst, 2e-4);
+    ck_assert_double_le(worst, 1);
 }
 END_TEST
 
@@ -627,12 +633,12 @@ typedef struct scene {
 
 /* Boxes at random, spread along one axis, some equal, some planes, some NaN. */
 static void random_scene(scene *s, int trial) {
-    double wide[3] = {2, 2, 2};
-    wide[trial % 3] = 12;
+    double wide[3] = {1, 1, 1};
+    wide[trial % 3] = 6;
     s->n = trial % SHAPES;
     for (int i = 0; i < s->n; i++) {
-        ti_vec h = ti_vec3(uniform(0, 0.8), uniform(0, 0.8), uniform(0, 0.8));
-        ti_vec x = ti_vec3(uniform(0, wide[0]), uniform(0, wide[1]), uniform(0, wide[2]));
+        ti_vec h = ti_add(ti_vec3(0.4, 0.4, 0.4), random_vec(0.4)), x = random_vec(1);
+        x = ti_vec3(x.x * wide[0], x.y * wide[1], x.z * wide[2]);
         if (trial % 4 == 0) x = ti_vec3(floor(x.x), floor(x.y), floor(x.z)), h = ti_vec3(0.5, 0.5, 0.5); /* touching */
         if (i % 37 == 36) h = ti_vec3((double)INFINITY, (double)INFINITY, (double)INFINITY);
         if (i % 41 == 40) x.y = (double)NAN;
