@@ -23,7 +23,7 @@ void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double 
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_con *c, const double *p) {
     const int *at = ws->model->pair[c->pair].material;
     return ti_contact_reference(c->touch.gap, c->uf, c->an, p[at[TI_M_RESTITUTION]], p[at[TI_M_BAUMGARTE]],
-                                p[at[TI_M_SLOP]], ws->options.dt);
+                                p[at[TI_M_SLOP]], ws->options.dt, ws->options.recovery);
 }
 
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {

@@ -76,7 +76,7 @@ void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh) 
                 uf += then, an += (then - now) / dt;
             }
             ti_reference r = ti_contact_reference(c->touch.gap, uf, an, p[at[TI_M_RESTITUTION]], p[at[TI_M_BAUMGARTE]],
-                                                  p[at[TI_M_SLOP]], dt);
+                                                  p[at[TI_M_SLOP]], dt, ws->options.recovery);
             if (fresh) c->uf = uf, c->an = an, c->tau = r.tau, c->bounce = r.bounce;
             ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
             ws->mu[i] = p[at[TI_M_FRICTION]] + (c->sticky ? p[at[TI_M_STICTION]] : 0);

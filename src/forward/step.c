@@ -83,8 +83,10 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     if (o->struct_size != sizeof *o) return TRIBO_E_DEF;
     if (o->dt == 0) o->dt = m->dt;
     if (o->tol == 0) o->tol = 1e-10;
+    if (o->recovery == 0) o->recovery = 1;
     if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
-    if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || o->rounds < 0 || o->ncon_max < 0) return TRIBO_E_ARG;
+    if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || !(o->recovery > 0) || o->rounds < 0 || o->ncon_max < 0)
+        return TRIBO_E_ARG;
     if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return TRIBO_E_ARG;
     return TRIBO_OK;
 }
