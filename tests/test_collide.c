@@ -631,7 +631,7 @@ typedef struct scene {
     ti_vec lo[SHAPES], hi[SHAPES];
 } scene;
 
-/* Boxes at random, spread along one axis, some equal, some planes, some NaN. */
+/* Boxes at random, spread along one axis, some touching, some large, some planes, some NaN. */
 static void random_scene(scene *s, int trial) {
     double wide[3] = {1, 1, 1};
     wide[trial % 3] = 6;
@@ -640,6 +640,7 @@ static void random_scene(scene *s, int trial) {
         ti_vec h = ti_add(ti_vec3(0.4, 0.4, 0.4), random_vec(0.4)), x = random_vec(1);
         x = ti_vec3(x.x * wide[0], x.y * wide[1], x.z * wide[2]);
         if (trial % 4 == 0) x = ti_vec3(floor(x.x), floor(x.y), floor(x.z)), h = ti_vec3(0.5, 0.5, 0.5); /* touching */
+        if (i % 11 == 10) h = ti_scale(trial % 3 ? 8 : 0, h); /* large, or a point */
         if (i % 37 == 36) h = ti_vec3((double)INFINITY, (double)INFINITY, (double)INFINITY);
         if (i % 41 == 40) x.y = (double)NAN;
         s->lo[i] = ti_sub(x, h), s->hi[i] = ti_add(x, h);
