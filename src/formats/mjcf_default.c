@@ -135,9 +135,14 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
     double a[6];
     const xmlNode *at = node;
     const char *kind = orientation_of(r, node);
-    for (int c = class; c >= 0 && !kind; c = r->class[c].parent) {
-        at = of_class(r, c, node);
-        kind = at ? orientation_of(r, at) : NULL;
+    for (int c = class; c >= 0; c = r->class[c].parent) {
+        const xmlNode *defaults = of_class(r, c, node);
+        const char *inherited = defaults ? orientation_of(r, defaults) : NULL;
+        if (!inherited) continue;
+        /* MuJoCo lets every other kind overrule a quat, and refuses two others. */
+        if (kind && strcmp(kind, inherited) != 0 && strcmp(inherited, "quat") != 0)
+            ti_xml_fail(&r->error, node, kind, "its class has %s, which overrules it", inherited);
+        if (!kind) at = defaults, kind = inherited;
     }
     quat[0] = 1, quat[1] = quat[2] = quat[3] = 0;
     if (!kind) return;
