@@ -197,6 +197,7 @@ static void edit_pose(edit *e, int i) {
     if (!any_differs(e, e->now->geom[i].p + TI_P_QUAT, 4, TRIBO_PARAM_QUAT)) return;
     unset(g->node, "euler axisangle xyaxes zaxis");
     set_numbers(e, g->node, "quat", quat, 4);
+    ti_mjcf_orientation(&e->scene, g->node, g->class, quat); /* does its class overrule it? */
 }
 
 static void edit_geom(edit *e, int i) {
@@ -303,6 +304,8 @@ static tribo_status edit_until_right(edit *e, const tribo_model *m, tribo_diag *
         for (int i = 0; i < m->size.npair; i++, at += TI_P_PAIR)
             edit_material(e, e->scene.pair[i].node, e->scene.pair[i].class, at, m->pair_name[i], NULL);
         if (e->nomem) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+        if (e->scene.error.status != TRIBO_OK)
+            return ti_fail(diag, TRIBO_E_ARG, e->scene.error.diag.line, "%s", e->scene.error.diag.text);
         status = read_again(e, m, diag);
     }
     return status;
