@@ -631,13 +631,14 @@ typedef struct scene {
     ti_vec lo[SHAPES], hi[SHAPES];
 } scene;
 
-/* Boxes at random, spread along one axis, some touching, some large, some planes, some NaN. */
+/* Boxes at random, spread along one axis or two, some touching, some large, some planes, some NaN. */
 static void random_scene(scene *s, int trial) {
-    double wide[3] = {1, 1, 1};
-    wide[trial % 3] = 6;
+    double wide[3] = {5, 5, 5}, size = trial % 5 ? 0.4 : 0.2;
+    wide[trial % 3] = 0.5;
+    if (trial % 7 == 0) wide[(trial + 1) % 3] = 0.5;
     s->n = trial % SHAPES;
     for (int i = 0; i < s->n; i++) {
-        ti_vec h = ti_add(ti_vec3(0.4, 0.4, 0.4), random_vec(0.4)), x = random_vec(1);
+        ti_vec h = ti_add(ti_vec3(size, size, size), random_vec(trial % 2 ? size : 0)), x = random_vec(1);
         x = ti_vec3(x.x * wide[0], x.y * wide[1], x.z * wide[2]);
         if (trial % 4 == 0) x = ti_vec3(floor(x.x), floor(x.y), floor(x.z)), h = ti_vec3(0.5, 0.5, 0.5); /* touching */
         if (i % 11 == 10) h = ti_scale(trial % 3 ? 8 : 0, h); /* large, or a point */

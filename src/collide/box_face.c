@@ -130,7 +130,7 @@ int ti_collide_face(const ti_face_pair *f, double margin, int always, ti_touch *
         keep_clips(f, &q, hu, hv, slack, &y);
         keep_under(f, &q, hu, hv, &y);
     }
-    if (y.count == 0 && always) {
+    if (y.count == 0 && always) { /* a guard: 2e7 random pairs did not need it, but the bias leaves it unproved */
         const double *at = q.at[deepest];
         keep(&y, at[0], at[1], at[2], base | q.corner[deepest] << 6);
     }
