@@ -154,9 +154,12 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     ti_frame own = read_frame(r, node, class), pose = ti_frame_mul(frame, &own);
     memcpy(d.pos, pose.pos, sizeof d.pos);
     memcpy(d.quat, pose.quat, sizeof d.quat);
-    ti_mjcf_geom *grown = ti_grow(&r->alloc, r->geom, &r->geom_bytes, (size_t)(r->ngeom + 1) * sizeof *r->geom);
-    if (!grown) r->error.status = TRIBO_E_NOMEM;
     if (ti_mjcf_bad(r)) return;
+    ti_mjcf_geom *grown = ti_grow(&r->alloc, r->geom, &r->geom_bytes, (size_t)(r->ngeom + 1) * sizeof *r->geom);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
     r->geom = grown;
     r->geom[r->ngeom] = (ti_mjcf_geom){node, class, *frame};
     r->builder->line = ti_xml_line(node);
@@ -227,9 +230,12 @@ static int add_free_body(ti_mjcf *r, xmlNode *node, const ti_frame *pose, const 
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");
     if (counts) read_inertial(r, inertial, &d);
-    ti_mjcf_body *grown = ti_grow(&r->alloc, r->body, &r->body_bytes, (size_t)(r->nbody + 1) * sizeof *r->body);
-    if (!grown) r->error.status = TRIBO_E_NOMEM;
     if (ti_mjcf_bad(r)) return -2;
+    ti_mjcf_body *grown = ti_grow(&r->alloc, r->body, &r->body_bytes, (size_t)(r->nbody + 1) * sizeof *r->body);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return -2;
+    }
     r->body = grown;
     r->body[r->nbody] = (ti_mjcf_body){node, counts};
     r->builder->line = ti_xml_line(counts ? inertial : node);

@@ -55,9 +55,12 @@ static void read_pair(ti_mjcf *r, xmlNode *node) {
         d.material.friction = 0;
     else if (condim != 3)
         ti_xml_fail(&r->error, node, "condim", "only 1 (no friction) and 3 are supported");
-    ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
-    if (!grown) r->error.status = TRIBO_E_NOMEM;
     if (ti_mjcf_bad(r)) return;
+    ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
     r->pair = grown;
     r->pair[r->npair] = (ti_mjcf_pair){node, class};
     r->builder->line = ti_xml_line(node);
