@@ -7,5 +7,4 @@
 #include <tribo/model.h>
 #include <tribo/qcqp.h>
 #include <tribo/sim.h>
-#include <tribo/trajectory.h>
 #endif

@@ -83,8 +83,20 @@ void tribo_contact_ws_free(tribo_contact_ws *ws) {
 
 /* ---------------------------------------------------------------- casting */
 
-/* Blocks of M on its diagonal; returns how many, with the owner of each velocity. */
-static int find_blocks(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+/* Cut the velocities into blocks of w; false if M couples two of them. */
+static bool equal_blocks(tribo_contact_ws *ws, const tribo_contact_problem *p, int w) {
+    int n = p->nv;
+    if (n % w || n == w) return false;
+    for (int i = 0; i < n; i++) {
+        ws->owner[i] = i / w;
+        for (int j = 0; j < i / w * w; j++)
+            if (p->M[(size_t)i * n + j] != 0 || p->M[(size_t)j * n + i] != 0) return false;
+    }
+    return true;
+}
+
+/* Cut them where M is uncoupled; returns how many blocks. */
+static int diagonal_blocks(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     int n = p->nv, nblk = 0, reach = 0;
     for (int i = 0; i < n; i++) {
         if (i >= reach && i > 0) nblk++;
@@ -112,6 +124,20 @@ static bool find_sides(tribo_contact_ws *ws, const tribo_contact_problem *p, int
         }
     ws->a[i] = a < 0 ? 0 : a, ws->b[i] = b;
     return true;
+}
+
+static bool all_sides(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    for (int i = 0; i < p->nc; i++)
+        if (!find_sides(ws, p, i)) return false;
+    return true;
+}
+
+/* The number of blocks, each contact touching two at most: free bodies, planar ones, or what M says. */
+static int find_blocks(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    for (int w = 6; w >= 3; w -= 3)
+        if (equal_blocks(ws, p, w) && all_sides(ws, p)) return p->nv / w;
+    int nblk = diagonal_blocks(ws, p);
+    return nblk > 1 && all_sides(ws, p) ? nblk : 1;
 }
 
 /* Copy M, J into blocks; with nblk = 1 everything is one. */
@@ -269,8 +295,6 @@ static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
         return TRIBO_E_NONFINITE;
     if (!cholesky(p->nv, p->M, ws->chol)) return TRIBO_E_SINGULAR;
     int nblk = find_blocks(ws, p);
-    for (int i = 0; nblk > 1 && i < p->nc; i++)
-        if (!find_sides(ws, p, i)) nblk = 1;
     if (nblk > 1 || p->nv <= 3 * p->nc) {
         ws->form = FORM_BLOCKS;
         cut(ws, p, nblk);

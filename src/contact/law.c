@@ -3,43 +3,76 @@
 #include <math.h>
 #include <string.h>
 
-static unsigned char breaks(const double *l, double *D, double *f, double *F) {
-    memset(D, 0, 9 * sizeof *D);
-    memcpy(f, l, 3 * sizeof *f);
-    if (F) memcpy(F, l, 3 * sizeof *F);
-    return TRIBO_BREAK;
+/* Where an impulse is sent: z = lambda - rho c, its length across the normal, and the radius of its disk. */
+typedef struct reach {
+    double n, t0, t1, length, radius;
+} reach;
+
+static inline reach reach_of(const double *l, const double *c, double mu, const ti_law_scale *s) {
+    reach z = {l[2] - s->rho_n * c[2], l[0] - s->rho_t * c[0], l[1] - s->rho_t * c[1], 0, 0};
+    z.length = sqrt(z.t0 * z.t0 + z.t1 * z.t1);
+    z.radius = mu * (z.n > 0 ? z.n : 0);
+    return z;
 }
 
-static unsigned char sticks(const double *c, const ti_law_scale *s, ti_law_compliance R, double *D, double *f,
-                            double *F) {
-    double n = 1 / R.n, t = 1 / R.t;
-    D[0] = t, D[1] = 0, D[2] = 0;
-    D[3] = 0, D[4] = t, D[5] = 0;
-    D[6] = 0, D[7] = 0, D[8] = n;
-    f[0] = t * c[0], f[1] = t * c[1], f[2] = n * c[2];
-    if (F) F[0] = s->rho_t * c[0], F[1] = s->rho_t * c[1], F[2] = s->rho_n * c[2];
-    return TRIBO_STICK;
+static inline unsigned char mode_of(const reach *z, double mu) {
+    if (!(z->n > 0)) return TRIBO_BREAK;
+    return z->length <= z->radius && mu > 0 ? TRIBO_STICK : TRIBO_SLIDE;
 }
 
-unsigned char ti_law_linearise(const double *l, const double *c, double mu, const ti_law_scale *s, ti_law_compliance R,
-                               unsigned char mode, double *D, double *f, double *F) {
-    double zn = l[2] - s->rho_n * c[2];
-    if (mode == TRIBO_BREAK || (mode == TI_MODE_FREE && !(zn > 0))) return breaks(l, D, f, F);
-    double z0 = l[0] - s->rho_t * c[0], z1 = l[1] - s->rho_t * c[1], h = sqrt(z0 * z0 + z1 * z1);
-    double radius = mu * (zn > 0 ? zn : 0);
-    if (mode == TRIBO_STICK || (mode == TI_MODE_FREE && h <= radius && mu > 0)) return sticks(c, s, R, D, f, F);
+static inline void value(const double *l, const double *c, const ti_law_scale *s, const reach *z, unsigned char mode,
+                         double *F) {
+    if (mode == TRIBO_BREAK)
+        F[0] = l[0], F[1] = l[1], F[2] = l[2];
+    else if (mode == TRIBO_STICK)
+        F[0] = s->rho_t * c[0], F[1] = s->rho_t * c[1], F[2] = s->rho_n * c[2];
+    else {
+        double share = z->length > 0 ? z->radius / z->length : 0;
+        F[0] = l[0] - share * z->t0, F[1] = l[1] - share * z->t1, F[2] = s->rho_n * c[2];
+    }
+}
 
-    /* Slides along d = z_t / h; across it the circle bends the impulse with stiffness alpha. */
-    double d0 = 1, d1 = 0;
-    if (h > 0) d0 = z0 / h, d1 = z1 / h;
-    double share = h > radius ? radius / h : (h > 0 ? 1 : 0);
-    double alpha_inverse = 1 - share + s->rho_t * R.t * share, alpha = s->rho_t * share / alpha_inverse;
-    double n = 1 / R.n, along = l[0] * d0 + l[1] * d1, across = l[1] * d0 - l[0] * d1;
+unsigned char ti_law_value(const double *l, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                           double *F) {
+    reach z = reach_of(l, c, mu, s);
+    if (mode == TI_MODE_FREE) mode = mode_of(&z, mu);
+    value(l, c, s, &z, mode, F);
+    return mode;
+}
+
+static inline void diagonal(double t, double n, double *A) {
+    A[0] = t, A[1] = 0, A[2] = 0;
+    A[3] = 0, A[4] = t, A[5] = 0;
+    A[6] = 0, A[7] = 0, A[8] = n;
+}
+
+/* Slides along d = z_t / |z_t|; across it the circle bends the impulse with stiffness alpha. */
+static void slides(const reach *z, double mu, const ti_law_scale *s, ti_law_compliance R, double *D, double *Ainv) {
+    double d0 = 1, d1 = 0, share = 0;
+    if (z->length > 0) {
+        d0 = z->t0 / z->length, d1 = z->t1 / z->length;
+        share = z->radius < z->length ? z->radius / z->length : 1;
+    }
+    double bend = 1 / (1 - share + s->rho_t * R.t * share), alpha = s->rho_t * share * bend;
+    double n = 1 / R.n, push = mu * (s->g_n * n - 1);
     D[0] = alpha * d1 * d1, D[1] = -alpha * d0 * d1, D[2] = mu * n * d0;
     D[3] = D[1], D[4] = alpha * d0 * d0, D[5] = mu * n * d1;
     D[6] = 0, D[7] = 0, D[8] = n;
-    double fd = along - mu * l[2] + mu * n * c[2], fe = across / alpha_inverse;
-    f[0] = fd * d0 - fe * d1, f[1] = fd * d1 + fe * d0, f[2] = n * c[2];
-    if (F) F[0] = l[0] - radius * d0, F[1] = l[1] - radius * d1, F[2] = s->rho_n * c[2];
-    return TRIBO_SLIDE;
+    Ainv[0] = d0 * d0 + bend * d1 * d1, Ainv[1] = (1 - bend) * d0 * d1, Ainv[2] = push * d0;
+    Ainv[3] = Ainv[1], Ainv[4] = d1 * d1 + bend * d0 * d0, Ainv[5] = push * d1;
+    Ainv[6] = 0, Ainv[7] = 0, Ainv[8] = s->g_n * n;
+}
+
+unsigned char ti_law_linearise(const double *l, const double *c, double mu, const ti_law_scale *s, ti_law_compliance R,
+                               unsigned char mode, double *F, double *D, double *Ainv) {
+    reach z = reach_of(l, c, mu, s);
+    if (mode == TI_MODE_FREE) mode = mode_of(&z, mu);
+    value(l, c, s, &z, mode, F);
+    if (mode == TRIBO_BREAK)
+        diagonal(0, 0, D), diagonal(1, 1, Ainv);
+    else if (mode == TRIBO_STICK)
+        diagonal(1 / R.t, 1 / R.n, D), diagonal(s->g_t / R.t, s->g_n / R.n, Ainv);
+    else
+        slides(&z, mu, s, R, D, Ainv);
+    return mode;
 }

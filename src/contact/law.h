@@ -20,8 +20,11 @@ typedef struct ti_law_compliance {
 
 enum { TI_MODE_FREE = 255 }; /* choose the mode from (lambda, c) */
 
-/* D (3,3), f (3); returns the mode. F (3) may be NULL. */
+/* F (3) and, linearised there, D (3,3) and A^-1 (3,3), so that dlambda = -A^-1 F - D J dv; returns the mode. */
 unsigned char ti_law_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
-                               ti_law_compliance R, unsigned char mode, double *D, double *f, double *F);
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+/* F (3) alone. */
+unsigned char ti_law_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                           double *F);
 
 #endif

@@ -10,6 +10,7 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_ncp_ws *ws) {
     TI_CARVE(m, ws->minv, nv);
     TI_CARVE(m, ws->g, n3);
     TI_CARVE(m, ws->D, 3 * n3);
+    TI_CARVE(m, ws->Ainv, 3 * n3);
     TI_CARVE(m, ws->f, n3);
     TI_CARVE(m, ws->c, n3);
     TI_CARVE(m, ws->v, nv);
@@ -21,9 +22,15 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_ncp_ws *ws) {
     TI_CARVE(m, ws->lt, n3);
     TI_CARVE(m, ws->vb, nv);
     TI_CARVE(m, ws->lb, n3);
+    TI_CARVE(m, ws->v1, nv);
+    TI_CARVE(m, ws->l1, n3);
+    TI_CARVE(m, ws->v2, nv);
+    TI_CARVE(m, ws->l2, n3);
     TI_CARVE(m, ws->r, nv);
     TI_CARVE(m, ws->slip, 2 * (size_t)nc);
     TI_CARVE(m, ws->mode, nc);
+    TI_CARVE(m, ws->vi, nv);
+    ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
     ti_system_carve(m, nc, nv, nblk, &ws->sys);
 }
 
@@ -124,8 +131,40 @@ static double cone_distance(double t, double n, double mu) {
     return (t - mu * n) / sqrt(1 + mu * mu);
 }
 
+/* The rounding that extreme mass ratios bring is no error: unit of velocity max|g| + 1e-5 max_i sum_j |G_ij lambda_j|,
+ * with the diagonal of M for M. Also the velocity that the momentum residual amounts to. */
+static double velocity_unit(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda,
+                            double *off) {
+    ti_ncp_momentum(ws, p, v, lambda);
+    double weight = 0;
+    *off = 0;
+    memset(ws->dv, 0, p->nv * sizeof(double));
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < p->nc; i++) {
+            const double *J = p->J + p->joff[i], *l = lambda + 3 * i;
+            double sum[3] = {0, 0, 0}, error[3] = {0, 0, 0};
+            for (int side = 0; side < 2; side++) {
+                int k = side ? p->b[i] : p->a[i];
+                if (k < 0) continue;
+                int w = p->width[k], at = p->voff[k];
+                for (int r = 0; r < 3; r++, J += w)
+                    for (int j = 0; j < w; j++) {
+                        if (pass == 0)
+                            ws->dv[at + j] += fabs(J[j] * l[r]);
+                        else {
+                            double scaled = fabs(J[j]) * ws->minv[at + j];
+                            sum[r] += scaled * ws->dv[at + j], error[r] += scaled * fabs(ws->r[at + j]);
+                        }
+                    }
+            }
+            for (int r = 0; r < 3; r++) weight = ti_max(weight, sum[r]), *off = ti_max(*off, error[r]);
+        }
+    weight = ws->unit_c + 1e-5 * weight;
+    return weight > 0 ? weight : 1;
+}
+
 double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
-    double sl = 0, worst = 0, sc = ws->unit_c > 0 ? ws->unit_c : 1;
+    double sl = 0, off, sc = velocity_unit(ws, p, v, lambda, &off), worst = off / sc;
     for (int k = 0; k < 3 * p->nc; k++) sl = ti_max(sl, fabs(lambda[k]));
     if (sl == 0) sl = 1;
     ti_ncp_jv(p, v, true, ws->c);
@@ -142,26 +181,52 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
 
 /* ---------------------------------------------------------------- ladder */
 
-static void take_point(ti_ncp_ws *ws, const ti_ncp_problem *p, ti_ncp_point *q, double weight, double R) {
+static void keep(ti_ncp_point *q, double weight, double R, const ti_ncp_problem *p, const double *v, const double *l) {
     q->weight = weight, q->compliance = R;
-    memcpy(q->lambda, ws->lambda, 3 * p->nc * sizeof(double));
-    memcpy(q->v, ws->v, p->nv * sizeof(double));
+    memcpy(q->lambda, l, 3 * p->nc * sizeof(double));
+    memcpy(q->v, v, p->nv * sizeof(double));
 }
 
-/* From modes and an approximate solution in ws: the points, their extrapolation, and its residual. */
-static double finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, ti_ncp_solution *s) {
-    if (!ti_ncp_settle(ws, p, 2 * R)) return HUGE_VAL;
-    take_point(ws, p, &s->point[1], -1, 2 * R);
-    if (!ti_ncp_settle(ws, p, R)) return HUGE_VAL;
-    take_point(ws, p, &s->point[0], 2, R);
-    s->npoint = 2;
-    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->lambda[k] - s->point[1].lambda[k];
-    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v[k] - s->point[1].v[k];
-    ti_ncp_polish(ws, p, R, 2);
-    memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
-    memcpy(s->v, ws->v, p->nv * sizeof(double));
-    memcpy(s->mode, ws->mode, p->nc);
-    return ti_ncp_residual(ws, p, s->v, s->lambda);
+static void iterate_to(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *v, double *l) {
+    memcpy(v, ws->v, p->nv * sizeof(double));
+    memcpy(l, ws->lambda, 3 * p->nc * sizeof(double));
+}
+
+static void iterate_from(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *l) {
+    memcpy(ws->v, v, p->nv * sizeof(double));
+    memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
+}
+
+/* From modes and an approximate solution in ws at compliance R: the two points, their extrapolation, its residual.
+ * What is better than `best` goes to s; the iterate ends at the solution at R. */
+static double finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double best, ti_ncp_solution *s) {
+    if (!ti_ncp_settle(ws, p, 2 * R)) return best;
+    iterate_to(ws, p, ws->v2, ws->l2);
+    if (!ti_ncp_settle(ws, p, R)) return best;
+    iterate_to(ws, p, ws->v1, ws->l1);
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+    double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+    for (int it = 0; it < 6 && r > 1e-15; it++) {
+        iterate_to(ws, p, ws->vb, ws->lb);
+        ti_ncp_polish(ws, p, R);
+        double now = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+        if (!(now < 0.9 * r)) {
+            iterate_from(ws, p, ws->vb, ws->lb);
+            break;
+        }
+        r = now;
+    }
+    if (r < best) {
+        s->npoint = 2;
+        keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
+        keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+        iterate_to(ws, p, s->v, s->lambda);
+        memcpy(s->mode, ws->mode, p->nc);
+        best = r;
+    }
+    iterate_from(ws, p, ws->v1, ws->l1);
+    return best;
 }
 
 static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
@@ -182,6 +247,37 @@ static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
     memset(s->mode, TRIBO_BREAK, p->nc);
 }
 
+/* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
+ * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
+static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations) {
+    if (!ti_ncp_newton(ws, p, from, iterations)) return false;
+    double stride = 10;
+    for (double R = from; R > 1.01 * to;) {
+        double next = R > 1.1 * stride * to ? R / stride : to;
+        iterate_to(ws, p, ws->vb, ws->lb);
+        if (!ti_ncp_predict(ws, p, R, next)) return false;
+        if (ti_ncp_newton(ws, p, next, 6)) {
+            R = next, stride = stride < 5 ? stride * stride : 10;
+        } else { /* modes change on the way: smaller steps */
+            if (stride < 1.2) return false;
+            stride = sqrt(stride);
+            iterate_from(ws, p, ws->vb, ws->lb);
+        }
+    }
+    return true;
+}
+
+/* descend() and finish(); where R was too large for the tolerance, smaller ones. */
+static double descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double R, int iterations,
+                                 double tol, double best, ti_ncp_solution *s) {
+    for (int k = 0; k < 3; k++, from = R, R *= 0.1, iterations = 6) {
+        if (!descend(ws, p, from, R, iterations)) break;
+        best = finish(ws, p, R, best, s);
+        if (best < tol || !(best < 1e-6)) break;
+    }
+    return best;
+}
+
 static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
                     tribo_contact_info *info) {
     double R = 1e-6 * ws->r0, tol = o->tol > 0 ? o->tol : 1e-10, r = HUGE_VAL;
@@ -189,12 +285,26 @@ static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options
         start(ws, p, s->lambda);
         memcpy(ws->mode, s->mode, p->nc);
         info->rung = TRIBO_RUNG_WARM;
-        r = finish(ws, p, R, s);
+        r = finish(ws, p, R, r, s);
         if (r < tol) return r;
     }
     info->rung = TRIBO_RUNG_NEWTON;
     start(ws, p, NULL);
-    if (ti_ncp_newton(ws, p, R, 60)) r = finish(ws, p, R, s);
+    r = descend_and_finish(ws, p, R, R, 8, tol, r, s);
+    if (r < tol) return r;
+    start(ws, p, NULL);
+    r = descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, tol, r, s);
+    if (r < tol) return r;
+    info->rung = TRIBO_RUNG_INTERIOR;
+    static const ti_ncp_boldness boldness[3] = {{.98, 3, 0}, {.7, 1, .2}, {.5, 1, .3}};
+    for (int b = 0; b < 3; b++) {
+        int done = 0;
+        for (double rough = 1e-6; rough > 1e-13; rough *= 1e-3) {
+            if (!ti_ncp_interior(ws, p, 1e-3 * ws->r0, boldness + b, rough, &done, 60)) break;
+            r = descend_and_finish(ws, p, 1e-3 * ws->r0, R, 8, tol, r, s);
+            if (r < tol) return r;
+        }
+    }
     return r;
 }
 
@@ -254,9 +364,9 @@ tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_
     ti_ncp_jv(p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = q->lambda + 3 * i;
-        double c[3] = {ws->c[3 * i] + R.t * l[0], ws->c[3 * i + 1] + R.t * l[1], ws->c[3 * i + 2] + R.n * l[2]};
+        double c[3] = {ws->c[3 * i] + R.t * l[0], ws->c[3 * i + 1] + R.t * l[1], ws->c[3 * i + 2] + R.n * l[2]}, F[3];
         contact_scale(ws, p, i);
-        ti_law_linearise(l, c, p->mu[i], ws->scale + i, R, s->mode[i], ws->D + 9 * i, ws->f + 3 * i, NULL);
+        ti_law_linearise(l, c, p->mu[i], ws->scale + i, R, s->mode[i], F, ws->D + 9 * i, ws->Ainv + 9 * i);
         double *slip = ws->slip + 2 * i, z0 = l[0] - ws->scale[i].rho_t * c[0], z1 = l[1] - ws->scale[i].rho_t * c[1];
         double h = sqrt(z0 * z0 + z1 * z1), scale = s->mode[i] == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
         slip[0] = scale * z0, slip[1] = scale * z1;

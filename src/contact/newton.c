@@ -8,31 +8,42 @@ static double largest(const double *a, int n) {
     return m;
 }
 
-/* Law blocks at (v, lambda); fixed: keep ws->mode. Rc is the compliance in the law, R the one in the matrix.
- * Returns the merit: squares of F and of the momentum residual, as energies. ws->r = J'lambda - M (v - vfree). */
+void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = v[k] - p->vfree[k];
+    ti_ncp_mv(p, ws->dv, ws->r);
+    for (int k = 0; k < p->nv; k++) ws->r[k] = -ws->r[k];
+    ti_ncp_jt(p, lambda, ws->r);
+}
+
+/* What evaluate() does with the law: keep or choose the modes; linearise, or stay with the matrix that was factored. */
+typedef enum how { CHOOSE = 1, CHORD = 2 } how;
+
+/* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
+ * Returns the merit: squares of F and of the momentum residual, as energies. */
 static double evaluate(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda,
-                       ti_law_compliance Rc, ti_law_compliance R, bool fixed) {
+                       ti_law_compliance Rc, ti_law_compliance R, int flags) {
     double merit = 0;
     ti_ncp_jv(p, v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i;
         double c[3] = {ws->c[3 * i] + Rc.t * l[0], ws->c[3 * i + 1] + Rc.t * l[1], ws->c[3 * i + 2] + Rc.n * l[2]};
-        double F[3];
+        double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
         const ti_law_scale *s = ws->scale + i;
-        unsigned char mode = fixed ? ws->mode[i] : TI_MODE_FREE;
-        ws->mode[i] = ti_law_linearise(l, c, p->mu[i], s, R, mode, ws->D + 9 * i, ws->f + 3 * i, F);
+        unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
+        if (flags & CHORD)
+            mode = ti_law_value(l, c, p->mu[i], s, mode, F);
+        else
+            mode = ti_law_linearise(l, c, p->mu[i], s, R, mode, F, ws->D + 9 * i, A);
+        ws->mode[i] = mode;
+        for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
     }
-    for (int k = 0; k < p->nv; k++) ws->dv[k] = v[k] - p->vfree[k];
-    ti_ncp_mv(p, ws->dv, ws->r);
-    for (int k = 0; k < p->nv; k++) ws->r[k] = -ws->r[k];
-    ti_ncp_jt(p, lambda, ws->r);
+    ti_ncp_momentum(ws, p, v, lambda);
     for (int k = 0; k < p->nv; k++) merit += ws->r[k] * ws->r[k] * ws->minv[k];
     return merit;
 }
 
-/* (dv, dlambda) of the last evaluate(), with the present factors. */
-static void direction(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     int n3 = 3 * p->nc;
     memcpy(ws->dv, ws->r, p->nv * sizeof(double));
     for (int k = 0; k < n3; k++) ws->dlambda[k] = -ws->f[k];
@@ -51,26 +62,39 @@ static bool factor(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     return ti_system_factor(&ws->sys, p, ws->D) == TRIBO_OK;
 }
 
+/* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
+ * square, which near sticking is much more than the slip that decides the next step. */
+static void round_off(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *lambda) {
+    for (int i = 0; i < p->nc; i++) {
+        double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
+        if (ws->mode[i] != TRIBO_SLIDE || !(t > 0) || !(bound > 0)) continue;
+        l[0] *= bound / t, l[1] *= bound / t;
+    }
+}
+
 bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
     int n3 = 3 * p->nc;
-    double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, false), scale = ws->merit;
+    double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
-        direction(ws, p);
+        ti_ncp_direction(ws, p);
         memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* evaluate() needs dv */
         double step = 1, trial;
         for (;;) {
             for (int k = 0; k < p->nv; k++) ws->vt[k] = ws->v[k] + step * ws->ds[k];
             for (int k = 0; k < n3; k++) ws->lt[k] = ws->lambda[k] + step * ws->dlambda[k];
-            trial = evaluate(ws, p, ws->vt, ws->lt, Rk, Rk, false);
-            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < 1e-14 * scale) break;
+            round_off(ws, p, ws->lt);
+            trial = evaluate(ws, p, ws->vt, ws->lt, Rk, Rk, CHOOSE);
+            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < 1e-8 * scale) break;
             step /= 2;
         }
         memcpy(ws->v, ws->vt, p->nv * sizeof(double));
         memcpy(ws->lambda, ws->lt, n3 * sizeof(double));
+        bool rounding = trial > 0.1 * merit && trial < 1e-16 * scale;
         merit = trial;
+        if (rounding) return true;
     }
     return merit <= 1e-20 * scale;
 }
@@ -79,37 +103,42 @@ bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
     int n3 = 3 * p->nc;
     double before = HUGE_VAL;
-    bool fresh = false;
-    for (int it = 0; it < 12; it++) {
-        evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, true);
-        if (!fresh || before > 1e-7) {
-            if (!factor(ws, p)) return false;
-            fresh = true;
-        }
-        direction(ws, p);
+    bool again = true, slow = false;
+    for (int it = 0; it < 15; it++) {
+        round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
+        evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
+        if (again && !factor(ws, p)) return false;
+        ti_ncp_direction(ws, p);
         double sl = largest(ws->lambda, n3), sv = ti_max(largest(ws->v, p->nv), largest(p->vfree, p->nv));
         double change =
             ti_max(largest(ws->dlambda, n3) / (sl > 0 ? sl : 1), largest(ws->dv, p->nv) / (sv > 0 ? sv : 1));
         for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
         for (int j = 0; j < n3; j++) ws->lambda[j] += ws->dlambda[j];
         if (!(change < HUGE_VAL)) return false;
-        if (change < 1e-15 || (before < 1e-9 && change > 0.25 * before)) return true;
+        if (change < 1e-15 || (again && it > 0 && before < 1e-6 && change > 0.25 * before)) return true;
+        slow = change > 0.01 * before;
+        again = change > 1e-7 || slow;
         before = change;
     }
-    return before < 1e-8;
+    return before < 1e-6;
 }
 
-void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int steps) {
-    ti_law_compliance Rk = ti_ncp_compliance(R), none = {0, 0};
-    for (int it = 0; it < steps; it++) {
-        evaluate(ws, p, ws->v, ws->lambda, none, Rk, true);
-        direction(ws, p);
-        for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
-        for (int j = 0; j < 3 * p->nc; j++) ws->lambda[j] += ws->dlambda[j];
-    }
+void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+    ti_law_compliance none = {0, 0};
+    evaluate(ws, p, ws->v, ws->lambda, none, ti_ncp_compliance(R), CHORD);
+    ti_ncp_direction(ws, p);
+    for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
+    for (int j = 0; j < 3 * p->nc; j++) ws->lambda[j] += ws->dlambda[j];
 }
 
-void ti_ncp_modes(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
-    evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, false);
+    evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE);
+    if (!factor(ws, p)) return false;
+    evaluate(ws, p, ws->v, ws->lambda, ti_ncp_compliance(to), Rk, CHORD);
+    ti_ncp_direction(ws, p);
+    for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
+    for (int j = 0; j < 3 * p->nc; j++) ws->lambda[j] += ws->dlambda[j];
+    round_off(ws, p, ws->lambda);
+    return true;
 }

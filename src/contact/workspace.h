@@ -16,17 +16,22 @@ struct ti_ncp_ws {
     ti_law_scale *scale;  /* (nc) */
     double *minv;         /* (nv) 1 / M_kk */
     double *g;            /* (3 nc) J vfree + ref */
-    double *D, *f;        /* (9 nc), (3 nc) the law, linearised */
+    double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
     double *c;            /* (3 nc) */
     double *v, *lambda;   /* iterate */
     double merit;         /* unit of the merit of Newton: an energy */
     double *dv, *dlambda; /* direction */
     double *ds;           /* the direction while dv is scratch */
     double *vt, *lt;      /* trial */
-    double *vb, *lb;      /* best so far */
+    double *vb, *lb;      /* where to go back to */
+    double *v1, *l1;      /* solution at R */
+    double *v2, *l2;      /* solution at 2 R */
     double *r;            /* (nv) */
     double *slip;         /* (2 nc) lambda_n d at sliding contacts: the derivative of the law to mu */
     unsigned char *mode;  /* (nc) */
+    void *cones;          /* (nc) interior point: interior.c */
+    double *vi;           /* (nv) its velocity */
+    double ip_unit;       /* its unit of sqrt(energy) */
     int iterations;       /* factorizations so far */
 };
 
@@ -41,13 +46,27 @@ bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p);
 /* The relative residual of docs/math.md at (v, lambda), v taken for what it is. */
 double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
 
+/* newton.c: ws->r = J'lambda - M (v - vfree). */
+void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
+/* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
+void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p);
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged. */
 bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations);
+/* newton.c: from the solution at compliance R towards that at another, along the tangent of the path. */
+bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to);
 /* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
 bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
-/* newton.c: steps on the law without compliance, with the factors of the last settle at R. */
-void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int steps);
-/* newton.c: modes at (v, lambda) of the law at compliance R. */
-void ti_ncp_modes(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
+/* newton.c: a step on the law without compliance, with the factors of the last settle at R. */
+void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
+
+/* How bold the interior point is: fraction of the way to the boundary; centring max(floor, (gap ahead / gap)^power). */
+typedef struct ti_ncp_boldness {
+    double fraction, power, floor;
+} ti_ncp_boldness;
+/* interior.c: from *done = 0 or where it stopped, at compliance R, until the gap is below rough or *done
+ * iterations are over; the result in ws->v, ws->lambda. False if it broke down. */
+bool ti_ncp_interior(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, const ti_ncp_boldness *b, double rough,
+                     int *done, int iterations);
+size_t ti_ncp_interior_size(void); /* of a contact in ws->cones */
 
 #endif
