@@ -47,17 +47,31 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape
 TRIBO_API TRIBO_CHECK tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double *A, double *B,
                                                   double *C);
 
-/** Gradient of a rollout in bounded memory: T steps with at most `snapshots` stored states, by recomputation
- *  (binomial: s snapshots and r sweeps reach C(s+r, s) steps). The same bits as tribo_backward() on a full tape.
+/* ---- bounded memory ---- */
+
+/** States stored on the way and a tape of one step, to differentiate rollouts of any length. */
+typedef struct tribo_checkpoint tribo_checkpoint;
+
+/** @param snapshots states stored at most, >= 1; the start is one of them
+ *  @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_checkpoint_new(const tribo_ws *ws, int snapshots, tribo_checkpoint **c);
+TRIBO_API void tribo_checkpoint_free(tribo_checkpoint *c);
+/** Forward steps that differentiating T steps takes, the T recorded ones among them; the least that can be had. */
+TRIBO_API long tribo_checkpoint_steps(int T, int snapshots);
+/** The longest rollout no step of which is advanced over more than `sweeps` times before it is recorded:
+ *  C(snapshots + sweeps, snapshots), or LONG_MAX if that is larger. */
+TRIBO_API long tribo_checkpoint_reach(int snapshots, int sweeps);
+
+/** Gradient of a rollout by recomputation from stored states: the same bits as tribo_backward() on a full tape.
  *
- *  @param ws       warm_start must be off
+ *  @param ws       of the model and time step that c was made for; warm_start must be off
  *  @param U        (T,nu) or NULL. @param lx (T+1,ndx)
- *  @param snapshots >= 1
- *  @param steps    [out] forward steps made in all; NULL = skip
- *  @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NOMEM (it allocates the snapshots and a tape of one step, and frees them);
- *          and what tribo_step() returns. */
-TRIBO_API TRIBO_CHECK tribo_status tribo_checkpoint_backward(tribo_ws *ws, const double *p, const double *x0, int T,
-                                                             const double *U, int snapshots, const double *lx,
+ *  @param x0_bar, u_bar, p_bar  as in tribo_backward()
+ *  @param steps    [out] forward steps made, tribo_checkpoint_steps(); NULL = skip
+ *  @return TRIBO_OK; TRIBO_E_ARG; and what tribo_step() and tribo_backward() return.
+ *  Allocates: never. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_checkpoint_backward(tribo_checkpoint *c, tribo_ws *ws, const double *p,
+                                                             const double *x0, int T, const double *U, const double *lx,
                                                              double *x0_bar, double *u_bar, double *p_bar, long *steps);
 
 #ifdef __cplusplus

@@ -26,6 +26,7 @@ typedef struct tribo_options {
     uint32_t struct_size; /**< set by tribo_default_options() */
     double dt;            /**< s; 0 = the model's */
     double tol;           /**< on the relative NCP residual; 0 = 1e-10 */
+    double recovery;      /**< m/s, the fastest that a penetration is pushed out; 0 = 1 */
     int rounds;           /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol */
     tribo_reverse reverse;
     bool warm_start; /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */

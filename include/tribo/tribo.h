@@ -7,4 +7,5 @@
 #include <tribo/model.h>
 #include <tribo/qcqp.h>
 #include <tribo/sim.h>
+#include <tribo/trajectory.h>
 #endif

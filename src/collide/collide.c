@@ -1,4 +1,4 @@
-/* collide.c -- pairs with a plane or a sphere, and the choice among all pairs. Derivations: docs/math-collide.md. */
+/* collide.c -- pairs with a plane or a sphere, and the choice among all pairs. Derivations: docs/math.md. */
 #include "collide/collide.h"
 #include "collide/pairs.h"
 #include <string.h>
@@ -129,7 +129,7 @@ static int sphere_box(const ti_shape *a, const ti_shape *b, double margin, ti_to
     ti_vec pv = ti_tmul(&b->R, ti_sub(a->x, b->x));
     double p[3] = {pv.x, pv.y, pv.z}, h[3] = {b->size.x, b->size.y, b->size.z}, d[3], q[3];
     int feature = 0;
-    for (int i = 0; i < 3; i++) feature |= (p[i] > h[i] ? 2 : p[i] < -h[i] ? 1 : 0) << (2 * i);
+    for (int i = 0; i < 3; i++) feature |= (!(p[i] <= h[i]) ? 2 : p[i] < -h[i] ? 1 : 0) << (2 * i); /* NaN: 2 */
     int inside = feature == 0;
     if (inside) feature = nearest_face(p, h);
     double square = 0, sum = 0;
@@ -153,7 +153,7 @@ static int sphere_box(const ti_shape *a, const ti_shape *b, double margin, ti_to
     return 1;
 }
 
-/* math-collide.md, Sphere and box: N = -n, K projects on the axes beyond which the centre lies, T = (K - NN')/dist. */
+/* math.md, Sphere and box: N = -n, K projects on the axes beyond which the centre lies, T = (K - NN')/dist. */
 static void sphere_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
     ti_vec n = t->normal, r = ti_sub(a->x, b->x);
     double nn[3] = {n.x, n.y, n.z}, dist = t->gap + a->size.x;

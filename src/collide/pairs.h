@@ -51,9 +51,26 @@ static inline void ti_half_way(ti_touch_jac J, ti_vec n, double g, int from, int
 
 /* Derivative of a corner of the box Q over a plane with outward normal n (world) that belongs to P; at_p and at_q are
  * the first columns of P and Q, h_p the column of the size the plane moves with, or -1. J starts as zeros; the rows
- * of the normal come out as those of n. math-collide.md, A corner on a face. */
+ * of the normal come out as those of n. math.md, A corner on a face. */
 void ti_corner_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, int h_p, ti_vec n, int corner, double gap,
                    ti_touch_jac J);
+
+/* A feature of two boxes: its kind in two bits, then in one bit whether the reference box is b, then what the kind
+ * needs. A face is twice its axis plus one if it is the positive one; a corner is three bits as above. */
+enum { KIND_CORNER, KIND_CLIP, KIND_UNDER, KIND_EDGES };
+
+/* The box Q seen from the reference box P whose face, `axis` and `sign`, is turned to it. */
+typedef struct ti_face_pair {
+    const ti_shape *P, *Q;
+    double C[3][3], r[3]; /* axes of Q as columns, and its centre, in the frame of P */
+    int axis, is_b;       /* is_b: P is the second of the pair */
+    double sign;
+} ti_face_pair;
+
+/* Contacts of Q's face that looks at the reference face, within its footprint; with `always` at least Q's deepest
+ * corner, wherever it is. @return how many. */
+int ti_collide_face(const ti_face_pair *f, double margin, int always, ti_touch *out);
+void ti_collide_face_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
 
 int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
 void ti_collide_box_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);

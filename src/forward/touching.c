@@ -118,11 +118,14 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
 
 /* ---- reference velocity ---- */
 
-/* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta. */
-static ti_reference staying(double gap, double beta, double slop, double dt) {
+/* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta, no
+ * faster than recovery. */
+static ti_reference staying(double gap, double beta, double slop, double dt, double recovery) {
     ti_reference r = {.margin = INFINITY};
     if (gap >= 0)
         r.ref = gap / dt, r.ref_gap = 1 / dt;
+    else if (beta * (gap + slop) < -recovery * dt)
+        r.ref = -recovery;
     else if (gap < -slop) {
         r.ref = beta * (gap + slop) / dt, r.ref_gap = r.ref_slop = beta / dt;
         r.ref_beta = (gap + slop) / dt;
@@ -133,8 +136,9 @@ static ti_reference staying(double gap, double beta, double slop, double dt) {
 /* In the step's free motion the gap is gap + u0 t + an t^2/2 with u0 = uf - an dt/2: semi-implicit Euler's velocities
  * are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A gap that is
  * slightly negative was hit before the step began: the same formulas, with tau < 0. docs/math.md, Time of impact. */
-ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt) {
-    ti_reference stay = staying(gap, beta, slop, dt);
+ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt,
+                                  double recovery) {
+    ti_reference stay = staying(gap, beta, slop, dt, recovery);
     if (!(e > 0) || !(gap + dt * uf < 0)) return stay;
     double u0 = uf - an * dt / 2, disc = u0 * u0 - 2 * an * gap;
     bool past = gap < 0 && !(u0 < 0 && gap > dt * u0 && disc > 0);

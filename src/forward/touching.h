@@ -12,6 +12,7 @@
 
 /* One contact of a step. */
 typedef struct ti_con {
+    int id;         /* its number in pair order */
     int pair, a, b; /* model->pair, bodies or TRIBO_WORLD */
     ti_touch touch;
     ti_vec t1, t2;
@@ -46,6 +47,7 @@ typedef struct ti_reference {
     double tau_gap, tau_uf, tau_an;
     double margin; /* distance from the switch between bouncing and staying, m/s; infinite if e = 0 */
 } ti_reference;
-ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt);
+ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt,
+                                  double recovery);
 
 #endif

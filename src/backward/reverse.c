@@ -1,0 +1,234 @@
+/* reverse.c -- the reverse of a recorded step, and of a whole tape: it chains, the derivatives stand elsewhere. */
+#include "backward/backward.h"
+
+tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
+    tribo_status s = ti_tape_frame(tape, ws, k, f, p);
+    if (s != TRIBO_OK) return s;
+    ti_step_kinematics(ws, *p, f->x, f->u);
+    ti_step_pose(ws, f, *p, false);
+    ti_step_displacement(ws, f, ws->D);
+    return TRIBO_OK;
+}
+
+void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V) {
+    int k = ws->blk_at[body];
+    if (k >= 0) {
+        memcpy(V, f->v[TI_SOLVED] + 6 * k, 6 * sizeof *V);
+    } else {
+        ti_store3(V, ws->link[body].vf);
+        ti_store3(V + 3, ws->link[body].wf);
+    }
+}
+
+ti_reference ti_frame_reference(const tribo_ws *ws, const ti_con *c, const double *p) {
+    const int *at = ws->model->pair[c->pair].material;
+    return ti_contact_reference(c->touch.gap, c->uf, c->an, p[at[TI_M_RESTITUTION]], p[at[TI_M_BAUMGARTE]],
+                                p[at[TI_M_SLOP]], ws->options.dt, ws->options.recovery);
+}
+
+const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
+    const ti_con *c = &f->con[i];
+    if ((side ? c->b : c->a) < 0) return NULL;
+    return ws->J + 36 * i + (side && c->a >= 0 ? 18 : 0);
+}
+
+/* ---- integration ---- */
+
+static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *xnext_bar) {
+    const tribo_model *m = ws->model;
+    ti_scratch *s = ws->scratch;
+    for (int b = 0; b < m->size.nbody; b++) {
+        double V[6], *D_bar = s->D_bar + 6 * b, *V_bar = s->V_bar + 6 * b;
+        ti_link_diff *d = &s->diff[b];
+        memset(d, 0, sizeof *d);
+        ti_solved_velocity(ws, f, b, V);
+        ti_link_integrate_vjp(&ws->link[b], ws->D + 6 * b, V, xnext_bar + m->body[b].v,
+                              xnext_bar + m->size.nv + m->body[b].v, d, D_bar, V_bar);
+        for (int j = 0; j < 6; j++) V_bar[j] += ws->options.dt * D_bar[j];
+        if (ws->blk_at[b] < 0) d->vf = ti_load3(V_bar), d->wf = ti_load3(V_bar + 3);
+    }
+}
+
+/* The share of a bounce's impulse in the displacement, -tau M^-1 J' lambda: Y = M^-1 D_bar is kept for J_bar. */
+static void reverse_impacts(tribo_ws *ws, const ti_frame *f) {
+    ti_scratch *s = ws->scratch;
+    memset(s->lambda_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
+    memset(s->tau_bar, 0, sizeof(double) * (size_t)f->ncon);
+    for (int i = 0; i < f->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        if (!c->bounce) continue;
+        const double *l = f->lambda[TI_SOLVED] + 3 * i;
+        for (int side = 0; side < 2; side++) {
+            const double *J = ti_frame_rows(ws, f, i, side);
+            if (!J) continue;
+            int b = side ? c->b : c->a;
+            double *Y = s->Y + 6 * b, h[6], z[6];
+            for (int j = 0; j < 6; j++) h[j] = J[j] * l[0] + J[6 + j] * l[1] + J[12 + j] * l[2];
+            ti_link_minv(&ws->link[b], s->D_bar + 6 * b, Y);
+            ti_link_minv(&ws->link[b], h, z);
+            for (int r = 0; r < 3; r++) {
+                double JY = 0;
+                for (int j = 0; j < 6; j++) JY += J[6 * r + j] * Y[j];
+                s->lambda_bar[3 * i + r] -= c->tau * JY;
+                s->tau_bar[i] -= l[r] * JY;
+            }
+            s->diff[b].mass += c->tau * ti_dot(ti_load3(Y), ti_load3(z));
+            ti_outer_add(&s->diff[b].I, c->tau, ti_load3(Y + 3), ti_load3(z + 3));
+        }
+    }
+}
+
+/* ---- impulses ---- */
+
+static void reverse_momentum(tribo_ws *ws, const ti_frame *f, int blk, const double *y, const double *v) {
+    int b = f->blk_body[blk];
+    const ti_link *l = &ws->link[b];
+    ti_link_diff *d = &ws->scratch->diff[b];
+    ti_vec lin = ti_load3(y), ang = ti_load3(y + 3);
+    d->vf = ti_axpy(d->vf, l->mass, lin), d->wf = ti_add(d->wf, ti_mul(&l->I, ang));
+    d->mass -= ti_dot(lin, ti_sub(ti_load3(v), l->vf));
+    ti_outer_add(&d->I, -1, ang, ti_sub(ti_load3(v + 3), l->wf));
+}
+
+static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[island];
+    ti_ncp_problem problem = ti_step_island(ws, f, island);
+    ti_ncp_solution solution = ti_frame_solution(f, island);
+    int nv = 6 * is->nblk, nc = is->ncon;
+    for (int k = 0; k < is->npoint; k++) {
+        tribo_status status = ti_ncp_factor(ws->ncp, &problem, &solution, k);
+        if (status < 0) return status;
+        double w = is->weight[k], *y = s->y[k] + 6 * is->blk0;
+        for (int j = 0; j < nv; j++) s->v_work[j] = w * s->V_bar[6 * f->blk_body[is->blk0 + j / 6] + j % 6];
+        for (int j = 0; j < 3 * nc; j++) s->l_work[j] = w * s->lambda_bar[3 * is->con0 + j];
+        ti_ncp_vjp(ws->ncp, &problem, s->v_work, s->l_work, y, s->c_bar[k] + 3 * is->con0, s->mu_work);
+        for (int i = 0; i < nc; i++) s->mu_bar[is->con0 + i] += s->mu_work[i];
+        for (int b = 0; b < is->nblk; b++)
+            reverse_momentum(ws, f, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
+    }
+    return TRIBO_OK;
+}
+
+/* ---- contacts ---- */
+
+/* J_bar of one side: lambda y' + c_bar v' of each point, and what a bounce adds. */
+static void rows_bar(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int body, double uf_bar,
+                     double an_bar, double *J_bar) {
+    const ti_scratch *s = ws->scratch;
+    const ti_con *c = &f->con[i];
+    int at = 6 * ws->blk_at[body];
+    memset(J_bar, 0, 18 * sizeof *J_bar);
+    for (int k = 0; k < is->npoint; k++) {
+        const double *l = f->lambda[k] + 3 * i, *cb = s->c_bar[k] + 3 * i, *y = s->y[k] + at, *v = f->v[k] + at;
+        for (int r = 0; r < 3; r++)
+            for (int j = 0; j < 6; j++) J_bar[6 * r + j] += l[r] * y[j] + cb[r] * v[j];
+    }
+    if (!c->bounce) return;
+    const double *l = f->lambda[TI_SOLVED] + 3 * i, *Y = s->Y + 6 * body, *vf = ws->vfree + at, *vn = ws->vnow + at;
+    for (int r = 0; r < 3; r++)
+        for (int j = 0; j < 6; j++) J_bar[6 * r + j] -= c->tau * l[r] * Y[j];
+    for (int j = 0; j < 6; j++) J_bar[12 + j] += uf_bar * vf[j] + an_bar * (vf[j] - vn[j]) / ws->options.dt;
+}
+
+static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *p, const double *frame_bar,
+                             double gap_bar, double *p_bar) {
+    const ti_con *c = &f->con[i];
+    const ti_pair *pair = &ws->model->pair[c->pair];
+    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], out[TI_COLLIDE_COLS] = {0}, in[TI_COLLIDE_ROWS];
+    ti_mat D1, D2;
+    ti_tangents_jac(c->touch.normal, &D1, &D2);
+    ti_vec n = ti_add(ti_tmul(&D1, ti_load3(frame_bar + 3)), ti_tmul(&D2, ti_load3(frame_bar + 6)));
+    ti_store3(in, ti_load3(frame_bar));
+    ti_store3(in + 3, ti_add(ti_load3(frame_bar + 9), n));
+    in[6] = gap_bar;
+    ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
+    for (int r = 0; r < TI_COLLIDE_ROWS; r++)
+        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
+    ti_shape_vjp(ws->model, p, ws->link, pair->a, out, ws->scratch->diff, p_bar);
+    ti_shape_vjp(ws->model, p, ws->link, pair->b, out + 9, ws->scratch->diff, p_bar);
+}
+
+static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *p,
+                            double *p_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &f->con[i];
+    const int *at = ws->model->pair[c->pair].material;
+    double ref_bar = 0, J_bar[18], frame_bar[12] = {0};
+    for (int k = 0; k < is->npoint; k++) ref_bar += s->c_bar[k][3 * i + 2];
+    ti_reference r = ti_frame_reference(ws, c, p);
+    double gap_bar = ref_bar * r.ref_gap + s->tau_bar[i] * r.tau_gap;
+    double uf_bar = ref_bar * r.ref_uf + s->tau_bar[i] * r.tau_uf;
+    double an_bar = ref_bar * r.ref_an + s->tau_bar[i] * r.tau_an;
+    for (int side = 0; side < 2; side++) {
+        int b = side ? c->b : c->a;
+        const double *J = ti_frame_rows(ws, f, i, side);
+        if (!J) continue;
+        ti_link_diff *d = &s->diff[b];
+        rows_bar(ws, f, is, i, b, uf_bar, an_bar, J_bar);
+        ti_rows_vjp(c, &ws->link[b], side ? 1 : -1, J_bar, d, frame_bar);
+        if (!c->bounce) continue;
+        double free_bar = uf_bar + an_bar / ws->options.dt, now_bar = -an_bar / ws->options.dt;
+        d->vf = ti_axpy(d->vf, free_bar, ti_load3(J + 12)), d->wf = ti_axpy(d->wf, free_bar, ti_load3(J + 15));
+        d->v = ti_axpy(d->v, now_bar, ti_load3(J + 12)), d->w = ti_axpy(d->w, now_bar, ti_load3(J + 15));
+    }
+    reverse_geometry(ws, f, i, p, frame_bar, gap_bar, p_bar);
+    if (!p_bar) return;
+    p_bar[at[TI_M_FRICTION]] += s->mu_bar[i];
+    if (c->sticky) p_bar[at[TI_M_STICTION]] += s->mu_bar[i];
+    p_bar[at[TI_M_RESTITUTION]] += ref_bar * r.ref_e;
+    p_bar[at[TI_M_BAUMGARTE]] += ref_bar * r.ref_beta;
+    p_bar[at[TI_M_SLOP]] += ref_bar * r.ref_slop;
+}
+
+/* ---- together ---- */
+
+tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, double *x_bar,
+                            double *u_bar, double *p_bar) {
+    if (!ws || !tape || !xnext_bar || !x_bar) return TRIBO_E_ARG;
+    ti_frame f;
+    const double *p;
+    tribo_status status = ti_restore(ws, tape, k, &f, &p);
+    if (status != TRIBO_OK) return status;
+    const tribo_model *m = ws->model;
+    ti_scratch *s = ws->scratch;
+    reverse_integration(ws, &f, xnext_bar);
+    reverse_impacts(ws, &f);
+    memset(s->mu_bar, 0, sizeof(double) * (size_t)f.ncon);
+    for (int i = 0; i < f.nisland; i++) {
+        status = reverse_island(ws, &f, i);
+        if (status < 0) return status;
+    }
+    for (int n = 0; n < f.nisland; n++)
+        for (int i = f.island[n].con0; i < f.island[n].con0 + f.island[n].ncon; i++)
+            if (f.mode[i] != TRIBO_BREAK) reverse_contact(ws, &f, &f.island[n], i, p, p_bar);
+
+    ti_vec gravity_bar = {0, 0, 0};
+    for (int b = 0; b < m->size.nbody; b++) {
+        const ti_body *body = &m->body[b];
+        ti_link_free_vjp(&ws->link[b], ti_load3(p), ws->options.dt, &s->diff[b], &gravity_bar,
+                         u_bar ? u_bar + body->v : NULL);
+        ti_link_load_vjp(&ws->link[b], &s->diff[b], x_bar + body->v, x_bar + m->size.nv + body->v,
+                         p_bar ? p_bar + body->p : NULL);
+    }
+    if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
+    return TRIBO_OK;
+}
+
+tribo_status tribo_backward(tribo_ws *ws, const tribo_tape *tape, const double *lx, double *x0_bar, double *u_bar,
+                            double *p_bar) {
+    if (!ws || !tape || !lx) return TRIBO_E_ARG;
+    size_t ndx = (size_t)ws->model->size.ndx, nu = (size_t)ws->model->size.nu;
+    double *bar = ws->scratch->sweep[0], *next = ws->scratch->sweep[1];
+    int T = tribo_tape_steps(tape);
+    memcpy(bar, lx + (size_t)T * ndx, ndx * sizeof *bar);
+    for (int k = T - 1; k >= 0; k--) {
+        memcpy(next, lx + (size_t)k * ndx, ndx * sizeof *next);
+        tribo_status s = tribo_step_vjp(ws, tape, k, bar, next, u_bar ? u_bar + (size_t)k * nu : NULL, p_bar);
+        if (s < 0) return s;
+        double *swap = bar;
+        bar = next, next = swap;
+    }
+    for (size_t i = 0; x0_bar && i < ndx; i++) x0_bar[i] += bar[i];
+    return TRIBO_OK;
+}

@@ -1,0 +1,191 @@
+/* mjcf_contact.c -- reader of MJCF scenes: pairs, exclusions, the numbers that MJCF has no word for, the start. */
+#include "formats/mjcf.h"
+#include <math.h>
+
+int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n) {
+    const tribo_builder *b = r->builder;
+    for (int i = 0; i < b->ngeom; i++)
+        if (strlen(b->geom[i].name) == n && strncmp(b->geom[i].name, name, n) == 0) return i;
+    for (int i = 0; i < b->nbody; i++) {
+        if (strlen(b->body[i].name) != n || strncmp(b->body[i].name, name, n) != 0) continue;
+        int found = -1, count = 0;
+        for (int g = 0; g < b->ngeom; g++)
+            if (b->geom[g].body == i) found = g, count++;
+        return count == 1 ? found : -1;
+    }
+    return -1;
+}
+
+static int geom_of_pair(ti_mjcf *r, const xmlNode *node, const char *attribute) {
+    const char *name = ti_xml_attr(&r->error, node, attribute);
+    for (int i = 0; name && i < r->builder->ngeom; i++)
+        if (strcmp(r->builder->geom[i].name, name) == 0) return i;
+    ti_xml_fail(&r->error, node, attribute, "there is no geom `%.60s`", name ? name : "");
+    return -1;
+}
+
+/* The material two geoms have together, by the rule of tribo_pair_def. */
+static tribo_material together(const ti_geom_rec *a, const ti_geom_rec *b) {
+    const tribo_material *x = &a->def.material, *y = &b->def.material;
+    if (a->def.priority != b->def.priority) return a->def.priority > b->def.priority ? *x : *y;
+    return (tribo_material){fmax(x->friction, y->friction), fmax(x->stiction, y->stiction),
+                            fmax(x->restitution, y->restitution), fmax(x->baumgarte, y->baumgarte),
+                            fmax(x->slop, y->slop)};
+}
+
+static void read_pair(ti_mjcf *r, xmlNode *node) {
+    ti_xml_allow(&r->error, node, TI_MJCF_PAIR_ATTR);
+    const char *named = ti_xml_attr(&r->error, node, "class");
+    int class = named ? ti_mjcf_class_find(r, node, "class", named) : r->nclass ? 0 : -1;
+    tribo_pair_def d = tribo_default_pair();
+    d.name = ti_xml_attr(&r->error, node, "name");
+    d.geom_a = geom_of_pair(r, node, "geom1");
+    d.geom_b = geom_of_pair(r, node, "geom2");
+    if (ti_mjcf_bad(r)) return;
+    d.material = together(&r->builder->geom[d.geom_a], &r->builder->geom[d.geom_b]);
+    ti_mjcf_zero(r, node, TI_MJCF_SOFTNESS_ZERO);
+    double friction[5], condim = 3;
+    if (ti_mjcf_numbers(r, node, class, "friction", friction, 2, 5)) {
+        if (friction[0] != friction[1])
+            ti_xml_fail(&r->error, node, "friction", "the first two must be equal: friction has no directions here");
+        d.material.friction = friction[0];
+    }
+    ti_mjcf_numbers(r, node, class, "condim", &condim, 1, 1);
+    if (condim == 1)
+        d.material.friction = 0;
+    else if (condim != 3)
+        ti_xml_fail(&r->error, node, "condim", "only 1 (no friction) and 3 are supported");
+    if (ti_mjcf_bad(r)) return;
+    ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    r->pair = grown;
+    r->pair[r->npair] = (ti_mjcf_pair){node, class};
+    r->builder->line = ti_xml_line(node);
+    if (tribo_add_pair(r->builder, &d) == r->npair) r->npair++;
+    ti_mjcf_settle(r);
+}
+
+static int body_of_exclude(ti_mjcf *r, const xmlNode *node, const char *attribute) {
+    const char *name = ti_xml_attr(&r->error, node, attribute);
+    if (name && strcmp(name, "world") == 0) return TRIBO_WORLD;
+    for (int i = 0; name && i < r->builder->nbody; i++)
+        if (strcmp(r->builder->body[i].name, name) == 0) return i;
+    ti_xml_fail(&r->error, node, attribute, "there is no moving body `%.60s`", name ? name : "");
+    return TRIBO_WORLD;
+}
+
+static void read_exclude(ti_mjcf *r, const xmlNode *node) {
+    ti_xml_allow(&r->error, node, "name class body1 body2");
+    int a = body_of_exclude(r, node, "body1"), b = body_of_exclude(r, node, "body2");
+    if (ti_mjcf_bad(r)) return;
+    r->builder->line = ti_xml_line(node);
+    tribo_add_exclude(r->builder, a, b);
+    ti_mjcf_settle(r);
+}
+
+void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node) {
+    for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        if (ti_xml_is(c, "pair"))
+            read_pair(r, c);
+        else if (ti_xml_is(c, "exclude"))
+            read_exclude(r, c);
+        else
+            ti_xml_fail(&r->error, c, NULL, "this element is not supported");
+    }
+}
+
+/* Set one number of a material. @return false if there is no such word. */
+static bool set_number(ti_mjcf *r, const xmlNode *node, tribo_material *m, const char *word, double x) {
+    if (strcmp(word, "restitution") == 0)
+        m->restitution = x;
+    else if (strcmp(word, "baumgarte") == 0)
+        m->baumgarte = x;
+    else if (strcmp(word, "slop") == 0)
+        m->slop = x;
+    else if (strcmp(word, "stiction") == 0)
+        m->stiction = x;
+    else if (strcmp(word, "friction_static") == 0) {
+        m->stiction = x - m->friction;
+        if (!(m->stiction >= 0))
+            ti_xml_fail(&r->error, node, "data", "static friction %g is less than the kinetic one, %g", x, m->friction);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
+    ti_xml_allow(&r->error, node, "name data size");
+    double x;
+    const char *name = ti_xml_attr(&r->error, node, "name"), *slash = name ? strrchr(name, '/') : NULL;
+    if (!slash || slash == name)
+        ti_xml_fail(&r->error, node, "name", "a geom or pair, then / and a word of docs/mjcf.md expected");
+    if (!ti_mjcf_numbers(r, node, -1, "data", &x, 1, 1)) ti_xml_fail(&r->error, node, "data", "one number expected");
+    if (ti_mjcf_bad(r)) return;
+    size_t n = (size_t)(slash - name);
+    tribo_material *m = NULL;
+    int geom = ti_mjcf_geom_named(r, name, n), pair = -1;
+    for (int i = 0; i < r->npair; i++) {
+        const char *own = r->builder->pair[i].name;
+        if (strlen(own) == n && strncmp(own, name, n) == 0) pair = i;
+    }
+    if (geom >= 0 && pass == TI_NUMERIC_GEOMS)
+        m = &r->builder->geom[geom].def.material;
+    else if (pair >= 0)
+        m = &r->builder->pair[pair].def.material;
+    else if (geom < 0 && pass == TI_NUMERIC_PAIRS)
+        ti_xml_fail(&r->error, node, "name", "there is no geom or pair `%.*s`", (int)(n % 80), name);
+    if (!m) return;
+    if (!set_number(r, node, m, slash + 1, x))
+        ti_xml_fail(&r->error, node, "name", "`%.40s` is none of the words of docs/mjcf.md", slash + 1);
+    const char *flaw = ti_material_flaw(m);
+    if (flaw) ti_xml_fail(&r->error, node, "data", "%.*s: %s", (int)(n % 80), name, flaw);
+}
+
+/* A number given twice, also as stiction and as friction_static, would depend on the order. */
+static void refuse_repetition(ti_mjcf *r, const xmlNode *node, const xmlNode *numeric) {
+    const char *name = ti_xml_attr(&r->error, numeric, "name"), *slash = name ? strrchr(name, '/') : NULL;
+    if (!slash) return;
+    bool sticks = strcmp(slash, "/stiction") == 0 || strcmp(slash, "/friction_static") == 0;
+    size_t n = (size_t)(slash - name) + 1;
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && c != numeric; c = ti_xml_next(&r->error, c)) {
+        const char *other = ti_xml_is(c, "numeric") ? ti_xml_attr(&r->error, c, "name") : NULL;
+        if (!other || strncmp(other, name, n) != 0) continue;
+        bool too = strcmp(other + n, "stiction") == 0 || strcmp(other + n, "friction_static") == 0;
+        if (strcmp(other, name) == 0 || (sticks && too))
+            ti_xml_fail(&r->error, numeric, "name", "`%.80s` is given already", other);
+    }
+}
+
+void ti_mjcf_custom(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
+    for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        if (ti_xml_is(c, "text")) continue; /* a remark */
+        if (!ti_xml_is(c, "numeric")) ti_xml_fail(&r->error, c, NULL, "this element is not supported");
+        refuse_repetition(r, node, c);
+        if (!ti_mjcf_bad(r)) read_numeric(r, c, pass);
+    }
+}
+
+/* The first key is the start state; the others are for other programs. */
+void ti_mjcf_keyframe(ti_mjcf *r, const xmlNode *node) {
+    const xmlNode *key = ti_xml_child(&r->error, node);
+    if (!key || r->builder->nbody == 0) return;
+    if (!ti_xml_is(key, "key")) ti_xml_fail(&r->error, key, NULL, "this element is not supported");
+    ti_xml_allow(&r->error, key, "name time qpos qvel");
+    int nb = r->builder->nbody;
+    size_t bytes = sizeof(double) * 13 * (size_t)nb;
+    double *q = ti_alloc(&r->alloc, bytes), *v = q ? q + 7 * nb : NULL;
+    if (!q) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    bool has_q = ti_mjcf_numbers(r, key, -1, "qpos", q, 7 * nb, 7 * nb) > 0;
+    bool has_v = ti_mjcf_numbers(r, key, -1, "qvel", v, 6 * nb, 6 * nb) > 0;
+    r->builder->line = ti_xml_line(key);
+    if (!ti_mjcf_bad(r)) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
+    ti_free(&r->alloc, q, bytes);
+    ti_mjcf_settle(r);
+}

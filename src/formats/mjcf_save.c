@@ -1,0 +1,356 @@
+/* mjcf_save.c -- writes a scene file again with other numbers in it: the file's own tree, edited where they differ. */
+#include "formats/mjcf.h"
+#include "formats/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One saving: the file's tree, how it reads now, and the numbers it is to read as. */
+typedef struct edit {
+    xmlDoc *doc;
+    ti_mjcf scene;
+    tribo_model *now;
+    double *want, *have;
+    size_t bytes; /* of want and have together */
+    bool nomem;
+} edit;
+
+/* ---- XML ---- */
+
+static void set_text(edit *e, xmlNode *node, const char *name, const char *text) {
+    if (!xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)text)) e->nomem = true;
+}
+
+/* Set an attribute to n numbers. */
+static void set_numbers(edit *e, xmlNode *node, const char *name, const double *x, int n) {
+    char text[8 * TI_NUMBER_TEXT] = "", one[TI_NUMBER_TEXT];
+    size_t used = 0;
+    for (int i = 0; i < n && used < sizeof text; i++) {
+        ti_write_number(x[i], one);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", one);
+    }
+    set_text(e, node, name, text);
+}
+
+static void unset(xmlNode *node, const char *list) {
+    for (xmlAttr *a = node->properties, *next; a; a = next) {
+        next = a->next;
+        if (ti_xml_listed(list, (const char *)a->name)) xmlRemoveProp(a);
+    }
+}
+
+/* A new element inside parent: the first, or the last, in a line of its own like those that are there. */
+static xmlNode *insert(edit *e, xmlNode *parent, const char *name, bool first) {
+    xmlNode *node = xmlNewNode(NULL, (const xmlChar *)name);
+    if (!node) {
+        e->nomem = true;
+        return NULL;
+    }
+    xmlNode *head = parent->children, *space = head && head->type == XML_TEXT_NODE ? xmlCopyNode(head, 1) : NULL;
+    xmlNode *beside = first ? head : parent->last;
+    if (!beside) return xmlAddChild(parent, node);
+    if (!first) {
+        if (beside->type == XML_TEXT_NODE) beside = beside->prev;
+        if (!beside) return xmlFreeNode(space), xmlAddChild(parent, node);
+        xmlAddNextSibling(beside, node);
+        if (space) xmlAddPrevSibling(node, space);
+    } else if (space) {
+        xmlAddNextSibling(head, node);
+        xmlAddNextSibling(node, space);
+    } else {
+        xmlAddPrevSibling(head, node);
+    }
+    return node;
+}
+
+static xmlNode *child_named(xmlNode *node, const char *name) {
+    for (xmlNode *c = node ? node->children : NULL; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, name)) return c;
+    return NULL;
+}
+
+/* ---- numbers ---- */
+
+/* Does the file have to change for this one? Where reading it involves arithmetic, rounding is forgiven. */
+static bool differs(double have, double want, tribo_param_kind kind) {
+    bool computed = kind == TRIBO_PARAM_POS || kind == TRIBO_PARAM_QUAT || kind == TRIBO_PARAM_STICTION;
+    return computed ? !(fabs(have - want) <= 1e-13 * (1 + fabs(want))) : have != want;
+}
+
+static bool any_differs(const edit *e, int at, int n, tribo_param_kind kind) {
+    for (int i = at; i < at + n; i++)
+        if (differs(e->have[i], e->want[i], kind)) return true;
+    return false;
+}
+
+static void edit_gravity(edit *e) {
+    if (!any_differs(e, TI_P_GRAVITY, 3, TRIBO_PARAM_GRAVITY)) return;
+    xmlNode *option = NULL; /* the last one counts */
+    for (xmlNode *c = e->scene.root->children; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "option")) option = c;
+    if (!option) option = insert(e, e->scene.root, "option", true);
+    if (option) set_numbers(e, option, "gravity", e->want + TI_P_GRAVITY, 3);
+}
+
+/* inertiafromgeom="true" would overrule what is written. */
+static void let_inertial_count(edit *e) {
+    for (xmlNode *c = e->scene.root->children; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "compiler") &&
+            xmlHasProp(c, (const xmlChar *)"inertiafromgeom"))
+            set_text(e, c, "inertiafromgeom", "auto");
+}
+
+static void edit_body(edit *e, int i) {
+    const double *p = e->want + e->now->body[i].p;
+    if (!any_differs(e, e->now->body[i].p, TI_P_BODY, TRIBO_PARAM_MASS)) return;
+    xmlNode *body = e->scene.body[i].node, *inertial = child_named(body, "inertial");
+    if (!inertial) inertial = insert(e, body, "inertial", true);
+    if (!inertial) return;
+    unset(inertial, "quat euler axisangle xyaxes zaxis diaginertia");
+    set_numbers(e, inertial, "pos", p + TI_P_COM, 3);
+    set_numbers(e, inertial, "mass", p + TI_P_MASS, 1);
+    set_numbers(e, inertial, "fullinertia", p + TI_P_INERTIA, 6);
+    let_inertial_count(e);
+}
+
+/* The numeric of that name, NULL if there is none. */
+static xmlNode *find_numeric(const edit *e, const char *name) {
+    ti_xml_error none = {0};
+    for (xmlNode *c = e->scene.root->children; c; c = c->next) {
+        if (c->type != XML_ELEMENT_NODE || !ti_xml_is(c, "custom")) continue;
+        for (xmlNode *d = c->children; d; d = d->next) {
+            const char *own = d->type == XML_ELEMENT_NODE ? ti_xml_attr(&none, d, "name") : NULL;
+            if (own && strcmp(own, name) == 0) return d;
+        }
+    }
+    return NULL;
+}
+
+/* The numeric of an owner and word: of the owner's name, or of its body's that lends it. */
+static xmlNode *numeric_of(const edit *e, const char *owner, const char *lender, const char *word) {
+    char name[TI_PAIR_NAME_MAX + 32];
+    snprintf(name, sizeof name, "%s/%s", owner, word);
+    xmlNode *node = find_numeric(e, name);
+    if (node || !lender) return node;
+    snprintf(name, sizeof name, "%s/%s", lender, word);
+    return find_numeric(e, name);
+}
+
+static void set_numeric(edit *e, const char *owner, const char *lender, const char *word, double x) {
+    xmlNode *node = numeric_of(e, owner, lender, word);
+    if (!node) {
+        char name[TI_PAIR_NAME_MAX + 32];
+        snprintf(name, sizeof name, "%s/%s", owner, word);
+        xmlNode *custom = child_named(e->scene.root, "custom");
+        if (!custom) custom = insert(e, e->scene.root, "custom", false);
+        node = custom ? insert(e, custom, "numeric", false) : NULL;
+        if (!node) return;
+        set_text(e, node, "name", name);
+    }
+    set_numbers(e, node, "data", &x, 1);
+}
+
+/* Friction sits in the element, with numbers behind it that are kept; a static one moves along with it. */
+static void set_friction(edit *e, xmlNode *node, int class, double x) {
+    double f[5] = {1, 0.005, 0.0001};
+    bool pair = ti_xml_is(node, "pair");
+    if (pair) f[1] = 1, f[2] = 0.005, f[3] = f[4] = 0.0001;
+    int n = ti_mjcf_numbers(&e->scene, node, class, "friction", f, 1, pair ? 5 : 3);
+    f[0] = x;
+    if (pair) f[1] = x;
+    set_numbers(e, node, "friction", f, n < 1 + pair ? 1 + pair : n);
+    double condim = 3;
+    ti_mjcf_numbers(&e->scene, node, class, "condim", &condim, 1, 1);
+    if (condim == 1) set_text(e, node, "condim", "3");
+}
+
+/* The five numbers of a geom's or pair's material, at p[at]. */
+static void edit_material(edit *e, xmlNode *node, int class, int at, const char *owner, const char *lender) {
+    static const struct {
+        int offset;
+        const char *word;
+    } SIMPLE[] = {{TI_M_RESTITUTION, "restitution"}, {TI_M_BAUMGARTE, "baumgarte"}, {TI_M_SLOP, "slop"}};
+    for (size_t i = 0; i < sizeof SIMPLE / sizeof *SIMPLE; i++) {
+        int k = at + SIMPLE[i].offset;
+        if (e->have[k] != e->want[k]) set_numeric(e, owner, lender, SIMPLE[i].word, e->want[k]);
+    }
+    double friction = e->want[at + TI_M_FRICTION], stiction = e->want[at + TI_M_STICTION];
+    bool kinetic = e->have[at + TI_M_FRICTION] != friction;
+    if (kinetic) set_friction(e, node, class, friction);
+    if (!kinetic && !differs(e->have[at + TI_M_STICTION], stiction, TRIBO_PARAM_STICTION)) return;
+    bool total = numeric_of(e, owner, lender, "friction_static") != NULL;
+    if (total)
+        set_numeric(e, owner, lender, "friction_static", friction + stiction);
+    else if (e->have[at + TI_M_STICTION] != stiction)
+        set_numeric(e, owner, lender, "stiction", stiction);
+}
+
+/* Write a geom's pose as seen from the static body it is in. */
+static void edit_pose(edit *e, int i) {
+    const ti_mjcf_geom *g = &e->scene.geom[i];
+    const double *p = e->want + e->now->geom[i].p, *f = g->frame.quat;
+    ti_mat R = ti_quat_mat(f);
+    double pos[3], quat[4], back[4] = {f[0], -f[1], -f[2], -f[3]};
+    ti_store3(pos, ti_tmul(&R, ti_sub(ti_load3(p + TI_P_POS), ti_load3(g->frame.pos))));
+    ti_quat_mul(back, p + TI_P_QUAT, quat);
+    if (any_differs(e, e->now->geom[i].p + TI_P_POS, 3, TRIBO_PARAM_POS)) set_numbers(e, g->node, "pos", pos, 3);
+    if (!any_differs(e, e->now->geom[i].p + TI_P_QUAT, 4, TRIBO_PARAM_QUAT)) return;
+    unset(g->node, "euler axisangle xyaxes zaxis");
+    set_numbers(e, g->node, "quat", quat, 4);
+    ti_mjcf_orientation(&e->scene, g->node, g->class, quat); /* does its class overrule it? */
+}
+
+static void edit_geom(edit *e, int i) {
+    const ti_geom *g = &e->now->geom[i];
+    xmlNode *node = e->scene.geom[i].node;
+    int nsize = g->shape == TRIBO_BOX ? 3 : g->shape == TRIBO_SPHERE ? 1 : 0;
+    if (nsize && any_differs(e, g->p + TI_P_SIZE, nsize, TRIBO_PARAM_SIZE))
+        set_numbers(e, node, "size", e->want + g->p + TI_P_SIZE, nsize);
+    edit_pose(e, i);
+    const char *lender = NULL;
+    if (g->body >= 0 && e->now->body[g->body].ngeom == 1 &&
+        tribo_model_geom_find(e->now, e->now->body[g->body].name) < 0)
+        lender = e->now->body[g->body].name;
+    edit_material(e, node, e->scene.geom[i].class, g->p + TI_P_MATERIAL, g->name, lender);
+}
+
+/* ---- a whole scene ---- */
+
+static bool same_scene(const tribo_model *a, const tribo_model *b) {
+    if (a->size.nbody != b->size.nbody || a->size.ngeom != b->size.ngeom || a->size.npair != b->size.npair)
+        return false;
+    for (int i = 0; i < a->size.nbody; i++)
+        if (strcmp(a->body[i].name, b->body[i].name) != 0) return false;
+    for (int i = 0; i < a->size.npair; i++)
+        if (strcmp(a->pair_name[i], b->pair_name[i]) != 0) return false;
+    for (int i = 0; i < a->size.ngeom; i++) {
+        const ti_geom *x = &a->geom[i], *y = &b->geom[i];
+        if (strcmp(x->name, y->name) != 0 || x->shape != y->shape || x->body != y->body) return false;
+    }
+    return true;
+}
+
+static void forget_reading(edit *e) {
+    ti_mjcf_close(&e->scene);
+    tribo_model_free(e->now);
+    e->scene = (ti_mjcf){0};
+    e->now = NULL;
+}
+
+/* Read the tree as it is now; e->have are its numbers. */
+static tribo_status read_again(edit *e, const tribo_model *m, tribo_diag *diag) {
+    forget_reading(e);
+    ti_mjcf_read(&e->scene, e->doc, &m->alloc);
+    tribo_status status = e->scene.error.status;
+    if (status != TRIBO_OK && diag) *diag = e->scene.error.diag;
+    if (status != TRIBO_OK) return status;
+    tribo_builder *builder = e->scene.builder;
+    e->scene.builder = NULL;
+    status = tribo_build(builder, &e->now, diag);
+    if (status != TRIBO_OK) return status;
+    if (!same_scene(m, e->now)) return ti_fail(diag, TRIBO_E_ARG, 0, "this file is not the scene of the model");
+    memcpy(e->have, e->now->p0, sizeof(double) * (size_t)m->size.np);
+    return TRIBO_OK;
+}
+
+/* Quaternions are unit in a file that was read; so are those to compare with. */
+static void unit_quaternions(const tribo_model *m, double *p) {
+    for (int i = 0; i < m->size.ngeom; i++) {
+        double *q = p + m->geom[i].p + TI_P_QUAT;
+        double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        for (int k = 0; k < 4; k++) q[k] /= n;
+    }
+}
+
+static bool counts(const tribo_model *m, int index) {
+    for (int i = 0; i < m->npossible; i++)
+        for (int k = 0; k < TI_P_PAIR; k++)
+            if (m->pair[i].material[k] == index) return true;
+    return false;
+}
+
+/* Of two geoms of equal priority the larger number counts. Where that would now be the other one's, and it counts
+ * nowhere else, lower it: it is idle. @return false where that does not help: see the caller. */
+static bool keep_choices(const tribo_model *m, double *p, tribo_diag *diag) {
+    int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
+    for (int i = 0; i < m->npossible; i++) {
+        const ti_pair *pair = &m->pair[i];
+        const ti_geom *a = &m->geom[pair->a], *b = &m->geom[pair->b];
+        if (a->priority != b->priority || pair->material[0] >= pairs_at) continue;
+        for (int k = 0; k < TI_P_PAIR; k++) {
+            int won = pair->material[k], lost = (won == a->p + TI_P_MATERIAL + k ? b->p : a->p) + TI_P_MATERIAL + k;
+            bool ok = won < lost ? p[won] >= p[lost] : p[won] > p[lost];
+            if (ok) continue;
+            if (p[won] > 0 || won < lost) p[lost] = won < lost ? p[won] : 0;
+            if (p[won] > p[lost] || won < lost) ok = !counts(m, lost);
+            if (ok) continue;
+            ti_fail(diag, TRIBO_E_ARG, 0, "geoms %s and %s: another one's material would count; give one a priority",
+                    a->name, b->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Edit and read until the tree reads as the numbers wanted: some depend on others (summed inertia, pairs). */
+static tribo_status edit_until_right(edit *e, const tribo_model *m, tribo_diag *diag) {
+    enum { PASSES = 4 };
+    tribo_status status = read_again(e, m, diag);
+    for (int pass = 0; pass < PASSES && status == TRIBO_OK; pass++) {
+        edit_gravity(e);
+        for (int i = 0; i < m->size.nbody; i++) edit_body(e, i);
+        for (int i = 0; i < m->size.ngeom; i++) edit_geom(e, i);
+        int at = m->size.np - m->size.npair * TI_P_PAIR;
+        for (int i = 0; i < m->size.npair; i++, at += TI_P_PAIR)
+            edit_material(e, e->scene.pair[i].node, e->scene.pair[i].class, at, m->pair_name[i], NULL);
+        if (e->nomem) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+        if (e->scene.error.status != TRIBO_OK)
+            return ti_fail(diag, TRIBO_E_ARG, e->scene.error.diag.line, "%s", e->scene.error.diag.text);
+        status = read_again(e, m, diag);
+    }
+    return status;
+}
+
+static tribo_status write_tree(edit *e, const char *out, tribo_diag *diag) {
+    xmlChar *text = NULL;
+    int n = 0;
+    xmlDocDumpMemory(e->doc, &text, &n);
+    if (!text) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+    ti_output file;
+    tribo_status status = ti_output_open(&file, out, diag);
+    if (status == TRIBO_OK) {
+        fwrite(text, 1, (size_t)n, file.file);
+        status = ti_output_close(&file, out, diag);
+    }
+    xmlFree(text);
+    return status;
+}
+
+tribo_status tribo_model_save(const tribo_model *m, const double *p, const char *path, const char *out,
+                              tribo_diag *diag) {
+    tribo_status status = tribo_params_check(m, p, diag);
+    if (status != TRIBO_OK) return status;
+    if (!out) return ti_fail(diag, TRIBO_E_ARG, 0, "no name for the new file");
+    char *text;
+    size_t n, bytes;
+    status = ti_read_file(path, &m->alloc, &text, &n, &bytes, diag);
+    if (status != TRIBO_OK) return status;
+    edit e = {.bytes = 2 * sizeof(double) * (size_t)m->size.np};
+    status = ti_xml_parse(text, n, &e.doc, diag);
+    ti_free(&m->alloc, text, bytes);
+    if (status != TRIBO_OK) return status;
+    e.want = ti_alloc(&m->alloc, e.bytes);
+    if (e.want) {
+        e.have = e.want + m->size.np;
+        memcpy(e.want, p, sizeof *p * (size_t)m->size.np);
+        unit_quaternions(m, e.want);
+        status = keep_choices(m, e.want, diag) ? edit_until_right(&e, m, diag) : TRIBO_E_ARG;
+        if (status == TRIBO_OK) status = write_tree(&e, out, diag);
+    } else {
+        status = ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+    }
+    forget_reading(&e);
+    ti_free(&m->alloc, e.want, e.bytes);
+    xmlFreeDoc(e.doc);
+    return status;
+}

@@ -1,0 +1,256 @@
+/* table.c -- reader of CSV tables. Lines end in LF or CRLF; blank lines are skipped; cells may have blanks around. */
+#include "formats/table.h"
+#include "formats/text.h"
+#include <math.h>
+#include <stdio.h>
+
+static const double LARGEST = 1e12; /* no recording has such numbers; a step could not use them */
+
+typedef struct span {
+    const char *at, *end;
+} span;
+
+typedef struct reader {
+    const char *at, *end; /* what is left of the text */
+    int line;             /* of the line last taken */
+    const ti_table_kind *kind;
+    const tribo_model *m;
+    int width, ncolumn;
+    int *column; /* (ncolumn) place in a row, or TIME */
+    tribo_diag *diag;
+} reader;
+
+enum { TIME = -1, CELLS_LIMIT = 1 << 26 };
+
+/* First byte that is not part of well-formed UTF-8 text, or NULL. A NUL is not text either. */
+static const char *malformed(const char *text, const char *end) {
+    for (const unsigned char *c = (const unsigned char *)text, *e = (const unsigned char *)end; c < e;) {
+        int more = *c < 0x80                 ? 0
+                   : *c >= 0xc2 && *c < 0xe0 ? 1
+                   : *c >= 0xe0 && *c < 0xf0 ? 2
+                   : *c >= 0xf0 && *c < 0xf5 ? 3
+                                             : -1;
+        if (more < 0 || *c == 0 || e - c <= more) return (const char *)c;
+        for (int i = 1; i <= more; i++)
+            if ((c[i] & 0xc0) != 0x80) return (const char *)c;
+        c += more + 1;
+    }
+    return NULL;
+}
+
+static int count_lines(const char *at, const char *end) {
+    int n = 1;
+    for (; at < end; at++) n += *at == '\n';
+    return n;
+}
+
+static bool blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static span trimmed(span s) {
+    while (s.at < s.end && blank(*s.at)) s.at++;
+    while (s.end > s.at && blank(s.end[-1])) s.end--;
+    return s;
+}
+
+/* The next line that is not blank; false at the end. */
+static bool take_line(reader *r, span *line) {
+    while (r->at < r->end) {
+        const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
+        span s = {r->at, stop ? stop : r->end};
+        r->at = stop ? stop + 1 : r->end;
+        r->line++;
+        s = trimmed(s);
+        if (s.at == s.end) continue;
+        *line = s;
+        return true;
+    }
+    return false;
+}
+
+/* The next cell of a line; false after the last. line->at is NULL then. */
+static bool take_cell(span *line, span *cell) {
+    if (!line->at) return false;
+    const char *comma = memchr(line->at, ',', (size_t)(line->end - line->at));
+    *cell = trimmed((span){line->at, comma ? comma : line->end});
+    line->at = comma ? comma + 1 : NULL;
+    return true;
+}
+
+static tribo_status fail(const reader *r, const char *what, span cell, const char *after) {
+    int n = cell.end - cell.at > 80 ? 80 : (int)(cell.end - cell.at);
+    while (n > 0 && n == 80 && ((unsigned char)cell.at[n] & 0xc0) == 0x80) n--; /* not inside a character */
+    return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "%s `%.*s`%s", what, n, cell.at, after);
+}
+
+/* ---- the header ---- */
+
+/* Place of a column `BODY.word`; -2 if there is none. */
+static int place_of(const reader *r, span cell) {
+    const char *dot = cell.end;
+    while (dot > cell.at && *dot != '.') dot--;
+    size_t name = (size_t)(dot - cell.at);
+    if (dot == cell.end || *dot != '.') return -2;
+    size_t word = (size_t)(cell.end - dot - 1);
+    for (int b = 0; b < r->m->size.nbody; b++) {
+        const char *own = r->m->body[b].name;
+        if (strlen(own) != name || memcmp(own, cell.at, name) != 0) continue;
+        for (int w = 0; w < r->kind->nword; w++)
+            if (strlen(r->kind->word[w]) == word && memcmp(r->kind->word[w], dot + 1, word) == 0)
+                return r->kind->place(r->m, b, w);
+    }
+    return -2;
+}
+
+static tribo_status read_column(reader *r, span cell) {
+    bool time = cell.end - cell.at == 4 && memcmp(cell.at, "time", 4) == 0;
+    int place = time ? TIME : place_of(r, cell);
+    if (place < TIME) return fail(r, "column", cell, " is unknown: no such body, or no such number of one");
+    for (int i = 0; i < r->ncolumn; i++)
+        if (r->column[i] == place) return fail(r, "column", cell, " is there twice");
+    r->column[r->ncolumn++] = place; /* room for all: no place comes twice */
+    return TRIBO_OK;
+}
+
+static tribo_status read_header(reader *r) {
+    span line, cell;
+    if (!take_line(r, &line)) return ti_fail(r->diag, TRIBO_E_PARSE, 0, "the file is empty");
+    while (take_cell(&line, &cell)) {
+        tribo_status status = read_column(r, cell);
+        if (status != TRIBO_OK) return status;
+    }
+    for (int i = 0; i < r->ncolumn; i++)
+        if (r->column[i] == TIME) return TRIBO_OK;
+    return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "there is no column `time`");
+}
+
+/* ---- rows ---- */
+
+/* A number, or nothing: NaN. */
+static tribo_status read_cell(const reader *r, span cell, double *x) {
+    size_t n = (size_t)(cell.end - cell.at);
+    *x = (double)NAN;
+    if (n == 0 || (n == 3 && (memcmp(cell.at, "nan", 3) == 0 || memcmp(cell.at, "NaN", 3) == 0))) return TRIBO_OK;
+    char copy[128]; /* the text may end with the cell, without a NUL */
+    if (n >= sizeof copy) return fail(r, "cell", cell, " is not a number");
+    memcpy(copy, cell.at, n);
+    copy[n] = '\0';
+    if (ti_read_number(copy, x) != copy + n) return fail(r, "cell", cell, " is not a number, or too large a one");
+    if (!(fabs(*x) <= LARGEST)) return fail(r, "cell", cell, " is too large");
+    return TRIBO_OK;
+}
+
+static tribo_status read_row(const reader *r, span line, double *time, double *x, bool *seen) {
+    span cell;
+    int i = 0;
+    while (take_cell(&line, &cell)) {
+        double value;
+        if (i == r->ncolumn) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "more than %d cells", r->ncolumn);
+        tribo_status status = read_cell(r, cell, &value);
+        if (status != TRIBO_OK) return status;
+        int place = r->column[i++];
+        if (place == TIME)
+            *time = value;
+        else if (value == value)
+            x[place] = value, seen[place] = true;
+    }
+    if (i < r->ncolumn)
+        return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "%d cells, but the header has %d", i, r->ncolumn);
+    if (*time != *time) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "there is no time in this row");
+    return TRIBO_OK;
+}
+
+static ti_table *lay_out(ti_arena *at, int n, int width) {
+    ti_table local, *t;
+    TI_CARVE(at, t, 1);
+    ti_table *w = t ? t : &local;
+    size_t cells = (size_t)n * (size_t)width;
+    TI_CARVE(at, w->time, n);
+    TI_CARVE(at, w->x, cells);
+    TI_CARVE(at, w->seen, cells);
+    return t;
+}
+
+static ti_table *new_table(int n, int width, const tribo_allocator *a) {
+    ti_arena at = {0};
+    lay_out(&at, n, width);
+    at = (ti_arena){ti_alloc(a, at.used), 0};
+    if (!at.base) return NULL;
+    ti_table *t = lay_out(&at, n, width);
+    if (a) t->alloc = *a;
+    t->bytes = at.used;
+    t->n = n;
+    t->width = width;
+    return t;
+}
+
+static tribo_status read_rows(reader *r, const double *fill, ti_table *t) {
+    span line;
+    for (int i = 0; i < t->n && take_line(r, &line); i++) {
+        double *x = t->x + (size_t)i * (size_t)t->width;
+        memcpy(x, fill, sizeof *x * (size_t)t->width);
+        tribo_status status = read_row(r, line, &t->time[i], x, t->seen + (size_t)i * (size_t)t->width);
+        if (status != TRIBO_OK) return status;
+        if (i && !(t->time[i] > t->time[i - 1]))
+            return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "time %.17g does not come after %.17g", t->time[i],
+                           t->time[i - 1]);
+    }
+    return TRIBO_OK;
+}
+
+static int count_rows(const reader *r) {
+    reader copy = *r;
+    span line;
+    int n = 0;
+    while (take_line(&copy, &line)) n++;
+    return n;
+}
+
+/* With room for the columns: the header, then as many rows as there are. */
+static tribo_status read_all(reader *r, const double *fill, const tribo_allocator *a, ti_table **t) {
+    tribo_status status = read_header(r);
+    if (status != TRIBO_OK) return status;
+    int n = count_rows(r);
+    if (n == 0) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "there is a header, but no rows");
+    if (n > CELLS_LIMIT / r->width) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "more rows than can be held");
+    ti_table *made = new_table(n, r->width, a);
+    if (!made) return ti_fail(r->diag, TRIBO_E_NOMEM, 0, "out of memory");
+    status = read_rows(r, fill, made);
+    if (status == TRIBO_OK)
+        *t = made;
+    else
+        ti_table_free(made);
+    return status;
+}
+
+/* Past the byte order mark that some programs write. */
+static const char *past_mark(const char *text, size_t n) {
+    return n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
+}
+
+tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
+                           const double *fill, const tribo_allocator *a, ti_table **t, tribo_diag *diag) {
+    const char *bad = malformed(text, text + n);
+    if (bad) return ti_fail(diag, TRIBO_E_PARSE, count_lines(text, bad), "this is not UTF-8 text");
+    reader r = {.at = past_mark(text, n), .end = text + n, .kind = kind, .m = m, .width = width, .diag = diag};
+    size_t bytes = sizeof *r.column * (size_t)(width + 1);
+    r.column = ti_alloc(a, bytes);
+    if (!r.column) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+    tribo_status status = read_all(&r, fill, a, t);
+    ti_free(a, r.column, bytes);
+    return status;
+}
+
+void ti_table_free(ti_table *t) {
+    if (!t) return;
+    tribo_allocator a = t->alloc;
+    ti_free(&a, t, t->bytes);
+}
+
+int ti_table_line(const char *text, size_t n, int row) {
+    reader r = {.at = past_mark(text, n), .end = text + n};
+    span line;
+    for (int i = 0; i <= row + 1 && take_line(&r, &line); i++) continue;
+    return r.line;
+}

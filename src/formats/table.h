@@ -1,0 +1,30 @@
+/* table.h -- CSV tables whose columns are `time` and `BODY.word`: the part that trajectories and controls share. */
+#ifndef TI_TABLE_H
+#define TI_TABLE_H
+#include "base/base.h"
+#include "model/model.h"
+
+/* What columns there can be: words of a body, and where in a row of `width` numbers the number of a word goes. */
+typedef struct ti_table_kind {
+    const char *const *word;
+    int nword;
+    int (*place)(const tribo_model *m, int body, int word);
+} ti_table_kind;
+
+typedef struct ti_table {
+    tribo_allocator alloc;
+    size_t bytes;
+    int n, width;
+    double *time; /* (n) */
+    double *x;    /* (n,width) where nothing was read, as it was given */
+    bool *seen;   /* (n,width) */
+} ti_table;
+
+/* Read a table into one block. `blank` (width) fills what was not read. */
+tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
+                           const double *blank, const tribo_allocator *a, ti_table **t, tribo_diag *diag);
+void ti_table_free(ti_table *t);
+/* Line of the file that row i was on, for messages: counted again in the text. */
+int ti_table_line(const char *text, size_t n, int row);
+
+#endif

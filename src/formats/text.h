@@ -1,0 +1,31 @@
+/* text.h -- numbers and files as every reader and writer of this room uses them. Independent of the locale. */
+#ifndef TI_TEXT_H
+#define TI_TEXT_H
+#include "base/base.h"
+#include <stdio.h>
+
+/* Read a decimal number at s (no hexadecimal, no inf, no nan), correctly rounded.
+ * @return where it ends, or NULL if there is none or it is too large for a double. */
+const char *ti_read_number(const char *s, double *x);
+
+enum { TI_NUMBER_TEXT = 32 };
+/* The shortest text that ti_read_number() turns back into x; "nan" for NaN. */
+void ti_write_number(double x, char text[TI_NUMBER_TEXT]);
+
+enum { TI_FILE_LIMIT = 256 << 20 }; /* bytes; a larger file is refused */
+/* Read a whole file, NUL-terminated (*n does not count the NUL). Release with ti_free(a, *data, *bytes).
+ * @return TRIBO_OK; TRIBO_E_IO; TRIBO_E_NOMEM; TRIBO_E_PARSE (too large). */
+tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **data, size_t *n, size_t *bytes,
+                          tribo_diag *diag);
+
+/* A file written as a whole: into a temporary beside it, which takes its name when closed. A reader finds the old
+ * contents or the new, never a part. */
+typedef struct ti_output {
+    FILE *file;
+    char temporary[1024];
+} ti_output;
+tribo_status ti_output_open(ti_output *o, const char *path, tribo_diag *diag);
+/* @return TRIBO_E_IO if anything went wrong since it was opened; the old file is untouched then. */
+tribo_status ti_output_close(ti_output *o, const char *path, tribo_diag *diag);
+
+#endif

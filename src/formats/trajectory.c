@@ -1,0 +1,181 @@
+/* trajectory.c -- recorded motion and controls: tables whose numbers mean states and forces. */
+#include "formats/table.h"
+#include "formats/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <tribo/trajectory.h>
+
+struct tribo_trajectory {
+    ti_table table;
+};
+struct tribo_controls {
+    ti_table table;
+};
+
+static const char *const STATE[13] = {"px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
+static const char *const FORCE[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+
+static int state_place(const tribo_model *m, int body, int word) {
+    return word < 7 ? m->body[body].q + word : m->size.nq + m->body[body].v + word - 7;
+}
+
+static int force_place(const tribo_model *m, int body, int word) {
+    return m->body[body].v + word;
+}
+
+/* Make the observed quaternions unit. @return TRIBO_E_PARSE at the first that is not nearly so. */
+static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const char *text, size_t n,
+                                       tribo_diag *diag) {
+    for (int i = 0; i < t->n; i++)
+        for (int b = 0; b < m->size.nbody; b++) {
+            size_t at = (size_t)i * (size_t)t->width + (size_t)m->body[b].q + 3;
+            double *q = t->x + at;
+            int seen = t->seen[at] + t->seen[at + 1] + t->seen[at + 2] + t->seen[at + 3];
+            double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+            if (seen != 0 && seen != 4)
+                return ti_fail(diag, TRIBO_E_PARSE, ti_table_line(text, n, i), "%s: %d of a quaternion's four numbers",
+                               m->body[b].name, seen);
+            if (!(fabs(norm - 1) <= 0.01))
+                return ti_fail(diag, TRIBO_E_PARSE, ti_table_line(text, n, i), "%s: a quaternion of length %.6g",
+                               m->body[b].name, norm);
+            for (int k = 0; k < 4 && seen; k++) q[k] /= norm;
+        }
+    return TRIBO_OK;
+}
+
+tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const tribo_model *m,
+                                          const tribo_allocator *a, tribo_trajectory **t, tribo_diag *diag) {
+    static const ti_table_kind KIND = {STATE, 13, state_place};
+    if (!text || !m || !t) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
+    ti_table *table;
+    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nx, m->x0, a, &table, diag);
+    if (status != TRIBO_OK) return status;
+    status = settle_quaternions(m, table, text, bytes, diag);
+    if (status == TRIBO_OK)
+        *t = (tribo_trajectory *)table;
+    else
+        ti_table_free(table);
+    return status;
+}
+
+tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
+                                        tribo_controls **c, tribo_diag *diag) {
+    static const ti_table_kind KIND = {FORCE, 6, force_place};
+    if (!text || !m || !c) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
+    size_t zero_bytes = sizeof(double) * (size_t)m->size.nu;
+    double *zero = ti_alloc(a, zero_bytes);
+    if (!zero) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+    ti_table *table;
+    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nu, zero, a, &table, diag);
+    if (status == TRIBO_OK) *c = (tribo_controls *)table;
+    ti_free(a, zero, zero_bytes);
+    return status;
+}
+
+tribo_status tribo_trajectory_load(const char *path, const tribo_model *m, const tribo_allocator *a,
+                                   tribo_trajectory **t, tribo_diag *diag) {
+    char *text;
+    size_t n, bytes;
+    tribo_status status = ti_read_file(path, a, &text, &n, &bytes, diag);
+    if (status != TRIBO_OK) return status;
+    status = tribo_trajectory_load_memory(text, n, m, a, t, diag);
+    ti_free(a, text, bytes);
+    return status;
+}
+
+tribo_status tribo_controls_load(const char *path, const tribo_model *m, const tribo_allocator *a, tribo_controls **c,
+                                 tribo_diag *diag) {
+    char *text;
+    size_t n, bytes;
+    tribo_status status = ti_read_file(path, a, &text, &n, &bytes, diag);
+    if (status != TRIBO_OK) return status;
+    status = tribo_controls_load_memory(text, n, m, a, c, diag);
+    ti_free(a, text, bytes);
+    return status;
+}
+
+void tribo_trajectory_free(tribo_trajectory *t) {
+    if (t) ti_table_free(&t->table);
+}
+
+int tribo_trajectory_rows(const tribo_trajectory *t) {
+    return t->table.n;
+}
+
+const double *tribo_trajectory_times(const tribo_trajectory *t) {
+    return t->table.time;
+}
+
+const double *tribo_trajectory_states(const tribo_trajectory *t) {
+    return t->table.x;
+}
+
+const bool *tribo_trajectory_observed(const tribo_trajectory *t) {
+    return t->table.seen;
+}
+
+void tribo_controls_free(tribo_controls *c) {
+    if (c) ti_table_free(&c->table);
+}
+
+int tribo_controls_rows(const tribo_controls *c) {
+    return c->table.n;
+}
+
+const double *tribo_controls_times(const tribo_controls *c) {
+    return c->table.time;
+}
+
+const double *tribo_controls_values(const tribo_controls *c) {
+    return c->table.x;
+}
+
+void tribo_controls_at(const tribo_controls *c, double time, double *u) {
+    static const double ROUNDING = 1e-9; /* s: times of steps are sums, times of rows are text */
+    int low = -1, high = c->table.n;     /* row low is in force, row high is not */
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (c->table.time[middle] <= time + ROUNDING)
+            low = middle;
+        else
+            high = middle;
+    }
+    size_t width = (size_t)c->table.width;
+    if (low < 0)
+        memset(u, 0, sizeof *u * width);
+    else
+        memcpy(u, c->table.x + (size_t)low * width, sizeof *u * width);
+}
+
+static void write_header(FILE *file, const tribo_model *m) {
+    fputs("time", file);
+    for (int b = 0; b < m->size.nbody; b++)
+        for (int w = 0; w < 13; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
+    fputc('\n', file);
+}
+
+static void write_row(FILE *file, const tribo_model *m, double time, const double *x) {
+    char text[TI_NUMBER_TEXT];
+    ti_write_number(time, text);
+    fputs(text, file);
+    for (int b = 0; b < m->size.nbody; b++)
+        for (int w = 0; w < 13; w++) {
+            double value = x[state_place(m, b, w)];
+            ti_write_number(value, text);
+            fprintf(file, ",%s", value == value ? text : "");
+        }
+    fputc('\n', file);
+}
+
+tribo_status tribo_trajectory_save(const char *path, const tribo_model *m, int n, const double *times, const double *x,
+                                   tribo_diag *diag) {
+    if (!path || !m || n < 1 || !times || !x) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing to write");
+    for (int i = 0; i < n; i++)
+        if (!isfinite(times[i])) return ti_fail(diag, TRIBO_E_ARG, 0, "time %d is not finite", i);
+    ti_output out;
+    tribo_status status = ti_output_open(&out, path, diag);
+    if (status != TRIBO_OK) return status;
+    write_header(out.file, m);
+    for (int i = 0; i < n; i++) write_row(out.file, m, times[i], x + (size_t)i * (size_t)m->size.nx);
+    return ti_output_close(&out, path, diag);
+}

@@ -1,0 +1,100 @@
+/* find.c -- which contacts there are, and which bodies they tie together. */
+#include "forward/frame.h"
+
+static double bound_radius(const ti_shape *s) {
+    if (s->shape == TRIBO_PLANE) return (double)INFINITY;
+    return s->shape == TRIBO_SPHERE ? s->size.x : ti_norm(s->size);
+}
+
+/* How far the surface of each geom may move in a step: a contact further away than that cannot be met. Twice the free
+ * motion, because an impact can turn it. */
+static void reaches(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    double dt = ws->options.dt;
+    for (int g = 0; g < m->size.ngeom; g++) {
+        const ti_shape *s = &ws->shape[g];
+        ws->reach[g] = bound_radius(s), ws->speed[g] = 0;
+        int b = m->geom[g].body;
+        if (b < 0) continue;
+        const ti_link *l = &ws->link[b];
+        double r = ws->reach[g] + ti_norm(ti_sub(s->x, l->xc));
+        double lin = ti_norm(l->vf) + ti_norm(l->v), ang = ti_norm(l->wf) + ti_norm(l->w);
+        ws->speed[g] = dt * (lin + ang * r) + 1e-4 * ws->reach[g];
+    }
+}
+
+static bool far_apart(const ti_shape *a, const ti_shape *b, double ra, double rb, double margin) {
+    ti_vec d = ti_sub(b->x, a->x);
+    if (a->shape == TRIBO_PLANE) return ti_dot(d, ti_col(&a->R, 2)) > rb + margin;
+    double reach = ra + rb + margin;
+    return ti_dot(d, d) > reach * reach;
+}
+
+static tribo_status touches(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    ti_touch touch[TI_CONTACTS_MAX];
+    ws->nfound = 0;
+    for (int i = 0; i < m->npossible; i++) {
+        const ti_pair *pair = &m->pair[i];
+        const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
+        double margin = ws->speed[pair->a] + ws->speed[pair->b];
+        if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) continue;
+        int n = ti_collide(a, b, margin, touch);
+        if (ws->nfound + n > ws->options.ncon_max) return TRIBO_E_CAPACITY;
+        for (int k = 0; k < n; k++) {
+            ti_con *c = &ws->found[ws->nfound];
+            *c = (ti_con){.id = ws->nfound++,
+                          .pair = i,
+                          .a = m->geom[pair->a].body,
+                          .b = m->geom[pair->b].body,
+                          .touch = touch[k]};
+            ti_tangents(touch[k].normal, &c->t1, &c->t2);
+        }
+    }
+    return TRIBO_OK;
+}
+
+static int find_root(int *root, int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+}
+
+/* Islands in the order of their lowest body; inside one, bodies and contacts keep their order. */
+static void islands(tribo_ws *ws, ti_frame *f) {
+    int nbody = ws->model->size.nbody, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
+    for (int b = 0; b < nbody; b++) root[b] = b, slot[b] = 0;
+    for (int i = 0; i < ws->nfound; i++) {
+        int a = ws->found[i].a, b = ws->found[i].b;
+        if (a < 0 || b < 0) continue;
+        a = find_root(root, a), b = find_root(root, b);
+        root[a > b ? a : b] = a < b ? a : b;
+    }
+    for (int i = 0; i < ws->nfound; i++) slot[find_root(root, ws->found[i].a >= 0 ? ws->found[i].a : ws->found[i].b)]++;
+    f->nisland = 0, f->nblk = 0, f->ncon = 0;
+    for (int b = 0; b < nbody; b++) { /* a root is the lowest body of its island, so it comes first */
+        if (root[b] != b || slot[b] == 0) continue;
+        f->island[f->nisland] = (ti_island){.con0 = f->ncon};
+        f->ncon += slot[b];
+        slot[b] = ++f->nisland;
+    }
+    for (int i = 0; i < f->nisland; i++) f->island[i].nblk = 0;
+    for (int b = 0; b < nbody; b++) {
+        int k = slot[find_root(root, b)];
+        ws->blk_of[b] = k ? f->island[k - 1].nblk++ : -1;
+    }
+    for (int i = 0; i < f->nisland; i++) f->island[i].blk0 = f->nblk, f->nblk += f->island[i].nblk;
+    for (int b = 0; b < nbody; b++)
+        if (ws->blk_of[b] >= 0) f->blk_body[f->island[slot[find_root(root, b)] - 1].blk0 + ws->blk_of[b]] = b;
+    for (int i = 0; i < ws->nfound; i++) {
+        ti_con *c = &ws->found[i];
+        ti_island *is = &f->island[slot[find_root(root, c->a >= 0 ? c->a : c->b)] - 1];
+        f->con[is->con0 + is->ncon++] = *c;
+    }
+}
+
+tribo_status ti_step_find(tribo_ws *ws, ti_frame *f) {
+    reaches(ws);
+    tribo_status s = touches(ws);
+    if (s == TRIBO_OK) islands(ws, f);
+    return s;
+}

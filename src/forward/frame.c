@@ -1,0 +1,135 @@
+/* frame.c -- the arrays of a step, and the tape that keeps them. */
+#include "forward/frame.h"
+#include <tribo/grad.h>
+
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int ncon, int nisland, int nblk) {
+    f->ncon = ncon, f->nisland = nisland, f->nblk = nblk;
+    TI_CARVE(arena, f->x, size->nx);
+    TI_CARVE(arena, f->u, size->nu);
+    TI_CARVE(arena, f->con, ncon);
+    TI_CARVE(arena, f->island, nisland);
+    TI_CARVE(arena, f->blk_body, nblk);
+    for (int k = 0; k <= TI_NCP_POINTS; k++) {
+        TI_CARVE(arena, f->lambda[k], 3 * ncon);
+        TI_CARVE(arena, f->v[k], 6 * nblk);
+    }
+    TI_CARVE(arena, f->mode, ncon);
+}
+
+ti_ncp_solution ti_frame_solution(const ti_frame *f, int i) {
+    const ti_island *is = &f->island[i];
+    ti_ncp_solution s = {.npoint = is->npoint, .mode = f->mode + is->con0};
+    for (int k = 0; k < TI_NCP_POINTS; k++)
+        s.point[k] = (ti_ncp_point){.weight = is->weight[k],
+                                    .compliance = is->compliance[k],
+                                    .lambda = f->lambda[k] + 3 * is->con0,
+                                    .v = f->v[k] + 6 * is->blk0};
+    s.lambda = f->lambda[TI_SOLVED] + 3 * is->con0, s.v = f->v[TI_SOLVED] + 6 * is->blk0;
+    return s;
+}
+
+/* ---- tape ---- */
+
+typedef struct ti_record {
+    size_t offset;
+    int ncon, nisland, nblk;
+} ti_record;
+
+struct tribo_tape {
+    tribo_allocator alloc;
+    size_t bytes;
+    const tribo_model *model;
+    int max_steps, nsteps;
+    size_t capacity, used;
+    double dt;
+    double *p;         /* (np) of every record */
+    ti_record *record; /* (max_steps) */
+    char *data;        /* (capacity) */
+};
+
+static size_t record_bytes(const tribo_sizes *size, int ncon, int nisland, int nblk) {
+    ti_arena a = {0};
+    ti_frame f;
+    ti_frame_layout(&a, &f, size, ncon, nisland, nblk);
+    return a.used;
+}
+
+size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
+    const tribo_sizes *size = &ws->model->size;
+    int nblk = size->nbody;
+    return (size_t)max_steps * record_bytes(size, ncon, nblk < ncon ? nblk : ncon, nblk);
+}
+
+static void tape_layout(ti_arena *a, tribo_tape *t) {
+    TI_CARVE(a, t->p, t->model->size.np);
+    TI_CARVE(a, t->record, t->max_steps);
+    TI_CARVE(a, t->data, t->capacity);
+}
+
+tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes, tribo_tape **tape) {
+    if (!ws || !tape || max_steps < 1) return TRIBO_E_ARG;
+    tribo_tape t = {.alloc = ws->alloc, .model = ws->model, .max_steps = max_steps, .dt = ws->options.dt};
+    t.capacity = max_bytes ? max_bytes : tribo_tape_bytes(ws, max_steps, ws->options.ncon_max);
+    ti_arena a = {.used = sizeof t};
+    tape_layout(&a, &t);
+    t.bytes = a.used + TI_ALIGN;
+    char *block = ti_alloc(&t.alloc, t.bytes);
+    if (!block) return TRIBO_E_NOMEM;
+    a = (ti_arena){.base = block};
+    ti_carve(&a, 1, sizeof t);
+    tape_layout(&a, &t);
+    memcpy(block, &t, sizeof t);
+    *tape = (tribo_tape *)(void *)block;
+    return TRIBO_OK;
+}
+
+void tribo_tape_free(tribo_tape *tape) {
+    if (!tape) return;
+    tribo_allocator a = tape->alloc;
+    ti_free(&a, tape, tape->bytes);
+}
+
+void tribo_tape_rewind(tribo_tape *tape) {
+    tape->nsteps = 0, tape->used = 0;
+}
+
+int tribo_tape_steps(const tribo_tape *tape) {
+    return tape->nsteps;
+}
+
+tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p) {
+    const tribo_sizes *size = &ws->model->size;
+    if (t->model != ws->model || t->dt != ws->options.dt) return TRIBO_E_ARG;
+    size_t np = sizeof(double) * (size_t)size->np;
+    if (t->nsteps == t->max_steps) return TRIBO_E_CAPACITY;
+    if (t->nsteps && memcmp(t->p, p, np) != 0) return TRIBO_E_ARG;
+    ti_arena a = {.base = t->data, .used = t->used};
+    ti_frame to;
+    if (t->used + record_bytes(size, f->ncon, f->nisland, f->nblk) > t->capacity) return TRIBO_E_CAPACITY;
+    ti_frame_layout(&a, &to, size, f->ncon, f->nisland, f->nblk);
+    if (t->nsteps == 0) memcpy(t->p, p, np);
+    t->record[t->nsteps++] = (ti_record){t->used, f->ncon, f->nisland, f->nblk};
+    t->used = a.used;
+
+    size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, d = sizeof(double);
+    memcpy(to.x, f->x, d * (size_t)size->nx);
+    memcpy(to.u, f->u, d * (size_t)size->nu);
+    memcpy(to.con, f->con, nc * sizeof *f->con);
+    memcpy(to.island, f->island, (size_t)f->nisland * sizeof *f->island);
+    memcpy(to.blk_body, f->blk_body, nb * sizeof *f->blk_body);
+    for (int k = 0; k <= TI_NCP_POINTS; k++) {
+        memcpy(to.lambda[k], f->lambda[k], 3 * nc * d);
+        memcpy(to.v[k], f->v[k], 6 * nb * d);
+    }
+    memcpy(to.mode, f->mode, nc);
+    return TRIBO_OK;
+}
+
+tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_frame *f, const double **p) {
+    if (!t || t->model != ws->model || t->dt != ws->options.dt || k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
+    const ti_record *r = &t->record[k];
+    ti_arena a = {.base = t->data, .used = r->offset};
+    ti_frame_layout(&a, f, &ws->model->size, r->ncon, r->nisland, r->nblk);
+    *p = t->p;
+    return TRIBO_OK;
+}

@@ -1,0 +1,107 @@
+/* frame.h -- one step laid open: contacts, islands, the solved impulses; what a tape keeps and the reverse reads. */
+#ifndef TI_FRAME_H
+#define TI_FRAME_H
+#include "base/base.h"
+#include "contact/ncp.h"
+#include "forward/touching.h"
+
+enum { TI_SOLVED = TI_NCP_POINTS }; /* index of the extrapolated solution beside its points */
+
+/* Bodies that push each other: consecutive contacts and blocks. */
+typedef struct ti_island {
+    int con0, ncon, blk0, nblk;
+    int npoint;
+    double weight[TI_NCP_POINTS], compliance[TI_NCP_POINTS];
+} ti_island;
+
+/* Arrays of one step, in the workspace or on a tape. */
+typedef struct ti_frame {
+    int ncon, nisland, nblk;
+    double *x, *u;                     /* (nx), (nu): the step's inputs */
+    ti_con *con;                       /* (ncon), island after island */
+    ti_island *island;                 /* (nisland) */
+    int *blk_body;                     /* (nblk) body of a block, island after island */
+    double *lambda[TI_NCP_POINTS + 1]; /* (3 ncon) */
+    double *v[TI_NCP_POINTS + 1];      /* (6 nblk) */
+    unsigned char *mode;               /* (ncon) tribo_mode */
+} ti_frame;
+
+/* Lay out (or measure) a frame of these sizes. */
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int ncon, int nisland, int nblk);
+
+struct tribo_ws {
+    tribo_allocator alloc;
+    size_t bytes;
+    const tribo_model *model;
+    tribo_options options;
+    tribo_step_info info;
+    ti_ncp_ws *ncp;
+
+    ti_link *link;   /* (nbody) */
+    ti_shape *shape; /* (ngeom) */
+    double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
+    double *speed;
+    ti_frame frame;
+
+    /* The contact problem of every island, in the frame's order; see ti_ncp_problem. */
+    int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_at: of a body, in the frame */
+    double *M, *J, *vfree, *vnow, *ref, *mu;
+
+    ti_con *found; /* (ncon_max) in pair order */
+    int nfound;
+    int *slot, *root; /* island sorting: (nbody) */
+
+    int nwarm; /* the last step's contacts, in pair order */
+    struct ti_warm *warm;
+    tribo_contact *view;
+    double *D;     /* (nbody,6) displacements */
+    double *xnext; /* (nx) */
+
+    struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
+};
+
+struct ti_warm {
+    int pair, feature;
+    unsigned char mode;
+    double lambda[3];
+};
+
+enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
+
+/* Room for derivatives. The tangents' arrays hold TI_DIRECTIONS rows. */
+typedef struct ti_scratch {
+    ti_link_diff *diff;                                           /* (nbody) */
+    double *D_bar, *V_bar, *Y;                                    /* (nbody,6) */
+    double *lambda_bar, *tau_bar, *mu_bar;                        /* (3 ncon), (ncon), (ncon) */
+    double *y[TI_NCP_POINTS], *c_bar[TI_NCP_POINTS];              /* (6 nbody), (3 ncon) */
+    double *v_work, *l_work, *mu_work;                            /* (6 nbody), (3 ncon), (ncon) */
+    double *sweep[2];                                             /* (ndx) */
+    ti_link_diff *diff_dot;                                       /* (nbody) */
+    double *jac;                                                  /* (ncon,7,18) */
+    double *r_dot[TI_NCP_POINTS], *c_dot[TI_NCP_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
+    double *v_dot, *lambda_dot, *v_sum, *lambda_sum;              /* (6 nbody), (3 ncon) and the same */
+    double *seed;                                                 /* (ndx + nu + np) */
+} ti_scratch;
+
+/* Links with their free velocities, and geoms in the world: the part of a step before contact. */
+void ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
+/* Fill the problem arrays of ws for the frame's contacts. fresh: also set uf, an, tau and bounce of each contact, which
+ * a tape has already. */
+void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh);
+/* The problem of island i, as views of ws. */
+ti_ncp_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i);
+/* The solution of island i, as views of the frame. */
+ti_ncp_solution ti_frame_solution(const ti_frame *f, int i);
+/* Find contacts and sort them into islands: con, island, blk_body of the frame. TRIBO_E_CAPACITY if too many. */
+tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
+/* Displacement of body b in the step, (6). */
+void ti_step_displacement(const tribo_ws *ws, const ti_frame *f, double *D);
+/* out (6) = M^-1 in (6) of a link */
+void ti_link_minv(const ti_link *l, const double *in, double *out);
+
+/* Append the frame to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if p is not the tape's. */
+tribo_status ti_tape_append(tribo_tape *tape, const tribo_ws *ws, const ti_frame *f, const double *p);
+/* The frame of record k, as views of the tape; p is the tape's. */
+tribo_status ti_tape_frame(const tribo_tape *tape, const tribo_ws *ws, int k, ti_frame *f, const double **p);
+
+#endif

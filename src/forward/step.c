@@ -1,0 +1,335 @@
+/* step.c -- the workspace and the step: kinematics, contacts, impulses, integration. */
+#include "forward/frame.h"
+
+tribo_options tribo_default_options(void) {
+    return (tribo_options){.struct_size = sizeof(tribo_options)};
+}
+
+static int default_contacts(const tribo_model *m) {
+    int most = 0, enough = 64 + 24 * m->size.nbody;
+    for (int i = 0; i < m->npossible && most < enough; i++)
+        most += m->geom[m->pair[i].a].shape == TRIBO_SPHERE || m->geom[m->pair[i].b].shape == TRIBO_SPHERE
+                    ? 1
+                    : TI_CONTACTS_MAX;
+    return most < enough ? most : enough;
+}
+
+static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, int nc) {
+    int nb = size->nbody, nd = TI_DIRECTIONS;
+    TI_CARVE(a, s->diff, nb);
+    TI_CARVE(a, s->D_bar, 6 * nb);
+    TI_CARVE(a, s->V_bar, 6 * nb);
+    TI_CARVE(a, s->Y, 6 * nb);
+    TI_CARVE(a, s->lambda_bar, 3 * nc);
+    TI_CARVE(a, s->tau_bar, nc);
+    TI_CARVE(a, s->mu_bar, nc);
+    TI_CARVE(a, s->v_work, 6 * nb);
+    TI_CARVE(a, s->l_work, 3 * nc);
+    TI_CARVE(a, s->mu_work, nc);
+    TI_CARVE(a, s->diff_dot, nd * nb);
+    TI_CARVE(a, s->jac, TI_COLLIDE_ROWS * TI_COLLIDE_COLS * nc);
+    for (int k = 0; k < TI_NCP_POINTS; k++) {
+        TI_CARVE(a, s->y[k], 6 * nb);
+        TI_CARVE(a, s->c_bar[k], 3 * nc);
+        TI_CARVE(a, s->r_dot[k], 6 * nb * nd);
+        TI_CARVE(a, s->c_dot[k], 3 * nc * nd);
+    }
+    TI_CARVE(a, s->mu_dot, nc * nd);
+    TI_CARVE(a, s->v_dot, 6 * nb * nd);
+    TI_CARVE(a, s->lambda_dot, 3 * nc * nd);
+    TI_CARVE(a, s->v_sum, 6 * nb * nd);
+    TI_CARVE(a, s->lambda_sum, 3 * nc * nd);
+    TI_CARVE(a, s->seed, TI_DIRECTIONS * (2 * size->ndx + size->nu + size->np));
+    for (int k = 0; k < 2; k++) TI_CARVE(a, s->sweep[k], size->ndx);
+}
+
+static void ws_layout(ti_arena *a, tribo_ws *w) {
+    const tribo_sizes *s = &w->model->size;
+    int nc = w->options.ncon_max, nb = s->nbody;
+    TI_CARVE(a, w->link, nb);
+    TI_CARVE(a, w->shape, s->ngeom);
+    TI_CARVE(a, w->reach, s->ngeom);
+    TI_CARVE(a, w->speed, s->ngeom);
+    ti_frame_layout(a, &w->frame, s, nc, nb, nb);
+    TI_CARVE(a, w->width, nb);
+    TI_CARVE(a, w->voff, nb);
+    TI_CARVE(a, w->moff, nb);
+    TI_CARVE(a, w->blk_of, nb);
+    TI_CARVE(a, w->blk_at, nb);
+    TI_CARVE(a, w->blk_a, nc);
+    TI_CARVE(a, w->blk_b, nc);
+    TI_CARVE(a, w->joff, nc);
+    TI_CARVE(a, w->M, 36 * nb);
+    TI_CARVE(a, w->J, 36 * nc);
+    TI_CARVE(a, w->vfree, 6 * nb);
+    TI_CARVE(a, w->vnow, 6 * nb);
+    TI_CARVE(a, w->ref, 3 * nc);
+    TI_CARVE(a, w->mu, nc);
+    TI_CARVE(a, w->found, nc);
+    TI_CARVE(a, w->slot, nb);
+    TI_CARVE(a, w->root, nb);
+    TI_CARVE(a, w->warm, nc);
+    TI_CARVE(a, w->view, nc);
+    TI_CARVE(a, w->D, 6 * nb);
+    TI_CARVE(a, w->xnext, s->nx);
+    TI_CARVE(a, w->scratch, 1);
+    ti_scratch scratch;
+    scratch_layout(a, &scratch, s, nc);
+    if (w->scratch) *w->scratch = scratch;
+}
+
+static tribo_status settle_options(const tribo_model *m, const tribo_options *given, tribo_options *o) {
+    *o = given ? *given : tribo_default_options();
+    if (o->struct_size != sizeof *o) return TRIBO_E_DEF;
+    if (o->dt == 0) o->dt = m->dt;
+    if (o->tol == 0) o->tol = 1e-10;
+    if (o->recovery == 0) o->recovery = 1;
+    if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
+    if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || !(o->recovery > 0) || o->rounds < 0 || o->ncon_max < 0)
+        return TRIBO_E_ARG;
+    if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return TRIBO_E_ARG;
+    return TRIBO_OK;
+}
+
+tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *alloc, tribo_ws **ws) {
+    if (!m || !ws) return TRIBO_E_ARG;
+    tribo_ws w = {.model = m};
+    tribo_status s = settle_options(m, o, &w.options);
+    if (s != TRIBO_OK) return s;
+    if (alloc) w.alloc = *alloc;
+    ti_arena a = {.used = sizeof w + TI_ALIGN};
+    ws_layout(&a, &w);
+    w.bytes = a.used;
+    char *block = ti_alloc(&w.alloc, w.bytes);
+    if (!block) return TRIBO_E_NOMEM;
+    a = (ti_arena){.base = block};
+    ti_carve(&a, 1, sizeof w);
+    ws_layout(&a, &w);
+    int nb = m->size.nbody, nc = w.options.ncon_max;
+    s = ti_ncp_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.ncp);
+    if (s != TRIBO_OK) {
+        ti_free(&w.alloc, block, w.bytes);
+        return s;
+    }
+    memcpy(block, &w, sizeof w);
+    *ws = (tribo_ws *)(void *)block;
+    return TRIBO_OK;
+}
+
+void tribo_ws_free(tribo_ws *ws) {
+    if (!ws) return;
+    tribo_allocator a = ws->alloc;
+    ti_ncp_ws_free(ws->ncp);
+    ti_free(&a, ws, ws->bytes);
+}
+
+const tribo_model *tribo_ws_model(const tribo_ws *ws) {
+    return ws->model;
+}
+tribo_options tribo_ws_options(const tribo_ws *ws) {
+    return ws->options;
+}
+void tribo_ws_reset(tribo_ws *ws) {
+    ws->nwarm = 0;
+}
+const tribo_step_info *tribo_last_info(const tribo_ws *ws) {
+    return &ws->info;
+}
+
+/* ---- impulses ---- */
+
+/* Start each contact from what the same feature of the same pair did in the last step. Both lists are in pair order. */
+static void warm_start(tribo_ws *ws, ti_frame *f) {
+    int j = 0;
+    memset(f->lambda[TI_SOLVED], 0, 3 * sizeof(double) * (size_t)f->ncon);
+    memset(f->mode, TRIBO_BREAK, (size_t)f->ncon);
+    for (int i = 0; i < ws->nfound; i++) ws->found[i].id = -1;
+    for (int i = 0; i < ws->nfound; i++) {
+        const ti_con *c = &ws->found[i];
+        while (j < ws->nwarm && ws->warm[j].pair < c->pair) j++;
+        for (int k = j; k < ws->nwarm && ws->warm[k].pair == c->pair; k++)
+            if (ws->warm[k].feature == c->touch.feature) ws->found[i].id = k;
+    }
+    for (int i = 0; i < f->ncon; i++) {
+        int k = ws->found[f->con[i].id].id;
+        if (k < 0) continue;
+        memcpy(f->lambda[TI_SOLVED] + 3 * i, ws->warm[k].lambda, sizeof ws->warm[k].lambda);
+        f->mode[i] = ws->warm[k].mode;
+    }
+}
+
+static void keep_warm(tribo_ws *ws, const ti_frame *f) {
+    ws->nwarm = f->ncon;
+    for (int i = 0; i < f->ncon; i++) {
+        struct ti_warm *w = &ws->warm[f->con[i].id];
+        *w = (struct ti_warm){f->con[i].pair, f->con[i].touch.feature, f->mode[i], {0}};
+        memcpy(w->lambda, f->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);
+    }
+}
+
+static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
+    info->iterations += one->iterations;
+    info->ndegenerate += one->ndegenerate;
+    info->residual = ti_max(info->residual, one->residual);
+    if (one->margin < info->margin) info->margin = one->margin;
+    if (one->rung > info->rung) info->rung = one->rung;
+}
+
+/* Contacts that are held to the static coefficient and slide all the same get the kinetic one.
+ * @return how many of them that changes. */
+static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+    int changed = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const int *at = ws->model->pair[f->con[i].pair].material;
+        if (!f->con[i].sticky || f->mode[i] != TRIBO_SLIDE) continue;
+        f->con[i].sticky = false, ws->mu[i] = p[at[TI_M_FRICTION]];
+        changed += p[at[TI_M_STICTION]] > 0;
+    }
+    return changed;
+}
+
+static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
+    tribo_status worst = TRIBO_OK;
+    for (int k = 0; k < f->nisland; k++) {
+        ti_island *is = &f->island[k];
+        ti_ncp_options o = {.tol = ws->options.tol, .rounds = ws->options.rounds, .warm = ws->options.warm_start};
+        tribo_contact_info one;
+        do {
+            ti_ncp_problem problem = ti_step_island(ws, f, k);
+            ti_ncp_solution s = ti_frame_solution(f, k);
+            tribo_status status = ti_ncp_solve(ws->ncp, &problem, &o, &s, &one);
+            if (status < 0) return status;
+            if (status > worst) worst = status;
+            is->npoint = s.npoint;
+            for (int j = 0; j < s.npoint; j++) {
+                is->weight[j] = s.point[j].weight, is->compliance[j] = s.point[j].compliance;
+            }
+        } while (let_slip(ws, f, is, p) > 0);
+        add_info(&ws->info, &one);
+    }
+    return worst;
+}
+
+static void count_contacts(tribo_ws *ws, const ti_frame *f) {
+    ws->info.ncon = f->ncon, ws->info.nislands = f->nisland;
+    for (int i = 0; i < f->ncon; i++) {
+        ws->info.nactive += f->mode[i] != TRIBO_BREAK;
+        if (-f->con[i].touch.gap > ws->info.penetration) ws->info.penetration = -f->con[i].touch.gap;
+    }
+}
+
+const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
+    const ti_frame *f = &ws->frame;
+    for (int i = 0; i < ws->info.ncon; i++) {
+        const ti_con *c = &f->con[i];
+        tribo_contact *v = &ws->view[c->id];
+        *v = (tribo_contact){.geom_a = ws->model->pair[c->pair].a,
+                             .geom_b = ws->model->pair[c->pair].b,
+                             .mode = (tribo_mode)f->mode[i],
+                             .gap = c->touch.gap,
+                             .bounced = c->bounce && f->mode[i] != TRIBO_BREAK};
+        ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
+        ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
+        memcpy(v->impulse, f->lambda[TI_SOLVED] + 3 * i, sizeof v->impulse);
+    }
+    *n = ws->info.ncon;
+    return ws->view;
+}
+
+/* ---- the step ---- */
+
+static void integrate(tribo_ws *ws, const ti_frame *f) {
+    const tribo_model *m = ws->model;
+    ti_step_displacement(ws, f, ws->D);
+    for (int b = 0; b < m->size.nbody; b++) {
+        double V[6];
+        ti_store3(V, ws->link[b].vf), ti_store3(V + 3, ws->link[b].wf);
+        int k = ws->blk_at[b];
+        if (k >= 0) memcpy(V, f->v[TI_SOLVED] + 6 * k, sizeof V);
+        ti_link_integrate(&ws->link[b], ws->D + 6 * b, V, ws->xnext + m->body[b].q,
+                          ws->xnext + m->size.nq + m->body[b].v);
+    }
+}
+
+tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u, double *x_next,
+                        tribo_tape *tape) {
+    if (!ws || !p || !x || !x_next) return TRIBO_E_ARG;
+    const tribo_sizes *size = &ws->model->size;
+    if (!ti_finite(p, (size_t)size->np) || !ti_finite(x, (size_t)size->nx)) return TRIBO_E_NONFINITE;
+    if (u && !ti_finite(u, (size_t)size->nu)) return TRIBO_E_NONFINITE;
+    ti_frame *f = &ws->frame;
+    ws->info = (tribo_step_info){.margin = (double)INFINITY};
+    memcpy(f->x, x, sizeof(double) * (size_t)size->nx);
+    if (u)
+        memcpy(f->u, u, sizeof(double) * (size_t)size->nu);
+    else
+        memset(f->u, 0, sizeof(double) * (size_t)size->nu);
+
+    ti_step_kinematics(ws, p, f->x, f->u);
+    tribo_status s = ti_step_find(ws, f);
+    if (s < 0) return s;
+    for (int i = 0; i < f->ncon; i++) f->con[i].sticky = true;
+    ti_step_pose(ws, f, p, true);
+    if (ws->options.warm_start) warm_start(ws, f);
+    s = solve_islands(ws, f, p);
+    if (s < 0) return s;
+    count_contacts(ws, f);
+    integrate(ws, f);
+    if (!ti_finite(ws->xnext, (size_t)size->nx)) return TRIBO_E_NONFINITE;
+    if (tape) {
+        tribo_status t = ti_tape_append(tape, ws, f, p);
+        if (t != TRIBO_OK) return t;
+    }
+    if (ws->options.warm_start) keep_warm(ws, f);
+    memcpy(x_next, ws->xnext, sizeof(double) * (size_t)size->nx);
+    return s;
+}
+
+tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int T, const double *U, double *X,
+                           tribo_tape *tape) {
+    if (!ws || !x0 || !X || T < 0) return TRIBO_E_ARG;
+    size_t nx = (size_t)ws->model->size.nx, nu = (size_t)ws->model->size.nu;
+    tribo_status worst = TRIBO_OK;
+    memmove(X, x0, nx * sizeof *X);
+    for (size_t k = 0; k < (size_t)T; k++) {
+        tribo_status s = tribo_step(ws, p, X + k * nx, U ? U + k * nu : NULL, X + (k + 1) * nx, tape);
+        if (s < 0) return s;
+        if (s > worst) worst = s;
+    }
+    return worst;
+}
+
+/* ---- states ---- */
+
+void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out) {
+    for (int b = 0; b < m->size.nbody; b++) {
+        const double *q = x + m->body[b].q, *dq = dx + m->body[b].v;
+        double *o = out + m->body[b].q, e[4];
+        ti_store3(o, ti_add(ti_load3(q), ti_load3(dq)));
+        ti_quat_exp(ti_load3(dq + 3), e);
+        ti_quat_mul(q + 3, e, o + 3);
+    }
+    for (int i = 0; i < m->size.nv; i++) out[m->size.nq + i] = x[m->size.nq + i] + dx[m->size.nv + i];
+}
+
+void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx) {
+    for (int k = 0; k < m->size.nbody; k++) {
+        const double *qa = a + m->body[k].q, *qb = b + m->body[k].q;
+        double *d = dx + m->body[k].v, conjugate[4] = {qa[3], -qa[4], -qa[5], -qa[6]}, r[4];
+        ti_store3(d, ti_sub(ti_load3(qb), ti_load3(qa)));
+        ti_quat_mul(conjugate, qb + 3, r);
+        ti_store3(d + 3, ti_quat_log(r));
+    }
+    for (int i = 0; i < m->size.nv; i++) dx[m->size.nv + i] = b[m->size.nq + i] - a[m->size.nq + i];
+}
+
+double tribo_energy(const tribo_model *m, const double *p, const double *x) {
+    double e = 0;
+    for (int b = 0; b < m->size.nbody; b++) {
+        ti_link l;
+        ti_link_load(&l, p + m->body[b].p, x + m->body[b].q, x + m->size.nq + m->body[b].v, NULL);
+        e += 0.5 * l.mass * ti_dot(l.v, l.v) + 0.5 * ti_dot(l.w, ti_mul(&l.I, l.w));
+        e -= l.mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l.xc);
+    }
+    return e;
+}

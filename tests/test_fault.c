@@ -1,0 +1,144 @@
+/* test_fault.c -- memory that runs out: whichever allocation fails, there is a status and nothing is lost.
+ *
+ * To add an operation: a function that does it with the allocator it is given, frees what it made, and returns the
+ * status; and a line in OPERATION. */
+#include "base/base.h"
+#include "test_main.h"
+#include <stdio.h>
+#include <tribo/tribo.h>
+
+/* Fails the k-th allocation; counts what is alive. */
+typedef struct faulty {
+    long k, made;
+    size_t live;
+} faulty;
+
+static void *faulty_alloc(void *ctx, size_t bytes, size_t align) {
+    faulty *f = ctx;
+    if (++f->made == f->k) return NULL;
+    f->live += bytes;
+    return aligned_alloc(align, bytes);
+}
+
+static void faulty_release(void *ctx, void *p, size_t bytes, size_t align) {
+    faulty *f = ctx;
+    (void)align;
+    f->live -= bytes;
+    free(p);
+}
+
+static const char SCENE[] =
+    "<mujoco><default><geom friction='0.3'/><default class='b'><geom type='box' size='.1 .1 .1'/></default></default>"
+    "<worldbody><geom name='floor' type='plane' size='0 0 1'/>"
+    "<body name='cube' pos='0 0 1'><freejoint/><geom name='cube' class='b'/></body>"
+    "<body name='ball' pos='0 0 2'><freejoint/><geom name='ball' size='.1'/></body></worldbody>"
+    "<contact><pair geom1='cube' geom2='ball'/><exclude body1='cube' body2='world'/></contact>"
+    "<custom><numeric name='cube/slop' data='0.001'/></custom>"
+    "<keyframe><key qpos='0 0 1 1 0 0 0 0 0 2 1 0 0 0'/></keyframe></mujoco>";
+
+static tribo_model *model_of(const tribo_allocator *a, tribo_status *s) {
+    tribo_model *m = NULL;
+    *s = tribo_model_load_memory(SCENE, strlen(SCENE), "scene", a, &m, NULL);
+    return m;
+}
+
+static tribo_status load_scene(const tribo_allocator *a) {
+    tribo_status s;
+    tribo_model_free(model_of(a, &s));
+    return s;
+}
+
+static tribo_status load_scene_file(const tribo_allocator *a) {
+    static const char PATH[] = "fault_test.xml";
+    FILE *f = fopen(PATH, "wb");
+    ck_assert_ptr_nonnull(f);
+    fputs(SCENE, f);
+    fclose(f);
+    tribo_model *m = NULL;
+    tribo_status s = tribo_model_load(PATH, a, &m, NULL);
+    tribo_model_free(m);
+    remove(PATH);
+    return s;
+}
+
+static tribo_status save_scene(const tribo_allocator *a) {
+    static const char PATH[] = "fault_test_save.xml";
+    FILE *f = fopen(PATH, "wb");
+    ck_assert_ptr_nonnull(f);
+    fputs(SCENE, f);
+    fclose(f);
+    tribo_model *m = NULL;
+    tribo_status s = tribo_model_load(PATH, a, &m, NULL);
+    double p[128];
+    if (s == TRIBO_OK) {
+        tribo_model_params(m, p);
+        p[tribo_param_find(m, "cube/mass")] = 2;
+        s = tribo_model_save(m, p, PATH, PATH, NULL);
+    }
+    tribo_model_free(m);
+    remove(PATH);
+    return s;
+}
+
+static tribo_status build_model(const tribo_allocator *a) {
+    tribo_builder *b = tribo_builder_new(a);
+    tribo_geom_def g = tribo_default_geom();
+    double v[6] = {1};
+    g.size[0] = 1;
+    tribo_body_def body = tribo_default_body();
+    int id = tribo_add_body(b, &body);
+    for (int i = 0; i < 20; i++) tribo_add_geom(b, id, &g);
+    tribo_set_start(b, NULL, v);
+    tribo_model *m = NULL;
+    tribo_status s = tribo_build(b, &m, NULL);
+    tribo_model_free(m);
+    return s;
+}
+
+static tribo_status load_tables(const tribo_allocator *a) {
+    static const char STATES[] = "time,cube.px\n0,1\n1,2\n", FORCES[] = "time,cube.fx\n0,1\n";
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    tribo_trajectory *t = NULL;
+    tribo_controls *c = NULL;
+    s = tribo_trajectory_load_memory(STATES, strlen(STATES), m, a, &t, NULL);
+    if (s == TRIBO_OK) s = tribo_controls_load_memory(FORCES, strlen(FORCES), m, a, &c, NULL);
+    tribo_trajectory_free(t);
+    tribo_controls_free(c);
+    tribo_model_free(m);
+    return s;
+}
+
+static const struct {
+    const char *name;
+    tribo_status (*run)(const tribo_allocator *a);
+} OPERATION[] = {
+    {"load a scene", load_scene}, {"load a scene from a file", load_scene_file},
+    {"save a scene", save_scene}, {"build a model", build_model},
+    {"load tables", load_tables},
+};
+
+START_TEST(every_allocation_may_fail) {
+    const char *name = OPERATION[_i].name;
+    for (long k = 1;; k++) {
+        faulty f = {.k = k};
+        tribo_allocator a = {faulty_alloc, faulty_release, &f};
+        tribo_status s = OPERATION[_i].run(&a);
+        ck_assert_msg(f.live == 0, "%s: allocation %ld of %ld failed: %zu bytes lost", name, k, f.made, f.live);
+        if (f.made < k) {
+            ck_assert_msg(s == TRIBO_OK, "%s: status %d without a failure", name, s);
+            ck_assert_msg(k > 1, "%s: allocates nothing", name);
+            break;
+        }
+        ck_assert_msg(s == TRIBO_E_NOMEM, "%s: allocation %ld failed: status %d", name, k, s);
+    }
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("fault");
+    TCase *t = tcase_create("fault");
+    tcase_add_loop_test(t, every_allocation_may_fail, 0, (int)(sizeof OPERATION / sizeof *OPERATION));
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,165 @@
+/* worlds.h -- scenes made in a few lines, run, and differentiated, for tests of physics. */
+#ifndef TEST_WORLDS_H
+#define TEST_WORLDS_H
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tribo/grad.h>
+
+#define PI 3.14159265358979323846
+static const double G = 9.81;
+
+typedef struct world {
+    tribo_model *m;
+    tribo_ws *ws;
+    tribo_tape *tape;
+    tribo_sizes n;
+    int T; /* of the last run */
+    double *p, *x0;
+    double *U, *X;                 /* (T,nu), (T+1,nx) */
+    double *lx;                    /* (T+1,ndx) zero, but for what a test writes */
+    double *x_bar, *u_bar, *p_bar; /* (ndx), (T,nu), (np) */
+} world;
+
+static inline double *world_zeros(int n) {
+    double *a = calloc((size_t)(n > 0 ? n : 1), sizeof *a);
+    ck_assert_ptr_nonnull(a);
+    return a;
+}
+
+static inline tribo_material world_material(double mu, double e) {
+    return (tribo_material){.friction = mu, .restitution = e, .baumgarte = 1};
+}
+
+/* A geom of the world, whose material counts. quat NULL = level. @return its id */
+static inline int world_wall(tribo_builder *b, const char *name, const double *pos, const double *quat,
+                             tribo_material mat) {
+    tribo_geom_def g = tribo_default_geom();
+    g.name = name, g.shape = TRIBO_PLANE, g.material = mat, g.priority = 1;
+    if (pos) memcpy(g.pos, pos, sizeof g.pos);
+    if (quat) memcpy(g.quat, quat, sizeof g.quat);
+    return tribo_add_geom(b, TRIBO_WORLD, &g);
+}
+
+static inline int world_floor(tribo_builder *b, double mu, double e) {
+    return world_wall(b, "floor", NULL, NULL, world_material(mu, e));
+}
+
+/* A solid of even density: mass and half extents, or (radius, 0, 0). */
+static inline int world_solid(tribo_builder *b, const char *name, tribo_shape shape, double mass, const double *size,
+                              const double *pos, tribo_material mat) {
+    tribo_body_def d = tribo_default_body();
+    d.name = name;
+    memcpy(d.pos, pos, sizeof d.pos);
+    int body = tribo_add_body(b, &d);
+    tribo_geom_def g = tribo_default_geom();
+    g.name = name, g.shape = shape, g.mass = mass, g.material = mat;
+    memcpy(g.size, size, sizeof g.size);
+    tribo_add_geom(b, body, &g);
+    return body;
+}
+
+static inline int world_box(tribo_builder *b, const char *name, double mass, double half, double x, double y, double z,
+                            tribo_material mat) {
+    return world_solid(b, name, TRIBO_BOX, mass, (double[3]){half, half, half}, (double[3]){x, y, z}, mat);
+}
+
+static inline int world_ball(tribo_builder *b, const char *name, double mass, double radius, double x, double y,
+                             double z, tribo_material mat) {
+    return world_solid(b, name, TRIBO_SPHERE, mass, (double[3]){radius, 0, 0}, (double[3]){x, y, z}, mat);
+}
+
+/* Takes the model over. */
+static inline world world_of(tribo_model *m, const tribo_options *o) {
+    world w = {.m = m, .n = tribo_model_sizes(m)};
+    ck_assert_int_eq(tribo_ws_new(m, o, NULL, &w.ws), TRIBO_OK);
+    w.p = world_zeros(w.n.np), w.x0 = world_zeros(w.n.nx);
+    w.x_bar = world_zeros(w.n.ndx), w.p_bar = world_zeros(w.n.np);
+    tribo_model_params(m, w.p);
+    tribo_model_state0(m, w.x0);
+    return w;
+}
+
+static inline world world_new(tribo_builder *b, double dt) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    tribo_set_timestep(b, dt);
+    tribo_status s = tribo_build(b, &m, &diag);
+    ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
+    return world_of(m, NULL);
+}
+
+static inline void world_free(world *w) {
+    tribo_tape_free(w->tape), tribo_ws_free(w->ws), tribo_model_free(w->m);
+    double *arrays[] = {w->p, w->x0, w->U, w->X, w->lx, w->x_bar, w->u_bar, w->p_bar};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+}
+
+/* Room for T steps; controls are zero. */
+static inline void world_steps(world *w, int T) {
+    tribo_tape_free(w->tape);
+    free(w->U), free(w->X), free(w->lx), free(w->u_bar);
+    ck_assert_int_eq(tribo_tape_new(w->ws, T, 0, &w->tape), TRIBO_OK);
+    w->T = T;
+    w->U = world_zeros(T * w->n.nu), w->u_bar = world_zeros(T * w->n.nu);
+    w->X = world_zeros((T + 1) * w->n.nx), w->lx = world_zeros((T + 1) * w->n.ndx);
+}
+
+/* Roll out from x0 and record. */
+static inline void world_run(world *w) {
+    tribo_tape_rewind(w->tape);
+    tribo_status s = tribo_rollout(w->ws, w->p, w->x0, w->T, w->U, w->X, w->tape);
+    ck_assert_msg(s == TRIBO_OK, "rollout: %s", tribo_status_text(s));
+}
+
+/* The gradient of the last run by lx. */
+static inline void world_reverse(world *w) {
+    memset(w->x_bar, 0, sizeof(double) * (size_t)w->n.ndx);
+    memset(w->p_bar, 0, sizeof(double) * (size_t)w->n.np);
+    memset(w->u_bar, 0, sizeof(double) * (size_t)(w->T * w->n.nu));
+    ck_assert_int_eq(tribo_backward(w->ws, w->tape, w->lx, w->x_bar, w->u_bar, w->p_bar), TRIBO_OK);
+}
+
+/* The gradient of coordinate i of the tangent of state k, after the last run. */
+static inline void world_gradient(world *w, int k, int i) {
+    memset(w->lx, 0, sizeof(double) * (size_t)((w->T + 1) * w->n.ndx));
+    w->lx[k * w->n.ndx + i] = 1;
+    world_reverse(w);
+}
+
+static inline int world_param(const world *w, const char *name) {
+    int i = tribo_param_find(w->m, name);
+    ck_assert_msg(i >= 0, "no parameter %s", name);
+    return i;
+}
+
+static inline double world_p_bar(const world *w, const char *name) {
+    return w->p_bar[world_param(w, name)];
+}
+
+/* Number `i` of the pose (7) or the velocity (6) of a body in state k. */
+static inline double world_q(const world *w, int k, int body, int i) {
+    return w->X[k * w->n.nx + 7 * body + i];
+}
+static inline double world_v(const world *w, int k, int body, int i) {
+    return w->X[k * w->n.nx + w->n.nq + 6 * body + i];
+}
+/* Where the velocity of a body stands in x0, and pose and velocity in a tangent. */
+static inline double *world_v0(const world *w, int body) {
+    return w->x0 + w->n.nq + 6 * body;
+}
+static inline int world_dv(const world *w, int body, int i) {
+    return w->n.nv + 6 * body + i;
+}
+
+/* |found - wanted| <= tol, with both in the message. */
+#define NEAR(found, wanted, tol)                                                                                       \
+    do {                                                                                                               \
+        double f_ = (found), w_ = (wanted), t_ = (tol);                                                                \
+        ck_assert_msg(fabs(f_ - w_) <= t_, "%s = %.17g, not %.17g: off by %.3g, allowed %.3g", #found, f_, w_,         \
+                      fabs(f_ - w_), t_);                                                                              \
+    } while (0)
+
+#endif
