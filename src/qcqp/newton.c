@@ -1,0 +1,148 @@
+/* newton.c -- the semismooth Newton method on the natural map, which finds active sets, and the refinement that ends
+ * it.
+ *
+ * All but the refinement happens on the problem with eps added to the diagonal: it has one solution, whatever the rank
+ * of P, and that tends to the solution of least norm. docs/math-qcqp.md, "Newton".
+ */
+#include "qcqp/qcqp.h"
+#include <math.h>
+
+/* The gradient of the regularised problem, g + eps (y - center). */
+static void regularised(const tribo_qcqp_ws *ws, double *out) {
+    for (int i = 0; i < ws->n; i++) out[i] = ws->g[i] + ws->eps[i] * (ws->y[i] - ws->center[i]);
+}
+
+/* t := K^-1 N' a, then y += N t. filter: without t's part in the null space of a singular K, t - K^-1 eps t, which is
+ * rounding and changes the rest by O(eps) only. */
+static void solve_and_add(tribo_qcqp_ws *ws, const double *a, double *y, bool filter) {
+    double *t = ws->t, *t2 = ws->t2;
+    ti_qcqp_restrict(ws, a, t);
+    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), t);
+    if (filter) {
+        for (int k = 0; k < ws->m; k++) t2[k] = ws->eps[ws->col[k]] * t[k];
+        ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), t2);
+        for (int k = 0; k < ws->m; k++) t[k] -= t2[k];
+    }
+    ti_qcqp_prolong_add(ws, t, y);
+}
+
+/* y and g move to the point from which the set's directions start: fixed contacts at 0, edges on their circles. */
+static void to_base(tribo_qcqp_ws *ws) {
+    double *y = ws->y;
+    for (int i = 0; i < ws->nc; i++) {
+        if (ws->state[i] == TI_FIXED)
+            for (int k = 0; k < ws->dim; k++) y[ws->dim * i + k] = 0;
+        else if (ws->state[i] == TI_EDGE)
+            for (int k = 0; k < 2; k++) y[2 * i + k] = ws->rho[i] * ws->u[2 * i + k];
+    }
+    ti_qcqp_gradient(ws, y, ws->g);
+    regularised(ws, ws->v2);
+}
+
+/* The curvature of the edges where y is on them, which near the solution is better than that of the natural map. */
+static void curvature_at(tribo_qcqp_ws *ws, const double *g) {
+    for (int i = 0; i < ws->nc; i++) {
+        if (ws->state[i] != TI_EDGE) continue;
+        double gamma = -(ws->u[2 * i] * g[2 * i] + ws->u[2 * i + 1] * g[2 * i + 1]) / ws->rho[i];
+        ws->kappa[i] = gamma > 0 ? gamma : 0;
+    }
+}
+
+/* y and g move on to the solution of the linearised problem. How far along the edges they went. */
+static double newton_step(tribo_qcqp_ws *ws) {
+    double size = 0;
+    for (int i = 0; i < ws->n; i++) ws->v1[i] = -ws->v2[i];
+    solve_and_add(ws, ws->v1, ws->y, false);
+    ti_qcqp_gradient(ws, ws->y, ws->g);
+    for (int k = 0; k < ws->m && ws->dim == 2; k++) size = ti_max(fabs(ws->t[k]), size);
+    return size;
+}
+
+double ti_qcqp_note(tribo_qcqp_ws *ws) {
+    double residual = ti_qcqp_residual(ws, ws->y, ws->g);
+    if (residual < ws->best_residual) {
+        ws->best_residual = residual;
+        memcpy(ws->best, ws->y, (size_t)ws->n * sizeof *ws->y);
+    }
+    return residual;
+}
+
+/* Solve on the set found, without regularisation, by refinement with the regularised factor. True if that succeeds.
+ * filter: first take the rounding out of the null space of a singular K, y -= K^-1 eps y, which changes the rest by
+ * O(eps) only. */
+static bool refine(tribo_qcqp_ws *ws, double tol, bool filter) {
+    int n = ws->n;
+    double *y = ws->y, *g = ws->g, *a = ws->v1, before = HUGE_VAL;
+    if (filter) {
+        for (int i = 0; i < n; i++) a[i] = -ws->eps[i] * y[i];
+        solve_and_add(ws, a, y, false);
+    }
+    for (int round = 0; round < 12; round++) {
+        ti_qcqp_project(ws, y);
+        ti_qcqp_turn(ws); /* K stays: since Newton's last step the tangents turned by little */
+        ti_qcqp_gradient(ws, y, g);
+        double now = ti_qcqp_note(ws);
+        if (now < 1e-3 * tol || !(now < 0.5 * before)) break;
+        before = now;
+        for (int i = 0; i < n; i++) a[i] = -g[i];
+        solve_and_add(ws, a, y, filter);
+    }
+    return ti_qcqp_solved(ws, tol);
+}
+
+/* QP: where the number of pivots has stopped to fall, make one of them only, the last. Then no set comes twice
+ * (Murty's rule; Judice and Pires), as eps makes S a P-matrix. */
+static void limit_pivots(tribo_qcqp_ws *ws, int *fewest, int *patience) {
+    int changed = 0, last = 0;
+    for (int i = 0; i < ws->n; i++)
+        if (ws->state[i] != ws->last[i]) changed++, last = i;
+    if (changed < *fewest) {
+        *fewest = changed, *patience = 3;
+    } else if (--*patience < 0) {
+        unsigned char flipped = ws->state[last];
+        memcpy(ws->state, ws->last, (size_t)ws->nc);
+        ws->state[last] = flipped;
+    }
+}
+
+/* How far the last step along the edges may have gone for the tangents to be right to second order: the nearer K is
+ * to singular, the less. */
+static double edge_tolerance(double pivot) {
+    return pivot > 1e-3 ? 1e-3 : pivot < 1e-7 ? 1e-7 : pivot;
+}
+
+int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, bool last_stage, int max_steps) {
+    double *reg = ws->v2, before = HUGE_VAL;
+    size_t contacts = (size_t)ws->nc;
+    int stuck = 0, fewest = ws->nc + 1, patience = 3;
+    bool centered = false, local = false;
+    regularised(ws, reg);
+    ti_qcqp_classify(ws, ws->y, reg);
+    for (int k = 1; k <= max_steps; k++) {
+        to_base(ws);
+        if (local) curvature_at(ws, reg);
+        double pivot = ti_qcqp_factor(ws);
+        if (!(pivot > 0)) return k;
+        double size = newton_step(ws);
+        regularised(ws, reg);
+        double residual = ti_qcqp_residual(ws, ws->y, reg);
+        memcpy(ws->last, ws->state, contacts);
+        ti_qcqp_classify(ws, ws->y, reg);
+        bool same = memcmp(ws->last, ws->state, contacts) == 0;
+        local = same && size < 0.1;
+        if (same && !last_stage && residual < 1e-3) return k;
+        if (same && last_stage && residual < 1e-4 && size < edge_tolerance(pivot)) {
+            if (refine(ws, tol, pivot < 1e-5 && !centered)) return k;
+            /* The set is not that of the limit, or P is too near to singular for eps: a step of the proximal method. */
+            centered = true;
+            memcpy(ws->center, ws->y, (size_t)ws->n * sizeof *ws->y);
+            ti_qcqp_classify(ws, ws->y, ws->g);
+        } else if (ws->dim == 1 && !same) {
+            limit_pivots(ws, &fewest, &patience);
+        }
+        stuck = residual < 0.9 * before ? 0 : stuck + 1;
+        before = residual < before ? residual : before;
+        if (stuck > 4 && ws->dim == 2) return k;
+    }
+    return max_steps;
+}

@@ -1,0 +1,159 @@
+/* problem.c -- workspace, scaling, residual. */
+#include "qcqp/qcqp.h"
+#include <math.h>
+
+/* The compliance eps_i d_i^-2 that picks the solution of least norm is the same for all x, as far as these bounds let
+ * it: below the first it would drown in rounding, above the second it would be part of the problem. */
+static const double eps_mid = 1e-8, eps_low = 1e-11, eps_high = 1e-4;
+
+static void layout(tribo_qcqp_ws *ws, ti_arena *arena) {
+    size_t n = (size_t)ti_ld(ws->n_max), nn = n * n;
+    TI_CARVE(arena, ws->S, nn);
+    TI_CARVE(arena, ws->K, nn);
+    double **vectors[] = {&ws->d,  &ws->b,  &ws->rho, &ws->eps, &ws->y,   &ws->g,  &ws->center, &ws->kappa, &ws->u,
+                          &ws->c0, &ws->c1, &ws->t,   &ws->t2,  &ws->row, &ws->v1, &ws->v2,     &ws->best};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TI_CARVE(arena, *vectors[i], n);
+    TI_CARVE(arena, ws->col, n);
+    TI_CARVE(arena, ws->state, n);
+    TI_CARVE(arena, ws->last, n);
+}
+
+tribo_status tribo_qcqp_ws_new(int n_max, const tribo_allocator *a, tribo_qcqp_ws **out) {
+    if (n_max < 1 || n_max > 20000 || !out) return TRIBO_E_ARG;
+    tribo_qcqp_ws shape = {.n_max = n_max};
+    ti_arena arena = {0};
+    tribo_qcqp_ws *ws;
+    TI_CARVE(&arena, ws, 1);
+    layout(&shape, &arena);
+    arena = (ti_arena){ti_alloc(a, arena.used), 0};
+    if (!arena.base) return TRIBO_E_NOMEM;
+    TI_CARVE(&arena, ws, 1);
+    ws->n_max = n_max;
+    layout(ws, &arena);
+    ws->bytes = arena.used;
+    ws->own_allocator = a != NULL;
+    if (a) ws->allocator = *a;
+    *out = ws;
+    return TRIBO_OK;
+}
+
+void tribo_qcqp_ws_free(tribo_qcqp_ws *ws) {
+    if (!ws) return;
+    tribo_allocator a = ws->allocator;
+    ti_free(ws->own_allocator ? &a : NULL, ws, ws->bytes);
+}
+
+/* d_i, equal on a pair; E_ARG where a diagonal shows that P is not semidefinite. */
+static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
+    size_t n = (size_t)ws->n;
+    double low = HUGE_VAL, high = 0, most = 0, worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        double p = qp->P[i * n + i];
+        most = p > most ? p : most, worst = p < worst ? p : worst;
+    }
+    if (worst < -1e-12 * most) return TRIBO_E_ARG;
+    for (size_t i = 0; i < n; i += (size_t)ws->dim) {
+        double p = qp->P[i * n + i];
+        if (ws->dim == 2) {
+            double c = qp->P[(i + 1) * n + i + 1], o = qp->P[i * n + i + 1];
+            p = 0.5 * (p + c) + sqrt(0.25 * (p - c) * (p - c) + o * o);
+        }
+        double curvature = p > 1e-300 ? p : most > 1e-300 ? most : 1;
+        low = curvature < low ? curvature : low, high = curvature > high ? curvature : high;
+        ws->d[i] = ws->d[i + (size_t)ws->dim - 1] = 1 / sqrt(curvature);
+    }
+    double delta = eps_mid * sqrt(low) * sqrt(high);
+    for (size_t i = 0; i < n; i++) {
+        double e = delta * ws->d[i] * ws->d[i];
+        ws->eps[i] = e < eps_low ? eps_low : e > eps_high ? eps_high : e;
+    }
+    return TRIBO_OK;
+}
+
+/* S := D P D; NaN or Inf in any of it is seen by adding 0 times every entry, down the columns. */
+static bool scale_matrix(tribo_qcqp_ws *ws, const double *P) {
+    size_t n = (size_t)ws->n, ld = (size_t)ws->ld;
+    double *restrict seen = ws->row;
+    const double *restrict d = ws->d;
+    for (size_t j = 0; j < ld; j++) seen[j] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *restrict from = P + i * n;
+        double *restrict to = ws->S + i * ld;
+        double di = d[i];
+        for (size_t j = 0; j < n; j++) {
+            double a = di * from[j] * d[j];
+            to[j] = a, seen[j] += 0 * a;
+        }
+        for (size_t j = n; j < ld; j++) to[j] = 0;
+    }
+    return ti_finite(seen, n);
+}
+
+static double largest(const double *a, int n) {
+    double m = 0;
+    for (int i = 0; i < n; i++) m = fabs(a[i]) > m ? fabs(a[i]) : m;
+    return m;
+}
+
+tribo_status ti_qcqp_scale(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
+    if (!qp || !qp->P || !qp->q || qp->n < 1 || qp->n > ws->n_max || (qp->r && qp->n % 2)) return TRIBO_E_ARG;
+    int n = ws->n = qp->n, dim = ws->dim = qp->r ? 2 : 1, nc = ws->nc = n / dim;
+    ws->ld = ti_ld(n);
+    if (!ti_finite(qp->q, (size_t)n) || (qp->r && !ti_finite(qp->r, (size_t)nc))) return TRIBO_E_NONFINITE;
+    for (int i = 0; i < nc && qp->r; i++)
+        if (qp->r[i] < 0) return TRIBO_E_ARG;
+    tribo_status status = scale_variables(ws, qp);
+    if (status) return status;
+    if (!scale_matrix(ws, qp->P)) return TRIBO_E_NONFINITE;
+    for (int i = 0; i < n; i++) ws->b[i] = ws->d[i] * qp->q[i];
+    double s = largest(ws->b, n);
+    if (dim == 2) {
+        for (int i = 0; i < nc; i++) ws->rho[i] = qp->r[i] / ws->d[2 * i];
+        double reach = largest(ws->rho, nc);
+        s = reach < s ? reach : s;
+    }
+    ws->s = s > 0 ? s : 1;
+    for (int i = 0; i < n; i++) ws->b[i] /= ws->s;
+    for (int i = 0; i < nc && dim == 2; i++) ws->rho[i] /= ws->s;
+    return TRIBO_OK;
+}
+
+void ti_qcqp_gradient(const tribo_qcqp_ws *ws, const double *y, double *g) {
+    ti_matvec_t(ws->n, ws->n, ws->S, ws->ld, y, ws->b, g);
+}
+
+/* How far z is from the disk of radius r, as a factor: z := z * factor is the projection. */
+static inline double shrink(double a, double b, double r) {
+    double h2 = a * a + b * b;
+    return h2 > r * r ? r / sqrt(h2) : 1;
+}
+
+void ti_qcqp_project(const tribo_qcqp_ws *ws, double *y) {
+    if (ws->dim == 1) {
+        for (int i = 0; i < ws->n; i++) y[i] = y[i] < 0 ? 0 : y[i];
+        return;
+    }
+    for (int i = 0; i < ws->nc; i++) {
+        double k = shrink(y[2 * i], y[2 * i + 1], ws->rho[i]);
+        y[2 * i] *= k, y[2 * i + 1] *= k;
+    }
+}
+
+double ti_qcqp_residual(const tribo_qcqp_ws *ws, const double *y, const double *g) {
+    double worst = 0;
+    if (ws->dim == 1) {
+        for (int i = 0; i < ws->n; i++) { /* y - max(0, y - g) = min(y, g) */
+            double e = fabs(y[i] < g[i] ? y[i] : g[i]);
+            worst = ti_max(e, worst);
+        }
+        return worst;
+    }
+    for (int i = 0; i < ws->nc; i++) {
+        const double *a = y + 2 * i, *h = g + 2 * i;
+        double z0 = a[0] - h[0], z1 = a[1] - h[1], k = shrink(z0, z1, ws->rho[i]);
+        double e = ti_max(fabs(a[0] - k * z0), fabs(a[1] - k * z1));
+        if (k == 1) e = ti_max(fabs(h[0]), fabs(h[1]));
+        worst = ti_max(e, worst);
+    }
+    return worst;
+}

@@ -1,0 +1,85 @@
+/* qcqp.h -- the scaled problem and the workspace that the parts of the solver share.
+ *
+ * With x = s D y, D diagonal and equal on the two variables of a pair, the problem becomes
+ *     min 1/2 y'Sy + b'y,   S = D P D,   b = D q / s,   y >= 0 or |y_i| <= rho_i = r_i / (s d_i),
+ * S with diagonal 1 (QP) or diagonal blocks of norm 1 (QCQP), and the largest entry of b or of rho equal to 1. All
+ * tolerances are numbers in these variables. docs/math-qcqp.md, "Scaling".
+ */
+#ifndef TI_QCQP_H
+#define TI_QCQP_H
+#include "base/base.h"
+#include "math/dense.h"
+#include <tribo/qcqp.h>
+
+/* What holds a contact. */
+enum { TI_FREE, TI_EDGE, TI_FIXED };
+
+struct tribo_qcqp_ws {
+    size_t bytes;
+    tribo_allocator allocator;
+    bool own_allocator;
+    int n_max;
+
+    int n, nc, ld, dim; /* dim: variables of a contact, 1 (QP) or 2 (QCQP) */
+    double s;           /* impulse that is 1 in the scaled problem */
+    double *S;          /* (n,ld) */
+    double *d;          /* (n) */
+    double *b;          /* (n) */
+    double *rho;        /* (nc) QCQP */
+    double *eps;        /* (n) regularisation, the scaled image of one number for all x */
+
+    double *y, *g;        /* (n) iterate and S y + b */
+    double *center;       /* (n) the proximal term is eps (y - center) */
+    double *kappa;        /* (nc) curvature of the edge where the contact is TI_EDGE */
+    double *u;            /* (n) its outward direction */
+    unsigned char *state; /* (nc) */
+    unsigned char *last;  /* (nc) */
+
+    int m;           /* reduced variables: y = base + N t */
+    int *col;        /* (n) column k of N has c0, c1 in rows col, col+1 */
+    double *c0, *c1; /* (n) */
+    double *K;       /* (m, ti_ld(m)) factor of N'(S+eps)N + kappa */
+    double *t, *t2;  /* (n) reduced vectors */
+    double *row;     /* (ld) */
+    double *v1, *v2; /* (n) scratch */
+    double *best;    /* (n) the iterate of least residual */
+    double best_residual;
+};
+
+/* --- problem.c --- */
+
+/* Check the arguments, scale, and set eps; status. Reads no start. */
+tribo_status ti_qcqp_scale(tribo_qcqp_ws *ws, const tribo_qcqp *qp);
+/* Max-norm of y - proj(y - g), NaN if anything is. */
+double ti_qcqp_residual(const tribo_qcqp_ws *ws, const double *y, const double *g);
+/* y := its projection */
+void ti_qcqp_project(const tribo_qcqp_ws *ws, double *y);
+/* g := S y + b */
+void ti_qcqp_gradient(const tribo_qcqp_ws *ws, const double *y, double *g);
+
+/* --- active.c --- */
+
+/* state, u and kappa of the point y with gradient g (regularised or not). */
+void ti_qcqp_classify(tribo_qcqp_ws *ws, const double *y, const double *g);
+/* u and N turned to the point ws->y, the states as they are. */
+void ti_qcqp_turn(tribo_qcqp_ws *ws);
+/* N, K from state, u and kappa; K factored. Its smallest pivot, or 0 if it could not be factored. */
+double ti_qcqp_factor(tribo_qcqp_ws *ws);
+/* t := N'a */
+void ti_qcqp_restrict(const tribo_qcqp_ws *ws, const double *a, double *t);
+/* a := a + N t */
+void ti_qcqp_prolong_add(const tribo_qcqp_ws *ws, const double *t, double *a);
+
+/* --- newton.c, admm.c, solve.c --- */
+
+/* Newton from y, g, and if this is the last stage refinement without regularisation. Returns the number of steps. */
+int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, bool last_stage, int max_steps);
+/* ADMM from y; leaves y, g. Returns the number of iterations. */
+int ti_qcqp_admm(tribo_qcqp_ws *ws, double tol, int max_iter);
+/* Residual of y, g, kept in best if it is the least. */
+double ti_qcqp_note(tribo_qcqp_ws *ws);
+/* Has best reached tol, or the rounding of the problem? */
+bool ti_qcqp_solved(const tribo_qcqp_ws *ws, double tol);
+int ti_qcqp_degenerate(const tribo_qcqp_ws *ws, const double *y, const double *g);
+
+#endif
