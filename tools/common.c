@@ -122,60 +122,24 @@ void list_free(string_list *l) {
 }
 
 bool out_open(out_file *o, const char *path) {
-    *o = (out_file){0};
-    if (!path || !strcmp(path, "-")) {
-        o->f = stdout;
-        return true;
-    }
-    struct stat there;
-    bool exists = stat(path, &there) == 0;
+    *o = (out_file){.f = stdout};
+    if (!path || !strcmp(path, "-")) return true;
+    tribo_diag diag = {0};
     o->path = path;
-    if (exists && !S_ISREG(there.st_mode)) { /* a device or a pipe is written as it is; a folder fails here */
-        o->f = fopen(path, "w");
-        return o->f || (trouble("%s: %s", path, strerror(errno)), false);
-    }
-    size_t length = strlen(path) + sizeof ".XXXXXX";
-    o->temporary = malloc(length);
-    if (!o->temporary) return trouble("%s: no memory", path), false;
-    snprintf(o->temporary, length, "%s.XXXXXX", path);
-    int fd = mkstemp(o->temporary);
-    if (fd >= 0) {
-        mode_t mask = umask(0);
-        umask(mask);
-        if (fchmod(fd, exists ? there.st_mode & 07777 : 0666 & ~mask) == 0) o->f = fdopen(fd, "w");
-        if (!o->f) {
-            close(fd);
-            unlink(o->temporary);
-        }
-    }
-    if (!o->f) {
-        trouble("%s: %s", path, strerror(errno));
-        free(o->temporary);
-        o->temporary = NULL;
-    }
-    return o->f;
+    if (ti_output_open(&o->file, path, &diag) != TRIBO_OK) return trouble("%s: %s", path, diag.text), false;
+    o->f = o->file.file;
+    return true;
 }
 
 bool out_close(out_file *o) {
-    const char *name = o->path ? o->path : "standard output";
-    bool good = fflush(o->f) == 0 && !ferror(o->f);
-    int why = errno;
-    if (o->path && fclose(o->f) != 0 && good) good = false, why = errno;
-    if (o->temporary) {
-        if (good && rename(o->temporary, o->path) != 0) good = false, why = errno;
-        if (!good) unlink(o->temporary);
-        free(o->temporary);
-    }
-    if (!good) trouble("%s: %s", name, strerror(why));
-    *o = (out_file){0};
-    return good;
+    tribo_diag diag = {0};
+    if (!o->path)
+        return (fflush(o->f) == 0 && !ferror(o->f)) || (trouble("standard output: %s", strerror(errno)), false);
+    return ti_output_close(&o->file, o->path, &diag) == TRIBO_OK || (trouble("%s: %s", o->path, diag.text), false);
 }
 
 void out_discard(out_file *o) {
-    if (o->path && o->f) fclose(o->f);
-    if (o->temporary) unlink(o->temporary);
-    free(o->temporary);
-    *o = (out_file){0};
+    if (o->path) ti_output_discard(&o->file);
 }
 
 bool make_folder(const char *path) {

@@ -1,6 +1,7 @@
 /* common.h -- what every verb of the command shares: exit codes, messages, options, JSON and files. */
 #ifndef TRIBO_TOOLS_COMMON_H
 #define TRIBO_TOOLS_COMMON_H
+#include "formats/text.h"
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -59,11 +60,11 @@ void list_free(string_list *l);
 
 /* ---- output ---- */
 
-/* A file that appears under its name only when it is complete. */
+/* A file that appears under its name only when it is complete, or standard output. */
 typedef struct out_file {
     FILE *f;
     const char *path; /* NULL: standard output */
-    char *temporary;  /* NULL: written in place (a device, a pipe) */
+    ti_output file;
 } out_file;
 /* path NULL or "-": standard output. @return false after a message. */
 bool out_open(out_file *o, const char *path);

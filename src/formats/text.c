@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool digit(char c) {
@@ -119,6 +120,12 @@ tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **dat
 }
 
 tribo_status ti_output_open(ti_output *o, const char *path, tribo_diag *diag) {
+    struct stat there;
+    o->temporary[0] = 0;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        o->file = fopen(path, "wb");
+        return o->file ? TRIBO_OK : ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: %s", strerror(errno));
+    }
     int length = snprintf(o->temporary, sizeof o->temporary, "%s.tmp%ld", path, (long)getpid());
     if (length < 0 || (size_t)length >= sizeof o->temporary)
         return ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: its name is too long");
@@ -130,8 +137,13 @@ tribo_status ti_output_close(ti_output *o, const char *path, tribo_diag *diag) {
     bool good = fflush(o->file) == 0 && !ferror(o->file);
     int why = errno;
     if (fclose(o->file) != 0 && good) good = false, why = errno;
-    if (good && rename(o->temporary, path) == 0) return TRIBO_OK;
+    if (good && (!o->temporary[0] || rename(o->temporary, path) == 0)) return TRIBO_OK;
     if (good) why = errno;
-    remove(o->temporary);
+    if (o->temporary[0]) remove(o->temporary);
     return ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: %s", strerror(why));
+}
+
+void ti_output_discard(ti_output *o) {
+    fclose(o->file);
+    if (o->temporary[0]) remove(o->temporary);
 }

@@ -19,13 +19,16 @@ tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **dat
                           tribo_diag *diag);
 
 /* A file written as a whole: into a temporary beside it, which takes its name when closed. A reader finds the old
- * contents or the new, never a part. */
+ * contents or the new, never a part. What is there and is no plain file (a device, a pipe, /dev/stdout) is written as
+ * it is: a rename would put a file in its place. */
 typedef struct ti_output {
     FILE *file;
-    char temporary[1024];
+    char temporary[1024]; /* "" where there is none */
 } ti_output;
 tribo_status ti_output_open(ti_output *o, const char *path, tribo_diag *diag);
 /* @return TRIBO_E_IO if anything went wrong since it was opened; the old file is untouched then. */
 tribo_status ti_output_close(ti_output *o, const char *path, tribo_diag *diag);
+/* Give up: the old file stays. */
+void ti_output_discard(ti_output *o);
 
 #endif
