@@ -1,0 +1,141 @@
+/* gradcheck.c -- the verb `gradcheck`: is the gradient of this scene right? */
+#include "gradcheck.h"
+#include "common.h"
+#include "scene.h"
+#include <math.h>
+#include <stdlib.h>
+#include <tribo/tribo.h>
+
+typedef struct arguments {
+    const char *scene, *start;
+    long steps, seed;
+    double tol; /* 0 = by the number of steps */
+    bool json;
+} arguments;
+
+static json_t *result_json(const arguments *a, const grad_task *task, const grad_result *r) {
+    json_t *all = json_object(), *blocks = json_array();
+    json_object_set_new(all, "scene", json_string(a->scene));
+    json_object_set_new(all, "steps", json_integer(a->steps));
+    json_object_set_new(all, "seed", json_integer(a->seed));
+    json_object_set_new(all, "tolerance", json_number(task->tol));
+    json_object_set_new(all, "worst_relative_error", json_number(r->worst));
+    json_object_set_new(all, "worst_forward_reverse", json_number(r->worst_dot));
+    json_object_set_new(all, "ok", json_boolean(r->worst <= task->tol));
+    json_object_set_new(all, "residual", json_number(r->info.residual));
+    json_object_set_new(all, "margin", json_number(r->info.margin));
+    json_object_set_new(all, "degenerate", json_integer(r->info.ndegenerate));
+    for (int i = 0; i < GRAD_BLOCKS; i++) {
+        const grad_block *b = &r->block[i];
+        if (!b->entries) continue;
+        json_t *block = json_object();
+        json_object_set_new(block, "block", json_string(grad_block_names[i]));
+        json_object_set_new(block, "entries", json_integer(b->entries));
+        json_object_set_new(block, "checked", json_integer(b->checked));
+        json_object_set_new(block, "kinks", json_integer(b->kinks));
+        json_object_set_new(block, "jumps", json_integer(b->jumps));
+        json_object_set_new(block, "largest", json_number(b->largest));
+        json_object_set_new(block, "relative_error", json_number(b->worst));
+        json_object_set_new(block, "noise", json_number(b->noise));
+        json_object_set_new(block, "forward_reverse", json_number(b->worst_dot));
+        json_array_append_new(blocks, block);
+    }
+    json_object_set_new(all, "blocks", blocks);
+    return all;
+}
+
+static void print_table(const grad_task *task, const grad_result *r) {
+    printf("%-12s %8s %8s %6s %6s %10s %11s %9s %11s\n", "block", "entries", "checked", "kinks", "jumps", "largest",
+           "rel. error", "noise", "fwd vs rev");
+    for (int i = 0; i < GRAD_BLOCKS; i++) {
+        const grad_block *b = &r->block[i];
+        if (b->entries)
+            printf("%-12s %8d %8d %6d %6d %10.3g %11.2g %9.1g %11.2g\n", grad_block_names[i], b->entries, b->checked,
+                   b->kinks, b->jumps, b->largest, b->worst, b->noise, b->worst_dot);
+    }
+    printf("worst %.2g (%s %.0e); contact residual %.1e, margin %.1e, degenerate contacts %d\n", r->worst,
+           r->worst <= task->tol ? "within" : "NOT within", task->tol, r->info.residual, r->info.margin,
+           r->info.ndegenerate);
+}
+
+static int check_scene(const arguments *a, const tribo_model *m) {
+    enum { PER_BLOCK = 12 };
+    grad_task task = {.model = m, .steps = (int)a->steps, .seed = (uint64_t)a->seed, .per_block = PER_BLOCK};
+    grad_result result;
+    double *x0 = calloc((size_t)tribo_model_sizes(m).nx + 1, sizeof *x0);
+    if (!x0) return trouble("no memory");
+    tribo_model_state0(m, x0);
+    int status = a->start ? scene_start(a->start, m, x0) : EXIT_SUCCESS;
+    if (status == EXIT_SUCCESS) {
+        task.x0 = x0;
+        task.tol = a->tol > 0 ? a->tol : a->steps == 1 ? 1e-6 : 1e-5;
+        task.options = tribo_default_options();
+        task.options.tol = 1e-13; /* differences see what a solve leaves open */
+        tribo_status s = grad_check(&task, &result);
+        if (s < 0)
+            status = input_message(a->scene, 0, "%s", tribo_status_text(s));
+        else
+            status = result.worst <= task.tol ? EXIT_SUCCESS : EXIT_NOT_CONVERGED;
+    }
+    if (status == EXIT_SUCCESS || status == EXIT_NOT_CONVERGED) {
+        json_t *all = a->json ? result_json(a, &task, &result) : NULL;
+        if (a->json)
+            json_write(stdout, all, true);
+        else
+            print_table(&task, &result);
+        json_decref(all);
+        if (fflush(stdout) != 0 || ferror(stdout)) status = trouble("the result could not be written");
+    }
+    free(x0);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    const struct option options[] = {{"steps", required_argument, NULL, 'n'},
+                                     {"seed", required_argument, NULL, 's'},
+                                     {"start", required_argument, NULL, 'x'},
+                                     {"tol", required_argument, NULL, 't'},
+                                     {"json", no_argument, NULL, 'j'},
+                                     {"help", no_argument, NULL, 'h'},
+                                     {0}};
+    arguments a = {.steps = 1, .seed = 1};
+    const verb *v = &verb_gradcheck;
+    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+        if (code < 0) return option_exit(code);
+        if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
+        if (code == 1) a.scene = optarg;
+        if (code == 'n' && !parse_integer(optarg, 1, 100000, &a.steps))
+            return usage_error(v, "--steps takes an integer from 1 to 100000, not %s", optarg);
+        if (code == 's' && !parse_integer(optarg, 0, 1000000000, &a.seed))
+            return usage_error(v, "--seed takes an integer from 0 to 1e9, not %s", optarg);
+        if (code == 't' && (!parse_number(optarg, 0, 1, &a.tol) || a.tol == 0))
+            return usage_error(v, "--tol takes a number above 0, at most 1, not %s", optarg);
+        if (code == 'x') a.start = optarg;
+        if (code == 'j') a.json = true;
+    }
+    if (!a.scene) return usage_error(v, "which scene?");
+    tribo_model *m = NULL;
+    int status = scene_load(a.scene, &m);
+    if (status == EXIT_SUCCESS) status = check_scene(&a, m);
+    tribo_model_free(m);
+    return status;
+}
+
+const verb verb_gradcheck = {
+    .name = "gradcheck",
+    .summary = "compare the gradient of a scene's motion with differences",
+    .help =
+        "usage: tribo gradcheck SCENE [--steps N] [--seed N] [--start FILE.csv] [--tol T] [--json]\n"
+        "Simulates N steps, differentiates a random loss of the motion by the reverse pass, and compares with\n"
+        "extrapolated differences, block by block: start state, forces, and every kind of parameter.\n"
+        "  --steps N         steps (default 1)\n"
+        "  --seed N          of the loss, of small forces, and of which arguments are compared (default 1)\n"
+        "  --start FILE.csv  start from the first row instead of the scene's start\n"
+        "  --tol T           relative error allowed in a block (default 1e-6 for one step, 1e-5 for more)\n"
+        "  --json            JSON instead of a table\n"
+        "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise).\n"
+        "Where the motion has a derivative on each side (a kink), the reverse has to give one of the two; where it\n"
+        "jumps there is none.\n"
+        "Exit status: 0 all blocks within the tolerance; 2 usage; 3 bad input; 4 a block is not.\n",
+    .run = run,
+};

@@ -1,0 +1,216 @@
+/* simulate.c -- the verb `simulate`: a scene's motion as a table of states. */
+#include "common.h"
+#include "scene.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tribo/sim.h>
+
+typedef struct arguments {
+    const char *scene, *start, *controls, *out;
+    double duration, dt; /* 0 = not given */
+    bool json;
+} arguments;
+
+/* A run: rows at times, and what happened between them. */
+typedef struct run_state {
+    const tribo_model *m;
+    tribo_sizes n;
+    tribo_ws *ws;
+    double *p, *u;
+    const tribo_controls *controls;
+    int rows;
+    double *time, *x;   /* (rows), (rows,nx) */
+    double dt;          /* longest step */
+    long steps, failed; /* failed: steps that did not reach their tolerance */
+    double residual, penetration;
+    tribo_rung rung;
+} run_state;
+
+/* A workspace for steps of dt; the last one where that was its step, to rounding. */
+static tribo_status use_step(run_state *r, double dt) {
+    if (r->ws && fabs(tribo_ws_options(r->ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
+    tribo_options o = tribo_default_options();
+    o.dt = dt;
+    tribo_ws_free(r->ws);
+    r->ws = NULL;
+    return tribo_ws_new(r->m, &o, NULL, &r->ws);
+}
+
+/* From one row to the next, in whole steps of at most dt. */
+static tribo_status advance(run_state *r, int row) {
+    double from = r->time[row], span = r->time[row + 1] - from, n = ceil(span / r->dt * (1 - 1e-9));
+    double *x = r->x + (size_t)(row + 1) * (size_t)r->n.nx;
+    memcpy(x, x - r->n.nx, (size_t)r->n.nx * sizeof *x);
+    tribo_status s = use_step(r, span / n);
+    for (double k = 0; k < n && s == TRIBO_OK; k++) {
+        if (r->controls) tribo_controls_at(r->controls, from + span * k / n, r->u);
+        tribo_status step = tribo_step(r->ws, r->p, x, r->u, x, NULL);
+        if (step < 0) return step;
+        const tribo_step_info *info = tribo_last_info(r->ws);
+        r->steps++;
+        r->failed += step == TRIBO_NOT_CONVERGED;
+        if (!(info->residual <= r->residual)) r->residual = info->residual;
+        if (!(info->penetration <= r->penetration)) r->penetration = info->penetration;
+        if (info->rung > r->rung) r->rung = info->rung;
+    }
+    return s;
+}
+
+/* Rows at the times of a recording, from its first to the end of the duration. */
+static int rows_of_recording(run_state *r, const arguments *a) {
+    tribo_trajectory *t = NULL;
+    int status = recording_load(a->start, r->m, &t);
+    if (status == EXIT_SUCCESS) {
+        const double *time = tribo_trajectory_times(t);
+        double end = a->duration > 0 ? time[0] + a->duration : HUGE_VAL;
+        while (r->rows < tribo_trajectory_rows(t) && time[r->rows] <= end) r->rows++;
+        r->time = calloc((size_t)r->rows, sizeof *r->time);
+        r->x = calloc((size_t)r->rows * (size_t)r->n.nx, sizeof *r->x);
+        if (r->time && r->x) {
+            memcpy(r->time, time, (size_t)r->rows * sizeof *time);
+            memcpy(r->x, tribo_trajectory_states(t), (size_t)r->n.nx * sizeof *r->x);
+        } else {
+            status = trouble("no memory");
+        }
+    }
+    tribo_trajectory_free(t);
+    return status;
+}
+
+/* Rows at every step from the scene's start. */
+static int rows_of_steps(run_state *r, const arguments *a) {
+    enum { ROWS_MAX = 50000000 };
+    double duration = a->duration > 0 ? a->duration : 1, n = floor(duration / r->dt * (1 + 1e-9));
+    if (!(n * r->n.nx < ROWS_MAX))
+        return usage_error(&verb_simulate, "%g s in steps of %g s for %d bodies are too many numbers", duration, r->dt,
+                           r->n.nbody);
+    r->rows = (int)n + 1;
+    r->time = calloc((size_t)r->rows, sizeof *r->time);
+    r->x = calloc((size_t)r->rows * (size_t)r->n.nx, sizeof *r->x);
+    if (!r->time || !r->x) return trouble("no memory");
+    for (int i = 0; i < r->rows; i++) r->time[i] = i * r->dt;
+    tribo_model_state0(r->m, r->x);
+    return EXIT_SUCCESS;
+}
+
+static int write_json(const run_state *r, const arguments *a, double seconds) {
+    const double *last = r->x + (size_t)(r->rows - 1) * (size_t)r->n.nx;
+    json_t *all = json_object();
+    json_object_set_new(all, "scene", json_string(a->scene));
+    json_object_set_new(all, "rows", json_integer(r->rows));
+    json_object_set_new(all, "steps", json_integer(r->steps));
+    json_object_set_new(all, "not_converged", json_integer(r->failed));
+    json_object_set_new(all, "residual", json_number(r->residual));
+    json_object_set_new(all, "penetration", json_number(r->penetration));
+    json_object_set_new(all, "energy_start", json_number(tribo_energy(r->m, r->p, r->x)));
+    json_object_set_new(all, "energy_end", json_number(tribo_energy(r->m, r->p, last)));
+    json_object_set_new(all, "time_end", json_number(r->time[r->rows - 1]));
+    json_object_set_new(all, "state_end", json_numbers(last, (size_t)r->n.nx));
+    json_object_set_new(all, "seconds", json_number(seconds));
+    bool good = json_write(stdout, all, true) && fflush(stdout) == 0;
+    json_decref(all);
+    return good ? EXIT_SUCCESS : trouble("the result could not be written");
+}
+
+/* The table to a file, or to standard output where there is neither --out nor --json. */
+static int write_rows(const run_state *r, const arguments *a) {
+    if (!a->out && a->json) return EXIT_SUCCESS;
+    const char *path = a->out && strcmp(a->out, "-") ? a->out : "/dev/stdout";
+    tribo_diag diag = {0};
+    fflush(stdout);
+    tribo_status s = tribo_trajectory_save(path, r->m, r->rows, r->time, r->x, &diag);
+    return s < 0 ? trouble("%s: %s", path, diag.text[0] ? diag.text : tribo_status_text(s)) : EXIT_SUCCESS;
+}
+
+static int simulate(run_state *r, const arguments *a) {
+    double started = seconds_now();
+    tribo_status s = TRIBO_OK;
+    for (int row = 0; row + 1 < r->rows && s == TRIBO_OK; row++) {
+        s = advance(r, row);
+        if (s < 0)
+            return input_message(a->scene, 0, "after %ld steps, at %g s: %s", r->steps, r->time[row],
+                                 tribo_status_text(s));
+    }
+    double seconds = seconds_now() - started;
+    int status = write_rows(r, a);
+    if (status == EXIT_SUCCESS && a->json) status = write_json(r, a, seconds);
+    if (status == EXIT_SUCCESS && r->failed) {
+        fprintf(stderr, "tribo simulate: %ld of %ld steps did not converge; worst residual %.1e\n", r->failed, r->steps,
+                r->residual);
+        status = EXIT_NOT_CONVERGED;
+    }
+    return status;
+}
+
+static int run_scene(const arguments *a) {
+    tribo_model *m = NULL;
+    tribo_controls *controls = NULL;
+    run_state r = {0};
+    int status = scene_load(a->scene, &m);
+    if (status == EXIT_SUCCESS) {
+        r.m = m;
+        r.n = tribo_model_sizes(m);
+        r.dt = a->dt > 0 ? a->dt : tribo_model_timestep(m);
+        r.p = calloc((size_t)r.n.np, sizeof *r.p);
+        r.u = calloc((size_t)r.n.nu, sizeof *r.u);
+        if (!r.p || !r.u) status = trouble("no memory");
+    }
+    if (status == EXIT_SUCCESS && a->controls) status = controls_load(a->controls, m, &controls);
+    if (status == EXIT_SUCCESS) status = a->start ? rows_of_recording(&r, a) : rows_of_steps(&r, a);
+    if (status == EXIT_SUCCESS) {
+        tribo_model_params(m, r.p);
+        r.controls = controls;
+        status = simulate(&r, a);
+    }
+    tribo_ws_free(r.ws);
+    tribo_controls_free(controls);
+    tribo_model_free(m);
+    free(r.p);
+    free(r.u);
+    free(r.time);
+    free(r.x);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    const struct option options[] = {
+        {"duration", required_argument, NULL, 'd'}, {"dt", required_argument, NULL, 's'},
+        {"start", required_argument, NULL, 'x'},    {"controls", required_argument, NULL, 'u'},
+        {"out", required_argument, NULL, 'o'},      {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {0}};
+    const verb *v = &verb_simulate;
+    arguments a = {0};
+    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+        if (code < 0) return option_exit(code);
+        if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
+        if (code == 1) a.scene = optarg;
+        if (code == 'd' && (!parse_number(optarg, 0, 1e9, &a.duration) || a.duration == 0))
+            return usage_error(v, "--duration takes a time above 0 s, not %s", optarg);
+        if (code == 's' && (!parse_number(optarg, 0, 1e3, &a.dt) || a.dt == 0))
+            return usage_error(v, "--dt takes a time above 0 s, not %s", optarg);
+        if (code == 'x') a.start = optarg;
+        if (code == 'u') a.controls = optarg;
+        if (code == 'o') a.out = optarg;
+        if (code == 'j') a.json = true;
+    }
+    if (!a.scene) return usage_error(v, "which scene?");
+    return run_scene(&a);
+}
+
+const verb verb_simulate = {
+    .name = "simulate",
+    .summary = "simulate a scene and write its states",
+    .help = "usage: tribo simulate SCENE [--duration S] [--dt S] [--start FILE.csv] [--controls FILE.csv]\n"
+            "                            [--out FILE.csv] [--json]\n"
+            "Simulates an MJCF scene and writes one row of states a step, as CSV.\n"
+            "  --duration S          seconds (default 1, or as long as the start file)\n"
+            "  --dt S                length of a step (default: the scene's timestep)\n"
+            "  --start FILE.csv      start from its first row, and write rows at its times; steps are then shortened\n"
+            "                        so that a whole number of them fills the time between two rows\n"
+            "  --controls FILE.csv   forces and torques over time, each row held until the next\n"
+            "  --out FILE.csv        where to write (default: standard output, unless --json)\n"
+            "  --json                a summary as JSON on standard output\n"
+            "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
+    .run = run,
+};
