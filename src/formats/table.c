@@ -22,28 +22,6 @@ typedef struct reader {
 
 enum { TIME = -1, CELLS_LIMIT = 1 << 26 };
 
-/* First byte that is not part of well-formed UTF-8 text, or NULL. A NUL is not text either. */
-static const char *malformed(const char *text, const char *end) {
-    for (const unsigned char *c = (const unsigned char *)text, *e = (const unsigned char *)end; c < e;) {
-        int more = *c < 0x80                 ? 0
-                   : *c >= 0xc2 && *c < 0xe0 ? 1
-                   : *c >= 0xe0 && *c < 0xf0 ? 2
-                   : *c >= 0xf0 && *c < 0xf5 ? 3
-                                             : -1;
-        if (more < 0 || *c == 0 || e - c <= more) return (const char *)c;
-        for (int i = 1; i <= more; i++)
-            if ((c[i] & 0xc0) != 0x80) return (const char *)c;
-        c += more + 1;
-    }
-    return NULL;
-}
-
-static int count_lines(const char *at, const char *end) {
-    int n = 1;
-    for (; at < end; at++) n += *at == '\n';
-    return n;
-}
-
 static bool blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -231,8 +209,8 @@ static const char *past_mark(const char *text, size_t n) {
 
 tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
                            const double *fill, const tribo_allocator *a, ti_table **t, tribo_diag *diag) {
-    const char *bad = malformed(text, text + n);
-    if (bad) return ti_fail(diag, TRIBO_E_PARSE, count_lines(text, bad), "this is not UTF-8 text");
+    const char *bad = ti_not_text(text, text + n);
+    if (bad) return ti_fail(diag, TRIBO_E_PARSE, ti_count_lines(text, bad), "this is not UTF-8 text");
     reader r = {.at = past_mark(text, n), .end = text + n, .kind = kind, .m = m, .width = width, .diag = diag};
     size_t bytes = sizeof *r.column * (size_t)(width + 1);
     r.column = ti_alloc(a, bytes);

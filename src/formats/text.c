@@ -86,6 +86,27 @@ void ti_write_number(double x, char text[TI_NUMBER_TEXT]) {
     }
 }
 
+const char *ti_not_text(const char *text, const char *end) {
+    for (const unsigned char *c = (const unsigned char *)text, *e = (const unsigned char *)end; c < e;) {
+        int more = *c < 0x80                 ? 0
+                   : *c >= 0xc2 && *c < 0xe0 ? 1
+                   : *c >= 0xe0 && *c < 0xf0 ? 2
+                   : *c >= 0xf0 && *c < 0xf5 ? 3
+                                             : -1;
+        if (more < 0 || *c == 0 || e - c <= more) return (const char *)c;
+        for (int i = 1; i <= more; i++)
+            if ((c[i] & 0xc0) != 0x80) return (const char *)c;
+        c += more + 1;
+    }
+    return NULL;
+}
+
+int ti_count_lines(const char *at, const char *end) {
+    int n = 1;
+    for (; at < end; at++) n += *at == '\n';
+    return n;
+}
+
 tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **data, size_t *n, size_t *bytes,
                           tribo_diag *diag) {
     FILE *file = path ? fopen(path, "rb") : NULL;

@@ -12,6 +12,11 @@ enum { TI_NUMBER_TEXT = 32 };
 /* The shortest text that ti_read_number() turns back into x; "nan" for NaN. */
 void ti_write_number(double x, char text[TI_NUMBER_TEXT]);
 
+/* First byte that is not part of well-formed UTF-8 text, or NULL. A NUL is not text either. */
+const char *ti_not_text(const char *text, const char *end);
+/* The line that `end` is on, counted from 1 at `at`. */
+int ti_count_lines(const char *at, const char *end);
+
 enum { TI_FILE_LIMIT = 256 << 20 }; /* bytes; a larger file is refused */
 /* Read a whole file, NUL-terminated (*n does not count the NUL). Release with ti_free(a, *data, *bytes).
  * @return TRIBO_OK; TRIBO_E_IO; TRIBO_E_NOMEM; TRIBO_E_PARSE (too large). */

@@ -17,6 +17,8 @@ static void refuse_dtd(void *context, const xmlChar *name, const xmlChar *extern
 
 tribo_status ti_xml_parse(const char *text, size_t n, xmlDoc **doc, tribo_diag *diag) {
     if (n == 0) return ti_fail(diag, TRIBO_E_PARSE, 0, "the file is empty");
+    const char *bad = ti_not_text(text, text + n); /* before libxml2 converts it, and says so on standard error */
+    if (bad) return ti_fail(diag, TRIBO_E_PARSE, ti_count_lines(text, bad), "this is not UTF-8 text");
     if (n > INT32_MAX) return ti_fail(diag, TRIBO_E_PARSE, 0, "the file is too large");
     xmlParserCtxt *parser = xmlNewParserCtxt();
     if (!parser) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
@@ -24,7 +26,7 @@ tribo_status ti_xml_parse(const char *text, size_t n, xmlDoc **doc, tribo_diag *
     parser->_private = &dtd;
     parser->sax->internalSubset = refuse_dtd;
     int options = XML_PARSE_NONET | XML_PARSE_BIG_LINES | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
-    xmlDoc *made = xmlCtxtReadMemory(parser, text, (int)n, NULL, NULL, options);
+    xmlDoc *made = xmlCtxtReadMemory(parser, text, (int)n, NULL, "UTF-8", options);
     tribo_status status = TRIBO_OK;
     const xmlError *why = xmlCtxtGetLastError(parser);
     if (dtd) {
