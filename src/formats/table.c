@@ -66,16 +66,15 @@ static tribo_status fail(const reader *r, const char *what, span cell, const cha
 
 /* Place of a column `BODY.word`; -2 if there is none. */
 static int place_of(const reader *r, span cell) {
-    const char *dot = cell.end;
-    while (dot > cell.at && *dot != '.') dot--;
-    size_t name = (size_t)(dot - cell.at);
-    if (dot == cell.end || *dot != '.') return -2;
-    size_t word = (size_t)(cell.end - dot - 1);
+    const char *own_word = cell.end; /* after the last dot */
+    while (own_word > cell.at && own_word[-1] != '.') own_word--;
+    if (own_word == cell.at) return -2;
+    size_t name = (size_t)(own_word - 1 - cell.at), word = (size_t)(cell.end - own_word);
     for (int b = 0; b < r->m->size.nbody; b++) {
         const char *own = r->m->body[b].name;
         if (strlen(own) != name || memcmp(own, cell.at, name) != 0) continue;
         for (int w = 0; w < r->kind->nword; w++)
-            if (strlen(r->kind->word[w]) == word && memcmp(r->kind->word[w], dot + 1, word) == 0)
+            if (strlen(r->kind->word[w]) == word && memcmp(r->kind->word[w], own_word, word) == 0)
                 return r->kind->place(r->m, b, w);
     }
     return -2;
