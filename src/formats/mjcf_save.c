@@ -262,15 +262,8 @@ static void unit_quaternions(const tribo_model *m, double *p) {
     }
 }
 
-static bool counts(const tribo_model *m, int index) {
-    for (int i = 0; i < m->npossible; i++)
-        for (int k = 0; k < TI_P_PAIR; k++)
-            if (m->pair[i].material[k] == index) return true;
-    return false;
-}
-
 /* Of two geoms of equal priority the larger number counts. Where that would now be the other one's, and it counts
- * nowhere else, lower it: it is idle. @return false where that does not help: see the caller. */
+ * nowhere else, lower it. @return false, and say so, where that is not possible. */
 static bool keep_choices(const tribo_model *m, double *p, tribo_diag *diag) {
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     for (int i = 0; i < m->npossible; i++) {
@@ -279,11 +272,12 @@ static bool keep_choices(const tribo_model *m, double *p, tribo_diag *diag) {
         if (a->priority != b->priority || pair->material[0] >= pairs_at) continue;
         for (int k = 0; k < TI_P_PAIR; k++) {
             int won = pair->material[k], lost = (won == a->p + TI_P_MATERIAL + k ? b->p : a->p) + TI_P_MATERIAL + k;
-            bool ok = won < lost ? p[won] >= p[lost] : p[won] > p[lost];
-            if (ok) continue;
-            if (p[won] > 0 || won < lost) p[lost] = won < lost ? p[won] : 0;
-            if (p[won] > p[lost] || won < lost) ok = !counts(m, lost);
-            if (ok) continue;
+            bool ties = won < lost; /* of equal numbers, that of the lower id counts */
+            if (ties ? p[won] >= p[lost] : p[won] > p[lost]) continue;
+            if (!m->used[lost] && (ties || p[won] > 0)) {
+                p[lost] = ties ? p[won] : 0;
+                continue;
+            }
             ti_fail(diag, TRIBO_E_ARG, 0, "geoms %s and %s: another one's material would count; give one a priority",
                     a->name, b->name);
             return false;

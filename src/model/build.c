@@ -16,7 +16,9 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, w->body, n->nbody);
     TI_CARVE(at, w->geom, n->ngeom);
     TI_CARVE(at, w->body_geom, n->nmoving);
-    TI_CARVE(at, w->p0, TI_P_BODIES + n->nbody * TI_P_BODY + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR);
+    int np = TI_P_BODIES + n->nbody * TI_P_BODY + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+    TI_CARVE(at, w->p0, np);
+    TI_CARVE(at, w->used, np);
     TI_CARVE(at, w->x0, 13 * n->nbody);
     TI_CARVE(at, w->pair_name, n->npair);
     TI_CARVE(at, w->pair_geom, 2 * n->npair);
@@ -86,6 +88,22 @@ static void fill_pairs(tribo_model *m, const tribo_builder *b) {
             m->pair_at[(size_t)i * (size_t)ng + (size_t)j] = m->pair_at[(size_t)j * (size_t)ng + (size_t)i] = n++;
         }
     m->npossible = n;
+}
+
+/* A geom that touches nothing, a number of a material that never counts, a plane's size: the dynamics sees none. */
+static void mark_used(tribo_model *m) {
+    for (int i = 0; i < TI_P_BODIES + m->size.nbody * TI_P_BODY; i++) m->used[i] = true;
+    for (int i = 0; i < m->npossible; i++) {
+        const ti_pair *pair = &m->pair[i];
+        for (int k = 0; k < TI_P_PAIR; k++) m->used[pair->material[k]] = true;
+        for (int side = 0; side < 2; side++) {
+            const ti_geom *g = &m->geom[side ? pair->b : pair->a];
+            int nsize = g->shape == TRIBO_BOX ? 3 : g->shape == TRIBO_SPHERE ? 1 : 0;
+            for (int k = 0; k < nsize; k++) m->used[g->p + TI_P_SIZE + k] = true;
+            for (int k = 0; k < 3; k++) m->used[g->p + TI_P_POS + k] = true;
+            for (int k = 0; k < 4; k++) m->used[g->p + TI_P_QUAT + k] = g->shape != TRIBO_SPHERE;
+        }
+    }
 }
 
 static char *take_text(char **text, const char *name) {
@@ -183,6 +201,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_bodies(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);
+    mark_used(m);
     return m;
 }
 

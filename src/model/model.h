@@ -40,6 +40,7 @@ struct tribo_model {
     ti_geom *geom;    /* (ngeom) */
     int *body_geom;   /* (ngeom of bodies) geom ids, body after body */
     double *p0;       /* (np) */
+    bool *used;       /* (np) does any number of the dynamics depend on it? */
     double *x0;       /* (nx) */
     char **pair_name; /* (npair) */
     int *pair_geom;   /* (npair,2) */

@@ -64,29 +64,6 @@ static owner owner_of(const tribo_model *m, int index) {
     return o;
 }
 
-static bool geom_touches(const tribo_model *m, int geom) {
-    for (int i = 0; i < m->npossible; i++)
-        if (m->pair[i].a == geom || m->pair[i].b == geom) return true;
-    return false;
-}
-
-static bool material_counts(const tribo_model *m, int index) {
-    for (int i = 0; i < m->npossible; i++)
-        for (int k = 0; k < TI_P_PAIR; k++)
-            if (m->pair[i].material[k] == index) return true;
-    return false;
-}
-
-static bool is_used(const tribo_model *m, int index, const owner *o) {
-    if (o->entry->kind >= TRIBO_PARAM_FRICTION) return material_counts(m, index);
-    if (o->geom < 0) return true;
-    tribo_shape shape = m->geom[o->geom].shape;
-    int at = index - m->geom[o->geom].p;
-    if (at < TI_P_POS && (shape == TRIBO_PLANE || (shape == TRIBO_SPHERE && at > TI_P_SIZE))) return false;
-    if (o->entry->kind == TRIBO_PARAM_QUAT && shape == TRIBO_SPHERE) return false;
-    return geom_touches(m, o->geom);
-}
-
 static void bounds(const entry *e, double *lower, double *upper) {
     *lower = -INFINITY;
     *upper = INFINITY;
@@ -119,7 +96,7 @@ tribo_status tribo_param_describe(const tribo_model *m, int index, tribo_param_i
     owner o = owner_of(m, index);
     *info = (tribo_param_info){.kind = o.entry->kind, .body = o.body, .geom = o.geom, .pair = o.pair};
     snprintf(info->name, sizeof info->name, "%s/%s", o.name, o.entry->suffix);
-    info->used = is_used(m, index, &o);
+    info->used = m->used[index];
     bounds(o.entry, &info->lower, &info->upper);
     return TRIBO_OK;
 }
@@ -152,8 +129,7 @@ static int collect(const tribo_model *m, const entry *e, int n, int at, const ch
                    int max, int found) {
     for (int i = 0; i < n; i++) {
         if (!matches(e[i].suffix, path, whole)) continue;
-        owner o = owner_of(m, at + i);
-        if (!whole && !is_used(m, at + i, &o)) continue;
+        if (!whole && !m->used[at + i]) continue;
         if (found < max) index[found] = at + i;
         found++;
     }
