@@ -1,5 +1,6 @@
 /* test_qcqp.c -- the QP and QCQP solver: known answers, enumeration, planted solutions, the reference set, gradients.
  */
+#include "qcqp/qcqp.h"
 #include "qcqp_problems.h"
 #include "test_main.h"
 #include <stdio.h>
@@ -303,9 +304,10 @@ START_TEST(families_converge_warm_and_cold) {
                     ck_assert_double_le(fabs(b), 1e-9 * scale);
                     ck_assert_double_le(fabs(c - dual[i]), 1e-12 * scale);
                 }
-                if (dim == 2 && f != WELL) continue;
-                ck_assert_double_le(distance(n, warm, cold), 1e-8 * impulse);
-                ck_assert_double_le(distance(n, far, cold), 1e-8 * impulse);
+                /* impulses of least norm; disks that bind those alone are found less sharply */
+                double tol = dim == 2 && f != WELL ? 1e-6 : 1e-8;
+                ck_assert_double_le(distance(n, warm, cold), tol * impulse);
+                ck_assert_double_le(distance(n, far, cold), tol * impulse);
             }
 }
 END_TEST
@@ -328,6 +330,26 @@ START_TEST(order_of_contacts_does_not_matter) {
             solve(&qp, y);
             for (int i = 0; i < n; i++) back[i / dim * 5 % nc * dim + i % dim] = y[i];
             ck_assert_double_le(distance(n, back, x), (f == WELL ? 1e-12 : 1e-8) * size(n, x));
+        }
+}
+END_TEST
+
+/* The last rung of the ladder by itself: it is so rarely needed that no other test would miss it. */
+START_TEST(admm_alone_converges) {
+    for (int dim = 1; dim <= 2; dim++)
+        for (int f = 0; f <= HYPERSTATIC; f++) {
+            uint64_t seed = 9;
+            double want[NMAX];
+            int n = dim * 12;
+            draw_problem((family)f, 12, dim, &seed, P, q, r);
+            tribo_qcqp qp = problem(n, dim);
+            solve(&qp, want);
+            ck_assert_int_eq(ti_qcqp_scale(ws, &qp), TRIBO_OK);
+            memset(ws->y, 0, sizeof want[0] * (size_t)n);
+            ck_assert_double_gt(ti_qcqp_residual(ws, ws->y, ws->b), 0.1);
+            int made = ti_qcqp_admm(ws, 1e-11, 4000);
+            ck_assert_int_lt(made, 4000);
+            ck_assert_double_le(ti_qcqp_residual(ws, ws->y, ws->g), 1e-9);
         }
 }
 END_TEST
@@ -583,6 +605,7 @@ static Suite *suite(void) {
     tcase_add_test(t, planted_solutions_come_back);
     tcase_add_test(t, families_converge_warm_and_cold);
     tcase_add_test(t, order_of_contacts_does_not_matter);
+    tcase_add_test(t, admm_alone_converges);
     tcase_add_test(t, gradients_match_differences);
     tcase_add_test(t, gradients_accumulate_and_may_be_skipped);
     tcase_add_test(t, degenerate_contacts_are_counted);

@@ -39,13 +39,22 @@ static void to_base(tribo_qcqp_ws *ws) {
     regularised(ws, ws->v2);
 }
 
-/* The curvature of the edges where y is on them, which near the solution is better than that of the natural map. */
-static void curvature_at(tribo_qcqp_ws *ws, const double *g) {
-    for (int i = 0; i < ws->nc; i++) {
+/* The curvature of edge i at y, which near the solution is better than that of the natural map. */
+static double curvature_at(const tribo_qcqp_ws *ws, int i, const double *g) {
+    double gamma = -(ws->u[2 * i] * g[2 * i] + ws->u[2 * i + 1] * g[2 * i + 1]) / ws->rho[i];
+    return gamma > 0 ? gamma : 0;
+}
+
+/* Is the solution that the factor led to surely the only one? Not where the curvature of an edge has gone since it was
+ * factored, nor where an edge holds nothing: the contact could leave it inwards, for a solution of lesser norm. */
+static bool only_one(const tribo_qcqp_ws *ws, double pivot) {
+    const double weak = 1e-6;
+    for (int i = 0; i < ws->nc && ws->dim == 2; i++) {
         if (ws->state[i] != TI_EDGE) continue;
-        double gamma = -(ws->u[2 * i] * g[2 * i] + ws->u[2 * i + 1] * g[2 * i + 1]) / ws->rho[i];
-        ws->kappa[i] = gamma > 0 ? gamma : 0;
+        double kappa = curvature_at(ws, i, ws->g);
+        if (kappa < weak || fabs(kappa - ws->factored[i]) > 0.1 * pivot) return false;
     }
+    return true;
 }
 
 /* y and g move on to the solution of the linearised problem. How far along the edges they went. */
@@ -111,7 +120,7 @@ static double edge_tolerance(double pivot) {
     return pivot > 1e-3 ? 1e-3 : pivot < 1e-7 ? 1e-7 : pivot;
 }
 
-int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, bool last_stage, int max_steps) {
+int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, ti_qcqp_goal goal, int max_steps) {
     double *reg = ws->v2, before = HUGE_VAL;
     size_t contacts = (size_t)ws->nc;
     int stuck = 0, fewest = ws->nc + 1, patience = 3;
@@ -120,23 +129,39 @@ int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, bool last_stage, int max_steps
     ti_qcqp_classify(ws, ws->y, reg);
     for (int k = 1; k <= max_steps; k++) {
         to_base(ws);
-        if (local) curvature_at(ws, reg);
+        for (int i = 0; i < ws->nc && local; i++)
+            if (ws->state[i] == TI_EDGE) ws->kappa[i] = curvature_at(ws, i, reg);
         double pivot = ti_qcqp_factor(ws);
         if (!(pivot > 0)) return k;
         double size = newton_step(ws);
         regularised(ws, reg);
         double residual = ti_qcqp_residual(ws, ws->y, reg);
         memcpy(ws->last, ws->state, contacts);
+        memcpy(ws->factored, ws->kappa, contacts * sizeof *ws->kappa);
         ti_qcqp_classify(ws, ws->y, reg);
         bool same = memcmp(ws->last, ws->state, contacts) == 0;
-        local = same && size < 0.1;
-        if (same && !last_stage && residual < 1e-3) return k;
-        if (same && last_stage && residual < 1e-4 && size < edge_tolerance(pivot)) {
-            if (refine(ws, tol, pivot < 1e-5 && !centered)) return k;
-            /* The set is not that of the limit, or P is too near to singular for eps: a step of the proximal method. */
-            centered = true;
-            memcpy(ws->center, ws->y, (size_t)ws->n * sizeof *ws->y);
-            ti_qcqp_classify(ws, ws->y, ws->g);
+        local = same && size < 0.1 && ws->dim == 2;
+        if (same && goal == TI_PATH && residual < 1e-3 && size * size < 1e-3 * ws->least_eps) return k;
+        if (same && goal != TI_PATH && residual < 1e-4 && size < edge_tolerance(pivot)) {
+            bool singular = pivot < 1e-5, reached = refine(ws, tol, singular && !centered);
+            /* what the regularised problem says is certain once its residual is small beside eps */
+            bool certain = ws->dim == 1 || residual < 1e-3 * ws->least_eps;
+            if (reached && (centered || certain || (!singular && only_one(ws, pivot)))) {
+                ws->done = true;
+                return k;
+            }
+            if (reached) {
+                ws->best_residual = ti_max(ws->best_residual, 0.5 * tol); /* to be replaced by the one wanted */
+            } else if (goal == TI_INSIST) {
+                /* The set is not that of the limit, or P too near to singular: a step of the proximal method. */
+                centered = true;
+                memcpy(ws->center, ws->y, (size_t)ws->n * sizeof *ws->y);
+            } else {
+                return k;
+            }
+            regularised(ws, reg);
+            ti_qcqp_classify(ws, ws->y, reg);
+            local = false;
         } else if (ws->dim == 1 && !same) {
             limit_pivots(ws, &fewest, &patience);
         }
@@ -144,5 +169,6 @@ int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, bool last_stage, int max_steps
         before = residual < before ? residual : before;
         if (stuck > 4 && ws->dim == 2) return k;
     }
+    if (goal == TI_INSIST && !ws->done) (void)refine(ws, tol, false);
     return max_steps;
 }

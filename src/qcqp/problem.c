@@ -10,8 +10,9 @@ static void layout(tribo_qcqp_ws *ws, ti_arena *arena) {
     size_t n = (size_t)ti_ld(ws->n_max), nn = n * n;
     TI_CARVE(arena, ws->S, nn);
     TI_CARVE(arena, ws->K, nn);
-    double **vectors[] = {&ws->d,  &ws->b,  &ws->rho, &ws->eps, &ws->y,   &ws->g,  &ws->center, &ws->kappa, &ws->u,
-                          &ws->c0, &ws->c1, &ws->t,   &ws->t2,  &ws->row, &ws->v1, &ws->v2,     &ws->best};
+    double **vectors[] = {&ws->d,      &ws->b,     &ws->rho,      &ws->eps, &ws->y,  &ws->g,
+                          &ws->center, &ws->kappa, &ws->factored, &ws->u,   &ws->c0, &ws->c1,
+                          &ws->t,      &ws->t2,    &ws->row,      &ws->v1,  &ws->v2, &ws->best};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TI_CARVE(arena, *vectors[i], n);
     TI_CARVE(arena, ws->col, n);
     TI_CARVE(arena, ws->state, n);
@@ -63,9 +64,11 @@ static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
         ws->d[i] = ws->d[i + (size_t)ws->dim - 1] = 1 / sqrt(curvature);
     }
     double delta = eps_mid * sqrt(low) * sqrt(high);
+    ws->least_eps = eps_high;
     for (size_t i = 0; i < n; i++) {
         double e = delta * ws->d[i] * ws->d[i];
         ws->eps[i] = e < eps_low ? eps_low : e > eps_high ? eps_high : e;
+        ws->least_eps = ws->eps[i] < ws->least_eps ? ws->eps[i] : ws->least_eps;
     }
     return TRIBO_OK;
 }

@@ -26,11 +26,13 @@ struct tribo_qcqp_ws {
     double *d;          /* (n) */
     double *b;          /* (n) */
     double *rho;        /* (nc) QCQP */
+    double least_eps;   /* of eps */
     double *eps;        /* (n) regularisation, the scaled image of one number for all x */
 
     double *y, *g;        /* (n) iterate and S y + b */
     double *center;       /* (n) the proximal term is eps (y - center) */
     double *kappa;        /* (nc) curvature of the edge where the contact is TI_EDGE */
+    double *factored;     /* (nc) kappa when K was factored */
     double *u;            /* (n) its outward direction */
     unsigned char *state; /* (nc) */
     unsigned char *last;  /* (nc) */
@@ -44,6 +46,7 @@ struct tribo_qcqp_ws {
     double *v1, *v2; /* (n) scratch */
     double *best;    /* (n) the iterate of least residual */
     double best_residual;
+    bool done; /* best is the solution of least norm, not only one */
 };
 
 /* --- problem.c --- */
@@ -72,8 +75,11 @@ void ti_qcqp_prolong_add(const tribo_qcqp_ws *ws, const double *t, double *a);
 
 /* --- newton.c, admm.c, solve.c --- */
 
-/* Newton from y, g, and if this is the last stage refinement without regularisation. Returns the number of steps. */
-int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, bool last_stage, int max_steps);
+/* What Newton is to reach: a point on the path of regularised solutions; the solution of least norm; or, where the
+ * regularisation cannot be taken out again, any. */
+typedef enum ti_qcqp_goal { TI_PATH, TI_END, TI_INSIST } ti_qcqp_goal;
+/* Newton from y, g. Sets done if it got to its end. Returns the number of steps. */
+int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, ti_qcqp_goal goal, int max_steps);
 /* ADMM from y; leaves y, g. Returns the number of iterations. */
 int ti_qcqp_admm(tribo_qcqp_ws *ws, double tol, int max_iter);
 /* Residual of y, g, kept in best if it is the least. */

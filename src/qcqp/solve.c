@@ -6,7 +6,7 @@
 #include <math.h>
 
 enum { SWEEPS = 3, NEWTON_QP = 60, NEWTON_QCQP = 12, NEWTON_STAGE = 12, NEWTON_LAST = 20, ADMM_FIRST = 50 };
-static const double first_stage = 1e6, stage_ratio = 10;
+enum { STAGES = 3, STAGE_RATIO = 100 };
 static const double default_tol = 1e-12;
 static const int default_iter = 2000;
 
@@ -55,22 +55,26 @@ static void restart(tribo_qcqp_ws *ws, const double *y) {
     ti_qcqp_gradient(ws, ws->y, ws->g);
 }
 
+static void scale_eps(tribo_qcqp_ws *ws, double by) {
+    ws->least_eps *= by;
+    for (int i = 0; i < ws->n; i++) ws->eps[i] *= by;
+}
+
 /* Down the path of solutions from strong regularisation to eps, a few Newton steps at each stage. */
 static int continuation(tribo_qcqp_ws *ws, double tol) {
     int steps = 0;
-    double stage = first_stage;
-    for (int i = 0; i < ws->n; i++) ws->eps[i] *= first_stage;
-    for (; stage > 1.5; stage /= stage_ratio) {
-        steps += ti_qcqp_newton(ws, tol, false, NEWTON_STAGE);
-        for (int i = 0; i < ws->n; i++) ws->eps[i] /= stage_ratio;
+    scale_eps(ws, pow(STAGE_RATIO, STAGES));
+    for (int stage = 0; stage < STAGES; stage++) {
+        steps += ti_qcqp_newton(ws, tol, TI_PATH, NEWTON_STAGE);
+        scale_eps(ws, 1. / STAGE_RATIO);
     }
-    return steps + ti_qcqp_newton(ws, tol, true, NEWTON_LAST);
+    return steps + ti_qcqp_newton(ws, tol, TI_INSIST, NEWTON_LAST);
 }
 
 static void ladder(tribo_qcqp_ws *ws, double tol, int max_iter, bool cold, tribo_qcqp_info *info) {
     for (int k = 0; k < SWEEPS && cold; k++) sweep(ws);
-    info->newton = ti_qcqp_newton(ws, tol, true, ws->dim == 1 ? NEWTON_QP : NEWTON_QCQP);
-    if (ti_qcqp_solved(ws, tol)) return;
+    info->newton = ti_qcqp_newton(ws, tol, TI_END, ws->dim == 1 ? NEWTON_QP : NEWTON_QCQP);
+    if (ws->done) return;
     restart(ws, NULL);
     for (int k = 0; k < SWEEPS; k++) sweep(ws);
     info->newton += continuation(ws, tol);
@@ -82,7 +86,7 @@ static void ladder(tribo_qcqp_ws *ws, double tol, int max_iter, bool cold, tribo
         info->iterations += made;
         ti_qcqp_note(ws);
         if (!ti_qcqp_solved(ws, tol))
-            info->newton += ti_qcqp_newton(ws, tol, true, ws->dim == 1 ? NEWTON_QP : NEWTON_QCQP);
+            info->newton += ti_qcqp_newton(ws, tol, TI_INSIST, ws->dim == 1 ? NEWTON_QP : NEWTON_QCQP);
     }
 }
 
@@ -122,6 +126,7 @@ tribo_status tribo_qcqp_solve(tribo_qcqp_ws *ws, const tribo_qcqp *qp, double to
         memcpy(ws->g, ws->b, (size_t)n * sizeof *ws->g);
     else
         ti_qcqp_gradient(ws, ws->y, ws->g);
+    ws->done = false;
     ws->best_residual = HUGE_VAL; /* the start is no candidate: it may solve the problem without being of least norm */
     memcpy(ws->best, ws->y, (size_t)n * sizeof *ws->best);
 
