@@ -1,5 +1,6 @@
 /* mjcf_contact.c -- reader of MJCF scenes: pairs, exclusions, the numbers that MJCF has no word for, the start. */
 #include "formats/mjcf.h"
+#include "formats/text.h"
 #include <math.h>
 
 int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n) {
@@ -137,12 +138,12 @@ static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) 
     else if (pair >= 0)
         m = &r->builder->pair[pair].def.material;
     else if (geom < 0 && pass == TI_NUMERIC_PAIRS)
-        ti_xml_fail(&r->error, node, "name", "there is no geom or pair `%.*s`", (int)(n % 80), name);
+        ti_xml_fail(&r->error, node, "name", "there is no geom or pair `%.*s`", (int)ti_cut(name, n, 80), name);
     if (!m) return;
     if (!set_number(r, node, m, slash + 1, x))
         ti_xml_fail(&r->error, node, "name", "`%.40s` is none of the words of docs/mjcf.md", slash + 1);
     const char *flaw = ti_material_flaw(m);
-    if (flaw) ti_xml_fail(&r->error, node, "data", "%.*s: %s", (int)(n % 80), name, flaw);
+    if (flaw) ti_xml_fail(&r->error, node, "data", "%.*s: %s", (int)ti_cut(name, n, 80), name, flaw);
 }
 
 /* A number given twice, also as stiction and as friction_static, would depend on the order. */

@@ -263,8 +263,8 @@ static void unit_quaternions(const tribo_model *m, double *p) {
 }
 
 /* Of two geoms of equal priority the larger number counts. Where that would now be the other one's, and it counts
- * nowhere else, lower it. @return false, and say so, where that is not possible. */
-static bool keep_choices(const tribo_model *m, double *p, tribo_diag *diag) {
+ * nowhere else, lower it. @return false where that is not possible: see rank_geoms(). */
+static bool keep_choices(const tribo_model *m, double *p) {
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     for (int i = 0; i < m->npossible; i++) {
         const ti_pair *pair = &m->pair[i];
@@ -274,22 +274,59 @@ static bool keep_choices(const tribo_model *m, double *p, tribo_diag *diag) {
             int won = pair->material[k], lost = (won == a->p + TI_P_MATERIAL + k ? b->p : a->p) + TI_P_MATERIAL + k;
             bool ties = won < lost; /* of equal numbers, that of the lower id counts */
             if (ties ? p[won] >= p[lost] : p[won] > p[lost]) continue;
-            if (!m->used[lost] && (ties || p[won] > 0)) {
-                p[lost] = ties ? p[won] : 0;
-                continue;
-            }
-            ti_fail(diag, TRIBO_E_ARG, 0, "geoms %s and %s: another one's material would count; give one a priority",
-                    a->name, b->name);
-            return false;
+            if (m->used[lost] || (!ties && !(p[won] > 0))) return false;
+            p[lost] = ties ? p[won] : 0;
         }
     }
     return true;
 }
 
+/* Whose material counts in a pair: its a, its b, or neither in all five numbers. */
+static int winner(const tribo_model *m, const ti_pair *pair) {
+    int a = m->geom[pair->a].p + TI_P_MATERIAL, b = m->geom[pair->b].p + TI_P_MATERIAL, na = 0, nb = 0;
+    for (int k = 0; k < TI_P_PAIR; k++) na += pair->material[k] == a + k, nb += pair->material[k] == b + k;
+    return na == TI_P_PAIR ? pair->a : nb == TI_P_PAIR ? pair->b : -1;
+}
+
+/* One round of raising the winners of pairs above the losers. @return how many were raised; -1 if a pair is mixed. */
+static int raise_winners(const tribo_model *m, int *rank) {
+    int raised = 0, pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
+    for (int i = 0; i < m->npossible; i++) {
+        const ti_pair *pair = &m->pair[i];
+        if (pair->material[0] >= pairs_at) continue;
+        int won = winner(m, pair), lost = won == pair->a ? pair->b : pair->a;
+        if (won < 0) return -1;
+        if (rank[won] > rank[lost]) continue;
+        rank[won] = rank[lost] + 1;
+        raised++;
+    }
+    return raised;
+}
+
+/* Say by priorities whose material counts, where the numbers no longer do: each geom above those it wins over. */
+static tribo_status rank_geoms(edit *e, const tribo_model *m, tribo_diag *diag) {
+    size_t bytes = sizeof(int) * (size_t)m->size.ngeom;
+    int *rank = ti_alloc(&m->alloc, bytes), raised = 1;
+    if (!rank) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+    for (int round = 0; round <= m->size.ngeom && raised > 0; round++) raised = raise_winners(m, rank);
+    for (int i = 0; i < m->size.ngeom && raised == 0; i++) {
+        double x = rank[i];
+        if (rank[i] != m->geom[i].priority) set_numbers(e, e->scene.geom[i].node, "priority", &x, 1);
+    }
+    ti_free(&m->alloc, rank, bytes);
+    if (raised == 0) return TRIBO_OK;
+    return ti_fail(diag, TRIBO_E_ARG, 0,
+                   "another geom's material would count where two touch: give one of them a priority in the scene");
+}
+
 /* Edit and read until the tree reads as the numbers wanted: some depend on others (summed inertia, pairs). */
 static tribo_status edit_until_right(edit *e, const tribo_model *m, tribo_diag *diag) {
     enum { PASSES = 4 };
+    memcpy(e->have, e->want, sizeof(double) * (size_t)m->size.np);
+    bool kept = keep_choices(m, e->want);
+    if (!kept) memcpy(e->want, e->have, sizeof(double) * (size_t)m->size.np);
     tribo_status status = read_again(e, m, diag);
+    if (status == TRIBO_OK && !kept) status = rank_geoms(e, m, diag);
     for (int pass = 0; pass < PASSES && status == TRIBO_OK; pass++) {
         edit_gravity(e);
         for (int i = 0; i < m->size.nbody; i++) edit_body(e, i);
@@ -338,7 +375,7 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
         e.have = e.want + m->size.np;
         memcpy(e.want, p, sizeof *p * (size_t)m->size.np);
         unit_quaternions(m, e.want);
-        status = keep_choices(m, e.want, diag) ? edit_until_right(&e, m, diag) : TRIBO_E_ARG;
+        status = edit_until_right(&e, m, diag);
         if (status == TRIBO_OK) status = write_tree(&e, out, diag);
     } else {
         status = ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");

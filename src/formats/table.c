@@ -57,8 +57,7 @@ static bool take_cell(span *line, span *cell) {
 }
 
 static tribo_status fail(const reader *r, const char *what, span cell, const char *after) {
-    int n = cell.end - cell.at > 80 ? 80 : (int)(cell.end - cell.at);
-    while (n > 0 && n == 80 && ((unsigned char)cell.at[n] & 0xc0) == 0x80) n--; /* not inside a character */
+    int n = (int)ti_cut(cell.at, (size_t)(cell.end - cell.at), 80);
     return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "%s `%.*s`%s", what, n, cell.at, after);
 }
 

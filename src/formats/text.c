@@ -101,6 +101,13 @@ const char *ti_not_text(const char *text, const char *end) {
     return NULL;
 }
 
+size_t ti_cut(const char *text, size_t n, size_t max) {
+    if (n <= max) return n;
+    n = max;
+    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) n--;
+    return n;
+}
+
 int ti_count_lines(const char *at, const char *end) {
     int n = 1;
     for (; at < end; at++) n += *at == '\n';

@@ -14,6 +14,8 @@ void ti_write_number(double x, char text[TI_NUMBER_TEXT]);
 
 /* First byte that is not part of well-formed UTF-8 text, or NULL. A NUL is not text either. */
 const char *ti_not_text(const char *text, const char *end);
+/* How much of n bytes of text to show, at most max: not a part of a character. */
+size_t ti_cut(const char *text, size_t n, size_t max);
 /* The line that `end` is on, counted from 1 at `at`. */
 int ti_count_lines(const char *at, const char *end);
 

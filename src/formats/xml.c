@@ -119,7 +119,7 @@ int ti_xml_numbers(ti_xml_error *e, const xmlNode *node, const char *name, const
         double x;
         const char *end = ti_read_number(at, &x);
         if (!end || (*end && !strchr(BLANK, *end))) {
-            ti_xml_fail(e, node, name, "`%.*s` is not a number", (int)strcspn(at, BLANK) % 60, at);
+            ti_xml_fail(e, node, name, "`%.*s` is not a number", (int)ti_cut(at, strcspn(at, BLANK), 60), at);
             return -1;
         }
         if (n == max) {
