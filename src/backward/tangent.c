@@ -308,8 +308,12 @@ tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double 
     const double *p;
     const tribo_sizes *size = &ws->model->size;
     tribo_status s = ti_restore(ws, tape, k, &f, &p);
-    if (s >= 0) s = columns(ws, &f, p, size->ndx, 0, A);
-    if (s >= 0) s = columns(ws, &f, p, size->nu, 1, B);
+    if (s >= 0 && (A || B) && ti_jacobian_applies(&f)) {
+        s = ti_jacobian(ws, &f, p, A, B);
+    } else {
+        if (s >= 0) s = columns(ws, &f, p, size->ndx, 0, A);
+        if (s >= 0) s = columns(ws, &f, p, size->nu, 1, B);
+    }
     if (s >= 0) s = columns(ws, &f, p, size->np, 2, C);
     return s;
 }

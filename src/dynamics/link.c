@@ -1,6 +1,5 @@
 /* link.c -- see link.h; the reverse and the forward tangent of each function stand right below it. */
 #include "dynamics/link.h"
-#include <stdbool.h>
 #include <string.h>
 
 static void sym_add(double *s, const ti_mat *A) {
@@ -58,6 +57,12 @@ static ti_mat gyro_matrix(const ti_mat *I, ti_vec wm, double dt, double sign) {
     return K;
 }
 
+void ti_link_gyro(const ti_link *l, double dt, ti_mat *Ki, ti_mat *Kw) {
+    ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
+    ti_mat K = gyro_matrix(&l->I, wm, dt, 1);
+    *Ki = ti_inverse(&K), *Kw = gyro_matrix(&l->I, wm, dt, -1);
+}
+
 void ti_link_free(ti_link *l, ti_vec gravity, double dt) {
     l->vf = ti_axpy(ti_axpy(l->v, dt, gravity), dt / l->mass, l->f);
     ti_mat inv = ti_inverse(&l->I);
@@ -82,7 +87,8 @@ void ti_link_free_vjp(const ti_link *l, ti_vec gravity, double dt, ti_link_diff 
     ti_vec f_bar = ti_scale(dt / l->mass, d->vf);
 
     ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
-    ti_mat K = gyro_matrix(&l->I, wm, dt, 1), Ki = ti_inverse(&K), Kw = gyro_matrix(&l->I, wm, dt, -1);
+    ti_mat Ki, Kw;
+    ti_link_gyro(l, dt, &Ki, &Kw);
     ti_vec z = ti_tmul(&Ki, d->wf), t_bar = ti_scale(dt, z);
     d->w = ti_sub(d->w, ti_tmul(&Kw, z));
     ti_outer_add(&d->I, -1, z, ti_sub(l->wf, l->w));
@@ -104,7 +110,8 @@ void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravi
     d->vf = ti_axpy(d->vf, -dt * d->mass / (l->mass * l->mass), l->f);
 
     ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
-    ti_mat K = gyro_matrix(&l->I, wm, dt, 1), Ki = ti_inverse(&K), Kw = gyro_matrix(&l->I, wm, dt, -1);
+    ti_mat Ki, Kw;
+    ti_link_gyro(l, dt, &Ki, &Kw);
     ti_vec e = ti_add(ti_mul(&Kw, d->w), ti_mul(&d->I, ti_sub(l->wf, l->w)));
     e = ti_axpy(e, dt, ti_sub(ti_cross(wm, ti_mul(&d->I, wm)), t_dot));
     d->wf = ti_scale(-1, ti_mul(&Ki, e));
@@ -112,18 +119,18 @@ void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravi
 
 /* ---- integrate: R' = R exp(D), xc' = xc + D, xo' = xc' - R'c, vo' = V - R'(W x c) ---- */
 
-static void next_pose(const ti_link *l, const double *D, double *quat, ti_mat *Rn) {
+void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R) {
     double e[4];
     ti_quat_exp(ti_load3(D + 3), e);
     ti_quat_mul(l->quat, e, quat);
     double n = 1 / sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
     for (int i = 0; i < 4; i++) quat[i] *= n;
-    *Rn = ti_quat_mat(quat);
+    *R = ti_quat_mat(quat);
 }
 
 void ti_link_integrate(const ti_link *l, const double *D, const double *V, double *q, double *v) {
     ti_mat Rn;
-    next_pose(l, D, q + 3, &Rn);
+    ti_link_next(l, D, q + 3, &Rn);
     ti_vec w = ti_load3(V + 3);
     ti_store3(q, ti_sub(ti_add(l->xc, ti_load3(D)), ti_mul(&Rn, l->com)));
     ti_store3(v, ti_sub(ti_load3(V), ti_mul(&Rn, ti_cross(w, l->com))));
@@ -134,7 +141,7 @@ void ti_link_integrate_vjp(const ti_link *l, const double *D, const double *V, c
                            ti_link_diff *d, double *D_bar, double *V_bar) {
     double quat[4], e[4];
     ti_mat Rn;
-    next_pose(l, D, quat, &Rn);
+    ti_link_next(l, D, quat, &Rn);
     ti_vec rot = ti_load3(D + 3), w = ti_load3(V + 3), wc = ti_cross(w, l->com);
     ti_vec xb = ti_tmul(&Rn, ti_load3(qbar)), vb = ti_tmul(&Rn, ti_load3(vbar));
     ti_vec th = ti_sub(ti_load3(qbar + 3), ti_add(ti_cross(l->com, xb), ti_cross(wc, vb))); /* of the next rotation */
@@ -153,7 +160,7 @@ void ti_link_integrate_jvp(const ti_link *l, const double *D, const double *V, c
                            const double *D_dot, const double *V_dot, double *qdot, double *vdot) {
     double quat[4], e[4];
     ti_mat Rn;
-    next_pose(l, D, quat, &Rn);
+    ti_link_next(l, D, quat, &Rn);
     ti_vec rot = ti_load3(D + 3), w = ti_load3(V + 3), w_dot = ti_load3(V_dot + 3), wc = ti_cross(w, l->com);
     ti_quat_exp(rot, e);
     ti_mat E = ti_quat_mat(e);

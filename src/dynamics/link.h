@@ -6,6 +6,7 @@
 #ifndef TI_LINK_H
 #define TI_LINK_H
 #include "math/vec.h"
+#include <stdbool.h>
 
 typedef struct ti_link {
     double mass;
@@ -49,5 +50,27 @@ void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravi
 void ti_link_load_vjp(const ti_link *l, const ti_link_diff *d, double *qbar, double *vbar, double *pbar);
 /* Forward; qdot, vdot, pdot may be NULL = 0. */
 void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, const double *pdot, ti_link_diff *d);
+
+/* Pieces that the derivatives share: the inverse of d/dwf of the gyroscopic equation, and its d/dw. */
+void ti_link_gyro(const ti_link *l, double dt, ti_mat *Ki, ti_mat *Kw);
+/* Rotation after a displacement D, as a unit quaternion and as a matrix. */
+void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R);
+
+/* Jacobians. Free velocity: by v it is 1, by the position 0, and vf does not depend on the torque. Integration, with
+ * th' the next rotation: xo' = xc + D + lever th',  v' = V + swing th' + lever w',  w' = W. */
+typedef struct ti_link_jac {
+    bool centred;        /* the centre of mass is the origin: xc_th, vf_th, wf_th, wf_f, lever, swing are zero */
+    ti_mat xc_th;        /* also vf by w */
+    ti_mat vf_th, wf_th; /* by the rotation */
+    ti_mat wf_w;
+    ti_mat wf_f, wf_t;  /* by the force (world) and the torque (body) of u */
+    double vf_f;        /* times 1 */
+    ti_mat th_th, th_D; /* th' by the rotation and by that of D */
+    ti_mat lever, swing;
+} ti_link_jac;
+
+void ti_link_jac_free(const ti_link *l, double dt, ti_link_jac *j);
+/* After ti_link_jac_free. */
+void ti_link_jac_integrate(const ti_link *l, const double *D, const double *V, ti_link_jac *j);
 
 #endif

@@ -80,6 +80,9 @@ typedef struct ti_scratch {
     double *jac;                                                  /* (ncon,7,18) */
     double *r_dot[TI_NCP_POINTS], *c_dot[TI_NCP_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
     double *v_dot, *lambda_dot, *v_sum, *lambda_sum;              /* (6 nbody), (3 ncon) and the same */
+    ti_link_jac *link_jac;                                        /* (nbody) */
+    double *rate;                                                 /* (ncon,2,7,6) */
+    unsigned char *turns;                                         /* (ncon,2) */
     double *seed;                                                 /* (ndx + nu + np) */
 } ti_scratch;
 

@@ -39,6 +39,9 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->lambda_dot, 3 * nc * nd);
     TI_CARVE(a, s->v_sum, 6 * nb * nd);
     TI_CARVE(a, s->lambda_sum, 3 * nc * nd);
+    TI_CARVE(a, s->link_jac, nb);
+    TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);
+    TI_CARVE(a, s->turns, 2 * nc);
     TI_CARVE(a, s->seed, TI_DIRECTIONS * (2 * size->ndx + size->nu + size->np));
     for (int k = 0; k < 2; k++) TI_CARVE(a, s->sweep[k], size->ndx);
 }

@@ -50,4 +50,23 @@ typedef struct ti_reference {
 ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt,
                                   double recovery);
 
+/* Jacobians over the pose of one body of a contact: six directions, its position (world) and rotation (body), as
+ * columns.
+ *
+ * rate (7,6): point, normal, gap, from the contact's derivative over shapes, jac. The body on `side` (0 = a) is not the
+ * world. @return false if the normal does not turn. */
+enum { TI_POSE = 6 };
+bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links, const ti_con *c, int side,
+                     const double *jac, double *rate);
+/* One side of a contact at a solution: what its rows meet. */
+typedef struct ti_side {
+    const ti_link *link; /* NULL = the world */
+    const double *v;     /* (6) */
+    double *momentum;    /* (6,pitch) */
+} ti_side;
+/* Derivative of J v, added to c_dot (3,pitch), and of J' lambda, added to the momentum of both sides. xc_th as in
+ * ti_link_jac of the body that moves; turns: whether the normal does. */
+void ti_contact_pose_jac(const ti_con *c, const ti_side *sides, int moving, const ti_mat *xc_th, const double *rate,
+                         bool turns, const double *lambda, int pitch, double *c_dot);
+
 #endif

@@ -1,0 +1,234 @@
+/* jacobian.c -- the step's Jacobians A and B, body by body; math.md, The step.
+ *
+ * Velocity and control reach the next state only through the free velocity, so that one panel of solves per body and
+ * point does for all its columns: six unit free velocities (P), six displacements of its pose (Q). A body moves the
+ * bodies of its island only.
+ */
+#include "backward/backward.h"
+#include "contact/panel.h"
+
+enum { POSE = TI_POSE, COLUMNS = 3 * TI_POSE }; /* of a body: pose, velocity, control */
+
+/* Where the two matrices go; either may be NULL. Sums over the points are kept in the rows of the next velocity. */
+typedef struct target {
+    double *A, *B;
+    int nv;
+} target;
+
+static double *at_A(const target *t, int row, int col) {
+    return t->A + (size_t)row * 2 * (size_t)t->nv + col;
+}
+
+static double *at_B(const target *t, int row, int col) {
+    return t->B + (size_t)row * (size_t)t->nv + col;
+}
+
+/* ---- right-hand sides ---- */
+
+static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
+    ti_scratch *s = ws->scratch;
+    for (int i = 0; i < f->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        const ti_pair *pair = &ws->model->pair[c->pair];
+        double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
+        if (f->mode[i] == TRIBO_BREAK) continue;
+        ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
+        ti_reference ref = ti_frame_reference(ws, c, p);
+        for (int side = 0; side < 2; side++) {
+            if ((side ? c->b : c->a) < 0) continue;
+            double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + side);
+            s->turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
+            for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= ref.ref_gap;
+        }
+    }
+}
+
+/* Columns 0 to 5: a unit free velocity, M; 6 to 11: the pose, whose rotation moves the free velocity too. */
+static void body_rhs(const ti_link *l, const ti_link_jac *j, double *r) {
+    for (int e = 0; e < 3; e++)
+        r[TI_PANEL * e + e] = l->mass, ti_store3(r + TI_PANEL * (3 + e) + 3, ti_load3(l->I.m[e]));
+    if (j->centred) return;
+    ti_mat ang = ti_matmul(&l->I, &j->wf_th);
+    for (int e = 0; e < 3; e++) {
+        ti_store3(r + TI_PANEL * e + 9, ti_scale(l->mass, ti_load3(j->vf_th.m[e])));
+        ti_store3(r + TI_PANEL * (3 + e) + 9, ti_load3(ang.m[e]));
+    }
+}
+
+static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int k, int moving, double *r,
+                        double *dc) {
+    const ti_con *c = &f->con[i];
+    const ti_scratch *s = ws->scratch;
+    ti_side sides[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+    for (int side = 0; side < 2; side++) {
+        int b = side ? c->b : c->a;
+        if (b < 0) continue;
+        int at = ws->blk_at[b];
+        sides[side] = (ti_side){&ws->link[b], f->v[k] + 6 * at, r + TI_PANEL * 6 * (at - is->blk0) + POSE};
+    }
+    const double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + moving);
+    double *c_dot = dc + 3 * TI_PANEL * (i - is->con0) + POSE;
+    ti_contact_pose_jac(c, sides, moving, &s->link_jac[moving ? c->b : c->a].xc_th, rate, s->turns[2 * i + moving],
+                        f->lambda[k] + 3 * i, TI_PANEL, c_dot);
+    for (int e = 0; e < POSE; e++) c_dot[2 * TI_PANEL + e] += rate[6 * POSE + e];
+}
+
+static void pose_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, int k, double *r,
+                     double *dc) {
+    memset(r, 0, sizeof *r * TI_PANEL * 6 * (size_t)is->nblk);
+    memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
+    body_rhs(&ws->link[body], &ws->scratch->link_jac[body], r + TI_PANEL * 6 * (ws->blk_at[body] - is->blk0));
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (f->mode[i] == TRIBO_BREAK) continue;
+        if (f->con[i].a == body) contact_rhs(ws, f, is, i, k, 0, r, dc);
+        if (f->con[i].b == body) contact_rhs(ws, f, is, i, k, 1, r, dc);
+    }
+}
+
+/* ---- islands ---- */
+
+/* Add w X, the answer to the panel of `body`, to the sums. */
+static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double w, const double *X,
+                      const target *t) {
+    const ti_body *bodies = ws->model->body;
+    int col = bodies[body].v;
+    for (int k = 0; k < 6 * is->nblk; k++) {
+        int row = t->nv + bodies[f->blk_body[is->blk0 + k / 6]].v + k % 6;
+        const double *x = X + TI_PANEL * k;
+        double *P = t->A ? at_A(t, row, t->nv + col) : at_B(t, row, col);
+        for (int e = 0; e < 6; e++) P[e] += w * x[e];
+        if (!t->A) continue;
+        double *Q = at_A(t, row, col);
+        for (int e = 0; e < 6; e++) Q[e] += w * x[6 + e];
+    }
+}
+
+static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const target *t) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[island];
+    ti_ncp_problem problem = ti_step_island(ws, f, island);
+    ti_ncp_solution solution = ti_frame_solution(f, island);
+    for (int k = 0; k < is->npoint; k++) {
+        tribo_status status = ti_ncp_factor(ws->ncp, &problem, &solution, k);
+        if (status < 0) return status;
+        for (int b = 0; b < is->nblk; b++) {
+            int body = f->blk_body[is->blk0 + b];
+            pose_rhs(ws, f, is, body, k, s->r_dot[0], s->c_dot[0]);
+            ti_ncp_panel(ws->ncp, &problem, s->r_dot[0], s->c_dot[0], s->v_dot, s->lambda_dot, s->v_sum);
+            add_panel(ws, f, is, body, is->weight[k], s->v_dot, t);
+        }
+    }
+    return TRIBO_OK;
+}
+
+/* ---- from free velocities and poses to the state ---- */
+
+/* y (3,COLUMNS) += s A x */
+static void add_rotated(const ti_mat *A, double s, const double *x, double *y) {
+    for (int i = 0; i < 3; i++)
+        for (int e = 0; e < COLUMNS; e++)
+            y[COLUMNS * i + e] +=
+                s * (A->m[i][0] * x[e] + A->m[i][1] * x[COLUMNS + e] + A->m[i][2] * x[2 * COLUMNS + e]);
+}
+
+/* V (6,COLUMNS): the solved velocity by pose, velocity and control of a body, from P and Q. */
+static void chain_free(const ti_link_jac *j, const double *P, const double *Q, double *V) {
+    for (int i = 0; i < 6; i++, V += COLUMNS, P += 6, Q += 6) {
+        ti_vec lin = ti_load3(P), ang = ti_load3(P + 3);
+        for (int e = 0; e < POSE; e++) V[e] = Q[e];
+        ti_store3(V + 6, lin);
+        ti_store3(V + 9, ti_tmul(&j->wf_w, ang)), ti_store3(V + 12, ti_scale(j->vf_f, lin));
+        ti_store3(V + 15, ti_tmul(&j->wf_t, ang));
+        if (j->centred) continue;
+        ti_add3(V + 9, ti_tmul(&j->xc_th, lin)), ti_add3(V + 12, ti_tmul(&j->wf_f, ang));
+    }
+}
+
+/* next (12,COLUMNS): position, rotation, velocity, angular velocity. */
+static void chain_integration(const ti_link_jac *j, double dt, bool same, const double *V, double *next) {
+    double *xo = next, *th = next + 3 * COLUMNS, *v = next + 6 * COLUMNS;
+    const double *W = V + 3 * COLUMNS;
+    memcpy(v, V, 6 * COLUMNS * sizeof *V);
+    memset(th, 0, 3 * COLUMNS * sizeof *th);
+    add_rotated(&j->th_D, dt, W, th);
+    for (int e = 0; e < 3 * COLUMNS; e++) xo[e] = dt * V[e];
+    for (int i = 0; same && i < 3; i++) {
+        xo[COLUMNS * i + i] += 1;
+        ti_add3(xo + COLUMNS * i + 3, ti_load3(j->xc_th.m[i])), ti_add3(th + COLUMNS * i + 3, ti_load3(j->th_th.m[i]));
+    }
+    if (j->centred) return;
+    add_rotated(&j->lever, 1, th, xo);
+    add_rotated(&j->swing, 1, th, v), add_rotated(&j->lever, 1, W, v);
+}
+
+static void put_block(const tribo_model *m, int row_body, int col_body, const double *next, const target *t) {
+    int row = m->body[row_body].v, col = m->body[col_body].v;
+    for (int i = 0; i < 12; i++, next += COLUMNS) {
+        int at = i < 6 ? row + i : t->nv + row + i - 6;
+        if (t->A) memcpy(at_A(t, at, col), next, 6 * sizeof *next);
+        if (t->A) memcpy(at_A(t, at, t->nv + col), next + 6, 6 * sizeof *next);
+        if (t->B) memcpy(at_B(t, at, col), next + 12, 6 * sizeof *next);
+    }
+}
+
+static void finish_block(const tribo_ws *ws, int row_body, int col_body, const double *P, const double *Q,
+                         const target *t) {
+    const ti_link_jac *jac = ws->scratch->link_jac;
+    double V[6 * COLUMNS], next[12 * COLUMNS];
+    chain_free(&jac[col_body], P, Q, V);
+    chain_integration(&jac[row_body], ws->options.dt, row_body == col_body, V, next);
+    put_block(ws->model, row_body, col_body, next, t);
+}
+
+static void finish_island(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const target *t) {
+    const tribo_model *m = ws->model;
+    for (int r = is->blk0; r < is->blk0 + is->nblk; r++)
+        for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+            double P[36], Q[36] = {0};
+            int row = t->nv + m->body[f->blk_body[r]].v, col = m->body[f->blk_body[b]].v;
+            for (int i = 0; i < 6; i++) {
+                memcpy(P + 6 * i, t->A ? at_A(t, row + i, t->nv + col) : at_B(t, row + i, col), 6 * sizeof *P);
+                if (t->A) memcpy(Q + 6 * i, at_A(t, row + i, col), 6 * sizeof *Q);
+            }
+            finish_block(ws, f->blk_body[r], f->blk_body[b], P, Q, t);
+        }
+}
+
+static void finish_free(const tribo_ws *ws, int b, const target *t) {
+    const ti_link_jac *j = &ws->scratch->link_jac[b];
+    double P[36] = {0}, Q[36] = {0};
+    for (int i = 0; i < 3; i++) {
+        P[7 * i] = P[7 * (3 + i)] = 1;
+        ti_store3(Q + 6 * i + 3, ti_load3(j->vf_th.m[i])), ti_store3(Q + 6 * (3 + i) + 3, ti_load3(j->wf_th.m[i]));
+    }
+    finish_block(ws, b, b, P, Q, t);
+}
+
+bool ti_jacobian_applies(const ti_frame *f) {
+    for (int i = 0; i < f->ncon; i++)
+        if (f->con[i].bounce && f->mode[i] != TRIBO_BREAK) return false;
+    return true;
+}
+
+tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {
+    size_t nv = (size_t)ws->model->size.nv;
+    target t = {A, B, ws->model->size.nv};
+    ti_scratch *s = ws->scratch;
+    if (A) memset(A, 0, sizeof *A * 4 * nv * nv);
+    if (B) memset(B, 0, sizeof *B * 2 * nv * nv);
+    for (int b = 0; b < ws->model->size.nbody; b++) {
+        double V[6];
+        ti_solved_velocity(ws, f, b, V);
+        ti_link_jac_free(&ws->link[b], ws->options.dt, &s->link_jac[b]);
+        ti_link_jac_integrate(&ws->link[b], ws->D + 6 * b, V, &s->link_jac[b]);
+    }
+    prepare_contacts(ws, f, p);
+    for (int i = 0; i < f->nisland; i++) {
+        tribo_status status = solve_island(ws, f, i, &t);
+        if (status < 0) return status;
+    }
+    for (int i = 0; i < f->nisland; i++) finish_island(ws, f, &f->island[i], &t);
+    for (int b = 0; b < ws->model->size.nbody; b++)
+        if (ws->blk_at[b] < 0) finish_free(ws, b, &t);
+    return TRIBO_OK;
+}

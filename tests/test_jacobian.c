@@ -1,0 +1,106 @@
+/* test_jacobian.c -- A and B by blocks against forward tangents of unit seeds, the reverse, and known zeros. */
+#include "gradients.h"
+#include "test_main.h"
+#include "worlds.h"
+
+/* A lopsided body: its centre of mass is not its origin. */
+static int odd_box(tribo_builder *b, double mass, double x, double y, double z, tribo_shape shape) {
+    tribo_body_def d = tribo_default_body();
+    d.pos[0] = x, d.pos[1] = y, d.pos[2] = z;
+    d.inertia_given = true, d.mass = mass;
+    d.com[0] = 0.01, d.com[1] = -0.02, d.com[2] = 0.015;
+    double I = mass * 0.007;
+    d.inertia[0] = I, d.inertia[1] = 1.2 * I, d.inertia[2] = 0.9 * I, d.inertia[3] = 0.1 * I;
+    int body = tribo_add_body(b, &d);
+    tribo_geom_def g = tribo_default_geom();
+    g.shape = shape, g.size[0] = g.size[1] = g.size[2] = 0.1, g.pos[0] = 0.005;
+    tribo_add_geom(b, body, &g);
+    return body;
+}
+
+/* Roll out with random controls; at the last step, A and B against everything else that knows them. */
+static void check_jacobian(const char *name, world *w, int steps, double tol) {
+    int ndx = w->n.ndx, nu = w->n.nu;
+    unsigned seed = 11;
+    world_steps(w, steps);
+    for (int i = 0; i < steps * nu; i++) w->U[i] = 0.3 * test_random(&seed);
+    world_run(w);
+    double *A = world_zeros(ndx * ndx), *B = world_zeros(ndx * nu), *seeds = world_zeros(ndx * ndx);
+    double *columns = world_zeros(ndx * ndx), *alone = world_zeros(ndx * ndx), worst = 0, scale = 0;
+    ck_assert_int_eq(tribo_step_jac(w->ws, w->tape, steps - 1, A, B, NULL), TRIBO_OK);
+    for (int i = 0; i < ndx; i++) seeds[i * ndx + i] = 1;
+    for (int pass = 0; pass < 2; pass++) {
+        int n = pass ? nu : ndx;
+        const double *found = pass ? B : A;
+        for (int i = 0; i < n * n; i++) seeds[i] = i % (n + 1) == 0;
+        ck_assert_int_eq(
+            tribo_step_jvp(w->ws, w->tape, steps - 1, n, pass ? NULL : seeds, pass ? seeds : NULL, NULL, columns), 0);
+        scale = 0, worst = 0;
+        for (int i = 0; i < ndx; i++)
+            for (int j = 0; j < n; j++) {
+                worst = fmax(worst, fabs(found[i * n + j] - columns[j * ndx + i]));
+                scale = fmax(scale, fabs(columns[j * ndx + i]));
+            }
+        printf("%-18s %s: off by %.1e of %.1e\n", name, pass ? "B" : "A", worst, scale);
+        ck_assert_msg(scale > 0 && worst <= tol * scale, "%s: off by %g of %g", name, worst, scale);
+    }
+    ck_assert_int_eq(tribo_step_jac(w->ws, w->tape, steps - 1, NULL, alone, NULL), TRIBO_OK);
+    ck_assert(memcmp(alone, B, sizeof *B * (size_t)(ndx * nu)) == 0);
+    ck_assert_int_eq(tribo_step_jac(w->ws, w->tape, steps - 1, alone, NULL, NULL), TRIBO_OK);
+    ck_assert(memcmp(alone, A, sizeof *A * (size_t)(ndx * ndx)) == 0);
+    free(A), free(B), free(seeds), free(columns), free(alone);
+    world_free(w);
+}
+
+START_TEST(one_body) {
+    for (int shape = 0; shape < 2; shape++)
+        for (int mode = 0; mode < 4; mode++) { /* flight, slide, stick and spin, a corner */
+            tribo_builder *b = tribo_builder_new(NULL);
+            world_floor(b, 0.4, 0);
+            odd_box(b, 2, 0, 0, mode == 0 ? 1 : 0.1, shape ? TRIBO_BOX : TRIBO_SPHERE);
+            world w = world_new(b, 1e-3);
+            double *v = world_v0(&w, 0);
+            if (mode == 0) v[0] = 1, v[3] = 3, v[4] = -2, v[5] = 7;
+            if (mode == 1) v[0] = 3, v[1] = -1, v[5] = 1;
+            if (mode == 2) v[5] = 0.5;
+            if (mode == 3) v[0] = 1, v[3] = 3, v[4] = -2, v[5] = 1;
+            check_jacobian("one body", &w, mode == 3 ? 20 : 3, 1e-11);
+        }
+}
+END_TEST
+
+START_TEST(several_bodies) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.4, 0);
+    odd_box(b, 1, 0, 0, 0.1, TRIBO_BOX);
+    odd_box(b, 3, 0.03, 0.02, 0.3, TRIBO_BOX);
+    odd_box(b, 0.5, 1, 0, 0.1, TRIBO_SPHERE);
+    odd_box(b, 0.5, 1, 0.15, 0.23, TRIBO_SPHERE);
+    odd_box(b, 0.5, 1, 1, 1, TRIBO_BOX);
+    world w = world_new(b, 1e-3);
+    world_v0(&w, 0)[0] = 1, world_v0(&w, 1)[5] = 2, world_v0(&w, 2)[4] = 3, world_v0(&w, 4)[3] = 5;
+    check_jacobian("stack, balls, air", &w, 20, 1e-10);
+}
+END_TEST
+
+/* Where a contact bounces inside the step the columns come one by one. */
+START_TEST(bounce) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.4, 0.5);
+    odd_box(b, 1, 0, 0, 0.1005, TRIBO_BOX);
+    world w = world_new(b, 1e-3);
+    world_v0(&w, 0)[2] = -1, world_v0(&w, 0)[0] = 1;
+    check_jacobian("bounce", &w, 1, 1e-12);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("jacobian");
+    TCase *t = tcase_create("jacobian");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, one_body);
+    tcase_add_test(t, several_bodies);
+    tcase_add_test(t, bounce);
+    suite_add_tcase(s, t);
+    return s;
+}
