@@ -1,0 +1,179 @@
+/* sysid.h -- identification: the parameters of a model from recorded motion, and what the recordings cannot tell.
+ *
+ * A fit works in theta, one dimensionless number a free parameter: p = map(theta) keeps every value physical. The loss
+ * is the mean of rho(|w r|^2) / 2 over the measured blocks of three numbers (position, rotation, velocity, angular
+ * velocity of a body in a row), r = simulated minus measured. Drive a fit with tribo_sysid_iterate(), an iteration a
+ * call, or with tribo_sysid_fit(); the best estimate is kept whenever it stops. No number of workers changes a bit.
+ */
+#ifndef TRIBO_SYSID_H
+#define TRIBO_SYSID_H
+#include <tribo/grad.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How far a simulation runs before it starts again from the recording. */
+typedef enum tribo_loss {
+    TRIBO_LOSS_ONE_STEP, /**< from every row to the next */
+    TRIBO_LOSS_WINDOW,   /**< over `window` rows, then again from the measured state */
+    TRIBO_LOSS_ROLLOUT   /**< from the first row to the last */
+} tribo_loss;
+
+/** What a large residual counts. The threshold is set for each kind of block. */
+typedef enum tribo_robust {
+    TRIBO_ROBUST_NONE,  /**< rho(s) = s: least squares */
+    TRIBO_ROBUST_HUBER, /**< square up to the threshold, linear above: many large ones, as where motion is chaotic */
+    TRIBO_ROBUST_CAUCHY /**< logarithmic above the threshold: a few wrong ones */
+} tribo_robust;
+
+typedef enum tribo_optimizer {
+    TRIBO_OPT_LM,    /**< Levenberg-Marquardt on forward sensitivities, bounds by projection */
+    TRIBO_OPT_LBFGS, /**< limited-memory BFGS on the reverse gradient */
+    TRIBO_OPT_ADAM   /**< Adam on the reverse gradient */
+} tribo_optimizer;
+
+/** Where a rollout starts. */
+typedef enum tribo_start {
+    TRIBO_START_MEASURED, /**< at the first row as it is */
+    TRIBO_START_FLIGHT,   /**< at the state that fits the poses of the rows before the first contact; as AUTO else */
+    TRIBO_START_ALONG,    /**< at a state estimated together with the parameters */
+    TRIBO_START_AUTO      /**< FLIGHT where there are rows enough, ALONG where there are not */
+} tribo_start;
+
+/** A parameter to identify. Fill with tribo_default_free() first. */
+typedef struct tribo_free_param {
+    uint32_t struct_size;
+    int index;           /**< into p */
+    double start;        /**< NaN = the model's */
+    double lower, upper; /**< NaN = the physical bounds of its kind */
+} tribo_free_param;
+
+/** One recording. */
+typedef struct tribo_recording {
+    int n;              /**< rows, >= 2 */
+    const double *time; /**< (n) s, increasing; any spacing */
+    const double *x;    /**< (n,nx) states; NaN = not measured */
+    const double *u;    /**< (n,nu) controls, held from a row to the next; NULL = none */
+} tribo_recording;
+
+/** Kinds of blocks, in the order of the arrays of four below. */
+enum { TRIBO_BLOCK_POSITION, TRIBO_BLOCK_ROTATION, TRIBO_BLOCK_VELOCITY, TRIBO_BLOCK_ANGULAR, TRIBO_BLOCKS };
+
+/** Fill with tribo_default_sysid() first. Everything pointed to is copied. */
+typedef struct tribo_sysid_def {
+    uint32_t struct_size;
+    const tribo_free_param *free; /**< (nfree) */
+    int nfree;                    /**< 0 is fine: to measure errors only */
+    const tribo_recording *rec;   /**< (nrec) */
+    int nrec;
+    tribo_loss loss;
+    int window; /**< rows, for TRIBO_LOSS_WINDOW */
+    tribo_start start;
+    tribo_robust robust;
+    double threshold[TRIBO_BLOCKS]; /**< of rho, in weighted units; 0 = 1.5 times the median block norm at the start */
+    double weight[TRIBO_BLOCKS];    /**< 1/m, 1/rad, s/m, s/rad; 0 = by extent, 1, and by the time extent takes to fall;
+                                       < 0 = leave out */
+    tribo_optimizer optimizer;
+    int search;        /**< loss evaluations spent on a search without derivatives before the optimizer; 0 = none */
+    double rate;       /**< Adam's step in theta; 0 = 0.02 */
+    double validation; /**< share of recordings left out of the fit, chosen by `seed` */
+    uint64_t seed;
+    int workers;                      /**< threads, >= 1 */
+    const tribo_options *options;     /**< of the step; NULL = defaults. dt is chosen so that whole steps fill a row */
+    const volatile int *stop;         /**< not 0 = stop as soon as may be; NULL = never */
+    const tribo_allocator *allocator; /**< NULL = malloc */
+} tribo_sysid_def;
+
+typedef struct tribo_sysid tribo_sysid;
+
+TRIBO_API tribo_free_param tribo_default_free(void);
+TRIBO_API tribo_sysid_def tribo_default_sysid(void);
+/** @return TRIBO_OK; TRIBO_E_ARG (names, bounds, times; diag says which); TRIBO_E_DEF; TRIBO_E_NOMEM; and what
+ *          tribo_step() returns. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, tribo_sysid **s,
+                                                   tribo_diag *diag);
+TRIBO_API void tribo_sysid_free(tribo_sysid *s);
+
+/** How many numbers theta has: nfree. */
+TRIBO_API int tribo_sysid_nfree(const tribo_sysid *s);
+/** The best theta so far; the start before any iteration. */
+TRIBO_API void tribo_sysid_theta(const tribo_sysid *s, double *theta /* [out] (nfree) */);
+/** p = map(theta): all of p. */
+TRIBO_API void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p /* [out] (np) */);
+/** dp/dtheta. @param P [out] (nfree,np), a row a theta */
+TRIBO_API void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P);
+TRIBO_API bool tribo_sysid_held_out(const tribo_sysid *s, int recording);
+/** Rows of a recording before its first contact. */
+TRIBO_API int tribo_sysid_flight(const tribo_sysid *s, int recording);
+
+/** Loss over the training recordings and its gradient by the reverse, with the start states as they stand.
+ *  @param grad [out] (nfree); NULL = loss only
+ *  @return TRIBO_OK; TRIBO_E_ARG (not physical); what tribo_step() returns. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_eval(tribo_sysid *s, const double *theta, double *loss, double *grad);
+/** The same by forward sensitivities, and the Gauss-Newton matrix J'WJ / N.
+ *  @param grad [out] (nfree). @param H [out] (nfree,nfree) */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_normal(tribo_sysid *s, const double *theta, double *loss, double *grad,
+                                                      double *H);
+/** Loss over the recordings held out. @return also TRIBO_E_ARG (there are none). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_validation(tribo_sysid *s, const double *theta, double *loss);
+
+typedef enum tribo_stage { TRIBO_STAGE_SEARCH, TRIBO_STAGE_DESCENT, TRIBO_STAGE_DONE } tribo_stage;
+
+/** Where a fit stands. */
+typedef struct tribo_progress {
+    tribo_stage stage;
+    int iteration; /**< counted over all stages */
+    long evaluations;
+    double loss, loss_start; /**< of the best theta, of the start */
+    double gradient_norm;    /**< of the loss in theta, without what bounds hold back; NaN before it is known */
+    bool converged;          /**< a stationary point was reached; false: no step improves, or the iterations ended */
+} tribo_progress;
+
+/** One iteration of the fit. @return TRIBO_OK (go on, or progress->stage is TRIBO_STAGE_DONE); TRIBO_INTERRUPTED;
+ *  an error that leaves the best so far as it is. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress);
+/** Iterate until done. @return TRIBO_OK; TRIBO_NOT_CONVERGED; TRIBO_INTERRUPTED; or an error. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_fit(tribo_sysid *s, int max_iterations, tribo_progress *progress);
+
+/** What is known of one parameter. */
+typedef struct tribo_estimate {
+    int index; /**< into p */
+    double start, estimate, std_error, low95, high95;
+    bool identifiable; /**< false: the recordings leave it undetermined; std_error is then infinite */
+} tribo_estimate;
+
+/** Fisher information at the best theta, with what it says of every free parameter.
+ *
+ *  information = J'WJ / sigma^2, sigma^2 the mean weighted square of the residuals. Where there are at least ten
+ *  recordings more than parameters, errors are those of the sandwich J'WJ^-1 (sum of g_i g_i') J'WJ^-1 over recordings
+ *  i: residuals along one simulated motion are not independent.
+ *  @param est         [out] (nfree)
+ *  @param information [out] (nfree,nfree) in theta; NULL = skip
+ *  @param direction   [out] (nfree,nfree) unit vectors in theta, undetermined ones first; NULL = skip
+ *  @param spread      [out] (nfree) standard deviation along each, 1 = a factor e or the size of the parameter;
+ *                     NULL = skip
+ *  @param nundetermined [out] how many directions the recordings leave open; NULL = skip */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information,
+                                                       double *direction, double *spread, int *nundetermined);
+
+/** How well a recording is predicted. */
+typedef struct tribo_errors {
+    int rows;
+    double position_mean;                            /**< m, of the whole rollout: mean over rows and bodies */
+    double rotation_mean_deg;                        /**< the same for the angle between orientations */
+    double position_relative;                        /**< position_mean / extent */
+    double step_position_rms, step_rotation_rms_deg; /**< one row ahead from each row */
+    double step_velocity_rms, step_angular_rms;      /**< m/s, rad/s; NaN where none was measured */
+} tribo_errors;
+
+/** @param p (np), NULL = at the best theta. @return also TRIBO_E_ARG (no such recording). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_errors(tribo_sysid *s, const double *p, int recording,
+                                                      tribo_errors *errors);
+/** The simulated states at the rows of a recording. @param X [out] (n,nx) */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_predict(tribo_sysid *s, const double *p, int recording, double *X);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* errors.c -- how well a recording is predicted: from its start to its end, and a row ahead. */
+#include "math/vec.h"
+#include "sysid/sysid.h"
+
+static const double degree = 57.29577951308232;
+
+/* The parameters to predict with, in s->p. */
+static tribo_status choose(tribo_sysid *s, const double *p, int recording) {
+    if (recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
+    if (p)
+        memcpy(s->p, p, (size_t)s->z.np * sizeof *p);
+    else
+        tribo_sysid_params(s, s->theta, s->p);
+    return tribo_params_check(s->m, s->p, NULL);
+}
+
+static tribo_status predict(tribo_sysid *s, int recording, double *X) {
+    const ti_track *t = s->track + recording;
+    ti_worker *w = s->worker;
+    tribo_status status = t->start == TRIBO_START_ALONG && s->loss == TRIBO_LOSS_ROLLOUT
+                              ? ti_start_along(w, recording, s->p)
+                              : ti_start(w, recording, s->p, NULL);
+    return status < 0 ? status : ti_predict(w, recording, s->p, X);
+}
+
+tribo_status tribo_sysid_predict(tribo_sysid *s, const double *p, int recording, double *X) {
+    tribo_status status = choose(s, p, recording);
+    return status ? status : predict(s, recording, X);
+}
+
+/* Distances of x from a measured row: position, rotation (rad), velocity, angular velocity of a body; NaN = unseen. */
+static void distances(const tribo_sysid *s, const ti_track *t, int row, int body, const double *x,
+                      double d[TRIBO_BLOCKS]) {
+    const double *y = t->x + (size_t)row * (size_t)s->z.nx;
+    double inverse[4], turn[4], square[TRIBO_BLOCKS] = {0};
+    const double *a = y + 7 * body, *b = x + 7 * body, *va = y + s->z.nq + 6 * body, *vb = x + s->z.nq + 6 * body;
+    for (int i = 0; i < 4; i++) inverse[i] = i ? -a[3 + i] : a[3];
+    ti_quat_mul(inverse, b + 3, turn);
+    double r[3];
+    ti_store3(r, ti_quat_log(turn));
+    for (int i = 0; i < 3; i++) {
+        square[TRIBO_BLOCK_POSITION] += (b[i] - a[i]) * (b[i] - a[i]);
+        square[TRIBO_BLOCK_ROTATION] += r[i] * r[i];
+        square[TRIBO_BLOCK_VELOCITY] += (vb[i] - va[i]) * (vb[i] - va[i]);
+        square[TRIBO_BLOCK_ANGULAR] += (vb[3 + i] - va[3 + i]) * (vb[3 + i] - va[3 + i]);
+    }
+    for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+        const bool *seen = t->seen + ((size_t)row * (size_t)s->z.nbody + (size_t)body) * TRIBO_BLOCKS;
+        d[kind] = seen[kind] ? sqrt(square[kind]) : (double)NAN;
+    }
+}
+
+typedef struct means {
+    double sum[TRIBO_BLOCKS];
+    long n[TRIBO_BLOCKS];
+} means;
+
+static void add(const tribo_sysid *s, const ti_track *t, int row, const double *x, bool squares, means *m) {
+    for (int b = 0; b < s->z.nbody; b++) {
+        double d[TRIBO_BLOCKS];
+        distances(s, t, row, b, x, d);
+        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+            if (isnan(d[kind])) continue;
+            m->sum[kind] += squares ? d[kind] * d[kind] : d[kind];
+            m->n[kind]++;
+        }
+    }
+}
+
+static double mean(const means *m, int kind) {
+    return m->n[kind] ? m->sum[kind] / (double)m->n[kind] : (double)NAN;
+}
+
+tribo_status tribo_sysid_errors(tribo_sysid *s, const double *p, int recording, tribo_errors *errors) {
+    size_t nx = (size_t)s->z.nx;
+    means whole = {0}, ahead = {0};
+    tribo_status status = choose(s, p, recording);
+    if (!status) status = predict(s, recording, s->X);
+    if (status) return status;
+    const ti_track *t = s->track + recording;
+    ti_worker *w = s->worker;
+    for (int k = t->first; k < t->n; k++) add(s, t, k, s->X + (size_t)k * nx, false, &whole);
+    for (int k = t->first; k < t->n - 1; k++) {
+        if (!t->complete[k]) continue;
+        memcpy(w->x, t->x + (size_t)k * nx, nx * sizeof(double));
+        status = ti_advance(w, t, k, s->p, NULL);
+        if (status) return status;
+        add(s, t, k + 1, w->x, true, &ahead);
+    }
+    *errors = (tribo_errors){
+        .rows = t->n - t->first,
+        .position_mean = mean(&whole, TRIBO_BLOCK_POSITION),
+        .rotation_mean_deg = degree * mean(&whole, TRIBO_BLOCK_ROTATION),
+        .position_relative = mean(&whole, TRIBO_BLOCK_POSITION) / tribo_model_extent(s->m),
+        .step_position_rms = sqrt(mean(&ahead, TRIBO_BLOCK_POSITION)),
+        .step_rotation_rms_deg = degree * sqrt(mean(&ahead, TRIBO_BLOCK_ROTATION)),
+        .step_velocity_rms = sqrt(mean(&ahead, TRIBO_BLOCK_VELOCITY)),
+        .step_angular_rms = sqrt(mean(&ahead, TRIBO_BLOCK_ANGULAR)),
+    };
+    return TRIBO_OK;
+}

@@ -1,0 +1,128 @@
+/* evaluate.c -- the loss over all recordings: jobs for the workers, sums in the order of the recordings. */
+#include "sysid/sysid.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef struct crew {
+    atomic_int next, failed; /* failed: the lowest job that did */
+    int n;
+    ti_job job;
+    void *context;
+    tribo_sysid *s;
+} crew;
+
+typedef struct member {
+    crew *crew;
+    ti_worker *worker;
+    tribo_status status; /* of its own lowest failed job */
+    int job;
+} member;
+
+static void *work(void *argument) {
+    member *me = argument;
+    crew *c = me->crew;
+    for (int i; (i = atomic_fetch_add(&c->next, 1)) < c->n;) {
+        tribo_status status = c->job(me->worker, i, c->context);
+        if (status < 0 && (me->job < 0 || i < me->job)) me->status = status, me->job = i;
+    }
+    return NULL;
+}
+
+tribo_status ti_parallel(tribo_sysid *s, int n, ti_job job, void *context) {
+    crew c = {.n = n, .job = job, .context = context, .s = s};
+    member members[TI_WORKERS_MAX];
+    pthread_t thread[TI_WORKERS_MAX];
+    int want = s->nworker < n ? s->nworker : n, started = 0;
+    for (int i = 0; i < want; i++) members[i] = (member){.crew = &c, .worker = s->worker + i, .job = -1};
+    /* where no thread can be had, those that run do its work */
+    for (int i = 1; i < want; i++) {
+        if (pthread_create(&thread[i], NULL, work, &members[i])) break;
+        started = i;
+    }
+    if (want) work(&members[0]);
+    for (int i = 1; i <= started; i++) pthread_join(thread[i], NULL);
+    int first = -1;
+    tribo_status status = TRIBO_OK;
+    for (int i = 0; i < want; i++)
+        if (members[i].job >= 0 && (first < 0 || members[i].job < first))
+            first = members[i].job, status = members[i].status;
+    return status;
+}
+
+typedef struct request {
+    bool held_out;
+    ti_want want;
+} request;
+
+static tribo_status shoot_job(ti_worker *w, int i, void *context) {
+    const request *q = context;
+    tribo_sysid *s = w->s;
+    if (s->track[i].held_out != q->held_out) return TRIBO_OK;
+    bool derivatives = q->want == TI_WANT_FORWARD || q->want == TI_WANT_REVERSE;
+    ti_shoot(w, i, s->p, derivatives ? s->P : NULL, q->want, s->sum + i);
+    return s->sum[i].status;
+}
+
+tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
+                         double *H) {
+    size_t n = (size_t)s->nfree;
+    long blocks = 0;
+    request q = {held_out, want};
+    *loss = HUGE_VAL;
+    tribo_sysid_params(s, theta, s->p);
+    tribo_status status = tribo_params_check(s->m, s->p, NULL);
+    if (status) return status;
+    tribo_sysid_map_jac(s, theta, s->P);
+    s->progress.evaluations++;
+    if (want == TI_WANT_REVERSE) status = ti_reverse_ready(s);
+    if (status) return status;
+    status = ti_parallel(s, s->nrec, shoot_job, &q);
+    if (status) return status;
+    double total = 0;
+    if (g) memset(g, 0, n * sizeof *g);
+    if (H) memset(H, 0, n * n * sizeof *H);
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        if (t->held_out != held_out) continue;
+        size_t nd = (size_t)ti_dirs(s, t);
+        total += s->sum[i].loss;
+        blocks += t->nblock;
+        for (size_t a = 0; g && a < n; a++) g[a] += s->sum[i].g[a];
+        for (size_t a = 0; H && a < n; a++)
+            for (size_t b = 0; b < n; b++) H[a * n + b] += s->sum[i].H[a * nd + b];
+    }
+    if (!blocks) return TRIBO_E_ARG;
+    double scale = 1 / (double)blocks;
+    *loss = total * scale;
+    for (size_t a = 0; g && a < n; a++) g[a] *= scale;
+    for (size_t a = 0; H && a < n * n; a++) H[a] *= scale;
+    return TRIBO_OK;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+tribo_status ti_thresholds(tribo_sysid *s, const double *theta) {
+    double loss;
+    if (s->robust == TRIBO_ROBUST_NONE) return TRIBO_OK;
+    tribo_status status = ti_evaluate(s, theta, false, TI_WANT_NORMS, &loss, NULL, NULL);
+    if (status) return status;
+    for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+        size_t n = 0;
+        if (!s->threshold_auto[kind]) continue;
+        for (int i = 0; i < s->nrec; i++) {
+            const ti_track *t = s->track + i;
+            size_t blocks = (size_t)t->n * (size_t)s->z.nbody;
+            if (t->held_out) continue;
+            for (size_t k = 0; k < blocks; k++)
+                if (t->norm[k * TRIBO_BLOCKS + (size_t)kind] >= 0)
+                    s->norms[n++] = t->norm[k * TRIBO_BLOCKS + (size_t)kind];
+        }
+        qsort(s->norms, n, sizeof *s->norms, ascending);
+        s->threshold[kind] = n ? 1.5 * s->norms[n / 2] : 0;
+    }
+    return TRIBO_OK;
+}

@@ -1,0 +1,189 @@
+/* maps.c -- theta to p: dimensionless numbers to physical parameters.
+ *
+ * Masses and sizes: p = start exp(theta). The six numbers of one inertia together: math.md, Maps that keep parameters
+ * physical. Everything else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1).
+ */
+#include "sysid/sysid.h"
+
+enum { NINERTIA = 6 };
+/* Row and column of xx yy zz xy xz yz. */
+static const int at[NINERTIA][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+
+static double scale_of(const tribo_sysid *s, const tribo_param_info *info, double start) {
+    double L = tribo_model_extent(s->m), a = fabs(start);
+    switch (info->kind) {
+    case TRIBO_PARAM_GRAVITY:
+        a = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]);
+        return a > 0 ? a : 9.81;
+    case TRIBO_PARAM_COM:
+    case TRIBO_PARAM_POS:
+        return L;
+    case TRIBO_PARAM_FRICTION:
+    case TRIBO_PARAM_STICTION:
+        return a > 0.2 ? a : 0.2;
+    case TRIBO_PARAM_SLOP:
+        return a > 0.01 * L ? a : 0.01 * L;
+    case TRIBO_PARAM_INERTIA: { /* the size of the whole tensor, also for its products */
+        for (int i = 0; i < s->z.np; i++) {
+            tribo_param_info other;
+            if (tribo_param_describe(s->m, i, &other) || other.body != info->body) continue;
+            if (other.kind == TRIBO_PARAM_INERTIA && fabs(s->p0[i]) > a) a = fabs(s->p0[i]);
+        }
+        return a;
+    }
+    default:
+        return 1;
+    }
+}
+
+/* theta where the map reaches p. */
+static double inverse(const ti_unknown *k, double p) {
+    if (k->map == TI_MAP_LOG) return p > 0 ? log(p / k->start) : -HUGE_VAL;
+    return (p - k->start) / k->scale;
+}
+
+static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_param *f, tribo_diag *diag) {
+    tribo_param_info info;
+    if (f->struct_size != sizeof *f) return TRIBO_E_DEF;
+    if (tribo_param_describe(s->m, f->index, &info))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "there is no parameter %d", f->index);
+    *k = (ti_unknown){.index = f->index, .leader = -1};
+    k->start = isnan(f->start) ? s->p0[f->index] : f->start;
+    k->lower = isnan(f->lower) || f->lower < info.lower ? info.lower : f->lower;
+    k->upper = isnan(f->upper) || f->upper > info.upper ? info.upper : f->upper;
+    if (!info.used) return ti_fail(diag, TRIBO_E_ARG, 0, "%s: nothing depends on it", info.name);
+    if (!isfinite(k->start) || !(k->start >= k->lower && k->start <= k->upper))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "%s: the start %g is outside of [%g, %g]", info.name, k->start, k->lower,
+                       k->upper);
+    bool positive = info.kind == TRIBO_PARAM_MASS || info.kind == TRIBO_PARAM_SIZE;
+    k->map = positive && k->start > 0 ? TI_MAP_LOG : TI_MAP_LINEAR;
+    k->scale = scale_of(s, &info, k->start);
+    k->tlower = inverse(k, k->lower), k->tupper = inverse(k, k->upper);
+    return TRIBO_OK;
+}
+
+/* Lower Cholesky factor of S = tr(I)/2 1 - I. False where the inertia is on the edge of being physical. */
+static bool inertia_factor(const double I[NINERTIA], double L[3][3]) {
+    double S[3][3], half = (I[0] + I[1] + I[2]) / 2;
+    for (int k = 0; k < NINERTIA; k++) S[at[k][0]][at[k][1]] = S[at[k][1]][at[k][0]] = (k < 3 ? half : 0) - I[k];
+    memset(L, 0, 9 * sizeof(double));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = S[i][j];
+            for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
+            if (i == j && !(sum > 1e-12 * half)) return false;
+            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
+        }
+    return true;
+}
+
+/* Six consecutive free inertias of one body, without bounds of their own, become one map. */
+static void join_inertia(tribo_sysid *s, const tribo_sysid_def *def, int first) {
+    double I[NINERTIA];
+    ti_unknown *k = s->unknown + first;
+    if (first + NINERTIA > s->nfree) return;
+    for (int i = 0; i < NINERTIA; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(s->m, k[i].index, &info) || info.kind != TRIBO_PARAM_INERTIA) return;
+        if (k[i].index != k[0].index + i || !isnan(def->free[first + i].lower) || !isnan(def->free[first + i].upper))
+            return;
+        I[i] = k[i].start;
+    }
+    if (!inertia_factor(I, k[0].L0)) return;
+    for (int i = 0; i < NINERTIA; i++) {
+        k[i].map = i ? TI_MAP_MEMBER : TI_MAP_INERTIA;
+        k[i].leader = first;
+        k[i].tlower = -HUGE_VAL, k[i].tupper = HUGE_VAL;
+    }
+}
+
+tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag) {
+    for (int i = 0; i < s->nfree; i++) {
+        tribo_status status = init_one(s, s->unknown + i, def->free + i, diag);
+        if (status) return status;
+        for (int j = 0; j < i; j++)
+            if (s->unknown[j].index == s->unknown[i].index)
+                return ti_fail(diag, TRIBO_E_ARG, 0, "parameter %d is free twice", s->unknown[i].index);
+    }
+    for (int i = 0; i < s->nfree; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(s->m, s->unknown[i].index, &info)) continue;
+        size_t n = strlen(info.name);
+        bool xx = info.kind == TRIBO_PARAM_INERTIA && n > 2 && !strcmp(info.name + n - 2, "xx");
+        if (xx) join_inertia(s, def, i);
+    }
+    return TRIBO_OK;
+}
+
+void ti_maps_clamp(const tribo_sysid *s, double *theta) {
+    for (int i = 0; i < s->nfree; i++) {
+        const ti_unknown *k = s->unknown + i;
+        theta[i] = theta[i] < k->tlower ? k->tlower : theta[i] > k->tupper ? k->tupper : theta[i];
+    }
+}
+
+/* K(theta): exp on the diagonal, the rest below it. */
+static void factor_of(const double *theta, double K[3][3]) {
+    memset(K, 0, 9 * sizeof(double));
+    for (int k = 0; k < NINERTIA; k++) K[at[k][1]][at[k][0]] = k < 3 ? exp(theta[k]) : theta[k];
+}
+
+/* C = A B */
+static void mul3(double A[3][3], double B[3][3], double C[3][3]) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) C[i][j] = A[i][0] * B[0][j] + A[i][1] * B[1][j] + A[i][2] * B[2][j];
+}
+
+/* I = tr(S) 1 - S with S = A B' symmetrised */
+static void inertia_of(double A[3][3], double B[3][3], double I[NINERTIA]) {
+    double S[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            S[i][j] = 0;
+            for (int k = 0; k < 3; k++) S[i][j] += (A[i][k] * B[j][k] + B[i][k] * A[j][k]) / 2;
+        }
+    double trace = S[0][0] + S[1][1] + S[2][2];
+    for (int k = 0; k < NINERTIA; k++) I[k] = (k < 3 ? trace : 0) - S[at[k][0]][at[k][1]];
+}
+
+void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
+    memcpy(p, s->p0, (size_t)s->z.np * sizeof *p);
+    for (int i = 0; i < s->nfree; i++) {
+        const ti_unknown *k = s->unknown + i;
+        double t = theta[i];
+        if (k->map == TI_MAP_INERTIA) {
+            double K[3][3], L[3][3];
+            factor_of(theta + i, K);
+            mul3(k->L0, K, L);
+            inertia_of(L, L, p + k->index);
+        } else if (k->map != TI_MAP_MEMBER) {
+            /* a bound is reached exactly, not to rounding */
+            double v = k->map == TI_MAP_LOG ? k->start * exp(t) : k->start + k->scale * t;
+            p[k->index] = t <= k->tlower ? k->lower : t >= k->tupper ? k->upper : v;
+        }
+    }
+}
+
+void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
+    int np = s->z.np;
+    memset(P, 0, (size_t)s->nfree * (size_t)np * sizeof *P);
+    for (int i = 0; i < s->nfree; i++) {
+        const ti_unknown *k = s->unknown + i;
+        double *row = P + (size_t)i * (size_t)np;
+        if (k->map == TI_MAP_LOG) {
+            row[k->index] = k->start * exp(theta[i]);
+        } else if (k->map == TI_MAP_LINEAR) {
+            row[k->index] = k->scale;
+        } else {
+            const ti_unknown *lead = s->unknown + k->leader;
+            double K[3][3], dK[3][3] = {{0}}, L[3][3], dL[3][3];
+            int which = i - k->leader;
+            factor_of(theta + k->leader, K);
+            dK[at[which][1]][at[which][0]] = which < 3 ? K[which][which] : 1;
+            mul3(lead->L0, K, L);
+            mul3(lead->L0, dK, dL);
+            inertia_of(L, dL, row + lead->index);
+            for (int j = 0; j < NINERTIA; j++) row[lead->index + j] *= 2; /* L dL' + dL L' */
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/* observe.c -- what the recordings tell of each parameter, and what they leave open. math.md, Observability. */
+#include "sysid/sysid.h"
+#include <lapacke.h>
+
+/* A direction is open if its deviation is more than a factor e, or nothing at all depends on it. */
+static const double open_spread = 1, open_ratio = 1e-13;
+
+typedef struct sums {
+    double square; /* of weighted residuals */
+    long nscalar;
+    int ntrain, nalong;
+} sums;
+
+/* H and the scatter S of the recordings' gradients over the training recordings, starts eliminated. */
+static tribo_status gather(tribo_sysid *s, double *H, double *S, sums *out) {
+    size_t n = (size_t)s->nfree;
+    double *g = s->g, *h = s->A;
+    memset(H, 0, n * n * sizeof *H);
+    memset(S, 0, n * n * sizeof *S);
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        size_t nd = (size_t)ti_dirs(s, t);
+        if (t->held_out) continue;
+        for (size_t a = 0; a < n; a++) {
+            g[a] = s->sum[i].g[a];
+            for (size_t b = 0; b < n; b++) h[a * n + b] = s->sum[i].H[a * nd + b];
+        }
+        if (t->start == TRIBO_START_ALONG) {
+            if (!ti_eliminate(s, i, 1e-12, h, g)) return TRIBO_E_SINGULAR;
+            out->nalong++;
+        }
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b < n; b++) H[a * n + b] += h[a * n + b], S[a * n + b] += g[a] * g[b];
+        out->square += s->sum[i].square;
+        out->nscalar += s->sum[i].nscalar;
+        out->ntrain++;
+    }
+    return TRIBO_OK;
+}
+
+/* Covariance of theta on the determined directions: sigma^2 H^-1, or the sandwich. V's columns are eigenvectors. */
+static void covariance(tribo_sysid *s, const double *V, const double *value, int nopen, double sigma2, const double *S,
+                       double *cov) {
+    int n = s->nfree;
+    double *X = s->H; /* H^+ */
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            X[a * n + b] = 0;
+            for (int k = nopen; k < n; k++) X[a * n + b] += V[a * n + k] * V[b * n + k] / value[k];
+            cov[a * n + b] = sigma2 * X[a * n + b];
+        }
+    if (!S) return;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                for (int l = 0; l < n; l++) sum += X[a * n + k] * S[k * n + l] * X[l * n + b];
+            cov[a * n + b] = sum;
+        }
+}
+
+static void estimate(tribo_sysid *s, int i, const double *cov, bool open, tribo_estimate *e) {
+    const ti_unknown *k = s->unknown + i;
+    size_t n = (size_t)s->nfree, np = (size_t)s->z.np, at = (size_t)k->index;
+    double variance = 0, spread;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++)
+            if (s->P[a * np + at] != 0 && s->P[b * np + at] != 0)
+                variance += s->P[a * np + at] * cov[a * n + b] * s->P[b * np + at];
+    *e = (tribo_estimate){.index = k->index, .start = k->start, .estimate = s->p[at], .identifiable = !open};
+    e->std_error = open ? HUGE_VAL : sqrt(variance);
+    if (k->map == TI_MAP_LOG) {
+        spread = open ? HUGE_VAL : exp(1.96 * e->std_error / e->estimate);
+        e->low95 = e->estimate / spread, e->high95 = e->estimate * spread;
+    } else {
+        e->low95 = e->estimate - 1.96 * e->std_error, e->high95 = e->estimate + 1.96 * e->std_error;
+    }
+    if (e->low95 < k->lower) e->low95 = k->lower;
+    if (e->high95 > k->upper) e->high95 = k->upper;
+}
+
+tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information, double *direction,
+                                 double *spread, int *nundetermined) {
+    int n = s->nfree, nopen = 0;
+    double loss, *H = s->observe, *V = H + n * n, *S = V + n * n, *cov = S + n * n, *value = cov + n * n;
+    sums sum = {0};
+    if (n == 0) return TRIBO_E_ARG;
+    tribo_status status = ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
+    if (!status) status = gather(s, H, S, &sum);
+    if (status) return status;
+    double freedom = (double)sum.nscalar - n - (double)sum.nalong * s->z.ndx;
+    double sigma2 = sum.square / (freedom > 1 ? freedom : 1);
+    bool sandwich = sum.ntrain >= n + 10;
+    memcpy(V, H, (size_t)n * (size_t)n * sizeof *V);
+    if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, V, n, value)) return TRIBO_E_SINGULAR;
+    while (nopen < n &&
+           (value[nopen] <= open_ratio * value[n - 1] || sigma2 > open_spread * open_spread * value[nopen]))
+        nopen++;
+    covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cov);
+    for (int i = 0; i < n; i++) {
+        double share = 0;
+        for (int k = 0; k < nopen; k++) share += V[i * n + k] * V[i * n + k];
+        estimate(s, i, cov, share > 1e-3, est + i);
+    }
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; direction && i < n; i++) direction[k * n + i] = V[i * n + k];
+        double variance = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) variance += V[i * n + k] * cov[i * n + j] * V[j * n + k];
+        if (spread) spread[k] = k < nopen ? HUGE_VAL : sqrt(variance);
+    }
+    for (int i = 0; information && i < n * n; i++) information[i] = sigma2 > 0 ? H[i] / sigma2 : HUGE_VAL;
+    if (nundetermined) *nundetermined = nopen;
+    return TRIBO_OK;
+}

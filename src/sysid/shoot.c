@@ -1,0 +1,195 @@
+/* shoot.c -- one recording simulated, segment by segment, and what it adds to the loss and its derivatives. */
+#include "sysid/sysid.h"
+
+int ti_dirs(const tribo_sysid *s, const ti_track *t) {
+    return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);
+}
+
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
+    const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
+    for (int j = 0; j < t->nsub[k]; j++) {
+        tribo_status status = tribo_step(w->ws[t->dt[k]], p, w->x, u, w->x, tape);
+        if (status < 0) return status;
+    }
+    return TRIBO_OK;
+}
+
+tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd) {
+    const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
+    tribo_ws *ws = w->ws[t->dt[k]];
+    for (int j = 0; j < t->nsub[k]; j++) {
+        tribo_tape_rewind(w->one);
+        tribo_status status = tribo_step(ws, p, w->x, u, w->x, w->one);
+        if (status >= 0 && ndir) status = tribo_step_jvp(ws, w->one, 0, ndir, w->xd, NULL, pd, w->xd);
+        if (status < 0) return status;
+    }
+    return TRIBO_OK;
+}
+
+/* One block's part of gradient and Gauss-Newton matrix, from the tangents in w->xd. */
+static void add_forward(ti_worker *w, const ti_track *t, int row, int body, int kind, double slope, int nd,
+                        ti_sum *sum) {
+    const tribo_sysid *s = w->s;
+    int at = ti_block_at(s, body, kind), ndx = s->z.ndx;
+    const double *weight = t->w + (size_t)row * (size_t)ndx + at, *r = w->r + at;
+    double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, w->x, body, D);
+    for (int d = 0; d < nd; d++) {
+        const double *v = w->xd + (size_t)d * (size_t)ndx + at;
+        for (int i = 0; i < 3; i++) w->wj[i * nd + d] = weight[i] * (D[i][0] * v[0] + D[i][1] * v[1] + D[i][2] * v[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const double *j = w->wj + i * nd;
+        for (int a = 0; a < nd; a++) {
+            double scaled = slope * j[a], *H = sum->H + (size_t)a * (size_t)nd;
+            sum->g[a] += scaled * r[i];
+            for (int b = 0; b < nd; b++) H[b] += scaled * j[b];
+        }
+    }
+}
+
+/* dl/dx of one block into lx. */
+static void add_reverse(ti_worker *w, const ti_track *t, int row, int body, int kind, double slope, double *lx) {
+    const tribo_sysid *s = w->s;
+    int at = ti_block_at(s, body, kind);
+    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx + at, *r = w->r + at;
+    double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, w->x, body, D);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) lx[at + j] += slope * D[i][j] * weight[i] * r[i];
+}
+
+/* Compare w->x with a row of the recording. */
+static void add_row(ti_worker *w, ti_track *t, int row, ti_want want, int nd, double *lx, ti_sum *sum) {
+    tribo_sysid *s = w->s;
+    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_residual(s, t, row, w->x, w->r);
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+            int at = ti_block_at(s, b, kind), scalars = 0;
+            double square = 0, slope;
+            for (int i = at; i < at + 3; i++) {
+                square += w->r[i] * w->r[i];
+                scalars += weight[i] > 0;
+            }
+            if (!scalars) continue;
+            if (want == TI_WANT_NORMS)
+                t->norm[((size_t)row * (size_t)s->z.nbody + (size_t)b) * TRIBO_BLOCKS + (size_t)kind] = sqrt(square);
+            sum->loss += ti_rho(s, kind, square, &slope) / 2;
+            sum->square += slope * square;
+            sum->nscalar += scalars;
+            if (want == TI_WANT_FORWARD) add_forward(w, t, row, b, kind, slope, nd, sum);
+            if (want == TI_WANT_REVERSE) add_reverse(w, t, row, b, kind, slope, lx);
+        }
+}
+
+/* The state a segment starts from into w->x; its tangents into w->xd. */
+static tribo_status begin(ti_worker *w, int track, const ti_segment *seg, const double *p, const double *P,
+                          ti_want want, int nd) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nfree = (size_t)s->nfree;
+    bool rollout = s->loss == TRIBO_LOSS_ROLLOUT;
+    memset(w->xd, 0, (size_t)nd * ndx * sizeof(double));
+    if (!rollout) {
+        memcpy(w->x, t->x + (size_t)seg->row * nx, nx * sizeof(double));
+        return TRIBO_OK;
+    }
+    tribo_status status = ti_start(w, track, p, want == TI_WANT_FORWARD || want == TI_WANT_REVERSE ? P : NULL);
+    if (status < 0) return status;
+    memcpy(w->x, w->x0, nx * sizeof(double));
+    memset(w->xd, 0, (size_t)nd * ndx * sizeof(double));
+    if (want == TI_WANT_FORWARD) {
+        if (t->start == TRIBO_START_FLIGHT) memcpy(w->xd, w->x0d, nfree * ndx * sizeof(double));
+        if (t->start == TRIBO_START_ALONG)
+            for (size_t i = 0; i < ndx; i++) w->xd[(nfree + i) * ndx + i] = 1;
+    }
+    return TRIBO_OK;
+}
+
+/* Back over the records of a segment, from the last row's cotangent in w->lx. */
+static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg, const double *P, ti_sum *sum) {
+    const tribo_sysid *s = w->s;
+    size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np;
+    int record = tribo_tape_steps(w->whole);
+    memset(w->pbar, 0, np * sizeof(double));
+    memcpy(w->xbar, w->lx + (size_t)seg->n * ndx, ndx * sizeof(double));
+    for (int k = seg->n - 1; k >= 0; k--) {
+        for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
+            memcpy(w->xnext, w->xbar, ndx * sizeof(double));
+            memset(w->xbar, 0, ndx * sizeof(double));
+            tribo_status status =
+                tribo_step_vjp(w->ws[t->dt[seg->row + k]], w->whole, --record, w->xnext, w->xbar, NULL, w->pbar);
+            if (status < 0) return status;
+        }
+        for (size_t i = 0; i < ndx; i++) w->xbar[i] += w->lx[(size_t)k * ndx + i];
+    }
+    for (size_t a = 0; a < (size_t)s->nfree; a++) {
+        double dot = 0;
+        for (size_t i = 0; i < np; i++) dot += P[a * np + i] * w->pbar[i];
+        if (s->loss == TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_FLIGHT)
+            for (size_t i = 0; i < ndx; i++) dot += w->x0d[a * ndx + i] * w->xbar[i];
+        sum->g[a] += dot;
+    }
+    if (s->loss == TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG)
+        for (size_t i = 0; i < ndx; i++) sum->g[(size_t)s->nfree + i] += w->xbar[i];
+    return TRIBO_OK;
+}
+
+static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg, const double *p, const double *P,
+                                  ti_want want, ti_sum *sum) {
+    tribo_sysid *s = w->s;
+    ti_track *t = s->track + track;
+    size_t ndx = (size_t)s->z.ndx;
+    int nd = ti_dirs(s, t);
+    tribo_status status = begin(w, track, seg, p, P, want, nd);
+    if (want == TI_WANT_REVERSE) {
+        memset(w->lx, 0, ((size_t)seg->n + 1) * ndx * sizeof(double));
+        tribo_tape_rewind(w->whole);
+    }
+    bool own_start = s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED;
+    if (status >= 0 && own_start) add_row(w, t, seg->row, want, nd, w->lx, sum);
+    for (int k = 0; k < seg->n && status >= 0; k++) {
+        int row = seg->row + k;
+        if (want == TI_WANT_FORWARD)
+            status = ti_advance_jvp(w, t, row, p, nd, w->pd + ndx * (size_t)s->z.np);
+        else
+            status = ti_advance(w, t, row, p, want == TI_WANT_REVERSE ? w->whole : NULL);
+        if (status >= 0) add_row(w, t, row + 1, want, nd, w->lx + ((size_t)k + 1) * ndx, sum);
+    }
+    if (status >= 0 && want == TI_WANT_REVERSE) status = sweep(w, t, seg, P, sum);
+    return status < 0 ? status : TRIBO_OK;
+}
+
+void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum) {
+    tribo_sysid *s = w->s;
+    ti_track *t = s->track + track;
+    size_t nd = (size_t)ti_dirs(s, t), np = (size_t)s->z.np;
+    double *g = sum->g, *H = sum->H;
+    *sum = (ti_sum){.g = g, .H = H};
+    if (P) {
+        memset(g, 0, nd * sizeof *g);
+        memset(H, 0, nd * nd * sizeof *H);
+        memcpy(w->pd + (size_t)s->z.ndx * np, P, (size_t)s->nfree * np * sizeof *P);
+    }
+    if (want == TI_WANT_NORMS)
+        for (size_t i = 0; i < (size_t)t->n * (size_t)s->z.nbody * TRIBO_BLOCKS; i++) t->norm[i] = -1;
+    for (int i = 0; i < t->nseg && !sum->status; i++)
+        sum->status = shoot_segment(w, track, t->seg + i, p, P, want, sum);
+    if (!sum->status && !isfinite(sum->loss)) sum->status = TRIBO_E_NONFINITE;
+}
+
+tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    size_t nx = (size_t)s->z.nx;
+    memcpy(X, t->x, ((size_t)t->first + 1) * nx * sizeof *X);
+    memcpy(w->x, w->x0, nx * sizeof *X);
+    memcpy(X + (size_t)t->first * nx, w->x, nx * sizeof *X);
+    for (int k = t->first; k < t->n - 1; k++) {
+        tribo_status status = ti_advance(w, t, k, p, NULL);
+        if (status < 0) return status;
+        memcpy(X + ((size_t)k + 1) * nx, w->x, nx * sizeof *X);
+    }
+    return TRIBO_OK;
+}

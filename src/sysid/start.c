@@ -1,0 +1,123 @@
+/* start.c -- where a rollout starts: at the first row, at the fit of the flight before the first contact, or along. */
+#include "sysid/sysid.h"
+
+enum { FLIGHT_PASSES = 3, ALONG_PASSES = 20 };
+
+tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx;
+    t->nflight = 0;
+    for (int k = t->first; k < t->n - 1; k++) {
+        if (!t->complete[k]) continue;
+        memcpy(w->x, t->x + (size_t)k * nx, nx * sizeof(double));
+        bool touched = false;
+        const double *u = t->u ? t->u + (size_t)k * (size_t)s->z.nu : NULL;
+        for (int j = 0; j < t->nsub[k] && !touched; j++) {
+            tribo_ws *ws = w->ws[t->dt[k]];
+            tribo_status status = tribo_step(ws, p, w->x, u, w->x, NULL);
+            if (status < 0) return status;
+            touched = tribo_last_info(ws)->nactive > 0;
+        }
+        /* the row just before it may already be too late where the model is a little small */
+        if (touched) break;
+        t->nflight = k - t->first + 1;
+    }
+    return TRIBO_OK;
+}
+
+/* Normal equations of one row's pose: A += J'J, B += J'[J_theta, r]. Directions: the start's ndx, then theta's. */
+static void add_pose(ti_worker *w, const ti_track *t, int row, int ntheta) {
+    const tribo_sysid *s = w->s;
+    int ndx = s->z.ndx, nd = ndx + ntheta, nb = s->nfree + 1;
+    ti_residual(s, t, row, w->x, w->r);
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = TRIBO_BLOCK_POSITION; kind <= TRIBO_BLOCK_ROTATION; kind++) {
+            int at = ti_block_at(s, b, kind);
+            const double *weight = t->w + (size_t)row * (size_t)ndx + at, *r = w->r + at;
+            double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, w->x, b, D);
+            for (int d = 0; d < nd; d++) {
+                const double *v = w->xd + (size_t)d * (size_t)ndx + at;
+                for (int i = 0; i < 3; i++)
+                    w->wj[i * nd + d] = weight[i] * (D[i][0] * v[0] + D[i][1] * v[1] + D[i][2] * v[2]);
+            }
+            for (int i = 0; i < 3; i++) {
+                const double *j = w->wj + i * nd;
+                for (int a = 0; a < ndx; a++) {
+                    for (int c = 0; c < ndx; c++) w->A[a * ndx + c] += j[a] * j[c];
+                    for (int c = 0; c < ntheta; c++) w->B[a * nb + c] += j[a] * j[ndx + c];
+                    w->B[a * nb + s->nfree] += j[a] * r[i];
+                }
+            }
+        }
+}
+
+/* One Gauss-Newton pass over the flight rows from w->x0; the last one also gives w->x0d. */
+static tribo_status flight_pass(ti_worker *w, const ti_track *t, const double *p, int ntheta) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nb = (size_t)s->nfree + 1, nd = ndx + (size_t)ntheta;
+    memset(w->A, 0, ndx * ndx * sizeof(double));
+    memset(w->B, 0, ndx * nb * sizeof(double));
+    memset(w->xd, 0, nd * ndx * sizeof(double));
+    for (size_t i = 0; i < ndx; i++) w->xd[i * ndx + i] = 1;
+    memcpy(w->x, w->x0, nx * sizeof(double));
+    add_pose(w, t, t->first, ntheta);
+    for (int k = t->first; k < t->first + t->nflight - 1; k++) {
+        tribo_status status = ti_advance_jvp(w, t, k, p, (int)nd, ntheta ? w->pd : NULL);
+        if (status < 0) return status;
+        add_pose(w, t, k + 1, ntheta);
+    }
+    if (!ti_spd_solve((int)ndx, w->A, (int)nb, w->B)) return TRIBO_E_SINGULAR;
+    for (size_t i = 0; i < ndx; i++) w->r[i] = -w->B[i * nb + nb - 1];
+    for (size_t c = 0; c < (size_t)ntheta; c++)
+        for (size_t i = 0; i < ndx; i++) w->x0d[c * ndx + i] = -w->B[i * nb + c];
+    ti_retract(s, w->x0, w->r, w->x0);
+    return TRIBO_OK;
+}
+
+tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    size_t nx = (size_t)s->z.nx;
+    bool along = t->start == TRIBO_START_ALONG;
+    memcpy(w->x0, along ? t->x0 : t->x + (size_t)t->first * nx, nx * sizeof(double));
+    if (t->start != TRIBO_START_FLIGHT) return TRIBO_OK;
+    for (int pass = 1; pass <= FLIGHT_PASSES; pass++) {
+        tribo_status status = flight_pass(w, t, p, P && pass == FLIGHT_PASSES ? s->nfree : 0);
+        if (status) return status;
+    }
+    return TRIBO_OK;
+}
+
+tribo_status ti_start_along(ti_worker *w, int track, const double *p) {
+    tribo_sysid *s = w->s;
+    ti_track *t = s->track + track;
+    ti_sum *sum = s->sum + track;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nd = (size_t)ti_dirs(s, t), n0 = (size_t)s->nfree;
+    double lambda = 1e-4;
+    memset(s->P, 0, (size_t)s->nfree * (size_t)s->z.np * sizeof(double));
+    ti_shoot(w, track, p, s->P, TI_WANT_FORWARD, sum);
+    for (int pass = 0; pass < ALONG_PASSES && !sum->status; pass++) {
+        double before = sum->loss;
+        for (size_t i = 0; i < ndx; i++) {
+            for (size_t j = 0; j < ndx; j++) w->A[i * ndx + j] = sum->H[(n0 + i) * nd + n0 + j];
+            w->A[i * ndx + i] += lambda * w->A[i * ndx + i] + 1e-12;
+            w->B[i] = -sum->g[n0 + i];
+        }
+        if (!ti_spd_solve((int)ndx, w->A, 1, w->B)) return TRIBO_E_SINGULAR;
+        memcpy(t->x0try, t->x0, nx * sizeof(double));
+        ti_retract(s, t->x0try, w->B, t->x0);
+        ti_shoot(w, track, p, s->P, TI_WANT_FORWARD, sum);
+        if (sum->status || !(sum->loss < before)) {
+            memcpy(t->x0, t->x0try, nx * sizeof(double));
+            lambda *= 10;
+            if (lambda > 1e6) break;
+            ti_shoot(w, track, p, s->P, TI_WANT_FORWARD, sum);
+            continue;
+        }
+        lambda *= 0.1;
+        if (before - sum->loss < 1e-10 * before) break;
+    }
+    memcpy(w->x0, t->x0, nx * sizeof(double));
+    return sum->status;
+}

@@ -1,0 +1,329 @@
+/* sysid.c -- an identification from its definition to its end: memory, stages, the best so far. */
+#include "sysid/sysid.h"
+
+tribo_free_param tribo_default_free(void) {
+    return (tribo_free_param){.struct_size = sizeof(tribo_free_param), .start = NAN, .lower = NAN, .upper = NAN};
+}
+
+tribo_sysid_def tribo_default_sysid(void) {
+    return (tribo_sysid_def){
+        .struct_size = sizeof(tribo_sysid_def), .loss = TRIBO_LOSS_ROLLOUT, .window = 10, .workers = 1, .seed = 1};
+}
+
+/* Everything of one block. With the arena's base NULL it only measures. */
+static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {
+    size_t n = (size_t)def->nfree, ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np;
+    size_t intervals = 0, rows = 0, blocks = 0, nrec = (size_t)def->nrec;
+    size_t lambda = 16 + 3 * n, zpad = (n + nrec * ndx + 7) / 8 * 8;
+    TI_CARVE(a, *self, 1);
+    TI_CARVE(a, s->track, nrec);
+    for (size_t i = 0; i < nrec; i++) {
+        size_t length = (size_t)def->rec[i].n;
+        ti_track scratch;
+        intervals += length;
+        blocks += length * (size_t)s->z.nbody;
+        rows = length > rows ? length : rows;
+        ti_track_carve(a, s->track ? s->track + i : &scratch, &s->z, def->rec + i);
+    }
+    TI_CARVE(a, s->unknown, n);
+    TI_CARVE(a, s->p0, np);
+    TI_CARVE(a, s->p, np);
+    TI_CARVE(a, s->P, n * np);
+    TI_CARVE(a, s->dt, intervals);
+    TI_CARVE(a, s->norms, blocks);
+    TI_CARVE(a, s->X, rows * nx);
+    TI_CARVE(a, s->observe, (4 * n + 1) * n);
+    TI_CARVE(a, s->sum, nrec);
+    for (size_t i = 0; i < nrec; i++) {
+        ti_sum scratch, *sum = s->sum ? s->sum + i : &scratch;
+        TI_CARVE(a, sum->g, n + ndx);
+        TI_CARVE(a, sum->H, (n + ndx) * (n + ndx));
+    }
+    TI_CARVE(a, s->theta, n);
+    TI_CARVE(a, s->start_theta, n);
+    TI_CARVE(a, s->trial, n);
+    TI_CARVE(a, s->g, n);
+    TI_CARVE(a, s->step, n);
+    TI_CARVE(a, s->H, n * n);
+    TI_CARVE(a, s->A, n * n);
+    TI_CARVE(a, s->adam_m, zpad);
+    TI_CARVE(a, s->adam_v, zpad);
+    TI_CARVE(a, s->z_now, 3 * zpad);
+    TI_CARVE(a, s->back, nrec * ndx * (n + 1));
+    TI_CARVE(a, s->cma.mean, n);
+    TI_CARVE(a, s->cma.D, n);
+    TI_CARVE(a, s->cma.pc, n);
+    TI_CARVE(a, s->cma.ps, n);
+    TI_CARVE(a, s->cma.C, n * n);
+    TI_CARVE(a, s->cma.B, n * n);
+    TI_CARVE(a, s->cma.sample, lambda * n);
+    TI_CARVE(a, s->cma.y, lambda * n);
+    TI_CARVE(a, s->cma.value, lambda);
+    TI_CARVE(a, s->cma.order, lambda);
+    s->zpad = (int)zpad;
+    TI_CARVE(a, s->worker, def->workers);
+    for (int i = 0; i < def->workers; i++) {
+        ti_worker scratch, *w = s->worker ? s->worker + i : &scratch;
+        TI_CARVE(a, w->ws, intervals);
+        TI_CARVE(a, w->x, nx);
+        TI_CARVE(a, w->xd, (n + ndx) * ndx);
+        TI_CARVE(a, w->pd, (2 * ndx + n) * np);
+        TI_CARVE(a, w->r, ndx);
+        TI_CARVE(a, w->lx, (rows + 1) * ndx);
+        TI_CARVE(a, w->wj, 3 * (n + ndx));
+        TI_CARVE(a, w->xbar, ndx);
+        TI_CARVE(a, w->xnext, ndx);
+        TI_CARVE(a, w->pbar, np);
+        TI_CARVE(a, w->x0, nx);
+        TI_CARVE(a, w->x0d, n * ndx);
+        TI_CARVE(a, w->A, ndx * ndx);
+        TI_CARVE(a, w->B, ndx * (n + 1));
+    }
+}
+
+/* Leave recordings out by a shuffle of their numbers; at least one stays. */
+static void hold_out(tribo_sysid *s, double share) {
+    ti_random random = {s->seed};
+    int n = s->nrec, want = (int)floor(share * n + 0.5);
+    if (want > n - 1) want = n - 1;
+    if (share > 0 && want < 1 && n > 1) want = 1;
+    for (int left = n, k = 0; k < want; k++, left--) {
+        int pick = (int)(ti_random_uniform(&random) * left), i = 0;
+        for (;; i++)
+            if (!s->track[i].held_out && pick-- == 0) break;
+        s->track[i].held_out = true;
+    }
+}
+
+/* Weights by the size of what moves and the time it takes to fall as far. */
+static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
+    double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]);
+    if (!(L > 0)) L = 1;
+    double fall = sqrt(L / (g > 0 ? g : 9.81)), natural[TRIBO_BLOCKS] = {1 / L, 1, fall / L, fall};
+    for (int i = 0; i < TRIBO_BLOCKS; i++) {
+        s->weight[i] = def->weight[i] == 0 ? natural[i] : def->weight[i] < 0 ? 0 : def->weight[i];
+        s->threshold[i] = def->threshold[i];
+        s->threshold_auto[i] = !(def->threshold[i] > 0);
+    }
+}
+
+static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
+    if (def->struct_size != sizeof *def) return TRIBO_E_DEF;
+    if (def->nfree < 0 || (def->nfree && !def->free)) return ti_fail(diag, TRIBO_E_ARG, 0, "free parameters missing");
+    if (def->nrec < 1 || !def->rec) return ti_fail(diag, TRIBO_E_ARG, 0, "there is no recording");
+    if (def->workers < 1 || def->workers > TI_WORKERS_MAX)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "workers: %d is not in [1, %d]", def->workers, TI_WORKERS_MAX);
+    if (def->loss == TRIBO_LOSS_WINDOW && def->window < 1)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "window: %d rows", def->window);
+    if (!(def->validation >= 0 && def->validation < 1))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "validation: %g is not in [0, 1)", def->validation);
+    for (int i = 0; i < def->nrec; i++) {
+        const tribo_recording *r = def->rec + i;
+        if (r->n < 2 || !r->time || !r->x)
+            return ti_fail(diag, TRIBO_E_ARG, 0, "recording %d: it needs two rows at least", i);
+    }
+    return TRIBO_OK;
+}
+
+/* Workspaces for every length of step, on every worker. */
+static tribo_status make_workers(tribo_sysid *s) {
+    for (int i = 0; i < s->nworker; i++) {
+        ti_worker *w = s->worker + i;
+        w->s = s;
+        for (int j = 0; j < s->ndt; j++) {
+            tribo_options o = s->options;
+            o.dt = s->dt[j];
+            tribo_status status = tribo_ws_new(s->m, &o, &s->alloc, &w->ws[j]);
+            if (status) return status;
+        }
+        tribo_status status = tribo_tape_new(w->ws[0], 1, 0, &w->one);
+        if (status) return status;
+    }
+    return TRIBO_OK;
+}
+
+/* Flight or not, recording by recording; then the blocks are counted. */
+static tribo_status choose_starts(tribo_sysid *s) {
+    for (int i = 0; i < s->nrec; i++) {
+        ti_track *t = s->track + i;
+        tribo_status status = ti_flight_rows(s->worker, t, s->p0);
+        if (status) return status;
+        bool flies = t->nflight >= TI_FLIGHT_ROWS && s->weight[0] > 0 && s->weight[1] > 0;
+        t->start = s->start;
+        if (s->start == TRIBO_START_FLIGHT && !flies) t->start = TRIBO_START_MEASURED;
+        if (s->start == TRIBO_START_AUTO) t->start = flies ? TRIBO_START_FLIGHT : TRIBO_START_ALONG;
+        if (s->loss != TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG) t->start = TRIBO_START_MEASURED;
+        if (t->start == TRIBO_START_ALONG && !t->held_out) s->nalong++;
+        if (t->steps > s->steps_max) s->steps_max = t->steps;
+        ti_track_count(s, t);
+    }
+    return TRIBO_OK;
+}
+
+static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag) {
+    tribo_model_params(s->m, s->p0);
+    choose_weights(s, def);
+    tribo_status status = ti_maps_init(s, def, diag);
+    if (status) return status;
+    hold_out(s, def->validation);
+    for (int i = 0; i < s->nrec; i++) {
+        tribo_diag why = {0};
+        status = ti_track_init(s, s->track + i, def->rec + i, &why);
+        if (status) return ti_fail(diag, status, 0, "recording %d: %s", i, why.text);
+    }
+    status = make_workers(s);
+    if (!status) status = choose_starts(s);
+    if (status) return status;
+    s->progress = (tribo_progress){.stage = s->nfree ? TRIBO_STAGE_DESCENT : TRIBO_STAGE_DONE, .gradient_norm = NAN};
+    s->lambda = 1e-3;
+    s->rate_now = s->rate;
+    ti_maps_clamp(s, s->theta);
+    return TRIBO_OK;
+}
+
+tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, tribo_sysid **out, tribo_diag *diag) {
+    tribo_sysid measure = {0}, *self = NULL;
+    ti_arena arena = {0};
+    tribo_status status = check(def, diag);
+    if (status) return status;
+    measure.z = tribo_model_sizes(m);
+    if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
+    lay_out(&measure, def, &arena, &self);
+    size_t bytes = arena.used;
+    void *block = ti_alloc(def->allocator, bytes);
+    if (!block) return TRIBO_E_NOMEM;
+    arena = (ti_arena){.base = block};
+    lay_out(&measure, def, &arena, &self);
+    *self = measure;
+    self->bytes = bytes;
+    if (def->allocator) self->alloc = *def->allocator;
+    self->m = m;
+    self->options = def->options ? *def->options : tribo_default_options();
+    self->options.warm_start = false; /* so that no order of work changes a bit */
+    self->loss = def->loss, self->window = def->window, self->start = def->start;
+    self->robust = def->robust, self->optimizer = def->optimizer, self->search = def->search;
+    self->rate = def->rate > 0 ? def->rate : 0.02;
+    self->seed = def->seed, self->stop = def->stop;
+    self->nfree = def->nfree, self->nrec = def->nrec, self->nworker = def->workers;
+    status = set_up(self, def, diag);
+    if (status) {
+        tribo_sysid_free(self);
+        return status;
+    }
+    *out = self;
+    return TRIBO_OK;
+}
+
+void tribo_sysid_free(tribo_sysid *s) {
+    if (!s) return;
+    for (int i = 0; i < s->nworker; i++) {
+        for (int j = 0; j < s->ndt; j++) tribo_ws_free(s->worker[i].ws[j]);
+        tribo_tape_free(s->worker[i].one);
+        tribo_tape_free(s->worker[i].whole);
+    }
+    tribo_allocator alloc = s->alloc;
+    ti_free(&alloc, s, s->bytes);
+}
+
+int tribo_sysid_nfree(const tribo_sysid *s) {
+    return s->nfree;
+}
+
+void tribo_sysid_theta(const tribo_sysid *s, double *theta) {
+    memcpy(theta, s->theta, (size_t)s->nfree * sizeof *theta);
+}
+
+bool tribo_sysid_held_out(const tribo_sysid *s, int recording) {
+    return recording >= 0 && recording < s->nrec && s->track[recording].held_out;
+}
+
+int tribo_sysid_flight(const tribo_sysid *s, int recording) {
+    return recording >= 0 && recording < s->nrec ? s->track[recording].nflight : 0;
+}
+
+/* Tapes for the reverse, when it is first wanted: a long recording's are large. */
+tribo_status ti_reverse_ready(tribo_sysid *s) {
+    for (int i = 0; i < s->nworker; i++) {
+        ti_worker *w = s->worker + i;
+        tribo_status status = w->whole ? TRIBO_OK : tribo_tape_new(w->ws[0], s->steps_max, 0, &w->whole);
+        if (status) return status;
+    }
+    return TRIBO_OK;
+}
+
+tribo_status tribo_sysid_eval(tribo_sysid *s, const double *theta, double *loss, double *grad) {
+    return ti_evaluate(s, theta, false, grad ? TI_WANT_REVERSE : TI_WANT_VALUE, loss, grad, NULL);
+}
+
+tribo_status tribo_sysid_normal(tribo_sysid *s, const double *theta, double *loss, double *grad, double *H) {
+    return ti_evaluate(s, theta, false, TI_WANT_FORWARD, loss, grad, H);
+}
+
+tribo_status tribo_sysid_validation(tribo_sysid *s, const double *theta, double *loss) {
+    return ti_evaluate(s, theta, true, TI_WANT_VALUE, loss, NULL, NULL);
+}
+
+/* Thresholds from the present estimate, and the losses that go with them. */
+static tribo_status settle(tribo_sysid *s) {
+    tribo_status status = ti_thresholds(s, s->theta);
+    s->passes++;
+    if (!status) status = ti_evaluate(s, s->start_theta, false, TI_WANT_VALUE, &s->progress.loss_start, NULL, NULL);
+    if (!status) status = ti_evaluate(s, s->theta, false, TI_WANT_VALUE, &s->progress.loss, NULL, NULL);
+    return status;
+}
+
+static tribo_status descend(tribo_sysid *s) {
+    if (s->optimizer == TRIBO_OPT_LBFGS) return ti_lbfgs_iterate(s);
+    if (s->optimizer == TRIBO_OPT_ADAM) return ti_adam_iterate(s);
+    return ti_lm_iterate(s);
+}
+
+/* The descent has come to an end: search if it stalled, set thresholds anew, or be done. */
+static tribo_status next_stage(tribo_sysid *s) {
+    bool thresholds = false;
+    for (int i = 0; i < TRIBO_BLOCKS; i++) thresholds |= s->threshold_auto[i];
+    s->lambda = 1e-3, s->rate_now = s->rate, s->adam_steps = 0;
+    if (s->stalled && s->search > 0 && !s->searched) {
+        s->searched = true;
+        s->stalled = s->progress.converged = false;
+        s->progress.stage = TRIBO_STAGE_SEARCH;
+        tribo_status status = settle(s);
+        ti_search_init(s);
+        return status;
+    }
+    if (thresholds && s->robust != TRIBO_ROBUST_NONE && s->passes < 2) {
+        s->stalled = s->progress.converged = false;
+        return settle(s);
+    }
+    s->progress.stage = TRIBO_STAGE_DONE;
+    return TRIBO_OK;
+}
+
+tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
+    tribo_status status = TRIBO_OK;
+    if (s->progress.stage != TRIBO_STAGE_DONE) {
+        if (s->stop && *s->stop) status = TRIBO_INTERRUPTED;
+        if (!status && !s->passes) status = settle(s);
+        if (!status && s->progress.stage == TRIBO_STAGE_SEARCH) {
+            status = ti_search_iterate(s);
+            if (!status && s->cma.spent >= s->search) s->progress.stage = TRIBO_STAGE_DESCENT;
+        } else if (!status) {
+            status = descend(s);
+            if (!status && (s->progress.converged || s->stalled)) status = next_stage(s);
+        }
+        s->progress.iteration++;
+    }
+    if (progress) *progress = s->progress;
+    return status;
+}
+
+tribo_status tribo_sysid_fit(tribo_sysid *s, int max_iterations, tribo_progress *progress) {
+    tribo_progress now = s->progress;
+    for (int i = 0; i < max_iterations && now.stage != TRIBO_STAGE_DONE; i++) {
+        tribo_status status = tribo_sysid_iterate(s, &now);
+        if (progress) *progress = now;
+        if (status) return status;
+    }
+    if (progress) *progress = now;
+    return now.stage == TRIBO_STAGE_DONE && now.converged ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}

@@ -1,0 +1,218 @@
+/* sysid.h -- what the files of this room share: maps, tracks, workers, sums. */
+#ifndef TI_SYSID_H
+#define TI_SYSID_H
+#include "base/base.h"
+#include <math.h>
+#include <tribo/sysid.h>
+
+/* ---- maps.c: theta <-> p ---- */
+
+typedef enum ti_map {
+    TI_MAP_LOG,     /* p = start exp(theta) */
+    TI_MAP_LINEAR,  /* p = start + scale theta */
+    TI_MAP_INERTIA, /* six numbers together: S = L0 K K' L0', K lower triangular with exp on its diagonal */
+    TI_MAP_MEMBER   /* one of the five others of an inertia */
+} ti_map;
+
+typedef struct ti_unknown {
+    ti_map map;
+    int index; /* into p */
+    double start, scale;
+    double lower, upper;   /* of p */
+    double tlower, tupper; /* of theta */
+    int leader;            /* of an inertia: the theta of its xx; the six are consecutive there */
+    double L0[3][3];       /* of an inertia's leader */
+} ti_unknown;
+
+/* Choose maps, scales and bounds. @return TRIBO_OK; TRIBO_E_ARG (index, bounds, start outside of them). */
+tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag);
+void ti_maps_clamp(const tribo_sysid *s, double *theta);
+
+/* ---- tracks.c: recordings made ready ---- */
+
+typedef struct ti_segment {
+    int row, n; /* from row to row + n; n >= 1 */
+} ti_segment;
+
+typedef struct ti_track {
+    int n;
+    double *time;    /* (n) */
+    double *x;       /* (n,nx) with what was missing filled in as far as it can be */
+    double *w;       /* (n,ndx) weights, 0 = not measured */
+    double *u;       /* (n,nu) or NULL */
+    int *nsub, *dt;  /* (n-1) steps from a row to the next, index into the step lengths */
+    bool *seen;      /* (n,nbody,TRIBO_BLOCKS) blocks measured whole */
+    bool *complete;  /* (n) poses measured, so that a simulation may start here */
+    ti_segment *seg; /* (nseg) */
+    int nseg, first; /* first: the row a rollout starts at */
+    int steps;       /* of the longest segment */
+    int nflight;     /* rows before the first contact, counted from first */
+    tribo_start start;
+    double *x0;    /* (nx) where a rollout starts: measured, or estimated along */
+    double *x0try; /* (nx) */
+    bool held_out;
+    long nblock;  /* measured blocks that the loss counts */
+    double *norm; /* (n,nbody,TRIBO_BLOCKS) block norms of the last TI_WANT_NORMS; < 0 = not measured */
+} ti_track;
+
+/* Blocks that the loss counts, once the start is chosen. */
+void ti_track_count(const tribo_sysid *s, ti_track *t);
+
+enum { TI_FLIGHT_ROWS = 4 }; /* fewer do not make a flight */
+
+/* Bytes of a track, and its arrays cut from memory. */
+void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_recording *r);
+/* Copy, check, fill in, weigh and cut into segments. */
+tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag);
+
+/* ---- shoot.c: one track simulated ---- */
+
+typedef enum ti_want { TI_WANT_VALUE, TI_WANT_REVERSE, TI_WANT_FORWARD, TI_WANT_NORMS } ti_want;
+
+/* What one track adds to the loss. */
+typedef struct ti_sum {
+    tribo_status status;
+    double loss;   /* sum of rho / 2 */
+    double square; /* sum of |w r|^2, numbers weighted by rho' */
+    long nscalar;  /* how many numbers */
+    double *g, *H; /* (nd), (nd,nd); nd = ti_dirs(track): theta, then the tangent of a start estimated along */
+} ti_sum;
+
+typedef struct ti_worker {
+    tribo_sysid *s;
+    tribo_ws **ws;        /* (ndt) */
+    tribo_tape *one;      /* of one step */
+    tribo_tape *whole;    /* of the longest segment; made when first wanted */
+    double *x, *xd;       /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *pd;           /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
+    double *r, *lx, *wj;  /* (ndx), (rows,ndx), (3,ndir) */
+    double *xbar, *xnext; /* (ndx) */
+    double *pbar;         /* (np) */
+    double *x0, *x0d;     /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
+    double *A, *B;        /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
+} ti_worker;
+
+/* Directions of a track's derivatives. */
+int ti_dirs(const tribo_sysid *s, const ti_track *t);
+/* The loss of a track at p, with derivatives as wanted. @param P (nfree,np) dp/dtheta, NULL for values */
+void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum);
+/* Roll out from w->x0. @param X [out] (n,nx); rows before the first are copied from the recording */
+tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
+/* From row k to the next, w->x in place. @param tape NULL = do not record */
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape);
+/* The same with ndir tangents w->xd carried along; w->pd are those of p, NULL = none. */
+tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd);
+
+/* ---- residual.c ---- */
+
+/* r = x (-) measured row (ndx), weighted; rotations as the rotation vector from measured to simulated. */
+void ti_residual(const tribo_sysid *s, const ti_track *t, int row, const double *x, double *r);
+/* J' w for one row: what the loss changes with the tangent of x; rot = the unweighted rotation vectors' Jacobian. */
+void ti_residual_rot(const tribo_sysid *s, const ti_track *t, int row, const double *x, int body, double D[3][3]);
+/* rho and rho' of a block's square norm. */
+double ti_rho(const tribo_sysid *s, int kind, double square, double *slope);
+int ti_block_at(const tribo_sysid *s, int body, int kind); /* first entry in a tangent */
+void ti_retract(const tribo_sysid *s, const double *x, const double *dx, double *out);
+
+/* ---- start.c ---- */
+
+/* Find w->x0 for a rollout of the track and, with P, w->x0d. */
+tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P);
+/* Rows before the first contact, at the model's own p. */
+tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p);
+/* Estimate t->x0 for a fixed p by the whole track. */
+tribo_status ti_start_along(ti_worker *w, int track, const double *p);
+
+/* ---- evaluate.c: all tracks, on all workers, summed in order ---- */
+
+enum { TI_WORKERS_MAX = 256 };
+/* Make the tapes that TI_WANT_REVERSE needs. */
+tribo_status ti_reverse_ready(tribo_sysid *s);
+
+typedef tribo_status (*ti_job)(ti_worker *w, int job, void *context);
+/* Run jobs 0..n-1. @return the status of the first that failed, in order of jobs. */
+tribo_status ti_parallel(tribo_sysid *s, int n, ti_job job, void *context);
+/* Loss of the tracks with held_out as given; INFINITY with a status if p is not physical or a step failed.
+ * @param sums per track, s->sum. g (nfree), H (nfree,nfree) may be NULL. */
+tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
+                         double *H);
+
+/* ---- the optimizers: one iteration each ---- */
+
+tribo_status ti_lm_iterate(tribo_sysid *s);
+tribo_status ti_lbfgs_iterate(tribo_sysid *s);
+tribo_status ti_adam_iterate(tribo_sysid *s);
+void ti_search_init(tribo_sysid *s);
+tribo_status ti_search_iterate(tribo_sysid *s);
+/* How many numbers L-BFGS and Adam move. */
+int ti_descend_size(const tribo_sysid *s);
+/* Take one recording's start out of the sums A (nfree,nfree) and g (nfree), as LM does. */
+bool ti_eliminate(tribo_sysid *s, int track, double lambda, double *A, double *g);
+/* Symmetric positive definite solve in place, A (n,n) destroyed, B (n,m) row-major. False if not definite. */
+bool ti_spd_solve(int n, double *A, int m, double *B);
+/* Set thresholds of rho from the residuals at theta. */
+tribo_status ti_thresholds(tribo_sysid *s, const double *theta);
+
+/* A splitmix64 stream. */
+typedef struct ti_random {
+    uint64_t state;
+} ti_random;
+uint64_t ti_random_bits(ti_random *r);
+double ti_random_uniform(ti_random *r); /* [0, 1) */
+double ti_random_normal(ti_random *r);
+
+struct tribo_sysid {
+    tribo_allocator alloc;
+    size_t bytes;
+    const tribo_model *m;
+    tribo_sizes z;
+    tribo_options options;
+    tribo_loss loss;
+    int window;
+    tribo_start start;
+    tribo_robust robust;
+    double threshold[TRIBO_BLOCKS], weight[TRIBO_BLOCKS];
+    bool threshold_auto[TRIBO_BLOCKS];
+    tribo_optimizer optimizer;
+    double rate;
+    uint64_t seed;
+    int search;
+    const volatile int *stop;
+
+    int nfree, nrec, ndt, nworker, nalong;
+    int steps_max;
+    ti_unknown *unknown; /* (nfree) */
+    double *p0;          /* (np) */
+    double *p, *P;       /* (np), (nfree,np) of the evaluation under way */
+    ti_track *track;     /* (nrec) */
+    double *dt;          /* (ndt) lengths of steps */
+    ti_worker *worker;   /* (nworker) */
+    ti_sum *sum;         /* (nrec) */
+    double *X;           /* (rows,nx) a prediction, rows of the longest recording */
+    double *observe;     /* (4 nfree + 1, nfree) scratch of tribo_sysid_observe() */
+    double *norms;       /* scratch for medians, (norms_max) */
+    size_t norms_max;
+
+    /* the fit */
+    double *theta, *start_theta, *trial; /* (nfree) best, start, scratch */
+    double *g, *H, *A, *step;            /* (nfree), (nfree,nfree), ... of the optimizers */
+    int zpad;                            /* nfree + nalong ndx, rounded up to what liblbfgs wants */
+    double *adam_m, *adam_v, *z_now;     /* (zpad), (zpad), (3 zpad): now, best, gradient */
+    int adam_steps, adam_since;
+    double adam_best, rate_now;
+    double *back; /* (nrec,ndx,nfree + 1) of the start states in LM */
+    struct {
+        double *mean, *C, *B, *D, *pc, *ps, *sample, *y, *value;
+        int *order;
+        double sigma;
+        int lambda, generation;
+        long spent;
+        ti_random random;
+    } cma;
+    double lambda;
+    int passes; /* how often thresholds were set */
+    bool stalled, searched;
+    tribo_progress progress;
+};
+
+#endif

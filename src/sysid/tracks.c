@@ -1,0 +1,170 @@
+/* tracks.c -- recordings made ready: copied, checked, weighed, filled in where a simulation must start, cut up. */
+#include "math/vec.h"
+#include "sysid/sysid.h"
+
+void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_recording *r) {
+    size_t n = (size_t)r->n;
+    t->n = r->n;
+    TI_CARVE(a, t->time, n);
+    TI_CARVE(a, t->x, n * (size_t)z->nx);
+    TI_CARVE(a, t->w, n * (size_t)z->ndx);
+    TI_CARVE(a, t->norm, n * (size_t)z->nbody * TRIBO_BLOCKS);
+    TI_CARVE(a, t->nsub, n);
+    TI_CARVE(a, t->dt, n);
+    TI_CARVE(a, t->seen, n * (size_t)z->nbody * TRIBO_BLOCKS);
+    TI_CARVE(a, t->complete, n);
+    TI_CARVE(a, t->seg, n);
+    TI_CARVE(a, t->x0, z->nx);
+    TI_CARVE(a, t->x0try, z->nx);
+    t->u = NULL;
+    if (r->u) TI_CARVE(a, t->u, n * (size_t)z->nu);
+}
+
+static tribo_status check(ti_track *t, const tribo_recording *r, const tribo_sizes *z, tribo_diag *diag) {
+    for (int k = 0; k < r->n; k++) {
+        t->time[k] = r->time[k];
+        if (!isfinite(r->time[k]) || (k && !(r->time[k] > r->time[k - 1])))
+            return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: times must be finite and increase", k);
+        for (int i = 0; i < z->nx; i++)
+            if (isinf(r->x[(size_t)k * (size_t)z->nx + (size_t)i]))
+                return ti_fail(diag, TRIBO_E_NONFINITE, 0, "row %d: a measured number is infinite", k);
+    }
+    for (size_t i = 0; r->u && i < (size_t)r->n * (size_t)z->nu; i++) {
+        t->u[i] = isnan(r->u[i]) ? 0 : r->u[i];
+        if (isinf(t->u[i])) return ti_fail(diag, TRIBO_E_NONFINITE, 0, "a control is infinite");
+    }
+    return TRIBO_OK;
+}
+
+/* Weights of what was measured; quaternions normalised; NaN stays in x for now. */
+static tribo_status weigh(const tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
+    const tribo_sizes *z = &s->z;
+    memcpy(t->x, r->x, (size_t)r->n * (size_t)z->nx * sizeof *t->x);
+    for (int k = 0; k < t->n; k++)
+        for (int b = 0; b < z->nbody; b++) {
+            double *x = t->x + (size_t)k * (size_t)z->nx, *q = x + 7 * b + 3, *w = t->w + (size_t)k * (size_t)z->ndx;
+            double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+            if (size < 1e-6) return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: a quaternion is zero", k);
+            for (int i = 0; i < 4; i++) q[i] /= size;
+            bool *whole = t->seen + ((size_t)k * (size_t)z->nbody + (size_t)b) * TRIBO_BLOCKS;
+            for (int kind = 0; kind < TRIBO_BLOCKS; kind++) whole[kind] = true;
+            for (int i = 0; i < 3; i++) {
+                const double *v = x + z->nq + 6 * b;
+                bool seen[TRIBO_BLOCKS] = {!isnan(x[7 * b + i]), !isnan(size), !isnan(v[i]), !isnan(v[3 + i])};
+                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+                    w[ti_block_at(s, b, kind) + i] = seen[kind] && s->weight[kind] > 0 ? s->weight[kind] : 0;
+                    whole[kind] = whole[kind] && seen[kind];
+                }
+            }
+        }
+    return TRIBO_OK;
+}
+
+/* Numbers never measured come from the model's start; others missing from the row before. */
+static void fill_poses(const tribo_sysid *s, ti_track *t, const double *state0) {
+    size_t nx = (size_t)s->z.nx;
+    for (int k = 0; k < t->n; k++) t->complete[k] = true;
+    for (int i = 0; i < s->z.nq; i++) {
+        bool ever = false;
+        double last = state0[i];
+        for (int k = 0; k < t->n; k++) ever |= !isnan(t->x[(size_t)k * nx + (size_t)i]);
+        for (int k = 0; k < t->n; k++) {
+            double *x = t->x + (size_t)k * nx + i;
+            if (isnan(*x)) {
+                *x = last;
+                if (ever) t->complete[k] = false;
+            }
+            last = *x;
+        }
+    }
+}
+
+/* Mean velocity of a body between rows a and b, world and body frame. */
+static void difference(const tribo_sysid *s, const ti_track *t, int a, int b, int body, double v[6]) {
+    size_t nx = (size_t)s->z.nx;
+    const double *x = t->x + (size_t)a * nx + 7 * body, *y = t->x + (size_t)b * nx + 7 * body;
+    double h = t->time[b] - t->time[a], inverse[4] = {x[3], -x[4], -x[5], -x[6]}, d[4];
+    for (int i = 0; i < 3; i++) v[i] = (y[i] - x[i]) / h;
+    ti_quat_mul(inverse, y + 3, d);
+    ti_store3(v + 3, ti_scale(1 / h, ti_quat_log(d)));
+}
+
+/* Velocities that were not measured: the difference from the last complete row, for the first row to the next. */
+static void fill_velocities(const tribo_sysid *s, ti_track *t) {
+    int last = -1, next = 0;
+    for (int k = 0; k < t->n; k++) {
+        double *v = t->x + (size_t)k * (size_t)s->z.nx + s->z.nq;
+        for (next = k + 1; next < t->n && !t->complete[next];) next++;
+        for (int b = 0; b < s->z.nbody; b++) {
+            double d[6] = {0};
+            if (t->complete[k] && last >= 0)
+                difference(s, t, last, k, b, d);
+            else if (t->complete[k] && next < t->n)
+                difference(s, t, k, next, b, d);
+            for (int i = 0; i < 6; i++)
+                if (isnan(v[6 * b + i])) v[6 * b + i] = d[i];
+        }
+        if (t->complete[k]) last = k;
+    }
+}
+
+/* Whole steps from row to row, as near to the model's as they can be. */
+static void choose_steps(tribo_sysid *s, ti_track *t) {
+    double want = s->options.dt > 0 ? s->options.dt : tribo_model_timestep(s->m);
+    for (int k = 0; k < t->n - 1; k++) {
+        double h = t->time[k + 1] - t->time[k], n = floor(h / want + 0.5), dt;
+        int i = 0;
+        t->nsub[k] = n < 1 ? 1 : n > 1e6 ? 1000000 : (int)n;
+        dt = h / t->nsub[k];
+        /* stamps are rounded when they are written: lengths that differ by less are the same */
+        while (i < s->ndt && fabs(s->dt[i] - dt) > 2e-6 * dt) i++;
+        if (i == s->ndt) s->dt[s->ndt++] = dt;
+        t->dt[k] = i;
+    }
+}
+
+static void cut(const tribo_sysid *s, ti_track *t) {
+    int window = s->loss == TRIBO_LOSS_ONE_STEP ? 1 : s->loss == TRIBO_LOSS_WINDOW ? s->window : t->n;
+    t->nseg = t->steps = 0;
+    for (int k = t->first; k < t->n - 1;) {
+        if (!t->complete[k]) {
+            k++;
+            continue;
+        }
+        ti_segment seg = {k, window < t->n - 1 - k ? window : t->n - 1 - k};
+        int steps = 0;
+        for (int j = 0; j < seg.n; j++) steps += t->nsub[k + j];
+        if (steps > t->steps) t->steps = steps;
+        t->seg[t->nseg++] = seg;
+        k += seg.n;
+    }
+}
+
+tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
+    tribo_status status = check(t, r, &s->z, diag);
+    if (!status) status = weigh(s, t, r, diag);
+    if (status) return status;
+    double *state0 = s->worker[0].x;
+    tribo_model_state0(s->m, state0);
+    fill_poses(s, t, state0);
+    fill_velocities(s, t);
+    choose_steps(s, t);
+    for (t->first = 0; t->first < t->n && !t->complete[t->first];) t->first++;
+    if (t->first >= t->n - 1)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "no row but the last has all poses: nowhere to start");
+    cut(s, t);
+    memcpy(t->x0, t->x + (size_t)t->first * (size_t)s->z.nx, (size_t)s->z.nx * sizeof *t->x0);
+    return TRIBO_OK;
+}
+
+void ti_track_count(const tribo_sysid *s, ti_track *t) {
+    bool own_start = s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED;
+    t->nblock = 0;
+    for (int i = 0; i < t->nseg; i++)
+        for (int k = t->seg[i].row + (own_start ? 0 : 1); k <= t->seg[i].row + t->seg[i].n; k++)
+            for (int b = 0; b < s->z.nbody; b++)
+                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+                    const double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
+                    t->nblock += w[0] > 0 || w[1] > 0 || w[2] > 0;
+                }
+}
