@@ -7,5 +7,6 @@
 #include <tribo/model.h>
 #include <tribo/qcqp.h>
 #include <tribo/sim.h>
+#include <tribo/sysid.h>
 #include <tribo/trajectory.h>
 #endif

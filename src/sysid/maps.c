@@ -152,9 +152,10 @@ void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
         const ti_unknown *k = s->unknown + i;
         double t = theta[i];
         if (k->map == TI_MAP_INERTIA) {
-            double K[3][3], L[3][3];
+            double K[3][3], L[3][3], L0[3][3];
             factor_of(theta + i, K);
-            mul3(k->L0, K, L);
+            memcpy(L0, k->L0, sizeof L0);
+            mul3(L0, K, L);
             inertia_of(L, L, p + k->index);
         } else if (k->map != TI_MAP_MEMBER) {
             /* a bound is reached exactly, not to rounding */
@@ -176,12 +177,13 @@ void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
             row[k->index] = k->scale;
         } else {
             const ti_unknown *lead = s->unknown + k->leader;
-            double K[3][3], dK[3][3] = {{0}}, L[3][3], dL[3][3];
+            double K[3][3], dK[3][3] = {{0}}, L[3][3], dL[3][3], L0[3][3];
             int which = i - k->leader;
             factor_of(theta + k->leader, K);
             dK[at[which][1]][at[which][0]] = which < 3 ? K[which][which] : 1;
-            mul3(lead->L0, K, L);
-            mul3(lead->L0, dK, dL);
+            memcpy(L0, lead->L0, sizeof L0);
+            mul3(L0, K, L);
+            mul3(L0, dK, dL);
             inertia_of(L, dL, row + lead->index);
             for (int j = 0; j < NINERTIA; j++) row[lead->index + j] *= 2; /* L dL' + dL L' */
         }
