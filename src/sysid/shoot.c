@@ -5,10 +5,10 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
     return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);
 }
 
-tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape **tape) {
     const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
     for (int j = 0; j < t->nsub[k]; j++) {
-        tribo_status status = tribo_step(w->ws[t->dt[k]], p, w->x, u, w->x, tape);
+        tribo_status status = tribo_step(w->ws[t->dt[k]], p, w->x, u, w->x, tape ? tape[t->dt[k]] : NULL);
         if (status < 0) return status;
     }
     return TRIBO_OK;
@@ -17,10 +17,11 @@ tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p,
 tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd) {
     const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
     tribo_ws *ws = w->ws[t->dt[k]];
+    tribo_tape *one = w->one[t->dt[k]];
     for (int j = 0; j < t->nsub[k]; j++) {
-        tribo_tape_rewind(w->one);
-        tribo_status status = tribo_step(ws, p, w->x, u, w->x, w->one);
-        if (status >= 0 && ndir) status = tribo_step_jvp(ws, w->one, 0, ndir, w->xd, NULL, pd, w->xd);
+        tribo_tape_rewind(one);
+        tribo_status status = tribo_step(ws, p, w->x, u, w->x, one);
+        if (status >= 0 && ndir) status = tribo_step_jvp(ws, one, 0, ndir, w->xd, NULL, pd, w->xd);
         if (status < 0) return status;
     }
     return TRIBO_OK;
@@ -111,15 +112,16 @@ static tribo_status begin(ti_worker *w, int track, const ti_segment *seg, const 
 static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg, const double *P, ti_sum *sum) {
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np;
-    int record = tribo_tape_steps(w->whole);
+    for (int i = 0; i < s->ndt; i++) w->record[i] = w->whole[i] ? tribo_tape_steps(w->whole[i]) : 0;
     memset(w->pbar, 0, np * sizeof(double));
     memcpy(w->xbar, w->lx + (size_t)seg->n * ndx, ndx * sizeof(double));
     for (int k = seg->n - 1; k >= 0; k--) {
         for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
+            int dt = t->dt[seg->row + k];
             tribo_status status =
-                tribo_step_vjp(w->ws[t->dt[seg->row + k]], w->whole, --record, w->xnext, w->xbar, NULL, w->pbar);
+                tribo_step_vjp(w->ws[dt], w->whole[dt], --w->record[dt], w->xnext, w->xbar, NULL, w->pbar);
             if (status < 0) return status;
         }
         for (size_t i = 0; i < ndx; i++) w->xbar[i] += w->lx[(size_t)k * ndx + i];
@@ -145,7 +147,8 @@ static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg
     tribo_status status = begin(w, track, seg, p, P, want, nd);
     if (want == TI_WANT_REVERSE) {
         memset(w->lx, 0, ((size_t)seg->n + 1) * ndx * sizeof(double));
-        tribo_tape_rewind(w->whole);
+        for (int i = 0; i < s->ndt; i++)
+            if (w->whole[i]) tribo_tape_rewind(w->whole[i]);
     }
     bool own_start = s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED;
     if (status >= 0 && own_start) add_row(w, t, seg->row, want, nd, w->lx, sum);

@@ -30,6 +30,8 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
     TI_CARVE(a, s->p, np);
     TI_CARVE(a, s->P, n * np);
     TI_CARVE(a, s->dt, intervals);
+    TI_CARVE(a, s->dt_steps, intervals);
+    TI_CARVE(a, s->dt_count, intervals);
     TI_CARVE(a, s->norms, blocks);
     TI_CARVE(a, s->X, rows * nx);
     TI_CARVE(a, s->observe, (4 * n + 1) * n);
@@ -65,6 +67,9 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
     for (int i = 0; i < def->workers; i++) {
         ti_worker scratch, *w = s->worker ? s->worker + i : &scratch;
         TI_CARVE(a, w->ws, intervals);
+        TI_CARVE(a, w->one, intervals);
+        TI_CARVE(a, w->whole, intervals);
+        TI_CARVE(a, w->record, intervals);
         TI_CARVE(a, w->x, nx);
         TI_CARVE(a, w->xd, (n + ndx) * ndx);
         TI_CARVE(a, w->pd, (2 * ndx + n) * np);
@@ -134,10 +139,9 @@ static tribo_status make_workers(tribo_sysid *s) {
             tribo_options o = s->options;
             o.dt = s->dt[j];
             tribo_status status = tribo_ws_new(s->m, &o, &s->alloc, &w->ws[j]);
+            if (!status) status = tribo_tape_new(w->ws[j], 1, 0, &w->one[j]);
             if (status) return status;
         }
-        tribo_status status = tribo_tape_new(w->ws[0], 1, 0, &w->one);
-        if (status) return status;
     }
     return TRIBO_OK;
 }
@@ -154,7 +158,6 @@ static tribo_status choose_starts(tribo_sysid *s) {
         if (s->start == TRIBO_START_AUTO) t->start = flies ? TRIBO_START_FLIGHT : TRIBO_START_ALONG;
         if (s->loss != TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG) t->start = TRIBO_START_MEASURED;
         if (t->start == TRIBO_START_ALONG && !t->held_out) s->nalong++;
-        if (t->steps > s->steps_max) s->steps_max = t->steps;
         ti_track_count(s, t);
     }
     return TRIBO_OK;
@@ -217,9 +220,11 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
 void tribo_sysid_free(tribo_sysid *s) {
     if (!s) return;
     for (int i = 0; i < s->nworker; i++) {
-        for (int j = 0; j < s->ndt; j++) tribo_ws_free(s->worker[i].ws[j]);
-        tribo_tape_free(s->worker[i].one);
-        tribo_tape_free(s->worker[i].whole);
+        for (int j = 0; j < s->ndt; j++) {
+            tribo_tape_free(s->worker[i].one[j]);
+            tribo_tape_free(s->worker[i].whole[j]);
+            tribo_ws_free(s->worker[i].ws[j]);
+        }
     }
     tribo_allocator alloc = s->alloc;
     ti_free(&alloc, s, s->bytes);
@@ -245,8 +250,11 @@ int tribo_sysid_flight(const tribo_sysid *s, int recording) {
 tribo_status ti_reverse_ready(tribo_sysid *s) {
     for (int i = 0; i < s->nworker; i++) {
         ti_worker *w = s->worker + i;
-        tribo_status status = w->whole ? TRIBO_OK : tribo_tape_new(w->ws[0], s->steps_max, 0, &w->whole);
-        if (status) return status;
+        for (int j = 0; j < s->ndt; j++) {
+            if (w->whole[j] || !s->dt_steps[j]) continue;
+            tribo_status status = tribo_tape_new(w->ws[j], s->dt_steps[j], 0, &w->whole[j]);
+            if (status) return status;
+        }
     }
     return TRIBO_OK;
 }

@@ -45,7 +45,6 @@ typedef struct ti_track {
     bool *complete;  /* (n) poses measured, so that a simulation may start here */
     ti_segment *seg; /* (nseg) */
     int nseg, first; /* first: the row a rollout starts at */
-    int steps;       /* of the longest segment */
     int nflight;     /* rows before the first contact, counted from first */
     tribo_start start;
     double *x0;    /* (nx) where a rollout starts: measured, or estimated along */
@@ -81,8 +80,9 @@ typedef struct ti_sum {
 typedef struct ti_worker {
     tribo_sysid *s;
     tribo_ws **ws;        /* (ndt) */
-    tribo_tape *one;      /* of one step */
-    tribo_tape *whole;    /* of the longest segment; made when first wanted */
+    tribo_tape **one;     /* (ndt) of one step */
+    tribo_tape **whole;   /* (ndt) of the longest segment; made when first wanted */
+    int *record;          /* (ndt) records not yet swept */
     double *x, *xd;       /* (nx), (ndir,ndx); ndir = nfree + ndx */
     double *pd;           /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
     double *r, *lx, *wj;  /* (ndx), (rows,ndx), (3,ndir) */
@@ -98,8 +98,8 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t);
 void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum);
 /* Roll out from w->x0. @param X [out] (n,nx); rows before the first are copied from the recording */
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
-/* From row k to the next, w->x in place. @param tape NULL = do not record */
-tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape);
+/* From row k to the next, w->x in place. @param tape (ndt), NULL = do not record */
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape **tape);
 /* The same with ndir tangents w->xd carried along; w->pd are those of p, NULL = none. */
 tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd);
 
@@ -180,12 +180,13 @@ struct tribo_sysid {
     const volatile int *stop;
 
     int nfree, nrec, ndt, nworker, nalong;
-    int steps_max;
     ti_unknown *unknown; /* (nfree) */
     double *p0;          /* (np) */
     double *p, *P;       /* (np), (nfree,np) of the evaluation under way */
     ti_track *track;     /* (nrec) */
     double *dt;          /* (ndt) lengths of steps */
+    int *dt_steps;       /* (ndt) how many of them a segment has at most */
+    int *dt_count;       /* (ndt) scratch */
     ti_worker *worker;   /* (nworker) */
     ti_sum *sum;         /* (nrec) */
     double *X;           /* (rows,nx) a prediction, rows of the longest recording */

@@ -123,18 +123,19 @@ static void choose_steps(tribo_sysid *s, ti_track *t) {
     }
 }
 
-static void cut(const tribo_sysid *s, ti_track *t) {
+static void cut(tribo_sysid *s, ti_track *t) {
     int window = s->loss == TRIBO_LOSS_ONE_STEP ? 1 : s->loss == TRIBO_LOSS_WINDOW ? s->window : t->n;
-    t->nseg = t->steps = 0;
+    t->nseg = 0;
     for (int k = t->first; k < t->n - 1;) {
         if (!t->complete[k]) {
             k++;
             continue;
         }
         ti_segment seg = {k, window < t->n - 1 - k ? window : t->n - 1 - k};
-        int steps = 0;
-        for (int j = 0; j < seg.n; j++) steps += t->nsub[k + j];
-        if (steps > t->steps) t->steps = steps;
+        for (int i = 0; i < s->ndt; i++) s->dt_count[i] = 0;
+        for (int j = 0; j < seg.n; j++) s->dt_count[t->dt[k + j]] += t->nsub[k + j];
+        for (int i = 0; i < s->ndt; i++)
+            if (s->dt_count[i] > s->dt_steps[i]) s->dt_steps[i] = s->dt_count[i];
         t->seg[t->nseg++] = seg;
         k += seg.n;
     }
