@@ -72,8 +72,9 @@ typedef struct tribo_sysid_def {
     tribo_start start;
     tribo_robust robust;
     double threshold[TRIBO_BLOCKS]; /**< of rho, in weighted units; 0 = 1.5 times the median block norm at the start */
-    double weight[TRIBO_BLOCKS];    /**< 1/m, 1/rad, s/m, s/rad; 0 = by extent, 1, and by the time extent takes to fall;
-                                       < 0 = leave out */
+    /** 1/m, 1/rad, s/m, s/rad; < 0 = leave out; 0 = by extent, 1, and for velocities by the time that extent takes to
+     *  fall, which count in one-step losses and where no pose was measured: they jump at impacts. */
+    double weight[TRIBO_BLOCKS];
     tribo_optimizer optimizer;
     int search;        /**< loss evaluations spent on a search without derivatives before the optimizer; 0 = none */
     double rate;       /**< Adam's step in theta; 0 = 0.02 */

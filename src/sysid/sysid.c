@@ -107,6 +107,7 @@ static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
     double fall = sqrt(L / (g > 0 ? g : 9.81)), natural[TRIBO_BLOCKS] = {1 / L, 1, fall / L, fall};
     for (int i = 0; i < TRIBO_BLOCKS; i++) {
         s->weight[i] = def->weight[i] == 0 ? natural[i] : def->weight[i] < 0 ? 0 : def->weight[i];
+        s->weight_natural[i] = def->weight[i] == 0;
         s->threshold[i] = def->threshold[i];
         s->threshold_auto[i] = !(def->threshold[i] > 0);
     }

@@ -172,7 +172,7 @@ struct tribo_sysid {
     tribo_start start;
     tribo_robust robust;
     double threshold[TRIBO_BLOCKS], weight[TRIBO_BLOCKS];
-    bool threshold_auto[TRIBO_BLOCKS];
+    bool threshold_auto[TRIBO_BLOCKS], weight_natural[TRIBO_BLOCKS];
     tribo_optimizer optimizer;
     double rate;
     uint64_t seed;

@@ -36,12 +36,23 @@ static tribo_status check(ti_track *t, const tribo_recording *r, const tribo_siz
     return TRIBO_OK;
 }
 
+/* Does some row measure a pose of this body? */
+static bool posed(const tribo_sizes *z, const tribo_recording *r, int body) {
+    for (int k = 0; k < r->n; k++)
+        for (int i = 0; i < 7; i++)
+            if (!isnan(r->x[(size_t)k * (size_t)z->nx + (size_t)(7 * body + i)])) return true;
+    return false;
+}
+
 /* Weights of what was measured; quaternions normalised; NaN stays in x for now. */
 static tribo_status weigh(const tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
     const tribo_sizes *z = &s->z;
     memcpy(t->x, r->x, (size_t)r->n * (size_t)z->nx * sizeof *t->x);
-    for (int k = 0; k < t->n; k++)
-        for (int b = 0; b < z->nbody; b++) {
+    for (int b = 0; b < z->nbody; b++) {
+        /* velocities jump at an impact, so a loss that counts them jumps where an impact passes a row; poses say as
+         * much of a longer motion */
+        bool calm = s->loss != TRIBO_LOSS_ONE_STEP && posed(z, r, b);
+        for (int k = 0; k < t->n; k++) {
             double *x = t->x + (size_t)k * (size_t)z->nx, *q = x + 7 * b + 3, *w = t->w + (size_t)k * (size_t)z->ndx;
             double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
             if (size < 1e-6) return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: a quaternion is zero", k);
@@ -52,11 +63,14 @@ static tribo_status weigh(const tribo_sysid *s, ti_track *t, const tribo_recordi
                 const double *v = x + z->nq + 6 * b;
                 bool seen[TRIBO_BLOCKS] = {!isnan(x[7 * b + i]), !isnan(size), !isnan(v[i]), !isnan(v[3 + i])};
                 for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-                    w[ti_block_at(s, b, kind) + i] = seen[kind] && s->weight[kind] > 0 ? s->weight[kind] : 0;
+                    bool counts = seen[kind] && s->weight[kind] > 0 &&
+                                  !(calm && s->weight_natural[kind] && kind >= TRIBO_BLOCK_VELOCITY);
+                    w[ti_block_at(s, b, kind) + i] = counts ? s->weight[kind] : 0;
                     whole[kind] = whole[kind] && seen[kind];
                 }
             }
         }
+    }
     return TRIBO_OK;
 }
 
