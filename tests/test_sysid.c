@@ -216,31 +216,34 @@ static double check_gradient(const data *d, const tribo_sysid_def *def, double *
     return worst;
 }
 
+static void check_loss(const data *d, bool drop, tribo_loss loss, tribo_robust robust, tribo_start start) {
+    double reverse;
+    tribo_free_param f[3] = {from(d, "floor/friction", 0.23)};
+    f[1] = drop ? from(d, "gravity/z", -9.7) : from(d, "cube/mass", 0.7);
+    f[2] = drop ? from(d, "floor/restitution", 0.55) : from(d, "hit/restitution", 0.4);
+    tribo_sysid_def def = define(d, f, 3);
+    def.loss = loss, def.window = 7;
+    def.robust = robust, def.start = start;
+    for (int i = 0; i < TRIBO_BLOCKS; i++) def.threshold[i] = 0.02;
+    double worst = check_gradient(d, &def, &reverse);
+    ck_assert_msg(worst < 1e-5, "loss %d robust %d start %d: %g", (int)loss, (int)robust, (int)start, worst);
+    ck_assert_msg(reverse < 1e-9, "loss %d robust %d start %d: reverse %g", (int)loss, (int)robust, (int)start,
+                  reverse);
+}
+
 START_TEST(gradients_of_each_loss_agree_with_differences) {
-    static const tribo_loss losses[3] = {TRIBO_LOSS_ONE_STEP, TRIBO_LOSS_WINDOW, TRIBO_LOSS_ROLLOUT};
-    static const char *const loss_names[3] = {"one-step", "window", "rollout"};
-    for (int which = 0; which < 3; which++)
-        for (int robust = 0; robust < 3; robust++)
-            for (int start = 0; start < 4; start++) {
-                data d;
-                double reverse;
-                record(&d, start == TRIBO_START_FLIGHT ? drop_xml : collision_xml, 2, 5,
-                       start == TRIBO_START_FLIGHT ? thrown : along_x, 0.3 * (start == TRIBO_START_FLIGHT));
-                tribo_free_param f[3] = {from(&d, "floor/friction", 0.23)};
-                bool drop = start == TRIBO_START_FLIGHT;
-                f[1] = drop ? from(&d, "gravity/z", -9.7) : from(&d, "cube/mass", 0.7);
-                f[2] = drop ? from(&d, "floor/restitution", 0.55) : from(&d, "hit/restitution", 0.4);
-                tribo_sysid_def def = define(&d, f, 3);
-                def.loss = losses[which], def.window = 7;
-                def.robust = (tribo_robust)robust;
-                def.start = (tribo_start)start;
-                for (int i = 0; i < TRIBO_BLOCKS; i++) def.threshold[i] = 0.02;
-                double worst = check_gradient(&d, &def, &reverse);
-                ck_assert_msg(worst < 1e-5, "%s robust %d start %d: %g", loss_names[which], robust, start, worst);
-                ck_assert_msg(reverse < 1e-9, "%s robust %d start %d: reverse %g", loss_names[which], robust, start,
-                              reverse);
-                tribo_model_free(d.m);
-            }
+    data collision, drop;
+    record(&collision, collision_xml, 2, 5, along_x, 0);
+    record(&drop, drop_xml, 2, 5, thrown, 0.3);
+    for (int loss = 0; loss < 3; loss++) {
+        check_loss(&collision, false, (tribo_loss)loss, TRIBO_ROBUST_HUBER, TRIBO_START_MEASURED);
+        check_loss(&drop, true, (tribo_loss)loss, TRIBO_ROBUST_NONE, TRIBO_START_MEASURED);
+    }
+    check_loss(&collision, false, TRIBO_LOSS_ROLLOUT, TRIBO_ROBUST_CAUCHY, TRIBO_START_MEASURED);
+    check_loss(&collision, false, TRIBO_LOSS_ROLLOUT, TRIBO_ROBUST_NONE, TRIBO_START_ALONG);
+    check_loss(&drop, true, TRIBO_LOSS_ROLLOUT, TRIBO_ROBUST_HUBER, TRIBO_START_FLIGHT);
+    tribo_model_free(collision.m);
+    tribo_model_free(drop.m);
 }
 END_TEST
 
@@ -284,11 +287,11 @@ END_TEST
 
 START_TEST(the_optimizers_agree) {
     data d;
-    record(&d, collision_xml, 3, 5, along_x, 0);
+    record(&d, drop_xml, 2, 5, thrown, 0);
     shake(&d, 1e-4, 1e-4, 5);
     double estimate[3][2];
     for (int o = 0; o < 3; o++) {
-        tribo_free_param f[2] = {from(&d, "cube/mass", 0.8), from(&d, "floor/friction", 0.25)};
+        tribo_free_param f[2] = {from(&d, "gravity/z", -9.6), from(&d, "floor/restitution", 0.55)};
         tribo_sysid_def def = define(&d, f, 2);
         def.optimizer = (tribo_optimizer)o;
         tribo_sysid *s = make(&d, &def);
@@ -317,9 +320,6 @@ START_TEST(poses_alone_with_the_start_estimated_along) {
     tribo_sysid_def def = define(&d, f, 3);
     def.start = TRIBO_START_AUTO;
     ck_assert_double_lt(fit(&d, &def, NULL), 1e-2);
-    shake(&d, 1e-3, 1e-3, 9);
-    double error = fit(&d, &def, NULL);
-    ck_assert_msg(error < 0.1, "with noise: %g", error);
     tribo_model_free(d.m);
 }
 END_TEST
@@ -430,10 +430,12 @@ START_TEST(standard_errors_are_those_that_repetition_shows) {
     enum { TIMES = 40 };
     double sum = 0, square = 0, told = 0;
     int inside = 0;
+    data d, clean;
+    record(&clean, slide_xml, 1, 5, along_x, 0);
     for (int k = 0; k < TIMES; k++) {
-        data d;
         tribo_estimate e;
-        record(&d, slide_xml, 1, 5, along_x, 0);
+        d = clean;
+        d.rec[0].time = d.time, d.rec[0].x = d.x[0];
         shake(&d, 1e-3, 0, 100 + (uint64_t)k);
         for (int j = 0; j < 6; j++) d.x[0][d.z.nq + j] = j ? 0 : along_x[0];
         tribo_free_param f = from(&d, "floor/friction", 0.25);
@@ -446,8 +448,8 @@ START_TEST(standard_errors_are_those_that_repetition_shows) {
         told += e.std_error / TIMES;
         inside += e.low95 <= 0.2 && 0.2 <= e.high95;
         tribo_sysid_free(s);
-        tribo_model_free(d.m);
     }
+    tribo_model_free(clean.m);
     double shown = sqrt(square / TIMES - sum * sum / TIMES / TIMES);
     ck_assert_msg(told > 0.75 * shown && told < 1.35 * shown, "told %g, shown %g", told, shown);
     ck_assert_msg(inside >= 33 && inside < TIMES, "%d of %d intervals hold the truth", inside, TIMES);
@@ -465,13 +467,13 @@ START_TEST(workers_change_no_bit) {
         tribo_free_param f[2] = {from(&d, "floor/friction", 0.25), from(&d, "floor/restitution", 0.1)};
         tribo_sysid_def def = define(&d, f, 2);
         def.workers = workers[k];
-        def.search = 40;
+        def.search = 16;
         def.start = TRIBO_START_FLIGHT;
         def.validation = 0.3;
         def.robust = TRIBO_ROBUST_HUBER;
         tribo_sysid *s = make(&d, &def);
         double theta[2], loss, g[2];
-        ck_assert_int_ge(tribo_sysid_fit(s, 20, NULL), 0);
+        ck_assert_int_ge(tribo_sysid_fit(s, 8, NULL), 0);
         tribo_sysid_theta(s, theta);
         ck_assert_int_eq(tribo_sysid_eval(s, theta, &loss, g), TRIBO_OK);
         hash[k] = tribo_hash(theta, 2, tribo_hash(g, 2, tribo_hash(&loss, 1, 0)));
