@@ -1,5 +1,6 @@
 /* test_mjcf.c -- scenes: the numbers MuJoCo gives them, what is refused and how it is said, and saving. */
 #include "base/base.h"
+#include "math/vec.h"
 #include "model/model.h"
 #include "test_main.h"
 #include <math.h>
@@ -130,6 +131,10 @@ END_TEST
     HEAD "<worldbody>\n<body name='cube'>\n<freejoint/>\n<inertial " attributes "/></body></worldbody>" TAIL
 #define WITH(piece) HEAD BODY piece TAIL
 
+#define TWO(contact)                                                                                                   \
+    HEAD BODY "<worldbody><geom name='f' type='plane'/><body><freejoint/><geom name='h' size='1'/></body>"             \
+              "</worldbody>\n<contact>" contact "</contact>" TAIL
+
 static const struct {
     const char *text;
     int line;
@@ -213,6 +218,19 @@ static const struct {
     {WITH("<contact><pair geom1='g'/></contact>"), 4, "<pair geom2>"},
     {WITH("<contact><pair geom1='g' geom2='g'/></contact>"), 4, "same body"},
     {WITH("<contact><exclude body1='cube' body2='x'/></contact>"), 4, "<exclude body2>"},
+    {TWO("<pair geom1='g' geom2='h' friction='1 2'/>"), 5, "<pair friction>: the first two must be equal"},
+    {TWO("<pair geom1='g' geom2='h' friction='1'/>"), 5, "<pair friction>: 1 numbers, expected 2"},
+    {TWO("<pair geom1='g' geom2='h' condim='6'/>"), 5, "<pair condim>"},
+    {TWO("<pair geom1='g' geom2='h'/><pair geom1='h' geom2='g'/>"), 5, "have a pair already"},
+    {TWO("<pair name='p' geom1='g' geom2='h'/><pair name='p' geom1='g' geom2='f'/>"), 5, "pair p: there is one"},
+    {TWO("<pair name='g' geom1='g' geom2='h'/>"), 5, "a geom has this name"},
+    {TWO("<pair name='a,b' geom1='g' geom2='h'/>"), 5, "a name cannot hold"},
+    {TWO("<pair geom1='f' geom2='f'/>"), 5, "neither of its geoms moves"},
+    {TWO("<touch/>"), 5, "<touch>"},
+    {WITH("<default><muscle/></default>"), 4, "<muscle>"},
+    {WITH("<default><geom/><geom/></default>"), 4, "twice"},
+    {WITH("<option timestep='abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghi\xc3\xa4'/>"), 4,
+     "`abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghi` is not"},
     {WITH("<custom><numeric name='g' data='1'/></custom>"), 4, "<numeric name>"},
     {WITH("<custom><numeric name='x/slop' data='1'/></custom>"), 4, "there is no geom or pair `x`"},
     {WITH("<custom><numeric name='g/bounce' data='1'/></custom>"), 4, "`bounce` is none"},
@@ -244,6 +262,43 @@ START_TEST(bad_scenes_are_refused) {
     ck_assert_int_eq(tribo_model_load("/", NULL, &m, NULL), TRIBO_E_IO);
     ck_assert_int_eq(tribo_model_load(NULL, NULL, &m, NULL), TRIBO_E_IO);
     ck_assert_int_eq(tribo_model_load_memory(NULL, 0, NULL, NULL, &m, NULL), TRIBO_E_ARG);
+}
+END_TEST
+
+/* Axes in every octant of rotations, half turns among them: the quaternion's matrix has them as columns. */
+START_TEST(axes_become_quaternions) {
+    for (int i = 0; i < 6 * 6 * 6; i++) {
+        double angle[3] = {i % 6 * 1.0471975511965976, i / 6 % 6 * 1.0471975511965976, i / 36 * 1.0471975511965976};
+        double q[4] = {1, 0, 0, 0}, turn[4];
+        for (int k = 0; k < 3; k++) {
+            ti_quat_exp(ti_vec3(k == 0 ? angle[0] : 0, k == 1 ? angle[1] : 0, k == 2 ? angle[2] : 0), turn);
+            ti_quat_mul(q, turn, q);
+        }
+        ti_mat R = ti_quat_mat(q);
+        char text[512];
+        snprintf(text, sizeof text,
+                 WITH("<worldbody><geom name='t' size='1' xyaxes='%.17g %.17g %.17g %.17g %.17g %.17g'/></worldbody>"),
+                 R.m[0][0], R.m[1][0], R.m[2][0], R.m[0][1], R.m[1][1], R.m[2][1]);
+        tribo_model *m = read_text(text);
+        ti_mat S = ti_quat_mat(m->p0 + m->geom[tribo_model_geom_find(m, "t")].p + TI_P_QUAT);
+        close_to(&S.m[0][0], &R.m[0][0], 9, 1e-14);
+        tribo_model_free(m);
+    }
+}
+END_TEST
+
+/* A body lends its name to its only geom; a class may say what pairs have in common. */
+START_TEST(borrowed_names_and_pair_classes) {
+    tribo_model *m = read_text("<mujoco><default><pair friction='0.2 0.2' condim='3'/></default><worldbody>"
+                               "<body name='a'><freejoint/><geom name='x' size='1'/></body><body "
+                               "name='b'><freejoint/><geom name='y' size='1'/></body>"
+                               "</worldbody><contact><pair geom1='x' geom2='y'/></contact>"
+                               "<custom><numeric name='a/slop' data='0.25'/></custom></mujoco>");
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "x/slop")], 0.25);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "x:y/friction")], 0.2);
+    ck_assert_str_eq(tribo_model_body_name(m, 1), "b");
+    ck_assert_int_eq(tribo_model_geom_shape(m, 1), TRIBO_SPHERE);
+    tribo_model_free(m);
 }
 END_TEST
 
@@ -534,6 +589,8 @@ static Suite *suite(void) {
     tcase_add_test(t, numbers_are_mujocos);
     tcase_add_test(t, materials_from_custom_numbers);
     tcase_add_test(t, bad_scenes_are_refused);
+    tcase_add_test(t, axes_become_quaternions);
+    tcase_add_test(t, borrowed_names_and_pair_classes);
     tcase_add_test(t, a_bomb_of_entities_is_not_expanded);
     tcase_add_test(t, deep_and_wide_scenes_end);
     tcase_add_test(t, lines_beyond_16_bits);

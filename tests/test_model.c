@@ -290,6 +290,55 @@ START_TEST(bad_bodies_are_refused) {
 }
 END_TEST
 
+static void bad_body(int k, tribo_body_def *d) {
+    if (k == 0) d->parent = 0;
+    if (k == 1) d->pos[0] = NAN;
+    if (k == 2) d->quat[0] = 0;
+    if (k == 3) d->com[1] = NAN;
+    if (k == 4) d->name = "a name that is far longer than any name could ever need to be, by far";
+    if (k == 5) d->struct_size = 0;
+}
+
+START_TEST(misuse_is_refused) {
+    for (int k = 0; k < 6; k++) {
+        tribo_builder *b = tribo_builder_new(NULL);
+        tribo_body_def d = tribo_default_body();
+        d.inertia_given = true;
+        d.mass = d.inertia[0] = d.inertia[1] = d.inertia[2] = 1;
+        bad_body(k, &d);
+        ck_assert_int_eq(tribo_add_body(b, &d), -2);
+        refused(b, k == 5 ? TRIBO_E_DEF : TRIBO_E_ARG, "body");
+    }
+    tribo_builder *b = cube_and_ball();
+    tribo_pair_def pair = {0};
+    tribo_add_pair(b, &pair);
+    refused(b, TRIBO_E_DEF, "tribo_default_pair");
+    b = cube_and_ball();
+    pair = tribo_default_pair();
+    tribo_add_pair(b, &pair);
+    refused(b, TRIBO_E_ARG, "no such geom");
+    b = cube_and_ball();
+    tribo_add_exclude(b, 0, 2);
+    refused(b, TRIBO_E_ARG, "no such body");
+    double bad[14] = {NAN}, zero[12] = {0};
+    b = cube_and_ball();
+    tribo_set_gravity(b, bad);
+    refused(b, TRIBO_E_ARG, "gravity");
+    b = cube_and_ball();
+    tribo_set_start(b, bad, NULL);
+    refused(b, TRIBO_E_NONFINITE, "start");
+    b = cube_and_ball();
+    tribo_set_start(b, NULL, zero);
+    add_body(b, "late");
+    refused(b, TRIBO_E_ARG, "after the start state");
+    ck_assert_int_eq(tribo_add_body(NULL, NULL), -2);
+    ck_assert_int_eq(tribo_add_geom(NULL, 0, NULL), -1);
+    ck_assert_int_eq(tribo_add_pair(NULL, NULL), -1);
+    tribo_builder_free(NULL);
+    tribo_model_free(NULL);
+}
+END_TEST
+
 START_TEST(params_are_checked) {
     tribo_model *m = built(cube_and_ball());
     static const struct {
@@ -330,6 +379,7 @@ static Suite *suite(void) {
     tcase_add_test(t, first_error_sticks);
     tcase_add_test(t, bad_geoms_are_refused);
     tcase_add_test(t, bad_bodies_are_refused);
+    tcase_add_test(t, misuse_is_refused);
     tcase_add_test(t, params_are_checked);
     suite_add_tcase(s, t);
     return s;
