@@ -137,7 +137,7 @@ static void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const cone *c
 
 /* Residuals, scalings and the matrix D of every contact. */
 static void linearise(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, double gap) {
-    ti_ncp_jv(p, ws->vi, true, ws->c);
+    ti_system_jv(&ws->sys, p, ws->vi, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
         double c[3], T[9];

@@ -97,6 +97,7 @@ static void contact_scale(ti_ncp_ws *ws, const ti_ncp_problem *p, int i) {
 
 bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     double sum = 0; /* 0 * x is NaN for NaN and Inf */
+    ti_system_pack(&ws->sys, p);
     for (int k = 0; k < p->nblk; k++) {
         int w = p->width[k];
         const double *M = p->M + p->moff[k];
@@ -109,7 +110,7 @@ bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p) {
         sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];
     }
     if (!(ws->r0 < HUGE_VAL)) ws->r0 = 1;
-    ti_ncp_jv(p, p->vfree, true, ws->g);
+    ti_system_jv(&ws->sys, p, p->vfree, true, ws->g);
     ws->unit_c = 0;
     for (int i = 0; i < 3 * p->nc; i++) {
         sum += 0 * ws->g[i];
@@ -167,7 +168,7 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
     double sl = 0, off, sc = velocity_unit(ws, p, v, lambda, &off), worst = off / sc;
     for (int k = 0; k < 3 * p->nc; k++) sl = ti_max(sl, fabs(lambda[k]));
     if (sl == 0) sl = 1;
-    ti_ncp_jv(p, v, true, ws->c);
+    ti_system_jv(&ws->sys, p, v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i, *c = ws->c + 3 * i;
         double mu = p->mu[i], ct = sqrt(c[0] * c[0] + c[1] * c[1]), n = c[2] + mu * ct;
@@ -313,7 +314,7 @@ static void margins(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solutio
     double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
     for (int i = 0; i < p->nc; i++) sl = ti_max(sl, fabs(s->lambda[3 * i + 2]));
     if (sl == 0) sl = 1;
-    ti_ncp_jv(p, s->v, true, ws->c);
+    ti_system_jv(&ws->sys, p, s->v, true, ws->c);
     info->margin = HUGE_VAL, info->ndegenerate = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
@@ -359,9 +360,10 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
 tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k) {
     const ti_ncp_point *q = &s->point[k];
     ti_law_compliance R = ti_ncp_compliance(q->compliance);
+    ti_system_pack(&ws->sys, p);
     for (int b = 0; b < p->nblk; b++)
         for (int j = 0; j < p->width[b]; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
-    ti_ncp_jv(p, q->v, true, ws->c);
+    ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = q->lambda + 3 * i;
         double c[3] = {ws->c[3 * i] + R.t * l[0], ws->c[3 * i + 1] + R.t * l[1], ws->c[3 * i + 2] + R.n * l[2]}, F[3];
@@ -388,11 +390,11 @@ static void law_rhs(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *
 /* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be.
  */
 static void refine(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *r, double *dv, double *dlambda) {
-    ti_ncp_mv(p, dv, ws->dv);
+    ti_system_mv(&ws->sys, p, dv, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = r[k] - ws->dv[k];
-    ti_ncp_jt(p, dlambda, ws->dv);
+    ti_system_jt(&ws->sys, p, dlambda, ws->dv);
     ti_system_solve(&ws->sys, 1, ws->dv);
-    ti_ncp_jv(p, ws->dv, false, ws->c);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     law_rhs(ws, p, ws->c, NULL, ws->dlambda);
     for (int k = 0; k < p->nv; k++) dv[k] += ws->dv[k];
     for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
@@ -404,11 +406,11 @@ void ti_ncp_jvp(ti_ncp_ws *ws, const ti_ncp_problem *p, int ndir, const double *
     memcpy(dv, r, ndir * nv * sizeof(double));
     for (int k = 0; k < ndir; k++) {
         law_rhs(ws, p, dc + k * n3, dmu ? dmu + (size_t)k * p->nc : NULL, dlambda + k * n3);
-        ti_ncp_jt(p, dlambda + k * n3, dv + k * nv);
+        ti_system_jt(&ws->sys, p, dlambda + k * n3, dv + k * nv);
     }
     ti_system_solve(&ws->sys, ndir, dv);
     for (int k = 0; k < ndir; k++) {
-        ti_ncp_jv(p, dv + k * nv, false, ws->c);
+        ti_system_jv(&ws->sys, p, dv + k * nv, false, ws->c);
         for (size_t j = 0; j < n3; j++) ws->c[j] += dc[k * n3 + j];
         law_rhs(ws, p, ws->c, dmu ? dmu + (size_t)k * p->nc : NULL, dlambda + k * n3);
     }
@@ -430,17 +432,17 @@ void ti_ncp_vjp(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v_bar, con
     double *z = ws->dlambda;
     memcpy(y, v_bar, p->nv * sizeof(double));
     law_rhs_t(ws, p, lambda_bar, c_bar);
-    ti_ncp_jt(p, c_bar, y);
+    ti_system_jt(&ws->sys, p, c_bar, y);
     ti_system_solve_t(&ws->sys, y);
-    ti_ncp_jv(p, y, false, z);
+    ti_system_jv(&ws->sys, p, y, false, z);
     for (int k = 0; k < n3; k++) z[k] += lambda_bar[k];
     law_rhs_t(ws, p, z, c_bar);
 
-    ti_ncp_mv(p, y, ws->dv);
+    ti_system_mv(&ws->sys, p, y, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = v_bar[k] - ws->dv[k];
-    ti_ncp_jt(p, c_bar, ws->dv);
+    ti_system_jt(&ws->sys, p, c_bar, ws->dv);
     ti_system_solve_t(&ws->sys, ws->dv);
-    ti_ncp_jv(p, ws->dv, false, ws->c);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     law_rhs_t(ws, p, ws->c, ws->f);
     for (int k = 0; k < p->nv; k++) y[k] += ws->dv[k];
     for (int k = 0; k < n3; k++) c_bar[k] += ws->f[k], z[k] += ws->c[k];

@@ -10,9 +10,9 @@ static double largest(const double *a, int n) {
 
 void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
     for (int k = 0; k < p->nv; k++) ws->dv[k] = v[k] - p->vfree[k];
-    ti_ncp_mv(p, ws->dv, ws->r);
+    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
     for (int k = 0; k < p->nv; k++) ws->r[k] = -ws->r[k];
-    ti_ncp_jt(p, lambda, ws->r);
+    ti_system_jt(&ws->sys, p, lambda, ws->r);
 }
 
 /* What evaluate() does with the law: keep or choose the modes; linearise, or stay with the matrix that was factored. */
@@ -23,7 +23,7 @@ typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 static double evaluate(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda,
                        ti_law_compliance Rc, ti_law_compliance R, int flags) {
     double merit = 0;
-    ti_ncp_jv(p, v, true, ws->c);
+    ti_system_jv(&ws->sys, p, v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i;
         double c[3] = {ws->c[3 * i] + Rc.t * l[0], ws->c[3 * i + 1] + Rc.t * l[1], ws->c[3 * i + 2] + Rc.n * l[2]};
@@ -47,9 +47,9 @@ void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     int n3 = 3 * p->nc;
     memcpy(ws->dv, ws->r, p->nv * sizeof(double));
     for (int k = 0; k < n3; k++) ws->dlambda[k] = -ws->f[k];
-    ti_ncp_jt(p, ws->dlambda, ws->dv);
+    ti_system_jt(&ws->sys, p, ws->dlambda, ws->dv);
     ti_system_solve(&ws->sys, 1, ws->dv);
-    ti_ncp_jv(p, ws->dv, false, ws->c);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *c = ws->c + 3 * i;
         double *dl = ws->dlambda + 3 * i;

@@ -56,7 +56,7 @@ INLINE void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double 
     }
 }
 
-INLINE void block_solve(int w, const double *LU, const int *pivot, double *restrict X) {
+INLINE void block_solve(int w, const double *LU, int ld, const int *pivot, double *restrict X) {
     for (int k = 0; k < w; k++) {
         int at = pivot[k];
         if (at == k) continue;
@@ -66,20 +66,20 @@ INLINE void block_solve(int w, const double *LU, const int *pivot, double *restr
         }
     }
     for (int r = 1; r < w; r++)
-        for (int k = 0; k < r; k++) row_sub(X + r * N, LU[r * w + k], X + k * N);
+        for (int k = 0; k < r; k++) row_sub(X + r * N, LU[r * ld + k], X + k * N);
     for (int r = w - 1; r >= 0; r--) {
-        for (int k = r + 1; k < w; k++) row_sub(X + r * N, LU[r * w + k], X + k * N);
-        for (int c = 0; c < N; c++) X[r * N + c] *= LU[r * w + r];
+        for (int k = r + 1; k < w; k++) row_sub(X + r * N, LU[r * ld + k], X + k * N);
+        for (int c = 0; c < N; c++) X[r * N + c] *= LU[r * ld + r];
     }
 }
 
 /* Y (m,N) -= A (m,k) X (k,N) */
-INLINE void product_sub(int m, int k, const double *A, const double *restrict X, double *restrict Y) {
+INLINE void product_sub(int m, int k, const double *A, int ld, const double *restrict X, double *restrict Y) {
     for (int i = 0; i < m; i++) {
         double sum[N];
         for (int c = 0; c < N; c++) sum[c] = Y[i * N + c];
         for (int l = 0; l < k; l++)
-            for (int c = 0; c < N; c++) sum[c] -= A[i * k + l] * X[l * N + c];
+            for (int c = 0; c < N; c++) sum[c] -= A[i * ld + l] * X[l * N + c];
         for (int c = 0; c < N; c++) Y[i * N + c] = sum[c];
     }
 }
@@ -90,19 +90,19 @@ INLINE void solve(const ti_system *s, double *X) {
         int pivot = s->order[k], w = s->width[pivot];
         double *x = X + (size_t)N * s->voff[pivot];
         if (w == 6)
-            block_solve(6, s->val + s->diag[pivot], s->pivot + s->voff[pivot], x);
+            block_solve(6, s->val + s->diag[pivot], s->six ? 8 : 6, s->pivot + s->voff[pivot], x);
         else
             ti_block_solve(w, s->val + s->diag[pivot], s->pivot + s->voff[pivot], N, x);
         for (int e = s->start[k]; e < s->start[k + 1]; e++) {
             int i = s->neighbour[e];
-            product_sub(s->width[i], w, s->val + s->lower[e], x, X + (size_t)N * s->voff[i]);
+            product_sub(s->width[i], w, s->val + s->lower[e], s->six ? 8 : w, x, X + (size_t)N * s->voff[i]);
         }
     }
     for (int k = s->nblk - 1; k >= 0; k--) {
         int pivot = s->order[k], w = s->width[pivot];
         for (int e = s->start[k]; e < s->start[k + 1]; e++) {
             int i = s->neighbour[e];
-            product_sub(w, s->width[i], s->val + s->upper[e], X + (size_t)N * s->voff[i],
+            product_sub(w, s->width[i], s->val + s->upper[e], s->six ? 8 : s->width[i], X + (size_t)N * s->voff[i],
                         X + (size_t)N * s->voff[pivot]);
         }
     }
@@ -113,7 +113,7 @@ INLINE void momentum(const ti_ncp_problem *p, const double *r, const double *X, 
     memcpy(Y, r, sizeof *Y * N * (size_t)p->nv);
     for (int k = 0; k < p->nblk; k++) {
         size_t at = (size_t)N * p->voff[k];
-        product_sub(p->width[k], p->width[k], p->M + p->moff[k], X + at, Y + at);
+        product_sub(p->width[k], p->width[k], p->M + p->moff[k], p->width[k], X + at, Y + at);
     }
 }
 

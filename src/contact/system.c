@@ -1,6 +1,8 @@
 /* system.c -- pattern, factorization and solution of M + J' D J. */
 #include "contact/system.h"
 #include "contact/blocks.h"
+#include "contact/products.h"
+#include "contact/six.h"
 #include <lapacke.h>
 #include <math.h>
 
@@ -14,6 +16,7 @@ void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_syste
     size_t dense = (size_t)nv_max * nv_max, widest = nblk_max == 1 ? dense : 36 * pairs;
     s->nblk_max = nblk_max, s->nc_max = nc_max;
     s->capacity = dense < widest || nblk_max <= FILL ? dense : widest;
+    s->capacity = s->capacity / 36 * TI_SIX_BLOCK + 2 * TI_SIX_BLOCK; /* padded blocks of six are a third larger */
     s->nneighbour_max = (int)(pairs / 2 + 1);
     TI_CARVE(m, s->order, nblk_max);
     TI_CARVE(m, s->place, nblk_max);
@@ -28,6 +31,36 @@ void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_syste
     TI_CARVE(m, s->val, s->capacity);
     TI_CARVE(m, s->pivot, nv_max);
     TI_CARVE(m, s->panel, 8 * (size_t)nv_max);
+    TI_CARVE(m, s->rows, 2 * TI_SIX_ROWS * (size_t)nc_max);
+    TI_CARVE(m, s->cols, 2 * TI_SIX_COLS * (size_t)nc_max);
+}
+
+/* ---------------------------------------------------------------- products */
+
+void ti_system_pack(ti_system *s, const ti_ncp_problem *p) {
+    s->six = ti_six_fits(p);
+    if (s->six) ti_six_pack(p, s->rows, s->cols);
+}
+
+void ti_system_jv(const ti_system *s, const ti_ncp_problem *p, const double *v, bool with_ref, double *c) {
+    if (s->six)
+        ti_six_jv(p, s->cols, v, with_ref, c);
+    else
+        ti_ncp_jv(p, v, with_ref, c);
+}
+
+void ti_system_jt(const ti_system *s, const ti_ncp_problem *p, const double *lambda, double *y) {
+    if (s->six)
+        ti_six_jt(p, s->rows, lambda, y);
+    else
+        ti_ncp_jt(p, lambda, y);
+}
+
+void ti_system_mv(const ti_system *s, const ti_ncp_problem *p, const double *x, double *y) {
+    if (s->six)
+        ti_six_mv(p, x, y);
+    else
+        ti_ncp_mv(p, x, y);
 }
 
 /* ---------------------------------------------------------------- ordering */
@@ -89,7 +122,7 @@ static tribo_status lists(ti_system *s, const ti_ncp_problem *p, int words) {
     int e = 0;
     for (int i = 0; i < p->nblk; i++) {
         s->diag[i] = (int)used;
-        used += (size_t)p->width[i] * p->width[i];
+        used += s->six ? TI_SIX_BLOCK : (size_t)p->width[i] * p->width[i];
     }
     for (int k = 0; k < p->nblk; k++) {
         int pivot = s->order[k];
@@ -98,7 +131,7 @@ static tribo_status lists(ti_system *s, const ti_ncp_problem *p, int words) {
         for (int l = k + 1; l < p->nblk; l++) {
             int j = s->order[l];
             if (!bit(row, j)) continue;
-            size_t area = (size_t)p->width[pivot] * p->width[j];
+            size_t area = s->six ? TI_SIX_BLOCK : (size_t)p->width[pivot] * p->width[j];
             if (e == s->nneighbour_max || used + 2 * area > s->capacity) return TRIBO_E_CAPACITY;
             s->neighbour[e] = j;
             s->upper[e] = (int)used, s->lower[e] = (int)(used + area);
@@ -113,7 +146,7 @@ tribo_status ti_system_pattern(ti_system *s, const ti_ncp_problem *p) {
     s->nblk = p->nblk, s->nv = p->nv, s->width = p->width, s->voff = p->voff;
     if (p->nblk == 1) {
         s->order[0] = s->place[0] = s->start[0] = s->start[1] = s->diag[0] = 0;
-        s->used = (size_t)p->width[0] * p->width[0];
+        s->used = s->six ? TI_SIX_BLOCK : (size_t)p->width[0] * p->width[0];
         return s->used <= s->capacity ? TRIBO_OK : TRIBO_E_CAPACITY;
     }
     int words = (p->nblk + 63) / 64;
@@ -195,6 +228,7 @@ static void assemble(ti_system *s, const ti_ncp_problem *p, const double *D) {
 /* ---------------------------------------------------------------- factorization */
 
 tribo_status ti_system_factor(ti_system *s, const ti_ncp_problem *p, const double *D) {
+    if (s->six) return ti_six_factor(s, p, s->rows, D) ? TRIBO_OK : TRIBO_E_SINGULAR;
     assemble(s, p, D);
     bool fine = true;
     for (int k = 0; k < s->nblk; k++) {
@@ -243,7 +277,10 @@ static void solve_columns(const ti_system *s, int n, double *x) {
 
 void ti_system_solve(const ti_system *s, int n, double *x) {
     if (n == 1) {
-        solve_columns(s, 1, x);
+        if (s->six)
+            ti_six_solve_one(s, x);
+        else
+            solve_columns(s, 1, x);
         return;
     }
     for (int first = 0; first < n; first += 8) { /* transposed, the directions are contiguous */
@@ -251,13 +288,20 @@ void ti_system_solve(const ti_system *s, int n, double *x) {
         double *rows = x + (size_t)first * s->nv;
         for (int r = 0; r < 8; r++)
             for (int j = 0; j < s->nv; j++) s->panel[(size_t)j * 8 + r] = r < m ? rows[(size_t)r * s->nv + j] : 0;
-        solve_columns(s, 8, s->panel);
+        if (s->six)
+            ti_six_solve_panel(s, s->panel);
+        else
+            solve_columns(s, 8, s->panel);
         for (int r = 0; r < m; r++)
             for (int j = 0; j < s->nv; j++) rows[(size_t)r * s->nv + j] = s->panel[(size_t)j * 8 + r];
     }
 }
 
 void ti_system_solve_t(const ti_system *s, double *x) {
+    if (s->six) {
+        ti_six_solve_t(s, x);
+        return;
+    }
     for (int k = 0; k < s->nblk; k++) {
         int pivot = s->order[k], w = s->width[pivot];
         for (int e = s->start[k]; e < s->start[k + 1]; e++) {

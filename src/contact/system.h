@@ -11,7 +11,9 @@
 
 typedef struct ti_system {
     int nblk_max, nc_max;
-    int nblk, nv, nstore;
+    int nblk, nv;
+    bool six;                 /* every block is 6 wide: six.h; its blocks are padded to 6 x 8 */
+    double *rows, *cols;      /* the packed Jacobian then, (nc,2,3,8) and (nc,2,6,4) */
     size_t capacity;         /* of val, doubles */
     size_t used;             /* of val, by the present pattern */
     const int *width, *voff; /* the problem's */
@@ -27,6 +29,13 @@ typedef struct ti_system {
     int *pivot;    /* (nv) row exchanges inside the blocks */
     double *panel; /* (nv,8) right-hand sides, transposed */
 } ti_system;
+
+/* Keep J for the products below; first of all, once a problem. */
+void ti_system_pack(ti_system *s, const ti_ncp_problem *p);
+/* c (3 nc) = J v (+ ref if with_ref); y (nv) += J' lambda; y (nv) = M x */
+void ti_system_jv(const ti_system *s, const ti_ncp_problem *p, const double *v, bool with_ref, double *c);
+void ti_system_jt(const ti_system *s, const ti_ncp_problem *p, const double *lambda, double *y);
+void ti_system_mv(const ti_system *s, const ti_ncp_problem *p, const double *x, double *y);
 
 void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_system *s);
 /* Order the blocks and lay out the fill; TRIBO_E_CAPACITY if it does not fit. */
