@@ -134,6 +134,7 @@ static bool all_sides(tribo_contact_ws *ws, const tribo_contact_problem *p) {
 
 /* The number of blocks, each contact touching two at most: free bodies, planar ones, or what M says. */
 static int find_blocks(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    if (p->nv <= 6) return 1;
     for (int w = 6; w >= 3; w -= 3)
         if (equal_blocks(ws, p, w) && all_sides(ws, p)) return p->nv / w;
     int nblk = diagonal_blocks(ws, p);

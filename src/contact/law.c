@@ -76,3 +76,13 @@ unsigned char ti_law_linearise(const double *l, const double *c, double mu, cons
         slides(&z, mu, s, R, D, Ainv);
     return mode;
 }
+
+bool ti_law_agrees(const double *l, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                   double slack) {
+    reach z = reach_of(l, c, mu, s);
+    if (mode == TRIBO_BREAK) return z.n <= slack;
+    if (!(z.n >= -slack)) return false;
+    if (mode == TRIBO_STICK) return z.length <= z.radius + slack;
+    /* it slides against its impulse: z is not shorter than lambda, nor on the other side */
+    return z.length >= z.radius - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
+}

@@ -27,4 +27,8 @@ unsigned char ti_law_linearise(const double *lambda, const double *c, double mu,
 unsigned char ti_law_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
                            double *F);
 
+/* Whether `mode` is the law's mode at (lambda, c), to within slack, an impulse. */
+bool ti_law_agrees(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                   double slack);
+
 #endif

@@ -29,6 +29,7 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_ncp_ws *ws) {
     TI_CARVE(m, ws->r, nv);
     TI_CARVE(m, ws->slip, 2 * (size_t)nc);
     TI_CARVE(m, ws->mode, nc);
+    TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->vi, nv);
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
     ti_system_carve(m, nc, nv, nblk, &ws->sys);
@@ -198,19 +199,20 @@ static void iterate_from(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v
     memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
 }
 
-/* From modes and an approximate solution in ws at compliance R: the two points, their extrapolation, its residual.
- * What is better than `best` goes to s; the iterate ends at the solution at R. */
-static double finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double best, ti_ncp_solution *s) {
-    if (!ti_ncp_settle(ws, p, 2 * R)) return best;
-    iterate_to(ws, p, ws->v2, ws->l2);
-    if (!ti_ncp_settle(ws, p, R)) return best;
-    iterate_to(ws, p, ws->v1, ws->l1);
+/* What a rung has got to: the residual of what is in s, and whether its modes are the canonical ones. */
+typedef struct progress {
+    double tol, residual;
+    bool done;
+} progress;
+
+/* Extrapolate (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
+static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
     double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
-    for (int it = 0; it < 6 && r > 1e-15; it++) {
+    for (int it = 0; it < 6 && r > 1e-13; it++) {
         iterate_to(ws, p, ws->vb, ws->lb);
-        ti_ncp_polish(ws, p, R);
+        ti_ncp_approach(ws, p, R, 0);
         double now = ti_ncp_residual(ws, p, ws->v, ws->lambda);
         if (!(now < 0.9 * r)) {
             iterate_from(ws, p, ws->vb, ws->lb);
@@ -218,16 +220,29 @@ static double finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double be
         }
         r = now;
     }
-    if (r < best) {
+    return r;
+}
+
+/* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
+ * residual. What is better than before goes to s; the iterate ends at the solution at R. */
+static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+    if (!ti_ncp_settle(ws, p, 2 * R)) return;
+    iterate_to(ws, p, ws->v2, ws->l2);
+    ti_ncp_approach(ws, p, 2 * R, R);
+    if (!ti_ncp_settle(ws, p, R)) return;
+    iterate_to(ws, p, ws->v1, ws->l1);
+    bool consistent = ti_ncp_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    double r = extrapolate(ws, p, R);
+    if (r < g->residual) {
         s->npoint = 2;
         keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
         keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
         iterate_to(ws, p, s->v, s->lambda);
         memcpy(s->mode, ws->mode, p->nc);
-        best = r;
+        g->residual = r;
     }
+    g->done = consistent && r < g->tol;
     iterate_from(ws, p, ws->v1, ws->l1);
-    return best;
 }
 
 static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
@@ -251,13 +266,13 @@ static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
 /* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
  * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
 static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations) {
-    if (!ti_ncp_newton(ws, p, from, iterations)) return false;
+    if (!ti_ncp_newton(ws, p, from, iterations, 0)) return false;
     double stride = 10;
     for (double R = from; R > 1.01 * to;) {
         double next = R > 1.1 * stride * to ? R / stride : to;
         iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_ncp_predict(ws, p, R, next)) return false;
-        if (ti_ncp_newton(ws, p, next, 6)) {
+        if (ti_ncp_newton(ws, p, next, 6, 0)) {
             R = next, stride = stride < 5 ? stride * stride : 10;
         } else { /* modes change on the way: smaller steps */
             if (stride < 1.2) return false;
@@ -269,44 +284,45 @@ static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double 
 }
 
 /* descend() and finish(); where R was too large for the tolerance, smaller ones. */
-static double descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double R, int iterations,
-                                 double tol, double best, ti_ncp_solution *s) {
-    for (int k = 0; k < 3; k++, from = R, R *= 0.1, iterations = 6) {
+static bool descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double R, int iterations,
+                               progress *g, ti_ncp_solution *s) {
+    for (int k = 0; k < 3 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
         if (!descend(ws, p, from, R, iterations)) break;
-        best = finish(ws, p, R, best, s);
-        if (best < tol || !(best < 1e-6)) break;
+        finish(ws, p, R, g, s);
+        if (!(g->residual < 1e-6)) break;
     }
-    return best;
+    return g->done;
 }
 
 static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
                     tribo_contact_info *info) {
-    double R = 1e-6 * ws->r0, tol = o->tol > 0 ? o->tol : 1e-10, r = HUGE_VAL;
+    double R = 1e-6 * ws->r0;
+    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false};
     if (o->warm) {
         start(ws, p, s->lambda);
         memcpy(ws->mode, s->mode, p->nc);
         info->rung = TRIBO_RUNG_WARM;
-        r = finish(ws, p, R, r, s);
-        if (r < tol) return r;
+        finish(ws, p, R, &g, s);
+        if (g.done) return g.residual;
     }
     info->rung = TRIBO_RUNG_NEWTON;
     start(ws, p, NULL);
-    r = descend_and_finish(ws, p, R, R, 8, tol, r, s);
-    if (r < tol) return r;
+    if (ti_ncp_newton(ws, p, 2 * R, 8, 1e-9)) {
+        finish(ws, p, R, &g, s);
+        if (g.done || descend_and_finish(ws, p, R, R, 8, &g, s)) return g.residual;
+    }
     start(ws, p, NULL);
-    r = descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, tol, r, s);
-    if (r < tol) return r;
+    if (descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s)) return g.residual;
     info->rung = TRIBO_RUNG_INTERIOR;
     static const ti_ncp_boldness boldness[3] = {{.98, 3, 0}, {.7, 1, .2}, {.5, 1, .3}};
     for (int b = 0; b < 3; b++) {
         int done = 0;
         for (double rough = 1e-6; rough > 1e-13; rough *= 1e-3) {
             if (!ti_ncp_interior(ws, p, 1e-3 * ws->r0, boldness + b, rough, &done, 60)) break;
-            r = descend_and_finish(ws, p, 1e-3 * ws->r0, R, 8, tol, r, s);
-            if (r < tol) return r;
+            if (descend_and_finish(ws, p, 1e-3 * ws->r0, R, 8, &g, s)) return g.residual;
         }
     }
-    return r;
+    return g.residual;
 }
 
 /* Margins: how far each contact is from another mode, dimensionless. */

@@ -72,7 +72,20 @@ static void round_off(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *lamb
     }
 }
 
-bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations) {
+/* Whether the modes that were fixed are those of the law, where they are not within `slack` of it. */
+bool ti_ncp_consistent(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double slack) {
+    ti_law_compliance Rc = ti_ncp_compliance(R);
+    slack *= largest(ws->lambda, 3 * p->nc);
+    ti_system_jv(&ws->sys, p, ws->v, true, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = ws->lambda + 3 * i;
+        double c[3] = {ws->c[3 * i] + Rc.t * l[0], ws->c[3 * i + 1] + Rc.t * l[1], ws->c[3 * i + 2] + Rc.n * l[2]};
+        if (!ti_law_agrees(l, c, p->mu[i], ws->scale + i, ws->mode[i], slack)) return false;
+    }
+    return true;
+}
+
+bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
     int n3 = 3 * p->nc;
     double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
@@ -81,6 +94,7 @@ bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterati
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
         ti_ncp_direction(ws, p);
         memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* evaluate() needs dv */
+        memcpy(ws->mode_before, ws->mode, p->nc);
         double step = 1, trial;
         for (;;) {
             for (int k = 0; k < p->nv; k++) ws->vt[k] = ws->v[k] + step * ws->ds[k];
@@ -93,52 +107,60 @@ bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterati
         memcpy(ws->v, ws->vt, p->nv * sizeof(double));
         memcpy(ws->lambda, ws->lt, n3 * sizeof(double));
         bool rounding = trial > 0.1 * merit && trial < 1e-16 * scale;
+        bool same = step == 1 && memcmp(ws->mode, ws->mode_before, p->nc) == 0;
         merit = trial;
-        if (rounding) return true;
+        if (rounding || (same && merit <= tol * scale)) return true;
     }
     return merit <= 1e-20 * scale;
 }
 
+/* Add the direction to the iterate; returns its relative size. */
+static double advance(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+    int n3 = 3 * p->nc;
+    double l = 0, dl = 0, v = 0, dv = 0;
+    for (int k = 0; k < n3; k++) {
+        l = ti_max(l, fabs(ws->lambda[k])), dl = ti_max(dl, fabs(ws->dlambda[k]));
+        ws->lambda[k] += ws->dlambda[k];
+    }
+    for (int k = 0; k < p->nv; k++) {
+        v = ti_max(v, fabs(ws->v[k])), v = ti_max(v, fabs(p->vfree[k])), dv = ti_max(dv, fabs(ws->dv[k]));
+        ws->v[k] += ws->dv[k];
+    }
+    return ti_max(dl / (l > 0 ? l : 1), dv / (v > 0 ? v : 1));
+}
+
+/* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a
+ * millionfold. Both leave rounding behind when they are this small. */
 bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
-    int n3 = 3 * p->nc;
     double before = HUGE_VAL;
-    bool again = true, slow = false;
+    bool again = true;
     for (int it = 0; it < 15; it++) {
         round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
         evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
         if (again && !factor(ws, p)) return false;
         ti_ncp_direction(ws, p);
-        double sl = largest(ws->lambda, n3), sv = ti_max(largest(ws->v, p->nv), largest(p->vfree, p->nv));
-        double change =
-            ti_max(largest(ws->dlambda, n3) / (sl > 0 ? sl : 1), largest(ws->dv, p->nv) / (sv > 0 ? sv : 1));
-        for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
-        for (int j = 0; j < n3; j++) ws->lambda[j] += ws->dlambda[j];
+        double change = ws->settled = advance(ws, p);
         if (!(change < HUGE_VAL)) return false;
-        if (change < 1e-15 || (again && it > 0 && before < 1e-6 && change > 0.25 * before)) return true;
-        slow = change > 0.01 * before;
-        again = change > 1e-7 || slow;
+        if (change < (again ? 1e-9 : 1e-10)) return true;
+        if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
+        again = change > 1e-7 || change > 0.01 * before;
         before = change;
     }
     return before < 1e-6;
 }
 
-void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
-    ti_law_compliance none = {0, 0};
-    evaluate(ws, p, ws->v, ws->lambda, none, ti_ncp_compliance(R), CHORD);
+void ti_ncp_approach(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to) {
+    evaluate(ws, p, ws->v, ws->lambda, ti_ncp_compliance(to), ti_ncp_compliance(R), CHORD);
     ti_ncp_direction(ws, p);
-    for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
-    for (int j = 0; j < 3 * p->nc; j++) ws->lambda[j] += ws->dlambda[j];
+    advance(ws, p);
 }
 
 bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
     evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE);
     if (!factor(ws, p)) return false;
-    evaluate(ws, p, ws->v, ws->lambda, ti_ncp_compliance(to), Rk, CHORD);
-    ti_ncp_direction(ws, p);
-    for (int j = 0; j < p->nv; j++) ws->v[j] += ws->dv[j];
-    for (int j = 0; j < 3 * p->nc; j++) ws->lambda[j] += ws->dlambda[j];
+    ti_ncp_approach(ws, p, R, to);
     round_off(ws, p, ws->lambda);
     return true;
 }

@@ -12,8 +12,8 @@
 typedef struct ti_system {
     int nblk_max, nc_max;
     int nblk, nv;
-    bool six;                 /* every block is 6 wide: six.h; its blocks are padded to 6 x 8 */
-    double *rows, *cols;      /* the packed Jacobian then, (nc,2,3,8) and (nc,2,6,4) */
+    bool six;                /* every block is 6 wide: six.h; its blocks are padded to 6 x 8 */
+    double *rows, *cols;     /* the packed Jacobian then, (nc,2,3,8) and (nc,2,6,4) */
     size_t capacity;         /* of val, doubles */
     size_t used;             /* of val, by the present pattern */
     const int *width, *voff; /* the problem's */

@@ -29,10 +29,12 @@ struct ti_ncp_ws {
     double *r;            /* (nv) */
     double *slip;         /* (2 nc) lambda_n d at sliding contacts: the derivative of the law to mu */
     unsigned char *mode;  /* (nc) */
-    void *cones;          /* (nc) interior point: interior.c */
-    double *vi;           /* (nv) its velocity */
-    double ip_unit;       /* its unit of sqrt(energy) */
-    int iterations;       /* factorizations so far */
+    unsigned char *mode_before;
+    void *cones;    /* (nc) interior point: interior.c */
+    double *vi;     /* (nv) its velocity */
+    double ip_unit; /* its unit of sqrt(energy) */
+    double settled; /* relative size of the last step of settle() */
+    int iterations; /* factorizations so far */
 };
 
 /* Tangential compliance is smaller: it only chooses among impulses that are alike in their normal parts. */
@@ -50,14 +52,17 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
 void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
 /* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
 void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p);
-/* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged. */
-bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations);
+/* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged, or if
+ * a full step left the modes as they were and a merit below tol, which settle() can take from there. */
+bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol);
 /* newton.c: from the solution at compliance R towards that at another, along the tangent of the path. */
 bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to);
 /* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
 bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
-/* newton.c: a step on the law without compliance, with the factors of the last settle at R. */
-void ti_ncp_polish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
+/* newton.c: a step on the law at compliance `to`, 0 allowed, with the factors of the last settle at R. */
+void ti_ncp_approach(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to);
+/* newton.c: whether the fixed modes of the iterate are the law's at R, to within a slack relative to the impulses. */
+bool ti_ncp_consistent(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double slack);
 
 /* How bold the interior point is: fraction of the way to the boundary; centring max(floor, (gap ahead / gap)^power). */
 typedef struct ti_ncp_boldness {
