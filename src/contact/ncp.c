@@ -210,7 +210,7 @@ static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
     double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
-    for (int it = 0; it < 6 && r > 1e-13; it++) {
+    for (int it = 0; it < 6 && r > 1e-15; it++) {
         iterate_to(ws, p, ws->vb, ws->lb);
         ti_ncp_approach(ws, p, R, 0);
         double now = ti_ncp_residual(ws, p, ws->v, ws->lambda);
