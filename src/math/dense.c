@@ -73,40 +73,53 @@ int ti_chol(int n, double *A, int ld, double floor) {
     return 0;
 }
 
-/* Forward and backward substitution by four rows: the small triangle in turn, then the rest of all four at once. */
+/* Forward and backward substitution by blocks of eight rows: the small triangle in turn, then the rest of all eight at
+ * once. The triangle's loops have fixed bounds, so that they unroll; what is left over goes row by row. */
 CLONES static void chol_solve_own(int n, const double *R, int ld, double *restrict x) {
-    for (int k = 0; k < n; k += 4) {
-        int m = n - k < 4 ? n - k : 4;
-        const double *restrict r0 = R + (size_t)k * (size_t)ld, *restrict r1 = r0 + ld, *restrict r2 = r1 + ld,
-                               *restrict r3 = r2 + ld;
-        for (int p = 0; p < m; p++) {
-            const double *row = r0 + (size_t)p * (size_t)ld;
-            double c = x[k + p] *= row[k + p];
-            for (int j = k + p + 1; j < k + m; j++) x[j] -= c * row[j];
+    const size_t w = (size_t)ld;
+    int whole = lane(n);
+    for (int k = 0; k < whole; k += TI_LANE) {
+        const double *restrict r = R + (size_t)k * w;
+        double c[TI_LANE];
+        for (int p = 0; p < TI_LANE; p++) c[p] = x[k + p];
+        for (int p = 0; p < TI_LANE; p++) {
+            const double *row = r + (size_t)p * w + k;
+            c[p] *= row[p];
+            for (int j = p + 1; j < TI_LANE; j++) c[j] -= c[p] * row[j];
         }
-        if (m < 4) break;
-        double c0 = x[k], c1 = x[k + 1], c2 = x[k + 2], c3 = x[k + 3];
-        for (int j = k + 4; j < n; j++) x[j] -= (c0 * r0[j] + c1 * r1[j]) + (c2 * r2[j] + c3 * r3[j]);
+        for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
+        const double *restrict s = r + 4 * w;
+        for (int j = k + TI_LANE; j < n; j++)
+            x[j] -= ((c[0] * r[j] + c[1] * r[w + j]) + (c[2] * r[2 * w + j] + c[3] * r[3 * w + j])) +
+                    ((c[4] * s[j] + c[5] * s[w + j]) + (c[6] * s[2 * w + j] + c[7] * s[3 * w + j]));
     }
-    for (int k = (n - 1) & ~3; k >= 0; k -= 4) {
-        int m = n - k < 4 ? n - k : 4;
-        const double *restrict r0 = R + (size_t)k * (size_t)ld;
-        const double *r1 = r0 + ld, *r2 = r1 + ld, *r3 = r2 + ld;
-        vec8 a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
-        int j = k + m;
-        for (; j + TI_LANE <= n; j += TI_LANE) { /* only whole panels have a tail */
-            vec8 v = *(const vec8 *)(x + j);
-            a0 += *(const vec8 *)(r0 + j) * v, a1 += *(const vec8 *)(r1 + j) * v;
-            a2 += *(const vec8 *)(r2 + j) * v, a3 += *(const vec8 *)(r3 + j) * v;
+    for (int k = whole; k < n; k++) {
+        const double *row = R + (size_t)k * w;
+        double c = x[k] *= row[k];
+        for (int j = k + 1; j < n; j++) x[j] -= c * row[j];
+    }
+    for (int k = n - 1; k >= whole; k--) {
+        const double *row = R + (size_t)k * w;
+        double s = x[k];
+        for (int j = k + 1; j < n; j++) s -= row[j] * x[j];
+        x[k] = s * row[k];
+    }
+    for (int k = whole - TI_LANE; k >= 0; k -= TI_LANE) {
+        const double *restrict r = R + (size_t)k * w;
+        double c[TI_LANE];
+        for (int p = 0; p < TI_LANE; p++) {
+            const double *row = r + (size_t)p * w;
+            vec8 acc = {0};
+            int j = k + TI_LANE;
+            for (; j < whole; j += TI_LANE) acc += *(const vec8 *)(row + j) * *(const vec8 *)(x + j);
+            c[p] = x[k + p] - (((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7])));
+            for (; j < n; j++) c[p] -= row[j] * x[j];
         }
-        for (int p = m - 1; p >= 0; p--) {
-            const double *row = r0 + (size_t)p * (size_t)ld;
-            vec8 a = p == 0 ? a0 : p == 1 ? a1 : p == 2 ? a2 : a3;
-            double s = x[k + p] - (((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])));
-            for (int i = j; i < n; i++) s -= row[i] * x[i];
-            for (int i = k + p + 1; i < k + m; i++) s -= row[i] * x[i];
-            x[k + p] = s * row[k + p];
+        for (int p = TI_LANE - 1; p >= 0; p--) {
+            c[p] *= r[(size_t)p * w + (size_t)(k + p)];
+            for (int j = 0; j < p; j++) c[j] -= r[(size_t)j * w + (size_t)(k + p)] * c[p];
         }
+        for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
     }
 }
 
@@ -267,4 +280,21 @@ CLONES static void matvec_t_own(int m, int n, const double *A, int ld, const dou
 
 void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const double *b, double *y) {
     matvec_t_own(m, n, A, ld, x, b, y);
+}
+
+CLONES static void scale_own(int n, const double *A, const double *d, double *S, int ld, double *seen) {
+    for (int j = 0; j < ld; j++) seen[j] = 0;
+    for (int i = 0; i < n; i++) {
+        const double *restrict from = A + (size_t)i * (size_t)n, *restrict by = d;
+        double *restrict to = S + (size_t)i * (size_t)ld, *restrict sum = seen, di = d[i];
+        for (int j = 0; j < n; j++) {
+            double a = di * from[j] * by[j];
+            to[j] = a, sum[j] += 0 * a;
+        }
+        for (int j = n; j < ld; j++) to[j] = 0;
+    }
+}
+
+void ti_scale(int n, const double *A, const double *d, double *S, int ld, double *seen) {
+    scale_own(n, A, d, S, ld, seen);
 }

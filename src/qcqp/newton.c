@@ -12,18 +12,10 @@ static void regularised(const tribo_qcqp_ws *ws, double *out) {
     for (int i = 0; i < ws->n; i++) out[i] = ws->g[i] + ws->eps[i] * (ws->y[i] - ws->center[i]);
 }
 
-/* t := K^-1 N' a, then y += N t. filter: without t's part in the null space of a singular K, t - K^-1 eps t, which is
- * rounding and changes the rest by O(eps) only. */
-static void solve_and_add(tribo_qcqp_ws *ws, const double *a, double *y, bool filter) {
-    double *t = ws->t, *t2 = ws->t2;
-    ti_qcqp_restrict(ws, a, t);
-    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), t);
-    if (filter) {
-        for (int k = 0; k < ws->m; k++) t2[k] = ws->eps[ws->col[k]] * t[k];
-        ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), t2);
-        for (int k = 0; k < ws->m; k++) t[k] -= t2[k];
-    }
-    ti_qcqp_prolong_add(ws, t, y);
+/* t := K^-1 N'a */
+static void solve_reduced(tribo_qcqp_ws *ws, const double *a) {
+    ti_qcqp_restrict(ws, a, ws->t);
+    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), ws->t);
 }
 
 /* y and g move to the point from which the set's directions start: fixed contacts at 0, edges on their circles. */
@@ -61,7 +53,8 @@ static bool only_one(const tribo_qcqp_ws *ws, double pivot) {
 static double newton_step(tribo_qcqp_ws *ws) {
     double size = 0;
     for (int i = 0; i < ws->n; i++) ws->v1[i] = -ws->v2[i];
-    solve_and_add(ws, ws->v1, ws->y, false);
+    solve_reduced(ws, ws->v1);
+    ti_qcqp_prolong_add(ws, ws->t, ws->y);
     ti_qcqp_gradient(ws, ws->y, ws->g);
     for (int k = 0; k < ws->m && ws->dim == 2; k++) size = ti_max(fabs(ws->t[k]), size);
     return size;
@@ -77,24 +70,31 @@ double ti_qcqp_note(tribo_qcqp_ws *ws) {
 }
 
 /* Solve on the set found, without regularisation, by refinement with the regularised factor. True if that succeeds.
- * filter: first take the rounding out of the null space of a singular K, y -= K^-1 eps y, which changes the rest by
- * O(eps) only. */
-static bool refine(tribo_qcqp_ws *ws, double tol, bool filter) {
-    int n = ws->n;
-    double *y = ws->y, *g = ws->g, *a = ws->v1, before = HUGE_VAL;
-    if (filter) {
-        for (int i = 0; i < n; i++) a[i] = -ws->eps[i] * y[i];
-        solve_and_add(ws, a, y, false);
-    }
+ * With T = K^-1 eps, a first correction t = T y leaves an error of T^2 y; where K is singular t - 2 T t does too, and it
+ * also takes the null space's rounding out of y, on which T is 1. docs/math-qcqp.md, "Refinement". */
+static bool refine(tribo_qcqp_ws *ws, double tol, bool singular) {
+    int n = ws->n, m = ws->m;
+    double *y = ws->y, *g = ws->g, *t = ws->t, *t2 = ws->t2, before = HUGE_VAL;
     for (int round = 0; round < 12; round++) {
-        ti_qcqp_project(ws, y);
-        ti_qcqp_turn(ws); /* K stays: since Newton's last step the tangents turned by little */
-        ti_qcqp_gradient(ws, y, g);
-        double now = ti_qcqp_note(ws);
-        if (now < 1e-3 * tol || !(now < 0.5 * before)) break;
-        before = now;
-        for (int i = 0; i < n; i++) a[i] = -g[i];
-        solve_and_add(ws, a, y, filter);
+        if (round > 0 || ws->dim == 2) {
+            ti_qcqp_project(ws, y);
+            ti_qcqp_turn(ws); /* K stays: since Newton's last step the tangents turned by little */
+            ti_qcqp_gradient(ws, y, g);
+        }
+        if (round > 0) {
+            double now = ti_qcqp_note(ws);
+            if (now < 1e-3 * tol || !(now < 0.5 * before)) break;
+            before = now;
+        }
+        bool whole = singular && round == 0; /* then -g is eps y but for rounding, which matters in the null space */
+        for (int i = 0; i < n; i++) ws->v1[i] = whole ? ws->eps[i] * y[i] : -g[i];
+        solve_reduced(ws, ws->v1);
+        if (singular) {
+            for (int k = 0; k < m; k++) t2[k] = ws->eps[ws->col[k]] * t[k];
+            ti_chol_solve(m, ws->K, ti_ld(m), t2);
+            for (int k = 0; k < m; k++) t[k] -= (whole ? 2 : 1) * t2[k];
+        }
+        ti_qcqp_prolong_add(ws, t, y);
     }
     return ti_qcqp_solved(ws, tol);
 }

@@ -53,16 +53,21 @@ static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
         most = p > most ? p : most, worst = p < worst ? p : worst;
     }
     if (worst < -1e-12 * most) return TRIBO_E_ARG;
-    for (size_t i = 0; i < n; i += (size_t)ws->dim) {
-        double p = qp->P[i * n + i];
-        if (ws->dim == 2) {
-            double c = qp->P[(i + 1) * n + i + 1], o = qp->P[i * n + i + 1];
-            p = 0.5 * (p + c) + sqrt(0.25 * (p - c) * (p - c) + o * o);
+    if (!(most > 1e-300)) most = 1;
+    double *c = ws->kappa; /* curvatures, one a contact */
+    size_t nc = (size_t)ws->nc, dim = (size_t)ws->dim;
+    for (size_t i = 0; i < nc; i++) {
+        const double *p = qp->P + dim * i * (n + 1);
+        c[i] = p[0];
+        if (dim == 2) {
+            double half = 0.5 * (p[0] - p[n + 1]);
+            c[i] = 0.5 * (p[0] + p[n + 1]) + sqrt(half * half + p[1] * p[1]);
         }
-        double curvature = p > 1e-300 ? p : most > 1e-300 ? most : 1;
-        low = curvature < low ? curvature : low, high = curvature > high ? curvature : high;
-        ws->d[i] = ws->d[i + (size_t)ws->dim - 1] = 1 / sqrt(curvature);
+        c[i] = c[i] > 1e-300 ? c[i] : most;
+        low = c[i] < low ? c[i] : low, high = c[i] > high ? c[i] : high;
     }
+    for (size_t i = 0; i < nc; i++) c[i] = 1 / sqrt(c[i]);
+    for (size_t i = 0; i < n; i++) ws->d[i] = c[dim == 2 ? i / 2 : i];
     double delta = eps_mid * sqrt(low) * sqrt(high);
     ws->least_eps = eps_high;
     for (size_t i = 0; i < n; i++) {
@@ -71,25 +76,6 @@ static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
         ws->least_eps = ws->eps[i] < ws->least_eps ? ws->eps[i] : ws->least_eps;
     }
     return TRIBO_OK;
-}
-
-/* S := D P D; NaN or Inf in any of it is seen by adding 0 times every entry, down the columns. */
-static bool scale_matrix(tribo_qcqp_ws *ws, const double *P) {
-    size_t n = (size_t)ws->n, ld = (size_t)ws->ld;
-    double *restrict seen = ws->row;
-    const double *restrict d = ws->d;
-    for (size_t j = 0; j < ld; j++) seen[j] = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double *restrict from = P + i * n;
-        double *restrict to = ws->S + i * ld;
-        double di = d[i];
-        for (size_t j = 0; j < n; j++) {
-            double a = di * from[j] * d[j];
-            to[j] = a, seen[j] += 0 * a;
-        }
-        for (size_t j = n; j < ld; j++) to[j] = 0;
-    }
-    return ti_finite(seen, n);
 }
 
 static double largest(const double *a, int n) {
@@ -107,7 +93,8 @@ tribo_status ti_qcqp_scale(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
         if (qp->r[i] < 0) return TRIBO_E_ARG;
     tribo_status status = scale_variables(ws, qp);
     if (status) return status;
-    if (!scale_matrix(ws, qp->P)) return TRIBO_E_NONFINITE;
+    ti_scale(n, qp->P, ws->d, ws->S, ws->ld, ws->row);
+    if (!ti_finite(ws->row, (size_t)n)) return TRIBO_E_NONFINITE;
     for (int i = 0; i < n; i++) ws->b[i] = ws->d[i] * qp->q[i];
     double s = largest(ws->b, n);
     if (dim == 2) {

@@ -49,32 +49,51 @@ static void apply(tribo_qcqp_ws *ws, const double *m, double *a, double *Sa, dou
     }
 }
 
-/* m := K^+ w by refinement of the solution with the regularised factor; a := N m and Sa := S N m. For a singular K each
- * correction is freed of its part in the null space, K^-1 (1 - eps K^-1), which converges to the solution of least
- * norm. */
-static void solve_reduced(tribo_qcqp_ws *ws, double pivot, const double *w, double *m, double *a, double *Sa) {
+/* out := T t = K^-1 eps t */
+static void damp(const tribo_qcqp_ws *ws, const double *t, double *out) {
+    for (int k = 0; k < ws->m; k++) out[k] = ws->eps[ws->col[k]] * t[k];
+    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), out);
+}
+
+static double largest(int n, const double *a) {
+    double most = 0;
+    for (int k = 0; k < n; k++) most = ti_max(fabs(a[k]), most);
+    return most;
+}
+
+/* w := (1 - eps K^-1) w = (N'SN + kappa) K^-1 w: without its part in the null space. */
+static void remove_null(const tribo_qcqp_ws *ws, double *w, double *t) {
+    memcpy(t, w, (size_t)ws->m * sizeof *t);
+    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), t);
+    for (int k = 0; k < ws->m; k++) w[k] -= ws->eps[ws->col[k]] * t[k];
+}
+
+/* m := (N'SN + kappa)^+ w, a := N m, Sa := S N m; w is lost.
+ *
+ * With T = K^-1 eps, K^-1 w (1 + T) is right but for T^2. Where K is singular the null space, on which T is 1, has to go
+ * first, twice because of rounding, which leaves w (1 - T)^2, and (1 - T)^2 (1 + 3 T) is as good. That is the answer
+ * unless T is seen to matter; then refinement follows. docs/math-qcqp.md, "Refinement". */
+static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m, double *a, double *Sa) {
     int n = ws->m, ldk = ti_ld(n);
     double *r = ws->y, *t = ws->v2, before = HUGE_VAL;
-    memset(m, 0, (size_t)n * sizeof *m);
-    memcpy(r, w, (size_t)n * sizeof *r);
     bool singular = pivot < 1e-5;
+    memcpy(m, w, (size_t)n * sizeof *m);
+    if (singular) remove_null(ws, m, r), remove_null(ws, m, r);
+    ti_chol_solve(n, ws->K, ldk, m);
+    damp(ws, m, r);
+    for (int k = 0; k < n; k++) m[k] += (singular ? 3 : 1) * r[k];
+    double first = largest(n, r), total = largest(n, m);
+    apply(ws, m, a, Sa, r);
+    if (first <= 1e-6 * total) return;
     for (int round = 0; round < 30; round++) {
+        for (int k = 0; k < n; k++) r[k] += w[k];
+        if (singular) remove_null(ws, r, t), remove_null(ws, r, t);
         ti_chol_solve(n, ws->K, ldk, r);
-        if (singular) {
-            for (int k = 0; k < n; k++) t[k] = ws->eps[ws->col[k]] * r[k];
-            ti_chol_solve(n, ws->K, ldk, t);
-            for (int k = 0; k < n; k++) r[k] -= t[k];
-        }
-        double size = 0, total = 0;
-        for (int k = 0; k < n; k++) {
-            m[k] += r[k];
-            size = ti_max(fabs(r[k]), size), total = ti_max(fabs(m[k]), total);
-        }
+        double size = largest(n, r);
+        for (int k = 0; k < n; k++) m[k] += r[k];
         apply(ws, m, a, Sa, r);
         if (size <= 1e-13 * total || !(size < before)) break;
-        if (!singular && round == 1 && pivot > 1e-3) break;
         before = size;
-        for (int k = 0; k < n; k++) r[k] += w[k];
     }
 }
 
