@@ -70,8 +70,8 @@ double ti_qcqp_note(tribo_qcqp_ws *ws) {
 }
 
 /* Solve on the set found, without regularisation, by refinement with the regularised factor. True if that succeeds.
- * With T = K^-1 eps, a first correction t = T y leaves an error of T^2 y; where K is singular t - 2 T t does too, and it
- * also takes the null space's rounding out of y, on which T is 1. docs/math-qcqp.md, "Refinement". */
+ * With T = K^-1 eps, a first correction t = T y leaves an error of T^2 y; where K is singular t - 2 T t does too, and
+ * it also takes the null space's rounding out of y, on which T is 1. docs/math-qcqp.md, "Refinement". */
 static bool refine(tribo_qcqp_ws *ws, double tol, bool singular) {
     int n = ws->n, m = ws->m;
     double *y = ws->y, *g = ws->g, *t = ws->t, *t2 = ws->t2, before = HUGE_VAL;

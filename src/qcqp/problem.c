@@ -44,6 +44,11 @@ void tribo_qcqp_ws_free(tribo_qcqp_ws *ws) {
     ti_free(ws->own_allocator ? &a : NULL, ws, ws->bytes);
 }
 
+static inline double clamped(double e) {
+    e = e > eps_high ? eps_high : e;
+    return e < eps_low ? eps_low : e;
+}
+
 /* d_i, equal on a pair; E_ARG where a diagonal shows that P is not semidefinite. */
 static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
     size_t n = (size_t)ws->n;
@@ -69,12 +74,8 @@ static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
     for (size_t i = 0; i < nc; i++) c[i] = 1 / sqrt(c[i]);
     for (size_t i = 0; i < n; i++) ws->d[i] = c[dim == 2 ? i / 2 : i];
     double delta = eps_mid * sqrt(low) * sqrt(high);
-    ws->least_eps = eps_high;
-    for (size_t i = 0; i < n; i++) {
-        double e = delta * ws->d[i] * ws->d[i];
-        ws->eps[i] = e < eps_low ? eps_low : e > eps_high ? eps_high : e;
-        ws->least_eps = ws->eps[i] < ws->least_eps ? ws->eps[i] : ws->least_eps;
-    }
+    ws->least_eps = clamped(delta / high);
+    for (size_t i = 0; i < n; i++) ws->eps[i] = clamped(delta * ws->d[i] * ws->d[i]);
     return TRIBO_OK;
 }
 

@@ -70,8 +70,8 @@ static void remove_null(const tribo_qcqp_ws *ws, double *w, double *t) {
 
 /* m := (N'SN + kappa)^+ w, a := N m, Sa := S N m; w is lost.
  *
- * With T = K^-1 eps, K^-1 w (1 + T) is right but for T^2. Where K is singular the null space, on which T is 1, has to go
- * first, twice because of rounding, which leaves w (1 - T)^2, and (1 - T)^2 (1 + 3 T) is as good. That is the answer
+ * With T = K^-1 eps, K^-1 w (1 + T) is right but for T^2. Where K is singular the null space, on which T is 1, has to
+ * go first, twice because of rounding, which leaves w (1 - T)^2, and (1 - T)^2 (1 + 3 T) is as good. That is the answer
  * unless T is seen to matter; then refinement follows. docs/math-qcqp.md, "Refinement". */
 static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m, double *a, double *Sa) {
     int n = ws->m, ldk = ti_ld(n);
