@@ -74,7 +74,9 @@ double ti_qcqp_note(tribo_qcqp_ws *ws) {
  * it also takes the null space's rounding out of y, on which T is 1. docs/math-qcqp.md, "Refinement". */
 static bool refine(tribo_qcqp_ws *ws, double tol, bool singular) {
     int n = ws->n, m = ws->m;
-    double *y = ws->y, *g = ws->g, *t = ws->t, *t2 = ws->t2, before = HUGE_VAL;
+    double *y = ws->y, *g = ws->g, *t = ws->t, *t2 = ws->t2, before = HUGE_VAL, enough = 0;
+    for (int i = 0; i < n; i++) enough = ti_max(fabs(y[i]), enough);
+    enough = ti_max(0.01 * tol, 4e-16 * enough); /* rounding of S y */
     for (int round = 0; round < 12; round++) {
         if (round > 0 || ws->dim == 2) {
             ti_qcqp_project(ws, y);
@@ -83,7 +85,7 @@ static bool refine(tribo_qcqp_ws *ws, double tol, bool singular) {
         }
         if (round > 0) {
             double now = ti_qcqp_note(ws);
-            if (now < 1e-3 * tol || !(now < 0.5 * before)) break;
+            if (now < enough || !(now < 0.5 * before)) break;
             before = now;
         }
         bool whole = singular && round == 0; /* then -g is eps y but for rounding, which matters in the null space */
