@@ -5,7 +5,7 @@
  *
  * Times are medians of thread CPU time over whole runs, after one run to warm up. By default both engines start each
  * step from the last one's impulses, as MuJoCo does; --cold makes Tribo start from nothing. --large adds the pile of
- * 100. Scenes are those of DIR/scenes.
+ * 100. SCENE is S1, S1d, S2, S3, S4-10, S4-100 (files in DIR/scenes), or `bodies`: the cost against their number.
  */
 #include "bench.h"
 #include "mujoco.h"
@@ -386,10 +386,10 @@ static void bench_bodies(json_t *list) {
 
 /* ---- main ---- */
 
-static bool wanted(const scene *s, int n, char **names) {
-    if (n == 0) return options.large || !s->large;
+static bool wanted(const char *name, bool large, int n, char **names) {
+    if (n == 0) return options.large || !large;
     for (int i = 0; i < n; i++)
-        if (!strcmp(names[i], s->name)) return true;
+        if (!strcmp(names[i], name)) return true;
     return false;
 }
 
@@ -427,8 +427,8 @@ int main(int argc, char **argv) {
                options.cold ? "cold" : "warm", peer ? peer : "not installed", options.reps);
     if (!data) fprintf(stderr, "bench_step: TRIBO_DATA is unset: no scenes\n");
     for (size_t i = 0; data && i < sizeof scenes / sizeof *scenes; i++)
-        if (wanted(&scenes[i], n, names)) bench_scene(&scenes[i], data, list);
-    if (n == 0) bench_bodies(bodies);
+        if (wanted(scenes[i].name, scenes[i].large, n, names)) bench_scene(&scenes[i], data, list);
+    if (wanted("bodies", false, n, names)) bench_bodies(bodies);
     json_object_set_new(out, "scenes", list);
     json_object_set_new(out, "bodies", bodies);
     if (options.json) json_dumpf(out, stdout, JSON_INDENT(2)), printf("\n");

@@ -30,28 +30,43 @@ static bool far_apart(const ti_shape *a, const ti_shape *b, double ra, double rb
     return ti_dot(d, d) > reach * reach;
 }
 
-static tribo_status touches(tribo_ws *ws) {
+static tribo_status touch_pair(tribo_ws *ws, int i) {
     const tribo_model *m = ws->model;
+    const ti_pair *pair = &m->pair[i];
+    const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
     ti_touch touch[TI_CONTACTS_MAX];
-    ws->nfound = 0;
-    for (int i = 0; i < m->npossible; i++) {
-        const ti_pair *pair = &m->pair[i];
-        const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
-        double margin = ws->speed[pair->a] + ws->speed[pair->b];
-        if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) continue;
-        int n = ti_collide(a, b, margin, touch);
-        if (ws->nfound + n > ws->options.ncon_max) return TRIBO_E_CAPACITY;
-        for (int k = 0; k < n; k++) {
-            ti_con *c = &ws->found[ws->nfound];
-            *c = (ti_con){.id = ws->nfound++,
-                          .pair = i,
-                          .a = m->geom[pair->a].body,
-                          .b = m->geom[pair->b].body,
-                          .touch = touch[k]};
-            ti_tangents(touch[k].normal, &c->t1, &c->t2);
-        }
+    double margin = ws->speed[pair->a] + ws->speed[pair->b];
+    if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) return TRIBO_OK;
+    int n = ti_collide(a, b, margin, touch);
+    if (ws->nfound + n > ws->options.ncon_max) return TRIBO_E_CAPACITY;
+    for (int k = 0; k < n; k++) {
+        ti_con *c = &ws->found[ws->nfound];
+        *c = (ti_con){
+            .id = ws->nfound++, .pair = i, .a = m->geom[pair->a].body, .b = m->geom[pair->b].body, .touch = touch[k]};
+        ti_tangents(touch[k].normal, &c->t1, &c->t2);
     }
     return TRIBO_OK;
+}
+
+/* Pairs whose boxes meet, in the order of the model's; -1 where looking at all of them is cheaper, or must do. */
+static int near_pairs(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    if (m->npossible < TI_BROAD_FROM) return -1;
+    for (int g = 0; g < m->size.ngeom; g++) ti_shape_aabb(&ws->shape[g], ws->speed[g], &ws->low[g], &ws->high[g]);
+    return ti_broad_pairs(&ws->broad, m->size.ngeom, ws->low, ws->high, m->pair_at);
+}
+
+static tribo_status touches(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    int n = near_pairs(ws);
+    ws->nfound = 0;
+    tribo_status s = TRIBO_OK;
+    for (int i = 0; n < 0 && i < m->npossible && s == TRIBO_OK; i++) s = touch_pair(ws, i);
+    for (int k = 0; k < n && s == TRIBO_OK; k++) {
+        const ti_broad_pair *pair = &ws->broad.pair[k];
+        s = touch_pair(ws, m->pair_at[(size_t)pair->a * (size_t)m->size.ngeom + (size_t)pair->b]);
+    }
+    return s;
 }
 
 static int find_root(int *root, int i) {

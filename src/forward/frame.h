@@ -2,9 +2,11 @@
 #ifndef TI_FRAME_H
 #define TI_FRAME_H
 #include "base/base.h"
+#include "collide/broad.h"
 #include "contact/ncp.h"
 #include "forward/touching.h"
 
+enum { TI_BROAD_FROM = 256 };       /* pairs of geoms; below, a look at each is cheaper than a broad phase */
 enum { TI_SOLVED = TI_NCP_POINTS }; /* index of the extrapolated solution beside its points */
 
 /* Bodies that push each other: consecutive contacts and blocks. */
@@ -41,6 +43,8 @@ struct tribo_ws {
     ti_shape *shape; /* (ngeom) */
     double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
     double *speed;
+    ti_broad broad; /* only for models of at least TI_BROAD_FROM pairs */
+    ti_vec *low, *high;
     ti_frame frame;
 
     /* The contact problem of every island, in the frame's order; see ti_ncp_problem. */

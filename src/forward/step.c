@@ -53,6 +53,12 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->shape, s->ngeom);
     TI_CARVE(a, w->reach, s->ngeom);
     TI_CARVE(a, w->speed, s->ngeom);
+    if (w->model->npossible >= TI_BROAD_FROM) {
+        int some = 64 + 32 * s->ngeom, all = w->model->npossible;
+        TI_CARVE(a, w->low, s->ngeom);
+        TI_CARVE(a, w->high, s->ngeom);
+        ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
+    }
     ti_frame_layout(a, &w->frame, s, nc, nb, nb);
     TI_CARVE(a, w->width, nb);
     TI_CARVE(a, w->voff, nb);
