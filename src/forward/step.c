@@ -151,7 +151,6 @@ const tribo_step_info *tribo_last_info(const tribo_ws *ws) {
 static void warm_start(tribo_ws *ws, ti_frame *f) {
     int j = 0;
     memset(f->lambda[TI_SOLVED], 0, 3 * sizeof(double) * (size_t)f->ncon);
-    memset(f->mode, TRIBO_BREAK, (size_t)f->ncon);
     for (int i = 0; i < ws->nfound; i++) ws->found[i].id = -1;
     for (int i = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
@@ -161,7 +160,10 @@ static void warm_start(tribo_ws *ws, ti_frame *f) {
     }
     for (int i = 0; i < f->ncon; i++) {
         int k = ws->found[f->con[i].id].id;
-        if (k < 0) continue;
+        if (k < 0) { /* new: it will push if its bodies' free motion closes it */
+            f->mode[i] = f->con[i].uf + ws->ref[3 * i + 2] < 0 ? TRIBO_STICK : TRIBO_BREAK;
+            continue;
+        }
         memcpy(f->lambda[TI_SOLVED] + 3 * i, ws->warm[k].lambda, sizeof ws->warm[k].lambda);
         f->mode[i] = ws->warm[k].mode;
     }
