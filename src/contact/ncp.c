@@ -223,6 +223,17 @@ static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     return r;
 }
 
+/* The iterate at compliance R itself, where its residual is below share of the best. */
+static void keep_one(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double share, progress *g, ti_ncp_solution *s) {
+    double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+    if (!(r < share * g->residual)) return;
+    s->npoint = 1;
+    keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
+    iterate_to(ws, p, s->v, s->lambda);
+    memcpy(s->mode, ws->mode, p->nc);
+    g->residual = r;
+}
+
 /* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
  * residual. What is better than before goes to s; the iterate ends at the solution at R. */
 static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
@@ -243,6 +254,9 @@ static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g
     }
     g->done = consistent && r < g->tol;
     iterate_from(ws, p, ws->v1, ws->l1);
+    if (g->done) return;
+    keep_one(ws, p, R, 0.1, g, s);
+    g->done = consistent && g->residual < g->tol;
 }
 
 static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
@@ -265,11 +279,13 @@ static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
 
 /* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
  * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
-static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations) {
+static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations, progress *g,
+                    ti_ncp_solution *s) {
     if (!ti_ncp_newton(ws, p, from, iterations, 0)) return false;
     double stride = 10;
     for (double R = from; R > 1.01 * to;) {
         double next = R > 1.1 * stride * to ? R / stride : to;
+        keep_one(ws, p, R, 1, g, s); /* never without an answer */
         iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_ncp_predict(ws, p, R, next)) return false;
         if (ti_ncp_newton(ws, p, next, 6, 0)) {
@@ -286,10 +302,9 @@ static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double 
 /* descend() and finish(); where R was too large for the tolerance, smaller ones. */
 static bool descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double R, int iterations,
                                progress *g, ti_ncp_solution *s) {
-    for (int k = 0; k < 3 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
-        if (!descend(ws, p, from, R, iterations)) break;
+    for (int k = 0; k < 5 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
+        if (!descend(ws, p, from, R, iterations, g, s)) break;
         finish(ws, p, R, g, s);
-        if (!(g->residual < 1e-6)) break;
     }
     return g->done;
 }

@@ -118,12 +118,12 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
 
 /* ---- reference velocity ---- */
 
+/* Gaps are known no better than this, m: rounding leaves the corners of a face that much out of a
+ * plane. Taken at their value they would decide which of several redundant contacts carry the load. */
+static const double touching = 1e-13;
+
 /* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta, no
  * faster than recovery. */
-/* Gaps are known no better than this, m: the integration of rotations leaves the corners of a face that much out of a
- * plane. Taken at their value they would decide which of several redundant contacts carry the load. */
-static const double touching = 1e-10;
-
 static ti_reference staying(double gap, double beta, double slop, double dt, double recovery) {
     ti_reference r = {.margin = INFINITY};
     if (fabs(gap) < touching)
