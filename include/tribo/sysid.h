@@ -76,8 +76,8 @@ typedef struct tribo_sysid_def {
      *  fall, which count in one-step losses and where no pose was measured: they jump at impacts. */
     double weight[TRIBO_BLOCKS];
     tribo_optimizer optimizer;
-    int search;        /**< loss evaluations spent on a search without derivatives before the optimizer; 0 = none */
-    double rate;       /**< Adam's step in theta; 0 = 0.02 */
+    int search;  /**< loss evaluations for a search without derivatives where the optimizer gets stuck; 0 = none */
+    double rate; /**< Adam's step in theta; 0 = 0.02 */
     double validation; /**< share of recordings left out of the fit, chosen by `seed` */
     uint64_t seed;
     int workers;                      /**< threads, >= 1 */
@@ -128,13 +128,14 @@ typedef struct tribo_progress {
     long evaluations;
     double loss, loss_start; /**< of the best theta, of the start */
     double gradient_norm;    /**< of the loss in theta, without what bounds hold back; NaN before it is known */
-    bool converged;          /**< a stationary point was reached; false: no step improves, or the iterations ended */
+    bool converged;          /**< a stationary point was reached */
+    bool settled;            /**< no step improves, and the search has been made: a loss that is not smooth */
 } tribo_progress;
 
 /** One iteration of the fit. @return TRIBO_OK (go on, or progress->stage is TRIBO_STAGE_DONE); TRIBO_INTERRUPTED;
  *  an error that leaves the best so far as it is. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress);
-/** Iterate until done. @return TRIBO_OK; TRIBO_NOT_CONVERGED; TRIBO_INTERRUPTED; or an error. */
+/** Iterate until done. @return TRIBO_OK (converged or settled); TRIBO_NOT_CONVERGED; TRIBO_INTERRUPTED; or an error. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_fit(tribo_sysid *s, int max_iterations, tribo_progress *progress);
 
 /** What is known of one parameter. */

@@ -305,6 +305,7 @@ static tribo_status next_stage(tribo_sysid *s) {
         return settle(s);
     }
     s->progress.stage = TRIBO_STAGE_DONE;
+    s->progress.settled = s->stalled && s->searched;
     return TRIBO_OK;
 }
 
@@ -334,5 +335,5 @@ tribo_status tribo_sysid_fit(tribo_sysid *s, int max_iterations, tribo_progress 
         if (status) return status;
     }
     if (progress) *progress = now;
-    return now.stage == TRIBO_STAGE_DONE && now.converged ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+    return now.stage == TRIBO_STAGE_DONE && (now.converged || now.settled) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }

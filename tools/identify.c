@@ -1,0 +1,460 @@
+/* identify.c -- the verb `identify`: parameters of a scene from recorded motion. */
+#define _XOPEN_SOURCE 700 /* sigaction */
+#include "identify.h"
+#include "scene.h"
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static volatile sig_atomic_t interrupted;
+_Static_assert(sizeof(sig_atomic_t) == sizeof(int), "the library polls an int");
+
+static void interrupt(int signal) {
+    (void)signal;
+    interrupted = 1;
+}
+
+const char *free_name(const identification *id, int i, tribo_param_info *info) {
+    return tribo_param_describe(id->m, id->free[i].index, info) ? "?" : info->name;
+}
+
+/* ---- what is free ---- */
+
+/* NAME[=START[:MIN:MAX]] into its name (to be freed) and numbers; NaN = not given. */
+static char *split_free(const char *text, double number[3]) {
+    const char *equals = strchr(text, '=');
+    size_t n = equals ? (size_t)(equals - text) : strlen(text);
+    char *name = malloc(strlen(text) + 1);
+    if (!name) return NULL;
+    memcpy(name, text, strlen(text) + 1);
+    name[n] = 0;
+    for (int i = 0; i < 3; i++) number[i] = (double)NAN;
+    char *at = equals ? name + n + 1 : NULL;
+    for (int i = 0; at; i++) {
+        char *colon = strchr(at, ':');
+        if (colon) *colon = 0;
+        bool empty = i > 0 && !*at;
+        if (i > 2 || (!empty && !parse_number(at, -1e12, 1e12, &number[i]))) {
+            free(name);
+            return NULL;
+        }
+        at = colon ? colon + 1 : NULL;
+    }
+    return name;
+}
+
+/* One --free: a parameter, or all used ones of a group. */
+static int add_free(identification *id, const char *text) {
+    double number[3];
+    char *name = split_free(text, number);
+    if (!name) return usage_error(&verb_identify, "--free takes NAME[=START[:MIN:MAX]], not %s", text);
+    int status = EXIT_SUCCESS, np = tribo_model_sizes(id->m).np, *index = calloc((size_t)np, sizeof *index);
+    int n = index ? tribo_param_group(id->m, name, index, np) : 0;
+    if (!index) status = trouble("no memory");
+    if (index && n < 1) status = usage_error(&verb_identify, "--free: the scene has no parameter %s", name);
+    for (int k = 0; k < n && status == EXIT_SUCCESS; k++) {
+        tribo_free_param f = tribo_default_free();
+        f.index = index[k], f.start = number[0], f.lower = number[1], f.upper = number[2];
+        for (int i = 0; i < id->nfree; i++)
+            if (id->free[i].index == f.index) status = usage_error(&verb_identify, "--free: %s is there twice", name);
+        id->free[id->nfree++] = f;
+    }
+    free(index);
+    free(name);
+    return status;
+}
+
+static int choose_free(identification *id) {
+    int np = tribo_model_sizes(id->m).np, status = EXIT_SUCCESS;
+    id->free = calloc((size_t)np + 1, sizeof *id->free);
+    if (!id->free) return trouble("no memory");
+    for (int i = 0; i < id->a->free.n && status == EXIT_SUCCESS; i++) status = add_free(id, id->a->free.item[i]);
+    return status;
+}
+
+/* ---- the fit ---- */
+
+static void say(const identification *id, double started) {
+    static const char *const stages[] = {"search", "descent", "done"};
+    const tribo_progress *now = &id->progress;
+    fprintf(stderr, "%4d %-7s %7.1f s  loss %.6g", now->iteration, stages[now->stage], seconds_now() - started,
+            now->loss);
+    double *theta = calloc((size_t)id->nfree, sizeof *theta);
+    if (theta) {
+        tribo_sysid_theta(id->s, theta);
+        tribo_sysid_params(id->s, theta, id->p);
+        for (int i = 0; i < id->nfree && i < 6; i++) {
+            tribo_param_info info;
+            fprintf(stderr, "  %s %.5g", free_name(id, i, &info), id->p[id->free[i].index]);
+        }
+        if (id->nfree > 6) fputs("  ...", stderr);
+    }
+    fputc('\n', stderr);
+    free(theta);
+}
+
+static bool remember(identification *id) {
+    if (id->nhistory == id->history_max) {
+        size_t max = 2 * id->history_max + 64;
+        history_row *more = realloc(id->history, max * sizeof *more);
+        if (!more) return false;
+        id->history = more, id->history_max = max;
+    }
+    id->history[id->nhistory++] =
+        (history_row){(double)id->progress.evaluations, id->progress.loss, id->progress.gradient_norm};
+    return true;
+}
+
+static int fit(identification *id) {
+    double started = seconds_now(), told = -1;
+    for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
+        tribo_status s = tribo_sysid_iterate(id->s, &id->progress);
+        if (s == TRIBO_INTERRUPTED) {
+            id->interrupted = true;
+            break;
+        }
+        if (s < 0) return input_message(id->a->scene, 0, "the fit failed: %s", tribo_status_text(s));
+        if (!remember(id)) return trouble("no memory");
+        bool last = id->progress.stage == TRIBO_STAGE_DONE;
+        if (k == 0 || last || seconds_now() - told > 1) say(id, started), told = seconds_now();
+    }
+    if (id->interrupted) fputs("tribo identify: interrupted; what follows is the best so far\n", stderr);
+    id->seconds = seconds_now() - started;
+    return EXIT_SUCCESS;
+}
+
+/* Parameters, intervals, errors of each recording. */
+static int judge(identification *id) {
+    size_t n = (size_t)id->nfree;
+    double *theta = calloc(n, sizeof *theta);
+    id->est = calloc(n, sizeof *id->est);
+    id->direction = calloc(n * n, sizeof(double));
+    id->information = calloc(n * n, sizeof(double));
+    id->spread = calloc(n, sizeof(double));
+    if (!theta || !id->est || !id->direction || !id->information || !id->spread) {
+        free(theta);
+        return trouble("no memory");
+    }
+    tribo_sysid_theta(id->s, theta);
+    tribo_sysid_params(id->s, theta, id->p);
+    tribo_status s = tribo_sysid_observe(id->s, id->est, id->information, id->direction, id->spread, &id->nopen);
+    id->observed = s >= 0;
+    if (s < 0) fprintf(stderr, "tribo identify: no intervals: %s\n", tribo_status_text(s));
+    id->validation_loss = (double)NAN;
+    if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
+    for (int i = 0; i < id->r.n; i++) {
+        tribo_errors e;
+        s = tribo_sysid_errors(id->s, NULL, i, &e);
+        if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
+    }
+    free(theta);
+    return EXIT_SUCCESS;
+}
+
+static void print_table(const identification *id) {
+    printf("%-28s %12s %12s %12s   %s\n", "parameter", "start", "estimate", "std error", "95 % interval");
+    for (int i = 0; i < id->nfree; i++) {
+        tribo_param_info info;
+        const tribo_estimate *e = id->est + i;
+        printf("%-28s %12.6g %12.6g ", free_name(id, i, &info), e->start, id->p[id->free[i].index]);
+        if (!id->observed)
+            puts("           ?");
+        else if (e->identifiable)
+            printf("%12.3g   %.6g to %.6g\n", e->std_error, e->low95, e->high95);
+        else
+            puts("           -   not determined by these recordings");
+    }
+    printf("loss %.6g, was %.6g; %ld evaluations, %.1f s; ", id->progress.loss, id->progress.loss_start,
+           id->progress.evaluations, id->seconds);
+    puts(id->interrupted          ? "interrupted"
+         : id->progress.converged ? "converged"
+         : id->progress.settled   ? "no step improves a loss that is not smooth here"
+                                  : "not converged");
+    tribo_errors train = mean_of(&id->train), held = mean_of(&id->held);
+    printf("rollouts: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", train.position_mean,
+           100 * train.position_relative, train.rotation_mean_deg, id->train.n);
+    if (id->held.n)
+        printf("held out: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", held.position_mean,
+               100 * held.position_relative, held.rotation_mean_deg, id->held.n);
+}
+
+/* ---- the files ---- */
+
+static int write_scene(const identification *id) {
+    char *path = join_path(id->a->out, "identified.xml");
+    tribo_diag diag = {0};
+    if (!path) return trouble("no memory");
+    tribo_status s = tribo_model_save(id->m, id->p, id->a->scene, path, &diag);
+    int status = s < 0 ? trouble("%s: %s", path, diag.text[0] ? diag.text : tribo_status_text(s)) : EXIT_SUCCESS;
+    free(path);
+    return status;
+}
+
+static json_t *errors_or_null(const mean_errors *sum, double loss) {
+    if (!sum->n) return json_null();
+    tribo_errors e = mean_of(sum);
+    json_t *o = errors_json(&e);
+    json_object_set_new(o, "recordings", json_integer(sum->n));
+    json_object_set_new(o, "loss", json_number(loss));
+    return o;
+}
+
+static json_t *parameters_json(const identification *id) {
+    json_t *list = json_array();
+    for (int i = 0; i < id->nfree; i++) {
+        tribo_param_info info;
+        const tribo_estimate *e = id->est + i;
+        json_t *o = json_object();
+        json_object_set_new(o, "name", json_string(free_name(id, i, &info)));
+        json_object_set_new(o, "start", json_number(e->start));
+        json_object_set_new(o, "estimate", json_number(id->p[id->free[i].index]));
+        json_object_set_new(o, "std_error", json_number(id->observed ? e->std_error : (double)NAN));
+        json_object_set_new(o, "low95", json_number(id->observed ? e->low95 : (double)NAN));
+        json_object_set_new(o, "high95", json_number(id->observed ? e->high95 : (double)NAN));
+        json_object_set_new(o, "identifiable", json_boolean(id->observed && e->identifiable));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *undetermined_json(const identification *id) {
+    json_t *list = json_array();
+    for (int k = 0; k < id->nopen; k++) {
+        json_t *direction = json_object();
+        for (int i = 0; i < id->nfree; i++) {
+            tribo_param_info info;
+            double x = id->direction[k * id->nfree + i];
+            if (fabs(x) > 1e-3) json_object_set_new(direction, free_name(id, i, &info), json_number(x));
+        }
+        json_array_append_new(list, direction);
+    }
+    return list;
+}
+
+int write_result(const identification *id) {
+    char *path = join_path(id->a->out, "result.json");
+    out_file file;
+    if (!path) return trouble("no memory");
+    if (!out_open(&file, path)) {
+        free(path);
+        return EXIT_TROUBLE;
+    }
+    json_t *all = json_object();
+    json_object_set_new(all, "scene", json_string(id->a->scene));
+    json_object_set_new(all, "parameters", parameters_json(id));
+    json_object_set_new(all, "undetermined", undetermined_json(id));
+    json_object_set_new(all, "loss", json_number(id->progress.loss));
+    json_object_set_new(all, "loss_start", json_number(id->progress.loss_start));
+    json_object_set_new(all, "iterations", json_integer(id->progress.iteration));
+    json_object_set_new(all, "evaluations", json_integer(id->progress.evaluations));
+    json_object_set_new(all, "gradient_norm", json_number(id->progress.gradient_norm));
+    json_object_set_new(all, "converged", json_boolean(id->progress.converged));
+    json_object_set_new(all, "settled", json_boolean(id->progress.settled));
+    json_object_set_new(all, "interrupted", json_boolean(id->interrupted));
+    json_object_set_new(all, "train", errors_or_null(&id->train, id->progress.loss));
+    json_object_set_new(all, "validation", errors_or_null(&id->held, id->validation_loss));
+    json_object_set_new(all, "seconds", json_number(id->seconds));
+    bool good = json_write(file.f, all, true);
+    json_decref(all);
+    if (!good) out_discard(&file);
+    good = good && out_close(&file);
+    int status = good ? EXIT_SUCCESS : trouble("%s could not be written", path);
+    free(path);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static int set_up(identification *id) {
+    const identify_arguments *a = id->a;
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_diag diag = {0};
+    def.free = id->free, def.nfree = id->nfree;
+    def.rec = id->r.rec, def.nrec = id->r.n;
+    def.loss = a->loss, def.window = a->window;
+    def.robust = a->robust, def.optimizer = a->optimizer;
+    def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
+    def.search = (int)(a->search < 0 ? 100 + 50 * (long)id->nfree : a->search);
+    def.validation = a->validation;
+    def.seed = (uint64_t)a->seed;
+    def.workers = (int)(a->workers > 0 ? a->workers : processors());
+    def.stop = (const volatile int *)&interrupted;
+    tribo_status s = tribo_sysid_new(id->m, &def, &id->s, &diag);
+    if (s >= 0) return EXIT_SUCCESS;
+    /* a bad start or bound came by the command line, a bad recording by its file */
+    return strncmp(diag.text, "recording", 9) ? usage_error(&verb_identify, "%s", diag.text)
+                                              : input_error(a->data.item[0], s, &diag);
+}
+
+static int identify(const identify_arguments *a) {
+    identification id = {.a = a};
+    int status = scene_load(a->scene, &id.m);
+    if (status == EXIT_SUCCESS) status = choose_free(&id);
+    if (status == EXIT_SUCCESS) status = recordings_load(&id.r, id.m, &a->data);
+    if (status == EXIT_SUCCESS) {
+        id.p = calloc((size_t)tribo_model_sizes(id.m).np, sizeof *id.p);
+        status = id.p ? set_up(&id) : trouble("no memory");
+    }
+    if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
+    if (status == EXIT_SUCCESS) {
+        struct sigaction act = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}; /* twice kills */
+        sigaction(SIGINT, &act, NULL);
+        sigaction(SIGTERM, &act, NULL);
+        status = fit(&id);
+        interrupted = 0; /* what follows is short */
+    }
+    if (status == EXIT_SUCCESS) status = judge(&id);
+    if (status == EXIT_SUCCESS) print_table(&id);
+    if (status == EXIT_SUCCESS) status = write_scene(&id);
+    if (status == EXIT_SUCCESS) status = write_result(&id);
+    if (status == EXIT_SUCCESS) status = write_report(&id);
+    if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
+    if (status == EXIT_SUCCESS && id.interrupted) status = EXIT_TROUBLE;
+    if (status == EXIT_SUCCESS && !id.progress.converged && !id.progress.settled) status = EXIT_NOT_CONVERGED;
+    tribo_sysid_free(id.s);
+    recordings_free(&id.r);
+    free(id.free), free(id.p), free(id.history), free(id.est);
+    free(id.direction), free(id.spread), free(id.information);
+    tribo_model_free(id.m);
+    return status;
+}
+
+static int choice(const char *text, const char *const *words, int n) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(text, words[i])) return i;
+    return -1;
+}
+
+/* One option's value. @return exit status. */
+static int take(identify_arguments *a, int code) {
+    static const char *const optimizers[] = {"lm", "lbfgs", "adam"}, *const robusts[] = {"none", "huber", "cauchy"};
+    static const char *const losses[] = {"one-step", "window", "rollout"};
+    const verb *v = &verb_identify;
+    int k;
+    long window = 0;
+    switch (code) {
+    case 'l':
+        k = choice(optarg, losses, 3);
+        if (!strncmp(optarg, "window=", 7) && parse_integer(optarg + 7, 1, 1000000, &window)) k = TRIBO_LOSS_WINDOW;
+        if (k < 0 || (k == TRIBO_LOSS_WINDOW && !window))
+            return usage_error(v, "--loss takes one-step, window=N or rollout, not %s", optarg);
+        a->loss = (tribo_loss)k, a->window = (int)window;
+        return EXIT_SUCCESS;
+    case 'p':
+        if ((k = choice(optarg, optimizers, 3)) < 0)
+            return usage_error(v, "--optimizer takes lm, lbfgs or adam, not %s", optarg);
+        a->optimizer = (tribo_optimizer)k;
+        return EXIT_SUCCESS;
+    case 'r':
+        if ((k = choice(optarg, robusts, 3)) < 0)
+            return usage_error(v, "--robust takes none, huber or cauchy, not %s", optarg);
+        a->robust = (tribo_robust)k;
+        return EXIT_SUCCESS;
+    case 'v':
+        if (!parse_number(optarg, 0, 0.99, &a->validation))
+            return usage_error(v, "--validation takes a share from 0 to 0.99, not %s", optarg);
+        return EXIT_SUCCESS;
+    case 's':
+        return parse_integer(optarg, 0, 1L << 53, &a->seed) ? EXIT_SUCCESS
+                                                            : usage_error(v, "--seed takes a number, not %s", optarg);
+    case 'n':
+        return parse_integer(optarg, 0, 100000000, &a->search)
+                   ? EXIT_SUCCESS
+                   : usage_error(v, "--search takes a number of evaluations, not %s", optarg);
+    case 'i':
+        return parse_integer(optarg, 1, 100000000, &a->iterations)
+                   ? EXIT_SUCCESS
+                   : usage_error(v, "--iterations takes a number above 0, not %s", optarg);
+    case 'w':
+        return parse_integer(optarg, 1, 64, &a->workers) ? EXIT_SUCCESS
+                                                         : usage_error(v, "--workers takes 1 to 64, not %s", optarg);
+    case 'o':
+        a->out = optarg;
+        return EXIT_SUCCESS;
+    default:
+        if (code == 'e') a->estimate_start = true;
+        return EXIT_SUCCESS;
+    }
+}
+
+static int run(int argc, char **argv) {
+    static const struct option options[] = {{"data", required_argument, NULL, 'd'},
+                                            {"free", required_argument, NULL, 'f'},
+                                            {"loss", required_argument, NULL, 'l'},
+                                            {"optimizer", required_argument, NULL, 'p'},
+                                            {"robust", required_argument, NULL, 'r'},
+                                            {"estimate-start", no_argument, NULL, 'e'},
+                                            {"validation", required_argument, NULL, 'v'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"search", required_argument, NULL, 'n'},
+                                            {"iterations", required_argument, NULL, 'i'},
+                                            {"workers", required_argument, NULL, 'w'},
+                                            {"out", required_argument, NULL, 'o'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    const verb *v = &verb_identify;
+    identify_arguments a = {.loss = TRIBO_LOSS_ROLLOUT,
+                            .window = 10,
+                            .robust = TRIBO_ROBUST_HUBER,
+                            .seed = 1,
+                            .search = -1,
+                            .iterations = 2000,
+                            .argc = argc,
+                            .argv = argv};
+    int status = EXIT_SUCCESS, last = 0; /* positional arguments after --data or --free are more of the same */
+    for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1;) {
+        if (code < 0) {
+            list_free(&a.data), list_free(&a.free);
+            return option_exit(code);
+        }
+        int kind = code == 1 && a.scene ? last : code;
+        if (kind == 'd' || kind == 'f') {
+            if (!list_add(kind == 'd' ? &a.data : &a.free, optarg)) status = trouble("no memory");
+        } else if (code == 1 && !a.scene) {
+            a.scene = optarg;
+        } else if (code == 1) {
+            status = usage_error(v, "one scene, not also %s", optarg);
+        } else {
+            status = take(&a, code);
+        }
+        if (code != 1) last = code;
+    }
+    if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
+    if (status == EXIT_SUCCESS && !a.data.n) status = usage_error(v, "--data: which recordings?");
+    if (status == EXIT_SUCCESS && !a.free.n) status = usage_error(v, "--free: which parameters?");
+    if (status == EXIT_SUCCESS && !a.out) status = usage_error(v, "--out: into which folder?");
+    if (status == EXIT_SUCCESS) status = identify(&a);
+    list_free(&a.data), list_free(&a.free);
+    return status;
+}
+
+const verb verb_identify = {
+    .name = "identify",
+    .summary = "find a scene's parameters in recorded motion",
+    .help =
+        "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
+        "                      [--loss one-step|window=N|rollout] [--optimizer lm|lbfgs|adam] [--estimate-start]\n"
+        "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
+        "                      [--iterations N] [--workers N] --out DIR\n"
+        "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
+        "writes\n"
+        "DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.\n"
+        "  --data FILE.csv...   recordings: CSV with the columns NAME.px ... NAME.wz of bodies; any subset of them\n"
+        "  --free NAME...       a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is "
+        "the\n"
+        "                       scene's if not given, MIN and MAX are the physical bounds\n"
+        "  --loss KIND          from every row to the next, over windows of N rows, or whole rollouts (default)\n"
+        "  --optimizer KIND     Levenberg-Marquardt (default), L-BFGS, Adam\n"
+        "  --estimate-start     start a rollout at the state that fits the poses before the first contact, or, where\n"
+        "                       contact is there from the first row, at one estimated along with the parameters\n"
+        "  --validation SHARE   leave this share of the recordings out of the fit and measure on it (default 0)\n"
+        "  --seed N             of the choice of those, and of the search\n"
+        "  --robust KIND        what a large residual counts (default huber: linearly)\n"
+        "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
+        "                       derivatives (default 100 + 50 for each parameter; 0 = none)\n"
+        "  --iterations N       at most (default 2000)\n"
+        "  --workers N          threads (default: all processors); does not change a bit of the result\n"
+        "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
+    .run = run,
+};

@@ -1,0 +1,52 @@
+/* identify.h -- what the parts of the verb `identify` share: the arguments, the fit and its history. */
+#ifndef TRIBO_TOOLS_IDENTIFY_H
+#define TRIBO_TOOLS_IDENTIFY_H
+#include "recordings.h"
+
+typedef struct identify_arguments {
+    const char *scene, *out;
+    string_list data, free;
+    tribo_loss loss;
+    int window;
+    tribo_optimizer optimizer;
+    tribo_robust robust;
+    bool estimate_start;
+    double validation;
+    long seed, search, iterations, workers; /* search < 0: chosen by the number of parameters */
+    int argc;
+    char **argv;
+} identify_arguments;
+
+/* One line of progress. */
+typedef struct history_row {
+    double evaluations, loss, gradient;
+} history_row;
+
+typedef struct identification {
+    const identify_arguments *a;
+    tribo_model *m;
+    recordings r;
+    tribo_free_param *free;
+    int nfree;
+    tribo_sysid *s;
+    tribo_progress progress;
+    history_row *history;
+    size_t nhistory, history_max;
+    double seconds;
+    bool interrupted, stalled;
+    /* results */
+    double *p; /* (np) */
+    tribo_estimate *est;
+    double *direction, *spread, *information;
+    int nopen;
+    bool observed; /* est and the rest are known */
+    mean_errors train, held;
+    double validation_loss;
+} identification;
+
+/* Name of parameter i of the free ones; a static buffer is not used: the caller's is filled. */
+const char *free_name(const identification *id, int i, tribo_param_info *info);
+/* DIR/result.json and DIR/report.html. @return exit status after a message. */
+int write_result(const identification *id);
+int write_report(identification *id);
+#endif

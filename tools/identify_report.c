@@ -1,0 +1,177 @@
+/* identify_report.c -- the page that `identify` writes: parameters, convergence, motion, what is left open. */
+#include "identify.h"
+#include "report.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL = 64, SHOWN = 4 };
+
+static void parameter_table(FILE *f, const identification *id) {
+    static const char *const head[] = {"parameter", "start", "estimate", "standard error", "95 % interval", ""};
+    report_table_begin(f, 6, head);
+    for (int i = 0; i < id->nfree; i++) {
+        char cell[4][CELL];
+        tribo_param_info info;
+        const tribo_estimate *e = id->est + i;
+        bool known = id->observed && e->identifiable;
+        snprintf(cell[0], CELL, "%.6g", e->start);
+        snprintf(cell[1], CELL, "%.6g", id->p[id->free[i].index]);
+        snprintf(cell[2], CELL, known ? "%.3g" : "-", e->std_error);
+        snprintf(cell[3], CELL, known ? "%.6g to %.6g" : "-", e->low95, e->high95);
+        const char *row[] = {free_name(id, i, &info),
+                             cell[0],
+                             cell[1],
+                             cell[2],
+                             cell[3],
+                             known ? "" : "not determined by these recordings"};
+        report_table_row(f, 6, row);
+    }
+    report_table_end(f);
+}
+
+static void errors_table(FILE *f, const identification *id) {
+    static const char *const head[] = {"recordings",    "number",          "position, m",     "position, %",
+                                       "rotation, deg", "a row ahead, mm", "a row ahead, deg"};
+    const mean_errors *sum[2] = {&id->train, &id->held};
+    static const char *const names[2] = {"fitted", "held out"};
+    report_table_begin(f, 7, head);
+    for (int k = 0; k < 2; k++) {
+        char cell[6][CELL];
+        tribo_errors e = mean_of(sum[k]);
+        if (!sum[k]->n) continue;
+        snprintf(cell[0], CELL, "%d", sum[k]->n);
+        snprintf(cell[1], CELL, "%.5f", e.position_mean);
+        snprintf(cell[2], CELL, "%.2f", 100 * e.position_relative);
+        snprintf(cell[3], CELL, "%.2f", e.rotation_mean_deg);
+        snprintf(cell[4], CELL, "%.3f", 1e3 * e.step_position_rms);
+        snprintf(cell[5], CELL, "%.3f", e.step_rotation_rms_deg);
+        const char *row[] = {names[k], cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]};
+        report_table_row(f, 7, row);
+    }
+    report_table_end(f);
+}
+
+static void convergence(FILE *f, const identification *id) {
+    size_t n = id->nhistory;
+    double *x = calloc(2 * n + 1, sizeof *x), *y = x + n;
+    if (!x) return;
+    for (size_t i = 0; i < n; i++) x[i] = id->history[i].evaluations, y[i] = id->history[i].loss;
+    plot_series series = {.title = "loss", .x = x, .y = y, .n = n, .style = PLOT_LINE_DOTS};
+    plot p = {.x_label = "evaluations", .y_label = "loss", .series = &series, .nseries = 1, .log_y = true};
+    report_plot(f, &p, "convergence",
+                "Loss of the best parameters. It may rise once, where the thresholds of the robust loss are set anew.");
+    free(x);
+}
+
+/* Positions of one body in one recording, measured and simulated. */
+static bool motion(FILE *f, identification *id, int recording, int body) {
+    static const char *const axis[3] = {"x", "y", "z"};
+    const tribo_recording *r = id->r.rec + recording;
+    size_t n = (size_t)r->n, nx = (size_t)tribo_model_sizes(id->m).nx;
+    double *X = calloc(n * nx + 6 * n, sizeof *X), *column = X + n * nx;
+    char title[3][2][CELL], name[CELL], caption[512];
+    plot_series series[6];
+    bool good = X && tribo_sysid_predict(id->s, NULL, recording, X) >= 0;
+    for (size_t i = 0; good && i < 3; i++) {
+        double *measured = column + 2 * i * n, *simulated = measured + n;
+        for (size_t k = 0; k < n; k++) {
+            measured[k] = r->x[k * nx + 7 * (size_t)body + i];
+            simulated[k] = X[k * nx + 7 * (size_t)body + i];
+        }
+        snprintf(title[i][0], CELL, "%s measured", axis[i]);
+        snprintf(title[i][1], CELL, "%s simulated", axis[i]);
+        series[2 * i] = (plot_series){title[i][0], r->time, measured, n, PLOT_DOTS, (int)i + 1};
+        series[2 * i + 1] = (plot_series){title[i][1], r->time, simulated, n, PLOT_LINE, (int)i + 1};
+    }
+    if (good) {
+        plot p = {.x_label = "time, s", .y_label = "position, m", .series = series, .nseries = 6};
+        snprintf(name, sizeof name, "motion%dx%d", recording, body);
+        snprintf(caption, sizeof caption, "%s, body %s%s", id->r.path[recording], tribo_model_body_name(id->m, body),
+                 tribo_sysid_held_out(id->s, recording) ? ", held out of the fit" : "");
+        report_plot(f, &p, name, caption);
+    }
+    free(X);
+    return good;
+}
+
+static void motions(FILE *f, identification *id) {
+    int shown = 0, bodies = tribo_model_sizes(id->m).nbody;
+    for (int held = 1; held >= 0; held--)
+        for (int i = 0; i < id->r.n && shown < SHOWN; i++) {
+            if (tribo_sysid_held_out(id->s, i) != (held == 1)) continue;
+            if (held == 1 && shown >= SHOWN / 2) break;
+            for (int b = 0; b < bodies && b < 2; b++) motion(f, id, i, b);
+            shown++;
+        }
+}
+
+static void undetermined(FILE *f, const identification *id) {
+    if (!id->observed) {
+        report_text(f, "The information of the recordings could not be computed.");
+        return;
+    }
+    if (!id->nopen) report_text(f, "Nothing: every direction in the space of these parameters is determined.");
+    for (int k = 0; k < id->nopen; k++) {
+        char line[1024] = "";
+        size_t used = 0;
+        for (int i = 0; i < id->nfree && used < sizeof line - 1; i++) {
+            tribo_param_info info;
+            double x = id->direction[k * id->nfree + i];
+            if (fabs(x) < 0.05) continue;
+            int wrote =
+                snprintf(line + used, sizeof line - used, "%s%.2f %s", used ? ", " : "", x, free_name(id, i, &info));
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+        report_text(f, "Direction %d: %s", k + 1, line);
+    }
+    report_text(
+        f, "Directions are in the fit's own dimensionless parameters: the logarithm of masses and sizes, others in "
+           "units of their size. Along them the recordings can be explained by parameters that differ by a factor "
+           "e and more. Intervals assume that the model is right; where there are many recordings, errors count "
+           "whole recordings, not rows, as independent.");
+}
+
+static void command_line(FILE *f, const identification *id) {
+    size_t bytes = 16;
+    for (int i = 0; i < id->a->argc; i++) bytes += strlen(id->a->argv[i]) + 1;
+    char *text = malloc(bytes), *at = text;
+    if (!text) return;
+    at += snprintf(at, bytes, "tribo");
+    for (int i = 0; i < id->a->argc; i++) at += snprintf(at, bytes - (size_t)(at - text), " %s", id->a->argv[i]);
+    report_verbatim(f, "Command", text);
+    free(text);
+}
+
+int write_report(identification *id) {
+    char *path = join_path(id->a->out, "report.html");
+    out_file file;
+    if (!path) return trouble("no memory");
+    bool good = out_open(&file, path);
+    free(path);
+    if (!good) return EXIT_TROUBLE;
+    FILE *f = file.f;
+    report_begin(f, "Identification");
+    report_text(f, "Scene %s, %d recordings. Loss %.6g, at the start %.6g; %d iterations, %ld evaluations, %.1f s. %s",
+                id->a->scene, id->r.n, id->progress.loss, id->progress.loss_start, id->progress.iteration,
+                id->progress.evaluations, id->seconds,
+                id->interrupted          ? "Interrupted."
+                : id->progress.converged ? "Converged."
+                : id->progress.settled   ? "No step improves the loss, which is not smooth here."
+                                         : "Not converged.");
+    report_heading(f, "Parameters");
+    parameter_table(f, id);
+    report_heading(f, "What the recordings leave open");
+    undetermined(f, id);
+    report_heading(f, "How well it predicts");
+    report_text(f, "Simulated from the start of each recording to its end; means over rows, then over recordings. "
+                   "A row ahead: root mean squares of simulations from each row to the next.");
+    errors_table(f, id);
+    report_heading(f, "Measured and simulated");
+    motions(f, id);
+    report_heading(f, "Convergence");
+    convergence(f, id);
+    command_line(f, id);
+    report_end(f);
+    return out_close(&file) ? EXIT_SUCCESS : EXIT_TROUBLE;
+}

@@ -1,0 +1,134 @@
+/* validate.c -- the verb `validate`: how well a scene predicts recorded motion. */
+#include "recordings.h"
+#include "scene.h"
+#include <stdlib.h>
+
+typedef struct arguments {
+    const char *scene;
+    string_list data;
+    bool estimate_start, json;
+} arguments;
+
+static void print_row(const char *name, const tribo_errors *e) {
+    printf("%-28s %5d %10.5f %8.2f %10.2f %10.3f %10.3f %10.4f %10.3f\n", name, e->rows, e->position_mean,
+           100 * e->position_relative, e->rotation_mean_deg, 1e3 * e->step_position_rms, e->step_rotation_rms_deg,
+           e->step_velocity_rms, e->step_angular_rms);
+}
+
+static void print_head(void) {
+    printf("%-28s %5s %10s %8s %10s %10s %10s %10s %10s\n", "", "", "position", "", "rotation", "a row ahead, rms:", "",
+           "", "");
+    printf("%-28s %5s %10s %8s %10s %10s %10s %10s %10s\n", "recording", "rows", "m", "%", "deg", "mm", "deg", "m/s",
+           "rad/s");
+}
+
+static const char *base_name(const char *path) {
+    const char *name = path;
+    for (const char *c = path; *c; c++)
+        if (*c == '/' && c[1]) name = c + 1;
+    return name;
+}
+
+static int measure(tribo_sysid *s, const recordings *r, const arguments *a) {
+    mean_errors mean = {0};
+    json_t *files = json_array();
+    int status = EXIT_SUCCESS;
+    if (!a->json) print_head();
+    for (int i = 0; i < r->n; i++) {
+        tribo_errors e;
+        tribo_status told = tribo_sysid_errors(s, NULL, i, &e);
+        if (told < 0) {
+            json_decref(files);
+            return input_message(r->path[i], 0, "its motion could not be simulated: %s", tribo_status_text(told));
+        }
+        mean_add(&mean, &e);
+        if (!a->json) {
+            print_row(base_name(r->path[i]), &e);
+            continue;
+        }
+        json_t *o = errors_json(&e);
+        json_object_set_new(o, "file", json_string(r->path[i]));
+        json_array_append_new(files, o);
+    }
+    tribo_errors e = mean_of(&mean);
+    if (a->json) {
+        json_t *all = json_object();
+        json_object_set_new(all, "scene", json_string(a->scene));
+        json_object_set_new(all, "start", json_string(a->estimate_start ? "flight" : "measured"));
+        json_object_set_new(all, "mean", errors_json(&e));
+        json_object_set(all, "files", files);
+        if (!json_write(stdout, all, true)) status = trouble("the result could not be written");
+        json_decref(all);
+    } else {
+        print_row("mean", &e);
+    }
+    json_decref(files);
+    if (fflush(stdout)) status = trouble("the result could not be written");
+    return status;
+}
+
+static int validate(const arguments *a) {
+    tribo_model *m = NULL;
+    tribo_sysid *s = NULL;
+    recordings r = {0};
+    int status = scene_load(a->scene, &m);
+    if (status == EXIT_SUCCESS) status = recordings_load(&r, m, &a->data);
+    if (status == EXIT_SUCCESS) {
+        tribo_sysid_def def = tribo_default_sysid();
+        tribo_diag diag = {0};
+        def.rec = r.rec, def.nrec = r.n;
+        def.start = a->estimate_start ? TRIBO_START_FLIGHT : TRIBO_START_MEASURED;
+        tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
+        if (made < 0) status = input_error(a->data.item[0], made, &diag);
+    }
+    if (status == EXIT_SUCCESS) status = measure(s, &r, a);
+    tribo_sysid_free(s);
+    recordings_free(&r);
+    tribo_model_free(m);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    static const struct option options[] = {{"data", required_argument, NULL, 'd'},
+                                            {"estimate-start", no_argument, NULL, 'e'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    const verb *v = &verb_validate;
+    arguments a = {0};
+    bool more = false; /* positional arguments after --data FILE are more of them */
+    int status = EXIT_SUCCESS;
+    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+        if (code < 0) {
+            list_free(&a.data);
+            return option_exit(code);
+        }
+        if (code == 'd' || (code == 1 && more && a.scene))
+            status = list_add(&a.data, optarg) ? status : trouble("no memory");
+        else if (code == 1 && !a.scene)
+            a.scene = optarg;
+        else if (code == 1)
+            status = usage_error(v, "one scene, not also %s", optarg);
+        if (code != 1) more = code == 'd';
+        if (code == 'e') a.estimate_start = true;
+        if (code == 'j') a.json = true;
+    }
+    if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
+    if (status == EXIT_SUCCESS && !a.data.n) status = usage_error(v, "--data: which recordings?");
+    if (status == EXIT_SUCCESS) status = validate(&a);
+    list_free(&a.data);
+    return status;
+}
+
+const verb verb_validate = {
+    .name = "validate",
+    .summary = "measure how well a scene predicts recordings",
+    .help = "usage: tribo validate SCENE --data FILE.csv... [--estimate-start] [--json]\n"
+            "Simulates each recording from its first row to its last and says how far that is from what was measured:\n"
+            "the mean over rows of the distance and of the angle, and the root mean squares of the errors of\n"
+            "simulations from every row to the next. Last the means over recordings.\n"
+            "  --data FILE.csv...  recordings: CSV with the columns NAME.px ... NAME.wz of bodies\n"
+            "  --estimate-start    start from the state that fits the poses of the rows before the first contact\n"
+            "  --json              the same as JSON\n",
+    .run = run,
+};
