@@ -25,7 +25,7 @@ typedef struct grad_block {
                          directions not compared, since rounding of the start decides which of several it gives */
     int jumps;        /* and directions without any, because the motion jumps; nothing to compare */
     double largest;   /* derivative */
-    double worst;     /* |reverse - difference|, less its noise (at most 1e-3 of the largest), / the largest */
+    double worst;     /* |reverse - difference|, less its noise, / the largest; not where the noise is above 1e-3 */
     double noise;     /* worst noise of a difference / the block's largest */
     double worst_dot; /* |reverse - forward tangent| / the block's largest */
 } grad_block;
