@@ -122,8 +122,11 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
  * plane. Taken at their value they would decide which of several redundant contacts carry the load. */
 static const double touching = 1e-13;
 
+/* What turning leaves of a gap in a step, and less than any slop that has an effect. */
+static const double GAP_ROUNDING = 1e-9; /* m */
+
 /* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta, no
- * faster than recovery. */
+ * faster than recovery. A body that rests at the edge of the slop does not move where the slop grows: derivative 0. */
 static ti_reference staying(double gap, double beta, double slop, double dt, double recovery) {
     ti_reference r = {.margin = INFINITY};
     if (fabs(gap) < touching)
@@ -133,8 +136,9 @@ static ti_reference staying(double gap, double beta, double slop, double dt, dou
     else if (beta * (gap + slop) < -recovery * dt)
         r.ref = -recovery;
     else if (gap < -slop) {
-        r.ref = beta * (gap + slop) / dt, r.ref_gap = r.ref_slop = beta / dt;
+        r.ref = beta * (gap + slop) / dt, r.ref_gap = beta / dt;
         r.ref_beta = (gap + slop) / dt;
+        if (gap < -slop - GAP_ROUNDING) r.ref_slop = beta / dt;
     }
     return r;
 }
