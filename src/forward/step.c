@@ -186,13 +186,30 @@ static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
     if (one->rung > info->rung) info->rung = one->rung;
 }
 
-/* Contacts that are held to the static coefficient and slide all the same get the kinetic one.
+/* Largest relative velocity along the tangents (rows 0, 1) of contact i, v (6 nblk). */
+static double slip_speed(const tribo_ws *ws, const ti_island *is, int i, const double *v) {
+    double slip[2] = {0, 0};
+    for (int side = 0; side < 2; side++) {
+        int blk = side ? ws->blk_b[i] : ws->blk_a[i];
+        if (blk < 0) continue;
+        const double *J = ws->J + 36 * i + 18 * side, *vb = v + 6 * (is->blk0 + blk);
+        for (int r = 0; r < 2; r++)
+            for (int j = 0; j < 6; j++) slip[r] += J[6 * r + j] * vb[j];
+    }
+    return sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
+}
+
+/* Contacts that are held to the static coefficient and slip all the same get the kinetic one. One that carries all the
+ * friction it can while others hold the body does not slip: its mode says so, its velocity does not.
  * @return how many of them that changes. */
 static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
-    int changed = 0;
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+    int changed = 0, end = is->con0 + is->ncon;
+    double unit = 0;
+    for (int i = is->con0; i < end; i++) unit = ti_max(unit, slip_speed(ws, is, i, ws->vfree));
+    for (int i = is->con0; i < end; i++) {
         const int *at = ws->model->pair[f->con[i].pair].material;
         if (!f->con[i].sticky || f->mode[i] != TRIBO_SLIDE) continue;
+        if (slip_speed(ws, is, i, f->v[TI_SOLVED]) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = p[at[TI_M_FRICTION]];
         changed += p[at[TI_M_STICTION]] > 0;
     }
