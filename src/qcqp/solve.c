@@ -1,6 +1,6 @@
 /* solve.c -- the ladder: a few sweeps, Newton on the active set; from a strongly regularised problem down; ADMM.
  *
- * The first rung answers almost every problem of contact. docs/math-qcqp.md, "The ladder".
+ * The first rung answers almost every problem of contact. math.md, QP and QCQP: the ladder.
  */
 #include "qcqp/qcqp.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* vjp.c -- the reverse of the solution map: the transposed KKT system on its active set.
  *
  * With K = N'SN + kappa (symmetric), the solution moves by dy = N K^-1 N' (-db - dS y - S e drho) + e drho, e the
- * outward directions of the edges; the reverse solves one system with K. docs/math-qcqp.md, "Reverse".
+ * outward directions of the edges; the reverse solves one system with K. math.md, QP and QCQP: reverse.
  */
 #include "qcqp/qcqp.h"
 #include <math.h>
@@ -72,7 +72,7 @@ static void remove_null(const tribo_qcqp_ws *ws, double *w, double *t) {
  *
  * With T = K^-1 eps, K^-1 w (1 + T) is right but for T^2. Where K is singular the null space, on which T is 1, has to
  * go first, twice because of rounding, which leaves w (1 - T)^2, and (1 - T)^2 (1 + 3 T) is as good. That is the answer
- * unless T is seen to matter; then refinement follows. docs/math-qcqp.md, "Refinement". */
+ * unless T is seen to matter; then refinement follows. math.md, QP and QCQP: refinement. */
 static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m, double *a, double *Sa) {
     int n = ws->m, ldk = ti_ld(n);
     double *r = ws->y, *t = ws->v2, before = HUGE_VAL;
@@ -84,7 +84,8 @@ static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m,
     for (int k = 0; k < n; k++) m[k] += (singular ? 3 : 1) * r[k];
     double first = largest(n, r), total = largest(n, m);
     apply(ws, m, a, Sa, r);
-    if (first <= 1e-6 * total) return;
+    if (first <= 3e-5 * total) return; /* 6 T^2 < 1e-8 */
+    double rate = ti_max(1e-3, 6 * first / total);
     for (int round = 0; round < 30; round++) {
         for (int k = 0; k < n; k++) r[k] += w[k];
         if (singular) remove_null(ws, r, t), remove_null(ws, r, t);
@@ -92,7 +93,7 @@ static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m,
         double size = largest(n, r);
         for (int k = 0; k < n; k++) m[k] += r[k];
         apply(ws, m, a, Sa, r);
-        if (size <= 1e-13 * total || !(size < before)) break;
+        if (size * rate <= 1e-13 * total || !(size < before)) break;
         before = size;
     }
 }
