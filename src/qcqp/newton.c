@@ -119,7 +119,8 @@ static void limit_pivots(tribo_qcqp_ws *ws, int *fewest, int *patience) {
 /* How far the last step along the edges may have gone for the tangents to be right to second order: the nearer K is
  * to singular, the less. */
 static double edge_tolerance(double pivot) {
-    return pivot > 1e-3 ? 1e-3 : pivot < 1e-7 ? 1e-7 : pivot;
+    double rounding = 1e-15 / pivot, most = pivot > 1e-3 ? 1e-3 : pivot < 1e-7 ? 1e-7 : pivot;
+    return most > rounding ? most : rounding;
 }
 
 int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, ti_qcqp_goal goal, int max_steps) {

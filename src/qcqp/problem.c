@@ -3,16 +3,17 @@
 #include <math.h>
 
 /* The compliance eps_i d_i^-2 that picks the solution of least norm is the same for all x, as far as these bounds let
- * it: below the first it would drown in rounding, above the second it would be part of the problem. */
-static const double eps_mid = 1e-8, eps_low = 1e-11, eps_high = 1e-4;
+ * it: below the first it would drown in rounding, above the last it would be part of the problem.
+ * On the edge of a disk rounding costs its square root, hence the second. */
+static const double eps_mid = 1e-8, eps_low = 1e-11, eps_low_qcqp = 1e-9, eps_high = 1e-4;
 
 static void layout(tribo_qcqp_ws *ws, ti_arena *arena) {
     size_t n = (size_t)ti_ld(ws->n_max), nn = n * n;
     TI_CARVE(arena, ws->S, nn);
     TI_CARVE(arena, ws->K, nn);
-    double **vectors[] = {&ws->d,      &ws->b,     &ws->rho,      &ws->eps, &ws->y,  &ws->g,
-                          &ws->center, &ws->kappa, &ws->factored, &ws->u,   &ws->c0, &ws->c1,
-                          &ws->t,      &ws->t2,    &ws->row,      &ws->v1,  &ws->v2, &ws->best};
+    double **vectors[] = {&ws->d,     &ws->b,        &ws->rho, &ws->eps,  &ws->y,    &ws->g, &ws->center,
+                          &ws->kappa, &ws->factored, &ws->u,   &ws->c0,   &ws->c1,   &ws->t, &ws->t2,
+                          &ws->row,   &ws->v1,       &ws->v2,  &ws->best, &ws->found};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) TI_CARVE(arena, *vectors[i], n);
     TI_CARVE(arena, ws->col, n);
     TI_CARVE(arena, ws->state, n);
@@ -44,9 +45,9 @@ void tribo_qcqp_ws_free(tribo_qcqp_ws *ws) {
     ti_free(ws->own_allocator ? &a : NULL, ws, ws->bytes);
 }
 
-static inline double clamped(double e) {
+static inline double clamped(double e, double low) {
     e = e > eps_high ? eps_high : e;
-    return e < eps_low ? eps_low : e;
+    return e < low ? low : e;
 }
 
 /* d_i, equal on a pair; E_ARG where a diagonal shows that P is not semidefinite. */
@@ -74,8 +75,9 @@ static tribo_status scale_variables(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
     for (size_t i = 0; i < nc; i++) c[i] = 1 / sqrt(c[i]);
     for (size_t i = 0; i < n; i++) ws->d[i] = c[dim == 2 ? i / 2 : i];
     double delta = eps_mid * sqrt(low) * sqrt(high);
-    ws->least_eps = clamped(delta / high);
-    for (size_t i = 0; i < n; i++) ws->eps[i] = clamped(delta * ws->d[i] * ws->d[i]);
+    double least = dim == 2 ? eps_low_qcqp : eps_low;
+    ws->least_eps = clamped(delta / high, least);
+    for (size_t i = 0; i < n; i++) ws->eps[i] = clamped(delta * ws->d[i] * ws->d[i], least);
     return TRIBO_OK;
 }
 

@@ -45,6 +45,7 @@ struct tribo_qcqp_ws {
     double *row;     /* (ld) */
     double *v1, *v2; /* (n) scratch */
     double *best;    /* (n) the iterate of least residual */
+    double *found;   /* (n) where the interior point ended */
     double best_residual;
     bool done; /* best is the solution of least norm, not only one */
 };
@@ -73,13 +74,15 @@ void ti_qcqp_restrict(const tribo_qcqp_ws *ws, const double *a, double *t);
 /* a := a + N t */
 void ti_qcqp_prolong_add(const tribo_qcqp_ws *ws, const double *t, double *a);
 
-/* --- newton.c, admm.c, solve.c --- */
+/* --- newton.c, interior.c, admm.c, solve.c --- */
 
 /* What Newton is to reach: a point on the path of regularised solutions; the solution of least norm; or, where the
  * regularisation cannot be taken out again, any. */
 typedef enum ti_qcqp_goal { TI_PATH, TI_END, TI_INSIST } ti_qcqp_goal;
 /* Newton from y, g. Sets done if it got to its end. Returns the number of steps. */
 int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, ti_qcqp_goal goal, int max_steps);
+/* QCQP: interior point from y = 0; leaves y inside, g, and notes it. Returns the number of steps. */
+int ti_qcqp_interior(tribo_qcqp_ws *ws, double tol, int max_steps);
 /* ADMM from y; leaves y, g. Returns the number of iterations. */
 int ti_qcqp_admm(tribo_qcqp_ws *ws, double tol, int max_iter);
 /* Residual of y, g, kept in best if it is the least. */

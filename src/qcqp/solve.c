@@ -1,11 +1,20 @@
-/* solve.c -- the ladder: a few sweeps, Newton on the active set; from a strongly regularised problem down; ADMM.
+/* solve.c -- the ladder: a few sweeps, Newton on the active set; from a strongly regularised problem down;
+ * an interior point; ADMM.
  *
  * The first rung answers almost every problem of contact. math.md, QP and QCQP: the ladder.
  */
 #include "qcqp/qcqp.h"
 #include <math.h>
 
-enum { SWEEPS = 3, NEWTON_QP = 60, NEWTON_QCQP = 12, NEWTON_STAGE = 12, NEWTON_LAST = 20, ADMM_FIRST = 50 };
+enum {
+    SWEEPS = 3,
+    NEWTON_QP = 60,
+    NEWTON_QCQP = 12,
+    NEWTON_STAGE = 12,
+    NEWTON_LAST = 20,
+    INTERIOR = 80,
+    ADMM_FIRST = 50
+};
 enum { STAGES = 3, STAGE_RATIO = 100 };
 static const double default_tol = 1e-12;
 static const int default_iter = 2000;
@@ -71,6 +80,19 @@ static int continuation(tribo_qcqp_ws *ws, double tol) {
     return steps + ti_qcqp_newton(ws, tol, TI_INSIST, NEWTON_LAST);
 }
 
+/* The interior point, then Newton from its end: for the solution of least norm, and if that fails for the one found. */
+static int interior(tribo_qcqp_ws *ws, double tol) {
+    size_t bytes = (size_t)ws->n * sizeof *ws->y;
+    int steps = ti_qcqp_interior(ws, tol, INTERIOR);
+    memcpy(ws->found, ws->y, bytes);
+    memset(ws->center, 0, bytes);
+    steps += ti_qcqp_newton(ws, tol, TI_END, NEWTON_LAST);
+    if (ws->done) return steps;
+    restart(ws, ws->found);
+    memcpy(ws->center, ws->found, bytes);
+    return steps + ti_qcqp_newton(ws, tol, TI_INSIST, NEWTON_LAST);
+}
+
 static void ladder(tribo_qcqp_ws *ws, double tol, int max_iter, bool cold, tribo_qcqp_info *info) {
     for (int k = 0; k < SWEEPS && cold; k++) sweep(ws);
     info->newton = ti_qcqp_newton(ws, tol, TI_END, ws->dim == 1 ? NEWTON_QP : NEWTON_QCQP);
@@ -78,6 +100,8 @@ static void ladder(tribo_qcqp_ws *ws, double tol, int max_iter, bool cold, tribo
     restart(ws, NULL);
     for (int k = 0; k < SWEEPS; k++) sweep(ws);
     info->newton += continuation(ws, tol);
+    if (ws->done) return;
+    if (ws->dim == 2) info->newton += interior(ws, tol);
     for (int some = ADMM_FIRST; info->iterations < max_iter && !ti_qcqp_solved(ws, tol); some *= 2) {
         int left = max_iter - info->iterations;
         restart(ws, ws->best);
