@@ -328,12 +328,49 @@ START_TEST(reverse_is_the_transpose) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- always there */
+
+static void random_tower(scene *s, uint64_t *rng, double decades) {
+    double m[NB];
+    int nb = 1 + (int)(1.999999 * (uniform(rng) + 1));
+    for (int k = 0; k < nb; k++) m[k] = pow(10, 0.5 * decades * uniform(rng));
+    tower(s, nb, 4, m, 0.55 + 0.45 * uniform(rng), *rng | 1);
+    for (int k = 0; k < 6 * nb; k++) s->vfree[k] += (k % 6 < 3 ? 0.01 : 0.05) * uniform(rng) * (k % 6 == 2 ? 0.1 : 1);
+}
+
+START_TEST(random_towers_are_solved) {
+    static const double decades[3] = {0.5, 3, 9};
+    ti_ncp_ws *ws = workspace();
+    uint64_t rng = 5;
+    for (int kind = 0; kind < 3; kind++) {
+        double worst = 0;
+        int count[5] = {0}, n = getenv("TRIBO_MANY") ? 2000 : 60;
+        for (int k = 0; k < n; k++) {
+            scene s;
+            answer x;
+            random_tower(&s, &rng, decades[kind]);
+            solve(ws, &s, &x);
+            worst = fmax(worst, x.info.residual);
+            count[x.info.rung]++;
+            ck_assert_msg(x.status == TRIBO_OK && x.info.residual < 1e-9,
+                          "tower %d of %g decades, %d boxes: status %d, residual %g", k, decades[kind], s.p.nblk, x.status,
+                          x.info.residual);
+        }
+        if (getenv("TRIBO_VERBOSE"))
+            printf("%g decades: worst residual %.1e, rungs none %d newton %d staggered %d interior %d\n", decades[kind],
+                   worst, count[0], count[2], count[3], count[4]);
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("ncp");
     TCase *t = tcase_create("solve");
     tcase_add_test(t, residual_is_small);
     tcase_add_test(t, derivative_is_that_of_the_solution);
     tcase_add_test(t, reverse_is_the_transpose);
+    tcase_add_test(t, random_towers_are_solved);
     suite_add_tcase(s, t);
     return s;
 }
