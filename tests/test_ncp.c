@@ -353,13 +353,169 @@ START_TEST(random_towers_are_solved) {
             worst = fmax(worst, x.info.residual);
             count[x.info.rung]++;
             ck_assert_msg(x.status == TRIBO_OK && x.info.residual < 1e-9,
-                          "tower %d of %g decades, %d boxes: status %d, residual %g", k, decades[kind], s.p.nblk, x.status,
-                          x.info.residual);
+                          "tower %d of %g decades, %d boxes: status %d, residual %g", k, decades[kind], s.p.nblk,
+                          x.status, x.info.residual);
         }
         if (getenv("TRIBO_VERBOSE"))
             printf("%g decades: worst residual %.1e, rungs none %d newton %d staggered %d interior %d\n", decades[kind],
                    worst, count[0], count[2], count[3], count[4]);
     }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+START_TEST(extreme_stacks_are_exact) {
+    static const double mass[6][2] = {{1, 1e9}, {1e9, 1}, {1e-3, 1e3}, {1e3, 1e-3}, {1e-6, 1e3}, {1, 1e6}};
+    ti_ncp_ws *ws = workspace();
+    for (int k = 0; k < 6; k++)
+        for (int pull = 0; pull < 2; pull++) {
+            scene s;
+            answer x;
+            tower(&s, 2, 4, mass[k], 0.9, 3);
+            s.vfree[pull ? 6 : 0] = 1e-3 * pull;
+            solve(ws, &s, &x);
+            ck_assert_msg(x.status == TRIBO_OK && x.info.residual < 1e-10, "%g on %g: status %d, residual %g",
+                          mass[k][1], mass[k][0], x.status, x.info.residual);
+            for (int j = 0; j < 12; j++)
+                ck_assert_msg(fabs(x.s.v[j]) < 1e-12, "%g on %g moves", mass[k][1], mass[k][0]);
+            double load = 0;
+            for (int i = 0; i < 4; i++) load += x.s.lambda[3 * i + 2];
+            double weight = 9.81e-3 * (mass[k][0] + mass[k][1]);
+            ck_assert_msg(fabs(load - weight) < 1e-9 * weight, "%g on %g: load %.15g, not %.15g", mass[k][1],
+                          mass[k][0], load, weight);
+        }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- one answer, wherever it is sought from */
+
+static double difference(const double *a, const double *b, int n) {
+    double m = 0;
+    for (int i = 0; i < n; i++) m = fmax(m, fabs(a[i] - b[i]));
+    return m;
+}
+
+START_TEST(warm_is_cold) {
+    ti_ncp_ws *ws = workspace();
+    for (int i = 0; i < NMOTION; i++) {
+        scene s, t;
+        answer x, y;
+        change d;
+        uint64_t rng = 4;
+        set(&s, &motions[i], 6);
+        random_change(&d, &s, &rng);
+        moved(&t, &s, &d, 1e-3);
+        solve(ws, &s, &x);
+        solve(ws, &t, &y); /* a start that is near, but another problem's */
+        ti_ncp_options o = {.tol = 1e-10, .warm = true};
+        ck_assert_int_eq(ti_ncp_solve(ws, &s.p, &o, &y.s, &y.info), TRIBO_OK);
+        double dv = difference(x.s.v, y.s.v, s.p.nv) / norm(s.vfree, s.p.nv);
+        double dl = difference(x.s.lambda, y.s.lambda, 3 * s.p.nc) / norm(x.s.lambda, 3 * s.p.nc);
+        if (getenv("TRIBO_VERBOSE"))
+            printf("%-22s warm: dv %.1e dl %.1e rung %d\n", motions[i].name, dv, dl, y.info.rung);
+        ck_assert_msg(dv < 1e-12, "%s: warm and cold velocities differ by %g", motions[i].name, dv);
+        ck_assert_msg(dl < 1e-8, "%s: warm and cold impulses differ by %g", motions[i].name, dl);
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+START_TEST(order_of_contacts_is_nothing) {
+    ti_ncp_ws *ws = workspace();
+    for (int i = 0; i < NMOTION; i++) {
+        scene s, t;
+        answer x, y;
+        set(&s, &motions[i], 6);
+        moved(&t, &s, &(change){.M = {0}}, 0);
+        int nc = s.p.nc;
+        for (int k = 0; k < nc; k++) { /* backwards */
+            t.a[k] = s.a[nc - 1 - k], t.b[k] = s.b[nc - 1 - k], t.joff[k] = s.joff[nc - 1 - k];
+            t.mu[k] = s.mu[nc - 1 - k];
+        }
+        solve(ws, &s, &x);
+        solve(ws, &t, &y);
+        double dv = difference(x.s.v, y.s.v, s.p.nv) / norm(s.vfree, s.p.nv);
+        ck_assert_msg(dv < 1e-11, "%s: velocities differ by %g", motions[i].name, dv);
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+START_TEST(four_corners_are_three) {
+    ti_ncp_ws *ws = workspace();
+    for (int slides = 0; slides < 2; slides++) {
+        scene s[2];
+        answer x[2];
+        change d = {.M = {0}};
+        double one = 1, dv[2][NV], dl[3 * NC];
+        for (int k = 0; k < 2; k++) {
+            tower(&s[k], 1, 4 - k, &one, 0.4, 0);
+            s[k].vfree[0] = slides ? 1 : 1e-3, s[k].vfree[1] = slides ? 0.5 : 0;
+            solve(ws, &s[k], &x[k]);
+        }
+        d.vfree[0] = 0.3, d.vfree[1] = -1, d.vfree[2] = 0.2;
+        for (int i = 0; i < 4; i++) d.mu[i] = 1;
+        for (int k = 0; k < 2; k++) tangent(ws, &s[k], &x[k], &d, dv[k], dl);
+        ck_assert_msg(difference(x[0].s.v, x[1].s.v, 6) < 1e-14, "velocities differ");
+        ck_assert_msg(difference(dv[0], dv[1], 6) < 1e-9, "tangents differ by %g", difference(dv[0], dv[1], 6));
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+START_TEST(load_is_shared_continuously) {
+    ti_ncp_ws *ws = workspace();
+    double before[12] = {0}, one = 1, jump = 0;
+    for (int k = 0; k <= 200; k++) { /* a spinning cube whose direction of travel turns round */
+        scene s;
+        answer x;
+        double t = 2 * 3.14159265358979 * k / 200;
+        tower(&s, 1, 4, &one, 0.4, 0);
+        s.vfree[0] = 0.2 * cos(t), s.vfree[1] = 0.2 * sin(t), s.vfree[5] = 3;
+        solve(ws, &s, &x);
+        ck_assert_int_eq(x.status, TRIBO_OK);
+        if (k > 0) jump = fmax(jump, difference(before, x.s.lambda, 12) / norm(x.s.lambda, 12));
+        memcpy(before, x.s.lambda, sizeof before);
+    }
+    ck_assert_msg(jump < 0.05, "a step of 1.8 degrees moves an impulse by %g of the largest", jump);
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+START_TEST(result_depends_on_the_problem_only) {
+    ti_ncp_ws *ws = workspace(), *fresh = workspace();
+    scene s, other;
+    answer x, y;
+    set(&s, &motions[4], 2);
+    set(&other, &motions[NMOTION - 2], 3);
+    solve(ws, &other, &x);
+    solve(ws, &s, &x);
+    solve(fresh, &s, &y);
+    ck_assert(memcmp(x.s.lambda, y.s.lambda, sizeof(double) * 12) == 0);
+    ck_assert(memcmp(x.s.v, y.s.v, sizeof(double) * 6) == 0);
+    s.J[3] = NAN;
+    solve(ws, &s, &x);
+    ck_assert_int_eq(x.status, TRIBO_E_NONFINITE);
+    set(&s, &motions[4], 2);
+    s.vfree[1] = INFINITY;
+    solve(ws, &s, &x);
+    ck_assert_int_eq(x.status, TRIBO_E_NONFINITE);
+    ti_ncp_ws_free(ws), ti_ncp_ws_free(fresh);
+}
+END_TEST
+
+START_TEST(parting_contacts_do_nothing) {
+    ti_ncp_ws *ws = workspace();
+    scene s;
+    answer x;
+    double one = 1;
+    tower(&s, 1, 4, &one, 0.4, 0);
+    s.vfree[2] = 0.1;
+    solve(ws, &s, &x);
+    ck_assert_int_eq(x.status, TRIBO_OK);
+    ck_assert_int_eq(x.info.rung, TRIBO_RUNG_NONE);
+    ck_assert(memcmp(x.s.v, s.vfree, 6 * sizeof(double)) == 0 && norm(x.s.lambda, 12) == 0);
     ti_ncp_ws_free(ws);
 }
 END_TEST
@@ -371,6 +527,13 @@ static Suite *suite(void) {
     tcase_add_test(t, derivative_is_that_of_the_solution);
     tcase_add_test(t, reverse_is_the_transpose);
     tcase_add_test(t, random_towers_are_solved);
+    tcase_add_test(t, extreme_stacks_are_exact);
+    tcase_add_test(t, warm_is_cold);
+    tcase_add_test(t, order_of_contacts_is_nothing);
+    tcase_add_test(t, four_corners_are_three);
+    tcase_add_test(t, load_is_shared_continuously);
+    tcase_add_test(t, result_depends_on_the_problem_only);
+    tcase_add_test(t, parting_contacts_do_nothing);
     suite_add_tcase(s, t);
     return s;
 }

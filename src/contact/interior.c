@@ -113,12 +113,13 @@ static void times3(const double *a, const double *b, double *c) {
 
 static const int place[3] = {2, 0, 1}; /* (n, t1, t2) in (t1, t2, n) */
 
-static void begin(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, cone *cones) {
+static void begin(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, bool local, cone *cones) {
     ti_law_compliance Rc = ti_ncp_compliance(R);
     double size = 0;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
-        double s = 1 / sqrt((ws->scale[i].g_n + 2 * ws->scale[i].g_t) / 3), mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
+        const ti_law_scale *g = ws->scale + i;
+        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t) / 3 : ws->r0), mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
         for (int r = 0; r < 3; r++) {
             k->unit[r] = r ? s : s / mu;
             k->R[r] = (r ? Rc.t : Rc.n) * k->unit[r] * k->unit[r];
@@ -127,12 +128,23 @@ static void begin(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, cone *cones)
         }
     }
     ws->ip_unit = size > 0 ? size : 1;
-    memcpy(ws->vi, p->vfree, p->nv * sizeof(double));
 }
 
 static void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const cone *cones, double *lambda) {
     for (int i = 0; i < p->nc; i++)
         for (int r = 0; r < 3; r++) lambda[3 * i + place[r]] = cones[i].x[r] * cones[i].unit[r] * ws->ip_unit;
+}
+
+/* v = vfree + M^-1 J' lambda: momentum is balanced from the start, or a light body would run away. */
+static bool balance(ti_ncp_ws *ws, const ti_ncp_problem *p, const cone *cones) {
+    impulses(ws, p, cones, ws->lambda);
+    memset(ws->D, 0, 9 * (size_t)p->nc * sizeof(double));
+    if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
+    memset(ws->vi, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, ws->lambda, ws->vi);
+    ti_system_solve(&ws->sys, 1, ws->vi);
+    for (int k = 0; k < p->nv; k++) ws->vi[k] += p->vfree[k];
+    return true;
 }
 
 /* Residuals, scalings and the matrix D of every contact. */
@@ -239,7 +251,10 @@ static bool iterate(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, const t
 bool ti_ncp_interior(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, const ti_ncp_boldness *b, double rough,
                      int *done, int iterations) {
     cone *cones = ws->cones;
-    if (*done == 0) begin(ws, p, R, cones);
+    if (*done == 0) {
+        begin(ws, p, R, b->local, cones);
+        if (!balance(ws, p, cones)) return false;
+    }
     for (; *done < iterations; ++*done) {
         if (mean_gap(cones, p->nc) < rough) break;
         if (!iterate(ws, p, cones, b)) return false;

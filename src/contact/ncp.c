@@ -22,6 +22,7 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_ncp_ws *ws) {
     TI_CARVE(m, ws->lt, n3);
     TI_CARVE(m, ws->vb, nv);
     TI_CARVE(m, ws->lb, n3);
+    TI_CARVE(m, ws->ref, n3);
     TI_CARVE(m, ws->v1, nv);
     TI_CARVE(m, ws->l1, n3);
     TI_CARVE(m, ws->v2, nv);
@@ -279,16 +280,22 @@ static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
 
 /* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
  * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
+#define CLOSE 1e-8 /* merit below which the modes may change without notice */
 static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations, progress *g,
                     ti_ncp_solution *s) {
-    if (!ti_ncp_newton(ws, p, from, iterations, 0)) return false;
+    if (!ti_ncp_newton(ws, p, from, iterations, 0, CLOSE)) return false;
     double stride = 10;
     for (double R = from; R > 1.01 * to;) {
         double next = R > 1.1 * stride * to ? R / stride : to;
         keep_one(ws, p, R, 1, g, s); /* never without an answer */
         iterate_to(ws, p, ws->vb, ws->lb);
-        if (!ti_ncp_predict(ws, p, R, next)) return false;
-        if (ti_ncp_newton(ws, p, next, 6, 0)) {
+        bool found = false;
+        for (int way = 0; way < 2 && !found; way++) { /* whole steps, which leave a kink behind; then guarded ones */
+            if (way) iterate_from(ws, p, ws->vb, ws->lb);
+            if (!ti_ncp_predict(ws, p, R, next)) return false;
+            found = ti_ncp_newton(ws, p, next, 6, 0, way ? CLOSE : HUGE_VAL);
+        }
+        if (found) {
             R = next, stride = stride < 5 ? stride * stride : 10;
         } else { /* modes change on the way: smaller steps */
             if (stride < 1.2) return false;
@@ -309,6 +316,41 @@ static bool descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double fr
     return g->done;
 }
 
+/* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
+static void anchor(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+    ti_law_compliance c = ti_ncp_compliance(R);
+    for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+}
+
+/* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
+ * ends. */
+static void anchored(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+    ti_ncp_problem q = *p;
+    q.ref = ws->ref;
+    for (int k = 0; k < 4 && !g->done; k++) {
+        anchor(ws, p, R);
+        if (k == 0 && !ti_ncp_newton(ws, &q, R, 10, 0, CLOSE)) return;
+        if (k > 0 && !ti_ncp_settle(ws, &q, R)) return;
+        double before = g->residual;
+        keep_one(ws, p, R, 1, g, s);
+        if (!(g->residual < before)) return;
+        g->done = g->residual < g->tol;
+    }
+}
+
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.7, 1, .2, false}, {.5, 1, .3, false},
+                                            {.98, 3, 0, true},  {.7, 1, .2, true},  {.5, 1, .3, true}};
+
+static void last_resort(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+    for (int b = 0; b < 6; b++) {
+        int done = 0;
+        for (double rough = 1e-4; rough > 1e-13 && !g->done; rough *= 1e-2) {
+            if (!ti_ncp_interior(ws, p, 0, boldness + b, rough, &done, 60)) break;
+            anchored(ws, p, R, g, s);
+        }
+    }
+}
+
 static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
                     tribo_contact_info *info) {
     double R = 1e-6 * ws->r0;
@@ -322,21 +364,22 @@ static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options
     }
     info->rung = TRIBO_RUNG_NEWTON;
     start(ws, p, NULL);
-    if (ti_ncp_newton(ws, p, 2 * R, 8, 1e-9)) {
+    if (ti_ncp_newton(ws, p, 2 * R, 8, 1e-9, CLOSE)) {
         finish(ws, p, R, &g, s);
         if (g.done || descend_and_finish(ws, p, R, R, 8, &g, s)) return g.residual;
     }
     start(ws, p, NULL);
     if (descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s)) return g.residual;
     info->rung = TRIBO_RUNG_INTERIOR;
-    static const ti_ncp_boldness boldness[3] = {{.98, 3, 0}, {.7, 1, .2}, {.5, 1, .3}};
-    for (int b = 0; b < 3; b++) {
+    for (int b = 0; b < 6; b++) {
+        double from = (b % 2 ? 1e-5 : 1e-3) * ws->r0;
         int done = 0;
         for (double rough = 1e-6; rough > 1e-13; rough *= 1e-3) {
-            if (!ti_ncp_interior(ws, p, 1e-3 * ws->r0, boldness + b, rough, &done, 60)) break;
-            if (descend_and_finish(ws, p, 1e-3 * ws->r0, R, 8, &g, s)) return g.residual;
+            if (!ti_ncp_interior(ws, p, from, boldness + b / 2, rough, &done, 60)) break;
+            if (descend_and_finish(ws, p, from, R, 8, &g, s)) return g.residual;
         }
     }
+    last_resort(ws, p, R, &g, s);
     return g.residual;
 }
 

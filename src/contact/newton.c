@@ -85,7 +85,7 @@ bool ti_ncp_consistent(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double 
     return true;
 }
 
-bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol) {
+bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol, double free) {
     ti_law_compliance Rk = ti_ncp_compliance(R);
     int n3 = 3 * p->nc;
     double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
@@ -101,7 +101,7 @@ bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterati
             for (int k = 0; k < n3; k++) ws->lt[k] = ws->lambda[k] + step * ws->dlambda[k];
             round_off(ws, p, ws->lt);
             trial = evaluate(ws, p, ws->vt, ws->lt, Rk, Rk, CHOOSE);
-            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < 1e-8 * scale) break;
+            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < free * scale) break;
             step /= 2;
         }
         memcpy(ws->v, ws->vt, p->nv * sizeof(double));

@@ -24,6 +24,7 @@ struct ti_ncp_ws {
     double *ds;           /* the direction while dv is scratch */
     double *vt, *lt;      /* trial */
     double *vb, *lb;      /* where to go back to */
+    double *ref;          /* (3 nc) anchored reference */
     double *v1, *l1;      /* solution at R */
     double *v2, *l2;      /* solution at 2 R */
     double *r;            /* (nv) */
@@ -53,8 +54,9 @@ void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, co
 /* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
 void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p);
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged, or if
- * a full step left the modes as they were and a merit below tol, which settle() can take from there. */
-bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol);
+ * a full step left the modes as they were and a merit below tol, which settle() can take from there. Below a merit of
+ * `free` steps are taken whole. */
+bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol, double free);
 /* newton.c: from the solution at compliance R towards that at another, along the tangent of the path. */
 bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to);
 /* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
@@ -67,6 +69,7 @@ bool ti_ncp_consistent(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double 
 /* How bold the interior point is: fraction of the way to the boundary; centring max(floor, (gap ahead / gap)^power). */
 typedef struct ti_ncp_boldness {
     double fraction, power, floor;
+    bool local; /* each contact scaled by its own mass, or all by the heaviest */
 } ti_ncp_boldness;
 /* interior.c: from *done = 0 or where it stopped, at compliance R, until the gap is below rough or *done
  * iterations are over; the result in ws->v, ws->lambda. False if it broke down. */
