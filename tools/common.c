@@ -125,21 +125,28 @@ bool out_open(out_file *o, const char *path) {
     *o = (out_file){.f = stdout};
     if (!path || !strcmp(path, "-")) return true;
     tribo_diag diag = {0};
-    o->path = path;
-    if (ti_output_open(&o->file, path, &diag) != TRIBO_OK) return trouble("%s: %s", path, diag.text), false;
+    o->path = strdup(path);
+    if (!o->path) return trouble("%s: no memory", path), false;
+    if (ti_output_open(&o->file, path, &diag) != TRIBO_OK) {
+        trouble("%s: %s", path, diag.text);
+        free(o->path);
+        return false;
+    }
     o->f = o->file.file;
     return true;
 }
 
 bool out_close(out_file *o) {
     tribo_diag diag = {0};
-    if (!o->path)
-        return (fflush(o->f) == 0 && !ferror(o->f)) || (trouble("standard output: %s", strerror(errno)), false);
-    return ti_output_close(&o->file, o->path, &diag) == TRIBO_OK || (trouble("%s: %s", o->path, diag.text), false);
+    bool good = o->path ? ti_output_close(&o->file, o->path, &diag) == TRIBO_OK : fflush(o->f) == 0 && !ferror(o->f);
+    if (!good) trouble("%s: %s", o->path ? o->path : "standard output", o->path ? diag.text : strerror(errno));
+    free(o->path);
+    return good;
 }
 
 void out_discard(out_file *o) {
     if (o->path) ti_output_discard(&o->file);
+    free(o->path);
 }
 
 bool make_folder(const char *path) {

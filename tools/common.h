@@ -63,7 +63,7 @@ void list_free(string_list *l);
 /* A file that appears under its name only when it is complete, or standard output. */
 typedef struct out_file {
     FILE *f;
-    const char *path; /* NULL: standard output */
+    char *path; /* a copy; NULL: standard output */
     ti_output file;
 } out_file;
 /* path NULL or "-": standard output. @return false after a message. */

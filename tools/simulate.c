@@ -1,5 +1,6 @@
 /* simulate.c -- the verb `simulate`: a scene's motion as a table of states. */
 #include "common.h"
+#include "formats/table.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -115,12 +116,11 @@ static int write_json(const run_state *r, const arguments *a, double seconds) {
 
 /* The table to a file, or to standard output where there is neither --out nor --json. */
 static int write_rows(const run_state *r, const arguments *a) {
+    out_file o;
     if (!a->out && a->json) return EXIT_SUCCESS;
-    const char *path = a->out && strcmp(a->out, "-") ? a->out : "/dev/stdout";
-    tribo_diag diag = {0};
-    fflush(stdout);
-    tribo_status s = tribo_trajectory_save(path, r->m, r->rows, r->time, r->x, &diag);
-    return s < 0 ? trouble("%s: %s", path, diag.text[0] ? diag.text : tribo_status_text(s)) : EXIT_SUCCESS;
+    if (!out_open(&o, a->out)) return EXIT_TROUBLE;
+    ti_trajectory_write(o.f, r->m, r->rows, r->time, r->x);
+    return out_close(&o) ? EXIT_SUCCESS : EXIT_TROUBLE;
 }
 
 static int simulate(run_state *r, const arguments *a) {

@@ -3,6 +3,7 @@
 #define TI_TABLE_H
 #include "base/base.h"
 #include "model/model.h"
+#include <stdio.h>
 
 /* What columns there can be: words of a body, and where in a row of `width` numbers the number of a word goes. */
 typedef struct ti_table_kind {
@@ -26,5 +27,8 @@ tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind
 void ti_table_free(ti_table *t);
 /* Line of the file that row i was on, for messages: counted again in the text. */
 int ti_table_line(const char *text, size_t n, int row);
+
+/* Write n states with a full header; what goes wrong is left in the stream. */
+void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *times, const double *x);
 
 #endif

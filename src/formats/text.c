@@ -150,7 +150,7 @@ tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **dat
 tribo_status ti_output_open(ti_output *o, const char *path, tribo_diag *diag) {
     struct stat there;
     o->temporary[0] = 0;
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
         o->file = fopen(path, "wb");
         return o->file ? TRIBO_OK : ti_fail(diag, TRIBO_E_IO, 0, "cannot be written: %s", strerror(errno));
     }

@@ -26,8 +26,8 @@ tribo_status ti_read_file(const char *path, const tribo_allocator *a, char **dat
                           tribo_diag *diag);
 
 /* A file written as a whole: into a temporary beside it, which takes its name when closed. A reader finds the old
- * contents or the new, never a part. What is there and is no plain file (a device, a pipe, /dev/stdout) is written as
- * it is: a rename would put a file in its place. */
+ * contents or the new, never a part. What is there and is no plain file (a device, a pipe, a link) is written as it is:
+ * a rename would put a file in its place. */
 typedef struct ti_output {
     FILE *file;
     char temporary[1024]; /* "" where there is none */

@@ -167,6 +167,11 @@ static void write_row(FILE *file, const tribo_model *m, double time, const doubl
     fputc('\n', file);
 }
 
+void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *times, const double *x) {
+    write_header(f, m);
+    for (int i = 0; i < n; i++) write_row(f, m, times[i], x + (size_t)i * (size_t)m->size.nx);
+}
+
 tribo_status tribo_trajectory_save(const char *path, const tribo_model *m, int n, const double *times, const double *x,
                                    tribo_diag *diag) {
     if (!path || !m || n < 1 || !times || !x) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing to write");
@@ -175,7 +180,6 @@ tribo_status tribo_trajectory_save(const char *path, const tribo_model *m, int n
     ti_output out;
     tribo_status status = ti_output_open(&out, path, diag);
     if (status != TRIBO_OK) return status;
-    write_header(out.file, m);
-    for (int i = 0; i < n; i++) write_row(out.file, m, times[i], x + (size_t)i * (size_t)m->size.nx);
+    ti_trajectory_write(out.file, m, n, times, x);
     return ti_output_close(&out, path, diag);
 }
