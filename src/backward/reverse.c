@@ -131,11 +131,12 @@ static void rows_bar(const tribo_ws *ws, const ti_frame *f, const ti_island *is,
     for (int j = 0; j < 6; j++) J_bar[12 + j] += uf_bar * vf[j] + an_bar * (vf[j] - vn[j]) / ws->options.dt;
 }
 
-static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *p, const double *frame_bar,
-                             double gap_bar, double *p_bar) {
+/* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */
+static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar, double gap_bar) {
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &ws->model->pair[c->pair];
-    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], out[TI_COLLIDE_COLS] = {0}, in[TI_COLLIDE_ROWS];
+    double *a = ws->scratch->geom_bar + 9 * pair->a, *b = ws->scratch->geom_bar + 9 * pair->b;
+    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS];
     ti_mat D1, D2;
     ti_tangents_jac(c->touch.normal, &D1, &D2);
     ti_vec n = ti_add(ti_tmul(&D1, ti_load3(frame_bar + 3)), ti_tmul(&D2, ti_load3(frame_bar + 6)));
@@ -144,9 +145,7 @@ static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const doubl
     in[6] = gap_bar;
     ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
     for (int r = 0; r < TI_COLLIDE_ROWS; r++)
-        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
-    ti_shape_vjp(ws->model, p, ws->link, pair->a, out, ws->scratch->diff, p_bar);
-    ti_shape_vjp(ws->model, p, ws->link, pair->b, out + 9, ws->scratch->diff, p_bar);
+        for (int j = 0; j < 9; j++) a[j] += in[r] * jac[r][j], b[j] += in[r] * jac[r][9 + j];
 }
 
 static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *p,
@@ -172,7 +171,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is
         d->vf = ti_axpy(d->vf, free_bar, ti_load3(J + 12)), d->wf = ti_axpy(d->wf, free_bar, ti_load3(J + 15));
         d->v = ti_axpy(d->v, now_bar, ti_load3(J + 12)), d->w = ti_axpy(d->w, now_bar, ti_load3(J + 15));
     }
-    reverse_geometry(ws, f, i, p, frame_bar, gap_bar, p_bar);
+    reverse_geometry(ws, f, i, frame_bar, gap_bar);
     if (!p_bar) return;
     p_bar[at[TI_M_FRICTION]] += s->mu_bar[i];
     if (c->sticky) p_bar[at[TI_M_STICTION]] += s->mu_bar[i];
@@ -199,9 +198,12 @@ tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const d
         status = reverse_island(ws, &f, i);
         if (status < 0) return status;
     }
+    memset(s->geom_bar, 0, 9 * sizeof(double) * (size_t)m->size.ngeom);
     for (int n = 0; n < f.nisland; n++)
         for (int i = f.island[n].con0; i < f.island[n].con0 + f.island[n].ncon; i++)
             if (f.mode[i] != TRIBO_BREAK) reverse_contact(ws, &f, &f.island[n], i, p, p_bar);
+    for (int g = 0; f.ncon > 0 && g < m->size.ngeom; g++)
+        ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
 
     ti_vec gravity_bar = {0, 0, 0};
     for (int b = 0; b < m->size.nbody; b++) {

@@ -76,6 +76,7 @@ enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
 typedef struct ti_scratch {
     ti_link_diff *diff;                                           /* (nbody) */
     double *D_bar, *V_bar, *Y;                                    /* (nbody,6) */
+    double *geom_bar;                                             /* (ngeom,9) */
     double *lambda_bar, *tau_bar, *mu_bar;                        /* (3 ncon), (ncon), (ncon) */
     double *y[TI_NCP_POINTS], *c_bar[TI_NCP_POINTS];              /* (6 nbody), (3 ncon) */
     double *v_work, *l_work, *mu_work;                            /* (6 nbody), (3 ncon), (ncon) */

@@ -20,6 +20,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->D_bar, 6 * nb);
     TI_CARVE(a, s->V_bar, 6 * nb);
     TI_CARVE(a, s->Y, 6 * nb);
+    TI_CARVE(a, s->geom_bar, 9 * size->ngeom);
     TI_CARVE(a, s->lambda_bar, 3 * nc);
     TI_CARVE(a, s->tau_bar, nc);
     TI_CARVE(a, s->mu_bar, nc);
