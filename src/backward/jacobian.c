@@ -59,17 +59,20 @@ static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *
                         double *dc) {
     const ti_con *c = &f->con[i];
     const ti_scratch *s = ws->scratch;
-    ti_side sides[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+    ti_side sides[2] = {{NULL}, {NULL}};
     for (int side = 0; side < 2; side++) {
         int b = side ? c->b : c->a;
         if (b < 0) continue;
         int at = ws->blk_at[b];
-        sides[side] = (ti_side){&ws->link[b], f->v[k] + 6 * at, r + TI_PANEL * 6 * (at - is->blk0) + POSE};
+        const ti_link_jac *jac = &s->link_jac[b];
+        sides[side] = (ti_side){.link = &ws->link[b],
+                                .xc_th = jac->centred ? NULL : &jac->xc_th,
+                                .v = f->v[k] + 6 * at,
+                                .momentum = r + TI_PANEL * 6 * (at - is->blk0) + POSE};
     }
     const double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + moving);
     double *c_dot = dc + 3 * TI_PANEL * (i - is->con0) + POSE;
-    ti_contact_pose_jac(c, sides, moving, &s->link_jac[moving ? c->b : c->a].xc_th, rate, s->turns[2 * i + moving],
-                        f->lambda[k] + 3 * i, TI_PANEL, c_dot);
+    ti_contact_pose_jac(c, sides, moving, rate, s->turns[2 * i + moving], f->lambda[k] + 3 * i, TI_PANEL, c_dot);
     for (int e = 0; e < POSE; e++) c_dot[2 * TI_PANEL + e] += rate[6 * POSE + e];
 }
 
@@ -114,7 +117,7 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
         for (int b = 0; b < is->nblk; b++) {
             int body = f->blk_body[is->blk0 + b];
             pose_rhs(ws, f, is, body, k, s->r_dot[0], s->c_dot[0]);
-            ti_ncp_panel(ws->ncp, &problem, s->r_dot[0], s->c_dot[0], s->v_dot, s->lambda_dot, s->v_sum);
+            ti_ncp_panel(ws->ncp, &problem, b, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum);
             add_panel(ws, f, is, body, is->weight[k], s->v_dot, t);
         }
     }

@@ -2,135 +2,157 @@
 #include "contact/panel.h"
 #include "contact/blocks.h"
 #include "contact/workspace.h"
+#include "math/clones.h"
 
-/* Wider vectors where the processor has them; element by element, so every clone gives the same bits. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CLONES __attribute__((target_clones("default", "avx2")))
-#else
-#define CLONES
-#endif
+/* Four directions; a row of a panel is three of them. */
+typedef double lane __attribute__((vector_size(32), aligned(8), may_alias));
+enum { N = TI_PANEL, LANES = TI_PANEL / 4 };
 
-enum { N = TI_PANEL };
-#define INLINE static inline __attribute__((always_inline))
-
-/* y -= a x, rows of a panel */
-INLINE void row_sub(double *restrict y, double a, const double *restrict x) {
-    for (int c = 0; c < N; c++) y[c] -= a * x[c];
+TI_INLINE lane *row_of(double *X, int r) {
+    return (lane *)(void *)(X + N * (size_t)r);
+}
+TI_INLINE const lane *row_in(const double *X, int r) {
+    return (const lane *)(const void *)(X + N * (size_t)r);
 }
 
-/* C (3,N) += J (3,w) X (w,N) */
-INLINE void rows_times(int w, const double *J, const double *restrict X, double *restrict C) {
-    for (int r = 0; r < 3; r++) {
-        double sum[N];
-        for (int c = 0; c < N; c++) sum[c] = C[r * N + c];
-        for (int j = 0; j < w; j++)
-            for (int c = 0; c < N; c++) sum[c] += J[r * w + j] * X[j * N + c];
-        for (int c = 0; c < N; c++) C[r * N + c] = sum[c];
+/* C (3,LANES) += J (3,w) X (w,N) */
+TI_INLINE void rows_times(int w, const double *J, const double *X, lane (*C)[LANES]) {
+    for (int j = 0; j < w; j++) {
+        const lane *x = row_in(X, j);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) C[r][c] += J[r * w + j] * x[c];
     }
 }
 
 /* Y (w,N) += J' L, J (3,w) */
-INLINE void columns_times(int w, const double *J, const double *restrict L, double *restrict Y) {
-    for (int j = 0; j < w; j++)
-        for (int c = 0; c < N; c++) Y[j * N + c] += J[j] * L[c] + J[w + j] * L[N + c] + J[2 * w + j] * L[2 * N + c];
+TI_INLINE void columns_times(int w, const double *J, lane (*L)[LANES], double *Y) {
+    for (int j = 0; j < w; j++) {
+        lane *y = row_of(Y, j);
+        for (int c = 0; c < LANES; c++) y[c] += J[j] * L[0][c] + J[w + j] * L[1][c] + J[2 * w + j] * L[2][c];
+    }
 }
 
-/* L = -D (J X + dc) and Y += J' L, contact by contact; X NULL = 0. */
-INLINE void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *X, const double *dc, double *L,
-                     double *Y) {
+/* Known at compile time where all blocks are free bodies. */
+TI_INLINE int width(const ti_ncp_problem *p, int blk, bool six) {
+    return six ? 6 : p->width[blk];
+}
+
+/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0; then only those of block blk count. */
+TI_INLINE void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, bool six, const double *X,
+                        const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
-        double C[3 * N], *l = L + 3 * N * (size_t)i;
-        for (int c = 0; c < 3 * N; c++) C[c] = dc[3 * N * (size_t)i + c];
-        int a = p->a[i], b = p->b[i], wa = p->width[a];
+        int a = p->a[i], b = p->b[i], wa = width(p, a, six), wb = b >= 0 ? width(p, b, six) : 0;
+        if (!X && a != blk && b != blk) continue;
         const double *Jb = J + 3 * (size_t)wa;
+        lane C[3][LANES], L[3][LANES];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) C[r][c] = row_in(dc, 3 * i + r)[c];
         if (X) {
             rows_times(wa, J, X + (size_t)N * p->voff[a], C);
-            if (b >= 0) rows_times(p->width[b], Jb, X + (size_t)N * p->voff[b], C);
+            if (b >= 0) rows_times(wb, Jb, X + (size_t)N * p->voff[b], C);
         }
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < N; c++)
-                l[r * N + c] = -(D[3 * r] * C[c] + D[3 * r + 1] * C[N + c] + D[3 * r + 2] * C[2 * N + c]);
-        columns_times(wa, J, l, Y + (size_t)N * p->voff[a]);
-        if (b >= 0) columns_times(p->width[b], Jb, l, Y + (size_t)N * p->voff[b]);
+            for (int c = 0; c < LANES; c++)
+                L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
+        columns_times(wa, J, L, Y + (size_t)N * p->voff[a]);
+        if (b >= 0) columns_times(wb, Jb, L, Y + (size_t)N * p->voff[b]);
     }
 }
 
-INLINE void block_solve(int w, const double *LU, int ld, const int *pivot, double *restrict X) {
-    for (int k = 0; k < w; k++) {
-        int at = pivot[k];
-        if (at == k) continue;
-        for (int c = 0; c < N; c++) {
-            double x = X[k * N + c];
-            X[k * N + c] = X[at * N + c], X[at * N + c] = x;
+/* X := A^-1 X for a block of six, padded to eight. */
+TI_INLINE void solve_six(const double *LU, const int *pivot, double *X) {
+    lane x[6][LANES];
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < LANES; c++) x[r][c] = row_in(X, r)[c];
+    for (int k = 0; k < 6; k++)
+        for (int c = 0; pivot[k] != k && c < LANES; c++) {
+            lane t = x[k][c];
+            x[k][c] = x[pivot[k]][c], x[pivot[k]][c] = t;
         }
-    }
-    for (int r = 1; r < w; r++)
-        for (int k = 0; k < r; k++) row_sub(X + r * N, LU[r * ld + k], X + k * N);
-    for (int r = w - 1; r >= 0; r--) {
-        for (int k = r + 1; k < w; k++) row_sub(X + r * N, LU[r * ld + k], X + k * N);
-        for (int c = 0; c < N; c++) X[r * N + c] *= LU[r * ld + r];
+    for (int r = 1; r < 6; r++)
+        for (int k = 0; k < r; k++)
+            for (int c = 0; c < LANES; c++) x[r][c] -= LU[r * 8 + k] * x[k][c];
+    for (int r = 5; r >= 0; r--) {
+        for (int k = r + 1; k < 6; k++)
+            for (int c = 0; c < LANES; c++) x[r][c] -= LU[r * 8 + k] * x[k][c];
+        for (int c = 0; c < LANES; c++) x[r][c] *= LU[r * 8 + r], row_of(X, r)[c] = x[r][c];
     }
 }
 
 /* Y (m,N) -= A (m,k) X (k,N) */
-INLINE void product_sub(int m, int k, const double *A, int ld, const double *restrict X, double *restrict Y) {
+TI_INLINE void product_sub(int m, int k, const double *A, int ld, const double *X, double *Y) {
     for (int i = 0; i < m; i++) {
-        double sum[N];
-        for (int c = 0; c < N; c++) sum[c] = Y[i * N + c];
+        lane sum[LANES];
+        for (int c = 0; c < LANES; c++) sum[c] = row_of(Y, i)[c];
         for (int l = 0; l < k; l++)
-            for (int c = 0; c < N; c++) sum[c] -= A[i * ld + l] * X[l * N + c];
-        for (int c = 0; c < N; c++) Y[i * N + c] = sum[c];
+            for (int c = 0; c < LANES; c++) sum[c] -= A[i * ld + l] * row_in(X, l)[c];
+        for (int c = 0; c < LANES; c++) row_of(Y, i)[c] = sum[c];
     }
 }
 
 /* X := K^-1 X as ti_system_solve(). */
-INLINE void solve(const ti_system *s, double *X) {
+TI_INLINE void solve(const ti_system *s, bool six, double *X) {
     for (int k = 0; k < s->nblk; k++) {
-        int pivot = s->order[k], w = s->width[pivot];
+        int pivot = s->order[k], w = six ? 6 : s->width[pivot];
         double *x = X + (size_t)N * s->voff[pivot];
-        if (w == 6)
-            block_solve(6, s->val + s->diag[pivot], s->six ? 8 : 6, s->pivot + s->voff[pivot], x);
+        if (six)
+            solve_six(s->val + s->diag[pivot], s->pivot + s->voff[pivot], x);
         else
             ti_block_solve(w, s->val + s->diag[pivot], s->pivot + s->voff[pivot], N, x);
         for (int e = s->start[k]; e < s->start[k + 1]; e++) {
             int i = s->neighbour[e];
-            product_sub(s->width[i], w, s->val + s->lower[e], s->six ? 8 : w, x, X + (size_t)N * s->voff[i]);
+            product_sub(six ? 6 : s->width[i], w, s->val + s->lower[e], six ? 8 : w, x, X + (size_t)N * s->voff[i]);
         }
     }
     for (int k = s->nblk - 1; k >= 0; k--) {
-        int pivot = s->order[k], w = s->width[pivot];
+        int pivot = s->order[k], w = six ? 6 : s->width[pivot];
         for (int e = s->start[k]; e < s->start[k + 1]; e++) {
-            int i = s->neighbour[e];
-            product_sub(w, s->width[i], s->val + s->upper[e], s->six ? 8 : s->width[i], X + (size_t)N * s->voff[i],
+            int i = s->neighbour[e], wi = six ? 6 : s->width[i];
+            product_sub(w, wi, s->val + s->upper[e], six ? 8 : wi, X + (size_t)N * s->voff[i],
                         X + (size_t)N * s->voff[pivot]);
         }
     }
 }
 
 /* Y = r - M X */
-INLINE void momentum(const ti_ncp_problem *p, const double *r, const double *X, double *Y) {
+TI_INLINE void momentum(const ti_ncp_problem *p, bool six, const double *r, const double *X, double *Y) {
     memcpy(Y, r, sizeof *Y * N * (size_t)p->nv);
     for (int k = 0; k < p->nblk; k++) {
         size_t at = (size_t)N * p->voff[k];
-        product_sub(p->width[k], p->width[k], p->M + p->moff[k], p->width[k], X + at, Y + at);
+        int w = width(p, k, six);
+        product_sub(w, w, p->M + p->moff[k], w, X + at, Y + at);
     }
 }
 
-/* K X = r - J'D dc, and one refinement as in ti_ncp_jvp(): L restored from X, what is left of the momentum row. */
-CLONES static void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *r, const double *dc, double *X,
-                         double *L, double *rest) {
+/* K X = r - J'D dc, and one refinement as in ti_ncp_jvp(): impulses restored from X, what is left of the momentum row.
+ */
+TI_INLINE void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, bool six, const double *r, const double *dc,
+                     double *X, double *rest) {
     size_t n = (size_t)N * p->nv;
     memcpy(X, r, n * sizeof *X);
-    impulses(ws, p, NULL, dc, L, X);
-    solve(&ws->sys, X);
-    momentum(p, r, X, rest);
-    impulses(ws, p, X, dc, L, rest);
-    solve(&ws->sys, rest);
+    impulses(ws, p, blk, six, NULL, dc, X);
+    solve(&ws->sys, six, X);
+    momentum(p, six, r, X, rest);
+    impulses(ws, p, blk, six, X, dc, rest);
+    solve(&ws->sys, six, rest);
     for (size_t k = 0; k < n; k++) X[k] += rest[k];
 }
 
-void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *r, const double *dc, double *X, double *L,
+TI_CLONES static void panel_six(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r,
+                                const double *dc, double *X, double *rest) {
+    panel(ws, p, blk, true, r, dc, X, rest);
+}
+
+static void panel_any(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r, const double *dc,
+                      double *X, double *rest) {
+    panel(ws, p, blk, false, r, dc, X, rest);
+}
+
+void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r, const double *dc, double *X,
                   double *rest) {
-    panel(ws, p, r, dc, X, L, rest);
+    if (ws->sys.six)
+        panel_six(ws, p, blk, r, dc, X, rest);
+    else
+        panel_any(ws, p, blk, r, dc, X, rest);
 }

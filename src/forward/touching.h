@@ -61,12 +61,13 @@ bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links
 /* One side of a contact at a solution: what its rows meet. */
 typedef struct ti_side {
     const ti_link *link; /* NULL = the world */
+    const ti_mat *xc_th; /* as in ti_link_jac; NULL = 0 */
     const double *v;     /* (6) */
     double *momentum;    /* (6,pitch) */
 } ti_side;
-/* Derivative of J v, added to c_dot (3,pitch), and of J' lambda, added to the momentum of both sides. xc_th as in
- * ti_link_jac of the body that moves; turns: whether the normal does. */
-void ti_contact_pose_jac(const ti_con *c, const ti_side *sides, int moving, const ti_mat *xc_th, const double *rate,
-                         bool turns, const double *lambda, int pitch, double *c_dot);
+/* Derivative of J v, added to c_dot (3,pitch), and of J' lambda, added to the momentum of both sides; turns: whether
+ * the normal does. */
+void ti_contact_pose_jac(const ti_con *c, const ti_side *sides, int moving, const double *rate, bool turns,
+                         const double *lambda, int pitch, double *c_dot);
 
 #endif

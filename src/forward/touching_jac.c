@@ -5,6 +5,7 @@
  * F)) with F = sum lambda_j d_j. All of it is linear in the rates of the point and the normal, and in two direct terms:
  * the centre of mass moves, and the axes turn under w and under the torque. */
 #include "forward/touching.h"
+#include "math/clones.h"
 
 bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links, const ti_con *c, int side,
                      const double *jac, double *rate) {
@@ -24,77 +25,81 @@ bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links
 }
 
 /* y (6) += a' B, B (3,6) */
-static inline void add_times(ti_vec a, const double *B, double *y) {
+TI_INLINE void add_times(ti_vec a, const double *restrict B, double *restrict y) {
     for (int e = 0; e < TI_POSE; e++) y[e] += a.x * B[e] + a.y * B[TI_POSE + e] + a.z * B[2 * TI_POSE + e];
 }
 
-/* What a point of side s does to a row: sign d x w, and R' of what turns with the axes. */
-static void row_jac(const ti_side *s, double sign, ti_vec d, ti_vec r, const ti_mat *xc_th, double *y) {
-    ti_vec w = ti_mul(&s->link->R, ti_load3(s->v + 3)), a = ti_scale(-sign, ti_cross(d, w));
-    ti_vec turn = ti_scale(sign, ti_tmul(&s->link->R, ti_cross(w, ti_cross(r, d))));
-    ti_add3(y, a);
-    ti_add3(y + 3, ti_add(turn, ti_tmul(xc_th, a)));
+/* What does not depend on the direction: a side's lever, and its angular velocity in the world. */
+typedef struct arm {
+    ti_vec r, w;
+    double sign;
+} arm;
+
+/* The direct part of row d of J v: sign d x w as the centre of mass leaves, and R' of what turns with the axes. */
+TI_INLINE void row_moves(const ti_side *s, const arm *m, ti_vec d, double *y) {
+    ti_vec a = ti_scale(-m->sign, ti_cross(d, m->w));
+    ti_vec turn = ti_scale(m->sign, ti_tmul(&s->link->R, ti_cross(m->w, ti_cross(m->r, d))));
+    ti_add3(y, a), ti_add3(y + 3, turn);
+    if (s->xc_th) ti_add3(y + 3, ti_tmul(s->xc_th, a));
 }
 
-static void momentum_jac(const ti_side *s, double sign, ti_vec r, ti_vec F, const double *dF, const double *dp,
-                         int pitch) {
+/* J' lambda on one side; dF NULL = 0. Rows of R' [-F]x and R' [r]x: a . (r x f) = f . (a x r). */
+TI_INLINE void momentum_jac(const ti_side *s, const arm *m, bool moves, ti_vec F, const double *dF, const double *dp,
+                            int pitch) {
     const ti_mat *R = &s->link->R;
-    for (int i = 0; i < 3; i++) { /* rows of R' [-F]x and R' [r]x: a . (r x f) = f . (a x r) */
-        ti_vec axis = ti_scale(sign, ti_col(R, i));
-        double *torque = s->momentum + pitch * (3 + i);
-        add_times(ti_cross(F, axis), dp, torque);
-        if (!dF) continue;
-        double *force = s->momentum + pitch * i;
-        for (int e = 0; e < TI_POSE; e++) force[e] += sign * dF[TI_POSE * i + e];
-        add_times(ti_cross(axis, r), dF, torque);
-    }
-}
-
-/* The direct terms of the body that moves: its centre leaves the point, its axes turn under the torque. */
-static void momentum_moves(const ti_side *s, double sign, ti_vec r, ti_vec F, const ti_mat *xc_th, int pitch) {
-    ti_vec torque = ti_tmul(&s->link->R, ti_cross(r, F));
-    ti_mat under = ti_skew(torque);
+    ti_mat under = ti_skew(ti_scale(m->sign, ti_tmul(R, ti_cross(m->r, F)))); /* the axes turn under the torque */
     for (int i = 0; i < 3; i++) {
-        ti_vec a = ti_scale(-sign, ti_cross(F, ti_col(&s->link->R, i)));
-        double *y = s->momentum + pitch * (3 + i);
-        ti_add3(y, a);
-        ti_add3(y + 3, ti_axpy(ti_tmul(xc_th, a), sign, ti_load3(under.m[i])));
+        ti_vec axis = ti_scale(m->sign, ti_col(R, i)), a = ti_cross(F, axis);
+        double *torque = s->momentum + pitch * (3 + i), *force = s->momentum + pitch * i;
+        add_times(a, dp, torque);
+        if (dF) {
+            for (int e = 0; e < TI_POSE; e++) force[e] += m->sign * dF[TI_POSE * i + e];
+            add_times(ti_cross(axis, m->r), dF, torque);
+        }
+        if (!moves) continue;
+        ti_add3(torque, ti_scale(-1, a)), ti_add3(torque + 3, ti_load3(under.m[i]));
+        if (s->xc_th) ti_add3(torque + 3, ti_scale(-1, ti_tmul(s->xc_th, a)));
     }
 }
 
-void ti_contact_pose_jac(const ti_con *c, const ti_side *sides, int moving, const ti_mat *xc_th, const double *rate,
-                         bool turns, const double *lambda, int pitch, double *c_dot) {
-    const double *dp = rate, *dn = rate + 3 * TI_POSE;
-    ti_vec d[3] = {c->t1, c->t2, c->touch.normal}, r[2], u = {0, 0, 0}, w = {0, 0, 0};
-    ti_vec F = ti_axpy(ti_axpy(ti_scale(lambda[0], d[0]), lambda[1], d[1]), lambda[2], d[2]);
+/* How the tangents turn with the normal: the rows' part, and dF = (lambda_0 D1 + lambda_1 D2 + lambda_2) dn. */
+TI_INLINE void normal_jac(ti_vec normal, ti_vec u, const double *lambda, const double *dn, int pitch, double *c_dot,
+                          double *dF) {
     ti_mat D1, D2;
-    double dF[3 * TI_POSE] = {0};
+    ti_tangents_jac(normal, &D1, &D2);
+    add_times(ti_tmul(&D1, u), dn, c_dot);
+    add_times(ti_tmul(&D2, u), dn, c_dot + pitch);
+    add_times(u, dn, c_dot + 2 * pitch);
+    for (int i = 0; i < 3; i++) {
+        ti_vec a = ti_axpy(ti_scale(lambda[0], ti_load3(D1.m[i])), lambda[1], ti_load3(D2.m[i]));
+        for (int e = 0; e < TI_POSE; e++) dF[TI_POSE * i + e] = lambda[2] * dn[TI_POSE * i + e];
+        add_times(a, dn, dF + TI_POSE * i);
+    }
+}
+
+TI_CLONES static void pose_jac(const ti_con *c, const ti_side *sides, int moving, const double *rate, bool turns,
+                               const double *lambda, int pitch, double *c_dot) {
+    ti_vec d[3] = {c->t1, c->t2, c->touch.normal}, u = {0, 0, 0}, w = {0, 0, 0};
+    ti_vec F = ti_axpy(ti_axpy(ti_scale(lambda[0], d[0]), lambda[1], d[1]), lambda[2], d[2]);
+    arm arms[2];
+    double dF[3 * TI_POSE];
     for (int s = 0; s < 2; s++) {
         const ti_link *l = sides[s].link;
         if (!l) continue;
-        double sign = s ? 1 : -1;
-        ti_vec ws = ti_mul(&l->R, ti_load3(sides[s].v + 3));
-        r[s] = ti_sub(c->touch.point, l->xc);
-        u = ti_axpy(u, sign, ti_add(ti_load3(sides[s].v), ti_cross(ws, r[s])));
-        w = ti_axpy(w, sign, ws);
+        arms[s] = (arm){ti_sub(c->touch.point, l->xc), ti_mul(&l->R, ti_load3(sides[s].v + 3)), s ? 1 : -1};
+        u = ti_axpy(u, arms[s].sign, ti_add(ti_load3(sides[s].v), ti_cross(arms[s].w, arms[s].r)));
+        w = ti_axpy(w, arms[s].sign, arms[s].w);
     }
-    if (turns) {
-        ti_tangents_jac(c->touch.normal, &D1, &D2);
-        add_times(ti_tmul(&D1, u), dn, c_dot);
-        add_times(ti_tmul(&D2, u), dn, c_dot + pitch);
-        add_times(u, dn, c_dot + 2 * pitch);
-        for (int i = 0; i < 3; i++) {
-            ti_vec a = ti_axpy(ti_scale(lambda[0], ti_load3(D1.m[i])), lambda[1], ti_load3(D2.m[i]));
-            add_times(a, dn, dF + TI_POSE * i);
-            for (int e = 0; e < TI_POSE; e++) dF[TI_POSE * i + e] += lambda[2] * dn[TI_POSE * i + e];
-        }
-    }
-    double sign = moving ? 1 : -1;
+    if (turns) normal_jac(d[2], u, lambda, rate + 3 * TI_POSE, pitch, c_dot, dF);
     for (int j = 0; j < 3; j++) {
-        add_times(ti_cross(d[j], w), dp, c_dot + pitch * j);
-        row_jac(&sides[moving], sign, d[j], r[moving], xc_th, c_dot + pitch * j);
+        add_times(ti_cross(d[j], w), rate, c_dot + pitch * j);
+        row_moves(&sides[moving], &arms[moving], d[j], c_dot + pitch * j);
     }
     for (int s = 0; s < 2; s++)
-        if (sides[s].link) momentum_jac(&sides[s], s ? 1 : -1, r[s], F, turns ? dF : NULL, dp, pitch);
-    momentum_moves(&sides[moving], sign, r[moving], F, xc_th, pitch);
+        if (sides[s].link) momentum_jac(&sides[s], &arms[s], s == moving, F, turns ? dF : NULL, rate, pitch);
+}
+
+void ti_contact_pose_jac(const ti_con *c, const ti_side *sides, int moving, const double *rate, bool turns,
+                         const double *lambda, int pitch, double *c_dot) {
+    pose_jac(c, sides, moving, rate, turns, lambda, pitch, c_dot);
 }

@@ -1,0 +1,16 @@
+/* clones.h -- wider vectors where the processor has them.
+ *
+ * Functions marked so are written to add element by element, and contraction is off, so every clone gives the same
+ * bits. They must be static: the resolver of a global one would be exported. */
+#ifndef TI_CLONES_H
+#define TI_CLONES_H
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define TI_CLONES __attribute__((target_clones("default", "avx2")))
+#else
+#define TI_CLONES
+#endif
+/* For what must be compiled with each clone, not beside it. */
+#define TI_INLINE static inline __attribute__((always_inline))
+
+#endif
