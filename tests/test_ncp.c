@@ -1,5 +1,6 @@
 /* test_ncp.c -- the contact problem: residuals, canonical solutions, derivatives by mode. */
 #include "contact/ncp.h"
+#include "contact/staggered.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
@@ -520,6 +521,109 @@ START_TEST(parting_contacts_do_nothing) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- rounds of staggered projections */
+
+typedef struct sum {
+    const scene *s;
+    const change *d;
+    double total;
+    int stages;
+} sum;
+
+/* <gradient, d>, stage by stage. */
+static void add_stage(void *context, const double *lambda, const double *v, const double *y, const double *c_bar,
+                      const double *mu_bar) {
+    sum *t = context;
+    const scene *s = t->s;
+    double u[NV], Mu[NV] = {0}, dc[3 * NC], Jy[3 * NC];
+    mult(s->p.nblk, s->M, t->d->vfree, Mu);
+    for (int j = 0; j < s->p.nv; j++) t->total += y[j] * Mu[j], u[j] = v[j] - s->vfree[j];
+    mult(s->p.nblk, t->d->M, u, Mu);
+    for (int j = 0; j < s->p.nv; j++) t->total -= y[j] * Mu[j];
+    rows(s, t->d->J, v, dc);
+    rows(s, t->d->J, y, Jy);
+    for (int j = 0; j < 3 * s->p.nc; j++) t->total += c_bar[j] * (dc[j] + t->d->ref[j]) + lambda[j] * Jy[j];
+    for (int i = 0; i < s->p.nc; i++) t->total += mu_bar[i] * t->d->mu[i];
+    t->stages++;
+}
+
+static double staggered_loss(ti_staggered_ws *ws, const scene *s, int rounds, const double *v_bar, const double *l_bar,
+                             double *tape) {
+    double lambda[3 * NC], v[NV], L = 0;
+    unsigned char mode[NC];
+    ck_assert_int_eq(ti_staggered_solve(ws, &s->p, rounds, tape, lambda, v, mode), TRIBO_OK);
+    for (int j = 0; j < s->p.nv; j++) L += v_bar[j] * v[j];
+    for (int j = 0; j < 3 * s->p.nc; j++) L += l_bar[j] * lambda[j];
+    return L;
+}
+
+enum { ROUNDS = 80 };
+static const int with_one_sharing[3] = {1, 3, 8}; /* motions without redundancy, or whose impulses it leaves alone */
+
+START_TEST(unrolled_reverse_is_that_of_the_rounds) {
+    ti_staggered_ws *ws;
+    ck_assert_int_eq(ti_staggered_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
+    static double tape[ROUNDS * 3 * NC];
+    for (int i = 0; i < 2; i++)
+        for (int rounds = 1; rounds < 5; rounds++) {
+            scene s, t;
+            change d;
+            uint64_t rng = 12;
+            double v_bar[NV], l_bar[3 * NC], at[4];
+            set(&s, &motions[i ? 7 : 3], 3);
+            s.vfree[3] += 0.01, s.vfree[4] += 0.01; /* without, a corner of three bears nothing in the first round */
+            random_change(&d, &s, &rng);
+            for (int j = 0; j < NV; j++) v_bar[j] = uniform(&rng);
+            for (int j = 0; j < 3 * NC; j++) l_bar[j] = uniform(&rng);
+            static const double step[4] = {1, -1, 0.5, -0.5};
+            for (int k = 0; k < 4; k++) {
+                moved(&t, &s, &d, 1e-3 * step[k]);
+                at[k] = staggered_loss(ws, &t, rounds, v_bar, l_bar, tape);
+            }
+            double fd = (8 * (at[2] - at[3]) - (at[0] - at[1])) / 6e-3;
+            staggered_loss(ws, &s, rounds, v_bar, l_bar, tape);
+            sum total = {&s, &d, 0, 0};
+            ck_assert_int_eq(ti_staggered_vjp(ws, &s.p, rounds, tape, v_bar, l_bar, add_stage, &total), TRIBO_OK);
+            ck_assert_int_eq(total.stages, 2 * rounds + 1);
+            ck_assert_msg(fabs(fd - total.total) < 1e-7 * (fabs(fd) + 1e-3),
+                          "%d rounds: reverse %.12g, difference %.12g", rounds, total.total, fd);
+        }
+    ti_staggered_ws_free(ws);
+}
+END_TEST
+
+START_TEST(unrolled_at_convergence_is_implicit) {
+    ti_staggered_ws *ws;
+    ti_ncp_ws *ncp = workspace();
+    ck_assert_int_eq(ti_staggered_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
+    static double tape[ROUNDS * 3 * NC];
+    for (int i = 0; i < 3; i++) {
+        scene s;
+        answer x;
+        change d;
+        uint64_t rng = 12;
+        double v_bar[NV], l_bar[3 * NC] = {0}, lambda[3 * NC], v[NV];
+        unsigned char mode[NC];
+        set(&s, &motions[with_one_sharing[i]], 3);
+        random_change(&d, &s, &rng);
+        for (int j = 0; j < NV; j++) v_bar[j] = uniform(&rng);
+        solve(ncp, &s, &x);
+        ck_assert_int_eq(ti_staggered_solve(ws, &s.p, ROUNDS, tape, lambda, v, mode), TRIBO_OK);
+        ck_assert_msg(difference(v, x.s.v, s.p.nv) < 1e-11, "%s: velocities differ by %g",
+                      motions[with_one_sharing[i]].name, difference(v, x.s.v, s.p.nv));
+        double implicit = cotangent(ncp, &s, &x, &d, v_bar, l_bar);
+        sum total = {&s, &d, 0, 0};
+        ck_assert_int_eq(ti_staggered_vjp(ws, &s.p, ROUNDS, tape, v_bar, l_bar, add_stage, &total), TRIBO_OK);
+        if (getenv("TRIBO_VERBOSE"))
+            printf("%-22s unrolled against implicit: %.1e\n", motions[with_one_sharing[i]].name,
+                   fabs(implicit - total.total) / (fabs(implicit) + 1e-3));
+        ck_assert_msg(fabs(implicit - total.total) < 1e-8 * (fabs(implicit) + 1e-3),
+                      "%s: unrolled %.12g, implicit %.12g", motions[with_one_sharing[i]].name, total.total, implicit);
+    }
+    ti_staggered_ws_free(ws), ti_ncp_ws_free(ncp);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("ncp");
     TCase *t = tcase_create("solve");
@@ -534,6 +638,8 @@ static Suite *suite(void) {
     tcase_add_test(t, load_is_shared_continuously);
     tcase_add_test(t, result_depends_on_the_problem_only);
     tcase_add_test(t, parting_contacts_do_nothing);
+    tcase_add_test(t, unrolled_reverse_is_that_of_the_rounds);
+    tcase_add_test(t, unrolled_at_convergence_is_implicit);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,278 @@
+/* staggered.c -- staggered projections by rounds, and back through each QP and QCQP. */
+#include "contact/staggered.h"
+#include "contact/system.h"
+#include <math.h>
+#include <tribo/qcqp.h>
+
+struct ti_staggered_ws {
+    tribo_allocator alloc;
+    bool own_alloc;
+    size_t bytes;
+    int nc_max, nv_max, nblk_max;
+    ti_system sys; /* of M alone */
+    tribo_qcqp_ws *qcqp;
+    double *G;               /* (3 nc,3 nc), contact by contact */
+    double *Gnn, *Gnt, *Gtt; /* (nc,nc), (nc,2 nc), (2 nc,2 nc) */
+    double *g;               /* (3 nc) J vfree + ref */
+    double *D;               /* (9 nc) zeros */
+    double *x;               /* (nv) */
+    double *n, *t;           /* (nc), (2 nc) impulses */
+    double *q, *r;           /* (2 nc), (nc) of a subproblem */
+    double *n_bar, *t_bar;   /* (nc), (2 nc) */
+    double *q_bar, *r_bar;   /* (2 nc), (nc) */
+    double *lambda, *c_bar;  /* (3 nc) of a stage */
+    double *v, *y;           /* (nv) of a stage */
+    double *mu_bar;          /* (nc) */
+};
+
+static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
+    size_t c = nc, n = nv;
+    TI_CARVE(m, ws->G, 9 * c * c);
+    TI_CARVE(m, ws->Gnn, c * c);
+    TI_CARVE(m, ws->Gnt, 2 * c * c);
+    TI_CARVE(m, ws->Gtt, 4 * c * c);
+    TI_CARVE(m, ws->g, 3 * c);
+    TI_CARVE(m, ws->D, 9 * c);
+    TI_CARVE(m, ws->x, n);
+    TI_CARVE(m, ws->n, c);
+    TI_CARVE(m, ws->t, 2 * c);
+    TI_CARVE(m, ws->q, 2 * c);
+    TI_CARVE(m, ws->r, c);
+    TI_CARVE(m, ws->n_bar, c);
+    TI_CARVE(m, ws->t_bar, 2 * c);
+    TI_CARVE(m, ws->q_bar, 2 * c);
+    TI_CARVE(m, ws->r_bar, c);
+    TI_CARVE(m, ws->lambda, 3 * c);
+    TI_CARVE(m, ws->c_bar, 3 * c);
+    TI_CARVE(m, ws->v, n);
+    TI_CARVE(m, ws->y, n);
+    TI_CARVE(m, ws->mu_bar, c);
+    ti_system_carve(m, nc, nv, nblk, &ws->sys);
+}
+
+tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a,
+                                 ti_staggered_ws **out) {
+    if (!out || nc_max < 1 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
+    ti_staggered_ws layout = {0};
+    ti_arena m = {0};
+    carve(&m, nc_max, nv_max, nblk_max, &layout);
+    size_t head = (sizeof layout + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
+    char *block = ti_alloc(a, head + m.used);
+    if (!block) return TRIBO_E_NOMEM;
+    ti_staggered_ws *ws = (ti_staggered_ws *)block;
+    m = (ti_arena){block + head, 0};
+    carve(&m, nc_max, nv_max, nblk_max, ws);
+    ws->bytes = head + m.used;
+    ws->nc_max = nc_max, ws->nv_max = nv_max, ws->nblk_max = nblk_max;
+    if (a) ws->alloc = *a, ws->own_alloc = true;
+    tribo_status status = tribo_qcqp_ws_new(2 * nc_max, a, &ws->qcqp);
+    if (status) {
+        ti_staggered_ws_free(ws);
+        return status;
+    }
+    *out = ws;
+    return TRIBO_OK;
+}
+
+void ti_staggered_ws_free(ti_staggered_ws *ws) {
+    if (!ws) return;
+    tribo_allocator a = ws->alloc;
+    tribo_qcqp_ws_free(ws->qcqp);
+    ti_free(ws->own_alloc ? &a : NULL, ws, ws->bytes);
+}
+
+/* ---------------------------------------------------------------- the dense problem */
+
+/* Row r of G: J M^-1 (row r of J)'. Leaves M^-1 J' e_r in ws->x. */
+static void delassus_row(ti_staggered_ws *ws, const ti_ncp_problem *p, int r, double *row) {
+    memset(ws->x, 0, p->nv * sizeof(double));
+    memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+    ws->lambda[r] = 1;
+    ti_system_jt(&ws->sys, p, ws->lambda, ws->x);
+    ti_system_solve(&ws->sys, 1, ws->x);
+    ti_system_jv(&ws->sys, p, ws->x, false, row);
+}
+
+static void split(ti_staggered_ws *ws, int nc) {
+    for (int i = 0; i < nc; i++)
+        for (int j = 0; j < nc; j++) {
+            const double *row[3];
+            for (int r = 0; r < 3; r++) row[r] = ws->G + (size_t)(3 * i + r) * 3 * nc + 3 * j;
+            ws->Gnn[(size_t)i * nc + j] = row[2][2];
+            for (int s = 0; s < 2; s++) {
+                ws->Gnt[(size_t)i * 2 * nc + 2 * j + s] = row[2][s];
+                for (int r = 0; r < 2; r++) ws->Gtt[(size_t)(2 * i + r) * 2 * nc + 2 * j + s] = row[r][s];
+            }
+        }
+}
+
+static tribo_status prepare(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+    if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
+    int n3 = 3 * p->nc;
+    ti_system_pack(&ws->sys, p);
+    tribo_status status = ti_system_pattern(&ws->sys, p);
+    if (!status) status = ti_system_factor(&ws->sys, p, ws->D);
+    if (status) return status;
+    for (int r = 0; r < n3; r++) delassus_row(ws, p, r, ws->G + (size_t)r * n3);
+    for (int r = 0; r < n3; r++) /* symmetric to the bit, which the subproblems may count on */
+        for (int c = 0; c < r; c++) {
+            double *a = ws->G + (size_t)r * n3 + c, *b = ws->G + (size_t)c * n3 + r;
+            *a = *b = 0.5 * (*a + *b);
+        }
+    split(ws, p->nc);
+    ti_system_jv(&ws->sys, p, p->vfree, true, ws->g);
+    return ti_finite(ws->g, n3) && ti_finite(ws->G, (size_t)n3 * n3) && ti_finite(p->mu, p->nc) ? TRIBO_OK
+                                                                                                : TRIBO_E_NONFINITE;
+}
+
+/* v = vfree + M^-1 J' lambda */
+static void velocity(ti_staggered_ws *ws, const ti_ncp_problem *p, const double *lambda, double *v) {
+    memset(v, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, lambda, v);
+    ti_system_solve(&ws->sys, 1, v);
+    for (int k = 0; k < p->nv; k++) v[k] += p->vfree[k];
+}
+
+/* The QP for the normal impulses: q = g_n + G_nt t. */
+static tribo_qcqp normal_problem(ti_staggered_ws *ws, int nc) {
+    for (int i = 0; i < nc; i++) {
+        ws->q[i] = ws->g[3 * i + 2];
+        for (int k = 0; k < 2 * nc; k++) ws->q[i] += ws->Gnt[(size_t)i * 2 * nc + k] * ws->t[k];
+    }
+    tribo_qcqp qp = {nc, ws->Gnn, ws->q, NULL};
+    return qp;
+}
+
+/* The QCQP for the tangential ones: q = g_t + G_tn n, r = mu n. */
+static tribo_qcqp tangential_problem(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+    int nc = p->nc;
+    for (int k = 0; k < 2 * nc; k++) {
+        ws->q[k] = ws->g[3 * (k / 2) + k % 2];
+        for (int i = 0; i < nc; i++) ws->q[k] += ws->Gnt[(size_t)i * 2 * nc + k] * ws->n[i];
+    }
+    for (int i = 0; i < nc; i++) ws->r[i] = p->mu[i] * (ws->n[i] > 0 ? ws->n[i] : 0);
+    tribo_qcqp qp = {2 * nc, ws->Gtt, ws->q, ws->r};
+    return qp;
+}
+
+static void join(int nc, const double *n, const double *t, double *lambda) {
+    for (int i = 0; i < nc; i++) lambda[3 * i] = t[2 * i], lambda[3 * i + 1] = t[2 * i + 1], lambda[3 * i + 2] = n[i];
+}
+
+static void part(int nc, const double *lambda, double *n, double *t) {
+    for (int i = 0; i < nc; i++) t[2 * i] = lambda[3 * i], t[2 * i + 1] = lambda[3 * i + 1], n[i] = lambda[3 * i + 2];
+}
+
+static void modes(int nc, const double *mu, const double *lambda, unsigned char *mode) {
+    for (int i = 0; i < nc; i++) {
+        const double *l = lambda + 3 * i;
+        bool edge = hypot(l[0], l[1]) >= mu[i] * l[2] * (1 - 1e-9);
+        mode[i] = l[2] > 0 ? (edge ? TRIBO_SLIDE : TRIBO_STICK) : TRIBO_BREAK;
+    }
+}
+
+tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_ncp_problem *p, int rounds, double *tape, double *lambda,
+                                double *v, unsigned char *mode) {
+    int nc = p->nc;
+    if (rounds < 1 || nc < 1) return TRIBO_E_ARG;
+    tribo_status status = prepare(ws, p), worst = TRIBO_OK;
+    if (status) return status;
+    memset(ws->n, 0, nc * sizeof(double));
+    memset(ws->t, 0, 2 * nc * sizeof(double));
+    for (int k = 0; k < rounds; k++) {
+        tribo_qcqp qp = normal_problem(ws, nc);
+        status = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->n, NULL, NULL);
+        if (status < 0) return status;
+        if (status) worst = status;
+        qp = tangential_problem(ws, p);
+        status = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->t, NULL, NULL);
+        if (status < 0) return status;
+        if (status) worst = status;
+        join(nc, ws->n, ws->t, tape + (size_t)k * 3 * nc);
+    }
+    memcpy(lambda, tape + (size_t)(rounds - 1) * 3 * nc, 3 * nc * sizeof(double));
+    velocity(ws, p, lambda, v);
+    modes(nc, p->mu, lambda, mode);
+    return worst;
+}
+
+/* ---------------------------------------------------------------- reverse */
+
+/* A stage is c = G lambda + g seen by one subproblem: c_bar is the adjoint of its q. */
+static void emit(ti_staggered_ws *ws, const ti_ncp_problem *p, ti_staggered_stage *stage, void *context) {
+    velocity(ws, p, ws->lambda, ws->v);
+    memset(ws->y, 0, p->nv * sizeof(double)); /* y = M^-1 J' c_bar */
+    ti_system_jt(&ws->sys, p, ws->c_bar, ws->y);
+    ti_system_solve(&ws->sys, 1, ws->y);
+    stage(context, ws->lambda, ws->v, ws->y, ws->c_bar, ws->mu_bar);
+}
+
+/* x = the last impulses: lambda_bar += J y, y = M^-1 v_bar. */
+static void last_stage(ti_staggered_ws *ws, const ti_ncp_problem *p, const double *last, const double *v_bar,
+                       const double *lambda_bar, ti_staggered_stage *stage, void *context) {
+    memcpy(ws->y, v_bar, p->nv * sizeof(double));
+    ti_system_solve(&ws->sys, 1, ws->y);
+    ti_system_jv(&ws->sys, p, ws->y, false, ws->lambda);
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] += lambda_bar[k];
+    part(p->nc, ws->lambda, ws->n_bar, ws->t_bar);
+    memset(ws->c_bar, 0, 3 * p->nc * sizeof(double));
+    memset(ws->mu_bar, 0, p->nc * sizeof(double));
+    velocity(ws, p, last, ws->v);
+    stage(context, last, ws->v, ws->y, ws->c_bar, ws->mu_bar);
+}
+
+static tribo_status reverse_tangential(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+    int nc = p->nc;
+    tribo_qcqp qp = tangential_problem(ws, p);
+    memset(ws->q_bar, 0, 2 * nc * sizeof(double));
+    memset(ws->r_bar, 0, nc * sizeof(double));
+    tribo_status status = tribo_qcqp_vjp(ws->qcqp, &qp, ws->t, ws->t_bar, ws->q_bar, ws->r_bar, NULL, NULL);
+    for (int i = 0; i < nc; i++) {
+        ws->c_bar[3 * i] = ws->q_bar[2 * i], ws->c_bar[3 * i + 1] = ws->q_bar[2 * i + 1], ws->c_bar[3 * i + 2] = 0;
+        ws->mu_bar[i] = ws->r_bar[i] * ws->n[i];
+        ws->n_bar[i] += p->mu[i] * ws->r_bar[i];
+        for (int k = 0; k < 2 * nc; k++) ws->n_bar[i] += ws->Gnt[(size_t)i * 2 * nc + k] * ws->q_bar[k];
+    }
+    return status;
+}
+
+static tribo_status reverse_normal(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+    int nc = p->nc;
+    tribo_qcqp qp = normal_problem(ws, nc);
+    memset(ws->q_bar, 0, nc * sizeof(double));
+    tribo_status status = tribo_qcqp_vjp(ws->qcqp, &qp, ws->n, ws->n_bar, ws->q_bar, NULL, NULL, NULL);
+    memset(ws->t_bar, 0, 2 * nc * sizeof(double));
+    memset(ws->n_bar, 0, nc * sizeof(double));
+    for (int i = 0; i < nc; i++) {
+        ws->c_bar[3 * i] = ws->c_bar[3 * i + 1] = 0, ws->c_bar[3 * i + 2] = ws->q_bar[i], ws->mu_bar[i] = 0;
+        for (int k = 0; k < 2 * nc; k++) ws->t_bar[k] += ws->Gnt[(size_t)i * 2 * nc + k] * ws->q_bar[i];
+    }
+    return status;
+}
+
+tribo_status ti_staggered_vjp(ti_staggered_ws *ws, const ti_ncp_problem *p, int rounds, const double *tape,
+                              const double *v_bar, const double *lambda_bar, ti_staggered_stage *stage, void *context) {
+    int nc = p->nc;
+    size_t n3 = 3 * (size_t)nc;
+    if (rounds < 1 || nc < 1) return TRIBO_E_ARG;
+    tribo_status status = prepare(ws, p);
+    if (status) return status;
+    last_stage(ws, p, tape + (rounds - 1) * n3, v_bar, lambda_bar, stage, context);
+    for (int k = rounds - 1; k >= 0; k--) {
+        part(nc, tape + k * n3, ws->n, ws->t);
+        memcpy(ws->lambda, tape + k * n3, n3 * sizeof(double));
+        status = reverse_tangential(ws, p);
+        if (status) return status;
+        emit(ws, p, stage, context);
+        if (k > 0) /* the tangential impulses that the QP saw */
+            for (int i = 0; i < nc; i++)
+                for (int r = 0; r < 2; r++) ws->t[2 * i + r] = tape[(k - 1) * n3 + 3 * i + r];
+        else
+            memset(ws->t, 0, 2 * nc * sizeof(double));
+        join(nc, ws->n, ws->t, ws->lambda);
+        status = reverse_normal(ws, p);
+        if (status) return status;
+        emit(ws, p, stage, context);
+    }
+    return TRIBO_OK;
+}
