@@ -19,9 +19,11 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_tape_new(const tribo_ws *ws, int max_st
                                                   tribo_tape **tape);
 /** Bytes of max_steps records with ncon contacts each. */
 TRIBO_API size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon);
+/** Free; NULL is fine. */
 TRIBO_API void tribo_tape_free(tribo_tape *tape);
 /** Forget all records. */
 TRIBO_API void tribo_tape_rewind(tribo_tape *tape);
+/** Records on the tape. */
 TRIBO_API int tribo_tape_steps(const tribo_tape *tape);
 
 /** Reverse sweep over the whole tape, T steps: L = sum_k l_k(x_k).
@@ -55,6 +57,7 @@ typedef struct tribo_checkpoint tribo_checkpoint;
 /** @param snapshots states stored at most, >= 1; the start is one of them
  *  @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_checkpoint_new(const tribo_ws *ws, int snapshots, tribo_checkpoint **c);
+/** Free; NULL is fine. */
 TRIBO_API void tribo_checkpoint_free(tribo_checkpoint *c);
 /** Forward steps that differentiating T steps takes, the T recorded ones among them; the least that can be had. */
 TRIBO_API long tribo_checkpoint_steps(int T, int snapshots);

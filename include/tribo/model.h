@@ -13,11 +13,12 @@
 extern "C" {
 #endif
 
-typedef struct tribo_builder tribo_builder;
-typedef struct tribo_model tribo_model;
+typedef struct tribo_builder tribo_builder; /**< collects a model's parts */
+typedef struct tribo_model tribo_model;     /**< immutable */
 
-enum { TRIBO_WORLD = -1 };
+enum { TRIBO_WORLD = -1 /**< where a body id is asked for: what does not move */ };
 
+/** Shape of a geom; a plane fills the half space below it. */
 typedef enum tribo_shape { TRIBO_PLANE, TRIBO_SPHERE, TRIBO_BOX } tribo_shape;
 
 /** What happens where two geoms touch. */
@@ -44,15 +45,15 @@ typedef struct tribo_body_def {
 
 /** A shape on a body or in the world. Fill with tribo_default_geom() first. */
 typedef struct tribo_geom_def {
-    uint32_t struct_size;
-    const char *name; /**< copied; unique among geoms; NULL or "" = `geomN` */
-    tribo_shape shape;
-    double size[3]; /**< m: sphere radius | box half extents | plane: ignored */
-    double pos[3];  /**< m, in the body frame (the world's for TRIBO_WORLD) */
-    double quat[4]; /**< in the body frame; a plane's normal is its z axis */
-    double mass;    /**< kg; < 0 = from density; counts only where the body's inertia is not given */
-    double density; /**< kg/m^3 */
-    tribo_material material;
+    uint32_t struct_size;          /**< set by tribo_default_geom() */
+    const char *name;              /**< copied; unique among geoms; NULL or "" = `geomN` */
+    tribo_shape shape;             /**< decides what size means */
+    double size[3];                /**< m: sphere radius | box half extents | plane: ignored */
+    double pos[3];                 /**< m, in the body frame (the world's for TRIBO_WORLD) */
+    double quat[4];                /**< in the body frame; a plane's normal is its z axis */
+    double mass;                   /**< kg; < 0 = from density; counts only where the body's inertia is not given */
+    double density;                /**< kg/m^3 */
+    tribo_material material;       /**< where no pair of its own is defined */
     int priority;                  /**< of two geoms, the material of the higher one counts; see tribo_pair_def */
     uint32_t contype, conaffinity; /**< a pair collides if (a.contype & b.conaffinity) | (b.contype & a.conaffinity) */
 } tribo_geom_def;
@@ -64,27 +65,34 @@ typedef struct tribo_geom_def {
  *  lower id. Which geom that is is decided when the model is built, from the numbers given then, so that the step
  *  is a smooth function of p. */
 typedef struct tribo_pair_def {
-    uint32_t struct_size;
-    const char *name; /**< of its parameters, `name/friction`; NULL or "" = `geom1:geom2` */
-    int geom_a, geom_b;
-    tribo_material material;
+    uint32_t struct_size;    /**< set by tribo_default_pair() */
+    const char *name;        /**< of its parameters, `name/friction`; NULL or "" = `geom1:geom2` */
+    int geom_a, geom_b;      /**< geom ids, in any order */
+    tribo_material material; /**< of this pair alone */
 } tribo_pair_def;
 
+/** A body at the origin whose inertia comes from its geoms. */
 TRIBO_API tribo_body_def tribo_default_body(void);
+/** A sphere without size, of density 1000 and friction 1: give it shape and size. */
 TRIBO_API tribo_geom_def tribo_default_geom(void);
+/** A pair of no geoms with friction 1. */
 TRIBO_API tribo_pair_def tribo_default_pair(void);
 
 /** A new builder, or NULL without memory. Errors stick to it and are reported by tribo_build(); ids are then -1. */
 TRIBO_API tribo_builder *tribo_builder_new(const tribo_allocator *a);
+/** Free a builder that was not built; NULL is fine. */
 TRIBO_API void tribo_builder_free(tribo_builder *b);
 /** @return the body's id, or -2. */
 TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
 /** @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
+/** @return the pair's id, or -1. */
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
 /** Geoms a and b never collide. */
 TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
+/** Gravity in the world; without it (0, 0, -9.81). */
 TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/s^2 */);
+/** The step used where options do not give one. */
 TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
 /** The initial velocities of the start state; (6 nbody) as in a state's v. Copied. */
 TRIBO_API void tribo_set_start(tribo_builder *b, const double *q /* (7 nbody) or NULL */, const double *v);
@@ -105,23 +113,27 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_model_load_memory(const char *xml, size
  *  @return TRIBO_OK; TRIBO_E_IO; TRIBO_E_PARSE; TRIBO_E_ARG (not the scene of this model); TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_model_save(const tribo_model *m, const double *p, const char *path,
                                                     const char *out, tribo_diag *diag);
+/** Free; NULL is fine. */
 TRIBO_API void tribo_model_free(tribo_model *m);
 
 /** Sizes of everything. */
 typedef struct tribo_sizes {
-    int nbody, ngeom, npair; /**< npair: pairs with a material of their own */
-    int nq, nv, nx, ndx, nu, np;
+    int nbody, ngeom, npair;     /**< bodies, geoms, pairs with a material of their own */
+    int nq, nv, nx, ndx, nu, np; /**< numbers in q, v, state, its tangent, control, parameters */
 } tribo_sizes;
+/** Sizes of the model and of every vector that goes with it. */
 TRIBO_API tribo_sizes tribo_model_sizes(const tribo_model *m);
+/** The scene's step, s. */
 TRIBO_API double tribo_model_timestep(const tribo_model *m);
 /** Initial state x = [q; v]: the first keyframe's, else the bodies' placement at rest. */
 TRIBO_API void tribo_model_state0(const tribo_model *m, double *x /* [out] (nx) */);
 TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**< NULL if there is none */
 TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name); /**< -1 if there is none */
-TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom);
-TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name);
+TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom); /**< NULL if there is none */
+TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name); /**< -1 if there is none */
+/** Shape of a geom. */
 TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
-TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom);
+TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD */
 /** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
@@ -145,11 +157,11 @@ typedef enum tribo_param_kind {
 
 /** One entry of p. */
 typedef struct tribo_param_info {
-    char name[128]; /**< path name */
-    tribo_param_kind kind;
-    int body, geom, pair; /**< whose it is; -1 = not a body's (geom's, pair's) */
-    bool used;            /**< false: no number of the dynamics depends on it (a plane's size, a sphere's size/y) */
-    double lower, upper;  /**< physical bounds; infinite where there are none */
+    char name[128];        /**< path name */
+    tribo_param_kind kind; /**< what it is */
+    int body, geom, pair;  /**< whose it is; -1 = not a body's (geom's, pair's) */
+    bool used;             /**< false: no number of the dynamics depends on it (a plane's size, a sphere's size/y) */
+    double lower, upper;   /**< physical bounds; infinite where there are none */
 } tribo_param_info;
 
 /** The numbers the model was built with. */

@@ -23,20 +23,20 @@ typedef enum tribo_reverse {
 
 /** Fill with tribo_default_options() first. */
 typedef struct tribo_options {
-    uint32_t struct_size; /**< set by tribo_default_options() */
-    double dt;            /**< s; 0 = the model's */
-    double tol;           /**< on the relative NCP residual; 0 = 1e-10 */
-    double recovery;      /**< m/s, the fastest that a penetration is pushed out; 0 = 1 */
-    int rounds;           /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol */
-    tribo_reverse reverse;
-    bool warm_start; /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
-    int ncon_max;    /**< contacts in a step at most; 0 = a default from the model's size */
+    uint32_t struct_size;  /**< set by tribo_default_options() */
+    double dt;             /**< s; 0 = the model's */
+    double tol;            /**< on the relative NCP residual; 0 = 1e-10 */
+    double recovery;       /**< m/s, the fastest that a penetration is pushed out; 0 = 1 */
+    int rounds;            /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol */
+    tribo_reverse reverse; /**< how tribo_backward() goes through the contact problem */
+    bool warm_start;       /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
+    int ncon_max;          /**< contacts in a step at most; 0 = a default from the model's size */
 } tribo_options;
 
 /** One contact of the last step. */
 typedef struct tribo_contact {
-    int geom_a, geom_b;
-    tribo_mode mode;
+    int geom_a, geom_b;              /**< geom ids */
+    tribo_mode mode;                 /**< at the end of the step */
     double point[3], normal[3], gap; /**< m, world; the normal points from a to b */
     double tangent[2][3];            /**< t1, t2 */
     double impulse[3];               /**< N s, on b: along t1, t2, normal */
@@ -45,9 +45,9 @@ typedef struct tribo_contact {
 
 /** How the last step went. */
 typedef struct tribo_step_info {
-    int ncon;    /**< contacts found, active or not */
-    int nactive; /**< contacts that carry an impulse */
-    int nislands;
+    int ncon;           /**< contacts found, active or not */
+    int nactive;        /**< contacts that carry an impulse */
+    int nislands;       /**< groups of bodies that contacts connect, solved one by one */
     int iterations;     /**< linear systems factored */
     int ndegenerate;    /**< contacts where the gradient is only one element of a set */
     double residual;    /**< relative NCP residual, worst island */
@@ -59,12 +59,15 @@ typedef struct tribo_step_info {
 typedef struct tribo_ws tribo_ws;     /**< scratch of one thread; keeps a pointer to the model */
 typedef struct tribo_tape tribo_tape; /**< see grad.h */
 
+/** Implicit reverse, to tolerance, cold start, the model's step. */
 TRIBO_API tribo_options tribo_default_options(void);
 /** @param o NULL = defaults.
  *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, rounds < 0, unrolled without rounds); TRIBO_E_DEF; TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *a,
                                                 tribo_ws **ws);
+/** Free; NULL is fine. */
 TRIBO_API void tribo_ws_free(tribo_ws *ws);
+/** The model it was made for. */
 TRIBO_API const tribo_model *tribo_ws_model(const tribo_ws *ws);
 TRIBO_API tribo_options tribo_ws_options(const tribo_ws *ws); /**< with dt, tol and ncon_max as they are in force */
 /** Forget the last step: the next one starts cold. */
@@ -92,6 +95,7 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_rollout(tribo_ws *ws, const double *p, 
 
 /** Views of the last step; valid until the next call on ws. */
 TRIBO_API const tribo_step_info *tribo_last_info(const tribo_ws *ws);
+/** All *n contacts found, active or not. */
 TRIBO_API const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n);
 
 /** x (+) dx. @param out [out] (nx) may alias x. */

@@ -27,6 +27,7 @@ typedef enum tribo_robust {
     TRIBO_ROBUST_CAUCHY /**< logarithmic above the threshold: a few wrong ones */
 } tribo_robust;
 
+/** What lowers the loss. */
 typedef enum tribo_optimizer {
     TRIBO_OPT_LM,    /**< Levenberg-Marquardt on forward sensitivities, bounds by projection */
     TRIBO_OPT_LBFGS, /**< limited-memory BFGS on the reverse gradient */
@@ -43,10 +44,10 @@ typedef enum tribo_start {
 
 /** A parameter to identify. Fill with tribo_default_free() first. */
 typedef struct tribo_free_param {
-    uint32_t struct_size;
-    int index;           /**< into p */
-    double start;        /**< NaN = the model's */
-    double lower, upper; /**< NaN = the physical bounds of its kind */
+    uint32_t struct_size; /**< set by tribo_default_free() */
+    int index;            /**< into p */
+    double start;         /**< NaN = the model's */
+    double lower, upper;  /**< NaN = the physical bounds of its kind */
 } tribo_free_param;
 
 /** One recording. */
@@ -62,38 +63,41 @@ enum { TRIBO_BLOCK_POSITION, TRIBO_BLOCK_ROTATION, TRIBO_BLOCK_VELOCITY, TRIBO_B
 
 /** Fill with tribo_default_sysid() first. Everything pointed to is copied. */
 typedef struct tribo_sysid_def {
-    uint32_t struct_size;
-    const tribo_free_param *free; /**< (nfree) */
-    int nfree;                    /**< 0 is fine: to measure errors only */
-    const tribo_recording *rec;   /**< (nrec) */
-    int nrec;
-    tribo_loss loss;
-    int window; /**< rows, for TRIBO_LOSS_WINDOW */
-    tribo_start start;
-    tribo_robust robust;
+    uint32_t struct_size;           /**< set by tribo_default_sysid() */
+    const tribo_free_param *free;   /**< (nfree) */
+    int nfree;                      /**< 0 is fine: to measure errors only */
+    const tribo_recording *rec;     /**< (nrec) */
+    int nrec;                       /**< >= 1 */
+    tribo_loss loss;                /**< how far simulations run */
+    int window;                     /**< rows, for TRIBO_LOSS_WINDOW */
+    tribo_start start;              /**< of rollouts */
+    tribo_robust robust;            /**< what large residuals count */
     double threshold[TRIBO_BLOCKS]; /**< of rho, in weighted units; 0 = 1.5 times the median block norm at the start */
     /** 1/m, 1/rad, s/m, s/rad; < 0 = leave out; 0 = by extent, 1, and for velocities by the time that extent takes to
      *  fall, which count in one-step losses and where no pose was measured: they jump at impacts. */
     double weight[TRIBO_BLOCKS];
-    tribo_optimizer optimizer;
+    tribo_optimizer optimizer; /**< of the descent */
     int search;  /**< loss evaluations for a search without derivatives where the optimizer gets stuck; 0 = none */
     double rate; /**< Adam's step in theta; 0 = 0.02 */
-    double validation; /**< share of recordings left out of the fit, chosen by `seed` */
-    uint64_t seed;
+    double validation;                /**< share of recordings left out of the fit, chosen by `seed` */
+    uint64_t seed;                    /**< of the choice of recordings held out, and of the search */
     int workers;                      /**< threads, >= 1 */
     const tribo_options *options;     /**< of the step; NULL = defaults. dt is chosen so that whole steps fill a row */
     const volatile int *stop;         /**< not 0 = stop as soon as may be; NULL = never */
     const tribo_allocator *allocator; /**< NULL = malloc */
 } tribo_sysid_def;
 
-typedef struct tribo_sysid tribo_sysid;
+typedef struct tribo_sysid tribo_sysid; /**< a fit: recordings, estimates, scratch; one thread drives it */
 
+/** A parameter with the model's start and physical bounds: give it an index. */
 TRIBO_API tribo_free_param tribo_default_free(void);
+/** Rollouts from the measured start, Levenberg-Marquardt, one thread: give it parameters and recordings. */
 TRIBO_API tribo_sysid_def tribo_default_sysid(void);
 /** @return TRIBO_OK; TRIBO_E_ARG (names, bounds, times; diag says which); TRIBO_E_DEF; TRIBO_E_NOMEM; and what
  *          tribo_step() returns. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, tribo_sysid **s,
                                                    tribo_diag *diag);
+/** Free; NULL is fine. */
 TRIBO_API void tribo_sysid_free(tribo_sysid *s);
 
 /** How many numbers theta has: nfree. */
@@ -104,6 +108,7 @@ TRIBO_API void tribo_sysid_theta(const tribo_sysid *s, double *theta /* [out] (n
 TRIBO_API void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p /* [out] (np) */);
 /** dp/dtheta. @param P [out] (nfree,np), a row a theta */
 TRIBO_API void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P);
+/** Is this recording left out of the fit, for validation? */
 TRIBO_API bool tribo_sysid_held_out(const tribo_sysid *s, int recording);
 /** Rows of a recording before its first contact. */
 TRIBO_API int tribo_sysid_flight(const tribo_sysid *s, int recording);
@@ -119,13 +124,14 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_normal(tribo_sysid *s, const doub
 /** Loss over the recordings held out. @return also TRIBO_E_ARG (there are none). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_validation(tribo_sysid *s, const double *theta, double *loss);
 
+/** What a fit is doing. */
 typedef enum tribo_stage { TRIBO_STAGE_SEARCH, TRIBO_STAGE_DESCENT, TRIBO_STAGE_DONE } tribo_stage;
 
 /** Where a fit stands. */
 typedef struct tribo_progress {
-    tribo_stage stage;
-    int iteration; /**< counted over all stages */
-    long evaluations;
+    tribo_stage stage;       /**< of the iteration that was made */
+    int iteration;           /**< counted over all stages */
+    long evaluations;        /**< of the loss over all recordings */
     double loss, loss_start; /**< of the best theta, of the start */
     double gradient_norm;    /**< of the loss in theta, without what bounds hold back; NaN before it is known */
     bool converged;          /**< a stationary point was reached */
@@ -140,8 +146,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_fit(tribo_sysid *s, int max_itera
 
 /** What is known of one parameter. */
 typedef struct tribo_estimate {
-    int index; /**< into p */
-    double start, estimate, std_error, low95, high95;
+    int index;                                        /**< into p */
+    double start, estimate, std_error, low95, high95; /**< in units of p; the interval covers 95 % */
     bool identifiable; /**< false: the recordings leave it undetermined; std_error is then infinite */
 } tribo_estimate;
 
@@ -161,7 +167,7 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_est
 
 /** How well a recording is predicted. */
 typedef struct tribo_errors {
-    int rows;
+    int rows;                                        /**< of the recording */
     double position_mean;                            /**< m, of the whole rollout: mean over rows and bodies */
     double rotation_mean_deg;                        /**< the same for the angle between orientations */
     double position_relative;                        /**< position_mean / extent */
