@@ -12,6 +12,13 @@
 #define CLONES
 #endif
 
+/* Loops of eight, which the compiler would otherwise leave as loops. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
+
 /* From these sizes on LAPACK's blocking for the cache wins. */
 enum { CHOL_LAPACK = 448, LU_LAPACK = 48 };
 
@@ -81,13 +88,13 @@ CLONES static void chol_solve_own(int n, const double *R, int ld, double *restri
     for (int k = 0; k < whole; k += TI_LANE) {
         const double *restrict r = R + (size_t)k * w;
         double c[TI_LANE];
-        for (int p = 0; p < TI_LANE; p++) c[p] = x[k + p];
-        for (int p = 0; p < TI_LANE; p++) {
+        UNROLL for (int p = 0; p < TI_LANE; p++) c[p] = x[k + p];
+        UNROLL for (int p = 0; p < TI_LANE; p++) {
             const double *row = r + (size_t)p * w + k;
             c[p] *= row[p];
-            for (int j = p + 1; j < TI_LANE; j++) c[j] -= c[p] * row[j];
+            UNROLL for (int j = p + 1; j < TI_LANE; j++) c[j] -= c[p] * row[j];
         }
-        for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
+        UNROLL for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
         const double *restrict s = r + 4 * w;
         for (int j = k + TI_LANE; j < n; j++)
             x[j] -= ((c[0] * r[j] + c[1] * r[w + j]) + (c[2] * r[2 * w + j] + c[3] * r[3 * w + j])) +
@@ -107,19 +114,22 @@ CLONES static void chol_solve_own(int n, const double *R, int ld, double *restri
     for (int k = whole - TI_LANE; k >= 0; k -= TI_LANE) {
         const double *restrict r = R + (size_t)k * w;
         double c[TI_LANE];
-        for (int p = 0; p < TI_LANE; p++) {
+        UNROLL for (int p = 0; p < TI_LANE; p++) {
             const double *row = r + (size_t)p * w;
-            vec8 acc = {0};
             int j = k + TI_LANE;
-            for (; j < whole; j += TI_LANE) acc += *(const vec8 *)(row + j) * *(const vec8 *)(x + j);
-            c[p] = x[k + p] - (((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7])));
+            c[p] = x[k + p];
+            if (j < whole) {
+                vec8 acc = {0};
+                for (; j < whole; j += TI_LANE) acc += *(const vec8 *)(row + j) * *(const vec8 *)(x + j);
+                c[p] -= ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]));
+            }
             for (; j < n; j++) c[p] -= row[j] * x[j];
         }
-        for (int p = TI_LANE - 1; p >= 0; p--) {
+        UNROLL for (int p = TI_LANE - 1; p >= 0; p--) {
             c[p] *= r[(size_t)p * w + (size_t)(k + p)];
-            for (int j = 0; j < p; j++) c[j] -= r[(size_t)j * w + (size_t)(k + p)] * c[p];
+            UNROLL for (int j = 0; j < p; j++) c[j] -= r[(size_t)j * w + (size_t)(k + p)] * c[p];
         }
-        for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
+        UNROLL for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
     }
 }
 

@@ -91,6 +91,7 @@ double ti_qcqp_factor(tribo_qcqp_ws *ws) {
     if (m == 0) return 1;
     reduce_matrix(ws, ldk);
     for (int k = 0; k < m; k++) {
+        for (int l = m; l < ldk; l++) ws->K[(size_t)k * (size_t)ldk + (size_t)l] = 0;
         int i = ws->col[k], contact = i / ws->dim;
         ws->K[(size_t)k * (size_t)(ldk + 1)] += ws->eps[i] + (ws->state[contact] == TI_EDGE ? ws->kappa[contact] : 0);
     }
@@ -99,6 +100,10 @@ double ti_qcqp_factor(tribo_qcqp_ws *ws) {
     for (int k = 0; k < m; k++) {
         double inv = ws->K[(size_t)k * (size_t)(ldk + 1)];
         most = inv > most ? inv : most;
+    }
+    for (int k = m; k < ldk; k++) { /* padded by the identity, so that solves go by whole blocks */
+        memset(ws->K + (size_t)k * (size_t)ldk, 0, (size_t)ldk * sizeof *ws->K);
+        ws->K[(size_t)k * (size_t)(ldk + 1)] = 1;
     }
     return 1 / (most * most);
 }
@@ -112,4 +117,10 @@ void ti_qcqp_turn(tribo_qcqp_ws *ws) {
         ws->u[2 * i] = a / h, ws->u[2 * i + 1] = b / h;
     }
     make_basis(ws);
+}
+
+void ti_qcqp_solve_reduced(const tribo_qcqp_ws *ws, double *t) {
+    int ldk = ti_ld(ws->m);
+    for (int k = ws->m; k < ldk; k++) t[k] = 0;
+    ti_chol_solve(ldk, ws->K, ldk, t);
 }

@@ -15,7 +15,7 @@ static void regularised(const tribo_qcqp_ws *ws, double *out) {
 /* t := K^-1 N'a */
 static void solve_reduced(tribo_qcqp_ws *ws, const double *a) {
     ti_qcqp_restrict(ws, a, ws->t);
-    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), ws->t);
+    ti_qcqp_solve_reduced(ws, ws->t);
 }
 
 /* y and g move to the point from which the set's directions start: fixed contacts at 0, edges on their circles. */
@@ -93,7 +93,7 @@ static bool refine(tribo_qcqp_ws *ws, double tol, bool singular) {
         solve_reduced(ws, ws->v1);
         if (singular) {
             for (int k = 0; k < m; k++) t2[k] = ws->eps[ws->col[k]] * t[k];
-            ti_chol_solve(m, ws->K, ti_ld(m), t2);
+            ti_qcqp_solve_reduced(ws, t2);
             for (int k = 0; k < m; k++) t[k] -= (whole ? 2 : 1) * t2[k];
         }
         ti_qcqp_prolong_add(ws, t, y);

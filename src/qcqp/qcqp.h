@@ -69,6 +69,8 @@ void ti_qcqp_classify(tribo_qcqp_ws *ws, const double *y, const double *g);
 void ti_qcqp_turn(tribo_qcqp_ws *ws);
 /* N, K from state, u and kappa; K factored. Its smallest pivot, or 0 if it could not be factored. */
 double ti_qcqp_factor(tribo_qcqp_ws *ws);
+/* t := K^-1 t; t has room for ti_ld(m) */
+void ti_qcqp_solve_reduced(const tribo_qcqp_ws *ws, double *t);
 /* t := N'a */
 void ti_qcqp_restrict(const tribo_qcqp_ws *ws, const double *a, double *t);
 /* a := a + N t */

@@ -52,7 +52,7 @@ static void apply(tribo_qcqp_ws *ws, const double *m, double *a, double *Sa, dou
 /* out := T t = K^-1 eps t */
 static void damp(const tribo_qcqp_ws *ws, const double *t, double *out) {
     for (int k = 0; k < ws->m; k++) out[k] = ws->eps[ws->col[k]] * t[k];
-    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), out);
+    ti_qcqp_solve_reduced(ws, out);
 }
 
 static double largest(int n, const double *a) {
@@ -64,7 +64,7 @@ static double largest(int n, const double *a) {
 /* w := (1 - eps K^-1) w = (N'SN + kappa) K^-1 w: without its part in the null space. */
 static void remove_null(const tribo_qcqp_ws *ws, double *w, double *t) {
     memcpy(t, w, (size_t)ws->m * sizeof *t);
-    ti_chol_solve(ws->m, ws->K, ti_ld(ws->m), t);
+    ti_qcqp_solve_reduced(ws, t);
     for (int k = 0; k < ws->m; k++) w[k] -= ws->eps[ws->col[k]] * t[k];
 }
 
@@ -74,12 +74,12 @@ static void remove_null(const tribo_qcqp_ws *ws, double *w, double *t) {
  * go first, twice because of rounding, which leaves w (1 - T)^2, and (1 - T)^2 (1 + 3 T) is as good. That is the answer
  * unless T is seen to matter; then refinement follows. math.md, QP and QCQP: refinement. */
 static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m, double *a, double *Sa) {
-    int n = ws->m, ldk = ti_ld(n);
+    int n = ws->m;
     double *r = ws->y, *t = ws->v2, before = HUGE_VAL;
     bool singular = pivot < 1e-5;
     memcpy(m, w, (size_t)n * sizeof *m);
     if (singular) remove_null(ws, m, r), remove_null(ws, m, r);
-    ti_chol_solve(n, ws->K, ldk, m);
+    ti_qcqp_solve_reduced(ws, m);
     damp(ws, m, r);
     for (int k = 0; k < n; k++) m[k] += (singular ? 3 : 1) * r[k];
     double first = largest(n, r), total = largest(n, m);
@@ -89,7 +89,7 @@ static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m,
     for (int round = 0; round < 30; round++) {
         for (int k = 0; k < n; k++) r[k] += w[k];
         if (singular) remove_null(ws, r, t), remove_null(ws, r, t);
-        ti_chol_solve(n, ws->K, ldk, r);
+        ti_qcqp_solve_reduced(ws, r);
         double size = largest(n, r);
         for (int k = 0; k < n; k++) m[k] += r[k];
         apply(ws, m, a, Sa, r);
