@@ -54,7 +54,7 @@ static void slides(const reach *z, double mu, const ti_law_scale *s, ti_law_comp
         share = z->radius < z->length ? z->radius / z->length : 1;
     }
     double bend = 1 / (1 - share + s->rho_t * R.t * share), alpha = s->rho_t * share * bend;
-    double n = 1 / R.n, push = mu * (s->g_n * n - 1);
+    double n = R.inverse_n, push = mu * (s->g_n * n - 1);
     D[0] = alpha * d1 * d1, D[1] = -alpha * d0 * d1, D[2] = mu * n * d0;
     D[3] = D[1], D[4] = alpha * d0 * d0, D[5] = mu * n * d1;
     D[6] = 0, D[7] = 0, D[8] = n;
@@ -71,7 +71,7 @@ unsigned char ti_law_linearise(const double *l, const double *c, double mu, cons
     if (mode == TRIBO_BREAK)
         diagonal(0, 0, D), diagonal(1, 1, Ainv);
     else if (mode == TRIBO_STICK)
-        diagonal(1 / R.t, 1 / R.n, D), diagonal(s->g_t / R.t, s->g_n / R.n, Ainv);
+        diagonal(R.inverse_t, R.inverse_n, D), diagonal(s->g_t * R.inverse_t, s->g_n * R.inverse_n, Ainv);
     else
         slides(&z, mu, s, R, D, Ainv);
     return mode;

@@ -16,6 +16,7 @@ typedef struct ti_law_scale {
 
 typedef struct ti_law_compliance {
     double n, t;
+    double inverse_n, inverse_t;
 } ti_law_compliance;
 
 enum { TI_MODE_FREE = 255 }; /* choose the mode from (lambda, c) */

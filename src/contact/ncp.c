@@ -134,18 +134,14 @@ static double cone_distance(double t, double n, double mu) {
     return (t - mu * n) / sqrt(1 + mu * mu);
 }
 
-/* The rounding that extreme mass ratios bring is no error: unit of velocity max|g| + 1e-5 max_i sum_j |G_ij lambda_j|,
- * with the diagonal of M for M. Also the velocity that the momentum residual amounts to. */
-static double velocity_unit(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda,
-                            double *off) {
-    ti_ncp_momentum(ws, p, v, lambda);
+/* The rounding that extreme mass ratios bring is no error: max_i sum_j |G_ij lambda_j|, the diagonal of M for M. */
+static double rounding_weight(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
     double weight = 0;
-    *off = 0;
     memset(ws->dv, 0, p->nv * sizeof(double));
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < p->nc; i++) {
             const double *J = p->J + p->joff[i], *l = lambda + 3 * i;
-            double sum[3] = {0, 0, 0}, error[3] = {0, 0, 0};
+            double sum[3] = {0, 0, 0};
             for (int side = 0; side < 2; side++) {
                 int k = side ? p->b[i] : p->a[i];
                 if (k < 0) continue;
@@ -154,23 +150,18 @@ static double velocity_unit(ti_ncp_ws *ws, const ti_ncp_problem *p, const double
                     for (int j = 0; j < w; j++) {
                         if (pass == 0)
                             ws->dv[at + j] += fabs(J[j] * l[r]);
-                        else {
-                            double scaled = fabs(J[j]) * ws->minv[at + j];
-                            sum[r] += scaled * ws->dv[at + j], error[r] += scaled * fabs(ws->r[at + j]);
-                        }
+                        else
+                            sum[r] += fabs(J[j]) * ws->minv[at + j] * ws->dv[at + j];
                     }
             }
-            for (int r = 0; r < 3; r++) weight = ti_max(weight, sum[r]), *off = ti_max(*off, error[r]);
+            for (int r = 0; r < 3; r++) weight = ti_max(weight, sum[r]);
         }
-    weight = ws->unit_c + 1e-5 * weight;
-    return weight > 0 ? weight : 1;
+    return weight;
 }
 
-double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
-    double sl = 0, off, sc = velocity_unit(ws, p, v, lambda, &off), worst = off / sc;
-    for (int k = 0; k < 3 * p->nc; k++) sl = ti_max(sl, fabs(lambda[k]));
-    if (sl == 0) sl = 1;
-    ti_system_jv(&ws->sys, p, v, true, ws->c);
+/* The residual in units sl of impulse and sc of velocity, c in ws->c. */
+static double residual_in(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda, double sl, double sc) {
+    double worst = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i, *c = ws->c + 3 * i;
         double mu = p->mu[i], ct = sqrt(c[0] * c[0] + c[1] * c[1]), n = c[2] + mu * ct;
@@ -180,6 +171,21 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
         worst = ti_max(worst, ti_max(primal / sl, ti_max(dual / sc, product / (sl * sc))));
     }
     return worst;
+}
+
+double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
+    double sl = 0, off = 0, sc = ws->unit_c > 0 ? ws->unit_c : 1;
+    for (int k = 0; k < 3 * p->nc; k++) sl = ti_max(sl, fabs(lambda[k]));
+    if (sl == 0) sl = 1;
+    ti_ncp_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    for (int k = 0; k < 3 * p->nc; k++) off = ti_max(off, fabs(ws->c[k]));
+    ti_system_jv(&ws->sys, p, v, true, ws->c);
+    double worst = ti_max(off / sc, residual_in(ws, p, lambda, sl, sc));
+    if (worst < 1e-14) return worst; /* the exact unit is larger: not worth its cost */
+    sc += 1e-5 * rounding_weight(ws, p, lambda);
+    return ti_max(off / sc, residual_in(ws, p, lambda, sl, sc));
 }
 
 /* ---------------------------------------------------------------- ladder */
@@ -383,6 +389,23 @@ static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options
     return g.residual;
 }
 
+/* A contact at the edge of its disk that others hold in place: it slides in the limit of no compliance, at a speed in
+ * proportion to it. What counts is that speed beside the compliance's own. */
+static double held_margin(const ti_ncp_problem *p, const ti_ncp_solution *s, int i) {
+    const ti_ncp_point *q = &s->point[0];
+    const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
+    double give = ti_ncp_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]};
+    for (int side = 0; side < 2; side++) {
+        int k = side ? p->b[i] : p->a[i];
+        if (k < 0) continue;
+        const double *v = q->v + p->voff[k];
+        for (int r = 0; r < 3; r++, J += p->width[k])
+            for (int j = 0; j < p->width[k] && r < 2; j++) c[r] += J[j] * v[j];
+    }
+    double speed = sqrt(c[0] * c[0] + c[1] * c[1]), own = give * sqrt(l[0] * l[0] + l[1] * l[1]);
+    return speed > 0 ? speed / (speed + own) : 0;
+}
+
 /* Margins: how far each contact is from another mode, dimensionless. */
 static void margins(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, tribo_contact_info *info) {
     double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
@@ -397,6 +420,7 @@ static void margins(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solutio
             m = fabs(c[2]) / sc;
         else {
             double lt = sqrt(l[0] * l[0] + l[1] * l[1]), ct = sqrt(c[0] * c[0] + c[1] * c[1]), bound = p->mu[i] * l[2];
+            if (s->mode[i] == TRIBO_SLIDE && ct < 1e-9 * sc) ct = sc * held_margin(p, s, i);
             double t = s->mode[i] == TRIBO_SLIDE ? ct / sc : (bound > 0 ? (bound - lt) / bound : 0);
             m = l[2] / sl;
             if (p->mu[i] > 0 && t < m) m = t;

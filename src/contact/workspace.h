@@ -40,7 +40,7 @@ struct ti_ncp_ws {
 
 /* Tangential compliance is smaller: it only chooses among impulses that are alike in their normal parts. */
 static inline ti_law_compliance ti_ncp_compliance(double R) {
-    ti_law_compliance c = {R, R * 1e-2};
+    ti_law_compliance c = {R, R * 1e-2, 1 / R, 1e2 / R};
     return c;
 }
 
