@@ -199,7 +199,7 @@ static int record(const char *folder, int number) {
     FILE *f = fopen(path, "w");
     if (!f) return 1;
     uint64_t seed = 1000u + (uint64_t)number;
-    double v = 1.4 + 0.25 * number, y = 0.012 * (number - 3), yaw = 0.05 * (number - 3.5);
+    double v = 1.4 + 0.25 * number, y = 0.01 * (number - 3), yaw = (number % 2 ? 0.1 : -0.1) * (1 + 0.3 * number);
     cube c[CUBES] = {start(0, -0.45, y, yaw, v), start(1, 0, 0, 0, 0)};
     fprintf(f, "time,cube.px,cube.py,cube.pz,cube.qw,cube.qx,cube.qy,cube.qz,"
                "known.px,known.py,known.pz,known.qw,known.qx,known.qy,known.qz\n");
