@@ -3,6 +3,14 @@
 #include "contact/ncp.h"
 #include <math.h>
 
+/* Wider vectors where the processor has them: loops add along rows and contraction is off, so the bits stay the same.
+ */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define CLONES
+#endif
+
 /* How a dense problem was cast: its own velocities cut into the blocks of M, or impulses (M = 1, J a Cholesky factor of
  * G), which is smaller when there are more velocities than impulses. */
 typedef enum form { FORM_NONE, FORM_BLOCKS, FORM_DELASSUS } form;
@@ -20,7 +28,7 @@ struct tribo_contact_ws {
     int *width, *voff, *moff, *a, *b, *joff;
     double *M, *J, *vfree, *ref;
     double *chol;       /* (nv,nv) of M */
-    double *MJ;         /* (3 nc,nv) J M^-1 */
+    double *Y;          /* (nv,3 nc) L^-1 J' */
     double *G;          /* (3 nc,3 nc) */
     double *y, *z, *vk; /* (nv) */
     double *c_bar, *l_bar, *mu_bar;
@@ -41,7 +49,7 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->vfree, n);
     TI_CARVE(m, ws->ref, n3);
     TI_CARVE(m, ws->chol, n * n);
-    TI_CARVE(m, ws->MJ, n3 * n);
+    TI_CARVE(m, ws->Y, n3 * n);
     TI_CARVE(m, ws->G, n3 * n3);
     TI_CARVE(m, ws->y, n);
     TI_CARVE(m, ws->z, n);
@@ -168,16 +176,24 @@ static void cut(tribo_contact_ws *ws, const tribo_contact_problem *p, int nblk) 
     ws->block.nblk = nblk, ws->block.nv = n;
 }
 
-/* A = L L' in the lower triangle, for the dense M of a problem; false if not positive definite. */
-static bool cholesky(int n, const double *A, double *L) {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            double s = A[(size_t)i * n + j];
-            const double *li = L + (size_t)i * n, *lj = L + (size_t)j * n;
-            for (int k = 0; k < j; k++) s -= li[k] * lj[k];
-            if (i == j && !(s > 0)) return false;
-            L[(size_t)i * n + j] = i == j ? sqrt(s) : s / lj[j];
+/* A = L L' in the lower triangle, for the dense M of a problem; false if not positive definite. Column by column of L,
+ * which is a row of its transpose U here: the loops run along rows. */
+static CLONES bool cholesky(int n, const double *A, double *restrict L, double *restrict U) {
+    for (int k = 0; k < n; k++) {
+        double *restrict u = U + (size_t)k * n;
+        for (int c = k; c < n; c++) u[c] = A[(size_t)c * n + k];
+        for (int m = 0; m < k; m++) {
+            const double *restrict above = U + (size_t)m * n;
+            double f = above[k];
+            if (f == 0) continue;
+            for (int c = k; c < n; c++) u[c] -= f * above[c];
         }
+        if (!(u[k] > 0)) return false;
+        double root = sqrt(u[k]), inverse = 1 / root;
+        for (int c = k; c < n; c++) u[c] *= inverse;
+        u[k] = root;
+        for (int c = k; c < n; c++) L[(size_t)c * n + k] = u[c];
+    }
     return true;
 }
 
@@ -195,7 +211,7 @@ static void cholesky_solve(int n, const double *L, double *x) {
 
 /* G = F F' with pivoting until what remains is rounding: F (n,rank) row-major. Destroys G's diagonal only in scratch.
  */
-static int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
+static CLONES int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
     double largest = 0;
     int rank = 0;
     for (int i = 0; i < n; i++) left[i] = G[(size_t)i * n + i], taken[i] = 0, largest = ti_max(largest, left[i]);
@@ -235,19 +251,30 @@ static void cast_delassus(tribo_contact_ws *ws, int nc, const double *G, const d
     ws->block.nblk = 1, ws->block.nv = w;
 }
 
-/* ws->MJ = J M^-1, ws->G = MJ J'. */
-static void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+/* ws->G = Y'Y, Y (nv,3 nc) = L^-1 J' in ws->Y with M = L L'. Loops run along rows, which vectorise. */
+static CLONES void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     int n = p->nv, n3 = 3 * p->nc;
-    for (int r = 0; r < n3; r++) {
-        memcpy(ws->MJ + (size_t)r * n, p->J + (size_t)r * n, n * sizeof(double));
-        cholesky_solve(n, ws->chol, ws->MJ + (size_t)r * n);
-    }
-    for (int r = 0; r < n3; r++)
-        for (int c = 0; c < n3; c++) {
-            double s = 0;
-            for (int k = 0; k < n; k++) s += ws->MJ[(size_t)r * n + k] * p->J[(size_t)c * n + k];
-            ws->G[(size_t)r * n3 + c] = s;
+    for (int i = 0; i < n; i++) {
+        double *restrict y = ws->Y + (size_t)i * n3;
+        const double *l = ws->chol + (size_t)i * n;
+        for (int c = 0; c < n3; c++) y[c] = p->J[(size_t)c * n + i];
+        for (int k = 0; k < i; k++) {
+            const double *restrict above = ws->Y + (size_t)k * n3;
+            if (l[k] == 0) continue;
+            for (int c = 0; c < n3; c++) y[c] -= l[k] * above[c];
         }
+        double inverse = 1 / l[i];
+        for (int c = 0; c < n3; c++) y[c] *= inverse;
+    }
+    memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        const double *restrict y = ws->Y + (size_t)k * n3;
+        for (int r = 0; r < n3; r++) {
+            double *restrict row = ws->G + (size_t)r * n3, f = y[r];
+            if (f == 0) continue;
+            for (int c = 0; c < n3; c++) row[c] += f * y[c];
+        }
+    }
 }
 
 static void product(const tribo_contact_problem *p, const double *v, double *c) {
@@ -294,7 +321,7 @@ static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     size_t nv = p->nv;
     if (!ti_finite(p->M, nv * nv) || !ti_finite(p->J, n3 * nv) || !ti_finite(p->vfree, nv) || !ti_finite(p->mu, p->nc))
         return TRIBO_E_NONFINITE;
-    if (!cholesky(p->nv, p->M, ws->chol)) return TRIBO_E_SINGULAR;
+    if (!cholesky(p->nv, p->M, ws->chol, ws->M)) return TRIBO_E_SINGULAR;
     int nblk = find_blocks(ws, p);
     if (nblk > 1 || p->nv <= 3 * p->nc) {
         ws->form = FORM_BLOCKS;
@@ -387,7 +414,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
                                double *J_bar, double *G_bar) {
     if (check(ws, p) || ws->form == FORM_NONE || ws->nc != p->nc || ws->nv != p->nv) return TRIBO_E_ARG;
     int n = p->nv, n3 = 3 * p->nc;
-    double *vb = ws->MJ; /* room for one more row: MJ is free by now */
+    double *vb = ws->Y; /* room for one more row: Y is free by now */
     for (int k = 0; k < n; k++) vb[k] = v_bar ? v_bar[k] : 0;
     for (int k = 0; k < n3; k++) ws->l_bar[k] = lambda_bar ? lambda_bar[k] : 0;
     if (ws->form == FORM_DELASSUS && n > 0) { /* v = vfree + M^-1 J' lambda */
