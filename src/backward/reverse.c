@@ -1,5 +1,6 @@
 /* reverse.c -- the reverse of a recorded step, and of a whole tape: it chains, the derivatives stand elsewhere. */
 #include "backward/backward.h"
+#include "math/clones.h"
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
@@ -112,27 +113,34 @@ static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) 
 
 /* ---- contacts ---- */
 
-/* J_bar of one side: lambda y' + c_bar v' of each point, and what a bounce adds. */
-static void rows_bar(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int body, double uf_bar,
-                     double an_bar, double *J_bar) {
+/* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point, and what a bounce adds. */
+typedef struct products {
+    int n;
+    ti_row_product of[2 * TI_NCP_POINTS + 2];
+    double late[3], normal[3], free[6];
+} products;
+
+static void row_products(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int body, double uf_bar,
+                         double an_bar, products *q) {
     const ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     int at = 6 * ws->blk_at[body];
-    memset(J_bar, 0, 18 * sizeof *J_bar);
+    q->n = 0;
     for (int k = 0; k < is->npoint; k++) {
-        const double *l = f->lambda[k] + 3 * i, *cb = s->c_bar[k] + 3 * i, *y = s->y[k] + at, *v = f->v[k] + at;
-        for (int r = 0; r < 3; r++)
-            for (int j = 0; j < 6; j++) J_bar[6 * r + j] += l[r] * y[j] + cb[r] * v[j];
+        q->of[q->n++] = (ti_row_product){f->lambda[k] + 3 * i, s->y[k] + at};
+        q->of[q->n++] = (ti_row_product){s->c_bar[k] + 3 * i, f->v[k] + at};
     }
     if (!c->bounce) return;
-    const double *l = f->lambda[TI_SOLVED] + 3 * i, *Y = s->Y + 6 * body, *vf = ws->vfree + at, *vn = ws->vnow + at;
-    for (int r = 0; r < 3; r++)
-        for (int j = 0; j < 6; j++) J_bar[6 * r + j] -= c->tau * l[r] * Y[j];
-    for (int j = 0; j < 6; j++) J_bar[12 + j] += uf_bar * vf[j] + an_bar * (vf[j] - vn[j]) / ws->options.dt;
+    const double *l = f->lambda[TI_SOLVED] + 3 * i, *vf = ws->vfree + at, *vn = ws->vnow + at;
+    for (int r = 0; r < 3; r++) q->late[r] = -c->tau * l[r], q->normal[r] = r == 2;
+    for (int j = 0; j < 6; j++) q->free[j] = uf_bar * vf[j] + an_bar * (vf[j] - vn[j]) / ws->options.dt;
+    q->of[q->n++] = (ti_row_product){q->late, s->Y + 6 * body};
+    q->of[q->n++] = (ti_row_product){q->normal, q->free};
 }
 
 /* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */
-static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar, double gap_bar) {
+TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar,
+                                       double gap_bar) {
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &ws->model->pair[c->pair];
     double *a = ws->scratch->geom_bar + 9 * pair->a, *b = ws->scratch->geom_bar + 9 * pair->b;
@@ -153,7 +161,8 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     const int *at = ws->model->pair[c->pair].material;
-    double ref_bar = 0, J_bar[18], frame_bar[12] = {0};
+    double ref_bar = 0, frame_bar[12] = {0};
+    products q;
     for (int k = 0; k < is->npoint; k++) ref_bar += s->c_bar[k][3 * i + 2];
     ti_reference r = ti_frame_reference(ws, c, p);
     double gap_bar = ref_bar * r.ref_gap + s->tau_bar[i] * r.tau_gap;
@@ -164,8 +173,8 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is
         const double *J = ti_frame_rows(ws, f, i, side);
         if (!J) continue;
         ti_link_diff *d = &s->diff[b];
-        rows_bar(ws, f, is, i, b, uf_bar, an_bar, J_bar);
-        ti_rows_vjp(c, &ws->link[b], side ? 1 : -1, J_bar, d, frame_bar);
+        row_products(ws, f, is, i, b, uf_bar, an_bar, &q);
+        ti_rows_vjp(c, &ws->link[b], side ? 1 : -1, q.n, q.of, d, frame_bar);
         if (!c->bounce) continue;
         double free_bar = uf_bar + an_bar / ws->options.dt, now_bar = -an_bar / ws->options.dt;
         d->vf = ti_axpy(d->vf, free_bar, ti_load3(J + 12)), d->wf = ti_axpy(d->wf, free_bar, ti_load3(J + 15));

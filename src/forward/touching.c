@@ -1,5 +1,6 @@
 /* touching.c -- see touching.h; each derivative stands below what it differentiates. */
 #include "forward/touching.h"
+#include "math/clones.h"
 #include <string.h>
 
 /* ---- geoms ---- */
@@ -88,19 +89,29 @@ void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
     }
 }
 
-void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, const double *J_bar, ti_link_diff *diff,
-                 double *frame_bar) {
-    ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
-    ti_vec r_bar = {0, 0, 0};
-    for (int k = 0; k < 3; k++) {
-        ti_vec lin = ti_load3(J_bar + 6 * k), ang = ti_load3(J_bar + 6 * k + 3);
-        ti_vec world = ti_mul(&link->R, ang), row = ti_tmul(&link->R, ti_cross(r, d[k]));
-        ti_add3(frame_bar + 3 + 3 * k, ti_scale(sign, ti_add(lin, ti_cross(world, r))));
-        r_bar = ti_axpy(r_bar, sign, ti_cross(d[k], world));
-        diff->th = ti_axpy(diff->th, sign, ti_cross(ang, row));
+TI_CLONES static void rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const ti_row_product *product,
+                               ti_link_diff *diff, double *frame_bar) {
+    const ti_mat R = link->R;
+    ti_vec r = ti_sub(c->touch.point, link->xc), t1 = c->t1, t2 = c->t2, normal = c->touch.normal, zero = {0, 0, 0};
+    ti_vec r_bar = zero, turn = zero, t1_bar = zero, t2_bar = zero, n_bar = zero;
+    for (int k = 0; k < n; k++) {
+        double l0 = product[k].l[0], l1 = product[k].l[1], l2 = product[k].l[2];
+        ti_vec w = ti_mul(&R, ti_load3(product[k].v + 3)), u = ti_add(ti_load3(product[k].v), ti_cross(w, r));
+        ti_vec F = ti_axpy(ti_axpy(ti_scale(l0, t1), l1, t2), l2, normal);
+        t1_bar = ti_axpy(t1_bar, l0, u), t2_bar = ti_axpy(t2_bar, l1, u), n_bar = ti_axpy(n_bar, l2, u);
+        r_bar = ti_add(r_bar, ti_cross(F, w));
+        turn = ti_add(turn, ti_cross(w, ti_cross(r, F)));
     }
-    ti_add3(frame_bar, r_bar);
-    diff->xc = ti_sub(diff->xc, r_bar);
+    ti_add3(frame_bar, ti_scale(sign, r_bar));
+    ti_add3(frame_bar + 3, ti_scale(sign, t1_bar)), ti_add3(frame_bar + 6, ti_scale(sign, t2_bar));
+    ti_add3(frame_bar + 9, ti_scale(sign, n_bar));
+    diff->xc = ti_axpy(diff->xc, -sign, r_bar);
+    diff->th = ti_axpy(diff->th, sign, ti_tmul(&R, turn));
+}
+
+void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const ti_row_product *product,
+                 ti_link_diff *diff, double *frame_bar) {
+    rows_vjp(c, link, sign, n, product, diff, frame_bar);
 }
 
 void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *diff, const double *frame_dot,

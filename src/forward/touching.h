@@ -33,9 +33,13 @@ bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, i
 
 /* Rows t1, t2, n of a contact on body `link` (3,6); sign -1 on a, +1 on b. */
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J);
-/* Reverse: from J_bar (3,6) to the link's d, and to point (3), t1 (3), t2 (3), n (3) in frame_bar (12), added. */
-void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, const double *J_bar, ti_link_diff *d,
-                 double *frame_bar);
+/* Reverse of a sum of n products l' J v on one side: to the link's d, and to point (3), t1 (3), t2 (3), n (3) in
+ * frame_bar (12), added. */
+typedef struct ti_row_product {
+    const double *l, *v; /* (3), (6) */
+} ti_row_product;
+void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const ti_row_product *product,
+                 ti_link_diff *d, double *frame_bar);
 void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *d, const double *frame_dot,
                  double *J_dot);
 
