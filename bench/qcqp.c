@@ -2,8 +2,8 @@
  *
  * usage: qcqp [--json] [--problems N] [--contacts NC]
  *
- * Cold: from zero. Warm: from the solution of the same problem with q moved by about one part in a thousand. Medians over
- * the problems of the least of some repetitions, in thread time; "p90" is the 90th percentile over the problems.
+ * Cold: from zero. Warm: from the solution of the same problem with q moved by about one part in a thousand. Medians
+ * over the problems of the least of some repetitions, in thread time; "p90" is the 90th percentile over the problems.
  */
 #include "../tests/qcqp_problems.h"
 #include <lapacke.h>
