@@ -183,7 +183,7 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
     for (int k = 0; k < 3 * p->nc; k++) off = ti_max(off, fabs(ws->c[k]));
     ti_system_jv(&ws->sys, p, v, true, ws->c);
     double worst = ti_max(off / sc, residual_in(ws, p, lambda, sl, sc));
-    if (worst < 1e-14) return worst; /* the exact unit is larger: not worth its cost */
+    if (worst < 1e-12) return worst; /* the exact unit is larger: not worth its cost */
     sc += 1e-5 * rounding_weight(ws, p, lambda);
     return ti_max(off / sc, residual_in(ws, p, lambda, sl, sc));
 }
@@ -216,11 +216,12 @@ typedef struct progress {
 static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
-    double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+    double r = HUGE_VAL; /* of what is in vb, lb; for the first of them only if it is needed */
     for (int it = 0; it < 6 && r > 1e-15; it++) {
         iterate_to(ws, p, ws->vb, ws->lb);
         ti_ncp_approach(ws, p, R, 0);
         double now = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+        if (it == 0 && !(now <= 1e-15)) r = ti_ncp_residual(ws, p, ws->vb, ws->lb);
         if (!(now < 0.9 * r)) {
             iterate_from(ws, p, ws->vb, ws->lb);
             break;
@@ -266,12 +267,17 @@ static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g
     g->done = consistent && g->residual < g->tol;
 }
 
+/* From impulses, with about the velocity that they give: the first matrix depends on where contacts slide to. */
 static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
-    if (lambda)
-        memcpy(ws->lambda, lambda, 3 * p->nc * sizeof(double));
-    else
+    if (!lambda) {
         memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+        return;
+    }
+    memcpy(ws->lambda, lambda, 3 * p->nc * sizeof(double));
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, lambda, ws->r);
+    for (int k = 0; k < p->nv; k++) ws->v[k] += ws->minv[k] * ws->r[k];
 }
 
 static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
@@ -455,24 +461,32 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
 
 /* ---------------------------------------------------------------- derivatives */
 
-tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k) {
-    const ti_ncp_point *q = &s->point[k];
-    ti_law_compliance R = ti_ncp_compliance(q->compliance);
+/* What the points of a problem have in common. */
+static tribo_status share(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     ti_system_pack(&ws->sys, p);
     for (int b = 0; b < p->nblk; b++)
         for (int j = 0; j < p->width[b]; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
+    for (int i = 0; i < p->nc; i++) contact_scale(ws, p, i);
+    return ti_system_pattern(&ws->sys, p);
+}
+
+tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k) {
+    const ti_ncp_point *q = &s->point[k];
+    ti_law_compliance R = ti_ncp_compliance(q->compliance);
+    if (k == 0) {
+        tribo_status status = share(ws, p);
+        if (status) return status;
+    }
     ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = q->lambda + 3 * i;
         double c[3] = {ws->c[3 * i] + R.t * l[0], ws->c[3 * i + 1] + R.t * l[1], ws->c[3 * i + 2] + R.n * l[2]}, F[3];
-        contact_scale(ws, p, i);
         ti_law_linearise(l, c, p->mu[i], ws->scale + i, R, s->mode[i], F, ws->D + 9 * i, ws->Ainv + 9 * i);
         double *slip = ws->slip + 2 * i, z0 = l[0] - ws->scale[i].rho_t * c[0], z1 = l[1] - ws->scale[i].rho_t * c[1];
         double h = sqrt(z0 * z0 + z1 * z1), scale = s->mode[i] == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
         slip[0] = scale * z0, slip[1] = scale * z1;
     }
-    tribo_status status = ti_system_pattern(&ws->sys, p);
-    return status ? status : ti_system_factor(&ws->sys, p, ws->D);
+    return ti_system_factor(&ws->sys, p, ws->D);
 }
 
 /* out (3 nc) = -D c - m dmu */

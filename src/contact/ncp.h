@@ -60,7 +60,8 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
                           tribo_contact_info *info);
 
 /* Linearise at point k of s and factor:  M dv - J' dlambda = r,  A dlambda + B (J dv + dc) + law_mu dmu = 0.
- * Factors stay in ws until the next call of solve or factor. */
+ * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next call
+ * of solve or factor. */
 tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k);
 /* Forward tangent, for ndir directions at once: r (ndir,nv), dc (ndir,3 nc), dmu (ndir,nc) or NULL
  * -> dv (ndir,nv), dlambda (ndir,3 nc). */

@@ -144,7 +144,7 @@ bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
         if (!(change < HUGE_VAL)) return false;
         if (change < (again ? 1e-9 : 1e-10)) return true;
         if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
-        again = change > 1e-7 || change > 0.01 * before;
+        again = change > 1e-5 || change > 0.01 * before;
         before = change;
     }
     return before < 1e-6;
