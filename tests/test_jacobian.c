@@ -1,5 +1,4 @@
 /* test_jacobian.c -- A and B by blocks against forward tangents of unit seeds, the reverse, and known zeros. */
-#include "gradients.h"
 #include "test_main.h"
 #include "worlds.h"
 

@@ -23,6 +23,11 @@ typedef struct world {
     double *x_bar, *u_bar, *p_bar; /* (ndx), (T,nu), (np) */
 } world;
 
+static inline double test_random(unsigned *state) { /* in (-1, 1) */
+    *state = *state * 1664525u + 1013904223u;
+    return ((double)(*state >> 8) + 0.5) / 8388608.0 - 1;
+}
+
 static inline double *world_zeros(int n) {
     double *a = calloc((size_t)(n > 0 ? n : 1), sizeof *a);
     ck_assert_ptr_nonnull(a);
