@@ -144,7 +144,7 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &ws->model->pair[c->pair];
     double *a = ws->scratch->geom_bar + 9 * pair->a, *b = ws->scratch->geom_bar + 9 * pair->b;
-    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS];
+    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS], out[TI_COLLIDE_COLS] = {0};
     ti_mat D1, D2;
     ti_tangents_jac(c->touch.normal, &D1, &D2);
     ti_vec n = ti_add(ti_tmul(&D1, ti_load3(frame_bar + 3)), ti_tmul(&D2, ti_load3(frame_bar + 6)));
@@ -153,7 +153,8 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     in[6] = gap_bar;
     ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
     for (int r = 0; r < TI_COLLIDE_ROWS; r++)
-        for (int j = 0; j < 9; j++) a[j] += in[r] * jac[r][j], b[j] += in[r] * jac[r][9 + j];
+        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
+    for (int j = 0; j < 9; j++) a[j] += out[j], b[j] += out[9 + j];
 }
 
 static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *p,

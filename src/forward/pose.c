@@ -54,33 +54,39 @@ static void contact_blocks(const tribo_ws *ws, const ti_con *c, int *first, int 
     *second = a >= 0 ? b : -1;
 }
 
+/* Normal free velocity and acceleration. */
+static void free_motion(const tribo_ws *ws, const ti_island *is, int i, double *uf, double *an) {
+    *uf = *an = 0;
+    for (int side = 0; side < 2; side++) {
+        int blk = side ? ws->blk_b[i] : ws->blk_a[i];
+        if (blk < 0) continue;
+        const double *vf = ws->vfree + 6 * (is->blk0 + blk), *v = ws->vnow + 6 * (is->blk0 + blk);
+        const double *row = ws->J + 36 * i + 18 * side + 12;
+        double now = row_times(row, v), then = row_times(row, vf);
+        *uf += then, *an += (then - now) / ws->options.dt;
+    }
+}
+
+static void pose_contact(tribo_ws *ws, const ti_island *is, ti_con *c, int i, const double *p, bool fresh) {
+    const int *at = ws->model->pair[c->pair].material;
+    double *J = ws->J + 36 * i, e = p[at[TI_M_RESTITUTION]];
+    contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
+    ws->joff[i] = 36 * (i - is->con0);
+    if (c->a >= 0) ti_rows(c, &ws->link[c->a], -1, J);
+    if (c->b >= 0) ti_rows(c, &ws->link[c->b], 1, c->a >= 0 ? J + 18 : J);
+    if (fresh) free_motion(ws, is, i, &c->uf, &c->an);
+    ti_reference r = ti_contact_reference(c->touch.gap, c->uf, c->an, e, p[at[TI_M_BAUMGARTE]], p[at[TI_M_SLOP]],
+                                          ws->options.dt, ws->options.recovery);
+    if (fresh) c->tau = r.tau, c->bounce = r.bounce;
+    ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
+    ws->mu[i] = p[at[TI_M_FRICTION]] + (c->sticky ? p[at[TI_M_STICTION]] : 0);
+}
+
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh) {
-    const tribo_model *m = ws->model;
-    double dt = ws->options.dt;
     pose_blocks(ws, f);
     for (int k = 0; k < f->nisland; k++) {
         const ti_island *is = &f->island[k];
-        for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-            ti_con *c = &f->con[i];
-            const int *at = m->pair[c->pair].material;
-            double *J = ws->J + 36 * i, uf = 0, an = 0;
-            contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
-            ws->joff[i] = 36 * (i - is->con0);
-            if (c->a >= 0) ti_rows(c, &ws->link[c->a], -1, J);
-            if (c->b >= 0) ti_rows(c, &ws->link[c->b], 1, c->a >= 0 ? J + 18 : J);
-            for (int side = 0; side < 2; side++) {
-                int blk = side ? ws->blk_b[i] : ws->blk_a[i];
-                if (blk < 0) continue;
-                const double *vf = ws->vfree + 6 * (is->blk0 + blk), *v = ws->vnow + 6 * (is->blk0 + blk);
-                double now = row_times(J + 18 * side + 12, v), then = row_times(J + 18 * side + 12, vf);
-                uf += then, an += (then - now) / dt;
-            }
-            ti_reference r = ti_contact_reference(c->touch.gap, uf, an, p[at[TI_M_RESTITUTION]], p[at[TI_M_BAUMGARTE]],
-                                                  p[at[TI_M_SLOP]], dt, ws->options.recovery);
-            if (fresh) c->uf = uf, c->an = an, c->tau = r.tau, c->bounce = r.bounce;
-            ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
-            ws->mu[i] = p[at[TI_M_FRICTION]] + (c->sticky ? p[at[TI_M_STICTION]] : 0);
-        }
+        for (int i = is->con0; i < is->con0 + is->ncon; i++) pose_contact(ws, is, &f->con[i], i, p, fresh);
     }
 }
 
