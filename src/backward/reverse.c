@@ -79,6 +79,10 @@ static void reverse_impacts(tribo_ws *ws, const ti_frame *f) {
     }
 }
 
+static bool is_unrolled(const tribo_ws *ws) {
+    return ws->options.reverse == TRIBO_REVERSE_UNROLLED;
+}
+
 /* ---- impulses ---- */
 
 static void reverse_momentum(tribo_ws *ws, const ti_frame *f, int blk, const double *y, const double *v) {
@@ -111,6 +115,46 @@ static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) 
     return TRIBO_OK;
 }
 
+/* ---- impulses of a fixed number of rounds ---- */
+
+typedef struct unrolled {
+    tribo_ws *ws;
+    const ti_frame *f;
+    const ti_island *is;
+} unrolled;
+
+/* One stage's share in everything but the contacts' geometry, whose cotangents are summed in frame_bar and ref_bar. */
+static void reverse_stage(void *context, const double *lambda, const double *v, const double *y, const double *c_bar,
+                          const double *mu_bar) {
+    const unrolled *u = context;
+    tribo_ws *ws = u->ws;
+    ti_scratch *s = ws->scratch;
+    for (int b = 0; b < u->is->nblk; b++) reverse_momentum(ws, u->f, u->is->blk0 + b, y + 6 * b, v + 6 * b);
+    for (int k = 0; k < u->is->ncon; k++) {
+        int i = u->is->con0 + k;
+        const ti_con *c = &u->f->con[i];
+        s->mu_bar[i] += mu_bar[k], s->ref_bar[i] += c_bar[3 * k + 2];
+        for (int side = 0; side < 2; side++) {
+            int body = side ? c->b : c->a;
+            if (body < 0) continue;
+            int at = 6 * (ws->blk_at[body] - u->is->blk0);
+            ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
+            ti_rows_vjp(c, &ws->link[body], side ? 1 : -1, 2, q, &s->diff[body], s->frame_bar + 12 * i);
+        }
+    }
+}
+
+static tribo_status reverse_rounds(tribo_ws *ws, const ti_frame *f, int island) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[island];
+    ti_ncp_problem problem = ti_step_island(ws, f, island);
+    int rounds = ws->options.rounds;
+    unrolled context = {ws, f, is};
+    for (int j = 0; j < 6 * is->nblk; j++) s->v_work[j] = s->V_bar[6 * f->blk_body[is->blk0 + j / 6] + j % 6];
+    return ti_staggered_vjp(ws->staggered, &problem, rounds, f->rounds + (size_t)rounds * 3 * (size_t)is->con0,
+                            s->v_work, s->lambda_bar + 3 * is->con0, reverse_stage, &context);
+}
+
 /* ---- contacts ---- */
 
 /* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point, and what a bounce adds. */
@@ -126,7 +170,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, const ti_island 
     const ti_con *c = &f->con[i];
     int at = 6 * ws->blk_at[body];
     q->n = 0;
-    for (int k = 0; k < is->npoint; k++) {
+    for (int k = 0; !is_unrolled(ws) && k < is->npoint; k++) {
         q->of[q->n++] = (ti_row_product){f->lambda[k] + 3 * i, s->y[k] + at};
         q->of[q->n++] = (ti_row_product){s->c_bar[k] + 3 * i, f->v[k] + at};
     }
@@ -162,9 +206,9 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     const int *at = ws->model->pair[c->pair].material;
-    double ref_bar = 0, frame_bar[12] = {0};
+    double ref_bar = s->ref_bar[i], *frame_bar = s->frame_bar + 12 * i;
     products q;
-    for (int k = 0; k < is->npoint; k++) ref_bar += s->c_bar[k][3 * i + 2];
+    for (int k = 0; !is_unrolled(ws) && k < is->npoint; k++) ref_bar += s->c_bar[k][3 * i + 2];
     ti_reference r = ti_frame_reference(ws, c, p);
     double gap_bar = ref_bar * r.ref_gap + s->tau_bar[i] * r.tau_gap;
     double uf_bar = ref_bar * r.ref_uf + s->tau_bar[i] * r.tau_uf;
@@ -204,14 +248,16 @@ tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const d
     reverse_integration(ws, &f, xnext_bar);
     reverse_impacts(ws, &f);
     memset(s->mu_bar, 0, sizeof(double) * (size_t)f.ncon);
+    memset(s->ref_bar, 0, sizeof(double) * (size_t)f.ncon);
+    memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f.ncon);
     for (int i = 0; i < f.nisland; i++) {
-        status = reverse_island(ws, &f, i);
+        status = is_unrolled(ws) ? reverse_rounds(ws, &f, i) : reverse_island(ws, &f, i);
         if (status < 0) return status;
     }
     memset(s->geom_bar, 0, 9 * sizeof(double) * (size_t)m->size.ngeom);
     for (int n = 0; n < f.nisland; n++)
         for (int i = f.island[n].con0; i < f.island[n].con0 + f.island[n].ncon; i++)
-            if (f.mode[i] != TRIBO_BREAK) reverse_contact(ws, &f, &f.island[n], i, p, p_bar);
+            if (f.mode[i] != TRIBO_BREAK || is_unrolled(ws)) reverse_contact(ws, &f, &f.island[n], i, p, p_bar);
     for (int g = 0; f.ncon > 0 && g < m->size.ngeom; g++)
         ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
 

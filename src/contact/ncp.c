@@ -459,6 +459,16 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
     return info->residual < (o->tol > 0 ? o->tol : 1e-10) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
+tribo_status ti_ncp_measure(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s,
+                            tribo_contact_info *info) {
+    if (!ti_ncp_prepare(ws, p)) return TRIBO_E_NONFINITE;
+    memset(info, 0, sizeof *info);
+    info->residual = ti_ncp_residual(ws, p, s->v, s->lambda);
+    info->rung = TRIBO_RUNG_STAGGERED;
+    margins(ws, p, s, info);
+    return TRIBO_OK;
+}
+
 /* ---------------------------------------------------------------- derivatives */
 
 /* What the points of a problem have in common. */

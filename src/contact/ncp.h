@@ -28,7 +28,6 @@ typedef struct ti_ncp_problem {
 
 typedef struct ti_ncp_options {
     double tol; /* on the relative NCP residual */
-    int rounds; /* > 0: that many rounds of staggered projections and nothing else (the paper's) */
     bool warm;  /* lambda and mode hold a start */
 } ti_ncp_options;
 
@@ -58,6 +57,9 @@ void ti_ncp_ws_free(ti_ncp_ws *ws);
 /* Solve; s's arrays must be set. The result depends on the problem (and the start, if options.warm) only. */
 tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
                           tribo_contact_info *info);
+
+/* Residual and margin of what another solver put into s->lambda, s->v and s->mode. */
+tribo_status ti_ncp_measure(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, tribo_contact_info *info);
 
 /* Linearise at point k of s and factor:  M dv - J' dlambda = r,  A dlambda + B (J dv + dc) + law_mu dmu = 0.
  * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next call

@@ -2,7 +2,8 @@
 #include "forward/frame.h"
 #include <tribo/grad.h>
 
-void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int ncon, int nisland, int nblk) {
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, int ncon, int nisland,
+                     int nblk) {
     f->ncon = ncon, f->nisland = nisland, f->nblk = nblk;
     TI_CARVE(arena, f->x, size->nx);
     TI_CARVE(arena, f->u, size->nu);
@@ -14,6 +15,7 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
         TI_CARVE(arena, f->v[k], 6 * nblk);
     }
     TI_CARVE(arena, f->mode, ncon);
+    TI_CARVE(arena, f->rounds, 3 * rounds * ncon);
 }
 
 ti_ncp_solution ti_frame_solution(const ti_frame *f, int i) {
@@ -39,7 +41,7 @@ struct tribo_tape {
     tribo_allocator alloc;
     size_t bytes;
     const tribo_model *model;
-    int max_steps, nsteps;
+    int max_steps, nsteps, rounds;
     size_t capacity, used;
     double dt;
     double *p;         /* (np) of every record */
@@ -47,17 +49,17 @@ struct tribo_tape {
     char *data;        /* (capacity) */
 };
 
-static size_t record_bytes(const tribo_sizes *size, int ncon, int nisland, int nblk) {
+static size_t record_bytes(const tribo_sizes *size, int rounds, int ncon, int nisland, int nblk) {
     ti_arena a = {0};
     ti_frame f;
-    ti_frame_layout(&a, &f, size, ncon, nisland, nblk);
+    ti_frame_layout(&a, &f, size, rounds, ncon, nisland, nblk);
     return a.used;
 }
 
 size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
     const tribo_sizes *size = &ws->model->size;
     int nblk = size->nbody;
-    return (size_t)max_steps * record_bytes(size, ncon, nblk < ncon ? nblk : ncon, nblk);
+    return (size_t)max_steps * record_bytes(size, ws->options.rounds, ncon, nblk < ncon ? nblk : ncon, nblk);
 }
 
 static void tape_layout(ti_arena *a, tribo_tape *t) {
@@ -68,7 +70,11 @@ static void tape_layout(ti_arena *a, tribo_tape *t) {
 
 tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes, tribo_tape **tape) {
     if (!ws || !tape || max_steps < 1) return TRIBO_E_ARG;
-    tribo_tape t = {.alloc = ws->alloc, .model = ws->model, .max_steps = max_steps, .dt = ws->options.dt};
+    tribo_tape t = {.alloc = ws->alloc,
+                    .model = ws->model,
+                    .max_steps = max_steps,
+                    .dt = ws->options.dt,
+                    .rounds = ws->options.rounds};
     t.capacity = max_bytes ? max_bytes : tribo_tape_bytes(ws, max_steps, ws->options.ncon_max);
     ti_arena a = {.used = sizeof t};
     tape_layout(&a, &t);
@@ -99,14 +105,14 @@ int tribo_tape_steps(const tribo_tape *tape) {
 
 tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p) {
     const tribo_sizes *size = &ws->model->size;
-    if (t->model != ws->model || t->dt != ws->options.dt) return TRIBO_E_ARG;
+    if (t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds) return TRIBO_E_ARG;
     size_t np = sizeof(double) * (size_t)size->np;
     if (t->nsteps == t->max_steps) return TRIBO_E_CAPACITY;
     if (t->nsteps && memcmp(t->p, p, np) != 0) return TRIBO_E_ARG;
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
-    if (t->used + record_bytes(size, f->ncon, f->nisland, f->nblk) > t->capacity) return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, size, f->ncon, f->nisland, f->nblk);
+    if (t->used + record_bytes(size, t->rounds, f->ncon, f->nisland, f->nblk) > t->capacity) return TRIBO_E_CAPACITY;
+    ti_frame_layout(&a, &to, size, t->rounds, f->ncon, f->nisland, f->nblk);
     if (t->nsteps == 0) memcpy(t->p, p, np);
     t->record[t->nsteps++] = (ti_record){t->used, f->ncon, f->nisland, f->nblk};
     t->used = a.used;
@@ -122,14 +128,17 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
         memcpy(to.v[k], f->v[k], 6 * nb * d);
     }
     memcpy(to.mode, f->mode, nc);
+    memcpy(to.rounds, f->rounds, (size_t)t->rounds * 3 * nc * d);
     return TRIBO_OK;
 }
 
 tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_frame *f, const double **p) {
-    if (!t || t->model != ws->model || t->dt != ws->options.dt || k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
+    if (!t || t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds || k < 0 ||
+        k >= t->nsteps)
+        return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, &ws->model->size, r->ncon, r->nisland, r->nblk);
+    ti_frame_layout(&a, f, &ws->model->size, t->rounds, r->ncon, r->nisland, r->nblk);
     *p = t->p;
     return TRIBO_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "collide/broad.h"
 #include "contact/ncp.h"
+#include "contact/staggered.h"
 #include "forward/touching.h"
 
 enum { TI_BROAD_FROM = 256 };       /* pairs of geoms; below, a look at each is cheaper than a broad phase */
@@ -26,10 +27,12 @@ typedef struct ti_frame {
     double *lambda[TI_NCP_POINTS + 1]; /* (3 ncon) */
     double *v[TI_NCP_POINTS + 1];      /* (6 nblk) */
     unsigned char *mode;               /* (ncon) tribo_mode */
+    double *rounds;                    /* (options.rounds,3 ncon) impulses after each, island after island */
 } ti_frame;
 
 /* Lay out (or measure) a frame of these sizes. */
-void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int ncon, int nisland, int nblk);
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, int ncon, int nisland,
+                     int nblk);
 
 struct tribo_ws {
     tribo_allocator alloc;
@@ -38,6 +41,7 @@ struct tribo_ws {
     tribo_options options;
     tribo_step_info info;
     ti_ncp_ws *ncp;
+    ti_staggered_ws *staggered; /* NULL unless options.rounds > 0 */
 
     ti_link *link;   /* (nbody) */
     ti_shape *shape; /* (ngeom) */
@@ -78,6 +82,7 @@ typedef struct ti_scratch {
     double *D_bar, *V_bar, *Y;                                    /* (nbody,6) */
     double *geom_bar;                                             /* (ngeom,9) */
     double *lambda_bar, *tau_bar, *mu_bar;                        /* (3 ncon), (ncon), (ncon) */
+    double *ref_bar, *frame_bar;                                  /* (ncon), (ncon,12): of stages that are gone */
     double *y[TI_NCP_POINTS], *c_bar[TI_NCP_POINTS];              /* (6 nbody), (3 ncon) */
     double *v_work, *l_work, *mu_work;                            /* (6 nbody), (3 ncon), (ncon) */
     double *sweep[2];                                             /* (ndx) */

@@ -24,6 +24,8 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->lambda_bar, 3 * nc);
     TI_CARVE(a, s->tau_bar, nc);
     TI_CARVE(a, s->mu_bar, nc);
+    TI_CARVE(a, s->ref_bar, nc);
+    TI_CARVE(a, s->frame_bar, 12 * nc);
     TI_CARVE(a, s->v_work, 6 * nb);
     TI_CARVE(a, s->l_work, 3 * nc);
     TI_CARVE(a, s->mu_work, nc);
@@ -60,7 +62,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
         TI_CARVE(a, w->high, s->ngeom);
         ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
     }
-    ti_frame_layout(a, &w->frame, s, nc, nb, nb);
+    ti_frame_layout(a, &w->frame, s, w->options.rounds, nc, nb, nb);
     TI_CARVE(a, w->width, nb);
     TI_CARVE(a, w->voff, nb);
     TI_CARVE(a, w->moff, nb);
@@ -117,7 +119,10 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     ws_layout(&a, &w);
     int nb = m->size.nbody, nc = w.options.ncon_max;
     s = ti_ncp_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.ncp);
+    if (s == TRIBO_OK && w.options.rounds > 0)
+        s = ti_staggered_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {
+        ti_ncp_ws_free(w.ncp);
         ti_free(&w.alloc, block, w.bytes);
         return s;
     }
@@ -130,6 +135,7 @@ void tribo_ws_free(tribo_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
     ti_ncp_ws_free(ws->ncp);
+    ti_staggered_ws_free(ws->staggered);
     ti_free(&a, ws, ws->bytes);
 }
 
@@ -217,16 +223,37 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     return changed;
 }
 
+/* By the given rounds of staggered projections. The implicit reverse and the forward tangents are those of the solution
+ * which they approach: its points and modes are found first and kept. */
+static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_ncp_solution *s,
+                                    tribo_contact_info *info) {
+    ti_ncp_problem problem = ti_step_island(ws, f, k);
+    ti_ncp_options o = {.tol = ws->options.tol};
+    unsigned char *mode = (unsigned char *)ws->scratch->mu_work;
+    int rounds = ws->options.rounds;
+    tribo_status status = ti_ncp_solve(ws->ncp, &problem, &o, s, info);
+    if (status < 0) return status;
+    double *kept = f->rounds + (size_t)rounds * 3 * (size_t)f->island[k].con0;
+    status = ti_staggered_solve(ws->staggered, &problem, rounds, kept, s->lambda, s->v, mode);
+    tribo_status measured = status < 0 ? status : ti_ncp_measure(ws->ncp, &problem, s, info);
+    return measured < 0 ? measured : status;
+}
+
+static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, ti_ncp_solution *s, tribo_contact_info *info) {
+    if (ws->options.rounds > 0) return solve_by_rounds(ws, f, k, s, info);
+    ti_ncp_problem problem = ti_step_island(ws, f, k);
+    ti_ncp_options o = {.tol = ws->options.tol, .warm = ws->options.warm_start};
+    return ti_ncp_solve(ws->ncp, &problem, &o, s, info);
+}
+
 static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
     tribo_status worst = TRIBO_OK;
     for (int k = 0; k < f->nisland; k++) {
         ti_island *is = &f->island[k];
-        ti_ncp_options o = {.tol = ws->options.tol, .rounds = ws->options.rounds, .warm = ws->options.warm_start};
         tribo_contact_info one;
         do {
-            ti_ncp_problem problem = ti_step_island(ws, f, k);
             ti_ncp_solution s = ti_frame_solution(f, k);
-            tribo_status status = ti_ncp_solve(ws->ncp, &problem, &o, &s, &one);
+            tribo_status status = solve_island(ws, f, k, &s, &one);
             if (status < 0) return status;
             if (status > worst) worst = status;
             is->npoint = s.npoint;
