@@ -1,11 +1,11 @@
 /* contact.h -- one frictional contact problem by itself: impulses from inertia, Jacobian and free velocity.
  *
  *     M (v - vfree) = J' lambda,   c = J v + ref
- *     K_mu contains lambda, orthogonal to c + (0, 0, mu |c_t|), which lies in the dual cone     (docs/math.md)
+ *     K_mu contains lambda, orthogonal to c + (0, 0, mu |c_t|), which lies in the dual cone     docs/math.md eq. (34)
  *
  * Rows of J, c and lambda are three a contact: two tangents, then the normal (t1, t2, n).
  * Where friction and redundancy leave several solutions, the one returned is the limit of a vanishing compliance,
- * equal at all normals: unique, continuous along a motion, differentiable.
+ * equal at all normals: unique, continuous along a motion, differentiable. docs/math.md eq. (35).
  */
 #ifndef TRIBO_CONTACT_H
 #define TRIBO_CONTACT_H
@@ -41,8 +41,8 @@ typedef struct tribo_contact_problem {
 
 /** How a solve went. */
 typedef struct tribo_contact_info {
-    double residual; /**< relative NCP residual, dimensionless: docs/math.md */
-    double margin;   /**< distance to the nearest change of mode, dimensionless; 0 at a kink */
+    double residual; /**< relative NCP residual, dimensionless: docs/math.md eq. (37) */
+    double margin;   /**< distance to the nearest change of mode, dimensionless, 0 at a kink: docs/math.md eq. (46) */
     int iterations;  /**< linear systems factored, all rungs together */
     int ndegenerate; /**< contacts at the edge of two modes: the gradient is one element of a set there */
     tribo_rung rung; /**< the highest rung used */
@@ -67,7 +67,8 @@ TRIBO_API void tribo_contact_ws_free(tribo_contact_ws *ws);
 TRIBO_API TRIBO_CHECK tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol,
                                                        double *lambda, double *v, tribo_contact_info *info);
 
-/** Reverse of the last solve on ws, with the same problem: the implicit gradient of (lambda, v).
+/** Reverse of the last solve on ws, with the same problem: the implicit gradient of (lambda, v). docs/math.md
+ *  eq. (61), (63).
  *  @param lambda_bar (3 nc) dL/dlambda, NULL = 0
  *  @param v_bar      (nv) dL/dv, NULL = 0
  *  @param vfree_bar  [in,out] (nv) += ; NULL = skip

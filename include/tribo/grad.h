@@ -26,7 +26,7 @@ TRIBO_API void tribo_tape_rewind(tribo_tape *tape);
 /** Records on the tape. */
 TRIBO_API int tribo_tape_steps(const tribo_tape *tape);
 
-/** Reverse sweep over the whole tape, T steps: L = sum_k l_k(x_k).
+/** Reverse sweep over the whole tape, T steps: L = sum_k l_k(x_k); docs/math.md, The reverse of a step.
  *  @param lx     (T+1,ndx) dl_k/dx_k, tangent
  *  @param x0_bar [in,out] (ndx)  += dL/dx_0; NULL = skip
  *  @param u_bar  [in,out] (T,nu) += dL/du_k; NULL = skip
@@ -62,7 +62,7 @@ TRIBO_API void tribo_checkpoint_free(tribo_checkpoint *c);
 /** Forward steps that differentiating T steps takes, the T recorded ones among them; the least that can be had. */
 TRIBO_API long tribo_checkpoint_steps(int T, int snapshots);
 /** The longest rollout no step of which is advanced over more than `sweeps` times before it is recorded:
- *  C(snapshots + sweeps, snapshots), or LONG_MAX if that is larger. */
+ *  C(snapshots + sweeps, snapshots), or LONG_MAX if that is larger. docs/math.md eq. (65). */
 TRIBO_API long tribo_checkpoint_reach(int snapshots, int sweeps);
 
 /** Gradient of a rollout by recomputation from stored states: the same bits as tribo_backward() on a full tape.

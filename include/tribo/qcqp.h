@@ -3,8 +3,8 @@
  *     QP    min 1/2 x'Px + q'x   s.t. x >= 0
  *     QCQP  min 1/2 x'Px + q'x   s.t. |x_i| <= r_i, x_i the consecutive pairs of x
  *
- * P is symmetric positive semidefinite; both triangles are read. [LeLidec21] eq. (5)-(8), appendix A.
- * Where the solution is not unique, the one of least norm is returned, whatever the start.
+ * P is symmetric positive semidefinite; both triangles are read. docs/math.md eq. (48)-(52); [LeLidec21] eq. (5)-(8),
+ * appendix A. Where the solution is not unique, the one of least norm is returned, whatever the start.
  */
 #ifndef TRIBO_QCQP_H
 #define TRIBO_QCQP_H
@@ -56,7 +56,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_qcqp_solve(tribo_qcqp_ws *ws, const tri
 /** Reverse of the solution map at x: from x_bar = dL/dx to dL/dq, dL/dr and dL/dP.
  *
  *  Needs the problem and its solution only, any: where it is not unique, the gradient is that of the one of least norm
- *  among those with x's active set. The transposed KKT system is reduced to its active set and factored once.
+ *  among those with x's active set. The transposed KKT system is reduced to its active set and factored once,
+ *  docs/math.md eq. (59).
  *  @param x       (n)  solution
  *  @param x_bar   (n)  dL/dx
  *  @param q_bar   [in,out] (n)   += dL/dq; NULL = skip

@@ -75,7 +75,8 @@ TRIBO_API void tribo_ws_reset(tribo_ws *ws);
 
 /** One step of the dynamics, x_next = f(p, x, u).
  *
- *  Semi-implicit Euler about the centres of mass, hard contact, bounces at their time of impact: docs/math.md.
+ *  Semi-implicit Euler about the centres of mass, hard contact, bounces at their time of impact: docs/math.md
+ *  eq. (5)-(17), (31)-(35).
  *  @param ws     [in,out] with warm_start off its history does not change the result
  *  @param p      (np) physical parameters, tribo_model_params()
  *  @param x      (nx) state

@@ -1,9 +1,10 @@
 /* sysid.h -- identification: the parameters of a model from recorded motion, and what the recordings cannot tell.
  *
- * A fit works in theta, one dimensionless number a free parameter: p = map(theta) keeps every value physical. The loss
- * is the mean of rho(|w r|^2) / 2 over the measured blocks of three numbers (position, rotation, velocity, angular
- * velocity of a body in a row), r = simulated minus measured. Drive a fit with tribo_sysid_iterate(), an iteration a
- * call, or with tribo_sysid_fit(); the best estimate is kept whenever it stops. No number of workers changes a bit.
+ * A fit works in theta, one dimensionless number a free parameter: p = map(theta) keeps every value physical,
+ * docs/math.md eq. (67). The loss is the mean of rho(|w r|^2) / 2 over the measured blocks of three numbers (position,
+ * rotation, velocity, angular velocity of a body in a row), r = simulated minus measured. Drive a fit with
+ * tribo_sysid_iterate(), an iteration a call, or with tribo_sysid_fit(); the best estimate is kept whenever it stops.
+ * No number of workers changes a bit.
  */
 #ifndef TRIBO_SYSID_H
 #define TRIBO_SYSID_H
@@ -153,9 +154,9 @@ typedef struct tribo_estimate {
 
 /** Fisher information at the best theta, with what it says of every free parameter.
  *
- *  information = J'WJ / sigma^2, sigma^2 the mean weighted square of the residuals. Where there are at least ten
- *  recordings more than parameters, errors are those of the sandwich J'WJ^-1 (sum of g_i g_i') J'WJ^-1 over recordings
- *  i: residuals along one simulated motion are not independent.
+ *  docs/math.md eq. (70): information = J'WJ / sigma^2, sigma^2 the mean weighted square of the residuals. Where there
+ * are at least ten recordings more than parameters, errors are those of the sandwich J'WJ^-1 (sum of g_i g_i') J'WJ^-1
+ * over recordings i: residuals along one simulated motion are not independent.
  *  @param est         [out] (nfree)
  *  @param information [out] (nfree,nfree) in theta; NULL = skip
  *  @param direction   [out] (nfree,nfree) unit vectors in theta, undetermined ones first; NULL = skip

@@ -1,7 +1,7 @@
 /* checkpoint.c -- gradients of long rollouts in bounded memory: binomial checkpointing [Griewank00].
  *
  * With s states in store, the first of them the start, and no step advanced over more than r times, C(s + r, s) steps
- * can be reversed; the split below spends no more steps than any other schedule does. docs/math.md, Checkpointing.
+ * can be reversed; the split below spends no more steps than any other schedule does. docs/math.md eq. (64), (65).
  */
 #include "forward/frame.h"
 #include <limits.h>

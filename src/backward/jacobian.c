@@ -1,4 +1,4 @@
-/* jacobian.c -- the step's Jacobians A and B, body by body; math.md, The step.
+/* jacobian.c -- the step's Jacobians A and B, body by body; docs/math.md, Jacobians of a step.
  *
  * Velocity and control reach the next state only through the free velocity, so that one panel of solves per body and
  * point does for all its columns: six unit free velocities (P), six displacements of its pose (Q). A body moves the

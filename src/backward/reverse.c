@@ -1,4 +1,5 @@
-/* reverse.c -- the reverse of a recorded step, and of a whole tape: it chains, the derivatives stand elsewhere. */
+/* reverse.c -- the reverse of a recorded step, and of a whole tape: it chains, the derivatives stand elsewhere.
+ * docs/math.md eq. (63). */
 #include "backward/backward.h"
 #include "math/clones.h"
 

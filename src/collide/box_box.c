@@ -65,7 +65,7 @@ static int edge_axes(const poses *p, double margin, int *edge, double *best) {
 /* ---- crossing edges ---- */
 
 /* The two edges along a_i and b_j that face each other, as one contact where they pass closest; none where that is
- * beyond their ends. math.md, Crossing edges. */
+ * beyond their ends. docs/math.md eq. (26). */
 static int cross_edges(const poses *p, int i, int j, double gap, ti_touch *out) {
     int i1 = next[i], i2 = last[i], j1 = next[j], j2 = last[j];
     double l1 = -p->C[i2][j], l2 = p->C[i1][j]; /* a_i x b_j along a_i1 and a_i2 */
@@ -93,7 +93,7 @@ static int cross_edges(const poses *p, int i, int j, double gap, ti_touch *out) 
 }
 
 /* The half of the derivative that belongs to one of the two boxes, at column `at`; e its edge, d that of the other;
- * H = I/2 -+ M and M as in math.md; `side` is -1 for a, 1 for b. */
+ * H = I/2 -+ M and M as in docs/math.md eq. (29); `side` is -1 for a, 1 for b. */
 static void edge_jac(const ti_shape *s, int at, double side, ti_vec n, double gap, int axis, int corner, ti_vec arm,
                      const ti_mat *H, const ti_mat *M, const ti_mat *turn, ti_touch_jac J) {
     ti_put_row(&J[ROW_GAP][at + COL_X], ti_scale(side, n));

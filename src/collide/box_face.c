@@ -147,7 +147,7 @@ int ti_collide_face(const ti_face_pair *f, double margin, int always, ti_touch *
 /* ---- derivatives; n is the outward normal of the reference face ---- */
 
 /* An edge of Q through a side plane of P: c moves along the edge so that it stays in the plane.
- * math.md, A clipped edge. */
+ * docs/math.md eq. (23). */
 static void clip_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, int face, const ti_touch *t, ti_vec n,
                      ti_touch_jac J) {
     int edge = t->feature >> 6 & 3, corner = t->feature >> 8 & 7, side = t->feature >> 11 & 7;
@@ -181,7 +181,7 @@ static void clip_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, i
     ti_half_way(J, n, t->gap, 0, TI_COLLIDE_COLS);
 }
 
-/* A corner of P under a face of Q, along the normal of P's face. math.md, A corner below. */
+/* A corner of P under a face of Q, along the normal of P's face. docs/math.md eq. (24), (25). */
 static void under_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, const ti_touch *t, ti_vec n,
                       ti_touch_jac J) {
     int corner = t->feature >> 6 & 7, face = t->feature >> 9 & 7;

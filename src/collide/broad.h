@@ -29,7 +29,7 @@ void ti_broad_carve(ti_broad *w, ti_arena *m, int n_max, int pairs_max);
 /* Pairs of shapes whose boxes [lo, hi] (n) overlap or touch, in w->pair in ascending order of (a, b).
  *
  * Boxes that are unbounded (planes), or NaN, meet every other. The answer is a function of the arguments alone: neither
- * earlier calls nor the choice of the grid leave a trace in it. math.md, Which pairs.
+ * earlier calls nor the choice of the grid leave a trace in it. docs/math.md, Which pairs.
  *  @param possible (n,n) symmetric, pairs with a negative entry are left out; NULL = all may touch
  *  @return how many, or -1 if n or the pairs do not fit.
  *  Cost: linear in n and in the pairs, while no cell holds many shapes and few are much larger than the mean. */

@@ -153,7 +153,7 @@ static int sphere_box(const ti_shape *a, const ti_shape *b, double margin, ti_to
     return 1;
 }
 
-/* math.md, Sphere and box: N = -n, K projects on the axes beyond which the centre lies, T = (K - NN')/dist. */
+/* docs/math.md eq. (18)-(20): N = -n, K projects on the axes beyond which the centre lies, T = (K - NN')/dist. */
 static void sphere_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
     ti_vec n = t->normal, r = ti_sub(a->x, b->x);
     double nn[3] = {n.x, n.y, n.z}, dist = t->gap + a->size.x;

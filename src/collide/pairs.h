@@ -51,7 +51,7 @@ static inline void ti_half_way(ti_touch_jac J, ti_vec n, double g, int from, int
 
 /* Derivative of a corner of the box Q over a plane with outward normal n (world) that belongs to P; at_p and at_q are
  * the first columns of P and Q, h_p the column of the size the plane moves with, or -1. J starts as zeros; the rows
- * of the normal come out as those of n. math.md, A corner on a face. */
+ * of the normal come out as those of n. docs/math.md eq. (21), (22). */
 void ti_corner_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, int h_p, ti_vec n, int corner, double gap,
                    ti_touch_jac J);
 

@@ -1,4 +1,4 @@
-/* tangents.c -- an orthonormal frame on a contact normal, without branches. docs/math.md, Tangents. */
+/* tangents.c -- an orthonormal frame on a contact normal, without branches. docs/math.md eq. (30). */
 #include "collide/collide.h"
 
 /* The shortest turn from the pole s z (s = 1 above the equator, -1 below) to n, applied to x and s y; a = -1/(s + z).

@@ -3,7 +3,7 @@
  * De Saxce's form: lambda in the friction cone, c + (0, 0, mu |c_t|) in its dual. Normals scaled by mu make both the
  * second-order cone; Nesterov-Todd scaling, Mehrotra's predictor and corrector. |c_t| is smoothed along with the gap.
  * Each step eliminates the cones contact by contact and solves the primal system of every other rung.
- * docs/math.md, "Interior point". In this file components are ordered (normal, t1, t2).
+ * docs/math.md eq. (44), (45). In this file components are ordered (normal, t1, t2).
  */
 #include "contact/workspace.h"
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * F(lambda, c) = 0 is the Alart-Curnier map, c = J v + ref + R lambda with a small compliance R = diag(Rt, Rt, Rn). One
  * linearised contact is  dlambda = -f - D J dv  with  A = dF/dlambda + dF/dc R,  D = A^-1 dF/dc,  f = A^-1 F, all in
- * closed form. docs/math.md, "The contact law".
+ * closed form. docs/math.md eq. (38)-(40).
  */
 #ifndef TI_LAW_H
 #define TI_LAW_H

@@ -212,7 +212,7 @@ typedef struct progress {
     bool done;
 } progress;
 
-/* Extrapolate (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
+/* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
 static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
@@ -412,7 +412,7 @@ static double held_margin(const ti_ncp_problem *p, const ti_ncp_solution *s, int
     return speed > 0 ? speed / (speed + own) : 0;
 }
 
-/* Margins: how far each contact is from another mode, dimensionless. */
+/* Margins, docs/math.md eq. (46): how far each contact is from another mode, dimensionless. */
 static void margins(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, tribo_contact_info *info) {
     double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
     for (int i = 0; i < p->nc; i++) sl = ti_max(sl, fabs(s->lambda[3 * i + 2]));

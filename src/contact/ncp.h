@@ -62,15 +62,16 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
 tribo_status ti_ncp_measure(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, tribo_contact_info *info);
 
 /* Linearise at point k of s and factor:  M dv - J' dlambda = r,  A dlambda + B (J dv + dc) + law_mu dmu = 0.
- * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next call
- * of solve or factor. */
+ * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next
+ * call of solve or factor. */
 tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k);
 /* Forward tangent, for ndir directions at once: r (ndir,nv), dc (ndir,3 nc), dmu (ndir,nc) or NULL
- * -> dv (ndir,nv), dlambda (ndir,3 nc). */
+ * -> dv (ndir,nv), dlambda (ndir,3 nc). docs/math.md eq. (60). */
 void ti_ncp_jvp(ti_ncp_ws *ws, const ti_ncp_problem *p, int ndir, const double *r, const double *dc, const double *dmu,
                 double *dv, double *dlambda);
 /* Reverse, overwriting y (nv), c_bar (3 nc), mu_bar (nc), with y the adjoint of the momentum row: then
- *   vfree_bar += M y,  M_bar -= y (v - vfree)',  J_bar += lambda y' + c_bar v',  ref_bar += c_bar. */
+ *   vfree_bar += M y,  M_bar -= y (v - vfree)',  J_bar += lambda y' + c_bar v',  ref_bar += c_bar.
+ * docs/math.md eq. (61), (63). */
 void ti_ncp_vjp(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v_bar, const double *lambda_bar, double *y,
                 double *c_bar, double *mu_bar);
 

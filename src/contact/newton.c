@@ -19,7 +19,7 @@ void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, co
 typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 
 /* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
- * Returns the merit: squares of F and of the momentum residual, as energies. */
+ * Returns the merit, docs/math.md eq. (42): squares of F and of the momentum residual, as energies. */
 static double evaluate(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda,
                        ti_law_compliance Rc, ti_law_compliance R, int flags) {
     double merit = 0;

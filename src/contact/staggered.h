@@ -2,7 +2,7 @@
  * Algorithm 1.
  *
  * A round is a QP for the normal impulses with the tangential ones held, then a QCQP for the tangential ones with the
- * normal ones held. The tape is the impulses after each round. docs/math.md, "Staggered projections".
+ * normal ones held. The tape is the impulses after each round. docs/math.md eq. (47), (62).
  */
 #ifndef TI_STAGGERED_H
 #define TI_STAGGERED_H

@@ -2,7 +2,7 @@
  *
  * D is block-diagonal, 3x3 a contact and nonsymmetric where a contact slides. K has a block for each velocity block and
  * one for each pair of blocks that a contact joins; blocks are eliminated in a minimum-degree order, with partial
- * pivoting inside a block. docs/math.md, "The contact system".
+ * pivoting inside a block. docs/math.md eq. (41).
  */
 #ifndef TI_SYSTEM_H
 #define TI_SYSTEM_H

@@ -46,7 +46,7 @@ static inline ti_law_compliance ti_ncp_compliance(double R) {
 
 /* Scales of the problem: g, minv, rho, r0. False if something is not finite. */
 bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p);
-/* The relative residual of docs/math.md at (v, lambda), v taken for what it is. */
+/* The relative residual, docs/math.md eq. (37), at (v, lambda), v taken for what it is. */
 double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
 
 /* newton.c: ws->r = J'lambda - M (v - vfree). */

@@ -9,7 +9,7 @@ static void sym_add(double *s, const ti_mat *A) {
     s[5] += A->m[1][2] + A->m[2][1];
 }
 
-/* ---- load: xc = xo + R c, v = vo + R (w x c) ---- */
+/* ---- load: xc = xo + R c, v = vo + R (w x c); docs/math.md eq. (5) ---- */
 
 void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u) {
     l->mass = p[0], l->com = ti_load3(p + 1), l->I = ti_sym(p + 4);
@@ -47,7 +47,8 @@ void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, 
     d->v = ti_add(d->v, ti_mul(&l->R, a));
 }
 
-/* ---- free velocity: m (vf - v) = dt (m g + f),  I (wf - w) + dt wm x I wm = dt torque, wm = (w + wf) / 2 ---- */
+/* ---- free velocity: m (vf - v) = dt (m g + f),  I (wf - w) + dt wm x I wm = dt torque, wm = (w + wf) / 2;
+ * docs/math.md eq. (6)-(8) ---- */
 
 /* d/dwf of the second equation; with -I for +I on its diagonal part it is also d/dw. */
 static ti_mat gyro_matrix(const ti_mat *I, ti_vec wm, double dt, double sign) {
@@ -117,7 +118,7 @@ void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravi
     d->wf = ti_scale(-1, ti_mul(&Ki, e));
 }
 
-/* ---- integrate: R' = R exp(D), xc' = xc + D, xo' = xc' - R'c, vo' = V - R'(W x c) ---- */
+/* ---- integrate: R' = R exp(D), xc' = xc + D, xo' = xc' - R'c, vo' = V - R'(W x c); docs/math.md eq. (17) ---- */
 
 void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R) {
     double e[4];

@@ -1,7 +1,7 @@
 /* link.h -- a free body through one step: its free velocity, its integration, and the derivatives of both.
  *
  * Inside the step a body's velocity is that of its centre of mass (world) and its angular velocity (body), so that its
- * inertia is block-diagonal and nothing depends on where its frame was put. docs/math.md, The step.
+ * inertia is block-diagonal and nothing depends on where its frame was put. docs/math.md eq. (5)-(7), (17).
  */
 #ifndef TI_LINK_H
 #define TI_LINK_H

@@ -1,4 +1,4 @@
-/* link_jac.c -- Jacobians of a link's free velocity and of its integration; math.md, The step. */
+/* link_jac.c -- Jacobians of a link's free velocity and of its integration; docs/math.md eq. (7), (17). */
 #include "dynamics/link.h"
 
 static ti_mat scaled(double s, const ti_mat *A) {

@@ -107,7 +107,7 @@ ti_ncp_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i);
 ti_ncp_solution ti_frame_solution(const ti_frame *f, int i);
 /* Find contacts and sort them into islands: con, island, blk_body of the frame. TRIBO_E_CAPACITY if too many. */
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
-/* Displacement of body b in the step, (6). */
+/* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). */
 void ti_step_displacement(const tribo_ws *ws, const ti_frame *f, double *D);
 /* out (6) = M^-1 in (6) of a link */
 void ti_link_minv(const ti_link *l, const double *in, double *out);

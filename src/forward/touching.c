@@ -79,7 +79,7 @@ bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, i
     return false;
 }
 
-/* ---- rows ---- */
+/* ---- rows: docs/math.md eq. (9), (10) ---- */
 
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
     ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
@@ -127,7 +127,7 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
     }
 }
 
-/* ---- reference velocity ---- */
+/* ---- reference velocity: docs/math.md eq. (11) ---- */
 
 /* Gaps are known no better than this, m: rounding leaves the corners of a face that much out of a
  * plane. Taken at their value they would decide which of several redundant contacts carry the load. */
@@ -156,7 +156,7 @@ static ti_reference staying(double gap, double beta, double slop, double dt, dou
 
 /* In the step's free motion the gap is gap + u0 t + an t^2/2 with u0 = uf - an dt/2: semi-implicit Euler's velocities
  * are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A gap that is
- * slightly negative was hit before the step began: the same formulas, with tau < 0. docs/math.md, Time of impact. */
+ * slightly negative was hit before the step began: the same formulas, with tau < 0. docs/math.md eq. (12)-(15). */
 ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt,
                                   double recovery) {
     ti_reference stay = staying(gap, beta, slop, dt, recovery);

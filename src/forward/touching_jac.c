@@ -1,4 +1,4 @@
-/* touching_jac.c -- how the rows of a contact change with the pose of one of its bodies; math.md, The step.
+/* touching_jac.c -- how the rows of a contact change with the pose of one of its bodies; docs/math.md eq. (9).
  *
  * With r_s the contact point seen from the centre of mass of side s, w_s its angular velocity in the world, and signs
  * -1 on a, +1 on b:  u = sum sign (v_s + w_s x r_s), row j of J v is d_j . u,  J' lambda on s is sign (F, R_s'(r_s x

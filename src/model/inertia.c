@@ -1,4 +1,4 @@
-/* inertia.c -- what a solid weighs and how it turns; which numbers no solid can have. math.md, Inertia of geoms. */
+/* inertia.c -- what a solid weighs and how it turns; which numbers no solid can have. docs/math.md eq. (2)-(4). */
 #include "math/vec.h"
 #include "model/builder.h"
 

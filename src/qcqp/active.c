@@ -1,7 +1,7 @@
 /* active.c -- active sets and their reduced KKT matrix.
  *
  * A contact is free, on its edge (QCQP) or fixed at 0. The points that a set allows to first order are y = base + N t:
- * a free variable has a unit column in N, a contact on its edge its tangent. math.md, QP and QCQP: active sets.
+ * a free variable has a unit column in N, a contact on its edge its tangent. docs/math.md eq. (53).
  */
 #include "qcqp/qcqp.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* admm.c -- the alternating direction method, for the sets that Newton does not find.
  *
  * [LeLidec21] appendix A: proximal term, over-relaxation, spectral choice of rho and its adaptation by powers of the
- * condition number. math.md, QP and QCQP: ADMM.
+ * condition number. docs/math.md eq. (56).
  */
 #include "qcqp/qcqp.h"
 #include <math.h>

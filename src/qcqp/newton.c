@@ -2,7 +2,7 @@
  * it.
  *
  * All but the refinement happens on the problem with eps added to the diagonal: it has one solution, whatever the rank
- * of P, and that tends to the solution of least norm. math.md, QP and QCQP: Newton.
+ * of P, and that tends to the solution of least norm. docs/math.md eq. (54).
  */
 #include "qcqp/qcqp.h"
 #include <math.h>
@@ -71,7 +71,7 @@ double ti_qcqp_note(tribo_qcqp_ws *ws) {
 
 /* Solve on the set found, without regularisation, by refinement with the regularised factor. True if that succeeds.
  * With T = K^-1 eps, a first correction t = T y leaves an error of T^2 y; where K is singular t - 2 T t does too, and
- * it also takes the null space's rounding out of y, on which T is 1. math.md, QP and QCQP: refinement. */
+ * it also takes the null space's rounding out of y, on which T is 1. docs/math.md eq. (55). */
 static bool refine(tribo_qcqp_ws *ws, double tol, bool singular) {
     int n = ws->n, m = ws->m;
     double *y = ws->y, *g = ws->g, *t = ws->t, *t2 = ws->t2, before = HUGE_VAL, enough = 0;

@@ -3,7 +3,7 @@
  * With x = s D y, D diagonal and equal on the two variables of a pair, the problem becomes
  *     min 1/2 y'Sy + b'y,   S = D P D,   b = D q / s,   y >= 0 or |y_i| <= rho_i = r_i / (s d_i),
  * S with diagonal 1 (QP) or diagonal blocks of norm 1 (QCQP), and the largest entry of b or of rho equal to 1. All
- * tolerances are numbers in these variables. math.md, QP and QCQP: scaling.
+ * tolerances are numbers in these variables. docs/math.md eq. (51).
  */
 #ifndef TI_QCQP_H
 #define TI_QCQP_H

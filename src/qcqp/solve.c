@@ -1,7 +1,7 @@
 /* solve.c -- the ladder: a few sweeps, Newton on the active set; from a strongly regularised problem down;
  * an interior point; ADMM.
  *
- * The first rung answers almost every problem of contact. math.md, QP and QCQP: the ladder.
+ * The first rung answers almost every problem of contact. docs/math.md, The ladder of the QP and QCQP.
  */
 #include "qcqp/qcqp.h"
 #include <math.h>

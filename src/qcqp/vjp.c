@@ -1,7 +1,7 @@
 /* vjp.c -- the reverse of the solution map: the transposed KKT system on its active set.
  *
  * With K = N'SN + kappa (symmetric), the solution moves by dy = N K^-1 N' (-db - dS y - S e drho) + e drho, e the
- * outward directions of the edges; the reverse solves one system with K. math.md, QP and QCQP: reverse.
+ * outward directions of the edges; the reverse solves one system with K. docs/math.md eq. (59).
  */
 #include "qcqp/qcqp.h"
 #include <math.h>
@@ -72,7 +72,7 @@ static void remove_null(const tribo_qcqp_ws *ws, double *w, double *t) {
  *
  * With T = K^-1 eps, K^-1 w (1 + T) is right but for T^2. Where K is singular the null space, on which T is 1, has to
  * go first, twice because of rounding, which leaves w (1 - T)^2, and (1 - T)^2 (1 + 3 T) is as good. That is the answer
- * unless T is seen to matter; then refinement follows. math.md, QP and QCQP: refinement. */
+ * unless T is seen to matter; then refinement follows. docs/math.md eq. (55). */
 static void solve_reduced(tribo_qcqp_ws *ws, double pivot, double *w, double *m, double *a, double *Sa) {
     int n = ws->m;
     double *r = ws->y, *t = ws->v2, before = HUGE_VAL;

@@ -1,6 +1,6 @@
 /* lm.c -- Levenberg-Marquardt on the parameters, with the start states that are estimated along eliminated.
  *
- * math.md, Levenberg-Marquardt with start states: each recording's start enters its own rows only, so the normal
+ * docs/math.md eq. (68), (69): each recording's start enters its own rows only, so the normal
  * equations are an arrow, and a start's block is eliminated by itself.
  */
 #include "sysid/sysid.h"

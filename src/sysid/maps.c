@@ -1,7 +1,7 @@
 /* maps.c -- theta to p: dimensionless numbers to physical parameters.
  *
- * Masses and sizes: p = start exp(theta). The six numbers of one inertia together: math.md, Maps that keep parameters
- * physical. Everything else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1).
+ * Masses and sizes: p = start exp(theta). The six numbers of one inertia together: docs/math.md eq. (67). Everything
+ * else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1).
  */
 #include "sysid/sysid.h"
 

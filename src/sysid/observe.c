@@ -1,4 +1,4 @@
-/* observe.c -- what the recordings tell of each parameter, and what they leave open. math.md, Observability. */
+/* observe.c -- what the recordings tell of each parameter, and what they leave open. docs/math.md eq. (70). */
 #include "sysid/sysid.h"
 #include <lapacke.h>
 

@@ -1,4 +1,5 @@
-/* residual.c -- simulated minus measured, on the tangent of the state; robust weighting of its blocks. */
+/* residual.c -- simulated minus measured, on the tangent of the state; robust weighting of its blocks.
+ * docs/math.md eq. (66). */
 #include "math/vec.h"
 #include "sysid/sysid.h"
 
