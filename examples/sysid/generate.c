@@ -80,7 +80,7 @@ static contact *add(contact *list, int *n, const cube *c, int a, int b, const do
     cross(normal, k->t[0], k->t[1]);
     double closing = relative(c, k, k->n);
     k->target = b >= 0 && closing < -0.02 ? -truth_restitution * closing : 0;
-    if (depth > 1e-5) k->target += 0.1 * (depth - 1e-5) / dt;
+    if (depth > 1e-5) k->target = fmax(k->target, 0.1 * (depth - 1e-5) / dt);
     return k;
 }
 
