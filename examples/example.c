@@ -1,15 +1,16 @@
 /* example.c -- see example.h. */
 #include "example.h"
-#include "common.h"
 #include <lbfgs.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void need(tribo_status s, const char *what) {
     if (s == TRIBO_OK) return;
     fprintf(stderr, "%s: %s\n", what, tribo_status_text(s));
-    exit(EXIT_TROUBLE);
+    exit(EXIT_FAILURE);
 }
 
 double *numbers(size_t n) {
@@ -29,6 +30,12 @@ tribo_model *scene(const char *name) {
     return m;
 }
 
+double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 int parameter(const tribo_model *m, const char *name) {
     int i = tribo_param_find(m, name);
     if (i < 0) need(TRIBO_E_ARG, name);
@@ -39,7 +46,7 @@ void figure(const plot *p, const char *folder, const char *name) {
     char path[1024];
     if (!folder) return;
     snprintf(path, sizeof path, "%s/%s.svg", folder, name);
-    if (!plot_write(p, path)) exit(EXIT_TROUBLE);
+    if (!plot_write(p, path)) exit(EXIT_FAILURE);
 }
 
 /* ---- minimising ---- */
@@ -54,7 +61,7 @@ static double by_differences(descent *d, const double *z, double *g) {
     int n = d->o->n;
     memcpy(d->work, z, n * sizeof *z);
     for (int i = 0; i < n; i++) {
-        if (i % 16 == 0 && seconds_now() > d->deadline) break; /* too late for a gradient: what follows stops */
+        if (i % 16 == 0 && seconds() > d->deadline) break; /* too late for a gradient: what follows stops */
         d->work[i] = z[i] + d->step;
         double above = d->o->cost(d->o->context, d->work);
         d->work[i] = z[i] - d->step;
@@ -72,7 +79,7 @@ static lbfgsfloatval_t evaluate(void *context, const lbfgsfloatval_t *z, lbfgsfl
     double cost = d->step > 0 ? by_differences(d, z, g) : d->o->gradient(d->o->context, z, g);
     history *h = d->h;
     if (h->evaluations++ == 0) d->first = cost;
-    h->spent = seconds_now() - d->start_time;
+    h->spent = seconds() - d->start_time;
     if (cost < d->lowest) {
         d->lowest = cost;
         memcpy(d->best, z, n * sizeof *z);
@@ -86,11 +93,11 @@ static int watch(void *context, const lbfgsfloatval_t *z, const lbfgsfloatval_t 
                  lbfgsfloatval_t z_norm, lbfgsfloatval_t g_norm, lbfgsfloatval_t step, int n, int k, int tries) {
     const descent *d = context;
     (void)z, (void)g, (void)z_norm, (void)g_norm, (void)step, (void)n, (void)k, (void)tries;
-    return cost <= d->share * d->first || seconds_now() > d->deadline;
+    return cost <= d->share * d->first || seconds() > d->deadline;
 }
 
 void descend(const objective *o, double step, double share, double budget, double *z, history *h) {
-    double now = seconds_now();
+    double now = seconds();
     descent d = {o, step, share, now + budget, now, 0, INFINITY, numbers(o->n), numbers(o->n), h};
     double *start = numbers(o->n);
     lbfgs_parameter_t options;

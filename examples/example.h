@@ -12,6 +12,8 @@ double *numbers(size_t n);
 tribo_model *scene(const char *name);
 /* Index of a parameter into p; it has to exist. */
 int parameter(const tribo_model *m, const char *name);
+/* Of the monotonic clock. */
+double seconds(void);
 /* Write FOLDER/NAME.svg; nothing where folder is NULL. */
 void figure(const plot *p, const char *folder, const char *name);
 

@@ -7,10 +7,10 @@
  * first guess is a constant push of 7 N along x, which slides from the first step, and the path never turns back.
  *
  * usage: push [FOLDER]      then FOLDER/push-path.svg and FOLDER/push-cost.svg */
-#include "common.h"
 #include "example.h"
 #include <lapacke.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static bool by_differences(task *t, const double *z, double deadline) {
     double at[N], r[N];
     memcpy(at, z, sizeof at), memcpy(r, t->r, sizeof r);
     for (int c = 0; c < N; c++) {
-        if (seconds_now() > deadline) return false;
+        if (seconds() > deadline) return false;
         at[c] = z[c] + step;
         simulate(t, at, NULL);
         for (int i = 0; i < N; i++) t->J[i * N + c] = (t->r[i] - r[i]) / step;
@@ -106,13 +106,13 @@ static void newton(task *t, double damping, double *step) {
 }
 
 static void note(history *h, double start, double cost) {
-    h->spent = h->seconds[h->n] = seconds_now() - start;
+    h->spent = h->seconds[h->n] = seconds() - start;
     h->cost[h->n++] = cost;
 }
 
 /* Levenberg-Marquardt until the cost is 1e-12 of the start's or the budget is spent. z becomes the best. */
 static void follow(task *t, bool differences, double budget, double *z, history *h) {
-    double start = seconds_now(), damping = 1e-8, step[N], trial[N], cost = simulate(t, z, t->tape), first = cost;
+    double start = seconds(), damping = 1e-8, step[N], trial[N], cost = simulate(t, z, t->tape), first = cost;
     h->n = 0;
     note(h, start, cost);
     while (cost > 1e-12 * first && h->n < 200) {
@@ -134,7 +134,7 @@ static void follow(task *t, bool differences, double budget, double *z, history 
         note(h, start, cost);
         if (h->spent > budget) break;
     }
-    h->spent = seconds_now() - start;
+    h->spent = seconds() - start;
 }
 
 /* Minimise from a constant push, which slides from the first step. @return share of the start's cost that is left. */
