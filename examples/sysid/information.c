@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define FLOOR 1e-3 /* zero has no place on a logarithmic axis */
+
 enum { NUMBER = 3, ROWS = 81, FIRST = 5, NFREE = 3 };
 static const char *const names[NFREE] = {"floor/friction", "cube/mass", "impact/restitution"};
 static const double truth[NFREE] = {0.2, 0.6, 0.5};
@@ -25,8 +27,7 @@ int main(int argc, char **argv) {
         part.n = rows;
         fit(m, &part, 1, NFREE, names, truth, tribo_default_sysid(), 0, f + rows);
         last = time[n] = whole.time[rows - 1];
-        for (int k = 0; k < NFREE; k++)
-            eigenvalue[k][n] = f[rows].eigenvalue[k] > 0 ? f[rows].eigenvalue[k] : (double)NAN;
+        for (int k = 0; k < NFREE; k++) eigenvalue[k][n] = fmax(f[rows].eigenvalue[k], FLOOR);
         if (!met && f[rows].undetermined < NFREE - 1) met = rows;
     }
     const fitted *before = f + met - 1, *after = f + ROWS;
@@ -44,7 +45,7 @@ int main(int argc, char **argv) {
                             {"smallest", time, eigenvalue[0], n, PLOT_LINE_DOTS, 0}};
     plot p = {.title = "Eigenvalues of the Fisher information of friction, mass and restitution",
               .x_label = "recorded time (s)",
-              .y_label = "information",
+              .y_label = "information (drawn at least 1e-3)",
               .series = s,
               .nseries = NFREE,
               .log_y = true};

@@ -39,6 +39,11 @@ static void push(fitted *f) {
         printf("push_from_%g %.9f\npush_iterations_from_%g %d\n", starts[i], f[i].estimate->estimate, starts[i],
                f[i].n - 1);
     }
+    fitted stuck = {0}; /* mu m g > 8 N: the cube does not move at all, and nothing says where to go */
+    const double heavy = 5;
+    fit(m, &pushed, 1, 1, &name, &heavy, tribo_default_sysid(), 100, &stuck);
+    printf("stuck_start_stays %.9g\nstuck_start_identifiable %d\n", stuck.estimate->estimate,
+           stuck.estimate->identifiable);
     recording_free(&pushed);
     free(p), free(x0), free(force);
     tribo_model_free(m);
