@@ -43,18 +43,21 @@ static void line(int n, const double *t, const double *y, double *a, double *b) 
  * `friction`, the other rests. The rows before they meet give the rest. A cube put down as crookedly as it was measured
  * would rattle. */
 static void start(int n, const double *time, double *x, int nx, double friction) {
-    double y[3][SLIDE_MAX], yaw[2] = {0}, rest[2] = {0}, speed[2];
+    double along[SLIDE_MAX], yaw[2] = {0}, side[2] = {0}, rest = 0;
     int m = 0, nq = 14;
-    for (; m < n && m < SLIDE_MAX && x[m * nx] < -0.22; m++) {
+    for (; m < n && m < SLIDE_MAX && x[m * nx] < -0.235; m++) {
         const double *q = x + m * nx;
-        y[0][m] = q[0] + friction * 9.81 * time[m] * time[m] / 2, y[1][m] = q[1];
-        for (int b = 0; b < 2; b++) yaw[b] += 2 * atan2(q[7 * b + 6], q[7 * b + 3]), rest[b] += q[7 + b];
+        along[m] = q[0] + friction * 9.81 * time[m] * time[m] / 2;
+        rest += q[7];
+        for (int b = 0; b < 2; b++) yaw[b] += 2 * atan2(q[7 * b + 6], q[7 * b + 3]), side[b] += q[7 * b + 1];
     }
     for (int i = nq; i < nx; i++) x[i] = 0;
-    for (int i = 0; i < 2; i++) line(m, time, y[i], x + i, speed + i), x[nq + i] = speed[i], x[7 + i] = rest[i] / m;
+    line(m, time, along, x, x + nq);
+    x[7] = rest / m;
     for (int b = 0; b < 2; b++) {
         double *q = x + 7 * b;
-        q[2] = 0.1, q[3] = cos(yaw[b] / m / 2), q[4] = q[5] = 0, q[6] = sin(yaw[b] / m / 2);
+        q[1] = side[b] / m, q[2] = 0.1;
+        q[3] = cos(yaw[b] / m / 2), q[4] = q[5] = 0, q[6] = sin(yaw[b] / m / 2);
     }
 }
 
@@ -115,14 +118,16 @@ void fit(const tribo_model *m, const tribo_recording *rec, int nrec, int nfree, 
     tribo_sysid_free(s);
 }
 
-/* One fit of two parameters. Where friction is one of them the starts of the cubes follow it: fitted again, twice. */
+/* One fit of two parameters. Where friction is one of them the starts of the cubes follow it: fitted again. */
 static void fit_collisions(const tribo_model *m, const char *const names[2], const double *from, fitted *f) {
     bool friction = strcmp(names[0], "floor/friction") == 0;
     double at[2] = {from[0], from[1]};
-    for (int round = 0; round < (friction ? 3 : 1); round++) {
+    for (int round = 0; round < (friction ? 2 : 1); round++) {
         tribo_recording rec[COLLISIONS];
         for (int i = 0; i < COLLISIONS; i++) rec[i] = recorded(m, i + 1, friction ? at[0] : 0.2);
-        fit(m, rec, COLLISIONS, 2, names, at, tribo_default_sysid(), 60, f);
+        tribo_sysid_def def = tribo_default_sysid();
+        def.workers = 2;
+        fit(m, rec, COLLISIONS, 2, names, at, def, 30, f);
         for (int k = 0; k < 2; k++) at[k] = f->estimate[k].estimate;
         for (int i = 0; i < COLLISIONS; i++) recording_free(rec + i);
     }
@@ -132,27 +137,28 @@ void two_of_a_collision(const char *const names[2], const double truth[2], const
                         const char *folder, const char *figure_name) {
     static fitted f[STARTS];
     plot_series s[STARTS + 1];
+    int nstarts = folder ? STARTS : 2;
     tribo_model *m = scene("collision");
-    for (int i = 0; i < STARTS; i++) {
+    for (int i = 0; i < nstarts; i++) {
         fit_collisions(m, names, starts[i], f + i);
         s[i] = (plot_series){i ? NULL : "from each start", f[i].value[0], f[i].value[1], f[i].n, PLOT_LINE_DOTS, i + 1};
         printf("iterations/%d %d\nloss/%d %.4g\n", i + 1, f[i].n - 1, i + 1, f[i].loss[f[i].n - 1]);
     }
     for (int k = 0; k < 2; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (int i = 0; i < STARTS; i++) {
+        for (int i = 0; i < nstarts; i++) {
             low = fmin(low, f[i].estimate[k].estimate);
             high = fmax(high, f[i].estimate[k].estimate);
         }
         printf("%s %.6f\n%s/std_error %.2g\n%s/spread_over_starts %.2g\n", names[k], f[0].estimate[k].estimate,
                names[k], f[0].estimate[k].std_error, names[k], high - low);
     }
-    s[STARTS] = (plot_series){"truth", truth, truth + 1, 1, PLOT_DOTS, 7};
+    s[nstarts] = (plot_series){"truth", truth, truth + 1, 1, PLOT_DOTS, 7};
     plot p = {.title = "Two parameters from six recorded collisions",
               .x_label = names[0],
               .y_label = names[1],
               .series = s,
-              .nseries = STARTS + 1};
+              .nseries = nstarts + 1};
     figure(&p, folder, figure_name);
     tribo_model_free(m);
 }

@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv) {
     static const char *const names[2] = {"floor/friction", "cube/mass"};
-    static const double truth[2] = {0.2, 0.6}, starts[4][2] = {{0.05, 0.2}, {0.05, 2}, {0.5, 0.2}, {0.5, 2}};
+    static const double truth[2] = {0.2, 0.6}, starts[4][2] = {{0.05, 0.2}, {0.5, 2}, {0.05, 2}, {0.5, 0.2}};
     two_of_a_collision(names, truth, starts, argc > 1 ? argv[1] : NULL, "friction_mass");
     return 0;
 }

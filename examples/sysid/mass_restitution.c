@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv) {
     static const char *const names[2] = {"cube/mass", "impact/restitution"};
-    static const double truth[2] = {0.6, 0.5}, starts[4][2] = {{0.2, 0.1}, {0.2, 0.9}, {2, 0.1}, {2, 0.9}};
+    static const double truth[2] = {0.6, 0.5}, starts[4][2] = {{0.2, 0.1}, {2, 0.9}, {0.2, 0.9}, {2, 0.1}};
     two_of_a_collision(names, truth, starts, argc > 1 ? argv[1] : NULL, "mass_restitution");
     return 0;
 }
