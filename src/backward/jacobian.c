@@ -59,7 +59,7 @@ static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *
                         double *dc) {
     const ti_con *c = &f->con[i];
     const ti_scratch *s = ws->scratch;
-    ti_side sides[2] = {{NULL}, {NULL}};
+    ti_side sides[2] = {{0}, {0}};
     for (int side = 0; side < 2; side++) {
         int b = side ? c->b : c->a;
         if (b < 0) continue;
