@@ -1,6 +1,6 @@
 /* jacobian.c -- the step's Jacobians A and B, body by body; docs/math.md, Jacobians of a step.
  *
- * Velocity and control reach the next state only through the free velocity, so that one panel of solves per body and
+ * Velocity and control reach the next state only through the free velocity, so that half a panel of solves per body and
  * point does for all its columns: six unit free velocities (P), six displacements of its pose (Q). A body moves the
  * bodies of its island only.
  */
@@ -8,6 +8,7 @@
 #include "contact/panel.h"
 
 enum { POSE = TI_POSE, COLUMNS = 3 * TI_POSE }; /* of a body: pose, velocity, control */
+enum { HALF = TI_PANEL / 2 };                   /* columns of one body in a panel */
 
 /* Where the two matrices go; either may be NULL. Sums over the points are kept in the rows of the next velocity. */
 typedef struct target {
@@ -43,7 +44,8 @@ static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
     }
 }
 
-/* Columns 0 to 5: a unit free velocity, M; 6 to 11: the pose, whose rotation moves the free velocity too. */
+/* Of a body's twelve columns the first six: a unit free velocity, M; then the pose, whose rotation moves the free
+ * velocity too. */
 static void body_rhs(const ti_link *l, const ti_link_jac *j, double *r) {
     for (int e = 0; e < 3; e++)
         r[TI_PANEL * e + e] = l->mass, ti_store3(r + TI_PANEL * (3 + e) + 3, ti_load3(l->I.m[e]));
@@ -78,8 +80,6 @@ static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *
 
 static void pose_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, int k, double *r,
                      double *dc) {
-    memset(r, 0, sizeof *r * TI_PANEL * 6 * (size_t)is->nblk);
-    memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
     body_rhs(&ws->link[body], &ws->scratch->link_jac[body], r + TI_PANEL * 6 * (ws->blk_at[body] - is->blk0));
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (f->mode[i] == TRIBO_BREAK) continue;
@@ -114,11 +114,16 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
     for (int k = 0; k < is->npoint; k++) {
         tribo_status status = ti_ncp_factor(ws->ncp, &problem, &solution, k);
         if (status < 0) return status;
-        for (int b = 0; b < is->nblk; b++) {
-            int body = f->blk_body[is->blk0 + b];
-            pose_rhs(ws, f, is, body, k, s->r_dot[0], s->c_dot[0]);
-            ti_ncp_panel(ws->ncp, &problem, b, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum);
-            add_panel(ws, f, is, body, is->weight[k], s->v_dot, t);
+        for (int b = 0; b < is->nblk; b += 2) {
+            int pair[2] = {b, b + 1 < is->nblk ? b + 1 : b};
+            memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
+            memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
+            for (int e = b; e <= pair[1]; e++)
+                pose_rhs(ws, f, is, f->blk_body[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
+                         s->c_dot[0] + HALF * (e - b));
+            ti_ncp_panel(ws->ncp, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum);
+            for (int e = b; e <= pair[1]; e++)
+                add_panel(ws, f, is, f->blk_body[is->blk0 + e], is->weight[k], s->v_dot + HALF * (e - b), t);
         }
     }
     return TRIBO_OK;

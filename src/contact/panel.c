@@ -4,9 +4,9 @@
 #include "contact/workspace.h"
 #include "math/clones.h"
 
-/* Four directions; a row of a panel is three of them. */
-typedef double lane __attribute__((vector_size(32), aligned(8), may_alias));
-enum { N = TI_PANEL, LANES = TI_PANEL / 4 };
+/* Eight directions; a row of a panel is three of them. */
+typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
+enum { N = TI_PANEL, LANES = TI_PANEL / 8 };
 
 TI_INLINE lane *row_of(double *X, int r) {
     return (lane *)(void *)(X + N * (size_t)r);
@@ -17,11 +17,9 @@ TI_INLINE const lane *row_in(const double *X, int r) {
 
 /* C (3,LANES) += J (3,w) X (w,N) */
 TI_INLINE void rows_times(int w, const double *J, const double *X, lane (*C)[LANES]) {
-    for (int j = 0; j < w; j++) {
-        const lane *x = row_in(X, j);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < LANES; c++) C[r][c] += J[r * w + j] * x[c];
-    }
+    for (int r = 0; r < 3; r++)
+        for (int j = 0; j < w; j++)
+            for (int c = 0; c < LANES; c++) C[r][c] += J[r * w + j] * row_in(X, j)[c];
 }
 
 /* Y (w,N) += J' L, J (3,w) */
@@ -37,13 +35,13 @@ TI_INLINE int width(const ti_ncp_problem *p, int blk, bool six) {
     return six ? 6 : p->width[blk];
 }
 
-/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0; then only those of block blk count. */
-TI_INLINE void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, bool six, const double *X,
+/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0; then only those of the blocks blk count. */
+TI_INLINE void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, bool six, const double *X,
                         const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
         int a = p->a[i], b = p->b[i], wa = width(p, a, six), wb = b >= 0 ? width(p, b, six) : 0;
-        if (!X && a != blk && b != blk) continue;
+        if (!X && a != blk[0] && b != blk[0] && a != blk[1] && b != blk[1]) continue;
         const double *Jb = J + 3 * (size_t)wa;
         lane C[3][LANES], L[3][LANES];
         for (int r = 0; r < 3; r++)
@@ -127,8 +125,8 @@ TI_INLINE void momentum(const ti_ncp_problem *p, bool six, const double *r, cons
 
 /* K X = r - J'D dc, and one refinement as in ti_ncp_jvp(): impulses restored from X, what is left of the momentum row.
  */
-TI_INLINE void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, bool six, const double *r, const double *dc,
-                     double *X, double *rest) {
+TI_INLINE void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, bool six, const double *r,
+                     const double *dc, double *X, double *rest) {
     size_t n = (size_t)N * p->nv;
     memcpy(X, r, n * sizeof *X);
     impulses(ws, p, blk, six, NULL, dc, X);
@@ -139,17 +137,17 @@ TI_INLINE void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, bool
     for (size_t k = 0; k < n; k++) X[k] += rest[k];
 }
 
-TI_CLONES static void panel_six(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r,
-                                const double *dc, double *X, double *rest) {
+TI_CLONES_WIDE static void panel_six(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r,
+                                     const double *dc, double *X, double *rest) {
     panel(ws, p, blk, true, r, dc, X, rest);
 }
 
-static void panel_any(const ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r, const double *dc,
+static void panel_any(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r, const double *dc,
                       double *X, double *rest) {
     panel(ws, p, blk, false, r, dc, X, rest);
 }
 
-void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r, const double *dc, double *X,
+void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r, const double *dc, double *X,
                   double *rest) {
     if (ws->sys.six)
         panel_six(ws, p, blk, r, dc, X, rest);

@@ -3,13 +3,13 @@
 #define TI_PANEL_H
 #include "contact/ncp.h"
 
-enum { TI_PANEL = 12 }; /* directions, contiguous: a column of twelve numbers a row */
+enum { TI_PANEL = 24 }; /* directions, contiguous: 24 numbers a row, twelve for each of two bodies */
 
 /* With the factors of ti_ncp_factor():  M X - J' L = r,  L = -D (J X + dc).
- *  @param r (nv,12), dc (3 nc,12), zero but at contacts of block blk
- *  @param X [out] (nv,12)
- *  @param rest scratch (nv,12) */
-void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, int blk, const double *r, const double *dc, double *X,
+ *  @param r (nv,24), dc (3 nc,24), which is zero but at contacts of blk[0] and blk[1]
+ *  @param X [out] (nv,24)
+ *  @param rest scratch (nv,24) */
+void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r, const double *dc, double *X,
                   double *rest);
 
 #endif

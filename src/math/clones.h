@@ -7,10 +7,12 @@
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define TI_CLONES __attribute__((target_clones("default", "avx2")))
+#define TI_CLONES_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define TI_CLONES
+#define TI_CLONES_WIDE
 #endif
-/* For what must be compiled with each clone, not beside it. */
+/* TI_CLONES_WIDE is for loops over eight numbers and more. TI_INLINE: to be compiled with each clone, not beside it. */
 #define TI_INLINE static inline __attribute__((always_inline))
 
 #endif
