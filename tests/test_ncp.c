@@ -341,25 +341,28 @@ END_TEST
 
 /* ---------------------------------------------------------------- always there */
 
-static void random_tower(scene *s, uint64_t *rng, double decades) {
+/* noise: gaps that do not fit together, as a step leaves them; then several ways to share the load are nearly right. */
+static void random_tower(scene *s, uint64_t *rng, double decades, double noise) {
     double m[NB];
     int nb = 1 + (int)(1.999999 * (uniform(rng) + 1));
     for (int k = 0; k < nb; k++) m[k] = pow(10, 0.5 * decades * uniform(rng));
     tower(s, nb, 4, m, 0.55 + 0.45 * uniform(rng), *rng | 1);
     for (int k = 0; k < 6 * nb; k++) s->vfree[k] += (k % 6 < 3 ? 0.01 : 0.05) * uniform(rng) * (k % 6 == 2 ? 0.1 : 1);
+    for (int i = 0; i < s->p.nc && noise > 0; i++)
+        s->ref[3 * i + 2] = noise * uniform(rng) * pow(10, -3 * fabs(uniform(rng)));
 }
 
 START_TEST(random_towers_are_solved) {
-    static const double decades[3] = {0.5, 3, 9};
+    static const double decades[4] = {0.5, 3, 9, 0.5}, noise[4] = {0, 0, 0, 1e-6};
     ti_ncp_ws *ws = workspace();
     uint64_t rng = 5;
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         double worst = 0;
         int count[5] = {0}, n = getenv("TRIBO_MANY") ? 2000 : 60;
         for (int k = 0; k < n; k++) {
             scene s;
             answer x;
-            random_tower(&s, &rng, decades[kind]);
+            random_tower(&s, &rng, decades[kind], noise[kind]);
             solve(ws, &s, &x);
             worst = fmax(worst, x.info.residual);
             count[x.info.rung]++;
@@ -368,8 +371,8 @@ START_TEST(random_towers_are_solved) {
                           x.status, x.info.residual);
         }
         if (getenv("TRIBO_VERBOSE"))
-            printf("%g decades: worst residual %.1e, rungs none %d newton %d staggered %d interior %d\n", decades[kind],
-                   worst, count[0], count[2], count[3], count[4]);
+            printf("%g decades, noise %g: worst residual %.1e, rungs none %d newton %d staggered %d interior %d\n",
+                   decades[kind], noise[kind], worst, count[0], count[2], count[3], count[4]);
     }
     ti_ncp_ws_free(ws);
 }

@@ -255,13 +255,14 @@ bool ti_ncp_interior(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, const ti_
         begin(ws, p, R, b->local, cones);
         if (!balance(ws, p, cones)) return false;
     }
-    for (; *done < iterations; ++*done) {
+    bool fine = true;
+    for (; *done < iterations && fine; ++*done) {
         if (mean_gap(cones, p->nc) < rough) break;
-        if (!iterate(ws, p, cones, b)) return false;
+        fine = iterate(ws, p, cones, b);
     }
     impulses(ws, p, cones, ws->lambda);
     memcpy(ws->v, ws->vi, p->nv * sizeof(double));
-    return true;
+    return fine;
 }
 
 size_t ti_ncp_interior_size(void) {

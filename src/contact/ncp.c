@@ -206,10 +206,11 @@ static void iterate_from(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v
     memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
 }
 
-/* What a rung has got to: the residual of what is in s, and whether its modes are the canonical ones. */
+/* What a rung has got to: the residual of what is in s, whether that will do, and whether it is the limit of vanishing
+ * compliance; whether the iterate is on the path there. */
 typedef struct progress {
     double tol, residual;
-    bool done;
+    bool done, canonical, on_path;
 } progress;
 
 /* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
@@ -239,7 +240,7 @@ static void keep_one(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double sh
     keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
     iterate_to(ws, p, s->v, s->lambda);
     memcpy(s->mode, ws->mode, p->nc);
-    g->residual = r;
+    g->residual = r, g->canonical = g->on_path;
 }
 
 /* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
@@ -258,7 +259,7 @@ static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g
         keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
         iterate_to(ws, p, s->v, s->lambda);
         memcpy(s->mode, ws->mode, p->nc);
-        g->residual = r;
+        g->residual = r, g->canonical = true;
     }
     g->done = consistent && r < g->tol;
     iterate_from(ws, p, ws->v1, ws->l1);
@@ -334,39 +335,56 @@ static void anchor(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
 }
 
-/* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
- * ends. */
-static void anchored(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+/* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, so
+ * that they end at a hard solution without a small compliance. The better that goes, the less of it. */
+static void proximal(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
     ti_ncp_problem q = *p;
     q.ref = ws->ref;
-    for (int k = 0; k < 4 && !g->done; k++) {
-        anchor(ws, p, R);
-        if (k == 0 && !ti_ncp_newton(ws, &q, R, 10, 0, CLOSE)) return;
-        if (k > 0 && !ti_ncp_settle(ws, &q, R)) return;
-        double before = g->residual;
+    ti_ncp_choose(ws, p, R);
+    keep_one(ws, p, R, 1, g, s);
+    double pull = 0.1 * ws->r0, before = HUGE_VAL;
+    for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
+        anchor(ws, p, pull);
+        iterate_to(ws, p, ws->vb, ws->lb);
+        if (!ti_ncp_newton(ws, &q, pull, 8, 0, CLOSE)) {
+            if (pull > 10 * ws->r0) break;
+            iterate_from(ws, p, ws->vb, ws->lb);
+            pull *= 5;
+            continue;
+        }
         keep_one(ws, p, R, 1, g, s);
-        if (!(g->residual < before)) return;
-        g->done = g->residual < g->tol;
+        double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+        if (r > 0.3 * before && pull > R) pull *= 0.3;
+        before = r;
     }
+    g->done = g->residual < g->tol;
 }
 
 static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.7, 1, .2, false}, {.5, 1, .3, false},
                                             {.98, 3, 0, true},  {.7, 1, .2, true},  {.5, 1, .3, true}};
 
-static void last_resort(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    for (int b = 0; b < 6; b++) {
+/* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
+ * ends, or next to no impulses at all. */
+static void leave_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+    static const int order[6] = {0, 3, 1, 4, 2, 5};
+    g->on_path = false;
+    for (int k = 0; k < 6 && !g->done; k++) {
         int done = 0;
-        for (double rough = 1e-4; rough > 1e-13 && !g->done; rough *= 1e-2) {
-            if (!ti_ncp_interior(ws, p, 0, boldness + b, rough, &done, 60)) break;
-            anchored(ws, p, R, g, s);
+        bool fine = true;
+        for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
+            fine = ti_ncp_interior(ws, p, 0, boldness + order[k], rough, &done, 60);
+            proximal(ws, p, R, g, s);
         }
+        if (k != 1 || g->done) continue;
+        start(ws, p, NULL);
+        proximal(ws, p, R, g, s);
     }
 }
 
 static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
                     tribo_contact_info *info) {
     double R = 1e-6 * ws->r0;
-    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false};
+    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true};
     if (o->warm) {
         start(ws, p, s->lambda);
         memcpy(ws->mode, s->mode, p->nc);
@@ -391,7 +409,7 @@ static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options
             if (descend_and_finish(ws, p, from, R, 8, &g, s)) return g.residual;
         }
     }
-    last_resort(ws, p, R, &g, s);
+    leave_path(ws, p, R, &g, s);
     return g.residual;
 }
 

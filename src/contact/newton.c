@@ -43,6 +43,11 @@ static double evaluate(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
     return merit;
 }
 
+void ti_ncp_choose(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+    const ti_law_compliance none = {0};
+    evaluate(ws, p, ws->v, ws->lambda, none, ti_ncp_compliance(R), CHOOSE);
+}
+
 void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     int n3 = 3 * p->nc;
     memcpy(ws->dv, ws->r, p->nv * sizeof(double));

@@ -57,6 +57,8 @@ void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p);
  * a full step left the modes as they were and a merit below tol, which settle() can take from there. Below a merit of
  * `free` steps are taken whole. */
 bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol, double free);
+/* newton.c: the modes of the iterate without compliance. */
+void ti_ncp_choose(ti_ncp_ws *ws, const ti_ncp_problem *p, double R);
 /* newton.c: from the solution at compliance R towards that at another, along the tangent of the path. */
 bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to);
 /* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
@@ -72,7 +74,7 @@ typedef struct ti_ncp_boldness {
     bool local; /* each contact scaled by its own mass, or all by the heaviest */
 } ti_ncp_boldness;
 /* interior.c: from *done = 0 or where it stopped, at compliance R, until the gap is below rough or *done
- * iterations are over; the result in ws->v, ws->lambda. False if it broke down. */
+ * iterations are over; the result in ws->v, ws->lambda. False if it broke down, which leaves it where it was. */
 bool ti_ncp_interior(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, const ti_ncp_boldness *b, double rough,
                      int *done, int iterations);
 size_t ti_ncp_interior_size(void); /* of a contact in ws->cones */
