@@ -1,0 +1,19 @@
+#!/bin/sh
+# derivatives.sh SOURCE: every derivative that a header declares is compared with differences by some test.
+# These are reached through another one, named beside them.
+through='
+ti_advance_jvp          tribo_sysid (test_sysid)
+ti_collide_face_jac     ti_collide_jac
+ti_collide_box_box_jac  ti_collide_jac
+ti_corner_jac           ti_collide_jac
+ti_contact_pose_jac     tribo_step_jac (test_jacobian)
+'
+cd "$1" || exit 1
+status=0
+for name in $(cat include/tribo/*.h src/*/*.h | grep -oE '\b(ti|tribo)_[a-z_]*_(vjp|jvp|jac) *\(' | tr -d ' (' | sort -u); do
+    grep -qw "$name" tests/*.c tests/*.h tools/grad_check.c && continue
+    echo "$through" | grep -qw "$name" && continue
+    echo "$name is in no test: give it a row in tests/test_diff_ops.c"
+    status=1
+done
+exit $status

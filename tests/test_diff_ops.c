@@ -1,0 +1,576 @@
+/* test_diff_ops.c -- the table of differentiable functions: value, forward and reverse of each against each other. */
+#include "diff_ops.h"
+#include "forward/frame.h"
+#include "test_main.h"
+#include <tribo/contact.h>
+#include <tribo/grad.h>
+#include <tribo/qcqp.h>
+
+static unsigned random_state;
+static double between(double low, double high) {
+    return low + (high - low) * (op_random(&random_state) + 1) / 2;
+}
+static ti_vec some_vec(double size) {
+    double x = between(-size, size), y = between(-size, size);
+    return ti_vec3(x, y, between(-size, size));
+}
+static void some(double *a, int n, double size) {
+    for (int i = 0; i < n; i++) a[i] = between(-size, size);
+}
+static ti_mat rotation(ti_vec r) {
+    double q[4];
+    ti_quat_exp(r, q);
+    return ti_quat_mat(q);
+}
+/* The rotation vector from A to B, in A's axes (body) or in the world's. */
+static ti_vec turn_body(const ti_mat *A, const ti_mat *B) {
+    ti_mat T = ti_transpose(A), D = ti_matmul(&T, B);
+    ti_vec v = ti_vec3(D.m[2][1] - D.m[1][2], D.m[0][2] - D.m[2][0], D.m[1][0] - D.m[0][1]);
+    double s = ti_norm(v) / 2; /* sin: small turns only */
+    return ti_scale(s > 1e-12 ? asin(s) / (2 * s) : 0.5, v);
+}
+static ti_vec turn_world(const ti_mat *A, const ti_mat *B) {
+    return ti_mul(A, turn_body(A, B));
+}
+
+/* ---- link: reading a state, free velocity, integration ---- */
+
+static const double DT = 0.05; /* long, so that everything it multiplies shows */
+static struct {
+    double p[10], q[7], v[6], u[6], D[6], V[6], next_q[7], next_v[6];
+    ti_vec g;
+    ti_link l;
+    ti_mat R;
+} at_link;
+
+static void link_at(const double *p, const double *dq, const double *dv, const double *g, const double *u, ti_link *l) {
+    double q[7], v[6], f[6], par[10], e[4];
+    for (int i = 0; i < 10; i++) par[i] = at_link.p[i] + p[i];
+    for (int i = 0; i < 3; i++) q[i] = at_link.q[i] + dq[i];
+    ti_quat_exp(ti_load3(dq + 3), e);
+    ti_quat_mul(at_link.q + 3, e, q + 3);
+    for (int i = 0; i < 6; i++) v[i] = at_link.v[i] + dv[i], f[i] = at_link.u[i] + u[i];
+    ti_link_load(l, par, q, v, f);
+    ti_link_free(l, ti_add(at_link.g, ti_load3(g)), DT);
+}
+
+static const double nothing[OP_IN];
+
+static bool draw_link(unsigned seed) {
+    random_state = seed;
+    double *p = at_link.p, e[4];
+    p[0] = between(0.5, 3), some(p + 1, 3, 0.3);
+    for (int i = 0; i < 3; i++) p[4 + i] = between(0.5, 1), p[7 + i] = between(-0.1, 0.1);
+    some(at_link.q, 3, 1), some(at_link.v, 6, 3), some(at_link.u, 6, 5), some(at_link.D, 6, 0.5), some(at_link.V, 6, 2);
+    ti_quat_exp(some_vec(2), e);
+    memcpy(at_link.q + 3, e, sizeof e);
+    at_link.g = some_vec(10);
+    link_at(nothing, nothing, nothing, nothing, nothing, &at_link.l);
+    at_link.R = at_link.l.R;
+    ti_link_integrate(&at_link.l, at_link.D, at_link.V, at_link.next_q, at_link.next_v);
+    return true;
+}
+
+/* p (10), dq (6), dv (6), gravity (3), u (6) -> xc, turn, v, vf, wf */
+static int link_value(const double *d, double *out) {
+    ti_link l;
+    link_at(d, d + 10, d + 16, d + 22, d + 25, &l);
+    ti_store3(out, l.xc), ti_store3(out + 3, turn_body(&at_link.R, &l.R)), ti_store3(out + 6, l.v);
+    ti_store3(out + 9, l.vf), ti_store3(out + 12, l.wf);
+    return 0;
+}
+static void link_jvp(const double *d, double *out) {
+    ti_link_diff t;
+    ti_link_load_jvp(&at_link.l, d + 10, d + 16, d, &t);
+    ti_link_free_jvp(&at_link.l, DT, &t, ti_load3(d + 22), d + 25);
+    ti_store3(out, t.xc), ti_store3(out + 3, t.th), ti_store3(out + 6, t.v);
+    ti_store3(out + 9, t.vf), ti_store3(out + 12, t.wf);
+}
+static void link_vjp(const double *bar, double *d) {
+    ti_link_diff t = {.xc = ti_load3(bar),
+                      .th = ti_load3(bar + 3),
+                      .v = ti_load3(bar + 6),
+                      .vf = ti_load3(bar + 9),
+                      .wf = ti_load3(bar + 12)};
+    ti_vec g = {0, 0, 0};
+    ti_link_free_vjp(&at_link.l, at_link.g, DT, &t, &g, d + 25);
+    ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
+    ti_store3(d + 22, g);
+}
+
+/* p (10), dq (6), dv (6), D (6), V (6) -> dq', dv' */
+static int integrate_value(const double *d, double *out) {
+    ti_link l;
+    double D[6], V[6], q[7], v[6], conjugate[4], r[4];
+    for (int i = 0; i < 6; i++) D[i] = at_link.D[i] + d[22 + i], V[i] = at_link.V[i] + d[28 + i];
+    link_at(d, d + 10, d + 16, nothing, nothing, &l);
+    ti_link_integrate(&l, D, V, q, v);
+    for (int i = 0; i < 4; i++) conjugate[i] = i ? -at_link.next_q[3 + i] : at_link.next_q[3];
+    ti_quat_mul(conjugate, q + 3, r);
+    ti_store3(out, ti_sub(ti_load3(q), ti_load3(at_link.next_q))), ti_store3(out + 3, ti_quat_log(r));
+    memcpy(out + 6, v, sizeof v);
+    return 0;
+}
+static void integrate_jvp(const double *d, double *out) {
+    ti_link_diff t;
+    ti_link_load_jvp(&at_link.l, d + 10, d + 16, d, &t);
+    ti_link_integrate_jvp(&at_link.l, at_link.D, at_link.V, &t, d + 22, d + 28, out, out + 6);
+}
+static void integrate_vjp(const double *bar, double *d) {
+    ti_link_diff t = {0};
+    ti_link_integrate_vjp(&at_link.l, at_link.D, at_link.V, bar, bar + 6, &t, d + 22, d + 28);
+    ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
+}
+
+/* ---- geoms in the world, rows, tangents ---- */
+
+static struct {
+    tribo_model *m;
+    double p[128];
+    ti_link l;
+    ti_shape shape;
+} at_shape;
+
+static bool draw_shape(unsigned seed) {
+    if (!at_shape.m) {
+        tribo_builder *b = tribo_builder_new(NULL);
+        tribo_body_def body = tribo_default_body();
+        tribo_geom_def g = tribo_default_geom();
+        g.shape = TRIBO_BOX, g.size[0] = g.size[1] = g.size[2] = 0.3;
+        tribo_add_geom(b, tribo_add_body(b, &body), &g);
+        if (tribo_build(b, &at_shape.m, NULL) != TRIBO_OK) return false;
+    }
+    draw_link(seed);
+    at_shape.l = at_link.l;
+    tribo_model_params(at_shape.m, at_shape.p);
+    double *g = at_shape.p + at_shape.m->geom[0].p;
+    some(g + TI_P_POS, 3, 0.5), some(g + TI_P_QUAT, 4, 1); /* not of length one: it is normalised where it is used */
+    ti_shapes(at_shape.m, at_shape.p, &at_shape.l, &at_shape.shape);
+    double *q = g + TI_P_QUAT;
+    return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0.2;
+}
+
+/* displacement (3) and turn (3) of the body, size (3), pos (3), quat (4) of the geom -> displacement, turn, size */
+static const int geom_part[3] = {TI_P_SIZE, TI_P_POS, TI_P_QUAT};
+static void geom_numbers(const double *d, double *p) {
+    double *g = p + at_shape.m->geom[0].p;
+    for (int i = 0; i < 10; i++) g[geom_part[i < 6 ? i / 3 : 2] + (i < 6 ? i % 3 : i - 6)] += d[i];
+}
+static int shape_value(const double *d, double *out) {
+    double p[128];
+    ti_link l = at_shape.l;
+    ti_mat E = rotation(ti_load3(d + 3));
+    ti_shape s;
+    memcpy(p, at_shape.p, sizeof p);
+    geom_numbers(d + 6, p);
+    l.xo = ti_add(l.xo, ti_load3(d)), l.R = ti_matmul(&l.R, &E);
+    ti_shapes(at_shape.m, p, &l, &s);
+    ti_store3(out, ti_sub(s.x, at_shape.shape.x)), ti_store3(out + 3, turn_world(&at_shape.shape.R, &s.R));
+    ti_store3(out + 6, s.size);
+    return 0;
+}
+static void shape_jvp(const double *d, double *out) {
+    double p_dot[128] = {0};
+    ti_link_diff t = {.xo = ti_load3(d), .th = ti_load3(d + 3)};
+    geom_numbers(d + 6, p_dot);
+    ti_shape_jvp(at_shape.m, at_shape.p, &at_shape.l, 0, &t, p_dot, out);
+}
+static void shape_vjp(const double *bar, double *d) {
+    double p_bar[128] = {0};
+    ti_link_diff t = {0};
+    ti_shape_vjp(at_shape.m, at_shape.p, &at_shape.l, 0, bar, &t, p_bar);
+    ti_store3(d, t.xo), ti_store3(d + 3, t.th);
+    const double *g = p_bar + at_shape.m->geom[0].p;
+    for (int i = 0; i < 10; i++) d[6 + i] = g[geom_part[i < 6 ? i / 3 : 2] + (i < 6 ? i % 3 : i - 6)];
+}
+
+static struct {
+    ti_con c;
+    ti_link l;
+    double sign;
+} at_rows;
+
+static bool draw_rows(unsigned seed) {
+    draw_link(seed);
+    at_rows.l = at_link.l, at_rows.sign = seed & 1024 ? 1 : -1;
+    at_rows.c = (ti_con){.touch = {.point = some_vec(1), .normal = some_vec(1)}, .t1 = some_vec(1), .t2 = some_vec(1)};
+    return true;
+}
+/* point, t1, t2, n, xc, turn -> J (3,6) */
+static int rows_value(const double *d, double *out) {
+    ti_con c = at_rows.c;
+    ti_link l = at_rows.l;
+    ti_mat E = rotation(ti_load3(d + 15));
+    c.touch.point = ti_add(c.touch.point, ti_load3(d)), c.t1 = ti_add(c.t1, ti_load3(d + 3));
+    c.t2 = ti_add(c.t2, ti_load3(d + 6)), c.touch.normal = ti_add(c.touch.normal, ti_load3(d + 9));
+    l.xc = ti_add(l.xc, ti_load3(d + 12)), l.R = ti_matmul(&l.R, &E);
+    ti_rows(&c, &l, at_rows.sign, out);
+    return 0;
+}
+static void rows_jvp(const double *d, double *out) {
+    ti_link_diff t = {.xc = ti_load3(d + 12), .th = ti_load3(d + 15)};
+    ti_rows_jvp(&at_rows.c, &at_rows.l, at_rows.sign, &t, d, out);
+}
+static void rows_vjp(const double *bar, double *d) {
+    static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    ti_row_product products[3];
+    ti_link_diff t = {0};
+    for (int k = 0; k < 3; k++) products[k] = (ti_row_product){unit[k], bar + 6 * k};
+    ti_rows_vjp(&at_rows.c, &at_rows.l, at_rows.sign, 3, products, &t, d);
+    ti_store3(d + 12, t.xc), ti_store3(d + 15, t.th);
+}
+
+static struct {
+    ti_vec n, a, b;
+    ti_mat D1, D2;
+} at_tangents;
+
+static bool draw_tangents(unsigned seed) {
+    random_state = seed;
+    ti_vec n = some_vec(1);
+    double length = ti_norm(n);
+    if (length < 0.1) return false;
+    at_tangents.n = ti_scale(1 / length, n);
+    ti_tangents(at_tangents.n, &at_tangents.a, &at_tangents.b);
+    ti_tangents_jac(at_tangents.n, &at_tangents.D1, &at_tangents.D2);
+    return at_tangents.n.z > -0.95;
+}
+/* n moved along its two tangents -> t1, t2; the modes are the two halves of the sphere */
+static int tangents_value(const double *d, double *out) {
+    ti_vec n = ti_axpy(ti_axpy(at_tangents.n, d[0], at_tangents.a), d[1], at_tangents.b), t1, t2;
+    ti_tangents(ti_scale(1 / ti_norm(n), n), &t1, &t2);
+    ti_store3(out, t1), ti_store3(out + 3, t2);
+    return n.z >= 0 ? 0 : 1;
+}
+static void tangents_jvp(const double *d, double *out) {
+    ti_vec n = ti_axpy(ti_scale(d[0], at_tangents.a), d[1], at_tangents.b);
+    ti_store3(out, ti_mul(&at_tangents.D1, n)), ti_store3(out + 3, ti_mul(&at_tangents.D2, n));
+}
+static void tangents_vjp(const double *bar, double *d) {
+    ti_vec n = ti_add(ti_tmul(&at_tangents.D1, ti_load3(bar)), ti_tmul(&at_tangents.D2, ti_load3(bar + 3)));
+    d[0] = ti_dot(at_tangents.a, n), d[1] = ti_dot(at_tangents.b, n);
+}
+
+/* ---- the reference velocity ---- */
+
+static struct {
+    double x[6]; /* gap, uf, an, e, beta, slop */
+    ti_reference r;
+} at_ref;
+static const double REF_DT = 0.1, RECOVERY = 1;
+
+static bool draw_ref(unsigned seed) {
+    random_state = seed;
+    double *x = at_ref.x;
+    x[0] = between(-0.2, 0.2), x[1] = between(-3, 1), x[2] = between(-10, 5), x[3] = between(-0.5, 1);
+    x[4] = between(0.1, 1), x[5] = between(0, 0.05);
+    if (x[3] < 0) x[3] = 0;
+    at_ref.r = ti_contact_reference(x[0], x[1], x[2], x[3], x[4], x[5], REF_DT, RECOVERY);
+    return true;
+}
+static int ref_value(const double *d, double *out) {
+    double x[6];
+    for (int i = 0; i < 6; i++) x[i] = at_ref.x[i] + d[i];
+    ti_reference r = ti_contact_reference(x[0], x[1], x[2], x[3], x[4], x[5], REF_DT, RECOVERY);
+    out[0] = r.ref, out[1] = r.tau;
+    if (r.bounce) return 0;
+    if (x[0] >= 0) return 1;
+    return x[0] < -x[5] && x[4] * (x[0] + x[5]) > -RECOVERY * REF_DT ? 2 : -1; /* else ref does not move */
+}
+static void ref_jvp(const double *d, double *out) {
+    const ti_reference *r = &at_ref.r;
+    out[0] = r->ref_gap * d[0] + r->ref_uf * d[1] + r->ref_an * d[2] + r->ref_e * d[3] + r->ref_beta * d[4] +
+             r->ref_slop * d[5];
+    out[1] = r->tau_gap * d[0] + r->tau_uf * d[1] + r->tau_an * d[2];
+}
+static void ref_vjp(const double *bar, double *d) {
+    const ti_reference *r = &at_ref.r;
+    const double ref[6] = {r->ref_gap, r->ref_uf, r->ref_an, r->ref_e, r->ref_beta, r->ref_slop};
+    const double tau[6] = {r->tau_gap, r->tau_uf, r->tau_an, 0, 0, 0};
+    for (int i = 0; i < 6; i++) d[i] = bar[0] * ref[i] + bar[1] * tau[i];
+}
+
+/* ---- pairs of shapes ---- */
+
+static struct {
+    ti_shape s[2];
+    ti_touch touch;
+    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
+} at_pair;
+
+static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
+    random_state = seed;
+    for (int i = 0; i < 2; i++) {
+        ti_shape *s = &at_pair.s[i];
+        s->shape = i ? b : a, s->R = rotation(some_vec(2)), s->x = some_vec(0.2);
+        double x = between(0.3, 0.6), y = between(0.3, 0.6);
+        s->size = ti_vec3(x, y, between(0.3, 0.6));
+    }
+    ti_vec n = ti_col(&at_pair.s[0].R, 2); /* b above a, near enough to touch or nearly */
+    at_pair.s[1].x = ti_axpy(at_pair.s[0].x, a == TRIBO_PLANE ? 0.5 : 0.9, n);
+    ti_touch t[TI_CONTACTS_MAX];
+    int found = ti_collide(&at_pair.s[0], &at_pair.s[1], 1, t);
+    if (found == 0) return false;
+    at_pair.touch = t[seed / 4096 % (unsigned)found];
+    ti_collide_jac(&at_pair.s[0], &at_pair.s[1], &at_pair.touch, at_pair.jac);
+    return true;
+}
+/* displacement, turn (world), size of a and of b -> point, normal, gap of the same feature */
+static int pair_value(const double *d, double *out) {
+    ti_shape s[2] = {at_pair.s[0], at_pair.s[1]};
+    ti_touch t[TI_CONTACTS_MAX];
+    for (int i = 0; i < 2; i++, d += 9) {
+        ti_mat E = rotation(ti_load3(d + 3));
+        s[i].x = ti_add(s[i].x, ti_load3(d)), s[i].R = ti_matmul(&E, &s[i].R),
+        s[i].size = ti_add(s[i].size, ti_load3(d + 6));
+    }
+    int n = ti_collide(&s[0], &s[1], 1, t);
+    for (int k = 0; k < n; k++) {
+        if (t[k].feature != at_pair.touch.feature) continue;
+        ti_store3(out, t[k].point), ti_store3(out + 3, t[k].normal), out[6] = t[k].gap;
+        return 0;
+    }
+    return -1;
+}
+static void pair_jvp(const double *d, double *out) {
+    for (int r = 0; r < TI_COLLIDE_ROWS; r++) {
+        out[r] = 0;
+        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[r] += at_pair.jac[r][j] * d[j];
+    }
+}
+static void pair_vjp(const double *bar, double *d) {
+    for (int j = 0; j < TI_COLLIDE_COLS; j++) {
+        d[j] = 0;
+        for (int r = 0; r < TI_COLLIDE_ROWS; r++) d[j] += at_pair.jac[r][j] * bar[r];
+    }
+}
+#define DRAW_PAIR(name, a, b)                                                                                          \
+    static bool name(unsigned seed) {                                                                                  \
+        return draw_pair(seed, a, b);                                                                                  \
+    }
+DRAW_PAIR(draw_plane_sphere, TRIBO_PLANE, TRIBO_SPHERE)
+DRAW_PAIR(draw_plane_box, TRIBO_PLANE, TRIBO_BOX)
+DRAW_PAIR(draw_sphere_sphere, TRIBO_SPHERE, TRIBO_SPHERE)
+DRAW_PAIR(draw_sphere_box, TRIBO_SPHERE, TRIBO_BOX)
+DRAW_PAIR(draw_box_box, TRIBO_BOX, TRIBO_BOX)
+
+/* ---- the contact problem ---- */
+
+enum { NV = 6 };
+static struct {
+    tribo_contact_ws *ws;
+    double M[NV * NV], J[3 * NV], vfree[NV], mu;
+} at_ncp;
+
+static bool draw_ncp(unsigned seed) {
+    random_state = seed;
+    if (!at_ncp.ws && tribo_contact_ws_new(1, NV, NULL, &at_ncp.ws) != TRIBO_OK) return false;
+    double L[NV * NV];
+    some(L, NV * NV, 0.4), some(at_ncp.J, 3 * NV, 1), some(at_ncp.vfree, NV, 1);
+    for (int i = 0; i < NV; i++)
+        for (int j = 0; j < NV; j++) {
+            at_ncp.M[NV * i + j] = i == j;
+            for (int k = 0; k < NV; k++) at_ncp.M[NV * i + j] += L[NV * i + k] * L[NV * j + k];
+        }
+    at_ncp.mu = between(0.2, 1.5);
+    return true;
+}
+/* vfree (6), mu (1), J (18), M (21) -> v (6), lambda (3); the modes are break, stick, slide */
+static int ncp_solve(const double *d, double *v, double *lambda) {
+    double M[NV * NV], J[3 * NV], vfree[NV], mu = at_ncp.mu + d[6];
+    for (int i = 0; i < NV; i++) vfree[i] = at_ncp.vfree[i] + d[i];
+    for (int i = 0; i < 3 * NV; i++) J[i] = at_ncp.J[i] + d[7 + i];
+    for (int i = 0, k = 25; i < NV; i++)
+        for (int j = 0; j <= i; j++, k++) M[NV * i + j] = M[NV * j + i] = at_ncp.M[NV * i + j] + d[k];
+    tribo_contact_problem p = {.nc = 1, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = &mu};
+    if (tribo_contact_solve(at_ncp.ws, &p, 1e-13, lambda, v, NULL) != TRIBO_OK) return -1;
+    double t = hypot(lambda[0], lambda[1]);
+    return lambda[2] <= 0 ? TRIBO_BREAK : t < mu * lambda[2] * (1 - 1e-9) ? TRIBO_STICK : TRIBO_SLIDE;
+}
+static int ncp_value(const double *d, double *out) {
+    return ncp_solve(d, out, out + NV);
+}
+static void ncp_vjp(const double *bar, double *d) {
+    double v[NV], lambda[3], M_bar[NV * NV] = {0}, none[OP_IN] = {0}, none_g[3] = {0};
+    tribo_contact_problem p = {
+        .nc = 1, .nv = NV, .M = at_ncp.M, .J = at_ncp.J, .vfree = at_ncp.vfree, .mu = &at_ncp.mu};
+    memset(d, 0, sizeof(double) * 46);
+    ck_assert_int_ge(ncp_solve(none, v, lambda), 0);
+    ck_assert_int_eq(tribo_contact_solve(at_ncp.ws, &p, 1e-13, lambda, v, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_vjp(at_ncp.ws, &p, bar + NV, bar, d, none_g, d + 6, M_bar, d + 7, NULL), TRIBO_OK);
+    for (int i = 0, k = 25; i < NV; i++)
+        for (int j = 0; j <= i; j++, k++) d[k] = i == j ? M_bar[NV * i + j] : M_bar[NV * i + j] + M_bar[NV * j + i];
+}
+
+/* ---- QP and QCQP ---- */
+
+enum { NQ = 6 };
+static struct {
+    tribo_qcqp_ws *ws;
+    double P[NQ * NQ], q[NQ], r[NQ / 2];
+    bool cones;
+} at_qp;
+
+static bool draw_any_qp(unsigned seed, bool cones) {
+    random_state = seed;
+    if (!at_qp.ws && tribo_qcqp_ws_new(NQ, NULL, &at_qp.ws) != TRIBO_OK) return false;
+    double L[NQ * NQ];
+    some(L, NQ * NQ, 0.6), some(at_qp.q, NQ, 1);
+    for (int i = 0; i < NQ; i++)
+        for (int j = 0; j < NQ; j++) {
+            at_qp.P[NQ * i + j] = 0.3 * (i == j);
+            for (int k = 0; k < NQ; k++) at_qp.P[NQ * i + j] += L[NQ * i + k] * L[NQ * j + k];
+        }
+    for (int i = 0; i < NQ / 2; i++) at_qp.r[i] = between(0.1, 0.8);
+    at_qp.cones = cones;
+    return true;
+}
+static bool draw_qp(unsigned seed) {
+    return draw_any_qp(seed, false);
+}
+static bool draw_qcqp(unsigned seed) {
+    return draw_any_qp(seed, true);
+}
+/* q (6), P (21), r (3) -> x (6); the mode is one while the active set stays */
+static int qp_value(const double *d, double *out) {
+    static int first;
+    double P[NQ * NQ], q[NQ], r[NQ / 2];
+    bool origin = true;
+    for (int i = 0; i < NQ; i++) q[i] = at_qp.q[i] + d[i], origin = origin && d[i] == 0;
+    for (int i = 0, k = NQ; i < NQ; i++)
+        for (int j = 0; j <= i; j++, k++) P[NQ * i + j] = P[NQ * j + i] = at_qp.P[NQ * i + j] + d[k];
+    for (int i = 0; i < NQ / 2; i++) r[i] = at_qp.r[i] + (at_qp.cones ? d[27 + i] : 0);
+    tribo_qcqp problem = {.n = NQ, .P = P, .q = q, .r = at_qp.cones ? r : NULL};
+    memset(out, 0, NQ * sizeof *out);
+    if (tribo_qcqp_solve(at_qp.ws, &problem, 1e-14, 0, out, NULL, NULL) != TRIBO_OK) return -1;
+    int active = 0;
+    for (int i = 0; i < NQ; i++) {
+        bool on = at_qp.cones ? hypot(out[i & ~1], out[i | 1]) > r[i / 2] * (1 - 1e-9) : out[i] <= 0;
+        active |= on << i;
+    }
+    if (origin) first = active;
+    return active == first && active != 63 - 63 * at_qp.cones ? 0 : -1;
+}
+static void qp_vjp(const double *bar, double *d) {
+    double x[OP_OUT], v[NQ], none[OP_IN] = {0}, r_bar[NQ / 2] = {0};
+    tribo_qcqp problem = {.n = NQ, .P = at_qp.P, .q = at_qp.q, .r = at_qp.cones ? at_qp.r : NULL};
+    memset(d, 0, 30 * sizeof *d);
+    qp_value(none, x);
+    ck_assert_int_eq(tribo_qcqp_vjp(at_qp.ws, &problem, x, bar, d, at_qp.cones ? r_bar : NULL, v, NULL), TRIBO_OK);
+    for (int i = 0, k = NQ; i < NQ; i++)
+        for (int j = 0; j <= i; j++, k++) d[k] = -(v[i] * x[j] + x[i] * v[j]) / (i == j ? 2 : 1);
+    if (at_qp.cones) memcpy(d + 27, r_bar, sizeof r_bar);
+}
+
+/* ---- the step ---- */
+
+static struct {
+    tribo_model *m;
+    tribo_ws *ws;
+    tribo_tape *tape;
+    tribo_sizes n;
+    double p[128], x[13], u[6], next[13];
+} at_step;
+
+/* A lopsided box that meets the floor at a corner, in flight, sliding, sticking or bouncing. */
+static bool draw_step(unsigned seed) {
+    if (!at_step.m) {
+        tribo_builder *b = tribo_builder_new(NULL);
+        tribo_geom_def floor = tribo_default_geom(), g = tribo_default_geom();
+        tribo_body_def body = tribo_default_body();
+        floor.shape = TRIBO_PLANE, floor.priority = 1;
+        floor.material =
+            (tribo_material){.friction = 0.5, .stiction = 0.1, .restitution = 0.3, .baumgarte = 0.8, .slop = 5e-4};
+        g.shape = TRIBO_BOX, g.size[0] = 0.5, g.size[1] = 0.4, g.size[2] = 0.3, g.pos[0] = 0.1;
+        body.inertia_given = true, body.mass = 2, body.com[1] = 0.05;
+        for (int i = 0; i < 3; i++) body.inertia[i] = 0.3 + 0.05 * i;
+        tribo_add_geom(b, TRIBO_WORLD, &floor);
+        tribo_add_geom(b, tribo_add_body(b, &body), &g);
+        tribo_set_timestep(b, 0.01);
+        tribo_options o = tribo_default_options();
+        o.tol = 1e-13;
+        if (tribo_build(b, &at_step.m, NULL) != TRIBO_OK ||
+            tribo_ws_new(at_step.m, &o, NULL, &at_step.ws) != TRIBO_OK ||
+            tribo_tape_new(at_step.ws, 1, 0, &at_step.tape) != TRIBO_OK)
+            return false;
+        at_step.n = tribo_model_sizes(at_step.m);
+    }
+    random_state = seed;
+    double e[4];
+    tribo_model_params(at_step.m, at_step.p);
+    some(at_step.x, 3, 0.2), some(at_step.x + 7, 6, 2), some(at_step.u, 6, 5);
+    ti_vec r = some_vec(1);
+    ti_quat_exp(r, e);
+    memcpy(at_step.x + 3, e, sizeof e);
+    ti_mat R = ti_quat_mat(e); /* put the lowest corner near the floor */
+    double reach = 0.5 * fabs(R.m[2][0]) + 0.4 * fabs(R.m[2][1]) + 0.3 * fabs(R.m[2][2]) - 0.1 * R.m[2][0];
+    at_step.x[2] = reach + between(-0.004, 0.01);
+    if (seed & 8192) at_step.p[tribo_param_find(at_step.m, "geom0/restitution")] = 0;
+    if (seed & 4096) memset(at_step.x + 7, 0, 6 * sizeof(double)), at_step.x[9] = -0.5;
+    tribo_tape_rewind(at_step.tape);
+    return tribo_step(at_step.ws, at_step.p, at_step.x, at_step.u, at_step.next, at_step.tape) == TRIBO_OK;
+}
+/* dx (12), u (6), p (48 at most) -> dx' (12); the modes are flight, stick, slide, and with a bounce */
+static int step_value(const double *d, double *out) {
+    double x[13], u[6], p[128], next[13];
+    tribo_state_add(at_step.m, at_step.x, d, x);
+    for (int i = 0; i < 6; i++) u[i] = at_step.u[i] + d[12 + i];
+    memcpy(p, at_step.p, sizeof p);
+    for (int i = 0; i < at_step.n.np; i++) p[i] += d[18 + i];
+    if (tribo_step(at_step.ws, p, x, u, next, NULL) != TRIBO_OK) return -1;
+    tribo_state_difference(at_step.m, at_step.next, next, out);
+    int n, mode = 0, active = 0;
+    const tribo_contact *c = tribo_last_contacts(at_step.ws, &n);
+    for (int i = 0; i < n; i++)
+        if (c[i].mode != TRIBO_BREAK) mode = (c[i].mode == TRIBO_SLIDE ? 2 : 1) + 2 * c[i].bounced, active++;
+    return active < 2 ? mode : -1;
+}
+static void step_jvp(const double *d, double *out) {
+    ck_assert_int_eq(tribo_step_jvp(at_step.ws, at_step.tape, 0, 1, d, d + 12, d + 18, out), TRIBO_OK);
+}
+static void step_vjp(const double *bar, double *d) {
+    memset(d, 0, sizeof(double) * (size_t)(18 + at_step.n.np));
+    ck_assert_int_eq(tribo_step_vjp(at_step.ws, at_step.tape, 0, bar, d, d + 12, d + 18), TRIBO_OK);
+}
+
+/* ---- the table ---- */
+
+static const diff_op ops[] = {
+    {"link", 31, 15, 1, 1e-2, 1e-9, draw_link, link_value, link_jvp, link_vjp},
+    {"link integrate", 34, 12, 1, 1e-2, 1e-9, draw_link, integrate_value, integrate_jvp, integrate_vjp},
+    {"shape", 16, 9, 1, 1e-2, 1e-9, draw_shape, shape_value, shape_jvp, shape_vjp},
+    {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
+    {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},
+    {"reference", 6, 2, 3, 1e-3, 1e-9, draw_ref, ref_value, ref_jvp, ref_vjp},
+    {"plane-sphere", 18, 7, 1, 1e-3, 1e-9, draw_plane_sphere, pair_value, pair_jvp, pair_vjp},
+    {"plane-box", 18, 7, 1, 1e-3, 1e-9, draw_plane_box, pair_value, pair_jvp, pair_vjp},
+    {"sphere-sphere", 18, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},
+    {"sphere-box", 18, 7, 1, 3e-4, 1e-9, draw_sphere_box, pair_value, pair_jvp, pair_vjp},
+    {"box-box", 18, 7, 1, 1e-3, 1e-8, draw_box_box, pair_value, pair_jvp, pair_vjp},
+    {"contact", 46, 9, 3, 1e-3, 1e-9, draw_ncp, ncp_value, NULL, ncp_vjp},
+    {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
+    {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
+    {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
+};
+
+START_TEST(every_op) {
+    op_check(&ops[_i]);
+}
+END_TEST
+
+static void release(void) {
+    tribo_model_free(at_shape.m), tribo_model_free(at_step.m);
+    tribo_tape_free(at_step.tape), tribo_ws_free(at_step.ws);
+    tribo_contact_ws_free(at_ncp.ws), tribo_qcqp_ws_free(at_qp.ws);
+    at_shape.m = at_step.m = NULL, at_step.tape = NULL, at_step.ws = NULL, at_ncp.ws = NULL, at_qp.ws = NULL;
+}
+
+static Suite *suite(void) {
+    Suite *s = suite_create("differentiable functions");
+    TCase *t = tcase_create("table");
+    tcase_set_timeout(t, 60);
+    tcase_add_unchecked_fixture(t, NULL, release);
+    tcase_add_loop_test(t, every_op, 0, sizeof ops / sizeof *ops);
+    suite_add_tcase(s, t);
+    return s;
+}
