@@ -1,11 +1,12 @@
 /* step.c -- what a step, its record, its reverse and its Jacobians cost, and how right they are: sliding, pulled,
  * stacked and piled cubes, with MuJoCo on the same files where it is installed.
  *
- *     TRIBO_DATA=DIR bench_step [--json] [--cold] [--large] [--reps N] [SCENE...]
+ *     bench_step [--json] [--cold] [--large] [--reps N] [SCENE...]
  *
  * Times are medians of thread CPU time over whole runs, after one run to warm up. By default both engines start each
  * step from the last one's impulses, as MuJoCo does; --cold makes Tribo start from nothing. --large adds the pile of
- * 100. SCENE is S1, S1d, S2, S3, S4-10, S4-100 (files in DIR/scenes), or `bodies`: the cost against their number.
+ * 100. SCENE is S1, S1d, S2, S3, S4-10, S4-100, or `bodies`: the cost against their number. Run from the root of the
+ * project, the scenes are those of bench/scenes; where TRIBO_DATA is set, those of TRIBO_DATA/scenes.
  */
 #include "bench.h"
 #include "mujoco.h"
@@ -413,6 +414,7 @@ static int parse(int argc, char **argv, char **names) {
 
 int main(int argc, char **argv) {
     const char *data = getenv("TRIBO_DATA");
+    if (!data) data = "bench";
     char **names = calloc((size_t)argc, sizeof *names);
     if (!names) return 1;
     int n = parse(argc, argv, names);
@@ -425,8 +427,7 @@ int main(int argc, char **argv) {
     if (!options.json)
         printf("LAPACKE_dpotrf(64): %.2f us; starts: %s; MuJoCo: %s; medians of %d\n", unit,
                options.cold ? "cold" : "warm", peer ? peer : "not installed", options.reps);
-    if (!data) fprintf(stderr, "bench_step: TRIBO_DATA is unset: no scenes\n");
-    for (size_t i = 0; data && i < sizeof scenes / sizeof *scenes; i++)
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
         if (wanted(scenes[i].name, scenes[i].large, n, names)) bench_scene(&scenes[i], data, list);
     if (wanted("bodies", false, n, names)) bench_bodies(bodies);
     json_object_set_new(out, "scenes", list);
