@@ -136,21 +136,25 @@ static const double touching = 1e-13;
 /* What turning leaves of a gap in a step, and less than any slop that has an effect. */
 static const double GAP_ROUNDING = 1e-9; /* m */
 
+/* A penetration of this much, m, is removed in one step whatever beta is, so that a body at rest, which stands at
+ * gap = 0, is not at a kink. */
+static const double skin = 2e-6;
+
 /* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta, no
  * faster than recovery. A body that rests at the edge of the slop does not move where the slop grows: derivative 0. */
 static ti_reference staying(double gap, double beta, double slop, double dt, double recovery) {
     ti_reference r = {.margin = INFINITY};
-    if (fabs(gap) < touching)
-        r.ref = 0, r.ref_gap = 1 / dt;
-    else if (gap >= 0)
-        r.ref = gap / dt, r.ref_gap = 1 / dt;
-    else if (beta * (gap + slop) < -recovery * dt)
-        r.ref = -recovery;
-    else if (gap < -slop) {
-        r.ref = beta * (gap + slop) / dt, r.ref_gap = beta / dt;
-        r.ref_beta = (gap + slop) / dt;
-        if (gap < -slop - GAP_ROUNDING) r.ref_slop = beta / dt;
-    }
+    r.ref_gap = 1 / dt;
+    if (fabs(gap) < touching) return r;
+    r.ref = gap / dt;
+    if (gap >= 0) return r;
+    double in_skin = skin * tanh(gap / skin), slope = 1 - in_skin * in_skin / (skin * skin);
+    double deep = gap - in_skin + slop < 0 ? gap - in_skin + slop : 0;
+    r.ref = (in_skin + beta * deep) / dt;
+    if (r.ref < -recovery) return (ti_reference){.ref = -recovery, .margin = INFINITY};
+    r.ref_gap = (slope + (deep < 0 ? beta * (1 - slope) : 0)) / dt;
+    r.ref_beta = deep / dt;
+    if (deep < -GAP_ROUNDING) r.ref_slop = beta / dt;
     return r;
 }
 
