@@ -1,6 +1,6 @@
 #!/bin/sh
 # examples.sh -- the figures of the examples, drawn again; from the root of the project.
 set -e
-for name in friction mass friction_mass mass_restitution information pyramid push; do
+for name in friction mass friction_mass mass_restitution information pyramid throw push; do
     "build/examples/$name" docs/figures >/dev/null
 done
