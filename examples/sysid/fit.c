@@ -137,7 +137,7 @@ void two_of_a_collision(const char *const names[2], const double truth[2], const
                         const char *folder, const char *figure_name) {
     static fitted f[STARTS];
     plot_series s[STARTS + 1];
-    int nstarts = folder ? STARTS : 2;
+    int nstarts = folder ? STARTS : 1;
     tribo_model *m = scene("collision");
     for (int i = 0; i < nstarts; i++) {
         fit_collisions(m, names, starts[i], f + i);

@@ -27,7 +27,7 @@ void recording_free(tribo_recording *r);
 void fit(const tribo_model *m, const tribo_recording *rec, int nrec, int nfree, const char *const *names,
          const double *starts, tribo_sysid_def def, int iterations, fitted *f);
 
-/* Fits of two parameters of data/scenes/collision.xml to the six recorded collisions, from four starts, two where there
+/* Fits of two parameters of data/scenes/collision.xml to the six recorded collisions, from four starts, one where there
  * is no folder to draw to: prints the estimates and draws FOLDER/NAME.svg. */
 enum { COLLISIONS = 6 };
 void two_of_a_collision(const char *const names[2], const double truth[2], const double (*starts)[2],
