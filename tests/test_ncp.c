@@ -1,6 +1,7 @@
 /* test_ncp.c -- the contact problem: residuals, canonical solutions, derivatives by mode. */
 #include "contact/ncp.h"
 #include "contact/staggered.h"
+#include "mallocs.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
@@ -358,7 +359,7 @@ START_TEST(random_towers_are_solved) {
     uint64_t rng = 5;
     for (int kind = 0; kind < 4; kind++) {
         double worst = 0;
-        int count[5] = {0}, n = getenv("TRIBO_MANY") ? 2000 : 60;
+        int count[6] = {0}, n = getenv("TRIBO_MANY") ? 2000 : 60;
         for (int k = 0; k < n; k++) {
             scene s;
             answer x;
@@ -371,8 +372,8 @@ START_TEST(random_towers_are_solved) {
                           x.status, x.info.residual);
         }
         if (getenv("TRIBO_VERBOSE"))
-            printf("%g decades, noise %g: worst residual %.1e, rungs none %d newton %d staggered %d interior %d\n",
-                   decades[kind], noise[kind], worst, count[0], count[2], count[3], count[4]);
+            printf("%g decades, noise %g: worst residual %.1e, rungs none %d newton %d path %d interior %d\n",
+                   decades[kind], noise[kind], worst, count[0], count[2], count[4], count[5]);
     }
     ti_ncp_ws_free(ws);
 }
@@ -494,6 +495,97 @@ START_TEST(load_is_shared_continuously) {
     }
     ck_assert_msg(jump < 0.05, "a step of 1.8 degrees moves an impulse by %g of the largest", jump);
     ti_ncp_ws_free(ws);
+}
+END_TEST
+
+/* The definition by itself: R = delta mean(G_nn) at the normals of the dense problem, none at the tangents, delta =
+ * 1e-6 and 2e-6 extrapolated, each solved to 1e-16 by a semismooth Newton method on the Delassus matrix (numpy). Their
+ * error against smaller delta is below 1e-9. */
+START_TEST(canonical_is_the_limit_of_equal_compliance) {
+    static const double mass[NB] = {1, 0.7, 1.3, 0.9};
+    static const double cube[6] = {0.1991043086393, 0.09943007111327, 0, 0, 0, 2.923042370227};
+    static const double slow[24] = {0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0.0007400233969035,
+                                    5.172290582455e-05,
+                                    0,
+                                    0,
+                                    0,
+                                    -0.01233607396165,
+                                    0.005833613676515,
+                                    -0.001995631596752,
+                                    0,
+                                    0,
+                                    0,
+                                    0.7016085294457,
+                                    0.007986772537304,
+                                    -0.002988682996571,
+                                    0,
+                                    0,
+                                    0,
+                                    -1.116761159054};
+    static const double fast[24] = {0.01545882638288, -0.001327226781538, 0, 0, 0, 0.09481004863834,
+                                    0.03876811830574, -0.009300004224769, 0, 0, 0, -0.3064338819116,
+                                    0.05980378283941, -0.01996758623389,  0, 0, 0, 0.8011965986544,
+                                    0.07993484690742, -0.02995572636633,  0, 0, 0, -1.158448117901};
+    static const struct {
+        int nb;
+        double mu, unit;
+        const double *v;
+    } known[3] = {{1, 0.4, 0, cube}, {4, 0.4, 0.001, slow}, {4, 0.2, 0.01, fast}};
+    ti_ncp_ws *ws = workspace();
+    for (int k = 0; k < 3; k++) {
+        scene s;
+        answer x;
+        tower(&s, known[k].nb, 4, mass, known[k].mu, 0);
+        for (int j = 0; j < s.p.nblk; j++) {
+            double *v = s.vfree + 6 * j;
+            v[0] = 2 * known[k].unit * (j + 1), v[1] = -known[k].unit * j, v[5] = 0.3 * (j + 1) * (j % 2 ? -1 : 1);
+        }
+        if (k == 0) s.vfree[0] = 0.2, s.vfree[1] = 0.1, s.vfree[5] = 3;
+        solve(ws, &s, &x);
+        ck_assert(x.status == TRIBO_OK && x.info.canonical);
+        double off = difference(x.s.v, known[k].v, s.p.nv);
+        if (getenv("TRIBO_VERBOSE")) printf("known solution %d: dv %.1e\n", k, off);
+        ck_assert_msg(off < 1e-8, "known solution %d: velocity off by %g", k, off);
+    }
+    ti_ncp_ws_free(ws);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- promises */
+
+START_TEST(only_new_allocates_memory) {
+    ti_ncp_ws *ws = workspace();
+    uint64_t rng = 11;
+    int rungs[6] = {0}, before = mallocs;
+    static double v_bar[NV], l_bar[3 * NC], y[NV], c_bar[3 * NC], mu_bar[NC], dv[NV], dl[3 * NC];
+    for (int k = 0; k < 60; k++) {
+        scene s;
+        answer x;
+        random_tower(&s, &rng, 3, k % 2 ? 1e-6 : 0);
+        ti_arena m = {(char *)x.memory, 0};
+        ti_ncp_solution_carve(&m, s.p.nc, s.p.nv, &x.s);
+        ti_ncp_options o = {.tol = 1e-10};
+        before = mallocs;
+        x.status = ti_ncp_solve(ws, &s.p, &o, &x.s, &x.info);
+        tribo_status factored = ti_ncp_factor(ws, &s.p, &x.s, 0);
+        ti_ncp_vjp(ws, &s.p, v_bar, l_bar, y, c_bar, mu_bar);
+        ti_ncp_jvp(ws, &s.p, 1, v_bar, l_bar, mu_bar, dv, dl);
+        int after = mallocs;
+        ck_assert(x.status >= 0);
+        ck_assert_int_eq(factored, TRIBO_OK);
+        ck_assert_int_eq(after, before);
+        rungs[x.info.rung]++;
+    }
+    ck_assert_msg(rungs[TRIBO_RUNG_NEWTON] > 0 && rungs[TRIBO_RUNG_PATH] > 0 && rungs[TRIBO_RUNG_INTERIOR] > 0,
+                  "not every rung was tried");
+    ti_ncp_ws_free(ws);
+    ck_assert(!COUNTS_MALLOC || before > 0);
 }
 END_TEST
 
@@ -649,6 +741,8 @@ static Suite *suite(void) {
     tcase_add_test(t, order_of_contacts_is_nothing);
     tcase_add_test(t, four_corners_are_three);
     tcase_add_test(t, load_is_shared_continuously);
+    tcase_add_test(t, canonical_is_the_limit_of_equal_compliance);
+    tcase_add_test(t, only_new_allocates_memory);
     tcase_add_test(t, result_depends_on_the_problem_only);
     tcase_add_test(t, parting_contacts_do_nothing);
     tcase_add_test(t, unrolled_reverse_is_that_of_the_rounds);

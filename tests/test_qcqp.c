@@ -1,5 +1,6 @@
 /* test_qcqp.c -- the QP and QCQP solver: known answers, enumeration, planted solutions, the reference set, gradients.
  */
+#include "mallocs.h"
 #include "qcqp/qcqp.h"
 #include "qcqp_problems.h"
 #include "test_main.h"
@@ -574,29 +575,6 @@ static void count_release(void *ctx, void *p, size_t bytes, size_t align) {
     c->frees++;
     free(p);
 }
-
-/* Every malloc of the process, OpenBLAS's included; the sanitizers bring their own. */
-static int mallocs;
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#define COUNTS_MALLOC 1
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_memalign(size_t, size_t);
-void *malloc(size_t n) {
-    mallocs++;
-    return __libc_malloc(n);
-}
-void *calloc(size_t n, size_t m) {
-    mallocs++;
-    return __libc_calloc(n, m);
-}
-void *aligned_alloc(size_t align, size_t n) {
-    mallocs++;
-    return __libc_memalign(align, n);
-}
-#else
-#define COUNTS_MALLOC 0
-#endif
 
 START_TEST(only_new_allocates) {
     counter c = {0};

@@ -9,6 +9,7 @@
  */
 #ifndef TRIBO_CONTACT_H
 #define TRIBO_CONTACT_H
+#include <stdbool.h>
 #include <tribo/base.h>
 
 #ifdef __cplusplus
@@ -23,8 +24,9 @@ typedef enum tribo_rung {
     TRIBO_RUNG_NONE,      /**< no contact carried an impulse: nothing to solve */
     TRIBO_RUNG_WARM,      /**< the modes of the last step, and a Newton step */
     TRIBO_RUNG_NEWTON,    /**< semismooth Newton from zero */
-    TRIBO_RUNG_STAGGERED, /**< staggered projections, then Newton */
-    TRIBO_RUNG_INTERIOR   /**< interior point, then Newton */
+    TRIBO_RUNG_STAGGERED, /**< a fixed number of staggered rounds, as asked for */
+    TRIBO_RUNG_PATH,      /**< a large compliance, and Newton along its fall */
+    TRIBO_RUNG_INTERIOR /**< interior point, then the path; or proximal iterations, see tribo_contact_info.canonical */
 } tribo_rung;
 
 /** A dense problem; the arrays stay the caller's. Give either M, J, vfree, or G, g (then nv = 0). */
@@ -46,6 +48,7 @@ typedef struct tribo_contact_info {
     int iterations;  /**< linear systems factored, all rungs together */
     int ndegenerate; /**< contacts at the edge of two modes: the gradient is one element of a set there */
     tribo_rung rung; /**< the highest rung used */
+    bool canonical;  /**< the limit of a vanishing compliance; otherwise some solution, counted as degenerate */
 } tribo_contact_info;
 
 typedef struct tribo_contact_ws tribo_contact_ws; /**< scratch, and the last solution's linearisation; one thread */

@@ -1,4 +1,4 @@
-/* ncp.c -- the contact problem: workspace, ladder, linearisation. */
+/* ncp.c -- the contact problem: workspace, residual, solution, linearisation. */
 #include "contact/workspace.h"
 #include <math.h>
 
@@ -188,98 +188,7 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
     return ti_max(off / sc, residual_in(ws, p, lambda, sl, sc));
 }
 
-/* ---------------------------------------------------------------- ladder */
-
-static void keep(ti_ncp_point *q, double weight, double R, const ti_ncp_problem *p, const double *v, const double *l) {
-    q->weight = weight, q->compliance = R;
-    memcpy(q->lambda, l, 3 * p->nc * sizeof(double));
-    memcpy(q->v, v, p->nv * sizeof(double));
-}
-
-static void iterate_to(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *v, double *l) {
-    memcpy(v, ws->v, p->nv * sizeof(double));
-    memcpy(l, ws->lambda, 3 * p->nc * sizeof(double));
-}
-
-static void iterate_from(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *l) {
-    memcpy(ws->v, v, p->nv * sizeof(double));
-    memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
-}
-
-/* What a rung has got to: the residual of what is in s, whether that will do, and whether it is the limit of vanishing
- * compliance; whether the iterate is on the path there. */
-typedef struct progress {
-    double tol, residual;
-    bool done, canonical, on_path;
-} progress;
-
-/* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
-static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
-    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
-    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
-    double r = HUGE_VAL; /* of what is in vb, lb; for the first of them only if it is needed */
-    for (int it = 0; it < 6 && r > 1e-15; it++) {
-        iterate_to(ws, p, ws->vb, ws->lb);
-        ti_ncp_approach(ws, p, R, 0);
-        double now = ti_ncp_residual(ws, p, ws->v, ws->lambda);
-        if (it == 0 && !(now <= 1e-15)) r = ti_ncp_residual(ws, p, ws->vb, ws->lb);
-        if (!(now < 0.9 * r)) {
-            iterate_from(ws, p, ws->vb, ws->lb);
-            break;
-        }
-        r = now;
-    }
-    return r;
-}
-
-/* The iterate at compliance R itself, where its residual is below share of the best. */
-static void keep_one(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double share, progress *g, ti_ncp_solution *s) {
-    double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
-    if (!(r < share * g->residual)) return;
-    s->npoint = 1;
-    keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
-    iterate_to(ws, p, s->v, s->lambda);
-    memcpy(s->mode, ws->mode, p->nc);
-    g->residual = r, g->canonical = g->on_path;
-}
-
-/* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
- * residual. What is better than before goes to s; the iterate ends at the solution at R. */
-static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    if (!ti_ncp_settle(ws, p, 2 * R)) return;
-    iterate_to(ws, p, ws->v2, ws->l2);
-    ti_ncp_approach(ws, p, 2 * R, R);
-    if (!ti_ncp_settle(ws, p, R)) return;
-    iterate_to(ws, p, ws->v1, ws->l1);
-    bool consistent = ti_ncp_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
-    double r = extrapolate(ws, p, R);
-    if (r < g->residual) {
-        s->npoint = 2;
-        keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
-        keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
-        iterate_to(ws, p, s->v, s->lambda);
-        memcpy(s->mode, ws->mode, p->nc);
-        g->residual = r, g->canonical = true;
-    }
-    g->done = consistent && r < g->tol;
-    iterate_from(ws, p, ws->v1, ws->l1);
-    if (g->done) return;
-    keep_one(ws, p, R, 0.1, g, s);
-    g->done = consistent && g->residual < g->tol;
-}
-
-/* From impulses, with about the velocity that they give: the first matrix depends on where contacts slide to. */
-static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
-    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
-    if (!lambda) {
-        memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
-        return;
-    }
-    memcpy(ws->lambda, lambda, 3 * p->nc * sizeof(double));
-    memset(ws->r, 0, p->nv * sizeof(double));
-    ti_system_jt(&ws->sys, p, lambda, ws->r);
-    for (int k = 0; k < p->nv; k++) ws->v[k] += ws->minv[k] * ws->r[k];
-}
+/* ---------------------------------------------------------------- solution */
 
 static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
     s->npoint = 1;
@@ -289,128 +198,6 @@ static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
     memcpy(s->point[0].v, p->vfree, p->nv * sizeof(double));
     memcpy(s->v, p->vfree, p->nv * sizeof(double));
     memset(s->mode, TRIBO_BREAK, p->nc);
-}
-
-/* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
- * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
-#define CLOSE 1e-8 /* merit below which the modes may change without notice */
-static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations, progress *g,
-                    ti_ncp_solution *s) {
-    if (!ti_ncp_newton(ws, p, from, iterations, 0, CLOSE)) return false;
-    double stride = 10;
-    for (double R = from; R > 1.01 * to;) {
-        double next = R > 1.1 * stride * to ? R / stride : to;
-        keep_one(ws, p, R, 1, g, s); /* never without an answer */
-        iterate_to(ws, p, ws->vb, ws->lb);
-        bool found = false;
-        for (int way = 0; way < 2 && !found; way++) { /* whole steps, which leave a kink behind; then guarded ones */
-            if (way) iterate_from(ws, p, ws->vb, ws->lb);
-            if (!ti_ncp_predict(ws, p, R, next)) return false;
-            found = ti_ncp_newton(ws, p, next, 6, 0, way ? CLOSE : HUGE_VAL);
-        }
-        if (found) {
-            R = next, stride = stride < 5 ? stride * stride : 10;
-        } else { /* modes change on the way: smaller steps */
-            if (stride < 1.2) return false;
-            stride = sqrt(stride);
-            iterate_from(ws, p, ws->vb, ws->lb);
-        }
-    }
-    return true;
-}
-
-/* descend() and finish(); where R was too large for the tolerance, smaller ones. */
-static bool descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double R, int iterations,
-                               progress *g, ti_ncp_solution *s) {
-    for (int k = 0; k < 5 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
-        if (!descend(ws, p, from, R, iterations, g, s)) break;
-        finish(ws, p, R, g, s);
-    }
-    return g->done;
-}
-
-/* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
-static void anchor(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
-    ti_law_compliance c = ti_ncp_compliance(R);
-    for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
-}
-
-/* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, so
- * that they end at a hard solution without a small compliance. The better that goes, the less of it. */
-static void proximal(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    ti_ncp_problem q = *p;
-    q.ref = ws->ref;
-    ti_ncp_choose(ws, p, R);
-    keep_one(ws, p, R, 1, g, s);
-    double pull = 0.1 * ws->r0, before = HUGE_VAL;
-    for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
-        anchor(ws, p, pull);
-        iterate_to(ws, p, ws->vb, ws->lb);
-        if (!ti_ncp_newton(ws, &q, pull, 8, 0, CLOSE)) {
-            if (pull > 10 * ws->r0) break;
-            iterate_from(ws, p, ws->vb, ws->lb);
-            pull *= 5;
-            continue;
-        }
-        keep_one(ws, p, R, 1, g, s);
-        double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
-        if (r > 0.3 * before && pull > R) pull *= 0.3;
-        before = r;
-    }
-    g->done = g->residual < g->tol;
-}
-
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.7, 1, .2, false}, {.5, 1, .3, false},
-                                            {.98, 3, 0, true},  {.7, 1, .2, true},  {.5, 1, .3, true}};
-
-/* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
- * ends, or next to no impulses at all. */
-static void leave_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    static const int order[6] = {0, 3, 1, 4, 2, 5};
-    g->on_path = false;
-    for (int k = 0; k < 6 && !g->done; k++) {
-        int done = 0;
-        bool fine = true;
-        for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
-            fine = ti_ncp_interior(ws, p, 0, boldness + order[k], rough, &done, 60);
-            proximal(ws, p, R, g, s);
-        }
-        if (k != 1 || g->done) continue;
-        start(ws, p, NULL);
-        proximal(ws, p, R, g, s);
-    }
-}
-
-static double climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
-                    tribo_contact_info *info) {
-    double R = 1e-6 * ws->r0;
-    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true};
-    if (o->warm) {
-        start(ws, p, s->lambda);
-        memcpy(ws->mode, s->mode, p->nc);
-        info->rung = TRIBO_RUNG_WARM;
-        finish(ws, p, R, &g, s);
-        if (g.done) return g.residual;
-    }
-    info->rung = TRIBO_RUNG_NEWTON;
-    start(ws, p, NULL);
-    if (ti_ncp_newton(ws, p, 2 * R, 8, 1e-9, CLOSE)) {
-        finish(ws, p, R, &g, s);
-        if (g.done || descend_and_finish(ws, p, R, R, 8, &g, s)) return g.residual;
-    }
-    start(ws, p, NULL);
-    if (descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s)) return g.residual;
-    info->rung = TRIBO_RUNG_INTERIOR;
-    for (int b = 0; b < 6; b++) {
-        double from = (b % 2 ? 1e-5 : 1e-3) * ws->r0;
-        int done = 0;
-        for (double rough = 1e-6; rough > 1e-13; rough *= 1e-3) {
-            if (!ti_ncp_interior(ws, p, from, boldness + b / 2, rough, &done, 60)) break;
-            if (descend_and_finish(ws, p, from, R, 8, &g, s)) return g.residual;
-        }
-    }
-    leave_path(ws, p, R, &g, s);
-    return g.residual;
 }
 
 /* A contact at the edge of its disk that others hold in place: it slides in the limit of no compliance, at a speed in
@@ -464,16 +251,21 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
     ws->iterations = 0;
     bool apart = true;
     for (int i = 0; i < p->nc; i++) apart = apart && ws->g[3 * i + 2] >= 0;
-    if (apart)
+    if (apart) {
         nothing_to_do(p, s);
-    else {
+        info->canonical = true;
+    } else {
         tribo_status status = ti_system_pattern(&ws->sys, p);
         if (status) return status;
-        info->residual = climb(ws, p, o, s, info);
+        ti_ncp_climb(ws, p, o, s, info);
     }
     info->iterations = ws->iterations;
     if (!(info->residual < HUGE_VAL)) return TRIBO_NOT_CONVERGED;
     margins(ws, p, s, info);
+    if (!info->canonical) { /* one of a set of solutions */
+        info->margin = 0;
+        if (info->ndegenerate == 0) info->ndegenerate = 1;
+    }
     return info->residual < (o->tol > 0 ? o->tol : 1e-10) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 

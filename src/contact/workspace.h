@@ -49,6 +49,10 @@ bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p);
 /* The relative residual, docs/math.md eq. (37), at (v, lambda), v taken for what it is. */
 double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
 
+/* ladder.c: the solution, or the best met on the way; info's residual, rung and canonical. */
+void ti_ncp_climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
+                  tribo_contact_info *info);
+
 /* newton.c: ws->r = J'lambda - M (v - vfree). */
 void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda);
 /* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
