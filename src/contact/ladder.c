@@ -26,6 +26,7 @@ static void iterate_from(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v
 typedef struct progress {
     double tol, residual;
     bool done, canonical, on_path;
+    int patience; /* strides of a path that may miss */
 } progress;
 
 /* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
@@ -103,6 +104,7 @@ static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double 
                     ti_ncp_solution *s) {
     if (!ti_ncp_newton(ws, p, from, iterations, 0, CLOSE)) return false;
     double stride = 10;
+    int misses = 0;
     for (double R = from; R > 1.01 * to;) {
         double next = R > 1.1 * stride * to ? R / stride : to;
         keep_one(ws, p, R, 1, g, s); /* never without an answer */
@@ -116,7 +118,7 @@ static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double 
         if (found) {
             R = next, stride = stride < 5 ? stride * stride : 10;
         } else { /* modes change on the way: smaller steps */
-            if (stride < 1.2) return false;
+            if (stride < 1.2 || ++misses > g->patience) return false;
             stride = sqrt(stride);
             iterate_from(ws, p, ws->vb, ws->lb);
         }
@@ -188,11 +190,11 @@ static void leave_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progres
 
 /* The interior point at a compliance that is still large, and from there the path down. */
 static bool interior_and_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    for (int b = 0; b < 6; b++) {
-        double from = (b % 2 ? 1e-5 : 1e-3) * ws->r0;
+    for (int b = 0; b < 4; b++) {
+        double from = (b < 2 ? 1e-3 : 1e-5) * ws->r0;
         int done = 0;
         for (double rough = 1e-6; rough > 1e-13; rough *= 1e-3) {
-            if (!ti_ncp_interior(ws, p, from, boldness + b / 2, rough, &done, 60)) break;
+            if (!ti_ncp_interior(ws, p, from, boldness + b % 2, rough, &done, 60)) break;
             if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
         }
     }
@@ -215,13 +217,14 @@ static tribo_rung climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_opt
     if (near && descend_and_finish(ws, p, R, R, 8, g, s)) return TRIBO_RUNG_PATH;
     start(ws, p, NULL);
     if (descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, g, s)) return TRIBO_RUNG_PATH;
+    g->patience = 100; /* the next rung costs more: from here on the stride alone decides */
     if (!interior_and_path(ws, p, R, g, s)) leave_path(ws, p, R, g, s);
     return TRIBO_RUNG_INTERIOR;
 }
 
 void ti_ncp_climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
                   tribo_contact_info *info) {
-    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true};
+    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true, 1};
     info->rung = climb(ws, p, o, &g, s);
     info->residual = g.residual, info->canonical = g.canonical;
 }
