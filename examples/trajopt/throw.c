@@ -90,7 +90,7 @@ static void draw(task *t, const double *found, const history *exact, const histo
 int main(int argc, char **argv) {
     static history exact[TARGETS], other;
     double found[TARGETS][NV], velocity[NV], worst = 0;
-    task t = {.m = scene("cube-toss")};
+    task t = {.m = scene("throw")};
     tribo_options o = tribo_default_options();
     o.dt = 0.002;
     need(tribo_ws_new(t.m, &o, NULL, &t.ws), "workspace");

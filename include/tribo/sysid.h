@@ -74,8 +74,9 @@ typedef struct tribo_sysid_def {
     tribo_start start;              /**< of rollouts */
     tribo_robust robust;            /**< what large residuals count */
     double threshold[TRIBO_BLOCKS]; /**< of rho, in weighted units; 0 = 1.5 times the median block norm at the start */
-    /** 1/m, 1/rad, s/m, s/rad; < 0 = leave out; 0 = by extent, 1, and for velocities by the time that extent takes to
-     *  fall, which count in one-step losses and where no pose was measured: they jump at impacts. */
+    /** 1/m, 1/rad, s/m, s/rad; < 0 = leave out; 0 = by extent, by what a rotation moves at half of it, and for
+     * velocities by the time that extent takes to fall, which count in one-step losses and where no pose was measured:
+     * they jump at impacts. */
     double weight[TRIBO_BLOCKS];
     tribo_optimizer optimizer; /**< of the descent */
     int search;  /**< loss evaluations for a search without derivatives where the optimizer gets stuck; 0 = none */

@@ -29,7 +29,7 @@ static double unpack(tribo_sysid *s, const double *z) {
         ti_track *t = s->track + i;
         if (t->held_out || t->start != TRIBO_START_ALONG) continue;
         for (int j = 0; j < s->z.ndx; j++) dx[j] = unit(s, j) * z[j];
-        ti_retract(s, t->x0try, dx, t->x0);
+        ti_retract(s, t->x0try, dx, t->x0); /* settled where it is used */
         z += s->z.ndx;
     }
     return outside;
@@ -45,7 +45,7 @@ static double value(tribo_sysid *s, const double *z, double *grad, tribo_status 
         grad[i] = (inside ? s->g[i] : 0) + (z[i] - s->trial[i]);
     }
     grad += s->nfree;
-    for (int i = 0; i < s->nrec; i++) blocks += s->track[i].held_out ? 0 : (double)s->track[i].nblock;
+    for (int i = 0; i < s->nrec; i++) blocks += s->track[i].held_out ? 0 : (double)s->sum[i].nblock;
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         if (t->held_out || t->start != TRIBO_START_ALONG) continue;

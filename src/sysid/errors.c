@@ -17,9 +17,9 @@ static tribo_status choose(tribo_sysid *s, const double *p, int recording) {
 static tribo_status predict(tribo_sysid *s, int recording, double *X) {
     const ti_track *t = s->track + recording;
     ti_worker *w = s->worker;
-    tribo_status status = t->start == TRIBO_START_ALONG && s->loss == TRIBO_LOSS_ROLLOUT
-                              ? ti_start_along(w, recording, s->p)
-                              : ti_start(w, recording, s->p, NULL);
+    bool along = t->start == TRIBO_START_ALONG && s->loss == TRIBO_LOSS_ROLLOUT;
+    tribo_status status = along && t->held_out ? ti_start_first(w, recording, s->p) : TRIBO_OK;
+    if (status >= 0) status = along ? ti_start_along(w, recording, s->p) : ti_start(w, recording, s->p, NULL);
     return status < 0 ? status : ti_predict(w, recording, s->p, X);
 }
 

@@ -87,7 +87,7 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
         if (t->held_out != held_out) continue;
         size_t nd = (size_t)ti_dirs(s, t);
         total += s->sum[i].loss;
-        blocks += t->nblock;
+        blocks += s->sum[i].nblock;
         for (size_t a = 0; g && a < n; a++) g[a] += s->sum[i].g[a];
         for (size_t a = 0; H && a < n; a++)
             for (size_t b = 0; b < n; b++) H[a * n + b] += s->sum[i].H[a * nd + b];
@@ -105,24 +105,53 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Median over the training recordings of the norms of one kind, in flight before the first contact or after it. */
+static double median(tribo_sysid *s, int kind, bool flight) {
+    size_t n = 0, nb = (size_t)s->z.nbody;
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        if (t->held_out) continue;
+        for (int k = 0; k < t->n; k++) {
+            if (flight != (t->start != TRIBO_START_ALONG && k < t->first + t->nflight)) continue;
+            for (size_t b = 0; b < nb; b++) {
+                double norm = t->norm[((size_t)k * nb + b) * TRIBO_BLOCKS + (size_t)kind];
+                if (norm >= 0) s->norms[n++] = norm;
+            }
+        }
+    }
+    qsort(s->norms, n, sizeof *s->norms, ascending);
+    return n ? s->norms[n / 2] : 0;
+}
+
+/* Weigh the rows of flights by the spread they have themselves: what a flight says of gravity and of the centre of mass
+ * is exact to the noise, and would be lost beside what is left of a motion after some impacts. */
+static void boost_flights(tribo_sysid *s, int kind, double factor) {
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        if (t->start == TRIBO_START_ALONG) continue;
+        for (int k = t->first; k < t->first + t->nflight; k++)
+            for (int b = 0; b < s->z.nbody; b++) {
+                double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
+                for (int j = 0; j < 3; j++) w[j] *= factor;
+            }
+    }
+}
+
 tribo_status ti_thresholds(tribo_sysid *s, const double *theta) {
+    const double boost_max = 100;
     double loss;
     if (s->robust == TRIBO_ROBUST_NONE) return TRIBO_OK;
     tribo_status status = ti_evaluate(s, theta, false, TI_WANT_NORMS, &loss, NULL, NULL);
     if (status) return status;
     for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-        size_t n = 0;
-        if (!s->threshold_auto[kind]) continue;
-        for (int i = 0; i < s->nrec; i++) {
-            const ti_track *t = s->track + i;
-            size_t blocks = (size_t)t->n * (size_t)s->z.nbody;
-            if (t->held_out) continue;
-            for (size_t k = 0; k < blocks; k++)
-                if (t->norm[k * TRIBO_BLOCKS + (size_t)kind] >= 0)
-                    s->norms[n++] = t->norm[k * TRIBO_BLOCKS + (size_t)kind];
+        double rest = median(s, kind, false), flight = median(s, kind, true);
+        if (kind <= TRIBO_BLOCK_ROTATION && s->loss == TRIBO_LOSS_ROLLOUT && flight > 0 && rest > 0) {
+            double wanted = rest / flight * s->boost[kind], most = boost_max;
+            wanted = wanted < 1 ? 1 : wanted > most ? most : wanted;
+            boost_flights(s, kind, wanted / s->boost[kind]);
+            s->boost[kind] = wanted;
         }
-        qsort(s->norms, n, sizeof *s->norms, ascending);
-        s->threshold[kind] = n ? 1.5 * s->norms[n / 2] : 0;
+        if (s->threshold_auto[kind]) s->threshold[kind] = 1.5 * (rest > 0 ? rest : flight);
     }
     return TRIBO_OK;
 }

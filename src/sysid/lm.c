@@ -6,6 +6,7 @@
 #include "sysid/sysid.h"
 
 enum { TRIES = 12 };
+static const double lambda_small = 0.05;
 
 bool ti_spd_solve(int n, double *A, int m, double *B) {
     double *x = A; /* Cholesky A = L L' in place, lower */
@@ -41,7 +42,7 @@ bool ti_eliminate(tribo_sysid *s, int track, double lambda, double *A, double *g
     for (int i = 0; i < ndx; i++) {
         const double *row = sum->H + (n + i) * nd;
         for (int j = 0; j < ndx; j++) M[i * ndx + j] = row[n + j];
-        M[i * ndx + i] += lambda * row[n + i] + 1e-12 * largest;
+        M[i * ndx + i] += lambda * row[n + i] + 1e-9 * largest;
         for (int a = 0; a < n; a++) B[i * nb + a] = row[a];
         B[i * nb + n] = sum->g[n + i];
     }
@@ -115,8 +116,7 @@ static double move_starts(tribo_sysid *s) {
             for (int a = 0; a < n; a++) dx[j] -= B[j * nb + a] * s->step[a];
             promise += s->sum[i].g[n + j] * B[j * nb + n] / 2;
         }
-        memcpy(t->x0try, t->x0, (size_t)s->z.nx * sizeof(double));
-        ti_retract(s, t->x0try, dx, t->x0);
+        ti_start_move(s, t, dx);
     }
     return promise;
 }
@@ -140,18 +140,24 @@ tribo_status ti_lm_iterate(tribo_sysid *s) {
     double loss, trial_loss, blocks = 0;
     tribo_status status = ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
     if (status) return status;
-    for (int i = 0; i < s->nrec; i++) blocks += s->track[i].held_out ? 0 : (double)s->track[i].nblock;
+    for (int i = 0; i < s->nrec; i++) blocks += s->track[i].held_out ? 0 : (double)s->sum[i].nblock;
     total(s);
     norm_of_gradient(s, blocks);
     s->progress.loss = loss;
+    bool fresh = s->lambda <= lambda_small; /* a large lambda promises little whatever the slope */
     for (int tries = 0; tries < TRIES; tries++, s->lambda *= 5) {
         double promise = propose(s, s->lambda);
         if (promise < 0) continue;
         promise += move_starts(s);
         double longest = 0;
         for (int a = 0; a < s->nfree; a++) longest = ti_max(longest, fabs(s->step[a]));
-        if (promise <= 1e-11 * loss * blocks || (s->nfree && longest < 1e-10)) {
+        if (promise <= 1e-8 * loss * blocks || (s->nfree && longest < 1e-10)) {
             restore_starts(s);
+            if (s->lambda > lambda_small) {
+                if (fresh) break;
+                fresh = true, s->lambda = lambda_small / 50;
+                continue;
+            }
             s->progress.converged = true;
             return TRIBO_OK;
         }

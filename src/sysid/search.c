@@ -6,21 +6,48 @@
 #include "sysid/sysid.h"
 #include <lapacke.h>
 
-static const double sigma_start = 0.15;
+/* How far theta i has to move until the loss has risen by a share that counts: the slope and the curvature of a chaotic
+ * loss say nothing about that. */
+static tribo_status reach(tribo_sysid *s, int i, double loss, double *step) {
+    const double worth = 0.03, step_max = 0.3, step_min = 1e-3;
+    double *x = s->trial, d = 0.02, value;
+    int before = 0;
+    for (int k = 0; k < 6; k++) {
+        memcpy(x, s->theta, (size_t)s->nfree * sizeof *x);
+        x[i] += x[i] + d <= s->unknown[i].tupper ? d : -d;
+        ti_maps_clamp(s, x);
+        if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
+        tribo_status status = ti_evaluate(s, x, false, TI_WANT_VALUE, &value, NULL, NULL);
+        if (status == TRIBO_E_NOMEM) return status;
+        int now = !status && value - loss < worth * loss ? 1 : -1;
+        if ((before && now != before) || (now > 0 && 2 * d > step_max) || (now < 0 && d / 2 < step_min)) break;
+        d = now > 0 ? 2 * d : d / 2;
+        before = now;
+    }
+    *step = d;
+    return TRIBO_OK;
+}
 
-void ti_search_init(tribo_sysid *s) {
+tribo_status ti_search_init(tribo_sysid *s) {
     int n = s->nfree;
     s->cma.lambda = 4 + (int)(3 * log(n > 0 ? n : 1));
     if (s->cma.lambda < 8) s->cma.lambda = 8;
-    s->cma.sigma = sigma_start;
+    s->cma.sigma = 1;
     s->cma.generation = 0;
-    s->cma.spent = 0;
     s->cma.random = (ti_random){s->seed ^ 0x5eed5eed};
     memcpy(s->cma.mean, s->theta, (size_t)n * sizeof(double));
     memset(s->cma.C, 0, (size_t)n * (size_t)n * sizeof(double));
     memset(s->cma.pc, 0, (size_t)n * sizeof(double));
     memset(s->cma.ps, 0, (size_t)n * sizeof(double));
-    for (int i = 0; i < n; i++) s->cma.C[i * n + i] = 1;
+    long counted = s->progress.evaluations;
+    for (int i = 0; i < n; i++) {
+        double step;
+        tribo_status status = reach(s, i, s->progress.loss, &step);
+        if (status) return status;
+        s->cma.C[i * n + i] = step * step;
+    }
+    s->cma.spent = s->progress.evaluations - counted;
+    return TRIBO_OK;
 }
 
 /* Eigenvectors of C as columns of B, square roots of eigenvalues in D. */
@@ -120,7 +147,7 @@ tribo_status ti_search_iterate(tribo_sysid *s) {
     }
     adapt(s);
     s->cma.spent += s->cma.lambda;
-    if (s->cma.spent < s->search && s->cma.sigma > 1e-5) return TRIBO_OK;
+    if (s->cma.spent < s->search && s->cma.sigma > 1e-3) return TRIBO_OK;
     /* the middle of the population has felt fewer of the surface's accidents than the luckiest of them */
     ti_maps_clamp(s, s->cma.mean);
     status = ti_evaluate(s, s->cma.mean, false, TI_WANT_VALUE, &loss, NULL, NULL);

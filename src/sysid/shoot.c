@@ -79,6 +79,7 @@ static void add_row(ti_worker *w, ti_track *t, int row, ti_want want, int nd, do
             sum->loss += ti_rho(s, kind, square, &slope) / 2;
             sum->square += slope * square;
             sum->nscalar += scalars;
+            sum->nblock++;
             if (want == TI_WANT_FORWARD) add_forward(w, t, row, b, kind, slope, nd, sum);
             if (want == TI_WANT_REVERSE) add_reverse(w, t, row, b, kind, slope, lx);
         }
@@ -101,21 +102,23 @@ static tribo_status begin(ti_worker *w, int track, const ti_segment *seg, const 
     memcpy(w->x, w->x0, nx * sizeof(double));
     memset(w->xd, 0, (size_t)nd * ndx * sizeof(double));
     if (want == TI_WANT_FORWARD) {
-        if (t->start == TRIBO_START_FLIGHT) memcpy(w->xd, w->x0d, nfree * ndx * sizeof(double));
+        if (t->start != TRIBO_START_MEASURED) memcpy(w->xd, w->x0d, nfree * ndx * sizeof(double));
         if (t->start == TRIBO_START_ALONG)
-            for (size_t i = 0; i < ndx; i++) w->xd[(nfree + i) * ndx + i] = 1;
+            for (size_t i = 0; i < ndx; i++)
+                for (size_t j = 0; j < ndx; j++) w->xd[(nfree + i) * ndx + j] = t->T[j * ndx + i];
     }
     return TRIBO_OK;
 }
 
 /* Back over the records of a segment, from the last row's cotangent in w->lx. */
-static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg, const double *P, ti_sum *sum) {
+static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg, int rows, const double *P,
+                          ti_sum *sum) {
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np;
     for (int i = 0; i < s->ndt; i++) w->record[i] = w->whole[i] ? tribo_tape_steps(w->whole[i]) : 0;
     memset(w->pbar, 0, np * sizeof(double));
-    memcpy(w->xbar, w->lx + (size_t)seg->n * ndx, ndx * sizeof(double));
-    for (int k = seg->n - 1; k >= 0; k--) {
+    memcpy(w->xbar, w->lx + (size_t)rows * ndx, ndx * sizeof(double));
+    for (int k = rows - 1; k >= 0; k--) {
         for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
@@ -129,12 +132,13 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
     for (size_t a = 0; a < (size_t)s->nfree; a++) {
         double dot = 0;
         for (size_t i = 0; i < np; i++) dot += P[a * np + i] * w->pbar[i];
-        if (s->loss == TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_FLIGHT)
+        if (s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED)
             for (size_t i = 0; i < ndx; i++) dot += w->x0d[a * ndx + i] * w->xbar[i];
         sum->g[a] += dot;
     }
     if (s->loss == TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG)
-        for (size_t i = 0; i < ndx; i++) sum->g[(size_t)s->nfree + i] += w->xbar[i];
+        for (size_t i = 0; i < ndx; i++)
+            for (size_t j = 0; j < ndx; j++) sum->g[(size_t)s->nfree + i] += t->T[j * ndx + i] * w->xbar[j];
     return TRIBO_OK;
 }
 
@@ -143,7 +147,8 @@ static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg
     tribo_sysid *s = w->s;
     ti_track *t = s->track + track;
     size_t ndx = (size_t)s->z.ndx;
-    int nd = ti_dirs(s, t);
+    int nd = ti_dirs(s, t), rows = seg->n;
+    if (t->horizon && rows > t->horizon) rows = t->horizon;
     tribo_status status = begin(w, track, seg, p, P, want, nd);
     if (want == TI_WANT_REVERSE) {
         memset(w->lx, 0, ((size_t)seg->n + 1) * ndx * sizeof(double));
@@ -152,7 +157,7 @@ static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg
     }
     bool own_start = s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED;
     if (status >= 0 && own_start) add_row(w, t, seg->row, want, nd, w->lx, sum);
-    for (int k = 0; k < seg->n && status >= 0; k++) {
+    for (int k = 0; k < rows && status >= 0; k++) {
         int row = seg->row + k;
         if (want == TI_WANT_FORWARD)
             status = ti_advance_jvp(w, t, row, p, nd, w->pd + ndx * (size_t)s->z.np);
@@ -160,7 +165,7 @@ static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg
             status = ti_advance(w, t, row, p, want == TI_WANT_REVERSE ? w->whole : NULL);
         if (status >= 0) add_row(w, t, row + 1, want, nd, w->lx + ((size_t)k + 1) * ndx, sum);
     }
-    if (status >= 0 && want == TI_WANT_REVERSE) status = sweep(w, t, seg, P, sum);
+    if (status >= 0 && want == TI_WANT_REVERSE) status = sweep(w, t, seg, rows, P, sum);
     return status < 0 ? status : TRIBO_OK;
 }
 

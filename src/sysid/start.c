@@ -1,7 +1,7 @@
 /* start.c -- where a rollout starts: at the first row, at the fit of the flight before the first contact, or along. */
 #include "sysid/sysid.h"
 
-enum { FLIGHT_PASSES = 3, ALONG_PASSES = 20 };
+enum { FLIGHT_PASSES = 3, ALONG_PASSES = 20, FIRST_ROWS = 6 };
 
 tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
     const tribo_sysid *s = w->s;
@@ -81,6 +81,8 @@ tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P)
     size_t nx = (size_t)s->z.nx;
     bool along = t->start == TRIBO_START_ALONG;
     memcpy(w->x0, along ? t->x0 : t->x + (size_t)t->first * nx, nx * sizeof(double));
+    if (along && t->nstand && !ti_settle(w, t, p, w->x0)) return TRIBO_E_SINGULAR;
+    if (along && P && !ti_settle_jac(w, t, p, P, w->x0)) return TRIBO_E_SINGULAR;
     if (t->start != TRIBO_START_FLIGHT) return TRIBO_OK;
     for (int pass = 1; pass <= FLIGHT_PASSES; pass++) {
         tribo_status status = flight_pass(w, t, p, P && pass == FLIGHT_PASSES ? s->nfree : 0);
@@ -89,14 +91,26 @@ tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P)
     return TRIBO_OK;
 }
 
+void ti_start_move(const tribo_sysid *s, ti_track *t, double *dx) {
+    size_t ndx = (size_t)s->z.ndx;
+    memcpy(t->x0try, t->x0, (size_t)s->z.nx * sizeof(double));
+    for (size_t i = 0; i < ndx; i++) {
+        t->dx[i] = 0;
+        for (size_t j = 0; j < ndx; j++) t->dx[i] += t->T[i * ndx + j] * dx[j];
+    }
+    ti_retract(s, t->x0try, t->dx, t->x0);
+}
+
 tribo_status ti_start_along(ti_worker *w, int track, const double *p) {
     tribo_sysid *s = w->s;
     ti_track *t = s->track + track;
     ti_sum *sum = s->sum + track;
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nd = (size_t)ti_dirs(s, t), n0 = (size_t)s->nfree;
     double lambda = 1e-4;
-    memset(s->P, 0, (size_t)s->nfree * (size_t)s->z.np * sizeof(double));
-    ti_shoot(w, track, p, s->P, TI_WANT_FORWARD, sum);
+    if (t->nstand && !ti_settle(w, t, p, t->x0)) return TRIBO_E_SINGULAR;
+    double *none = w->pd; /* zeros: theta stays */
+    memset(none, 0, (size_t)s->nfree * (size_t)s->z.np * sizeof(double));
+    ti_shoot(w, track, p, none, TI_WANT_FORWARD, sum);
     for (int pass = 0; pass < ALONG_PASSES && !sum->status; pass++) {
         double before = sum->loss;
         for (size_t i = 0; i < ndx; i++) {
@@ -105,19 +119,42 @@ tribo_status ti_start_along(ti_worker *w, int track, const double *p) {
             w->B[i] = -sum->g[n0 + i];
         }
         if (!ti_spd_solve((int)ndx, w->A, 1, w->B)) return TRIBO_E_SINGULAR;
-        memcpy(t->x0try, t->x0, nx * sizeof(double));
-        ti_retract(s, t->x0try, w->B, t->x0);
-        ti_shoot(w, track, p, s->P, TI_WANT_FORWARD, sum);
+        ti_start_move(s, t, w->B);
+        ti_shoot(w, track, p, none, TI_WANT_FORWARD, sum);
         if (sum->status || !(sum->loss < before)) {
             memcpy(t->x0, t->x0try, nx * sizeof(double));
             lambda *= 10;
             if (lambda > 1e6) break;
-            ti_shoot(w, track, p, s->P, TI_WANT_FORWARD, sum);
+            ti_shoot(w, track, p, none, TI_WANT_FORWARD, sum);
             continue;
         }
         lambda *= 0.1;
         if (before - sum->loss < 1e-10 * before) break;
     }
-    memcpy(w->x0, t->x0, nx * sizeof(double));
-    return sum->status;
+    return sum->status ? sum->status : ti_start(w, track, p, NULL);
+}
+
+tribo_status ti_start_first(ti_worker *w, int track, const double *p) {
+    ti_track *t = w->s->track + track;
+    if (t->start != TRIBO_START_ALONG) return TRIBO_OK;
+    t->horizon = FIRST_ROWS;
+    tribo_status status = ti_start_along(w, track, p);
+    t->horizon = 0;
+    return status;
+}
+
+tribo_status ti_start_retry(ti_worker *w, int track, const double *p) {
+    tribo_sysid *s = w->s;
+    ti_track *t = s->track + track;
+    size_t nx = (size_t)s->z.nx;
+    if (t->start != TRIBO_START_ALONG || t->held_out) return TRIBO_OK;
+    tribo_status status = ti_start_along(w, track, p);
+    double before = s->sum[track].loss;
+    if (status < 0) return status;
+    memcpy(t->kept, t->x0, nx * sizeof(double));
+    memcpy(t->x0, t->guess, nx * sizeof(double));
+    status = ti_start_first(w, track, p);
+    if (status >= 0) status = ti_start_along(w, track, p);
+    if (status < 0 || !(s->sum[track].loss < before)) memcpy(t->x0, t->kept, nx * sizeof(double));
+    return TRIBO_OK;
 }

@@ -1,5 +1,9 @@
 /* sysid.c -- an identification from its definition to its end: memory, stages, the best so far. */
 #include "sysid/sysid.h"
+#include "collide/collide.h"
+#include "dynamics/link.h"
+
+enum { RETRIES = 2 };
 
 tribo_free_param tribo_default_free(void) {
     return (tribo_free_param){.struct_size = sizeof(tribo_free_param), .start = NAN, .lower = NAN, .upper = NAN};
@@ -13,6 +17,7 @@ tribo_sysid_def tribo_default_sysid(void) {
 /* Everything of one block. With the arena's base NULL it only measures. */
 static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {
     size_t n = (size_t)def->nfree, ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np;
+    size_t nv = (size_t)s->z.nv;
     size_t intervals = 0, rows = 0, blocks = 0, nrec = (size_t)def->nrec;
     size_t lambda = 16 + 3 * n, zpad = (n + nrec * ndx + 7) / 8 * 8;
     TI_CARVE(a, *self, 1);
@@ -33,6 +38,7 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
     TI_CARVE(a, s->dt_steps, intervals);
     TI_CARVE(a, s->dt_count, intervals);
     TI_CARVE(a, s->norms, blocks);
+    TI_CARVE(a, s->still, nv);
     TI_CARVE(a, s->X, rows * nx);
     TI_CARVE(a, s->observe, (4 * n + 1) * n);
     TI_CARVE(a, s->sum, nrec);
@@ -81,6 +87,14 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
         TI_CARVE(a, w->pbar, np);
         TI_CARVE(a, w->x0, nx);
         TI_CARVE(a, w->x0d, n * ndx);
+        TI_CARVE(a, w->link, s->z.nbody);
+        TI_CARVE(a, w->shape, s->z.ngeom);
+        TI_CARVE(a, w->stand_gap, TI_STAND_ROWS);
+        TI_CARVE(a, w->stand_J, TI_STAND_ROWS * nv);
+        TI_CARVE(a, w->stand_S, TI_STAND_ROWS * TI_STAND_ROWS);
+        TI_CARVE(a, w->stand_Y, TI_STAND_ROWS * nv);
+        TI_CARVE(a, w->stand_Z, nv * nv);
+        TI_CARVE(a, w->stand_p, np);
         TI_CARVE(a, w->A, ndx * ndx);
         TI_CARVE(a, w->B, ndx * (n + 1));
     }
@@ -100,13 +114,14 @@ static void hold_out(tribo_sysid *s, double share) {
     }
 }
 
-/* Weights by the size of what moves and the time it takes to fall as far. */
+/* Weights by the size of what moves, the half of it that a rotation moves, and the time it takes to fall as far. */
 static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
     double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]);
     if (!(L > 0)) L = 1;
-    double fall = sqrt(L / (g > 0 ? g : 9.81)), natural[TRIBO_BLOCKS] = {1 / L, 1, fall / L, fall};
+    double fall = sqrt(L / (g > 0 ? g : 9.81)), natural[TRIBO_BLOCKS] = {1 / L, 0.5, fall / L, fall / 2};
     for (int i = 0; i < TRIBO_BLOCKS; i++) {
         s->weight[i] = def->weight[i] == 0 ? natural[i] : def->weight[i] < 0 ? 0 : def->weight[i];
+        s->boost[i] = 1;
         s->weight_natural[i] = def->weight[i] == 0;
         s->threshold[i] = def->threshold[i];
         s->threshold_auto[i] = !(def->threshold[i] > 0);
@@ -158,6 +173,7 @@ static tribo_status choose_starts(tribo_sysid *s) {
         if (s->start == TRIBO_START_FLIGHT && !flies) t->start = TRIBO_START_MEASURED;
         if (s->start == TRIBO_START_AUTO) t->start = flies ? TRIBO_START_FLIGHT : TRIBO_START_ALONG;
         if (s->loss != TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG) t->start = TRIBO_START_MEASURED;
+        if (t->start == TRIBO_START_ALONG) ti_stand_choose(s->worker, t, s->p0);
         if (t->start == TRIBO_START_ALONG && !t->held_out) s->nalong++;
         ti_track_count(s, t);
     }
@@ -274,11 +290,28 @@ tribo_status tribo_sysid_validation(tribo_sysid *s, const double *theta, double 
 
 /* Thresholds from the present estimate, and the losses that go with them. */
 static tribo_status settle(tribo_sysid *s) {
-    tribo_status status = ti_thresholds(s, s->theta);
+    tribo_status status = TRIBO_OK;
     s->passes++;
+    status = ti_thresholds(s, s->theta);
     if (!status) status = ti_evaluate(s, s->start_theta, false, TI_WANT_VALUE, &s->progress.loss_start, NULL, NULL);
     if (!status) status = ti_evaluate(s, s->theta, false, TI_WANT_VALUE, &s->progress.loss, NULL, NULL);
     return status;
+}
+
+static tribo_status first_rows(ti_worker *w, int i, void *p) {
+    return ti_start_first(w, i, p);
+}
+
+static tribo_status retry(ti_worker *w, int i, void *p) {
+    return ti_start_retry(w, i, p);
+}
+
+/* Before the first iteration: starts that are estimated along from their first rows. */
+static tribo_status begin(tribo_sysid *s) {
+    for (int i = 0; i < s->nrec; i++) memcpy(s->track[i].guess, s->track[i].x0, (size_t)s->z.nx * sizeof(double));
+    tribo_sysid_params(s, s->theta, s->p);
+    tribo_status status = ti_parallel(s, s->nrec, first_rows, s->p);
+    return status ? status : settle(s);
 }
 
 static tribo_status descend(tribo_sysid *s) {
@@ -292,15 +325,21 @@ static tribo_status next_stage(tribo_sysid *s) {
     bool thresholds = false;
     for (int i = 0; i < TRIBO_BLOCKS; i++) thresholds |= s->threshold_auto[i];
     s->lambda = 1e-3, s->rate_now = s->rate, s->adam_steps = 0;
+    if (s->nalong && s->retries < RETRIES) { /* now that the parameters are better, so may be the starts */
+        s->retries++;
+        s->stalled = s->progress.converged = false;
+        tribo_sysid_params(s, s->theta, s->p);
+        tribo_status status = ti_parallel(s, s->nrec, retry, s->p);
+        return status ? status : settle(s);
+    }
     if (s->stalled && s->search > 0 && !s->searched) {
         s->searched = true;
         s->stalled = s->progress.converged = false;
         s->progress.stage = TRIBO_STAGE_SEARCH;
         tribo_status status = settle(s);
-        ti_search_init(s);
-        return status;
+        return status ? status : ti_search_init(s);
     }
-    if (thresholds && s->robust != TRIBO_ROBUST_NONE && s->passes < 2) {
+    if (thresholds && s->robust != TRIBO_ROBUST_NONE && s->passes < 2 + s->retries) {
         s->stalled = s->progress.converged = false;
         return settle(s);
     }
@@ -313,7 +352,7 @@ tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
     tribo_status status = TRIBO_OK;
     if (s->progress.stage != TRIBO_STAGE_DONE) {
         if (s->stop && *s->stop) status = TRIBO_INTERRUPTED;
-        if (!status && !s->passes) status = settle(s);
+        if (!status && !s->passes) status = begin(s);
         if (!status && s->progress.stage == TRIBO_STAGE_SEARCH) {
             status = ti_search_iterate(s);
             if (!status && s->cma.spent >= s->search) s->progress.stage = TRIBO_STAGE_DESCENT;

@@ -34,6 +34,8 @@ typedef struct ti_segment {
     int row, n; /* from row to row + n; n >= 1 */
 } ti_segment;
 
+enum { TI_STANDS = 64, TI_STAND_ROWS = 128 }; /* beyond that the rest is left to itself */
+
 typedef struct ti_track {
     int n;
     double *time;    /* (n) */
@@ -47,7 +49,14 @@ typedef struct ti_track {
     int nseg, first; /* first: the row a rollout starts at */
     int nflight;     /* rows before the first contact, counted from first */
     tribo_start start;
-    double *x0;    /* (nx) where a rollout starts: measured, or estimated along */
+    int horizon;                  /* rows that a rollout is compared over; 0 = all */
+    int stand[TI_STANDS], nstand; /* pairs in contact from the first row on, where the start is estimated along */
+    double *x0;                   /* (nx) where a rollout starts: measured, or estimated along */
+    double *kept;                 /* (nx) scratch */
+    double *guess;                /* (nx) x0 before anything was estimated */
+    bool *rest;                   /* (nbody) stands still at the start, as far as can be told */
+    double *T;     /* (ndx,ndx) how a start estimated along moves where it stands; of the last ti_start() with P */
+    double *dx;    /* (ndx) scratch */
     double *x0try; /* (nx) */
     bool held_out;
     long nblock;  /* measured blocks that the loss counts */
@@ -74,22 +83,26 @@ typedef struct ti_sum {
     double loss;   /* sum of rho / 2 */
     double square; /* sum of |w r|^2, numbers weighted by rho' */
     long nscalar;  /* how many numbers */
+    long nblock;   /* how many blocks */
     double *g, *H; /* (nd), (nd,nd); nd = ti_dirs(track): theta, then the tangent of a start estimated along */
 } ti_sum;
 
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;        /* (ndt) */
-    tribo_tape **one;     /* (ndt) of one step */
-    tribo_tape **whole;   /* (ndt) of the longest segment; made when first wanted */
-    int *record;          /* (ndt) records not yet swept */
-    double *x, *xd;       /* (nx), (ndir,ndx); ndir = nfree + ndx */
-    double *pd;           /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
-    double *r, *lx, *wj;  /* (ndx), (rows,ndx), (3,ndir) */
-    double *xbar, *xnext; /* (ndx) */
-    double *pbar;         /* (np) */
-    double *x0, *x0d;     /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
-    double *A, *B;        /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
+    tribo_ws **ws;          /* (ndt) */
+    tribo_tape **one;       /* (ndt) of one step */
+    tribo_tape **whole;     /* (ndt) of the longest segment; made when first wanted */
+    int *record;            /* (ndt) records not yet swept */
+    double *x, *xd;         /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *pd;             /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
+    double *r, *lx, *wj;    /* (ndx), (rows,ndx), (3,ndir) */
+    double *xbar, *xnext;   /* (ndx) */
+    double *pbar;           /* (np) */
+    double *x0, *x0d;       /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
+    struct ti_link *link;   /* (nbody) */
+    struct ti_shape *shape; /* (ngeom) */
+    double *stand_gap, *stand_J, *stand_S, *stand_Y, *stand_Z, *stand_p;
+    double *A, *B; /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
 } ti_worker;
 
 /* Directions of a track's derivatives. */
@@ -114,12 +127,28 @@ double ti_rho(const tribo_sysid *s, int kind, double square, double *slope);
 int ti_block_at(const tribo_sysid *s, int body, int kind); /* first entry in a tangent */
 void ti_retract(const tribo_sysid *s, const double *x, const double *dx, double *out);
 
+/* ---- settle.c ---- */
+
+/* Which pairs a start stands on. */
+void ti_stand_choose(ti_worker *w, ti_track *t, const double *p);
+/* Move x to where the standing contacts are closed and stay so. False if that cannot be computed. */
+bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x);
+/* At a settled x: t->T; and w->x0d, how it moves with theta. */
+bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x);
+/* Move a start by dx, but only where it can: x0try keeps the old one. */
+void ti_start_move(const tribo_sysid *s, ti_track *t, double *dx);
+
 /* ---- start.c ---- */
 
 /* Find w->x0 for a rollout of the track and, with P, w->x0d. */
 tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P);
 /* Rows before the first contact, at the model's own p. */
 tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p);
+/* Estimate t->x0 for a fixed p by the first rows alone: noise has made the first guess of a velocity, and what comes of
+ * that after a collision leads nowhere. */
+tribo_status ti_start_first(ti_worker *w, int track, const double *p);
+/* Estimate it again from the first guess; keep the better. */
+tribo_status ti_start_retry(ti_worker *w, int track, const double *p);
 /* Estimate t->x0 for a fixed p by the whole track. */
 tribo_status ti_start_along(ti_worker *w, int track, const double *p);
 
@@ -142,7 +171,7 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
 tribo_status ti_lm_iterate(tribo_sysid *s);
 tribo_status ti_lbfgs_iterate(tribo_sysid *s);
 tribo_status ti_adam_iterate(tribo_sysid *s);
-void ti_search_init(tribo_sysid *s);
+tribo_status ti_search_init(tribo_sysid *s);
 tribo_status ti_search_iterate(tribo_sysid *s);
 /* How many numbers L-BFGS and Adam move. */
 int ti_descend_size(const tribo_sysid *s);
@@ -172,6 +201,7 @@ struct tribo_sysid {
     tribo_start start;
     tribo_robust robust;
     double threshold[TRIBO_BLOCKS], weight[TRIBO_BLOCKS];
+    double boost[TRIBO_BLOCKS]; /* of the weights of flights */
     bool threshold_auto[TRIBO_BLOCKS], weight_natural[TRIBO_BLOCKS];
     tribo_optimizer optimizer;
     double rate;
@@ -189,6 +219,7 @@ struct tribo_sysid {
     int *dt_count;       /* (ndt) scratch */
     ti_worker *worker;   /* (nworker) */
     ti_sum *sum;         /* (nrec) */
+    double *still;       /* (nv) zeros */
     double *X;           /* (rows,nx) a prediction, rows of the longest recording */
     double *observe;     /* (4 nfree + 1, nfree) scratch of tribo_sysid_observe() */
     double *norms;       /* scratch for medians, (norms_max) */
@@ -213,6 +244,7 @@ struct tribo_sysid {
     double lambda;
     int passes; /* how often thresholds were set */
     bool stalled, searched;
+    int retries; /* how often starts were estimated again */
     tribo_progress progress;
 };
 

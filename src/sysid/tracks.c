@@ -16,6 +16,11 @@ void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_
     TI_CARVE(a, t->seg, n);
     TI_CARVE(a, t->x0, z->nx);
     TI_CARVE(a, t->x0try, z->nx);
+    TI_CARVE(a, t->dx, z->ndx);
+    TI_CARVE(a, t->rest, z->nbody);
+    TI_CARVE(a, t->guess, z->nx);
+    TI_CARVE(a, t->kept, z->nx);
+    TI_CARVE(a, t->T, (size_t)z->ndx * (size_t)z->ndx);
     t->u = NULL;
     if (r->u) TI_CARVE(a, t->u, n * (size_t)z->nu);
 }

@@ -1,0 +1,203 @@
+/* settle.c -- a start that is estimated along stays on what it stands on.
+ *
+ * A body that is in contact from the first row was measured a little above or inside of what it stands on. Simulated
+ * from there it would fall or be thrown out, and no derivative leads back: the contact opens on one side only. So the
+ * start moves on the manifold of closed gaps: math.md, Starts in contact.
+ */
+#include "collide/collide.h"
+#include "dynamics/link.h"
+#include "forward/touching.h"
+#include "model/model.h"
+#include "sysid/sysid.h"
+
+enum { PASSES = 4, ROWS_LOOKED_AT = 6 };
+static const double stand_gap = 0.015, margin_gap = 0.03; /* of the extent: pairs that stand; contacts held closed */
+
+/* Poses at q and p. */
+static void pose(ti_worker *w, const double *p, const double *q) {
+    const tribo_model *m = w->s->m;
+    const double *v = w->s->still;
+    for (int b = 0; b < m->size.nbody; b++)
+        ti_link_load(&w->link[b], p + m->body[b].p, q + m->body[b].q, v + m->body[b].v, NULL);
+    ti_shapes(m, p, w->link, w->shape);
+}
+
+/* Slope of n equidistant numbers over its standard error. */
+static double significance(const double *y, int n) {
+    double mean = 0, slope = 0, square = 0, rest = 0, middle = (n - 1) / 2.;
+    for (int k = 0; k < n; k++) mean += y[k] / n;
+    for (int k = 0; k < n; k++) slope += (k - middle) * (y[k] - mean), square += (k - middle) * (k - middle);
+    slope /= square;
+    for (int k = 0; k < n; k++) {
+        double r = y[k] - mean - slope * (k - middle);
+        rest += r * r;
+    }
+    return fabs(slope) / sqrt(rest / (n - 2) / square + 1e-24);
+}
+
+/* Does the body stand still over the first rows, as far as their noise lets one tell? Then it starts at rest, at the
+ * mean of them: friction swallows small velocities, so that no loss could find out that they are not zero. */
+static bool at_rest(const tribo_sysid *s, ti_track *t, int body) {
+    double y[6][ROWS_LOOKED_AT], mean[6] = {0};
+    size_t nx = (size_t)s->z.nx;
+    const double *first = t->x + (size_t)t->first * nx + 7 * body;
+    if (t->first + ROWS_LOOKED_AT > t->n) return false;
+    for (int k = 0; k < ROWS_LOOKED_AT; k++) {
+        const double *q = t->x + (size_t)(t->first + k) * nx + 7 * body;
+        double inverse[4] = {first[3], -first[4], -first[5], -first[6]}, turn[4], r[3];
+        if (!t->complete[t->first + k]) return false;
+        ti_quat_mul(inverse, q + 3, turn);
+        ti_store3(r, ti_quat_log(turn));
+        for (int i = 0; i < 3; i++) y[i][k] = q[i] - first[i], y[3 + i][k] = r[i];
+    }
+    for (int i = 0; i < 6; i++) {
+        if (significance(y[i], ROWS_LOOKED_AT) > 4) return false; /* 4: Student's t of six rows, 1 % */
+        for (int k = 0; k < ROWS_LOOKED_AT; k++) mean[i] += y[i][k] / ROWS_LOOKED_AT;
+    }
+    double turn[4], *q = t->x0 + 7 * body;
+    for (int i = 0; i < 3; i++) q[i] = first[i] + mean[i];
+    ti_quat_exp(ti_load3(mean + 3), turn);
+    ti_quat_mul(first + 3, turn, q + 3);
+    for (int i = 0; i < 6; i++) t->x0[s->z.nq + 6 * body + i] = 0;
+    return true;
+}
+
+void ti_stand_choose(ti_worker *w, ti_track *t, const double *p) {
+    const tribo_sysid *s = w->s;
+    const tribo_model *m = s->m;
+    double L = tribo_model_extent(m);
+    t->nstand = 0;
+    for (int i = 0; i < m->npossible && t->nstand < TI_STANDS; i++) {
+        const ti_pair *pair = &m->pair[i];
+        double sum = 0;
+        int rows = 0;
+        for (int k = t->first; k < t->n && k < t->first + ROWS_LOOKED_AT; k++) {
+            ti_touch touch[TI_CONTACTS_MAX];
+            if (!t->complete[k]) continue;
+            pose(w, p, t->x + (size_t)k * (size_t)s->z.nx);
+            int n = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin_gap * L, touch);
+            double gap = 0;
+            for (int j = 0; j < n; j++) gap += touch[j].gap / n;
+            sum += n ? fabs(gap) : L;
+            rows++;
+        }
+        if (rows && sum / rows < stand_gap * L) t->stand[t->nstand++] = i;
+    }
+    for (int i = 0; i < t->nstand; i++)
+        for (int side = 0; side < 2; side++) {
+            int body = m->geom[side ? m->pair[t->stand[i]].b : m->pair[t->stand[i]].a].body;
+            if (body >= 0 && !t->rest[body]) t->rest[body] = at_rest(s, t, body);
+        }
+}
+
+/* Gaps of the standing contacts at q, and with J their derivative by the pose (rows,nv). @return how many. */
+static int gaps(ti_worker *w, const ti_track *t, const double *p, const double *q, double *gap, double *J) {
+    const tribo_model *m = w->s->m;
+    int n = 0, nv = w->s->z.nv;
+    double margin = margin_gap * tribo_model_extent(m);
+    pose(w, p, q);
+    for (int i = 0; i < t->nstand; i++) {
+        const ti_pair *pair = &m->pair[t->stand[i]];
+        ti_touch touch[TI_CONTACTS_MAX];
+        int found = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin, touch);
+        for (int k = 0; k < found && n < TI_STAND_ROWS; k++, n++) {
+            gap[n] = touch[k].gap;
+            if (!J) continue;
+            double *row = J + (size_t)n * (size_t)nv;
+            memset(row, 0, (size_t)nv * sizeof *row);
+            for (int side = 0; side < 2; side++) {
+                int body = m->geom[side ? pair->b : pair->a].body;
+                if (body < 0) continue;
+                const ti_link *l = &w->link[body];
+                double sign = side ? 1 : -1, *at = row + m->body[body].v;
+                ti_vec r = ti_tmul(&l->R, ti_sub(touch[k].point, l->xo)), normal = ti_tmul(&l->R, touch[k].normal);
+                ti_store3(at, ti_scale(sign, touch[k].normal));
+                ti_store3(at + 3, ti_scale(sign, ti_cross(r, normal)));
+            }
+        }
+    }
+    return n;
+}
+
+/* What a tangent moves by at the least: a rotation counts by what it moves a surface. */
+static double ease(const tribo_sysid *s, int i) {
+    double L = tribo_model_extent(s->m);
+    return i % 6 < 3 ? 1 : 1 / (L * L);
+}
+
+/* Z := W J' (J W J' + eps)^-1 B for B (n,m) in Z's place on entry; Z (nv,m). */
+static bool least_change(ti_worker *w, int n, int m, const double *B, double *Z) {
+    const tribo_sysid *s = w->s;
+    int nv = s->z.nv;
+    double *S = w->stand_S, trace = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            S[i * n + j] = 0;
+            for (int k = 0; k < nv; k++) S[i * n + j] += w->stand_J[i * nv + k] * ease(s, k) * w->stand_J[j * nv + k];
+        }
+    for (int i = 0; i < n; i++) trace += S[i * n + i];
+    for (int i = 0; i < n; i++) S[i * n + i] += 1e-9 * trace / n; /* corners are redundant */
+    double *Y = w->stand_Y;
+    memcpy(Y, B, (size_t)n * (size_t)m * sizeof *Y);
+    if (!ti_spd_solve(n, S, m, Y)) return false;
+    for (int k = 0; k < nv; k++)
+        for (int c = 0; c < m; c++) {
+            double sum = 0;
+            for (int i = 0; i < n; i++) sum += w->stand_J[i * nv + k] * Y[i * m + c];
+            Z[k * m + c] = ease(s, k) * sum;
+        }
+    return true;
+}
+
+bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x) {
+    const tribo_sysid *s = w->s;
+    int nv = s->z.nv, n = 0;
+    double *dx = w->r;
+    for (int pass = 0; pass < PASSES; pass++) {
+        n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
+        if (!n) return true;
+        memset(dx, 0, (size_t)s->z.ndx * sizeof *dx);
+        if (!least_change(w, n, 1, w->stand_gap, dx)) return false;
+        for (int i = 0; i < nv; i++) dx[i] = -dx[i];
+        ti_retract(s, x, dx, x);
+    }
+    n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
+    for (int i = 0; i < n; i++) {
+        w->stand_gap[i] = 0;
+        for (int k = 0; k < nv; k++) w->stand_gap[i] += w->stand_J[i * nv + k] * x[s->z.nq + k];
+    }
+    if (n && !least_change(w, n, 1, w->stand_gap, dx)) return false;
+    for (int k = 0; n && k < nv; k++) x[s->z.nq + k] -= dx[k];
+    return true;
+}
+
+bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x) {
+    const tribo_sysid *s = w->s;
+    size_t nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, nfree = (size_t)s->nfree;
+    double *T = t->T;
+    memset(T, 0, ndx * ndx * sizeof *T);
+    for (size_t i = 0; i < ndx; i++) T[i * ndx + i] = i < nv || !t->rest[(i - nv) / 6];
+    memset(w->x0d, 0, nfree * ndx * sizeof *T);
+    int n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
+    if (!n) return true;
+    double *Z = w->stand_Z;
+    if (!least_change(w, n, (int)nv, w->stand_J, Z)) return false;
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nv; j++) {
+            T[i * ndx + j] -= Z[i * nv + j];
+            if (!t->rest[j / 6]) T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
+        }
+    for (size_t a = 0; a < nfree; a++) {
+        const double h = 1e-6;
+        double *plus = w->stand_p, *dgap = w->stand_gap, *dx = w->r;
+        for (size_t i = 0; i < np; i++) plus[i] = p[i] + h * P[a * np + i];
+        if (gaps(w, t, plus, x, dgap, NULL) != n) continue;
+        double back[TI_STAND_ROWS];
+        for (size_t i = 0; i < np; i++) plus[i] = p[i] - h * P[a * np + i];
+        if (gaps(w, t, plus, x, back, NULL) != n) continue;
+        for (int i = 0; i < n; i++) dgap[i] = (dgap[i] - back[i]) / (2 * h);
+        if (!least_change(w, n, 1, dgap, dx)) return false;
+        for (size_t k = 0; k < nv; k++) w->x0d[a * ndx + k] = -dx[k];
+    }
+    return true;
+}
