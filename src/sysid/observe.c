@@ -2,8 +2,9 @@
 #include "sysid/sysid.h"
 #include <lapacke.h>
 
-/* A direction is open if its deviation is more than a factor e, or nothing at all depends on it. */
-static const double open_spread = 1, open_ratio = 1e-13;
+/* A direction is open if its deviation is more than a factor e, or nothing at all depends on it; the largest eigenvalue
+ * is no measure for that where motion is chaotic. */
+static const double open_spread = 1, open_ratio = 1e-20;
 
 typedef struct sums {
     double square; /* of weighted residuals */
