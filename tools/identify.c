@@ -275,7 +275,7 @@ static int set_up(identification *id) {
     def.loss = a->loss, def.window = a->window;
     def.robust = a->robust, def.optimizer = a->optimizer;
     def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
-    def.search = (int)(a->search < 0 ? 100 + 50 * (long)id->nfree : a->search);
+    def.search = a->search >= 0 ? (int)a->search : id->nfree <= 3 ? 100 + 50 * id->nfree : 0;
     def.validation = a->validation;
     def.seed = (uint64_t)a->seed;
     def.workers = (int)(a->workers > 0 ? a->workers : processors());
@@ -452,7 +452,7 @@ const verb verb_identify = {
         "  --seed N             of the choice of those, and of the search\n"
         "  --robust KIND        what a large residual counts (default huber: linearly)\n"
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
-        "                       derivatives (default 100 + 50 for each parameter; 0 = none)\n"
+        "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
         "  --iterations N       at most (default 2000)\n"
         "  --workers N          threads (default: all processors); does not change a bit of the result\n"
         "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",

@@ -344,7 +344,7 @@ static tribo_status next_stage(tribo_sysid *s) {
         return settle(s);
     }
     s->progress.stage = TRIBO_STAGE_DONE;
-    s->progress.settled = s->stalled && s->searched;
+    s->progress.settled = s->stalled && (s->searched || s->search == 0);
     return TRIBO_OK;
 }
 
