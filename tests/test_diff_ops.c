@@ -93,7 +93,7 @@ static void link_vjp(const double *bar, double *d) {
                       .vf = ti_load3(bar + 9),
                       .wf = ti_load3(bar + 12)};
     ti_vec g = {0, 0, 0};
-    ti_link_free_vjp(&at_link.l, at_link.g, DT, &t, &g, d + 25);
+    ti_link_free_vjp(&at_link.l, DT, &t, &g, d + 25);
     ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
     ti_store3(d + 22, g);
 }

@@ -265,8 +265,7 @@ tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const d
     ti_vec gravity_bar = {0, 0, 0};
     for (int b = 0; b < m->size.nbody; b++) {
         const ti_body *body = &m->body[b];
-        ti_link_free_vjp(&ws->link[b], ti_load3(p), ws->options.dt, &s->diff[b], &gravity_bar,
-                         u_bar ? u_bar + body->v : NULL);
+        ti_link_free_vjp(&ws->link[b], ws->options.dt, &s->diff[b], &gravity_bar, u_bar ? u_bar + body->v : NULL);
         ti_link_load_vjp(&ws->link[b], &s->diff[b], x_bar + body->v, x_bar + m->size.nv + body->v,
                          p_bar ? p_bar + body->p : NULL);
     }

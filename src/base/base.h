@@ -6,7 +6,7 @@
 
 enum { TI_ALIGN = 64 };
 
-/* A zeroed block from the allocator (NULL = malloc), 64-byte aligned; NULL if there is none. */
+/* A zeroed block from the allocator (NULL or one of zeros = malloc), 64-byte aligned; NULL if there is none. */
 void *ti_alloc(const tribo_allocator *a, size_t bytes);
 void ti_free(const tribo_allocator *a, void *p, size_t bytes);
 /* A block of at least `need` bytes with the contents of `block` (*bytes long, NULL if 0), which is released; the rest

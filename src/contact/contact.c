@@ -17,7 +17,6 @@ typedef enum form { FORM_NONE, FORM_BLOCKS, FORM_DELASSUS } form;
 
 struct tribo_contact_ws {
     tribo_allocator alloc;
-    bool own_alloc;
     size_t bytes;
     int nc_max, nv_max;
     form form; /* of the last solve */
@@ -72,7 +71,7 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator 
     m = (ti_arena){block + head, 0};
     carve(&m, nc_max, nv_max, ws);
     ws->bytes = head + m.used, ws->nc_max = nc_max, ws->nv_max = nv_max;
-    if (a) ws->alloc = *a, ws->own_alloc = true;
+    if (a) ws->alloc = *a;
     tribo_status status = ti_ncp_ws_new(nc_max, nv_max, nv_max, a, &ws->ncp);
     if (status) {
         tribo_contact_ws_free(ws);
@@ -86,7 +85,7 @@ void tribo_contact_ws_free(tribo_contact_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
     ti_ncp_ws_free(ws->ncp);
-    ti_free(ws->own_alloc ? &a : NULL, ws, ws->bytes);
+    ti_free(&a, ws, ws->bytes);
 }
 
 /* ---------------------------------------------------------------- casting */

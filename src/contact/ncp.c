@@ -49,7 +49,7 @@ tribo_status ti_ncp_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_all
     carve(&m, nc_max, nv_max, nblk_max, ws);
     ws->bytes = head + m.used;
     ws->nc_max = nc_max, ws->nv_max = nv_max, ws->nblk_max = nblk_max;
-    if (a) ws->alloc = *a, ws->own_alloc = true;
+    if (a) ws->alloc = *a;
     *out = ws;
     return TRIBO_OK;
 }
@@ -57,7 +57,7 @@ tribo_status ti_ncp_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_all
 void ti_ncp_ws_free(ti_ncp_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
-    ti_free(ws->own_alloc ? &a : NULL, ws, ws->bytes);
+    ti_free(&a, ws, ws->bytes);
 }
 
 void ti_ncp_solution_carve(ti_arena *m, int nc, int nv, ti_ncp_solution *s) {

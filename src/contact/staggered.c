@@ -6,7 +6,6 @@
 
 struct ti_staggered_ws {
     tribo_allocator alloc;
-    bool own_alloc;
     size_t bytes;
     int nc_max, nv_max, nblk_max;
     ti_system sys; /* of M alone */
@@ -64,7 +63,7 @@ tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tri
     carve(&m, nc_max, nv_max, nblk_max, ws);
     ws->bytes = head + m.used;
     ws->nc_max = nc_max, ws->nv_max = nv_max, ws->nblk_max = nblk_max;
-    if (a) ws->alloc = *a, ws->own_alloc = true;
+    if (a) ws->alloc = *a;
     tribo_status status = tribo_qcqp_ws_new(2 * nc_max, a, &ws->qcqp);
     if (status) {
         ti_staggered_ws_free(ws);
@@ -78,7 +77,7 @@ void ti_staggered_ws_free(ti_staggered_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
     tribo_qcqp_ws_free(ws->qcqp);
-    ti_free(ws->own_alloc ? &a : NULL, ws, ws->bytes);
+    ti_free(&a, ws, ws->bytes);
 }
 
 /* ---------------------------------------------------------------- the dense problem */

@@ -7,7 +7,6 @@
 
 struct ti_ncp_ws {
     tribo_allocator alloc;
-    bool own_alloc;
     size_t bytes;
     int nc_max, nv_max, nblk_max;
     ti_system sys;

@@ -79,9 +79,7 @@ void ti_link_free(ti_link *l, ti_vec gravity, double dt) {
     }
 }
 
-void ti_link_free_vjp(const ti_link *l, ti_vec gravity, double dt, ti_link_diff *d, ti_vec *gravity_bar,
-                      double *u_bar) {
-    (void)gravity;
+void ti_link_free_vjp(const ti_link *l, double dt, ti_link_diff *d, ti_vec *gravity_bar, double *u_bar) {
     d->v = ti_add(d->v, d->vf);
     *gravity_bar = ti_axpy(*gravity_bar, dt, d->vf);
     d->mass -= dt / (l->mass * l->mass) * ti_dot(l->f, d->vf);

@@ -44,7 +44,7 @@ void ti_link_integrate_vjp(const ti_link *l, const double *D, const double *V, c
 void ti_link_integrate_jvp(const ti_link *l, const double *D, const double *V, const ti_link_diff *d,
                            const double *D_dot, const double *V_dot, double *qdot, double *vdot);
 /* Reverse of ti_link_free: from d->vf, d->wf to the rest of d, gravity, and u_bar (6, NULL = skip). */
-void ti_link_free_vjp(const ti_link *l, ti_vec gravity, double dt, ti_link_diff *d, ti_vec *gravity_bar, double *u_bar);
+void ti_link_free_vjp(const ti_link *l, double dt, ti_link_diff *d, ti_vec *gravity_bar, double *u_bar);
 void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravity_dot, const double *u_dot);
 /* Reverse of ti_link_load: from d to q (6), v (6), p (10), added. */
 void ti_link_load_vjp(const ti_link *l, const ti_link_diff *d, double *qbar, double *vbar, double *pbar);

@@ -33,7 +33,6 @@ tribo_status tribo_qcqp_ws_new(int n_max, const tribo_allocator *a, tribo_qcqp_w
     ws->n_max = n_max;
     layout(ws, &arena);
     ws->bytes = arena.used;
-    ws->own_allocator = a != NULL;
     if (a) ws->allocator = *a;
     *out = ws;
     return TRIBO_OK;
@@ -42,7 +41,7 @@ tribo_status tribo_qcqp_ws_new(int n_max, const tribo_allocator *a, tribo_qcqp_w
 void tribo_qcqp_ws_free(tribo_qcqp_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->allocator;
-    ti_free(ws->own_allocator ? &a : NULL, ws, ws->bytes);
+    ti_free(&a, ws, ws->bytes);
 }
 
 static inline double clamped(double e, double low) {

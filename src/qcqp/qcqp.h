@@ -17,7 +17,6 @@ enum { TI_FREE, TI_EDGE, TI_FIXED };
 struct tribo_qcqp_ws {
     size_t bytes;
     tribo_allocator allocator;
-    bool own_allocator;
     int n_max;
 
     int n, nc, ld, dim; /* dim: variables of a contact, 1 (QP) or 2 (QCQP) */
