@@ -5,7 +5,7 @@
  * warm, derivatives
  */
 #include "bench.h"
-#include "contact/ncp.h"
+#include "contact/problem.h"
 #include "formats/problem.h"
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static int every_problem(const char *path) {
 enum { CUBES = 10, NC = 9 * CUBES, NV = 6 * CUBES };
 
 typedef struct scene {
-    ti_ncp_problem p;
+    ti_contact_problem p;
     int width[CUBES], voff[CUBES], moff[CUBES], a[NC], b[NC], joff[NC];
     double M[36 * CUBES], J[36 * NC], vfree[NV], ref[3 * NC], mu[NC];
 } scene;
@@ -115,41 +115,42 @@ static void pose(int n, bool walls) {
             at += 18;
         }
     }
-    s.p = (ti_ncp_problem){.nc = nc,
-                           .nblk = n,
-                           .nv = 6 * n,
-                           .width = s.width,
-                           .voff = s.voff,
-                           .moff = s.moff,
-                           .M = s.M,
-                           .a = s.a,
-                           .b = s.b,
-                           .joff = s.joff,
-                           .J = s.J,
-                           .vfree = s.vfree,
-                           .ref = s.ref,
-                           .mu = s.mu};
+    s.p = (ti_contact_problem){.nc = nc,
+                               .nblk = n,
+                               .nv = 6 * n,
+                               .width = s.width,
+                               .voff = s.voff,
+                               .moff = s.moff,
+                               .M = s.M,
+                               .a = s.a,
+                               .b = s.b,
+                               .joff = s.joff,
+                               .J = s.J,
+                               .vfree = s.vfree,
+                               .ref = s.ref,
+                               .mu = s.mu};
 }
 
 static double r[18 * NV], dc[18 * 3 * NC], dv[18 * NV], dl[18 * 3 * NC], y[NV], c_bar[3 * NC], mu_bar[NC];
 
-static void time_row(const char *name, ti_ncp_ws *ws, ti_ncp_solution *x, int what) {
+static void time_row(const char *name, ti_contact_ws *ws, ti_contact_solution *x, int what) {
     double t[REPEATS];
     tribo_contact_info info = {0};
-    ti_ncp_options o = {.tol = 1e-10, .warm = what == 1};
-    if (what > 0 && ti_ncp_solve(ws, &s.p, &(ti_ncp_options){.tol = 1e-10}, x, &info)) printf("not converged\n");
+    ti_contact_options o = {.tol = 1e-10, .warm = what == 1};
+    if (what > 0 && ti_contact_solve(ws, &s.p, &(ti_contact_options){.tol = 1e-10}, x, &info))
+        printf("not converged\n");
     tribo_status status = TRIBO_OK;
     int calls = 200;
     for (int k = 0; k < REPEATS; k++) {
         t[k] = bench_seconds();
         for (int c = 0; c < calls; c++) {
             if (what < 2)
-                status = ti_ncp_solve(ws, &s.p, &o, x, &info);
+                status = ti_contact_solve(ws, &s.p, &o, x, &info);
             else
                 for (int q = 0; q < x->npoint; q++) {
-                    status = ti_ncp_factor(ws, &s.p, x, q);
-                    if (what == 3) ti_ncp_vjp(ws, &s.p, s.vfree, s.ref, y, c_bar, mu_bar);
-                    if (what == 4) ti_ncp_jvp(ws, &s.p, 18, r, dc, NULL, dv, dl);
+                    status = ti_contact_factor(ws, &s.p, x, q);
+                    if (what == 3) ti_contact_vjp(ws, &s.p, s.vfree, s.ref, y, c_bar, mu_bar);
+                    if (what == 4) ti_contact_jvp(ws, &s.p, 18, r, dc, NULL, dv, dl);
                 }
         }
         t[k] = (bench_seconds() - t[k]) / calls;
@@ -163,8 +164,8 @@ int main(int argc, char **argv) {
     unit = bench_dpotrf(64);
     printf("unit: dpotrf(64) = %.2f us\n", 1e6 * unit);
     if (argc > 1) return every_problem(argv[1]);
-    ti_ncp_ws *ws;
-    if (ti_ncp_ws_new(NC, NV, CUBES, NULL, &ws)) return 1;
+    ti_contact_ws *ws;
+    if (ti_contact_ws_new(NC, NV, CUBES, NULL, &ws)) return 1;
     static const struct {
         const char *name;
         int n;
@@ -176,11 +177,11 @@ int main(int argc, char **argv) {
             char name[64];
             pose(scenes[k].n, scenes[k].walls);
             ti_arena m = {(char *)memory, 0};
-            ti_ncp_solution x;
-            ti_ncp_solution_carve(&m, s.p.nc, s.p.nv, &x);
+            ti_contact_solution x;
+            ti_contact_solution_carve(&m, s.p.nc, s.p.nv, &x);
             snprintf(name, sizeof name, "%s: %s", scenes[k].name, what[w]);
             time_row(name, ws, &x, w);
         }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* test_ncp.c -- the contact problem: residuals, canonical solutions, derivatives by mode. */
-#include "contact/ncp.h"
+#include "contact/problem.h"
 #include "contact/staggered.h"
 #include "mallocs.h"
 #include "test_main.h"
@@ -11,14 +11,14 @@
 enum { NB = 4, NC = 4 * NB, NV = 6 * NB, LARGE = 1 << 15 };
 
 typedef struct scene {
-    ti_ncp_problem p;
+    ti_contact_problem p;
     int width[NB], voff[NB], moff[NB], a[NC], b[NC], joff[NC];
     double M[36 * NB], J[36 * NC], vfree[NV], ref[3 * NC], mu[NC];
 } scene;
 
 typedef struct answer {
     double memory[LARGE / 8];
-    ti_ncp_solution s;
+    ti_contact_solution s;
     tribo_contact_info info;
     tribo_status status;
 } answer;
@@ -58,35 +58,35 @@ static void tower(scene *s, int nb, int ncorner, const double *m, double mu, uin
             at += 18;
         }
     }
-    ti_ncp_problem p = {.nc = nc,
-                        .nblk = nb,
-                        .nv = 6 * nb,
-                        .width = s->width,
-                        .voff = s->voff,
-                        .moff = s->moff,
-                        .M = s->M,
-                        .a = s->a,
-                        .b = s->b,
-                        .joff = s->joff,
-                        .J = s->J,
-                        .vfree = s->vfree,
-                        .ref = s->ref,
-                        .mu = s->mu};
+    ti_contact_problem p = {.nc = nc,
+                            .nblk = nb,
+                            .nv = 6 * nb,
+                            .width = s->width,
+                            .voff = s->voff,
+                            .moff = s->moff,
+                            .M = s->M,
+                            .a = s->a,
+                            .b = s->b,
+                            .joff = s->joff,
+                            .J = s->J,
+                            .vfree = s->vfree,
+                            .ref = s->ref,
+                            .mu = s->mu};
     s->p = p;
 }
 
-static ti_ncp_ws *workspace(void) {
-    ti_ncp_ws *ws;
-    ck_assert_int_eq(ti_ncp_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
+static ti_contact_ws *workspace(void) {
+    ti_contact_ws *ws;
+    ck_assert_int_eq(ti_contact_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
     return ws;
 }
 
-static void solve(ti_ncp_ws *ws, const scene *s, answer *x) {
+static void solve(ti_contact_ws *ws, const scene *s, answer *x) {
     ti_arena m = {(char *)x->memory, 0};
-    ti_ncp_solution_carve(&m, s->p.nc, s->p.nv, &x->s);
+    ti_contact_solution_carve(&m, s->p.nc, s->p.nv, &x->s);
     ck_assert(m.used <= sizeof x->memory);
-    ti_ncp_options o = {.tol = 1e-10};
-    x->status = ti_ncp_solve(ws, &s->p, &o, &x->s, &x->info);
+    ti_contact_options o = {.tol = 1e-10};
+    x->status = ti_contact_solve(ws, &s->p, &o, &x->s, &x->info);
 }
 
 /* ---------------------------------------------------------------- the cases, by mode */
@@ -122,7 +122,7 @@ static void set(scene *s, const motion *m, uint64_t seed) {
 }
 
 START_TEST(residual_is_small) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int i = 0; i < NMOTION; i++) {
         scene s;
         answer x;
@@ -130,7 +130,7 @@ START_TEST(residual_is_small) {
         solve(ws, &s, &x);
         ck_assert_msg(x.status == TRIBO_OK, "%s: status %d, residual %g", motions[i].name, x.status, x.info.residual);
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
@@ -207,12 +207,12 @@ static void columns(const scene *s, const double *J, const double *l, double *y)
             }
 }
 
-/* Tangent of the solution along d, by ti_ncp_jvp at both points. */
-static void tangent(ti_ncp_ws *ws, const scene *s, const answer *x, const change *d, double *dv, double *dl) {
+/* Tangent of the solution along d, by ti_contact_jvp at both points. */
+static void tangent(ti_contact_ws *ws, const scene *s, const answer *x, const change *d, double *dv, double *dl) {
     memset(dv, 0, NV * sizeof(double));
     memset(dl, 0, 3 * NC * sizeof(double));
     for (int k = 0; k < x->s.npoint; k++) {
-        const ti_ncp_point *q = &x->s.point[k];
+        const ti_contact_point *q = &x->s.point[k];
         double u[NV] = {0}, Mu[NV] = {0}, r[NV] = {0}, dc[3 * NC], pv[NV], pl[3 * NC], mu[NC];
         for (int j = 0; j < s->p.nv; j++) u[j] = q->v[j] - s->vfree[j];
         mult(s->p.nblk, d->M, u, Mu);
@@ -222,22 +222,22 @@ static void tangent(ti_ncp_ws *ws, const scene *s, const answer *x, const change
         rows(s, d->J, q->v, dc);
         for (int j = 0; j < 3 * s->p.nc; j++) dc[j] += d->ref[j];
         for (int i = 0; i < s->p.nc; i++) mu[i] = s->mu[i] > 0 ? d->mu[i] : 0;
-        ck_assert_int_eq(ti_ncp_factor(ws, &s->p, &x->s, k), TRIBO_OK);
-        ti_ncp_jvp(ws, &s->p, 1, r, dc, mu, pv, pl);
+        ck_assert_int_eq(ti_contact_factor(ws, &s->p, &x->s, k), TRIBO_OK);
+        ti_contact_jvp(ws, &s->p, 1, r, dc, mu, pv, pl);
         for (int j = 0; j < s->p.nv; j++) dv[j] += q->weight * pv[j];
         for (int j = 0; j < 3 * s->p.nc; j++) dl[j] += q->weight * pl[j];
     }
 }
 
-/* The same derivative seen from the outputs: <v_bar, dv> + <l_bar, dl> by ti_ncp_vjp. */
-static double cotangent(ti_ncp_ws *ws, const scene *s, const answer *x, const change *d, const double *v_bar,
+/* The same derivative seen from the outputs: <v_bar, dv> + <l_bar, dl> by ti_contact_vjp. */
+static double cotangent(ti_contact_ws *ws, const scene *s, const answer *x, const change *d, const double *v_bar,
                         const double *l_bar) {
     double total = 0;
     for (int k = 0; k < x->s.npoint; k++) {
-        const ti_ncp_point *q = &x->s.point[k];
+        const ti_contact_point *q = &x->s.point[k];
         double y[NV], c_bar[3 * NC], mu_bar[NC], u[NV], Mu[NV] = {0}, dc[3 * NC], Jy[3 * NC], sum = 0;
-        ck_assert_int_eq(ti_ncp_factor(ws, &s->p, &x->s, k), TRIBO_OK);
-        ti_ncp_vjp(ws, &s->p, v_bar, l_bar, y, c_bar, mu_bar);
+        ck_assert_int_eq(ti_contact_factor(ws, &s->p, &x->s, k), TRIBO_OK);
+        ti_contact_vjp(ws, &s->p, v_bar, l_bar, y, c_bar, mu_bar);
         mult(s->p.nblk, s->M, d->vfree, Mu);
         for (int j = 0; j < s->p.nv; j++) sum += y[j] * Mu[j], u[j] = q->v[j] - s->vfree[j];
         mult(s->p.nblk, d->M, u, Mu);
@@ -258,7 +258,7 @@ static double norm(const double *a, int n) {
 }
 
 /* Richardson differences of the re-solved problem; false if a mode changes on the way. */
-static bool differences(ti_ncp_ws *ws, const scene *s, const answer *x, const change *d, double h, double *dv,
+static bool differences(ti_contact_ws *ws, const scene *s, const answer *x, const change *d, double h, double *dv,
                         double *dl) {
     static const double at[4] = {1, -1, 0.5, -0.5}, weight[4] = {-1.0 / 6, 1.0 / 6, 4.0 / 3, -4.0 / 3};
     memset(dv, 0, NV * sizeof(double));
@@ -285,7 +285,7 @@ static bool held_at_the_edge(const scene *s, const answer *x) {
 }
 
 START_TEST(derivative_is_that_of_the_solution) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     int counted = 0;
     for (int i = 0; i < NMOTION; i++)
         for (uint64_t seed = 1; seed < 4; seed++) {
@@ -311,12 +311,12 @@ START_TEST(derivative_is_that_of_the_solution) {
             ck_assert_msg(error_l < 1e-6 * norm(dl, 3 * s.p.nc), "%s: dlambda off by %g", motions[i].name, error_l);
         }
     ck_assert_int_ge(counted, 2 * NMOTION);
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
 START_TEST(reverse_is_the_transpose) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int i = 0; i < NMOTION; i++) {
         scene s;
         answer x;
@@ -336,7 +336,7 @@ START_TEST(reverse_is_the_transpose) {
         ck_assert_msg(fabs(forward - reverse) < 1e-9 * size, "%s: %.17g against %.17g", motions[i].name, forward,
                       reverse);
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
@@ -355,7 +355,7 @@ static void random_tower(scene *s, uint64_t *rng, double decades, double noise) 
 
 START_TEST(random_towers_are_solved) {
     static const double decades[4] = {0.5, 3, 9, 0.5}, noise[4] = {0, 0, 0, 1e-6};
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     uint64_t rng = 5;
     for (int kind = 0; kind < 4; kind++) {
         double worst = 0;
@@ -375,13 +375,13 @@ START_TEST(random_towers_are_solved) {
             printf("%g decades, noise %g: worst residual %.1e, rungs none %d newton %d path %d interior %d\n",
                    decades[kind], noise[kind], worst, count[0], count[2], count[4], count[5]);
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
 START_TEST(extreme_stacks_are_exact) {
     static const double mass[6][2] = {{1, 1e9}, {1e9, 1}, {1e-3, 1e3}, {1e3, 1e-3}, {1e-6, 1e3}, {1, 1e6}};
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int k = 0; k < 6; k++)
         for (int pull = 0; pull < 2; pull++) {
             scene s;
@@ -399,7 +399,7 @@ START_TEST(extreme_stacks_are_exact) {
             ck_assert_msg(fabs(load - weight) < 1e-9 * weight, "%g on %g: load %.15g, not %.15g", mass[k][1],
                           mass[k][0], load, weight);
         }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
@@ -412,7 +412,7 @@ static double difference(const double *a, const double *b, int n) {
 }
 
 START_TEST(warm_is_cold) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int i = 0; i < NMOTION; i++) {
         scene s, t;
         answer x, y;
@@ -423,8 +423,8 @@ START_TEST(warm_is_cold) {
         moved(&t, &s, &d, 1e-3);
         solve(ws, &s, &x);
         solve(ws, &t, &y); /* a start that is near, but another problem's */
-        ti_ncp_options o = {.tol = 1e-10, .warm = true};
-        ck_assert_int_eq(ti_ncp_solve(ws, &s.p, &o, &y.s, &y.info), TRIBO_OK);
+        ti_contact_options o = {.tol = 1e-10, .warm = true};
+        ck_assert_int_eq(ti_contact_solve(ws, &s.p, &o, &y.s, &y.info), TRIBO_OK);
         double dv = difference(x.s.v, y.s.v, s.p.nv) / norm(s.vfree, s.p.nv);
         double dl = difference(x.s.lambda, y.s.lambda, 3 * s.p.nc) / norm(x.s.lambda, 3 * s.p.nc);
         if (getenv("TRIBO_VERBOSE"))
@@ -432,12 +432,12 @@ START_TEST(warm_is_cold) {
         ck_assert_msg(dv < 1e-12, "%s: warm and cold velocities differ by %g", motions[i].name, dv);
         ck_assert_msg(dl < 1e-8, "%s: warm and cold impulses differ by %g", motions[i].name, dl);
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
 START_TEST(order_of_contacts_is_nothing) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int i = 0; i < NMOTION; i++) {
         scene s, t;
         answer x, y;
@@ -453,12 +453,12 @@ START_TEST(order_of_contacts_is_nothing) {
         double dv = difference(x.s.v, y.s.v, s.p.nv) / norm(s.vfree, s.p.nv);
         ck_assert_msg(dv < 1e-11, "%s: velocities differ by %g", motions[i].name, dv);
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
 START_TEST(four_corners_are_three) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int slides = 0; slides < 2; slides++) {
         scene s[2];
         answer x[2];
@@ -475,12 +475,12 @@ START_TEST(four_corners_are_three) {
         ck_assert_msg(difference(x[0].s.v, x[1].s.v, 6) < 1e-14, "velocities differ");
         ck_assert_msg(difference(dv[0], dv[1], 6) < 1e-9, "tangents differ by %g", difference(dv[0], dv[1], 6));
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
 START_TEST(load_is_shared_continuously) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     double before[12] = {0}, one = 1, jump = 0;
     for (int k = 0; k <= 200; k++) { /* a spinning cube whose direction of travel turns round */
         scene s;
@@ -494,7 +494,7 @@ START_TEST(load_is_shared_continuously) {
         memcpy(before, x.s.lambda, sizeof before);
     }
     ck_assert_msg(jump < 0.05, "a step of 1.8 degrees moves an impulse by %g of the largest", jump);
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
@@ -537,7 +537,7 @@ START_TEST(canonical_is_the_limit_of_equal_compliance) {
         double mu, unit;
         const double *v;
     } known[3] = {{1, 0.4, 0, cube}, {4, 0.4, 0.001, slow}, {4, 0.2, 0.01, fast}};
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     for (int k = 0; k < 3; k++) {
         scene s;
         answer x;
@@ -553,14 +553,14 @@ START_TEST(canonical_is_the_limit_of_equal_compliance) {
         if (getenv("TRIBO_VERBOSE")) printf("known solution %d: dv %.1e\n", k, off);
         ck_assert_msg(off < 1e-8, "known solution %d: velocity off by %g", k, off);
     }
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
 /* ---------------------------------------------------------------- promises */
 
 START_TEST(only_new_allocates_memory) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     uint64_t rng = 11;
     int rungs[6] = {0}, before = mallocs;
     static double v_bar[NV], l_bar[3 * NC], y[NV], c_bar[3 * NC], mu_bar[NC], dv[NV], dl[3 * NC];
@@ -569,13 +569,13 @@ START_TEST(only_new_allocates_memory) {
         answer x;
         random_tower(&s, &rng, 3, k % 2 ? 1e-6 : 0);
         ti_arena m = {(char *)x.memory, 0};
-        ti_ncp_solution_carve(&m, s.p.nc, s.p.nv, &x.s);
-        ti_ncp_options o = {.tol = 1e-10};
+        ti_contact_solution_carve(&m, s.p.nc, s.p.nv, &x.s);
+        ti_contact_options o = {.tol = 1e-10};
         before = mallocs;
-        x.status = ti_ncp_solve(ws, &s.p, &o, &x.s, &x.info);
-        tribo_status factored = ti_ncp_factor(ws, &s.p, &x.s, 0);
-        ti_ncp_vjp(ws, &s.p, v_bar, l_bar, y, c_bar, mu_bar);
-        ti_ncp_jvp(ws, &s.p, 1, v_bar, l_bar, mu_bar, dv, dl);
+        x.status = ti_contact_solve(ws, &s.p, &o, &x.s, &x.info);
+        tribo_status factored = ti_contact_factor(ws, &s.p, &x.s, 0);
+        ti_contact_vjp(ws, &s.p, v_bar, l_bar, y, c_bar, mu_bar);
+        ti_contact_jvp(ws, &s.p, 1, v_bar, l_bar, mu_bar, dv, dl);
         int after = mallocs;
         ck_assert(x.status >= 0);
         ck_assert_int_eq(factored, TRIBO_OK);
@@ -584,13 +584,13 @@ START_TEST(only_new_allocates_memory) {
     }
     ck_assert_msg(rungs[TRIBO_RUNG_NEWTON] > 0 && rungs[TRIBO_RUNG_PATH] > 0 && rungs[TRIBO_RUNG_INTERIOR] > 0,
                   "not every rung was tried");
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
     ck_assert(!COUNTS_MALLOC || before > 0);
 }
 END_TEST
 
 START_TEST(result_depends_on_the_problem_only) {
-    ti_ncp_ws *ws = workspace(), *fresh = workspace();
+    ti_contact_ws *ws = workspace(), *fresh = workspace();
     scene s, other;
     answer x, y;
     set(&s, &motions[4], 2);
@@ -607,12 +607,12 @@ START_TEST(result_depends_on_the_problem_only) {
     s.vfree[1] = INFINITY;
     solve(ws, &s, &x);
     ck_assert_int_eq(x.status, TRIBO_E_NONFINITE);
-    ti_ncp_ws_free(ws), ti_ncp_ws_free(fresh);
+    ti_contact_ws_free(ws), ti_contact_ws_free(fresh);
 }
 END_TEST
 
 START_TEST(parting_contacts_do_nothing) {
-    ti_ncp_ws *ws = workspace();
+    ti_contact_ws *ws = workspace();
     scene s;
     answer x;
     double one = 1;
@@ -622,7 +622,7 @@ START_TEST(parting_contacts_do_nothing) {
     ck_assert_int_eq(x.status, TRIBO_OK);
     ck_assert_int_eq(x.info.rung, TRIBO_RUNG_NONE);
     ck_assert(memcmp(x.s.v, s.vfree, 6 * sizeof(double)) == 0 && norm(x.s.lambda, 12) == 0);
-    ti_ncp_ws_free(ws);
+    ti_contact_ws_free(ws);
 }
 END_TEST
 
@@ -699,7 +699,7 @@ END_TEST
 
 START_TEST(unrolled_at_convergence_is_implicit) {
     ti_staggered_ws *ws;
-    ti_ncp_ws *ncp = workspace();
+    ti_contact_ws *ncp = workspace();
     ck_assert_int_eq(ti_staggered_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
     static double tape[ROUNDS * 3 * NC];
     for (int i = 0; i < 3; i++) {
@@ -725,7 +725,7 @@ START_TEST(unrolled_at_convergence_is_implicit) {
         ck_assert_msg(fabs(implicit - total.total) < 1e-8 * (fabs(implicit) + 1e-3),
                       "%s: unrolled %.12g, implicit %.12g", motions[with_one_sharing[i]].name, total.total, implicit);
     }
-    ti_staggered_ws_free(ws), ti_ncp_ws_free(ncp);
+    ti_staggered_ws_free(ws), ti_contact_ws_free(ncp);
 }
 END_TEST
 

@@ -109,10 +109,10 @@ static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is
 static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const target *t) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
-    ti_ncp_problem problem = ti_step_island(ws, f, island);
-    ti_ncp_solution solution = ti_frame_solution(f, island);
+    ti_contact_problem problem = ti_step_island(ws, f, island);
+    ti_contact_solution solution = ti_frame_solution(f, island);
     for (int k = 0; k < is->npoint; k++) {
-        tribo_status status = ti_ncp_factor(ws->ncp, &problem, &solution, k);
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;
         for (int b = 0; b < is->nblk; b += 2) {
             int pair[2] = {b, b + 1 < is->nblk ? b + 1 : b};
@@ -121,7 +121,7 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
             for (int e = b; e <= pair[1]; e++)
                 pose_rhs(ws, f, is, f->blk_body[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
                          s->c_dot[0] + HALF * (e - b));
-            ti_ncp_panel(ws->ncp, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum);
+            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum);
             for (int e = b; e <= pair[1]; e++)
                 add_panel(ws, f, is, f->blk_body[is->blk0 + e], is->weight[k], s->v_dot + HALF * (e - b), t);
         }

@@ -99,16 +99,16 @@ static void reverse_momentum(tribo_ws *ws, const ti_frame *f, int blk, const dou
 static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
-    ti_ncp_problem problem = ti_step_island(ws, f, island);
-    ti_ncp_solution solution = ti_frame_solution(f, island);
+    ti_contact_problem problem = ti_step_island(ws, f, island);
+    ti_contact_solution solution = ti_frame_solution(f, island);
     int nv = 6 * is->nblk, nc = is->ncon;
     for (int k = 0; k < is->npoint; k++) {
-        tribo_status status = ti_ncp_factor(ws->ncp, &problem, &solution, k);
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;
         double w = is->weight[k], *y = s->y[k] + 6 * is->blk0;
         for (int j = 0; j < nv; j++) s->v_work[j] = w * s->V_bar[6 * f->blk_body[is->blk0 + j / 6] + j % 6];
         for (int j = 0; j < 3 * nc; j++) s->l_work[j] = w * s->lambda_bar[3 * is->con0 + j];
-        ti_ncp_vjp(ws->ncp, &problem, s->v_work, s->l_work, y, s->c_bar[k] + 3 * is->con0, s->mu_work);
+        ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, s->c_bar[k] + 3 * is->con0, s->mu_work);
         for (int i = 0; i < nc; i++) s->mu_bar[is->con0 + i] += s->mu_work[i];
         for (int b = 0; b < is->nblk; b++)
             reverse_momentum(ws, f, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
@@ -148,7 +148,7 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
 static tribo_status reverse_rounds(tribo_ws *ws, const ti_frame *f, int island) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
-    ti_ncp_problem problem = ti_step_island(ws, f, island);
+    ti_contact_problem problem = ti_step_island(ws, f, island);
     int rounds = ws->options.rounds;
     unrolled context = {ws, f, is};
     for (int j = 0; j < 6 * is->nblk; j++) s->v_work[j] = s->V_bar[6 * f->blk_body[is->blk0 + j / 6] + j % 6];
@@ -161,7 +161,7 @@ static tribo_status reverse_rounds(tribo_ws *ws, const ti_frame *f, int island) 
 /* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point, and what a bounce adds. */
 typedef struct products {
     int n;
-    ti_row_product of[2 * TI_NCP_POINTS + 2];
+    ti_row_product of[2 * TI_CONTACT_POINTS + 2];
     double late[3], normal[3], free[6];
 } products;
 

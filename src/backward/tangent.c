@@ -161,11 +161,11 @@ static void pose_tangents(tribo_ws *ws, const ti_frame *f, const ti_island *is, 
                            (double(*)[TI_COLLIDE_COLS])(void *)jac);
         ti_reference ref = ti_frame_reference(ws, c, p);
         for (int j = 0; j < in->n; j++) {
-            double *r[TI_NCP_POINTS], *dc[TI_NCP_POINTS];
+            double *r[TI_CONTACT_POINTS], *dc[TI_CONTACT_POINTS];
             const double *p_dot = row(in->p, j, ws->model->size.np);
             const int *at = ws->model->pair[c->pair].material;
             contact_dot d = {0};
-            for (int k = 0; k < TI_NCP_POINTS; k++) r[k] = s->r_dot[k] + j * nv, dc[k] = s->c_dot[k] + j * 3 * nc;
+            for (int k = 0; k < TI_CONTACT_POINTS; k++) r[k] = s->r_dot[k] + j * nv, dc[k] = s->c_dot[k] + j * 3 * nc;
             if (active) differentiate_contact(ws, f, i, s->diff_dot + j * nb, &ref, p, p_dot, &d);
             add_contact_dot(ws, f, is, i, &d, r, dc);
             double *mu = s->mu_dot + j * nc + (i - is->con0);
@@ -177,16 +177,16 @@ static void pose_tangents(tribo_ws *ws, const ti_frame *f, const ti_island *is, 
 static tribo_status solve_tangents(tribo_ws *ws, const ti_frame *f, int island, const seeds *in) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
-    ti_ncp_problem problem = ti_step_island(ws, f, island);
-    ti_ncp_solution solution = ti_frame_solution(f, island);
+    ti_contact_problem problem = ti_step_island(ws, f, island);
+    ti_contact_solution solution = ti_frame_solution(f, island);
     int nv = in->n * 6 * is->nblk, nl = in->n * 3 * is->ncon;
     for (int j = 0; j < nv; j++) s->v_sum[j] = 0;
     for (int j = 0; j < nl; j++) s->lambda_sum[j] = 0;
     for (int k = 0; k < is->npoint; k++) {
-        tribo_status status = ti_ncp_factor(ws->ncp, &problem, &solution, k);
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;
-        ti_ncp_jvp(ws->ncp, &problem, in->n, s->r_dot[k], s->c_dot[k], in->p ? s->mu_dot : NULL, s->v_dot,
-                   s->lambda_dot);
+        ti_contact_jvp(ws->contact, &problem, in->n, s->r_dot[k], s->c_dot[k], in->p ? s->mu_dot : NULL, s->v_dot,
+                       s->lambda_dot);
         for (int j = 0; j < nv; j++) s->v_sum[j] += is->weight[k] * s->v_dot[j];
         for (int j = 0; j < nl; j++) s->lambda_sum[j] += is->weight[k] * s->lambda_dot[j];
     }

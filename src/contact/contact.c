@@ -1,6 +1,6 @@
 /* contact.c -- the dense problem, cast into blocks; and its reverse. */
 #include "contact/blocks.h"
-#include "contact/ncp.h"
+#include "contact/problem.h"
 #include <math.h>
 
 /* Wider vectors where the processor has them: loops add along rows and contraction is off, so the bits stay the same.
@@ -21,9 +21,9 @@ struct tribo_contact_ws {
     int nc_max, nv_max;
     form form; /* of the last solve */
     int nc, nv;
-    ti_ncp_ws *ncp;
-    ti_ncp_problem block;
-    ti_ncp_solution sol;
+    ti_contact_ws *contact;
+    ti_contact_problem block;
+    ti_contact_solution sol;
     int *width, *voff, *moff, *a, *b, *joff;
     double *M, *J, *vfree, *ref;
     double *chol;       /* (nv,nv) of M */
@@ -56,7 +56,7 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->c_bar, n3);
     TI_CARVE(m, ws->l_bar, n3);
     TI_CARVE(m, ws->mu_bar, nc);
-    ti_ncp_solution_carve(m, nc, nv, &ws->sol);
+    ti_contact_solution_carve(m, nc, nv, &ws->sol);
 }
 
 tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator *a, tribo_contact_ws **out) {
@@ -72,7 +72,7 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator 
     carve(&m, nc_max, nv_max, ws);
     ws->bytes = head + m.used, ws->nc_max = nc_max, ws->nv_max = nv_max;
     if (a) ws->alloc = *a;
-    tribo_status status = ti_ncp_ws_new(nc_max, nv_max, nv_max, a, &ws->ncp);
+    tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, a, &ws->contact);
     if (status) {
         tribo_contact_ws_free(ws);
         return status;
@@ -84,7 +84,7 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator 
 void tribo_contact_ws_free(tribo_contact_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
-    ti_ncp_ws_free(ws->ncp);
+    ti_contact_ws_free(ws->contact);
     ti_free(&a, ws, ws->bytes);
 }
 
@@ -298,18 +298,18 @@ static void velocity(tribo_contact_ws *ws, const tribo_contact_problem *p, const
 
 static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     size_t n3 = 3 * (size_t)p->nc;
-    ti_ncp_problem b = {.nc = p->nc,
-                        .width = ws->width,
-                        .voff = ws->voff,
-                        .moff = ws->moff,
-                        .M = ws->M,
-                        .a = ws->a,
-                        .b = ws->b,
-                        .joff = ws->joff,
-                        .J = ws->J,
-                        .vfree = ws->vfree,
-                        .ref = ws->ref,
-                        .mu = p->mu};
+    ti_contact_problem b = {.nc = p->nc,
+                            .width = ws->width,
+                            .voff = ws->voff,
+                            .moff = ws->moff,
+                            .M = ws->M,
+                            .a = ws->a,
+                            .b = ws->b,
+                            .joff = ws->joff,
+                            .J = ws->J,
+                            .vfree = ws->vfree,
+                            .ref = ws->ref,
+                            .mu = p->mu};
     ws->block = b, ws->nc = p->nc, ws->nv = p->nv;
     if (p->G) {
         if (!ti_finite(p->G, n3 * n3) || !ti_finite(p->g, n3) || !ti_finite(p->mu, p->nc)) return TRIBO_E_NONFINITE;
@@ -355,8 +355,8 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     form cast_form = ws->form;
     ws->form = FORM_NONE;
     if (status) return status;
-    ti_ncp_options o = {.tol = tol};
-    status = ti_ncp_solve(ws->ncp, &ws->block, &o, &ws->sol, info);
+    ti_contact_options o = {.tol = tol};
+    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
     if (status < 0) return status;
     ws->form = cast_form;
     memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
@@ -374,16 +374,16 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
 /* y, c_bar, mu_bar of point k in the coordinates of the dense problem; y only where it has velocities. */
 static tribo_status reverse_point(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, const double *v_bar) {
     int n3 = 3 * p->nc;
-    tribo_status status = ti_ncp_factor(ws->ncp, &ws->block, &ws->sol, k);
+    tribo_status status = ti_contact_factor(ws->contact, &ws->block, &ws->sol, k);
     if (status) return status;
-    const ti_ncp_point *q = &ws->sol.point[k];
+    const ti_contact_point *q = &ws->sol.point[k];
     if (ws->form == FORM_BLOCKS) {
-        ti_ncp_vjp(ws->ncp, &ws->block, v_bar, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
+        ti_contact_vjp(ws->contact, &ws->block, v_bar, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
         memcpy(ws->vk, q->v, p->nv * sizeof(double));
         return TRIBO_OK;
     }
     memset(ws->z, 0, ws->block.nv * sizeof(double)); /* v_bar went into l_bar */
-    ti_ncp_vjp(ws->ncp, &ws->block, ws->z, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
+    ti_contact_vjp(ws->contact, &ws->block, ws->z, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
     if (p->nv == 0) return TRIBO_OK;
     memcpy(ws->y, v_bar, p->nv * sizeof(double)); /* M y = v_bar + J' c_bar */
     (void)n3;
@@ -425,7 +425,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
     for (int k = 0; k < ws->sol.npoint; k++) {
         tribo_status status = reverse_point(ws, p, k, vb);
         if (status) return status;
-        const ti_ncp_point *q = &ws->sol.point[k];
+        const ti_contact_point *q = &ws->sol.point[k];
         double w = q->weight;
         for (int r = 0; g_bar && r < n3; r++) g_bar[r] += w * ws->c_bar[r];
         for (int i = 0; mu_bar && i < p->nc; i++) mu_bar[i] += w * ws->mu_bar[i];

@@ -113,8 +113,8 @@ static void times3(const double *a, const double *b, double *c) {
 
 static const int place[3] = {2, 0, 1}; /* (n, t1, t2) in (t1, t2, n) */
 
-static void begin(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, bool local, cone *cones) {
-    ti_law_compliance Rc = ti_ncp_compliance(R);
+static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool local, cone *cones) {
+    ti_law_compliance Rc = ti_contact_compliance(R);
     double size = 0;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
@@ -130,13 +130,13 @@ static void begin(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, bool local, 
     ws->ip_unit = size > 0 ? size : 1;
 }
 
-static void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const cone *cones, double *lambda) {
+static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones, double *lambda) {
     for (int i = 0; i < p->nc; i++)
         for (int r = 0; r < 3; r++) lambda[3 * i + place[r]] = cones[i].x[r] * cones[i].unit[r] * ws->ip_unit;
 }
 
 /* v = vfree + M^-1 J' lambda: momentum is balanced from the start, or a light body would run away. */
-static bool balance(ti_ncp_ws *ws, const ti_ncp_problem *p, const cone *cones) {
+static bool balance(ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones) {
     impulses(ws, p, cones, ws->lambda);
     memset(ws->D, 0, 9 * (size_t)p->nc * sizeof(double));
     if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
@@ -148,7 +148,7 @@ static bool balance(ti_ncp_ws *ws, const ti_ncp_problem *p, const cone *cones) {
 }
 
 /* Residuals, scalings and the matrix D of every contact. */
-static void linearise(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, double gap) {
+static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap) {
     ti_system_jv(&ws->sys, p, ws->vi, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
@@ -167,7 +167,7 @@ static void linearise(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, doubl
 }
 
 /* Direction towards centre sigma gap e, with the second-order term of the predictor if corrected. */
-static void direction(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, double centre, bool corrected) {
+static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double centre, bool corrected) {
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
         double q[3], t[3], s = sqrt(k->eta);
@@ -187,7 +187,7 @@ static void direction(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, doubl
             ws->f[3 * i + place[r]] = -q[r] * k->unit[r] * ws->ip_unit;
         }
     }
-    ti_ncp_direction(ws, p);
+    ti_contact_direction(ws, p);
     for (int i = 0; i < p->nc; i++) { /* ws->c holds J dv */
         cone *k = cones + i;
         double c[3];
@@ -224,11 +224,11 @@ static double mean_gap(const cone *cones, int nc) {
     return gap;
 }
 
-static bool iterate(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, const ti_ncp_boldness *b) {
+static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_ncp_boldness *b) {
     double gap = mean_gap(cones, p->nc);
     linearise(ws, p, cones, gap);
     impulses(ws, p, cones, ws->lambda);
-    ti_ncp_momentum(ws, p, ws->vi, ws->lambda);
+    ti_contact_momentum(ws, p, ws->vi, ws->lambda);
     ws->iterations++;
     if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
     direction(ws, p, cones, 0, false);
@@ -248,7 +248,7 @@ static bool iterate(ti_ncp_ws *ws, const ti_ncp_problem *p, cone *cones, const t
     return true;
 }
 
-bool ti_ncp_interior(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, const ti_ncp_boldness *b, double rough,
+bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_ncp_boldness *b, double rough,
                      int *done, int iterations) {
     cone *cones = ws->cones;
     if (*done == 0) {

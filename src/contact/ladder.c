@@ -5,18 +5,19 @@
 #include "contact/workspace.h"
 #include <math.h>
 
-static void keep(ti_ncp_point *q, double weight, double R, const ti_ncp_problem *p, const double *v, const double *l) {
+static void keep(ti_contact_point *q, double weight, double R, const ti_contact_problem *p, const double *v,
+                 const double *l) {
     q->weight = weight, q->compliance = R;
     memcpy(q->lambda, l, 3 * p->nc * sizeof(double));
     memcpy(q->v, v, p->nv * sizeof(double));
 }
 
-static void iterate_to(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *v, double *l) {
+static void iterate_to(const ti_contact_ws *ws, const ti_contact_problem *p, double *v, double *l) {
     memcpy(v, ws->v, p->nv * sizeof(double));
     memcpy(l, ws->lambda, 3 * p->nc * sizeof(double));
 }
 
-static void iterate_from(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *l) {
+static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *l) {
     memcpy(ws->v, v, p->nv * sizeof(double));
     memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
 }
@@ -30,15 +31,15 @@ typedef struct progress {
 } progress;
 
 /* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
-static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
     double r = HUGE_VAL; /* of what is in vb, lb; for the first of them only if it is needed */
     for (int it = 0; it < 6 && r > 1e-15; it++) {
         iterate_to(ws, p, ws->vb, ws->lb);
-        ti_ncp_approach(ws, p, R, 0);
-        double now = ti_ncp_residual(ws, p, ws->v, ws->lambda);
-        if (it == 0 && !(now <= 1e-15)) r = ti_ncp_residual(ws, p, ws->vb, ws->lb);
+        ti_contact_approach(ws, p, R, 0);
+        double now = ti_contact_residual(ws, p, ws->v, ws->lambda);
+        if (it == 0 && !(now <= 1e-15)) r = ti_contact_residual(ws, p, ws->vb, ws->lb);
         if (!(now < 0.9 * r)) {
             iterate_from(ws, p, ws->vb, ws->lb);
             break;
@@ -49,8 +50,9 @@ static double extrapolate(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
 }
 
 /* The iterate at compliance R itself, where its residual is below share of the best. */
-static void keep_one(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double share, progress *g, ti_ncp_solution *s) {
-    double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, progress *g,
+                     ti_contact_solution *s) {
+    double r = ti_contact_residual(ws, p, ws->v, ws->lambda);
     if (!(r < share * g->residual)) return;
     s->npoint = 1;
     keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
@@ -61,13 +63,13 @@ static void keep_one(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double sh
 
 /* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
  * residual. What is better than before goes to s; the iterate ends at the solution at R. */
-static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    if (!ti_ncp_settle(ws, p, 2 * R)) return;
+static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
+    if (!ti_contact_settle(ws, p, 2 * R)) return;
     iterate_to(ws, p, ws->v2, ws->l2);
-    ti_ncp_approach(ws, p, 2 * R, R);
-    if (!ti_ncp_settle(ws, p, R)) return;
+    ti_contact_approach(ws, p, 2 * R, R);
+    if (!ti_contact_settle(ws, p, R)) return;
     iterate_to(ws, p, ws->v1, ws->l1);
-    bool consistent = ti_ncp_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    bool consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
     double r = extrapolate(ws, p, R);
     if (r < g->residual) {
         s->npoint = 2;
@@ -85,7 +87,7 @@ static void finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g
 }
 
 /* From impulses, with about the velocity that they give: the first matrix depends on where contacts slide to. */
-static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
+static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     if (!lambda) {
         memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
@@ -100,9 +102,9 @@ static void start(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) 
 /* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
  * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
 #define CLOSE 1e-8 /* merit below which the modes may change without notice */
-static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double to, int iterations, progress *g,
-                    ti_ncp_solution *s) {
-    if (!ti_ncp_newton(ws, p, from, iterations, 0, CLOSE)) return false;
+static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations, progress *g,
+                    ti_contact_solution *s) {
+    if (!ti_contact_newton(ws, p, from, iterations, 0, CLOSE)) return false;
     double stride = 10;
     int misses = 0;
     for (double R = from; R > 1.01 * to;) {
@@ -112,8 +114,8 @@ static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double 
         bool found = false;
         for (int way = 0; way < 2 && !found; way++) { /* whole steps, which leave a kink behind; then guarded ones */
             if (way) iterate_from(ws, p, ws->vb, ws->lb);
-            if (!ti_ncp_predict(ws, p, R, next)) return false;
-            found = ti_ncp_newton(ws, p, next, 6, 0, way ? CLOSE : HUGE_VAL);
+            if (!ti_contact_predict(ws, p, R, next)) return false;
+            found = ti_contact_newton(ws, p, next, 6, 0, way ? CLOSE : HUGE_VAL);
         }
         if (found) {
             R = next, stride = stride < 5 ? stride * stride : 10;
@@ -127,8 +129,8 @@ static bool descend(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double 
 }
 
 /* descend() and finish(); where R was too large for the tolerance, smaller ones. */
-static bool descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double from, double R, int iterations,
-                               progress *g, ti_ncp_solution *s) {
+static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, int iterations,
+                               progress *g, ti_contact_solution *s) {
     for (int k = 0; k < 5 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
         if (!descend(ws, p, from, R, iterations, g, s)) break;
         finish(ws, p, R, g, s);
@@ -137,30 +139,30 @@ static bool descend_and_finish(ti_ncp_ws *ws, const ti_ncp_problem *p, double fr
 }
 
 /* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
-static void anchor(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
-    ti_law_compliance c = ti_ncp_compliance(R);
+static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    ti_law_compliance c = ti_contact_compliance(R);
     for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
 }
 
 /* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, so
  * that they end at a hard solution without a small compliance. The better that goes, the less of it. */
-static void proximal(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
-    ti_ncp_problem q = *p;
+static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
+    ti_contact_problem q = *p;
     q.ref = ws->ref;
-    ti_ncp_choose(ws, p, R);
+    ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
     double pull = 0.1 * ws->r0, before = HUGE_VAL;
     for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
-        if (!ti_ncp_newton(ws, &q, pull, 8, 0, CLOSE)) {
+        if (!ti_contact_newton(ws, &q, pull, 8, 0, CLOSE)) {
             if (pull > 10 * ws->r0) break;
             iterate_from(ws, p, ws->vb, ws->lb);
             pull *= 5;
             continue;
         }
         keep_one(ws, p, R, 1, g, s);
-        double r = ti_ncp_residual(ws, p, ws->v, ws->lambda);
+        double r = ti_contact_residual(ws, p, ws->v, ws->lambda);
         if (r > 0.3 * before && pull > R) pull *= 0.3;
         before = r;
     }
@@ -172,7 +174,7 @@ static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.7, 1, .2, fals
 
 /* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
  * ends, or next to no impulses at all. */
-static void leave_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
     g->on_path = false;
     for (int k = 0; k < 6 && !g->done; k++) {
@@ -189,7 +191,8 @@ static void leave_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progres
 }
 
 /* The interior point at a compliance that is still large, and from there the path down. */
-static bool interior_and_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, progress *g, ti_ncp_solution *s) {
+static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                              ti_contact_solution *s) {
     for (int b = 0; b < 4; b++) {
         double from = (b < 2 ? 1e-3 : 1e-5) * ws->r0;
         int done = 0;
@@ -201,8 +204,8 @@ static bool interior_and_path(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, 
     return false;
 }
 
-static tribo_rung climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, progress *g,
-                        ti_ncp_solution *s) {
+static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
+                        ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
     if (o->warm) {
         start(ws, p, s->lambda);
@@ -211,7 +214,7 @@ static tribo_rung climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_opt
         if (g->done) return TRIBO_RUNG_WARM;
     }
     start(ws, p, NULL);
-    bool near = ti_ncp_newton(ws, p, 2 * R, 8, 1e-9, CLOSE);
+    bool near = ti_contact_newton(ws, p, 2 * R, 8, 1e-9, CLOSE);
     if (near) finish(ws, p, R, g, s);
     if (g->done) return TRIBO_RUNG_NEWTON;
     if (near && descend_and_finish(ws, p, R, R, 8, g, s)) return TRIBO_RUNG_PATH;
@@ -222,7 +225,7 @@ static tribo_rung climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_opt
     return TRIBO_RUNG_INTERIOR;
 }
 
-void ti_ncp_climb(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
+void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_contact_solution *s,
                   tribo_contact_info *info) {
     progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true, 1};
     info->rung = climb(ws, p, o, &g, s);

@@ -8,7 +8,7 @@ static double largest(const double *a, int n) {
     return m;
 }
 
-void ti_ncp_momentum(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
+void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
     for (int k = 0; k < p->nv; k++) ws->dv[k] = v[k] - p->vfree[k];
     ti_system_mv(&ws->sys, p, ws->dv, ws->r);
     for (int k = 0; k < p->nv; k++) ws->r[k] = -ws->r[k];
@@ -20,7 +20,7 @@ typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 
 /* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
  * Returns the merit, docs/math.md eq. (42): squares of F and of the momentum residual, as energies. */
-static double evaluate(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda,
+static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
                        ti_law_compliance Rc, ti_law_compliance R, int flags) {
     double merit = 0;
     ti_system_jv(&ws->sys, p, v, true, ws->c);
@@ -38,17 +38,17 @@ static double evaluate(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
     }
-    ti_ncp_momentum(ws, p, v, lambda);
+    ti_contact_momentum(ws, p, v, lambda);
     for (int k = 0; k < p->nv; k++) merit += ws->r[k] * ws->r[k] * ws->minv[k];
     return merit;
 }
 
-void ti_ncp_choose(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
+void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     const ti_law_compliance none = {0};
-    evaluate(ws, p, ws->v, ws->lambda, none, ti_ncp_compliance(R), CHOOSE);
+    evaluate(ws, p, ws->v, ws->lambda, none, ti_contact_compliance(R), CHOOSE);
 }
 
-void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p) {
     int n3 = 3 * p->nc;
     memcpy(ws->dv, ws->r, p->nv * sizeof(double));
     for (int k = 0; k < n3; k++) ws->dlambda[k] = -ws->f[k];
@@ -62,14 +62,14 @@ void ti_ncp_direction(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     }
 }
 
-static bool factor(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
     ws->iterations++;
     return ti_system_factor(&ws->sys, p, ws->D) == TRIBO_OK;
 }
 
 /* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
-static void round_off(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *lambda) {
+static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
     for (int i = 0; i < p->nc; i++) {
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
         if (ws->mode[i] != TRIBO_SLIDE || !(t > 0) || !(bound > 0)) continue;
@@ -78,8 +78,8 @@ static void round_off(const ti_ncp_ws *ws, const ti_ncp_problem *p, double *lamb
 }
 
 /* Whether the modes that were fixed are those of the law, where they are not within `slack` of it. */
-bool ti_ncp_consistent(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double slack) {
-    ti_law_compliance Rc = ti_ncp_compliance(R);
+bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, double R, double slack) {
+    ti_law_compliance Rc = ti_contact_compliance(R);
     slack *= largest(ws->lambda, 3 * p->nc);
     ti_system_jv(&ws->sys, p, ws->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
@@ -90,14 +90,15 @@ bool ti_ncp_consistent(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double 
     return true;
 }
 
-bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterations, double tol, double free) {
-    ti_law_compliance Rk = ti_ncp_compliance(R);
+bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R, int iterations, double tol,
+                       double free) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
     int n3 = 3 * p->nc;
     double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
-        ti_ncp_direction(ws, p);
+        ti_contact_direction(ws, p);
         memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* evaluate() needs dv */
         memcpy(ws->mode_before, ws->mode, p->nc);
         double step = 1, trial;
@@ -120,7 +121,7 @@ bool ti_ncp_newton(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, int iterati
 }
 
 /* Add the direction to the iterate; returns its relative size. */
-static double advance(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     int n3 = 3 * p->nc;
     double l = 0, dl = 0, v = 0, dv = 0;
     for (int k = 0; k < n3; k++) {
@@ -136,15 +137,15 @@ static double advance(ti_ncp_ws *ws, const ti_ncp_problem *p) {
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a
  * millionfold. Both leave rounding behind when they are this small. */
-bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
-    ti_law_compliance Rk = ti_ncp_compliance(R);
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
     bool again = true;
     for (int it = 0; it < 15; it++) {
         round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
         evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
         if (again && !factor(ws, p)) return false;
-        ti_ncp_direction(ws, p);
+        ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
         if (!(change < HUGE_VAL)) return false;
         if (change < (again ? 1e-9 : 1e-10)) return true;
@@ -155,17 +156,17 @@ bool ti_ncp_settle(ti_ncp_ws *ws, const ti_ncp_problem *p, double R) {
     return before < 1e-6;
 }
 
-void ti_ncp_approach(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to) {
-    evaluate(ws, p, ws->v, ws->lambda, ti_ncp_compliance(to), ti_ncp_compliance(R), CHORD);
-    ti_ncp_direction(ws, p);
+void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
+    ti_contact_direction(ws, p);
     advance(ws, p);
 }
 
-bool ti_ncp_predict(ti_ncp_ws *ws, const ti_ncp_problem *p, double R, double to) {
-    ti_law_compliance Rk = ti_ncp_compliance(R);
+bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
     evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE);
     if (!factor(ws, p)) return false;
-    ti_ncp_approach(ws, p, R, to);
+    ti_contact_approach(ws, p, R, to);
     round_off(ws, p, ws->lambda);
     return true;
 }

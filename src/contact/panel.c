@@ -31,12 +31,12 @@ TI_INLINE void columns_times(int w, const double *J, lane (*L)[LANES], double *Y
 }
 
 /* Known at compile time where all blocks are free bodies. */
-TI_INLINE int width(const ti_ncp_problem *p, int blk, bool six) {
+TI_INLINE int width(const ti_contact_problem *p, int blk, bool six) {
     return six ? 6 : p->width[blk];
 }
 
 /* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0; then only those of the blocks blk count. */
-TI_INLINE void impulses(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, bool six, const double *X,
+TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six, const double *X,
                         const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
@@ -114,7 +114,7 @@ TI_INLINE void solve(const ti_system *s, bool six, double *X) {
 }
 
 /* Y = r - M X */
-TI_INLINE void momentum(const ti_ncp_problem *p, bool six, const double *r, const double *X, double *Y) {
+TI_INLINE void momentum(const ti_contact_problem *p, bool six, const double *r, const double *X, double *Y) {
     memcpy(Y, r, sizeof *Y * N * (size_t)p->nv);
     for (int k = 0; k < p->nblk; k++) {
         size_t at = (size_t)N * p->voff[k];
@@ -123,9 +123,10 @@ TI_INLINE void momentum(const ti_ncp_problem *p, bool six, const double *r, cons
     }
 }
 
-/* K X = r - J'D dc, and one refinement as in ti_ncp_jvp(): impulses restored from X, what is left of the momentum row.
+/* K X = r - J'D dc, and one refinement as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
+ * row.
  */
-TI_INLINE void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, bool six, const double *r,
+TI_INLINE void panel(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six, const double *r,
                      const double *dc, double *X, double *rest) {
     size_t n = (size_t)N * p->nv;
     memcpy(X, r, n * sizeof *X);
@@ -137,18 +138,18 @@ TI_INLINE void panel(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *bl
     for (size_t k = 0; k < n; k++) X[k] += rest[k];
 }
 
-TI_CLONES_WIDE static void panel_six(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r,
-                                     const double *dc, double *X, double *rest) {
+TI_CLONES_WIDE static void panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk,
+                                     const double *r, const double *dc, double *X, double *rest) {
     panel(ws, p, blk, true, r, dc, X, rest);
 }
 
-static void panel_any(const ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r, const double *dc,
-                      double *X, double *rest) {
+static void panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r,
+                      const double *dc, double *X, double *rest) {
     panel(ws, p, blk, false, r, dc, X, rest);
 }
 
-void ti_ncp_panel(ti_ncp_ws *ws, const ti_ncp_problem *p, const int *blk, const double *r, const double *dc, double *X,
-                  double *rest) {
+void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r, const double *dc,
+                      double *X, double *rest) {
     if (ws->sys.six)
         panel_six(ws, p, blk, r, dc, X, rest);
     else

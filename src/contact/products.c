@@ -15,7 +15,7 @@ static inline void columns(int w, const double *restrict J, const double *restri
     for (int k = 0; k < w; k++) y[k] += J[k] * l[0] + J[w + k] * l[1] + J[2 * w + k] * l[2];
 }
 
-void ti_ncp_jv(const ti_ncp_problem *p, const double *v, bool with_ref, double *c) {
+void ti_contact_jv(const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
     for (int i = 0; i < p->nc; i++, c += 3) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
         const double *J = p->J + p->joff[i];
@@ -32,7 +32,7 @@ void ti_ncp_jv(const ti_ncp_problem *p, const double *v, bool with_ref, double *
     }
 }
 
-void ti_ncp_jt(const ti_ncp_problem *p, const double *lambda, double *y) {
+void ti_contact_jt(const ti_contact_problem *p, const double *lambda, double *y) {
     for (int i = 0; i < p->nc; i++, lambda += 3) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
         const double *J = p->J + p->joff[i];
@@ -48,7 +48,7 @@ void ti_ncp_jt(const ti_ncp_problem *p, const double *lambda, double *y) {
     }
 }
 
-void ti_ncp_mv(const ti_ncp_problem *p, const double *x, double *y) {
+void ti_contact_mv(const ti_contact_problem *p, const double *x, double *y) {
     for (int k = 0; k < p->nblk; k++) {
         int w = p->width[k];
         const double *M = p->M + p->moff[k], *xk = x + p->voff[k];

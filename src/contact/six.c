@@ -13,7 +13,7 @@
 typedef double vec8 __attribute__((vector_size(64), may_alias));
 typedef double vec4 __attribute__((vector_size(32), may_alias));
 
-bool ti_six_fits(const ti_ncp_problem *p) {
+bool ti_six_fits(const ti_contact_problem *p) {
     for (int k = 0; k < p->nblk; k++)
         if (p->width[k] != 6) return false;
     return true;
@@ -21,7 +21,7 @@ bool ti_six_fits(const ti_ncp_problem *p) {
 
 /* ---------------------------------------------------------------- products */
 
-static CLONES void pack(const ti_ncp_problem *p, double *rows, double *cols) {
+static CLONES void pack(const ti_contact_problem *p, double *rows, double *cols) {
     for (int i = 0; i < p->nc; i++) {
         const double *J = p->J + p->joff[i];
         for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++, J += 18) {
@@ -35,7 +35,7 @@ static CLONES void pack(const ti_ncp_problem *p, double *rows, double *cols) {
     }
 }
 
-void ti_six_pack(const ti_ncp_problem *p, double *rows, double *cols) {
+void ti_six_pack(const ti_contact_problem *p, double *rows, double *cols) {
     pack(p, rows, cols);
 }
 
@@ -44,7 +44,7 @@ INLINE void times_columns(const double *C, const double *v, vec4 *c) {
     for (int k = 0; k < 6; k++) *c += col[k] * v[k];
 }
 
-static CLONES void jv(const ti_ncp_problem *p, const double *cols, const double *v, bool with_ref, double *c) {
+static CLONES void jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c) {
     for (int i = 0; i < p->nc; i++, cols += 2 * TI_SIX_COLS) {
         vec4 sum = {0, 0, 0, 0};
         if (with_ref)
@@ -55,7 +55,7 @@ static CLONES void jv(const ti_ncp_problem *p, const double *cols, const double 
     }
 }
 
-void ti_six_jv(const ti_ncp_problem *p, const double *cols, const double *v, bool with_ref, double *c) {
+void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c) {
     jv(p, cols, v, with_ref, c);
 }
 
@@ -65,18 +65,18 @@ INLINE void add_rows(const double *R, const double *l, double *y) {
     for (int k = 0; k < 6; k++) y[k] += sum[k];
 }
 
-static CLONES void jt(const ti_ncp_problem *p, const double *rows, const double *lambda, double *y) {
+static CLONES void jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y) {
     for (int i = 0; i < p->nc; i++, rows += 2 * TI_SIX_ROWS, lambda += 3) {
         add_rows(rows, lambda, y + p->voff[p->a[i]]);
         if (p->b[i] >= 0) add_rows(rows + TI_SIX_ROWS, lambda, y + p->voff[p->b[i]]);
     }
 }
 
-void ti_six_jt(const ti_ncp_problem *p, const double *rows, const double *lambda, double *y) {
+void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y) {
     jt(p, rows, lambda, y);
 }
 
-static CLONES void mv(const ti_ncp_problem *p, const double *x, double *y) {
+static CLONES void mv(const ti_contact_problem *p, const double *x, double *y) {
     for (int b = 0; b < p->nblk; b++) {
         const double *M = p->M + p->moff[b], *xb = x + p->voff[b];
         double *yb = y + p->voff[b], sum[6] = {0, 0, 0, 0, 0, 0};
@@ -86,7 +86,7 @@ static CLONES void mv(const ti_ncp_problem *p, const double *x, double *y) {
     }
 }
 
-void ti_six_mv(const ti_ncp_problem *p, const double *x, double *y) {
+void ti_six_mv(const ti_contact_problem *p, const double *x, double *y) {
     mv(p, x, y);
 }
 
@@ -103,7 +103,7 @@ INLINE void add(double *K, const double *J, const vec8 *T) {
     for (int r = 0; r < 6; r++) row[r] += T[0] * J[r] + T[1] * J[8 + r] + T[2] * J[16 + r];
 }
 
-INLINE void assemble(ti_system *s, const ti_ncp_problem *p, const double *rows, const double *D) {
+INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
     memset(s->val, 0, s->used * sizeof(double));
     for (int b = 0; b < p->nblk; b++) {
         const double *M = p->M + p->moff[b];
@@ -185,7 +185,7 @@ INLINE void product_sub(const double *A, const double *B, double *C) {
     }
 }
 
-static CLONES bool factor(ti_system *s, const ti_ncp_problem *p, const double *rows, const double *D) {
+static CLONES bool factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
     assemble(s, p, rows, D);
     bool fine = true;
     for (int k = 0; k < s->nblk; k++) {
@@ -206,7 +206,7 @@ static CLONES bool factor(ti_system *s, const ti_ncp_problem *p, const double *r
     return fine;
 }
 
-bool ti_six_factor(ti_system *s, const ti_ncp_problem *p, const double *rows, const double *D) {
+bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
     return factor(s, p, rows, D);
 }
 

@@ -9,14 +9,14 @@
 
 enum { TI_SIX_ROWS = 24, TI_SIX_COLS = 24, TI_SIX_BLOCK = 48 };
 
-bool ti_six_fits(const ti_ncp_problem *p);
+bool ti_six_fits(const ti_contact_problem *p);
 /* J, twice: rows (nc,2,3,8) padded with zeros, cols (nc,2,6,4) transposed. */
-void ti_six_pack(const ti_ncp_problem *p, double *rows, double *cols);
-void ti_six_jv(const ti_ncp_problem *p, const double *cols, const double *v, bool with_ref, double *c);
-void ti_six_jt(const ti_ncp_problem *p, const double *rows, const double *lambda, double *y);
-void ti_six_mv(const ti_ncp_problem *p, const double *x, double *y);
+void ti_six_pack(const ti_contact_problem *p, double *rows, double *cols);
+void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c);
+void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y);
+void ti_six_mv(const ti_contact_problem *p, const double *x, double *y);
 
-bool ti_six_factor(ti_system *s, const ti_ncp_problem *p, const double *rows, const double *D);
+bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D);
 void ti_six_solve_one(const ti_system *s, double *x);
 void ti_six_solve_panel(const ti_system *s, double *panel); /* (nv,8) */
 void ti_six_solve_t(const ti_system *s, double *x);

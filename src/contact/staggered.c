@@ -83,7 +83,7 @@ void ti_staggered_ws_free(ti_staggered_ws *ws) {
 /* ---------------------------------------------------------------- the dense problem */
 
 /* Row r of G: J M^-1 (row r of J)'. Leaves M^-1 J' e_r in ws->x. */
-static void delassus_row(ti_staggered_ws *ws, const ti_ncp_problem *p, int r, double *row) {
+static void delassus_row(ti_staggered_ws *ws, const ti_contact_problem *p, int r, double *row) {
     memset(ws->x, 0, p->nv * sizeof(double));
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
     ws->lambda[r] = 1;
@@ -105,7 +105,7 @@ static void split(ti_staggered_ws *ws, int nc) {
         }
 }
 
-static tribo_status prepare(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+static tribo_status prepare(ti_staggered_ws *ws, const ti_contact_problem *p) {
     if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
     int n3 = 3 * p->nc;
     ti_system_pack(&ws->sys, p);
@@ -125,7 +125,7 @@ static tribo_status prepare(ti_staggered_ws *ws, const ti_ncp_problem *p) {
 }
 
 /* v = vfree + M^-1 J' lambda */
-static void velocity(ti_staggered_ws *ws, const ti_ncp_problem *p, const double *lambda, double *v) {
+static void velocity(ti_staggered_ws *ws, const ti_contact_problem *p, const double *lambda, double *v) {
     memset(v, 0, p->nv * sizeof(double));
     ti_system_jt(&ws->sys, p, lambda, v);
     ti_system_solve(&ws->sys, 1, v);
@@ -143,7 +143,7 @@ static tribo_qcqp normal_problem(ti_staggered_ws *ws, int nc) {
 }
 
 /* The QCQP for the tangential ones: q = g_t + G_tn n, r = mu n. */
-static tribo_qcqp tangential_problem(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+static tribo_qcqp tangential_problem(ti_staggered_ws *ws, const ti_contact_problem *p) {
     int nc = p->nc;
     for (int k = 0; k < 2 * nc; k++) {
         ws->q[k] = ws->g[3 * (k / 2) + k % 2];
@@ -170,8 +170,8 @@ static void modes(int nc, const double *mu, const double *lambda, unsigned char 
     }
 }
 
-tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_ncp_problem *p, int rounds, double *tape, double *lambda,
-                                double *v, unsigned char *mode) {
+tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_contact_problem *p, int rounds, double *tape,
+                                double *lambda, double *v, unsigned char *mode) {
     int nc = p->nc;
     if (rounds < 1 || nc < 1) return TRIBO_E_ARG;
     tribo_status status = prepare(ws, p), worst = TRIBO_OK;
@@ -198,7 +198,7 @@ tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_ncp_problem *p, in
 /* ---------------------------------------------------------------- reverse */
 
 /* A stage is c = G lambda + g seen by one subproblem: c_bar is the adjoint of its q. */
-static void emit(ti_staggered_ws *ws, const ti_ncp_problem *p, ti_staggered_stage *stage, void *context) {
+static void emit(ti_staggered_ws *ws, const ti_contact_problem *p, ti_staggered_stage *stage, void *context) {
     velocity(ws, p, ws->lambda, ws->v);
     memset(ws->y, 0, p->nv * sizeof(double)); /* y = M^-1 J' c_bar */
     ti_system_jt(&ws->sys, p, ws->c_bar, ws->y);
@@ -207,7 +207,7 @@ static void emit(ti_staggered_ws *ws, const ti_ncp_problem *p, ti_staggered_stag
 }
 
 /* x = the last impulses: lambda_bar += J y, y = M^-1 v_bar. */
-static void last_stage(ti_staggered_ws *ws, const ti_ncp_problem *p, const double *last, const double *v_bar,
+static void last_stage(ti_staggered_ws *ws, const ti_contact_problem *p, const double *last, const double *v_bar,
                        const double *lambda_bar, ti_staggered_stage *stage, void *context) {
     memcpy(ws->y, v_bar, p->nv * sizeof(double));
     ti_system_solve(&ws->sys, 1, ws->y);
@@ -220,7 +220,7 @@ static void last_stage(ti_staggered_ws *ws, const ti_ncp_problem *p, const doubl
     stage(context, last, ws->v, ws->y, ws->c_bar, ws->mu_bar);
 }
 
-static tribo_status reverse_tangential(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+static tribo_status reverse_tangential(ti_staggered_ws *ws, const ti_contact_problem *p) {
     int nc = p->nc;
     tribo_qcqp qp = tangential_problem(ws, p);
     memset(ws->q_bar, 0, 2 * nc * sizeof(double));
@@ -235,7 +235,7 @@ static tribo_status reverse_tangential(ti_staggered_ws *ws, const ti_ncp_problem
     return status;
 }
 
-static tribo_status reverse_normal(ti_staggered_ws *ws, const ti_ncp_problem *p) {
+static tribo_status reverse_normal(ti_staggered_ws *ws, const ti_contact_problem *p) {
     int nc = p->nc;
     tribo_qcqp qp = normal_problem(ws, nc);
     memset(ws->q_bar, 0, nc * sizeof(double));
@@ -249,7 +249,7 @@ static tribo_status reverse_normal(ti_staggered_ws *ws, const ti_ncp_problem *p)
     return status;
 }
 
-tribo_status ti_staggered_vjp(ti_staggered_ws *ws, const ti_ncp_problem *p, int rounds, const double *tape,
+tribo_status ti_staggered_vjp(ti_staggered_ws *ws, const ti_contact_problem *p, int rounds, const double *tape,
                               const double *v_bar, const double *lambda_bar, ti_staggered_stage *stage, void *context) {
     int nc = p->nc;
     size_t n3 = 3 * (size_t)nc;

@@ -37,30 +37,30 @@ void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_syste
 
 /* ---------------------------------------------------------------- products */
 
-void ti_system_pack(ti_system *s, const ti_ncp_problem *p) {
+void ti_system_pack(ti_system *s, const ti_contact_problem *p) {
     s->six = ti_six_fits(p);
     if (s->six) ti_six_pack(p, s->rows, s->cols);
 }
 
-void ti_system_jv(const ti_system *s, const ti_ncp_problem *p, const double *v, bool with_ref, double *c) {
+void ti_system_jv(const ti_system *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
     if (s->six)
         ti_six_jv(p, s->cols, v, with_ref, c);
     else
-        ti_ncp_jv(p, v, with_ref, c);
+        ti_contact_jv(p, v, with_ref, c);
 }
 
-void ti_system_jt(const ti_system *s, const ti_ncp_problem *p, const double *lambda, double *y) {
+void ti_system_jt(const ti_system *s, const ti_contact_problem *p, const double *lambda, double *y) {
     if (s->six)
         ti_six_jt(p, s->rows, lambda, y);
     else
-        ti_ncp_jt(p, lambda, y);
+        ti_contact_jt(p, lambda, y);
 }
 
-void ti_system_mv(const ti_system *s, const ti_ncp_problem *p, const double *x, double *y) {
+void ti_system_mv(const ti_system *s, const ti_contact_problem *p, const double *x, double *y) {
     if (s->six)
         ti_six_mv(p, x, y);
     else
-        ti_ncp_mv(p, x, y);
+        ti_contact_mv(p, x, y);
 }
 
 /* ---------------------------------------------------------------- ordering */
@@ -75,7 +75,7 @@ static int degree(const uint64_t *row, const uint64_t *alive, int words) {
     return n;
 }
 
-static void adjacency(ti_system *s, const ti_ncp_problem *p, int words) {
+static void adjacency(ti_system *s, const ti_contact_problem *p, int words) {
     memset(s->bits, 0, sizeof *s->bits * words * p->nblk);
     for (int i = 0; i < p->nc; i++) {
         int a = p->a[i], b = p->b[i];
@@ -117,7 +117,7 @@ static int block_offset(const ti_system *s, int i, int j) {
     return -1;
 }
 
-static tribo_status lists(ti_system *s, const ti_ncp_problem *p, int words) {
+static tribo_status lists(ti_system *s, const ti_contact_problem *p, int words) {
     size_t used = 0;
     int e = 0;
     for (int i = 0; i < p->nblk; i++) {
@@ -142,7 +142,7 @@ static tribo_status lists(ti_system *s, const ti_ncp_problem *p, int words) {
     return used <= s->capacity ? TRIBO_OK : TRIBO_E_CAPACITY;
 }
 
-tribo_status ti_system_pattern(ti_system *s, const ti_ncp_problem *p) {
+tribo_status ti_system_pattern(ti_system *s, const ti_contact_problem *p) {
     s->nblk = p->nblk, s->nv = p->nv, s->width = p->width, s->voff = p->voff;
     if (p->nblk == 1) {
         s->order[0] = s->place[0] = s->start[0] = s->start[1] = s->diag[0] = 0;
@@ -204,7 +204,7 @@ static void add_any(double *K, const double *D, const double *Jr, int wr, const 
     }
 }
 
-static void assemble(ti_system *s, const ti_ncp_problem *p, const double *D) {
+static void assemble(ti_system *s, const ti_contact_problem *p, const double *D) {
     size_t diagonal = 0;
     for (int i = 0; i < p->nblk; i++) {
         size_t n = (size_t)p->width[i] * p->width[i];
@@ -227,7 +227,7 @@ static void assemble(ti_system *s, const ti_ncp_problem *p, const double *D) {
 
 /* ---------------------------------------------------------------- factorization */
 
-tribo_status ti_system_factor(ti_system *s, const ti_ncp_problem *p, const double *D) {
+tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const double *D) {
     if (s->six) return ti_six_factor(s, p, s->rows, D) ? TRIBO_OK : TRIBO_E_SINGULAR;
     assemble(s, p, D);
     bool fine = true;

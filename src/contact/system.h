@@ -7,7 +7,7 @@
 #ifndef TI_SYSTEM_H
 #define TI_SYSTEM_H
 #include "base/base.h"
-#include "contact/ncp.h"
+#include "contact/problem.h"
 
 typedef struct ti_system {
     int nblk_max, nc_max;
@@ -31,17 +31,17 @@ typedef struct ti_system {
 } ti_system;
 
 /* Keep J for the products below; first of all, once a problem. */
-void ti_system_pack(ti_system *s, const ti_ncp_problem *p);
+void ti_system_pack(ti_system *s, const ti_contact_problem *p);
 /* c (3 nc) = J v (+ ref if with_ref); y (nv) += J' lambda; y (nv) = M x */
-void ti_system_jv(const ti_system *s, const ti_ncp_problem *p, const double *v, bool with_ref, double *c);
-void ti_system_jt(const ti_system *s, const ti_ncp_problem *p, const double *lambda, double *y);
-void ti_system_mv(const ti_system *s, const ti_ncp_problem *p, const double *x, double *y);
+void ti_system_jv(const ti_system *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c);
+void ti_system_jt(const ti_system *s, const ti_contact_problem *p, const double *lambda, double *y);
+void ti_system_mv(const ti_system *s, const ti_contact_problem *p, const double *x, double *y);
 
 void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_system *s);
 /* Order the blocks and lay out the fill; TRIBO_E_CAPACITY if it does not fit. */
-tribo_status ti_system_pattern(ti_system *s, const ti_ncp_problem *p);
+tribo_status ti_system_pattern(ti_system *s, const ti_contact_problem *p);
 /* K = M + J' D J, then K = LU. D (nc,3,3). TRIBO_E_SINGULAR. */
-tribo_status ti_system_factor(ti_system *s, const ti_ncp_problem *p, const double *D);
+tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const double *D);
 /* x := K^-1 x, x (n,nv). */
 void ti_system_solve(const ti_system *s, int n, double *x);
 /* x := K^-T x, x (nv). */

@@ -10,7 +10,7 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
     TI_CARVE(arena, f->con, ncon);
     TI_CARVE(arena, f->island, nisland);
     TI_CARVE(arena, f->blk_body, nblk);
-    for (int k = 0; k <= TI_NCP_POINTS; k++) {
+    for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
         TI_CARVE(arena, f->lambda[k], 3 * ncon);
         TI_CARVE(arena, f->v[k], 6 * nblk);
     }
@@ -18,14 +18,14 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
     TI_CARVE(arena, f->rounds, 3 * rounds * ncon);
 }
 
-ti_ncp_solution ti_frame_solution(const ti_frame *f, int i) {
+ti_contact_solution ti_frame_solution(const ti_frame *f, int i) {
     const ti_island *is = &f->island[i];
-    ti_ncp_solution s = {.npoint = is->npoint, .mode = f->mode + is->con0};
-    for (int k = 0; k < TI_NCP_POINTS; k++)
-        s.point[k] = (ti_ncp_point){.weight = is->weight[k],
-                                    .compliance = is->compliance[k],
-                                    .lambda = f->lambda[k] + 3 * is->con0,
-                                    .v = f->v[k] + 6 * is->blk0};
+    ti_contact_solution s = {.npoint = is->npoint, .mode = f->mode + is->con0};
+    for (int k = 0; k < TI_CONTACT_POINTS; k++)
+        s.point[k] = (ti_contact_point){.weight = is->weight[k],
+                                        .compliance = is->compliance[k],
+                                        .lambda = f->lambda[k] + 3 * is->con0,
+                                        .v = f->v[k] + 6 * is->blk0};
     s.lambda = f->lambda[TI_SOLVED] + 3 * is->con0, s.v = f->v[TI_SOLVED] + 6 * is->blk0;
     return s;
 }
@@ -123,7 +123,7 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     memcpy(to.con, f->con, nc * sizeof *f->con);
     memcpy(to.island, f->island, (size_t)f->nisland * sizeof *f->island);
     memcpy(to.blk_body, f->blk_body, nb * sizeof *f->blk_body);
-    for (int k = 0; k <= TI_NCP_POINTS; k++) {
+    for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
         memcpy(to.lambda[k], f->lambda[k], 3 * nc * d);
         memcpy(to.v[k], f->v[k], 6 * nb * d);
     }

@@ -3,31 +3,31 @@
 #define TI_FRAME_H
 #include "base/base.h"
 #include "collide/broad.h"
-#include "contact/ncp.h"
+#include "contact/problem.h"
 #include "contact/staggered.h"
 #include "forward/touching.h"
 
-enum { TI_BROAD_FROM = 256 };       /* pairs of geoms; below, a look at each is cheaper than a broad phase */
-enum { TI_SOLVED = TI_NCP_POINTS }; /* index of the extrapolated solution beside its points */
+enum { TI_BROAD_FROM = 256 };           /* pairs of geoms; below, a look at each is cheaper than a broad phase */
+enum { TI_SOLVED = TI_CONTACT_POINTS }; /* index of the extrapolated solution beside its points */
 
 /* Bodies that push each other: consecutive contacts and blocks. */
 typedef struct ti_island {
     int con0, ncon, blk0, nblk;
     int npoint;
-    double weight[TI_NCP_POINTS], compliance[TI_NCP_POINTS];
+    double weight[TI_CONTACT_POINTS], compliance[TI_CONTACT_POINTS];
 } ti_island;
 
 /* Arrays of one step, in the workspace or on a tape. */
 typedef struct ti_frame {
     int ncon, nisland, nblk;
-    double *x, *u;                     /* (nx), (nu): the step's inputs */
-    ti_con *con;                       /* (ncon), island after island */
-    ti_island *island;                 /* (nisland) */
-    int *blk_body;                     /* (nblk) body of a block, island after island */
-    double *lambda[TI_NCP_POINTS + 1]; /* (3 ncon) */
-    double *v[TI_NCP_POINTS + 1];      /* (6 nblk) */
-    unsigned char *mode;               /* (ncon) tribo_mode */
-    double *rounds;                    /* (options.rounds,3 ncon) impulses after each, island after island */
+    double *x, *u;                         /* (nx), (nu): the step's inputs */
+    ti_con *con;                           /* (ncon), island after island */
+    ti_island *island;                     /* (nisland) */
+    int *blk_body;                         /* (nblk) body of a block, island after island */
+    double *lambda[TI_CONTACT_POINTS + 1]; /* (3 ncon) */
+    double *v[TI_CONTACT_POINTS + 1];      /* (6 nblk) */
+    unsigned char *mode;                   /* (ncon) tribo_mode */
+    double *rounds;                        /* (options.rounds,3 ncon) impulses after each, island after island */
 } ti_frame;
 
 /* Lay out (or measure) a frame of these sizes. */
@@ -40,7 +40,7 @@ struct tribo_ws {
     const tribo_model *model;
     tribo_options options;
     tribo_step_info info;
-    ti_ncp_ws *ncp;
+    ti_contact_ws *contact;
     ti_staggered_ws *staggered; /* NULL unless options.rounds > 0 */
 
     ti_link *link;   /* (nbody) */
@@ -51,7 +51,7 @@ struct tribo_ws {
     ti_vec *low, *high;
     ti_frame frame;
 
-    /* The contact problem of every island, in the frame's order; see ti_ncp_problem. */
+    /* The contact problem of every island, in the frame's order; see ti_contact_problem. */
     int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_at: of a body, in the frame */
     double *M, *J, *vfree, *vnow, *ref, *mu;
 
@@ -78,22 +78,22 @@ enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
 
 /* Room for derivatives. The tangents' arrays hold TI_DIRECTIONS rows. */
 typedef struct ti_scratch {
-    ti_link_diff *diff;                                           /* (nbody) */
-    double *D_bar, *V_bar, *Y;                                    /* (nbody,6) */
-    double *geom_bar;                                             /* (ngeom,9) */
-    double *lambda_bar, *tau_bar, *mu_bar;                        /* (3 ncon), (ncon), (ncon) */
-    double *ref_bar, *frame_bar;                                  /* (ncon), (ncon,12): of stages that are gone */
-    double *y[TI_NCP_POINTS], *c_bar[TI_NCP_POINTS];              /* (6 nbody), (3 ncon) */
-    double *v_work, *l_work, *mu_work;                            /* (6 nbody), (3 ncon), (ncon) */
-    double *sweep[2];                                             /* (ndx) */
-    ti_link_diff *diff_dot;                                       /* (nbody) */
-    double *jac;                                                  /* (ncon,7,18) */
-    double *r_dot[TI_NCP_POINTS], *c_dot[TI_NCP_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
-    double *v_dot, *lambda_dot, *v_sum, *lambda_sum;              /* (6 nbody), (3 ncon) and the same */
-    ti_link_jac *link_jac;                                        /* (nbody) */
-    double *rate;                                                 /* (ncon,2,7,6) */
-    unsigned char *turns;                                         /* (ncon,2) */
-    double *seed;                                                 /* (ndx + nu + np) */
+    ti_link_diff *diff;                                      /* (nbody) */
+    double *D_bar, *V_bar, *Y;                               /* (nbody,6) */
+    double *geom_bar;                                        /* (ngeom,9) */
+    double *lambda_bar, *tau_bar, *mu_bar;                   /* (3 ncon), (ncon), (ncon) */
+    double *ref_bar, *frame_bar;                             /* (ncon), (ncon,12): of stages that are gone */
+    double *y[TI_CONTACT_POINTS], *c_bar[TI_CONTACT_POINTS]; /* (6 nbody), (3 ncon) */
+    double *v_work, *l_work, *mu_work;                       /* (6 nbody), (3 ncon), (ncon) */
+    double *sweep[2];                                        /* (ndx) */
+    ti_link_diff *diff_dot;                                  /* (nbody) */
+    double *jac;                                             /* (ncon,7,18) */
+    double *r_dot[TI_CONTACT_POINTS], *c_dot[TI_CONTACT_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
+    double *v_dot, *lambda_dot, *v_sum, *lambda_sum;                      /* (6 nbody), (3 ncon) and the same */
+    ti_link_jac *link_jac;                                                /* (nbody) */
+    double *rate;                                                         /* (ncon,2,7,6) */
+    unsigned char *turns;                                                 /* (ncon,2) */
+    double *seed;                                                         /* (ndx + nu + np) */
 } ti_scratch;
 
 /* Links with their free velocities, and geoms in the world: the part of a step before contact. */
@@ -102,9 +102,9 @@ void ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const do
  * a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh);
 /* The problem of island i, as views of ws. */
-ti_ncp_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i);
+ti_contact_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i);
 /* The solution of island i, as views of the frame. */
-ti_ncp_solution ti_frame_solution(const ti_frame *f, int i);
+ti_contact_solution ti_frame_solution(const ti_frame *f, int i);
 /* Find contacts and sort them into islands: con, island, blk_body of the frame. TRIBO_E_CAPACITY if too many. */
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
 /* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). */

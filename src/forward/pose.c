@@ -90,23 +90,23 @@ void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh) 
     }
 }
 
-ti_ncp_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i) {
+ti_contact_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i) {
     const ti_island *is = &f->island[i];
     int c = is->con0, b = is->blk0;
-    return (ti_ncp_problem){.nc = is->ncon,
-                            .nblk = is->nblk,
-                            .nv = 6 * is->nblk,
-                            .width = ws->width + b,
-                            .voff = ws->voff + b,
-                            .moff = ws->moff + b,
-                            .M = ws->M + 36 * b,
-                            .a = ws->blk_a + c,
-                            .b = ws->blk_b + c,
-                            .joff = ws->joff + c,
-                            .J = ws->J + 36 * c,
-                            .vfree = ws->vfree + 6 * b,
-                            .ref = ws->ref + 3 * c,
-                            .mu = ws->mu + c};
+    return (ti_contact_problem){.nc = is->ncon,
+                                .nblk = is->nblk,
+                                .nv = 6 * is->nblk,
+                                .width = ws->width + b,
+                                .voff = ws->voff + b,
+                                .moff = ws->moff + b,
+                                .M = ws->M + 36 * b,
+                                .a = ws->blk_a + c,
+                                .b = ws->blk_b + c,
+                                .joff = ws->joff + c,
+                                .J = ws->J + 36 * c,
+                                .vfree = ws->vfree + 6 * b,
+                                .ref = ws->ref + 3 * c,
+                                .mu = ws->mu + c};
 }
 
 void ti_link_minv(const ti_link *l, const double *in, double *out) {

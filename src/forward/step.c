@@ -31,7 +31,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->mu_work, nc);
     TI_CARVE(a, s->diff_dot, nd * nb);
     TI_CARVE(a, s->jac, TI_COLLIDE_ROWS * TI_COLLIDE_COLS * nc);
-    for (int k = 0; k < TI_NCP_POINTS; k++) {
+    for (int k = 0; k < TI_CONTACT_POINTS; k++) {
         TI_CARVE(a, s->y[k], 6 * nb);
         TI_CARVE(a, s->c_bar[k], 3 * nc);
         TI_CARVE(a, s->r_dot[k], 6 * nb * nd);
@@ -118,11 +118,11 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     ti_carve(&a, 1, sizeof w);
     ws_layout(&a, &w);
     int nb = m->size.nbody, nc = w.options.ncon_max;
-    s = ti_ncp_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.ncp);
+    s = ti_contact_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.contact);
     if (s == TRIBO_OK && w.options.rounds > 0)
         s = ti_staggered_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {
-        ti_ncp_ws_free(w.ncp);
+        ti_contact_ws_free(w.contact);
         ti_free(&w.alloc, block, w.bytes);
         return s;
     }
@@ -134,7 +134,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
 void tribo_ws_free(tribo_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
-    ti_ncp_ws_free(ws->ncp);
+    ti_contact_ws_free(ws->contact);
     ti_staggered_ws_free(ws->staggered);
     ti_free(&a, ws, ws->bytes);
 }
@@ -225,25 +225,26 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
 
 /* By the given rounds of staggered projections. The implicit reverse and the forward tangents are those of the solution
  * which they approach: its points and modes are found first and kept. */
-static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_ncp_solution *s,
+static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_contact_solution *s,
                                     tribo_contact_info *info) {
-    ti_ncp_problem problem = ti_step_island(ws, f, k);
-    ti_ncp_options o = {.tol = ws->options.tol};
+    ti_contact_problem problem = ti_step_island(ws, f, k);
+    ti_contact_options o = {.tol = ws->options.tol};
     unsigned char *mode = (unsigned char *)ws->scratch->mu_work;
     int rounds = ws->options.rounds;
-    tribo_status status = ti_ncp_solve(ws->ncp, &problem, &o, s, info);
+    tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
     if (status < 0) return status;
     double *kept = f->rounds + (size_t)rounds * 3 * (size_t)f->island[k].con0;
     status = ti_staggered_solve(ws->staggered, &problem, rounds, kept, s->lambda, s->v, mode);
-    tribo_status measured = status < 0 ? status : ti_ncp_measure(ws->ncp, &problem, s, info);
+    tribo_status measured = status < 0 ? status : ti_contact_measure(ws->contact, &problem, s, info);
     return measured < 0 ? measured : status;
 }
 
-static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, ti_ncp_solution *s, tribo_contact_info *info) {
+static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, ti_contact_solution *s,
+                                 tribo_contact_info *info) {
     if (ws->options.rounds > 0) return solve_by_rounds(ws, f, k, s, info);
-    ti_ncp_problem problem = ti_step_island(ws, f, k);
-    ti_ncp_options o = {.tol = ws->options.tol, .warm = ws->options.warm_start};
-    return ti_ncp_solve(ws->ncp, &problem, &o, s, info);
+    ti_contact_problem problem = ti_step_island(ws, f, k);
+    ti_contact_options o = {.tol = ws->options.tol, .warm = ws->options.warm_start};
+    return ti_contact_solve(ws->contact, &problem, &o, s, info);
 }
 
 static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
@@ -252,7 +253,7 @@ static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
         ti_island *is = &f->island[k];
         tribo_contact_info one;
         do {
-            ti_ncp_solution s = ti_frame_solution(f, k);
+            ti_contact_solution s = ti_frame_solution(f, k);
             tribo_status status = solve_island(ws, f, k, &s, &one);
             if (status < 0) return status;
             if (status > worst) worst = status;

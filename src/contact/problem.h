@@ -1,18 +1,18 @@
-/* ncp.h -- the contact problem as the step poses it: velocities in blocks, contacts that join one or two of them.
+/* problem.h -- the contact problem as the step poses it: velocities in blocks, contacts that join one or two of them.
  *
  * The velocity vector is cut into blocks (a free body is one of width 6; a kinematic tree will be one of its own width;
  * a dense problem is a single block). Contact i touches block a[i], and block b[i] unless that is -1. One island per
  * problem. The solver works on the primal matrix  M + J' D J, D the 3x3 blocks of the linearised law, so the cost grows
  * with the bodies of an island and not with its contacts.
  */
-#ifndef TI_NCP_H
-#define TI_NCP_H
+#ifndef TI_CONTACT_PROBLEM_H
+#define TI_CONTACT_PROBLEM_H
 #include "base/base.h"
 #include <tribo/contact.h>
 
-#define TI_NCP_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
+#define TI_CONTACT_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
 
-typedef struct ti_ncp_problem {
+typedef struct ti_contact_problem {
     int nc, nblk, nv;
     const int *width;    /* (nblk) */
     const int *voff;     /* (nblk) first velocity of a block */
@@ -24,55 +24,56 @@ typedef struct ti_ncp_problem {
     const double *vfree; /* (nv) */
     const double *ref;   /* (3 nc) c = J v + ref */
     const double *mu;    /* (nc) */
-} ti_ncp_problem;
+} ti_contact_problem;
 
-typedef struct ti_ncp_options {
+typedef struct ti_contact_options {
     double tol; /* on the relative NCP residual */
     bool warm;  /* lambda and mode hold a start */
-} ti_ncp_options;
+} ti_contact_options;
 
 /* One compliance's solution, enough to linearise there. What a tape keeps. */
-typedef struct ti_ncp_point {
+typedef struct ti_contact_point {
     double weight;      /* of this point in the extrapolated solution: x = sum weight_k x_k */
     double compliance;  /* R at the normals; s/kg */
     double *lambda, *v; /* (3 nc), (nv) */
-} ti_ncp_point;
+} ti_contact_point;
 
-/* The solution: views into memory the caller gave, see ti_ncp_solution_carve(). */
-typedef struct ti_ncp_solution {
+/* The solution: views into memory the caller gave, see ti_contact_solution_carve(). */
+typedef struct ti_contact_solution {
     int npoint;
-    ti_ncp_point point[TI_NCP_POINTS];
+    ti_contact_point point[TI_CONTACT_POINTS];
     unsigned char *mode; /* (nc) tribo_mode */
     double *lambda, *v;  /* (3 nc), (nv) the extrapolated ones; lambda and mode are the start if options.warm */
-} ti_ncp_solution;
+} ti_contact_solution;
 
 /* Cut the arrays of a solution out of an arena. */
-void ti_ncp_solution_carve(ti_arena *m, int nc, int nv, ti_ncp_solution *s);
+void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution *s);
 
-typedef struct ti_ncp_ws ti_ncp_ws;
+typedef struct ti_contact_ws ti_contact_ws;
 
-tribo_status ti_ncp_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a, ti_ncp_ws **ws);
-void ti_ncp_ws_free(ti_ncp_ws *ws);
+tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a, ti_contact_ws **ws);
+void ti_contact_ws_free(ti_contact_ws *ws);
 
 /* Solve; s's arrays must be set. The result depends on the problem (and the start, if options.warm) only. */
-tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
-                          tribo_contact_info *info);
+tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                              ti_contact_solution *s, tribo_contact_info *info);
 
 /* Residual and margin of what another solver put into s->lambda, s->v and s->mode. */
-tribo_status ti_ncp_measure(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, tribo_contact_info *info);
+tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
+                                tribo_contact_info *info);
 
 /* Linearise at point k of s and factor:  M dv - J' dlambda = r,  A dlambda + B (J dv + dc) + law_mu dmu = 0.
  * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next
  * call of solve or factor. */
-tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k);
+tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k);
 /* Forward tangent, for ndir directions at once: r (ndir,nv), dc (ndir,3 nc), dmu (ndir,nc) or NULL
  * -> dv (ndir,nv), dlambda (ndir,3 nc). docs/math.md eq. (60). */
-void ti_ncp_jvp(ti_ncp_ws *ws, const ti_ncp_problem *p, int ndir, const double *r, const double *dc, const double *dmu,
-                double *dv, double *dlambda);
+void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, const double *r, const double *dc,
+                    const double *dmu, double *dv, double *dlambda);
 /* Reverse, overwriting y (nv), c_bar (3 nc), mu_bar (nc), with y the adjoint of the momentum row: then
  *   vfree_bar += M y,  M_bar -= y (v - vfree)',  J_bar += lambda y' + c_bar v',  ref_bar += c_bar.
  * docs/math.md eq. (61), (63). */
-void ti_ncp_vjp(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v_bar, const double *lambda_bar, double *y,
-                double *c_bar, double *mu_bar);
+void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                    double *y, double *c_bar, double *mu_bar);
 
 #endif

@@ -1,10 +1,10 @@
-/* ncp.c -- the contact problem: workspace, residual, solution, linearisation. */
+/* solve.c -- the contact problem: workspace, residual, solution, linearisation. */
 #include "contact/workspace.h"
 #include <math.h>
 
 /* ---------------------------------------------------------------- workspace */
 
-static void carve(ti_arena *m, int nc, int nv, int nblk, ti_ncp_ws *ws) {
+static void carve(ti_arena *m, int nc, int nv, int nblk, ti_contact_ws *ws) {
     size_t n3 = 3 * (size_t)nc;
     TI_CARVE(m, ws->scale, nc);
     TI_CARVE(m, ws->minv, nv);
@@ -36,15 +36,15 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_ncp_ws *ws) {
     ti_system_carve(m, nc, nv, nblk, &ws->sys);
 }
 
-tribo_status ti_ncp_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a, ti_ncp_ws **out) {
+tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a, ti_contact_ws **out) {
     if (!out || nc_max < 0 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
-    ti_ncp_ws layout = {0};
+    ti_contact_ws layout = {0};
     ti_arena m = {0};
     carve(&m, nc_max, nv_max, nblk_max, &layout);
     size_t head = (sizeof layout + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
     char *block = ti_alloc(a, head + m.used);
     if (!block) return TRIBO_E_NOMEM;
-    ti_ncp_ws *ws = (ti_ncp_ws *)block;
+    ti_contact_ws *ws = (ti_contact_ws *)block;
     m = (ti_arena){block + head, 0};
     carve(&m, nc_max, nv_max, nblk_max, ws);
     ws->bytes = head + m.used;
@@ -54,15 +54,15 @@ tribo_status ti_ncp_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_all
     return TRIBO_OK;
 }
 
-void ti_ncp_ws_free(ti_ncp_ws *ws) {
+void ti_contact_ws_free(ti_contact_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
     ti_free(&a, ws, ws->bytes);
 }
 
-void ti_ncp_solution_carve(ti_arena *m, int nc, int nv, ti_ncp_solution *s) {
+void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution *s) {
     size_t n3 = 3 * (size_t)nc;
-    for (int k = 0; k < TI_NCP_POINTS; k++) {
+    for (int k = 0; k < TI_CONTACT_POINTS; k++) {
         TI_CARVE(m, s->point[k].lambda, n3);
         TI_CARVE(m, s->point[k].v, nv);
     }
@@ -80,7 +80,7 @@ static double row_scale(int w, const double *row, const double *minv) {
 }
 
 /* The diagonal of G is only a scale here, so the diagonal of M stands for M. */
-static void contact_scale(ti_ncp_ws *ws, const ti_ncp_problem *p, int i) {
+static void contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     double gt = 0, gn = 0;
     const double *J = p->J + p->joff[i];
     for (int side = 0; side < 2; side++) {
@@ -97,7 +97,7 @@ static void contact_scale(ti_ncp_ws *ws, const ti_ncp_problem *p, int i) {
     ws->scale[i] = s;
 }
 
-bool ti_ncp_prepare(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
     double sum = 0; /* 0 * x is NaN for NaN and Inf */
     ti_system_pack(&ws->sys, p);
     for (int k = 0; k < p->nblk; k++) {
@@ -135,7 +135,7 @@ static double cone_distance(double t, double n, double mu) {
 }
 
 /* The rounding that extreme mass ratios bring is no error: max_i sum_j |G_ij lambda_j|, the diagonal of M for M. */
-static double rounding_weight(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda) {
+static double rounding_weight(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     double weight = 0;
     memset(ws->dv, 0, p->nv * sizeof(double));
     for (int pass = 0; pass < 2; pass++)
@@ -160,7 +160,8 @@ static double rounding_weight(ti_ncp_ws *ws, const ti_ncp_problem *p, const doub
 }
 
 /* The residual in units sl of impulse and sc of velocity, c in ws->c. */
-static double residual_in(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *lambda, double sl, double sc) {
+static double residual_in(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double sl,
+                          double sc) {
     double worst = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i, *c = ws->c + 3 * i;
@@ -173,11 +174,11 @@ static double residual_in(const ti_ncp_ws *ws, const ti_ncp_problem *p, const do
     return worst;
 }
 
-double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, const double *lambda) {
+double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
     double sl = 0, off = 0, sc = ws->unit_c > 0 ? ws->unit_c : 1;
     for (int k = 0; k < 3 * p->nc; k++) sl = ti_max(sl, fabs(lambda[k]));
     if (sl == 0) sl = 1;
-    ti_ncp_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
+    ti_contact_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int k = 0; k < 3 * p->nc; k++) off = ti_max(off, fabs(ws->c[k]));
@@ -190,7 +191,7 @@ double ti_ncp_residual(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v, 
 
 /* ---------------------------------------------------------------- solution */
 
-static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
+static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
     s->npoint = 1;
     s->point[0].weight = 1, s->point[0].compliance = 0;
     memset(s->point[0].lambda, 0, 3 * p->nc * sizeof(double));
@@ -202,10 +203,10 @@ static void nothing_to_do(const ti_ncp_problem *p, ti_ncp_solution *s) {
 
 /* A contact at the edge of its disk that others hold in place: it slides in the limit of no compliance, at a speed in
  * proportion to it. What counts is that speed beside the compliance's own. */
-static double held_margin(const ti_ncp_problem *p, const ti_ncp_solution *s, int i) {
-    const ti_ncp_point *q = &s->point[0];
+static double held_margin(const ti_contact_problem *p, const ti_contact_solution *s, int i) {
+    const ti_contact_point *q = &s->point[0];
     const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
-    double give = ti_ncp_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]};
+    double give = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]};
     for (int side = 0; side < 2; side++) {
         int k = side ? p->b[i] : p->a[i];
         if (k < 0) continue;
@@ -218,7 +219,8 @@ static double held_margin(const ti_ncp_problem *p, const ti_ncp_solution *s, int
 }
 
 /* Margins, docs/math.md eq. (46): how far each contact is from another mode, dimensionless. */
-static void margins(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, tribo_contact_info *info) {
+static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
+                    tribo_contact_info *info) {
     double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
     for (int i = 0; i < p->nc; i++) sl = ti_max(sl, fabs(s->lambda[3 * i + 2]));
     if (sl == 0) sl = 1;
@@ -241,12 +243,12 @@ static void margins(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solutio
     }
 }
 
-tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_options *o, ti_ncp_solution *s,
-                          tribo_contact_info *info) {
+tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                              ti_contact_solution *s, tribo_contact_info *info) {
     tribo_contact_info scratch;
     if (!info) info = &scratch;
     if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
-    if (!ti_ncp_prepare(ws, p)) return TRIBO_E_NONFINITE;
+    if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
     memset(info, 0, sizeof *info);
     ws->iterations = 0;
     bool apart = true;
@@ -269,11 +271,11 @@ tribo_status ti_ncp_solve(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_o
     return info->residual < (o->tol > 0 ? o->tol : 1e-10) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
-tribo_status ti_ncp_measure(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s,
-                            tribo_contact_info *info) {
-    if (!ti_ncp_prepare(ws, p)) return TRIBO_E_NONFINITE;
+tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
+                                tribo_contact_info *info) {
+    if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
     memset(info, 0, sizeof *info);
-    info->residual = ti_ncp_residual(ws, p, s->v, s->lambda);
+    info->residual = ti_contact_residual(ws, p, s->v, s->lambda);
     info->rung = TRIBO_RUNG_STAGGERED;
     margins(ws, p, s, info);
     return TRIBO_OK;
@@ -282,7 +284,7 @@ tribo_status ti_ncp_measure(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp
 /* ---------------------------------------------------------------- derivatives */
 
 /* What the points of a problem have in common. */
-static tribo_status share(ti_ncp_ws *ws, const ti_ncp_problem *p) {
+static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_system_pack(&ws->sys, p);
     for (int b = 0; b < p->nblk; b++)
         for (int j = 0; j < p->width[b]; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
@@ -290,9 +292,9 @@ static tribo_status share(ti_ncp_ws *ws, const ti_ncp_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
-tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_solution *s, int k) {
-    const ti_ncp_point *q = &s->point[k];
-    ti_law_compliance R = ti_ncp_compliance(q->compliance);
+tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k) {
+    const ti_contact_point *q = &s->point[k];
+    ti_law_compliance R = ti_contact_compliance(q->compliance);
     if (k == 0) {
         tribo_status status = share(ws, p);
         if (status) return status;
@@ -310,7 +312,8 @@ tribo_status ti_ncp_factor(ti_ncp_ws *ws, const ti_ncp_problem *p, const ti_ncp_
 }
 
 /* out (3 nc) = -D c - m dmu */
-static void law_rhs(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *c, const double *dmu, double *out) {
+static void law_rhs(const ti_contact_ws *ws, const ti_contact_problem *p, const double *c, const double *dmu,
+                    double *out) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *x = c + 3 * i;
         double *y = out + 3 * i;
@@ -321,7 +324,7 @@ static void law_rhs(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *
 
 /* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be.
  */
-static void refine(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *r, double *dv, double *dlambda) {
+static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, double *dv, double *dlambda) {
     ti_system_mv(&ws->sys, p, dv, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = r[k] - ws->dv[k];
     ti_system_jt(&ws->sys, p, dlambda, ws->dv);
@@ -332,8 +335,8 @@ static void refine(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *r, doub
     for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
 }
 
-void ti_ncp_jvp(ti_ncp_ws *ws, const ti_ncp_problem *p, int ndir, const double *r, const double *dc, const double *dmu,
-                double *dv, double *dlambda) {
+void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, const double *r, const double *dc,
+                    const double *dmu, double *dv, double *dlambda) {
     size_t n3 = 3 * (size_t)p->nc, nv = p->nv;
     memcpy(dv, r, ndir * nv * sizeof(double));
     for (int k = 0; k < ndir; k++) {
@@ -350,7 +353,7 @@ void ti_ncp_jvp(ti_ncp_ws *ws, const ti_ncp_problem *p, int ndir, const double *
 }
 
 /* out (3 nc) = -D' z */
-static void law_rhs_t(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double *z, double *out) {
+static void law_rhs_t(const ti_contact_ws *ws, const ti_contact_problem *p, const double *z, double *out) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *x = z + 3 * i;
         for (int r = 0; r < 3; r++) out[3 * i + r] = -(D[r] * x[0] + D[3 + r] * x[1] + D[6 + r] * x[2]);
@@ -358,8 +361,8 @@ static void law_rhs_t(const ti_ncp_ws *ws, const ti_ncp_problem *p, const double
 }
 
 /* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, and as in refine(). */
-void ti_ncp_vjp(ti_ncp_ws *ws, const ti_ncp_problem *p, const double *v_bar, const double *lambda_bar, double *y,
-                double *c_bar, double *mu_bar) {
+void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                    double *y, double *c_bar, double *mu_bar) {
     int n3 = 3 * p->nc;
     double *z = ws->dlambda;
     memcpy(y, v_bar, p->nv * sizeof(double));
