@@ -28,16 +28,17 @@ static void one_problem(const char *text, size_t bytes) {
     tribo_contact_ws *ws;
     int nv = q->nv > 3 * q->nc ? q->nv : 3 * q->nc;
     double *lambda = calloc((size_t)(3 * q->nc + nv), sizeof *lambda), t[REPEATS];
-    if (lambda && tribo_contact_ws_new(q->nc, nv, NULL, &ws) == TRIBO_OK) {
+    if (lambda && tribo_contact_ws_new(q->nc, nv, NULL, NULL, &ws) == TRIBO_OK) {
         tribo_contact_info info = {0};
         tribo_status status = TRIBO_OK;
         double once = bench_seconds();
-        status = tribo_contact_solve(ws, &p, 0, lambda, lambda + 3 * q->nc, &info);
+        status = tribo_contact_solve(ws, &p, 0, false, lambda, lambda + 3 * q->nc, &info);
         once = bench_seconds() - once;
         int calls = once > 1e-3 ? 1 : (int)(1e-3 / once), repeats = once > 0.1 ? 1 : REPEATS;
         for (int r = 0; r < repeats; r++) {
             t[r] = bench_seconds();
-            for (int c = 0; c < calls; c++) status = tribo_contact_solve(ws, &p, 0, lambda, lambda + 3 * q->nc, &info);
+            for (int c = 0; c < calls; c++)
+                status = tribo_contact_solve(ws, &p, 0, false, lambda, lambda + 3 * q->nc, &info);
             t[r] = (bench_seconds() - t[r]) / calls;
         }
         double median = bench_median(t, repeats);
@@ -165,7 +166,7 @@ int main(int argc, char **argv) {
     printf("unit: dpotrf(64) = %.2f us\n", 1e6 * unit);
     if (argc > 1) return every_problem(argv[1]);
     ti_contact_ws *ws;
-    if (ti_contact_ws_new(NC, NV, CUBES, NULL, &ws)) return 1;
+    if (ti_contact_ws_new(NC, NV, CUBES, NULL, NULL, &ws)) return 1;
     static const struct {
         const char *name;
         int n;

@@ -102,8 +102,8 @@ START_TEST(every_problem_of_the_data_folder) {
             .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
         int n = 3 * q->nc;
         double *lambda = calloc((size_t)n, sizeof *lambda), *G = q->G, *g = q->g;
-        ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, NULL, &ws), TRIBO_OK);
-        ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, lambda, NULL, &info), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, NULL, NULL, &ws), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, NULL, &info), TRIBO_OK);
         if (q->nv > 0) {
             G = calloc((size_t)(n * n), sizeof *G), g = calloc((size_t)n, sizeof *g);
             delassus(q, G, g);
@@ -160,7 +160,7 @@ static double *entry(dense *d, int block, int i) {
 static double loss(tribo_contact_ws *ws, dense *d, const double *w, const double *u) {
     double lambda[N], v[NV] = {0}, L = 0;
     tribo_contact_problem p = view(d);
-    ck_assert_int_eq(tribo_contact_solve(ws, &p, 1e-12, lambda, v, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 1e-12, false, lambda, v, NULL), TRIBO_OK);
     for (int k = 0; k < N; k++) L += w[k] * lambda[k];
     for (int k = 0; k < d->nv; k++) L += u[k] * v[k];
     return L;
@@ -168,7 +168,7 @@ static double loss(tribo_contact_ws *ws, dense *d, const double *w, const double
 
 static void check_reverse(dense *d, uint64_t seed) {
     tribo_contact_ws *ws;
-    ck_assert_int_eq(tribo_contact_ws_new(NC, NV, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_ws_new(NC, NV, NULL, NULL, &ws), TRIBO_OK);
     double w[N], u[NV], bar[6][NV * NV] = {{0}};
     int nv = d->nv, size[6] = {nv, N, NC, nv * nv, N * nv, nv ? 0 : N * N};
     for (int k = 0; k < N; k++) w[k] = random_in(&seed);
@@ -236,19 +236,19 @@ START_TEST(arguments_are_checked) {
     dense d;
     uint64_t rng = 3;
     double lambda[N], v[NV];
-    ck_assert_int_eq(tribo_contact_ws_new(0, 6, NULL, &ws), TRIBO_E_ARG);
-    ck_assert_int_eq(tribo_contact_ws_new(NC, NV, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_ws_new(0, 6, NULL, NULL, &ws), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_contact_ws_new(NC, NV, NULL, NULL, &ws), TRIBO_OK);
     random_problem(&d, 12, &rng);
     tribo_contact_problem p = view(&d);
     ck_assert_int_eq(tribo_contact_vjp(ws, &p, lambda, NULL, v, NULL, NULL, NULL, NULL, NULL), TRIBO_E_ARG);
     d.mu[1] = -1;
-    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, lambda, v, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, v, NULL), TRIBO_E_ARG);
     d.mu[1] = NAN;
-    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, lambda, v, NULL), TRIBO_E_NONFINITE);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, v, NULL), TRIBO_E_NONFINITE);
     d.mu[1] = 0.3, d.M[0] = -1;
-    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, lambda, v, NULL), TRIBO_E_SINGULAR);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, v, NULL), TRIBO_E_SINGULAR);
     p.nc = NC + 1;
-    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, lambda, v, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, v, NULL), TRIBO_E_ARG);
     tribo_contact_ws_free(ws);
 }
 END_TEST

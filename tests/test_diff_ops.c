@@ -364,7 +364,7 @@ static struct {
 
 static bool draw_ncp(unsigned seed) {
     random_state = seed;
-    if (!at_ncp.ws && tribo_contact_ws_new(1, NV, NULL, &at_ncp.ws) != TRIBO_OK) return false;
+    if (!at_ncp.ws && tribo_contact_ws_new(1, NV, NULL, NULL, &at_ncp.ws) != TRIBO_OK) return false;
     double L[NV * NV];
     some(L, NV * NV, 0.4), some(at_ncp.J, 3 * NV, 1), some(at_ncp.vfree, NV, 1);
     for (int i = 0; i < NV; i++)
@@ -383,7 +383,7 @@ static int ncp_solve(const double *d, double *v, double *lambda) {
     for (int i = 0, k = 25; i < NV; i++)
         for (int j = 0; j <= i; j++, k++) M[NV * i + j] = M[NV * j + i] = at_ncp.M[NV * i + j] + d[k];
     tribo_contact_problem p = {.nc = 1, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = &mu};
-    if (tribo_contact_solve(at_ncp.ws, &p, 1e-13, lambda, v, NULL) != TRIBO_OK) return -1;
+    if (tribo_contact_solve(at_ncp.ws, &p, 1e-13, false, lambda, v, NULL) != TRIBO_OK) return -1;
     double t = hypot(lambda[0], lambda[1]);
     return lambda[2] <= 0 ? TRIBO_BREAK : t < mu * lambda[2] * (1 - 1e-9) ? TRIBO_STICK : TRIBO_SLIDE;
 }
@@ -396,7 +396,7 @@ static void ncp_vjp(const double *bar, double *d) {
         .nc = 1, .nv = NV, .M = at_ncp.M, .J = at_ncp.J, .vfree = at_ncp.vfree, .mu = &at_ncp.mu};
     memset(d, 0, sizeof(double) * 46);
     ck_assert_int_ge(ncp_solve(none, v, lambda), 0);
-    ck_assert_int_eq(tribo_contact_solve(at_ncp.ws, &p, 1e-13, lambda, v, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_solve(at_ncp.ws, &p, 1e-13, false, lambda, v, NULL), TRIBO_OK);
     ck_assert_int_eq(tribo_contact_vjp(at_ncp.ws, &p, bar + NV, bar, d, none_g, d + 6, M_bar, d + 7, NULL), TRIBO_OK);
     for (int i = 0, k = 25; i < NV; i++)
         for (int j = 0; j <= i; j++, k++) d[k] = i == j ? M_bar[NV * i + j] : M_bar[NV * i + j] + M_bar[NV * j + i];

@@ -77,7 +77,7 @@ static void tower(scene *s, int nb, int ncorner, const double *m, double mu, uin
 
 static ti_contact_ws *workspace(void) {
     ti_contact_ws *ws;
-    ck_assert_int_eq(ti_contact_ws_new(NC, NV, NB, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(NC, NV, NB, NULL, NULL, &ws), TRIBO_OK);
     return ws;
 }
 

@@ -116,7 +116,7 @@ typedef struct contact_task {
 
 static tribo_status solve_contact(void *problem) {
     contact_task *t = problem;
-    return tribo_contact_solve(t->ws, &t->problem, t->tol, t->lambda, t->v, &t->info);
+    return tribo_contact_solve(t->ws, &t->problem, t->tol, false, t->lambda, t->v, &t->info);
 }
 
 static tribo_status answer_contact(const ti_problem *p, double tol, double budget, json_t **answer) {
@@ -125,7 +125,7 @@ static tribo_status answer_contact(const ti_problem *p, double tol, double budge
     t.problem = (tribo_contact_problem){
         .nc = p->nc, .nv = p->nv, .M = p->M, .J = p->J, .vfree = p->vfree, .G = p->G, .g = p->g, .mu = p->mu};
     double *work = calloc(rows + (size_t)p->nv, sizeof *work);
-    tribo_status s = work ? tribo_contact_ws_new(p->nc, p->nv ? p->nv : 3 * p->nc, NULL, &t.ws) : TRIBO_E_NOMEM;
+    tribo_status s = work ? tribo_contact_ws_new(p->nc, p->nv ? p->nv : 3 * p->nc, NULL, NULL, &t.ws) : TRIBO_E_NOMEM;
     if (s == TRIBO_OK) {
         t.lambda = work;
         t.v = p->nv ? work + rows : NULL;

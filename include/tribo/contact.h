@@ -10,7 +10,7 @@
 #ifndef TRIBO_CONTACT_H
 #define TRIBO_CONTACT_H
 #include <stdbool.h>
-#include <tribo/base.h>
+#include <tribo/law.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +26,8 @@ typedef enum tribo_rung {
     TRIBO_RUNG_NEWTON,    /**< semismooth Newton from zero */
     TRIBO_RUNG_STAGGERED, /**< a fixed number of staggered rounds, as asked for */
     TRIBO_RUNG_PATH,      /**< a large compliance, and Newton along its fall */
-    TRIBO_RUNG_INTERIOR /**< interior point, then the path; or proximal iterations, see tribo_contact_info.canonical */
+    TRIBO_RUNG_INTERIOR, /**< interior point, then the path; or proximal iterations, see tribo_contact_info.canonical */
+    TRIBO_RUNG_SOLVER    /**< no rung: the solver that the options name */
 } tribo_rung;
 
 /** A dense problem; the arrays stay the caller's. Give either M, J, vfree, or G, g (then nv = 0). */
@@ -43,7 +44,7 @@ typedef struct tribo_contact_problem {
 
 /** How a solve went. */
 typedef struct tribo_contact_info {
-    double residual; /**< relative NCP residual, dimensionless: docs/math.md eq. (37) */
+    double residual; /**< relative residual of the law, dimensionless: docs/math.md eq. (37) */
     double margin;   /**< distance to the nearest change of mode, dimensionless, 0 at a kink: docs/math.md eq. (46) */
     int iterations;  /**< linear systems factored, all rungs together */
     int ndegenerate; /**< contacts at the edge of two modes: the gradient is one element of a set there */
@@ -54,21 +55,29 @@ typedef struct tribo_contact_info {
 typedef struct tribo_contact_ws tribo_contact_ws; /**< scratch, and the last solution's linearisation; one thread */
 
 /** Allocate scratch for up to nc_max contacts and nv_max velocities (nv_max >= 3 nc_max if G is to be given).
- *  @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_NOMEM. */
-TRIBO_API TRIBO_CHECK tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator *a,
-                                                        tribo_contact_ws **ws);
+ *  @param law which law and solver; NULL = the NCP by its default
+ *  @return TRIBO_OK; TRIBO_E_ARG (sizes; no such law, solver or number of theirs); TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_options *law,
+                                                        const tribo_allocator *a, tribo_contact_ws **ws);
+/** Bytes that ws takes. */
+TRIBO_API size_t tribo_contact_ws_bytes(const tribo_contact_ws *ws);
 /** Free; NULL is fine. */
 TRIBO_API void tribo_contact_ws_free(tribo_contact_ws *ws);
 
-/** Solve the NCP from nothing.
- *  @param tol    on info->residual; 0 = the default, 1e-10
- *  @param lambda [out] (3 nc) impulses, N s
+/** Solve.
+ *  @param tol    on info->residual; 0 = the solver's default: 1e-10, of first-order ones 1e-6
+ *  @param warm   lambda holds impulses to start from; otherwise from nothing
+ *  @param lambda [in,out] (3 nc) impulses, N s
  *  @param v      [out] (nv) velocity after, NULL = skip
  *  @param info   [out] NULL = skip
  *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (the best found is returned); TRIBO_E_ARG (sizes, mu < 0);
  *          TRIBO_E_NONFINITE; TRIBO_E_SINGULAR (M not positive definite). Allocates: never. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol,
-                                                       double *lambda, double *v, tribo_contact_info *info);
+                                                       bool warm, double *lambda, double *v, tribo_contact_info *info);
+/** Measures of the last solve on ws, with the same problem.
+ *  @return TRIBO_OK; TRIBO_E_ARG (no solve before it, or another size). Allocates: never. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_contact_measure(tribo_contact_ws *ws, const tribo_contact_problem *p,
+                                                         tribo_measures *measures);
 
 /** Reverse of the last solve on ws, with the same problem: the implicit gradient of (lambda, v). docs/math.md
  *  eq. (61), (63).

@@ -25,12 +25,15 @@ typedef enum tribo_reverse {
 typedef struct tribo_options {
     uint32_t struct_size;  /**< set by tribo_default_options() */
     double dt;             /**< s; 0 = the model's */
-    double tol;            /**< on the relative NCP residual; 0 = 1e-10 */
+    double tol;            /**< on the relative residual of the law; 0 = the solver's, 1e-10 of the NCP's default */
     double recovery;       /**< m/s, the fastest that a penetration is pushed out; 0 = 1 */
     int rounds;            /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol */
     tribo_reverse reverse; /**< how tribo_backward() goes through the contact problem */
     bool warm_start;       /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
     int ncon_max;          /**< contacts in a step at most; 0 = a default from the model's size */
+    tribo_law_options
+        law;       /**< contact law and solver; what is 0 is the scene's, or a default. See tribo_ws_options() */
+    bool measures; /**< fill tribo_step_info.measures, at the cost of a few products and a least-squares */
 } tribo_options;
 
 /** One contact of the last step. */
@@ -45,15 +48,16 @@ typedef struct tribo_contact {
 
 /** How the last step went. */
 typedef struct tribo_step_info {
-    int ncon;           /**< contacts found, active or not */
-    int nactive;        /**< contacts that carry an impulse */
-    int nislands;       /**< groups of bodies that contacts connect, solved one by one */
-    int iterations;     /**< linear systems factored */
-    int ndegenerate;    /**< contacts where the gradient is only one element of a set */
-    double residual;    /**< relative NCP residual, worst island */
-    double margin;      /**< distance to the nearest change of contact mode, dimensionless */
-    double penetration; /**< deepest, at the start of the step, m */
-    tribo_rung rung;    /**< the highest rung any island needed */
+    int ncon;                /**< contacts found, active or not */
+    int nactive;             /**< contacts that carry an impulse */
+    int nislands;            /**< groups of bodies that contacts connect, solved one by one */
+    int iterations;          /**< linear systems factored */
+    int ndegenerate;         /**< contacts where the gradient is only one element of a set */
+    double residual;         /**< relative residual of the law, worst island */
+    double margin;           /**< distance to the nearest change of contact mode, dimensionless */
+    double penetration;      /**< deepest, at the start of the step, m */
+    tribo_rung rung;         /**< the highest rung any island needed */
+    tribo_measures measures; /**< where options.measures: energies summed over islands, residuals of the worst */
 } tribo_step_info;
 
 typedef struct tribo_ws tribo_ws;     /**< scratch of one thread; keeps a pointer to the model */
@@ -62,7 +66,8 @@ typedef struct tribo_tape tribo_tape; /**< see grad.h */
 /** Implicit reverse, to tolerance, cold start, the model's step. */
 TRIBO_API tribo_options tribo_default_options(void);
 /** @param o NULL = defaults.
- *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, rounds < 0, unrolled without rounds); TRIBO_E_DEF; TRIBO_E_NOMEM. */
+ *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, rounds < 0, unrolled without rounds, rounds of another law than the NCP, a
+ *          law without that solver); TRIBO_E_DEF; TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *a,
                                                 tribo_ws **ws);
 /** Free; NULL is fine. */

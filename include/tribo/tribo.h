@@ -4,6 +4,7 @@
 #include <tribo/base.h>
 #include <tribo/contact.h>
 #include <tribo/grad.h>
+#include <tribo/law.h>
 #include <tribo/model.h>
 #include <tribo/qcqp.h>
 #include <tribo/sim.h>

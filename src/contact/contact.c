@@ -1,5 +1,7 @@
 /* contact.c -- the dense problem, cast into blocks; and its reverse. */
 #include "contact/blocks.h"
+#include "contact/delassus.h"
+#include "contact/law.h"
 #include "contact/problem.h"
 #include <math.h>
 
@@ -31,7 +33,8 @@ struct tribo_contact_ws {
     double *G;          /* (3 nc,3 nc) */
     double *y, *z, *vk; /* (nv) */
     double *c_bar, *l_bar, *mu_bar;
-    int *owner; /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
+    double *J_bar, *M_bar; /* as J and M: of a law that depends on G itself */
+    int *owner;            /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
 };
 
 static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
@@ -56,10 +59,13 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->c_bar, n3);
     TI_CARVE(m, ws->l_bar, n3);
     TI_CARVE(m, ws->mu_bar, nc);
+    TI_CARVE(m, ws->J_bar, n3 * n);
+    TI_CARVE(m, ws->M_bar, n * n);
     ti_contact_solution_carve(m, nc, nv, &ws->sol);
 }
 
-tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator *a, tribo_contact_ws **out) {
+tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_options *law, const tribo_allocator *a,
+                                  tribo_contact_ws **out) {
     if (!out || nc_max < 1 || nv_max < 1) return TRIBO_E_ARG;
     tribo_contact_ws layout = {0};
     ti_arena m = {0};
@@ -72,7 +78,7 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_allocator 
     carve(&m, nc_max, nv_max, ws);
     ws->bytes = head + m.used, ws->nc_max = nc_max, ws->nv_max = nv_max;
     if (a) ws->alloc = *a;
-    tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, a, &ws->contact);
+    tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, law, a, &ws->contact);
     if (status) {
         tribo_contact_ws_free(ws);
         return status;
@@ -86,6 +92,10 @@ void tribo_contact_ws_free(tribo_contact_ws *ws) {
     tribo_allocator a = ws->alloc;
     ti_contact_ws_free(ws->contact);
     ti_free(&a, ws, ws->bytes);
+}
+
+size_t tribo_contact_ws_bytes(const tribo_contact_ws *ws) {
+    return ws->bytes + ti_contact_ws_bytes(ws->contact);
 }
 
 /* ---------------------------------------------------------------- casting */
@@ -322,7 +332,7 @@ static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
         return TRIBO_E_NONFINITE;
     if (!cholesky(p->nv, p->M, ws->chol, ws->M)) return TRIBO_E_SINGULAR;
     int nblk = find_blocks(ws, p);
-    if (nblk > 1 || p->nv <= 3 * p->nc) {
+    if (nblk > 1 || p->nv <= 3 * p->nc || ti_contact_entangled(ws->contact)) {
         ws->form = FORM_BLOCKS;
         cut(ws, p, nblk);
         return TRIBO_OK;
@@ -346,8 +356,18 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
     return TRIBO_OK;
 }
 
-tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, double *lambda,
-                                 double *v, tribo_contact_info *info) {
+/* The start: impulses, and the modes that they show. */
+static void start_from(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda) {
+    memcpy(ws->sol.lambda, lambda, 3 * p->nc * sizeof(double));
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = lambda + 3 * i;
+        bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
+        ws->sol.mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
+    }
+}
+
+tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, bool warm,
+                                 double *lambda, double *v, tribo_contact_info *info) {
     tribo_status status = check(ws, p);
     if (status || !lambda) return TRIBO_E_ARG;
     ws->form = FORM_NONE;
@@ -355,7 +375,9 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     form cast_form = ws->form;
     ws->form = FORM_NONE;
     if (status) return status;
-    ti_contact_options o = {.tol = tol};
+    ti_contact_options o = {.tol = tol, .warm = warm};
+    if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
+    if (warm) start_from(ws, p, lambda);
     status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
     if (status < 0) return status;
     ws->form = cast_form;
@@ -367,6 +389,11 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
             velocity(ws, p, lambda, v);
     }
     return status;
+}
+
+tribo_status tribo_contact_measure(tribo_contact_ws *ws, const tribo_contact_problem *p, tribo_measures *measures) {
+    if (!measures || check(ws, p) || ws->form == FORM_NONE || ws->nc != p->nc || ws->nv != p->nv) return TRIBO_E_ARG;
+    return ti_contact_measures(ws->contact, &ws->block, &ws->sol, measures);
 }
 
 /* ---------------------------------------------------------------- reverse */
@@ -408,6 +435,47 @@ static void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_pro
         for (int j = 0; j < n; j++) J_bar[(size_t)r * n + j] += w * (lambda[r] * ws->y[j] + ws->c_bar[r] * ws->vk[j]);
 }
 
+/* The blocks of cut() back into the dense arrays. */
+static void add_blocks(const tribo_contact_ws *ws, double w, double *M_bar, double *J_bar) {
+    const ti_contact_problem *b = &ws->block;
+    int n = b->nv;
+    for (int k = 0; M_bar && k < b->nblk; k++)
+        for (int r = 0; r < b->width[k]; r++)
+            for (int j = 0; j < b->width[k]; j++)
+                M_bar[(size_t)(b->voff[k] + r) * n + b->voff[k] + j] += w * ws->M_bar[b->moff[k] + r * b->width[k] + j];
+    for (int i = 0; J_bar && i < b->nc; i++) {
+        const double *from = ws->J_bar + b->joff[i];
+        for (int side = 0; side < 2; side++) {
+            int k = side ? b->b[i] : b->a[i];
+            if (k < 0) continue;
+            for (int r = 3 * i; r < 3 * i + 3; r++, from += b->width[k])
+                for (int j = 0; j < b->width[k]; j++) J_bar[(size_t)r * n + b->voff[k] + j] += w * from[j];
+        }
+    }
+}
+
+/* What a law that depends on G itself adds, after reverse_point() of k. */
+static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, double w, double *M_bar,
+                             double *J_bar, double *G_bar) {
+    const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, &ws->block, &ws->sol, k, ws->c_bar);
+    int n3 = 3 * p->nc;
+    if (!p->G) {
+        memset(ws->J_bar, 0, (size_t)n3 * p->nv * sizeof(double));
+        memset(ws->M_bar, 0, (size_t)p->nv * p->nv * sizeof(double));
+        ti_contact_entangled_vjp(ws->contact, &ws->block, bar, ws->J_bar, ws->M_bar);
+        add_blocks(ws, w, M_bar, J_bar);
+        return;
+    }
+    for (int r = 0; G_bar && r < n3; r++)
+        for (int c = 0; c < n3; c++) {
+            double *to = G_bar + (size_t)r * n3 + c;
+            if (bar->a) *to += 0.5 * w * (bar->a[r] * bar->b[c] + bar->b[r] * bar->a[c]);
+            if (!bar->own || r / 3 != c / 3) continue;
+            const double *own = bar->own + 9 * (r / 3);
+            *to += 0.5 * w * (own[3 * (r % 3) + c % 3] + own[3 * (c % 3) + r % 3]);
+        }
+}
+
 tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda_bar,
                                const double *v_bar, double *vfree_bar, double *g_bar, double *mu_bar, double *M_bar,
                                double *J_bar, double *G_bar) {
@@ -434,6 +502,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
             for (int r = 0; r < n3; r++)
                 for (int c = 0; c < n3; c++)
                     G_bar[(size_t)r * n3 + c] += 0.5 * w * (ws->c_bar[r] * q->lambda[c] + ws->c_bar[c] * q->lambda[r]);
+        if (ti_contact_entangled(ws->contact)) reverse_delassus(ws, p, k, w, M_bar, J_bar, G_bar);
     }
     return TRIBO_OK;
 }

@@ -38,8 +38,8 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
     for (int it = 0; it < 6 && r > 1e-15; it++) {
         iterate_to(ws, p, ws->vb, ws->lb);
         ti_contact_approach(ws, p, R, 0);
-        double now = ti_contact_residual(ws, p, ws->v, ws->lambda);
-        if (it == 0 && !(now <= 1e-15)) r = ti_contact_residual(ws, p, ws->vb, ws->lb);
+        double now = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+        if (it == 0 && !(now <= 1e-15)) r = ti_contact_residual(ws, p, ws->law, ws->vb, ws->lb, NULL);
         if (!(now < 0.9 * r)) {
             iterate_from(ws, p, ws->vb, ws->lb);
             break;
@@ -52,7 +52,7 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
 /* The iterate at compliance R itself, where its residual is below share of the best. */
 static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, progress *g,
                      ti_contact_solution *s) {
-    double r = ti_contact_residual(ws, p, ws->v, ws->lambda);
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < share * g->residual)) return;
     s->npoint = 1;
     keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
@@ -162,7 +162,7 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, p
             continue;
         }
         keep_one(ws, p, R, 1, g, s);
-        double r = ti_contact_residual(ws, p, ws->v, ws->lambda);
+        double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
         if (r > 0.3 * before && pull > R) pull *= 0.3;
         before = r;
     }
@@ -230,4 +230,33 @@ void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_conta
     progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true, 1};
     info->rung = climb(ws, p, o, &g, s);
     info->residual = g.residual, info->canonical = g.canonical;
+}
+
+void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                       tribo_contact_info *info) {
+    progress g = {tol, HUGE_VAL, false, false, true, 1};
+    double R = 1e-6 * ws->r0;
+    memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
+    memcpy(ws->v0, s->v, p->nv * sizeof(double));
+    memcpy(ws->mode0, s->mode, p->nc);
+    iterate_from(ws, p, ws->v0, ws->l0);
+    memcpy(ws->mode, ws->mode0, p->nc);
+    finish(ws, p, R, &g, s);
+    if (!g.done) { /* other modes than those of the canonical solution */
+        iterate_from(ws, p, ws->v0, ws->l0);
+        if (ti_contact_newton(ws, p, 2 * R, 10, 1e-9, CLOSE)) finish(ws, p, R, &g, s);
+    }
+    if (!g.done) {
+        iterate_from(ws, p, ws->v0, ws->l0);
+        descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
+    }
+    if (g.done) {
+        info->residual = g.residual, info->canonical = true;
+        return;
+    }
+    s->npoint = 1;
+    keep(&s->point[0], 1, 1e-2 * R, p, ws->v0, ws->l0);
+    memcpy(s->lambda, ws->l0, 3 * p->nc * sizeof(double));
+    memcpy(s->v, ws->v0, p->nv * sizeof(double));
+    memcpy(s->mode, ws->mode0, p->nc);
 }

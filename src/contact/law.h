@@ -1,35 +1,89 @@
-/* law.h -- Signorini and Coulomb at one contact, as an equation a Newton method can solve.
+/* law.h -- what a contact law is to the solvers and to the reverse: five functions of one contact.
  *
- * F(lambda, c) = 0 is the Alart-Curnier map, c = J v + ref + R lambda with a small compliance R = diag(Rt, Rt, Rn). One
- * linearised contact is  dlambda = -f - D J dv  with  A = dF/dlambda + dF/dc R,  D = A^-1 dF/dc,  f = A^-1 F, all in
- * closed form. docs/math.md eq. (38)-(40).
+ * A law is an equation F(lambda, c) = 0 of three numbers a contact, c = J v + ref + R lambda with a compliance
+ * R = diag(Rt, Rt, Rn) that may be small. Linearised in one of its modes it is  dlambda = -f - D J dv  with
+ * A = dF/dlambda + dF/dc R,  D = A^-1 dF/dc,  f = A^-1 F.  docs/math.md eq. (38)-(40).
+ * To add one: docs/contact-laws.md, "Adding a law".
  */
 #ifndef TI_LAW_H
 #define TI_LAW_H
 #include <tribo/contact.h>
 
-/* What is fixed of a contact during a solve. */
+/* Units of one contact: any positive values give the same solutions. */
 typedef struct ti_law_scale {
-    double rho_n, rho_t; /* 1 / G_ii, roughly: any positive value gives the same solutions */
+    double rho_n, rho_t; /* 1 / G_ii, roughly */
     double g_n, g_t;     /* their inverses */
 } ti_law_scale;
 
+/* A small compliance, with its inverses for those who need them in closed form. */
 typedef struct ti_law_compliance {
     double n, t;
     double inverse_n, inverse_t;
 } ti_law_compliance;
 
+/* A mode is a byte: TRIBO_BREAK, TRIBO_STICK, or TRIBO_SLIDE and what a law adds to it to tell its ways of sliding
+ * apart. */
 enum { TI_MODE_FREE = 255 }; /* choose the mode from (lambda, c) */
+static inline tribo_mode ti_mode_public(unsigned char mode) {
+    return mode < TRIBO_SLIDE ? (tribo_mode)mode : TRIBO_SLIDE;
+}
 
-/* F (3) and, linearised there, D (3,3) and A^-1 (3,3), so that dlambda = -A^-1 F - D J dv; returns the mode. */
-unsigned char ti_law_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
+/* The friction pyramid: edge directions d_k, |d_k| = reach, k = 0 .. n - 1 counterclockwise. */
+enum { TI_FACETS_MAX = 64 };
+typedef struct ti_pyramid {
+    int n;
+    double d[TI_FACETS_MAX][2];
+} ti_pyramid;
+
+/* What a law may read of a contact beside lambda and c. */
+typedef struct ti_law_site {
+    double mu;
+    const ti_law_scale *scale;
+    const double *own;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `own` or a sweep asks for it */
+    const ti_pyramid *pyramid; /* LCP */
+    tribo_smoothing smoothing; /* stochastic */
+    double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
+} ti_law_site;
+
+/* F in N s, and its derivatives with the mode held. */
+typedef struct ti_law_slope {
+    double F[3];
+    double l[9], c[9]; /* dF/dlambda, dF/dc, row-major */
+    double mu[3];      /* dF/dmu */
+    double own[27];    /* dF/d own, (3,9); only where the law's `own` is set */
+} ti_law_slope;
+
+typedef struct ti_law {
+    /* 1. The mode that (lambda, c) is in. */
+    unsigned char (*mode)(const ti_law_site *s, const double *lambda, const double *c);
+    /* 2. The equation in a mode, and its derivatives. */
+    void (*slope)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, ti_law_slope *out);
+    /* 3. Whether `mode` is the law's mode at (lambda, c), to within slack, an impulse. */
+    bool (*agrees)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double slack);
+    /* 4. How wrong (lambda, c) is: primal in N s, dual in m/s, complementarity in J; zero at a solution. */
+    void (*residual)(const ti_law_site *s, const double *lambda, const double *c, double *out);
+    /* 5. The contact by itself: lambda for c = own lambda + free; what a sweep of Gauss-Seidel repeats. lambda holds
+     * the impulses of the sweep before. */
+    void (*local)(const ti_law_site *s, const double *free, double *lambda);
+    bool own; /* F depends on s->own, or may */
+} ti_law;
+
+extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
+
+/* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
+double ti_cone_distance(double t, double n, double mu);
+
+/* Linearise a law at (lambda, c): F (3), D (3,3), A^-1 (3,3), and the mode if it was TI_MODE_FREE. */
+unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
 /* F (3) alone. */
-unsigned char ti_law_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
-                           double *F);
+unsigned char ti_law_value(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
+                           unsigned char mode, double *F);
 
-/* Whether `mode` is the law's mode at (lambda, c), to within slack, an impulse. */
-bool ti_law_agrees(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
-                   double slack);
+/* The NCP in closed form: law_ncp.c. */
+unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+unsigned char ti_ncp_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                           double *F);
 
 #endif

@@ -26,14 +26,16 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
     ti_system_jv(&ws->sys, p, v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i;
-        double c[3] = {ws->c[3 * i] + Rc.t * l[0], ws->c[3 * i + 1] + Rc.t * l[1], ws->c[3 * i + 2] + Rc.n * l[2]};
+        ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
+        double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
         double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
         const ti_law_scale *s = ws->scale + i;
+        ti_law_site site = ti_contact_site(ws, p, i);
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
         if (flags & CHORD)
-            mode = ti_law_value(l, c, p->mu[i], s, mode, F);
+            mode = ti_law_value(ws->law, &site, l, c, mode, F);
         else
-            mode = ti_law_linearise(l, c, p->mu[i], s, R, mode, F, ws->D + 9 * i, A);
+            mode = ti_law_linearise(ws->law, &site, l, c, ti_contact_stiffness(p, i, R), mode, F, ws->D + 9 * i, A);
         ws->mode[i] = mode;
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
@@ -70,7 +72,7 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
 /* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
-    for (int i = 0; i < p->nc; i++) {
+    for (int i = 0; ws->law == &ti_law_ncp && i < p->nc; i++) {
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
         if (ws->mode[i] != TRIBO_SLIDE || !(t > 0) || !(bound > 0)) continue;
         l[0] *= bound / t, l[1] *= bound / t;
@@ -84,8 +86,10 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
     ti_system_jv(&ws->sys, p, ws->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = ws->lambda + 3 * i;
-        double c[3] = {ws->c[3 * i] + Rc.t * l[0], ws->c[3 * i + 1] + Rc.t * l[1], ws->c[3 * i + 2] + Rc.n * l[2]};
-        if (!ti_law_agrees(l, c, p->mu[i], ws->scale + i, ws->mode[i], slack)) return false;
+        ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
+        double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
+        ti_law_site site = ti_contact_site(ws, p, i);
+        if (!ws->law->agrees(&site, ws->mode[i], l, c, slack)) return false;
     }
     return true;
 }

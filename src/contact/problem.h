@@ -24,6 +24,7 @@ typedef struct ti_contact_problem {
     const double *vfree; /* (nv) */
     const double *ref;   /* (3 nc) c = J v + ref */
     const double *mu;    /* (nc) */
+    const double *R;     /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
 } ti_contact_problem;
 
 typedef struct ti_contact_options {
@@ -51,8 +52,15 @@ void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution 
 
 typedef struct ti_contact_ws ti_contact_ws;
 
-tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a, ti_contact_ws **ws);
+/* Check and fill in: given, then the scene's (NULL = none), then the defaults. TRIBO_E_ARG. */
+tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out);
+/* The solver's own tolerance, of settled options. */
+double ti_solver_tolerance(const tribo_law_options *o);
+/* law: settled or not, NULL = the NCP by the ladder. TRIBO_E_ARG if there is no such law or solver. */
+tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_law_options *law,
+                               const tribo_allocator *a, ti_contact_ws **ws);
 void ti_contact_ws_free(ti_contact_ws *ws);
+size_t ti_contact_ws_bytes(const ti_contact_ws *ws);
 
 /* Solve; s's arrays must be set. The result depends on the problem (and the start, if options.warm) only. */
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
@@ -75,5 +83,19 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
  * docs/math.md eq. (61), (63). */
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar);
+/* Whether the law also depends on G itself, so that ti_contact_vjp() is not all: RaiSim's, a compliance in proportion
+ * to G. Then there is no ti_contact_jvp(). */
+bool ti_contact_entangled(const ti_contact_ws *ws);
+/* What is missing then, after ti_contact_vjp() at point k: the cotangent of G with lambda, v and c held, in memory of
+ * ws; ti_delassus_vjp() takes it on. */
+typedef struct ti_delassus_bar ti_delassus_bar;
+const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
+                                               const ti_contact_solution *s, int k, const double *c_bar);
+/* ti_delassus_vjp() with what ws holds of G: J_bar and M_bar, laid out as the problem's J and M, += . */
+void ti_contact_entangled_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
+                              double *M_bar);
+/* Measures of a solution. TRIBO_E_NONFINITE. measures.c. */
+tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
+                                 tribo_measures *m);
 
 #endif

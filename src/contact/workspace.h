@@ -1,14 +1,36 @@
 /* workspace.h -- what the rungs of the contact solver share. */
 #ifndef TI_CONTACT_WORKSPACE_H
 #define TI_CONTACT_WORKSPACE_H
+#include "contact/delassus.h"
 #include "contact/law.h"
 #include "contact/products.h"
 #include "contact/system.h"
+
+enum { TI_SCRATCH_MAX = 1024 };
+
+/* How much a workspace has room for. */
+typedef struct ti_contact_room {
+    int nc, nv, nblk;
+    const tribo_law_options *law;
+} ti_contact_room;
 
 struct ti_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
     int nc_max, nv_max, nblk_max;
+    tribo_law_options options; /* settled: nothing is left to a default */
+    const struct ti_solver *solver;
+    const ti_law *law; /* the one that the answer is to meet */
+    int max_iter;
+    void *scratch;         /* the solver's */
+    ti_pyramid pyramid;    /* LCP */
+    ti_delassus G;         /* where the law or the solver asks for it */
+    ti_delassus_bar G_bar; /* its cotangent, of a law that depends on it */
+    double *own_bar;       /* (9 nc) on its diagonal blocks */
+    double *R;             /* (3 nc) compliance of the model, where options.softness asks for it */
+    double *noise;         /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
+    double *l0, *v0;       /* the solver's answer, while it is polished */
+    unsigned char *mode0;
     ti_system sys;
     double r0;            /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
     double unit_c;        /* largest |g|, g = J vfree + ref */
@@ -27,7 +49,8 @@ struct ti_contact_ws {
     double *v1, *l1;      /* solution at R */
     double *v2, *l2;      /* solution at 2 R */
     double *r;            /* (nv) */
-    double *slip;         /* (2 nc) lambda_n d at sliding contacts: the derivative of the law to mu */
+    double *slip;         /* (3 nc) -A^-1 dF/dmu: the derivative of the law to mu */
+    double *z;            /* (3 nc) lambda's whole cotangent, of the last vjp */
     unsigned char *mode;  /* (nc) */
     unsigned char *mode_before;
     void *cones;    /* (nc) interior point: interior.c */
@@ -43,14 +66,47 @@ static inline ti_law_compliance ti_contact_compliance(double R) {
     return c;
 }
 
+/* Whether the ladder solves it: no scratch, no Delassus matrix. */
+bool ti_contact_by_ladder(const ti_contact_ws *ws);
+/* What the law may read of contact i. */
+ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p, int i);
+/* MuJoCo's R over G_nn. */
+static inline double ti_softness_share(const tribo_law_options *o) {
+    return (1 - o->impedance) / o->impedance;
+}
+/* p with the compliance that the options ask for, in ws->R; needs ws->G if that is in proportion to it. */
+ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem *p);
+/* ws->G where anything asks for it, and the problem softened. TRIBO_E_SINGULAR. */
+tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_problem *soft);
+/* The small compliance and the model's together. */
+static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
+    if (!p->R) return small;
+    double n = small.n + p->R[3 * i + 2], t = small.t + p->R[3 * i];
+    return (ti_law_compliance){n, t, 1 / n, 1 / t};
+}
+/* v = vfree + M^-1 J' lambda. Needs ws->G. */
+void ti_contact_velocity(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
+/* c (3 nc) = J v + ref + R lambda, R the model's. */
+void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
+                         double *c);
+
 /* Scales of the problem: g, minv, rho, r0. False if something is not finite. */
+void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i);
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p);
-/* The relative residual, docs/math.md eq. (37), at (v, lambda), v taken for what it is. */
-double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
+/* The relative residual of a law, docs/math.md eq. (37), at (v, lambda), v taken for what it is; parts NULL = skip. */
+double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
+                           const double *lambda, tribo_residuals *parts);
+/* The same of ws->law where v is known to be what lambda gives: cheaper, and without the allowance for rounding. */
+double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
 
 /* ladder.c: the solution, or the best met on the way; info's residual, rung and canonical. */
 void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_contact_solution *s,
                   tribo_contact_info *info);
+
+/* ladder.c: from the solver's answer in s to the canonical solution of ws->law nearby; s as it was if there is none
+ * that the law's modes agree with. */
+void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                       tribo_contact_info *info);
 
 /* newton.c: ws->r = J'lambda - M (v - vfree). */
 void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);

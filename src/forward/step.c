@@ -1,4 +1,5 @@
 /* step.c -- the workspace and the step: kinematics, contacts, impulses, integration. */
+#include "contact/law.h"
 #include "forward/frame.h"
 
 tribo_options tribo_default_options(void) {
@@ -94,7 +95,10 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     *o = given ? *given : tribo_default_options();
     if (o->struct_size != sizeof *o) return TRIBO_E_DEF;
     if (o->dt == 0) o->dt = m->dt;
-    if (o->tol == 0) o->tol = 1e-10;
+    tribo_status law = ti_law_settle(&o->law, &m->law, &o->law);
+    if (law) return law;
+    if (o->tol == 0) o->tol = ti_solver_tolerance(&o->law);
+    if (o->rounds > 0 && o->law.law != TRIBO_LAW_NCP) return TRIBO_E_ARG;
     if (o->recovery == 0) o->recovery = 1;
     if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
     if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || !(o->recovery > 0) || o->rounds < 0 || o->ncon_max < 0)
@@ -118,7 +122,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     ti_carve(&a, 1, sizeof w);
     ws_layout(&a, &w);
     int nb = m->size.nbody, nc = w.options.ncon_max;
-    s = ti_contact_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.contact);
+    s = ti_contact_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.options.law, &w.alloc, &w.contact);
     if (s == TRIBO_OK && w.options.rounds > 0)
         s = ti_staggered_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {
@@ -215,7 +219,7 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     for (int i = is->con0; i < end; i++) unit = ti_max(unit, slip_speed(ws, is, i, ws->vfree));
     for (int i = is->con0; i < end; i++) {
         const int *at = ws->model->pair[f->con[i].pair].material;
-        if (!f->con[i].sticky || f->mode[i] != TRIBO_SLIDE) continue;
+        if (!f->con[i].sticky || f->mode[i] < TRIBO_SLIDE) continue;
         if (slip_speed(ws, is, i, f->v[TI_SOLVED]) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = p[at[TI_M_FRICTION]];
         changed += p[at[TI_M_STICTION]] > 0;
@@ -282,7 +286,7 @@ const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
         tribo_contact *v = &ws->view[c->id];
         *v = (tribo_contact){.geom_a = ws->model->pair[c->pair].a,
                              .geom_b = ws->model->pair[c->pair].b,
-                             .mode = (tribo_mode)f->mode[i],
+                             .mode = ti_mode_public(f->mode[i]),
                              .gap = c->touch.gap,
                              .bounced = c->bounce && f->mode[i] != TRIBO_BREAK};
         ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);

@@ -1,6 +1,7 @@
 /* model.h -- the model as the other rooms read it. */
 #ifndef TI_MODEL_H
 #define TI_MODEL_H
+#include <tribo/law.h>
 #include <tribo/model.h>
 
 /* Layout of p: gravity, bodies, geoms, pairs. Offsets inside one of each. */
@@ -36,14 +37,15 @@ struct tribo_model {
     size_t bytes;
     tribo_sizes size;
     double dt;
-    ti_body *body;    /* (nbody) */
-    ti_geom *geom;    /* (ngeom) */
-    int *body_geom;   /* (ngeom of bodies) geom ids, body after body */
-    double *p0;       /* (np) */
-    bool *used;       /* (np) does any number of the dynamics depend on it? */
-    double *x0;       /* (nx) */
-    char **pair_name; /* (npair) */
-    int *pair_geom;   /* (npair,2) */
+    tribo_law_options law; /* what the scene says of it */
+    ti_body *body;         /* (nbody) */
+    ti_geom *geom;         /* (ngeom) */
+    int *body_geom;        /* (ngeom of bodies) geom ids, body after body */
+    double *p0;            /* (np) */
+    bool *used;            /* (np) does any number of the dynamics depend on it? */
+    double *x0;            /* (nx) */
+    char **pair_name;      /* (npair) */
+    int *pair_geom;        /* (npair,2) */
     /* Every pair that passes the filters, grouped: the static geoms first, see ti_model_pair(). */
     int npossible;
     ti_pair *pair; /* (npossible), sorted by (a,b) of ids */

@@ -8,6 +8,8 @@ ti_collide_face_jac     ti_collide_jac
 ti_collide_box_box_jac  ti_collide_jac
 ti_corner_jac           ti_collide_jac
 ti_contact_pose_jac     tribo_step_jac (test_jacobian)
+ti_contact_entangled_vjp tribo_contact_vjp (test_diff_ops, laws that depend on G)
+ti_delassus_vjp         tribo_contact_vjp (test_diff_ops, laws that depend on G)
 '
 cd "$1" || exit 1
 status=0

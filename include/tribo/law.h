@@ -1,0 +1,131 @@
+/* law.h -- the contact laws of the field, the algorithms that solve them, and what can be measured of an answer.
+ *
+ * A law says what impulses lambda and relative velocities c = J v + ref + R lambda go together at a contact; a solver
+ * finds them. Each law is differentiated at its solution, whatever solver found it. docs/contact-laws.md compares them.
+ */
+#ifndef TRIBO_LAW_H
+#define TRIBO_LAW_H
+#include <tribo/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Laws: X(NAME, name, what it says). */
+#define TRIBO_LAW_LIST(X)                                                                                              \
+    X(NCP, "ncp", "Signorini, Coulomb, maximum dissipation")                                                           \
+    X(CCP, "ccp", "the convex relaxation: the velocity in the dual cone")                                              \
+    X(LCP, "lcp", "the friction pyramid")                                                                              \
+    X(RAISIM, "raisim", "contact by contact the least kinetic energy at no normal velocity")                           \
+    X(STOCHASTIC, "stochastic", "the NCP under noise: smoothed, or of least expected residual")
+
+/** 0 stands for the scene's law, or the NCP. */
+typedef enum tribo_law {
+    TRIBO_LAW_DEFAULT,
+#define TRIBO_X(NAME, name, text) TRIBO_LAW_##NAME,
+    TRIBO_LAW_LIST(TRIBO_X)
+#undef TRIBO_X
+        TRIBO_LAW_END /**< one more than the last */
+} tribo_law;
+
+/** Algorithms: X(NAME, name, what it is). Which laws have which: tribo_law_has(). */
+#define TRIBO_SOLVER_LIST(X)                                                                                           \
+    X(LADDER, "ladder", "modes of the last step, Newton, falling compliance, interior point")                          \
+    X(STAGGERED, "staggered", "alternate normal and friction problems, accelerated")                                   \
+    X(STAGGERED_PLAIN, "staggered-plain", "the same as published")                                                     \
+    X(PGS, "pgs", "projected Gauss-Seidel, contact by contact")                                                        \
+    X(ADMM, "admm", "alternating directions, the penalty adapted")                                                     \
+    X(NEWTON, "newton", "Newton: semismooth on the law, or on the convex primal")                                      \
+    X(INTERIOR, "interior", "primal-dual interior point; its central path where kappa > 0")                            \
+    X(LEMKE, "lemke", "complementary pivoting")                                                                        \
+    X(BISECTION, "bisection", "contact by contact, the sliding direction by bisection")                                \
+    X(BISECTION_CORRECTED, "bisection-corrected", "the same with de Saxce's correction; meets the NCP")                \
+    X(CONTINUATION, "continuation", "Newton under falling noise")
+
+/** 0 stands for the scene's solver, or the law's first in the list that tribo_law_has(). */
+typedef enum tribo_solver {
+    TRIBO_SOLVER_DEFAULT,
+#define TRIBO_X(NAME, name, text) TRIBO_SOLVER_##NAME,
+    TRIBO_SOLVER_LIST(TRIBO_X)
+#undef TRIBO_X
+        TRIBO_SOLVER_END /**< one more than the last */
+} tribo_solver;
+
+/** What softens a contact: the diagonal R >= 0 of c = J v + ref + R lambda. Of every law; the CCP's Newton needs it or
+ *  a limit of it. */
+typedef enum tribo_softness {
+    TRIBO_SOFTNESS_DEFAULT,  /**< 0 stands for the scene's, or none */
+    TRIBO_SOFTNESS_NONE,     /**< hard: R = 0 */
+    TRIBO_SOFTNESS_PHYSICAL, /**< R = compliance at the normal, 1/kg, as of tribo_softness_of_spring(); 1 % of it across
+                              */
+    TRIBO_SOFTNESS_MUJOCO    /**< R = (1 - impedance) / impedance G_nn at the normal, that over impratio across */
+} tribo_softness;
+
+/** How noise enters the stochastic law. */
+typedef enum tribo_smoothing {
+    TRIBO_SMOOTHING_DEFAULT,  /**< 0 stands for the scene's, or Gaussian */
+    TRIBO_SMOOTHING_LOGISTIC, /**< expectation of the NCP function under logistic noise */
+    TRIBO_SMOOTHING_GAUSSIAN, /**< under Gaussian noise */
+    TRIBO_SMOOTHING_ERM       /**< least expected squared residual under Gaussian noise */
+} tribo_smoothing;
+
+/** Which law, which solver, and their numbers. All zero is a valid default: the scene's law, or the NCP. */
+typedef struct tribo_law_options {
+    tribo_law law;
+    tribo_solver solver;
+    bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to
+                   the canonical solution (tribo/contact.h), which is what the reverse differentiates. */
+    int max_iter;       /**< iterations of the solver; 0 = its own */
+    double relaxation;  /**< over-relaxation of first-order solvers, in (0,2); 0 = 1 */
+    double penalty;     /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
+    int facets;         /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */
+    double facet_angle; /**< LCP: from t1 to the first edge of the pyramid, rad */
+    bool circumscribed; /**< LCP: facets touch the cone; otherwise the pyramid's edges lie on it */
+    tribo_softness softness;
+    double compliance; /**< 1/kg, of TRIBO_SOFTNESS_PHYSICAL */
+    double impedance;  /**< in (0,1), of TRIBO_SOFTNESS_MUJOCO; 0 = 0.9 */
+    double impratio;   /**< > 0, of TRIBO_SOFTNESS_MUJOCO; 0 = 1 */
+    double kappa;      /**< interior point: gap at which the central path is left, J; 0 = its end */
+    tribo_smoothing smoothing;
+    double noise; /**< stochastic: standard deviation of the normal and tangential velocity, m/s; 0 = 0.01 */
+} tribo_law_options;
+
+/** R of a spring of stiffness k (N/m) and dissipation time tau (s) over a step dt: 1 / (dt k (dt + tau)), 1/kg. */
+TRIBO_API double tribo_softness_of_spring(double k, double tau, double dt);
+
+/** Name of a law or solver, as files and the command have it; NULL if there is none. */
+TRIBO_API const char *tribo_law_name(tribo_law law);
+TRIBO_API const char *tribo_solver_name(tribo_solver solver);
+/** What it is, in a few words; NULL if there is none. */
+TRIBO_API const char *tribo_law_text(tribo_law law);
+TRIBO_API const char *tribo_solver_text(tribo_solver solver);
+/** By name; 0 if there is none. */
+TRIBO_API tribo_law tribo_law_find(const char *name);
+TRIBO_API tribo_solver tribo_solver_find(const char *name);
+/** The k-th solver of a law, k = 0 its default; 0 beyond the last. */
+TRIBO_API tribo_solver tribo_law_solver(tribo_law law, int k);
+/** Whether a law can be solved by a solver. */
+TRIBO_API bool tribo_law_has(tribo_law law, tribo_solver solver);
+
+/** Residuals of an answer, dimensionless, worst contact: docs/math.md eq. (37) and those of the other laws. */
+typedef struct tribo_residuals {
+    double primal;          /**< distance of lambda to its cone, over the largest impulse */
+    double dual;            /**< distance of the (shifted) velocity to the dual cone, over the largest free velocity */
+    double complementarity; /**< their product, over both */
+} tribo_residuals;
+
+/** What an answer is worth. [LeLidec23] II and IV. */
+typedef struct tribo_measures {
+    tribo_residuals law;   /**< of the law that was solved */
+    tribo_residuals ncp;   /**< of Signorini, Coulomb and maximum dissipation */
+    double dissipation;    /**< kinetic energy that the impulses took from the free motion, J */
+    double friction_loss;  /**< -lambda_t . c_t dt-free: energy rate lost in slip, J: sum of -lambda_t . (J v)_t */
+    double internal;       /**< norm of the part of lambda that moves nothing (outside the range of J), N s */
+    double internal_share; /**< that over the norm of lambda */
+    double lift;           /**< largest normal velocity at a contact that carries an impulse, m/s */
+} tribo_measures;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,136 @@
+/* laws.c -- the table of laws and solvers, their names, and what the options leave to defaults. */
+#include "contact/solvers.h"
+#include <math.h>
+
+/* The first row of a law is its default. */
+static const ti_solver solvers[] = {
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER, &ti_law_ncp, 1e-10, 0, 0, NULL, NULL},
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_PGS, &ti_law_ncp, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},
+};
+enum { NSOLVER = sizeof solvers / sizeof *solvers };
+
+typedef struct entry {
+    const char *name, *text;
+} entry;
+static const entry law_names[] = {
+#define TRIBO_X(NAME, name, text) {name, text},
+    TRIBO_LAW_LIST(TRIBO_X)
+#undef TRIBO_X
+};
+static const entry solver_names[] = {
+#define TRIBO_X(NAME, name, text) {name, text},
+    TRIBO_SOLVER_LIST(TRIBO_X)
+#undef TRIBO_X
+};
+static const entry nothing = {NULL, NULL};
+
+static const entry *law_entry(tribo_law law) {
+    return law > TRIBO_LAW_DEFAULT && law < TRIBO_LAW_END ? law_names + (law - 1) : &nothing;
+}
+static const entry *solver_entry(tribo_solver s) {
+    return s > TRIBO_SOLVER_DEFAULT && s < TRIBO_SOLVER_END ? solver_names + (s - 1) : &nothing;
+}
+static int find_entry(const entry *e, int n, const char *name) {
+    for (int k = 0; name && k < n; k++)
+        if (strcmp(e[k].name, name) == 0) return k + 1;
+    return 0;
+}
+
+const char *tribo_law_name(tribo_law law) {
+    return law_entry(law)->name;
+}
+const char *tribo_law_text(tribo_law law) {
+    return law_entry(law)->text;
+}
+const char *tribo_solver_name(tribo_solver solver) {
+    return solver_entry(solver)->name;
+}
+const char *tribo_solver_text(tribo_solver solver) {
+    return solver_entry(solver)->text;
+}
+tribo_law tribo_law_find(const char *name) {
+    return (tribo_law)find_entry(law_names, TRIBO_LAW_END - 1, name);
+}
+tribo_solver tribo_solver_find(const char *name) {
+    return (tribo_solver)find_entry(solver_names, TRIBO_SOLVER_END - 1, name);
+}
+
+tribo_solver tribo_law_solver(tribo_law law, int k) {
+    for (int i = 0; k >= 0 && i < NSOLVER; i++)
+        if (solvers[i].law == law && k-- == 0) return solvers[i].solver;
+    return TRIBO_SOLVER_DEFAULT;
+}
+
+bool tribo_law_has(tribo_law law, tribo_solver solver) {
+    return solver != TRIBO_SOLVER_DEFAULT && ti_solver_find(law, solver) != NULL;
+}
+
+const ti_solver *ti_solver_find(tribo_law law, tribo_solver solver) {
+    for (int i = 0; i < NSOLVER; i++)
+        if (solvers[i].law == law && (solver == TRIBO_SOLVER_DEFAULT || solvers[i].solver == solver))
+            return solvers + i;
+    return NULL;
+}
+
+double ti_solver_tolerance(const tribo_law_options *o) {
+    return ti_solver_find(o->law, o->solver)->tol;
+}
+
+double tribo_softness_of_spring(double k, double tau, double dt) {
+    return 1 / (dt * k * (dt + tau));
+}
+
+/* ---------------------------------------------------------------- options */
+
+static void fall_back(double *x, double other) {
+    if (*x == 0) *x = other;
+}
+
+/* What `o` leaves open is taken from `other`; solver and pyramid go with the law that they were given for. */
+static void fill(tribo_law_options *o, const tribo_law_options *other) {
+    bool same = o->law == TRIBO_LAW_DEFAULT || o->law == other->law;
+    if (o->law == TRIBO_LAW_DEFAULT) o->law = other->law;
+    if (o->solver == TRIBO_SOLVER_DEFAULT && same) o->solver = other->solver;
+    if (o->max_iter == 0) o->max_iter = other->max_iter;
+    fall_back(&o->relaxation, other->relaxation), fall_back(&o->penalty, other->penalty);
+    if (o->facets == 0) o->facets = other->facets;
+    fall_back(&o->facet_angle, other->facet_angle);
+    o->circumscribed = o->circumscribed || other->circumscribed, o->raw = o->raw || other->raw;
+    if (o->softness == TRIBO_SOFTNESS_DEFAULT) o->softness = other->softness;
+    fall_back(&o->compliance, other->compliance), fall_back(&o->impedance, other->impedance);
+    fall_back(&o->impratio, other->impratio), fall_back(&o->kappa, other->kappa);
+    if (o->smoothing == TRIBO_SMOOTHING_DEFAULT) o->smoothing = other->smoothing;
+    fall_back(&o->noise, other->noise);
+}
+
+static bool is_valid(const tribo_law_options *o) {
+    const double numbers[] = {o->relaxation, o->penalty,  o->facet_angle, o->compliance,
+                              o->impedance,  o->impratio, o->kappa,       o->noise};
+    if (!ti_finite(numbers, sizeof numbers / sizeof *numbers)) return false;
+    return ti_solver_find(o->law, o->solver) && o->max_iter >= 0 && o->relaxation > 0 && o->relaxation < 2 &&
+           o->penalty >= 0 && o->facets >= 4 && o->facets <= TI_FACETS_MAX && o->softness <= TRIBO_SOFTNESS_MUJOCO &&
+           (o->softness != TRIBO_SOFTNESS_PHYSICAL || o->compliance > 0) && o->impedance > 0 && o->impedance < 1 &&
+           o->impratio > 0 && o->kappa >= 0 && o->smoothing <= TRIBO_SMOOTHING_ERM && o->noise > 0;
+}
+
+tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out) {
+    const tribo_law_options defaults = {.law = TRIBO_LAW_NCP,
+                                        .relaxation = 1,
+                                        .facets = 4,
+                                        .softness = TRIBO_SOFTNESS_NONE,
+                                        .impedance = 0.9,
+                                        .impratio = 1,
+                                        .smoothing = TRIBO_SMOOTHING_GAUSSIAN,
+                                        .noise = 0.01};
+    tribo_law_options o = {0};
+    if (given) o = *given;
+    if (scene) fill(&o, scene);
+    fill(&o, &defaults);
+    if (o.softness == TRIBO_SOFTNESS_DEFAULT) o.softness = TRIBO_SOFTNESS_NONE;
+    const ti_solver *row = o.law < TRIBO_LAW_END ? ti_solver_find(o.law, o.solver) : NULL;
+    if (!row) return TRIBO_E_ARG;
+    o.solver = row->solver;
+    if (!is_valid(&o)) return TRIBO_E_ARG;
+    *out = o;
+    return TRIBO_OK;
+}
