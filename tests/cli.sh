@@ -96,6 +96,10 @@ expect "its summary" 0 '"not_converged": 0' '' simulate "$slide" --duration 0.05
 expect "a simulation into a file" 0 '' '' simulate "$slide" --duration 0.05 --out "$folder/slide.csv"
 there slide.csv '^time,cube.px,'
 expect "at the times of a file" 0 '^0.05,' '' simulate "$slide" --start "$folder/slide.csv" --dt 0.0003
+expect "its measures as columns" 0 ',measure.energy,' '' simulate "$slide" --duration 0.05 --measures
+expect "and in the summary" 0 '"friction_loss": 0\.[0-9]' '' simulate "$slide" --duration 0.05 --measures --json
+expect "a table with measures" 0 '' '' simulate "$slide" --duration 0.05 --measures --out "$folder/measured.csv"
+expect "is a recording like others" 0 '^0.05,' '' simulate "$slide" --start "$folder/measured.csv"
 expect "no such scene" 3 '' 'none.xml: ' simulate "$folder/none.xml"
 expect "no time" 2 '' 'duration takes' simulate "$slide" --duration 0
 expect "negative step" 2 '' 'dt takes' simulate "$slide" --dt -1

@@ -1,6 +1,7 @@
 /* simulate.c -- the verb `simulate`: a scene's motion as a table of states. */
 #include "common.h"
 #include "formats/table.h"
+#include "measures.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 typedef struct arguments {
     const char *scene, *start, *controls, *out;
     double duration, dt; /* 0 = not given */
-    bool json;
+    bool json, measures;
 } arguments;
 
 /* A run: rows at times, and what happened between them. */
@@ -26,13 +27,14 @@ typedef struct run_state {
     long steps, failed; /* failed: steps that did not reach their tolerance */
     double residual, penetration;
     tribo_rung rung;
+    double *measures; /* (rows,NMEASURES); NULL: not asked for */
 } run_state;
 
 /* A workspace for steps of dt; the last one where that was its step, to rounding. */
 static tribo_status use_step(run_state *r, double dt) {
     if (r->ws && fabs(tribo_ws_options(r->ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
     tribo_options o = tribo_default_options();
-    o.dt = dt;
+    o.dt = dt, o.measures = r->measures != NULL;
     tribo_ws_free(r->ws);
     r->ws = NULL;
     return tribo_ws_new(r->m, &o, NULL, &r->ws);
@@ -54,6 +56,7 @@ static tribo_status advance(run_state *r, int row) {
         if (!(info->residual <= r->residual)) r->residual = info->residual;
         if (!(info->penetration <= r->penetration)) r->penetration = info->penetration;
         if (info->rung > r->rung) r->rung = info->rung;
+        if (r->measures) measures_add(r->measures + (size_t)(row + 1) * NMEASURES, info);
     }
     return s;
 }
@@ -109,6 +112,7 @@ static int write_json(const run_state *r, const arguments *a, double seconds) {
     json_object_set_new(all, "time_end", json_number(r->time[r->rows - 1]));
     json_object_set_new(all, "state_end", json_numbers(last, (size_t)r->n.nx));
     json_object_set_new(all, "seconds", json_number(seconds));
+    if (r->measures) json_object_set_new(all, "measures", measures_json(r->measures, r->rows));
     bool good = json_write(stdout, all, true) && fflush(stdout) == 0;
     json_decref(all);
     return good ? EXIT_SUCCESS : trouble("the result could not be written");
@@ -119,11 +123,13 @@ static int write_rows(const run_state *r, const arguments *a) {
     out_file o;
     if (!a->out && a->json) return EXIT_SUCCESS;
     if (!out_open(&o, a->out)) return EXIT_TROUBLE;
-    ti_trajectory_write(o.f, r->m, r->rows, r->time, r->x);
+    ti_trajectory_write(o.f, r->m, r->rows, r->time, r->x, r->measures ? NMEASURES : 0, measure_columns, r->measures);
     return out_close(&o) ? EXIT_SUCCESS : EXIT_TROUBLE;
 }
 
 static int simulate(run_state *r, const arguments *a) {
+    if (a->measures) r->measures = calloc((size_t)r->rows, NMEASURES * sizeof *r->measures);
+    if (a->measures && !r->measures) return trouble("no memory");
     double started = seconds_now();
     tribo_status s = TRIBO_OK;
     for (int row = 0; row + 1 < r->rows && s == TRIBO_OK; row++) {
@@ -133,6 +139,9 @@ static int simulate(run_state *r, const arguments *a) {
                                  tribo_status_text(s));
     }
     double seconds = seconds_now() - started;
+    for (int row = 0; r->measures && row < r->rows; row++)
+        r->measures[(size_t)row * NMEASURES + MEASURE_energy] =
+            tribo_energy(r->m, r->p, r->x + (size_t)row * (size_t)r->n.nx);
     int status = write_rows(r, a);
     if (status == EXIT_SUCCESS && a->json) status = write_json(r, a, seconds);
     if (status == EXIT_SUCCESS && r->failed) {
@@ -170,15 +179,20 @@ static int run_scene(const arguments *a) {
     free(r.u);
     free(r.time);
     free(r.x);
+    free(r.measures);
     return status;
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {
-        {"duration", required_argument, NULL, 'd'}, {"dt", required_argument, NULL, 's'},
-        {"start", required_argument, NULL, 'x'},    {"controls", required_argument, NULL, 'u'},
-        {"out", required_argument, NULL, 'o'},      {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},           {0}};
+    const struct option options[] = {{"duration", required_argument, NULL, 'd'},
+                                     {"dt", required_argument, NULL, 's'},
+                                     {"start", required_argument, NULL, 'x'},
+                                     {"controls", required_argument, NULL, 'u'},
+                                     {"out", required_argument, NULL, 'o'},
+                                     {"json", no_argument, NULL, 'j'},
+                                     {"measures", no_argument, NULL, 'm'},
+                                     {"help", no_argument, NULL, 'h'},
+                                     {0}};
     const verb *v = &verb_simulate;
     arguments a = {0};
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
@@ -193,6 +207,7 @@ static int run(int argc, char **argv) {
         if (code == 'u') a.controls = optarg;
         if (code == 'o') a.out = optarg;
         if (code == 'j') a.json = true;
+        if (code == 'm') a.measures = true;
     }
     if (!a.scene) return usage_error(v, "which scene?");
     return run_scene(&a);
@@ -202,7 +217,7 @@ const verb verb_simulate = {
     .name = "simulate",
     .summary = "simulate a scene and write its states",
     .help = "usage: tribo simulate SCENE [--duration S] [--dt S] [--start FILE.csv] [--controls FILE.csv]\n"
-            "                            [--out FILE.csv] [--json]\n"
+            "                            [--out FILE.csv] [--measures] [--json]\n"
             "Simulates an MJCF scene and writes one row of states a step, as CSV.\n"
             "  --duration S          seconds (default 1, or as long as the start file)\n"
             "  --dt S                length of a step (default: the scene's timestep)\n"
@@ -210,6 +225,8 @@ const verb verb_simulate = {
             "                        so that a whole number of them fills the time between two rows\n"
             "  --controls FILE.csv   forces and torques over time, each row held until the next\n"
             "  --out FILE.csv        where to write (default: standard output, unless --json)\n"
+            "  --measures            columns after the states: energy, dissipation, residuals, internal forces, lift,\n"
+            "                        penetration, iterations; of all steps since the row before\n"
             "  --json                a summary as JSON on standard output\n"
             "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
     .run = run,

@@ -16,11 +16,12 @@ typedef struct reader {
     const ti_table_kind *kind;
     const tribo_model *m;
     int width, ncolumn;
-    int *column; /* (ncolumn) place in a row, or TIME */
+    int *column; /* (ncolumn) place in a row, TIME or SKIP */
+    int nskip;
     tribo_diag *diag;
 } reader;
 
-enum { TIME = -1, CELLS_LIMIT = 1 << 26 };
+enum { TIME = -1, SKIP = -3, CELLS_LIMIT = 1 << 26 };
 
 static bool blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -79,9 +80,18 @@ static int place_of(const reader *r, span cell) {
     return -2;
 }
 
+static bool is_measure(span cell) {
+    const size_t n = sizeof TI_MEASURE - 1;
+    return (size_t)(cell.end - cell.at) > n && memcmp(cell.at, TI_MEASURE, n) == 0;
+}
+
 static tribo_status read_column(reader *r, span cell) {
     bool time = cell.end - cell.at == 4 && memcmp(cell.at, "time", 4) == 0;
     int place = time ? TIME : place_of(r, cell);
+    if (place < TIME && is_measure(cell) && r->nskip < TI_MEASURES_MAX) {
+        r->nskip++, r->column[r->ncolumn++] = SKIP;
+        return TRIBO_OK;
+    }
     if (place < TIME) return fail(r, "column", cell, " is unknown: no such body, or no such number of one");
     for (int i = 0; i < r->ncolumn; i++)
         if (r->column[i] == place) return fail(r, "column", cell, " is there twice");
@@ -128,7 +138,7 @@ static tribo_status read_row(const reader *r, span line, double *time, double *x
         int place = r->column[i++];
         if (place == TIME)
             *time = value;
-        else if (value == value)
+        else if (place != SKIP && value == value)
             x[place] = value, seen[place] = true;
     }
     if (i < r->ncolumn)
@@ -210,7 +220,7 @@ tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind
     const char *bad = ti_not_text(text, text + n);
     if (bad) return ti_fail(diag, TRIBO_E_PARSE, ti_count_lines(text, bad), "this is not UTF-8 text");
     reader r = {.at = past_mark(text, n), .end = text + n, .kind = kind, .m = m, .width = width, .diag = diag};
-    size_t bytes = sizeof *r.column * (size_t)(width + 1);
+    size_t bytes = sizeof *r.column * (size_t)(width + 1 + TI_MEASURES_MAX);
     r.column = ti_alloc(a, bytes);
     if (!r.column) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     tribo_status status = read_all(&r, fill, a, t);

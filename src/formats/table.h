@@ -28,7 +28,13 @@ void ti_table_free(ti_table *t);
 /* Line of the file that row i was on, for messages: counted again in the text. */
 int ti_table_line(const char *text, size_t n, int row);
 
-/* Write n states with a full header; what goes wrong is left in the stream. */
-void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *times, const double *x);
+/* Columns of this beginning are nobody's state: they are read over. */
+#define TI_MEASURE "measure."
+enum { TI_MEASURES_MAX = 32 };
+
+/* Write n states with a full header, and after them the columns of more (n,nmore), named TI_MEASURE...; what goes wrong
+ * is left in the stream. */
+void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *times, const double *x, int nmore,
+                         const char *const *names, const double *more);
 
 #endif

@@ -147,29 +147,32 @@ void tribo_controls_at(const tribo_controls *c, double time, double *u) {
         memcpy(u, c->table.x + (size_t)low * width, sizeof *u * width);
 }
 
-static void write_header(FILE *file, const tribo_model *m) {
+static void write_header(FILE *file, const tribo_model *m, int nmore, const char *const *names) {
     fputs("time", file);
     for (int b = 0; b < m->size.nbody; b++)
         for (int w = 0; w < 13; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
+    for (int k = 0; k < nmore; k++) fprintf(file, ",%s", names[k]);
     fputc('\n', file);
 }
 
-static void write_row(FILE *file, const tribo_model *m, double time, const double *x) {
+static void write_cell(FILE *file, double value) {
     char text[TI_NUMBER_TEXT];
-    ti_write_number(time, text);
-    fputs(text, file);
-    for (int b = 0; b < m->size.nbody; b++)
-        for (int w = 0; w < 13; w++) {
-            double value = x[state_place(m, b, w)];
-            ti_write_number(value, text);
-            fprintf(file, ",%s", value == value ? text : "");
-        }
-    fputc('\n', file);
+    ti_write_number(value, text);
+    fprintf(file, ",%s", value == value ? text : "");
 }
 
-void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *times, const double *x) {
-    write_header(f, m);
-    for (int i = 0; i < n; i++) write_row(f, m, times[i], x + (size_t)i * (size_t)m->size.nx);
+void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *times, const double *x, int nmore,
+                         const char *const *names, const double *more) {
+    write_header(f, m, nmore, names);
+    for (int i = 0; i < n; i++, x += m->size.nx) {
+        char text[TI_NUMBER_TEXT];
+        ti_write_number(times[i], text);
+        fputs(text, f);
+        for (int b = 0; b < m->size.nbody; b++)
+            for (int w = 0; w < 13; w++) write_cell(f, x[state_place(m, b, w)]);
+        for (int k = 0; k < nmore; k++) write_cell(f, more[(size_t)i * (size_t)nmore + (size_t)k]);
+        fputc('\n', f);
+    }
 }
 
 tribo_status tribo_trajectory_save(const char *path, const tribo_model *m, int n, const double *times, const double *x,
@@ -180,6 +183,6 @@ tribo_status tribo_trajectory_save(const char *path, const tribo_model *m, int n
     ti_output out;
     tribo_status status = ti_output_open(&out, path, diag);
     if (status != TRIBO_OK) return status;
-    ti_trajectory_write(out.file, m, n, times, x);
+    ti_trajectory_write(out.file, m, n, times, x, 0, NULL, NULL);
     return ti_output_close(&out, path, diag);
 }

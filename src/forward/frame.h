@@ -109,6 +109,8 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i);
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
 /* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). */
 void ti_step_displacement(const tribo_ws *ws, const ti_frame *f, double *D);
+/* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
+tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* out (6) = M^-1 in (6) of a link */
 void ti_link_minv(const ti_link *l, const double *in, double *out);
 

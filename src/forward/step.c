@@ -334,6 +334,10 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     if (ws->options.warm_start) warm_start(ws, f);
     s = solve_islands(ws, f, p);
     if (s < 0) return s;
+    if (ws->options.measures) {
+        tribo_status measured = ti_step_measure(ws, f);
+        if (measured < 0) return measured;
+    }
     count_contacts(ws, f);
     integrate(ws, f);
     if (!ti_finite(ws->xnext, (size_t)size->nx)) return TRIBO_E_NONFINITE;
