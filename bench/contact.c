@@ -1,14 +1,22 @@
 /* contact.c -- what a contact problem costs and how well it is solved.
  *
- *   bench_contact PROBLEMS.jsonl   every problem cold by tribo_contact_solve: residual, rung, time in units of
- * dpotrf(64) bench_contact                  a cube, and ten cubes side by side, in blocks as the step poses them: cold,
- * warm, derivatives
+ *   bench_contact                        a cube, and ten cubes side by side, in blocks as the step poses them: cold,
+ *                                        warm, derivatives
+ *   bench_contact PROBLEMS.jsonl         every problem cold by tribo_contact_solve: residual, rung, time in units of
+ *                                        dpotrf(64)
+ *   bench_contact PROBLEMS.jsonl --laws [NAMES] [--out DIR] [--budget S]
+ *                                        every law and solver (or those named: law,law/solver,...) over the problems;
+ *                                        contact.md and contact.csv into DIR, or the first to standard output; at most
+ *                                        S seconds a solve, default 0.1
  */
 #include "bench.h"
 #include "contact/problem.h"
+#include "contact_laws.h"
 #include "formats/problem.h"
+#include <cblas.h> /* OpenBLAS: openblas_set_num_threads */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { REPEATS = 31 };
 
@@ -161,7 +169,23 @@ static void time_row(const char *name, ti_contact_ws *ws, ti_contact_solution *x
            info.residual, (int)info.rung, info.iterations, 1e6 * median, median / unit);
 }
 
+static int laws(int argc, char **argv) {
+    const char *wanted = NULL, *folder = NULL;
+    double budget = 0.1;
+    for (int k = 3; k < argc; k++) {
+        if (!strcmp(argv[k], "--out") && k + 1 < argc)
+            folder = argv[++k];
+        else if (!strcmp(argv[k], "--budget") && k + 1 < argc)
+            budget = strtod(argv[++k], NULL);
+        else
+            wanted = argv[k];
+    }
+    return bench_all_laws(argv[1], wanted, folder, budget);
+}
+
 int main(int argc, char **argv) {
+    openblas_set_num_threads(1);
+    if (argc > 2 && !strcmp(argv[2], "--laws")) return laws(argc, argv);
     unit = bench_dpotrf(64);
     printf("unit: dpotrf(64) = %.2f us\n", 1e6 * unit);
     if (argc > 1) return every_problem(argv[1]);
