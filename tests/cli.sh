@@ -50,6 +50,13 @@ good='{"id":1,"kind":"QP","n":2,"P":[1,-0.9,1],"q":[-0.1,1],"w":[1,0]}'
 write one.jsonl "$good"
 expect "a QP" 0 '^{"id":1,"status":"ok","x":\[0.\(1,\|10000\|09999\).*"grad_P":\[' '' solve "$folder/one.jsonl"
 expect "options before the file" 0 '"status":"ok"' '' solve --tol 1e-8 -- "$folder/one.jsonl"
+law_problem='{"id":7,"name":"p","kind":"NCP","nc":1,"nv":3,"mu":[0.5],"M":[1,0,1,0,0,1],"J":[1,0,0,0,1,0,0,0,1],"vfree":[1,0,-1]}'
+echo "$law_problem" > "$folder/contact.jsonl"
+expect "another solver" 0 '"status":"ok".*"ncp_residual"' '' solve "$folder/contact.jsonl" --solver pgs
+expect "a solver of another law" 2 '' 'the law ncp has no solver lemke; it has ladder' solve "$folder/contact.jsonl" --solver lemke
+expect "no such law" 2 '' 'law: .newton. is none of ncp, ccp' solve "$folder/contact.jsonl" --law newton
+expect "an impossible number" 2 '' 'relaxation: .2.5. is no number above 0 and at most 2' solve "$folder/contact.jsonl" --relaxation 2.5
+expect "facets of a half" 2 '' 'facets: .4.5. is no integer' solve "$folder/contact.jsonl" --facets 4.5
 expect "two files" 2 '' 'one file of problems' solve "$folder/one.jsonl" "$folder/one.jsonl"
 expect "tolerance of text" 2 '' 'tol takes a number' solve "$folder/one.jsonl" --tol tight
 expect "tolerance of zero" 2 '' 'tol takes a number' solve "$folder/one.jsonl" --tol 0

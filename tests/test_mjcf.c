@@ -235,6 +235,9 @@ static const struct {
     {WITH("<custom><numeric name='x/slop' data='1'/></custom>"), 4, "there is no geom or pair `x`"},
     {WITH("<custom><numeric name='g/bounce' data='1'/></custom>"), 4, "`bounce` is none"},
     {WITH("<custom><numeric name='g/slop' data='1 2'/></custom>"), 4, "<numeric data>"},
+    {WITH("<custom><text name='contact/law' data='coulomb'/></custom>"), 4, "`coulomb` is none of ncp, ccp"},
+    {WITH("<custom><numeric name='contact/facets' data='3'/></custom>"), 4, "facets: `3` is no integer"},
+    {WITH("<custom><numeric name='contact/law' data='1'/></custom>"), 4, "there is no geom or pair `contact`"},
     {WITH("<custom><numeric name='g/slop'/></custom>"), 4, "<numeric data>"},
     {WITH("<custom><numeric name='g/restitution' data='2'/></custom>"), 4, "g: restitution must be in 0..1"},
     {WITH("<custom><numeric name='g/friction_static' data='0.5'/></custom>"), 4, "less than the kinetic"},
@@ -246,6 +249,27 @@ static const struct {
     {WITH("<keyframe><key qpos='0 0 0 0 0 0 0'/></keyframe>"), 4, "quaternion"},
     {WITH("<keyframe><key ctrl='0'/></keyframe>"), 4, "<key ctrl>"},
 };
+
+START_TEST(contact_law_from_custom_words) {
+    tribo_model *m =
+        read_text(WITH("<custom><text name='contact/law' data='lcp'/><text name='contact/solver' data='lemke'/>"
+                       "<numeric name='contact/facets' data='8'/><numeric name='contact/noise' data='0.25'/>"
+                       "<text name='contact/circumscribed' data='1'/><text name='author' data='a remark'/></custom>"));
+    tribo_law_options law = tribo_model_law(m);
+    ck_assert(law.law == TRIBO_LAW_LCP && law.solver == TRIBO_SOLVER_LEMKE);
+    ck_assert(law.facets == 8 && law.noise == 0.25 && law.circumscribed && !law.raw && law.kappa == 0);
+    tribo_model_free(m);
+    tribo_law_options none = {0}, before = none;
+    for (int k = 0; tribo_law_word(k); k++) /* every word takes its own values, and no other */
+        ck_assert_int_eq(tribo_law_set(&none, tribo_law_word(k), "nonsense", NULL), TRIBO_E_ARG);
+    ck_assert(memcmp(&none, &before, sizeof none) == 0);
+    ck_assert_int_eq(tribo_law_set(&none, "softness", "mujoco", NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_law_set(&none, "smoothing", "erm", NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_law_set(&none, "facet-angle", "-0.5", NULL), TRIBO_OK);
+    ck_assert(none.softness == TRIBO_SOFTNESS_MUJOCO && none.smoothing == TRIBO_SMOOTHING_ERM);
+    ck_assert(none.facet_angle == -0.5);
+}
+END_TEST
 
 START_TEST(bad_scenes_are_refused) {
     for (size_t i = 0; i < sizeof REFUSED / sizeof *REFUSED; i++) {
@@ -588,6 +612,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("mjcf");
     tcase_add_test(t, numbers_are_mujocos);
     tcase_add_test(t, materials_from_custom_numbers);
+    tcase_add_test(t, contact_law_from_custom_words);
     tcase_add_test(t, bad_scenes_are_refused);
     tcase_add_test(t, axes_become_quaternions);
     tcase_add_test(t, borrowed_names_and_pair_classes);

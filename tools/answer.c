@@ -119,22 +119,34 @@ static tribo_status solve_contact(void *problem) {
     return tribo_contact_solve(t->ws, &t->problem, t->tol, false, t->lambda, t->v, &t->info);
 }
 
-static tribo_status answer_contact(const ti_problem *p, double tol, double budget, json_t **answer) {
+/* What it is worth as a solution of the NCP, whatever the law. */
+static void add_measures(json_t *answer, const contact_task *t) {
+    tribo_measures m;
+    if (tribo_contact_measure(t->ws, &t->problem, &m)) return;
+    double ncp = fmax(m.ncp.primal, fmax(m.ncp.dual, m.ncp.complementarity));
+    json_object_set_new(answer, "ncp_residual", json_number(ncp));
+    json_object_set_new(answer, "dissipation", json_number(m.dissipation));
+    json_object_set_new(answer, "internal_share", json_number(m.internal_share));
+}
+
+static tribo_status answer_contact(const ti_problem *p, const answer_options *o, json_t **answer) {
     size_t rows = 3 * (size_t)p->nc;
-    contact_task t = {.tol = tol};
+    contact_task t = {.tol = o->tol};
     t.problem = (tribo_contact_problem){
         .nc = p->nc, .nv = p->nv, .M = p->M, .J = p->J, .vfree = p->vfree, .G = p->G, .g = p->g, .mu = p->mu};
     double *work = calloc(rows + (size_t)p->nv, sizeof *work);
-    tribo_status s = work ? tribo_contact_ws_new(p->nc, p->nv ? p->nv : 3 * p->nc, NULL, NULL, &t.ws) : TRIBO_E_NOMEM;
+    tribo_status s =
+        work ? tribo_contact_ws_new(p->nc, p->nv ? p->nv : 3 * p->nc, &o->law, NULL, &t.ws) : TRIBO_E_NOMEM;
     if (s == TRIBO_OK) {
         t.lambda = work;
         t.v = p->nv ? work + rows : NULL;
-        double seconds = time_solve(solve_contact, &t, budget, &s);
+        double seconds = time_solve(solve_contact, &t, o->budget, &s);
         if (s >= 0) {
             *answer = begin_answer(p, s);
             json_object_set_new(*answer, "lambda", json_numbers(t.lambda, rows));
             if (t.v) json_object_set_new(*answer, "velocity", json_numbers(t.v, (size_t)p->nv));
             end_answer(*answer, t.info.residual, t.info.iterations, seconds);
+            add_measures(*answer, &t);
         }
     }
     tribo_contact_ws_free(t.ws);
@@ -142,13 +154,13 @@ static tribo_status answer_contact(const ti_problem *p, double tol, double budge
     return s;
 }
 
-tribo_status answer_line(const char *text, size_t bytes, double tol, double budget, json_t **answer, tribo_diag *diag) {
+tribo_status answer_line(const char *text, size_t bytes, const answer_options *o, json_t **answer, tribo_diag *diag) {
     ti_problem *p = NULL;
     *answer = NULL;
     *diag = (tribo_diag){0};
     tribo_status s = ti_problem_load(text, bytes, NULL, &p, diag);
     if (s != TRIBO_OK) return s;
-    s = p->kind == TI_PROBLEM_NCP ? answer_contact(p, tol, budget, answer) : answer_qcqp(p, tol, budget, answer);
+    s = p->kind == TI_PROBLEM_NCP ? answer_contact(p, o, answer) : answer_qcqp(p, o->tol, o->budget, answer);
     if (s < 0) {
         snprintf(diag->text, sizeof diag->text, "%s", tribo_status_text(s));
         json_decref(*answer);

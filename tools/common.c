@@ -108,6 +108,28 @@ bool parse_integer(const char *text, long lower, long upper, long *x) {
     return true;
 }
 
+int law_option(const verb *v, int code, const char *value, tribo_law_options *o) {
+    tribo_diag diag;
+    tribo_status s = tribo_law_set(o, tribo_law_word(code - LAW_OPTION), value ? value : "1", &diag);
+    return s ? usage_error(v, "%s", diag.text) : EXIT_SUCCESS;
+}
+
+int law_check(const verb *v, const tribo_law_options *o, const tribo_law_options *scene) {
+    tribo_law law = o->law ? o->law : scene && scene->law ? scene->law : TRIBO_LAW_NCP;
+    tribo_solver solver = o->solver;
+    if (!solver && scene && (!o->law || o->law == scene->law)) solver = scene->solver;
+    if (o->softness == TRIBO_SOFTNESS_PHYSICAL && !(o->compliance > 0))
+        return usage_error(v, "softness physical needs a compliance above 0, 1/kg");
+    if (!solver || tribo_law_has(law, solver)) return EXIT_SUCCESS;
+    char list[200] = "";
+    size_t n = 0;
+    for (int k = 0; tribo_law_solver(law, k) && n < sizeof list; k++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", k ? ", " : "",
+                              tribo_solver_name(tribo_law_solver(law, k)));
+    return usage_error(v, "the law %s has no solver %s; it has %s", tribo_law_name(law), tribo_solver_name(solver),
+                       list);
+}
+
 bool list_add(string_list *l, const char *s) {
     const char **grown = realloc(l->item, (size_t)(l->n + 1) * sizeof *grown);
     if (!grown) return false;

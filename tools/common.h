@@ -5,7 +5,7 @@
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <tribo/base.h>
+#include <tribo/law.h>
 
 /* Exit status of the command besides EXIT_SUCCESS. */
 enum {
@@ -49,6 +49,36 @@ int option_exit(int code);
 /* Whole text to a finite number; false if it is not one, or not within [lower, upper]. */
 bool parse_number(const char *text, double lower, double upper, double *x);
 bool parse_integer(const char *text, long lower, long upper, long *x);
+
+/* The options of a contact law, the same for every verb: entries for the verb's list, what its help says of them, and
+ * what a code of theirs sets. Codes are LAW_OPTION + the number of the word, see tribo_law_word(). */
+enum { LAW_OPTION = 1000 };
+#define LAW_OPTIONS                                                                                                    \
+    {"law", required_argument, NULL, LAW_OPTION}, {"solver", required_argument, NULL, LAW_OPTION + 1},                 \
+        {"raw", no_argument, NULL, LAW_OPTION + 2}, {"max-iter", required_argument, NULL, LAW_OPTION + 3},             \
+        {"relaxation", required_argument, NULL, LAW_OPTION + 4}, {"penalty", required_argument, NULL, LAW_OPTION + 5}, \
+        {"facets", required_argument, NULL, LAW_OPTION + 6}, {"facet-angle", required_argument, NULL, LAW_OPTION + 7}, \
+        {"circumscribed", no_argument, NULL, LAW_OPTION + 8}, {"softness", required_argument, NULL, LAW_OPTION + 9},   \
+        {"compliance", required_argument, NULL, LAW_OPTION + 10},                                                      \
+        {"impedance", required_argument, NULL, LAW_OPTION + 11},                                                       \
+        {"impratio", required_argument, NULL, LAW_OPTION + 12}, {"kappa", required_argument, NULL, LAW_OPTION + 13},   \
+        {"smoothing", required_argument, NULL, LAW_OPTION + 14}, {                                                     \
+        "noise", required_argument, NULL, LAW_OPTION + 15                                                              \
+    }
+#define LAW_HELP                                                                                                       \
+    "Contact law (default: the scene's, or the NCP by its ladder; see docs/contact-laws.md):\n"                        \
+    "  --law L               ncp, ccp, lcp, raisim, stochastic\n"                                                      \
+    "  --solver S            ladder, staggered, staggered-plain, pgs, admm, newton, interior, lemke, bisection,\n"     \
+    "                        bisection-corrected, continuation: those that the law has\n"                              \
+    "  --raw                 the solver's answer as it is, without Newton steps to the canonical solution\n"           \
+    "  --max-iter N  --relaxation W  --penalty RHO  --facets N  --facet-angle RAD  --circumscribed\n"                  \
+    "  --softness none|physical|mujoco  --compliance R  --impedance D  --impratio Q  --kappa K\n"                      \
+    "  --smoothing logistic|gaussian|erm  --noise S\n"
+/* Set what `code` stands for. @return EXIT_SUCCESS; EXIT_USAGE after a message. */
+int law_option(const verb *v, int code, const char *value, tribo_law_options *o);
+/* Whether there is that solver of that law, with the scene's (NULL = none) where o leaves them open.
+ * @return EXIT_SUCCESS; EXIT_USAGE after a message. */
+int law_check(const verb *v, const tribo_law_options *o, const tribo_law_options *scene);
 
 /* A growing list of strings that belong to argv. */
 typedef struct string_list {

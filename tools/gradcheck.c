@@ -11,6 +11,7 @@ typedef struct arguments {
     long steps, seed;
     double tol; /* 0 = by the number of steps */
     bool json;
+    tribo_law_options law;
 } arguments;
 
 static json_t *result_json(const arguments *a, const grad_task *task, const grad_result *r) {
@@ -70,8 +71,11 @@ static int check_scene(const arguments *a, const tribo_model *m) {
         task.x0 = x0;
         task.tol = a->tol > 0 ? a->tol : a->steps == 1 ? 1e-6 : 1e-5;
         task.options = tribo_default_options();
-        task.options.tol =
-            1e-11; /* most solves end at rounding; asking more of those that cannot costs the whole ladder */
+        task.options.law = a->law;
+        /* Most solves of the ladder end at rounding; asking more of those that cannot costs all of it. What another
+         * solver answers is polished to rounding from where it stops by itself. */
+        bool ladder = !a->law.solver && (!a->law.law || a->law.law == TRIBO_LAW_NCP);
+        if (ladder) task.options.tol = 1e-11;
         tribo_status s = grad_check(&task, &result);
         if (s < 0)
             status = input_message(a->scene, 0, "%s", tribo_status_text(s));
@@ -92,17 +96,15 @@ static int check_scene(const arguments *a, const tribo_model *m) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"steps", required_argument, NULL, 'n'},
-                                     {"seed", required_argument, NULL, 's'},
-                                     {"start", required_argument, NULL, 'x'},
-                                     {"tol", required_argument, NULL, 't'},
-                                     {"json", no_argument, NULL, 'j'},
-                                     {"help", no_argument, NULL, 'h'},
-                                     {0}};
+    const struct option options[] = {{"steps", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
+                                     {"start", required_argument, NULL, 'x'}, {"tol", required_argument, NULL, 't'},
+                                     {"json", no_argument, NULL, 'j'},        LAW_OPTIONS,
+                                     {"help", no_argument, NULL, 'h'},        {0}};
     arguments a = {.steps = 1, .seed = 1};
     const verb *v = &verb_gradcheck;
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
+        if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
         if (code == 'n' && !parse_integer(optarg, 1, 100000, &a.steps))
@@ -117,6 +119,11 @@ static int run(int argc, char **argv) {
     if (!a.scene) return usage_error(v, "which scene?");
     tribo_model *m = NULL;
     int status = scene_load(a.scene, &m);
+    tribo_law_options scene = {0};
+    if (status == EXIT_SUCCESS) {
+        scene = tribo_model_law(m);
+        status = law_check(v, &a.law, &scene);
+    }
     if (status == EXIT_SUCCESS) status = check_scene(&a, m);
     tribo_model_free(m);
     return status;
@@ -127,13 +134,14 @@ const verb verb_gradcheck = {
     .summary = "compare the gradient of a scene's motion with differences",
     .help =
         "usage: tribo gradcheck SCENE [--steps N] [--seed N] [--start FILE.csv] [--tol T] [--json]\n"
+        "                       [--law L] [--solver S] ...\n"
         "Simulates N steps, differentiates a random loss of the motion by the reverse pass, and compares with\n"
         "extrapolated differences, block by block: start state, forces, and every kind of parameter.\n"
         "  --steps N         steps (default 1)\n"
         "  --seed N          of the loss, of small forces, and of which arguments are compared (default 1)\n"
         "  --start FILE.csv  start from the first row instead of the scene's start\n"
         "  --tol T           relative error allowed in a block (default 1e-6 for one step, 1e-5 for more)\n"
-        "  --json            JSON instead of a table\n"
+        "  --json            JSON instead of a table\n" LAW_HELP
         "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise).\n"
         "Where the motion has a derivative on each side (a kink), the reverse has to give one of the two; where it\n"
         "jumps there is none.\n"

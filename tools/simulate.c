@@ -10,8 +10,9 @@
 
 typedef struct arguments {
     const char *scene, *start, *controls, *out;
-    double duration, dt; /* 0 = not given */
+    double duration, dt, tol; /* 0 = not given */
     bool json, measures;
+    tribo_law_options law;
 } arguments;
 
 /* A run: rows at times, and what happened between them. */
@@ -21,6 +22,8 @@ typedef struct run_state {
     tribo_ws *ws;
     double *p, *u;
     const tribo_controls *controls;
+    tribo_law_options law;
+    double tol;
     int rows;
     double *time, *x;   /* (rows), (rows,nx) */
     double dt;          /* longest step */
@@ -34,7 +37,7 @@ typedef struct run_state {
 static tribo_status use_step(run_state *r, double dt) {
     if (r->ws && fabs(tribo_ws_options(r->ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
     tribo_options o = tribo_default_options();
-    o.dt = dt, o.measures = r->measures != NULL;
+    o.dt = dt, o.tol = r->tol, o.law = r->law, o.measures = r->measures != NULL;
     tribo_ws_free(r->ws);
     r->ws = NULL;
     return tribo_ws_new(r->m, &o, NULL, &r->ws);
@@ -161,9 +164,12 @@ static int run_scene(const arguments *a) {
         r.m = m;
         r.n = tribo_model_sizes(m);
         r.dt = a->dt > 0 ? a->dt : tribo_model_timestep(m);
+        r.law = a->law, r.tol = a->tol;
+        tribo_law_options scene = tribo_model_law(m);
+        status = law_check(&verb_simulate, &a->law, &scene);
         r.p = calloc((size_t)r.n.np, sizeof *r.p);
         r.u = calloc((size_t)r.n.nu, sizeof *r.u);
-        if (!r.p || !r.u) status = trouble("no memory");
+        if (status == EXIT_SUCCESS && (!r.p || !r.u)) status = trouble("no memory");
     }
     if (status == EXIT_SUCCESS && a->controls) status = controls_load(a->controls, m, &controls);
     if (status == EXIT_SUCCESS) status = a->start ? rows_of_recording(&r, a) : rows_of_steps(&r, a);
@@ -191,12 +197,17 @@ static int run(int argc, char **argv) {
                                      {"out", required_argument, NULL, 'o'},
                                      {"json", no_argument, NULL, 'j'},
                                      {"measures", no_argument, NULL, 'm'},
+                                     {"tol", required_argument, NULL, 't'},
+                                     LAW_OPTIONS,
                                      {"help", no_argument, NULL, 'h'},
                                      {0}};
     const verb *v = &verb_simulate;
     arguments a = {0};
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
+        if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
+        if (code == 't' && (!parse_number(optarg, 0, 1, &a.tol) || a.tol == 0))
+            return usage_error(v, "--tol takes a number above 0, at most 1, not %s", optarg);
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
         if (code == 'd' && (!parse_number(optarg, 0, 1e9, &a.duration) || a.duration == 0))
@@ -217,7 +228,8 @@ const verb verb_simulate = {
     .name = "simulate",
     .summary = "simulate a scene and write its states",
     .help = "usage: tribo simulate SCENE [--duration S] [--dt S] [--start FILE.csv] [--controls FILE.csv]\n"
-            "                            [--out FILE.csv] [--measures] [--json]\n"
+            "                            [--out FILE.csv] [--measures] [--tol T] [--json]\n"
+            "                            [--law L] [--solver S] ...\n"
             "Simulates an MJCF scene and writes one row of states a step, as CSV.\n"
             "  --duration S          seconds (default 1, or as long as the start file)\n"
             "  --dt S                length of a step (default: the scene's timestep)\n"
@@ -228,6 +240,7 @@ const verb verb_simulate = {
             "  --measures            columns after the states: energy, dissipation, residuals, internal forces, lift,\n"
             "                        penetration, iterations; of all steps since the row before\n"
             "  --json                a summary as JSON on standard output\n"
+            "  --tol T               on the relative residual of the contact law (default: the solver's)\n" LAW_HELP
             "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
     .run = run,
 };

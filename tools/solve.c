@@ -14,11 +14,10 @@ static bool blank(const char *text, size_t length) {
 }
 
 /* Answer one line; a line that cannot be answered says so and does not stop the others. */
-static int solve_line(const char *path, int number, const char *text, size_t length, double tol) {
-    enum { MILLISECONDS = 5 };
+static int solve_line(const char *path, int number, const char *text, size_t length, const answer_options *o) {
     json_t *answer;
     tribo_diag diag;
-    tribo_status s = answer_line(text, length, tol, 1e-3 * MILLISECONDS, &answer, &diag);
+    tribo_status s = answer_line(text, length, o, &answer, &diag);
     if (s < 0) {
         diag.line = number;
         return input_error(path, s, &diag);
@@ -29,7 +28,7 @@ static int solve_line(const char *path, int number, const char *text, size_t len
     return s == TRIBO_OK ? EXIT_SUCCESS : EXIT_NOT_CONVERGED;
 }
 
-static int solve_file(const char *path, FILE *f, double tol) {
+static int solve_file(const char *path, FILE *f, const answer_options *o) {
     char *text = NULL;
     size_t room = 0;
     ssize_t length;
@@ -38,7 +37,7 @@ static int solve_file(const char *path, FILE *f, double tol) {
         number++;
         if (blank(text, (size_t)length)) continue;
         problems++;
-        status = solve_line(path, number, text, (size_t)length, tol);
+        status = solve_line(path, number, text, (size_t)length, o);
         bad += status == EXIT_INPUT;
         unsolved += status == EXIT_NOT_CONVERGED;
     }
@@ -53,24 +52,31 @@ static int solve_file(const char *path, FILE *f, double tol) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"tol", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
+    const struct option options[] = {{"tol", required_argument, NULL, 't'},
+                                     {"finish", no_argument, NULL, 'f'},
+                                     LAW_OPTIONS,
+                                     {"help", no_argument, NULL, 'h'},
+                                     {0}};
     const char *path = NULL;
-    double tol = 0;
+    answer_options o = {.budget = 5e-3, .law = {.raw = true}};
     for (int code; (code = next_option(&verb_solve, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
         if (code == 1 && path) return usage_error(&verb_solve, "one file of problems, not also %s", optarg);
         if (code == 1) path = optarg;
-        if (code == 't' && (!parse_number(optarg, 0, 1, &tol) || tol == 0))
+        if (code == 'f') o.law.raw = false;
+        if (code >= LAW_OPTION && law_option(&verb_solve, code, optarg, &o.law)) return EXIT_USAGE;
+        if (code == 't' && (!parse_number(optarg, 0, 1, &o.tol) || o.tol == 0))
             return usage_error(&verb_solve, "--tol takes a number above 0, at most 1, not %s", optarg);
     }
     if (optind < argc && !path) path = argv[optind++]; /* after "--" */
     if (optind < argc) return usage_error(&verb_solve, "one file of problems, not also %s", argv[optind]);
     if (!path) return usage_error(&verb_solve, "which file of problems?");
+    if (law_check(&verb_solve, &o.law, NULL)) return EXIT_USAGE;
 
     bool standard = !strcmp(path, "-");
     FILE *f = standard ? stdin : fopen(path, "r");
     if (!f) return input_message(path, 0, "%s", strerror(errno));
-    int status = solve_file(standard ? "standard input" : path, f, tol);
+    int status = solve_file(standard ? "standard input" : path, f, &o);
     if (!standard) fclose(f);
     return status;
 }
@@ -78,17 +84,22 @@ static int run(int argc, char **argv) {
 const verb verb_solve = {
     .name = "solve",
     .summary = "solve QP, QCQP and contact problems from a file, with gradients",
-    .help = "usage: tribo solve PROBLEMS.jsonl [--tol T]\n"
-            "Reads one JSON object a line (- is standard input) and prints one a problem.\n"
-            "  --tol T   relative residual to reach (default: 1e-12 for QP and QCQP, 1e-10 for NCP)\n"
-            "\n"
-            "kind QP    min 1/2 x'Px + q'x, x >= 0                    keys P, q\n"
-            "kind QCQP  the same, |x_i| <= r_i, consecutive pairs     keys P, q, r\n"
-            "kind NCP   frictional contact                            keys nc, mu, and nv, M, J, vfree or G, g\n"
-            "P, M and G are lower triangles by rows. `id` is an integer or a string.\n"
-            "Answers have id, status (ok, not_converged), x (NCP: lambda, and velocity), residual, iterations and\n"
-            "seconds (one cold solve by itself); where the line has `w`, also grad_q, grad_r and grad_P of w'x.\n"
-            "A line that is wrong is named on standard error and does not stop the others.\n"
-            "Exit status: 0; 2 usage; 3 a line was wrong; 4 one did not converge.\n",
+    .help =
+        "usage: tribo solve PROBLEMS.jsonl [--tol T] [--finish] [--law L] [--solver S] ...\n"
+        "Reads one JSON object a line (- is standard input) and prints one a problem.\n"
+        "  --tol T   relative residual to reach (default: 1e-12 for QP and QCQP, 1e-10 for contact; of\n"
+        "            first-order contact solvers 1e-6)\n"
+        "  --finish  take a contact solver's answer to the canonical solution by Newton steps; otherwise it is told "
+        "as\n"
+        "            it is, and so is its time\n" LAW_HELP "\n"
+        "kind QP    min 1/2 x'Px + q'x, x >= 0                    keys P, q\n"
+        "kind QCQP  the same, |x_i| <= r_i, consecutive pairs     keys P, q, r\n"
+        "kind NCP   frictional contact                            keys nc, mu, and nv, M, J, vfree or G, g\n"
+        "P, M and G are lower triangles by rows. `id` is an integer or a string.\n"
+        "Answers have id, status (ok, not_converged), x (NCP: lambda, and velocity), residual, iterations and\n"
+        "seconds (one cold solve by itself); contact problems also ncp_residual, dissipation (J) and internal_share;\n"
+        "where the line has `w`, also grad_q, grad_r and grad_P of w'x.\n"
+        "A line that is wrong is named on standard error and does not stop the others.\n"
+        "Exit status: 0; 2 usage; 3 a line was wrong; 4 one did not converge.\n",
     .run = run,
 };

@@ -107,6 +107,15 @@ TRIBO_API tribo_solver tribo_law_solver(tribo_law law, int k);
 /** Whether a law can be solved by a solver. */
 TRIBO_API bool tribo_law_has(tribo_law law, tribo_solver solver);
 
+/** Set one option by its word, which is its name in tribo_law_options (- and _ alike), as scenes and the command have
+ *  it: tribo_law_set(&o, "law", "ccp", &diag), (&o, "facets", "8", &diag).
+ *  @return TRIBO_OK; TRIBO_E_ARG (no such word, or not a value of it: diag says what there is; o as it was). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_law_set(tribo_law_options *o, const char *word, const char *value,
+                                                 tribo_diag *diag);
+/** The k-th word, NULL beyond the last; and whether its values are names rather than numbers. */
+TRIBO_API const char *tribo_law_word(int k);
+TRIBO_API bool tribo_law_word_is_name(int k);
+
 /** Residuals of an answer, dimensionless, worst contact: docs/math.md eq. (37) and those of the other laws. */
 typedef struct tribo_residuals {
     double primal;          /**< distance of lambda to its cone, over the largest impulse */

@@ -7,7 +7,7 @@
  */
 #ifndef TRIBO_MODEL_H
 #define TRIBO_MODEL_H
-#include <tribo/base.h>
+#include <tribo/law.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +94,8 @@ TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
 TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/s^2 */);
 /** The step used where options do not give one. */
 TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
+/** What the scene wants of its contact law; a workspace's options come first. */
+TRIBO_API void tribo_set_law(tribo_builder *b, const tribo_law_options *law);
 /** The initial velocities of the start state; (6 nbody) as in a state's v. Copied. */
 TRIBO_API void tribo_set_start(tribo_builder *b, const double *q /* (7 nbody) or NULL */, const double *v);
 
@@ -125,6 +127,8 @@ typedef struct tribo_sizes {
 TRIBO_API tribo_sizes tribo_model_sizes(const tribo_model *m);
 /** The scene's step, s. */
 TRIBO_API double tribo_model_timestep(const tribo_model *m);
+/** What the scene says of its contact law; all zero if it says nothing. */
+TRIBO_API tribo_law_options tribo_model_law(const tribo_model *m);
 /** Initial state x = [q; v]: the first keyframe's, else the bodies' placement at rest. */
 TRIBO_API void tribo_model_state0(const tribo_model *m, double *x /* [out] (nx) */);
 TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**< NULL if there is none */

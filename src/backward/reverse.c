@@ -96,6 +96,23 @@ static void reverse_momentum(tribo_ws *ws, const ti_frame *f, int blk, const dou
     ti_outer_add(&d->I, -1, ang, ti_sub(ti_load3(v + 3), l->wf));
 }
 
+/* What a law that depends on G itself adds at point k: to J_bar, which row_products() reads, and to the inertias. */
+static void reverse_delassus(tribo_ws *ws, const ti_frame *f, const ti_island *is, const ti_contact_problem *problem,
+                             const ti_contact_solution *solution, int k) {
+    ti_scratch *s = ws->scratch;
+    double *J_bar = s->J_bar + 36 * is->con0, *M_bar = s->M_bar + 36 * is->blk0;
+    if (k == 0) memset(J_bar, 0, 36 * sizeof *J_bar * (size_t)is->ncon);
+    memset(M_bar, 0, 36 * sizeof *M_bar * (size_t)is->nblk);
+    const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, problem, solution, k, s->c_bar[k] + 3 * is->con0);
+    ti_contact_entangled_vjp(ws->contact, problem, bar, J_bar, M_bar);
+    for (int b = 0; b < is->nblk; b++, M_bar += 36) {
+        ti_link_diff *d = &s->diff[f->blk_body[is->blk0 + b]];
+        d->mass += M_bar[0] + M_bar[7] + M_bar[14];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) d->I.m[r][c] += M_bar[6 * (3 + r) + 3 + c];
+    }
+}
+
 static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
@@ -110,6 +127,7 @@ static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) 
         for (int j = 0; j < 3 * nc; j++) s->l_work[j] = w * s->lambda_bar[3 * is->con0 + j];
         ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, s->c_bar[k] + 3 * is->con0, s->mu_work);
         for (int i = 0; i < nc; i++) s->mu_bar[is->con0 + i] += s->mu_work[i];
+        if (ti_contact_entangled(ws->contact)) reverse_delassus(ws, f, is, &problem, &solution, k);
         for (int b = 0; b < is->nblk; b++)
             reverse_momentum(ws, f, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
     }
@@ -161,7 +179,7 @@ static tribo_status reverse_rounds(tribo_ws *ws, const ti_frame *f, int island) 
 /* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point, and what a bounce adds. */
 typedef struct products {
     int n;
-    ti_row_product of[2 * TI_CONTACT_POINTS + 2];
+    ti_row_product of[2 * TI_CONTACT_POINTS + 5];
     double late[3], normal[3], free[6];
 } products;
 
@@ -174,6 +192,11 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, const ti_island 
     for (int k = 0; !is_unrolled(ws) && k < is->npoint; k++) {
         q->of[q->n++] = (ti_row_product){f->lambda[k] + 3 * i, s->y[k] + at};
         q->of[q->n++] = (ti_row_product){s->c_bar[k] + 3 * i, f->v[k] + at};
+    }
+    if (ti_contact_entangled(ws->contact)) {
+        static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        const double *J_bar = s->J_bar + (ti_frame_rows(ws, f, i, body == c->b) - ws->J);
+        for (int r = 0; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + 6 * r};
     }
     if (!c->bounce) return;
     const double *l = f->lambda[TI_SOLVED] + 3 * i, *vf = ws->vfree + at, *vn = ws->vnow + at;

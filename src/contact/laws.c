@@ -1,4 +1,4 @@
-/* laws.c -- the table of laws and solvers, their names, and what the options leave to defaults. */
+/* laws.c -- the table of laws and solvers, and what the options leave to defaults. */
 #include "contact/solvers.h"
 #include <math.h>
 
@@ -8,52 +8,6 @@ static const ti_solver solvers[] = {
     {TRIBO_LAW_NCP, TRIBO_SOLVER_PGS, &ti_law_ncp, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},
 };
 enum { NSOLVER = sizeof solvers / sizeof *solvers };
-
-typedef struct entry {
-    const char *name, *text;
-} entry;
-static const entry law_names[] = {
-#define TRIBO_X(NAME, name, text) {name, text},
-    TRIBO_LAW_LIST(TRIBO_X)
-#undef TRIBO_X
-};
-static const entry solver_names[] = {
-#define TRIBO_X(NAME, name, text) {name, text},
-    TRIBO_SOLVER_LIST(TRIBO_X)
-#undef TRIBO_X
-};
-static const entry nothing = {NULL, NULL};
-
-static const entry *law_entry(tribo_law law) {
-    return law > TRIBO_LAW_DEFAULT && law < TRIBO_LAW_END ? law_names + (law - 1) : &nothing;
-}
-static const entry *solver_entry(tribo_solver s) {
-    return s > TRIBO_SOLVER_DEFAULT && s < TRIBO_SOLVER_END ? solver_names + (s - 1) : &nothing;
-}
-static int find_entry(const entry *e, int n, const char *name) {
-    for (int k = 0; name && k < n; k++)
-        if (strcmp(e[k].name, name) == 0) return k + 1;
-    return 0;
-}
-
-const char *tribo_law_name(tribo_law law) {
-    return law_entry(law)->name;
-}
-const char *tribo_law_text(tribo_law law) {
-    return law_entry(law)->text;
-}
-const char *tribo_solver_name(tribo_solver solver) {
-    return solver_entry(solver)->name;
-}
-const char *tribo_solver_text(tribo_solver solver) {
-    return solver_entry(solver)->text;
-}
-tribo_law tribo_law_find(const char *name) {
-    return (tribo_law)find_entry(law_names, TRIBO_LAW_END - 1, name);
-}
-tribo_solver tribo_solver_find(const char *name) {
-    return (tribo_solver)find_entry(solver_names, TRIBO_SOLVER_END - 1, name);
-}
 
 tribo_solver tribo_law_solver(tribo_law law, int k) {
     for (int i = 0; k >= 0 && i < NSOLVER; i++)
@@ -74,10 +28,6 @@ const ti_solver *ti_solver_find(tribo_law law, tribo_solver solver) {
 
 double ti_solver_tolerance(const tribo_law_options *o) {
     return ti_solver_find(o->law, o->solver)->tol;
-}
-
-double tribo_softness_of_spring(double k, double tau, double dt) {
-    return 1 / (dt * k * (dt + tau));
 }
 
 /* ---------------------------------------------------------------- options */

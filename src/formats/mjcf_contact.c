@@ -118,6 +118,22 @@ static bool set_number(ti_mjcf *r, const xmlNode *node, tribo_material *m, const
     return true;
 }
 
+/* `contact/WORD` is an option of the contact law, by a text or a number. @return false if it is no such word. */
+static bool read_law(ti_mjcf *r, const xmlNode *node) {
+    const char *name = ti_xml_attr(&r->error, node, "name"), *value = ti_xml_attr(&r->error, node, "data");
+    if (!name || strncmp(name, "contact/", 8) != 0) return false;
+    bool text = ti_xml_is(node, "text"), found = false;
+    const char *word;
+    for (int k = 0; (word = tribo_law_word(k)); k++)
+        found = found || (strcmp(word, name + 8) == 0 && tribo_law_word_is_name(k) == text);
+    if (!found) return false;
+    ti_xml_allow(&r->error, node, text ? "name data" : "name data size");
+    tribo_diag diag;
+    if (tribo_law_set(&r->builder->law, name + 8, value ? value : "", &diag))
+        ti_xml_fail(&r->error, node, "data", "%s", diag.text);
+    return true;
+}
+
 static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
     ti_xml_allow(&r->error, node, "name data size");
     double x;
@@ -163,10 +179,10 @@ static void refuse_repetition(ti_mjcf *r, const xmlNode *node, const xmlNode *nu
 
 void ti_mjcf_custom(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
     for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
-        if (ti_xml_is(c, "text")) continue; /* a remark */
-        if (!ti_xml_is(c, "numeric")) ti_xml_fail(&r->error, c, NULL, "this element is not supported");
+        bool text = ti_xml_is(c, "text");
+        if (!text && !ti_xml_is(c, "numeric")) ti_xml_fail(&r->error, c, NULL, "this element is not supported");
         refuse_repetition(r, node, c);
-        if (!ti_mjcf_bad(r)) read_numeric(r, c, pass);
+        if (!ti_mjcf_bad(r) && !read_law(r, c) && !text) read_numeric(r, c, pass); /* another text is a remark */
     }
 }
 

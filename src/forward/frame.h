@@ -83,6 +83,7 @@ typedef struct ti_scratch {
     double *geom_bar;                                        /* (ngeom,9) */
     double *lambda_bar, *tau_bar, *mu_bar;                   /* (3 ncon), (ncon), (ncon) */
     double *ref_bar, *frame_bar;                             /* (ncon), (ncon,12): of stages that are gone */
+    double *J_bar, *M_bar;                                   /* (36 ncon), (36 nbody): of laws that depend on G */
     double *y[TI_CONTACT_POINTS], *c_bar[TI_CONTACT_POINTS]; /* (6 nbody), (3 ncon) */
     double *v_work, *l_work, *mu_work;                       /* (6 nbody), (3 ncon), (ncon) */
     double *sweep[2];                                        /* (ndx) */

@@ -30,6 +30,8 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->v_work, 6 * nb);
     TI_CARVE(a, s->l_work, 3 * nc);
     TI_CARVE(a, s->mu_work, nc);
+    TI_CARVE(a, s->J_bar, 36 * nc);
+    TI_CARVE(a, s->M_bar, 36 * nb);
     TI_CARVE(a, s->diff_dot, nd * nb);
     TI_CARVE(a, s->jac, TI_COLLIDE_ROWS * TI_COLLIDE_COLS * nc);
     for (int k = 0; k < TI_CONTACT_POINTS; k++) {

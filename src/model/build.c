@@ -191,7 +191,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     tribo_model *m = lay_out(&at, &n, &text);
     m->alloc = b->alloc;
     m->bytes = at.used;
-    m->dt = b->dt;
+    m->dt = b->dt, m->law = b->law;
     int nq = 7 * n.nbody, nv = 6 * n.nbody;
     m->size = (tribo_sizes){.nbody = n.nbody, .ngeom = n.ngeom, .npair = n.npair, .nq = nq, .nv = nv, .nu = nv};
     m->size.nx = nq + nv;

@@ -263,6 +263,10 @@ void tribo_set_timestep(tribo_builder *b, double dt) {
         b->dt = dt;
 }
 
+void tribo_set_law(tribo_builder *b, const tribo_law_options *law) {
+    if (b && law && b->status == TRIBO_OK) b->law = *law;
+}
+
 void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
     if (!b || b->status != TRIBO_OK || b->nbody == 0) return;
     size_t nq = (size_t)b->nbody * 7, nv = (size_t)b->nbody * 6;

@@ -41,6 +41,7 @@ struct tribo_builder {
     ti_exclude_rec *exclude;
     size_t body_bytes, geom_bytes, pair_bytes, exclude_bytes, q_bytes, v_bytes;
     double gravity[3], dt;
+    tribo_law_options law;
     double *q, *v; /* start state, NULL = not given */
     int nstart;    /* bodies there were when it was given */
 };

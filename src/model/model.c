@@ -13,6 +13,9 @@ tribo_sizes tribo_model_sizes(const tribo_model *m) {
     return m->size;
 }
 
+tribo_law_options tribo_model_law(const tribo_model *m) {
+    return m->law;
+}
 double tribo_model_timestep(const tribo_model *m) {
     return m->dt;
 }

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     json_t *answer = NULL;
     tribo_diag diag;
     if (size > 16384) return 0; /* larger problems are only slower */
-    tribo_status s = answer_line((const char *)data, size, 0, 0, &answer, &diag);
+    tribo_status s = answer_line((const char *)data, size, &(answer_options){0}, &answer, &diag);
     if (s >= 0) {
         const char *vector = json_object_get(answer, "x") ? "x" : "lambda";
         const json_t *values = json_object_get(answer, vector);
