@@ -27,5 +27,7 @@ const ti_solver *ti_solver_find(tribo_law law, tribo_solver solver);
 /* The algorithms, each in the file of its name. */
 void ti_sweep_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
 void ti_sweep_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+void ti_cone_admm_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
+void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 
 #endif

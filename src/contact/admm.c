@@ -1,0 +1,222 @@
+/* admm.c -- alternating directions with Anderson's mixing: one variable t, whose projection is z and the rest of which
+ * is the multiplier y = rho (t - z), the negative of the velocity. docs/math.md eq. (72)-(74).
+ */
+#include "contact/admm.h"
+#include "math/dense.h"
+#include <math.h>
+
+/* The proximal term and the first rho, in units of the largest eigenvalue of G; when rho is out of balance, how much it
+ * may change, and after how many iterations; from how many differences on they are mixed, and when they are dropped. */
+static const double proximity = 1e-7, first = 0.03, imbalance = 10, stride = 10, lowest = 1e-10, highest = 1e3;
+static const double worse = 2;
+enum { WAIT = 10, MEMORY = TI_ADMM_MEMORY };
+
+void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
+    size_t size = n;
+    a->n_max = n, a->ld = ti_ld(n);
+    TI_CARVE(m, a->x, size);
+    TI_CARVE(m, a->t, size);
+    TI_CARVE(m, a->z, size);
+    TI_CARVE(m, a->y, size);
+    TI_CARVE(m, a->old, size);
+    TI_CARVE(m, a->best, size);
+    TI_CARVE(m, a->f, size);
+    TI_CARVE(m, a->step, size);
+    TI_CARVE(m, a->F, (MEMORY + 1) * size);
+    TI_CARVE(m, a->T, (MEMORY + 1) * size);
+    TI_CARVE(m, a->gram, MEMORY * MEMORY);
+    if (dense) TI_CARVE(m, a->K, size * a->ld);
+}
+
+/* What changes from one iteration to the next, beside the vectors. */
+typedef struct state {
+    double unit; /* largest eigenvalue of G */
+    double rho, prox;
+    int since, iterations; /* the last change of rho */
+    int columns, next;     /* of F and T: how many are filled, and which is next */
+    double primal, f, f_before, gate;
+} state;
+
+static double norm(int n, const double *a) {
+    double s = 0;
+    for (int i = 0; i < n; i++) s += a[i] * a[i];
+    return sqrt(s);
+}
+
+static double dot(int n, const double *a, const double *b) {
+    double s = 0;
+    for (int i = 0; i < n; i++) s += a[i] * b[i];
+    return s;
+}
+
+/* ---------------------------------------------------------------- the matrix */
+
+static void multiply(const ti_admm_task *k, const double *x, double *y) {
+    if (k->G)
+        ti_matvec_t(k->n, k->n, k->G, k->n, x, NULL, y);
+    else
+        k->multiply(k->context, x, y);
+}
+
+static bool factor(ti_admm *a, const ti_admm_task *k, double shift) {
+    if (!k->G) return k->factor(k->context, shift);
+    size_t n = k->n, ld = ti_ld(k->n);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(a->K + i * ld, k->G + i * n, n * sizeof(double));
+        memset(a->K + i * ld + n, 0, (ld - n) * sizeof(double));
+        a->K[i * ld + i] += shift;
+    }
+    return ti_chol(k->n, a->K, (int)ld, 0) == 0;
+}
+
+static void solve(ti_admm *a, const ti_admm_task *k, double *x) {
+    if (k->G)
+        ti_chol_solve(k->n, a->K, ti_ld(k->n), x);
+    else
+        k->solve(k->context, x);
+}
+
+/* Largest eigenvalue, to the few per cent that rho needs. */
+static double largest_eigenvalue(ti_admm *a, const ti_admm_task *k) {
+    int n = k->n;
+    double *x = a->x, *y = a->y, size = 1;
+    for (int i = 0; i < n; i++) x[i] = 1 + 0.1 * (i % 7);
+    for (int it = 0; it < 6; it++) {
+        double s = 1 / norm(n, x);
+        for (int i = 0; i < n; i++) x[i] *= s;
+        multiply(k, x, y);
+        size = norm(n, y);
+        if (!(size > 0)) return 1;
+        memcpy(x, y, n * sizeof(double));
+    }
+    return size;
+}
+
+/* ---------------------------------------------------------------- mixing */
+
+/* Put the pair (f, next t) in the place of the oldest difference, and differences to it in the place before. */
+static void remember(ti_admm *a, const ti_admm_task *k, state *s, const double *t) {
+    int n = k->n, last = MEMORY; /* the pair itself is kept in the row behind the differences */
+    double *Fl = a->F + (size_t)last * n, *Tl = a->T + (size_t)last * n;
+    if (s->columns >= 0) {
+        double *F = a->F + (size_t)s->next * n, *T = a->T + (size_t)s->next * n;
+        for (int i = 0; i < n; i++) F[i] = a->f[i] - Fl[i], T[i] = t[i] - Tl[i];
+        if (s->columns < MEMORY) s->columns++;
+        for (int c = 0; c < s->columns; c++) {
+            double g = dot(n, F, a->F + (size_t)c * n);
+            a->gram[s->next * MEMORY + c] = a->gram[c * MEMORY + s->next] = g;
+        }
+        s->next = (s->next + 1) % MEMORY;
+    } else
+        s->columns = 0;
+    memcpy(Fl, a->f, n * sizeof(double)), memcpy(Tl, t, n * sizeof(double));
+}
+
+static void forget(state *s) {
+    s->columns = -1, s->next = 0;
+}
+
+/* t -= T' w, w the least squares of F' w = f: where the fixed point would be if the iteration were affine. */
+static void mix(ti_admm *a, const ti_admm_task *k, const state *s, double *t) {
+    enum { LD = (MEMORY + TI_LANE - 1) / TI_LANE * TI_LANE };
+    int m = s->columns, n = k->n;
+    double A[MEMORY * LD], w[MEMORY], trace = 0;
+    if (m < 1) return;
+    for (int r = 0; r < m; r++) trace += a->gram[r * MEMORY + r];
+    if (!(trace > 0)) return;
+    for (int r = 0; r < m; r++) {
+        for (int c = 0; c < m; c++) A[r * LD + c] = a->gram[r * MEMORY + c];
+        A[r * LD + r] += 1e-12 * trace;
+        w[r] = dot(n, a->F + (size_t)r * n, a->f);
+    }
+    if (ti_chol(m, A, LD, 0)) return;
+    ti_chol_solve(m, A, LD, w);
+    for (int r = 0; r < m; r++) {
+        const double *T = a->T + (size_t)r * n;
+        for (int i = 0; i < n; i++) t[i] -= w[r] * T[i];
+    }
+}
+
+/* ---------------------------------------------------------------- iteration */
+
+/* rho by the balance of how far x is from z and how far z moved. False if the factorization fails. */
+static bool balance(ti_admm *a, const ti_admm_task *k, state *s) {
+    double moved = 0;
+    for (int i = 0; i < k->n; i++) moved += (a->z[i] - a->old[i]) * (a->z[i] - a->old[i]);
+    double ratio = s->primal / ti_max(s->rho * sqrt(moved), 1e-300);
+    if (s->iterations - s->since <= WAIT || (ratio < imbalance && ratio > 1 / imbalance) || ratio != ratio) return true;
+    double by = sqrt(ratio), rho;
+    by = by > stride ? stride : by < 1 / stride ? 1 / stride : by;
+    rho = s->rho * by;
+    rho = rho < lowest * s->unit ? lowest * s->unit : rho > highest * s->unit ? highest * s->unit : rho;
+    if (rho == s->rho) return true;
+    s->rho = rho, s->since = s->iterations;
+    for (int i = 0; i < k->n; i++) a->t[i] = a->z[i] + a->y[i] / rho;
+    forget(s);
+    return factor(a, k, rho + s->prox);
+}
+
+/* x = argmin of the quadratic and the penalties; f = where t is sent, less t. docs/math.md eq. (73). */
+static void descend(ti_admm *a, const ti_admm_task *k, state *s) {
+    int n = k->n;
+    double rho = s->rho, *step = a->step, alpha = k->relaxation, primal = 0;
+    for (int i = 0; i < n; i++) step[i] = s->prox * a->x[i] + rho * a->z[i] - a->y[i] - k->g[i];
+    if (k->shift) {
+        for (int i = 0; i < n; i++) a->f[i] = -a->y[i];
+        k->shift(k->context, a->f, step);
+    }
+    solve(a, k, step);
+    memcpy(a->x, step, n * sizeof(double));
+    for (int i = 0; i < n; i++) {
+        double d = a->x[i] - a->z[i];
+        primal += d * d;
+        step[i] = a->z[i] + alpha * d + a->y[i] / rho, a->f[i] = step[i] - a->t[i];
+    }
+    s->primal = sqrt(primal), s->f_before = s->f, s->f = norm(n, a->f);
+}
+
+static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z, state *s) {
+    int n = k->n;
+    memset(s, 0, sizeof *s);
+    s->unit = largest_eigenvalue(a, k);
+    s->rho = k->penalty > 0 ? k->penalty : first * s->unit, s->prox = proximity * s->unit;
+    s->f = HUGE_VAL, s->gate = HUGE_VAL;
+    forget(s);
+    memcpy(a->x, z, n * sizeof(double)), memcpy(a->z, z, n * sizeof(double));
+    memset(a->y, 0, n * sizeof(double));
+    if (warm) {
+        multiply(k, z, a->step);
+        for (int i = 0; i < n; i++) a->y[i] = -(a->step[i] += k->g[i]);
+        if (k->shift) k->shift(k->context, a->step, a->y);
+    }
+    for (int i = 0; i < n; i++) a->t[i] = z[i] + a->y[i] / s->rho;
+    return factor(a, k, s->rho + s->prox);
+}
+
+int ti_admm_run(ti_admm *a, const ti_admm_task *k, bool warm, double *z, bool *converged) {
+    int n = k->n;
+    state s;
+    *converged = false;
+    if (!begin(a, k, warm, z, &s)) return 0;
+    for (; s.iterations <= k->max_iter; s.iterations++) {
+        memcpy(a->old, a->z, n * sizeof(double));
+        memcpy(a->z, a->t, n * sizeof(double));
+        k->project(k->context, a->z);
+        for (int i = 0; i < n; i++) a->y[i] = s.rho * (a->t[i] - a->z[i]);
+        double size = norm(n, a->t);
+        if (s.f <= s.gate * size || s.iterations == 0) {
+            memcpy(z, a->z, n * sizeof(double));
+            *converged = k->done(k->context, z);
+            if (*converged) return s.iterations;
+            s.gate = s.iterations == 0 ? 1e2 * k->tol : 0.3 * s.f / size;
+        }
+        if (s.iterations > 0 && !balance(a, k, &s)) break;
+        descend(a, k, &s);
+        if (!(s.f < HUGE_VAL)) break;
+        if (s.f > worse * s.f_before) forget(&s);
+        remember(a, k, &s, a->step);
+        mix(a, k, &s, a->step);
+        memcpy(a->t, a->step, n * sizeof(double));
+    }
+    return s.iterations;
+}

@@ -1,0 +1,63 @@
+/* test_laws_ncp.c -- the NCP by every solver of it: the problems of the data folder, cold and warm. */
+#define _POSIX_C_SOURCE 200809L
+#include "contact_problems.h"
+
+/* A solver, how well it is asked to do, and what it does not manage. */
+typedef struct request {
+    tribo_solver solver;
+    double tol;
+    int nbeyond;
+    double beyond[4]; /* problems it may leave unsolved, if it says so */
+    int solved;
+} request;
+
+static bool is_beyond(const request *r, double id) {
+    for (int k = 0; k < r->nbeyond; k++)
+        if (r->beyond[k] == id) return true;
+    return false;
+}
+
+/* Cold; then from its own answer, which takes next to nothing. Status and residual must tell the truth. */
+static void solve_raw(const ti_problem *q, const tribo_contact_problem *p, void *context) {
+    request *want = context;
+    tribo_law_options law = {.law = TRIBO_LAW_NCP, .solver = want->solver, .raw = true};
+    tribo_contact_ws *ws;
+    tribo_contact_info cold, warm;
+    int n = 3 * q->nc;
+    double *lambda = calloc((size_t)n, sizeof *lambda);
+    ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &law, NULL, &ws), TRIBO_OK);
+    tribo_status status = tribo_contact_solve(ws, p, want->tol, false, lambda, NULL, &cold);
+    double r = residual(q->nc, q->G, q->g, q->mu, lambda);
+    if (!is_beyond(want, q->id))
+        ck_assert_msg(status == TRIBO_OK, "problem %g: residual %g after %d", q->id, cold.residual, cold.iterations);
+    if (status == TRIBO_OK) {
+        ck_assert_msg(r < 1.5 * want->tol, "problem %g: residual %g", q->id, r);
+        ck_assert_int_eq(tribo_contact_solve(ws, p, want->tol, true, lambda, NULL, &warm), TRIBO_OK);
+        ck_assert_msg(4 * warm.iterations <= 2 * cold.iterations + 2, "problem %g: %d cold, %d warm", q->id,
+                      cold.iterations, warm.iterations);
+        want->solved++;
+    } else {
+        ck_assert_int_eq(status, TRIBO_NOT_CONVERGED);
+        ck_assert(cold.residual > want->tol);
+    }
+    free(lambda);
+    tribo_contact_ws_free(ws);
+}
+
+START_TEST(admm_on_every_problem) {
+    for (int k = 0; k < 2; k++) {
+        request want = {TRIBO_SOLVER_ADMM, k ? 1e-9 : 1e-6, 1, {23}, 0};
+        int count = for_every_contact_problem(solve_raw, &want);
+        ck_assert_int_ge(want.solved, count - 1);
+    }
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("laws_ncp");
+    TCase *t = tcase_create("solvers");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, admm_on_every_problem);
+    suite_add_tcase(s, t);
+    return s;
+}
