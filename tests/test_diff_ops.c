@@ -356,50 +356,124 @@ DRAW_PAIR(draw_box_box, TRIBO_BOX, TRIBO_BOX)
 
 /* ---- the contact problem ---- */
 
-enum { NV = 6 };
+enum { NV = 6, NC = 4 };
 static struct {
     tribo_contact_ws *ws;
-    double M[NV * NV], J[3 * NV], vfree[NV], mu;
-} at_ncp;
+    tribo_law_options law;
+    int nc;
+    double tol, M[NV * NV], J[3 * NC * NV], vfree[NV], mu[NC];
+    char mode[NC + 1]; /* of the drawn point, "" = not known yet */
+} at_contact;
 
-static bool draw_ncp(unsigned seed) {
+/* Room for the law; a random inertia. */
+static bool draw_contact(unsigned seed, int nc, double tol, const tribo_law_options *law) {
     random_state = seed;
-    if (!at_ncp.ws && tribo_contact_ws_new(1, NV, NULL, NULL, &at_ncp.ws) != TRIBO_OK) return false;
+    if (at_contact.ws && (at_contact.nc != nc || memcmp(&at_contact.law, law, sizeof *law) != 0)) {
+        tribo_contact_ws_free(at_contact.ws);
+        at_contact.ws = NULL;
+    }
+    at_contact.law = *law, at_contact.nc = nc, at_contact.tol = tol, at_contact.mode[0] = 0;
+    if (!at_contact.ws && tribo_contact_ws_new(nc, NV, law, NULL, &at_contact.ws) != TRIBO_OK) return false;
     double L[NV * NV];
-    some(L, NV * NV, 0.4), some(at_ncp.J, 3 * NV, 1), some(at_ncp.vfree, NV, 1);
+    some(L, NV * NV, 0.4), some(at_contact.J, 3 * NV, 1), some(at_contact.vfree, NV, 1);
     for (int i = 0; i < NV; i++)
         for (int j = 0; j < NV; j++) {
-            at_ncp.M[NV * i + j] = i == j;
-            for (int k = 0; k < NV; k++) at_ncp.M[NV * i + j] += L[NV * i + k] * L[NV * j + k];
+            at_contact.M[NV * i + j] = i == j;
+            for (int k = 0; k < NV; k++) at_contact.M[NV * i + j] += L[NV * i + k] * L[NV * j + k];
         }
-    at_ncp.mu = between(0.2, 1.5);
+    for (int i = 0; i < nc; i++) at_contact.mu[i] = between(0.2, 1.5);
     return true;
 }
-/* vfree (6), mu (1), J (18), M (21) -> v (6), lambda (3); the modes are break, stick, slide */
-static int ncp_solve(const double *d, double *v, double *lambda) {
-    double M[NV * NV], J[3 * NV], vfree[NV], mu = at_ncp.mu + d[6];
-    for (int i = 0; i < NV; i++) vfree[i] = at_ncp.vfree[i] + d[i];
-    for (int i = 0; i < 3 * NV; i++) J[i] = at_ncp.J[i] + d[7 + i];
-    for (int i = 0, k = 25; i < NV; i++)
-        for (int j = 0; j <= i; j++, k++) M[NV * i + j] = M[NV * j + i] = at_ncp.M[NV * i + j] + d[k];
-    tribo_contact_problem p = {.nc = 1, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = &mu};
-    if (tribo_contact_solve(at_ncp.ws, &p, 1e-13, false, lambda, v, NULL) != TRIBO_OK) return -1;
-    double t = hypot(lambda[0], lambda[1]);
-    return lambda[2] <= 0 ? TRIBO_BREAK : t < mu * lambda[2] * (1 - 1e-9) ? TRIBO_STICK : TRIBO_SLIDE;
+/* Four corners on a face, the axes of each contact turned: more impulses than velocities. */
+static bool draw_corners(unsigned seed, double tol, const tribo_law_options *law) {
+    if (!draw_contact(seed, NC, tol, law)) return false;
+    static const double sign[NC][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+    for (int i = 0; i < NC; i++) {
+        double x = sign[i][0] * between(0.3, 0.7), y = sign[i][1] * between(0.3, 0.7), z = between(-0.6, -0.4);
+        double turn = between(-3, 3), *J = at_contact.J + 3 * NV * i;
+        double axis[3][3] = {{cos(turn), sin(turn), 0}, {-sin(turn), cos(turn), 0}, {0, 0, 1}};
+        for (int r = 0; r < 3; r++, J += NV) {
+            const double *e = axis[r];
+            const double row[NV] = {e[0], e[1], e[2], y * e[2] - z * e[1], z * e[0] - x * e[2], x * e[1] - y * e[0]};
+            memcpy(J, row, sizeof row);
+        }
+    }
+    int kind = (int)((seed >> 7) % 3); /* falls flat, slides, anything */
+    for (int k = 0; k < NV && kind < 2; k++) at_contact.vfree[k] *= k < 2 && kind == 1 ? 3 : 0.05;
+    at_contact.vfree[2] -= 1;
+    for (int i = 0; i < NC && kind == 1; i++) at_contact.mu[i] *= 0.2;
+    for (int i = 0; i < NV; i++)
+        for (int j = 0; j < NV && kind < 2; j++) at_contact.M[NV * i + j] *= i == j ? 1 : 0.1;
+    return true;
 }
-static int ncp_value(const double *d, double *out) {
-    return ncp_solve(d, out, out + NV);
+/* A letter a contact: breaks, sticks, slides. */
+static void contact_modes(const double *lambda, const double *mu, char *mode) {
+    for (int i = 0; i < at_contact.nc; i++) {
+        const double *l = lambda + 3 * i;
+        mode[i] = l[2] <= 1e-9 ? 'b' : hypot(l[0], l[1]) < mu[i] * l[2] * (1 - 1e-7) ? 't' : 'l';
+    }
+    mode[at_contact.nc] = 0;
 }
-static void ncp_vjp(const double *bar, double *d) {
-    double v[NV], lambda[3], M_bar[NV * NV] = {0}, none[OP_IN] = {0}, none_g[3] = {0};
+/* vfree (6), mu (nc), E (36) of J (1 + E), which leaves redundant rows redundant, M (21) -> v (6), lambda (3 nc); the
+ * modes are break, stick, slide; of several contacts all stick, some break, something else */
+enum { CONTACT_IN = NV + NV * NV + NV * (NV + 1) / 2 };
+static int contact_solve(const double *d, double *v, double *lambda) {
+    int nc = at_contact.nc;
+    double M[NV * NV], J[3 * NC * NV], vfree[NV], mu[NC];
+    char mode[NC + 1];
+    tribo_contact_info info;
+    for (int i = 0; i < NV; i++) vfree[i] = at_contact.vfree[i] + *d++;
+    for (int i = 0; i < nc; i++) mu[i] = at_contact.mu[i] + *d++;
+    for (int i = 0; i < 3 * nc * NV; i++) {
+        J[i] = at_contact.J[i];
+        for (int k = 0; k < NV; k++) J[i] += at_contact.J[i / NV * NV + k] * d[NV * k + i % NV];
+    }
+    d += NV * NV;
+    for (int i = 0; i < NV; i++)
+        for (int j = 0; j <= i; j++) M[NV * i + j] = M[NV * j + i] = at_contact.M[NV * i + j] + *d++;
+    tribo_contact_problem p = {.nc = nc, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = mu};
+    if (tribo_contact_solve(at_contact.ws, &p, at_contact.tol, false, lambda, v, &info) != TRIBO_OK) return -1;
+    contact_modes(lambda, mu, mode);
+    if (!at_contact.mode[0] && nc > 1 && info.margin < 0.05) return -1; /* next to a kink the solution is curved */
+    if (!at_contact.mode[0]) strcpy(at_contact.mode, mode);
+    if (strcmp(mode, at_contact.mode) != 0) return -1;
+    if (nc == 1) return mode[0] == 'b' ? TRIBO_BREAK : mode[0] == 't' ? TRIBO_STICK : TRIBO_SLIDE;
+    return strcmp(mode, "tttt") == 0 ? 0 : strchr(mode, 'b') ? 1 : 2;
+}
+static int contact_value(const double *d, double *out) {
+    return contact_solve(d, out, out + NV);
+}
+static void contact_vjp(const double *bar, double *d) {
+    int nc = at_contact.nc;
+    double v[NV], lambda[3 * NC], M_bar[NV * NV] = {0}, J_bar[3 * NC * NV] = {0};
+    double none[OP_IN] = {0}, none_g[3 * NC] = {0};
     tribo_contact_problem p = {
-        .nc = 1, .nv = NV, .M = at_ncp.M, .J = at_ncp.J, .vfree = at_ncp.vfree, .mu = &at_ncp.mu};
-    memset(d, 0, sizeof(double) * 46);
-    ck_assert_int_ge(ncp_solve(none, v, lambda), 0);
-    ck_assert_int_eq(tribo_contact_solve(at_ncp.ws, &p, 1e-13, false, lambda, v, NULL), TRIBO_OK);
-    ck_assert_int_eq(tribo_contact_vjp(at_ncp.ws, &p, bar + NV, bar, d, none_g, d + 6, M_bar, d + 7, NULL), TRIBO_OK);
-    for (int i = 0, k = 25; i < NV; i++)
-        for (int j = 0; j <= i; j++, k++) d[k] = i == j ? M_bar[NV * i + j] : M_bar[NV * i + j] + M_bar[NV * j + i];
+        .nc = nc, .nv = NV, .M = at_contact.M, .J = at_contact.J, .vfree = at_contact.vfree, .mu = at_contact.mu};
+    double *mu_bar = d + NV, *E_bar = mu_bar + nc, *to = E_bar + NV * NV;
+    memset(d, 0, sizeof(double) * (size_t)(CONTACT_IN + nc));
+    ck_assert_int_ge(contact_solve(none, v, lambda), 0);
+    ck_assert_int_eq(tribo_contact_solve(at_contact.ws, &p, at_contact.tol, false, lambda, v, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_vjp(at_contact.ws, &p, bar + NV, bar, d, none_g, mu_bar, M_bar, J_bar, NULL),
+                     TRIBO_OK);
+    for (int i = 0; i < 3 * nc * NV; i++)
+        for (int k = 0; k < NV; k++) E_bar[NV * k + i % NV] += at_contact.J[i / NV * NV + k] * J_bar[i];
+    for (int i = 0; i < NV; i++)
+        for (int j = 0; j <= i; j++) *to++ = i == j ? M_bar[NV * i + j] : M_bar[NV * i + j] + M_bar[NV * j + i];
+}
+/* One row of the table a law: `name` for one contact, name_corners for four corners. */
+#define DRAW_CONTACT(name, tol, ...)                                                                                   \
+    static bool name(unsigned seed) {                                                                                  \
+        static const tribo_law_options law = {__VA_ARGS__};                                                            \
+        return draw_contact(seed, 1, tol, &law);                                                                       \
+    }                                                                                                                  \
+    static bool name##_corners(unsigned seed) {                                                                        \
+        static const tribo_law_options law = {__VA_ARGS__};                                                            \
+        return draw_corners(seed, tol, &law);                                                                          \
+    }
+DRAW_CONTACT(draw_ncp, 1e-13, .law = TRIBO_LAW_NCP)
+static bool draw_ccp(unsigned seed) {
+    static const tribo_law_options law = {.law = TRIBO_LAW_CCP};
+    return draw_contact(seed, 1, 1e-12, &law);
 }
 
 /* ---- QP and QCQP ---- */
@@ -547,7 +621,9 @@ static const diff_op ops[] = {
     {"sphere-sphere", 18, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},
     {"sphere-box", 18, 7, 1, 3e-4, 1e-9, draw_sphere_box, pair_value, pair_jvp, pair_vjp},
     {"box-box", 18, 7, 1, 1e-3, 1e-8, draw_box_box, pair_value, pair_jvp, pair_vjp},
-    {"contact", 46, 9, 3, 1e-3, 1e-9, draw_ncp, ncp_value, NULL, ncp_vjp},
+    {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
+    {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
+    {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
@@ -561,8 +637,8 @@ END_TEST
 static void release(void) {
     tribo_model_free(at_shape.m), tribo_model_free(at_step.m);
     tribo_tape_free(at_step.tape), tribo_ws_free(at_step.ws);
-    tribo_contact_ws_free(at_ncp.ws), tribo_qcqp_ws_free(at_qp.ws);
-    at_shape.m = at_step.m = NULL, at_step.tape = NULL, at_step.ws = NULL, at_ncp.ws = NULL, at_qp.ws = NULL;
+    tribo_contact_ws_free(at_contact.ws), tribo_qcqp_ws_free(at_qp.ws);
+    at_shape.m = at_step.m = NULL, at_step.tape = NULL, at_step.ws = NULL, at_contact.ws = NULL, at_qp.ws = NULL;
 }
 
 static Suite *suite(void) {

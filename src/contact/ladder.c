@@ -239,12 +239,12 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
     memcpy(ws->v0, s->v, p->nv * sizeof(double));
     memcpy(ws->mode0, s->mode, p->nc);
-    iterate_from(ws, p, ws->v0, ws->l0);
-    memcpy(ws->mode, ws->mode0, p->nc);
-    finish(ws, p, R, &g, s);
-    if (!g.done) { /* other modes than those of the canonical solution */
+    iterate_from(ws, p, ws->v0, ws->l0); /* redundant impulses of the solver may show other modes than the limit has */
+    if (ti_contact_newton(ws, p, 2 * R, 10, 0, CLOSE)) finish(ws, p, R, &g, s);
+    if (!g.done) {
         iterate_from(ws, p, ws->v0, ws->l0);
-        if (ti_contact_newton(ws, p, 2 * R, 10, 1e-9, CLOSE)) finish(ws, p, R, &g, s);
+        memcpy(ws->mode, ws->mode0, p->nc);
+        finish(ws, p, R, &g, s);
     }
     if (!g.done) {
         iterate_from(ws, p, ws->v0, ws->l0);
