@@ -28,11 +28,13 @@ static inline tribo_mode ti_mode_public(unsigned char mode) {
     return mode < TRIBO_SLIDE ? (tribo_mode)mode : TRIBO_SLIDE;
 }
 
-/* The friction pyramid: edge directions d_k, |d_k| = reach, k = 0 .. n - 1 counterclockwise. */
+/* The friction pyramid's section at mu lambda_n = 1, a regular polygon: vertices d_k, |d_k| = reach, k = 0 .. n - 1
+ * counterclockwise; e_k the unit normal, outwards, of the edge from d_k to d_k+1. */
 enum { TI_FACETS_MAX = 64 };
 typedef struct ti_pyramid {
     int n;
-    double d[TI_FACETS_MAX][2];
+    double apothem, half; /* distance of an edge, half its length */
+    double d[TI_FACETS_MAX][2], e[TI_FACETS_MAX][2];
 } ti_pyramid;
 
 /* What a law may read of a contact beside lambda and c. */
@@ -66,6 +68,10 @@ typedef struct ti_law {
      * the impulses of the sweep before. */
     void (*local)(const ti_law_site *s, const double *free, double *lambda);
     bool own; /* F depends on s->own, or may */
+    /* How far a contact that touches is from another such mode: out[0] the room of the impulse, a share of its bound;
+     * out[1] the speed at which it slides, or by which it would turn to another way to; HUGE_VAL = none. NULL: the
+     * disk's. For the margin, docs/math.md eq. (46). */
+    void (*room)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double *out);
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;

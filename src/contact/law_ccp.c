@@ -90,4 +90,4 @@ static void local(const ti_law_site *s, const double *free, double *l) {
         l[0] = share * z.t0, l[1] = share * z.t1, l[2] = z.projected;
 }
 
-const ti_law ti_law_ccp = {mode, slope, agrees, residual, local, false};
+const ti_law ti_law_ccp = {mode, slope, agrees, residual, local, false, NULL};

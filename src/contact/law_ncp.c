@@ -144,4 +144,4 @@ static void local(const ti_law_site *s, const double *free, double *l) {
     l[0] = share * t0, l[1] = share * t1;
 }
 
-const ti_law ti_law_ncp = {mode, slope, agrees, residual, local, false};
+const ti_law ti_law_ncp = {mode, slope, agrees, residual, local, false, NULL};

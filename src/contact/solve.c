@@ -60,11 +60,13 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
 
 static void pyramid_of(const tribo_law_options *o, ti_pyramid *y) {
     const double pi = 3.14159265358979323846;
-    double reach = o->circumscribed ? 1 / cos(pi / o->facets) : 1;
+    double turn = pi / o->facets, reach = o->circumscribed ? 1 / cos(turn) : 1;
     y->n = o->facets;
+    y->apothem = reach * cos(turn), y->half = reach * sin(turn);
     for (int k = 0; k < y->n; k++) {
-        double angle = o->facet_angle + 2 * pi * k / y->n;
+        double angle = o->facet_angle + 2 * k * turn;
         y->d[k][0] = reach * cos(angle), y->d[k][1] = reach * sin(angle);
+        y->e[k][0] = cos(angle + turn), y->e[k][1] = sin(angle + turn);
     }
 }
 
@@ -169,12 +171,31 @@ static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
     memset(s->mode, TRIBO_BREAK, p->nc);
 }
 
-/* A contact at the edge of its disk that others hold in place: it slides in the limit of no compliance, at a speed in
- * proportion to it. What counts is that speed beside the compliance's own. */
-static double held_margin(const ti_contact_problem *p, const ti_contact_solution *s, int i) {
+/* Room on the disk. */
+static void disk_room(double mu, unsigned char mode, const double *l, const double *c, double *out) {
+    double bound = mu * l[2];
+    out[0] = out[1] = HUGE_VAL;
+    if (mode >= TRIBO_SLIDE)
+        out[1] = sqrt(c[0] * c[0] + c[1] * c[1]);
+    else
+        out[0] = bound > 0 ? (bound - sqrt(l[0] * l[0] + l[1] * l[1])) / bound : 0;
+}
+
+static void room_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode, const double *l,
+                    const double *c, double *out) {
+    ti_law_site site = ti_contact_site(ws, p, i);
+    if (ws->law->room)
+        ws->law->room(&site, mode, l, c, out);
+    else
+        disk_room(p->mu[i], mode, l, c, out);
+}
+
+/* A contact at the bound of its friction that others hold in place: it slides in the limit of no compliance, at a speed
+ * in proportion to it. What counts is that speed beside the compliance's own. */
+static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int i) {
     const ti_contact_point *q = &s->point[0];
     const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
-    double give = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]};
+    double give = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]}, room[2];
     for (int side = 0; side < 2; side++) {
         int k = side ? p->b[i] : p->a[i];
         if (k < 0) continue;
@@ -182,8 +203,9 @@ static double held_margin(const ti_contact_problem *p, const ti_contact_solution
         for (int r = 0; r < 3; r++, J += p->width[k])
             for (int j = 0; j < p->width[k] && r < 2; j++) c[r] += J[j] * v[j];
     }
-    double speed = sqrt(c[0] * c[0] + c[1] * c[1]), own = give * sqrt(l[0] * l[0] + l[1] * l[1]);
-    return speed > 0 ? speed / (speed + own) : 0;
+    room_of(ws, p, i, s->mode[i], l, c, room);
+    double own = give * sqrt(l[0] * l[0] + l[1] * l[1]);
+    return room[1] > 0 ? room[1] / (room[1] + own) : 0;
 }
 
 /* Margins, docs/math.md eq. (46): how far each contact is from another mode, dimensionless. */
@@ -192,19 +214,17 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
     double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
     for (int i = 0; i < p->nc; i++) sl = ti_max(sl, fabs(s->lambda[3 * i + 2]));
     if (sl == 0) sl = 1;
-    ti_system_jv(&ws->sys, p, s->v, true, ws->c);
+    ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
     info->margin = HUGE_VAL, info->ndegenerate = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
-        double m;
-        if (s->mode[i] == TRIBO_BREAK)
-            m = fabs(c[2]) / sc;
-        else {
-            double lt = sqrt(l[0] * l[0] + l[1] * l[1]), ct = sqrt(c[0] * c[0] + c[1] * c[1]), bound = p->mu[i] * l[2];
-            if (s->mode[i] >= TRIBO_SLIDE && ct < 1e-9 * sc) ct = sc * held_margin(p, s, i);
-            double t = s->mode[i] >= TRIBO_SLIDE ? ct / sc : (bound > 0 ? (bound - lt) / bound : 0);
-            m = l[2] / sl;
-            if (p->mu[i] > 0 && t < m) m = t;
+        double m = s->mode[i] == TRIBO_BREAK ? fabs(c[2]) / sc : l[2] / sl;
+        if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
+            double room[2];
+            room_of(ws, p, i, s->mode[i], l, c, room);
+            if (room[1] < 1e-9 * sc) room[1] = sc * held_margin(ws, p, s, i);
+            double t = room[0] < room[1] / sc ? room[0] : room[1] / sc;
+            if (t < m) m = t;
         }
         if (!(m >= 1e-9)) info->ndegenerate++;
         if (m < info->margin) info->margin = m;

@@ -1,0 +1,214 @@
+/* law_lcp.c -- the friction pyramid at one contact: Signorini, and the impulse across in a regular polygon.
+ *
+ * With z = lambda - rho c, the impulse across is the point of mu z_n P nearest to z_t. Where it lies on an edge, the
+ * velocity along the edge is zero; at a vertex the impulse is known. docs/math.md eq. (90), (91).
+ */
+#include "contact/law.h"
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- the polygon */
+
+static double cross(const double *a, const double *b) {
+    return a[0] * b[1] - a[1] * b[0];
+}
+
+/* The k for which t is between vertices k and k + 1, by bisection: each first half is no wider than a half plane. */
+static int sector(const ti_pyramid *y, const double *t) {
+    int low = 0, high = y->n;
+    while (high - low > 1) {
+        int mid = (low + high) / 2;
+        if (cross(y->d[low], t) >= 0 && cross(y->d[mid], t) < 0)
+            high = mid;
+        else
+            low = mid;
+    }
+    return low;
+}
+
+static int vertex_of(const ti_pyramid *y, int k, double along) {
+    if (along < 0) return k;
+    return k + 1 < y->n ? k + 1 : 0;
+}
+
+/* Across edge k, outwards, and along it, counterclockwise. */
+static inline double across(const ti_pyramid *y, int k, const double *t) {
+    return y->e[k][0] * t[0] + y->e[k][1] * t[1];
+}
+static inline double along(const ti_pyramid *y, int k, const double *t) {
+    return y->e[k][0] * t[1] - y->e[k][1] * t[0];
+}
+
+/* Distance of lambda to the cone over the polygon. The polygon is its own mirror image, so the nearest point is in the
+ * same sector, where there is one facet and half of it. docs/math.md eq. (92). */
+static double cone_distance(const ti_pyramid *y, double mu, const double *l) {
+    int k = sector(y, l);
+    double x = across(y, k, l), s = fabs(along(y, k, l)), n = l[2], a = mu * y->apothem, h = mu * y->half;
+    if (n >= 0 && x <= a * n) return 0;
+    double step = (x - a * n) / (1 + a * a), foot = x - step, up = n + step * a;
+    if (up >= 0 && foot >= 0 && s <= h * up) return step * sqrt(1 + a * a);
+    double t = (a * x + h * s + n) / (a * a + h * h + 1); /* along the pyramid's edge */
+    if (t < 0) t = 0;
+    double dx = x - t * a, ds = s - t * h, dn = n - t;
+    return sqrt(dx * dx + ds * ds + dn * dn);
+}
+
+/* ---------------------------------------------------------------- the law */
+
+/* Where an impulse is sent, z = lambda - rho c, and mu z_n. */
+typedef struct reach {
+    double t[2], n, size;
+} reach;
+
+static inline reach reach_of(const ti_law_site *s, const double *l, const double *c) {
+    double rt = s->scale->rho_t;
+    reach z = {{l[0] - rt * c[0], l[1] - rt * c[1]}, l[2] - s->scale->rho_n * c[2], 0};
+    z.size = s->mu * (z.n > 0 ? z.n : 0);
+    return z;
+}
+
+static unsigned char mode(const ti_law_site *s, const double *l, const double *c) {
+    const ti_pyramid *y = s->pyramid;
+    reach z = reach_of(s, l, c);
+    if (!(z.n > 0)) return TRIBO_BREAK;
+    int k = s->mu > 0 ? sector(y, z.t) : 0;
+    if (s->mu > 0 && across(y, k, z.t) <= y->apothem * z.size) return TRIBO_STICK;
+    double side = along(y, k, z.t);
+    if (s->mu > 0 && fabs(side) <= y->half * z.size) return (unsigned char)(TRIBO_SLIDE + k);
+    return (unsigned char)(TRIBO_SLIDE + y->n + vertex_of(y, k, side));
+}
+
+static void slope_at_edge(const ti_law_site *s, int k, const reach *z, const double *l, const double *c,
+                          ti_law_slope *out) {
+    const double *e = s->pyramid->e[k], a = s->pyramid->apothem, rt = s->scale->rho_t, rn = s->scale->rho_n;
+    double gap = e[0] * l[0] + e[1] * l[1] - a * z->size, drift = rt * (e[0] * c[1] - e[1] * c[0]);
+    out->F[0] = gap * e[0] - drift * e[1], out->F[1] = gap * e[1] + drift * e[0];
+    for (int r = 0; r < 2; r++) {
+        for (int q = 0; q < 2; q++) out->l[3 * r + q] = e[r] * e[q], out->c[3 * r + q] = rt * ((r == q) - e[r] * e[q]);
+        out->l[3 * r + 2] = -s->mu * a * e[r], out->c[3 * r + 2] = s->mu * a * rn * e[r];
+        out->mu[r] = -a * e[r] * z->n;
+    }
+}
+
+static void slope_at_vertex(const ti_law_site *s, int k, const reach *z, const double *l, ti_law_slope *out) {
+    const double *d = s->pyramid->d[k];
+    for (int r = 0; r < 2; r++) {
+        out->F[r] = l[r] - z->size * d[r], out->l[4 * r] = 1;
+        out->l[3 * r + 2] = -s->mu * d[r], out->c[3 * r + 2] = s->mu * s->scale->rho_n * d[r];
+        out->mu[r] = -d[r] * z->n;
+    }
+}
+
+static void slope(const ti_law_site *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
+    reach z = reach_of(s, l, c);
+    double rn = s->scale->rho_n, rt = s->scale->rho_t;
+    memset(out, 0, sizeof *out);
+    if (mode == TRIBO_BREAK) {
+        memcpy(out->F, l, sizeof out->F);
+        out->l[0] = out->l[4] = out->l[8] = 1;
+        return;
+    }
+    out->F[2] = rn * c[2], out->c[8] = rn;
+    if (mode == TRIBO_STICK) {
+        out->F[0] = rt * c[0], out->F[1] = rt * c[1];
+        out->c[0] = out->c[4] = rt;
+        return;
+    }
+    /* linear in the impulse, also where z_n is below zero: Newton returns from there */
+    z.size = s->mu * z.n;
+    int k = mode - TRIBO_SLIDE;
+    if (k < s->pyramid->n)
+        slope_at_edge(s, k, &z, l, c, out);
+    else
+        slope_at_vertex(s, k - s->pyramid->n, &z, l, out);
+}
+
+/* In a way of sliding the impulse is where it should be, and the velocity decides. Among redundant contacts that is of
+ * the size of the small compliance, far below the rounding of an impulse. */
+static bool slides(const ti_law_site *s, int k, const double *l, const double *c, double slack, double speed) {
+    const ti_pyramid *y = s->pyramid;
+    if (k < y->n) return across(y, k, c) <= speed && fabs(along(y, k, l)) <= s->mu * y->half * l[2] + slack;
+    k -= y->n; /* the end of edge k - 1, the start of edge k; without friction the one vertex there is */
+    return !(s->mu > 0) || (along(y, (k > 0 ? k : y->n) - 1, c) <= speed && along(y, k, c) >= -speed);
+}
+
+static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double slack) {
+    const ti_pyramid *y = s->pyramid;
+    reach z = reach_of(s, l, c);
+    if (mode == TRIBO_BREAK) return z.n <= slack;
+    if (!(z.n >= -slack)) return false;
+    if (mode == TRIBO_STICK) return across(y, sector(y, z.t), z.t) <= y->apothem * z.size + slack;
+    return slides(s, mode - TRIBO_SLIDE, l, c, slack, 1e-3 * slack * s->scale->g_t);
+}
+
+/* docs/math.md eq. (92): the last is the power that the impulse could still take, and that of the normal. */
+static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
+    const ti_pyramid *y = s->pyramid;
+    double against[2] = {-c[0], -c[1]};
+    int k = sector(y, against);
+    double best = y->apothem * across(y, k, against) + y->half * fabs(along(y, k, against));
+    out[0] = cone_distance(y, s->mu, l);
+    out[1] = c[2] < 0 ? -c[2] : 0;
+    out[2] = fabs(l[2] * c[2]) + fabs(l[0] * c[0] + l[1] * c[1] + s->mu * l[2] * best);
+}
+
+/* ---------------------------------------------------------------- one contact */
+
+/* The least of t'Gt/2 + b't in `size` times the polygon, from t, where it is without the polygon. Edge by edge, along
+ * which it falls: an edge that t is beyond, whose least is inside it, holds the answer; otherwise a vertex that falls
+ * to neither side. */
+static void least_in_polygon(const ti_pyramid *y, double size, const double *G, const double *b, double *t) {
+    int k = sector(y, t), side = 0;
+    double a = size * y->apothem, h = size * y->half;
+    if (across(y, k, t) <= a) return;
+    for (int walked = 0; walked < y->n; walked++) {
+        const double *e = y->e[k], s[2] = {-e[1], e[0]};
+        double sG[2] = {s[0] * G[0] + s[1] * G[3], s[0] * G[1] + s[1] * G[4]};
+        double pull = s[0] * b[0] + s[1] * b[1] + a * (sG[0] * e[0] + sG[1] * e[1]);
+        double u = -pull / (sG[0] * s[0] + sG[1] * s[1]);
+        int turn = u > h ? 1 : u < -h ? -1 : 0;
+        if (turn * side < 0) turn = 0; /* back where it came from: their common vertex */
+        u = u > h ? h : u < -h ? -h : u;
+        t[0] = a * e[0] + u * s[0], t[1] = a * e[1] + u * s[1];
+        if (turn == 0) return;
+        side = turn, k += turn;
+        k = k < 0 ? y->n - 1 : k == y->n ? 0 : k;
+    }
+}
+
+/* Gauss-Seidel on the two parts, each solved exactly: the normal, then the polygon that it leaves. */
+static void local(const ti_law_site *s, const double *free, double *l) {
+    const double *G = s->own;
+    double n = -(free[2] + G[6] * l[0] + G[7] * l[1]) / G[8];
+    l[2] = n > 0 ? n : 0;
+    if (!(s->mu * l[2] > 0)) {
+        l[0] = l[1] = 0;
+        return;
+    }
+    double b[2] = {free[0] + G[2] * l[2], free[1] + G[5] * l[2]}, det = 1 / (G[0] * G[4] - G[1] * G[3]);
+    l[0] = det * (G[1] * b[1] - G[4] * b[0]), l[1] = det * (G[3] * b[0] - G[0] * b[1]);
+    least_in_polygon(s->pyramid, s->mu * l[2], G, b, l);
+}
+
+/* ---------------------------------------------------------------- its margin */
+
+/* docs/math.md eq. (93) */
+static void room(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double *out) {
+    const ti_pyramid *y = s->pyramid;
+    double a = s->mu * l[2] * y->apothem, h = s->mu * l[2] * y->half;
+    out[0] = out[1] = HUGE_VAL;
+    if (mode == TRIBO_STICK) {
+        out[0] = a > 0 ? (a - across(y, sector(y, l), l)) / a : 0;
+        return;
+    }
+    int k = mode - TRIBO_SLIDE;
+    if (k < y->n) {
+        out[0] = h > 0 ? (h - fabs(along(y, k, l))) / h : 0, out[1] = -across(y, k, c);
+        return;
+    }
+    k -= y->n;
+    double after = along(y, k, c), before = -along(y, (k > 0 ? k : y->n) - 1, c);
+    out[1] = after < before ? after : before;
+}
+
+const ti_law ti_law_lcp = {mode, slope, agrees, residual, local, false, room};

@@ -1,0 +1,213 @@
+/* test_laws_lcp.c -- the friction pyramid: one contact by itself, closed forms, the limit of many facets. */
+#include "contact/law.h"
+#include "test_main.h"
+#include <math.h>
+#include <string.h>
+#include <tribo/contact.h>
+
+static const double pi = 3.14159265358979323846;
+
+static double random_in(uint64_t *seed) { /* (-1, 1) */
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
+}
+
+/* ---------------------------------------------------------------- one contact by itself */
+
+static ti_pyramid pyramid_of(int n, double angle, double reach) {
+    ti_pyramid y = {.n = n, .apothem = reach * cos(pi / n), .half = reach * sin(pi / n)};
+    for (int k = 0; k < n; k++) {
+        double at = angle + 2 * pi * k / n;
+        y.d[k][0] = reach * cos(at), y.d[k][1] = reach * sin(at);
+        y.e[k][0] = cos(at + pi / n), y.e[k][1] = sin(at + pi / n);
+    }
+    return y;
+}
+
+/* The least distance of l to the facets, spanned each by (mu d_k, 1) and (mu d_k+1, 1), and to nothing if inside. */
+static double distance_by_facets(const ti_pyramid *y, double mu, const double *l) {
+    double least = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
+    bool inside = l[2] >= 0;
+    for (int k = 0; k < y->n; k++) {
+        const double *a = y->d[k], *b = y->d[(k + 1) % y->n], *e = y->e[k];
+        double A[3] = {mu * a[0], mu * a[1], 1}, B[3] = {mu * b[0], mu * b[1], 1};
+        if (e[0] * l[0] + e[1] * l[1] > mu * y->apothem * l[2]) inside = false;
+        double AA = 0, AB = 0, BB = 0, Al = 0, Bl = 0;
+        for (int r = 0; r < 3; r++)
+            AA += A[r] * A[r], AB += A[r] * B[r], BB += B[r] * B[r], Al += A[r] * l[r], Bl += B[r] * l[r];
+        double det = AA * BB - AB * AB, u = (BB * Al - AB * Bl) / det, w = (AA * Bl - AB * Al) / det;
+        if (u < 0 || w < 0 || !(det > 0)) u = fmax(0, Al / AA), w = 0; /* its sides are the next facet's too */
+        double sum = 0;
+        for (int r = 0; r < 3; r++) sum += pow(l[r] - u * A[r] - w * B[r], 2);
+        least = fmin(least, sqrt(sum));
+    }
+    return inside ? 0 : least;
+}
+
+START_TEST(the_distance_to_the_pyramid) {
+    uint64_t seed = 1;
+    const ti_law_scale unit = {1, 1, 1, 1};
+    int apart = 0;
+    for (int k = 0; k < 4000; k++) {
+        ti_pyramid y = pyramid_of(4 + k % 13, 3 * random_in(&seed), k % 2 ? 1 : 1.3);
+        double l[3] = {random_in(&seed), random_in(&seed), random_in(&seed)}, c[3] = {0, 0, 0}, out[3];
+        double mu = k % 7 ? 1 + random_in(&seed) : 0;
+        ti_law_site s = {.mu = mu, .scale = &unit, .pyramid = &y};
+        ti_law_lcp.residual(&s, l, c, out);
+        double expect = distance_by_facets(&y, mu, l);
+        ck_assert_msg(fabs(out[0] - expect) < 1e-12, "mu %g, (%g %g %g): %g, not %g", mu, l[0], l[1], l[2], out[0],
+                      expect);
+        apart += expect > 0;
+    }
+    ck_assert_int_gt(apart, 1000);
+}
+END_TEST
+
+/* A contact's own solution meets the law, whichever part of the polygon it is in. */
+START_TEST(one_contact_by_itself) {
+    uint64_t seed = 2;
+    int met[2 + 2 * 16] = {0};
+    for (int k = 0; k < 4000; k++) {
+        ti_pyramid y = pyramid_of(4 + k % 13, 3 * random_in(&seed), k % 2 ? 1 : 1.3);
+        double L[9], G[9], free[3], l[3] = {0, 0, 0}, before[3], c[3], out[3], change = 1;
+        for (int r = 0; r < 9; r++) L[r] = random_in(&seed);
+        for (int r = 0; r < 3; r++)
+            for (int q = 0; q < 3; q++) {
+                G[3 * r + q] = r == q ? 0.2 : 0;
+                for (int j = 0; j < 3; j++) G[3 * r + q] += L[3 * r + j] * L[3 * q + j];
+            }
+        for (int r = 0; r < 3; r++) free[r] = random_in(&seed);
+        ti_law_scale scale = {1 / G[8], 1 / G[0], G[8], G[0]};
+        ti_law_site s = {.mu = k % 7 ? 0.2 * (1 + random_in(&seed)) : 0, .scale = &scale, .own = G, .pyramid = &y};
+        for (int it = 0; it < 2000 && change > 1e-15; it++) {
+            memcpy(before, l, sizeof l);
+            ti_law_lcp.local(&s, free, l);
+            change = fabs(l[0] - before[0]) + fabs(l[1] - before[1]) + fabs(l[2] - before[2]);
+        }
+        for (int r = 0; r < 3; r++) c[r] = free[r] + G[3 * r] * l[0] + G[3 * r + 1] * l[1] + G[3 * r + 2] * l[2];
+        ti_law_lcp.residual(&s, l, c, out);
+        ck_assert_msg(out[0] < 1e-13 && out[1] < 1e-13 && out[2] < 1e-13, "%g %g %g", out[0], out[1], out[2]);
+        unsigned char mode = ti_law_lcp.mode(&s, l, c);
+        ti_law_slope slope;
+        ti_law_lcp.slope(&s, mode, l, c, &slope);
+        ck_assert(ti_law_lcp.agrees(&s, mode, l, c, 1e-12));
+        for (int r = 0; r < 3; r++) ck_assert_double_lt(fabs(slope.F[r]), 1e-12);
+        met[mode < 2 ? mode : mode < 2 + y.n ? 2 : 3]++;
+    }
+    for (int m = 0; m < 4; m++) ck_assert_msg(met[m] > 20, "mode %d: %d times", m, met[m]);
+}
+END_TEST
+
+/* The slope of every mode is that of F. */
+START_TEST(the_slope_of_the_law) {
+    uint64_t seed = 3;
+    ti_pyramid y = pyramid_of(5, 0.3, 1);
+    for (int mode = 0; mode < 2 + 2 * 5; mode++) {
+        ti_law_scale scale = {0.7, 0.4, 1 / 0.7, 1 / 0.4};
+        ti_law_site s = {.mu = 0.6, .scale = &scale, .pyramid = &y};
+        double x[7];
+        for (int k = 0; k < 6; k++) x[k] = random_in(&seed);
+        x[6] = s.mu;
+        ti_law_slope at, plus, minus;
+        ti_law_lcp.slope(&s, (unsigned char)mode, x, x + 3, &at);
+        for (int k = 0; k < 7; k++) {
+            double keep = x[k], h = 1e-3;
+            x[k] = keep + h, s.mu = x[6], ti_law_lcp.slope(&s, (unsigned char)mode, x, x + 3, &plus);
+            x[k] = keep - h, s.mu = x[6], ti_law_lcp.slope(&s, (unsigned char)mode, x, x + 3, &minus);
+            x[k] = keep, s.mu = x[6];
+            for (int r = 0; r < 3; r++) {
+                double exact = k == 6 ? at.mu[r] : k < 3 ? at.l[3 * r + k] : at.c[3 * r + k - 3];
+                ck_assert_double_eq_tol((plus.F[r] - minus.F[r]) / (2 * h), exact, 1e-11);
+            }
+        }
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- a point mass */
+
+typedef struct landing {
+    double lambda[3], v[3];
+    tribo_contact_info info;
+} landing;
+
+/* A mass of 2 kg at `speed` along `angle`, that a step's weight of 0.1 m/s pushes on the ground; friction 0.5. */
+static landing slide(const tribo_law_options *o, double speed, double angle) {
+    landing x;
+    memset(&x, 0, sizeof x);
+    const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu = 0.5;
+    const double vfree[3] = {speed * cos(angle), speed * sin(angle), -0.1};
+    tribo_contact_problem p = {.nc = 1, .nv = 3, .M = M, .J = J, .vfree = vfree, .mu = &mu};
+    tribo_contact_ws *ws;
+    ck_assert_int_eq(tribo_contact_ws_new(1, 3, o, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 1e-12, false, x.lambda, x.v, &x.info), TRIBO_OK);
+    tribo_contact_ws_free(ws);
+    return x;
+}
+
+static void ck_slide(landing x, double l0, double l1) {
+    ck_assert_double_eq_tol(x.lambda[0], l0, 1e-13);
+    ck_assert_double_eq_tol(x.lambda[1], l1, 1e-13);
+    ck_assert_double_eq_tol(x.lambda[2], 0.2, 1e-13);
+}
+
+/* Friction is at the vertex nearest to the way back, whatever the angle between them. */
+START_TEST(a_slide_is_pulled_off_its_line) {
+    tribo_law_options o = {.law = TRIBO_LAW_LCP};
+    for (int k = 0; k < 64; k++) {
+        double angle = 2 * pi * (k + 0.3) / 64, back = angle + pi;
+        double vertex = floor(back / (pi / 2) + 0.5) * (pi / 2); /* inscribed, at the axes */
+        o.circumscribed = false, o.facet_angle = 0;
+        landing x = slide(&o, 10, angle);
+        ck_slide(x, 0.1 * cos(vertex), 0.1 * sin(vertex));
+        ck_assert_double_gt(fabs(x.v[0] * sin(angle) - x.v[1] * cos(angle)), 1e-4);
+        vertex = (floor(back / (pi / 2)) + 0.5) * (pi / 2); /* circumscribed, at the diagonals */
+        o.circumscribed = true, o.facet_angle = pi / 4;
+        x = slide(&o, 10, angle);
+        ck_slide(x, sqrt(2) * 0.1 * cos(vertex), sqrt(2) * 0.1 * sin(vertex));
+    }
+}
+END_TEST
+
+/* Along an edge's normal the other direction sticks; below the threshold of both, all does. */
+START_TEST(a_slide_along_an_axis) {
+    tribo_law_options o = {.law = TRIBO_LAW_LCP, .facet_angle = pi / 4};
+    double edge = 0.1 * cos(pi / 4);
+    landing x = slide(&o, 1, 0.01); /* 2 kg * 0.01 m/s across is less than half an edge */
+    ck_slide(x, -edge, -2 * sin(0.01));
+    ck_assert_double_eq_tol(x.v[1], 0, 1e-13);
+    ck_assert_double_eq_tol(x.info.margin, (edge - 2 * sin(0.01)) / edge, 1e-12);
+    x = slide(&o, 0.02, 1);
+    ck_slide(x, -0.04 * cos(1), -0.04 * sin(1));
+    ck_assert_double_eq_tol(x.info.margin, (edge - 0.04 * sin(1)) / edge, 1e-12);
+    x = slide(&o, 1, 0.3); /* a vertex: as far as the velocity is from an edge's normal */
+    ck_slide(x, -edge, -edge);
+    ck_assert_double_eq_tol(x.info.margin, (sin(0.3) - edge / 2) / cos(0.3), 1e-12);
+}
+END_TEST
+
+/* The worst direction of a pyramid within the cone is across an edge, of one around it along a vertex: both err by the
+ * square of the angle between. */
+START_TEST(many_facets_are_the_cone) {
+    for (int n = 4; n <= 64; n++) {
+        tribo_law_options o = {.law = TRIBO_LAW_LCP, .facets = n, .facet_angle = 0.2345 + pi + pi / n};
+        double force = 0.1 * cos(pi / n);
+        ck_slide(slide(&o, 1, 0.2345), -force * cos(0.2345), -force * sin(0.2345));
+        o.circumscribed = true, o.facet_angle = 0.2345 + pi, force = 0.1 / cos(pi / n);
+        ck_slide(slide(&o, 1, 0.2345), -force * cos(0.2345), -force * sin(0.2345));
+    }
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("laws_lcp");
+    TCase *c = tcase_create("pyramid");
+    suite_add_tcase(s, c);
+    tcase_add_test(c, the_distance_to_the_pyramid);
+    tcase_add_test(c, one_contact_by_itself);
+    tcase_add_test(c, the_slope_of_the_law);
+    tcase_add_test(c, a_slide_is_pulled_off_its_line);
+    tcase_add_test(c, a_slide_along_an_axis);
+    tcase_add_test(c, many_facets_are_the_cone);
+    return s;
+}
