@@ -406,16 +406,30 @@ static bool draw_corners(unsigned seed, double tol, const tribo_law_options *law
         for (int j = 0; j < NV && kind < 2; j++) at_contact.M[NV * i + j] *= i == j ? 1 : 0.1;
     return true;
 }
-/* A letter a contact: breaks, sticks, slides. */
+/* Sticks, on an edge of the pyramid, or at a vertex. */
+static char pyramid_mode(const double *l, double mu) {
+    const tribo_law_options *o = &at_contact.law;
+    double half = 3.14159265358979323846 / o->facets, inner = o->circumscribed ? 1 : cos(half), best = 0, second = 0;
+    for (int k = 0; k < o->facets; k++) {
+        double at = o->facet_angle + (2 * k + 1) * half, x = (l[0] * cos(at) + l[1] * sin(at)) / (mu * l[2] * inner);
+        if (x > best)
+            second = best, best = x;
+        else
+            second = fmax(second, x);
+    }
+    return best < 1 - 1e-7 ? 't' : second < 1 - 1e-7 ? 'l' : 'v';
+}
+/* A letter a contact: breaks, sticks, slides; slides at a vertex. */
 static void contact_modes(const double *lambda, const double *mu, char *mode) {
     for (int i = 0; i < at_contact.nc; i++) {
         const double *l = lambda + 3 * i;
         mode[i] = l[2] <= 1e-9 ? 'b' : hypot(l[0], l[1]) < mu[i] * l[2] * (1 - 1e-7) ? 't' : 'l';
+        if (at_contact.law.law == TRIBO_LAW_LCP && mode[i] != 'b') mode[i] = pyramid_mode(l, mu[i]);
     }
     mode[at_contact.nc] = 0;
 }
 /* vfree (6), mu (nc), E (36) of J (1 + E), which leaves redundant rows redundant, M (21) -> v (6), lambda (3 nc); the
- * modes are break, stick, slide; of several contacts all stick, some break, something else */
+ * modes are break, stick, slide, slide at a vertex; of several contacts all stick, some break, something else */
 enum { CONTACT_IN = NV + NV * NV + NV * (NV + 1) / 2 };
 static int contact_solve(const double *d, double *v, double *lambda) {
     int nc = at_contact.nc;
@@ -437,7 +451,7 @@ static int contact_solve(const double *d, double *v, double *lambda) {
     if (!at_contact.mode[0] && nc > 1 && info.margin < 0.05) return -1; /* next to a kink the solution is curved */
     if (!at_contact.mode[0]) strcpy(at_contact.mode, mode);
     if (strcmp(mode, at_contact.mode) != 0) return -1;
-    if (nc == 1) return mode[0] == 'b' ? TRIBO_BREAK : mode[0] == 't' ? TRIBO_STICK : TRIBO_SLIDE;
+    if (nc == 1) return mode[0] == 'b' ? TRIBO_BREAK : mode[0] == 't' ? TRIBO_STICK : mode[0] == 'l' ? TRIBO_SLIDE : 3;
     return strcmp(mode, "tttt") == 0 ? 0 : strchr(mode, 'b') ? 1 : 2;
 }
 static int contact_value(const double *d, double *out) {
@@ -475,6 +489,9 @@ static bool draw_ccp(unsigned seed) {
     static const tribo_law_options law = {.law = TRIBO_LAW_CCP};
     return draw_contact(seed, 1, 1e-12, &law);
 }
+
+DRAW_CONTACT(draw_lcp, 1e-12, .law = TRIBO_LAW_LCP, .facets = 4, .facet_angle = 0.3)
+DRAW_CONTACT(draw_lcp_wide, 1e-12, .law = TRIBO_LAW_LCP, .facets = 7, .facet_angle = 1, .circumscribed = true)
 
 /* ---- QP and QCQP ---- */
 
@@ -624,6 +641,11 @@ static const diff_op ops[] = {
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},
+    /* along an edge that is no axis the compliance is 1e-8: its inverse leaves that much across */
+    {"lcp", CONTACT_IN + 1, 9, 4, 1e-3, 1e-8, draw_lcp, contact_value, NULL, contact_vjp},
+    {"lcp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_lcp_corners, contact_value, NULL, contact_vjp},
+    {"lcp wide", CONTACT_IN + 1, 9, 4, 1e-3, 1e-8, draw_lcp_wide, contact_value, NULL, contact_vjp},
+    {"lcp wide corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_lcp_wide_corners, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},

@@ -78,16 +78,14 @@ static unsigned char mode(const ti_law_site *s, const double *l, const double *c
     return (unsigned char)(TRIBO_SLIDE + y->n + vertex_of(y, k, side));
 }
 
+/* The row across and the row along, apart: a small compliance counts in one of them alone. */
 static void slope_at_edge(const ti_law_site *s, int k, const reach *z, const double *l, const double *c,
                           ti_law_slope *out) {
-    const double *e = s->pyramid->e[k], a = s->pyramid->apothem, rt = s->scale->rho_t, rn = s->scale->rho_n;
-    double gap = e[0] * l[0] + e[1] * l[1] - a * z->size, drift = rt * (e[0] * c[1] - e[1] * c[0]);
-    out->F[0] = gap * e[0] - drift * e[1], out->F[1] = gap * e[1] + drift * e[0];
-    for (int r = 0; r < 2; r++) {
-        for (int q = 0; q < 2; q++) out->l[3 * r + q] = e[r] * e[q], out->c[3 * r + q] = rt * ((r == q) - e[r] * e[q]);
-        out->l[3 * r + 2] = -s->mu * a * e[r], out->c[3 * r + 2] = s->mu * a * rn * e[r];
-        out->mu[r] = -a * e[r] * z->n;
-    }
+    const double *e = s->pyramid->e[k], a = s->pyramid->apothem, rt = s->scale->rho_t;
+    out->F[0] = e[0] * l[0] + e[1] * l[1] - a * z->size, out->F[1] = rt * (e[0] * c[1] - e[1] * c[0]);
+    out->l[0] = e[0], out->l[1] = e[1], out->l[2] = -s->mu * a;
+    out->c[2] = s->mu * a * s->scale->rho_n, out->c[3] = -rt * e[1], out->c[4] = rt * e[0];
+    out->mu[0] = -a * z->n;
 }
 
 static void slope_at_vertex(const ti_law_site *s, int k, const reach *z, const double *l, ti_law_slope *out) {
