@@ -393,7 +393,7 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
 
 tribo_status tribo_contact_measure(tribo_contact_ws *ws, const tribo_contact_problem *p, tribo_measures *measures) {
     if (!measures || check(ws, p) || ws->form == FORM_NONE || ws->nc != p->nc || ws->nv != p->nv) return TRIBO_E_ARG;
-    return ti_contact_measures(ws->contact, &ws->block, &ws->sol, measures);
+    return ti_contact_measures(ws->contact, &ws->block, &ws->sol, true, measures);
 }
 
 /* ---------------------------------------------------------------- reverse */

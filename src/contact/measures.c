@@ -2,11 +2,12 @@
 #include "contact/workspace.h"
 #include <math.h>
 
-/* Energy that the impulses took from the free motion, and what of it went in slip. */
-static void energies(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, tribo_measures *m) {
+/* Energy that the impulses took from the free motion, and what of it went in slip; ref counts if `whole`. */
+static void energies(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, bool whole,
+                     tribo_measures *m) {
     m->dissipation = m->friction_loss = m->lift = 0;
-    ti_system_jv(&ws->sys, p, p->vfree, false, ws->lt);
-    ti_system_jv(&ws->sys, p, s->v, false, ws->c);
+    ti_system_jv(&ws->sys, p, p->vfree, whole, ws->lt);
+    ti_system_jv(&ws->sys, p, s->v, whole, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i, *g = ws->lt + 3 * i;
         for (int r = 0; r < 3; r++) m->dissipation -= 0.5 * l[r] * (c[r] + g[r]);
@@ -45,7 +46,7 @@ static double internal_part(ti_contact_ws *ws, const ti_contact_problem *p, cons
 }
 
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s,
-                                 tribo_measures *m) {
+                                 bool whole, tribo_measures *m) {
     ti_contact_problem p;
     double size = 0;
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
@@ -54,7 +55,7 @@ tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *ha
     *m = (tribo_measures){0};
     ti_contact_residual(ws, &p, ws->law, s->v, s->lambda, &m->law);
     ti_contact_residual(ws, hard, &ti_law_ncp, s->v, s->lambda, &m->ncp);
-    energies(ws, &p, s, m);
+    energies(ws, &p, s, whole, m);
     for (int k = 0; k < 3 * p.nc; k++) size += s->lambda[k] * s->lambda[k];
     m->internal = internal_part(ws, &p, s->lambda);
     m->internal_share = size > 0 ? m->internal / sqrt(size) : 0;

@@ -94,8 +94,9 @@ const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_conta
 /* ti_delassus_vjp() with what ws holds of G: J_bar and M_bar, laid out as the problem's J and M, += . */
 void ti_contact_entangled_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
                               double *M_bar);
-/* Measures of a solution. TRIBO_E_NONFINITE. measures.c. */
+/* Measures of a solution. whole: ref is velocity too, and not only what a step asks for; energies count it then.
+ * TRIBO_E_NONFINITE. measures.c. */
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
-                                 tribo_measures *m);
+                                 bool whole, tribo_measures *m);
 
 #endif

@@ -11,7 +11,7 @@ static tribo_status add_island(tribo_ws *ws, const ti_frame *f, int k, tribo_mea
     tribo_measures one;
     ti_contact_problem problem = ti_step_island(ws, f, k);
     ti_contact_solution s = ti_frame_solution(f, k);
-    tribo_status status = ti_contact_measures(ws->contact, &problem, &s, &one);
+    tribo_status status = ti_contact_measures(ws->contact, &problem, &s, false, &one);
     if (status < 0) return status;
     worst_residuals(&all->law, &one.law), worst_residuals(&all->ncp, &one.ncp);
     all->dissipation += one.dissipation, all->friction_loss += one.friction_loss;
