@@ -27,6 +27,13 @@ const ti_solver *ti_solver_find(tribo_law law, tribo_solver solver);
 /* The algorithms, each in the file of its name. */
 void ti_sweep_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
 void ti_sweep_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+/* Sweeps with another local solution than that of the law which the answer is to meet. */
+typedef void ti_local(const ti_law_site *s, const double *free, double *lambda);
+void ti_sweep_by(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_local *local);
+void ti_bisection_corrected_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+/* bisection.c: one contact by RaiSim's law, and by the NCP's. */
+void ti_bisect_raisim(const ti_law_site *s, const double *free, double *lambda);
+void ti_bisect_ncp(const ti_law_site *s, const double *free, double *lambda);
 void ti_cone_admm_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
 void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 

@@ -35,7 +35,7 @@ static inline void push(const ti_delassus *G, const ti_contact_problem *p, int i
 }
 
 /* One sweep; returns the largest change of an impulse, and in *size the largest impulse. */
-static double sweep(ti_contact_ws *ws, const ti_contact_problem *p, double *size) {
+static double sweep(ti_contact_ws *ws, const ti_contact_problem *p, ti_local *local, double *size) {
     double change = 0, relaxation = ws->options.relaxation;
     *size = 0;
     for (int i = 0; i < p->nc; i++) {
@@ -47,7 +47,7 @@ static double sweep(ti_contact_ws *ws, const ti_contact_problem *p, double *size
             free[r] -= G[0] * l[0] + G[1] * l[1] + G[2] * l[2];
             if (p->R) free[r] += p->R[3 * i + r] * l[r];
         }
-        ws->law->local(&site, free, l);
+        local(&site, free, l);
         for (int r = 0; r < 3; r++) {
             l[r] = before[r] + relaxation * (l[r] - before[r]);
             d[r] = l[r] - before[r];
@@ -59,10 +59,10 @@ static double sweep(ti_contact_ws *ws, const ti_contact_problem *p, double *size
 }
 
 /* Its own criterion is the change of a sweep; the residual is looked at when that is small, and then more rarely. */
-void ti_sweep_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+void ti_sweep_by(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_local *local) {
     double small = tol;
     for (int it = 1; it <= ws->max_iter; it++) {
-        double size, change = sweep(ws, p, &size);
+        double size, change = sweep(ws, p, local, &size);
         ws->iterations++;
         if (!(change > small * size)) {
             if (ti_contact_law_residual(ws, p, ws->v, ws->lambda) <= tol || !(change > 1e-15 * size)) return;
@@ -70,4 +70,8 @@ void ti_sweep_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
         }
         if (it % 100 == 0) ti_contact_velocity(ws, p, ws->lambda, ws->v); /* rounding adds up */
     }
+}
+
+void ti_sweep_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    ti_sweep_by(ws, p, tol, ws->law->local);
 }
