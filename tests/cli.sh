@@ -119,6 +119,28 @@ write bad.xml '<mujoco>
 <worldbody><body><freejoint/><geom type="torus"/></body></worldbody></mujoco>'
 expect "a shape nobody knows" 3 '' 'bad.xml:2: ' simulate "$folder/bad.xml"
 
+# ---- compare ----
+expect "a comparison" 0 '^ncp/ladder  *[0-9]' 'the reference, 320 steps' compare "$slide" --duration 0.02
+expect "of some, as JSON" 0 '"solver": "pgs"' 'ccp/pgs' compare "$slide" --duration 0.02 --laws ncp/pgs,ccp --json
+expect "of one, by the options of a law" 0 '^ncp/pgs ' '*' compare "$slide" --duration 0.02 --law ncp --solver pgs
+expect "into a folder" 0 '^ncp' '*' compare "$slide" --duration 0.02 --laws ncp --out "$folder/compared/here"
+there compared/here/report.html '</html>'
+there compared/here/result.json '"energy_error": [0-9]'
+expect "a solver that fails is a row" 0 '^ncp/pgs.* 20$' '*' compare "$slide" --duration 0.02 --laws ncp/pgs --max-iter 1
+expect "from a row of a file" 0 '^ncp/ladder' '*' compare "$slide" --duration 0.02 --laws ncp --start "$folder/slide.csv"
+write push.csv 'time,cube.fx
+0,3'
+expect "under forces" 0 '^ncp/ladder' '*' compare "$slide" --duration 0.02 --laws ncp --controls "$folder/push.csv"
+expect "a law nobody knows" 2 '' 'there is no law newton' compare "$slide" --laws ncp,newton
+expect "an empty word" 2 '' 'there is no law' compare "$slide" --laws ncp,
+expect "a solver of another law" 2 '' 'the law ncp has no solver lemke' compare "$slide" --laws ncp/lemke
+expect "no steps" 2 '' 'are no step of' compare "$slide" --duration 1e-9
+expect "too many steps" 2 '' 'are too many' compare "$slide" --duration 1e8
+expect "no time limit" 2 '' 'limit takes' compare "$slide" --limit 0
+expect "no finer steps" 2 '' 'finer takes' compare "$slide" --finer 0
+expect "a scene that is not there" 3 '' 'none.xml: ' compare "$folder/none.xml"
+expect "a folder that cannot be" 1 '' '/dev/null' compare "$slide" --duration 0.02 --laws ncp --out /dev/null/here
+
 # ---- gradcheck ----
 expect "a gradient" 0 '^friction .*' '' gradcheck "$slide"
 expect "of ten steps as JSON" 0 '"ok": true' '' gradcheck "$slide" --steps 10 --seed 3 --json

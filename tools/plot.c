@@ -36,11 +36,13 @@ static void write_label(FILE *f, const char *what, const char *text) {
     fputc('\n', f);
 }
 
-static void write_series(FILE *f, const plot_series *s, int index) {
-    static const char *const with[] = {"lines lw 2", "lines lw 2 dt 2", "points pt 7 ps 0.5",
-                                       "linespoints lw 2 pt 7 ps 0.5"};
+static void write_series(FILE *f, const plot *p, int index) {
+    static const char *const with[] = {"lines", "lines dt 2", "points pt 7 ps 0.5", "linespoints pt 7 ps 0.5"};
+    const plot_series *s = p->series + index;
     int colour = s->colour > 0 ? s->colour - 1 : index;
-    fprintf(f, "%s$s%d using 1:2 with %s lc rgb '%s' ", index ? ", " : "plot ", index, with[s->style],
+    double width = 2;
+    if (p->nested) width = s->style == PLOT_LINE ? 1.5 + 1.3 * (p->nseries - 1 - index) : 1.5;
+    fprintf(f, "%s$s%d using 1:2 with %s lw %g lc rgb '%s' ", index ? ", " : "plot ", index, with[s->style], width,
             colours[colour % NCOLOURS]);
     if (s->title) {
         fputs("title ", f);
@@ -48,6 +50,20 @@ static void write_series(FILE *f, const plot_series *s, int index) {
     } else {
         fputs("notitle", f);
     }
+}
+
+/* No less than y_least, about the middle of the data. */
+static void write_range(FILE *f, const plot *p) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int i = 0; i < p->nseries; i++)
+        for (size_t k = 0; k < p->series[i].n; k++) {
+            double y = p->series[i].y[k];
+            if (!isfinite(y) || !isfinite(p->series[i].x[k])) continue;
+            if (y < low) low = y;
+            if (y > high) high = y;
+        }
+    if (!(high - low < p->y_least)) return;
+    fprintf(f, "set yrange [%.9g:%.9g]\n", (low + high - p->y_least) / 2, (low + high + p->y_least) / 2);
 }
 
 static void write_script(FILE *f, const plot *p, const char *name) {
@@ -61,6 +77,7 @@ static void write_script(FILE *f, const plot *p, const char *name) {
     write_label(f, "ylabel", p->y_label);
     if (p->log_x) fputs("set logscale x\nset format x '%.0e'\n", f);
     if (p->log_y) fputs("set logscale y\nset format y '%.0e'\n", f);
+    if (p->y_least > 0 && !p->log_y) write_range(f, p);
     if (p->equal) fputs("set size ratio -1\n", f);
     for (int i = 0; i < p->nseries; i++) {
         const plot_series *s = &p->series[i];
@@ -73,7 +90,7 @@ static void write_script(FILE *f, const plot *p, const char *name) {
         }
         fputs("end_of_series\n", f);
     }
-    for (int i = 0; i < p->nseries; i++) write_series(f, &p->series[i], i);
+    for (int i = 0; i < p->nseries; i++) write_series(f, p, i);
     fputc('\n', f);
 }
 

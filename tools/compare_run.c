@@ -1,0 +1,297 @@
+/* compare_run.c -- the runs of a comparison: the reference, and every law and solver cold and warm. */
+#define _POSIX_C_SOURCE 200809L
+#include "compare.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* CPU time of this thread, s: what else the machine does is not counted. */
+static double busy_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double worst_of(tribo_residuals r) {
+    double worst = r.primal;
+    if (!(r.dual <= worst)) worst = r.dual;
+    if (!(r.complementarity <= worst)) worst = r.complementarity;
+    return worst;
+}
+
+/* ---- memory ---- */
+
+bool compare_prepare(comparison *c) {
+    size_t rows = (size_t)c->rows, curves = rows * NCURVES * (size_t)(c->ncontender + 1);
+    c->memory = malloc((curves + rows * (1 + (size_t)c->n.nx)) * sizeof *c->memory);
+    if (!c->memory) return false;
+    double *at = c->memory;
+    for (size_t i = 0; i < curves; i++) at[i] = (double)NAN;
+    for (int k = -1; k < c->ncontender; k++)
+        for (int j = 0; j < NCURVES; j++, at += rows)
+            if (k < 0)
+                c->reference_value[j] = at;
+            else
+                c->contender[k].value[j] = at;
+    c->time = at, c->reference = at + rows;
+    for (int i = 0; i < c->rows; i++) c->time[i] = i * c->dt;
+    c->kinetic = (double)NAN;
+    return true;
+}
+
+void compare_free(comparison *c) {
+    free(c->memory);
+}
+
+/* ---- what is read off a state ---- */
+
+/* The body that goes farthest from one state to the other, and the direction across its way: the one it starts on, or
+ * else where it gets to. */
+static void choose_body(comparison *c, const double *first, const double *last) {
+    double farthest = -1, way[2] = {0, 0};
+    for (int b = 0; b < c->n.nbody; b++) {
+        const double *from = first + 7 * b, *to = last + 7 * b, *v = first + c->n.nq + 6 * b;
+        double gone[2] = {to[0] - from[0], to[1] - from[1]};
+        bool moving = hypot(v[0], v[1]) > 1e-6;
+        if (!(hypot(gone[0], gone[1]) > farthest)) continue;
+        farthest = hypot(gone[0], gone[1]), c->body = b;
+        way[0] = moving ? v[0] : gone[0], way[1] = moving ? v[1] : gone[1];
+    }
+    double length = hypot(way[0], way[1]);
+    c->side[0] = length > 0 ? -way[1] / length : 0, c->side[1] = length > 0 ? way[0] / length : 1;
+}
+
+static void read_state(const comparison *c, int row, const double *x, double *const *value) {
+    const double *at = x + 7 * c->body, *from = c->x0 + 7 * c->body;
+    value[CURVE_energy][row] = tribo_energy(c->m, c->p, x);
+    value[CURVE_height][row] = at[2] - from[2];
+    value[CURVE_drift][row] = c->side[0] * (at[0] - from[0]) + c->side[1] * (at[1] - from[1]);
+}
+
+/* How far the body that is farthest is from the reference. */
+static void read_distance(const comparison *c, int row, const double *x, double *dx, double *const *value) {
+    double far = 0, turned = 0;
+    tribo_state_difference(c->m, c->reference + (size_t)row * (size_t)c->n.nx, x, dx);
+    for (int b = 0; b < c->n.nbody; b++) {
+        const double *d = dx + 6 * b;
+        double moved = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        double turn = sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
+        if (!(moved <= far)) far = moved;
+        if (!(turn <= turned)) turned = turn;
+    }
+    value[CURVE_distance][row] = far, value[CURVE_turn][row] = turned;
+}
+
+static double kinetic_energy(const comparison *c, const double *x, double *weightless) {
+    int gravity[3];
+    memcpy(weightless, c->p, (size_t)c->n.np * sizeof *weightless);
+    for (int i = tribo_param_group(c->m, "gravity", gravity, 3); i > 0; i--) weightless[gravity[i - 1]] = 0;
+    return tribo_energy(c->m, weightless, x);
+}
+
+/* ---- the reference ---- */
+
+/* Into c->reference, row by row; @return the worst status, and the steps that did not converge. */
+static tribo_status run_reference(comparison *c, tribo_ws *ws, double *u, double *weightless, long *unsolved) {
+    size_t nx = (size_t)c->n.nx;
+    memcpy(c->reference, c->x0, nx * sizeof *c->x0);
+    c->kinetic = kinetic_energy(c, c->x0, weightless);
+    for (int row = 1; row < c->rows; row++) {
+        double *x = c->reference + (size_t)row * nx;
+        memcpy(x, x - nx, nx * sizeof *x);
+        for (int k = 0; k < c->finer; k++) {
+            if (c->controls) tribo_controls_at(c->controls, c->time[row - 1] + k * c->dt / c->finer, u);
+            tribo_status s = tribo_step(ws, c->p, x, u, x, NULL);
+            if (s < 0) return s;
+            *unsolved += s == TRIBO_NOT_CONVERGED;
+        }
+        double energy = kinetic_energy(c, x, weightless);
+        if (energy > c->kinetic) c->kinetic = energy;
+    }
+    return TRIBO_OK;
+}
+
+bool compare_reference(comparison *c, tribo_diag *diag) {
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    long unsolved = 0;
+    double *u = calloc((size_t)c->n.nu + (size_t)c->n.np, sizeof *u);
+    o.dt = c->dt / c->finer, o.warm_start = true;
+    o.law = (tribo_law_options){.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_LADDER, .softness = TRIBO_SOFTNESS_NONE};
+    tribo_status s = u ? tribo_ws_new(c->m, &o, NULL, &ws) : TRIBO_E_NOMEM;
+    if (s == TRIBO_OK) s = run_reference(c, ws, u, u + c->n.nu, &unsolved);
+    tribo_ws_free(ws);
+    free(u);
+    if (s < 0) {
+        c->reference = NULL, c->kinetic = (double)NAN;
+        choose_body(c, c->x0, c->x0);
+        snprintf(diag->text, sizeof diag->text, "%s", tribo_status_text(s));
+        return false;
+    }
+    choose_body(c, c->x0, c->reference + (size_t)(c->rows - 1) * (size_t)c->n.nx);
+    for (int row = 0; row < c->rows; row++)
+        read_state(c, row, c->reference + (size_t)row * (size_t)c->n.nx, c->reference_value);
+    if (unsolved) snprintf(diag->text, sizeof diag->text, "%ld of its steps did not converge", unsolved);
+    return unsolved == 0;
+}
+
+/* ---- a law and a solver ---- */
+
+typedef struct runner {
+    tribo_ws *ws;
+    double *x, *before, *u, *dx; /* (nx), (nx), (nu), (ndx) */
+    double gain;
+    long unsolved, iterations;
+    tribo_status status;
+    double at; /* where it ended, s */
+    bool late;
+} runner;
+
+static tribo_options options_of(const comparison *c, const contender *k, bool warm, bool measures) {
+    tribo_options o = tribo_default_options();
+    o.dt = c->dt, o.tol = c->tol, o.law = k->law, o.warm_start = warm, o.measures = measures;
+    return o;
+}
+
+/* What step `row` left: all that is drawn, and energy that came from nowhere. */
+static void read_step(const comparison *c, contender *k, runner *r, int row) {
+    const tribo_step_info *info = tribo_last_info(r->ws);
+    double *const *value = k->value, work = 0;
+    read_state(c, row, r->x, value);
+    if (c->reference) read_distance(c, row, r->x, r->dx, value);
+    value[CURVE_iterations][row] = info->iterations;
+    value[CURVE_residual][row] = info->residual;
+    value[CURVE_ncp][row] = worst_of(info->measures.ncp);
+    value[CURVE_internal][row] = info->measures.internal / c->dt;
+    tribo_state_difference(c->m, r->before, r->x, r->dx);
+    for (int i = 0; i < c->n.nu; i++) work += r->u[i] * r->dx[i];
+    double gained = value[CURVE_energy][row] - value[CURVE_energy][row - 1] - work;
+    if (!(gained <= 0)) r->gain += gained;
+}
+
+/* From the start, `rows` of it or until something ends it. measured: the contender whose curves are drawn, or NULL. */
+static int roll(const comparison *c, contender *measured, runner *r, int rows) {
+    double from = busy_seconds();
+    size_t bytes = (size_t)c->n.nx * sizeof *r->x;
+    r->gain = 0, r->unsolved = r->iterations = 0, r->status = TRIBO_OK, r->late = false;
+    memcpy(r->x, c->x0, bytes);
+    tribo_ws_reset(r->ws);
+    for (int row = 1; row < rows; row++) {
+        if (c->controls) tribo_controls_at(c->controls, c->time[row - 1], r->u);
+        if (measured) memcpy(r->before, r->x, bytes);
+        tribo_status s = tribo_step(r->ws, c->p, r->x, r->u, r->x, NULL);
+        r->at = c->time[row - 1];
+        if (s < 0) return r->status = s, row;
+        r->iterations += tribo_last_info(r->ws)->iterations;
+        if (s == TRIBO_NOT_CONVERGED) r->unsolved++, r->status = s;
+        if (measured) read_step(c, measured, r, row);
+        r->late = row % 8 == 0 && busy_seconds() - from > c->limit;
+        if (r->late) return row + 1;
+    }
+    return rows;
+}
+
+/* us and iterations a step, the median of several runs where they are short. */
+static void time_runs(const comparison *c, const contender *k, runner *r, bool warm, double *us, double *iterations,
+                      long *unsolved) {
+    enum { RUNS = 5 };
+    tribo_options o = options_of(c, k, warm, false);
+    double t[RUNS], total = 0;
+    int n = 0, steps = k->rows - 1;
+    if (steps < 1 || tribo_ws_new(c->m, &o, NULL, &r->ws) != TRIBO_OK) return;
+    while (n < RUNS && (n == 0 || total < 0.2)) {
+        double from = busy_seconds();
+        int rows = roll(c, NULL, r, k->rows);
+        double spent = busy_seconds() - from, one = 1e6 * spent / (rows > 1 ? rows - 1 : 1);
+        int at = n++;
+        for (; at > 0 && t[at - 1] > one; at--) t[at] = t[at - 1];
+        t[at] = one, total += spent;
+        *iterations = rows > 1 ? (double)r->iterations / (rows - 1) : (double)NAN;
+    }
+    *us = t[n / 2], *unsolved = r->unsolved;
+    tribo_ws_free(r->ws);
+    r->ws = NULL;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median and worst of the steps, 0 where there are none. */
+static void spread_of(const double *value, int rows, double *scratch, double *median, double *worst) {
+    int n = 0;
+    *worst = 0;
+    for (int i = 1; i < rows; i++) {
+        if (!(value[i] <= *worst)) *worst = value[i];
+        if (value[i] == value[i]) scratch[n++] = value[i];
+    }
+    qsort(scratch, (size_t)n, sizeof *scratch, ascending);
+    *median = n ? scratch[n / 2] : (double)NAN;
+}
+
+static double largest(const double *value, const double *other, int rows) {
+    double most = 0;
+    for (int i = 0; i < rows; i++) {
+        double x = fabs(other ? value[i] - other[i] : value[i]);
+        if (!(x <= most)) most = x;
+    }
+    return most;
+}
+
+static void summarise(const comparison *c, contender *k, double *scratch) {
+    double unused;
+    spread_of(k->value[CURVE_residual], k->rows, scratch, &k->residual_median, &k->residual_worst);
+    spread_of(k->value[CURVE_ncp], k->rows, scratch, &k->ncp_median, &k->ncp_worst);
+    spread_of(k->value[CURVE_internal], k->rows, scratch, &unused, &k->internal_worst);
+    k->drift_worst = largest(k->value[CURVE_drift], NULL, k->rows);
+    k->rise = 0;
+    for (int i = 0; i < k->rows; i++)
+        if (k->value[CURVE_height][i] > k->rise) k->rise = k->value[CURVE_height][i];
+    if (!c->reference) return;
+    k->error = largest(k->value[CURVE_energy], c->reference_value[CURVE_energy], k->rows);
+    k->distance_worst = largest(k->value[CURVE_distance], NULL, k->rows);
+    k->turn_worst = largest(k->value[CURVE_turn], NULL, k->rows);
+}
+
+static void run_with(const comparison *c, contender *k, runner *r, double *scratch) {
+    tribo_options o = options_of(c, k, false, true);
+    k->status = tribo_ws_new(c->m, &o, NULL, &r->ws);
+    if (k->status < 0) {
+        snprintf(k->note, sizeof k->note, "%s", tribo_status_text(k->status));
+        return;
+    }
+    read_state(c, 0, c->x0, k->value);
+    if (c->reference) read_distance(c, 0, c->x0, r->dx, k->value);
+    k->rows = roll(c, k, r, c->rows);
+    k->status = r->status, k->unsolved = r->unsolved, k->gain = r->gain;
+    if (r->status < 0)
+        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, tribo_status_text(r->status));
+    else if (r->late)
+        snprintf(k->note, sizeof k->note, "given up at %g s, after %g s of computing", r->at, c->limit);
+    tribo_ws_free(r->ws);
+    r->ws = NULL;
+    summarise(c, k, scratch);
+    time_runs(c, k, r, false, &k->us, &k->iterations, &k->unsolved);
+    time_runs(c, k, r, true, &k->us_warm, &k->iterations_warm, &k->unsolved_warm);
+}
+
+void compare_run(comparison *c, contender *k) {
+    size_t nx = (size_t)c->n.nx, nu = (size_t)c->n.nu, ndx = (size_t)c->n.ndx, rows = (size_t)c->rows;
+    double *memory = calloc(2 * nx + nu + ndx + rows, sizeof *memory);
+    double *const unknown[] = {
+        &k->us,         &k->us_warm,     &k->iterations, &k->iterations_warm, &k->residual_median, &k->residual_worst,
+        &k->ncp_median, &k->ncp_worst,   &k->gain,       &k->error,           &k->internal_worst,  &k->distance_worst,
+        &k->turn_worst, &k->drift_worst, &k->rise};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) *unknown[i] = (double)NAN;
+    k->rows = 0;
+    if (memory) {
+        runner r = {.x = memory, .before = memory + nx, .u = memory + 2 * nx, .dx = memory + 2 * nx + nu};
+        run_with(c, k, &r, r.dx + ndx);
+    } else {
+        k->status = TRIBO_E_NOMEM;
+        snprintf(k->note, sizeof k->note, "%s", tribo_status_text(k->status));
+    }
+    free(memory);
+}
