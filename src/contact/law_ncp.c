@@ -120,11 +120,15 @@ static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, co
 }
 
 /* docs/math.md eq. (37): the velocity with de Saxce's correction. */
-static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
-    double mu = s->mu, ct = sqrt(c[0] * c[0] + c[1] * c[1]), n = c[2] + mu * ct;
+void ti_ncp_residual(const double *l, const double *c, double mu, double *out) {
+    double ct = sqrt(c[0] * c[0] + c[1] * c[1]), n = c[2] + mu * ct;
     out[0] = ti_cone_distance(sqrt(l[0] * l[0] + l[1] * l[1]), l[2], mu);
     out[1] = mu > 0 ? ti_cone_distance(ct, n, 1 / mu) : (c[2] < 0 ? -c[2] : 0);
     out[2] = fabs(l[0] * c[0] + l[1] * c[1] + l[2] * n);
+}
+
+static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
+    ti_ncp_residual(l, c, s->mu, out);
 }
 
 /* Projected Gauss-Seidel: the normal impulse first, then a projection on the disk that it leaves. [LeLidec23] eq. 20.

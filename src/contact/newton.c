@@ -26,16 +26,24 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
     ti_system_jv(&ws->sys, p, v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i;
-        ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
-        double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
+        const ti_law_compliance *at = &Rc, *with = &R;
+        ti_law_compliance soft[2];
+        if (p->R) {
+            soft[0] = ti_contact_stiffness(p, i, Rc), soft[1] = ti_contact_stiffness(p, i, R);
+            at = soft, with = soft + 1;
+        }
+        double c[3] = {ws->c[3 * i] + at->t * l[0], ws->c[3 * i + 1] + at->t * l[1], ws->c[3 * i + 2] + at->n * l[2]};
         double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
         const ti_law_scale *s = ws->scale + i;
-        ti_law_site site = ti_contact_site(ws, p, i);
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
-        if (flags & CHORD)
-            mode = ti_law_value(ws->law, &site, l, c, mode, F);
-        else
-            mode = ti_law_linearise(ws->law, &site, l, c, ti_contact_stiffness(p, i, R), mode, F, ws->D + 9 * i, A);
+        if (ws->law == &ti_law_ncp) { /* every step goes through here */
+            mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
+                                 : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
+        } else {
+            ti_law_site site = ti_contact_site(ws, p, i);
+            mode = flags & CHORD ? ti_law_value(ws->law, &site, l, c, mode, F)
+                                 : ti_law_linearise(ws->law, &site, l, c, *with, mode, F, ws->D + 9 * i, A);
+        }
         ws->mode[i] = mode;
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];

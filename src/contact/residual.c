@@ -86,9 +86,13 @@ static tribo_residuals parts_in(const ti_contact_ws *ws, const ti_contact_proble
                                 const double *lambda, double sl, double sc) {
     tribo_residuals worst = {0, 0, 0};
     for (int i = 0; i < p->nc; i++) {
-        ti_law_site site = ti_contact_site(ws, p, i);
         double part[3];
-        law->residual(&site, lambda + 3 * i, ws->c + 3 * i, part);
+        if (law == &ti_law_ncp) {
+            ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
+        } else {
+            ti_law_site site = ti_contact_site(ws, p, i);
+            law->residual(&site, lambda + 3 * i, ws->c + 3 * i, part);
+        }
         worst.primal = ti_max(worst.primal, part[0] / sl), worst.dual = ti_max(worst.dual, part[1] / sc);
         worst.complementarity = ti_max(worst.complementarity, part[2] / (sl * sc));
     }
