@@ -492,6 +492,8 @@ static bool draw_ccp(unsigned seed) {
 
 DRAW_CONTACT(draw_lcp, 1e-12, .law = TRIBO_LAW_LCP, .facets = 4, .facet_angle = 0.3)
 DRAW_CONTACT(draw_lcp_wide, 1e-12, .law = TRIBO_LAW_LCP, .facets = 7, .facet_angle = 1, .circumscribed = true)
+DRAW_CONTACT(draw_raisim, 1e-12, .law = TRIBO_LAW_RAISIM)
+DRAW_CONTACT(draw_corrected, 1e-12, .law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED)
 
 /* ---- QP and QCQP ---- */
 
@@ -646,6 +648,10 @@ static const diff_op ops[] = {
     {"lcp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_lcp_corners, contact_value, NULL, contact_vjp},
     {"lcp wide", CONTACT_IN + 1, 9, 4, 1e-3, 1e-8, draw_lcp_wide, contact_value, NULL, contact_vjp},
     {"lcp wide corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_lcp_wide_corners, contact_value, NULL, contact_vjp},
+    {"raisim", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_raisim, contact_value, NULL, contact_vjp},
+    {"raisim corners", CONTACT_IN + NC, 18, 3, 3e-3, 1e-6, draw_raisim_corners, contact_value, NULL, contact_vjp},
+    {"corrected", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_corrected, contact_value, NULL, contact_vjp},
+    {"corrected corners", CONTACT_IN + NC, 18, 3, 3e-3, 1e-6, draw_corrected_corners, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
