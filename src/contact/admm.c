@@ -9,7 +9,7 @@
  * may change, and after how many iterations; from how many differences on they are mixed, and when they are dropped. */
 static const double proximity = 1e-7, first = 0.03, imbalance = 10, stride = 10, lowest = 1e-10, highest = 1e3;
 static const double worse = 2;
-enum { WAIT = 10, MEMORY = TI_ADMM_MEMORY };
+enum { WAIT = 10, MEMORY = 10 };
 
 void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
     size_t size = n;
@@ -22,9 +22,7 @@ void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
     TI_CARVE(m, a->best, size);
     TI_CARVE(m, a->f, size);
     TI_CARVE(m, a->step, size);
-    TI_CARVE(m, a->F, (MEMORY + 1) * size);
-    TI_CARVE(m, a->T, (MEMORY + 1) * size);
-    TI_CARVE(m, a->gram, MEMORY * MEMORY);
+    ti_anderson_carve(m, n, MEMORY, &a->mixing);
     if (dense) TI_CARVE(m, a->K, size * a->ld);
 }
 
@@ -33,7 +31,6 @@ typedef struct state {
     double unit; /* largest eigenvalue of G */
     double rho, prox;
     int since, iterations; /* the last change of rho */
-    int columns, next;     /* of F and T: how many are filled, and which is next */
     double primal, f, f_before, gate;
 } state;
 
@@ -41,12 +38,6 @@ static double norm(int n, const double *a) {
     double s = 0;
     for (int i = 0; i < n; i++) s += a[i] * a[i];
     return sqrt(s);
-}
-
-static double dot(int n, const double *a, const double *b) {
-    double s = 0;
-    for (int i = 0; i < n; i++) s += a[i] * b[i];
-    return s;
 }
 
 /* ---------------------------------------------------------------- the matrix */
@@ -92,51 +83,6 @@ static double largest_eigenvalue(ti_admm *a, const ti_admm_task *k) {
     return size;
 }
 
-/* ---------------------------------------------------------------- mixing */
-
-/* Put the pair (f, next t) in the place of the oldest difference, and differences to it in the place before. */
-static void remember(ti_admm *a, const ti_admm_task *k, state *s, const double *t) {
-    int n = k->n, last = MEMORY; /* the pair itself is kept in the row behind the differences */
-    double *Fl = a->F + (size_t)last * n, *Tl = a->T + (size_t)last * n;
-    if (s->columns >= 0) {
-        double *F = a->F + (size_t)s->next * n, *T = a->T + (size_t)s->next * n;
-        for (int i = 0; i < n; i++) F[i] = a->f[i] - Fl[i], T[i] = t[i] - Tl[i];
-        if (s->columns < MEMORY) s->columns++;
-        for (int c = 0; c < s->columns; c++) {
-            double g = dot(n, F, a->F + (size_t)c * n);
-            a->gram[s->next * MEMORY + c] = a->gram[c * MEMORY + s->next] = g;
-        }
-        s->next = (s->next + 1) % MEMORY;
-    } else
-        s->columns = 0;
-    memcpy(Fl, a->f, n * sizeof(double)), memcpy(Tl, t, n * sizeof(double));
-}
-
-static void forget(state *s) {
-    s->columns = -1, s->next = 0;
-}
-
-/* t -= T' w, w the least squares of F' w = f: where the fixed point would be if the iteration were affine. */
-static void mix(ti_admm *a, const ti_admm_task *k, const state *s, double *t) {
-    enum { LD = (MEMORY + TI_LANE - 1) / TI_LANE * TI_LANE };
-    int m = s->columns, n = k->n;
-    double A[MEMORY * LD], w[MEMORY], trace = 0;
-    if (m < 1) return;
-    for (int r = 0; r < m; r++) trace += a->gram[r * MEMORY + r];
-    if (!(trace > 0)) return;
-    for (int r = 0; r < m; r++) {
-        for (int c = 0; c < m; c++) A[r * LD + c] = a->gram[r * MEMORY + c];
-        A[r * LD + r] += 1e-12 * trace;
-        w[r] = dot(n, a->F + (size_t)r * n, a->f);
-    }
-    if (ti_chol(m, A, LD, 0)) return;
-    ti_chol_solve(m, A, LD, w);
-    for (int r = 0; r < m; r++) {
-        const double *T = a->T + (size_t)r * n;
-        for (int i = 0; i < n; i++) t[i] -= w[r] * T[i];
-    }
-}
-
 /* ---------------------------------------------------------------- iteration */
 
 /* rho by the balance of how far x is from z and how far z moved. False if the factorization fails. */
@@ -152,7 +98,7 @@ static bool balance(ti_admm *a, const ti_admm_task *k, state *s) {
     if (rho == s->rho) return true;
     s->rho = rho, s->since = s->iterations;
     for (int i = 0; i < k->n; i++) a->t[i] = a->z[i] + a->y[i] / rho;
-    forget(s);
+    ti_anderson_forget(&a->mixing, k->n);
     return factor(a, k, rho + s->prox);
 }
 
@@ -181,7 +127,7 @@ static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z,
     s->unit = largest_eigenvalue(a, k);
     s->rho = k->penalty > 0 ? k->penalty : first * s->unit, s->prox = proximity * s->unit;
     s->f = HUGE_VAL, s->gate = HUGE_VAL;
-    forget(s);
+    ti_anderson_forget(&a->mixing, n);
     memcpy(a->x, z, n * sizeof(double)), memcpy(a->z, z, n * sizeof(double));
     memset(a->y, 0, n * sizeof(double));
     if (warm) {
@@ -213,9 +159,8 @@ int ti_admm_run(ti_admm *a, const ti_admm_task *k, bool warm, double *z, bool *c
         if (s.iterations > 0 && !balance(a, k, &s)) break;
         descend(a, k, &s);
         if (!(s.f < HUGE_VAL)) break;
-        if (s.f > worse * s.f_before) forget(&s);
-        remember(a, k, &s, a->step);
-        mix(a, k, &s, a->step);
+        if (s.f > worse * s.f_before) ti_anderson_forget(&a->mixing, n);
+        ti_anderson_mix(&a->mixing, a->f, a->step);
         memcpy(a->t, a->step, n * sizeof(double));
     }
     return s.iterations;

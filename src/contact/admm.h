@@ -6,17 +6,14 @@
  */
 #ifndef TI_ADMM_H
 #define TI_ADMM_H
-#include "base/base.h"
-
-enum { TI_ADMM_MEMORY = 10 };
+#include "contact/anderson.h"
 
 /* Scratch for problems of up to n variables. */
 typedef struct ti_admm {
     int n_max, ld;
     double *K;                                     /* (n,ld) factor of G + shift; NULL without dense */
     double *x, *t, *z, *y, *old, *best, *f, *step; /* (n) */
-    double *F, *T;                                 /* (TI_ADMM_MEMORY + 1, n) differences of f and of the next t */
-    double *gram;                                  /* (TI_ADMM_MEMORY, TI_ADMM_MEMORY) F F' */
+    ti_anderson mixing;
 } ti_admm;
 
 /* A problem. G is dense, or known by the three functions on it. */
