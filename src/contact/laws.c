@@ -5,6 +5,9 @@
 /* The first row of a law is its default. */
 static const ti_solver solvers[] = {
     {TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER, &ti_law_ncp, 1e-10, 0, 0, NULL, NULL},
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_STAGGERED, &ti_law_ncp, 1e-6, 1000, 0, ti_staggered_carve, ti_staggered_run},
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_STAGGERED_PLAIN, &ti_law_ncp, 1e-6, 10000, 0, ti_staggered_carve,
+     ti_staggered_plain_run},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_PGS, &ti_law_ncp, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_ADMM, &ti_law_ncp, 1e-6, 10000, 0, ti_cone_admm_carve, ti_cone_admm_run},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_PGS, &ti_law_ccp, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},

@@ -36,5 +36,8 @@ void ti_bisect_raisim(const ti_law_site *s, const double *free, double *lambda);
 void ti_bisect_ncp(const ti_law_site *s, const double *free, double *lambda);
 void ti_cone_admm_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
 void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+void ti_staggered_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
+void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+void ti_staggered_plain_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 
 #endif

@@ -1,8 +1,10 @@
-/* staggered.c -- staggered projections by rounds, and back through each QP and QCQP. */
+/* staggered.c -- staggered projections: to a tolerance, plain or with Anderson's mixing; by rounds, and back through
+ * each QP and QCQP. */
 #include "contact/staggered.h"
-#include "contact/system.h"
+#include "contact/anderson.h"
+#include "contact/solvers.h"
+#include "qcqp/qcqp.h"
 #include <math.h>
-#include <tribo/qcqp.h>
 
 struct ti_staggered_ws {
     tribo_allocator alloc;
@@ -10,6 +12,8 @@ struct ti_staggered_ws {
     int nc_max, nv_max, nblk_max;
     ti_system sys; /* of M alone */
     tribo_qcqp_ws *qcqp;
+    ti_anderson mixing;      /* of the solver */
+    double *next, *f;        /* (2 nc) of the solver */
     double *G;               /* (3 nc,3 nc), contact by contact */
     double *Gnn, *Gnt, *Gtt; /* (nc,nc), (nc,2 nc), (2 nc,2 nc) */
     double *g;               /* (3 nc) J vfree + ref */
@@ -24,19 +28,26 @@ struct ti_staggered_ws {
     double *mu_bar;          /* (nc) */
 };
 
-static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
-    size_t c = nc, n = nv;
+/* What one round needs. */
+static void carve_round(ti_arena *m, int nc, ti_staggered_ws *ws) {
+    size_t c = nc;
     TI_CARVE(m, ws->G, 9 * c * c);
     TI_CARVE(m, ws->Gnn, c * c);
     TI_CARVE(m, ws->Gnt, 2 * c * c);
     TI_CARVE(m, ws->Gtt, 4 * c * c);
-    TI_CARVE(m, ws->g, 3 * c);
-    TI_CARVE(m, ws->D, 9 * c);
-    TI_CARVE(m, ws->x, n);
     TI_CARVE(m, ws->n, c);
     TI_CARVE(m, ws->t, 2 * c);
     TI_CARVE(m, ws->q, 2 * c);
     TI_CARVE(m, ws->r, c);
+    ti_qcqp_carve(m, 2 * nc, &ws->qcqp);
+}
+
+static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
+    size_t c = nc, n = nv;
+    carve_round(m, nc, ws);
+    TI_CARVE(m, ws->g, 3 * c);
+    TI_CARVE(m, ws->D, 9 * c);
+    TI_CARVE(m, ws->x, n);
     TI_CARVE(m, ws->n_bar, c);
     TI_CARVE(m, ws->t_bar, 2 * c);
     TI_CARVE(m, ws->q_bar, 2 * c);
@@ -64,11 +75,6 @@ tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tri
     ws->bytes = head + m.used;
     ws->nc_max = nc_max, ws->nv_max = nv_max, ws->nblk_max = nblk_max;
     if (a) ws->alloc = *a;
-    tribo_status status = tribo_qcqp_ws_new(2 * nc_max, a, &ws->qcqp);
-    if (status) {
-        ti_staggered_ws_free(ws);
-        return status;
-    }
     *out = ws;
     return TRIBO_OK;
 }
@@ -76,7 +82,6 @@ tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tri
 void ti_staggered_ws_free(ti_staggered_ws *ws) {
     if (!ws) return;
     tribo_allocator a = ws->alloc;
-    tribo_qcqp_ws_free(ws->qcqp);
     ti_free(&a, ws, ws->bytes);
 }
 
@@ -170,6 +175,16 @@ static void modes(int nc, const double *mu, const double *lambda, unsigned char 
     }
 }
 
+/* A round: n from t, t from n. TRIBO_NOT_CONVERGED if a subproblem was not solved. */
+static tribo_status round_of(ti_staggered_ws *ws, const ti_contact_problem *p) {
+    tribo_qcqp qp = normal_problem(ws, p->nc);
+    tribo_status normal = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->n, NULL, NULL);
+    if (normal < 0) return normal;
+    qp = tangential_problem(ws, p);
+    tribo_status tangential = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->t, NULL, NULL);
+    return tangential ? tangential : normal;
+}
+
 tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_contact_problem *p, int rounds, double *tape,
                                 double *lambda, double *v, unsigned char *mode) {
     int nc = p->nc;
@@ -179,12 +194,7 @@ tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_contact_problem *p
     memset(ws->n, 0, nc * sizeof(double));
     memset(ws->t, 0, 2 * nc * sizeof(double));
     for (int k = 0; k < rounds; k++) {
-        tribo_qcqp qp = normal_problem(ws, nc);
-        status = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->n, NULL, NULL);
-        if (status < 0) return status;
-        if (status) worst = status;
-        qp = tangential_problem(ws, p);
-        status = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->t, NULL, NULL);
+        status = round_of(ws, p);
         if (status < 0) return status;
         if (status) worst = status;
         join(nc, ws->n, ws->t, tape + (size_t)k * 3 * nc);
@@ -193,6 +203,61 @@ tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_contact_problem *p
     velocity(ws, p, lambda, v);
     modes(nc, p->mu, lambda, mode);
     return worst;
+}
+
+/* ---------------------------------------------------------------- solver */
+
+enum { MEMORY = 15 };
+typedef char it_fits[sizeof(ti_staggered_ws) <= TI_SCRATCH_MAX ? 1 : -1];
+
+void ti_staggered_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+    ti_staggered_ws *ws = scratch;
+    carve_round(m, room->nc, ws);
+    TI_CARVE(m, ws->next, 2 * (size_t)room->nc);
+    TI_CARVE(m, ws->f, 2 * (size_t)room->nc);
+    ti_anderson_carve(m, 2 * room->nc, MEMORY, &ws->mixing);
+}
+
+/* Residual of (n, t) in ws->lambda; whether it is the best so far, kept in ws->lb. */
+static double judge(ti_contact_ws *ws, const ti_contact_problem *p, const ti_staggered_ws *s, double *best) {
+    join(p->nc, s->n, s->t, ws->lambda);
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (r < *best) *best = r, memcpy(ws->lb, ws->lambda, 3 * p->nc * sizeof(double));
+    return r;
+}
+
+/* docs/math.md eq. (76): the map of t through both problems, repeated or with Anderson's mixing. */
+static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol, bool mixed) {
+    ti_staggered_ws *s = ws->scratch;
+    int nt = 2 * p->nc;
+    double best = HUGE_VAL, before = HUGE_VAL;
+    s->g = ws->g;
+    ti_delassus_dense(&ws->G, p, s->G);
+    split(s, p->nc);
+    part(p->nc, ws->lambda, s->n, s->t);
+    ti_anderson_forget(&s->mixing, nt);
+    while (ws->iterations < ws->max_iter) {
+        memcpy(s->next, s->t, nt * sizeof(double));
+        ws->iterations++;
+        if (round_of(s, p) < 0) break;
+        double r = judge(ws, p, s, &best), size = 0;
+        if (!(r > tol)) break; /* NaN too */
+        if (!mixed) continue;
+        for (int k = 0; k < nt; k++) s->f[k] = s->t[k] - s->next[k], size += s->f[k] * s->f[k];
+        if (size > 4 * before) ti_anderson_forget(&s->mixing, nt);
+        before = size;
+        ti_anderson_mix(&s->mixing, s->f, s->t);
+    }
+    if (best < HUGE_VAL) memcpy(ws->lambda, ws->lb, 3 * p->nc * sizeof(double));
+}
+
+void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    alternate(ws, p, tol, true);
+}
+
+void ti_staggered_plain_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    alternate(ws, p, tol, false);
 }
 
 /* ---------------------------------------------------------------- reverse */

@@ -20,18 +20,23 @@ static void layout(tribo_qcqp_ws *ws, ti_arena *arena) {
     TI_CARVE(arena, ws->last, n);
 }
 
+void ti_qcqp_carve(ti_arena *arena, int n_max, tribo_qcqp_ws **out) {
+    tribo_qcqp_ws shape = {0}, *ws;
+    TI_CARVE(arena, ws, 1);
+    *out = ws;
+    if (!ws) ws = &shape;
+    ws->n_max = n_max;
+    layout(ws, arena);
+}
+
 tribo_status tribo_qcqp_ws_new(int n_max, const tribo_allocator *a, tribo_qcqp_ws **out) {
     if (n_max < 1 || n_max > 20000 || !out) return TRIBO_E_ARG;
-    tribo_qcqp_ws shape = {.n_max = n_max};
     ti_arena arena = {0};
     tribo_qcqp_ws *ws;
-    TI_CARVE(&arena, ws, 1);
-    layout(&shape, &arena);
+    ti_qcqp_carve(&arena, n_max, &ws);
     arena = (ti_arena){ti_alloc(a, arena.used), 0};
     if (!arena.base) return TRIBO_E_NOMEM;
-    TI_CARVE(&arena, ws, 1);
-    ws->n_max = n_max;
-    layout(ws, &arena);
+    ti_qcqp_carve(&arena, n_max, &ws);
     ws->bytes = arena.used;
     if (a) ws->allocator = *a;
     *out = ws;

@@ -51,6 +51,8 @@ struct tribo_qcqp_ws {
 
 /* --- problem.c --- */
 
+/* A workspace for up to n_max variables out of an arena. */
+void ti_qcqp_carve(ti_arena *arena, int n_max, tribo_qcqp_ws **ws);
 /* Check the arguments, scale, and set eps; status. Reads no start. */
 tribo_status ti_qcqp_scale(tribo_qcqp_ws *ws, const tribo_qcqp *qp);
 /* Max-norm of y - proj(y - g), NaN if anything is. */
