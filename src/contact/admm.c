@@ -5,11 +5,12 @@
 #include "math/dense.h"
 #include <math.h>
 
-/* The proximal term and the first rho, in units of the largest eigenvalue of G; when rho is out of balance, how much it
- * may change, and after how many iterations; from how many differences on they are mixed, and when they are dropped. */
-static const double proximity = 1e-7, first = 0.03, imbalance = 10, stride = 10, lowest = 1e-10, highest = 1e3;
-static const double worse = 2;
-enum { WAIT = 10, MEMORY = 10 };
+/* In units of the largest eigenvalue of G: the proximal term, the first rho, that of the attempt before, its bounds.
+ * When rho is out of balance, how much it may change, after how many iterations, and how many more the next time.
+ * Growth of f at which differences are dropped. */
+static const double proximity = 1e-7, first = 0.03, faint = 1e-10, lowest = 1e-10, highest = 1e3;
+static const double imbalance = 10, stride = 10, wait = 10, patience = 1.5, worse = 2;
+enum { MEMORY = 10 };
 
 void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
     size_t size = n;
@@ -29,9 +30,10 @@ void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
 /* What changes from one iteration to the next, beside the vectors. */
 typedef struct state {
     double unit; /* largest eigenvalue of G */
-    double rho, prox;
+    double rho, prox, wait;
     int since, iterations; /* the last change of rho */
     double primal, f, f_before, gate;
+    bool solved; /* a->z is the answer */
 } state;
 
 static double norm(int n, const double *a) {
@@ -72,7 +74,7 @@ static double largest_eigenvalue(ti_admm *a, const ti_admm_task *k) {
     int n = k->n;
     double *x = a->x, *y = a->y, size = 1;
     for (int i = 0; i < n; i++) x[i] = 1 + 0.1 * (i % 7);
-    for (int it = 0; it < 6; it++) {
+    for (int it = 0; it < 3; it++) {
         double s = 1 / norm(n, x);
         for (int i = 0; i < n; i++) x[i] *= s;
         multiply(k, x, y);
@@ -90,13 +92,14 @@ static bool balance(ti_admm *a, const ti_admm_task *k, state *s) {
     double moved = 0;
     for (int i = 0; i < k->n; i++) moved += (a->z[i] - a->old[i]) * (a->z[i] - a->old[i]);
     double ratio = s->primal / ti_max(s->rho * sqrt(moved), 1e-300);
-    if (s->iterations - s->since <= WAIT || (ratio < imbalance && ratio > 1 / imbalance) || ratio != ratio) return true;
+    if (s->iterations - s->since <= s->wait || (ratio < imbalance && ratio > 1 / imbalance) || ratio != ratio)
+        return true;
     double by = sqrt(ratio), rho;
     by = by > stride ? stride : by < 1 / stride ? 1 / stride : by;
     rho = s->rho * by;
     rho = rho < lowest * s->unit ? lowest * s->unit : rho > highest * s->unit ? highest * s->unit : rho;
     if (rho == s->rho) return true;
-    s->rho = rho, s->since = s->iterations;
+    s->rho = rho, s->since = s->iterations, s->wait *= patience;
     for (int i = 0; i < k->n; i++) a->t[i] = a->z[i] + a->y[i] / rho;
     ti_anderson_forget(&a->mixing, k->n);
     return factor(a, k, rho + s->prox);
@@ -121,13 +124,44 @@ static void descend(ti_admm *a, const ti_admm_task *k, state *s) {
     s->primal = sqrt(primal), s->f_before = s->f, s->f = norm(n, a->f);
 }
 
+static void project(ti_admm *a, const ti_admm_task *k, double rho) {
+    memcpy(a->z, a->t, k->n * sizeof(double));
+    k->project(k->context, a->z);
+    for (int i = 0; i < k->n; i++) a->y[i] = rho * (a->t[i] - a->z[i]);
+}
+
+/* Where nothing slides and nothing parts the equation alone has the solution: a faint rho finds it at once. */
+static bool attempt(ti_admm *a, const ti_admm_task *k, state *s) {
+    int n = k->n;
+    double rho = s->rho, prox = s->prox;
+    memset(a->x, 0, n * sizeof(double)), memset(a->z, 0, n * sizeof(double));
+    memset(a->y, 0, n * sizeof(double)), memset(a->t, 0, n * sizeof(double));
+    s->rho = s->prox = faint * s->unit;
+    bool found = factor(a, k, s->rho + s->prox);
+    for (int it = 0; it < 3 && found; it++) {
+        descend(a, k, s);
+        memcpy(a->t, a->step, n * sizeof(double));
+        project(a, k, s->rho);
+        s->iterations++;
+        double off = 0;
+        for (int i = 0; i < n; i++) off += (a->t[i] - a->z[i]) * (a->t[i] - a->z[i]);
+        if (!(sqrt(off) < 1e-3 * norm(n, a->t))) break;
+        s->solved = k->done(k->context, a->z);
+        if (s->solved) return true;
+    }
+    s->rho = rho, s->prox = prox;
+    return false;
+}
+
 static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z, state *s) {
     int n = k->n;
     memset(s, 0, sizeof *s);
     s->unit = largest_eigenvalue(a, k);
     s->rho = k->penalty > 0 ? k->penalty : first * s->unit, s->prox = proximity * s->unit;
-    s->f = HUGE_VAL, s->gate = HUGE_VAL;
+    s->wait = wait, s->gate = 1e2 * k->tol;
     ti_anderson_forget(&a->mixing, n);
+    if (!warm && !(k->penalty > 0) && attempt(a, k, s)) return true;
+    s->f = HUGE_VAL;
     memcpy(a->x, z, n * sizeof(double)), memcpy(a->z, z, n * sizeof(double));
     memset(a->y, 0, n * sizeof(double));
     if (warm) {
@@ -139,29 +173,32 @@ static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z,
     return factor(a, k, s->rho + s->prox);
 }
 
-int ti_admm_run(ti_admm *a, const ti_admm_task *k, bool warm, double *z, bool *converged) {
+/* Iterations of the rest; s->solved where z will do. */
+static void iterate(ti_admm *a, const ti_admm_task *k, bool warm, state *s) {
     int n = k->n;
-    state s;
-    *converged = false;
-    if (!begin(a, k, warm, z, &s)) return 0;
-    for (; s.iterations <= k->max_iter; s.iterations++) {
+    for (int start = s->iterations; s->iterations <= k->max_iter; s->iterations++) {
+        bool begun = s->iterations > start;
         memcpy(a->old, a->z, n * sizeof(double));
-        memcpy(a->z, a->t, n * sizeof(double));
-        k->project(k->context, a->z);
-        for (int i = 0; i < n; i++) a->y[i] = s.rho * (a->t[i] - a->z[i]);
+        project(a, k, s->rho);
         double size = norm(n, a->t);
-        if (s.f <= s.gate * size || s.iterations == 0) {
-            memcpy(z, a->z, n * sizeof(double));
-            *converged = k->done(k->context, z);
-            if (*converged) return s.iterations;
-            s.gate = s.iterations == 0 ? 1e2 * k->tol : 0.3 * s.f / size;
+        if (begun ? s->f <= s->gate * size : warm) {
+            s->solved = k->done(k->context, a->z);
+            if (s->solved) return;
+            if (begun) s->gate = 0.3 * s->f / size;
         }
-        if (s.iterations > 0 && !balance(a, k, &s)) break;
-        descend(a, k, &s);
-        if (!(s.f < HUGE_VAL)) break;
-        if (s.f > worse * s.f_before) ti_anderson_forget(&a->mixing, n);
+        if (begun && !balance(a, k, s)) return;
+        descend(a, k, s);
+        if (!(s->f < HUGE_VAL)) return;
+        if (s->f > worse * s->f_before) ti_anderson_forget(&a->mixing, n);
         ti_anderson_mix(&a->mixing, a->f, a->step);
         memcpy(a->t, a->step, n * sizeof(double));
     }
+}
+
+int ti_admm_run(ti_admm *a, const ti_admm_task *k, bool warm, double *z, bool *converged) {
+    state s;
+    if (begin(a, k, warm, z, &s) && !s.solved) iterate(a, k, warm, &s);
+    *converged = s.solved;
+    memcpy(z, a->z, k->n * sizeof(double));
     return s.iterations;
 }
