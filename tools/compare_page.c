@@ -155,6 +155,7 @@ static void draw_by_law(FILE *f, const comparison *c, const figure *g) {
               .series = d.series,
               .nseries = d.n,
               .nested = true,
+              .key_above = true,
               .log_y = g->log,
               .y_least = g->least,
               .height = 360};
@@ -165,7 +166,7 @@ static void draw_by_law(FILE *f, const comparison *c, const figure *g) {
 
 /* All solvers of a law. */
 static void draw_by_solver(FILE *f, const comparison *c, tribo_law law, curve which, const char *kind,
-                           const char *y_label, bool log, const char *what) {
+                           const char *y_label, const char *what) {
     drawing d = {.memory = calloc(SERIES * 2 * (POINTS + 1), sizeof(double))};
     char name[CELL], caption[256];
     if (!d.memory) return;
@@ -178,8 +179,8 @@ static void draw_by_solver(FILE *f, const comparison *c, tribo_law law, curve wh
               .series = d.series,
               .nseries = d.n,
               .nested = true,
-              .log_y = log,
-              .y_least = 1,
+              .key_above = true,
+              .log_y = true,
               .height = 320};
     snprintf(name, sizeof name, "%s%d", kind, (int)law);
     snprintf(caption, sizeof caption, "%s: %s", tribo_law_name(law), what);
@@ -220,11 +221,11 @@ static void motion(FILE *f, const comparison *c) {
 static void solvers(FILE *f, const comparison *c) {
     report_heading(f, "Iterations");
     for (int law = 1; law < TRIBO_LAW_END; law++)
-        draw_by_solver(f, c, (tribo_law)law, CURVE_iterations, "iterations", "iterations", false,
-                       "iterations of its solvers, each step started from nothing.");
+        draw_by_solver(f, c, (tribo_law)law, CURVE_iterations, "iterations", "iterations",
+                       "iterations of its solvers, each step started from nothing; none where nothing touches.");
     report_heading(f, "Residuals");
     for (int law = 1; law < TRIBO_LAW_END; law++)
-        draw_by_solver(f, c, (tribo_law)law, CURVE_residual, "residual", "relative residual", true,
+        draw_by_solver(f, c, (tribo_law)law, CURVE_residual, "residual", "relative residual",
                        "what its solvers leave of the law's own residual in a step.");
 }
 

@@ -41,7 +41,7 @@ static void write_series(FILE *f, const plot *p, int index) {
     const plot_series *s = p->series + index;
     int colour = s->colour > 0 ? s->colour - 1 : index;
     double width = 2;
-    if (p->nested) width = s->style == PLOT_LINE ? 1.5 + 1.3 * (p->nseries - 1 - index) : 1.5;
+    if (p->nested) width = s->style == PLOT_LINE ? 1.5 + 4.0 * (p->nseries - 1 - index) / p->nseries : 1.5;
     fprintf(f, "%s$s%d using 1:2 with %s lw %g lc rgb '%s' ", index ? ", " : "plot ", index, with[s->style], width,
             colours[colour % NCOLOURS]);
     if (s->title) {
@@ -69,9 +69,8 @@ static void write_range(FILE *f, const plot *p) {
 static void write_script(FILE *f, const plot *p, const char *name) {
     fprintf(f, "set terminal svg size %d,%d dynamic noenhanced font 'sans-serif,12' name '%s'\n",
             p->width > 0 ? p->width : 720, p->height > 0 ? p->height : 400, name);
-    fputs("set encoding utf8\nset grid lc rgb '#dddddd'\nset border 3 lc rgb '#666666'\n"
-          "set tics nomirror\nset key outside right top\n",
-          f);
+    fputs("set encoding utf8\nset grid lc rgb '#dddddd'\nset border 3 lc rgb '#666666'\nset tics nomirror\n", f);
+    fputs(p->key_above ? "set key outside top left horizontal Left reverse\n" : "set key outside right top\n", f);
     write_label(f, "title", p->title);
     write_label(f, "xlabel", p->x_label);
     write_label(f, "ylabel", p->y_label);

@@ -22,6 +22,7 @@ typedef struct plot {
     bool log_x, log_y;
     bool equal;        /* the same scale on both axes */
     double y_least;    /* the y axis spans at least this, so that rounding does not fill it; not if log_y */
+    bool key_above;    /* the legend, where it is long; otherwise right */
     bool nested;       /* solid lines that are drawn first are wider, so that those that coincide show */
     int width, height; /* pixels; 0 = 720 x 400 */
 } plot;

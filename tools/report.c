@@ -11,7 +11,8 @@ static const char style[] =
     "h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #ddd}"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}"
     "th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
-    "td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+    "th{vertical-align:bottom}td:first-child{white-space:nowrap}td.number{text-align:right;font-variant-numeric:"
+    "tabular-nums;white-space:nowrap}"
     "figure{margin:1rem 0}figure svg{width:100%;height:auto}figcaption{color:#555;font-size:.9rem}"
     "pre{background:#f5f5f5;padding:.7rem;overflow-x:auto}.missing{color:#a00}footer{margin-top:3rem;color:#777}";
 
