@@ -447,6 +447,7 @@ static int contact_solve(const double *d, double *v, double *lambda) {
         for (int j = 0; j <= i; j++) M[NV * i + j] = M[NV * j + i] = at_contact.M[NV * i + j] + *d++;
     tribo_contact_problem p = {.nc = nc, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = mu};
     if (tribo_contact_solve(at_contact.ws, &p, at_contact.tol, false, lambda, v, &info) != TRIBO_OK) return -1;
+    if (at_contact.law.law == TRIBO_LAW_STOCHASTIC) return 0; /* smooth */
     contact_modes(lambda, mu, mode);
     if (!at_contact.mode[0] && nc > 1 && info.margin < 0.05) return -1; /* next to a kink the solution is curved */
     if (!at_contact.mode[0]) strcpy(at_contact.mode, mode);
@@ -494,6 +495,8 @@ DRAW_CONTACT(draw_lcp, 1e-12, .law = TRIBO_LAW_LCP, .facets = 4, .facet_angle = 
 DRAW_CONTACT(draw_lcp_wide, 1e-12, .law = TRIBO_LAW_LCP, .facets = 7, .facet_angle = 1, .circumscribed = true)
 DRAW_CONTACT(draw_raisim, 1e-12, .law = TRIBO_LAW_RAISIM)
 DRAW_CONTACT(draw_corrected, 1e-12, .law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED)
+DRAW_CONTACT(draw_logistic, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.2)
+DRAW_CONTACT(draw_gaussian, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_GAUSSIAN, .noise = 0.2)
 
 /* ---- QP and QCQP ---- */
 
@@ -652,6 +655,10 @@ static const diff_op ops[] = {
     {"raisim corners", CONTACT_IN + NC, 18, 3, 3e-3, 1e-6, draw_raisim_corners, contact_value, NULL, contact_vjp},
     {"corrected", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_corrected, contact_value, NULL, contact_vjp},
     {"corrected corners", CONTACT_IN + NC, 18, 3, 3e-3, 1e-6, draw_corrected_corners, contact_value, NULL, contact_vjp},
+    {"logistic", CONTACT_IN + 1, 9, 1, 1e-3, 1e-9, draw_logistic, contact_value, NULL, contact_vjp},
+    {"logistic corners", CONTACT_IN + NC, 18, 1, 1e-3, 1e-8, draw_logistic_corners, contact_value, NULL, contact_vjp},
+    {"gaussian", CONTACT_IN + 1, 9, 1, 1e-3, 1e-9, draw_gaussian, contact_value, NULL, contact_vjp},
+    {"gaussian corners", CONTACT_IN + NC, 18, 1, 1e-3, 1e-8, draw_gaussian_corners, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},

@@ -216,6 +216,7 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
     if (sl == 0) sl = 1;
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
     info->margin = HUGE_VAL, info->ndegenerate = 0;
+    if (ws->law == &ti_law_stochastic) return; /* smooth */
     for (int i = 0; i < p->nc; i++) {
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
         double m = s->mode[i] == TRIBO_BREAK ? fabs(c[2]) / sc : l[2] / sl;
@@ -275,7 +276,11 @@ static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
     info->residual = ti_contact_residual(ws, p, ws->law, s->v, s->lambda, NULL);
     info->rung = TRIBO_RUNG_SOLVER;
     choose_modes(ws, p, s);
-    if (!ws->options.raw && info->residual <= tol) ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
+    if (ws->options.raw) return;
+    if (ws->law == &ti_law_stochastic)
+        ti_continuation_polish(ws, p, tol, s, info);
+    else if (info->residual <= tol)
+        ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
 }
 
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_options *o,

@@ -39,5 +39,10 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 void ti_staggered_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
 void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_staggered_plain_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+void ti_continuation_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
+void ti_continuation_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+/* In place of ti_contact_polish(), for its answers. */
+void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                            tribo_contact_info *info);
 
 #endif
