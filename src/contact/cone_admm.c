@@ -98,8 +98,7 @@ static bool done(void *context, const double *z) {
 void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     cone_admm *a = ws->scratch;
     int n = 3 * p->nc;
-    bool warm = false, converged;
-    for (int k = 0; k < n && !warm; k++) warm = ws->lambda[k] != 0;
+    bool converged;
     a->ws = ws, a->p = p, a->tol = tol, a->best = HUGE_VAL;
     ti_admm_task task = {.n = n,
                          .g = ws->g,
@@ -118,7 +117,7 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         ti_delassus_dense(&ws->G, p, a->G);
         task.G = a->G;
     }
-    ws->iterations += ti_admm_run(&a->admm, &task, warm, ws->lambda, &converged);
+    ws->iterations += ti_admm_run(&a->admm, &task, ws->warm, ws->lambda, &converged);
     if (converged) return;
     done(a, a->admm.z);
     if (a->best < HUGE_VAL) memcpy(ws->lambda, ws->lb, n * sizeof(double));

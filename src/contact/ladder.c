@@ -204,10 +204,11 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
     return false;
 }
 
-static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
-                        ti_contact_solution *s) {
+/* The rungs of Newton: from the last step, from nothing, down the path. TRIBO_RUNG_NONE if none is enough. */
+static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, bool warm, progress *g,
+                               ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
-    if (o->warm) {
+    if (warm) {
         start(ws, p, s->lambda);
         memcpy(ws->mode, s->mode, p->nc);
         finish(ws, p, R, g, s);
@@ -219,7 +220,14 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     if (g->done) return TRIBO_RUNG_NEWTON;
     if (near && descend_and_finish(ws, p, R, R, 8, g, s)) return TRIBO_RUNG_PATH;
     start(ws, p, NULL);
-    if (descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, g, s)) return TRIBO_RUNG_PATH;
+    return descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
+}
+
+static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
+                        ti_contact_solution *s) {
+    double R = 1e-6 * ws->r0;
+    tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
+    if (rung != TRIBO_RUNG_NONE) return rung;
     g->patience = 100; /* the next rung costs more: from here on the stride alone decides */
     if (!interior_and_path(ws, p, R, g, s)) leave_path(ws, p, R, g, s);
     return TRIBO_RUNG_INTERIOR;
@@ -230,6 +238,29 @@ void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_conta
     progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true, 1};
     info->rung = climb(ws, p, o, &g, s);
     info->residual = g.residual, info->canonical = g.canonical;
+}
+
+/* Where the path is lost: from other compliances, with patience; then proximal iterations from nothing. */
+void ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                         ti_contact_solution *s) {
+    static const double restarts[5] = {1, 0.1, 10, 1e-2, 1e-3};
+    progress g = {o->tol, HUGE_VAL, false, false, true, 1};
+    double R = 1e-6 * ws->r0;
+    newton_rungs(ws, p, o->warm, &g, s);
+    g.patience = 100;
+    for (int k = 0; k < 5 && !g.done && ws->iterations < ws->max_iter; k++) {
+        start(ws, p, NULL);
+        descend_and_finish(ws, p, restarts[k] * ws->r0, R, 30, &g, s);
+    }
+    if (g.done || ws->iterations >= ws->max_iter) return;
+    start(ws, p, NULL);
+    proximal(ws, p, R, &g, s);
+}
+
+double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {
+    progress g = {tol, HUGE_VAL, false, false, false, 1};
+    proximal(ws, p, 1e-6 * ws->r0, &g, s);
+    return g.residual;
 }
 
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,

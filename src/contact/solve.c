@@ -261,6 +261,7 @@ static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_cont
 static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
     double tol = o->tol > 0 ? o->tol : ws->solver->tol;
+    ws->warm = o->warm;
     if (o->warm)
         memcpy(ws->lambda, s->lambda, 3 * p->nc * sizeof(double));
     else

@@ -22,6 +22,7 @@ struct ti_contact_ws {
     const struct ti_solver *solver;
     const ti_law *law; /* the one that the answer is to meet */
     int max_iter;
+    bool warm;             /* the solver starts from given impulses */
     void *scratch;         /* the solver's */
     ti_pyramid pyramid;    /* LCP */
     ti_delassus G;         /* where the law or the solver asks for it */
@@ -102,6 +103,13 @@ double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, c
 /* ladder.c: the solution, or the best met on the way; info's residual, rung and canonical. */
 void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_contact_solution *s,
                   tribo_contact_info *info);
+
+/* ladder.c: the same without the interior point, in s as far as it gets; o->tol is given. */
+void ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                         ti_contact_solution *s);
+
+/* ladder.c: proximal Newton from the iterate, for the last digits of the interior point; s and its residual. */
+double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s);
 
 /* ladder.c: from the solver's answer in s to the canonical solution of ws->law nearby; s as it was if there is none
  * that the law's modes agree with. */

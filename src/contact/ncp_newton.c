@@ -1,0 +1,81 @@
+/* ncp_newton.c -- the NCP by semismooth Newton and by the interior point, each as a solver of its own. */
+#include "contact/solvers.h"
+#include <math.h>
+
+typedef struct newton {
+    ti_contact_solution s;
+    double *best; /* (3 nc) impulses */
+} newton;
+typedef char it_fits[sizeof(newton) <= TI_SCRATCH_MAX ? 1 : -1];
+
+void ti_ncp_newton_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+    newton *a = scratch;
+    ti_contact_solution_carve(m, room->nc, room->nv, &a->s);
+    TI_CARVE(m, a->best, 3 * (size_t)room->nc);
+}
+
+/* Whether the warm start will do as it is. */
+static bool is_solved(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    return ws->warm && ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) <= tol;
+}
+
+void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    newton *a = ws->scratch;
+    if (is_solved(ws, p, tol)) return;
+    ti_contact_options o = {.tol = tol, .warm = ws->warm};
+    size_t bytes = 3 * (size_t)p->nc * sizeof(double);
+    if (o.warm) {
+        memcpy(a->s.lambda, ws->lambda, bytes);
+        ti_contact_choose(ws, p, 1e-6 * ws->r0);
+        memcpy(a->s.mode, ws->mode, p->nc);
+    } else
+        memset(a->s.lambda, 0, bytes);
+    ti_ncp_newton_alone(ws, p, &o, &a->s);
+    memcpy(ws->lambda, a->s.lambda, bytes);
+}
+
+/* ---------------------------------------------------------------- interior point */
+
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.98, 3, 0, true},  {.7, 1, .2, false},
+                                            {.7, 1, .2, true},  {.5, 1, .3, false}, {.5, 1, .3, true}};
+
+/* Down the central path until the residual is below tol or rounding stops it; returns the best residual, whose impulses
+ * are in ws->lb. */
+static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_ncp_boldness *b, double tol) {
+    double best = HUGE_VAL;
+    bool fine = true;
+    int done = 0;
+    for (double rough = 1e-6; rough > 1e-17 && fine && best > tol; rough *= 0.1) {
+        int most = rough < 1e-8 && done + 10 < ws->max_iter ? done + 10 : ws->max_iter;
+        fine = ti_ncp_interior(ws, p, 0, b, rough, &done, most) && done < most;
+        double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+        if (r < best) {
+            best = r;
+            memcpy(ws->lb, ws->lambda, 3 * (size_t)p->nc * sizeof(double));
+            memcpy(ws->vb, ws->v, p->nv * sizeof(double));
+        }
+    }
+    memcpy(ws->lambda, ws->lb, 3 * (size_t)p->nc * sizeof(double));
+    memcpy(ws->v, ws->vb, p->nv * sizeof(double));
+    return best;
+}
+
+void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    newton *a = ws->scratch;
+    double least = HUGE_VAL;
+    size_t bytes = 3 * (size_t)p->nc * sizeof(double);
+    if (is_solved(ws, p, tol)) return;
+    memset(a->best, 0, bytes);
+    if (ws->warm) { /* it has no use for a start itself */
+        least = ti_ncp_cross_over(ws, p, tol, &a->s);
+        memcpy(a->best, a->s.lambda, bytes);
+    }
+    for (int k = 0; k < 6 && least > tol; k++) {
+        double r = follow(ws, p, boldness + k, tol);
+        if (r < least) least = r, memcpy(a->best, ws->lambda, bytes);
+        if (r <= tol || !(r < 1e-3)) continue;
+        r = ti_ncp_cross_over(ws, p, tol, &a->s);
+        if (r < least) least = r, memcpy(a->best, a->s.lambda, bytes);
+    }
+    memcpy(ws->lambda, a->best, bytes);
+}
