@@ -1,7 +1,11 @@
-/* test_laws_lcp.c -- the friction pyramid: one contact by itself, closed forms, the limit of many facets. */
+/* test_laws_lcp.c -- the friction pyramid: one contact by itself, closed forms, the limit of many facets, and its
+ * solvers against each other. */
+#define _POSIX_C_SOURCE 200809L
 #include "contact/law.h"
+#include "formats/problem.h"
 #include "test_main.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tribo/contact.h>
 
@@ -199,6 +203,128 @@ START_TEST(many_facets_are_the_cone) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- the solvers */
+
+enum { NC = 4, NV = 6 };
+
+typedef struct corners {
+    double M[NV * NV], J[3 * NC * NV], vfree[NV], mu[NC];
+} corners;
+
+/* Four corners of a box that lands on a plane, with a spin: redundant. */
+static corners box(uint64_t *seed) {
+    corners b = {.vfree = {random_in(seed), random_in(seed), -0.3, 0, 0, random_in(seed)}};
+    for (int k = 0; k < NV; k++) b.M[7 * k] = k < 3 ? 1 : 0.1 + 0.05 * random_in(seed);
+    for (int i = 0; i < NC; i++) {
+        double x = i % 2 ? 0.3 : -0.3, y = i / 2 ? 0.4 : -0.4, z = -0.1;
+        const double J[18] = {1, 0, 0, 0, z, -y, 0, 1, 0, -z, 0, x, 0, 0, 1, y, -x, 0};
+        memcpy(b.J + 18 * i, J, sizeof J);
+        b.mu[i] = 0.5 + 0.4 * random_in(seed);
+    }
+    return b;
+}
+
+static double solve(const tribo_law_options *o, int nc, const corners *b, double tol, double *lambda, double *v) {
+    tribo_contact_problem p = {.nc = nc, .nv = NV, .M = b->M, .J = b->J, .vfree = b->vfree, .mu = b->mu};
+    tribo_contact_ws *ws;
+    tribo_contact_info info;
+    ck_assert_int_eq(tribo_contact_ws_new(nc, NV, o, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, tol, false, lambda, v, &info), TRIBO_OK);
+    tribo_contact_ws_free(ws);
+    return info.residual;
+}
+
+/* Where the solution is one, every solver finds it; of the canonical one among redundant contacts also the impulses. */
+START_TEST(solvers_agree) {
+    uint64_t seed = 5;
+    for (int k = 0; k < 60; k++) {
+        corners b = box(&seed);
+        int nc = k % 2 ? NC : 2;
+        double v[NV], l[3 * NC], first_v[NV], first_l[3 * NC];
+        for (int s = 0; tribo_law_solver(TRIBO_LAW_LCP, s); s++) {
+            tribo_law_options o = {.law = TRIBO_LAW_LCP,
+                                   .solver = tribo_law_solver(TRIBO_LAW_LCP, s),
+                                   .facets = 4 + k % 5,
+                                   .facet_angle = 0.1 * k,
+                                   .circumscribed = k % 3 == 0};
+            ck_assert_double_lt(solve(&o, nc, &b, 1e-10, l, v), 1e-10);
+            if (s == 0) memcpy(first_v, v, sizeof v), memcpy(first_l, l, sizeof l);
+            for (int r = 0; r < NV; r++) ck_assert_double_eq_tol(v[r], first_v[r], 1e-9);
+            for (int r = 0; r < 3 * nc; r++) ck_assert_double_eq_tol(l[r], first_l[r], 1e-9);
+        }
+    }
+}
+END_TEST
+
+/* Friction is up to pi/n off its direction, which moves the box aside in that proportion and takes its square of the
+ * energy: the worst over the turns of the pyramid. */
+START_TEST(many_facets_of_a_box) {
+    uint64_t seed = 7;
+    corners b = box(&seed);
+    double v[NV], l[3 * NC], cone[NV], aside[4], lost[4];
+    for (int i = 0; i < NC; i++) b.mu[i] *= 0.2; /* all of them slide */
+    solve(NULL, NC, &b, 1e-12, l, cone);
+    for (int k = 0; k < 4; k++) {
+        int n = 8 << k;
+        aside[k] = lost[k] = 0;
+        for (int turn = 0; turn < 32; turn++) {
+            tribo_law_options o = {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_LEMKE, .facets = n};
+            o.facet_angle = 2 * pi / n * turn / 32;
+            solve(&o, NC, &b, 1e-10, l, v);
+            double energy = 0;
+            for (int r = 0; r < NV; r++) {
+                energy += 0.5 * b.M[7 * r] * (v[r] * v[r] - cone[r] * cone[r]);
+                aside[k] = fmax(aside[k], fabs(v[r] - cone[r]));
+            }
+            lost[k] = fmax(lost[k], fabs(energy));
+        }
+    }
+    double first = log2(aside[0] / aside[3]) / 3, second = log2(lost[0] / lost[3]) / 3;
+    printf("facets: the velocity converges with order %.2f, the energy with %.2f\n", first, second);
+    ck_assert(first > 0.9 && second > 1.9);
+}
+END_TEST
+
+/* Every problem of the data folder by pivoting, which asks for no sharing of loads nor of masses. */
+START_TEST(every_problem_by_pivoting) {
+    const char *folder = getenv("TRIBO_DATA");
+    if (!folder) {
+        printf("TRIBO_DATA is not set: skipped\n");
+        return;
+    }
+    char path[512], *line = NULL;
+    snprintf(path, sizeof path, "%s/contact/dev.jsonl", folder);
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "cannot open %s", path);
+    size_t room = 0;
+    ssize_t bytes;
+    int count = 0;
+    while ((bytes = getline(&line, &room, f)) > 0) {
+        const tribo_law_options o = {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_LEMKE, .raw = true};
+        ti_problem *q;
+        tribo_diag diag;
+        tribo_contact_ws *ws;
+        tribo_contact_info info;
+        ck_assert_msg(ti_problem_load(line, (size_t)bytes, NULL, &q, &diag) == TRIBO_OK, "%s", diag.text);
+        tribo_contact_problem p = {
+            .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
+        int n = 3 * q->nc;
+        double *lambda = calloc((size_t)n, sizeof *lambda);
+        ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &o, NULL, &ws), TRIBO_OK);
+        tribo_status status = tribo_contact_solve(ws, &p, 0, false, lambda, NULL, &info);
+        ck_assert_msg(status == TRIBO_OK && info.residual < 1e-10, "problem %g: residual %g after %d pivots", q->id,
+                      info.residual, info.iterations);
+        free(lambda);
+        tribo_contact_ws_free(ws);
+        ti_problem_free(NULL, q);
+        count++;
+    }
+    ck_assert_int_gt(count, 0);
+    free(line);
+    fclose(f);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("laws_lcp");
     TCase *c = tcase_create("pyramid");
@@ -209,5 +335,8 @@ static Suite *suite(void) {
     tcase_add_test(c, a_slide_is_pulled_off_its_line);
     tcase_add_test(c, a_slide_along_an_axis);
     tcase_add_test(c, many_facets_are_the_cone);
+    tcase_add_test(c, solvers_agree);
+    tcase_add_test(c, many_facets_of_a_box);
+    tcase_add_test(c, every_problem_by_pivoting);
     return s;
 }

@@ -34,6 +34,8 @@ void ti_bisection_corrected_run(ti_contact_ws *ws, const ti_contact_problem *p, 
 /* bisection.c: one contact by RaiSim's law, and by the NCP's. */
 void ti_bisect_raisim(const ti_law_site *s, const double *free, double *lambda);
 void ti_bisect_ncp(const ti_law_site *s, const double *free, double *lambda);
+void ti_pivoting_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
+void ti_pivoting_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_cone_admm_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
 void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_ncp_newton_carve(ti_arena *m, const ti_contact_room *room, void *scratch);
