@@ -7,7 +7,7 @@
  *   bench_contact PROBLEMS.jsonl --laws [NAMES] [--out DIR] [--budget S]
  *                                        every law and solver (or those named: law,law/solver,...) over the problems;
  *                                        contact.md and contact.csv into DIR, or the first to standard output; at most
- *                                        S seconds a solve, default 0.1
+ *                                        S seconds a solve, default 0.3
  */
 #include "bench.h"
 #include "contact/problem.h"
@@ -171,7 +171,7 @@ static void time_row(const char *name, ti_contact_ws *ws, ti_contact_solution *x
 
 static int laws(int argc, char **argv) {
     const char *wanted = NULL, *folder = NULL;
-    double budget = 0.1;
+    double budget = 0.3;
     for (int k = 3; k < argc; k++) {
         if (!strcmp(argv[k], "--out") && k + 1 < argc)
             folder = argv[++k];

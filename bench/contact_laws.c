@@ -93,19 +93,20 @@ static double time_solve(tribo_contact_ws *ws, const bench_problem *b, const dou
     return bench_median(t, repeats);
 }
 
-/* Iterations that fit into the budget, by what the first of them take; 0 = the solver's own limit. */
+/* Iterations that fit into the budget; 0 = the solver's own limit. Found by trying ever more of them. */
 static int iterations_within(const bench_method *m, const bench_problem *b, double budget) {
-    enum { FEW = 20 };
-    if (m->row->max_iter <= FEW) return 0;
-    tribo_contact_ws *ws = workspace(m, b, true, FEW);
-    tribo_contact_info info = {0};
-    if (!ws) return 0;
-    double from = bench_seconds();
-    tribo_status s = tribo_contact_solve(ws, &b->p, 1e-9, false, b->lambda, NULL, &info);
-    double spent = (bench_seconds() - from) / FEW;
-    tribo_contact_ws_free(ws);
-    if (s != TRIBO_NOT_CONVERGED || spent * m->row->max_iter < budget) return 0;
-    return (int)(budget / spent) > FEW ? (int)(budget / spent) : FEW;
+    enum { FIRST = 16, MORE = 3 };
+    for (int most = FIRST; most < m->row->max_iter; most *= MORE) {
+        tribo_contact_ws *ws = workspace(m, b, true, most);
+        if (!ws) return 0;
+        double from = bench_seconds();
+        tribo_status s = tribo_contact_solve(ws, &b->p, 1e-9, false, b->lambda, NULL, NULL);
+        double spent = bench_seconds() - from;
+        tribo_contact_ws_free(ws);
+        if (s != TRIBO_NOT_CONVERGED) return 0;
+        if (spent * MORE > budget) return spent < budget ? (int)(most * budget / spent) : most;
+    }
+    return 0;
 }
 
 static void accuracy(tribo_contact_ws *ws, const bench_problem *b, bench_outcome *o) {
