@@ -42,6 +42,7 @@ typedef struct ti_law_site {
     double mu;
     const ti_law_scale *scale;
     const double *own;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `own` or a sweep asks for it */
+    const double *inverse;     /* (3,3) of own; of `local` alone */
     const ti_pyramid *pyramid; /* LCP */
     tribo_smoothing smoothing; /* stochastic */
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
@@ -78,6 +79,18 @@ extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_st
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);
+
+/* Whether a contact by itself sticks, and lambda then: what a `local` may begin with. */
+static inline bool ti_law_stick(const ti_law_site *s, const double *free, double *lambda) {
+    const double *B = s->inverse;
+    double f0 = free[0], f1 = free[1], f2 = free[2];
+    double n = -(B[6] * f0 + B[7] * f1 + B[8] * f2);
+    if (!(n > 0)) return false;
+    double t0 = -(B[0] * f0 + B[1] * f1 + B[2] * f2), t1 = -(B[3] * f0 + B[4] * f1 + B[5] * f2), bound = s->mu * n;
+    if (!(t0 * t0 + t1 * t1 <= bound * bound)) return false;
+    lambda[0] = t0, lambda[1] = t1, lambda[2] = n;
+    return true;
+}
 
 /* Linearise a law at (lambda, c): F (3), D (3,3), A^-1 (3,3), and the mode if it was TI_MODE_FREE. */
 unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double bold = 1.5; /* of a projected step, in (0, 2) */
+
 /* Where an impulse is sent: z = lambda - rho c, its length across the normal; and its projection on the cone where
  * that is on the side, docs/math.md eq. (81): a normal part, and mu times that along z_t. */
 typedef struct reach {
@@ -72,22 +74,33 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
     out[2] = fabs(l[0] * c[0] + l[1] * c[1] + l[2] * c[2]);
 }
 
-/* Projected Gauss-Seidel: a step no longer than the inverse of the largest eigenvalue of G_ii, of which Frobenius' norm
- * is a bound, projected on the cone. docs/math.md eq. (83). */
+/* Gauss-Seidel: the contact by itself sticks, breaks, or slides; then a few steps projected on the cone, in the metric
+ * S = diag(st, st, sn) >= G_ii. docs/math.md eq. (83). */
 static void local(const ti_law_site *s, const double *free, double *l) {
     const double *G = s->own;
-    double c[3], size = 0;
-    for (int r = 0; r < 3; r++) c[r] = free[r] + G[3 * r] * l[0] + G[3 * r + 1] * l[1] + G[3 * r + 2] * l[2];
-    for (int k = 0; k < 9; k++) size += G[k] * G[k];
-    reach z = reach_of(l, c, s->mu, 1 / sqrt(size));
-    unsigned char mode = mode_of(&z, s->mu);
-    double share = z.length > 0 ? s->mu * z.projected / z.length : 0;
-    if (mode == TRIBO_BREAK)
+    double mu = s->mu;
+    if (ti_law_stick(s, free, l)) return;
+    if (free[2] >= mu * sqrt(free[0] * free[0] + free[1] * free[1])) {
         l[0] = l[1] = l[2] = 0;
-    else if (mode == TRIBO_STICK)
-        l[0] = z.t0, l[1] = z.t1, l[2] = z.n;
-    else
-        l[0] = share * z.t0, l[1] = share * z.t1, l[2] = z.projected;
+        return;
+    }
+    double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]), t = half + sqrt(skew * skew + G[1] * G[1]);
+    double across = sqrt(G[2] * G[2] + G[5] * G[5]), q = sqrt(t / G[8]);
+    /* st = t + across q, sn = n + across / q with q the square root of t over n: st over sn is q^2 too */
+    double inverse_t = bold / (t + across * q), inverse_n = bold / (G[8] + across / q), m = mu * q;
+    double inverse = 1 / (1 + m * m);
+    for (int k = 0; k < 4; k++) {
+        double t0 = l[0] - (free[0] + G[0] * l[0] + G[1] * l[1] + G[2] * l[2]) * inverse_t;
+        double t1 = l[1] - (free[1] + G[3] * l[0] + G[4] * l[1] + G[5] * l[2]) * inverse_t;
+        double n = l[2] - (free[2] + G[6] * l[0] + G[7] * l[1] + G[8] * l[2]) * inverse_n;
+        double length = sqrt(t0 * t0 + t1 * t1), side = (n + m * q * length) * inverse;
+        if (length <= mu * n) { /* inside, though it cannot stick there */
+            l[0] = t0, l[1] = t1, l[2] = n;
+            continue;
+        }
+        double share = length > 0 && side > 0 ? mu * side / length : 0;
+        l[0] = share * t0, l[1] = share * t1, l[2] = side > 0 ? side : 0;
+    }
 }
 
 const ti_law ti_law_ccp = {mode, slope, agrees, residual, local, false, NULL};

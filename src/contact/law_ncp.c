@@ -131,17 +131,21 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
     ti_ncp_residual(l, c, s->mu, out);
 }
 
-/* Projected Gauss-Seidel: the normal impulse first, then a projection on the disk that it leaves. [LeLidec23] eq. 20.
- */
+/* Projected Gauss-Seidel: what sticks at once; otherwise the normal impulse first, then a projection on the disk that
+ * it leaves. [LeLidec23] eq. 20. */
 static void local(const ti_law_site *s, const double *free, double *l) {
     const double *G = s->own;
-    double c = free[2] + G[6] * l[0] + G[7] * l[1] + G[8] * l[2], n = l[2] - c / G[8];
-    l[2] = n > 0 ? n : 0;
-    double give = G[0] > G[4] ? G[0] : G[4];
-    double t0 = l[0] - (free[0] + G[0] * l[0] + G[1] * l[1] + G[2] * l[2]) / give;
-    double t1 = l[1] - (free[1] + G[3] * l[0] + G[4] * l[1] + G[5] * l[2]) / give;
-    double length = sqrt(t0 * t0 + t1 * t1), radius = s->mu * l[2], share = length > radius ? radius / length : 1;
-    l[0] = share * t0, l[1] = share * t1;
+    if (ti_law_stick(s, free, l)) return;
+    double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]);
+    double inverse_n = 1 / G[8], inverse_t = 1 / (half + sqrt(skew * skew + G[1] * G[1])); /* largest eigenvalue */
+    for (int k = 0; k < 2; k++) {
+        double n = -(free[2] + G[6] * l[0] + G[7] * l[1]) * inverse_n;
+        l[2] = n > 0 ? n : 0;
+        double t0 = l[0] - (free[0] + G[0] * l[0] + G[1] * l[1] + G[2] * l[2]) * inverse_t;
+        double t1 = l[1] - (free[1] + G[3] * l[0] + G[4] * l[1] + G[5] * l[2]) * inverse_t;
+        double length = sqrt(t0 * t0 + t1 * t1), radius = s->mu * l[2], share = length > radius ? radius / length : 1;
+        l[0] = share * t0, l[1] = share * t1;
+    }
 }
 
 const ti_law ti_law_ncp = {mode, slope, agrees, residual, local, false, NULL};
