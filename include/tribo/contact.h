@@ -74,6 +74,11 @@ TRIBO_API void tribo_contact_ws_free(tribo_contact_ws *ws);
  *          TRIBO_E_NONFINITE; TRIBO_E_SINGULAR (M not positive definite). Allocates: never. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol,
                                                        bool warm, double *lambda, double *v, tribo_contact_info *info);
+/** Noise of the stochastic law contact by contact, instead of options.noise, for the solves that follow.
+ *  @param noise (2 nc) > 0, standard deviation of the velocity along the normal and across, m/s; stays the caller's,
+ * who keeps it until another is set. NULL = options.noise
+ *  @return TRIBO_OK; TRIBO_E_ARG (another law). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_contact_set_noise(tribo_contact_ws *ws, const double *noise);
 /** Measures of the last solve on ws, with the same problem.
  *  @return TRIBO_OK; TRIBO_E_ARG (no solve before it, or another size). Allocates: never. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_contact_measure(tribo_contact_ws *ws, const tribo_contact_problem *p,

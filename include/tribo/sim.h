@@ -78,6 +78,13 @@ TRIBO_API tribo_options tribo_ws_options(const tribo_ws *ws); /**< with dt, tol 
 /** Forget the last step: the next one starts cold. */
 TRIBO_API void tribo_ws_reset(tribo_ws *ws);
 
+/** Noise of the stochastic law from a covariance of the state, instead of options.law.noise: of a contact's velocity,
+ *  and of its gap over dt. docs/math.md eq. (105).
+ *  @param P (ndx,ndx) symmetric, over the tangent of the state; stays the caller's, and is read by every step and every
+ *           derivative until another is set. Derivatives take it, and the noise, as given. NULL = options.law.noise
+ *  @return TRIBO_OK; TRIBO_E_ARG (another law); TRIBO_E_NONFINITE. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const double *P);
+
 /** One step of the dynamics, x_next = f(p, x, u).
  *
  *  Semi-implicit Euler about the centres of mass, hard contact, bounces at their time of impact: docs/math.md

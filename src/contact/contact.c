@@ -21,7 +21,8 @@ struct tribo_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
     int nc_max, nv_max;
-    form form; /* of the last solve */
+    const double *noise; /* (2 nc) the caller's */
+    form form;           /* of the last solve */
     int nc, nv;
     ti_contact_ws *contact;
     ti_contact_problem block;
@@ -319,7 +320,8 @@ static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
                             .J = ws->J,
                             .vfree = ws->vfree,
                             .ref = ws->ref,
-                            .mu = p->mu};
+                            .mu = p->mu,
+                            .noise = ws->noise};
     ws->block = b, ws->nc = p->nc, ws->nv = p->nv;
     if (p->G) {
         if (!ti_finite(p->G, n3 * n3) || !ti_finite(p->g, n3) || !ti_finite(p->mu, p->nc)) return TRIBO_E_NONFINITE;
@@ -345,6 +347,12 @@ static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
 }
 
 /* ---------------------------------------------------------------- solve */
+
+tribo_status tribo_contact_set_noise(tribo_contact_ws *ws, const double *noise) {
+    if (!ws || !ti_contact_has_noise(ws->contact)) return TRIBO_E_ARG;
+    ws->noise = noise;
+    return TRIBO_OK;
+}
 
 static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_problem *p) {
     if (!ws || !p || !p->mu || p->nc < 1 || p->nc > ws->nc_max) return TRIBO_E_ARG;

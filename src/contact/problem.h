@@ -24,6 +24,7 @@ typedef struct ti_contact_problem {
     const double *vfree; /* (nv) */
     const double *ref;   /* (3 nc) c = J v + ref */
     const double *mu;    /* (nc) */
+    const double *noise; /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
     const double *R;     /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
 } ti_contact_problem;
 
@@ -62,6 +63,8 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
 void ti_contact_ws_free(ti_contact_ws *ws);
 size_t ti_contact_ws_bytes(const ti_contact_ws *ws);
 
+/* Whether the law is the stochastic one. */
+bool ti_contact_has_noise(const ti_contact_ws *ws);
 /* Solve; s's arrays must be set. The result depends on the problem (and the start, if options.warm) only. */
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);

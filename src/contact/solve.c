@@ -139,7 +139,7 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, ti_
         tribo_status status = ti_delassus_prepare(&ws->G, p);
         if (status) return status;
     }
-    for (int k = 0; ws->noise && k < 2 * p->nc; k++) ws->noise[k] = o->noise;
+    for (int k = 0; ws->noise && k < 2 * p->nc; k++) ws->noise[k] = p->noise ? p->noise[k] : o->noise;
     if (!ws->R) return TRIBO_OK;
     for (int i = 0; i < p->nc; i++) {
         double *R = ws->R + 3 * i;
@@ -230,6 +230,10 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
         if (!(m >= 1e-9)) info->ndegenerate++;
         if (m < info->margin) info->margin = m;
     }
+}
+
+bool ti_contact_has_noise(const ti_contact_ws *ws) {
+    return ws->law == &ti_law_stochastic;
 }
 
 /* Whether no impulses at all are a solution. */

@@ -20,6 +20,7 @@ static void reaches(tribo_ws *ws) {
         double r = ws->reach[g] + ti_norm(ti_sub(s->x, l->xc));
         double lin = ti_norm(l->vf) + ti_norm(l->v), ang = ti_norm(l->wf) + ti_norm(l->w);
         ws->speed[g] = dt * (lin + ang * r) + 1e-4 * ws->reach[g];
+        ws->speed[g] += ti_step_noise_reach(ws, b, ws->reach[g] + ti_norm(ti_sub(s->x, l->xo)));
     }
 }
 

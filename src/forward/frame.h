@@ -54,6 +54,8 @@ struct tribo_ws {
     /* The contact problem of every island, in the frame's order; see ti_contact_problem. */
     int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_at: of a body, in the frame */
     double *M, *J, *vfree, *vnow, *ref, *mu;
+    const double *covariance; /* (ndx,ndx) of the state, the caller's; NULL = options.law.noise everywhere */
+    double *noise;            /* (2 ncon_max) of the contacts, where there is one */
 
     ti_con *found; /* (ncon_max) in pair order */
     int nfound;
@@ -106,6 +108,12 @@ void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh);
 ti_contact_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i);
 /* The solution of island i, as views of the frame. */
 ti_contact_solution ti_frame_solution(const ti_frame *f, int i);
+/* Whether contacts push before they touch. */
+bool ti_step_is_noisy(const tribo_ws *ws);
+/* Noise of contact i from the covariance, ref_gap the derivative of its reference velocity to the gap. */
+void ti_step_noise(tribo_ws *ws, const ti_con *c, int i, double ref_gap);
+/* How far noise moves the surface of a body in a step, whose points are within `radius` of its origin. */
+double ti_step_noise_reach(const tribo_ws *ws, int body, double radius);
 /* Find contacts and sort them into islands: con, island, blk_body of the frame. TRIBO_E_CAPACITY if too many. */
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
 /* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). */

@@ -78,6 +78,7 @@ static void pose_contact(tribo_ws *ws, const ti_island *is, ti_con *c, int i, co
     ti_reference r = ti_contact_reference(c->touch.gap, c->uf, c->an, e, p[at[TI_M_BAUMGARTE]], p[at[TI_M_SLOP]],
                                           ws->options.dt, ws->options.recovery);
     if (fresh) c->tau = r.tau, c->bounce = r.bounce;
+    ti_step_noise(ws, c, i, r.ref_gap);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
     ws->mu[i] = p[at[TI_M_FRICTION]] + (c->sticky ? p[at[TI_M_STICTION]] : 0);
 }
@@ -106,7 +107,8 @@ ti_contact_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i) 
                                 .J = ws->J + 36 * c,
                                 .vfree = ws->vfree + 6 * b,
                                 .ref = ws->ref + 3 * c,
-                                .mu = ws->mu + c};
+                                .mu = ws->mu + c,
+                                .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
 }
 
 void ti_link_minv(const ti_link *l, const double *in, double *out) {

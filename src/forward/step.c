@@ -80,6 +80,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->vnow, 6 * nb);
     TI_CARVE(a, w->ref, 3 * nc);
     TI_CARVE(a, w->mu, nc);
+    if (ti_step_is_noisy(w)) TI_CARVE(a, w->noise, 2 * (size_t)nc);
     TI_CARVE(a, w->found, nc);
     TI_CARVE(a, w->slot, nb);
     TI_CARVE(a, w->root, nb);

@@ -1,0 +1,138 @@
+/* test_noisy_step.c -- the step under the stochastic law: contacts that are not there yet, and noise from a covariance.
+ */
+#include "test_main.h"
+#include "worlds.h"
+
+static const double DT = 1e-3, NOISE = 0.05, RADIUS = 0.1;
+
+/* A ball above the floor by `gap`. */
+static world ball_above(double gap, const tribo_law_options *law) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_model *m = NULL;
+    tribo_options o = tribo_default_options();
+    world_floor(b, 0.5, 0);
+    world_ball(b, "ball", 2, RADIUS, 0, 0, RADIUS + gap, world_material(0.5, 0));
+    tribo_set_timestep(b, DT);
+    ck_assert_int_eq(tribo_build(b, &m, NULL), TRIBO_OK);
+    o.law = *law, o.tol = 1e-12;
+    world w = world_of(m, &o);
+    world_v0(&w, 0)[0] = 0.3, world_v0(&w, 0)[4] = 1;
+    world_steps(&w, 1);
+    return w;
+}
+
+/* v_z and v_x after a step from dz higher. */
+static void stepped(world *w, double dz, double *v) {
+    double x[13], next[13];
+    memcpy(x, w->x0, sizeof x);
+    x[2] += dz;
+    ck_assert_int_eq(tribo_step(w->ws, w->p, x, NULL, next, NULL), TRIBO_OK);
+    v[0] = next[9], v[1] = next[7];
+}
+
+START_TEST(pushes_what_is_not_in_contact) {
+    tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC,
+                             .noise = NOISE,
+                             .smoothing = _i % 2 ? TRIBO_SMOOTHING_GAUSSIAN : TRIBO_SMOOTHING_LOGISTIC};
+    const double gap[3] = {0.5 * NOISE * DT, 2 * NOISE * DT, 6 * NOISE * DT};
+    world w = ball_above(gap[_i / 2], &law);
+    double slope[2], A[144], h = 0.1 * NOISE * DT, q[2][3];
+    world_run(&w);
+    ck_assert(world_v(&w, 1, 0, 2) > -G * DT && tribo_last_info(w.ws)->ncon == 1);
+    for (int k = 0; k < 2; k++) world_gradient(&w, 1, world_dv(&w, 0, k ? 0 : 2)), slope[k] = w.x_bar[2];
+    for (int k = 0; k < 3; k++, h /= 2) {
+        double up[2], down[2];
+        stepped(&w, h, up), stepped(&w, -h, down);
+        for (int j = 0; j < 2; j++) q[j][k] = (up[j] - down[j]) / (2 * h);
+    }
+    for (int j = 0; j < 2; j++) {
+        double a = (4 * q[j][1] - q[j][0]) / 3, b = (4 * q[j][2] - q[j][1]) / 3, exact = (16 * b - a) / 15;
+        ck_assert_msg(fabs(slope[j] - exact) <= 1e-7 * fabs(exact) + 1e-9 / DT, "%d: %.12g, differences %.12g", j,
+                      slope[j], exact);
+    }
+    ck_assert_msg(slope[0] < -1e-9 / DT, "dv_z/dz = %g", slope[0]); /* the higher, the less it is pushed */
+    ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, NULL, NULL), TRIBO_OK);
+    NEAR(A[8 * 12 + 2], slope[0], 1e-12 * fabs(slope[0]));
+    world_free(&w);
+}
+END_TEST
+
+START_TEST(no_push_beyond_reach_nor_without_noise) {
+    tribo_law_options noisy = {.law = TRIBO_LAW_STOCHASTIC, .noise = NOISE}, hard = {.law = TRIBO_LAW_NCP};
+    world far = ball_above(30 * NOISE * DT, &noisy), near = ball_above(2 * NOISE * DT, &hard);
+    world *both[2] = {&far, &near};
+    for (int k = 0; k < 2; k++) {
+        world_run(both[k]);
+        world_gradient(both[k], 1, world_dv(both[k], 0, 2));
+        ck_assert(both[k]->x_bar[2] == 0);
+        world_free(both[k]);
+    }
+}
+END_TEST
+
+/* Of velocity alone, or of height alone over dt, the covariance that amounts to the noise of the options. */
+START_TEST(covariance_is_noise) {
+    tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .noise = NOISE};
+    double P[144] = {0}, given[2], found[2], J[4];
+    for (int i = 0; i < 3; i++) {
+        if (_i == 0) P[13 * (6 + i)] = NOISE * NOISE;
+        if (_i == 1) P[13 * i] = NOISE * NOISE * DT * DT;
+    }
+    if (_i == 2) /* half of each, and opposed: nothing is left of the normal */
+        for (int k = 0; k < 4; k++)
+            P[12 * (k / 2 ? 8 : 2) + (k % 2 ? 8 : 2)] =
+                NOISE * NOISE * (k / 2 ? 1 : DT) * (k % 2 ? 1 : DT) * (k == 1 || k == 2 ? -1 : 1);
+    world w = ball_above(2 * NOISE * DT, &law);
+    stepped(&w, 0, given);
+    ck_assert_int_eq(tribo_ws_set_covariance(w.ws, P), TRIBO_OK);
+    stepped(&w, 0, found);
+    if (_i == 2)
+        ck_assert(found[0] == -G * DT);
+    else
+        NEAR(found[0], given[0], 1e-12);
+    if (_i == 0) NEAR(found[1], given[1], 1e-12);
+    world_run(&w);
+    world_gradient(&w, 1, world_dv(&w, 0, 2));
+    J[0] = w.x_bar[2];
+    ck_assert(_i == 2 ? J[0] == 0 : J[0] < 0);
+    ck_assert_int_eq(tribo_ws_set_covariance(w.ws, NULL), TRIBO_OK);
+    stepped(&w, 0, found);
+    ck_assert(found[0] == given[0] && found[1] == given[1]);
+    P[0] = NAN;
+    ck_assert_int_eq(tribo_ws_set_covariance(w.ws, P), TRIBO_E_NONFINITE);
+    world_free(&w);
+    law.law = TRIBO_LAW_NCP;
+    w = ball_above(0, &law);
+    ck_assert_int_eq(tribo_ws_set_covariance(w.ws, NULL), TRIBO_E_ARG);
+    world_free(&w);
+}
+END_TEST
+
+START_TEST(dense_noise_is_the_options) {
+    const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu = 0.4,
+                 vfree[3] = {0.3, 0, 0.02};
+    tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .noise = NOISE}, other = {.law = TRIBO_LAW_STOCHASTIC};
+    tribo_contact_problem p = {.nc = 1, .nv = 3, .M = M, .J = J, .vfree = vfree, .mu = &mu};
+    double noise[2] = {NOISE, NOISE}, a[3], b[3], v[3];
+    tribo_contact_ws *ws;
+    ck_assert_int_eq(tribo_contact_ws_new(1, 3, &law, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, a, v, NULL), TRIBO_OK);
+    tribo_contact_ws_free(ws);
+    ck_assert_int_eq(tribo_contact_ws_new(1, 3, &other, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_set_noise(ws, noise), TRIBO_OK);
+    ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, b, v, NULL), TRIBO_OK);
+    ck_assert(memcmp(a, b, sizeof a) == 0);
+    tribo_contact_ws_free(ws);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("noisy step");
+    TCase *t = tcase_create("all");
+    tcase_add_loop_test(t, pushes_what_is_not_in_contact, 0, 6);
+    tcase_add_test(t, no_push_beyond_reach_nor_without_noise);
+    tcase_add_loop_test(t, covariance_is_noise, 0, 3);
+    tcase_add_test(t, dense_noise_is_the_options);
+    suite_add_tcase(s, t);
+    return s;
+}
