@@ -334,7 +334,7 @@ static tribo_status cast(tribo_contact_ws *ws, const tribo_contact_problem *p) {
         return TRIBO_E_NONFINITE;
     if (!cholesky(p->nv, p->M, ws->chol, ws->M)) return TRIBO_E_SINGULAR;
     int nblk = find_blocks(ws, p);
-    if (nblk > 1 || p->nv <= 3 * p->nc || ti_contact_entangled(ws->contact)) {
+    if (nblk > 1 || p->nv <= 3 * p->nc) {
         ws->form = FORM_BLOCKS;
         cut(ws, p, nblk);
         return TRIBO_OK;
@@ -462,26 +462,51 @@ static void add_blocks(const tribo_contact_ws *ws, double w, double *M_bar, doub
     }
 }
 
-/* What a law that depends on G itself adds, after reverse_point() of k. */
+/* What a law that depends on G itself adds, after reverse_point() of k; in impulses to G_bar. */
 static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, double w, double *M_bar,
                              double *J_bar, double *G_bar) {
     const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, &ws->block, &ws->sol, k, ws->c_bar);
     int n3 = 3 * p->nc;
-    if (!p->G) {
+    if (ws->form == FORM_BLOCKS) {
         memset(ws->J_bar, 0, (size_t)n3 * p->nv * sizeof(double));
         memset(ws->M_bar, 0, (size_t)p->nv * p->nv * sizeof(double));
         ti_contact_entangled_vjp(ws->contact, &ws->block, bar, ws->J_bar, ws->M_bar);
         add_blocks(ws, w, M_bar, J_bar);
         return;
     }
-    for (int r = 0; G_bar && r < n3; r++)
-        for (int c = 0; c < n3; c++) {
-            double *to = G_bar + (size_t)r * n3 + c;
-            if (bar->a) *to += 0.5 * w * (bar->a[r] * bar->b[c] + bar->b[r] * bar->a[c]);
-            if (!bar->own || r / 3 != c / 3) continue;
-            const double *own = bar->own + 9 * (r / 3);
-            *to += 0.5 * w * (own[3 * (r % 3) + c % 3] + own[3 * (c % 3) + r % 3]);
+    for (int r = 0; G_bar && r < n3; r++) {
+        double *to = G_bar + (size_t)r * n3;
+        for (int c = 0; bar->a && c < n3; c++) to[c] += 0.5 * w * (bar->a[r] * bar->b[c] + bar->b[r] * bar->a[c]);
+        const double *own = bar->own ? bar->own + 9 * (r / 3) : NULL;
+        for (int c = 0; own && c < 3; c++) to[r / 3 * 3 + c] += 0.5 * w * (own[3 * (r % 3) + c] + own[3 * c + r % 3]);
+    }
+}
+
+/* From G = J M^-1 J', whose cotangent is in ws->G: J_bar += 2 G_bar W, M_bar -= W' G_bar W with W = J M^-1. */
+static void reverse_product(tribo_contact_ws *ws, const tribo_contact_problem *p, double *M_bar, double *J_bar) {
+    size_t n = p->nv, n3 = 3 * (size_t)p->nc;
+    double *W = ws->J_bar, *x = ws->z;
+    for (size_t r = 0; r < n3; r++) {
+        const double *G = ws->G + r * n3;
+        bool any = false;
+        for (size_t c = 0; c < n3; c++) any = any || G[c] != 0;
+        memset(W + r * n, 0, n * sizeof *W);
+        if (!any) continue; /* nor has the column anything */
+        memcpy(W + r * n, p->J + r * n, n * sizeof *W);
+        cholesky_solve(p->nv, ws->chol, W + r * n);
+    }
+    for (size_t r = 0; r < n3; r++) {
+        memset(x, 0, n * sizeof *x);
+        for (size_t c = 0; c < n3; c++) {
+            double g = ws->G[r * n3 + c];
+            for (size_t j = 0; g != 0 && j < n; j++) x[j] += g * W[c * n + j];
         }
+        for (size_t j = 0; J_bar && j < n; j++) J_bar[r * n + j] += 2 * x[j];
+        for (size_t i = 0; M_bar && i < n; i++) {
+            double s = W[r * n + i];
+            for (size_t j = 0; s != 0 && j < n; j++) M_bar[i * n + j] -= s * x[j];
+        }
+    }
 }
 
 tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda_bar,
@@ -498,6 +523,8 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
         for (int r = 0; r < n3; r++)
             for (int k = 0; k < n; k++) ws->l_bar[r] += p->J[(size_t)r * n + k] * ws->z[k];
     }
+    bool entangled = ti_contact_entangled(ws->contact), through = entangled && ws->form == FORM_DELASSUS && n > 0;
+    if (through) memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double)); /* not needed any more */
     for (int k = 0; k < ws->sol.npoint; k++) {
         tribo_status status = reverse_point(ws, p, k, vb);
         if (status) return status;
@@ -510,7 +537,8 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
             for (int r = 0; r < n3; r++)
                 for (int c = 0; c < n3; c++)
                     G_bar[(size_t)r * n3 + c] += 0.5 * w * (ws->c_bar[r] * q->lambda[c] + ws->c_bar[c] * q->lambda[r]);
-        if (ti_contact_entangled(ws->contact)) reverse_delassus(ws, p, k, w, M_bar, J_bar, G_bar);
+        if (entangled) reverse_delassus(ws, p, k, w, M_bar, J_bar, through ? ws->G : G_bar);
     }
+    if (through) reverse_product(ws, p, M_bar, J_bar);
     return TRIBO_OK;
 }
