@@ -29,10 +29,10 @@ struct tribo_contact_ws {
     ti_contact_solution sol;
     int *width, *voff, *moff, *a, *b, *joff;
     double *M, *J, *vfree, *ref;
-    double *chol;       /* (nv,nv) of M */
-    double *Y;          /* (nv,3 nc) L^-1 J' */
-    double *G;          /* (3 nc,3 nc) */
-    double *y, *z, *vk; /* (nv) */
+    double *chol;            /* (nv,nv) of M */
+    double *Y;               /* (nv,3 nc) L^-1 J', where the form is of impulses */
+    double *G;               /* (3 nc,3 nc) */
+    double *y, *z, *vk, *vb; /* (nv) */
     double *c_bar, *l_bar, *mu_bar;
     double *J_bar, *M_bar; /* as J and M: of a law that depends on G itself */
     int *owner;            /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
@@ -57,6 +57,7 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->y, n);
     TI_CARVE(m, ws->z, n);
     TI_CARVE(m, ws->vk, n);
+    TI_CARVE(m, ws->vb, n);
     TI_CARVE(m, ws->c_bar, n3);
     TI_CARVE(m, ws->l_bar, n3);
     TI_CARVE(m, ws->mu_bar, nc);
@@ -186,8 +187,8 @@ static void cut(tribo_contact_ws *ws, const tribo_contact_problem *p, int nblk) 
     ws->block.nblk = nblk, ws->block.nv = n;
 }
 
-/* A = L L' in the lower triangle, for the dense M of a problem; false if not positive definite. Column by column of L,
- * which is a row of its transpose U here: the loops run along rows. */
+/* A = L L', L in the lower triangle and its transpose in the upper, for the dense M of a problem; false if not positive
+ * definite. Column by column of L, which is a row of its transpose U here: the loops run along rows. */
 static CLONES bool cholesky(int n, const double *A, double *restrict L, double *restrict U) {
     for (int k = 0; k < n; k++) {
         double *restrict u = U + (size_t)k * n;
@@ -202,20 +203,19 @@ static CLONES bool cholesky(int n, const double *A, double *restrict L, double *
         double root = sqrt(u[k]), inverse = 1 / root;
         for (int c = k; c < n; c++) u[c] *= inverse;
         u[k] = root;
-        for (int c = k; c < n; c++) L[(size_t)c * n + k] = u[c];
+        for (int c = k; c < n; c++) L[(size_t)c * n + k] = L[(size_t)k * n + c] = u[c];
     }
     return true;
 }
 
-static void cholesky_solve(int n, const double *L, double *x) {
+static CLONES void cholesky_solve(int n, const double *L, double *restrict x) {
     for (int i = 0; i < n; i++) {
-        double s = x[i];
-        for (int k = 0; k < i; k++) s -= L[(size_t)i * n + k] * x[k];
-        x[i] = s / L[(size_t)i * n + i];
+        const double *restrict row = L + (size_t)i * n, s = x[i] /= row[i];
+        for (int k = i + 1; k < n; k++) x[k] -= row[k] * s;
     }
     for (int i = n - 1; i >= 0; i--) {
-        x[i] /= L[(size_t)i * n + i];
-        for (int k = 0; k < i; k++) x[k] -= L[(size_t)i * n + k] * x[i];
+        const double *restrict row = L + (size_t)i * n, s = x[i] /= row[i];
+        for (int k = 0; k < i; k++) x[k] -= row[k] * s;
     }
 }
 
@@ -428,19 +428,22 @@ static tribo_status reverse_point(tribo_contact_ws *ws, const tribo_contact_prob
     return TRIBO_OK;
 }
 
-static void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, double w, const double *lambda,
-                             double *vfree_bar, double *M_bar, double *J_bar) {
+static CLONES void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, double w,
+                                    const double *lambda, double *restrict vfree_bar, double *restrict M_bar,
+                                    double *restrict J_bar) {
     int n = p->nv;
+    const double *restrict y = ws->y, *restrict v = ws->vk, *restrict u = p->vfree;
     for (int i = 0; i < n; i++) {
-        double yi = w * ws->y[i], di = w * (ws->vk[i] - p->vfree[i]);
-        for (int j = 0; j < n; j++) {
-            if (vfree_bar) vfree_bar[i] += w * p->M[(size_t)i * n + j] * ws->y[j];
-            if (M_bar) M_bar[(size_t)i * n + j] -= 0.5 * (yi * (ws->vk[j] - p->vfree[j]) + di * ws->y[j]);
-        }
+        double yi = w * y[i], half = 0.5 * yi, di = 0.5 * w * (v[i] - u[i]);
+        const double *restrict M = p->M + (size_t)i * n;
+        for (int j = 0; vfree_bar && j < n; j++) vfree_bar[j] += M[j] * yi;
+        double *restrict to = M_bar ? M_bar + (size_t)i * n : NULL;
+        for (int j = 0; to && j < n; j++) to[j] -= half * (v[j] - u[j]) + di * y[j];
     }
-    if (!J_bar) return;
-    for (int r = 0; r < 3 * p->nc; r++)
-        for (int j = 0; j < n; j++) J_bar[(size_t)r * n + j] += w * (lambda[r] * ws->y[j] + ws->c_bar[r] * ws->vk[j]);
+    for (int r = 0; J_bar && r < 3 * p->nc; r++) {
+        double *restrict to = J_bar + (size_t)r * n, l = w * lambda[r], c = w * ws->c_bar[r];
+        for (int j = 0; j < n; j++) to[j] += l * y[j] + c * v[j];
+    }
 }
 
 /* The blocks of cut() back into the dense arrays. */
@@ -482,29 +485,45 @@ static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *
     }
 }
 
-/* From G = J M^-1 J', whose cotangent is in ws->G: J_bar += 2 G_bar W, M_bar -= W' G_bar W with W = J M^-1. */
-static void reverse_product(tribo_contact_ws *ws, const tribo_contact_problem *p, double *M_bar, double *J_bar) {
-    size_t n = p->nv, n3 = 3 * (size_t)p->nc;
-    double *W = ws->J_bar, *x = ws->z;
-    for (size_t r = 0; r < n3; r++) {
-        const double *G = ws->G + r * n3;
-        bool any = false;
-        for (size_t c = 0; c < n3; c++) any = any || G[c] != 0;
-        memset(W + r * n, 0, n * sizeof *W);
-        if (!any) continue; /* nor has the column anything */
-        memcpy(W + r * n, p->J + r * n, n * sizeof *W);
-        cholesky_solve(p->nv, ws->chol, W + r * n);
-    }
-    for (size_t r = 0; r < n3; r++) {
-        memset(x, 0, n * sizeof *x);
-        for (size_t c = 0; c < n3; c++) {
-            double g = ws->G[r * n3 + c];
-            for (size_t j = 0; g != 0 && j < n; j++) x[j] += g * W[c * n + j];
+/* W (3 nc,nv) = J M^-1 into ws->J_bar: L' W' = Y, as delassus() along rows. */
+static CLONES void inertia_rows(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    int n = p->nv, n3 = 3 * p->nc;
+    double *X = ws->M_bar; /* (nv,3 nc): there are more velocities than impulses */
+    memcpy(X, ws->Y, (size_t)n * n3 * sizeof *X);
+    for (int i = n - 1; i >= 0; i--) {
+        double *restrict x = X + (size_t)i * n3, inverse = 1 / ws->chol[(size_t)i * n + i];
+        for (int k = i + 1; k < n; k++) {
+            const double *restrict below = X + (size_t)k * n3, l = ws->chol[(size_t)k * n + i];
+            if (l == 0) continue;
+            for (int c = 0; c < n3; c++) x[c] -= l * below[c];
         }
-        for (size_t j = 0; J_bar && j < n; j++) J_bar[r * n + j] += 2 * x[j];
-        for (size_t i = 0; M_bar && i < n; i++) {
-            double s = W[r * n + i];
-            for (size_t j = 0; s != 0 && j < n; j++) M_bar[i * n + j] -= s * x[j];
+        for (int c = 0; c < n3; c++) ws->J_bar[(size_t)c * n + i] = x[c] *= inverse;
+    }
+}
+
+/* From G = J M^-1 J', whose cotangent is in ws->G: J_bar += 2 G_bar W, M_bar -= W' G_bar W. */
+static CLONES void reverse_product(tribo_contact_ws *ws, const tribo_contact_problem *p, double *M_bar, double *J_bar) {
+    int n = p->nv, n3 = 3 * p->nc;
+    const double *restrict W = ws->J_bar;
+    double *restrict x = ws->z;
+    bool any = false;
+    for (int k = 0; k < n3 * n3; k++) any = any || ws->G[k] != 0;
+    if (!any) return; /* as where nothing slides */
+    inertia_rows(ws, p);
+    for (int r = 0; r < n3; r++) {
+        const double *G = ws->G + (size_t)r * n3;
+        any = false;
+        memset(x, 0, n * sizeof *x);
+        for (int c = 0; c < n3; c++) {
+            if (G[c] == 0) continue;
+            any = true;
+            for (int j = 0; j < n; j++) x[j] += G[c] * W[(size_t)c * n + j];
+        }
+        if (!any) continue;
+        for (int j = 0; J_bar && j < n; j++) J_bar[(size_t)r * n + j] += 2 * x[j];
+        for (int i = 0; M_bar && i < n; i++) {
+            double *restrict to = M_bar + (size_t)i * n, s = W[(size_t)r * n + i];
+            for (int j = 0; j < n; j++) to[j] -= s * x[j];
         }
     }
 }
@@ -514,7 +533,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
                                double *J_bar, double *G_bar) {
     if (check(ws, p) || ws->form == FORM_NONE || ws->nc != p->nc || ws->nv != p->nv) return TRIBO_E_ARG;
     int n = p->nv, n3 = 3 * p->nc;
-    double *vb = ws->Y; /* room for one more row: Y is free by now */
+    double *vb = ws->vb;
     for (int k = 0; k < n; k++) vb[k] = v_bar ? v_bar[k] : 0;
     for (int k = 0; k < n3; k++) ws->l_bar[k] = lambda_bar ? lambda_bar[k] : 0;
     if (ws->form == FORM_DELASSUS && n > 0) { /* v = vfree + M^-1 J' lambda */

@@ -8,20 +8,33 @@ void ti_delassus_carve(ti_arena *m, int nc, int nv, int nblk, ti_delassus *d) {
     size_t wide = bodies ? 6 : (size_t)nv;
     TI_CARVE(m, d->LU, bodies ? 36 * (size_t)nblk : wide * wide);
     TI_CARVE(m, d->pivot, nv);
+    TI_CARVE(m, d->one, nblk);
     TI_CARVE(m, d->W, 3 * (size_t)nc * (bodies ? 12 : wide));
     TI_CARVE(m, d->own, 9 * (size_t)nc);
     TI_CARVE(m, d->row, 3 * (size_t)nv);
 }
 
+static bool is_one(int w, const double *M) {
+    for (int r = 0; r < w; r++)
+        for (int j = 0; j < w; j++)
+            if (M[r * w + j] != (r == j)) return false;
+    return true;
+}
+
 /* W (3,w) = J M^-1 of one side, own += W J' */
-static inline void one_side(ti_delassus *d, int w, const double *LU, const int *pivot, const double *J, double *W,
+static inline void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const double *J, double *W,
                             double *own) {
     double *X = d->row; /* (w,3) */
-    for (int j = 0; j < w; j++)
-        for (int r = 0; r < 3; r++) X[3 * j + r] = J[r * w + j];
-    ti_block_solve(w, LU, pivot, 3, X);
-    for (int j = 0; j < w; j++)
-        for (int r = 0; r < 3; r++) W[r * w + j] = X[3 * j + r];
+    int w = p->width[k];
+    if (d->one[k])
+        memcpy(W, J, 3 * (size_t)w * sizeof *W);
+    else {
+        for (int j = 0; j < w; j++)
+            for (int r = 0; r < 3; r++) X[3 * j + r] = J[r * w + j];
+        ti_block_solve(w, d->LU + p->moff[k], d->pivot + p->voff[k], 3, X);
+        for (int j = 0; j < w; j++)
+            for (int r = 0; r < 3; r++) W[r * w + j] = X[3 * j + r];
+    }
     for (int r = 0; r < 3; r++)
         for (int q = 0; q < 3; q++)
             for (int j = 0; j < w; j++) own[3 * r + q] += W[r * w + j] * J[q * w + j];
@@ -30,6 +43,8 @@ static inline void one_side(ti_delassus *d, int w, const double *LU, const int *
 tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
     for (int k = 0; k < p->nblk; k++) {
         int w = p->width[k];
+        d->one[k] = is_one(w, p->M + p->moff[k]);
+        if (d->one[k]) continue;
         memcpy(d->LU + p->moff[k], p->M + p->moff[k], (size_t)w * w * sizeof(double));
         if (!ti_block_lu(w, d->LU + p->moff[k], d->pivot + p->voff[k])) return TRIBO_E_SINGULAR;
     }
@@ -40,7 +55,7 @@ tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
         for (int side = 0; side < 2; side++) {
             int k = side ? p->b[i] : p->a[i];
             if (k < 0) continue;
-            one_side(d, p->width[k], d->LU + p->moff[k], d->pivot + p->voff[k], p->J + at, d->W + at, own);
+            one_side(d, p, k, p->J + at, d->W + at, own);
             at += 3 * (size_t)p->width[k];
         }
         for (int r = 0; r < 3; r++) {
@@ -53,7 +68,7 @@ tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
 
 void ti_delassus_minv(const ti_delassus *d, const ti_contact_problem *p, double *x) {
     for (int k = 0; k < p->nblk; k++)
-        ti_block_solve(p->width[k], d->LU + p->moff[k], d->pivot + p->voff[k], 1, x + p->voff[k]);
+        if (!d->one[k]) ti_block_solve(p->width[k], d->LU + p->moff[k], d->pivot + p->voff[k], 1, x + p->voff[k]);
 }
 
 /* G_ij (3,3) += W_i J_j' of the blocks they share. */

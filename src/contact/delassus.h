@@ -7,6 +7,7 @@ typedef struct ti_delassus {
     double *LU;  /* factors of the blocks of M, laid out as M */
     int *pivot;  /* (nv) */
     double *W;   /* rows of J M^-1, laid out as J */
+    bool *one;   /* (nblk) the block of M is the unit matrix: nothing to solve */
     double *own; /* (nc,3,3) G_ii */
     double *row; /* (3 nv) */
 } ti_delassus;
