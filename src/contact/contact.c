@@ -210,11 +210,11 @@ static CLONES bool cholesky(int n, const double *A, double *restrict L, double *
 
 static CLONES void cholesky_solve(int n, const double *L, double *restrict x) {
     for (int i = 0; i < n; i++) {
-        const double *restrict row = L + (size_t)i * n, s = x[i] /= row[i];
+        const double *restrict row = L + (size_t)i * n, inverse = 1 / row[i], s = x[i] *= inverse;
         for (int k = i + 1; k < n; k++) x[k] -= row[k] * s;
     }
     for (int i = n - 1; i >= 0; i--) {
-        const double *restrict row = L + (size_t)i * n, s = x[i] /= row[i];
+        const double *restrict row = L + (size_t)i * n, inverse = 1 / row[i], s = x[i] *= inverse;
         for (int k = 0; k < i; k++) x[k] -= row[k] * s;
     }
 }

@@ -35,21 +35,24 @@ static void invert3(double *A, double *B) {
     }
 }
 
+void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, double *Ainv) {
+    const double give[3] = {R.t, R.t, R.n}, *x = slope->c;
+    double A[9];
+    for (int k = 0; k < 9; k++) A[k] = slope->l[k] + x[k] * give[k % 3];
+    invert3(A, Ainv);
+    for (int r = 0; r < 3; r++)
+        for (int q = 0; q < 3; q++)
+            D[3 * r + q] = Ainv[3 * r] * x[q] + Ainv[3 * r + 1] * x[3 + q] + Ainv[3 * r + 2] * x[6 + q];
+}
+
 unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *l, const double *c,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {
     if (law == &ti_law_ncp) return ti_ncp_linearise(l, c, s->mu, s->scale, R, mode, F, D, Ainv);
     ti_law_slope slope;
-    const double give[3] = {R.t, R.t, R.n};
-    double A[9];
     if (mode == TI_MODE_FREE) mode = law->mode(s, l, c);
     law->slope(s, mode, l, c, &slope);
     memcpy(F, slope.F, sizeof slope.F);
-    for (int k = 0; k < 9; k++) A[k] = slope.l[k] + slope.c[k] * give[k % 3];
-    invert3(A, Ainv);
-    for (int r = 0; r < 3; r++)
-        for (int q = 0; q < 3; q++)
-            D[3 * r + q] =
-                Ainv[3 * r] * slope.c[q] + Ainv[3 * r + 1] * slope.c[3 + q] + Ainv[3 * r + 2] * slope.c[6 + q];
+    ti_law_resolve(&slope, R, D, Ainv);
     return mode;
 }
 

@@ -95,6 +95,8 @@ static inline bool ti_law_stick(const ti_law_site *s, const double *free, double
 /* Linearise a law at (lambda, c): F (3), D (3,3), A^-1 (3,3), and the mode if it was TI_MODE_FREE. */
 unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+/* D and A^-1 from the derivatives of F. */
+void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, double *Ainv);
 /* F (3) alone. */
 unsigned char ti_law_value(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
                            unsigned char mode, double *F);

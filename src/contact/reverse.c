@@ -11,21 +11,32 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
-/* ws->slip = -A^-1 dF/dmu of contact i. */
-static void differentiate_mu(ti_contact_ws *ws, const ti_law_site *site, int i, unsigned char mode, const double *l,
-                             const double *c) {
-    double *slip = ws->slip + 3 * i;
-    if (ws->law == &ti_law_ncp) { /* in closed form */
-        double z0 = l[0] - site->scale->rho_t * c[0], z1 = l[1] - site->scale->rho_t * c[1];
-        double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
-        slip[0] = scale * z0, slip[1] = scale * z1, slip[2] = 0;
+/* -A^-1 dF/dmu of the NCP, in closed form */
+static void ncp_slip(const ti_law_site *site, unsigned char mode, const double *l, const double *c, double *slip) {
+    double z0 = l[0] - site->scale->rho_t * c[0], z1 = l[1] - site->scale->rho_t * c[1];
+    double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
+    slip[0] = scale * z0, slip[1] = scale * z1, slip[2] = 0;
+}
+
+/* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/d own of contact i. */
+static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
+                          unsigned char mode, const double *l, const double *c) {
+    ti_law_site site = ti_contact_site(ws, p, i);
+    double *slip = ws->slip + 3 * i, *A = ws->Ainv + 9 * i, F[3];
+    if (ws->law == &ti_law_ncp) {
+        ti_law_linearise(ws->law, &site, l, c, R, mode, F, ws->D + 9 * i, A);
+        ncp_slip(&site, mode, l, c, slip);
         return;
     }
     ti_law_slope slope;
-    const double *A = ws->Ainv + 9 * i;
-    ws->law->slope(site, mode, l, c, &slope);
+    ws->law->slope(&site, mode, l, c, &slope);
+    ti_law_resolve(&slope, R, ws->D + 9 * i, A);
     for (int r = 0; r < 3; r++)
         slip[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
+    for (int k = 0; ws->law->own && k < 27; k++) {
+        const double *a = A + k / 9 * 3, *x = slope.own + k % 9;
+        ws->own_slip[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);
+    }
 }
 
 /* c (3) of contact i at a point, with its small compliance R; from J v + ref in ws->c. */
@@ -47,12 +58,10 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
         soft = ti_contact_soften(ws, hard);
     ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
-        ti_law_site site = ti_contact_site(ws, p, i);
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
-        double c[3], F[3];
+        double c[3];
         velocity_at(ws, &R, q, i, c);
-        ti_law_linearise(ws->law, &site, q->lambda + 3 * i, c, R, s->mode[i], F, ws->D + 9 * i, ws->Ainv + 9 * i);
-        differentiate_mu(ws, &site, i, s->mode[i], q->lambda + 3 * i, c);
+        differentiate(ws, p, i, R, s->mode[i], q->lambda + 3 * i, c);
     }
     return ti_system_factor(&ws->sys, p, ws->D);
 }
@@ -140,22 +149,10 @@ bool ti_contact_entangled(const ti_contact_ws *ws) {
 }
 
 /* own_bar (9): of the law's equation, -z' A^-1 dF/d own; and of a compliance in proportion to its diagonal. */
-static void own_cotangent(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k,
-                          int i, const double *c_bar, double *own_bar) {
-    const ti_contact_point *q = &s->point[k];
-    const double *l = q->lambda + 3 * i, *z = ws->z + 3 * i, *A = ws->Ainv + 9 * i;
+static void own_cotangent(const ti_contact_ws *ws, const double *l, int i, const double *c_bar, double *own_bar) {
+    const double *z = ws->z + 3 * i, *slip = ws->law->own ? ws->own_slip + 27 * i : NULL;
     memset(own_bar, 0, 9 * sizeof *own_bar);
-    if (ws->law->own) {
-        ti_law_site site = ti_contact_site(ws, p, i);
-        ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
-        ti_law_slope slope;
-        double c[3], w[3];
-        velocity_at(ws, &R, q, i, c);
-        ws->law->slope(&site, s->mode[i], l, c, &slope);
-        for (int r = 0; r < 3; r++) w[r] = z[0] * A[r] + z[1] * A[3 + r] + z[2] * A[6 + r];
-        for (int j = 0; j < 9; j++)
-            own_bar[j] -= w[0] * slope.own[j] + w[1] * slope.own[9 + j] + w[2] * slope.own[18 + j];
-    }
+    for (int j = 0; slip && j < 9; j++) own_bar[j] = z[0] * slip[j] + z[1] * slip[9 + j] + z[2] * slip[18 + j];
     if (ws->options.softness == TRIBO_SOFTNESS_MUJOCO) { /* R = share G_nn: in c, and in the diagonal of own */
         double n = ti_softness_share(&ws->options), t = n / ws->options.impratio, bar = 0;
         for (int r = 0; r < 3; r++) bar += (r < 2 ? t : n) * (c_bar[3 * i + r] * l[r] + own_bar[4 * r]);
@@ -163,11 +160,9 @@ static void own_cotangent(const ti_contact_ws *ws, const ti_contact_problem *p, 
     }
 }
 
-const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *hard,
+const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
                                                const ti_contact_solution *s, int k, const double *c_bar) {
-    ti_contact_problem p = ti_contact_soften(ws, hard);
-    ti_system_jv(&ws->sys, &p, s->point[k].v, true, ws->c);
-    for (int i = 0; i < p.nc; i++) own_cotangent(ws, &p, s, k, i, c_bar, ws->own_bar + 9 * i);
+    for (int i = 0; i < p->nc; i++) own_cotangent(ws, s->point[k].lambda + 3 * i, i, c_bar, ws->own_bar + 9 * i);
     ws->G_bar = (ti_delassus_bar){.own = ws->own_bar};
     return &ws->G_bar;
 }

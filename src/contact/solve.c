@@ -46,6 +46,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     ti_system_carve(m, nc, nv, room->nblk, &ws->sys);
     if (needs_delassus(ws)) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
     if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
+    if (ws->law->own) TI_CARVE(m, ws->own_slip, 9 * n3);
     if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
     if (ti_contact_by_ladder(ws)) return;
     TI_CARVE(m, ws->noise, 2 * (size_t)nc);

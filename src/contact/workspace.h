@@ -28,6 +28,7 @@ struct ti_contact_ws {
     ti_delassus G;         /* where the law or the solver asks for it */
     ti_delassus_bar G_bar; /* its cotangent, of a law that depends on it */
     double *own_bar;       /* (9 nc) on its diagonal blocks */
+    double *own_slip;      /* (27 nc) -A^-1 dF/d own, of such a law */
     double *R;             /* (3 nc) compliance of the model, where options.softness asks for it */
     double *noise;         /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
     double *l0, *v0;       /* the solver's answer, while it is polished */
