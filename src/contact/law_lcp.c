@@ -3,47 +3,14 @@
  * With z = lambda - rho c, the impulse across is the point of mu z_n P nearest to z_t. Where it lies on an edge, the
  * velocity along the edge is zero; at a vertex the impulse is known. docs/math.md eq. (90), (91).
  */
-#include "contact/law.h"
-#include <math.h>
+#include "contact/pyramid.h"
 #include <string.h>
-
-/* ---------------------------------------------------------------- the polygon */
-
-static double cross(const double *a, const double *b) {
-    return a[0] * b[1] - a[1] * b[0];
-}
-
-/* The k for which t is between vertices k and k + 1, by bisection: each first half is no wider than a half plane. */
-static int sector(const ti_pyramid *y, const double *t) {
-    int low = 0, high = y->n;
-    while (high - low > 1) {
-        int mid = (low + high) / 2;
-        if (cross(y->d[low], t) >= 0 && cross(y->d[mid], t) < 0)
-            high = mid;
-        else
-            low = mid;
-    }
-    return low;
-}
-
-static int vertex_of(const ti_pyramid *y, int k, double along) {
-    if (along < 0) return k;
-    return k + 1 < y->n ? k + 1 : 0;
-}
-
-/* Across edge k, outwards, and along it, counterclockwise. */
-static inline double across(const ti_pyramid *y, int k, const double *t) {
-    return y->e[k][0] * t[0] + y->e[k][1] * t[1];
-}
-static inline double along(const ti_pyramid *y, int k, const double *t) {
-    return y->e[k][0] * t[1] - y->e[k][1] * t[0];
-}
 
 /* Distance of lambda to the cone over the polygon. The polygon is its own mirror image, so the nearest point is in the
  * same sector, where there is one facet and half of it. docs/math.md eq. (92). */
 static double cone_distance(const ti_pyramid *y, double mu, const double *l) {
-    int k = sector(y, l);
-    double x = across(y, k, l), s = fabs(along(y, k, l)), n = l[2], a = mu * y->apothem, h = mu * y->half;
+    int k = ti_sector(y, l);
+    double x = ti_across(y, k, l), s = fabs(ti_along(y, k, l)), n = l[2], a = mu * y->apothem, h = mu * y->half;
     if (n >= 0 && x <= a * n) return 0;
     double step = (x - a * n) / (1 + a * a), foot = x - step, up = n + step * a;
     if (up >= 0 && foot >= 0 && s <= h * up) return step * sqrt(1 + a * a);
@@ -71,11 +38,8 @@ static unsigned char mode(const ti_law_site *s, const double *l, const double *c
     const ti_pyramid *y = s->pyramid;
     reach z = reach_of(s, l, c);
     if (!(z.n > 0)) return TRIBO_BREAK;
-    int k = s->mu > 0 ? sector(y, z.t) : 0;
-    if (s->mu > 0 && across(y, k, z.t) <= y->apothem * z.size) return TRIBO_STICK;
-    double side = along(y, k, z.t);
-    if (s->mu > 0 && fabs(side) <= y->half * z.size) return (unsigned char)(TRIBO_SLIDE + k);
-    return (unsigned char)(TRIBO_SLIDE + y->n + vertex_of(y, k, side));
+    int part = ti_part(y, z.size, z.t);
+    return part == TI_INSIDE ? TRIBO_STICK : (unsigned char)(TRIBO_SLIDE + part - 1);
 }
 
 /* The row across and the row along, apart: a small compliance counts in one of them alone. */
@@ -125,9 +89,9 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
  * the size of the small compliance, far below the rounding of an impulse. */
 static bool slides(const ti_law_site *s, int k, const double *l, const double *c, double slack, double speed) {
     const ti_pyramid *y = s->pyramid;
-    if (k < y->n) return across(y, k, c) <= speed && fabs(along(y, k, l)) <= s->mu * y->half * l[2] + slack;
+    if (k < y->n) return ti_across(y, k, c) <= speed && fabs(ti_along(y, k, l)) <= s->mu * y->half * l[2] + slack;
     k -= y->n; /* the end of edge k - 1, the start of edge k; without friction the one vertex there is */
-    return !(s->mu > 0) || (along(y, (k > 0 ? k : y->n) - 1, c) <= speed && along(y, k, c) >= -speed);
+    return !(s->mu > 0) || (ti_along(y, (k > 0 ? k : y->n) - 1, c) <= speed && ti_along(y, k, c) >= -speed);
 }
 
 static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double slack) {
@@ -135,7 +99,7 @@ static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, co
     reach z = reach_of(s, l, c);
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
-    if (mode == TRIBO_STICK) return across(y, sector(y, z.t), z.t) <= y->apothem * z.size + slack;
+    if (mode == TRIBO_STICK) return ti_across(y, ti_sector(y, z.t), z.t) <= y->apothem * z.size + slack;
     return slides(s, mode - TRIBO_SLIDE, l, c, slack, 1e-3 * slack * s->scale->g_t);
 }
 
@@ -143,8 +107,8 @@ static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, co
 static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
     const ti_pyramid *y = s->pyramid;
     double against[2] = {-c[0], -c[1]};
-    int k = sector(y, against);
-    double best = y->apothem * across(y, k, against) + y->half * fabs(along(y, k, against));
+    int k = ti_sector(y, against);
+    double best = y->apothem * ti_across(y, k, against) + y->half * fabs(ti_along(y, k, against));
     out[0] = cone_distance(y, s->mu, l);
     out[1] = c[2] < 0 ? -c[2] : 0;
     out[2] = fabs(l[2] * c[2]) + fabs(l[0] * c[0] + l[1] * c[1] + s->mu * l[2] * best);
@@ -156,9 +120,9 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
  * which it falls: an edge that t is beyond, whose least is inside it, holds the answer; otherwise a vertex that falls
  * to neither side. */
 static void least_in_polygon(const ti_pyramid *y, double size, const double *G, const double *b, double *t) {
-    int k = sector(y, t), side = 0;
+    int k = ti_sector(y, t), side = 0;
     double a = size * y->apothem, h = size * y->half;
-    if (across(y, k, t) <= a) return;
+    if (ti_across(y, k, t) <= a) return;
     for (int walked = 0; walked < y->n; walked++) {
         const double *e = y->e[k], s[2] = {-e[1], e[0]};
         double sG[2] = {s[0] * G[0] + s[1] * G[3], s[0] * G[1] + s[1] * G[4]};
@@ -196,16 +160,16 @@ static void room(const ti_law_site *s, unsigned char mode, const double *l, cons
     double a = s->mu * l[2] * y->apothem, h = s->mu * l[2] * y->half;
     out[0] = out[1] = HUGE_VAL;
     if (mode == TRIBO_STICK) {
-        out[0] = a > 0 ? (a - across(y, sector(y, l), l)) / a : 0;
+        out[0] = a > 0 ? (a - ti_across(y, ti_sector(y, l), l)) / a : 0;
         return;
     }
     int k = mode - TRIBO_SLIDE;
     if (k < y->n) {
-        out[0] = h > 0 ? (h - fabs(along(y, k, l))) / h : 0, out[1] = -across(y, k, c);
+        out[0] = h > 0 ? (h - fabs(ti_along(y, k, l))) / h : 0, out[1] = -ti_across(y, k, c);
         return;
     }
     k -= y->n;
-    double after = along(y, k, c), before = -along(y, (k > 0 ? k : y->n) - 1, c);
+    double after = ti_along(y, k, c), before = -ti_along(y, (k > 0 ? k : y->n) - 1, c);
     out[1] = after < before ? after : before;
 }
 

@@ -2,6 +2,7 @@
  * each QP and QCQP. */
 #include "contact/staggered.h"
 #include "contact/anderson.h"
+#include "contact/polygons.h"
 #include "contact/solvers.h"
 #include "qcqp/qcqp.h"
 #include <math.h>
@@ -12,6 +13,8 @@ struct ti_staggered_ws {
     int nc_max, nv_max, nblk_max;
     ti_system sys; /* of M alone */
     tribo_qcqp_ws *qcqp;
+    bool faceted; /* the friction problem is over polygons */
+    ti_polygons polygons;
     ti_anderson mixing;      /* of the solver */
     double *next, *f;        /* (2 nc) of the solver */
     double *G;               /* (3 nc,3 nc), contact by contact */
@@ -181,6 +184,7 @@ static tribo_status round_of(ti_staggered_ws *ws, const ti_contact_problem *p) {
     tribo_status normal = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->n, NULL, NULL);
     if (normal < 0) return normal;
     qp = tangential_problem(ws, p);
+    if (ws->faceted) return ti_polygons_solve(&ws->polygons, ws->q, ws->r, ws->t) ? normal : TRIBO_NOT_CONVERGED;
     tribo_status tangential = tribo_qcqp_solve(ws->qcqp, &qp, 0, 0, ws->t, NULL, NULL);
     return tangential ? tangential : normal;
 }
@@ -216,6 +220,8 @@ void ti_staggered_carve(ti_arena *m, const ti_contact_room *room, void *scratch)
     TI_CARVE(m, ws->next, 2 * (size_t)room->nc);
     TI_CARVE(m, ws->f, 2 * (size_t)room->nc);
     ti_anderson_carve(m, 2 * room->nc, MEMORY, &ws->mixing);
+    ws->faceted = room->law->law == TRIBO_LAW_LCP;
+    if (ws->faceted) ti_polygons_carve(m, room->nc, &ws->polygons);
 }
 
 /* Residual of (n, t) in ws->lambda; whether it is the best so far, kept in ws->lb. */
@@ -238,6 +244,7 @@ static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     s->g = ws->g;
     ti_delassus_dense(&ws->G, p, s->G);
     split(s, p->nc);
+    if (s->faceted) ti_polygons_pose(&s->polygons, &ws->pyramid, p->nc, s->Gtt);
     part(p->nc, ws->lambda, s->n, s->t);
     ti_anderson_forget(&s->mixing, nt);
     while (ws->iterations < ws->max_iter) {
