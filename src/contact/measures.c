@@ -16,39 +16,86 @@ static void energies(ti_contact_ws *ws, const ti_contact_problem *p, const ti_co
     }
 }
 
-/* The part of lambda that J' does not see, by conjugate gradients on min |J x - lambda|: what is left of lambda. Rows
- * are scaled by nothing: impulses all have one unit. docs/math.md eq. (71). */
-static double internal_part(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
-    int n3 = 3 * p->nc, nv = p->nv;
-    double *left = ws->lt, *direction = ws->dv, *s = ws->ds, *q = ws->dlambda;
-    memcpy(left, lambda, n3 * sizeof *left);
-    memset(s, 0, nv * sizeof *s);
-    ti_system_jt(&ws->sys, p, left, s);
-    memcpy(direction, s, nv * sizeof *s);
-    double gamma = 0, first;
-    for (int k = 0; k < nv; k++) gamma += s[k] * s[k];
-    first = gamma;
-    for (int it = 0; it < 4 * nv && gamma > 1e-28 * first; it++) {
-        ti_system_jv(&ws->sys, p, direction, false, q);
-        double curvature = 0, next = 0;
-        for (int k = 0; k < n3; k++) curvature += q[k] * q[k];
-        if (!(curvature > 0)) break;
-        for (int k = 0; k < n3; k++) left[k] -= gamma / curvature * q[k];
-        memset(s, 0, nv * sizeof *s);
-        ti_system_jt(&ws->sys, p, left, s);
-        for (int k = 0; k < nv; k++) next += s[k] * s[k];
-        for (int k = 0; k < nv; k++) direction[k] = s[k] + next / gamma * direction[k];
-        gamma = next;
-    }
+/* ---------------------------------------------------------------- internal forces */
+
+/* A cone no smaller than the one that lambda is in. */
+static double opening(const ti_contact_problem *p, int i, const double *lambda) {
+    const double *l = lambda + 3 * i;
+    double t = sqrt(l[0] * l[0] + l[1] * l[1]);
+    return l[2] > 0 && t > p->mu[i] * l[2] ? t / l[2] : p->mu[i];
+}
+
+/* out (3 nc) = the projection of J x on the cones, D its derivative over `unit`; returns half its square. */
+static double project(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *x,
+                      double unit, double *out) {
+    static const ti_law_scale one = {1, 1, 1, 1};
+    const double none[3] = {0, 0, 0};
     double sum = 0;
-    for (int k = 0; k < n3; k++) sum += left[k] * left[k];
-    return sqrt(sum);
+    ti_system_jv(&ws->sys, p, x, false, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        const double *z = ws->c + 3 * i, c[3] = {-z[0], -z[1], -z[2]};
+        ti_law_site site = {.mu = opening(p, i, lambda), .scale = &one};
+        ti_law_slope slope;
+        ti_law_ccp.slope(&site, ti_law_ccp.mode(&site, none, c), none, c, &slope);
+        for (int r = 0; r < 3; r++) out[3 * i + r] = -slope.F[r], sum += 0.5 * slope.F[r] * slope.F[r];
+        for (int k = 0; k < 9; k++) ws->D[9 * i + k] = slope.c[k] / unit;
+    }
+    return sum;
+}
+
+static double dot(int n, const double *a, const double *b) {
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += a[k] * b[k];
+    return sum;
+}
+
+/* The impulses of least norm in the cones that do what lambda does, b = J' lambda: P_K(J x) at the least of
+ * 1/2 |P_K(J x)|^2 - b'x, which is convex. Newton, the first matrix that of no cones. docs/math.md eq. (71). */
+static tribo_status least_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *out) {
+    double *x = ws->vt, *b = ws->vb, *g = ws->r, *step = ws->ds, *trial = ws->vi, unit = 1e-10 * ws->r0;
+    memset(x, 0, p->nv * sizeof *x);
+    memset(b, 0, p->nv * sizeof *b);
+    ti_system_jt(&ws->sys, p, lambda, b);
+    double value = project(ws, p, lambda, x, unit, out), size = sqrt(dot(p->nv, b, b));
+    for (int k = 0; k < 9 * p->nc; k++) ws->D[k] = k % 9 % 4 == 0 ? 1 / unit : 0;
+    for (int it = 0; it < 60; it++) {
+        for (int k = 0; k < p->nv; k++) g[k] = -b[k];
+        ti_system_jt(&ws->sys, p, out, g);
+        if (sqrt(dot(p->nv, g, g)) <= 1e-13 * size) break;
+        tribo_status status = ti_system_factor(&ws->sys, p, ws->D);
+        if (status) return status;
+        for (int k = 0; k < p->nv; k++) step[k] = -g[k] / unit;
+        ti_system_solve(&ws->sys, 1, step);
+        double slope = dot(p->nv, g, step), now = value, a = 2;
+        do {
+            a /= 2;
+            for (int k = 0; k < p->nv; k++) trial[k] = x[k] + a * step[k];
+            now = project(ws, p, lambda, trial, unit, out) - dot(p->nv, b, trial);
+        } while (!(now <= value + 1e-4 * a * slope) && a > 1e-8);
+        if (!(now < value)) break;
+        value = now;
+        memcpy(x, trial, p->nv * sizeof *x);
+    }
+    project(ws, p, lambda, x, unit, out);
+    return TRIBO_OK;
+}
+
+/* The norms of lambda's internal part, and of lambda. */
+static tribo_status internal_part(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,
+                                  tribo_measures *m) {
+    double sum = 0, size = dot(3 * p->nc, lambda, lambda);
+    tribo_status status = ti_system_pattern(&ws->sys, p);
+    if (!status) status = least_impulses(ws, p, lambda, ws->lt);
+    if (status) return status;
+    for (int k = 0; k < 3 * p->nc; k++) sum += (lambda[k] - ws->lt[k]) * (lambda[k] - ws->lt[k]);
+    m->internal = sqrt(sum);
+    m->internal_share = size > 0 ? sqrt(sum / size) : 0;
+    return TRIBO_OK;
 }
 
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s,
                                  bool whole, tribo_measures *m) {
     ti_contact_problem p;
-    double size = 0;
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_contact_pose(ws, hard, &p);
     if (status) return status;
@@ -56,8 +103,5 @@ tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *ha
     ti_contact_residual(ws, &p, ws->law, s->v, s->lambda, &m->law);
     ti_contact_residual(ws, hard, &ti_law_ncp, s->v, s->lambda, &m->ncp);
     energies(ws, &p, s, whole, m);
-    for (int k = 0; k < 3 * p.nc; k++) size += s->lambda[k] * s->lambda[k];
-    m->internal = internal_part(ws, &p, s->lambda);
-    m->internal_share = size > 0 ? m->internal / sqrt(size) : 0;
-    return TRIBO_OK;
+    return internal_part(ws, &p, s->lambda, m);
 }
