@@ -1,0 +1,35 @@
+/* laws.h -- what the contact experiments share: a scene under a law, step by step, with its measures. */
+#ifndef TRIBO_EXAMPLE_LAWS_H
+#define TRIBO_EXAMPLE_LAWS_H
+#include "example.h"
+
+/* A law and a solver, as the legend has them. */
+typedef struct variant {
+    const char *title;
+    tribo_law_options law;
+} variant;
+
+/* A motion of T steps. */
+typedef struct motion {
+    int T, nx;
+    double *x;             /* (T+1,nx) */
+    double *time;          /* (T+1) s */
+    tribo_step_info *step; /* (T) */
+    int unsolved;          /* steps that did not converge */
+} motion;
+
+/* Simulate; U (T,nu) or NULL. The solvers' answers are left raw where the variant says so. */
+motion move_by(const tribo_model *m, const double *p, const double *x0, const double *U, int T, double dt, double tol,
+               bool warm, const variant *v);
+void motion_free(motion *m);
+/* One number of every row, (T+1), to be freed. */
+double *column(const motion *m, int index);
+
+/* The first problem of data/contact/dev.jsonl under TRIBO_DATA with this name; false without it. Free the text. */
+typedef struct named_problem {
+    char *text;
+    size_t bytes;
+} named_problem;
+bool problem_named(const char *name, named_problem *p);
+
+#endif
