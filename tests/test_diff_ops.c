@@ -486,10 +486,12 @@ static void contact_vjp(const double *bar, double *d) {
         return draw_corners(seed, tol, &law);                                                                          \
     }
 DRAW_CONTACT(draw_ncp, 1e-13, .law = TRIBO_LAW_NCP)
-static bool draw_ccp(unsigned seed) {
-    static const tribo_law_options law = {.law = TRIBO_LAW_CCP};
-    return draw_contact(seed, 1, 1e-12, &law);
-}
+DRAW_CONTACT(draw_ccp, 1e-12, .law = TRIBO_LAW_CCP)
+DRAW_CONTACT(draw_ccp_newton, 1e-11, .law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON)
+DRAW_CONTACT(draw_ccp_spring, 1e-11, .law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON,
+             .softness = TRIBO_SOFTNESS_PHYSICAL, .compliance = 0.05)
+DRAW_CONTACT(draw_ccp_mujoco, 1e-11, .law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON,
+             .softness = TRIBO_SOFTNESS_MUJOCO, .impedance = 0.8, .impratio = 2)
 
 DRAW_CONTACT(draw_lcp, 1e-12, .law = TRIBO_LAW_LCP, .facets = 4, .facet_angle = 0.3)
 DRAW_CONTACT(draw_lcp_wide, 1e-12, .law = TRIBO_LAW_LCP, .facets = 7, .facet_angle = 1, .circumscribed = true)
@@ -646,6 +648,16 @@ static const diff_op ops[] = {
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},
+    {"ccp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ccp_corners, contact_value, NULL, contact_vjp},
+    {"ccp newton", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp_newton, contact_value, NULL, contact_vjp},
+    {"ccp newton corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ccp_newton_corners, contact_value, NULL,
+     contact_vjp},
+    {"ccp spring", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp_spring, contact_value, NULL, contact_vjp},
+    {"ccp spring corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ccp_spring_corners, contact_value, NULL,
+     contact_vjp},
+    {"ccp mujoco", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp_mujoco, contact_value, NULL, contact_vjp},
+    {"ccp mujoco corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ccp_mujoco_corners, contact_value, NULL,
+     contact_vjp},
     /* along an edge that is no axis the compliance is 1e-8: its inverse leaves that much across */
     {"lcp", CONTACT_IN + 1, 9, 4, 1e-3, 1e-8, draw_lcp, contact_value, NULL, contact_vjp},
     {"lcp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_lcp_corners, contact_value, NULL, contact_vjp},
