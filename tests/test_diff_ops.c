@@ -500,6 +500,13 @@ DRAW_CONTACT(draw_corrected, 1e-12, .law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOL
 DRAW_CONTACT(draw_logistic, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.2)
 DRAW_CONTACT(draw_gaussian, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_GAUSSIAN, .noise = 0.2)
 
+/* The central path has no kinks: closed or open, more or less. */
+DRAW_CONTACT(draw_central, 1e-12, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_INTERIOR, .kappa = 1e-2)
+static int central_value(const double *d, double *out) {
+    int mode = contact_solve(d, out, out + NV);
+    return mode < 0 ? mode : out[NV + 2] < 0.1;
+}
+
 /* ---- QP and QCQP ---- */
 
 enum { NQ = 6 };
@@ -671,6 +678,8 @@ static const diff_op ops[] = {
     {"logistic corners", CONTACT_IN + NC, 18, 1, 1e-3, 1e-8, draw_logistic_corners, contact_value, NULL, contact_vjp},
     {"gaussian", CONTACT_IN + 1, 9, 1, 1e-3, 1e-9, draw_gaussian, contact_value, NULL, contact_vjp},
     {"gaussian corners", CONTACT_IN + NC, 18, 1, 1e-3, 1e-8, draw_gaussian_corners, contact_value, NULL, contact_vjp},
+    {"central", CONTACT_IN + 1, 9, 2, 1e-3, 1e-8, draw_central, central_value, NULL, contact_vjp},
+    {"central corners", CONTACT_IN + NC, 18, 1, 2e-3, 1e-6, draw_central_corners, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},

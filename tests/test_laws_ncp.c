@@ -81,6 +81,56 @@ START_TEST(interior_on_every_problem) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- the central path */
+
+static tribo_law_options central(double kappa) {
+    return (tribo_law_options){.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_INTERIOR, .kappa = kappa};
+}
+
+/* As the gap falls so does the distance from the hard law. */
+static void leave_gap(const ti_problem *q, const tribo_contact_problem *p, void *context) {
+    (void)context;
+    int n = 3 * q->nc;
+    double r[2], *lambda = calloc((size_t)n, sizeof *lambda);
+    for (int k = 0; k < 2; k++) {
+        tribo_law_options law = central(k ? 1e-9 : 1e-7);
+        tribo_contact_ws *ws;
+        tribo_contact_info info;
+        ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &law, NULL, &ws), TRIBO_OK);
+        tribo_status status = tribo_contact_solve(ws, p, 0, false, lambda, NULL, &info);
+        ck_assert_msg(status == TRIBO_OK, "problem %g, gap %g: residual %g", q->id, law.kappa, info.residual);
+        r[k] = residual(q->nc, q->G, q->g, q->mu, lambda);
+        tribo_contact_ws_free(ws);
+    }
+    ck_assert_msg(r[1] < 0.02 * r[0] && r[1] < 1e-4, "problem %g: %g, %g", q->id, r[0], r[1]);
+    free(lambda);
+}
+
+START_TEST(central_path_ends_at_the_hard_law) {
+    for_every_contact_problem(leave_gap, NULL);
+}
+END_TEST
+
+/* A point mass without friction: c lambda = kappa with c = v + lambda / m; it is pushed before it touches. */
+START_TEST(central_path_of_a_point_mass) {
+    tribo_law_options law = central(1e-3);
+    tribo_contact_ws *ws;
+    ck_assert_int_eq(tribo_contact_ws_new(1, 3, &law, NULL, &ws), TRIBO_OK);
+    double m = 2, M[9] = {m, 0, 0, 0, m, 0, 0, 0, m}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu = 0;
+    for (double v = -1; v < 1.5; v += 0.25) {
+        double vfree[3] = {0.3, 0, v}, lambda[3], after[3], bar[3] = {0, 0, 1}, vfree_bar[3] = {0, 0, 0};
+        double root = sqrt(v * v + 4 * law.kappa / m), want = 0.5 * m * (root - v), slope = 0.5 * m * (v / root - 1);
+        tribo_contact_problem p = {.nc = 1, .nv = 3, .M = M, .J = J, .vfree = vfree, .mu = &mu};
+        ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, after, NULL), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_vjp(ws, &p, bar, NULL, vfree_bar, NULL, NULL, NULL, NULL, NULL), TRIBO_OK);
+        ck_assert_double_eq_tol(lambda[2], want, 1e-12 * want);
+        ck_assert_double_eq_tol(vfree_bar[2], slope, -1e-9 * slope);
+        ck_assert(vfree_bar[2] < 0);
+    }
+    tribo_contact_ws_free(ws);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("laws_ncp");
     TCase *t = tcase_create("solvers");
@@ -90,6 +140,8 @@ static Suite *suite(void) {
     tcase_add_test(t, staggered_plain_is_honest);
     tcase_add_test(t, newton_on_every_problem);
     tcase_add_test(t, interior_on_every_problem);
+    tcase_add_test(t, central_path_ends_at_the_hard_law);
+    tcase_add_test(t, central_path_of_a_point_mass);
     suite_add_tcase(s, t);
     return s;
 }

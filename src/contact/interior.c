@@ -118,11 +118,12 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
     double size = 0;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
+        ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
         double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t) / 3 : ws->r0), mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
         for (int r = 0; r < 3; r++) {
             k->unit[r] = r ? s : s / mu;
-            k->R[r] = (r ? Rc.t : Rc.n) * k->unit[r] * k->unit[r];
+            k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];
             k->x[r] = k->w[r] = r == 0;
             size = ti_max(size, fabs(k->unit[r] * ws->g[3 * i + place[r]]));
         }
@@ -238,7 +239,7 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     double sigma = share > b->floor ? (share < 1 ? share : 1) : b->floor;
     for (int i = 0; i < p->nc; i++)
         for (int r = 0; r < 3; r++) cones[i].ax[r] = cones[i].dx[r], cones[i].aw[r] = cones[i].dw[r];
-    direction(ws, p, cones, sigma * gap, true);
+    direction(ws, p, cones, ti_max(sigma * gap, b->gap), true);
     a = b->fraction * longest(cones, p->nc);
     if (a > 1) a = 1;
     if (!(a > 1e-12)) return false; /* NaN too */

@@ -169,8 +169,8 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, p
     g->done = g->residual < g->tol;
 }
 
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.7, 1, .2, false}, {.5, 1, .3, false},
-                                            {.98, 3, 0, true},  {.7, 1, .2, true},  {.5, 1, .3, true}};
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, false, 0}, {.5, 1, .3, false, 0},
+                                            {.98, 3, 0, true, 0},  {.7, 1, .2, true, 0},  {.5, 1, .3, true, 0}};
 
 /* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
  * ends, or next to no impulses at all. */

@@ -46,6 +46,7 @@ typedef struct ti_law_site {
     const ti_pyramid *pyramid; /* LCP */
     tribo_smoothing smoothing; /* stochastic */
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
+    double kappa;              /* central path: the gap, J */
 } ti_law_site;
 
 /* F in N s, and its derivatives with the mode held. */
@@ -76,6 +77,7 @@ typedef struct ti_law {
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
+extern const ti_law ti_law_central; /* what the interior point meets at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);

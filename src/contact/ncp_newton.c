@@ -36,8 +36,8 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
 
 /* ---------------------------------------------------------------- interior point */
 
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false}, {.98, 3, 0, true},  {.7, 1, .2, false},
-                                            {.7, 1, .2, true},  {.5, 1, .3, false}, {.5, 1, .3, true}};
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.98, 3, 0, true, 0},  {.7, 1, .2, false, 0},
+                                            {.7, 1, .2, true, 0},  {.5, 1, .3, false, 0}, {.5, 1, .3, true, 0}};
 
 /* Down the central path until the residual is below tol or rounding stops it; returns the best residual, whose impulses
  * are in ws->lb. */
@@ -60,12 +60,43 @@ static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_nc
     return best;
 }
 
+/* The residual at (ws->v, ws->lambda), which is kept where it is the best. */
+static void judge(ti_contact_ws *ws, const ti_contact_problem *p, double *best, double *lambda) {
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (r < *best) *best = r, memcpy(lambda, ws->lambda, 3 * (size_t)p->nc * sizeof(double));
+}
+
+/* The point of the central path at ws->kappa: near it by the interior point, then Newton on its equation. */
+static void centre(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    newton *a = ws->scratch;
+    double R = 1e-12 * ws->r0, best = HUGE_VAL;
+    for (int k = ws->warm ? -1 : 0; k < 6 && !(best <= tol); k++) {
+        int done = 0;
+        if (k >= 0) {
+            ti_ncp_boldness b = boldness[k];
+            ti_ncp_interior(ws, p, 0, &b, HUGE_VAL, &done, 1); /* for its unit */
+            b.gap = ws->kappa / (ws->ip_unit * ws->ip_unit);
+            ti_ncp_interior(ws, p, 0, &b, 2 * b.gap, &done, ws->max_iter);
+        }
+        ti_contact_newton(ws, p, R, 60, 0, 0);
+        judge(ws, p, &best, a->best);
+        if (best <= 0.01 * tol) break;
+        ti_contact_approach(ws, p, R, 0);
+        judge(ws, p, &best, a->best);
+    }
+    memcpy(ws->lambda, a->best, 3 * (size_t)p->nc * sizeof(double));
+}
+
 void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     newton *a = ws->scratch;
     double least = HUGE_VAL;
     size_t bytes = 3 * (size_t)p->nc * sizeof(double);
     if (is_solved(ws, p, tol)) return;
     memset(a->best, 0, bytes);
+    if (ws->kappa > 0) {
+        centre(ws, p, tol);
+        return;
+    }
     if (ws->warm) { /* it has no use for a start itself */
         least = ti_ncp_cross_over(ws, p, tol, &a->s);
         memcpy(a->best, a->s.lambda, bytes);

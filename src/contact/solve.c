@@ -78,7 +78,8 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     tribo_status status = ti_law_settle(law, NULL, &layout.options);
     if (status) return status;
     layout.solver = ti_solver_find(layout.options.law, layout.options.solver);
-    layout.law = layout.solver->model;
+    layout.law = layout.solver->model, layout.kappa = layout.options.kappa;
+    if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.law = &ti_law_central;
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
@@ -121,7 +122,7 @@ void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution 
 /* ---------------------------------------------------------------- the problem as the options want it */
 
 ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
-    ti_law_site s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid};
+    ti_law_site s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa};
     if (ws->G.own) s.own = ws->G.own + 9 * i;
     if (ws->noise) s.smoothing = ws->options.smoothing, s.noise_n = ws->noise[2 * i], s.noise_t = ws->noise[2 * i + 1];
     return s;

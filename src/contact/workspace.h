@@ -22,6 +22,7 @@ struct ti_contact_ws {
     const struct ti_solver *solver;
     const ti_law *law; /* the one that the answer is to meet */
     int max_iter;
+    double kappa;          /* gap of the central path, J */
     bool warm;             /* the solver starts from given impulses */
     void *scratch;         /* the solver's */
     ti_pyramid pyramid;    /* LCP */
@@ -141,6 +142,7 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
 typedef struct ti_ncp_boldness {
     double fraction, power, floor;
     bool local; /* each contact scaled by its own mass, or all by the heaviest */
+    double gap; /* never centred below this one */
 } ti_ncp_boldness;
 /* interior.c: from *done = 0 or where it stopped, at compliance R, until the gap is below rough or *done
  * iterations are over; the result in ws->v, ws->lambda. False if it broke down, which leaves it where it was. */
