@@ -40,7 +40,7 @@ typedef struct contender {
     double us, us_warm, iterations, iterations_warm;
     double residual_median, residual_worst, ncp_median, ncp_worst;
     double gain;  /* of energy beyond the work of the controls, J, summed */
-    double error; /* largest difference of the energy from the reference, J */
+    double error; /* difference of the energy from the reference, J, mean over time: an impact may come a step later */
     double internal_worst, distance_worst, turn_worst, drift_worst;
     double rise; /* highest that the body that is watched gets above its start, m */
 } contender;

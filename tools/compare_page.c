@@ -62,11 +62,12 @@ static void errors(FILE *f, const comparison *c) {
         report_table_row(f, COLUMNS, row);
     }
     report_table_end(f);
-    report_text(f,
-                "The residual is that of the law that is solved, relative, median and worst step; beside it the worst "
-                "that the same answers leave of Signorini, Coulomb and maximum dissipation. Energy gained: beyond the "
-                "work of the controls, summed over steps. The rest is the largest at any time; energy error and "
-                "distance from the reference. Each step started from nothing.");
+    report_text(
+        f, "The residual is that of the law that is solved, relative, median and worst step; beside it the worst "
+           "that the same answers leave of Signorini, Coulomb and maximum dissipation. Energy gained: beyond the "
+           "work of the controls, summed over steps. Energy error: difference from the reference, mean over "
+           "time. Internal force and distance from the reference are the largest at any time. Each step started from "
+           "nothing.");
 }
 
 /* ---- curves ---- */
@@ -90,6 +91,16 @@ static void add_curve(drawing *d, const comparison *c, const char *title, const 
             if (!(unit * value[k] <= y[n])) y[n] = unit * value[k];
     }
     d->series[d->n++] = (plot_series){title, x, y, n, style, colour};
+}
+
+/* The last curve for a logarithmic axis: a value alone between two that the axis does not have becomes a dash. */
+static void fit_log_axis(drawing *d) {
+    const double rounding = 1e-17; /* of residuals: what is smaller has no meaning, and would take the axis along */
+    double *y = d->memory + (size_t)(2 * d->n - 1) * (POINTS + 1);
+    for (size_t k = 0; k < d->series[d->n - 1].n; k++)
+        if (y[k] > 0 && y[k] < rounding) y[k] = rounding;
+    for (size_t k = 0; k + 1 < d->series[d->n - 1].n; k++)
+        if (y[k] > 0 && !(y[k + 1] > 0) && (k == 0 || !(y[k - 1] > 0))) y[k + 1] = y[k], k++;
 }
 
 /* The first contender that solves its equations stands for all that do. */
@@ -130,13 +141,13 @@ static void with_extremes(const comparison *c, const figure *g, char *text, size
         if (x < least) least = x, bottom = i;
     }
     snprintf(text, size, "%s", g->caption);
-    if (top < 0) return;
+    if (top < 0 || !(most > 0)) return;
     size_t used = strlen(text);
     most *= g->unit, least *= g->unit;
     if (most < g->least || most - least <= 1e-2 * most)
-        snprintf(text + used, size - used, " %s: %.2g, whatever the law.", g->what, most);
+        snprintf(text + used, size - used, " %s: %.3g, whatever the law.", g->what, most);
     else
-        snprintf(text + used, size - used, " %s: %.2g under %s, %.2g under %s.", g->what, most, title_of(c, top), least,
+        snprintf(text + used, size - used, " %s: %.3g under %s, %.3g under %s.", g->what, most, title_of(c, top), least,
                  title_of(c, bottom));
 }
 
@@ -170,10 +181,12 @@ static void draw_by_solver(FILE *f, const comparison *c, tribo_law law, curve wh
     drawing d = {.memory = calloc(SERIES * 2 * (POINTS + 1), sizeof(double))};
     char name[CELL], caption[256];
     if (!d.memory) return;
-    for (int i = 0; i < c->ncontender; i++)
-        if (c->contender[i].law.law == law && c->contender[i].rows > 1)
-            add_curve(&d, c, tribo_solver_name(c->contender[i].law.solver), c->contender[i].value[which], 1, true,
-                      PLOT_LINE, d.n + 1);
+    for (int i = 0; i < c->ncontender; i++) {
+        if (c->contender[i].law.law != law || c->contender[i].rows < 2 || d.n == SERIES) continue;
+        add_curve(&d, c, tribo_solver_name(c->contender[i].law.solver), c->contender[i].value[which], 1, true,
+                  PLOT_LINE, d.n + 1);
+        fit_log_axis(&d);
+    }
     plot p = {.x_label = "time, s",
               .y_label = y_label,
               .series = d.series,

@@ -231,13 +231,17 @@ static void spread_of(const double *value, int rows, double *scratch, double *me
     *median = n ? scratch[n / 2] : (double)NAN;
 }
 
-static double largest(const double *value, const double *other, int rows) {
+static double largest(const double *value, int rows) {
     double most = 0;
-    for (int i = 0; i < rows; i++) {
-        double x = fabs(other ? value[i] - other[i] : value[i]);
-        if (!(x <= most)) most = x;
-    }
+    for (int i = 0; i < rows; i++)
+        if (!(fabs(value[i]) <= most)) most = fabs(value[i]);
     return most;
+}
+
+static double mean_difference(const double *value, const double *other, int rows) {
+    double sum = 0;
+    for (int i = 1; i < rows; i++) sum += fabs(value[i] - other[i]);
+    return rows > 1 ? sum / (rows - 1) : (double)NAN;
 }
 
 static void summarise(const comparison *c, contender *k, double *scratch) {
@@ -245,14 +249,14 @@ static void summarise(const comparison *c, contender *k, double *scratch) {
     spread_of(k->value[CURVE_residual], k->rows, scratch, &k->residual_median, &k->residual_worst);
     spread_of(k->value[CURVE_ncp], k->rows, scratch, &k->ncp_median, &k->ncp_worst);
     spread_of(k->value[CURVE_internal], k->rows, scratch, &unused, &k->internal_worst);
-    k->drift_worst = largest(k->value[CURVE_drift], NULL, k->rows);
+    k->drift_worst = largest(k->value[CURVE_drift], k->rows);
     k->rise = 0;
     for (int i = 0; i < k->rows; i++)
         if (k->value[CURVE_height][i] > k->rise) k->rise = k->value[CURVE_height][i];
     if (!c->reference) return;
-    k->error = largest(k->value[CURVE_energy], c->reference_value[CURVE_energy], k->rows);
-    k->distance_worst = largest(k->value[CURVE_distance], NULL, k->rows);
-    k->turn_worst = largest(k->value[CURVE_turn], NULL, k->rows);
+    k->error = mean_difference(k->value[CURVE_energy], c->reference_value[CURVE_energy], k->rows);
+    k->distance_worst = largest(k->value[CURVE_distance], k->rows);
+    k->turn_worst = largest(k->value[CURVE_turn], k->rows);
 }
 
 static void run_with(const comparison *c, contender *k, runner *r, double *scratch) {
