@@ -116,31 +116,69 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
 
 /* ---------------------------------------------------------------- one contact */
 
-/* The least of t'Gt/2 + b't in `size` times the polygon, from t, where it is without the polygon. Edge by edge, along
- * which it falls: an edge that t is beyond, whose least is inside it, holds the answer; otherwise a vertex that falls
- * to neither side. */
-static void least_in_polygon(const ti_pyramid *y, double size, const double *G, const double *b, double *t) {
+/* The least of t'Gt/2 + b't in `size` times the polygon, from t, where it is without the polygon; the part that it is
+ * on. Edge by edge, along which it falls: an edge that t is beyond, whose least is inside it, holds the answer;
+ * otherwise a vertex that falls to neither side. */
+static int least_in_polygon(const ti_pyramid *y, double size, const double *G, const double *b, double *t) {
     int k = ti_sector(y, t), side = 0;
     double a = size * y->apothem, h = size * y->half;
-    if (ti_across(y, k, t) <= a) return;
+    if (ti_across(y, k, t) <= a) return TI_INSIDE;
     for (int walked = 0; walked < y->n; walked++) {
         const double *e = y->e[k], s[2] = {-e[1], e[0]};
         double sG[2] = {s[0] * G[0] + s[1] * G[3], s[0] * G[1] + s[1] * G[4]};
         double pull = s[0] * b[0] + s[1] * b[1] + a * (sG[0] * e[0] + sG[1] * e[1]);
         double u = -pull / (sG[0] * s[0] + sG[1] * s[1]);
-        int turn = u > h ? 1 : u < -h ? -1 : 0;
-        if (turn * side < 0) turn = 0; /* back where it came from: their common vertex */
-        u = u > h ? h : u < -h ? -h : u;
-        t[0] = a * e[0] + u * s[0], t[1] = a * e[1] + u * s[1];
-        if (turn == 0) return;
-        side = turn, k += turn;
-        k = k < 0 ? y->n - 1 : k == y->n ? 0 : k;
+        int turn = u > h ? 1 : u < -h ? -1 : 0, next = k + turn < 0 ? y->n - 1 : k + turn == y->n ? 0 : k + turn;
+        double at = turn ? turn * h : u;
+        t[0] = a * e[0] + at * s[0], t[1] = a * e[1] + at * s[1];
+        if (turn == 0) return ti_edge(k);
+        if (turn * side < 0) return ti_vertex(y, turn > 0 ? next : k); /* back where it came from */
+        side = turn, k = next;
     }
+    return ti_part(y, size, t);
 }
 
-/* Gauss-Seidel on the two parts, each solved exactly: the normal, then the polygon that it leaves. */
-static void local(const ti_law_site *s, const double *free, double *l) {
+/* With the contact on an edge or at a vertex: the impulse l for which nothing moves along the normal and the edge.
+ * False if that is not the law's. */
+static bool on_part(const ti_law_site *s, int part, const double *free, double *l) {
     const double *G = s->own;
+    const ti_pyramid *y = s->pyramid;
+    bool edge = part <= y->n;
+    int k = edge ? part - 1 : part - 1 - y->n;
+    const double *d = edge ? y->e[k] : y->d[k];
+    double mu = s->mu * (edge ? y->apothem : 1), f[3], w[2] = {-y->e[k][1], y->e[k][0]}, n, u = 0, c[2];
+    for (int r = 0; r < 3; r++) f[r] = G[3 * r + 2] + mu * (d[0] * G[3 * r] + d[1] * G[3 * r + 1]); /* of n = 1 */
+    if (edge) {
+        double wf = w[0] * f[0] + w[1] * f[1], wb = w[0] * free[0] + w[1] * free[1], nw = w[0] * G[6] + w[1] * G[7];
+        double ww = w[0] * (G[0] * w[0] + G[1] * w[1]) + w[1] * (G[3] * w[0] + G[4] * w[1]), det = f[2] * ww - nw * wf;
+        n = (nw * wb - ww * free[2]) / det, u = (wf * free[2] - f[2] * wb) / det;
+        if (!(det > 0) || !(fabs(u) <= s->mu * y->half * n)) return false;
+    } else {
+        n = -free[2] / f[2];
+        if (!(f[2] > 0)) return false;
+    }
+    for (int r = 0; r < 2; r++) c[r] = free[r] + n * f[r] + u * (w[0] * G[3 * r] + w[1] * G[3 * r + 1]);
+    if (!(n > 0) ||
+        (edge ? ti_across(y, k, c) > 0 : ti_along(y, k, c) < 0 || ti_along(y, (k > 0 ? k : y->n) - 1, c) > 0))
+        return false;
+    l[0] = mu * n * d[0] + u * w[0], l[1] = mu * n * d[1] + u * w[1], l[2] = n;
+    return true;
+}
+
+/* What sticks at once; otherwise the two parts in turn, each exactly: the normal, then the polygon that it leaves; and
+ * together, on the part of the polygon that this has found. */
+static void local(const ti_law_site *s, const double *free, double *l) {
+    const double *G = s->own, *H = s->inverse;
+    const ti_pyramid *y = s->pyramid;
+    if (H) {
+        double t[2] = {-(H[0] * free[0] + H[1] * free[1] + H[2] * free[2]),
+                       -(H[3] * free[0] + H[4] * free[1] + H[5] * free[2])};
+        double n = -(H[6] * free[0] + H[7] * free[1] + H[8] * free[2]);
+        if (n > 0 && ti_across(y, ti_sector(y, t), t) <= s->mu * y->apothem * n) {
+            l[0] = t[0], l[1] = t[1], l[2] = n;
+            return;
+        }
+    }
     double n = -(free[2] + G[6] * l[0] + G[7] * l[1]) / G[8];
     l[2] = n > 0 ? n : 0;
     if (!(s->mu * l[2] > 0)) {
@@ -149,7 +187,8 @@ static void local(const ti_law_site *s, const double *free, double *l) {
     }
     double b[2] = {free[0] + G[2] * l[2], free[1] + G[5] * l[2]}, det = 1 / (G[0] * G[4] - G[1] * G[3]);
     l[0] = det * (G[1] * b[1] - G[4] * b[0]), l[1] = det * (G[3] * b[0] - G[0] * b[1]);
-    least_in_polygon(s->pyramid, s->mu * l[2], G, b, l);
+    int part = least_in_polygon(y, s->mu * l[2], G, b, l);
+    if (part != TI_INSIDE) on_part(s, part, free, l);
 }
 
 /* ---------------------------------------------------------------- its margin */
