@@ -36,6 +36,8 @@ typedef struct ti_pyramid {
     double apothem, half; /* distance of an edge, half its length */
     double d[TI_FACETS_MAX][2], e[TI_FACETS_MAX][2];
 } ti_pyramid;
+/* Of settled options; solve.c. */
+void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y);
 
 /* What a law may read of a contact beside lambda and c. */
 typedef struct ti_law_site {

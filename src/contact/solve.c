@@ -59,7 +59,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     if (ws->solver->carve) ws->solver->carve(m, room, scratch ? scratch : nothing);
 }
 
-static void pyramid_of(const tribo_law_options *o, ti_pyramid *y) {
+void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y) {
     const double pi = 3.14159265358979323846;
     double turn = pi / o->facets, reach = o->circumscribed ? 1 / cos(turn) : 1;
     y->n = o->facets;
@@ -81,7 +81,7 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     layout.law = layout.solver->model, layout.kappa = layout.options.kappa;
     if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.law = &ti_law_central;
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
-    pyramid_of(&layout.options, &layout.pyramid);
+    ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
     const ti_contact_room room = {nc_max, nv_max, nblk_max, &layout.options};
     ti_arena m = {0};
