@@ -168,7 +168,7 @@ bench_outcome bench_measure(const bench_method *m, const bench_problem *b, doubl
     int limit = iterations_within(m, b, budget);
     tribo_contact_ws *raw = workspace(m, b, true, limit), *polished = workspace(m, b, false, limit);
     if (raw && polished) {
-        o.bytes = tribo_contact_ws_bytes(raw);
+        o.bytes = tribo_contact_ws_bytes(raw), o.cut = limit > 0;
         accuracy(raw, b, &o);
         if (o.status[0] >= 0) {
             o.cold = time_solve(raw, b, NULL, &info);

@@ -27,7 +27,7 @@ typedef struct bench_outcome {
     int iterations, warm_iterations;                     /* at 1e-6 */
     double cold, warm;                                   /* of the solver's raw answer to 1e-6 */
     double whole, reverse;                               /* with the steps to the canonical solution; its reverse */
-    bool canonical;
+    bool canonical, cut; /* cut: given fewer iterations than its own limit, to keep to the budget */
     size_t bytes;
 } bench_outcome;
 

@@ -189,6 +189,26 @@ static void held_against(FILE *f, const bench_laws *b) {
         }
 }
 
+/* What is not answered to 1e-6, by name. */
+static void unanswered(FILE *f, const bench_laws *b) {
+    fputs("\n| law/solver | not answered to 1e-6: residual reached (cut: for want of time) |\n|---|---|\n", f);
+    for (int k = 0; k < b->nmethod; k++) {
+        const char *between = "";
+        if (summarise(b, k, EVERY).nown == b->nproblem) continue;
+        fprintf(f, "| %s | ", b->method[k].name);
+        for (int i = 0; i < b->nproblem; i++) {
+            const bench_outcome *o = b->results + k * b->nproblem + i;
+            if (o->status[0] == TRIBO_OK) continue;
+            fprintf(f, "%s%s: ", between, b->problem[i].name), between = ", ";
+            if (o->status[0] < 0)
+                fputs(tribo_status_text(o->status[0]), f);
+            else
+                fprintf(f, "%.0e%s", o->own[0], o->cut ? " (cut)" : "");
+        }
+        fputs(" |\n", f);
+    }
+}
+
 void bench_write_markdown(FILE *f, const bench_laws *b) {
     fprintf(
         f,
@@ -203,6 +223,8 @@ void bench_write_markdown(FILE *f, const bench_laws *b) {
     group_table(f, b, EVERY);
     for (int g = 0; g < EVERY; g++)
         if (summarise(b, 0, g).n > 0) group_table(f, b, g);
+    fputs("\n## Failures\n", f);
+    unanswered(f, b);
     fputs("\n## Problem by problem\n\nMicroseconds / iterations / residual of the own law, cold, to 1e-6; `!` = not "
           "converged.\n",
           f);
