@@ -240,21 +240,11 @@ void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_conta
     info->residual = g.residual, info->canonical = g.canonical;
 }
 
-/* Where the path is lost: from other compliances, with patience; then proximal iterations from nothing. */
-void ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
-                         ti_contact_solution *s) {
-    static const double restarts[5] = {1, 0.1, 10, 1e-2, 1e-3};
+double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                           ti_contact_solution *s) {
     progress g = {o->tol, HUGE_VAL, false, false, true, 1};
-    double R = 1e-6 * ws->r0;
     newton_rungs(ws, p, o->warm, &g, s);
-    g.patience = 100;
-    for (int k = 0; k < 5 && !g.done && ws->iterations < ws->max_iter; k++) {
-        start(ws, p, NULL);
-        descend_and_finish(ws, p, restarts[k] * ws->r0, R, 30, &g, s);
-    }
-    if (g.done || ws->iterations >= ws->max_iter) return;
-    start(ws, p, NULL);
-    proximal(ws, p, R, &g, s);
+    return g.residual;
 }
 
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {

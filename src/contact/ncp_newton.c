@@ -19,6 +19,40 @@ static bool is_solved(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     return ws->warm && ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) <= tol;
 }
 
+/* Newton on the smoothed law (78) as its gap falls, and from near its end on the law itself; the residual of a->s. The
+ * path of a gap is smoother than that of a compliance. */
+static double smoothing(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    newton *a = ws->scratch;
+    const ti_law *law = ws->law;
+    double unit = ws->merit / p->nc, r = HUGE_VAL, fall = 0.1;
+    size_t n3 = 3 * (size_t)p->nc, nv = p->nv;
+    for (int i = 0; i < p->nc; i++) {
+        double *l = ws->lambda + 3 * i;
+        l[0] = l[1] = 0, l[2] = sqrt(unit * ws->scale[i].rho_n);
+    }
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    for (double gap = unit; gap > 1e-14 * unit && r > tol && ws->iterations < ws->max_iter;) {
+        memcpy(a->best, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
+        ws->law = &ti_law_central, ws->kappa = gap;
+        bool found = ti_contact_newton(ws, p, 1e-10 * ws->r0, 20, 0, 0);
+        ws->law = law, ws->kappa = 0;
+        if (!found) {
+            fall = sqrt(fall);
+            memcpy(ws->lambda, a->best, n3 * sizeof(double)), memcpy(ws->v, ws->vi, nv * sizeof(double));
+            if (fall > 0.9) break;
+            gap /= fall;
+            continue;
+        }
+        if (gap < 1e-7 * unit) {
+            memcpy(a->best, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
+            r = ti_ncp_cross_over(ws, p, tol, &a->s);
+            memcpy(ws->lambda, a->best, n3 * sizeof(double)), memcpy(ws->v, ws->vi, nv * sizeof(double));
+        }
+        gap *= fall;
+    }
+    return r;
+}
+
 void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     newton *a = ws->scratch;
     if (is_solved(ws, p, tol)) return;
@@ -30,7 +64,7 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
         memcpy(a->s.mode, ws->mode, p->nc);
     } else
         memset(a->s.lambda, 0, bytes);
-    ti_ncp_newton_alone(ws, p, &o, &a->s);
+    if (ti_ncp_newton_alone(ws, p, &o, &a->s) > tol) smoothing(ws, p, tol);
     memcpy(ws->lambda, a->s.lambda, bytes);
 }
 

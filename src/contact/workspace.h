@@ -106,8 +106,8 @@ double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, c
 void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_contact_solution *s,
                   tribo_contact_info *info);
 
-/* ladder.c: the same without the interior point, in s as far as it gets; o->tol is given. */
-void ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+/* ladder.c: the rungs of Newton alone, in s as far as they get; its residual. o->tol is given. */
+double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                          ti_contact_solution *s);
 
 /* ladder.c: proximal Newton from the iterate, for the last digits of the interior point; s and its residual. */
