@@ -133,19 +133,25 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     return merit <= 1e-20 * scale;
 }
 
-/* Add the direction to the iterate; returns its relative size. */
+static inline double larger(double a, double b) {
+    return a > b ? a : b; /* one instruction; NaN is looked for apart */
+}
+
+/* Add the direction to the iterate; returns its relative size, NaN if anything is. */
 static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     int n3 = 3 * p->nc;
-    double l = 0, dl = 0, v = 0, dv = 0;
+    double l = 0, dl = 0, v = 0, dv = 0, bad = 0;
     for (int k = 0; k < n3; k++) {
-        l = ti_max(l, fabs(ws->lambda[k])), dl = ti_max(dl, fabs(ws->dlambda[k]));
+        l = larger(fabs(ws->lambda[k]), l), dl = larger(fabs(ws->dlambda[k]), dl);
         ws->lambda[k] += ws->dlambda[k];
+        bad += 0 * ws->lambda[k];
     }
     for (int k = 0; k < p->nv; k++) {
-        v = ti_max(v, fabs(ws->v[k])), v = ti_max(v, fabs(p->vfree[k])), dv = ti_max(dv, fabs(ws->dv[k]));
+        v = larger(fabs(ws->v[k]), v), v = larger(fabs(p->vfree[k]), v), dv = larger(fabs(ws->dv[k]), dv);
         ws->v[k] += ws->dv[k];
+        bad += 0 * ws->v[k];
     }
-    return ti_max(dl / (l > 0 ? l : 1), dv / (v > 0 ? v : 1));
+    return ti_max(dl / (l > 0 ? l : 1), dv / (v > 0 ? v : 1)) + bad;
 }
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a
