@@ -3,6 +3,8 @@
 #include "contact/delassus.h"
 #include "contact/law.h"
 #include "contact/problem.h"
+#include "math/clones.h"
+#include "math/dense.h"
 #include <math.h>
 
 /* Wider vectors where the processor has them: loops add along rows and contraction is off, so the bits stay the same.
@@ -47,12 +49,12 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->b, nc);
     TI_CARVE(m, ws->joff, nc);
     TI_CARVE(m, ws->owner, wide);
-    TI_CARVE(m, ws->M, n * n);
+    TI_CARVE(m, ws->M, n * ti_ld(nv));
     TI_CARVE(m, ws->J, n3 * n);
     TI_CARVE(m, ws->vfree, n);
     TI_CARVE(m, ws->ref, n3);
     TI_CARVE(m, ws->chol, n * n);
-    TI_CARVE(m, ws->Y, n3 * n);
+    TI_CARVE(m, ws->Y, n3 * n + TI_LANE); /* read in lanes, over its end */
     TI_CARVE(m, ws->G, n3 * n3);
     TI_CARVE(m, ws->y, n);
     TI_CARVE(m, ws->z, n);
@@ -188,22 +190,18 @@ static void cut(tribo_contact_ws *ws, const tribo_contact_problem *p, int nblk) 
 }
 
 /* A = L L', L in the lower triangle and its transpose in the upper, for the dense M of a problem; false if not positive
- * definite. Column by column of L, which is a row of its transpose U here: the loops run along rows. */
-static CLONES bool cholesky(int n, const double *A, double *restrict L, double *restrict U) {
+ * definite. U (n,ti_ld(n)) is scratch. */
+static bool cholesky(int n, const double *A, double *restrict L, double *restrict U) {
+    size_t ld = ti_ld(n);
     for (int k = 0; k < n; k++) {
-        double *restrict u = U + (size_t)k * n;
-        for (int c = k; c < n; c++) u[c] = A[(size_t)c * n + k];
-        for (int m = 0; m < k; m++) {
-            const double *restrict above = U + (size_t)m * n;
-            double f = above[k];
-            if (f == 0) continue;
-            for (int c = k; c < n; c++) u[c] -= f * above[c];
-        }
-        if (!(u[k] > 0)) return false;
-        double root = sqrt(u[k]), inverse = 1 / root;
-        for (int c = k; c < n; c++) u[c] *= inverse;
-        u[k] = root;
-        for (int c = k; c < n; c++) L[(size_t)c * n + k] = L[(size_t)k * n + c] = u[c];
+        memcpy(U + k * ld, A + (size_t)k * n, n * sizeof(double));
+        for (size_t c = n; c < ld; c++) U[k * ld + c] = 0;
+    }
+    if (ti_chol(n, U, (int)ld, 0)) return false;
+    for (int k = 0; k < n; k++) {
+        const double *u = U + k * ld; /* holds the reciprocal of the diagonal */
+        L[(size_t)k * n + k] = 1 / u[k];
+        for (int c = k + 1; c < n; c++) L[(size_t)c * n + k] = L[(size_t)k * n + c] = u[c];
     }
     return true;
 }
@@ -261,30 +259,46 @@ static void cast_delassus(tribo_contact_ws *ws, int nc, const double *G, const d
     ws->block.nblk = 1, ws->block.nv = w;
 }
 
-/* ws->G = Y'Y, Y (nv,3 nc) = L^-1 J' in ws->Y with M = L L'. Loops run along rows, which vectorise. */
+typedef double vec8 __attribute__((vector_size(8 * TI_LANE), aligned(8), may_alias));
+
+/* Columns c .. c + m - 1, m <= 8, of Y (n,n3) = L^-1 J', held in registers while they are substituted. */
+TI_INLINE void substitute(int n, int n3, const double *L, const double *J, int c, int m, double *Y) {
+    for (int i = 0; i < n; i++) {
+        const double *l = L + (size_t)i * n;
+        vec8 even = {0}, odd = {0};
+        for (int j = 0; j < m; j++) even[j] = J[(size_t)(c + j) * n + i];
+        for (int k = 0; k + 1 < i; k += 2) {
+            even -= l[k] * *(const vec8 *)(Y + (size_t)k * n3 + c);
+            odd -= l[k + 1] * *(const vec8 *)(Y + (size_t)(k + 1) * n3 + c);
+        }
+        if (i % 2) odd -= l[i - 1] * *(const vec8 *)(Y + (size_t)(i - 1) * n3 + c);
+        even = (even + odd) * (1 / l[i]);
+        for (int j = 0; j < m; j++) Y[(size_t)i * n3 + c + j] = even[j];
+    }
+}
+
+/* G (n3,n3) = Y'Y, four rows and eight columns at a time. Lanes beyond a row hold what is not used. */
+TI_INLINE void gram(int n, int n3, const double *Y, double *G) {
+    for (int r = 0; r < n3; r += 4)
+        for (int c = r; c < n3; c += TI_LANE) {
+            vec8 sum[4] = {{0}, {0}, {0}, {0}};
+            for (int k = 0; k < n; k++) {
+                const double *y = Y + (size_t)k * n3;
+                vec8 v = *(const vec8 *)(y + c);
+                for (int j = 0; j < 4; j++) sum[j] += y[r + j] * v;
+            }
+            for (int j = 0; j < 4 && r + j < n3; j++)
+                for (int q = 0; q < TI_LANE && c + q < n3; q++)
+                    G[(size_t)(r + j) * n3 + c + q] = G[(size_t)(c + q) * n3 + r + j] = sum[j][q];
+        }
+}
+
+/* ws->G = Y'Y, Y (nv,3 nc) = L^-1 J' in ws->Y with M = L L'. */
 static CLONES void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     int n = p->nv, n3 = 3 * p->nc;
-    for (int i = 0; i < n; i++) {
-        double *restrict y = ws->Y + (size_t)i * n3;
-        const double *l = ws->chol + (size_t)i * n;
-        for (int c = 0; c < n3; c++) y[c] = p->J[(size_t)c * n + i];
-        for (int k = 0; k < i; k++) {
-            const double *restrict above = ws->Y + (size_t)k * n3;
-            if (l[k] == 0) continue;
-            for (int c = 0; c < n3; c++) y[c] -= l[k] * above[c];
-        }
-        double inverse = 1 / l[i];
-        for (int c = 0; c < n3; c++) y[c] *= inverse;
-    }
-    memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double));
-    for (int k = 0; k < n; k++) {
-        const double *restrict y = ws->Y + (size_t)k * n3;
-        for (int r = 0; r < n3; r++) {
-            double *restrict row = ws->G + (size_t)r * n3, f = y[r];
-            if (f == 0) continue;
-            for (int c = 0; c < n3; c++) row[c] += f * y[c];
-        }
-    }
+    for (int c = 0; c < n3; c += TI_LANE)
+        substitute(n, n3, ws->chol, p->J, c, n3 - c < TI_LANE ? n3 - c : TI_LANE, ws->Y);
+    gram(n, n3, ws->Y, ws->G);
 }
 
 static void product(const tribo_contact_problem *p, const double *v, double *c) {
