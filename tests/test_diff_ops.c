@@ -447,6 +447,7 @@ static int contact_solve(const double *d, double *v, double *lambda) {
         for (int j = 0; j <= i; j++) M[NV * i + j] = M[NV * j + i] = at_contact.M[NV * i + j] + *d++;
     tribo_contact_problem p = {.nc = nc, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = mu};
     if (tribo_contact_solve(at_contact.ws, &p, at_contact.tol, false, lambda, v, &info) != TRIBO_OK) return -1;
+    if (nc > 1 && !info.canonical) return -1;                 /* some solution, where others are near */
     if (at_contact.law.law == TRIBO_LAW_STOCHASTIC) return 0; /* smooth */
     contact_modes(lambda, mu, mode);
     if (!at_contact.mode[0] && nc > 1 && info.margin < 0.05) return -1; /* next to a kink the solution is curved */
@@ -500,6 +501,10 @@ DRAW_CONTACT(draw_corrected, 1e-12, .law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOL
 DRAW_CONTACT(draw_logistic, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.2)
 DRAW_CONTACT(draw_gaussian, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_GAUSSIAN, .noise = 0.2)
 
+DRAW_CONTACT(draw_ncp_admm, 1e-11, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_ADMM)
+DRAW_CONTACT(draw_ncp_staggered, 1e-11, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_STAGGERED)
+DRAW_CONTACT(draw_ncp_newton, 1e-11, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_NEWTON)
+DRAW_CONTACT(draw_ncp_interior, 1e-11, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_INTERIOR)
 /* The central path has no kinks: closed or open, more or less. */
 DRAW_CONTACT(draw_central, 1e-12, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_INTERIOR, .kappa = 1e-2)
 static int central_value(const double *d, double *out) {
@@ -679,6 +684,17 @@ static const diff_op ops[] = {
      contact_vjp},
     {"stochastic gaussian", CONTACT_IN + 1, 9, 1, 1e-3, 1e-9, draw_gaussian, contact_value, NULL, contact_vjp},
     {"stochastic gaussian corners", CONTACT_IN + NC, 18, 1, 1e-3, 1e-8, draw_gaussian_corners, contact_value, NULL,
+     contact_vjp},
+    {"ncp admm", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp_admm, contact_value, NULL, contact_vjp},
+    {"ncp admm corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_admm_corners, contact_value, NULL, contact_vjp},
+    {"ncp staggered", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp_staggered, contact_value, NULL, contact_vjp},
+    {"ncp staggered corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_staggered_corners, contact_value, NULL,
+     contact_vjp},
+    {"ncp newton", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp_newton, contact_value, NULL, contact_vjp},
+    {"ncp newton corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_newton_corners, contact_value, NULL,
+     contact_vjp},
+    {"ncp interior", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp_interior, contact_value, NULL, contact_vjp},
+    {"ncp interior corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_interior_corners, contact_value, NULL,
      contact_vjp},
     {"central", CONTACT_IN + 1, 9, 2, 1e-3, 1e-8, draw_central, central_value, NULL, contact_vjp},
     {"central corners", CONTACT_IN + NC, 18, 1, 2e-3, 1e-6, draw_central_corners, contact_value, NULL, contact_vjp},
