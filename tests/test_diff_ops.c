@@ -500,6 +500,7 @@ DRAW_CONTACT(draw_raisim, 1e-12, .law = TRIBO_LAW_RAISIM)
 DRAW_CONTACT(draw_corrected, 1e-12, .law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED)
 DRAW_CONTACT(draw_logistic, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.2)
 DRAW_CONTACT(draw_gaussian, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_GAUSSIAN, .noise = 0.2)
+DRAW_CONTACT(draw_erm, 1e-12, .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_ERM, .noise = 0.2)
 
 DRAW_CONTACT(draw_ncp_admm, 1e-11, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_ADMM)
 DRAW_CONTACT(draw_ncp_staggered, 1e-11, .law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_STAGGERED)
@@ -698,6 +699,8 @@ static const diff_op ops[] = {
      contact_vjp},
     {"central", CONTACT_IN + 1, 9, 2, 1e-3, 1e-8, draw_central, central_value, NULL, contact_vjp},
     {"central corners", CONTACT_IN + NC, 18, 1, 2e-3, 1e-6, draw_central_corners, contact_value, NULL, contact_vjp},
+    {"stochastic erm", CONTACT_IN + 1, 9, 1, 1e-3, 1e-9, draw_erm, contact_value, NULL, contact_vjp},
+    {"stochastic erm corners", CONTACT_IN + NC, 18, 1, 5e-4, 1e-8, draw_erm_corners, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},

@@ -2,6 +2,7 @@
  * reverse.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "contact/erm.h"
 #include "contact/noise.h"
 #include "contact_problems.h"
 
@@ -79,10 +80,43 @@ START_TEST(tails_keep_their_digits) {
 }
 END_TEST
 
+/* |lambda - max(0, z_n + x)|^2, then |lambda_t - clip(z_t + x)|^2 along and across. */
+static double normal_square(double x, const double *lz) {
+    double f = lz[0] - fmax(0, lz[1] + x);
+    return f * f;
+}
+static double slip_square(double x, const double *a) { /* lambda along the slip and across, |z|, r */
+    double f = a[0] - fmax(-a[3], fmin(a[3], a[2] + x));
+    return f * f + a[1] * a[1];
+}
+
+START_TEST(least_squares_are_integrals) {
+    const double own[9] = {1.3, 0.1, 0, 0.1, 0.9, 0, 0, 0, 2}, rho_n = 0.5, rho_t = 1 / 1.1;
+    tribo_smoothing kind = TRIBO_SMOOTHING_GAUSSIAN;
+    uint64_t seed = 5;
+    for (int k = 0; k < 40; k++) {
+        ti_law_site s = {.mu = 0.6, .own = own, .noise_n = 0.2, .noise_t = 0.5};
+        double l[3], c[3];
+        for (int i = 0; i < 3; i++) l[i] = random_in(&seed), c[i] = random_in(&seed);
+        ti_erm e;
+        ti_erm_of(&s, l, c, &e);
+        double sn = rho_n * s.noise_n, st = rho_t * s.noise_t;
+        double n[2] = {l[2], l[2] - rho_n * c[2]}, zt[2] = {l[0] - rho_t * c[0], l[1] - rho_t * c[1]};
+        double size = hypot(zt[0], zt[1]), kink[2] = {-n[1], -n[1]};
+        double r = s.mu * expectation(kind, sn, kink, ramp, &n[1]), want;
+        double a[4] = {(l[0] * zt[0] + l[1] * zt[1]) / size, (l[1] * zt[0] - l[0] * zt[1]) / size, size, r};
+        want = expectation(kind, sn, kink, normal_square, n) / rho_n;
+        kink[0] = -r - size, kink[1] = r - size;
+        want += expectation(kind, st, kink, slip_square, a) / rho_t;
+        ck_assert_msg(fabs(e.value - want) <= 1e-10 * want, "%.15g, not %.15g", e.value, want);
+    }
+}
+END_TEST
+
 /* ---- one contact in one dimension ---- */
 
 START_TEST(force_is_the_expected_force) {
-    tribo_smoothing kind = _i ? TRIBO_SMOOTHING_GAUSSIAN : TRIBO_SMOOTHING_LOGISTIC;
+    tribo_smoothing kind = (tribo_smoothing)(TRIBO_SMOOTHING_LOGISTIC + _i);
     const double sd = 0.05, M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu = 0;
     tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = kind, .noise = sd};
     tribo_contact_ws *ws;
@@ -134,21 +168,23 @@ static double distance(const double *a, const double *b) {
 START_TEST(no_noise_is_the_hard_solution) {
     double M[NV * NV], J[12 * NV], vfree[NV], mu[4], hard[12], soft[12], v[NV];
     tribo_contact_ws *ws;
-    cube(_i / 2, M, J, vfree, mu);
+    cube(_i / 3, M, J, vfree, mu);
     tribo_contact_problem p = {.nc = 4, .nv = NV, .M = M, .J = J, .vfree = vfree, .mu = mu};
     ck_assert_int_eq(tribo_contact_ws_new(4, NV, NULL, NULL, &ws), TRIBO_OK);
     ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, hard, v, NULL), TRIBO_OK);
     tribo_contact_ws_free(ws);
     for (double noise = 0.3; noise > 1e-9; noise *= 0.1) {
         tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC,
-                                 .smoothing = _i % 2 ? TRIBO_SMOOTHING_GAUSSIAN : TRIBO_SMOOTHING_LOGISTIC,
+                                 .smoothing = (tribo_smoothing)(TRIBO_SMOOTHING_LOGISTIC + _i % 3),
                                  .noise = noise};
         tribo_contact_info info;
         ck_assert_int_eq(tribo_contact_ws_new(4, NV, &law, NULL, &ws), TRIBO_OK);
         ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, soft, v, &info), TRIBO_OK);
         ck_assert(info.canonical && info.residual <= 1e-9);
         double d = distance(soft, hard);
-        ck_assert_msg(d <= 3 * noise + 1e-10, "noise %g: %g off", noise, d);
+        /* least squares share a redundant load their own way, and need more compliance to share it at all */
+        double bound = _i % 3 == 2 ? 5 * noise + 1e-7 : 3 * noise + 1e-10;
+        ck_assert_msg(d <= bound, "noise %g: %g off", noise, d);
         tribo_contact_ws_free(ws);
     }
 }
@@ -196,8 +232,9 @@ static Suite *suite(void) {
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, expectations_are_integrals, 0, 2);
     tcase_add_test(t, tails_keep_their_digits);
-    tcase_add_loop_test(t, force_is_the_expected_force, 0, 2);
-    tcase_add_loop_test(t, no_noise_is_the_hard_solution, 0, 8);
+    tcase_add_test(t, least_squares_are_integrals);
+    tcase_add_loop_test(t, force_is_the_expected_force, 0, 3);
+    tcase_add_loop_test(t, no_noise_is_the_hard_solution, 0, 12);
     tcase_add_loop_test(t, problems_of_the_data_folder, 0, 3);
     suite_add_tcase(s, t);
     return s;

@@ -66,7 +66,7 @@ typedef enum tribo_smoothing {
     TRIBO_SMOOTHING_DEFAULT,  /**< 0 stands for the scene's, or Gaussian */
     TRIBO_SMOOTHING_LOGISTIC, /**< expectation of the NCP function under logistic noise */
     TRIBO_SMOOTHING_GAUSSIAN, /**< under Gaussian noise */
-    TRIBO_SMOOTHING_ERM       /**< least expected squared residual under Gaussian noise */
+    TRIBO_SMOOTHING_ERM /**< least expected squared residual under Gaussian noise; dense: three matrices (3 nc,3 nc) */
 } tribo_smoothing;
 
 /** Which law, which solver, and their numbers. All zero is a valid default: the scene's law, or the NCP. */

@@ -1,5 +1,5 @@
 /* continuation.c -- Newton on the stochastic law under falling noise. docs/math.md eq. (104). */
-#include "contact/solvers.h"
+#include "contact/stochastic.h"
 #include <math.h>
 
 /* About 1e-6 of the unit of compliance, a power of 16: where redundant contacts share a load by what the noise leaves
@@ -12,18 +12,15 @@ static double small(const ti_contact_ws *ws) {
 
 #define TINY 1e-300 /* a level of noise below any */
 
-typedef struct scratch {
-    double *wanted; /* (2 nc) noise of the problem */
-} scratch;
-
 void ti_continuation_carve(ti_arena *m, const ti_contact_room *room, void *at) {
-    scratch *s = at;
+    ti_stochastic *s = at;
     TI_CARVE(m, s->wanted, 2 * (size_t)room->nc);
+    if (room->law->smoothing == TRIBO_SMOOTHING_ERM) ti_erm_carve(m, room, s);
 }
 
 /* No contact has less noise than `level`. */
 static void raise_noise(ti_contact_ws *ws, const ti_contact_problem *p, double level) {
-    const scratch *s = ws->scratch;
+    const ti_stochastic *s = ws->scratch;
     for (int k = 0; k < 2 * p->nc; k++) ws->noise[k] = ti_max(s->wanted[k], level);
 }
 
@@ -111,12 +108,17 @@ static void harden_to(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 }
 
 void ti_continuation_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    scratch *s = ws->scratch;
+    ti_stochastic *s = ws->scratch;
     double least = HUGE_VAL;
     place at;
     for (int k = 0; k < 2 * p->nc; k++)
         s->wanted[k] = ws->noise[k], least = ws->noise[k] < least ? ws->noise[k] : least;
-    if (find(ws, p, least, &at) && ws->options.raw) harden_to(ws, p, tol, &at);
+    bool found = find(ws, p, least, &at);
+    raise_noise(ws, p, 0);
+    if (ws->coupled)
+        ti_erm_run(ws, p);
+    else if (found && ws->options.raw)
+        harden_to(ws, p, tol, &at);
     raise_noise(ws, p, 0);
 }
 
@@ -151,6 +153,10 @@ static bool again(ti_contact_ws *ws, const ti_contact_problem *p, double from, d
 
 void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                             tribo_contact_info *info) {
+    if (ws->coupled) {
+        ti_erm_polish(ws, p, tol, s, info);
+        return;
+    }
     double R = small(ws), worst = 0;
     const double weight[2] = {2, -1};
     iterate_copy(p, s->v, s->lambda, ws->v, ws->lambda);

@@ -1,5 +1,5 @@
 /* laws.c -- the table of laws and solvers, and what the options leave to defaults. */
-#include "contact/solvers.h"
+#include "contact/stochastic.h"
 #include <math.h>
 
 /* The first row of a law is its default. */
@@ -21,7 +21,7 @@ static const ti_solver solvers[] = {
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION, &ti_law_raisim, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION_CORRECTED, &ti_law_ncp, 1e-6, 10000, 0, ti_sweep_carve,
      ti_bisection_corrected_run},
-    {TRIBO_LAW_STOCHASTIC, TRIBO_SOLVER_CONTINUATION, &ti_law_stochastic, 1e-9, 2000, sizeof(double *),
+    {TRIBO_LAW_STOCHASTIC, TRIBO_SOLVER_CONTINUATION, &ti_law_stochastic, 1e-9, 2000, sizeof(ti_stochastic),
      ti_continuation_carve, ti_continuation_run},
 };
 enum { NSOLVER = sizeof solvers / sizeof *solvers };

@@ -82,9 +82,10 @@ static double rounding_weight(ti_contact_ws *ws, const ti_contact_problem *p, co
 }
 
 /* The worst of each part of a law's residual, in units sl of impulse and sc of velocity; c in ws->c. */
-static tribo_residuals parts_in(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law,
-                                const double *lambda, double sl, double sc) {
+static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *lambda,
+                                double sl, double sc) {
     tribo_residuals worst = {0, 0, 0};
+    if (ws->coupled && law == ws->law) return ws->coupled->parts(ws, p, lambda, sl, sc);
     for (int i = 0; i < p->nc; i++) {
         double part[3];
         if (law == &ti_law_ncp) {

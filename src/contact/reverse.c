@@ -56,6 +56,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
         if (status) return status;
     } else
         soft = ti_contact_soften(ws, hard);
+    if (ws->coupled) return ws->coupled->factor(ws, p, q);
     ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
@@ -118,6 +119,10 @@ static void law_rhs_t(const ti_contact_ws *ws, const ti_contact_problem *p, cons
 /* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, and as in refine(). */
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar) {
+    if (ws->coupled) {
+        ws->coupled->vjp(ws, p, v_bar, lambda_bar, y, c_bar, mu_bar);
+        return;
+    }
     int n3 = 3 * p->nc;
     double *z = ws->z;
     memcpy(y, v_bar, p->nv * sizeof(double));
@@ -162,6 +167,10 @@ static void own_cotangent(const ti_contact_ws *ws, const double *l, int i, const
 
 const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
                                                const ti_contact_solution *s, int k, const double *c_bar) {
+    if (ws->coupled) {
+        ws->coupled->delassus_bar(ws, p, &s->point[k], c_bar);
+        return &ws->G_bar;
+    }
     for (int i = 0; i < p->nc; i++) own_cotangent(ws, s->point[k].lambda + 3 * i, i, c_bar, ws->own_bar + 9 * i);
     ws->G_bar = (ti_delassus_bar){.own = ws->own_bar};
     return &ws->G_bar;

@@ -80,6 +80,8 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     layout.solver = ti_solver_find(layout.options.law, layout.options.solver);
     layout.law = layout.solver->model, layout.kappa = layout.options.kappa;
     if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.law = &ti_law_central;
+    bool least = layout.options.law == TRIBO_LAW_STOCHASTIC && layout.options.smoothing == TRIBO_SMOOTHING_ERM;
+    if (least) layout.coupled = &ti_erm_law;
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;

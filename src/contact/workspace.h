@@ -14,13 +14,29 @@ typedef struct ti_contact_room {
     const tribo_law_options *law;
 } ti_contact_room;
 
+/* What a law that is no equation of one contact puts in place of the functions of reverse.c and residual.c. */
+typedef struct ti_coupled_law {
+    /* The residual at (lambda, ws->c), over units of impulse and velocity. */
+    tribo_residuals (*parts)(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double sl,
+                             double sc);
+    /* Of ti_contact_factor(), after what the points have in common. */
+    tribo_status (*factor)(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_point *q);
+    void (*vjp)(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                double *y, double *c_bar, double *mu_bar);
+    /* Into ws->G_bar. */
+    void (*delassus_bar)(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_point *q,
+                         const double *c_bar);
+} ti_coupled_law;
+extern const ti_coupled_law ti_erm_law;
+
 struct ti_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
     int nc_max, nv_max, nblk_max;
     tribo_law_options options; /* settled: nothing is left to a default */
     const struct ti_solver *solver;
-    const ti_law *law; /* the one that the answer is to meet */
+    const ti_law *law;             /* the one that the answer is to meet */
+    const ti_coupled_law *coupled; /* NULL = law, contact by contact */
     int max_iter;
     double kappa;          /* gap of the central path, J */
     bool warm;             /* the solver starts from given impulses */
