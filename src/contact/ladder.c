@@ -253,6 +253,23 @@ double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double 
     return g.residual;
 }
 
+/* Newton from v0, l0 at the large one of two compliances, and the two points. */
+static void near_by(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *l, double R,
+                    int iterations, progress *g, ti_contact_solution *s) {
+    iterate_from(ws, p, v, l);
+    if (ti_contact_newton(ws, p, 2 * R, iterations, 0, CLOSE)) finish(ws, p, R, g, s);
+}
+
+/* The whole ladder, by the NCP. */
+static void by_the_ncp(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    const ti_contact_options cold = {.tol = g->tol};
+    const ti_law *law = ws->law;
+    *g = (progress){g->tol, HUGE_VAL, false, false, true, 1};
+    ws->law = &ti_law_ncp;
+    climb(ws, p, &cold, g, s);
+    ws->law = law;
+}
+
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                        tribo_contact_info *info) {
     progress g = {tol, HUGE_VAL, false, false, true, 1};
@@ -260,18 +277,24 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
     memcpy(ws->v0, s->v, p->nv * sizeof(double));
     memcpy(ws->mode0, s->mode, p->nc);
-    iterate_from(ws, p, ws->v0, ws->l0); /* redundant impulses of the solver may show other modes than the limit has */
-    if (ti_contact_newton(ws, p, 2 * R, 10, 0, CLOSE)) finish(ws, p, R, &g, s);
+    near_by(ws, p, ws->v0, ws->l0, R, 10, &g, s); /* its modes need not be those of the limit */
     if (!g.done) {
         iterate_from(ws, p, ws->v0, ws->l0);
         memcpy(ws->mode, ws->mode0, p->nc);
         finish(ws, p, R, &g, s);
     }
-    if (!g.done) {
+    if (!g.done && ws->law != &ti_law_ncp) {
         iterate_from(ws, p, ws->v0, ws->l0);
         descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
     }
-    if (g.done) {
+    if (!g.done) {
+        by_the_ncp(ws, p, &g, s);
+        if (ws->law != &ti_law_ncp) { /* not far from there */
+            g = (progress){tol, HUGE_VAL, false, false, true, 1};
+            near_by(ws, p, s->v, s->lambda, R, 50, &g, s);
+        }
+    }
+    if (g.done && g.canonical) {
         info->residual = g.residual, info->canonical = true;
         return;
     }
