@@ -4,7 +4,7 @@
 
 typedef struct newton {
     ti_contact_solution s;
-    double *best; /* (3 nc) impulses */
+    double *best, *step; /* (3 nc) impulses: the best, and where a step starts */
 } newton;
 typedef char it_fits[sizeof(newton) <= TI_SCRATCH_MAX ? 1 : -1];
 
@@ -12,6 +12,7 @@ void ti_ncp_newton_carve(ti_arena *m, const ti_contact_room *room, void *scratch
     newton *a = scratch;
     ti_contact_solution_carve(m, room->nc, room->nv, &a->s);
     TI_CARVE(m, a->best, 3 * (size_t)room->nc);
+    TI_CARVE(m, a->step, 3 * (size_t)room->nc);
 }
 
 /* Whether the warm start will do as it is. */
@@ -21,33 +22,35 @@ static bool is_solved(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 
 /* Newton on the smoothed law (78) as its gap falls, and from near its end on the law itself; the residual of a->s. The
  * path of a gap is smoother than that of a compliance. */
-static double smoothing(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+static double smoothing(ti_contact_ws *ws, const ti_contact_problem *p, double tol, double *start) {
     newton *a = ws->scratch;
     const ti_law *law = ws->law;
     double unit = ws->merit / p->nc, r = HUGE_VAL, fall = 0.1;
     size_t n3 = 3 * (size_t)p->nc, nv = p->nv;
+    int most = ws->iterations + 1000;
     for (int i = 0; i < p->nc; i++) {
         double *l = ws->lambda + 3 * i;
         l[0] = l[1] = 0, l[2] = sqrt(unit * ws->scale[i].rho_n);
     }
     ti_contact_velocity(ws, p, ws->lambda, ws->v);
-    for (double gap = unit; gap > 1e-14 * unit && r > tol && ws->iterations < ws->max_iter;) {
-        memcpy(a->best, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
+    for (double gap = unit; gap > 1e-14 * unit && r > tol && ws->iterations < most;) {
+        memcpy(start, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
         ws->law = &ti_law_central, ws->kappa = gap;
-        bool found = ti_contact_newton(ws, p, 1e-10 * ws->r0, 20, 0, 0);
+        bool found = ti_contact_newton(ws, p, 1e-10 * ws->r0, 30, 0, 0) || /* or as far as digits go */
+                     ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) < 1e-6;
         ws->law = law, ws->kappa = 0;
         if (!found) {
-            fall = sqrt(fall);
-            memcpy(ws->lambda, a->best, n3 * sizeof(double)), memcpy(ws->v, ws->vi, nv * sizeof(double));
-            if (fall > 0.9) break;
-            gap /= fall;
+            memcpy(ws->lambda, start, n3 * sizeof(double)), memcpy(ws->v, ws->vi, nv * sizeof(double));
+            fall = sqrt(fall), gap /= fall;
+            if (fall > 0.97) break;
             continue;
         }
         if (gap < 1e-7 * unit) {
-            memcpy(a->best, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
+            memcpy(start, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
             r = ti_ncp_cross_over(ws, p, tol, &a->s);
-            memcpy(ws->lambda, a->best, n3 * sizeof(double)), memcpy(ws->v, ws->vi, nv * sizeof(double));
+            memcpy(ws->lambda, start, n3 * sizeof(double)), memcpy(ws->v, ws->vi, nv * sizeof(double));
         }
+        fall = fall * fall > 0.1 ? fall * fall : 0.1;
         gap *= fall;
     }
     return r;
@@ -64,8 +67,10 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
         memcpy(a->s.mode, ws->mode, p->nc);
     } else
         memset(a->s.lambda, 0, bytes);
-    if (ti_ncp_newton_alone(ws, p, &o, &a->s) > tol) smoothing(ws, p, tol);
-    memcpy(ws->lambda, a->s.lambda, bytes);
+    double r = ti_ncp_newton_alone(ws, p, &o, &a->s);
+    memcpy(a->best, a->s.lambda, bytes);
+    bool better = !(r <= tol) && smoothing(ws, p, tol, a->step) < r;
+    memcpy(ws->lambda, better ? a->s.lambda : a->best, bytes);
 }
 
 /* ---------------------------------------------------------------- interior point */
@@ -141,6 +146,10 @@ void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
         if (r <= tol || !(r < 1e-3)) continue;
         r = ti_ncp_cross_over(ws, p, tol, &a->s);
         if (r < least) least = r, memcpy(a->best, a->s.lambda, bytes);
+    }
+    if (least > tol) { /* the same path by its equation, not from inside */
+        double r = smoothing(ws, p, tol, a->step);
+        if (r < least) memcpy(a->best, a->s.lambda, bytes);
     }
     memcpy(ws->lambda, a->best, bytes);
 }
