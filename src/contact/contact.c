@@ -54,7 +54,7 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->vfree, n);
     TI_CARVE(m, ws->ref, n3);
     TI_CARVE(m, ws->chol, n * n);
-    TI_CARVE(m, ws->Y, n3 * n + TI_LANE); /* read in lanes, over its end */
+    TI_CARVE(m, ws->Y, ti_ld((int)n3) * n);
     TI_CARVE(m, ws->G, n3 * n3);
     TI_CARVE(m, ws->y, n);
     TI_CARVE(m, ws->z, n);
@@ -217,14 +217,16 @@ static CLONES void cholesky_solve(int n, const double *L, double *restrict x) {
     }
 }
 
+typedef double vec8 __attribute__((vector_size(8 * TI_LANE), aligned(8), may_alias));
+
 /* G = F F' with pivoting until what remains is rounding: F (n,rank) row-major. Destroys G's diagonal only in scratch.
  */
 static CLONES int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
     double largest = 0;
-    int rank = 0;
+    int rank = 0, ld = ti_ld(n);
     for (int i = 0; i < n; i++) left[i] = G[(size_t)i * n + i], taken[i] = 0, largest = ti_max(largest, left[i]);
-    double *column = F; /* built as (rank,n), transposed by the caller */
-    for (; rank < n; rank++, column += n) {
+    for (; rank < n; rank++) { /* built as (rank,ti_ld(n)), transposed by the caller */
+        double *column = F + (size_t)rank * ld;
         int at = -1;
         for (int i = 0; i < n; i++)
             if (!taken[i] && (at < 0 || left[i] > left[at])) at = i;
@@ -232,9 +234,11 @@ static CLONES int factor_delassus(int n, const double *G, double *F, double *lef
         double root = sqrt(left[at]);
         taken[at] = 1;
         for (int i = 0; i < n; i++) column[i] = 0.5 * (G[(size_t)i * n + at] + G[(size_t)at * n + i]);
-        for (int k = 0; k < rank; k++) {
-            double f = F[(size_t)k * n + at];
-            for (int i = 0; i < n; i++) column[i] -= f * F[(size_t)k * n + i];
+        for (int i = n; i < ld; i++) column[i] = 0;
+        for (int i = 0; i < ld; i += TI_LANE) {
+            vec8 x = *(vec8 *)(column + i);
+            for (int k = 0; k < rank; k++) x -= F[(size_t)k * ld + at] * *(const vec8 *)(F + (size_t)k * ld + i);
+            *(vec8 *)(column + i) = x;
         }
         for (int i = 0; i < n; i++) {
             column[i] = taken[i] && i != at ? 0 : column[i] / root;
@@ -250,7 +254,7 @@ static void cast_delassus(tribo_contact_ws *ws, int nc, const double *G, const d
     int n = 3 * nc, rank = factor_delassus(n, G, ws->M, ws->ref, ws->owner), w = rank > 0 ? rank : 1;
     if (rank == 0) memset(ws->M, 0, n * sizeof(double));
     for (int r = 0; r < n; r++)
-        for (int k = 0; k < w; k++) ws->J[(size_t)r * w + k] = ws->M[(size_t)k * n + r];
+        for (int k = 0; k < w; k++) ws->J[(size_t)r * w + k] = ws->M[(size_t)k * ti_ld(n) + r];
     memset(ws->M, 0, (size_t)w * w * sizeof(double));
     for (int k = 0; k < w; k++) ws->M[(size_t)k * w + k] = 1, ws->vfree[k] = 0;
     memcpy(ws->ref, g, n * sizeof(double));
@@ -259,46 +263,43 @@ static void cast_delassus(tribo_contact_ws *ws, int nc, const double *G, const d
     ws->block.nblk = 1, ws->block.nv = w;
 }
 
-typedef double vec8 __attribute__((vector_size(8 * TI_LANE), aligned(8), may_alias));
-
-/* Columns c .. c + m - 1, m <= 8, of Y (n,n3) = L^-1 J', held in registers while they are substituted. */
-TI_INLINE void substitute(int n, int n3, const double *L, const double *J, int c, int m, double *Y) {
-    for (int i = 0; i < n; i++) {
-        const double *l = L + (size_t)i * n;
-        vec8 even = {0}, odd = {0};
-        for (int j = 0; j < m; j++) even[j] = J[(size_t)(c + j) * n + i];
-        for (int k = 0; k + 1 < i; k += 2) {
-            even -= l[k] * *(const vec8 *)(Y + (size_t)k * n3 + c);
-            odd -= l[k + 1] * *(const vec8 *)(Y + (size_t)(k + 1) * n3 + c);
-        }
-        if (i % 2) odd -= l[i - 1] * *(const vec8 *)(Y + (size_t)(i - 1) * n3 + c);
-        even = (even + odd) * (1 / l[i]);
-        for (int j = 0; j < m; j++) Y[(size_t)i * n3 + c + j] = even[j];
+/* Eight columns of Y (n,ld) := L^-1 Y */
+TI_INLINE void substitute(int n, int ld, const double *L, double *Y) {
+    for (int k = 0; k < n; k++) {
+        const double *l = L + (size_t)k * n;
+        vec8 *y = (vec8 *)(Y + (size_t)k * ld), x = *y * (1 / l[k]);
+        *y = x;
+        for (int i = k + 1; i < n; i++) *(vec8 *)(Y + (size_t)i * ld) -= l[i] * x;
     }
 }
 
-/* G (n3,n3) = Y'Y, four rows and eight columns at a time. Lanes beyond a row hold what is not used. */
-TI_INLINE void gram(int n, int n3, const double *Y, double *G) {
-    for (int r = 0; r < n3; r += 4)
-        for (int c = r; c < n3; c += TI_LANE) {
-            vec8 sum[4] = {{0}, {0}, {0}, {0}};
-            for (int k = 0; k < n; k++) {
-                const double *y = Y + (size_t)k * n3;
-                vec8 v = *(const vec8 *)(y + c);
-                for (int j = 0; j < 4; j++) sum[j] += y[r + j] * v;
-            }
-            for (int j = 0; j < 4 && r + j < n3; j++)
-                for (int q = 0; q < TI_LANE && c + q < n3; q++)
-                    G[(size_t)(r + j) * n3 + c + q] = G[(size_t)(c + q) * n3 + r + j] = sum[j][q];
-        }
+/* sum (4): sums of products of four columns a of Y (n,ld) with eight columns b */
+TI_INLINE void gram(int n, int ld, const double *a, const double *b, vec8 *sum) {
+    vec8 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int k = 0; k < n; k++, a += ld, b += ld) {
+        vec8 x = *(const vec8 *)b;
+        s0 += a[0] * x, s1 += a[1] * x, s2 += a[2] * x, s3 += a[3] * x;
+    }
+    sum[0] = s0, sum[1] = s1, sum[2] = s2, sum[3] = s3;
 }
 
-/* ws->G = Y'Y, Y (nv,3 nc) = L^-1 J' in ws->Y with M = L L'. */
+/* ws->G = Y'Y, Y (nv,3 nc) = L^-1 J' in ws->Y with M = L L'; the rows of Y are padded with zeros. */
 static CLONES void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
-    int n = p->nv, n3 = 3 * p->nc;
-    for (int c = 0; c < n3; c += TI_LANE)
-        substitute(n, n3, ws->chol, p->J, c, n3 - c < TI_LANE ? n3 - c : TI_LANE, ws->Y);
-    gram(n, n3, ws->Y, ws->G);
+    int n = p->nv, n3 = 3 * p->nc, ld = ti_ld(n3);
+    double *Y = ws->Y;
+    for (int c = 0; c < n3; c++)
+        for (int i = 0; i < n; i++) Y[(size_t)i * ld + c] = p->J[(size_t)c * n + i];
+    for (int i = 0; i < n; i++)
+        for (int c = n3; c < ld; c++) Y[(size_t)i * ld + c] = 0;
+    for (int c = 0; c < ld; c += TI_LANE) substitute(n, ld, ws->chol, Y + c);
+    for (int r = 0; r < n3; r += 4)
+        for (int c = r / TI_LANE * TI_LANE; c < n3; c += TI_LANE) {
+            vec8 sum[4];
+            gram(n, ld, Y + r, Y + c, sum);
+            for (int a = r; a < r + 4 && a < n3; a++)
+                for (int b = c; b < c + TI_LANE && b < n3; b++)
+                    ws->G[(size_t)a * n3 + b] = ws->G[(size_t)b * n3 + a] = sum[a - r][b - c];
+        }
 }
 
 static void product(const tribo_contact_problem *p, const double *v, double *c) {
@@ -503,7 +504,7 @@ static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *
 static CLONES void inertia_rows(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     int n = p->nv, n3 = 3 * p->nc;
     double *X = ws->M_bar; /* (nv,3 nc): there are more velocities than impulses */
-    memcpy(X, ws->Y, (size_t)n * n3 * sizeof *X);
+    for (int i = 0; i < n; i++) memcpy(X + (size_t)i * n3, ws->Y + (size_t)i * ti_ld(n3), n3 * sizeof *X);
     for (int i = n - 1; i >= 0; i--) {
         double *restrict x = X + (size_t)i * n3, inverse = 1 / ws->chol[(size_t)i * n + i];
         for (int k = i + 1; k < n; k++) {
