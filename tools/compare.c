@@ -19,12 +19,22 @@ enum { MOST = 64 };
 
 /* ---- who takes part ---- */
 
+/* Whether it stops on the central path, which is a law of its own. */
+static bool is_central(const tribo_law_options *o) {
+    return o->solver == TRIBO_SOLVER_INTERIOR && o->kappa > 0;
+}
+
 /* Contenders of one number solve the same equations: the law, and what its answer meets. */
-static int model_number(const contender *all, int n, const ti_solver *row) {
-    for (int i = 0; i < n; i++)
-        if (all[i].law.law == row->law && ti_solver_find(row->law, all[i].law.solver)->model == row->model)
+static int model_number(const contender *all, int n, const tribo_law_options *o) {
+    int most = -1;
+    for (int i = 0; i < n; i++) {
+        const tribo_law_options *other = &all[i].law;
+        if (other->law == o->law && is_central(other) == is_central(o) &&
+            ti_solver_find(other->law, other->solver)->model == ti_solver_find(o->law, o->solver)->model)
             return all[i].model;
-    return n > 0 ? all[n - 1].model + 1 : 0;
+        if (all[i].model > most) most = all[i].model;
+    }
+    return most + 1;
 }
 
 static void add_contender(contender *all, int *n, const tribo_law_options *o, tribo_law law, tribo_solver solver) {
@@ -33,7 +43,7 @@ static void add_contender(contender *all, int *n, const tribo_law_options *o, tr
         if (all[i].law.law == law && all[i].law.solver == solver) return;
     if (*n == MOST) return;
     k.law.law = law, k.law.solver = solver;
-    k.model = model_number(all, *n, ti_solver_find(law, solver));
+    k.model = model_number(all, *n, &k.law);
     snprintf(k.name, sizeof k.name, "%s/%s", tribo_law_name(law), tribo_solver_name(solver));
     all[(*n)++] = k;
 }
