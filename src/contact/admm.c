@@ -10,7 +10,7 @@
  * Growth of f at which differences are dropped. */
 static const double proximity = 1e-7, first = 0.03, faint = 1e-10, lowest = 1e-10, highest = 1e3;
 static const double imbalance = 10, stride = 10, wait = 10, patience = 1.5, worse = 2;
-enum { MEMORY = 10 };
+enum { MEMORY = 10, LENGTH = 400 };
 
 void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
     size_t size = n;
@@ -30,8 +30,8 @@ void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
 /* What changes from one iteration to the next, beside the vectors. */
 typedef struct state {
     double unit; /* largest eigenvalue of G */
-    double rho, prox, wait;
-    int since, iterations; /* the last change of rho */
+    double rho, prox, wait, alpha;
+    int since, iterations, restarts; /* the last change of rho */
     double primal, f, f_before, gate;
     bool solved; /* a->z is the answer */
 } state;
@@ -108,7 +108,7 @@ static bool balance(ti_admm *a, const ti_admm_task *k, state *s) {
 /* x = argmin of the quadratic and the penalties; f = where t is sent, less t. docs/math.md eq. (73). */
 static void descend(ti_admm *a, const ti_admm_task *k, state *s) {
     int n = k->n;
-    double rho = s->rho, *step = a->step, alpha = k->relaxation, primal = 0;
+    double rho = s->rho, *step = a->step, alpha = s->alpha, primal = 0;
     for (int i = 0; i < n; i++) step[i] = s->prox * a->x[i] + rho * a->z[i] - a->y[i] - k->g[i];
     if (k->shift) {
         for (int i = 0; i < n; i++) a->f[i] = -a->y[i];
@@ -136,7 +136,7 @@ static bool attempt(ti_admm *a, const ti_admm_task *k, state *s) {
     double rho = s->rho, prox = s->prox;
     memset(a->x, 0, n * sizeof(double)), memset(a->z, 0, n * sizeof(double));
     memset(a->y, 0, n * sizeof(double)), memset(a->t, 0, n * sizeof(double));
-    s->rho = s->prox = faint * s->unit;
+    s->rho = s->prox = faint * s->unit, s->alpha = 1;
     bool found = factor(a, k, s->rho + s->prox);
     for (int it = 0; it < 3 && found; it++) {
         descend(a, k, s);
@@ -149,7 +149,7 @@ static bool attempt(ti_admm *a, const ti_admm_task *k, state *s) {
         s->solved = k->done(k->context, a->z);
         if (s->solved) return true;
     }
-    s->rho = rho, s->prox = prox;
+    s->rho = rho, s->prox = prox, s->alpha = k->relaxation;
     return false;
 }
 
@@ -158,7 +158,7 @@ static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z,
     memset(s, 0, sizeof *s);
     s->unit = largest_eigenvalue(a, k);
     s->rho = k->penalty > 0 ? k->penalty : first * s->unit, s->prox = proximity * s->unit;
-    s->wait = wait, s->gate = 1e2 * k->tol;
+    s->alpha = k->relaxation, s->wait = wait, s->gate = 1e2 * k->tol;
     ti_anderson_forget(&a->mixing, n);
     if (!warm && !(k->penalty > 0) && attempt(a, k, s)) return true;
     s->f = HUGE_VAL;
@@ -173,9 +173,18 @@ static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z,
     return factor(a, k, s->rho + s->prox);
 }
 
+/* Where it makes no headway: another rho, balanced from the beginning. False if the factorization fails. */
+static bool again(ti_admm *a, const ti_admm_task *k, state *s) {
+    static const double other[4] = {0.1, 10, 0.3, 1};
+    s->rho = first * other[s->restarts++ % 4] * s->unit, s->since = s->iterations, s->wait = wait, s->f = HUGE_VAL;
+    for (int i = 0; i < k->n; i++) a->t[i] = a->z[i] + a->y[i] / s->rho;
+    ti_anderson_forget(&a->mixing, k->n);
+    return factor(a, k, s->rho + s->prox);
+}
+
 /* Iterations of the rest; s->solved where z will do. */
 static void iterate(ti_admm *a, const ti_admm_task *k, bool warm, state *s) {
-    int n = k->n;
+    int n = k->n, length = LENGTH, most = LENGTH;
     for (int start = s->iterations; s->iterations <= k->max_iter; s->iterations++) {
         bool begun = s->iterations > start;
         memcpy(a->old, a->z, n * sizeof(double));
@@ -186,7 +195,11 @@ static void iterate(ti_admm *a, const ti_admm_task *k, bool warm, state *s) {
             if (s->solved) return;
             if (begun) s->gate = 0.3 * s->f / size;
         }
-        if (begun && !balance(a, k, s)) return;
+        if (s->iterations == most) {
+            if (!again(a, k, s)) return;
+            most += length, length += length / 2;
+        } else if (begun && !balance(a, k, s))
+            return;
         descend(a, k, s);
         if (!(s->f < HUGE_VAL)) return;
         if (s->f > worse * s->f_before) ti_anderson_forget(&a->mixing, n);

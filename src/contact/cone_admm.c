@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Impulses up to which G is kept and factored dense: then that is faster than bodies. */
-enum { DENSE = 192 };
+enum { DENSE = 24 };
 
 typedef struct cone_admm {
     ti_admm admm;

@@ -253,8 +253,11 @@ static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         if (round_of(s, p) < 0) break;
         double r = judge(ws, p, s, tol, &best), size = 0;
         if (!(r > tol)) break; /* NaN too */
+        for (int k = 0; k < nt; k++) {
+            s->f[k] = s->t[k] - s->next[k], size += s->f[k] * s->f[k];
+            s->t[k] += (ws->options.relaxation - 1) * s->f[k];
+        }
         if (!mixed) continue;
-        for (int k = 0; k < nt; k++) s->f[k] = s->t[k] - s->next[k], size += s->f[k] * s->f[k];
         if (size > 4 * before) ti_anderson_forget(&s->mixing, nt);
         before = size;
         ti_anderson_mix(&s->mixing, s->f, s->t);
