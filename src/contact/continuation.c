@@ -10,18 +10,18 @@ static double small(const ti_contact_ws *ws) {
     return ldexp(1, e - (e % 4 + 4) % 4);
 }
 
-#define TINY 1e-300 /* a level of noise below any */
-
 void ti_continuation_carve(ti_arena *m, const ti_contact_room *room, void *at) {
     ti_stochastic *s = at;
     TI_CARVE(m, s->wanted, 2 * (size_t)room->nc);
+    ti_contact_solution_carve(m, room->nc, room->nv, &s->hard);
     if (room->law->smoothing == TRIBO_SMOOTHING_ERM) ti_erm_carve(m, room, s);
 }
 
-/* No contact has less noise than `level`. */
+/* No contact has less noise than `level`; or all have less than they should in proportion. */
 static void raise_noise(ti_contact_ws *ws, const ti_contact_problem *p, double level) {
     const ti_stochastic *s = ws->scratch;
-    for (int k = 0; k < 2 * p->nc; k++) ws->noise[k] = ti_max(s->wanted[k], level);
+    double share = level < s->least ? level / s->least : 1;
+    for (int k = 0; k < 2 * p->nc; k++) ws->noise[k] = ti_max(share * s->wanted[k], level);
 }
 
 static void iterate_copy(const ti_contact_problem *p, const double *v, const double *l, double *v_to, double *l_to) {
@@ -86,11 +86,31 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double least
     return walk(ws, p, at, corner) && walk(ws, p, at, end);
 }
 
+/* From the solution without noise, up. */
+static bool ascend(ti_contact_ws *ws, const ti_contact_problem *p, double R, place *at) {
+    ti_stochastic *s = ws->scratch;
+    const ti_contact_options o = {0};
+    const ti_law *law = ws->law;
+    const ti_coupled_law *coupled = ws->coupled;
+    tribo_contact_info info = {0};
+    ws->law = &ti_law_ncp, ws->coupled = NULL;
+    ti_ncp_climb(ws, p, &o, &s->hard, &info);
+    ws->law = law, ws->coupled = coupled;
+    if (!(info.residual < 1e-6)) return false;
+    for (double level = s->least; level > 1e-12 * ws->unit_c; level *= 1e-2) {
+        *at = (place){level, R};
+        iterate_copy(p, s->hard.point[0].v, s->hard.point[0].lambda, ws->v, ws->lambda);
+        if (!newton_at(ws, p, *at, 20)) continue;
+        return walk(ws, p, at, (place){s->least, R});
+    }
+    return false;
+}
+
 /* To the solution at the wanted noise and a small compliance. */
 static bool find(ti_contact_ws *ws, const ti_contact_problem *p, double least, place *at) {
     *at = (place){least, small(ws)};
     if (newton_at(ws, p, *at, 10)) return true;
-    return descend(ws, p, least, true, at) || descend(ws, p, least, false, at);
+    return descend(ws, p, least, true, at) || descend(ws, p, least, false, at) || ascend(ws, p, small(ws), at);
 }
 
 /* Without the polish the compliance itself has to go. */
@@ -109,17 +129,16 @@ static void harden_to(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 
 void ti_continuation_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     ti_stochastic *s = ws->scratch;
-    double least = HUGE_VAL;
     place at;
+    s->least = HUGE_VAL;
     for (int k = 0; k < 2 * p->nc; k++)
-        s->wanted[k] = ws->noise[k], least = ws->noise[k] < least ? ws->noise[k] : least;
-    bool found = find(ws, p, least, &at);
-    raise_noise(ws, p, 0);
+        s->wanted[k] = ws->noise[k], s->least = ws->noise[k] < s->least ? ws->noise[k] : s->least;
+    bool found = find(ws, p, s->least, &at);
+    raise_noise(ws, p, s->least);
     if (ws->coupled)
         ti_erm_run(ws, p);
     else if (found && ws->options.raw)
         harden_to(ws, p, tol, &at);
-    raise_noise(ws, p, 0);
 }
 
 /* The residual of the law with compliance. */
@@ -131,24 +150,30 @@ static double residual_at(ti_contact_ws *ws, const ti_contact_problem *p, double
     return ti_contact_residual(ws, &q, ws->law, ws->v, ws->lambda, NULL);
 }
 
-/* To rounding, where whole steps lead there: under next to no noise they may not. Returns the residual. */
-static double settle(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+/* To rounding, where whole steps lead there; under next to no noise they may not, and damped ones do. Returns the
+ * residual. */
+static double settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double tol) {
     double before = residual_at(ws, p, R);
     iterate_copy(p, ws->v, ws->lambda, ws->vb, ws->lb);
     double after = ti_contact_settle(ws, p, R) ? residual_at(ws, p, R) : HUGE_VAL;
     if (after < before || after < 1e-14) return after;
     iterate_copy(p, ws->vb, ws->lb, ws->v, ws->lambda);
+    for (int k = 0; k < 30 && before > 0.1 * tol; k++) {
+        ti_contact_newton(ws, p, R, 1, 0, 0);
+        before = residual_at(ws, p, R);
+    }
     return before;
 }
 
 /* From the solution at a compliance `from`, if it is one, to that at R. Where the tails of the noise decide, a whole
  * step may raise the residual and yet be the better one. */
 static bool again(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R) {
-    place at = {TINY, from}, to = {TINY, R};
+    const ti_stochastic *s = ws->scratch;
+    place at = {s->least, from}, to = {s->least, R};
     iterate_copy(p, ws->v, ws->lambda, ws->v1, ws->l1);
     if (ti_contact_newton(ws, p, R, 20, 0, 1e-8)) return true;
     iterate_copy(p, ws->v1, ws->l1, ws->v, ws->lambda);
-    return walk(ws, p, &at, to);
+    return walk(ws, p, &at, to) || ascend(ws, p, R, &at);
 }
 
 void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
@@ -162,7 +187,7 @@ void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, doub
     iterate_copy(p, s->v, s->lambda, ws->v, ws->lambda);
     for (int k = 1; k >= 0; k--) {
         if (!again(ws, p, R, (1 + k) * R)) return;
-        worst = ti_max(worst, settle(ws, p, (1 + k) * R));
+        worst = ti_max(worst, settle(ws, p, (1 + k) * R, tol));
         iterate_copy(p, ws->v, ws->lambda, k ? ws->v2 : ws->v1, k ? ws->l2 : ws->l1);
     }
     if (!(worst <= tol)) return;

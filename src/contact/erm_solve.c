@@ -142,7 +142,7 @@ static double minimise(ti_contact_ws *ws, const ti_contact_problem *p, ti_stocha
         for (; step > 1e-6 && !taken; step *= 0.5) {
             for (int k = 0; k < n; k++) e->trial[k] = ws->lambda[k] + step * e->d[k];
             trial = evaluate(ws, p, e, e->trial), after = measure(ws, p, e, e->trial);
-            taken = trial <= value + 1e-4 * step * slope && -slope > 1e-10 * fabs(value);
+            taken = trial <= value + 1e-4 * step * slope && -slope > 1e-13 * fabs(value);
             taken = taken || (after < 0.9 * now && trial <= value + 1e-9 * fabs(value));
         }
         if (!taken) break;
@@ -156,7 +156,7 @@ static double minimise(ti_contact_ws *ws, const ti_contact_problem *p, ti_stocha
 void ti_erm_run(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_stochastic *e = ws->scratch;
     delassus(ws, p, e, 0);
-    minimise(ws, p, e, 100);
+    minimise(ws, p, e, 300);
 }
 
 /* Whether the Hessian of the present terms is regular enough to do without compliance. */

@@ -5,7 +5,9 @@
 #include "contact/solvers.h"
 
 typedef struct ti_stochastic {
-    double *wanted; /* (2 nc) noise of the problem */
+    double *wanted;           /* (2 nc) noise of the problem */
+    double least;             /* of them */
+    ti_contact_solution hard; /* that without noise */
     /* Only of the least expected residual. */
     int ld;
     double *G, *H, *Y; /* (3 nc,ld) the Delassus matrix; the Hessian or its factors; scratch */
