@@ -240,6 +240,7 @@ START_TEST(solvers_agree) {
     for (int k = 0; k < 60; k++) {
         corners b = box(&seed);
         int nc = k % 2 ? NC : 2;
+        if (k % 4 == 3) b.mu[k % NC] = 0;
         double v[NV], l[3 * NC], first_v[NV], first_l[3 * NC];
         for (int s = 0; tribo_law_solver(TRIBO_LAW_LCP, s); s++) {
             tribo_law_options o = {.law = TRIBO_LAW_LCP,
@@ -252,6 +253,31 @@ START_TEST(solvers_agree) {
             for (int r = 0; r < NV; r++) ck_assert_double_eq_tol(v[r], first_v[r], 1e-9);
             for (int r = 0; r < 3 * nc; r++) ck_assert_double_eq_tol(l[r], first_l[r], 1e-9);
         }
+    }
+}
+END_TEST
+
+/* From its answer a solver has nothing to do; where it is stopped, it says so. */
+START_TEST(warm_and_stopped) {
+    uint64_t seed = 9;
+    corners b = box(&seed);
+    tribo_contact_problem p = {.nc = NC, .nv = NV, .M = b.M, .J = b.J, .vfree = b.vfree, .mu = b.mu};
+    for (int s = 0; tribo_law_solver(TRIBO_LAW_LCP, s); s++) {
+        tribo_law_options o = {.law = TRIBO_LAW_LCP, .solver = tribo_law_solver(TRIBO_LAW_LCP, s), .raw = true};
+        tribo_contact_ws *ws;
+        tribo_contact_info cold, warm;
+        double lambda[3 * NC] = {0};
+        ck_assert_int_eq(tribo_contact_ws_new(NC, NV, &o, NULL, &ws), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_solve(ws, &p, 1e-9, false, lambda, NULL, &cold), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_solve(ws, &p, 1e-8, true, lambda, NULL, &warm), TRIBO_OK);
+        ck_assert_msg(warm.iterations <= 1 && cold.iterations > 1, "%s: %d iterations cold, %d warm",
+                      tribo_solver_name(o.solver), cold.iterations, warm.iterations);
+        tribo_contact_ws_free(ws);
+        o.max_iter = 1;
+        ck_assert_int_eq(tribo_contact_ws_new(NC, NV, &o, NULL, &ws), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_solve(ws, &p, 1e-9, false, lambda, NULL, &cold), TRIBO_NOT_CONVERGED);
+        ck_assert(cold.residual > 1e-9);
+        tribo_contact_ws_free(ws);
     }
 }
 END_TEST
@@ -336,6 +362,7 @@ static Suite *suite(void) {
     tcase_add_test(c, a_slide_along_an_axis);
     tcase_add_test(c, many_facets_are_the_cone);
     tcase_add_test(c, solvers_agree);
+    tcase_add_test(c, warm_and_stopped);
     tcase_add_test(c, many_facets_of_a_box);
     tcase_add_test(c, every_problem_by_pivoting);
     return s;

@@ -1,5 +1,6 @@
 /* lemke.c -- Lemke's complementary pivoting on a dense table. */
 #include "contact/lemke.h"
+#include "math/clones.h"
 #include <math.h>
 
 #define SMALL 1e-11 /* a pivot below this, relative to its column, is rounding */
@@ -29,7 +30,7 @@ static void name(ti_lemke *l, int row, int column) {
 }
 
 /* Exchange the basic variable of a row with the nonbasic one of a column. */
-static void pivot(ti_lemke *l, int row, int column) {
+static TI_CLONES_WIDE void pivot(ti_lemke *l, int row, int column) {
     int ld = l->ld;
     double *restrict p = l->T + (size_t)row * ld, f = 1 / p[column];
     p[column] = -1;
