@@ -4,10 +4,10 @@
  *                                        warm, derivatives
  *   bench_contact PROBLEMS.jsonl         every problem cold by tribo_contact_solve: residual, rung, time in units of
  *                                        dpotrf(64)
- *   bench_contact PROBLEMS.jsonl --laws [NAMES] [--out DIR] [--budget S]
+ *   bench_contact [PROBLEMS.jsonl] --laws [NAMES] [--out DIR] [--budget S]
  *                                        every law and solver (or those named: law,law/solver,...) over the problems;
  *                                        contact.md and contact.csv into DIR, or the first to standard output; at most
- *                                        S seconds a solve, default 0.3
+ *                                        S seconds a solve, default 0.3; problems: $TRIBO_DATA/contact/dev.jsonl
  */
 #include "bench.h"
 #include "contact/problem.h"
@@ -169,26 +169,39 @@ static void time_row(const char *name, ti_contact_ws *ws, ti_contact_solution *x
            info.residual, (int)info.rung, info.iterations, 1e6 * median, median / unit);
 }
 
-static int laws(int argc, char **argv) {
-    const char *wanted = NULL, *folder = NULL;
-    double budget = 0.3;
-    for (int k = 3; k < argc; k++) {
+typedef struct arguments {
+    char path[4096];
+    const char *wanted, *folder;
+    double budget;
+    bool laws;
+} arguments;
+
+static arguments read_arguments(int argc, char **argv) {
+    arguments a = {.budget = 0.3};
+    const char *data = getenv("TRIBO_DATA");
+    for (int k = 1; k < argc; k++) {
         if (!strcmp(argv[k], "--out") && k + 1 < argc)
-            folder = argv[++k];
+            a.folder = argv[++k];
         else if (!strcmp(argv[k], "--budget") && k + 1 < argc)
-            budget = strtod(argv[++k], NULL);
+            a.budget = strtod(argv[++k], NULL);
+        else if (!strcmp(argv[k], "--laws"))
+            a.laws = true;
+        else if (strchr(argv[k], '.'))
+            snprintf(a.path, sizeof a.path, "%s", argv[k]);
         else
-            wanted = argv[k];
+            a.wanted = argv[k];
     }
-    return bench_all_laws(argv[1], wanted, folder, budget);
+    if (a.laws && !a.path[0] && data) snprintf(a.path, sizeof a.path, "%s/contact/dev.jsonl", data);
+    return a;
 }
 
 int main(int argc, char **argv) {
     openblas_set_num_threads(1);
-    if (argc > 2 && !strcmp(argv[2], "--laws")) return laws(argc, argv);
+    arguments given = read_arguments(argc, argv);
+    if (given.laws) return bench_all_laws(given.path, given.wanted, given.folder, given.budget);
     unit = bench_dpotrf(64);
     printf("unit: dpotrf(64) = %.2f us\n", 1e6 * unit);
-    if (argc > 1) return every_problem(argv[1]);
+    if (given.path[0]) return every_problem(given.path);
     ti_contact_ws *ws;
     if (ti_contact_ws_new(NC, NV, CUBES, NULL, NULL, &ws)) return 1;
     static const struct {
