@@ -71,22 +71,22 @@ typedef enum tribo_smoothing {
 
 /** Which law, which solver, and their numbers. All zero is a valid default: the scene's law, or the NCP. */
 typedef struct tribo_law_options {
-    tribo_law law;
-    tribo_solver solver;
+    tribo_law law;       /**< which law */
+    tribo_solver solver; /**< which algorithm; one that the law has */
     bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to
                    the canonical solution (tribo/contact.h), which is what the reverse differentiates. */
-    int max_iter;       /**< iterations of the solver; 0 = its own */
-    double relaxation;  /**< over-relaxation of first-order solvers, in (0,2); 0 = 1 */
-    double penalty;     /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
-    int facets;         /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */
-    double facet_angle; /**< LCP: from t1 to the first edge of the pyramid, rad */
-    bool circumscribed; /**< LCP: facets touch the cone; otherwise the pyramid's edges lie on it */
-    tribo_softness softness;
-    double compliance; /**< 1/kg, of TRIBO_SOFTNESS_PHYSICAL */
-    double impedance;  /**< in (0,1), of TRIBO_SOFTNESS_MUJOCO; 0 = 0.9 */
-    double impratio;   /**< > 0, of TRIBO_SOFTNESS_MUJOCO; 0 = 1 */
-    double kappa;      /**< interior point: gap at which the central path is left, J; 0 = its end */
-    tribo_smoothing smoothing;
+    int max_iter;              /**< iterations of the solver; 0 = its own */
+    double relaxation;         /**< over-relaxation of first-order solvers, in (0,2); 0 = 1 */
+    double penalty;            /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
+    int facets;                /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */
+    double facet_angle;        /**< LCP: from t1 to the first edge of the pyramid, rad */
+    bool circumscribed;        /**< LCP: facets touch the cone; otherwise the pyramid's edges lie on it */
+    tribo_softness softness;   /**< what R is */
+    double compliance;         /**< 1/kg, of TRIBO_SOFTNESS_PHYSICAL */
+    double impedance;          /**< in (0,1), of TRIBO_SOFTNESS_MUJOCO; 0 = 0.9 */
+    double impratio;           /**< > 0, of TRIBO_SOFTNESS_MUJOCO; 0 = 1 */
+    double kappa;              /**< interior point: gap at which the central path is left, J; 0 = its end */
+    tribo_smoothing smoothing; /**< stochastic: how noise enters */
     double noise; /**< stochastic: standard deviation of the normal and tangential velocity, m/s; 0 = 0.01 */
 } tribo_law_options;
 
