@@ -96,6 +96,7 @@ typedef struct place {
     ti_law_scale scale;
     ti_pyramid pyramid;
     double own[9], inverse[9], l[3], c[3];
+    ti_law_ease ease;
     ti_law_site site;
 } place;
 
@@ -117,6 +118,7 @@ static void draw_place(place *a, uint64_t seed) {
         for (int q = 0; q < 3; q++)
             a->own[3 * r + q] = L[3 * r] * L[3 * q] + L[3 * r + 1] * L[3 * q + 1] + L[3 * r + 2] * L[3 * q + 2];
     invert(a->own, a->inverse);
+    a->ease = ti_law_ease_of(a->own);
     double gt = fmax(a->own[0], a->own[4]), gn = a->own[8];
     a->scale = (ti_law_scale){1 / gn, 1 / gt, gn, gt};
     ti_pyramid_of(&(tribo_law_options){.facets = 5, .facet_angle = 0.2}, &a->pyramid);
@@ -125,6 +127,7 @@ static void draw_place(place *a, uint64_t seed) {
     a->site = (ti_law_site){.mu = 0.6 + 0.4 * random_in(&seed),
                             .scale = &a->scale,
                             .own = a->own,
+                            .ease = &a->ease,
                             .inverse = a->inverse,
                             .pyramid = &a->pyramid,
                             .smoothing = TRIBO_SMOOTHING_GAUSSIAN,

@@ -7,6 +7,7 @@ void ti_delassus_carve(ti_arena *m, int nc, int nv, int nblk, ti_delassus *d) {
     bool bodies = nv == 6 * nblk; /* free bodies alone */
     size_t wide = bodies ? 6 : (size_t)nv;
     TI_CARVE(m, d->LU, bodies ? 36 * (size_t)nblk : wide * wide);
+    TI_CARVE(m, d->inverse, bodies ? 36 * (size_t)nblk : wide * wide);
     TI_CARVE(m, d->pivot, nv);
     TI_CARVE(m, d->one, nblk);
     TI_CARVE(m, d->W, 3 * (size_t)nc * (bodies ? 12 : wide));
@@ -21,33 +22,63 @@ static bool is_one(int w, const double *M) {
     return true;
 }
 
-/* W (3,w) = J M^-1 of one side, own += W J' */
-static inline void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const double *J, double *W,
-                            double *own) {
-    double *X = d->row; /* (w,3) */
+/* W (3,w) = J M^-1 by the factors of block k */
+static void solve_rows(ti_delassus *d, const ti_contact_problem *p, int k, const double *J, double *W) {
+    enum { n = 3 };
+    double *X = d->row; /* (w,n) */
     int w = p->width[k];
-    if (d->one[k])
-        memcpy(W, J, 3 * (size_t)w * sizeof *W);
-    else {
-        for (int j = 0; j < w; j++)
-            for (int r = 0; r < 3; r++) X[3 * j + r] = J[r * w + j];
-        ti_block_solve(w, d->LU + p->moff[k], d->pivot + p->voff[k], 3, X);
-        for (int j = 0; j < w; j++)
-            for (int r = 0; r < 3; r++) W[r * w + j] = X[3 * j + r];
-    }
+    for (int j = 0; j < w; j++)
+        for (int r = 0; r < n; r++) X[n * j + r] = J[r * w + j];
+    ti_block_solve(w, d->LU + p->moff[k], d->pivot + p->voff[k], n, X);
+    for (int j = 0; j < w; j++)
+        for (int r = 0; r < n; r++) W[r * w + j] = X[n * j + r];
+}
+
+/* own += W J', half of it */
+static inline void add_own(int w, const double *W, const double *J, double *own) {
     for (int r = 0; r < 3; r++)
-        for (int q = 0; q < 3; q++)
+        for (int q = 0; q <= r; q++)
             for (int j = 0; j < w; j++) own[3 * r + q] += W[r * w + j] * J[q * w + j];
 }
 
+/* W (3,w) = J M^-1 of one side, own += W J' */
+static void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const double *J, double *W, double *own) {
+    int w = p->width[k];
+    if (d->one[k])
+        memcpy(W, J, 3 * (size_t)w * sizeof *W);
+    else if (w == 6) {
+        const double *restrict B = d->inverse + p->moff[k];
+        for (int r = 0; r < 3; r++) {
+            double sum[6] = {0};
+            for (int m = 0; m < 6; m++)
+                for (int j = 0; j < 6; j++) sum[j] += J[6 * r + m] * B[6 * m + j];
+            memcpy(W + 6 * r, sum, sizeof sum);
+        }
+        add_own(6, W, J, own);
+        return;
+    } else
+        solve_rows(d, p, k, J, W);
+    add_own(w, W, J, own);
+}
+
+/* The factors of a block; of a free body, which many contacts may share, the inverse. */
+static bool factor(ti_delassus *d, const ti_contact_problem *p, int k) {
+    static const double one[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
+    int w = p->width[k];
+    double *LU = d->LU + p->moff[k];
+    d->one[k] = is_one(w, p->M + p->moff[k]);
+    if (d->one[k]) return true;
+    memcpy(LU, p->M + p->moff[k], (size_t)w * w * sizeof(double));
+    if (!ti_block_lu(w, LU, d->pivot + p->voff[k])) return false;
+    if (w != 6) return true;
+    memcpy(d->inverse + p->moff[k], one, sizeof one);
+    ti_block_solve(6, LU, d->pivot + p->voff[k], 6, d->inverse + p->moff[k]);
+    return true;
+}
+
 tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
-    for (int k = 0; k < p->nblk; k++) {
-        int w = p->width[k];
-        d->one[k] = is_one(w, p->M + p->moff[k]);
-        if (d->one[k]) continue;
-        memcpy(d->LU + p->moff[k], p->M + p->moff[k], (size_t)w * w * sizeof(double));
-        if (!ti_block_lu(w, d->LU + p->moff[k], d->pivot + p->voff[k])) return TRIBO_E_SINGULAR;
-    }
+    for (int k = 0; k < p->nblk; k++)
+        if (!factor(d, p, k)) return TRIBO_E_SINGULAR;
     for (int i = 0; i < p->nc; i++) {
         double *own = d->own + 9 * i;
         size_t at = p->joff[i];
@@ -59,7 +90,7 @@ tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
             at += 3 * (size_t)p->width[k];
         }
         for (int r = 0; r < 3; r++) {
-            for (int q = 0; q < r; q++) own[3 * r + q] = own[3 * q + r] = 0.5 * (own[3 * r + q] + own[3 * q + r]);
+            for (int q = 0; q < r; q++) own[3 * q + r] = own[3 * r + q];
             if (p->R) own[4 * r] += p->R[3 * i + r];
         }
     }

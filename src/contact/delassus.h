@@ -4,12 +4,13 @@
 #include "contact/problem.h"
 
 typedef struct ti_delassus {
-    double *LU;  /* factors of the blocks of M, laid out as M */
-    int *pivot;  /* (nv) */
-    double *W;   /* rows of J M^-1, laid out as J */
-    bool *one;   /* (nblk) the block of M is the unit matrix: nothing to solve */
-    double *own; /* (nc,3,3) G_ii */
-    double *row; /* (3 nv) */
+    double *LU;      /* factors of the blocks of M, laid out as M */
+    double *inverse; /* of those 6 wide, laid out as M */
+    int *pivot;      /* (nv) */
+    double *W;       /* rows of J M^-1, laid out as J */
+    bool *one;       /* (nblk) the block of M is the unit matrix: nothing to solve */
+    double *own;     /* (nc,3,3) G_ii */
+    double *row;     /* (3 nv) */
 } ti_delassus;
 
 void ti_delassus_carve(ti_arena *m, int nc, int nv, int nblk, ti_delassus *d);

@@ -9,6 +9,13 @@ double ti_cone_distance(double t, double n, double mu) {
     return (t - mu * n) / sqrt(1 + mu * mu);
 }
 
+/* st = t + across q, sn = n + across / q with q the root of t over n: st over sn is q^2 too. */
+ti_law_ease ti_law_ease_of(const double *G) {
+    double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]), t = half + sqrt(skew * skew + G[1] * G[1]);
+    double across = sqrt(G[2] * G[2] + G[5] * G[5]), q = sqrt(t / G[8]);
+    return (ti_law_ease){1 / G[8], 1 / t, 1 / (G[8] + across / q), 1 / (t + across * q), q};
+}
+
 static void swap_rows(double *A, double *B, int a, int b) {
     for (int k = 0; k < 3; k++) {
         double x = A[3 * a + k], y = B[3 * a + k];

@@ -39,11 +39,21 @@ typedef struct ti_pyramid {
 /* Of settled options; solve.c. */
 void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y);
 
+/* Steps of one contact that cannot overshoot: inverses of the normal's and the largest tangential eigenvalue of own,
+ * and of the two numbers of a metric not less than own, docs/math.md eq. (83). */
+typedef struct ti_law_ease {
+    double n, t;
+    double metric_n, metric_t;
+    double ratio; /* q: the root of metric_n over metric_t */
+} ti_law_ease;
+ti_law_ease ti_law_ease_of(const double *own);
+
 /* What a law may read of a contact beside lambda and c. */
 typedef struct ti_law_site {
     double mu;
     const ti_law_scale *scale;
     const double *own;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `own` or a sweep asks for it */
+    const ti_law_ease *ease;   /* of `local` alone */
     const double *inverse;     /* (3,3) of own; of `local` alone */
     const ti_pyramid *pyramid; /* LCP */
     tribo_smoothing smoothing; /* stochastic */

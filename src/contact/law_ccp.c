@@ -84,16 +84,13 @@ static void local(const ti_law_site *s, const double *free, double *l) {
         l[0] = l[1] = l[2] = 0;
         return;
     }
-    double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]), t = half + sqrt(skew * skew + G[1] * G[1]);
-    double across = sqrt(G[2] * G[2] + G[5] * G[5]), q = sqrt(t / G[8]);
-    /* st = t + across q, sn = n + across / q with q the square root of t over n: st over sn is q^2 too */
-    double inverse_t = bold / (t + across * q), inverse_n = bold / (G[8] + across / q), m = mu * q;
-    double inverse = 1 / (1 + m * m);
+    double inverse_t = bold * s->ease->metric_t, inverse_n = bold * s->ease->metric_n;
+    double m = mu * s->ease->ratio, mq = m * s->ease->ratio, inverse = 1 / (1 + m * m);
     for (int k = 0; k < 4; k++) {
         double t0 = l[0] - (free[0] + G[0] * l[0] + G[1] * l[1] + G[2] * l[2]) * inverse_t;
         double t1 = l[1] - (free[1] + G[3] * l[0] + G[4] * l[1] + G[5] * l[2]) * inverse_t;
         double n = l[2] - (free[2] + G[6] * l[0] + G[7] * l[1] + G[8] * l[2]) * inverse_n;
-        double length = sqrt(t0 * t0 + t1 * t1), side = (n + m * q * length) * inverse;
+        double length = sqrt(t0 * t0 + t1 * t1), side = (n + mq * length) * inverse;
         if (length <= mu * n) { /* inside, though it cannot stick there */
             l[0] = t0, l[1] = t1, l[2] = n;
             continue;

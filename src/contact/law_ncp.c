@@ -136,8 +136,7 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
 static void local(const ti_law_site *s, const double *free, double *l) {
     const double *G = s->own;
     if (ti_law_stick(s, free, l)) return;
-    double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]);
-    double inverse_n = 1 / G[8], inverse_t = 1 / (half + sqrt(skew * skew + G[1] * G[1])); /* largest eigenvalue */
+    double inverse_n = s->ease->n, inverse_t = s->ease->t;
     for (int k = 0; k < 2; k++) {
         double n = -(free[2] + G[6] * l[0] + G[7] * l[1]) * inverse_n;
         l[2] = n > 0 ? n : 0;

@@ -33,7 +33,7 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
         int w = p->width[k];
         const double *M = p->M + p->moff[k];
         for (int j = 0; j < w; j++) ws->minv[p->voff[k] + j] = 1 / M[j * w + j];
-        for (int j = 0; j < w * w; j++) sum += 0 * M[j];
+        if (!ti_finite(M, (size_t)w * w)) return false;
     }
     ws->r0 = HUGE_VAL;
     for (int i = 0; i < p->nc; i++) {

@@ -20,6 +20,7 @@ enum { PLAIN = 12, MEMORY = 10, WINDOW = 100, IDLE = 20 };
 
 typedef struct sweep {
     ti_law_site *site; /* (nc) */
+    ti_law_ease *ease; /* (nc) */
     double *inverse;   /* (9 nc) of own */
     double *unit;      /* (nc) square root of the normal's diagonal of G: makes an impulse the root of an energy */
     double *before, *f;
@@ -32,6 +33,7 @@ _Static_assert(sizeof(sweep) <= TI_SCRATCH_MAX, "scratch of the sweep");
 void ti_sweep_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
     sweep *s = scratch;
     TI_CARVE(m, s->site, room->nc);
+    TI_CARVE(m, s->ease, room->nc);
     TI_CARVE(m, s->inverse, 9 * (size_t)room->nc);
     TI_CARVE(m, s->unit, room->nc);
     TI_CARVE(m, s->before, 3 * (size_t)room->nc);
@@ -52,7 +54,8 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p) {
     sweep *s = ws->scratch;
     for (int i = 0; i < p->nc; i++) {
         s->site[i] = ti_contact_site(ws, p, i);
-        s->site[i].inverse = s->inverse + 9 * i;
+        s->site[i].inverse = s->inverse + 9 * i, s->site[i].ease = s->ease + i;
+        s->ease[i] = ti_law_ease_of(s->site[i].own);
         invert(s->site[i].own, s->inverse + 9 * i);
         s->unit[i] = sqrt(s->site[i].own[8]);
     }
