@@ -37,8 +37,10 @@ static inline double outside(double t, double n, double mu) {
     return t <= mu * n ? 0 : mu * t <= -n ? hypot(t, n) : (t - mu * n) / sqrt(1 + mu * mu);
 }
 
-/* The relative residual with c recomputed from lambda alone; G (3 nc,3 nc), g. */
-static inline double residual(int nc, const double *G, const double *g, const double *mu, const double *l) {
+/* The relative residual with c recomputed from lambda alone; G (3 nc,3 nc), g. With de Saxce's shift of the NCP, or
+ * without. */
+static inline double cone_residual(int nc, const double *G, const double *g, const double *mu, const double *l,
+                                   bool shifts) {
     int n = 3 * nc;
     double sl = 0, sg = 0, weight = 0, worst = 0, *c = calloc((size_t)n, sizeof *c);
     for (int i = 0; i < n; i++) {
@@ -50,7 +52,7 @@ static inline double residual(int nc, const double *G, const double *g, const do
     double sc = sg + 1e-5 * weight;
     if (sl == 0) sl = 1;
     for (int i = 0; i < nc; i++) {
-        double ct = hypot(c[3 * i], c[3 * i + 1]), shifted = c[3 * i + 2] + mu[i] * ct;
+        double ct = hypot(c[3 * i], c[3 * i + 1]), shifted = c[3 * i + 2] + shifts * mu[i] * ct;
         double dot = l[3 * i] * c[3 * i] + l[3 * i + 1] * c[3 * i + 1] + l[3 * i + 2] * shifted;
         double dual = mu[i] > 0 ? outside(ct, shifted, 1 / mu[i]) : fmax(0, -shifted);
         worst = fmax(worst, outside(hypot(l[3 * i], l[3 * i + 1]), l[3 * i + 2], mu[i]) / sl);
@@ -58,6 +60,10 @@ static inline double residual(int nc, const double *G, const double *g, const do
     }
     free(c);
     return worst;
+}
+
+static inline double residual(int nc, const double *G, const double *g, const double *mu, const double *l) {
+    return cone_residual(nc, G, g, mu, l, true);
 }
 
 /* G and g of a problem that has M and J. */

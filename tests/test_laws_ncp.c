@@ -1,9 +1,11 @@
-/* test_laws_ncp.c -- the NCP by every solver of it: the problems of the data folder, cold and warm. */
+/* test_laws_ncp.c -- the NCP by every solver of it, and its convex relaxation by ADMM: the problems of the data folder,
+ * cold and warm. */
 #define _POSIX_C_SOURCE 200809L
 #include "contact_problems.h"
 
 /* A solver, how well it is asked to do, and what it does not manage. */
 typedef struct request {
+    tribo_law law; /* the NCP or its relaxation; 0 = the NCP */
     tribo_solver solver;
     double tol;
     int nbeyond;      /* -1: any of them */
@@ -22,14 +24,15 @@ static bool is_beyond(const request *r, double id) {
 /* Cold; then from its own answer, which takes next to nothing. Status and residual must tell the truth. */
 static void solve_raw(const ti_problem *q, const tribo_contact_problem *p, void *context) {
     request *want = context;
-    tribo_law_options law = {.law = TRIBO_LAW_NCP, .solver = want->solver, .max_iter = want->max_iter, .raw = true};
+    bool relaxed = want->law == TRIBO_LAW_CCP;
+    tribo_law_options law = {.law = want->law, .solver = want->solver, .max_iter = want->max_iter, .raw = true};
     tribo_contact_ws *ws;
     tribo_contact_info cold, warm;
     int n = 3 * q->nc;
     double *lambda = calloc((size_t)n, sizeof *lambda);
     ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &law, NULL, &ws), TRIBO_OK);
     tribo_status status = tribo_contact_solve(ws, p, want->tol, false, lambda, NULL, &cold);
-    double r = residual(q->nc, q->G, q->g, q->mu, lambda);
+    double r = cone_residual(q->nc, q->G, q->g, q->mu, lambda, !relaxed);
     if (!is_beyond(want, q->id))
         ck_assert_msg(status == TRIBO_OK, "problem %g: residual %g after %d", q->id, cold.residual, cold.iterations);
     if (status == TRIBO_OK) {
@@ -51,6 +54,18 @@ START_TEST(admm_on_every_problem) {
         request want = {.solver = TRIBO_SOLVER_ADMM, .tol = k ? 1e-9 : 1e-6};
         for_every_contact_problem(solve_raw, &want);
     }
+}
+END_TEST
+
+/* The relaxation is flat: three towers take more iterations than they are given. */
+START_TEST(admm_on_every_relaxed_problem) {
+    request want = {.law = TRIBO_LAW_CCP,
+                    .solver = TRIBO_SOLVER_ADMM,
+                    .tol = 1e-9,
+                    .max_iter = 2000,
+                    .nbeyond = 3,
+                    .beyond = {16, 26, 28}};
+    for_every_contact_problem(solve_raw, &want);
 }
 END_TEST
 
@@ -135,6 +150,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("solvers");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, admm_on_every_problem);
+    tcase_add_test(t, admm_on_every_relaxed_problem);
     tcase_add_test(t, staggered_on_every_problem);
     tcase_add_test(t, staggered_plain_is_honest);
     tcase_add_test(t, newton_on_every_problem);
