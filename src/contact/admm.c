@@ -160,7 +160,10 @@ static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z,
     s->rho = k->penalty > 0 ? k->penalty : first * s->unit, s->prox = proximity * s->unit;
     s->alpha = k->relaxation, s->wait = wait, s->gate = 1e2 * k->tol;
     ti_anderson_forget(&a->mixing, n);
-    if (!warm && !(k->penalty > 0) && attempt(a, k, s)) return true;
+    memcpy(a->z, z, n * sizeof(double));
+    k->project(k->context, a->z);
+    s->solved = warm && k->done(k->context, a->z);
+    if (s->solved || (!(k->penalty > 0) && attempt(a, k, s))) return true;
     s->f = HUGE_VAL;
     memcpy(a->x, z, n * sizeof(double)), memcpy(a->z, z, n * sizeof(double));
     memset(a->y, 0, n * sizeof(double));
@@ -183,17 +186,17 @@ static bool again(ti_admm *a, const ti_admm_task *k, state *s) {
 }
 
 /* Iterations of the rest; s->solved where z will do. */
-static void iterate(ti_admm *a, const ti_admm_task *k, bool warm, state *s) {
+static void iterate(ti_admm *a, const ti_admm_task *k, state *s) {
     int n = k->n, length = LENGTH, most = LENGTH;
     for (int start = s->iterations; s->iterations <= k->max_iter; s->iterations++) {
         bool begun = s->iterations > start;
         memcpy(a->old, a->z, n * sizeof(double));
         project(a, k, s->rho);
         double size = norm(n, a->t);
-        if (begun ? s->f <= s->gate * size : warm) {
+        if (begun && s->f <= s->gate * size) {
             s->solved = k->done(k->context, a->z);
             if (s->solved) return;
-            if (begun) s->gate = 0.3 * s->f / size;
+            s->gate = 0.3 * s->f / size;
         }
         if (s->iterations == most) {
             if (!again(a, k, s)) return;
@@ -210,7 +213,7 @@ static void iterate(ti_admm *a, const ti_admm_task *k, bool warm, state *s) {
 
 int ti_admm_run(ti_admm *a, const ti_admm_task *k, bool warm, double *z, bool *converged) {
     state s;
-    if (begin(a, k, warm, z, &s) && !s.solved) iterate(a, k, warm, &s);
+    if (begin(a, k, warm, z, &s) && !s.solved) iterate(a, k, &s);
     *converged = s.solved;
     memcpy(z, a->z, k->n * sizeof(double));
     return s.iterations;
