@@ -194,36 +194,44 @@ END_TEST
 /* ---- the problems of the data folder ---- */
 
 typedef struct tally {
+    tribo_smoothing smoothing;
     double noise;
+    int beyond; /* problems that it may leave unsolved, if it says so */
     int asked, solved;
 } tally;
 
 static void solve_one(const ti_problem *q, const tribo_contact_problem *p, void *context) {
     tally *t = context;
-    tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .noise = t->noise};
+    tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = t->smoothing, .noise = t->noise};
     tribo_contact_ws *ws;
     tribo_contact_info info, warm;
     int n = 3 * q->nc;
-    double *lambda = calloc((size_t)n, sizeof *lambda);
+    double *lambda = calloc((size_t)n, sizeof *lambda), *g_bar = calloc((size_t)n, sizeof *g_bar);
     ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &law, NULL, &ws), TRIBO_OK);
     tribo_status status = tribo_contact_solve(ws, p, 0, false, lambda, NULL, &info);
     ck_assert(status == TRIBO_OK || status == TRIBO_NOT_CONVERGED);
     ck_assert((status == TRIBO_OK) == (info.residual <= 1e-9));
     t->asked++, t->solved += status == TRIBO_OK;
     if (status == TRIBO_OK) {
+        ck_assert_int_eq(tribo_contact_vjp(ws, p, lambda, NULL, NULL, g_bar, NULL, NULL, NULL, NULL), TRIBO_OK);
+        for (int k = 0; k < n; k++) ck_assert(isfinite(g_bar[k]));
         ck_assert_int_eq(tribo_contact_solve(ws, p, 0, true, lambda, NULL, &warm), TRIBO_OK);
         ck_assert_msg(warm.iterations <= info.iterations + 20, "problem %g: %d warm, %d cold", q->id, warm.iterations,
                       info.iterations);
     }
     tribo_contact_ws_free(ws);
-    free(lambda);
+    free(lambda), free(g_bar);
 }
 
 START_TEST(problems_of_the_data_folder) {
-    static const double noise[] = {1, 0.1, 0.01, 1e-3, 1e-4};
-    tally t = {.noise = noise[_i]};
+    static const tally cases[] = {{TRIBO_SMOOTHING_LOGISTIC, 0.1, 0, 0, 0},  {TRIBO_SMOOTHING_LOGISTIC, 1e-3, 0, 0, 0},
+                                  {TRIBO_SMOOTHING_GAUSSIAN, 1, 0, 0, 0},    {TRIBO_SMOOTHING_GAUSSIAN, 0.1, 0, 0, 0},
+                                  {TRIBO_SMOOTHING_GAUSSIAN, 0.01, 0, 0, 0}, {TRIBO_SMOOTHING_GAUSSIAN, 1e-3, 0, 0, 0},
+                                  {TRIBO_SMOOTHING_GAUSSIAN, 1e-4, 0, 0, 0}, {TRIBO_SMOOTHING_ERM, 1, 1, 0, 0},
+                                  {TRIBO_SMOOTHING_ERM, 0.1, 2, 0, 0}};
+    tally t = cases[_i];
     if (!for_every_contact_problem(solve_one, &t)) return;
-    ck_assert_msg(t.solved == t.asked, "noise %g: %d of %d", t.noise, t.solved, t.asked);
+    ck_assert_msg(t.solved >= t.asked - t.beyond, "noise %g: %d of %d", t.noise, t.solved, t.asked);
 }
 END_TEST
 
@@ -236,7 +244,7 @@ static Suite *suite(void) {
     tcase_add_test(t, least_squares_are_integrals);
     tcase_add_loop_test(t, force_is_the_expected_force, 0, 3);
     tcase_add_loop_test(t, no_noise_is_the_hard_solution, 0, 12);
-    tcase_add_loop_test(t, problems_of_the_data_folder, 0, 5);
+    tcase_add_loop_test(t, problems_of_the_data_folder, 0, 9);
     suite_add_tcase(s, t);
     return s;
 }

@@ -133,6 +133,7 @@ void ti_continuation_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
     s->least = HUGE_VAL;
     for (int k = 0; k < 2 * p->nc; k++)
         s->wanted[k] = ws->noise[k], s->least = ws->noise[k] < s->least ? ws->noise[k] : s->least;
+    if (ws->coupled && ws->warm && ti_erm_run(ws, p) <= tol) return;
     bool found = find(ws, p, s->least, &at);
     raise_noise(ws, p, s->least);
     if (ws->coupled)

@@ -153,10 +153,10 @@ static double minimise(ti_contact_ws *ws, const ti_contact_problem *p, ti_stocha
     return value < HUGE_VAL ? measure(ws, p, e, ws->lambda) : HUGE_VAL;
 }
 
-void ti_erm_run(ti_contact_ws *ws, const ti_contact_problem *p) {
+double ti_erm_run(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_stochastic *e = ws->scratch;
     delassus(ws, p, e, 0);
-    minimise(ws, p, e, 300);
+    return minimise(ws, p, e, 300);
 }
 
 /* Whether the Hessian of the present terms is regular enough to do without compliance. */
@@ -228,8 +228,15 @@ static tribo_status factor(ti_contact_ws *ws, const ti_contact_problem *p, const
     delassus(ws, p, e, q->compliance);
     ti_contact_jv(p, p->vfree, true, ws->g);
     evaluate(ws, p, e, q->lambda);
-    hessian(p, e);
-    return ti_lu(n3, e->H, e->ld, e->pivot, 0) ? TRIBO_E_SINGULAR : TRIBO_OK;
+    for (double shift = 0; shift<1; shift = shift> 0 ? 100 * shift : 1e-14) { /* extreme mass ratios need one */
+        hessian(p, e);
+        for (int k = 0; k < n3; k++) {
+            const ti_erm *t = &e->term[k / 3];
+            e->H[(size_t)k * e->ld + k] += shift / (k % 3 == 2 ? t->rho_n : t->rho_t);
+        }
+        if (ti_lu(n3, e->H, e->ld, e->pivot, 0) == 0) return TRIBO_OK;
+    }
+    return TRIBO_E_SINGULAR;
 }
 
 /* docs/math.md eq. (109). */
