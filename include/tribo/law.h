@@ -93,15 +93,15 @@ typedef struct tribo_law_options {
 /** R of a spring of stiffness k (N/m) and dissipation time tau (s) over a step dt: 1 / (dt k (dt + tau)), 1/kg. */
 TRIBO_API double tribo_softness_of_spring(double k, double tau, double dt);
 
-/** Name of a law or solver, as files and the command have it; NULL if there is none. */
+/** Name of a law, as files and the command have it; NULL if there is none. */
 TRIBO_API const char *tribo_law_name(tribo_law law);
-TRIBO_API const char *tribo_solver_name(tribo_solver solver);
+TRIBO_API const char *tribo_solver_name(tribo_solver solver); /**< the same of a solver */
 /** What it is, in a few words; NULL if there is none. */
 TRIBO_API const char *tribo_law_text(tribo_law law);
-TRIBO_API const char *tribo_solver_text(tribo_solver solver);
+TRIBO_API const char *tribo_solver_text(tribo_solver solver); /**< the same of a solver */
 /** By name; 0 if there is none. */
 TRIBO_API tribo_law tribo_law_find(const char *name);
-TRIBO_API tribo_solver tribo_solver_find(const char *name);
+TRIBO_API tribo_solver tribo_solver_find(const char *name); /**< the same of a solver */
 /** The k-th solver of a law, k = 0 its default; 0 beyond the last. */
 TRIBO_API tribo_solver tribo_law_solver(tribo_law law, int k);
 /** Whether a law can be solved by a solver. */
@@ -112,8 +112,9 @@ TRIBO_API bool tribo_law_has(tribo_law law, tribo_solver solver);
  *  @return TRIBO_OK; TRIBO_E_ARG (no such word, or not a value of it: diag says what there is; o as it was). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_law_set(tribo_law_options *o, const char *word, const char *value,
                                                  tribo_diag *diag);
-/** The k-th word, NULL beyond the last; and whether its values are names rather than numbers. */
+/** The k-th word; NULL beyond the last. */
 TRIBO_API const char *tribo_law_word(int k);
+/** Whether the values of the k-th word are names rather than numbers. */
 TRIBO_API bool tribo_law_word_is_name(int k);
 
 /** Residuals of an answer, dimensionless, worst contact: docs/math.md eq. (37) and those of the other laws. */

@@ -124,7 +124,7 @@ void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_conta
 
 /* ladder.c: the rungs of Newton alone, in s as far as they get; its residual. o->tol is given. */
 double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
-                         ti_contact_solution *s);
+                           ti_contact_solution *s);
 
 /* ladder.c: proximal Newton from the iterate, for the last digits of the interior point; s and its residual. */
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s);
