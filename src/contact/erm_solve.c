@@ -71,11 +71,12 @@ static tribo_residuals residuals(const ti_contact_problem *p, const ti_stochasti
     return r;
 }
 
-/* Relative size of w. */
+/* Relative size of w; impulses smaller than those of the noise alone count as these. */
 static double measure(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_stochastic *e,
                       const double *lambda) {
     double sl = 0;
     for (int k = 0; k < 3 * p->nc; k++) sl = ti_max(sl, fabs(lambda[k]));
+    for (int i = 0; i < p->nc; i++) sl = ti_max(sl, e->term[i].rho_n * ws->noise[2 * i]);
     tribo_residuals r = residuals(p, e, sl > 0 ? sl : 1, ws->unit_c > 0 ? ws->unit_c : 1);
     return ti_max(r.primal, r.dual);
 }
@@ -153,6 +154,31 @@ static double minimise(ti_contact_ws *ws, const ti_contact_problem *p, ti_stocha
     return value < HUGE_VAL ? measure(ws, p, e, ws->lambda) : HUGE_VAL;
 }
 
+/* The stationary point near ws->lambda, on the branch it is on, as compliance changes; its relative gradient. */
+static double follow(ti_contact_ws *ws, const ti_contact_problem *p, ti_stochastic *e, double tol) {
+    int n = 3 * p->nc;
+    evaluate(ws, p, e, ws->lambda);
+    double now = measure(ws, p, e, ws->lambda);
+    for (int it = 0; it < 20 && now > 1e-15 && now < HUGE_VAL; it++) {
+        double after = HUGE_VAL;
+        hessian(p, e);
+        ws->iterations++;
+        for (int k = 0; k < n; k++) e->d[k] = -e->w[k];
+        if (ti_lu(n, e->H, e->ld, e->pivot, 0)) break;
+        ti_lu_solve(n, e->H, e->ld, e->pivot, e->d);
+        for (double step = 1; step > 0.01 && !(after < (1 - 0.1 * step) * now); step *= 0.5) {
+            for (int k = 0; k < n; k++) e->trial[k] = ws->lambda[k] + step * e->d[k];
+            evaluate(ws, p, e, e->trial);
+            after = measure(ws, p, e, e->trial);
+        }
+        if (!(after < now)) break;
+        memcpy(ws->lambda, e->trial, n * sizeof(double));
+        now = after;
+    }
+    if (now <= tol) return now;
+    return minimise(ws, p, e, 200);
+}
+
 double ti_erm_run(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_stochastic *e = ws->scratch;
     delassus(ws, p, e, 0);
@@ -180,14 +206,14 @@ void ti_erm_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, t
     int n3 = 3 * p->nc, exponent;
     delassus(ws, p, e, 0);
     memcpy(ws->lambda, s->lambda, n3 * sizeof(double));
-    double worst = minimise(ws, p, e, 20);
+    double worst = follow(ws, p, e, tol);
     int count = is_regular(p, e) ? 1 : 2;
     frexp(1e-4 * ws->r0, &exponent);
     double R = count == 1 ? 0 : ldexp(1, exponent - (exponent % 4 + 4) % 4);
     for (int k = count - 1; k >= 0; k--) {
         if (count == 2) {
             delassus(ws, p, e, (1 + k) * R);
-            double here = minimise(ws, p, e, 60);
+            double here = follow(ws, p, e, tol);
             worst = k ? here : ti_max(worst, here);
         }
         s->point[k].weight = count == 1 ? 1 : k ? -1 : 2, s->point[k].compliance = (1 + k) * R;
