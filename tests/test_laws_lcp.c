@@ -1,7 +1,7 @@
 /* test_laws_lcp.c -- the friction pyramid: one contact by itself, closed forms, the limit of many facets, and its
  * solvers against each other. */
 #define _POSIX_C_SOURCE 200809L
-#include "contact/law.h"
+#include "contact/pyramid.h"
 #include "formats/problem.h"
 #include "test_main.h"
 #include <math.h>
@@ -64,6 +64,24 @@ START_TEST(the_distance_to_the_pyramid) {
         apart += expect > 0;
     }
     ck_assert_int_gt(apart, 1000);
+}
+END_TEST
+
+/* Also next to a vertex, whatever rounding says of its side. */
+START_TEST(the_sector_of_an_impulse) {
+    uint64_t seed = 4;
+    for (int k = 0; k < 20000; k++) {
+        ti_pyramid y = pyramid_of(4 + k % 61, 3 * random_in(&seed), 1);
+        int at = (int)(y.n * 0.5 * (1 + random_in(&seed))) % y.n;
+        double size = exp(10 * random_in(&seed)), turn = k % 3 ? 0 : 1e-15 * random_in(&seed);
+        double t[2] = {size * (y.d[at][0] - turn * y.d[at][1]), size * (y.d[at][1] + turn * y.d[at][0])};
+        int found = ti_sector(&y, t);
+        ck_assert_msg(found == at || (found + 1) % y.n == at, "vertex %d of %d in sector %d", at, y.n, found);
+        double best = -1;
+        for (int j = 0; j < 2; j++) t[j] = random_in(&seed);
+        for (int j = 0; j < y.n; j++) best = fmax(best, ti_across(&y, j, t));
+        ck_assert_double_eq_tol(ti_across(&y, ti_sector(&y, t), t), best, 1e-15);
+    }
 }
 END_TEST
 
@@ -356,6 +374,7 @@ static Suite *suite(void) {
     TCase *c = tcase_create("pyramid");
     suite_add_tcase(s, c);
     tcase_add_test(c, the_distance_to_the_pyramid);
+    tcase_add_test(c, the_sector_of_an_impulse);
     tcase_add_test(c, one_contact_by_itself);
     tcase_add_test(c, the_slope_of_the_law);
     tcase_add_test(c, a_slide_is_pulled_off_its_line);

@@ -9,9 +9,9 @@
 /* Distance of lambda to the cone over the polygon. The polygon is its own mirror image, so the nearest point is in the
  * same sector, where there is one facet and half of it. docs/math.md eq. (92). */
 static double cone_distance(const ti_pyramid *y, double mu, const double *l) {
+    if (l[2] >= 0 && ti_inside(y, mu * l[2], l)) return 0;
     int k = ti_sector(y, l);
     double x = ti_across(y, k, l), s = fabs(ti_along(y, k, l)), n = l[2], a = mu * y->apothem, h = mu * y->half;
-    if (n >= 0 && x <= a * n) return 0;
     double step = (x - a * n) / (1 + a * a), foot = x - step, up = n + step * a;
     if (up >= 0 && foot >= 0 && s <= h * up) return step * sqrt(1 + a * a);
     double t = (a * x + h * s + n) / (a * a + h * h + 1); /* along the pyramid's edge */
@@ -120,9 +120,9 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
  * on. Edge by edge, along which it falls: an edge that t is beyond, whose least is inside it, holds the answer;
  * otherwise a vertex that falls to neither side. */
 static int least_in_polygon(const ti_pyramid *y, double size, const double *G, const double *b, double *t) {
+    if (ti_inside(y, size, t)) return TI_INSIDE;
     int k = ti_sector(y, t), side = 0;
     double a = size * y->apothem, h = size * y->half;
-    if (ti_across(y, k, t) <= a) return TI_INSIDE;
     for (int walked = 0; walked < y->n; walked++) {
         const double *e = y->e[k], s[2] = {-e[1], e[0]};
         double sG[2] = {s[0] * G[0] + s[1] * G[3], s[0] * G[1] + s[1] * G[4]};
@@ -174,7 +174,7 @@ static void local(const ti_law_site *s, const double *free, double *l) {
         double t[2] = {-(H[0] * free[0] + H[1] * free[1] + H[2] * free[2]),
                        -(H[3] * free[0] + H[4] * free[1] + H[5] * free[2])};
         double n = -(H[6] * free[0] + H[7] * free[1] + H[8] * free[2]);
-        if (n > 0 && ti_across(y, ti_sector(y, t), t) <= s->mu * y->apothem * n) {
+        if (n > 0 && ti_inside(y, s->mu * n, t)) {
             l[0] = t[0], l[1] = t[1], l[2] = n;
             return;
         }

@@ -22,13 +22,15 @@ static inline double ti_along(const ti_pyramid *y, int k, const double *t) {
     return y->e[k][0] * t[1] - y->e[k][1] * t[0];
 }
 
-/* The k for which t is between vertices k and k + 1, by bisection: each first half is no wider than a half plane. */
+/* The k for which t is between vertices k and k + 1, by bisection, first of the whole turn, then of what is within half
+ * a turn of the middle: next to a vertex rounding may take the one sector or the other, but none else. */
 static inline int ti_sector(const ti_pyramid *y, const double *t) {
-    int low = 0, high = y->n;
+    int mid = y->n / 2, low = mid, high = y->n;
+    const double *d = y->d[0], *m = y->d[mid];
+    if (d[0] * t[1] - d[1] * t[0] >= 0 && m[0] * t[1] - m[1] * t[0] < 0) low = 0, high = mid;
     while (high - low > 1) {
-        int mid = (low + high) / 2;
-        const double *a = y->d[low], *b = y->d[mid];
-        if (a[0] * t[1] - a[1] * t[0] >= 0 && b[0] * t[1] - b[1] * t[0] < 0)
+        mid = (low + high) / 2, m = y->d[mid];
+        if (m[0] * t[1] - m[1] * t[0] < 0)
             high = mid;
         else
             low = mid;
@@ -36,11 +38,22 @@ static inline int ti_sector(const ti_pyramid *y, const double *t) {
     return low;
 }
 
+/* Whether t is in it. Few edges are looked at one by one, without a branch. */
+static inline bool ti_inside(const ti_pyramid *y, double size, const double *t) {
+    double most = 0;
+    if (y->n > 8) return ti_across(y, ti_sector(y, t), t) <= size * y->apothem;
+    for (int k = 0; k < y->n; k++) {
+        double x = ti_across(y, k, t);
+        most = x > most ? x : most;
+    }
+    return most <= size * y->apothem;
+}
+
 /* A polygon of no size is its vertex 0. */
 static inline int ti_part(const ti_pyramid *y, double size, const double *t) {
     if (!(size > 0)) return ti_vertex(y, 0);
+    if (ti_inside(y, size, t)) return TI_INSIDE;
     int k = ti_sector(y, t);
-    if (ti_across(y, k, t) <= size * y->apothem) return TI_INSIDE;
     double side = ti_along(y, k, t);
     if (fabs(side) <= size * y->half) return ti_edge(k);
     return ti_vertex(y, side < 0 ? k : k + 1 < y->n ? k + 1 : 0);
