@@ -117,11 +117,10 @@ static double gauge(const ti_contact_ws *ws, double mu, const double *t) {
     return most / mu;
 }
 
-/* Over-relaxation, and back along the disk where it left the cone. */
+/* Relaxation, and back along the disk where it left the cone, or the mixing had. */
 static void relax(const ti_contact_ws *ws, double mu, const double *before, double *l) {
     double w = ws->options.relaxation;
     for (int r = 0; r < 3; r++) l[r] = before[r] + w * (l[r] - before[r]);
-    if (w <= 1) return;
     if (!(l[2] > 0)) l[2] = l[2] <= 0 ? 0 : l[2];
     double over = l[2] > 0 && mu > 0 ? gauge(ws, mu, l) / l[2] : HUGE_VAL;
     if (over > 1) l[0] /= over, l[1] /= over;
