@@ -1,5 +1,6 @@
 /* test_noisy_step.c -- the step under the stochastic law: contacts that are not there yet, and noise from a covariance.
  */
+#include "forward/frame.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -107,6 +108,73 @@ START_TEST(covariance_is_noise) {
 }
 END_TEST
 
+/* A lopsided box at rest above the floor, turned, without gravity: at each corner the free velocity (t1, t2, n), the
+ * normal with the gap over dt. */
+static int corner_velocities(world *w, const double *x, double (*c)[3]) {
+    double next[13];
+    ck_assert_int_eq(tribo_step(w->ws, w->p, x, NULL, next, NULL), TRIBO_OK);
+    const tribo_ws *ws = w->ws;
+    for (int i = 0; i < ws->frame.ncon; i++)
+        for (int r = 0; r < 3; r++) {
+            c[i][r] = r == 2 ? ws->frame.con[i].touch.gap / DT : 0;
+            for (int j = 0; j < 6; j++) c[i][r] += ws->J[36 * i + 6 * r + j] * ws->vfree[j];
+        }
+    return ws->frame.ncon;
+}
+
+/* The variances of (105) against those of the same velocities differentiated by the state. */
+START_TEST(noise_is_of_the_velocity) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_model *m = NULL;
+    tribo_options o = tribo_default_options();
+    tribo_body_def d = tribo_default_body();
+    tribo_geom_def g = tribo_default_geom();
+    world_floor(b, 0.5, 0);
+    g.shape = TRIBO_BOX, g.size[0] = 0.2, g.size[1] = 0.15, g.size[2] = 0.1, g.pos[0] = 0.04;
+    d.inertia_given = true, d.mass = 2, d.com[1] = 0.05, d.com[2] = 0.02;
+    for (int i = 0; i < 3; i++) d.inertia[i] = 0.03 + 0.005 * i;
+    tribo_add_geom(b, tribo_add_body(b, &d), &g);
+    tribo_set_timestep(b, DT);
+    tribo_set_gravity(b, (double[3]){0, 0, 0});
+    ck_assert_int_eq(tribo_build(b, &m, NULL), TRIBO_OK);
+    o.law = (tribo_law_options){.law = TRIBO_LAW_STOCHASTIC, .noise = 1e-6};
+    world w = world_of(m, &o);
+    double L[144], P[144] = {0}, c[8][3], up[8][3], down[8][3], slope[8][3][12], x[13], dx[12] = {0};
+    unsigned seed = 3;
+    for (int i = 0; i < 144; i++) L[i] = (i / 12 < 6 ? DT : 1) * test_random(&seed);
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 12; j++)
+            for (int k = 0; k < 12; k++) P[12 * i + j] += L[12 * i + k] * L[12 * j + k];
+    dx[3] = 1e-3, dx[4] = -7e-4, dx[5] = 0.4, dx[2] = 0.1003 - w.x0[2];
+    tribo_state_add(m, w.x0, dx, w.x0);
+    ck_assert_int_eq(tribo_ws_set_covariance(w.ws, P), TRIBO_OK);
+    int n = corner_velocities(&w, w.x0, c);
+    double noise[16];
+    ck_assert_int_eq(n, 4);
+    memcpy(noise, w.ws->noise, sizeof(double) * 8);
+    for (int k = 0; k < 12; k++) {
+        double h = k < 6 ? 1e-7 : 1e-5;
+        for (int sign = -1; sign <= 1; sign += 2) {
+            memset(dx, 0, sizeof dx);
+            dx[k] = sign * h;
+            tribo_state_add(m, w.x0, dx, x);
+            ck_assert_int_eq(corner_velocities(&w, x, sign > 0 ? up : down), n);
+        }
+        for (int i = 0; i < n; i++)
+            for (int r = 0; r < 3; r++) slope[i][r][k] = (up[i][r] - down[i][r]) / (2 * h);
+    }
+    for (int i = 0; i < n; i++) {
+        double variance[3] = {0, 0, 0};
+        for (int r = 0; r < 3; r++)
+            for (int j = 0; j < 12; j++)
+                for (int k = 0; k < 12; k++) variance[r] += slope[i][r][j] * P[12 * j + k] * slope[i][r][k];
+        NEAR(noise[2 * i], sqrt(variance[2]), 1e-5 * noise[2 * i]);
+        NEAR(noise[2 * i + 1], sqrt(0.5 * (variance[0] + variance[1])), 1e-5 * noise[2 * i + 1]);
+    }
+    world_free(&w);
+}
+END_TEST
+
 START_TEST(dense_noise_is_the_options) {
     const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu = 0.4,
                  vfree[3] = {0.3, 0, 0.02};
@@ -131,6 +199,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, pushes_what_is_not_in_contact, 0, 9);
     tcase_add_test(t, no_push_beyond_reach_nor_without_noise);
     tcase_add_loop_test(t, covariance_is_noise, 0, 3);
+    tcase_add_test(t, noise_is_of_the_velocity);
     tcase_add_test(t, dense_noise_is_the_options);
     suite_add_tcase(s, t);
     return s;
