@@ -213,7 +213,7 @@ void bench_write_markdown(FILE *f, const bench_laws *b) {
     fprintf(
         f,
         "# Contact laws and solvers on %d problems\n\n"
-        "Times are in units of dpotrf(64), here %.1f us. Columns 1e-6 and "
+        "Times are in units of dpotrf(64), here %.1f us, and begin with M, J and the free velocity. Columns 1e-6 and "
         "1e-9: share that the solver answers to that relative residual of its own law; the rest is at 1e-6, over the "
         "problems so answered, medians unless said otherwise. NCP: the residual of that answer in the NCP. Warm: from "
         "the answer to a problem whose free velocities differ by 1 %%. Reverse: implicit gradient over the solve "
