@@ -282,6 +282,7 @@ START_TEST(warm_and_stopped) {
     tribo_contact_problem p = {.nc = NC, .nv = NV, .M = b.M, .J = b.J, .vfree = b.vfree, .mu = b.mu};
     for (int s = 0; tribo_law_solver(TRIBO_LAW_LCP, s); s++) {
         tribo_law_options o = {.law = TRIBO_LAW_LCP, .solver = tribo_law_solver(TRIBO_LAW_LCP, s), .raw = true};
+        if (o.solver == TRIBO_SOLVER_LADDER) continue; /* settles twice wherever it starts, and goes on to its end */
         tribo_contact_ws *ws;
         tribo_contact_info cold, warm;
         double lambda[3 * NC] = {0};

@@ -74,7 +74,10 @@ static int check_scene(const arguments *a, const tribo_model *m) {
         task.options.law = a->law;
         /* Most solves of the ladder end at rounding; asking more of those that cannot costs all of it. What another
          * solver answers is polished to rounding from where it stops by itself. */
-        bool ladder = !a->law.solver && (!a->law.law || a->law.law == TRIBO_LAW_NCP);
+        tribo_law_options scene = tribo_model_law(m);
+        tribo_law law = a->law.law ? a->law.law : scene.law ? scene.law : TRIBO_LAW_NCP;
+        tribo_solver solver = a->law.solver ? a->law.solver : tribo_law_solver(law, 0);
+        bool ladder = law == TRIBO_LAW_NCP && solver == TRIBO_SOLVER_LADDER;
         if (ladder) task.options.tol = 1e-11;
         tribo_status s = grad_check(&task, &result);
         if (s < 0)

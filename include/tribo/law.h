@@ -75,7 +75,7 @@ typedef struct tribo_law_options {
     tribo_solver solver; /**< which algorithm; one that the law has */
     bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to
                    the canonical solution (tribo/contact.h), which is what the reverse differentiates. */
-    int max_iter;              /**< iterations of the solver; 0 = its own */
+    int max_iter;              /**< iterations of the solver; 0 = its own. The ladder has no limit. */
     double relaxation;         /**< over-relaxation of first-order solvers, in (0,2); 0 = 1 */
     double penalty;            /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
     int facets;                /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */

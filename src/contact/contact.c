@@ -379,16 +379,6 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
     return TRIBO_OK;
 }
 
-/* The start: impulses, and the modes that they show. */
-static void start_from(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda) {
-    memcpy(ws->sol.lambda, lambda, 3 * p->nc * sizeof(double));
-    for (int i = 0; i < p->nc; i++) {
-        const double *l = lambda + 3 * i;
-        bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
-        ws->sol.mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
-    }
-}
-
 tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, bool warm,
                                  double *lambda, double *v, tribo_contact_info *info) {
     tribo_status status = check(ws, p);
@@ -400,7 +390,7 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     if (status) return status;
     ti_contact_options o = {.tol = tol, .warm = warm};
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
-    if (warm) start_from(ws, p, lambda);
+    if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
     status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
     if (status < 0) return status;
     ws->form = cast_form;

@@ -69,6 +69,10 @@ bool ti_contact_has_noise(const ti_contact_ws *ws);
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
 
+/* A start for options.warm where only impulses are known: they, and the modes that they show. */
+void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,
+                           ti_contact_solution *s);
+
 /* Residual and margin of what another solver put into s->lambda, s->v and s->mode. */
 tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
                                 tribo_contact_info *info);

@@ -256,6 +256,17 @@ static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     return true;
 }
 
+void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,
+                           ti_contact_solution *s) {
+    memcpy(s->lambda, lambda, 3 * p->nc * sizeof(double));
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = lambda + 3 * i;
+        bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
+        s->mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
+        if (ws->law != &ti_law_ncp) s->mode[i] = TI_MODE_FREE; /* another's ways of sliding show in the velocity */
+    }
+}
+
 /* What the law says of the modes of s. */
 static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
