@@ -65,7 +65,7 @@ static void by_tolerance(const tribo_model *m, const double *p, const double *x0
             tol[k] = pow(10, -2 - k);
             motion run = move_by(m, p, x0, NULL, 200, 0.001, tol[k], false, &solvers[s]);
             far[s][k] = fmax(1e-16, distance(&run, &reference));
-            printf(" %.3g", far[s][k]);
+            printf(run.unsolved ? " %.3g(%d unsolved)" : " %.3g", far[s][k], run.unsolved);
             motion_free(&run);
         }
         printf("\n");
