@@ -126,11 +126,12 @@ typedef struct tribo_residuals {
 
 /** What an answer is worth. [LeLidec23] II and IV. */
 typedef struct tribo_measures {
-    tribo_residuals law;   /**< of the law that was solved */
-    tribo_residuals ncp;   /**< of Signorini, Coulomb and maximum dissipation */
-    double dissipation;    /**< kinetic energy that the impulses took from the free motion, J */
-    double friction_loss;  /**< -lambda_t . c_t dt-free: energy rate lost in slip, J: sum of -lambda_t . (J v)_t */
-    double internal;       /**< norm of the part of lambda that moves nothing (outside the range of J), N s */
+    tribo_residuals law;  /**< of the law that was solved */
+    tribo_residuals ncp;  /**< of Signorini, Coulomb and maximum dissipation */
+    double dissipation;   /**< kinetic energy that the impulses took from the free motion, J */
+    double friction_loss; /**< what of it goes in slip at the end of the step: the sum of -lambda_t . (J v)_t, J */
+    double internal; /**< norm of what sets lambda apart from the least impulses that do the same, N s: docs/math.md eq.
+                        (71) */
     double internal_share; /**< that over the norm of lambda */
     double lift;           /**< largest normal velocity at a contact that carries an impulse, m/s */
 } tribo_measures;

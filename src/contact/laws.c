@@ -19,7 +19,7 @@ static const ti_solver solvers[] = {
     {TRIBO_LAW_LCP, TRIBO_SOLVER_LADDER, &ti_law_lcp, 1e-10, 0, 0, NULL, NULL},
     {TRIBO_LAW_LCP, TRIBO_SOLVER_PGS, &ti_law_lcp, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},
     {TRIBO_LAW_LCP, TRIBO_SOLVER_STAGGERED, &ti_law_lcp, 1e-6, 1000, 0, ti_staggered_carve, ti_staggered_run},
-    {TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE, &ti_law_lcp, 1e-10, 100000, 0, ti_pivoting_carve, ti_pivoting_run},
+    {TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE, &ti_law_lcp, 1e-9, 100000, 0, ti_pivoting_carve, ti_pivoting_run},
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_LADDER, &ti_law_raisim, 1e-10, 0, 0, NULL, NULL},
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION, &ti_law_raisim, 1e-6, 10000, 0, ti_sweep_carve, ti_sweep_run},
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION_CORRECTED, &ti_law_ncp, 1e-6, 10000, 0, ti_sweep_carve,

@@ -25,7 +25,11 @@ static double opening(const ti_contact_problem *p, int i, const double *lambda) 
     return l[2] > 0 && t > p->mu[i] * l[2] ? t / l[2] : p->mu[i];
 }
 
-/* out (3 nc) = the projection of J x on the cones, D its derivative over `unit`; returns half its square. */
+/* Impulses across count a hundredth of those along the normal, in square, as in ti_contact_compliance(): where contacts
+ * stick, the canonical solution is the least then. In l = (0.1 lambda_t, lambda_n) that is the norm. */
+static const double stretch[3] = {10, 10, 1};
+
+/* out (3 nc) = the impulses at x, D their derivative over `unit`; returns half their square. */
 static double project(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *x,
                       double unit, double *out) {
     static const ti_law_scale one = {1, 1, 1, 1};
@@ -33,12 +37,13 @@ static double project(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     double sum = 0;
     ti_system_jv(&ws->sys, p, x, false, ws->c);
     for (int i = 0; i < p->nc; i++) {
-        const double *z = ws->c + 3 * i, c[3] = {-z[0], -z[1], -z[2]};
-        ti_law_site site = {.mu = opening(p, i, lambda), .scale = &one};
+        double c[3];
+        for (int r = 0; r < 3; r++) c[r] = -stretch[r] * ws->c[3 * i + r];
+        ti_law_site site = {.mu = opening(p, i, lambda) / stretch[0], .scale = &one};
         ti_law_slope slope;
         ti_law_ccp.slope(&site, ti_law_ccp.mode(&site, none, c), none, c, &slope);
-        for (int r = 0; r < 3; r++) out[3 * i + r] = -slope.F[r], sum += 0.5 * slope.F[r] * slope.F[r];
-        for (int k = 0; k < 9; k++) ws->D[9 * i + k] = slope.c[k] / unit;
+        for (int r = 0; r < 3; r++) out[3 * i + r] = -stretch[r] * slope.F[r], sum += 0.5 * slope.F[r] * slope.F[r];
+        for (int k = 0; k < 9; k++) ws->D[9 * i + k] = stretch[k / 3] * slope.c[k] * stretch[k % 3] / unit;
     }
     return sum;
 }
@@ -57,7 +62,7 @@ static tribo_status least_impulses(ti_contact_ws *ws, const ti_contact_problem *
     memset(b, 0, p->nv * sizeof *b);
     ti_system_jt(&ws->sys, p, lambda, b);
     double value = project(ws, p, lambda, x, unit, out), size = sqrt(dot(p->nv, b, b));
-    for (int k = 0; k < 9 * p->nc; k++) ws->D[k] = k % 9 % 4 == 0 ? 1 / unit : 0;
+    for (int k = 0; k < 9 * p->nc; k++) ws->D[k] = k % 9 % 4 == 0 ? stretch[k % 3] * stretch[k % 3] / unit : 0;
     for (int it = 0; it < 60; it++) {
         for (int k = 0; k < p->nv; k++) g[k] = -b[k];
         ti_system_jt(&ws->sys, p, out, g);
