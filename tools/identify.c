@@ -270,6 +270,8 @@ static int set_up(identification *id) {
     const identify_arguments *a = id->a;
     tribo_sysid_def def = tribo_default_sysid();
     tribo_diag diag = {0};
+    tribo_options step = tribo_default_options();
+    step.law = a->law, def.options = &step;
     def.free = id->free, def.nfree = id->nfree;
     def.rec = id->r.rec, def.nrec = id->r.n;
     def.loss = a->loss, def.window = a->window;
@@ -290,6 +292,10 @@ static int set_up(identification *id) {
 static int identify(const identify_arguments *a) {
     identification id = {.a = a};
     int status = scene_load(a->scene, &id.m);
+    if (status == EXIT_SUCCESS) {
+        tribo_law_options scene = tribo_model_law(id.m);
+        status = law_check(&verb_identify, &a->law, &scene);
+    }
     if (status == EXIT_SUCCESS) status = choose_free(&id);
     if (status == EXIT_SUCCESS) status = recordings_load(&id.r, id.m, &a->data);
     if (status == EXIT_SUCCESS) {
@@ -374,7 +380,7 @@ static int take(identify_arguments *a, int code) {
         return EXIT_SUCCESS;
     default:
         if (code == 'e') a->estimate_start = true;
-        return EXIT_SUCCESS;
+        return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
 }
 
@@ -391,6 +397,7 @@ static int run(int argc, char **argv) {
                                             {"iterations", required_argument, NULL, 'i'},
                                             {"workers", required_argument, NULL, 'w'},
                                             {"out", required_argument, NULL, 'o'},
+                                            LAW_OPTIONS,
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     const verb *v = &verb_identify;
@@ -436,7 +443,7 @@ const verb verb_identify = {
         "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
         "                      [--loss one-step|window=N|rollout] [--optimizer lm|lbfgs|adam] [--estimate-start]\n"
         "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
-        "                      [--iterations N] [--workers N] --out DIR\n"
+        "                      [--iterations N] [--workers N] [--law L] [--solver S] ... --out DIR\n"
         "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
         "writes\n"
         "DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.\n"
@@ -454,7 +461,7 @@ const verb verb_identify = {
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
         "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
         "  --iterations N       at most (default 2000)\n"
-        "  --workers N          threads (default: all processors); does not change a bit of the result\n"
+        "  --workers N          threads (default: all processors); does not change a bit of the result\n" LAW_HELP
         "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
     .run = run,
 };

@@ -12,6 +12,7 @@ typedef struct identify_arguments {
     tribo_robust robust;
     bool estimate_start;
     double validation;
+    tribo_law_options law;
     long seed, search, iterations, workers; /* search < 0: chosen by the number of parameters */
     int argc;
     char **argv;

@@ -7,6 +7,7 @@ typedef struct arguments {
     const char *scene;
     string_list data;
     bool estimate_start, json;
+    tribo_law_options law;
 } arguments;
 
 static void print_row(const char *name, const tribo_errors *e) {
@@ -72,11 +73,17 @@ static int validate(const arguments *a) {
     tribo_sysid *s = NULL;
     recordings r = {0};
     int status = scene_load(a->scene, &m);
+    if (status == EXIT_SUCCESS) {
+        tribo_law_options scene = tribo_model_law(m);
+        status = law_check(&verb_validate, &a->law, &scene);
+    }
     if (status == EXIT_SUCCESS) status = recordings_load(&r, m, &a->data);
     if (status == EXIT_SUCCESS) {
         tribo_sysid_def def = tribo_default_sysid();
         tribo_diag diag = {0};
-        def.rec = r.rec, def.nrec = r.n;
+        tribo_options step = tribo_default_options();
+        step.law = a->law;
+        def.rec = r.rec, def.nrec = r.n, def.options = &step;
         def.start = a->estimate_start ? TRIBO_START_FLIGHT : TRIBO_START_MEASURED;
         tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
         if (made < 0) status = input_error(a->data.item[0], made, &diag);
@@ -89,11 +96,10 @@ static int validate(const arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"data", required_argument, NULL, 'd'},
-                                            {"estimate-start", no_argument, NULL, 'e'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"data", required_argument, NULL, 'd'}, {"estimate-start", no_argument, NULL, 'e'},
+        {"json", no_argument, NULL, 'j'},       LAW_OPTIONS,
+        {"help", no_argument, NULL, 'h'},       {0}};
     const verb *v = &verb_validate;
     arguments a = {0};
     bool more = false; /* positional arguments after --data FILE are more of them */
@@ -112,6 +118,7 @@ static int run(int argc, char **argv) {
         if (code != 1) more = code == 'd';
         if (code == 'e') a.estimate_start = true;
         if (code == 'j') a.json = true;
+        if (code >= LAW_OPTION && status == EXIT_SUCCESS) status = law_option(v, code, optarg, &a.law);
     }
     if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
     if (status == EXIT_SUCCESS && !a.data.n) status = usage_error(v, "--data: which recordings?");
@@ -123,12 +130,12 @@ static int run(int argc, char **argv) {
 const verb verb_validate = {
     .name = "validate",
     .summary = "measure how well a scene predicts recordings",
-    .help = "usage: tribo validate SCENE --data FILE.csv... [--estimate-start] [--json]\n"
+    .help = "usage: tribo validate SCENE --data FILE.csv... [--estimate-start] [--json] [--law L] [--solver S] ...\n"
             "Simulates each recording from its first row to its last and says how far that is from what was measured:\n"
             "the mean over rows of the distance and of the angle, and the root mean squares of the errors of\n"
             "simulations from every row to the next. Last the means over recordings.\n"
             "  --data FILE.csv...  recordings: CSV with the columns NAME.px ... NAME.wz of bodies\n"
             "  --estimate-start    start from the state that fits the poses of the rows before the first contact\n"
-            "  --json              the same as JSON\n",
+            "  --json              the same as JSON\n" LAW_HELP,
     .run = run,
 };
