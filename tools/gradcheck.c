@@ -78,7 +78,7 @@ static int check_scene(const arguments *a, const tribo_model *m) {
         tribo_law law = a->law.law ? a->law.law : scene.law ? scene.law : TRIBO_LAW_NCP;
         tribo_solver solver = a->law.solver ? a->law.solver : tribo_law_solver(law, 0);
         bool ladder = law == TRIBO_LAW_NCP && solver == TRIBO_SOLVER_LADDER;
-        if (ladder) task.options.tol = 1e-11;
+        if (ladder || a->law.raw) task.options.tol = 1e-11;
         tribo_status s = grad_check(&task, &result);
         if (s < 0)
             status = input_message(a->scene, 0, "%s", tribo_status_text(s));
