@@ -82,9 +82,9 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
     }
 }
 
-/* There is one branch; what the contact is closest to. */
+/* There is one branch; the mode says what the contact is closest to. It never breaks: what is apart pushes too, if only
+ * by kappa over its velocity, and the reverse of a step passes over contacts that break. */
 static unsigned char mode(const ti_law_site *s, const double *l, const double *c) {
-    if (!(l[2] > s->scale->rho_n * c[2])) return TRIBO_BREAK;
     double room = s->mu * l[2] - sqrt(l[0] * l[0] + l[1] * l[1]);
     return room > s->scale->rho_t * sqrt(c[0] * c[0] + c[1] * c[1]) ? TRIBO_STICK : TRIBO_SLIDE;
 }
