@@ -53,7 +53,8 @@ int main(int argc, char **argv) {
         robust += failed == 0;
         printf("%-28s failed at %d of %d ratios; iterations at 1, 1e3, 1e6: %g %g %g\n", solvers[s].title, failed,
                RATIOS, iterations[s][0], iterations[s][6], iterations[s][12]);
-        series[s] = (plot_series){solvers[s].title, ratio, iterations[s], RATIOS, PLOT_LINE_DOTS, 0};
+        series[s] =
+            (plot_series){solvers[s].title, ratio, iterations[s], RATIOS, s < 8 ? PLOT_LINE_DOTS : PLOT_DASHED, 0};
     }
     printf("solvers %d\nrobust %d\n", n, robust);
     plot drawing = {.title = "Heavy on light: iterations to 1e-6 (a curve ends where the solver fails)",
