@@ -129,16 +129,13 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
 
 /* ---- reference velocity: docs/math.md eq. (11) ---- */
 
-/* Gaps are known no better than this, m: rounding leaves the corners of a face that much out of a
- * plane. Taken at their value they would decide which of several redundant contacts carry the load. */
-static const double touching = 1e-13;
-
-/* What turning leaves of a gap in a step, and less than any slop that has an effect. */
-static const double GAP_ROUNDING = 1e-9; /* m */
-
-/* A penetration of this much, m, is removed in one step whatever beta is, so that a body at rest, which stands at
+/* Three sizes of a gap, m.
+ * touching: gaps are known no better, as rounding leaves the corners of a face that much out of a plane. Taken at their
+ * value they would decide which of several redundant contacts carry the load.
+ * turning: what it leaves of a gap in a step, and less than any slop that has an effect.
+ * skin: a penetration of this much is removed in one step whatever beta is, so that a body at rest, which stands at
  * gap = 0, is not at a kink. */
-static const double skin = 2e-6;
+static const double touching = 1e-13, turning = 1e-9, skin = 2e-6;
 
 /* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta, no
  * faster than recovery. A body that rests at the edge of the slop does not move where the slop grows: derivative 0. */
@@ -154,7 +151,7 @@ static ti_reference staying(double gap, double beta, double slop, double dt, dou
     if (r.ref < -recovery) return (ti_reference){.ref = -recovery, .margin = INFINITY};
     r.ref_gap = (slope + (deep < 0 ? beta * (1 - slope) : 0)) / dt;
     r.ref_beta = deep / dt;
-    if (deep < -GAP_ROUNDING) r.ref_slop = beta / dt;
+    if (deep < -turning) r.ref_slop = beta / dt;
     return r;
 }
 
