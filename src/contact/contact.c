@@ -7,14 +7,6 @@
 #include "math/dense.h"
 #include <math.h>
 
-/* Wider vectors where the processor has them: loops add along rows and contraction is off, so the bits stay the same.
- */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define CLONES
-#endif
-
 /* How a dense problem was cast: its own velocities cut into the blocks of M, or impulses (M = 1, J a Cholesky factor of
  * G), which is smaller when there are more velocities than impulses. */
 typedef enum form { FORM_NONE, FORM_BLOCKS, FORM_DELASSUS } form;
@@ -206,7 +198,7 @@ static bool cholesky(int n, const double *A, double *restrict L, double *restric
     return true;
 }
 
-static CLONES void cholesky_solve(int n, const double *L, double *restrict x) {
+static TI_CLONES_WIDE void cholesky_solve(int n, const double *L, double *restrict x) {
     for (int i = 0; i < n; i++) {
         const double *restrict row = L + (size_t)i * n, inverse = 1 / row[i], s = x[i] *= inverse;
         for (int k = i + 1; k < n; k++) x[k] -= row[k] * s;
@@ -221,7 +213,7 @@ typedef double vec8 __attribute__((vector_size(8 * TI_LANE), aligned(8), may_ali
 
 /* G = F F' with pivoting until what remains is rounding: F (n,rank) row-major. Destroys G's diagonal only in scratch.
  */
-static CLONES int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
+static TI_CLONES_WIDE int factor_delassus(int n, const double *G, double *F, double *left, int *taken) {
     double largest = 0;
     int rank = 0, ld = ti_ld(n);
     for (int i = 0; i < n; i++) left[i] = G[(size_t)i * n + i], taken[i] = 0, largest = ti_max(largest, left[i]);
@@ -284,7 +276,7 @@ TI_INLINE void gram(int n, int ld, const double *a, const double *b, vec8 *sum) 
 }
 
 /* ws->G = Y'Y, Y (nv,3 nc) = L^-1 J' in ws->Y with M = L L'; the rows of Y are padded with zeros. */
-static CLONES void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+static TI_CLONES_WIDE void delassus(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     int n = p->nv, n3 = 3 * p->nc, ld = ti_ld(n3);
     double *Y = ws->Y;
     for (int c = 0; c < n3; c++)
@@ -433,9 +425,9 @@ static tribo_status reverse_point(tribo_contact_ws *ws, const tribo_contact_prob
     return TRIBO_OK;
 }
 
-static CLONES void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, double w,
-                                    const double *lambda, double *restrict vfree_bar, double *restrict M_bar,
-                                    double *restrict J_bar) {
+static TI_CLONES_WIDE void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, double w,
+                                            const double *lambda, double *restrict vfree_bar, double *restrict M_bar,
+                                            double *restrict J_bar) {
     int n = p->nv;
     const double *restrict y = ws->y, *restrict v = ws->vk, *restrict u = p->vfree;
     for (int i = 0; i < n; i++) {
@@ -491,7 +483,7 @@ static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *
 }
 
 /* W (3 nc,nv) = J M^-1 into ws->J_bar: L' W' = Y, as delassus() along rows. */
-static CLONES void inertia_rows(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+static TI_CLONES_WIDE void inertia_rows(tribo_contact_ws *ws, const tribo_contact_problem *p) {
     int n = p->nv, n3 = 3 * p->nc;
     double *X = ws->M_bar; /* (nv,3 nc): there are more velocities than impulses */
     for (int i = 0; i < n; i++) memcpy(X + (size_t)i * n3, ws->Y + (size_t)i * ti_ld(n3), n3 * sizeof *X);
@@ -507,7 +499,8 @@ static CLONES void inertia_rows(tribo_contact_ws *ws, const tribo_contact_proble
 }
 
 /* From G = J M^-1 J', whose cotangent is in ws->G: J_bar += 2 G_bar W, M_bar -= W' G_bar W. */
-static CLONES void reverse_product(tribo_contact_ws *ws, const tribo_contact_problem *p, double *M_bar, double *J_bar) {
+static TI_CLONES_WIDE void reverse_product(tribo_contact_ws *ws, const tribo_contact_problem *p, double *M_bar,
+                                           double *J_bar) {
     int n = p->nv, n3 = 3 * p->nc;
     const double *restrict W = ws->J_bar;
     double *restrict x = ws->z;

@@ -1,14 +1,7 @@
 /* six.c -- the contact system of free bodies. */
 #include "contact/six.h"
+#include "math/clones.h"
 #include <math.h>
-
-/* Wider vectors where the processor has them; contraction is off, so every clone gives the same bits. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
 
 typedef double vec8 __attribute__((vector_size(64), may_alias));
 typedef double vec4 __attribute__((vector_size(32), may_alias));
@@ -21,7 +14,7 @@ bool ti_six_fits(const ti_contact_problem *p) {
 
 /* ---------------------------------------------------------------- products */
 
-static CLONES void pack(const ti_contact_problem *p, double *rows, double *cols) {
+static TI_CLONES_WIDE void pack(const ti_contact_problem *p, double *rows, double *cols) {
     for (int i = 0; i < p->nc; i++) {
         const double *J = p->J + p->joff[i];
         for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++, J += 18) {
@@ -39,12 +32,13 @@ void ti_six_pack(const ti_contact_problem *p, double *rows, double *cols) {
     pack(p, rows, cols);
 }
 
-INLINE void times_columns(const double *C, const double *v, vec4 *c) {
+TI_INLINE void times_columns(const double *C, const double *v, vec4 *c) {
     const vec4 *col = (const vec4 *)C;
     for (int k = 0; k < 6; k++) *c += col[k] * v[k];
 }
 
-static CLONES void jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c) {
+static TI_CLONES_WIDE void jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref,
+                              double *c) {
     for (int i = 0; i < p->nc; i++, cols += 2 * TI_SIX_COLS) {
         vec4 sum = {0, 0, 0, 0};
         if (with_ref)
@@ -59,13 +53,13 @@ void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v,
     jv(p, cols, v, with_ref, c);
 }
 
-INLINE void add_rows(const double *R, const double *l, double *y) {
+TI_INLINE void add_rows(const double *R, const double *l, double *y) {
     const vec8 *row = (const vec8 *)R;
     vec8 sum = row[0] * l[0] + row[1] * l[1] + row[2] * l[2];
     for (int k = 0; k < 6; k++) y[k] += sum[k];
 }
 
-static CLONES void jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y) {
+static TI_CLONES_WIDE void jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y) {
     for (int i = 0; i < p->nc; i++, rows += 2 * TI_SIX_ROWS, lambda += 3) {
         add_rows(rows, lambda, y + p->voff[p->a[i]]);
         if (p->b[i] >= 0) add_rows(rows + TI_SIX_ROWS, lambda, y + p->voff[p->b[i]]);
@@ -76,7 +70,7 @@ void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *la
     jt(p, rows, lambda, y);
 }
 
-static CLONES void mv(const ti_contact_problem *p, const double *x, double *y) {
+static TI_CLONES_WIDE void mv(const ti_contact_problem *p, const double *x, double *y) {
     for (int b = 0; b < p->nblk; b++) {
         const double *M = p->M + p->moff[b], *xb = x + p->voff[b];
         double *yb = y + p->voff[b], sum[6] = {0, 0, 0, 0, 0, 0};
@@ -93,17 +87,17 @@ void ti_six_mv(const ti_contact_problem *p, const double *x, double *y) {
 /* ---------------------------------------------------------------- assembly */
 
 /* T = D J, rows of 8 */
-INLINE void times(vec8 *T, const double *D, const vec8 *J) {
+TI_INLINE void times(vec8 *T, const double *D, const vec8 *J) {
     for (int r = 0; r < 3; r++) T[r] = J[0] * D[3 * r] + J[1] * D[3 * r + 1] + J[2] * D[3 * r + 2];
 }
 
 /* K += J' T */
-INLINE void add(double *K, const double *J, const vec8 *T) {
+TI_INLINE void add(double *K, const double *J, const vec8 *T) {
     vec8 *row = (vec8 *)K;
     for (int r = 0; r < 6; r++) row[r] += T[0] * J[r] + T[1] * J[8 + r] + T[2] * J[16 + r];
 }
 
-INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
+TI_INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
     memset(s->val, 0, s->used * sizeof(double));
     for (int b = 0; b < p->nblk; b++) {
         const double *M = p->M + p->moff[b];
@@ -129,7 +123,7 @@ INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double *ro
 /* ---------------------------------------------------------------- factorization */
 
 /* P A = L U in place; the diagonal of U is stored inverted. */
-INLINE bool lu(double *A, int *pivot) {
+TI_INLINE bool lu(double *A, int *pivot) {
     static const vec8 right[6] = {{0, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 1, 1, 1, 1, 1},
                                   {0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 1, 1}};
     vec8 *row = (vec8 *)A;
@@ -160,7 +154,7 @@ INLINE bool lu(double *A, int *pivot) {
 }
 
 /* X (6,8) := A^-1 X */
-INLINE void lu_solve(const double *LU, const int *pivot, double *X) {
+TI_INLINE void lu_solve(const double *LU, const int *pivot, double *X) {
     vec8 *x = (vec8 *)X;
     for (int k = 0; k < 6; k++) {
         vec8 t = x[k];
@@ -175,7 +169,7 @@ INLINE void lu_solve(const double *LU, const int *pivot, double *X) {
 }
 
 /* C (6,8) -= A (6,6) B (6,8) */
-INLINE void product_sub(const double *A, const double *B, double *C) {
+TI_INLINE void product_sub(const double *A, const double *B, double *C) {
     const vec8 *b = (const vec8 *)B;
     vec8 *c = (vec8 *)C;
     for (int r = 0; r < 6; r++) {
@@ -185,7 +179,7 @@ INLINE void product_sub(const double *A, const double *B, double *C) {
     }
 }
 
-static CLONES bool factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
+static TI_CLONES_WIDE bool factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
     assemble(s, p, rows, D);
     bool fine = true;
     for (int k = 0; k < s->nblk; k++) {
@@ -212,7 +206,7 @@ bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows
 
 /* ---------------------------------------------------------------- solution */
 
-INLINE void solve_one(const double *LU, const int *pivot, double *x) {
+TI_INLINE void solve_one(const double *LU, const int *pivot, double *x) {
     for (int k = 0; k < 6; k++) {
         double t = x[k];
         x[k] = x[pivot[k]], x[pivot[k]] = t;
@@ -225,7 +219,7 @@ INLINE void solve_one(const double *LU, const int *pivot, double *x) {
     }
 }
 
-INLINE void vector_sub(const double *A, const double *x, double *y) {
+TI_INLINE void vector_sub(const double *A, const double *x, double *y) {
     for (int r = 0; r < 6; r++) {
         double sum = 0;
         for (int k = 0; k < 6; k++) sum += A[8 * r + k] * x[k];
@@ -234,7 +228,7 @@ INLINE void vector_sub(const double *A, const double *x, double *y) {
 }
 
 /* y -= A' x */
-INLINE void vector_sub_t(const double *A, const double *x, double *y) {
+TI_INLINE void vector_sub_t(const double *A, const double *x, double *y) {
     const vec8 *row = (const vec8 *)A;
     vec8 sum = row[0] * x[0];
     for (int k = 1; k < 6; k++) sum += row[k] * x[k];
@@ -242,7 +236,7 @@ INLINE void vector_sub_t(const double *A, const double *x, double *y) {
 }
 
 /* K = L U with L the lower blocks (diagonal included) and U = 1 + the upper blocks, which factor() divided. */
-static CLONES void solve(const ti_system *s, double *x) {
+static TI_CLONES_WIDE void solve(const ti_system *s, double *x) {
     for (int k = 0; k < s->nblk; k++) {
         int at = s->order[k];
         double *xk = x + s->voff[at];
@@ -259,7 +253,7 @@ void ti_six_solve_one(const ti_system *s, double *x) {
     solve(s, x);
 }
 
-static CLONES void solve_panel(const ti_system *s, double *x) {
+static TI_CLONES_WIDE void solve_panel(const ti_system *s, double *x) {
     for (int k = 0; k < s->nblk; k++) {
         int at = s->order[k];
         double *xk = x + 8 * (size_t)s->voff[at];
@@ -277,7 +271,7 @@ void ti_six_solve_panel(const ti_system *s, double *panel) {
     solve_panel(s, panel);
 }
 
-INLINE void solve_one_t(const double *LU, const int *pivot, double *x) {
+TI_INLINE void solve_one_t(const double *LU, const int *pivot, double *x) {
     for (int k = 0; k < 6; k++) {
         x[k] *= LU[8 * k + k];
         for (int c = k + 1; c < 6; c++) x[c] -= LU[8 * k + c] * x[k];
@@ -290,7 +284,7 @@ INLINE void solve_one_t(const double *LU, const int *pivot, double *x) {
     }
 }
 
-static CLONES void solve_t(const ti_system *s, double *x) {
+static TI_CLONES_WIDE void solve_t(const ti_system *s, double *x) {
     for (int k = 0; k < s->nblk; k++)
         for (int e = s->start[k]; e < s->start[k + 1]; e++)
             vector_sub_t(s->val + s->upper[e], x + s->voff[s->order[k]], x + s->voff[s->neighbour[e]]);

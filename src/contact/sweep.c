@@ -4,15 +4,8 @@
 #include "contact/anderson.h"
 #include "contact/products.h"
 #include "contact/solvers.h"
+#include "math/clones.h"
 #include <math.h>
-
-/* Wider vectors where the processor has them; contraction is off, so every clone gives the same bits. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
 
 /* Sweeps before they are mixed, and how many of them; sweeps in which there must be progress, and how often there may
  * be none. */
@@ -64,18 +57,18 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p) {
 
 /* ---------------------------------------------------------------- one sweep */
 
-INLINE void add_rows(int w, const double *J, const double *v, double *c) {
+TI_INLINE void add_rows(int w, const double *J, const double *v, double *c) {
     double s0 = 0, s1 = 0, s2 = 0;
     for (int k = 0; k < w; k++) s0 += J[k] * v[k], s1 += J[w + k] * v[k], s2 += J[2 * w + k] * v[k];
     c[0] += s0, c[1] += s1, c[2] += s2;
 }
 
-INLINE void add_columns(int w, const double *restrict W, const double *d, double *restrict v) {
+TI_INLINE void add_columns(int w, const double *restrict W, const double *d, double *restrict v) {
     for (int k = 0; k < w; k++) v[k] += W[k] * d[0] + W[w + k] * d[1] + W[2 * w + k] * d[2];
 }
 
 /* c (3) += J_i v */
-INLINE void relative(const ti_contact_problem *p, int i, const double *v, double *c) {
+TI_INLINE void relative(const ti_contact_problem *p, int i, const double *v, double *c) {
     int a = p->a[i], b = p->b[i], wa = p->width[a];
     const double *J = p->J + p->joff[i];
     if (wa == 6)
@@ -90,7 +83,7 @@ INLINE void relative(const ti_contact_problem *p, int i, const double *v, double
 }
 
 /* v += M^-1 J_i' d */
-INLINE void push(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *d, double *v) {
+TI_INLINE void push(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *d, double *v) {
     int a = p->a[i], b = p->b[i], wa = p->width[a];
     const double *W = ws->G.W + p->joff[i];
     if (wa == 6)
@@ -127,7 +120,7 @@ static void relax(const ti_contact_ws *ws, double mu, const double *before, doub
 }
 
 /* Returns the largest change of an impulse; what each changed by is in s->before with its sign turned. */
-static CLONES double sweep_once(ti_contact_ws *ws, const ti_contact_problem *p, ti_local *local) {
+static TI_CLONES_WIDE double sweep_once(ti_contact_ws *ws, const ti_contact_problem *p, ti_local *local) {
     sweep *s = ws->scratch;
     double change = 0, size = 0, *v = ws->v;
     bool relaxed = ws->options.relaxation != 1;
@@ -151,7 +144,7 @@ static CLONES double sweep_once(ti_contact_ws *ws, const ti_contact_problem *p, 
 }
 
 /* v = vfree + M^-1 J' lambda, without the rounding that sweeps add up */
-static CLONES void refresh(ti_contact_ws *ws, const ti_contact_problem *p) {
+static TI_CLONES_WIDE void refresh(ti_contact_ws *ws, const ti_contact_problem *p) {
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     for (int i = 0; i < p->nc; i++) push(ws, p, i, ws->lambda + 3 * i, ws->v);
 }

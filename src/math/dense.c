@@ -1,5 +1,6 @@
 /* dense.c -- Cholesky, LDL', LU and products, written so that the inner loops run along rows and vectorise. */
 #include "math/dense.h"
+#include "math/clones.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -7,9 +8,9 @@
 /* Wider vectors where the processor has them: the loops below add element by element and contraction is off, so every
  * clone gives the same bits. The clones are static: the resolver of a global one would be exported. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#define TI_CLONES_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
-#define CLONES
+#define TI_CLONES_WIDE
 #endif
 
 /* Loops of eight, which the compiler would otherwise leave as loops. */
@@ -51,7 +52,7 @@ static inline int chol_panel(int n, double *A, int ld, int k, int m, double floo
 }
 
 /* One panel of four rows at a time: A_ij -= sum of four products, so that each entry is loaded once for all four. */
-CLONES static int chol_own(int n, double *A, int ld, double floor) {
+TI_CLONES_WIDE static int chol_own(int n, double *A, int ld, double floor) {
     int width = ti_ld(n) <= ld ? ti_ld(n) : n;
     for (int k = 0; k < n; k += 4) {
         int m = n - k < 4 ? n - k : 4, bad = chol_panel(width, A, ld, k, m, floor);
@@ -82,7 +83,7 @@ int ti_chol(int n, double *A, int ld, double floor) {
 
 /* Forward and backward substitution by blocks of eight rows: the small triangle in turn, then the rest of all eight at
  * once. The triangle's loops have fixed bounds, so that they unroll; what is left over goes row by row. */
-CLONES static void chol_solve_own(int n, const double *R, int ld, double *restrict x) {
+TI_CLONES_WIDE static void chol_solve_own(int n, const double *R, int ld, double *restrict x) {
     const size_t w = (size_t)ld;
     int whole = lane(n);
     for (int k = 0; k < whole; k += TI_LANE) {
@@ -139,7 +140,7 @@ void ti_chol_solve(int n, const double *R, int ld, double *x) {
 
 /* ------------------------------------------------------------------ LDL' */
 
-CLONES static int ldl_own(int n, double *A, int ld, double floor) {
+TI_CLONES_WIDE static int ldl_own(int n, double *A, int ld, double floor) {
     for (int i = 0; i < n; i++) {
         double *restrict row = A + (size_t)i * (size_t)ld;
         for (int j = 0; j < i; j++) { /* row_j still holds L_ij D_j when it meets the later columns */
@@ -162,7 +163,7 @@ int ti_ldl(int n, double *A, int ld, double floor) {
     return ldl_own(n, A, ld, floor);
 }
 
-CLONES static void ldl_solve_own(int n, const double *L, int ld, double *restrict x) {
+TI_CLONES_WIDE static void ldl_solve_own(int n, const double *L, int ld, double *restrict x) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) x[i] -= L[(size_t)i * (size_t)ld + (size_t)j] * x[j];
     for (int i = 0; i < n; i++) x[i] /= L[(size_t)i * (size_t)ld + (size_t)i];
@@ -178,7 +179,7 @@ void ti_ldl_solve(int n, const double *L, int ld, double *x) {
 
 /* -------------------------------------------------------------------- LU */
 
-CLONES static int lu_own(int n, double *A, int ld, int *piv, double floor) {
+TI_CLONES_WIDE static int lu_own(int n, double *A, int ld, int *piv, double floor) {
     for (int k = 0; k < n; k++) {
         int p = k;
         double best = fabs(A[(size_t)k * (size_t)ld + (size_t)k]);
@@ -216,7 +217,7 @@ int ti_lu(int n, double *A, int ld, int *piv, double floor) {
     return 0;
 }
 
-CLONES static void lu_solve_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
+TI_CLONES_WIDE static void lu_solve_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
     for (int k = 0; k < n; k++) {
         double t = x[k];
         x[k] = x[piv[k]], x[piv[k]] = t;
@@ -242,7 +243,7 @@ void ti_lu_solve(int n, const double *LU, int ld, const int *piv, double *x) {
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, LU, ld, piv, x, n);
 }
 
-CLONES static void lu_solve_t_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
+TI_CLONES_WIDE static void lu_solve_t_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
     for (int i = 0; i < n; i++) {
         const double *restrict row = LU + (size_t)i * (size_t)ld;
         double c = x[i] /= row[i];
@@ -268,8 +269,8 @@ void ti_lu_solve_t(int n, const double *LU, int ld, const int *piv, double *x) {
 
 /* -------------------------------------------------------------- products */
 
-CLONES static void matvec_t_own(int m, int n, const double *A, int ld, const double *restrict x, const double *b,
-                                double *restrict y) {
+TI_CLONES_WIDE static void matvec_t_own(int m, int n, const double *A, int ld, const double *restrict x,
+                                        const double *b, double *restrict y) {
     if (!b)
         memset(y, 0, (size_t)n * sizeof *y);
     else if (b != y)
@@ -292,7 +293,7 @@ void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const d
     matvec_t_own(m, n, A, ld, x, b, y);
 }
 
-CLONES static void scale_own(int n, const double *A, const double *d, double *S, int ld, double *seen) {
+TI_CLONES_WIDE static void scale_own(int n, const double *A, const double *d, double *S, int ld, double *seen) {
     for (int j = 0; j < ld; j++) seen[j] = 0;
     for (int i = 0; i < n; i++) {
         const double *restrict from = A + (size_t)i * (size_t)n, *restrict by = d;
