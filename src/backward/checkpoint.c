@@ -60,6 +60,7 @@ static int split(int n, int s) {
 /* ---- memory ---- */
 
 static void layout(ti_arena *a, tribo_checkpoint *c, int nx) {
+    ti_carve(a, 1, sizeof *c);
     TI_CARVE(a, c->at, c->snapshots);
     TI_CARVE(a, c->state, (size_t)c->snapshots * (size_t)nx);
     TI_CARVE(a, c->x, nx);
@@ -68,21 +69,18 @@ static void layout(ti_arena *a, tribo_checkpoint *c, int nx) {
 tribo_status tribo_checkpoint_new(const tribo_ws *ws, int snapshots, tribo_checkpoint **out) {
     if (!ws || !out || snapshots < 1) return TRIBO_E_ARG;
     tribo_checkpoint c = {.alloc = ws->alloc, .model = ws->model, .dt = ws->options.dt, .snapshots = snapshots};
-    ti_arena a = {.used = sizeof c + TI_ALIGN};
+    ti_arena a = {0};
     layout(&a, &c, ws->model->size.nx);
     c.bytes = a.used;
     tribo_status s = tribo_tape_new(ws, 1, 0, &c.tape);
     if (s != TRIBO_OK) return s;
-    char *block = ti_alloc(&c.alloc, c.bytes);
+    void *block = ti_arena_take(&a, &c.alloc);
     if (!block) {
         tribo_tape_free(c.tape);
         return TRIBO_E_NOMEM;
     }
-    a = (ti_arena){.base = block};
-    ti_carve(&a, 1, sizeof c);
     layout(&a, &c, ws->model->size.nx);
-    memcpy(block, &c, sizeof c);
-    *out = (tribo_checkpoint *)(void *)block;
+    *out = memcpy(block, &c, sizeof c);
     return TRIBO_OK;
 }
 

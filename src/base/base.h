@@ -25,6 +25,11 @@ static inline void *ti_carve(ti_arena *m, size_t n, size_t size) {
     return m->base ? m->base + at : NULL;
 }
 #define TI_CARVE(arena, pointer, n) ((pointer) = ti_carve(arena, (size_t)(n), sizeof *(pointer)))
+/* Takes the block that a first pass counted and starts again, to lay it out by a second; NULL without memory. */
+static inline void *ti_arena_take(ti_arena *m, const tribo_allocator *a) {
+    *m = (ti_arena){ti_alloc(a, m->used), 0};
+    return m->base;
+}
 
 /* Write "text" and a line into diag, printf-style; returns s, so that an error is one statement. */
 tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *format, ...)

@@ -34,6 +34,7 @@ struct tribo_contact_ws {
 
 static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     size_t n3 = 3 * (size_t)nc, n = nv, wide = n > n3 ? n : n3;
+    ti_carve(m, 1, sizeof *ws);
     TI_CARVE(m, ws->width, n);
     TI_CARVE(m, ws->voff, n);
     TI_CARVE(m, ws->moff, n);
@@ -63,17 +64,15 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
 tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_options *law, const tribo_allocator *a,
                                   tribo_contact_ws **out) {
     if (!out || nc_max < 1 || nv_max < 1) return TRIBO_E_ARG;
-    tribo_contact_ws layout = {0};
+    tribo_contact_ws layout = {.nc_max = nc_max, .nv_max = nv_max};
+    if (a) layout.alloc = *a;
     ti_arena m = {0};
     carve(&m, nc_max, nv_max, &layout);
-    size_t head = (sizeof layout + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
-    char *block = ti_alloc(a, head + m.used);
-    if (!block) return TRIBO_E_NOMEM;
-    tribo_contact_ws *ws = (tribo_contact_ws *)block;
-    m = (ti_arena){block + head, 0};
+    layout.bytes = m.used;
+    tribo_contact_ws *ws = ti_arena_take(&m, a);
+    if (!ws) return TRIBO_E_NOMEM;
+    *ws = layout;
     carve(&m, nc_max, nv_max, ws);
-    ws->bytes = head + m.used, ws->nc_max = nc_max, ws->nv_max = nv_max;
-    if (a) ws->alloc = *a;
     tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, law, a, &ws->contact);
     if (status) {
         tribo_contact_ws_free(ws);

@@ -15,6 +15,7 @@ static bool needs_delassus(const ti_contact_ws *ws) {
 static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     int nc = room->nc, nv = room->nv;
     size_t n3 = 3 * (size_t)nc;
+    ti_carve(m, 1, sizeof *ws);
     TI_CARVE(m, ws->scale, nc);
     TI_CARVE(m, ws->minv, nv);
     TI_CARVE(m, ws->g, n3);
@@ -88,13 +89,10 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     const ti_contact_room room = {nc_max, nv_max, nblk_max, &layout.options};
     ti_arena m = {0};
     carve(&m, &room, &layout);
-    size_t head = (sizeof layout + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
-    layout.bytes = head + m.used;
-    char *block = ti_alloc(a, layout.bytes);
-    if (!block) return TRIBO_E_NOMEM;
-    ti_contact_ws *ws = (ti_contact_ws *)block;
+    layout.bytes = m.used;
+    ti_contact_ws *ws = ti_arena_take(&m, a);
+    if (!ws) return TRIBO_E_NOMEM;
     *ws = layout;
-    m = (ti_arena){block + head, 0};
     carve(&m, &room, ws);
     *out = ws;
     return TRIBO_OK;

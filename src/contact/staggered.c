@@ -47,6 +47,7 @@ static void carve_round(ti_arena *m, int nc, ti_staggered_ws *ws) {
 
 static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
     size_t c = nc, n = nv;
+    ti_carve(m, 1, sizeof *ws);
     carve_round(m, nc, ws);
     TI_CARVE(m, ws->g, 3 * c);
     TI_CARVE(m, ws->D, 9 * c);
@@ -66,18 +67,15 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
 tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a,
                                  ti_staggered_ws **out) {
     if (!out || nc_max < 1 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
-    ti_staggered_ws layout = {0};
+    ti_staggered_ws layout = {.nc_max = nc_max, .nv_max = nv_max, .nblk_max = nblk_max};
+    if (a) layout.alloc = *a;
     ti_arena m = {0};
     carve(&m, nc_max, nv_max, nblk_max, &layout);
-    size_t head = (sizeof layout + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
-    char *block = ti_alloc(a, head + m.used);
-    if (!block) return TRIBO_E_NOMEM;
-    ti_staggered_ws *ws = (ti_staggered_ws *)block;
-    m = (ti_arena){block + head, 0};
+    layout.bytes = m.used;
+    ti_staggered_ws *ws = ti_arena_take(&m, a);
+    if (!ws) return TRIBO_E_NOMEM;
+    *ws = layout;
     carve(&m, nc_max, nv_max, nblk_max, ws);
-    ws->bytes = head + m.used;
-    ws->nc_max = nc_max, ws->nv_max = nv_max, ws->nblk_max = nblk_max;
-    if (a) ws->alloc = *a;
     *out = ws;
     return TRIBO_OK;
 }

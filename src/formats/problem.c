@@ -123,6 +123,7 @@ static void read_ncp(reader *in, ti_problem *p, arrays *a) {
 /* Cut the arrays out of the block; with arena->base NULL this only counts. */
 static void lay_out(ti_arena *arena, ti_problem *p, const arrays *a) {
     size_t n = (size_t)p->n, nv = (size_t)p->nv, rows = 3 * (size_t)p->nc;
+    ti_carve(arena, 1, sizeof *p);
     if (a->P) TI_CARVE(arena, p->P, n * n);
     if (a->q) TI_CARVE(arena, p->q, n);
     if (a->r) TI_CARVE(arena, p->r, p->nc);
@@ -172,16 +173,15 @@ tribo_status ti_problem_load(const char *text, size_t bytes, const tribo_allocat
     reader in = {.line = line, .diag = diag, .status = TRIBO_OK};
     ti_problem head = {0}, *p = NULL;
     arrays found = {0};
+    ti_arena arena = {0};
     read_line(&in, &head, &found);
     if (in.status == TRIBO_OK) {
-        ti_arena count = {.used = (sizeof head + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN};
-        lay_out(&count, &head, &found);
-        p = ti_alloc(alloc, count.used);
+        lay_out(&arena, &head, &found);
+        head.bytes = arena.used;
+        p = ti_arena_take(&arena, alloc);
         if (!p) in.status = ti_fail(diag, TRIBO_E_NOMEM, 0, "%s", tribo_status_text(TRIBO_E_NOMEM));
-        head.bytes = count.used;
     }
     if (p) {
-        ti_arena arena = {.base = (char *)p, .used = (sizeof head + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN};
         lay_out(&arena, &head, &found);
         fill(&head, &found);
         *p = head;

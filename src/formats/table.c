@@ -161,8 +161,7 @@ static ti_table *lay_out(ti_arena *at, int n, int width) {
 static ti_table *new_table(int n, int width, const tribo_allocator *a) {
     ti_arena at = {0};
     lay_out(&at, n, width);
-    at = (ti_arena){ti_alloc(a, at.used), 0};
-    if (!at.base) return NULL;
+    if (!ti_arena_take(&at, a)) return NULL;
     ti_table *t = lay_out(&at, n, width);
     if (a) t->alloc = *a;
     t->bytes = at.used;

@@ -63,6 +63,7 @@ size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
 }
 
 static void tape_layout(ti_arena *a, tribo_tape *t) {
+    ti_carve(a, 1, sizeof *t);
     TI_CARVE(a, t->p, t->model->size.np);
     TI_CARVE(a, t->record, t->max_steps);
     TI_CARVE(a, t->data, t->capacity);
@@ -76,16 +77,13 @@ tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes,
                     .dt = ws->options.dt,
                     .rounds = ws->options.rounds};
     t.capacity = max_bytes ? max_bytes : tribo_tape_bytes(ws, max_steps, ws->options.ncon_max);
-    ti_arena a = {.used = sizeof t};
+    ti_arena a = {0};
     tape_layout(&a, &t);
-    t.bytes = a.used + TI_ALIGN;
-    char *block = ti_alloc(&t.alloc, t.bytes);
+    t.bytes = a.used;
+    void *block = ti_arena_take(&a, &t.alloc);
     if (!block) return TRIBO_E_NOMEM;
-    a = (ti_arena){.base = block};
-    ti_carve(&a, 1, sizeof t);
     tape_layout(&a, &t);
-    memcpy(block, &t, sizeof t);
-    *tape = (tribo_tape *)(void *)block;
+    *tape = memcpy(block, &t, sizeof t);
     return TRIBO_OK;
 }
 

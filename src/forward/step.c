@@ -55,6 +55,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
 static void ws_layout(ti_arena *a, tribo_ws *w) {
     const tribo_sizes *s = &w->model->size;
     int nc = w->options.ncon_max, nb = s->nbody;
+    ti_carve(a, 1, sizeof *w);
     TI_CARVE(a, w->link, nb);
     TI_CARVE(a, w->shape, s->ngeom);
     TI_CARVE(a, w->reach, s->ngeom);
@@ -116,13 +117,11 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     tribo_status s = settle_options(m, o, &w.options);
     if (s != TRIBO_OK) return s;
     if (alloc) w.alloc = *alloc;
-    ti_arena a = {.used = sizeof w + TI_ALIGN};
+    ti_arena a = {0};
     ws_layout(&a, &w);
     w.bytes = a.used;
-    char *block = ti_alloc(&w.alloc, w.bytes);
+    void *block = ti_arena_take(&a, &w.alloc);
     if (!block) return TRIBO_E_NOMEM;
-    a = (ti_arena){.base = block};
-    ti_carve(&a, 1, sizeof w);
     ws_layout(&a, &w);
     int nb = m->size.nbody, nc = w.options.ncon_max;
     s = ti_contact_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.options.law, &w.alloc, &w.contact);
@@ -134,7 +133,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
         return s;
     }
     memcpy(block, &w, sizeof w);
-    *ws = (tribo_ws *)(void *)block;
+    *ws = block;
     return TRIBO_OK;
 }
 

@@ -186,8 +186,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     ti_arena at = {0};
     char *text;
     lay_out(&at, &n, &text);
-    at = (ti_arena){ti_alloc(&b->alloc, at.used), 0};
-    if (!at.base) return NULL;
+    if (!ti_arena_take(&at, &b->alloc)) return NULL;
     tribo_model *m = lay_out(&at, &n, &text);
     m->alloc = b->alloc;
     m->bytes = at.used;

@@ -34,8 +34,7 @@ tribo_status tribo_qcqp_ws_new(int n_max, const tribo_allocator *a, tribo_qcqp_w
     ti_arena arena = {0};
     tribo_qcqp_ws *ws;
     ti_qcqp_carve(&arena, n_max, &ws);
-    arena = (ti_arena){ti_alloc(a, arena.used), 0};
-    if (!arena.base) return TRIBO_E_NOMEM;
+    if (!ti_arena_take(&arena, a)) return TRIBO_E_NOMEM;
     ti_qcqp_carve(&arena, n_max, &ws);
     ws->bytes = arena.used;
     if (a) ws->allocator = *a;

@@ -209,13 +209,10 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     measure.z = tribo_model_sizes(m);
     if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
     lay_out(&measure, def, &arena, &self);
-    size_t bytes = arena.used;
-    void *block = ti_alloc(def->allocator, bytes);
-    if (!block) return TRIBO_E_NOMEM;
-    arena = (ti_arena){.base = block};
+    if (!ti_arena_take(&arena, def->allocator)) return TRIBO_E_NOMEM;
     lay_out(&measure, def, &arena, &self);
     *self = measure;
-    self->bytes = bytes;
+    self->bytes = arena.used;
     if (def->allocator) self->alloc = *def->allocator;
     self->m = m;
     self->options = def->options ? *def->options : tribo_default_options();
