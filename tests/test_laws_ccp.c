@@ -178,42 +178,26 @@ END_TEST
 
 /* ---------------------------------------------------------------- the data folder */
 
+static void newton_and_sweeps(const ti_problem *q, const tribo_contact_problem *p, void *context) {
+    int *by_sweeps = context;
+    tribo_contact_info info;
+    double *l = calloc(3 * (size_t)q->nc, sizeof *l);
+    tribo_law_options o = {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true};
+    ck_assert_msg(solve(p, &o, 1e-9, false, l, NULL, &info) == TRIBO_OK, "problem %g: residual %g", q->id,
+                  info.residual);
+    o.solver = TRIBO_SOLVER_PGS;
+    tribo_status status = solve(p, &o, 1e-6, false, l, NULL, &info);
+    ck_assert(status == TRIBO_OK ? info.residual <= 1e-6 : status == TRIBO_NOT_CONVERGED && info.residual > 1e-6);
+    *by_sweeps += status == TRIBO_OK;
+    free(l);
+}
+
 /* Newton on the primal reaches 1e-9 everywhere, mass ratios and towers included; Gauss-Seidel 1e-6 or it says not. */
 START_TEST(every_problem_of_the_data_folder) {
-    const char *folder = getenv("TRIBO_DATA");
-    if (!folder) {
-        printf("TRIBO_DATA is not set: skipped\n");
-        return;
-    }
-    char path[512], *line = NULL;
-    size_t room = 0;
-    ssize_t bytes;
-    int count = 0, by_sweeps = 0;
-    snprintf(path, sizeof path, "%s/contact/dev.jsonl", folder);
-    FILE *f = fopen(path, "r");
-    ck_assert_msg(f != NULL, "cannot open %s", path);
-    for (; (bytes = getline(&line, &room, f)) > 0; count++) {
-        ti_problem *q;
-        tribo_diag diag;
-        tribo_contact_info info;
-        ck_assert_msg(ti_problem_load(line, (size_t)bytes, NULL, &q, &diag) == TRIBO_OK, "%s", diag.text);
-        tribo_contact_problem p = {
-            .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
-        double *l = calloc(3 * (size_t)q->nc, sizeof *l);
-        tribo_law_options o = {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true};
-        ck_assert_msg(solve(&p, &o, 1e-9, false, l, NULL, &info) == TRIBO_OK, "problem %g: residual %g", q->id,
-                      info.residual);
-        o.solver = TRIBO_SOLVER_PGS;
-        tribo_status status = solve(&p, &o, 1e-6, false, l, NULL, &info);
-        ck_assert(status == TRIBO_OK ? info.residual <= 1e-6 : status == TRIBO_NOT_CONVERGED && info.residual > 1e-6);
-        by_sweeps += status == TRIBO_OK;
-        free(l);
-        ti_problem_free(NULL, q);
-    }
+    int by_sweeps = 0, count = for_every_contact_problem(newton_and_sweeps, &by_sweeps);
+    if (count == 0) return;
     printf("Newton %d of %d problems, Gauss-Seidel %d\n", count, count, by_sweeps);
     ck_assert_int_ge(by_sweeps, count - 4);
-    free(line);
-    fclose(f);
 }
 END_TEST
 

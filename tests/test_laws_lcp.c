@@ -2,19 +2,9 @@
  * solvers against each other. */
 #define _POSIX_C_SOURCE 200809L
 #include "contact/pyramid.h"
-#include "formats/problem.h"
-#include "test_main.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <tribo/contact.h>
+#include "contact_problems.h"
 
 static const double pi = 3.14159265358979323846;
-
-static double random_in(uint64_t *seed) { /* (-1, 1) */
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
-}
 
 /* ---------------------------------------------------------------- one contact by itself */
 
@@ -330,43 +320,24 @@ START_TEST(many_facets_of_a_box) {
 }
 END_TEST
 
+static void pivot(const ti_problem *q, const tribo_contact_problem *p, void *context) {
+    (void)context;
+    const tribo_law_options o = {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_LEMKE, .raw = true};
+    tribo_contact_ws *ws;
+    tribo_contact_info info;
+    int n = 3 * q->nc;
+    double *lambda = calloc((size_t)n, sizeof *lambda);
+    ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &o, NULL, &ws), TRIBO_OK);
+    tribo_status status = tribo_contact_solve(ws, p, 0, false, lambda, NULL, &info);
+    ck_assert_msg(status == TRIBO_OK && info.residual < 1e-10, "problem %g: residual %g after %d pivots", q->id,
+                  info.residual, info.iterations);
+    free(lambda);
+    tribo_contact_ws_free(ws);
+}
+
 /* Every problem of the data folder by pivoting, which asks for no sharing of loads nor of masses. */
 START_TEST(every_problem_by_pivoting) {
-    const char *folder = getenv("TRIBO_DATA");
-    if (!folder) {
-        printf("TRIBO_DATA is not set: skipped\n");
-        return;
-    }
-    char path[512], *line = NULL;
-    snprintf(path, sizeof path, "%s/contact/dev.jsonl", folder);
-    FILE *f = fopen(path, "r");
-    ck_assert_msg(f != NULL, "cannot open %s", path);
-    size_t room = 0;
-    ssize_t bytes;
-    int count = 0;
-    while ((bytes = getline(&line, &room, f)) > 0) {
-        const tribo_law_options o = {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_LEMKE, .raw = true};
-        ti_problem *q;
-        tribo_diag diag;
-        tribo_contact_ws *ws;
-        tribo_contact_info info;
-        ck_assert_msg(ti_problem_load(line, (size_t)bytes, NULL, &q, &diag) == TRIBO_OK, "%s", diag.text);
-        tribo_contact_problem p = {
-            .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
-        int n = 3 * q->nc;
-        double *lambda = calloc((size_t)n, sizeof *lambda);
-        ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, &o, NULL, &ws), TRIBO_OK);
-        tribo_status status = tribo_contact_solve(ws, &p, 0, false, lambda, NULL, &info);
-        ck_assert_msg(status == TRIBO_OK && info.residual < 1e-10, "problem %g: residual %g after %d pivots", q->id,
-                      info.residual, info.iterations);
-        free(lambda);
-        tribo_contact_ws_free(ws);
-        ti_problem_free(NULL, q);
-        count++;
-    }
-    ck_assert_int_gt(count, 0);
-    free(line);
-    fclose(f);
+    for_every_contact_problem(pivot, NULL);
 }
 END_TEST
 

@@ -1,21 +1,11 @@
 /* test_laws_raisim.c -- RaiSim's law and its correction: the least energy, too little dissipation, the NCP. */
 #define _POSIX_C_SOURCE 200809L
 #include "contact/solvers.h"
-#include "formats/problem.h"
-#include "test_main.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <tribo/contact.h>
+#include "contact_problems.h"
 
 static const tribo_law_options by_bisection = {.law = TRIBO_LAW_RAISIM, .raw = true};
 static const tribo_law_options by_correction = {
     .law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED, .raw = true};
-
-static double random_in(uint64_t *seed) { /* (-1, 1) */
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
-}
 
 static double norm2(const double *a) {
     return hypot(a[0], a[1]);
@@ -257,76 +247,65 @@ END_TEST
 
 /* ---------------------------------------------------------------- the problems of the data folder */
 
-static tribo_status solve_problem(const ti_problem *q, const tribo_law_options *law, double tol, double *lambda,
-                                  tribo_contact_info *info, tribo_measures *m) {
-    tribo_contact_problem p = {
-        .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
+static tribo_status solve_problem(const tribo_contact_problem *p, const tribo_law_options *law, double tol,
+                                  double *lambda, tribo_contact_info *info, tribo_measures *m) {
     tribo_contact_ws *ws;
-    int n = 3 * q->nc;
-    ck_assert_int_eq(tribo_contact_ws_new(q->nc, q->nv > n ? q->nv : n, law, NULL, &ws), TRIBO_OK);
-    tribo_status status = tribo_contact_solve(ws, &p, tol, false, lambda, NULL, info);
-    ck_assert_int_eq(tribo_contact_measure(ws, &p, m), TRIBO_OK);
+    int n = 3 * p->nc;
+    ck_assert_int_eq(tribo_contact_ws_new(p->nc, p->nv > n ? p->nv : n, law, NULL, &ws), TRIBO_OK);
+    tribo_status status = tribo_contact_solve(ws, p, tol, false, lambda, NULL, info);
+    ck_assert_int_eq(tribo_contact_measure(ws, p, m), TRIBO_OK);
     tribo_contact_ws_free(ws);
     return status;
+}
+
+/* Problems solved as published, of them at their canonical solution and not the NCP's; corrected, of them canonical. */
+typedef struct tally {
+    int solved, own, apart, met, canonical;
+} tally;
+
+static void published_and_corrected(const ti_problem *q, const tribo_contact_problem *p, void *context) {
+    tally *t = context;
+    double *lambda = calloc(6 * (size_t)q->nc, sizeof *lambda), *exact = lambda + 3 * q->nc, worst = 0, size = 0;
+    tribo_contact_info info, at;
+    tribo_measures m;
+    const tribo_law_options ncp = {.law = TRIBO_LAW_NCP},
+                            polished = {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED};
+    if (solve_problem(p, &by_bisection, 1e-9, lambda, &info, &m) == TRIBO_OK) {
+        ck_assert_double_le(info.residual, 1e-9);
+        t->solved++, t->apart += fmax(m.ncp.dual, m.ncp.complementarity) > 1e-5;
+        memset(lambda, 0, 3 * (size_t)q->nc * sizeof *lambda);
+        const tribo_law_options least = {.law = TRIBO_LAW_RAISIM};
+        ck_assert_int_eq(solve_problem(p, &least, 1e-9, lambda, &info, &m), TRIBO_OK);
+        ck_assert_double_le(info.residual, info.canonical ? 1e-10 : 1e-9);
+        t->own += info.canonical;
+    } else
+        ck_assert_double_gt(info.residual, 1e-9);
+    memset(lambda, 0, 3 * (size_t)q->nc * sizeof *lambda);
+    if (solve_problem(p, &polished, 1e-9, lambda, &info, &m) == TRIBO_OK) {
+        t->met++;
+        ck_assert_double_le(fmax(m.ncp.primal, fmax(m.ncp.dual, m.ncp.complementarity)), 1e-9);
+        ck_assert_int_eq(solve_problem(p, &ncp, 0, exact, &at, &m), TRIBO_OK);
+        for (int k = 0; k < 3 * q->nc; k++)
+            worst = fmax(worst, fabs(lambda[k] - exact[k])), size = fmax(size, fabs(exact[k]));
+        t->canonical += info.canonical && at.canonical && worst < 1e-6 * size;
+    } else
+        ck_assert_double_gt(info.residual, 1e-9);
+    free(lambda);
 }
 
 /* Corrected it meets the NCP to 1e-9 and finds, polished, the NCP's canonical solution; as published it does not meet
  * it. What has not converged says so. */
 START_TEST(every_problem_of_the_data_folder) {
-    const char *folder = getenv("TRIBO_DATA");
-    if (!folder) {
-        printf("TRIBO_DATA is not set: skipped\n");
-        return;
-    }
-    char path[512], *line = NULL;
-    snprintf(path, sizeof path, "%s/contact/dev.jsonl", folder);
-    FILE *f = fopen(path, "r");
-    ck_assert_msg(f != NULL, "cannot open %s", path);
-    size_t room = 0;
-    ssize_t bytes;
-    int count = 0, solved = 0, met = 0, canonical = 0, apart = 0, own = 0;
-    while ((bytes = getline(&line, &room, f)) > 0) {
-        ti_problem *q;
-        tribo_diag diag;
-        ck_assert_msg(ti_problem_load(line, (size_t)bytes, NULL, &q, &diag) == TRIBO_OK, "%s", diag.text);
-        double *lambda = calloc(6 * (size_t)q->nc, sizeof *lambda), *exact = lambda + 3 * q->nc, worst = 0, size = 0;
-        tribo_contact_info info, at;
-        tribo_measures m;
-        const tribo_law_options ncp = {.law = TRIBO_LAW_NCP},
-                                polished = {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED};
-        if (solve_problem(q, &by_bisection, 1e-9, lambda, &info, &m) == TRIBO_OK) {
-            ck_assert_double_le(info.residual, 1e-9);
-            solved++, apart += fmax(m.ncp.dual, m.ncp.complementarity) > 1e-5;
-            memset(lambda, 0, 3 * (size_t)q->nc * sizeof *lambda);
-            const tribo_law_options least = {.law = TRIBO_LAW_RAISIM};
-            ck_assert_int_eq(solve_problem(q, &least, 1e-9, lambda, &info, &m), TRIBO_OK);
-            ck_assert_double_le(info.residual, info.canonical ? 1e-10 : 1e-9);
-            own += info.canonical;
-        } else
-            ck_assert_double_gt(info.residual, 1e-9);
-        memset(lambda, 0, 3 * (size_t)q->nc * sizeof *lambda);
-        if (solve_problem(q, &polished, 1e-9, lambda, &info, &m) == TRIBO_OK) {
-            met++;
-            ck_assert_double_le(fmax(m.ncp.primal, fmax(m.ncp.dual, m.ncp.complementarity)), 1e-9);
-            ck_assert_int_eq(solve_problem(q, &ncp, 0, exact, &at, &m), TRIBO_OK);
-            for (int k = 0; k < 3 * q->nc; k++)
-                worst = fmax(worst, fabs(lambda[k] - exact[k])), size = fmax(size, fabs(exact[k]));
-            canonical += info.canonical && at.canonical && worst < 1e-6 * size;
-        } else
-            ck_assert_double_gt(info.residual, 1e-9);
-        free(lambda);
-        ti_problem_free(NULL, q);
-        count++;
-    }
+    tally t = {0};
+    int count = for_every_contact_problem(published_and_corrected, &t);
+    if (count == 0) return;
     printf("%d problems: %d by bisection, of them %d canonical, %d not the NCP's; corrected %d, of them %d canonical\n",
-           count, solved, own, apart, met, canonical);
-    ck_assert_int_ge(own, count - 2);
-    ck_assert_int_ge(solved, count - 1);
-    ck_assert_int_ge(met, count - 1);
-    ck_assert_int_ge(apart, count / 2);
-    ck_assert_int_ge(canonical, count - 1);
-    free(line);
-    fclose(f);
+           count, t.solved, t.own, t.apart, t.met, t.canonical);
+    ck_assert_int_ge(t.own, count - 2);
+    ck_assert_int_ge(t.solved, count - 1);
+    ck_assert_int_ge(t.met, count - 1);
+    ck_assert_int_ge(t.apart, count / 2);
+    ck_assert_int_ge(t.canonical, count - 1);
 }
 END_TEST
 
