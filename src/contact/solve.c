@@ -4,12 +4,13 @@
 
 /* ---------------------------------------------------------------- workspace */
 
-bool ti_contact_by_ladder(const ti_contact_ws *ws) {
+/* Whether the ladder solves it: no scratch, no Delassus matrix. */
+static bool by_ladder(const ti_contact_ws *ws) {
     return ws->solver->run == NULL;
 }
 
 static bool needs_delassus(const ti_contact_ws *ws) {
-    return !ti_contact_by_ladder(ws) || ti_contact_entangled(ws);
+    return !by_ladder(ws) || ti_contact_entangled(ws);
 }
 
 static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
@@ -49,7 +50,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
     if (ws->law->own) TI_CARVE(m, ws->own_slip, 9 * n3);
     if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
-    if (ti_contact_by_ladder(ws)) return;
+    if (by_ladder(ws)) return;
     TI_CARVE(m, ws->noise, 2 * (size_t)nc);
     TI_CARVE(m, ws->l0, n3);
     TI_CARVE(m, ws->v0, nv);
@@ -318,7 +319,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     } else {
         status = ti_system_pattern(&ws->sys, p);
         if (status) return status;
-        if (ti_contact_by_ladder(ws))
+        if (by_ladder(ws))
             ti_ncp_climb(ws, p, o, s, info);
         else
             by_solver(ws, p, o, s, info);

@@ -85,8 +85,6 @@ static inline ti_law_compliance ti_contact_compliance(double R) {
     return c;
 }
 
-/* Whether the ladder solves it: no scratch, no Delassus matrix. */
-bool ti_contact_by_ladder(const ti_contact_ws *ws);
 /* What the law may read of contact i. */
 ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p, int i);
 /* MuJoCo's R over G_nn. */
