@@ -1,7 +1,7 @@
 /* contact.c -- what a contact problem costs and how well it is solved.
  *
  *   bench_contact                        a cube, and ten cubes side by side, in blocks as the step poses them: cold,
- *                                        warm, derivatives
+ *                                        warm, derivatives; then, if TRIBO_DATA is set, what --laws gives
  *   bench_contact PROBLEMS.jsonl         every problem cold by tribo_contact_solve: residual, rung, time in units of
  *                                        dpotrf(64)
  *   bench_contact [PROBLEMS.jsonl] --laws [NAMES] [--out DIR] [--budget S]
@@ -221,5 +221,11 @@ int main(int argc, char **argv) {
             time_row(name, ws, &x, w);
         }
     ti_contact_ws_free(ws);
-    return 0;
+    const char *data = getenv("TRIBO_DATA");
+    if (!data) {
+        printf("TRIBO_DATA is not set: no table of laws and solvers\n");
+        return 0;
+    }
+    snprintf(given.path, sizeof given.path, "%s/contact/dev.jsonl", data);
+    return bench_all_laws(given.path, NULL, NULL, given.budget);
 }
