@@ -109,13 +109,36 @@ static tribo_status load_tables(const tribo_allocator *a) {
     return s;
 }
 
+/* Workspaces of every law and solver, of a contact problem and of a model. */
+static tribo_status workspaces(const tribo_allocator *a) {
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    for (tribo_law law = TRIBO_LAW_DEFAULT + 1; law < TRIBO_LAW_END; law++)
+        for (int k = 0; s == TRIBO_OK && tribo_law_solver(law, k); k++) {
+            tribo_options o = tribo_default_options();
+            o.law = (tribo_law_options){.law = law, .solver = tribo_law_solver(law, k)};
+            if (law == TRIBO_LAW_STOCHASTIC) o.law.smoothing = TRIBO_SMOOTHING_ERM;
+            tribo_contact_ws *c = NULL;
+            tribo_ws *ws = NULL;
+            tribo_tape *tape = NULL;
+            s = tribo_contact_ws_new(4, 12, &o.law, a, &c);
+            if (s == TRIBO_OK) s = tribo_ws_new(m, &o, a, &ws);
+            if (s == TRIBO_OK) s = tribo_tape_new(ws, 2, 0, &tape);
+            tribo_tape_free(tape);
+            tribo_ws_free(ws);
+            tribo_contact_ws_free(c);
+        }
+    tribo_model_free(m);
+    return s;
+}
+
 static const struct {
     const char *name;
     tribo_status (*run)(const tribo_allocator *a);
 } OPERATION[] = {
     {"load a scene", load_scene}, {"load a scene from a file", load_scene_file},
     {"save a scene", save_scene}, {"build a model", build_model},
-    {"load tables", load_tables},
+    {"load tables", load_tables}, {"workspaces of every law", workspaces},
 };
 
 START_TEST(every_allocation_may_fail) {
