@@ -114,20 +114,29 @@ int law_option(const verb *v, int code, const char *value, tribo_law_options *o)
     return s ? usage_error(v, "%s", diag.text) : EXIT_SUCCESS;
 }
 
-int law_check(const verb *v, const tribo_law_options *o, const tribo_law_options *scene) {
+int law_check(const verb *v, const char *path, const tribo_law_options *o, const tribo_law_options *scene) {
     tribo_law law = o->law ? o->law : scene && scene->law ? scene->law : TRIBO_LAW_NCP;
     tribo_solver solver = o->solver;
     if (!solver && scene && (!o->law || o->law == scene->law)) solver = scene->solver;
-    if (o->softness == TRIBO_SOFTNESS_PHYSICAL && !(o->compliance > 0))
-        return usage_error(v, "softness physical needs a compliance above 0, 1/kg");
-    if (!solver || tribo_law_has(law, solver)) return EXIT_SUCCESS;
-    char list[200] = "";
-    size_t n = 0;
-    for (int k = 0; tribo_law_solver(law, k) && n < sizeof list; k++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", k ? ", " : "",
-                              tribo_solver_name(tribo_law_solver(law, k)));
-    return usage_error(v, "the law %s has no solver %s; it has %s", tribo_law_name(law), tribo_solver_name(solver),
-                       list);
+    tribo_softness softness = o->softness || !scene ? o->softness : scene->softness;
+    double compliance = o->compliance != 0 || !scene ? o->compliance : scene->compliance;
+    char text[400] = "";
+    bool ours = true; /* what is wrong is on the command line */
+    if (softness == TRIBO_SOFTNESS_PHYSICAL && !(compliance > 0)) {
+        snprintf(text, sizeof text, "softness physical needs a compliance above 0, 1/kg");
+        ours = o->softness != TRIBO_SOFTNESS_DEFAULT;
+    } else if (solver && !tribo_law_has(law, solver)) {
+        char list[200] = "";
+        size_t n = 0;
+        for (int k = 0; tribo_law_solver(law, k) && n < sizeof list; k++)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", k ? ", " : "",
+                                  tribo_solver_name(tribo_law_solver(law, k)));
+        snprintf(text, sizeof text, "the law %s has no solver %s; it has %s", tribo_law_name(law),
+                 tribo_solver_name(solver), list);
+        ours = o->law || o->solver;
+    }
+    if (!*text) return EXIT_SUCCESS;
+    return ours || !path ? usage_error(v, "%s", text) : input_message(path, 0, "<custom>: %s", text);
 }
 
 bool list_add(string_list *l, const char *s) {

@@ -76,9 +76,10 @@ enum { LAW_OPTION = 1000 };
     "  --smoothing logistic|gaussian|erm  --noise S\n"
 /* Set what `code` stands for. @return EXIT_SUCCESS; EXIT_USAGE after a message. */
 int law_option(const verb *v, int code, const char *value, tribo_law_options *o);
-/* Whether there is that solver of that law, with the scene's (NULL = none) where o leaves them open.
- * @return EXIT_SUCCESS; EXIT_USAGE after a message. */
-int law_check(const verb *v, const tribo_law_options *o, const tribo_law_options *scene);
+/* Whether there is that solver of that law, and a compliance where it takes one, with the scene's (NULL = none; of the
+ * file path) where o leaves them open.
+ * @return EXIT_SUCCESS; after a message EXIT_USAGE, or EXIT_INPUT where it is all the scene's. */
+int law_check(const verb *v, const char *path, const tribo_law_options *o, const tribo_law_options *scene);
 
 /* A growing list of strings that belong to argv. */
 typedef struct string_list {

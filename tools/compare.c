@@ -292,7 +292,8 @@ static int run(int argc, char **argv) {
     }
     if (!a.scene) return usage_error(v, "which scene?");
     a.law.raw = !a.finish;
-    int status = law_check(v, &(tribo_law_options){.softness = a.law.softness, .compliance = a.law.compliance}, NULL);
+    int status =
+        law_check(v, NULL, &(tribo_law_options){.softness = a.law.softness, .compliance = a.law.compliance}, NULL);
     if (status == EXIT_SUCCESS) status = choose_contenders(&a, all, &n);
     return status == EXIT_SUCCESS ? run_scene(&a, all, n) : status;
 }

@@ -125,7 +125,7 @@ static int run(int argc, char **argv) {
     tribo_law_options scene = {0};
     if (status == EXIT_SUCCESS) {
         scene = tribo_model_law(m);
-        status = law_check(v, &a.law, &scene);
+        status = law_check(v, a.scene, &a.law, &scene);
     }
     if (status == EXIT_SUCCESS) status = check_scene(&a, m);
     tribo_model_free(m);

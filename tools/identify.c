@@ -294,7 +294,7 @@ static int identify(const identify_arguments *a) {
     int status = scene_load(a->scene, &id.m);
     if (status == EXIT_SUCCESS) {
         tribo_law_options scene = tribo_model_law(id.m);
-        status = law_check(&verb_identify, &a->law, &scene);
+        status = law_check(&verb_identify, a->scene, &a->law, &scene);
     }
     if (status == EXIT_SUCCESS) status = choose_free(&id);
     if (status == EXIT_SUCCESS) status = recordings_load(&id.r, id.m, &a->data);

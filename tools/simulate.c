@@ -166,7 +166,7 @@ static int run_scene(const arguments *a) {
         r.dt = a->dt > 0 ? a->dt : tribo_model_timestep(m);
         r.law = a->law, r.tol = a->tol;
         tribo_law_options scene = tribo_model_law(m);
-        status = law_check(&verb_simulate, &a->law, &scene);
+        status = law_check(&verb_simulate, a->scene, &a->law, &scene);
         r.p = calloc((size_t)r.n.np, sizeof *r.p);
         r.u = calloc((size_t)r.n.nu, sizeof *r.u);
         if (status == EXIT_SUCCESS && (!r.p || !r.u)) status = trouble("no memory");

@@ -71,7 +71,7 @@ static int run(int argc, char **argv) {
     if (optind < argc && !path) path = argv[optind++]; /* after "--" */
     if (optind < argc) return usage_error(&verb_solve, "one file of problems, not also %s", argv[optind]);
     if (!path) return usage_error(&verb_solve, "which file of problems?");
-    if (law_check(&verb_solve, &o.law, NULL)) return EXIT_USAGE;
+    if (law_check(&verb_solve, NULL, &o.law, NULL)) return EXIT_USAGE;
 
     bool standard = !strcmp(path, "-");
     FILE *f = standard ? stdin : fopen(path, "r");

@@ -75,7 +75,7 @@ static int validate(const arguments *a) {
     int status = scene_load(a->scene, &m);
     if (status == EXIT_SUCCESS) {
         tribo_law_options scene = tribo_model_law(m);
-        status = law_check(&verb_validate, &a->law, &scene);
+        status = law_check(&verb_validate, a->scene, &a->law, &scene);
     }
     if (status == EXIT_SUCCESS) status = recordings_load(&r, m, &a->data);
     if (status == EXIT_SUCCESS) {

@@ -67,7 +67,7 @@ typedef struct word {
     const entry *list;
     int nlist;
     size_t at;           /* in tribo_law_options */
-    double lower, upper; /* of a number; an open end where it is 0 */
+    double lower, upper; /* of a number; without its ends where it begins at 0, as a NUMBER */
     bool integer;
 } word;
 #define NAMES(member, list)                                                                                            \
@@ -138,12 +138,12 @@ tribo_status tribo_law_set(tribo_law_options *o, const char *name, const char *v
     if (w->list) return set_name(o, w, value, diag);
     double x;
     const char *end = ti_read_number(value, &x);
-    bool inside = end && *end == 0 && x <= w->upper && (w->lower > 0 || w->integer ? x >= w->lower : x > w->lower);
-    if (w->lower < 0) inside = end && *end == 0 && x >= w->lower && x <= w->upper;
+    bool open = !w->integer && !(w->lower < 0);
+    bool inside = end && *end == 0 && (open ? x > w->lower && x < w->upper : x >= w->lower && x <= w->upper);
     if (!inside || (w->integer && x != floor(x)))
-        return ti_fail(diag, TRIBO_E_ARG, 0, "%s: `%.40s` is no %s %s %g and at most %g", w->name, value,
-                       w->integer ? "integer" : "number", w->lower > 0 || w->lower < 0 ? "of at least" : "above",
-                       w->lower, w->upper);
+        return ti_fail(diag, TRIBO_E_ARG, 0, "%s: `%.40s` is no %s %s %g and %s %g", w->name, value,
+                       w->integer ? "integer" : "number", open ? "above" : "of at least", w->lower,
+                       open ? "below" : "at most", w->upper);
     char *at = (char *)o + w->at;
     if (w->integer)
         *(int *)(void *)at = (int)x;

@@ -126,6 +126,8 @@ static bool read_law(ti_mjcf *r, const xmlNode *node) {
     const char *word;
     for (int k = 0; (word = tribo_law_word(k)); k++)
         found = found || (strcmp(word, name + 8) == 0 && tribo_law_word_is_name(k) == text);
+    if (!found && text)
+        ti_xml_fail(&r->error, node, "name", "`%.40s` is no text of the contact law: see docs/mjcf.md", name);
     if (!found) return false;
     ti_xml_allow(&r->error, node, text ? "name data" : "name data size");
     tribo_diag diag;
@@ -153,6 +155,8 @@ static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) 
         m = &r->builder->geom[geom].def.material;
     else if (pair >= 0)
         m = &r->builder->pair[pair].def.material;
+    else if (geom < 0 && n == 7 && strncmp(name, "contact", n) == 0)
+        ti_xml_fail(&r->error, node, "name", "`%.40s` is no number of the contact law: see docs/mjcf.md", name);
     else if (geom < 0 && pass == TI_NUMERIC_PAIRS)
         ti_xml_fail(&r->error, node, "name", "there is no geom or pair `%.*s`", (int)ti_cut(name, n, 80), name);
     if (!m) return;
@@ -162,18 +166,19 @@ static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) 
     if (flaw) ti_xml_fail(&r->error, node, "data", "%.*s: %s", (int)ti_cut(name, n, 80), name, flaw);
 }
 
-/* A number given twice, also as stiction and as friction_static, would depend on the order. */
-static void refuse_repetition(ti_mjcf *r, const xmlNode *node, const xmlNode *numeric) {
-    const char *name = ti_xml_attr(&r->error, numeric, "name"), *slash = name ? strrchr(name, '/') : NULL;
-    if (!slash) return;
+/* A word given twice, also stiction and friction_static, would depend on the order. Texts of others are not judged. */
+static void refuse_repetition(ti_mjcf *r, const xmlNode *node, const xmlNode *word) {
+    const char *name = ti_xml_attr(&r->error, word, "name"), *slash = name ? strrchr(name, '/') : NULL;
+    const char *kind = ti_xml_is(word, "text") ? "text" : "numeric";
+    if (!slash || (*kind == 't' && strncmp(name, "contact/", 8) != 0)) return;
     bool sticks = strcmp(slash, "/stiction") == 0 || strcmp(slash, "/friction_static") == 0;
     size_t n = (size_t)(slash - name) + 1;
-    for (const xmlNode *c = ti_xml_child(&r->error, node); c && c != numeric; c = ti_xml_next(&r->error, c)) {
-        const char *other = ti_xml_is(c, "numeric") ? ti_xml_attr(&r->error, c, "name") : NULL;
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && c != word; c = ti_xml_next(&r->error, c)) {
+        const char *other = ti_xml_is(c, kind) ? ti_xml_attr(&r->error, c, "name") : NULL;
         if (!other || strncmp(other, name, n) != 0) continue;
         bool too = strcmp(other + n, "stiction") == 0 || strcmp(other + n, "friction_static") == 0;
         if (strcmp(other, name) == 0 || (sticks && too))
-            ti_xml_fail(&r->error, numeric, "name", "`%.80s` is given already", other);
+            ti_xml_fail(&r->error, word, "name", "`%.80s` is given already", other);
     }
 }
 
