@@ -42,7 +42,7 @@ typedef enum tribo_law {
     X(BISECTION_CORRECTED, "bisection-corrected", "the same with de Saxce's correction; meets the NCP")                \
     X(CONTINUATION, "continuation", "Newton under falling noise")
 
-/** 0 stands for the scene's solver, or the law's first in the list that tribo_law_has(). */
+/** 0 stands for the scene's solver, or the law's default, which is tribo_law_solver(law, 0). */
 typedef enum tribo_solver {
     TRIBO_SOLVER_DEFAULT,
 #define TRIBO_X(NAME, name, text) TRIBO_SOLVER_##NAME,
@@ -75,12 +75,13 @@ typedef struct tribo_law_options {
     tribo_solver solver; /**< which algorithm; one that the law has */
     bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to
                    the canonical solution (tribo/contact.h), which is what the reverse differentiates. */
-    int max_iter;              /**< iterations of the solver; 0 = its own. The ladder has no limit. */
-    double relaxation;         /**< over-relaxation of first-order solvers, in (0,2); 0 = 1 */
-    double penalty;            /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
-    int facets;                /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */
-    double facet_angle;        /**< LCP: from t1 to the first edge of the pyramid, rad */
-    bool circumscribed;        /**< LCP: facets touch the cone; otherwise the pyramid's edges lie on it */
+    int max_iter; /**< iterations of the solver; 0 = its own. Of the interior point: of each of its attempts. The ladder
+                     and the NCP's Newton have limits of their own. */
+    double relaxation;  /**< over-relaxation of pgs, admm, staggered, bisection, in (0,2); others: no effect; 0 = 1 */
+    double penalty;     /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
+    int facets;         /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */
+    double facet_angle; /**< LCP: from t1 to the first edge of the pyramid, rad */
+    bool circumscribed; /**< LCP: facets touch the cone; otherwise the pyramid's edges lie on it */
     tribo_softness softness;   /**< what R is */
     double compliance;         /**< 1/kg, of TRIBO_SOFTNESS_PHYSICAL */
     double impedance;          /**< in (0,1), of TRIBO_SOFTNESS_MUJOCO; 0 = 0.9 */
