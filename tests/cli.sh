@@ -55,7 +55,7 @@ echo "$law_problem" > "$folder/contact.jsonl"
 expect "another solver" 0 '"status":"ok".*"ncp_residual"' '' solve "$folder/contact.jsonl" --solver pgs
 expect "a solver of another law" 2 '' 'the law ncp has no solver lemke; it has ladder' solve "$folder/contact.jsonl" --solver lemke
 expect "no such law" 2 '' 'law: .newton. is none of ncp, ccp' solve "$folder/contact.jsonl" --law newton
-expect "an impossible number" 2 '' 'relaxation: .2.5. is no number above 0 and at most 2' solve "$folder/contact.jsonl" --relaxation 2.5
+expect "an impossible number" 2 '' 'relaxation: .2.5. is no number above 0 and below 2' solve "$folder/contact.jsonl" --relaxation 2.5
 expect "facets of a half" 2 '' 'facets: .4.5. is no integer' solve "$folder/contact.jsonl" --facets 4.5
 expect "two files" 2 '' 'one file of problems' solve "$folder/one.jsonl" "$folder/one.jsonl"
 expect "tolerance of text" 2 '' 'tol takes a number' solve "$folder/one.jsonl" --tol tight
