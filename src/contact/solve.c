@@ -275,12 +275,19 @@ static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_cont
     }
 }
 
+/* Whether a start may be used: products of four of its impulses are finite. */
+static bool is_usable(const double *lambda, int n) {
+    for (int i = 0; i < n; i++)
+        if (!(fabs(lambda[i]) < 1e50)) return false;
+    return true;
+}
+
 /* By the algorithm of the options: its answer, and from there, if it is one, to the canonical solution. */
 static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
     double tol = o->tol > 0 ? o->tol : ws->solver->tol;
-    ws->warm = o->warm;
-    if (o->warm)
+    ws->warm = o->warm && is_usable(s->lambda, 3 * p->nc);
+    if (ws->warm)
         memcpy(ws->lambda, s->lambda, 3 * p->nc * sizeof(double));
     else
         memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
