@@ -75,8 +75,8 @@ typedef struct tribo_law_options {
     tribo_solver solver; /**< which algorithm; one that the law has */
     bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to
                    the canonical solution (tribo/contact.h), which is what the reverse differentiates. */
-    int max_iter; /**< iterations of the solver; 0 = its own. Of the interior point: of each of its attempts. The ladder
-                     and the NCP's Newton have limits of their own. */
+    int max_iter;       /**< iterations of the solver; 0 = its own. Of interior and continuation: of each of their
+                           attempts. The ladder and the NCP's Newton have limits of their own. */
     double relaxation;  /**< over-relaxation of pgs, admm, staggered, bisection, in (0,2); others: no effect; 0 = 1 */
     double penalty;     /**< ADMM: first penalty rho, in units of the problem; 0 = from the problem */
     int facets;         /**< LCP: facets of the pyramid, 4 to 64; 0 = 4 */
