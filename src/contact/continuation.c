@@ -94,7 +94,7 @@ static bool ascend(ti_contact_ws *ws, const ti_contact_problem *p, double R, pla
     const ti_coupled_law *coupled = ws->coupled;
     tribo_contact_info info = {0};
     ws->law = &ti_law_ncp, ws->coupled = NULL;
-    ti_ncp_climb(ws, p, &o, &s->hard, &info);
+    ti_contact_climb(ws, p, &o, &s->hard, &info);
     ws->law = law, ws->coupled = coupled;
     if (!(info.residual < 1e-6)) return false;
     for (double level = s->least; level > 1e-12 * ws->unit_c; level *= 1e-2) {

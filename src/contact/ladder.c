@@ -233,8 +233,8 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     return TRIBO_RUNG_INTERIOR;
 }
 
-void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_contact_solution *s,
-                  tribo_contact_info *info) {
+void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                      ti_contact_solution *s, tribo_contact_info *info) {
     progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true, 1};
     info->rung = climb(ws, p, o, &g, s);
     info->residual = g.residual, info->canonical = g.canonical;

@@ -54,7 +54,6 @@ void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, d
 
 unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *l, const double *c,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {
-    if (law == &ti_law_ncp) return ti_ncp_linearise(l, c, s->mu, s->scale, R, mode, F, D, Ainv);
     ti_law_slope slope;
     if (mode == TI_MODE_FREE) mode = law->mode(s, l, c);
     law->slope(s, mode, l, c, &slope);
@@ -65,7 +64,6 @@ unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const do
 
 unsigned char ti_law_value(const ti_law *law, const ti_law_site *s, const double *l, const double *c,
                            unsigned char mode, double *F) {
-    if (law == &ti_law_ncp) return ti_ncp_value(l, c, s->mu, s->scale, mode, F);
     ti_law_slope slope;
     if (mode == TI_MODE_FREE) mode = law->mode(s, l, c);
     law->slope(s, mode, l, c, &slope);

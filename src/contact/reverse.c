@@ -24,7 +24,7 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     ti_law_site site = ti_contact_site(ws, p, i);
     double *slip = ws->slip + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     if (ws->law == &ti_law_ncp) {
-        ti_law_linearise(ws->law, &site, l, c, R, mode, F, ws->D + 9 * i, A);
+        ti_ncp_linearise(l, c, site.mu, site.scale, R, mode, F, ws->D + 9 * i, A);
         ncp_slip(&site, mode, l, c, slip);
         return;
     }

@@ -327,7 +327,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         status = ti_system_pattern(&ws->sys, p);
         if (status) return status;
         if (by_ladder(ws))
-            ti_ncp_climb(ws, p, o, s, info);
+            ti_contact_climb(ws, p, o, s, info);
         else
             by_solver(ws, p, o, s, info);
     }

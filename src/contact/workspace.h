@@ -117,8 +117,8 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
 double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
 
 /* ladder.c: the solution, or the best met on the way; info's residual, rung and canonical. */
-void ti_ncp_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_contact_solution *s,
-                  tribo_contact_info *info);
+void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                      ti_contact_solution *s, tribo_contact_info *info);
 
 /* ladder.c: the rungs of Newton alone, in s as far as they get; its residual. o->tol is given. */
 double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
