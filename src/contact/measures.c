@@ -102,7 +102,7 @@ tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *ha
                                  bool whole, tribo_measures *m) {
     ti_contact_problem p;
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
-    tribo_status status = ti_contact_pose(ws, hard, &p);
+    tribo_status status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &p);
     if (status) return status;
     *m = (tribo_measures){0};
     ti_contact_residual(ws, &p, ws->law, s->v, s->lambda, &m->law);

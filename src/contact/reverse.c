@@ -52,7 +52,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     tribo_status status = TRIBO_OK;
     if (k == 0) {
         status = share(ws, hard);
-        if (!status) status = ti_contact_pose(ws, hard, &soft);
+        if (!status) status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &soft);
         if (status) return status;
     } else
         soft = ti_contact_soften(ws, hard);

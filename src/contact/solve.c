@@ -135,10 +135,10 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
     return soft;
 }
 
-tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_problem *soft) {
+tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft) {
     const tribo_law_options *o = &ws->options;
     *soft = *p;
-    if (needs_delassus(ws)) {
+    if (delassus) {
         tribo_status status = ti_delassus_prepare(&ws->G, p);
         if (status) return status;
     }
@@ -149,7 +149,7 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, ti_
         bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
         R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.own[9 * i + 8];
         R[0] = R[1] = physical ? 0.01 * o->compliance : R[2] / o->impratio;
-        for (int r = 0; ws->G.own && r < 3; r++) ws->G.own[9 * i + 4 * r] += R[r];
+        for (int r = 0; delassus && r < 3; r++) ws->G.own[9 * i + 4 * r] += R[r];
     }
     *soft = ti_contact_soften(ws, p);
     return TRIBO_OK;
@@ -316,7 +316,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     if (!info) info = &scratch;
     if (hard->nc > ws->nc_max || hard->nv > ws->nv_max || hard->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
-    tribo_status status = ti_contact_pose(ws, hard, &soft);
+    tribo_status status = ti_contact_pose(ws, hard, needs_delassus(ws), &soft);
     if (status) return status;
     memset(info, 0, sizeof *info);
     ws->iterations = 0;

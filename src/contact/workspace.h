@@ -93,8 +93,9 @@ static inline double ti_softness_share(const tribo_law_options *o) {
 }
 /* p with the compliance that the options ask for, in ws->R; needs ws->G if that is in proportion to it. */
 ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem *p);
-/* ws->G where anything asks for it, and the problem softened. TRIBO_E_SINGULAR. */
-tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_problem *soft);
+/* Noise and the problem softened; before that ws->G, if the caller or a compliance in proportion to it needs it.
+ * TRIBO_E_SINGULAR. */
+tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft);
 /* The small compliance and the model's together. */
 static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
     if (!p->R) return small;
