@@ -108,6 +108,11 @@ bool parse_integer(const char *text, long lower, long upper, long *x) {
     return true;
 }
 
+int parse_positive(const verb *v, const char *what, double upper, double *x) {
+    if (parse_number(optarg, 0, upper, x) && *x != 0) return EXIT_SUCCESS;
+    return usage_error(v, "%s, not %s", what, optarg);
+}
+
 int law_option(const verb *v, int code, const char *value, tribo_law_options *o) {
     tribo_diag diag;
     tribo_status s = tribo_law_set(o, tribo_law_word(code - LAW_OPTION), value ? value : "1", &diag);

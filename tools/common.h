@@ -49,6 +49,10 @@ int option_exit(int code);
 /* Whole text to a finite number; false if it is not one, or not within [lower, upper]. */
 bool parse_number(const char *text, double lower, double upper, double *x);
 bool parse_integer(const char *text, long lower, long upper, long *x);
+/* The option's value above 0 and at most `upper`; `what` begins the message: "--dt takes a time above 0 s".
+ * @return EXIT_SUCCESS; EXIT_USAGE after a message. */
+int parse_positive(const verb *v, const char *what, double upper, double *x);
+#define TOL_RANGE "--tol takes a number above 0, at most 1"
 
 /* The options of a contact law, the same for every verb: entries for the verb's list, what its help says of them, and
  * what a code of theirs sets. Codes are LAW_OPTION + the number of the word, see tribo_law_word(). */

@@ -273,14 +273,10 @@ static int run(int argc, char **argv) {
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
-        if (code == 'd' && (!parse_number(optarg, 0, 1e9, &a.duration) || a.duration == 0))
-            return usage_error(v, "--duration takes a time above 0 s, not %s", optarg);
-        if (code == 's' && (!parse_number(optarg, 0, 1e3, &a.dt) || a.dt == 0))
-            return usage_error(v, "--dt takes a time above 0 s, not %s", optarg);
-        if (code == 't' && (!parse_number(optarg, 0, 1, &a.tol) || a.tol == 0))
-            return usage_error(v, "--tol takes a number above 0, at most 1, not %s", optarg);
-        if (code == 'm' && (!parse_number(optarg, 0, 1e6, &a.limit) || a.limit == 0))
-            return usage_error(v, "--limit takes a time above 0 s, not %s", optarg);
+        if (code == 'd' && parse_positive(v, "--duration takes a time above 0 s", 1e9, &a.duration)) return EXIT_USAGE;
+        if (code == 's' && parse_positive(v, "--dt takes a time above 0 s", 1e3, &a.dt)) return EXIT_USAGE;
+        if (code == 't' && parse_positive(v, TOL_RANGE, 1, &a.tol)) return EXIT_USAGE;
+        if (code == 'm' && parse_positive(v, "--limit takes a time above 0 s", 1e6, &a.limit)) return EXIT_USAGE;
         if (code == 'f' && !parse_integer(optarg, 1, 10000, &a.finer))
             return usage_error(v, "--finer takes a number of steps, at least 1, not %s", optarg);
         if (code == 'l') a.laws = optarg;

@@ -114,8 +114,7 @@ static int run(int argc, char **argv) {
             return usage_error(v, "--steps takes an integer from 1 to 100000, not %s", optarg);
         if (code == 's' && !parse_integer(optarg, 0, 1000000000, &a.seed))
             return usage_error(v, "--seed takes an integer from 0 to 1e9, not %s", optarg);
-        if (code == 't' && (!parse_number(optarg, 0, 1, &a.tol) || a.tol == 0))
-            return usage_error(v, "--tol takes a number above 0, at most 1, not %s", optarg);
+        if (code == 't' && parse_positive(v, TOL_RANGE, 1, &a.tol)) return EXIT_USAGE;
         if (code == 'x') a.start = optarg;
         if (code == 'j') a.json = true;
     }

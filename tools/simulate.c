@@ -206,14 +206,11 @@ static int run(int argc, char **argv) {
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
-        if (code == 't' && (!parse_number(optarg, 0, 1, &a.tol) || a.tol == 0))
-            return usage_error(v, "--tol takes a number above 0, at most 1, not %s", optarg);
+        if (code == 't' && parse_positive(v, TOL_RANGE, 1, &a.tol)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
-        if (code == 'd' && (!parse_number(optarg, 0, 1e9, &a.duration) || a.duration == 0))
-            return usage_error(v, "--duration takes a time above 0 s, not %s", optarg);
-        if (code == 's' && (!parse_number(optarg, 0, 1e3, &a.dt) || a.dt == 0))
-            return usage_error(v, "--dt takes a time above 0 s, not %s", optarg);
+        if (code == 'd' && parse_positive(v, "--duration takes a time above 0 s", 1e9, &a.duration)) return EXIT_USAGE;
+        if (code == 's' && parse_positive(v, "--dt takes a time above 0 s", 1e3, &a.dt)) return EXIT_USAGE;
         if (code == 'x') a.start = optarg;
         if (code == 'u') a.controls = optarg;
         if (code == 'o') a.out = optarg;

@@ -65,8 +65,7 @@ static int run(int argc, char **argv) {
         if (code == 1) path = optarg;
         if (code == 'f') o.law.raw = false;
         if (code >= LAW_OPTION && law_option(&verb_solve, code, optarg, &o.law)) return EXIT_USAGE;
-        if (code == 't' && (!parse_number(optarg, 0, 1, &o.tol) || o.tol == 0))
-            return usage_error(&verb_solve, "--tol takes a number above 0, at most 1, not %s", optarg);
+        if (code == 't' && parse_positive(&verb_solve, TOL_RANGE, 1, &o.tol)) return EXIT_USAGE;
     }
     if (optind < argc && !path) path = argv[optind++]; /* after "--" */
     if (optind < argc) return usage_error(&verb_solve, "one file of problems, not also %s", argv[optind]);
