@@ -39,6 +39,8 @@ extern "C" {
     X(OK, 0, "success")                                                                                                \
     X(NOT_CONVERGED, 1, "outputs are valid but the tolerance was not reached")                                         \
     X(INTERRUPTED, 2, "stopped on request; outputs hold the best found so far")                                        \
+    X(SUBSTITUTED, 3, "outputs are valid; the law asked for has no solution here and another took its place")          \
+    X(DEGENERATE, 4, "outputs are valid, but the derivatives are not to be relied on here")                            \
     X(E_ARG, -1, "an argument is out of range, NULL or inconsistent")                                                  \
     X(E_DEF, -2, "a definition was not made by its tribo_default_*()")                                                 \
     X(E_NOMEM, -3, "the allocator returned NULL")                                                                      \
