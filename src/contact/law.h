@@ -23,7 +23,8 @@ typedef struct ti_law_compliance {
 
 /* A mode is a byte: TRIBO_BREAK, TRIBO_STICK, or TRIBO_SLIDE and what a law adds to it to tell its ways of sliding
  * apart. */
-enum { TI_MODE_FREE = 255 }; /* choose the mode from (lambda, c) */
+enum { TI_MODE_FREE = 255 };                     /* choose the mode from (lambda, c) */
+enum { TI_REBOUND_STICK = 3, TI_REBOUND_SLIDE }; /* of a rebound: parting, under the friction of what is given */
 static inline tribo_mode ti_mode_public(unsigned char mode) {
     return mode < TRIBO_SLIDE ? (tribo_mode)mode : TRIBO_SLIDE;
 }
@@ -59,6 +60,7 @@ typedef struct ti_law_site {
     tribo_smoothing smoothing; /* stochastic */
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
     double kappa;              /* central path: the gap, J */
+    double give;               /* rebound: the normal impulse that acts beside lambda, N s */
 } ti_law_site;
 
 /* F in N s, and its derivatives with the mode held. */
@@ -86,9 +88,11 @@ typedef struct ti_law {
      * out[1] the speed at which it slides, or by which it would turn to another way to; HUGE_VAL = none. NULL: the
      * disk's. For the margin, docs/math.md eq. (46). */
     void (*room)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double *out);
+    unsigned char apart; /* modes from this one on do not touch either, though they have friction; 0 = there are none */
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
+extern const ti_law ti_law_rebound; /* the second phase of Poisson's impacts */
 extern const ti_law ti_law_central; /* what the interior point meets at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */

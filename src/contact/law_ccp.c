@@ -100,4 +100,4 @@ static void local(const ti_law_site *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_ccp = {mode, slope, agrees, residual, local, false, NULL};
+const ti_law ti_law_ccp = {mode, slope, agrees, residual, local, false, NULL, 0};

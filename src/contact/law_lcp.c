@@ -212,4 +212,4 @@ static void room(const ti_law_site *s, unsigned char mode, const double *l, cons
     out[1] = after < before ? after : before;
 }
 
-const ti_law ti_law_lcp = {mode, slope, agrees, residual, local, false, room};
+const ti_law ti_law_lcp = {mode, slope, agrees, residual, local, false, room, 0};

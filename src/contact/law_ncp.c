@@ -147,4 +147,4 @@ static void local(const ti_law_site *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_ncp = {mode, slope, agrees, residual, local, false, NULL};
+const ti_law ti_law_ncp = {mode, slope, agrees, residual, local, false, NULL, 0};

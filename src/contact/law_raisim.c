@@ -67,4 +67,4 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
     }
 }
 
-const ti_law ti_law_raisim = {mode, slope, agrees, residual, ti_bisect_raisim, true, NULL};
+const ti_law ti_law_raisim = {mode, slope, agrees, residual, ti_bisect_raisim, true, NULL, 0};

@@ -107,4 +107,4 @@ static void local(const ti_law_site *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_stochastic = {mode, slope, agrees, residual, local, true, NULL};
+const ti_law ti_law_stochastic = {mode, slope, agrees, residual, local, true, NULL, 0};

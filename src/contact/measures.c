@@ -101,6 +101,7 @@ static tribo_status internal_part(ti_contact_ws *ws, const ti_contact_problem *p
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s,
                                  bool whole, tribo_measures *m) {
     ti_contact_problem p;
+    ti_contact_take_law(ws, hard);
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &p);
     if (status) return status;

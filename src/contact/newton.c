@@ -80,10 +80,12 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
 /* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
-    bool cone = ws->law == &ti_law_ncp || ws->law == &ti_law_ccp || ws->law == &ti_law_raisim;
+    bool cone = ws->law == &ti_law_ncp || ws->law == &ti_law_ccp || ws->law == &ti_law_raisim || p->give;
     for (int i = 0; cone && i < p->nc; i++) {
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
-        if (ws->mode[i] != TRIBO_SLIDE || !(t > 0) || !(bound > 0)) continue;
+        if (p->give) bound += p->mu[i] * p->give[i];
+        bool slides = ws->mode[i] == TRIBO_SLIDE || (p->give && ws->mode[i] == TI_REBOUND_SLIDE);
+        if (!slides || !(t > 0) || !(bound > 0)) continue;
         l[0] *= bound / t, l[1] *= bound / t;
     }
 }

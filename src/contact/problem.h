@@ -12,7 +12,15 @@
 
 #define TI_CONTACT_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
 
+/* Which equations a problem asks for. */
+typedef enum ti_contact_kind {
+    TI_CONTACT_LAW,     /* the law of the options, by their solver */
+    TI_CONTACT_REBOUND, /* the NCP beside normal impulses that are given: law_rebound.c */
+    TI_CONTACT_PLAIN    /* the NCP, whatever the options say; of ti_contact_solve_soft() */
+} ti_contact_kind;
+
 typedef struct ti_contact_problem {
+    ti_contact_kind kind;
     int nc, nblk, nv;
     const int *width;    /* (nblk) */
     const int *voff;     /* (nblk) first velocity of a block */
@@ -26,6 +34,7 @@ typedef struct ti_contact_problem {
     const double *mu;    /* (nc) */
     const double *noise; /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
     const double *R;     /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
+    const double *give;  /* (nc) of a rebound: normal impulses that act beside lambda and widen its disks; else NULL */
 } ti_contact_problem;
 
 typedef struct ti_contact_options {
@@ -68,6 +77,11 @@ bool ti_contact_has_noise(const ti_contact_ws *ws);
 /* Solve; s's arrays must be set. The result depends on the problem (and the start, if options.warm) only. */
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
+
+/* The problem with a compliance R that is no limit, as a multiple of the velocity that a unit impulse gives the
+ * heaviest body, from no impulses: strictly convex where mu is 0, so there is an answer whatever ref asks for. s has
+ * one point. */
+tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s);
 
 /* A start for options.warm where only impulses are known: they, and the modes that they show. */
 void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,

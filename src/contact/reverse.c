@@ -50,6 +50,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     const ti_contact_point *q = &s->point[k];
     ti_contact_problem soft, *p = &soft;
     tribo_status status = TRIBO_OK;
+    ti_contact_take_law(ws, hard);
     if (k == 0) {
         status = share(ws, hard);
         if (!status) status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &soft);
@@ -150,7 +151,7 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
 /* ---------------------------------------------------------------- what depends on G itself */
 
 bool ti_contact_entangled(const ti_contact_ws *ws) {
-    return ws->law->own || ws->options.softness == TRIBO_SOFTNESS_MUJOCO;
+    return ws->asked->own || ws->options.softness == TRIBO_SOFTNESS_MUJOCO;
 }
 
 /* own_bar (9): of the law's equation, -z' A^-1 dF/d own; and of a compliance in proportion to its diagonal. */

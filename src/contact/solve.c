@@ -4,9 +4,15 @@
 
 /* ---------------------------------------------------------------- workspace */
 
-/* Whether the ladder solves it: no scratch, no Delassus matrix. */
+/* Whether the ladder solves what the options ask for: no scratch, no Delassus matrix. */
 static bool by_ladder(const ti_contact_ws *ws) {
     return ws->solver->run == NULL;
+}
+
+void ti_contact_take_law(ti_contact_ws *ws, const ti_contact_problem *p) {
+    ws->plain = p->kind != TI_CONTACT_LAW;
+    ws->law = p->kind == TI_CONTACT_REBOUND ? &ti_law_rebound : ws->plain ? &ti_law_ncp : ws->asked;
+    ws->coupled = ws->least && !ws->plain ? &ti_erm_law : NULL;
 }
 
 static bool needs_delassus(const ti_contact_ws *ws) {
@@ -48,7 +54,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     ti_system_carve(m, nc, nv, room->nblk, &ws->sys);
     if (needs_delassus(ws)) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
     if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
-    if (ws->law->own) TI_CARVE(m, ws->own_slip, 9 * n3);
+    if (ws->asked->own) TI_CARVE(m, ws->own_slip, 9 * n3);
     if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
     if (by_ladder(ws)) return;
     TI_CARVE(m, ws->noise, 2 * (size_t)nc);
@@ -80,10 +86,9 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     tribo_status status = ti_law_settle(law, NULL, &layout.options);
     if (status) return status;
     layout.solver = ti_solver_find(layout.options.law, layout.options.solver);
-    layout.law = layout.solver->model, layout.kappa = layout.options.kappa;
-    if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.law = &ti_law_central;
-    bool least = layout.options.law == TRIBO_LAW_STOCHASTIC && layout.options.smoothing == TRIBO_SMOOTHING_ERM;
-    if (least) layout.coupled = &ti_erm_law;
+    layout.asked = layout.solver->model, layout.kappa = layout.options.kappa;
+    if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.asked = &ti_law_central;
+    layout.least = layout.options.law == TRIBO_LAW_STOCHASTIC && layout.options.smoothing == TRIBO_SMOOTHING_ERM;
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
@@ -124,6 +129,7 @@ void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution 
 
 ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     ti_law_site s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa};
+    if (p->give) s.give = p->give[i];
     if (ws->G.own) s.own = ws->G.own + 9 * i;
     if (ws->noise) s.smoothing = ws->options.smoothing, s.noise_n = ws->noise[2 * i], s.noise_t = ws->noise[2 * i + 1];
     return s;
@@ -131,13 +137,14 @@ ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p
 
 ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_contact_problem soft = *p;
-    if (ws->R) soft.R = ws->R;
+    if (ws->R && !ws->plain) soft.R = ws->R;
     return soft;
 }
 
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft) {
     const tribo_law_options *o = &ws->options;
     *soft = *p;
+    if (ws->plain) return TRIBO_OK;
     if (delassus) {
         tribo_status status = ti_delassus_prepare(&ws->G, p);
         if (status) return status;
@@ -222,7 +229,8 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
     if (ws->law == &ti_law_stochastic) return; /* smooth */
     for (int i = 0; i < p->nc; i++) {
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
-        double m = s->mode[i] == TRIBO_BREAK ? fabs(c[2]) / sc : l[2] / sl;
+        bool apart = s->mode[i] == TRIBO_BREAK || (ws->law->apart && s->mode[i] >= ws->law->apart);
+        double m = apart ? fabs(c[2]) / sc : l[2] / sl;
         if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
             double room[2];
             room_of(ws, p, i, s->mode[i], l, c, room);
@@ -236,7 +244,7 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
 }
 
 bool ti_contact_has_noise(const ti_contact_ws *ws) {
-    return ws->law == &ti_law_stochastic;
+    return ws->asked == &ti_law_stochastic;
 }
 
 /* Whether no impulses at all are a solution. */
@@ -315,6 +323,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     ti_contact_problem soft, *p = &soft;
     if (!info) info = &scratch;
     if (hard->nc > ws->nc_max || hard->nv > ws->nv_max || hard->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
+    ti_contact_take_law(ws, hard);
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_contact_pose(ws, hard, needs_delassus(ws), &soft);
     if (status) return status;
@@ -326,7 +335,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     } else {
         status = ti_system_pattern(&ws->sys, p);
         if (status) return status;
-        if (by_ladder(ws))
+        if (by_ladder(ws) || ws->plain)
             ti_contact_climb(ws, p, o, s, info);
         else
             by_solver(ws, p, o, s, info);
@@ -338,11 +347,33 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         info->margin = 0;
         if (info->ndegenerate == 0) info->ndegenerate = 1;
     }
-    return info->residual <= (o->tol > 0 ? o->tol : ws->solver->tol) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+    double tol = o->tol > 0 ? o->tol : ws->plain ? 1e-10 : ws->solver->tol;
+    return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}
+
+tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
+    ti_contact_take_law(ws, p);
+    if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
+    tribo_status status = ti_system_pattern(&ws->sys, p);
+    if (status) return status;
+    R *= ws->r0;
+    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
+    memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+    bool fine = ti_contact_newton(ws, p, R, 50, 0, 0) && ti_contact_settle(ws, p, R);
+    s->npoint = 1;
+    s->point[0].weight = 1, s->point[0].compliance = R;
+    memcpy(s->point[0].lambda, ws->lambda, 3 * p->nc * sizeof(double));
+    memcpy(s->point[0].v, ws->v, p->nv * sizeof(double));
+    memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
+    memcpy(s->v, ws->v, p->nv * sizeof(double));
+    memcpy(s->mode, ws->mode, p->nc);
+    return fine ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
 tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
                                 tribo_contact_info *info) {
+    ti_contact_take_law(ws, p);
     if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
     memset(info, 0, sizeof *info);
     info->residual = ti_contact_residual(ws, p, ws->law, s->v, s->lambda, NULL);

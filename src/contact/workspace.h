@@ -35,8 +35,11 @@ struct ti_contact_ws {
     int nc_max, nv_max, nblk_max;
     tribo_law_options options; /* settled: nothing is left to a default */
     const struct ti_solver *solver;
-    const ti_law *law;             /* the one that the answer is to meet */
+    const ti_law *asked;           /* by the options */
+    const ti_law *law;             /* the one that the answer is to meet: asked, or by the kind of the problem */
     const ti_coupled_law *coupled; /* NULL = law, contact by contact */
+    bool least;                    /* asked for is least expected residual: a coupled law */
+    bool plain;                    /* nothing of the options but their law's place: a problem of another kind */
     int max_iter;
     double kappa;          /* gap of the central path, J */
     bool warm;             /* the solver starts from given impulses */
@@ -91,6 +94,8 @@ ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p
 static inline double ti_softness_share(const tribo_law_options *o) {
     return (1 - o->impedance) / o->impedance;
 }
+/* The law that a problem of p's kind is to meet, into ws. */
+void ti_contact_take_law(ti_contact_ws *ws, const ti_contact_problem *p);
 /* p with the compliance that the options ask for, in ws->R; needs ws->G if that is in proportion to it. */
 ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem *p);
 /* Noise and the problem softened; before that ws->G, if the caller or a compliance in proportion to it needs it.
