@@ -254,40 +254,55 @@ static void tangents_vjp(const double *bar, double *d) {
 /* ---- the reference velocity ---- */
 
 static struct {
-    double x[6]; /* gap, uf, an, e, beta, slop */
-    ti_reference r;
-} at_ref;
-static const double REF_DT = 0.1, RECOVERY = 1;
+    double x[5]; /* gap, u, a, beta, slop */
+    double partial[5][5];
+} at_gap;
+static const double GAP_DT = 0.1, GAP_LENGTH = 1e4, RECOVERY = 1;
 
-static bool draw_ref(unsigned seed) {
+/* What a gap asks of velocity and displacement, and its impact: time, speed, `late`. */
+static void gap_row(double *partial, double p0, double p1, double p2, double p3, double p4) {
+    partial[0] = p0, partial[1] = p1, partial[2] = p2, partial[3] = p3, partial[4] = p4;
+}
+static int gap_all(const double *x, double *out, double (*partial)[5]) {
+    ti_reference r = ti_staying(x[0], GAP_LENGTH, GAP_DT, RECOVERY);
+    ti_overlap o = ti_overlap_of(x[0], x[3], x[4], RECOVERY * GAP_DT);
+    ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT);
+    out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = hit.speed, out[4] = hit.late;
+    if (partial) {
+        gap_row(partial[0], r.ref_gap, 0, 0, 0, 0);
+        gap_row(partial[1], o.ref_gap, 0, 0, o.ref_beta, o.ref_slop);
+        gap_row(partial[2], hit.tau_gap, hit.tau_u, hit.tau_a, 0, 0);
+        gap_row(partial[3], hit.speed_gap, hit.speed_u, hit.speed_a, 0, 0);
+        gap_row(partial[4], hit.late_gap, hit.late_u, hit.late_a, 0, 0);
+    }
+    int overlap = x[0] >= 0 ? 0 : x[0] >= -x[4] ? 1 : o.ref > -RECOVERY * GAP_DT ? 2 : 3;
+    if (overlap == 3 && !hit.reached) return -1; /* nothing moves */
+    return overlap + 3 * hit.reached;
+}
+static bool draw_gap(unsigned seed) {
     random_state = seed;
-    double *x = at_ref.x;
-    x[0] = between(-0.2, 0.2), x[1] = between(-3, 1), x[2] = between(-10, 5), x[3] = between(-0.5, 1);
-    x[4] = between(0.1, 1), x[5] = between(0, 0.05);
-    if (x[3] < 0) x[3] = 0;
-    at_ref.r = ti_contact_reference(x[0], x[1], x[2], x[3], x[4], x[5], REF_DT, RECOVERY);
+    double *x = at_gap.x, out[5];
+    x[0] = between(-1, 1), x[0] *= 0.2 * fabs(x[0]), x[1] = between(-3, 1), x[2] = between(-10, 5);
+    x[3] = between(0.1, 1), x[4] = between(0, 0.05);
+    gap_all(x, out, at_gap.partial);
     return true;
 }
-static int ref_value(const double *d, double *out) {
-    double x[6];
-    for (int i = 0; i < 6; i++) x[i] = at_ref.x[i] + d[i];
-    ti_reference r = ti_contact_reference(x[0], x[1], x[2], x[3], x[4], x[5], REF_DT, RECOVERY);
-    out[0] = r.ref, out[1] = r.tau;
-    if (r.bounce) return 0;
-    if (x[0] >= 0) return 1;
-    return x[0] < -x[5] && x[4] * (x[0] + x[5]) > -RECOVERY * REF_DT ? 2 : -1; /* else ref does not move */
+static int gap_value(const double *d, double *out) {
+    double x[5];
+    for (int i = 0; i < 5; i++) x[i] = at_gap.x[i] + d[i];
+    return gap_all(x, out, NULL);
 }
-static void ref_jvp(const double *d, double *out) {
-    const ti_reference *r = &at_ref.r;
-    out[0] = r->ref_gap * d[0] + r->ref_uf * d[1] + r->ref_an * d[2] + r->ref_e * d[3] + r->ref_beta * d[4] +
-             r->ref_slop * d[5];
-    out[1] = r->tau_gap * d[0] + r->tau_uf * d[1] + r->tau_an * d[2];
+static void gap_jvp(const double *d, double *out) {
+    for (int r = 0; r < 5; r++) {
+        out[r] = 0;
+        for (int i = 0; i < 5; i++) out[r] += at_gap.partial[r][i] * d[i];
+    }
 }
-static void ref_vjp(const double *bar, double *d) {
-    const ti_reference *r = &at_ref.r;
-    const double ref[6] = {r->ref_gap, r->ref_uf, r->ref_an, r->ref_e, r->ref_beta, r->ref_slop};
-    const double tau[6] = {r->tau_gap, r->tau_uf, r->tau_an, 0, 0, 0};
-    for (int i = 0; i < 6; i++) d[i] = bar[0] * ref[i] + bar[1] * tau[i];
+static void gap_vjp(const double *bar, double *d) {
+    for (int i = 0; i < 5; i++) {
+        d[i] = 0;
+        for (int r = 0; r < 5; r++) d[i] += bar[r] * at_gap.partial[r][i];
+    }
 }
 
 /* ---- pairs of shapes ---- */
@@ -652,7 +667,7 @@ static const diff_op ops[] = {
     {"shape", 16, 9, 1, 1e-2, 1e-9, draw_shape, shape_value, shape_jvp, shape_vjp},
     {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
     {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},
-    {"reference", 6, 2, 3, 1e-3, 1e-9, draw_ref, ref_value, ref_jvp, ref_vjp},
+    {"gap", 5, 5, 7, 1e-3, 1e-9, draw_gap, gap_value, gap_jvp, gap_vjp},
     {"plane-sphere", 18, 7, 1, 1e-3, 1e-9, draw_plane_sphere, pair_value, pair_jvp, pair_vjp},
     {"plane-box", 18, 7, 1, 1e-3, 1e-9, draw_plane_box, pair_value, pair_jvp, pair_vjp},
     {"sphere-sphere", 18, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},

@@ -42,6 +42,7 @@ static double *gradient(const start *s, const tribo_options *o, int steps, int *
 /* With rounds enough to converge, back through each of them is the same as the coupled system transposed once. */
 static void check_unrolled(const char *name, const start *s, int rounds, int steps) {
     tribo_options o = tribo_default_options();
+    o.law.impact = TRIBO_IMPACT_NEWTON;
     double *g[3], largest = 0, worst[3] = {0};
     int n = 0;
     g[0] = gradient(s, &o, steps, &n);

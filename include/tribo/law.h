@@ -69,9 +69,19 @@ typedef enum tribo_smoothing {
     TRIBO_SMOOTHING_ERM /**< least expected squared residual under Gaussian noise; dense: three matrices (3 nc,3 nc) */
 } tribo_smoothing;
 
+/** What bodies do that hit each other and leave within a step: docs/math.md, Impacts. */
+typedef enum tribo_impact {
+    TRIBO_IMPACT_DEFAULT, /**< 0 stands for the scene's, or Poisson's (with a fixed number of rounds: Newton's) */
+    TRIBO_IMPACT_POISSON, /**< restitution of impulses: compression, then at least e times what each contact took.
+                               There is always an answer, and it gains no energy */
+    TRIBO_IMPACT_NEWTON   /**< restitution of velocities, contact by contact, [LeLidec21]. Where it has no answer or
+                               gains energy Poisson's takes its place, and the step says TRIBO_SUBSTITUTED */
+} tribo_impact;
+
 /** Which law, which solver, and their numbers. All zero is a valid default: the scene's law, or the NCP. */
 typedef struct tribo_law_options {
     tribo_law law;       /**< which law */
+    tribo_impact impact; /**< which law of impacts; beside every contact law */
     tribo_solver solver; /**< which algorithm; one that the law has */
     bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to
                    the canonical solution (tribo/contact.h), which is what the reverse differentiates. */

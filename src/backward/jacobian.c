@@ -26,22 +26,25 @@ static double *at_B(const target *t, int row, int col) {
 
 /* ---- right-hand sides ---- */
 
-static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
+static void prepare_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     ti_scratch *s = ws->scratch;
-    for (int i = 0; i < f->ncon; i++) {
-        const ti_con *c = &f->con[i];
-        const ti_pair *pair = &ws->model->pair[c->pair];
-        double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
-        if (f->mode[i] == TRIBO_BREAK) continue;
-        ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
-        ti_reference ref = ti_frame_reference(ws, c, p);
-        for (int side = 0; side < 2; side++) {
-            if ((side ? c->b : c->a) < 0) continue;
-            double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + side);
-            s->turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
-            for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= ref.ref_gap;
-        }
+    const ti_con *c = &f->con[i];
+    const ti_pair *pair = &ws->model->pair[c->pair];
+    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
+    if (f->mode[i] == TRIBO_BREAK) return;
+    ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
+    ti_reference ref = ti_frame_reference(ws, f, k, i);
+    for (int side = 0; side < 2; side++) {
+        if ((side ? c->b : c->a) < 0) continue;
+        double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + side);
+        s->turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
+        for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= ref.ref_gap;
     }
+}
+
+static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
+    for (int k = 0; k < f->nisland; k++)
+        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++) prepare_contact(ws, f, k, i, p);
 }
 
 /* Of a body's twelve columns the first six: a unit free velocity, M; then the pose, whose rotation moves the free
@@ -69,12 +72,13 @@ static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *
         const ti_link_jac *jac = &s->link_jac[b];
         sides[side] = (ti_side){.link = &ws->link[b],
                                 .xc_th = jac->centred ? NULL : &jac->xc_th,
-                                .v = f->v[k] + 6 * at,
+                                .v = f->phase[TI_HOLD].v[k] + 6 * at,
                                 .momentum = r + TI_PANEL * 6 * (at - is->blk0) + POSE};
     }
     const double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + moving);
     double *c_dot = dc + 3 * TI_PANEL * (i - is->con0) + POSE;
-    ti_contact_pose_jac(c, sides, moving, rate, s->turns[2 * i + moving], f->lambda[k] + 3 * i, TI_PANEL, c_dot);
+    ti_contact_pose_jac(c, sides, moving, rate, s->turns[2 * i + moving], f->phase[TI_HOLD].lambda[k] + 3 * i, TI_PANEL,
+                        c_dot);
     for (int e = 0; e < POSE; e++) c_dot[2 * TI_PANEL + e] += rate[6 * POSE + e];
 }
 
@@ -109,9 +113,9 @@ static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is
 static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const target *t) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
-    ti_contact_problem problem = ti_step_island(ws, f, island);
-    ti_contact_solution solution = ti_frame_solution(f, island);
-    for (int k = 0; k < is->npoint; k++) {
+    ti_contact_problem problem = ti_step_problem(ws, f, island, TI_HOLD);
+    ti_contact_solution solution = ti_frame_solution(f, island, TI_HOLD);
+    for (int k = 0; k < solution.npoint; k++) {
         tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;
         for (int b = 0; b < is->nblk; b += 2) {
@@ -121,9 +125,9 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
             for (int e = b; e <= pair[1]; e++)
                 pose_rhs(ws, f, is, f->blk_body[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
                          s->c_dot[0] + HALF * (e - b));
-            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum);
+            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
             for (int e = b; e <= pair[1]; e++)
-                add_panel(ws, f, is, f->blk_body[is->blk0 + e], is->weight[k], s->v_dot + HALF * (e - b), t);
+                add_panel(ws, f, is, f->blk_body[is->blk0 + e], solution.point[k].weight, s->v_dot + HALF * (e - b), t);
         }
     }
     return TRIBO_OK;
@@ -213,9 +217,7 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
 }
 
 bool ti_jacobian_applies(const ti_frame *f) {
-    for (int i = 0; i < f->ncon; i++)
-        if (f->con[i].bounce && f->mode[i] != TRIBO_BREAK) return false;
-    return true;
+    return f->phases == 1u << TI_HOLD;
 }
 
 tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {

@@ -8,30 +8,33 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     if (s != TRIBO_OK) return s;
     ti_step_kinematics(ws, *p, f->x, f->u);
     ti_step_pose(ws, f, *p, false);
-    ti_step_displacement(ws, f, ws->D);
+    for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
+    ti_step_displacement(ws, f, ws->D0);
+    memcpy(ws->D, ws->D0, 6 * sizeof *ws->D * (size_t)ws->model->size.nbody);
+    for (int i = 0; i < f->nisland; i++) ti_recover_pose(ws, f, i, *p);
     return TRIBO_OK;
 }
 
 void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V) {
     int k = ws->blk_at[body];
     if (k >= 0) {
-        memcpy(V, f->v[TI_SOLVED] + 6 * k, 6 * sizeof *V);
+        memcpy(V, f->v + 6 * k, 6 * sizeof *V);
     } else {
         ti_store3(V, ws->link[body].vf);
         ti_store3(V + 3, ws->link[body].wf);
     }
 }
 
-ti_reference ti_frame_reference(const tribo_ws *ws, const ti_con *c, const double *p) {
-    const int *at = ws->model->pair[c->pair].material;
-    return ti_contact_reference(c->touch.gap, c->uf, c->an, p[at[TI_M_RESTITUTION]], p[at[TI_M_BAUMGARTE]],
-                                p[at[TI_M_SLOP]], ws->options.dt, ws->options.recovery);
+ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    const ti_con *c = &f->con[i];
+    if (f->island[k].bare && c->touch.gap < 0) return (ti_reference){0};
+    return ti_staying(c->touch.gap, ws->model->pair[c->pair].length, ws->options.dt, ws->options.recovery);
 }
 
-const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
-    const ti_con *c = &f->con[i];
-    if ((side ? c->b : c->a) < 0) return NULL;
-    return ws->J + 36 * i + (side && c->a >= 0 ? 18 : 0);
+bool ti_frame_acts(const ti_frame *f, int k, int i) {
+    const ti_island *is = &f->island[k];
+    if (f->mode[i] != TRIBO_BREAK) return true;
+    return is->phase[TI_RECOVER].npoint > 0 && f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK;
 }
 
 /* ---- integration ---- */
@@ -40,170 +43,54 @@ static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *x
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
     for (int b = 0; b < m->size.nbody; b++) {
-        double V[6], *D_bar = s->D_bar + 6 * b, *V_bar = s->V_bar + 6 * b;
+        double V[6], *D_bar = s->D_bar + 6 * b, *V_bar = s->V_bar + 6 * b, free_bar[6];
         ti_link_diff *d = &s->diff[b];
         memset(d, 0, sizeof *d);
         ti_solved_velocity(ws, f, b, V);
         ti_link_integrate_vjp(&ws->link[b], ws->D + 6 * b, V, xnext_bar + m->body[b].v,
                               xnext_bar + m->size.nv + m->body[b].v, d, D_bar, V_bar);
-        for (int j = 0; j < 6; j++) V_bar[j] += ws->options.dt * D_bar[j];
-        if (ws->blk_at[b] < 0) d->vf = ti_load3(V_bar), d->wf = ti_load3(V_bar + 3);
+        if (ws->blk_at[b] >= 0) continue;
+        for (int j = 0; j < 6; j++) free_bar[j] = V_bar[j] + ws->options.dt * D_bar[j];
+        d->vf = ti_load3(free_bar), d->wf = ti_load3(free_bar + 3);
     }
 }
 
-/* The share of a bounce's impulse in the displacement, -tau M^-1 J' lambda: Y = M^-1 D_bar is kept for J_bar. */
-static void reverse_impacts(tribo_ws *ws, const ti_frame *f) {
-    ti_scratch *s = ws->scratch;
-    memset(s->lambda_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
-    memset(s->tau_bar, 0, sizeof(double) * (size_t)f->ncon);
-    for (int i = 0; i < f->ncon; i++) {
-        const ti_con *c = &f->con[i];
-        if (!c->bounce) continue;
-        const double *l = f->lambda[TI_SOLVED] + 3 * i;
-        for (int side = 0; side < 2; side++) {
-            const double *J = ti_frame_rows(ws, f, i, side);
-            if (!J) continue;
-            int b = side ? c->b : c->a;
-            double *Y = s->Y + 6 * b, h[6], z[6];
-            for (int j = 0; j < 6; j++) h[j] = J[j] * l[0] + J[6 + j] * l[1] + J[12 + j] * l[2];
-            ti_link_minv(&ws->link[b], s->D_bar + 6 * b, Y);
-            ti_link_minv(&ws->link[b], h, z);
-            for (int r = 0; r < 3; r++) {
-                double JY = 0;
-                for (int j = 0; j < 6; j++) JY += J[6 * r + j] * Y[j];
-                s->lambda_bar[3 * i + r] -= c->tau * JY;
-                s->tau_bar[i] -= l[r] * JY;
-            }
-            s->diff[b].mass += c->tau * ti_dot(ti_load3(Y), ti_load3(z));
-            ti_outer_add(&s->diff[b].I, c->tau, ti_load3(Y + 3), ti_load3(z + 3));
-        }
-    }
-}
-
-static bool is_unrolled(const tribo_ws *ws) {
+bool ti_is_unrolled(const tribo_ws *ws) {
     return ws->options.reverse == TRIBO_REVERSE_UNROLLED;
-}
-
-/* ---- impulses ---- */
-
-static void reverse_momentum(tribo_ws *ws, const ti_frame *f, int blk, const double *y, const double *v) {
-    int b = f->blk_body[blk];
-    const ti_link *l = &ws->link[b];
-    ti_link_diff *d = &ws->scratch->diff[b];
-    ti_vec lin = ti_load3(y), ang = ti_load3(y + 3);
-    d->vf = ti_axpy(d->vf, l->mass, lin), d->wf = ti_add(d->wf, ti_mul(&l->I, ang));
-    d->mass -= ti_dot(lin, ti_sub(ti_load3(v), l->vf));
-    ti_outer_add(&d->I, -1, ang, ti_sub(ti_load3(v + 3), l->wf));
-}
-
-/* What a law that depends on G itself adds at point k: to J_bar, which row_products() reads, and to the inertias. */
-static void reverse_delassus(tribo_ws *ws, const ti_frame *f, const ti_island *is, const ti_contact_problem *problem,
-                             const ti_contact_solution *solution, int k) {
-    ti_scratch *s = ws->scratch;
-    double *J_bar = s->J_bar + 36 * is->con0, *M_bar = s->M_bar + 36 * is->blk0;
-    if (k == 0) memset(J_bar, 0, 36 * sizeof *J_bar * (size_t)is->ncon);
-    memset(M_bar, 0, 36 * sizeof *M_bar * (size_t)is->nblk);
-    const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, problem, solution, k, s->c_bar[k] + 3 * is->con0);
-    ti_contact_entangled_vjp(ws->contact, problem, bar, J_bar, M_bar);
-    for (int b = 0; b < is->nblk; b++, M_bar += 36) {
-        ti_link_diff *d = &s->diff[f->blk_body[is->blk0 + b]];
-        d->mass += M_bar[0] + M_bar[7] + M_bar[14];
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) d->I.m[r][c] += M_bar[6 * (3 + r) + 3 + c];
-    }
-}
-
-static tribo_status reverse_island(tribo_ws *ws, const ti_frame *f, int island) {
-    ti_scratch *s = ws->scratch;
-    const ti_island *is = &f->island[island];
-    ti_contact_problem problem = ti_step_island(ws, f, island);
-    ti_contact_solution solution = ti_frame_solution(f, island);
-    int nv = 6 * is->nblk, nc = is->ncon;
-    for (int k = 0; k < is->npoint; k++) {
-        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
-        if (status < 0) return status;
-        double w = is->weight[k], *y = s->y[k] + 6 * is->blk0;
-        for (int j = 0; j < nv; j++) s->v_work[j] = w * s->V_bar[6 * f->blk_body[is->blk0 + j / 6] + j % 6];
-        for (int j = 0; j < 3 * nc; j++) s->l_work[j] = w * s->lambda_bar[3 * is->con0 + j];
-        ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, s->c_bar[k] + 3 * is->con0, s->mu_work);
-        for (int i = 0; i < nc; i++) s->mu_bar[is->con0 + i] += s->mu_work[i];
-        if (ti_contact_entangled(ws->contact)) reverse_delassus(ws, f, is, &problem, &solution, k);
-        for (int b = 0; b < is->nblk; b++)
-            reverse_momentum(ws, f, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
-    }
-    return TRIBO_OK;
-}
-
-/* ---- impulses of a fixed number of rounds ---- */
-
-typedef struct unrolled {
-    tribo_ws *ws;
-    const ti_frame *f;
-    const ti_island *is;
-} unrolled;
-
-/* One stage's share in everything but the contacts' geometry, whose cotangents are summed in frame_bar and ref_bar. */
-static void reverse_stage(void *context, const double *lambda, const double *v, const double *y, const double *c_bar,
-                          const double *mu_bar) {
-    const unrolled *u = context;
-    tribo_ws *ws = u->ws;
-    ti_scratch *s = ws->scratch;
-    for (int b = 0; b < u->is->nblk; b++) reverse_momentum(ws, u->f, u->is->blk0 + b, y + 6 * b, v + 6 * b);
-    for (int k = 0; k < u->is->ncon; k++) {
-        int i = u->is->con0 + k;
-        const ti_con *c = &u->f->con[i];
-        s->mu_bar[i] += mu_bar[k], s->ref_bar[i] += c_bar[3 * k + 2];
-        for (int side = 0; side < 2; side++) {
-            int body = side ? c->b : c->a;
-            if (body < 0) continue;
-            int at = 6 * (ws->blk_at[body] - u->is->blk0);
-            ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
-            ti_rows_vjp(c, &ws->link[body], side ? 1 : -1, 2, q, &s->diff[body], s->frame_bar + 12 * i);
-        }
-    }
-}
-
-static tribo_status reverse_rounds(tribo_ws *ws, const ti_frame *f, int island) {
-    ti_scratch *s = ws->scratch;
-    const ti_island *is = &f->island[island];
-    ti_contact_problem problem = ti_step_island(ws, f, island);
-    int rounds = ws->options.rounds;
-    unrolled context = {ws, f, is};
-    for (int j = 0; j < 6 * is->nblk; j++) s->v_work[j] = s->V_bar[6 * f->blk_body[is->blk0 + j / 6] + j % 6];
-    return ti_staggered_vjp(ws->staggered, &problem, rounds, f->rounds + (size_t)rounds * 3 * (size_t)is->con0,
-                            s->v_work, s->lambda_bar + 3 * is->con0, reverse_stage, &context);
 }
 
 /* ---- contacts ---- */
 
-/* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point, and what a bounce adds. */
+/* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point of each phase, the impulse that a
+ * rebound is given, and what is in J_bar. */
 typedef struct products {
     int n;
-    ti_row_product of[2 * TI_CONTACT_POINTS + 5];
-    double late[3], normal[3], free[6];
+    ti_row_product of[TI_PHASES * 2 * TI_CONTACT_POINTS + TI_CONTACT_POINTS + 3];
+    double give[3];
 } products;
 
-static void row_products(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int body, double uf_bar,
-                         double an_bar, products *q) {
+static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, int side, products *q) {
+    static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
     const ti_con *c = &f->con[i];
-    int at = 6 * ws->blk_at[body];
+    int at = 6 * ws->blk_at[side ? c->b : c->a], none = 3;
     q->n = 0;
-    for (int k = 0; !is_unrolled(ws) && k < is->npoint; k++) {
-        q->of[q->n++] = (ti_row_product){f->lambda[k] + 3 * i, s->y[k] + at};
-        q->of[q->n++] = (ti_row_product){s->c_bar[k] + 3 * i, f->v[k] + at};
+    for (int phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
+        if (phase == TI_HOLD && i >= is->con0 + is->nhold) continue;
+        const ti_phase_data *d = &f->phase[phase];
+        for (int j = 0; j < is->phase[phase].npoint; j++) {
+            q->of[q->n++] = (ti_row_product){d->lambda[j] + 3 * i, s->y[phase][j] + at};
+            q->of[q->n++] = (ti_row_product){s->c_bar[phase][j] + 3 * i, d->v[j] + at};
+            if (phase != TI_REBOUND) continue;
+            q->give[0] = q->give[1] = 0, q->give[2] = ws->give[i];
+            q->of[q->n++] = (ti_row_product){q->give, s->y[phase][j] + at};
+        }
+        if (phase > TI_HOLD && is->phase[phase].npoint > 0) none = 0;
     }
-    if (ti_contact_entangled(ws->contact)) {
-        static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-        const double *J_bar = s->J_bar + (ti_frame_rows(ws, f, i, body == c->b) - ws->J);
-        for (int r = 0; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + 6 * r};
-    }
-    if (!c->bounce) return;
-    const double *l = f->lambda[TI_SOLVED] + 3 * i, *vf = ws->vfree + at, *vn = ws->vnow + at;
-    for (int r = 0; r < 3; r++) q->late[r] = -c->tau * l[r], q->normal[r] = r == 2;
-    for (int j = 0; j < 6; j++) q->free[j] = uf_bar * vf[j] + an_bar * (vf[j] - vn[j]) / ws->options.dt;
-    q->of[q->n++] = (ti_row_product){q->late, s->Y + 6 * body};
-    q->of[q->n++] = (ti_row_product){q->normal, q->free};
+    if (ti_contact_entangled(ws->contact)) none = 0;
+    const double *J_bar = s->J_bar + (ti_frame_rows(ws, f, i, side) - ws->J);
+    for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + 6 * r};
 }
 
 /* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */
@@ -225,37 +112,23 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     for (int j = 0; j < 9; j++) a[j] += out[j], b[j] += out[9 + j];
 }
 
-static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *p,
-                            double *p_bar) {
+static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, double *p_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     const int *at = ws->model->pair[c->pair].material;
-    double ref_bar = s->ref_bar[i], *frame_bar = s->frame_bar + 12 * i;
+    double *frame_bar = s->frame_bar + 12 * i;
     products q;
-    for (int k = 0; !is_unrolled(ws) && k < is->npoint; k++) ref_bar += s->c_bar[k][3 * i + 2];
-    ti_reference r = ti_frame_reference(ws, c, p);
-    double gap_bar = ref_bar * r.ref_gap + s->tau_bar[i] * r.tau_gap;
-    double uf_bar = ref_bar * r.ref_uf + s->tau_bar[i] * r.tau_uf;
-    double an_bar = ref_bar * r.ref_an + s->tau_bar[i] * r.tau_an;
+    double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
     for (int side = 0; side < 2; side++) {
         int b = side ? c->b : c->a;
-        const double *J = ti_frame_rows(ws, f, i, side);
-        if (!J) continue;
-        ti_link_diff *d = &s->diff[b];
-        row_products(ws, f, is, i, b, uf_bar, an_bar, &q);
-        ti_rows_vjp(c, &ws->link[b], side ? 1 : -1, q.n, q.of, d, frame_bar);
-        if (!c->bounce) continue;
-        double free_bar = uf_bar + an_bar / ws->options.dt, now_bar = -an_bar / ws->options.dt;
-        d->vf = ti_axpy(d->vf, free_bar, ti_load3(J + 12)), d->wf = ti_axpy(d->wf, free_bar, ti_load3(J + 15));
-        d->v = ti_axpy(d->v, now_bar, ti_load3(J + 12)), d->w = ti_axpy(d->w, now_bar, ti_load3(J + 15));
+        if (b < 0) continue;
+        row_products(ws, f, k, i, side, &q);
+        ti_rows_vjp(c, &ws->link[b], side ? 1 : -1, q.n, q.of, &s->diff[b], frame_bar);
     }
     reverse_geometry(ws, f, i, frame_bar, gap_bar);
     if (!p_bar) return;
     p_bar[at[TI_M_FRICTION]] += s->mu_bar[i];
     if (c->sticky) p_bar[at[TI_M_STICTION]] += s->mu_bar[i];
-    p_bar[at[TI_M_RESTITUTION]] += ref_bar * r.ref_e;
-    p_bar[at[TI_M_BAUMGARTE]] += ref_bar * r.ref_beta;
-    p_bar[at[TI_M_SLOP]] += ref_bar * r.ref_slop;
 }
 
 /* ---- together ---- */
@@ -270,18 +143,18 @@ tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const d
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
     reverse_integration(ws, &f, xnext_bar);
-    reverse_impacts(ws, &f);
     memset(s->mu_bar, 0, sizeof(double) * (size_t)f.ncon);
     memset(s->ref_bar, 0, sizeof(double) * (size_t)f.ncon);
+    memset(s->gap_bar, 0, sizeof(double) * (size_t)f.ncon);
     memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f.ncon);
     for (int i = 0; i < f.nisland; i++) {
-        status = is_unrolled(ws) ? reverse_rounds(ws, &f, i) : reverse_island(ws, &f, i);
+        status = ti_island_vjp(ws, &f, i, p, p_bar);
         if (status < 0) return status;
     }
     memset(s->geom_bar, 0, 9 * sizeof(double) * (size_t)m->size.ngeom);
     for (int n = 0; n < f.nisland; n++)
         for (int i = f.island[n].con0; i < f.island[n].con0 + f.island[n].ncon; i++)
-            if (f.mode[i] != TRIBO_BREAK || is_unrolled(ws)) reverse_contact(ws, &f, &f.island[n], i, p, p_bar);
+            if (ti_frame_acts(&f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, &f, n, i, p_bar);
     for (int g = 0; f.ncon > 0 && g < m->size.ngeom; g++)
         ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
 

@@ -86,6 +86,20 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, pro
     g->done = consistent && g->residual < g->tol;
 }
 
+bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    if (!ti_contact_settle(ws, p, 2 * R)) return false;
+    iterate_to(ws, p, ws->v2, ws->l2);
+    ti_contact_approach(ws, p, 2 * R, R);
+    if (!ti_contact_settle(ws, p, R)) return false;
+    s->npoint = 2;
+    keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
+    keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+    for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) s->v[k] = 2 * ws->v[k] - ws->v2[k];
+    memcpy(s->mode, ws->mode, p->nc);
+    return true;
+}
+
 /* From impulses, with about the velocity that they give: the first matrix depends on where contacts slide to. */
 static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));

@@ -61,6 +61,7 @@ static void fill(tribo_law_options *o, const tribo_law_options *other) {
     bool same = o->law == TRIBO_LAW_DEFAULT || o->law == other->law;
     if (o->law == TRIBO_LAW_DEFAULT) o->law = other->law;
     if (o->solver == TRIBO_SOLVER_DEFAULT && same) o->solver = other->solver;
+    if (o->impact == TRIBO_IMPACT_DEFAULT) o->impact = other->impact;
     if (o->max_iter == 0) o->max_iter = other->max_iter;
     fall_back(&o->relaxation, other->relaxation), fall_back(&o->penalty, other->penalty);
     if (o->facets == 0) o->facets = other->facets;
@@ -80,11 +81,13 @@ static bool is_valid(const tribo_law_options *o) {
     return ti_solver_find(o->law, o->solver) && o->max_iter >= 0 && o->relaxation > 0 && o->relaxation < 2 &&
            o->penalty >= 0 && o->facets >= 4 && o->facets <= TI_FACETS_MAX && o->softness <= TRIBO_SOFTNESS_MUJOCO &&
            (o->softness != TRIBO_SOFTNESS_PHYSICAL || o->compliance > 0) && o->impedance > 0 && o->impedance < 1 &&
-           o->impratio > 0 && o->kappa >= 0 && o->smoothing <= TRIBO_SMOOTHING_ERM && o->noise > 0;
+           o->impratio > 0 && o->kappa >= 0 && o->smoothing <= TRIBO_SMOOTHING_ERM && o->noise > 0 &&
+           o->impact <= TRIBO_IMPACT_NEWTON;
 }
 
 tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out) {
     const tribo_law_options defaults = {.law = TRIBO_LAW_NCP,
+                                        .impact = TRIBO_IMPACT_POISSON,
                                         .relaxation = 1,
                                         .facets = 4,
                                         .softness = TRIBO_SOFTNESS_NONE,

@@ -78,10 +78,12 @@ bool ti_contact_has_noise(const ti_contact_ws *ws);
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
 
-/* The problem with a compliance R that is no limit, as a multiple of the velocity that a unit impulse gives the
- * heaviest body, from no impulses: strictly convex where mu is 0, so there is an answer whatever ref asks for. s has
- * one point. */
-tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s);
+/* The limit of a vanishing compliance for what need not have a solution: two points at R, a multiple of the velocity
+ * that a unit impulse gives the heaviest body, and 2 R, extrapolated and no more. Strictly convex where mu is 0, so
+ * there is an answer whatever ref asks for: the nearest. held: s->mode says which contacts hold (TRIBO_SLIDE) and which
+ * do not, whatever the sign of their impulses. TRIBO_NOT_CONVERGED: s is undefined. */
+tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,
+                                   ti_contact_solution *s);
 
 /* A start for options.warm where only impulses are known: they, and the modes that they show. */
 void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,

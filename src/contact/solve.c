@@ -351,7 +351,8 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
-tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,
+                                   ti_contact_solution *s) {
     if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
     ti_contact_take_law(ws, p);
     if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
@@ -360,15 +361,11 @@ tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *
     R *= ws->r0;
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
-    bool fine = ti_contact_newton(ws, p, R, 50, 0, 0) && ti_contact_settle(ws, p, R);
-    s->npoint = 1;
-    s->point[0].weight = 1, s->point[0].compliance = R;
-    memcpy(s->point[0].lambda, ws->lambda, 3 * p->nc * sizeof(double));
-    memcpy(s->point[0].v, ws->v, p->nv * sizeof(double));
-    memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
-    memcpy(s->v, ws->v, p->nv * sizeof(double));
-    memcpy(s->mode, ws->mode, p->nc);
-    return fine ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+    if (held)
+        memcpy(ws->mode, s->mode, p->nc);
+    else if (!ti_contact_newton(ws, p, 2 * R, 50, 0, 0))
+        return TRIBO_NOT_CONVERGED;
+    return ti_contact_two_points(ws, p, R, s) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
 tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,

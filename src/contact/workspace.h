@@ -133,6 +133,10 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
 /* ladder.c: proximal Newton from the iterate, for the last digits of the interior point; s and its residual. */
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s);
 
+/* ladder.c: from an iterate with its modes near the solution at R: the points at R and 2 R, and s. False if not found.
+ */
+bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s);
+
 /* ladder.c: from the solver's answer in s to the canonical solution of ws->law nearby; s as it was if there is none
  * that the law's modes agree with. */
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,

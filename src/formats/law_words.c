@@ -18,6 +18,7 @@ static const entry solvers[] = {
     TRIBO_SOLVER_LIST(TRIBO_X)
 #undef TRIBO_X
 };
+static const entry impacts[] = {{"poisson", ""}, {"newton", ""}};
 static const entry softnesses[] = {{"none", ""}, {"physical", ""}, {"mujoco", ""}};
 static const entry smoothings[] = {{"logistic", ""}, {"gaussian", ""}, {"erm", ""}};
 static const entry answers[] = {{"0", ""}, {"1", ""}};
@@ -79,6 +80,7 @@ typedef struct word {
 static const word words[] = {
     NAMES(law, laws),
     NAMES(solver, solvers),
+    NAMES(impact, impacts),
     NAMES(raw, answers),
     INTEGER(max_iter, 1, 1e9),
     NUMBER(relaxation, 0, 2),

@@ -105,6 +105,7 @@ static void islands(tribo_ws *ws, ti_frame *f) {
         ti_con *c = &ws->found[i];
         ti_island *is = &f->island[slot[find_root(root, c->a >= 0 ? c->a : c->b)] - 1];
         f->con[is->con0 + is->ncon++] = *c;
+        is->nhold = is->ncon;
     }
 }
 

@@ -2,38 +2,54 @@
 #include "forward/frame.h"
 #include <tribo/grad.h>
 
-void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, int ncon, int nisland,
-                     int nblk) {
-    f->ncon = ncon, f->nisland = nisland, f->nblk = nblk;
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
+                     int nisland, int nblk) {
+    f->ncon = ncon, f->nisland = nisland, f->nblk = nblk, f->phases = phases;
     TI_CARVE(arena, f->x, size->nx);
     TI_CARVE(arena, f->u, size->nu);
     TI_CARVE(arena, f->con, ncon);
     TI_CARVE(arena, f->island, nisland);
     TI_CARVE(arena, f->blk_body, nblk);
-    for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
-        TI_CARVE(arena, f->lambda[k], 3 * ncon);
-        TI_CARVE(arena, f->v[k], 6 * nblk);
+    for (int phase = 0; phase < TI_PHASES; phase++) {
+        ti_phase_data *d = &f->phase[phase];
+        memset(d, 0, sizeof *d);
+        if (!(phases >> phase & 1)) continue;
+        for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
+            TI_CARVE(arena, d->lambda[k], 3 * ncon);
+            TI_CARVE(arena, d->v[k], 6 * nblk);
+        }
+        TI_CARVE(arena, d->mode, ncon);
     }
+    TI_CARVE(arena, f->lambda, 3 * ncon);
+    TI_CARVE(arena, f->v, 6 * nblk);
     TI_CARVE(arena, f->mode, ncon);
-    TI_CARVE(arena, f->rounds, 3 * rounds * ncon);
+    TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * rounds * ncon);
 }
 
-ti_contact_solution ti_frame_solution(const ti_frame *f, int i) {
+ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) {
     const ti_island *is = &f->island[i];
-    ti_contact_solution s = {.npoint = is->npoint, .mode = f->mode + is->con0};
+    const ti_phase_points *points = &is->phase[phase];
+    const ti_phase_data *d = &f->phase[phase];
+    ti_contact_solution s = {.npoint = points->npoint, .mode = d->mode + is->con0};
     for (int k = 0; k < TI_CONTACT_POINTS; k++)
-        s.point[k] = (ti_contact_point){.weight = is->weight[k],
-                                        .compliance = is->compliance[k],
-                                        .lambda = f->lambda[k] + 3 * is->con0,
-                                        .v = f->v[k] + 6 * is->blk0};
-    s.lambda = f->lambda[TI_SOLVED] + 3 * is->con0, s.v = f->v[TI_SOLVED] + 6 * is->blk0;
+        s.point[k] = (ti_contact_point){.weight = points->weight[k],
+                                        .compliance = points->compliance[k],
+                                        .lambda = d->lambda[k] + 3 * is->con0,
+                                        .v = d->v[k] + 6 * is->blk0};
+    s.lambda = d->lambda[TI_SOLVED] + 3 * is->con0, s.v = d->v[TI_SOLVED] + 6 * is->blk0;
     return s;
+}
+
+double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase) {
+    size_t all = (size_t)rounds * 3;
+    return f->rounds + all * ((size_t)phase * (size_t)f->ncon + (size_t)f->island[k].con0);
 }
 
 /* ---- tape ---- */
 
 typedef struct ti_record {
     size_t offset;
+    unsigned phases;
     int ncon, nisland, nblk;
 } ti_record;
 
@@ -49,17 +65,18 @@ struct tribo_tape {
     char *data;        /* (capacity) */
 };
 
-static size_t record_bytes(const tribo_sizes *size, int rounds, int ncon, int nisland, int nblk) {
+static size_t record_bytes(const tribo_sizes *size, int rounds, unsigned phases, int ncon, int nisland, int nblk) {
     ti_arena a = {0};
     ti_frame f;
-    ti_frame_layout(&a, &f, size, rounds, ncon, nisland, nblk);
+    ti_frame_layout(&a, &f, size, rounds, phases, ncon, nisland, nblk);
     return a.used;
 }
 
 size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
     const tribo_sizes *size = &ws->model->size;
     int nblk = size->nbody;
-    return (size_t)max_steps * record_bytes(size, ws->options.rounds, ncon, nblk < ncon ? nblk : ncon, nblk);
+    int nisland = nblk < ncon ? nblk : ncon;
+    return (size_t)max_steps * record_bytes(size, ws->options.rounds, TI_ALL_PHASES, ncon, nisland, nblk);
 }
 
 static void tape_layout(ti_arena *a, tribo_tape *t) {
@@ -101,6 +118,23 @@ int tribo_tape_steps(const tribo_tape *tape) {
     return tape->nsteps;
 }
 
+/* The phases that any island went through. */
+static unsigned phases_of(const ti_frame *f) {
+    unsigned phases = 1u << TI_HOLD;
+    for (int k = 0; k < f->nisland; k++)
+        for (int phase = 0; phase < TI_PHASES; phase++)
+            if (f->island[k].phase[phase].npoint > 0) phases |= 1u << phase;
+    return phases;
+}
+
+static void copy_phase(ti_phase_data *to, const ti_phase_data *from, size_t nc, size_t nb) {
+    for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
+        memcpy(to->lambda[k], from->lambda[k], 3 * nc * sizeof(double));
+        memcpy(to->v[k], from->v[k], 6 * nb * sizeof(double));
+    }
+    memcpy(to->mode, from->mode, nc);
+}
+
 tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p) {
     const tribo_sizes *size = &ws->model->size;
     if (t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds) return TRIBO_E_ARG;
@@ -109,10 +143,12 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     if (t->nsteps && memcmp(t->p, p, np) != 0) return TRIBO_E_ARG;
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
-    if (t->used + record_bytes(size, t->rounds, f->ncon, f->nisland, f->nblk) > t->capacity) return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, size, t->rounds, f->ncon, f->nisland, f->nblk);
+    unsigned phases = phases_of(f);
+    if (t->used + record_bytes(size, t->rounds, phases, f->ncon, f->nisland, f->nblk) > t->capacity)
+        return TRIBO_E_CAPACITY;
+    ti_frame_layout(&a, &to, size, t->rounds, phases, f->ncon, f->nisland, f->nblk);
     if (t->nsteps == 0) memcpy(t->p, p, np);
-    t->record[t->nsteps++] = (ti_record){t->used, f->ncon, f->nisland, f->nblk};
+    t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk};
     t->used = a.used;
 
     size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, d = sizeof(double);
@@ -121,12 +157,12 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     memcpy(to.con, f->con, nc * sizeof *f->con);
     memcpy(to.island, f->island, (size_t)f->nisland * sizeof *f->island);
     memcpy(to.blk_body, f->blk_body, nb * sizeof *f->blk_body);
-    for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
-        memcpy(to.lambda[k], f->lambda[k], 3 * nc * d);
-        memcpy(to.v[k], f->v[k], 6 * nb * d);
-    }
+    for (int phase = 0; phase < TI_PHASES; phase++)
+        if (phases >> phase & 1) copy_phase(&to.phase[phase], &f->phase[phase], nc, nb);
+    memcpy(to.lambda, f->lambda, 3 * nc * d);
+    memcpy(to.v, f->v, 6 * nb * d);
     memcpy(to.mode, f->mode, nc);
-    memcpy(to.rounds, f->rounds, (size_t)t->rounds * 3 * nc * d);
+    memcpy(to.rounds, f->rounds, TI_REBOUND * (size_t)t->rounds * 3 * nc * d);
     return TRIBO_OK;
 }
 
@@ -136,7 +172,7 @@ tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_fr
         return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, &ws->model->size, t->rounds, r->ncon, r->nisland, r->nblk);
+    ti_frame_layout(&a, f, &ws->model->size, t->rounds, r->phases, r->ncon, r->nisland, r->nblk);
     *p = t->p;
     return TRIBO_OK;
 }

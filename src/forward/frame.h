@@ -10,29 +10,58 @@
 enum { TI_BROAD_FROM = 256 };           /* pairs of geoms; below, a look at each is cheaper than a broad phase */
 enum { TI_SOLVED = TI_CONTACT_POINTS }; /* index of the extrapolated solution beside its points */
 
+/* The contact problems that a step poses for an island, in their order, all over the same rows J and inertias M.
+ * docs/math.md, Impacts and Recovery. Without impacts and overlap the first is the only one. */
+typedef enum ti_phase {
+    TI_HOLD,    /* the step without its impacts */
+    TI_IMPACT,  /* compression, or Newton's law whole */
+    TI_REBOUND, /* what Poisson's law gives back */
+    TI_TIMING,  /* a displacement: impacts at their own times rather than at the mean of those they meet */
+    TI_RECOVER, /* a displacement: overlap taken back */
+    TI_PHASES
+} ti_phase;
+
+/* How a phase of an island was solved; npoint = 0: it was not posed. */
+typedef struct ti_phase_points {
+    int npoint;
+    double weight[TI_CONTACT_POINTS], compliance[TI_CONTACT_POINTS];
+} ti_phase_points;
+
 /* Bodies that push each other: consecutive contacts and blocks. */
 typedef struct ti_island {
     int con0, ncon, blk0, nblk;
-    int npoint;
-    double weight[TI_CONTACT_POINTS], compliance[TI_CONTACT_POINTS];
+    int nhold; /* contacts that do not bounce; they come first */
+    ti_phase_points phase[TI_PHASES];
+    bool bare;           /* overlaps ask nothing of the velocity: what they asked had no solution */
+    tribo_impact impact; /* the law that its impacts were solved by */
+    double share;        /* of the rebound, at most 1: what energy allows */
 } ti_island;
+
+/* The solutions of a phase, island after island. */
+typedef struct ti_phase_data {
+    double *lambda[TI_CONTACT_POINTS + 1]; /* (3 ncon) */
+    double *v[TI_CONTACT_POINTS + 1];      /* (6 nblk) */
+    unsigned char *mode;                   /* (ncon) tribo_mode, and what laws add */
+} ti_phase_data;
 
 /* Arrays of one step, in the workspace or on a tape. */
 typedef struct ti_frame {
     int ncon, nisland, nblk;
-    double *x, *u;                         /* (nx), (nu): the step's inputs */
-    ti_con *con;                           /* (ncon), island after island */
-    ti_island *island;                     /* (nisland) */
-    int *blk_body;                         /* (nblk) body of a block, island after island */
-    double *lambda[TI_CONTACT_POINTS + 1]; /* (3 ncon) */
-    double *v[TI_CONTACT_POINTS + 1];      /* (6 nblk) */
-    unsigned char *mode;                   /* (ncon) tribo_mode */
-    double *rounds;                        /* (options.rounds,3 ncon) impulses after each, island after island */
+    unsigned phases;   /* bit k: phase k has its arrays */
+    double *x, *u;     /* (nx), (nu): the step's inputs */
+    ti_con *con;       /* (ncon), island after island */
+    ti_island *island; /* (nisland) */
+    int *blk_body;     /* (nblk) body of a block, island after island */
+    ti_phase_data phase[TI_PHASES];
+    double *lambda, *v;  /* (3 ncon), (6 nblk): impulses of the phases together, the next velocity */
+    unsigned char *mode; /* (ncon) what a contact does in the end */
+    double *rounds;      /* (TI_REBOUND,options.rounds,3 ncon) impulses after each, of the phases before the rebound */
 } ti_frame;
+enum { TI_ALL_PHASES = (1 << TI_PHASES) - 1 };
 
 /* Lay out (or measure) a frame of these sizes. */
-void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, int ncon, int nisland,
-                     int nblk);
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
+                     int nisland, int nblk);
 
 struct tribo_ws {
     tribo_allocator alloc;
@@ -54,6 +83,12 @@ struct tribo_ws {
     /* The contact problem of every island, in the frame's order; see ti_contact_problem. */
     int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_at: of a body, in the frame */
     double *M, *J, *vfree, *vnow, *ref, *mu;
+    /* Of phases after the first: references of impacts and of recovery, what a rebound is given and the velocity that
+     * gives, zeros; the mean time of the impacts that reach a block. */
+    double *ref_hit, *ref_time, *ref_apart, *give, *v_given, *zero, *time;
+    double *weight;           /* (nbody) of those times */
+    ti_con *sorted;           /* (ncon_max) */
+    int *started;             /* (ncon_max) in pair order: which of the last step's contacts it was, or -1 */
     const double *covariance; /* (ndx,ndx) of the state, the caller's; NULL = options.law.noise everywhere */
     double *noise;            /* (2 ncon_max) of the contacts, where there is one */
 
@@ -64,8 +99,8 @@ struct tribo_ws {
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
     tribo_contact *view;
-    double *D;     /* (nbody,6) displacements */
-    double *xnext; /* (nx) */
+    double *D, *D0; /* (nbody,6) displacements; without recovery */
+    double *xnext;  /* (nx) */
 
     struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
 };
@@ -73,30 +108,36 @@ struct tribo_ws {
 struct ti_warm {
     int pair, feature;
     unsigned char mode;
-    double lambda[3];
+    double lambda[3]; /* of the first phase */
 };
 
 enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
 
 /* Room for derivatives. The tangents' arrays hold TI_DIRECTIONS rows. */
 typedef struct ti_scratch {
-    ti_link_diff *diff;                                      /* (nbody) */
-    double *D_bar, *V_bar, *Y;                               /* (nbody,6) */
-    double *geom_bar;                                        /* (ngeom,9) */
-    double *lambda_bar, *tau_bar, *mu_bar;                   /* (3 ncon), (ncon), (ncon) */
-    double *ref_bar, *frame_bar;                             /* (ncon), (ncon,12): of stages that are gone */
-    double *J_bar, *M_bar;                                   /* (36 ncon), (36 nbody): of laws that depend on G */
-    double *y[TI_CONTACT_POINTS], *c_bar[TI_CONTACT_POINTS]; /* (6 nbody), (3 ncon) */
-    double *v_work, *l_work, *mu_work;                       /* (6 nbody), (3 ncon), (ncon) */
-    double *sweep[2];                                        /* (ndx) */
-    ti_link_diff *diff_dot;                                  /* (nbody) */
-    double *jac;                                             /* (ncon,7,18) */
+    ti_link_diff *diff;                          /* (nbody) */
+    double *D_bar, *V_bar;                       /* (6 nbody) */
+    double *geom_bar;                            /* (ngeom,9) */
+    double *frame_bar, *J_bar;                   /* (ncon,12), (36 ncon): beside the phases' products */
+    double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
+    double *M_bar;                               /* (36 nbody): of laws that depend on G */
+    double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (6 nbody) */
+    double *c_bar[TI_PHASES][TI_CONTACT_POINTS]; /* (3 ncon) */
+    double *hold_bar, *hit_bar, *rebound_bar;    /* (6 nbody) of the phases' velocities */
+    double *l_bar, *give_bar, *tau_bar;          /* (3 ncon), (ncon), (ncon) */
+    double *v_work, *l_work, *mu_work;           /* (6 nbody), (3 ncon), (ncon) */
+    double *sweep[2];                            /* (ndx) */
+    ti_link_diff *diff_dot;                      /* (nbody) */
+    double *jac;                                 /* (ncon,7,18) */
     double *r_dot[TI_CONTACT_POINTS], *c_dot[TI_CONTACT_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
-    double *v_dot, *lambda_dot, *v_sum, *lambda_sum;                      /* (6 nbody), (3 ncon) and the same */
-    ti_link_jac *link_jac;                                                /* (nbody) */
-    double *rate;                                                         /* (ncon,2,7,6) */
-    unsigned char *turns;                                                 /* (ncon,2) */
-    double *seed;                                                         /* (ndx + nu + np) */
+    double *v_dot, *lambda_dot;                                           /* (6 nbody), (3 ncon) */
+    double *v_sum[TI_PHASES], *lambda_sum[TI_PHASES];                     /* the same, of the points together */
+    double *next_dot, *D_dot;                        /* (6 nbody) of the next velocity and of the displacement */
+    double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon) */
+    ti_link_jac *link_jac;                           /* (nbody) */
+    double *rate;                                    /* (ncon,2,7,6) */
+    unsigned char *turns;                            /* (ncon,2) */
+    double *seed;                                    /* (ndx + nu + np) */
 } ti_scratch;
 
 /* Links with their free velocities, and geoms in the world: the part of a step before contact. */
@@ -104,10 +145,61 @@ void ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const do
 /* Fill the problem arrays of ws for the frame's contacts. fresh: also set uf, an, tau and bounce of each contact, which
  * a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh);
-/* The problem of island i, as views of ws. */
-ti_contact_problem ti_step_island(const tribo_ws *ws, const ti_frame *f, int i);
-/* The solution of island i, as views of the frame. */
-ti_contact_solution ti_frame_solution(const ti_frame *f, int i);
+/* The rows, references and coefficients of an island's contacts once more, after they were sorted anew. */
+void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* A problem of island k, as views of ws. Phases after the first need the solutions of those before. */
+ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
+/* The solution of a phase of island k, as views of the frame. */
+ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
+/* J of contact i on side 0 (a) or 1 (b), (3,6); NULL for the world. */
+const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
+/* Row r of contact i times v, (6) of every block of the frame. */
+double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v);
+/* v += s M^-1 J' of row r of contact i. */
+void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v);
+
+/* Where the rounds of a phase before the rebound are kept, (rounds,3 contacts of its problem). */
+double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase);
+
+/* Start the contacts of an island that do not bounce from what they did in the last step: step.c. */
+void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is);
+
+/* ---- island.c, impact.c, recover.c: the phases of one island ---- */
+
+/* Solve an island but for its recovery, into the frame; info is of all its phases. again: it was solved before in this
+ * step, with other friction. */
+tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info);
+/* One phase, posed, into the frame; info added to. */
+tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bool warm, tribo_contact_info *info);
+/* What is to be remembered of a solution beside its arrays. */
+void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s);
+/* Impact and rebound of the contacts that bounce, after the first phase. TRIBO_SUBSTITUTED. */
+tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info);
+/* What impact and rebound are posed with, again: of a recorded island. */
+void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* What a rebound's share is the root of, share of it taken: the energy that impacts bring, J, and its slope. */
+double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share, double *slope);
+/* The impact of contact i, from the motion that the first phase leaves. */
+ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
+/* Normal impulse of impact and rebound together. */
+double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i);
+/* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups
+ * that they belong to are in ws->root, by block of the island, the sums of the weights in ws->weight. */
+void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k);
+/* What the displacement of a body owes to impacts at other times than the mean. */
+tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k);
+/* What that is posed with, again: of a recorded island. */
+void ti_timing_pose(tribo_ws *ws, const ti_frame *f, int k);
+/* Over the whole impact, at contact i: by how much the normal velocity changes. */
+double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i);
+
+/* After the displacements of all: take back overlap. */
+tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p);
+/* What the recovery of a recorded island was posed with, again; adds it to the displacements. */
+void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* What contact i asks of it. */
+ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p);
+
 /* Whether contacts push before they touch. */
 bool ti_step_is_noisy(const tribo_ws *ws);
 /* Noise of contact i from the covariance, ref_gap the derivative of its reference velocity to the gap. */
@@ -116,8 +208,11 @@ void ti_step_noise(tribo_ws *ws, const ti_con *c, int i, double ref_gap);
 double ti_step_noise_reach(const tribo_ws *ws, int body, double radius);
 /* Find contacts and sort them into islands: con, island, blk_body of the frame. TRIBO_E_CAPACITY if too many. */
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
-/* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). */
-void ti_step_displacement(const tribo_ws *ws, const ti_frame *f, double *D);
+/* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). Without recovery, which is added by the
+ * last phase. */
+void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
+/* The velocities of a phase that are displacements, of island k, added to D (nbody,6). */
+void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double *D);
 /* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
 tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* out (6) = M^-1 in (6) of a link */

@@ -15,36 +15,55 @@ static int default_contacts(const tribo_model *m) {
     return most < enough ? most : enough;
 }
 
+static void phases_layout(ti_arena *a, ti_scratch *s, int nb, int nc) {
+    int nd = TI_DIRECTIONS;
+    for (int phase = 0; phase < TI_PHASES; phase++) {
+        for (int k = 0; k < TI_CONTACT_POINTS; k++) {
+            TI_CARVE(a, s->y[phase][k], 6 * nb);
+            TI_CARVE(a, s->c_bar[phase][k], 3 * nc);
+        }
+        TI_CARVE(a, s->v_sum[phase], 6 * nb * nd);
+        TI_CARVE(a, s->lambda_sum[phase], 3 * nc * nd);
+    }
+    for (int k = 0; k < TI_CONTACT_POINTS; k++) {
+        TI_CARVE(a, s->r_dot[k], 6 * nb * nd);
+        TI_CARVE(a, s->c_dot[k], 3 * nc * nd);
+    }
+}
+
 static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, int nc) {
     int nb = size->nbody, nd = TI_DIRECTIONS;
     TI_CARVE(a, s->diff, nb);
     TI_CARVE(a, s->D_bar, 6 * nb);
     TI_CARVE(a, s->V_bar, 6 * nb);
-    TI_CARVE(a, s->Y, 6 * nb);
     TI_CARVE(a, s->geom_bar, 9 * size->ngeom);
-    TI_CARVE(a, s->lambda_bar, 3 * nc);
-    TI_CARVE(a, s->tau_bar, nc);
-    TI_CARVE(a, s->mu_bar, nc);
-    TI_CARVE(a, s->ref_bar, nc);
     TI_CARVE(a, s->frame_bar, 12 * nc);
+    TI_CARVE(a, s->J_bar, 36 * nc);
+    TI_CARVE(a, s->ref_bar, nc);
+    TI_CARVE(a, s->gap_bar, nc);
+    TI_CARVE(a, s->mu_bar, nc);
+    TI_CARVE(a, s->M_bar, 36 * nb);
+    TI_CARVE(a, s->hold_bar, 6 * nb);
+    TI_CARVE(a, s->hit_bar, 6 * nb);
+    TI_CARVE(a, s->rebound_bar, 6 * nb);
+    TI_CARVE(a, s->l_bar, 3 * nc);
+    TI_CARVE(a, s->give_bar, nc);
+    TI_CARVE(a, s->tau_bar, nc);
     TI_CARVE(a, s->v_work, 6 * nb);
     TI_CARVE(a, s->l_work, 3 * nc);
     TI_CARVE(a, s->mu_work, nc);
-    TI_CARVE(a, s->J_bar, 36 * nc);
-    TI_CARVE(a, s->M_bar, 36 * nb);
     TI_CARVE(a, s->diff_dot, nd * nb);
     TI_CARVE(a, s->jac, TI_COLLIDE_ROWS * TI_COLLIDE_COLS * nc);
-    for (int k = 0; k < TI_CONTACT_POINTS; k++) {
-        TI_CARVE(a, s->y[k], 6 * nb);
-        TI_CARVE(a, s->c_bar[k], 3 * nc);
-        TI_CARVE(a, s->r_dot[k], 6 * nb * nd);
-        TI_CARVE(a, s->c_dot[k], 3 * nc * nd);
-    }
+    phases_layout(a, s, nb, nc);
     TI_CARVE(a, s->mu_dot, nc * nd);
     TI_CARVE(a, s->v_dot, 6 * nb * nd);
     TI_CARVE(a, s->lambda_dot, 3 * nc * nd);
-    TI_CARVE(a, s->v_sum, 6 * nb * nd);
-    TI_CARVE(a, s->lambda_sum, 3 * nc * nd);
+    TI_CARVE(a, s->next_dot, 6 * nb * nd);
+    TI_CARVE(a, s->D_dot, 6 * nb * nd);
+    TI_CARVE(a, s->ref_dot, nc * nd);
+    TI_CARVE(a, s->tau_dot, nc * nd);
+    TI_CARVE(a, s->late_dot, nc * nd);
+    TI_CARVE(a, s->give_dot, nc * nd);
     TI_CARVE(a, s->link_jac, nb);
     TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);
     TI_CARVE(a, s->turns, 2 * nc);
@@ -66,7 +85,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
         TI_CARVE(a, w->high, s->ngeom);
         ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
     }
-    ti_frame_layout(a, &w->frame, s, w->options.rounds, nc, nb, nb);
+    ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nb, nb);
     TI_CARVE(a, w->width, nb);
     TI_CARVE(a, w->voff, nb);
     TI_CARVE(a, w->moff, nb);
@@ -81,6 +100,16 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->vnow, 6 * nb);
     TI_CARVE(a, w->ref, 3 * nc);
     TI_CARVE(a, w->mu, nc);
+    TI_CARVE(a, w->ref_hit, 3 * nc);
+    TI_CARVE(a, w->ref_time, 3 * nc);
+    TI_CARVE(a, w->ref_apart, 3 * nc);
+    TI_CARVE(a, w->give, nc);
+    TI_CARVE(a, w->v_given, 6 * nb);
+    TI_CARVE(a, w->zero, 6 * nb > nc ? 6 * nb : nc);
+    TI_CARVE(a, w->time, nb);
+    TI_CARVE(a, w->weight, nb);
+    TI_CARVE(a, w->sorted, nc);
+    TI_CARVE(a, w->started, nc);
     if (ti_step_is_noisy(w)) TI_CARVE(a, w->noise, 2 * (size_t)nc);
     TI_CARVE(a, w->found, nc);
     TI_CARVE(a, w->slot, nb);
@@ -88,6 +117,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->warm, nc);
     TI_CARVE(a, w->view, nc);
     TI_CARVE(a, w->D, 6 * nb);
+    TI_CARVE(a, w->D0, 6 * nb);
     TI_CARVE(a, w->xnext, s->nx);
     TI_CARVE(a, w->scratch, 1);
     ti_scratch scratch;
@@ -99,8 +129,10 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     *o = given ? *given : tribo_default_options();
     if (o->struct_size != sizeof *o) return TRIBO_E_DEF;
     if (o->dt == 0) o->dt = m->dt;
+    bool paper = o->rounds > 0 && !o->law.impact && !m->law.impact; /* whose impacts are Newton's */
     tribo_status law = ti_law_settle(&o->law, &m->law, &o->law);
     if (law) return law;
+    if (paper) o->law.impact = TRIBO_IMPACT_NEWTON;
     if (o->tol == 0) o->tol = ti_solver_tolerance(&o->law);
     if (o->rounds > 0 && o->law.law != TRIBO_LAW_NCP) return TRIBO_E_ARG;
     if (o->recovery == 0) o->recovery = 1;
@@ -160,34 +192,43 @@ const tribo_step_info *tribo_last_info(const tribo_ws *ws) {
 
 /* ---- impulses ---- */
 
-/* Start each contact from what the same feature of the same pair did in the last step. Both lists are in pair order. */
-static void warm_start(tribo_ws *ws, ti_frame *f) {
-    int j = 0;
-    memset(f->lambda[TI_SOLVED], 0, 3 * sizeof(double) * (size_t)f->ncon);
-    for (int i = 0; i < ws->nfound; i++) ws->found[i].id = -1;
-    for (int i = 0; i < ws->nfound; i++) {
+/* Which of the last step's contacts each one was: the same feature of the same pair. Both lists are in pair order. */
+static void match_starts(tribo_ws *ws) {
+    for (int i = 0, j = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
+        ws->started[i] = -1;
         while (j < ws->nwarm && ws->warm[j].pair < c->pair) j++;
         for (int k = j; k < ws->nwarm && ws->warm[k].pair == c->pair; k++)
-            if (ws->warm[k].feature == c->touch.feature) ws->found[i].id = k;
-    }
-    for (int i = 0; i < f->ncon; i++) {
-        int k = ws->found[f->con[i].id].id;
-        if (k < 0) { /* new: it will push if its bodies' free motion closes it */
-            f->mode[i] = f->con[i].uf + ws->ref[3 * i + 2] < 0 ? TRIBO_STICK : TRIBO_BREAK;
-            continue;
-        }
-        memcpy(f->lambda[TI_SOLVED] + 3 * i, ws->warm[k].lambda, sizeof ws->warm[k].lambda);
-        f->mode[i] = ws->warm[k].mode;
+            if (ws->warm[k].feature == c->touch.feature) ws->started[i] = k;
     }
 }
 
+void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is) {
+    ti_phase_data *to = &f->phase[TI_HOLD];
+    if (!ws->options.warm_start) return;
+    for (int i = is->con0; i < is->con0 + is->nhold; i++) {
+        int k = ws->started[f->con[i].id];
+        double *l = to->lambda[TI_SOLVED] + 3 * i;
+        if (k < 0) { /* new: it will push if its bodies' free motion closes it */
+            l[0] = l[1] = l[2] = 0;
+            to->mode[i] = f->con[i].uf + ws->ref[3 * i + 2] < 0 ? TRIBO_STICK : TRIBO_BREAK;
+            continue;
+        }
+        memcpy(l, ws->warm[k].lambda, sizeof ws->warm[k].lambda);
+        to->mode[i] = ws->warm[k].mode;
+    }
+}
+
+/* A contact that bounces has gone when the next step begins. */
 static void keep_warm(tribo_ws *ws, const ti_frame *f) {
+    const ti_phase_data *from = &f->phase[TI_HOLD];
     ws->nwarm = f->ncon;
     for (int i = 0; i < f->ncon; i++) {
         struct ti_warm *w = &ws->warm[f->con[i].id];
-        *w = (struct ti_warm){f->con[i].pair, f->con[i].touch.feature, f->mode[i], {0}};
-        memcpy(w->lambda, f->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);
+        *w = (struct ti_warm){f->con[i].pair, f->con[i].touch.feature, TRIBO_BREAK, {0}};
+        if (f->con[i].bounce) continue;
+        w->mode = from->mode[i];
+        memcpy(w->lambda, from->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);
     }
 }
 
@@ -222,35 +263,31 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     for (int i = is->con0; i < end; i++) {
         const int *at = ws->model->pair[f->con[i].pair].material;
         if (!f->con[i].sticky || f->mode[i] < TRIBO_SLIDE) continue;
-        if (slip_speed(ws, is, i, f->v[TI_SOLVED]) <= 1e-9 * unit) continue;
+        if (slip_speed(ws, is, i, f->v) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = p[at[TI_M_FRICTION]];
         changed += p[at[TI_M_STICTION]] > 0;
     }
     return changed;
 }
 
-/* By the given rounds of staggered projections. The implicit reverse and the forward tangents are those of the solution
- * which they approach: its points and modes are found first and kept. */
-static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_contact_solution *s,
-                                    tribo_contact_info *info) {
-    ti_contact_problem problem = ti_step_island(ws, f, k);
-    ti_contact_options o = {.tol = ws->options.tol};
-    unsigned char *mode = (unsigned char *)ws->scratch->mu_work;
-    int rounds = ws->options.rounds;
-    tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
-    if (status < 0) return status;
-    double *kept = f->rounds + (size_t)rounds * 3 * (size_t)f->island[k].con0;
-    status = ti_staggered_solve(ws->staggered, &problem, rounds, kept, s->lambda, s->v, mode);
-    tribo_status measured = status < 0 ? status : ti_contact_measure(ws->contact, &problem, s, info);
-    return measured < 0 ? measured : status;
+/* How far the step is from bouncing where it stays, and the other way round, as a share of the speeds there. */
+static double bounce_margin(const tribo_ws *ws, const ti_con *c, const double *p) {
+    double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]], dt = ws->options.dt;
+    if (!(e > 0)) return (double)INFINITY;
+    double speed = fabs(c->uf) + fabs(c->an) * dt, reach = (c->touch.gap + dt * c->uf) / dt;
+    ti_impact hit = ti_frame_impact(ws, c);
+    double margin = hit.reached ? fabs(ti_impact_leaves(&hit, c->an, e, dt)) : fabs(reach);
+    if (hit.reached && c->bounce && -reach < margin) margin = -reach;
+    return speed > 0 ? margin / speed : (double)INFINITY;
 }
 
-static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, ti_contact_solution *s,
-                                 tribo_contact_info *info) {
-    if (ws->options.rounds > 0) return solve_by_rounds(ws, f, k, s, info);
-    ti_contact_problem problem = ti_step_island(ws, f, k);
-    ti_contact_options o = {.tol = ws->options.tol, .warm = ws->options.warm_start};
-    return ti_contact_solve(ws->contact, &problem, &o, s, info);
+static void add_bounces(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
+                        tribo_contact_info *info) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double margin = bounce_margin(ws, &f->con[i], p);
+        if (margin < info->margin) info->margin = margin;
+        info->ndegenerate += margin < 1e-9;
+    }
 }
 
 static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
@@ -258,17 +295,32 @@ static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
     for (int k = 0; k < f->nisland; k++) {
         ti_island *is = &f->island[k];
         tribo_contact_info one;
+        bool again = false;
         do {
-            ti_contact_solution s = ti_frame_solution(f, k);
-            tribo_status status = solve_island(ws, f, k, &s, &one);
+            tribo_status status = ti_island_solve(ws, f, k, p, again, &one);
             if (status < 0) return status;
             if (status > worst) worst = status;
-            is->npoint = s.npoint;
-            for (int j = 0; j < s.npoint; j++) {
-                is->weight[j] = s.point[j].weight, is->compliance[j] = s.point[j].compliance;
-            }
+            again = true;
         } while (let_slip(ws, f, is, p) > 0);
+        add_bounces(ws, f, is, p, &one);
         add_info(&ws->info, &one);
+    }
+    return worst;
+}
+
+/* Displacements, with overlap taken back. */
+static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
+    tribo_status worst = TRIBO_OK;
+    for (int k = 0; k < f->nisland; k++) {
+        tribo_status status = ti_island_timing(ws, f, k);
+        if (status < 0) return status;
+    }
+    ti_step_displacement(ws, f, ws->D0);
+    memcpy(ws->D, ws->D0, 6 * sizeof *ws->D * (size_t)ws->model->size.nbody);
+    for (int k = 0; k < f->nisland; k++) {
+        tribo_status status = ti_island_recover(ws, f, k, p);
+        if (status < 0) return status;
+        if (status > worst) worst = status;
     }
     return worst;
 }
@@ -293,7 +345,7 @@ const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
                              .bounced = c->bounce && f->mode[i] != TRIBO_BREAK};
         ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
         ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
-        memcpy(v->impulse, f->lambda[TI_SOLVED] + 3 * i, sizeof v->impulse);
+        memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
     }
     *n = ws->info.ncon;
     return ws->view;
@@ -303,12 +355,11 @@ const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
 
 static void integrate(tribo_ws *ws, const ti_frame *f) {
     const tribo_model *m = ws->model;
-    ti_step_displacement(ws, f, ws->D);
     for (int b = 0; b < m->size.nbody; b++) {
         double V[6];
         ti_store3(V, ws->link[b].vf), ti_store3(V + 3, ws->link[b].wf);
         int k = ws->blk_at[b];
-        if (k >= 0) memcpy(V, f->v[TI_SOLVED] + 6 * k, sizeof V);
+        if (k >= 0) memcpy(V, f->v + 6 * k, sizeof V);
         ti_link_integrate(&ws->link[b], ws->D + 6 * b, V, ws->xnext + m->body[b].q,
                           ws->xnext + m->size.nq + m->body[b].v);
     }
@@ -333,9 +384,12 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     if (s < 0) return s;
     for (int i = 0; i < f->ncon; i++) f->con[i].sticky = true;
     ti_step_pose(ws, f, p, true);
-    if (ws->options.warm_start) warm_start(ws, f);
+    if (ws->options.warm_start) match_starts(ws);
     s = solve_islands(ws, f, p);
     if (s < 0) return s;
+    tribo_status moved = displace(ws, f, p);
+    if (moved < 0) return moved;
+    if (moved > s) s = moved;
     if (ws->options.measures) {
         tribo_status measured = ti_step_measure(ws, f);
         if (measured < 0) return measured;

@@ -9,8 +9,8 @@ static void worst_residuals(tribo_residuals *worst, const tribo_residuals *one) 
 
 static tribo_status add_island(tribo_ws *ws, const ti_frame *f, int k, tribo_measures *all) {
     tribo_measures one;
-    ti_contact_problem problem = ti_step_island(ws, f, k);
-    ti_contact_solution s = ti_frame_solution(f, k);
+    ti_contact_problem problem = ti_step_problem(ws, f, k, TI_HOLD);
+    ti_contact_solution s = ti_frame_solution(f, k, TI_HOLD);
     tribo_status status = ti_contact_measures(ws->contact, &problem, &s, false, &one);
     if (status < 0) return status;
     worst_residuals(&all->law, &one.law), worst_residuals(&all->ncp, &one.ncp);
@@ -27,7 +27,7 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f) {
         tribo_status status = add_island(ws, f, k, &all);
         if (status < 0) return status;
     }
-    for (int k = 0; k < 3 * f->ncon; k++) sum += f->lambda[TI_SOLVED][k] * f->lambda[TI_SOLVED][k];
+    for (int k = 0; k < 3 * f->ncon; k++) sum += f->lambda[k] * f->lambda[k];
     all.internal_share = sum > 0 ? all.internal / sqrt(sum) : 0;
     ws->info.measures = all;
     return TRIBO_OK;

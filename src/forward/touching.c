@@ -127,58 +127,59 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
     }
 }
 
-/* ---- reference velocity: docs/math.md eq. (11) ---- */
+/* ---- gaps: docs/math.md eq. (11) ---- */
 
-/* Three sizes of a gap, m.
+/* Two sizes of a gap, as shares of the shapes' length.
  * touching: gaps are known no better, as rounding leaves the corners of a face that much out of a plane. Taken at their
  * value they would decide which of several redundant contacts carry the load.
- * turning: what it leaves of a gap in a step, and less than any slop that has an effect.
- * skin: a penetration of this much is removed in one step whatever beta is, so that a body at rest, which stands at
- * gap = 0, is not at a kink. */
-static const double touching = 1e-13, turning = 1e-9, skin = 2e-6;
+ * skin: a penetration of this much is removed by the velocity, in one step and in proportion, so that a body at rest,
+ * which stands at gap = 0, is not at a kink, and the corners of a tilted face ask for what a rigid body can do. What is
+ * more is a matter of displacements. */
+static const double touching = 1e-12, skin_share = 1e-5;
 
-/* Staying in contact, or not reaching it: the gap may close to zero in the step, a penetration is removed by beta, no
- * faster than recovery. A body that rests at the edge of the slop does not move where the slop grows: derivative 0. */
-static ti_reference staying(double gap, double beta, double slop, double dt, double recovery) {
-    ti_reference r = {.margin = INFINITY};
-    r.ref_gap = 1 / dt;
-    if (fabs(gap) < touching) return r;
-    r.ref = gap / dt;
-    if (gap >= 0) return r;
-    double in_skin = skin * tanh(gap / skin), slope = 1 - in_skin * in_skin / (skin * skin);
-    double deep = gap - in_skin + slop < 0 ? gap - in_skin + slop : 0;
-    r.ref = (in_skin + beta * deep) / dt;
-    if (r.ref < -recovery) return (ti_reference){.ref = -recovery, .margin = INFINITY};
-    r.ref_gap = (slope + (deep < 0 ? beta * (1 - slope) : 0)) / dt;
-    r.ref_beta = deep / dt;
-    if (deep < -turning) r.ref_slop = beta / dt;
-    return r;
+static double skin_of(double length, double dt, double recovery) {
+    return skin_share * length < recovery * dt ? skin_share * length : recovery * dt;
 }
 
-/* In the step's free motion the gap is gap + u0 t + an t^2/2 with u0 = uf - an dt/2: semi-implicit Euler's velocities
- * are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A gap that is
- * slightly negative was hit before the step began: the same formulas, with tau < 0. docs/math.md eq. (12)-(15). */
-ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt,
-                                  double recovery) {
-    ti_reference stay = staying(gap, beta, slop, dt, recovery);
-    if (!(e > 0) || !(gap + dt * uf < 0)) return stay;
-    double u0 = uf - an * dt / 2, disc = u0 * u0 - 2 * an * gap;
+ti_reference ti_staying(double gap, double length, double dt, double recovery) {
+    double skin = skin_of(length, dt, recovery);
+    if (fabs(gap) < touching * length) return (ti_reference){0, 1 / dt};
+    if (gap < -skin) return (ti_reference){-skin / dt, 0};
+    return (ti_reference){gap / dt, 1 / dt};
+}
+
+bool ti_is_deep(double gap, double length, double dt, double recovery) {
+    return gap < -skin_of(length, dt, recovery);
+}
+
+ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest) {
+    if (gap >= 0) return (ti_overlap){.ref = gap, .ref_gap = 1};
+    if (gap >= -slop) return (ti_overlap){0};
+    double back = beta * (gap + slop);
+    if (back < -farthest) return (ti_overlap){.ref = -farthest};
+    return (ti_overlap){back, beta, gap + slop, beta};
+}
+
+/* ---- impacts ---- */
+
+/* In the step's motion without the impact the gap is gap + u0 t + a t^2/2 with u0 = u - a dt/2: semi-implicit Euler's
+ * velocities are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A
+ * gap that is slightly negative was hit before the step began: the same formulas, with tau < 0. */
+ti_impact ti_impact_of(double gap, double u, double a, double dt) {
+    ti_impact hit = {0};
+    if (!(gap + dt * u < 0)) return hit;
+    double u0 = u - a * dt / 2, disc = u0 * u0 - 2 * a * gap;
     bool past = gap < 0 && !(u0 < 0 && gap > dt * u0 && disc > 0);
     if (past) gap = 0, disc = u0 * u0;
-    if (!(disc > 0) || (gap <= 0 && u0 >= 0)) return stay;
-    double s = sqrt(disc), tau = u0 <= 0 ? 2 * gap / (s - u0) : (u0 + s) / -an;
-    double leave = e * s + an * (dt - tau) / 2;
-    stay.margin = leave < 0 ? -leave : leave;
-    if (!(leave > 0)) return stay;
+    if (!(disc > 0) || (gap <= 0 && u0 >= 0)) return hit;
+    double s = sqrt(disc), tau = u0 <= 0 ? 2 * gap / (s - u0) : (u0 + s) / -a, g = past ? 0 : 1;
+    hit.reached = true, hit.tau = tau, hit.speed = s, hit.late = a * (tau - dt / 2);
+    hit.speed_gap = -a * g / s, hit.speed_u = u0 / s, hit.speed_a = -(u0 * dt / 2 + gap) / s;
+    hit.tau_gap = g / s, hit.tau_u = tau / s, hit.tau_a = tau * (tau - dt) / (2 * s);
+    hit.late_gap = a * hit.tau_gap, hit.late_u = a * hit.tau_u, hit.late_a = a * hit.tau_a + tau - dt / 2;
+    return hit;
+}
 
-    ti_reference r = {.bounce = true, .tau = tau, .margin = leave};
-    double late = dt / 2 - tau, g = past ? 0 : 1;
-    double s_gap = -an * g / s, s_uf = u0 / s, s_an = -(u0 * dt / 2 + gap) / s;
-    r.tau_gap = g / s, r.tau_uf = tau / s, r.tau_an = tau * (tau - dt) / (2 * s);
-    r.ref = -(e * s + an * late);
-    r.ref_e = -s;
-    r.ref_gap = -(e * s_gap - an * r.tau_gap);
-    r.ref_uf = -(e * s_uf - an * r.tau_uf);
-    r.ref_an = -(e * s_an + late - an * r.tau_an);
-    return r;
+double ti_impact_leaves(const ti_impact *hit, double a, double e, double dt) {
+    return e * hit->speed + a * (dt - hit->tau) / 2;
 }

@@ -19,7 +19,7 @@ typedef struct ti_con {
     bool sticky;   /* held to the static coefficient */
     bool bounce;   /* hits and leaves inside the step */
     double tau;    /* time of impact after the step's start; 0 if it does not bounce */
-    double uf, an; /* normal free velocity and acceleration */
+    double uf, an; /* normal velocity without the impact, and acceleration */
 } ti_con;
 
 /* World poses of the model's geoms. */
@@ -43,16 +43,33 @@ void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const
 void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *d, const double *frame_dot,
                  double *J_dot);
 
-/* The reference velocity of a contact's normal row, and the time of impact, from gap, uf, an and the material. */
+/* What a gap asks of the velocity while it stays in contact or is not reached. length: of the smaller of the two
+ * shapes, of which rounding is a share; fastest: the largest step back that may be asked for. */
 typedef struct ti_reference {
-    double ref, tau;
-    bool bounce;
-    double ref_gap, ref_uf, ref_an, ref_e, ref_beta, ref_slop; /* partial derivatives */
-    double tau_gap, tau_uf, tau_an;
-    double margin; /* distance from the switch between bouncing and staying, m/s; infinite if e = 0 */
+    double ref, ref_gap; /* m/s; its derivative */
 } ti_reference;
-ti_reference ti_contact_reference(double gap, double uf, double an, double e, double beta, double slop, double dt,
-                                  double recovery);
+ti_reference ti_staying(double gap, double length, double dt, double recovery);
+/* Whether an overlap is more than ti_staying() takes back. */
+bool ti_is_deep(double gap, double length, double dt, double recovery);
+/* What is asked of a displacement that comes on top of the step's, where the step ends with this gap: not to close
+ * it; or to take back an overlap beyond slop, by beta, no faster than recovery. */
+typedef struct ti_overlap {
+    double ref, ref_gap, ref_beta, ref_slop; /* m */
+} ti_overlap;
+ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest);
+
+/* An impact inside the step: docs/math.md eq. (12)-(14). */
+typedef struct ti_impact {
+    bool reached;
+    double tau, speed, late;      /* when; how fast; the velocity then over that in the middle of the step */
+    double tau_gap, tau_u, tau_a; /* partial derivatives */
+    double speed_gap, speed_u, speed_a;
+    double late_gap, late_u, late_a;
+} ti_impact;
+/* u: normal velocity in the middle of the step without the impact, a: acceleration. */
+ti_impact ti_impact_of(double gap, double u, double a, double dt);
+/* By how much it leaves in the step, m/s: it stays where this is not above 0. eq. (14). */
+double ti_impact_leaves(const ti_impact *hit, double a, double e, double dt);
 
 /* Jacobians over the pose of one body of a contact: six directions, its position (world) and rotation (body), as
  * columns.

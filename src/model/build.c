@@ -1,6 +1,7 @@
 /* build.c -- from the builder's records to the immutable model: one block, laid out by the same code that sizes it. */
 #include "model/builder.h"
 #include "model/model.h"
+#include <math.h>
 #include <stdio.h>
 
 /* What the layout needs to know. */
@@ -72,6 +73,14 @@ static void choose_material(const tribo_model *m, int i, int j, int material[TI_
     }
 }
 
+/* Half the diagonal of a geom as it was built; a plane has none. */
+static double length_of(const tribo_model *m, int geom) {
+    const ti_geom *g = &m->geom[geom];
+    const double *h = m->p0 + g->p + TI_P_SIZE;
+    if (g->shape == TRIBO_PLANE) return (double)INFINITY;
+    return g->shape == TRIBO_SPHERE ? h[0] : sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]);
+}
+
 static void fill_pairs(tribo_model *m, const tribo_builder *b) {
     int n = 0, ng = b->ngeom, pairs_at = TI_P_BODIES + b->nbody * TI_P_BODY + ng * TI_P_GEOM;
     for (size_t e = 0; e < (size_t)ng * (size_t)ng; e++) m->pair_at[e] = -1;
@@ -82,6 +91,7 @@ static void fill_pairs(tribo_model *m, const tribo_builder *b) {
             bool swap = m->geom[i].shape > m->geom[j].shape;
             pair->a = swap ? j : i;
             pair->b = swap ? i : j;
+            pair->length = length_of(m, i) < length_of(m, j) ? length_of(m, i) : length_of(m, j);
             int own = b->npair ? own_pair(b, i, j) : -1;
             if (own < 0) choose_material(m, i, j, pair->material);
             for (int k = 0; own >= 0 && k < TI_P_PAIR; k++) pair->material[k] = pairs_at + own * TI_P_PAIR + k;

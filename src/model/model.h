@@ -30,6 +30,7 @@ typedef struct ti_geom {
 typedef struct ti_pair {
     int a, b;
     int material[TI_P_PAIR]; /* index into p of each number of the pair's material */
+    double length;           /* of the smaller of the two as the file has it: what rounding of a gap is compared with */
 } ti_pair;
 
 struct tribo_model {

@@ -1,0 +1,378 @@
+/* reverse_island.c -- the reverse of the phases of an island, the last first. docs/math.md, The reverse of a step. */
+#include "backward/backward.h"
+
+/* ---- one phase ---- */
+
+/* Where the cotangents of a phase go. Arrays over blocks are the frame's, over contacts too. */
+typedef struct phase_bar {
+    tribo_ws *ws;
+    const ti_frame *f;
+    int island;
+    ti_phase phase;
+    const double *base; /* (6 nblk) the velocity that its impulses change */
+    double *base_bar;   /* (6 nblk) += */
+    double *ref_bar;    /* (ncon) += of the normal rows */
+} phase_bar;
+
+/* docs/math.md eq. (63) for a block: M_bar -= y (v - base)', base_bar += M y. */
+static void reverse_momentum(const phase_bar *to, int blk, const double *y, const double *v) {
+    int b = to->f->blk_body[blk];
+    const ti_link *l = &to->ws->link[b];
+    ti_link_diff *d = &to->ws->scratch->diff[b];
+    ti_vec lin = ti_load3(y), ang = ti_load3(y + 3);
+    const double *base = to->base + 6 * blk;
+    if (to->base_bar) {
+        ti_add3(to->base_bar + 6 * blk, ti_scale(l->mass, lin));
+        ti_add3(to->base_bar + 6 * blk + 3, ti_mul(&l->I, ang));
+    }
+    d->mass -= ti_dot(lin, ti_sub(ti_load3(v), ti_load3(base)));
+    ti_outer_add(&d->I, -1, ang, ti_sub(ti_load3(v + 3), ti_load3(base + 3)));
+}
+
+/* What a law that depends on G itself adds at point k: to J_bar, which row products read, and to the inertias. */
+static void reverse_delassus(const phase_bar *to, const ti_contact_problem *problem,
+                             const ti_contact_solution *solution, int k) {
+    tribo_ws *ws = to->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &to->f->island[to->island];
+    double *J_bar = s->J_bar + 36 * is->con0, *M_bar = s->M_bar + 36 * is->blk0;
+    memset(M_bar, 0, 36 * sizeof *M_bar * (size_t)is->nblk);
+    const ti_delassus_bar *bar =
+        ti_contact_delassus_bar(ws->contact, problem, solution, k, s->c_bar[to->phase][k] + 3 * is->con0);
+    ti_contact_entangled_vjp(ws->contact, problem, bar, J_bar, M_bar);
+    for (int b = 0; b < is->nblk; b++, M_bar += 36) {
+        ti_link_diff *d = &s->diff[to->f->blk_body[is->blk0 + b]];
+        d->mass += M_bar[0] + M_bar[7] + M_bar[14];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) d->I.m[r][c] += M_bar[6 * (3 + r) + 3 + c];
+    }
+}
+
+/* The radius of a rebound's disk is mu (give + lambda_n): what mu feels, the given impulse feels in proportion. */
+static void reverse_give(const phase_bar *to, int i, double lambda_n, double mu_bar) {
+    const tribo_ws *ws = to->ws;
+    double all = ws->give[i] + (lambda_n > 0 ? lambda_n : 0);
+    if (all > 0) ws->scratch->give_bar[i] += mu_bar * ws->mu[i] / all;
+}
+
+/* v_bar (6 nblk of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
+static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, const double *l_bar) {
+    tribo_ws *ws = to->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &to->f->island[to->island];
+    ti_contact_problem problem = ti_step_problem(ws, to->f, to->island, to->phase);
+    ti_contact_solution solution = ti_frame_solution(to->f, to->island, to->phase);
+    int b0 = 6 * is->blk0, c0 = 3 * is->con0;
+    for (int k = 0; k < solution.npoint; k++) {
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
+        if (status < 0) return status;
+        double w = solution.point[k].weight, *y = s->y[to->phase][k] + b0, *c_bar = s->c_bar[to->phase][k] + c0;
+        for (int j = 0; j < 6 * is->nblk; j++) s->v_work[j] = w * v_bar[b0 + j];
+        for (int j = 0; j < 3 * problem.nc; j++) s->l_work[j] = l_bar ? w * l_bar[c0 + j] : 0;
+        ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
+        for (int i = 0; i < problem.nc; i++) {
+            int at = is->con0 + i;
+            to->ref_bar[at] += c_bar[3 * i + 2];
+            if (to->phase >= TI_TIMING) continue;
+            s->mu_bar[at] += s->mu_work[i];
+            if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda[3 * i + 2], s->mu_work[i]);
+        }
+        if (to->phase < TI_REBOUND && ti_contact_entangled(ws->contact)) reverse_delassus(to, &problem, &solution, k);
+        for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
+    }
+    return TRIBO_OK;
+}
+
+/* One stage's share in everything but the contacts' geometry, whose cotangents are summed in frame_bar and ref_bar. */
+static void reverse_stage(void *context, const double *lambda, const double *v, const double *y, const double *c_bar,
+                          const double *mu_bar) {
+    const phase_bar *to = context;
+    tribo_ws *ws = to->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &to->f->island[to->island];
+    int nc = to->phase == TI_HOLD ? is->nhold : is->ncon;
+    for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + 6 * b, v + 6 * b);
+    for (int k = 0; k < nc; k++) {
+        int i = is->con0 + k;
+        const ti_con *c = &to->f->con[i];
+        s->mu_bar[i] += mu_bar[k], to->ref_bar[i] += c_bar[3 * k + 2];
+        for (int side = 0; side < 2; side++) {
+            int body = side ? c->b : c->a;
+            if (body < 0) continue;
+            int at = 6 * (ws->blk_at[body] - is->blk0);
+            ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
+            ti_rows_vjp(c, &ws->link[body], side ? 1 : -1, 2, q, &s->diff[body], s->frame_bar + 12 * i);
+        }
+    }
+}
+
+static tribo_status reverse_phase(phase_bar *to, const double *v_bar, const double *l_bar) {
+    tribo_ws *ws = to->ws;
+    const ti_island *is = &to->f->island[to->island];
+    static const double nothing[3] = {0, 0, 0};
+    if (!ti_is_unrolled(ws) || to->phase >= TI_REBOUND) return reverse_implicit(to, v_bar, l_bar);
+    ti_contact_problem problem = ti_step_problem(ws, to->f, to->island, to->phase);
+    int rounds = ws->options.rounds, c0 = 3 * is->con0;
+    double *l = ws->scratch->l_work;
+    for (int j = 0; j < 3 * problem.nc; j++) l[j] = l_bar ? l_bar[c0 + j] : *nothing;
+    return ti_staggered_vjp(ws->staggered, &problem, rounds, ti_frame_rounds(to->f, rounds, to->island, to->phase),
+                            v_bar + 6 * is->blk0, l, reverse_stage, to);
+}
+
+/* ---- recovery ---- */
+
+/* J_bar of row r of contact i += s x, x (6) of each block of the frame, or of each body. */
+static void add_row_bar(tribo_ws *ws, const ti_frame *f, int i, int r, double s, const double *x, bool by_body) {
+    const ti_con *c = &f->con[i];
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, f, i, side);
+        if (!J) continue;
+        int body = side ? c->b : c->a;
+        double *J_bar = ws->scratch->J_bar + (J - ws->J) + 6 * r;
+        const double *from = x + 6 * (by_body ? body : ws->blk_at[body]);
+        for (int j = 0; j < 6; j++) J_bar[j] += s * from[j];
+    }
+}
+
+/* x (6) of each block of the frame += s J' of row r of contact i. */
+static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *x, bool by_body) {
+    const ti_con *c = &f->con[i];
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, f, i, side);
+        if (!J) continue;
+        int body = side ? c->b : c->a;
+        double *to = x + 6 * (by_body ? body : ws->blk_at[body]);
+        for (int j = 0; j < 6; j++) to[j] += s * J[6 * r + j];
+    }
+}
+
+/* D_bar becomes that of the displacement before recovery. */
+static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    double *apart_bar = s->tau_bar, *W_bar = s->rebound_bar;
+    memset(apart_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        memcpy(W_bar + 6 * b, s->D_bar + 6 * f->blk_body[b], 6 * sizeof(double));
+    phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar};
+    tribo_status status = reverse_phase(&to, W_bar, NULL);
+    if (status < 0) return status;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (f->phase[TI_RECOVER].mode[i] == TRIBO_BREAK) continue;
+        const int *at = ws->model->pair[f->con[i].pair].material;
+        ti_overlap o = ti_frame_overlap(ws, f, i, p);
+        double end_bar = apart_bar[i] * o.ref_gap;
+        s->gap_bar[i] += end_bar;
+        add_row_bar(ws, f, i, 2, end_bar, ws->D0, true);
+        add_row(ws, f, i, 2, end_bar, s->D_bar, true);
+        if (!p_bar) continue;
+        p_bar[at[TI_M_BAUMGARTE]] += apart_bar[i] * o.ref_beta;
+        p_bar[at[TI_M_SLOP]] += apart_bar[i] * o.ref_slop;
+    }
+    return TRIBO_OK;
+}
+
+/* ---- impacts ---- */
+
+/* Of the displacement that gives impacts their own times: the cotangents of what it was posed with, in give_bar. */
+static tribo_status reverse_timing(tribo_ws *ws, const ti_frame *f, int k) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    memset(s->give_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
+    if (is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        memcpy(s->hit_bar + 6 * b, s->D_bar + 6 * f->blk_body[b], 6 * sizeof(double));
+    phase_bar to = {ws, f, k, TI_TIMING, ws->zero, NULL, s->give_bar};
+    return reverse_phase(&to, s->hit_bar, NULL);
+}
+
+/* A bounce's share in that: ref = (tau - time) jump. */
+static void reverse_own_time(tribo_ws *ws, const ti_frame *f, int k, int i, double *time_bar) {
+    ti_scratch *s = ws->scratch;
+    const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
+    int r = ws->root[ws->blk_a[i]];
+    double jump = ti_impact_jump(ws, f, i), late = f->con[i].tau - ws->time[f->island[k].blk0 + r];
+    double jump_bar = late * s->give_bar[i];
+    s->tau_bar[i] += s->give_bar[i] * jump, time_bar[r] -= s->give_bar[i] * jump;
+    add_row(ws, f, i, 2, jump_bar, s->hit_bar, false), add_row(ws, f, i, 2, -jump_bar, s->hold_bar, false);
+    add_row_bar(ws, f, i, 2, jump_bar, f->v, false), add_row_bar(ws, f, i, 2, -jump_bar, before, false);
+}
+
+/* Cotangents of an island's impact on their way, in scratch: of the velocity after it (hit_bar), before (hold_bar); of
+ * the whole normal impulses (l_bar); of the times (tau_bar). */
+static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
+    double *time_bar = s->rebound_bar; /* (nblk), by group */
+    ti_impact_times(ws, f, k);
+    memset(time_bar, 0, sizeof(double) * (size_t)is->nblk);
+    for (int b = 0; b < is->nblk; b++) {
+        int blk = is->blk0 + b, body = f->blk_body[blk];
+        double t = ws->time[blk];
+        for (int j = 0; j < 6; j++) {
+            double D_bar = s->D_bar[6 * body + j];
+            s->hit_bar[6 * blk + j] = s->V_bar[6 * body + j] + (ws->options.dt - t) * D_bar;
+            s->hold_bar[6 * blk + j] = t * D_bar;
+            time_bar[ws->root[b]] -= D_bar * (f->v[6 * blk + j] - before[6 * blk + j]);
+        }
+    }
+    int hits = is->con0 + is->nhold, end = is->con0 + is->ncon;
+    memset(s->tau_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
+    memset(s->l_bar + 3 * is->con0, 0, 3 * sizeof(double) * (size_t)is->ncon);
+    for (int i = hits; i < end; i++)
+        if (s->give_bar[i] != 0) reverse_own_time(ws, f, k, i, time_bar);
+    for (int i = hits; i < end; i++) {
+        int r = ws->root[ws->blk_a[i]];
+        double l = ti_impact_impulse(ws, f, is, i);
+        if (!(l > 0)) continue;
+        s->tau_bar[i] += time_bar[r] * l / ws->weight[r];
+        s->l_bar[3 * i + 2] = time_bar[r] * (f->con[i].tau - ws->time[is->blk0 + r]) / ws->weight[r];
+    }
+}
+
+/* A share of the rebound below one is the root of its work: docs/math.md eq. (113). */
+static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    const ti_phase_data *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
+    double share_bar = 0, slope;
+    if (!(is->share > 0 && is->share < 1)) return;
+    for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
+        share_bar += s->hit_bar[j] * (back->v[TI_SOLVED][j] - hit->v[TI_SOLVED][j]);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        share_bar += s->l_bar[3 * i + 2] * (back->lambda[TI_SOLVED][3 * i + 2] + ws->give[i]);
+    ti_impact_work(ws, f, k, is->share, &slope);
+    double work_bar = -share_bar / slope;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        const ti_link *l = &ws->link[f->blk_body[b]];
+        ti_link_diff *d = &s->diff[f->blk_body[b]];
+        for (int side = 0; side < 2; side++) { /* the energy after, and before */
+            const double *v = (side ? f->phase[TI_HOLD].v[TI_SOLVED] : f->v) + 6 * b;
+            double *bar = (side ? s->hold_bar : s->hit_bar) + 6 * b, w = side ? -work_bar : work_bar;
+            ti_vec lin = ti_load3(v), ang = ti_load3(v + 3);
+            ti_add3(bar, ti_scale(w * l->mass, lin)), ti_add3(bar + 3, ti_scale(w, ti_mul(&l->I, ang)));
+            d->mass += 0.5 * w * ti_dot(lin, lin);
+            ti_outer_add(&d->I, 0.5 * w, ang, ang);
+        }
+    }
+    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
+        s->l_bar[3 * i + 2] += work_bar * ti_frame_impact(ws, &f->con[i]).late;
+        late_bar[i] += work_bar * ti_impact_impulse(ws, f, is, i);
+    }
+}
+
+/* hit_bar, l_bar: from those of all that the impact does to those of its first phase alone. */
+static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *late_bar,
+                                    double *p_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    reverse_share(ws, f, k, late_bar);
+    for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
+        s->rebound_bar[j] = is->share * s->hit_bar[j], s->hit_bar[j] -= s->rebound_bar[j];
+    double *l_bar = s->lambda_sum[0]; /* free until tangents */
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        l_bar[3 * i] = l_bar[3 * i + 1] = 0;
+        s->give_bar[i] = l_bar[3 * i + 2] = is->share * s->l_bar[3 * i + 2];
+    }
+    phase_bar to = {ws, f, k, TI_REBOUND, f->phase[TI_IMPACT].v[TI_SOLVED], s->hit_bar, late_bar};
+    tribo_status status = reverse_phase(&to, s->rebound_bar, l_bar);
+    if (status < 0) return status;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        int at = ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION];
+        double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
+        if (!(l > 0)) continue;
+        for (int j = 0; j < is->phase[TI_REBOUND].npoint; j++)
+            s->give_bar[i] += ti_row_velocity(ws, f, i, 2, s->y[TI_REBOUND][j]);
+        s->l_bar[3 * i + 2] += p[at] * s->give_bar[i];
+        if (p_bar) p_bar[at] += l * s->give_bar[i];
+    }
+    return TRIBO_OK;
+}
+
+/* From the cotangents of a contact's time, speed and `late` to its gap and to the motion before. */
+static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double late_bar,
+                        double *p_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &f->con[i];
+    const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
+    int at = ws->model->pair[c->pair].material[TI_M_RESTITUTION];
+    bool newton = f->island[k].impact == TRIBO_IMPACT_NEWTON;
+    ti_impact hit = ti_frame_impact(ws, c);
+    double tau_bar = s->tau_bar[i], speed_bar = newton ? -p[at] * late_bar : 0, dt = ws->options.dt;
+    if (newton && p_bar) p_bar[at] -= late_bar * hit.speed;
+    s->gap_bar[i] += late_bar * hit.late_gap + tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
+    double u_bar = late_bar * hit.late_u + tau_bar * hit.tau_u + speed_bar * hit.speed_u;
+    double a_bar = (late_bar * hit.late_a + tau_bar * hit.tau_a + speed_bar * hit.speed_a) / dt;
+    add_row(ws, f, i, 2, u_bar + a_bar, s->hold_bar, false);
+    add_row_bar(ws, f, i, 2, u_bar + a_bar, before, false);
+    add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, f, i, side);
+        if (!J) continue;
+        ti_link_diff *d = &s->diff[side ? c->b : c->a];
+        d->v = ti_axpy(d->v, -a_bar, ti_load3(J + 12)), d->w = ti_axpy(d->w, -a_bar, ti_load3(J + 15));
+    }
+}
+
+/* hold_bar: of the velocity that the first phase leaves. */
+static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    double *late_bar = s->lambda_sum[1]; /* (ncon), free until tangents: of the references of impact and rebound */
+    memset(late_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
+    tribo_status status = reverse_timing(ws, f, k);
+    if (status < 0) return status;
+    reverse_times(ws, f, k);
+    if (is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar, p_bar);
+    if (status < 0) return status;
+    phase_bar to = {ws, f, k, TI_IMPACT, f->phase[TI_HOLD].v[TI_SOLVED], s->hold_bar, late_bar};
+    status = reverse_phase(&to, s->hit_bar, s->l_bar);
+    for (int i = is->con0; status >= 0 && i < is->con0 + is->ncon; i++) {
+        if (i < is->con0 + is->nhold)
+            s->ref_bar[i] += late_bar[i];
+        else
+            reverse_hit(ws, f, k, i, p, late_bar[i], p_bar);
+    }
+    return status;
+}
+
+/* ---- together ---- */
+
+static tribo_status reverse_hold(tribo_ws *ws, const ti_frame *f, int k) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    double *free_bar = s->hit_bar;
+    tribo_status status = TRIBO_OK;
+    if (is->phase[TI_HOLD].npoint > 0) {
+        memset(free_bar + 6 * is->blk0, 0, 6 * sizeof(double) * (size_t)is->nblk);
+        phase_bar to = {ws, f, k, TI_HOLD, ws->vfree, free_bar, s->ref_bar};
+        status = reverse_phase(&to, s->hold_bar, NULL);
+    } else
+        free_bar = s->hold_bar;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        ti_link_diff *d = &s->diff[f->blk_body[b]];
+        d->vf = ti_add(d->vf, ti_load3(free_bar + 6 * b)), d->wf = ti_add(d->wf, ti_load3(free_bar + 6 * b + 3));
+    }
+    return status;
+}
+
+tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    bool impact = is->phase[TI_IMPACT].npoint > 0, recovery = is->phase[TI_RECOVER].npoint > 0;
+    tribo_status status = TRIBO_OK;
+    if (impact || recovery || ti_contact_entangled(ws->contact))
+        memset(s->J_bar + 36 * is->con0, 0, 36 * sizeof(double) * (size_t)is->ncon);
+    if (recovery) status = reverse_recovery(ws, f, k, p, p_bar);
+    if (status < 0) return status;
+    if (impact)
+        status = reverse_impact(ws, f, k, p, p_bar);
+    else
+        for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+            for (int j = 0; j < 6; j++) {
+                int at = 6 * f->blk_body[b] + j;
+                s->hold_bar[6 * b + j] = s->V_bar[at] + ws->options.dt * s->D_bar[at];
+            }
+    return status < 0 ? status : reverse_hold(ws, f, k);
+}

@@ -1,0 +1,419 @@
+/* tangent_island.c -- forward tangents of the phases of an island, many directions at once. docs/math.md eq. (60). */
+#include "backward/backward.h"
+
+/* ---- one contact in one direction ---- */
+
+typedef struct contact_dot {
+    bool rows;       /* J_dot is not zero */
+    double J[2][18]; /* J_dot by side */
+    double gap;
+} contact_dot;
+
+/* What all of this reads. */
+typedef struct task {
+    tribo_ws *ws;
+    const ti_frame *f;
+    int k;
+    const ti_island *is;
+    const double *p;
+    const ti_seeds *in;
+} task;
+
+static bool is_zero(ti_vec a) {
+    return a.x == 0 && a.y == 0 && a.z == 0;
+}
+
+static bool body_moves(const ti_link_diff *diffs, int body) {
+    return body >= 0 && !(is_zero(diffs[body].xc) && is_zero(diffs[body].xo) && is_zero(diffs[body].th));
+}
+
+static const ti_link_diff *diffs_of(const task *t, int j) {
+    return t->ws->scratch->diff_dot + (size_t)j * (size_t)t->ws->model->size.nbody;
+}
+
+static const double *p_dot_of(const task *t, int j) {
+    return ti_seed(t->in->p, j, t->ws->model->size.np);
+}
+
+static contact_dot rows_dot(const task *t, int i, int j) {
+    const tribo_ws *ws = t->ws;
+    const ti_con *c = &t->f->con[i];
+    const ti_pair *pair = &ws->model->pair[c->pair];
+    const ti_link_diff *diffs = diffs_of(t, j);
+    const double *p_dot = p_dot_of(t, j);
+    double move[TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS] = {0}, frame[12];
+    contact_dot out = {.rows = p_dot || body_moves(diffs, c->a) || body_moves(diffs, c->b)};
+    if (!out.rows) return out;
+    bool a = ti_shape_jvp(ws->model, t->p, ws->link, pair->a, diffs, p_dot, move);
+    bool b = ti_shape_jvp(ws->model, t->p, ws->link, pair->b, diffs, p_dot, move + 9);
+    if (a || b) {
+        const double *jac = ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
+        for (int r = 0; r < TI_COLLIDE_ROWS; r++)
+            for (int e = 0; e < TI_COLLIDE_COLS; e++) rate[r] += jac[TI_COLLIDE_COLS * r + e] * move[e];
+    } else if (!body_moves(diffs, c->a) && !body_moves(diffs, c->b)) {
+        out.rows = false;
+        return out;
+    }
+    ti_mat D1, D2;
+    ti_vec n = ti_load3(rate + 3);
+    ti_tangents_jac(c->touch.normal, &D1, &D2);
+    ti_store3(frame, ti_load3(rate));
+    ti_store3(frame + 3, ti_mul(&D1, n)), ti_store3(frame + 6, ti_mul(&D2, n)), ti_store3(frame + 9, n);
+    out.gap = rate[6];
+    if (c->a >= 0) ti_rows_jvp(c, &ws->link[c->a], -1, &diffs[c->a], frame, out.J[0]);
+    if (c->b >= 0) ti_rows_jvp(c, &ws->link[c->b], 1, &diffs[c->b], frame, out.J[1]);
+    return out;
+}
+
+static double dot6(const double *a, const double *b) {
+    double s = 0;
+    for (int i = 0; i < 6; i++) s += a[i] * b[i];
+    return s;
+}
+
+/* J_dot of row r times x, (6) of each block of the frame. */
+static double row_dot(const task *t, const contact_dot *d, int i, int r, const double *x) {
+    const ti_con *c = &t->f->con[i];
+    double sum = 0;
+    for (int side = 0; d->rows && side < 2; side++) {
+        int b = side ? c->b : c->a;
+        if (b >= 0) sum += dot6(d->J[side] + 6 * r, x + 6 * t->ws->blk_at[b]);
+    }
+    return sum;
+}
+
+/* Row r times x_dot, (6) of each block of the island in one direction. */
+static double row_of(const task *t, int i, int r, const double *x_dot) {
+    return ti_row_velocity(t->ws, t->f, i, r, x_dot - 6 * t->is->blk0);
+}
+
+static size_t at_contact(const task *t, int j, int i) {
+    return (size_t)j * (size_t)t->is->ncon + (size_t)(i - t->is->con0);
+}
+
+static double *in_direction(const task *t, double *x, int j) {
+    return x + 6 * (size_t)j * (size_t)t->is->nblk;
+}
+
+/* ---- one phase ---- */
+
+/* M base_dot - M_dot (v - base), the momentum row's right-hand side without contacts */
+static void momentum_dot(const ti_link *l, const ti_link_diff *d, const double *base_dot, const double *base,
+                         const double *v, double *r) {
+    double over[6];
+    for (int e = 0; e < 6; e++) over[e] = v[e] - base[e];
+    ti_vec lin = ti_axpy(ti_scale(l->mass, ti_load3(base_dot)), -d->mass, ti_load3(over));
+    ti_vec ang = ti_sub(ti_mul(&l->I, ti_load3(base_dot + 3)), ti_mul(&d->I, ti_load3(over + 3)));
+    ti_store3(r, lin), ti_store3(r + 3, ang);
+}
+
+/* r += J_dot' l + J' l_dot of the normal row; r (6) of each block of the island. */
+static void add_impulse(const task *t, const contact_dot *d, int i, const double *l, double n_dot, double *r) {
+    const ti_con *c = &t->f->con[i];
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(t->ws, t->f, i, side);
+        if (!J) continue;
+        double *to = r + 6 * (t->ws->blk_at[side ? c->b : c->a] - t->is->blk0);
+        for (int e = 0; e < 6; e++) to[e] += J[12 + e] * n_dot;
+        for (int row = 0; d->rows && row < 3; row++)
+            for (int e = 0; e < 6; e++) to[e] += d->J[side][6 * row + e] * l[row];
+    }
+}
+
+/* One contact's share in the right-hand sides of a phase at point q, direction j. */
+static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, const contact_dot *d, double *r,
+                        double *dc) {
+    const ti_scratch *s = t->ws->scratch;
+    const ti_phase_data *data = &t->f->phase[phase];
+    double l[3] = {data->lambda[q][3 * i], data->lambda[q][3 * i + 1], data->lambda[q][3 * i + 2]}, give_dot = 0;
+    if (phase == TI_REBOUND) l[2] += t->ws->give[i], give_dot = s->give_dot[at_contact(t, j, i)];
+    for (int row = 0; row < 3; row++) dc[row] = row_dot(t, d, i, row, data->v[q]);
+    dc[2] += s->ref_dot[at_contact(t, j, i)];
+    add_impulse(t, d, i, l, give_dot, r);
+}
+
+/* Friction as a phase sees it: what a rebound is given widens its disks. */
+static double friction_dot(const task *t, ti_phase phase, int q, int i, int j) {
+    const tribo_ws *ws = t->ws;
+    const ti_con *c = &t->f->con[i];
+    const int *at = ws->model->pair[c->pair].material;
+    const double *p_dot = p_dot_of(t, j);
+    double mu = p_dot ? p_dot[at[TI_M_FRICTION]] + (c->sticky ? p_dot[at[TI_M_STICTION]] : 0) : 0;
+    if (phase != TI_REBOUND) return phase >= TI_TIMING ? 0 : mu;
+    double l = t->f->phase[phase].lambda[q][3 * i + 2], all = ws->give[i] + (l > 0 ? l : 0);
+    return all > 0 ? mu + ws->mu[i] / all * ws->scratch->give_dot[at_contact(t, j, i)] : mu;
+}
+
+/* v_sum, lambda_sum of a phase: base (6 nblk of the frame) is the velocity that its impulses change; base_dot (n,6
+ * nblk) of the island, NULL = 0. */
+static tribo_status phase_tangents(const task *t, ti_phase phase, const double *base, double *base_dot) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    static const double none[6] = {0};
+    ti_contact_problem problem = ti_step_problem(ws, t->f, t->k, phase);
+    ti_contact_solution solution = ti_frame_solution(t->f, t->k, phase);
+    int nv = 6 * t->is->nblk, nc = problem.nc, n = t->in->n;
+    memset(s->v_sum[phase], 0, sizeof(double) * (size_t)n * (size_t)nv);
+    memset(s->lambda_sum[phase], 0, sizeof(double) * (size_t)n * 3 * (size_t)nc);
+    for (int j = 0; j < n; j++)
+        for (int q = 0; q < solution.npoint; q++)
+            for (int b = 0; b < t->is->nblk; b++) {
+                int blk = t->is->blk0 + b, body = t->f->blk_body[blk];
+                momentum_dot(&ws->link[body], diffs_of(t, j) + body,
+                             base_dot ? in_direction(t, base_dot, j) + 6 * b : none, base + 6 * blk,
+                             t->f->phase[phase].v[q] + 6 * blk, s->r_dot[q] + j * nv + 6 * b);
+            }
+    for (int i = t->is->con0; i < t->is->con0 + nc; i++)
+        for (int j = 0; j < n; j++) {
+            bool acts = t->f->phase[phase].mode[i] != TRIBO_BREAK;
+            contact_dot d = {0};
+            if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i))) d = rows_dot(t, i, j);
+            if (phase == TI_HOLD)
+                s->ref_dot[at_contact(t, j, i)] = ti_frame_reference(ws, t->f, t->k, i).ref_gap * d.gap;
+            for (int q = 0; q < solution.npoint; q++) {
+                double *dc = s->c_dot[q] + j * 3 * nc + 3 * (i - t->is->con0);
+                dc[0] = dc[1] = dc[2] = 0;
+                if (acts) contact_rhs(t, phase, q, i, j, &d, s->r_dot[q] + j * nv, dc);
+            }
+        }
+    for (int q = 0; q < solution.npoint; q++) {
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, q);
+        if (status < 0) return status;
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < nc; i++) s->mu_dot[j * nc + i] = friction_dot(t, phase, q, t->is->con0 + i, j);
+        bool moves = phase < TI_TIMING && (t->in->p || phase == TI_REBOUND);
+        ti_contact_jvp(ws->contact, &problem, n, s->r_dot[q], s->c_dot[q], moves ? s->mu_dot : NULL, s->v_dot,
+                       s->lambda_dot);
+        double w = solution.point[q].weight;
+        for (int e = 0; e < n * nv; e++) s->v_sum[phase][e] += w * s->v_dot[e];
+        for (int e = 0; e < n * 3 * nc; e++) s->lambda_sum[phase][e] += w * s->lambda_dot[e];
+    }
+    return TRIBO_OK;
+}
+
+/* ---- the step without impacts ---- */
+
+static void prepare_contacts(const task *t) {
+    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
+        const ti_pair *pair = &t->ws->model->pair[t->f->con[i].pair];
+        double *jac = t->ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
+        if (ti_frame_acts(t->f, t->k, i))
+            ti_collide_jac(&t->ws->shape[pair->a], &t->ws->shape[pair->b], &t->f->con[i].touch,
+                           (double(*)[TI_COLLIDE_COLS])(void *)jac);
+    }
+}
+
+static tribo_status hold_tangents(const task *t) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    for (int j = 0; j < t->in->n; j++)
+        for (int b = 0; b < t->is->nblk; b++) {
+            const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[t->is->blk0 + b];
+            double *to = in_direction(t, s->next_dot, j) + 6 * b;
+            ti_store3(to, d->vf), ti_store3(to + 3, d->wf);
+        }
+    if (t->is->phase[TI_HOLD].npoint > 0) return phase_tangents(t, TI_HOLD, ws->vfree, s->next_dot);
+    memcpy(s->v_sum[TI_HOLD], s->next_dot, sizeof(double) * 6 * (size_t)t->in->n * (size_t)t->is->nblk);
+    return TRIBO_OK;
+}
+
+/* ---- impacts ---- */
+
+/* tau_dot, late_dot, and ref_dot of the contacts that bounce, direction j. */
+static void hit_tangent(const task *t, int i, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &t->f->con[i];
+    const ti_link_diff *diffs = diffs_of(t, j);
+    const double *before = t->f->phase[TI_HOLD].v[TI_SOLVED], *p_dot = p_dot_of(t, j);
+    int at = ws->model->pair[c->pair].material[TI_M_RESTITUTION];
+    size_t to = at_contact(t, j, i);
+    contact_dot d = {0};
+    if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
+    double u = row_dot(t, &d, i, 2, before) + row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
+    double now = row_dot(t, &d, i, 2, ws->vnow);
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, t->f, i, side);
+        if (!J) continue;
+        const ti_link_diff *b = &diffs[side ? c->b : c->a];
+        now += ti_dot(ti_load3(J + 12), b->v) + ti_dot(ti_load3(J + 15), b->w);
+    }
+    double a = (u - now) / ws->options.dt;
+    ti_impact hit = ti_frame_impact(ws, c);
+    s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a;
+    s->late_dot[to] = s->ref_dot[to] = hit.late_gap * d.gap + hit.late_u * u + hit.late_a * a;
+    if (t->is->impact != TRIBO_IMPACT_NEWTON) return;
+    s->ref_dot[to] -= t->p[at] * (hit.speed_gap * d.gap + hit.speed_u * u + hit.speed_a * a);
+    if (p_dot) s->ref_dot[to] -= p_dot[at] * hit.speed;
+}
+
+static void give_tangent(const task *t, int i, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    int at = ws->model->pair[t->f->con[i].pair].material[TI_M_RESTITUTION];
+    const double *p_dot = p_dot_of(t, j);
+    double l = t->f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2], *to = &s->give_dot[at_contact(t, j, i)];
+    *to = 0;
+    if (!(l > 0)) return;
+    *to = t->p[at] * s->lambda_sum[TI_IMPACT][3 * at_contact(t, j, i) + 2] + (p_dot ? p_dot[at] * l : 0);
+}
+
+/* v' M v_dot + v' M_dot v / 2 of a block. */
+static double energy_dot(const ti_link *l, const ti_link_diff *d, const double *v, const double *v_dot) {
+    ti_vec lin = ti_load3(v), ang = ti_load3(v + 3);
+    return l->mass * ti_dot(lin, ti_load3(v_dot)) + ti_dot(ang, ti_mul(&l->I, ti_load3(v_dot + 3))) +
+           0.5 * d->mass * ti_dot(lin, lin) + 0.5 * ti_dot(ang, ti_mul(&d->I, ang));
+}
+
+/* Derivative of the normal impulse of contact i in direction j, with the share held or moving. */
+static double impulse_dot(const task *t, int i, int j, double share_dot) {
+    const ti_scratch *s = t->ws->scratch;
+    size_t at = at_contact(t, j, i);
+    double sum = s->lambda_sum[TI_IMPACT][3 * at + 2];
+    if (t->is->phase[TI_REBOUND].npoint == 0) return sum;
+    sum += t->is->share * (s->lambda_sum[TI_REBOUND][3 * at + 2] + s->give_dot[at]);
+    return sum + share_dot * (t->f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + 2] + t->ws->give[i]);
+}
+
+/* next_dot in direction j with the share held. */
+static void next_tangent(const task *t, int j) {
+    ti_scratch *s = t->ws->scratch;
+    double *next = in_direction(t, s->next_dot, j), *hit = in_direction(t, s->v_sum[TI_IMPACT], j);
+    const double *back = in_direction(t, s->v_sum[TI_REBOUND], j);
+    bool rebounds = t->is->phase[TI_REBOUND].npoint > 0;
+    for (int e = 0; e < 6 * t->is->nblk; e++) next[e] = hit[e] + (rebounds ? t->is->share * (back[e] - hit[e]) : 0);
+}
+
+/* docs/math.md eq. (113): of the root, from that of the work with the share held. */
+static double share_tangent(const task *t, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    double work = 0, slope;
+    if (!(t->is->share > 0 && t->is->share < 1)) return 0;
+    ti_impact_work(ws, t->f, t->k, t->is->share, &slope);
+    for (int b = 0; b < t->is->nblk; b++) {
+        int blk = t->is->blk0 + b, body = t->f->blk_body[blk];
+        const ti_link_diff *d = diffs_of(t, j) + body;
+        work += energy_dot(&ws->link[body], d, t->f->v + 6 * blk, in_direction(t, s->next_dot, j) + 6 * b);
+        work -= energy_dot(&ws->link[body], d, t->f->phase[TI_HOLD].v[TI_SOLVED] + 6 * blk,
+                           in_direction(t, s->v_sum[TI_HOLD], j) + 6 * b);
+    }
+    for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
+        work += ti_frame_impact(ws, &t->f->con[i]).late * impulse_dot(t, i, j, 0);
+        work += s->late_dot[at_contact(t, j, i)] * ti_impact_impulse(ws, t->f, t->is, i);
+    }
+    return -work / slope;
+}
+
+/* ref_dot of what gives an impact its own time: (tau - time) jump. */
+static void own_time_tangent(const task *t, int i, int j, const double *time_dot) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    size_t at = at_contact(t, j, i);
+    s->ref_dot[at] = 0;
+    if (i < t->is->con0 + t->is->nhold || t->f->phase[TI_TIMING].mode[i] == TRIBO_BREAK) return;
+    int r = ws->root[ws->blk_a[i]];
+    contact_dot d = rows_dot(t, i, j);
+    double jump_dot = row_dot(t, &d, i, 2, t->f->v) - row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) +
+                      row_of(t, i, 2, in_direction(t, s->next_dot, j)) -
+                      row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
+    s->ref_dot[at] = (s->tau_dot[at] - time_dot[r]) * ti_impact_jump(ws, t->f, i) +
+                     (t->f->con[i].tau - ws->time[t->is->blk0 + r]) * jump_dot;
+}
+
+/* next_dot and D_dot without recovery in direction j, after all phases of the impact. */
+static void displacement_tangent(const task *t, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_phase_data *phase = t->f->phase;
+    next_tangent(t, j);
+    double share = t->is->phase[TI_REBOUND].npoint > 0 ? share_tangent(t, j) : 0, *time_dot = s->v_work;
+    double *next = in_direction(t, s->next_dot, j), *D = in_direction(t, s->D_dot, j);
+    const double *hold = in_direction(t, s->v_sum[TI_HOLD], j);
+    memset(time_dot, 0, sizeof(double) * (size_t)t->is->nblk);
+    for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
+        int r = ws->root[ws->blk_a[i]];
+        double l = ti_impact_impulse(ws, t->f, t->is, i), over = t->f->con[i].tau - ws->time[t->is->blk0 + r];
+        if (l > 0)
+            time_dot[r] += (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, j, share)) / ws->weight[r];
+    }
+    for (int b = 0; b < t->is->nblk; b++)
+        for (int e = 0; e < 6; e++) {
+            int at = 6 * b + e, of = 6 * (t->is->blk0 + b) + e;
+            double time = ws->time[t->is->blk0 + b];
+            if (share != 0)
+                next[at] += share * (phase[TI_REBOUND].v[TI_SOLVED][of] - phase[TI_IMPACT].v[TI_SOLVED][of]);
+            D[at] = ws->options.dt * next[at] - time * (next[at] - hold[at]) -
+                    time_dot[ws->root[b]] * (t->f->v[of] - phase[TI_HOLD].v[TI_SOLVED][of]);
+        }
+    for (int i = t->is->con0; t->is->phase[TI_TIMING].npoint > 0 && i < t->is->con0 + t->is->ncon; i++)
+        own_time_tangent(t, i, j, time_dot);
+}
+
+static tribo_status impact_tangents(const task *t) {
+    ti_scratch *s = t->ws->scratch;
+    int end = t->is->con0 + t->is->ncon;
+    for (int i = t->is->con0 + t->is->nhold; i < end; i++)
+        for (int j = 0; j < t->in->n; j++) hit_tangent(t, i, j);
+    tribo_status status = phase_tangents(t, TI_IMPACT, t->f->phase[TI_HOLD].v[TI_SOLVED], s->v_sum[TI_HOLD]);
+    if (status >= 0 && t->is->phase[TI_REBOUND].npoint > 0) {
+        for (int i = t->is->con0; i < end; i++)
+            for (int j = 0; j < t->in->n; j++) give_tangent(t, i, j);
+        status = phase_tangents(t, TI_REBOUND, t->f->phase[TI_IMPACT].v[TI_SOLVED], s->v_sum[TI_IMPACT]);
+    }
+    if (status < 0) return status;
+    ti_impact_times(t->ws, t->f, t->k); /* the groups too, in root, and their weights */
+    for (int j = 0; j < t->in->n; j++) displacement_tangent(t, j);
+    if (t->is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
+    status = phase_tangents(t, TI_TIMING, t->ws->zero, NULL);
+    for (int e = 0; status >= 0 && e < 6 * t->in->n * t->is->nblk; e++) s->D_dot[e] += s->v_sum[TI_TIMING][e];
+    return status;
+}
+
+/* ---- recovery ---- */
+
+/* ref_dot of what is asked of the recovery; D_dot, of the displacement without it, is given. */
+static void overlap_tangent(const task *t, int i, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &t->f->con[i];
+    const int *at = ws->model->pair[c->pair].material;
+    const double *p_dot = p_dot_of(t, j);
+    contact_dot d = {0};
+    if (t->f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK) d = rows_dot(t, i, j);
+    double end = d.gap + row_of(t, i, 2, in_direction(t, s->D_dot, j));
+    for (int side = 0; d.rows && side < 2; side++) {
+        int b = side ? c->b : c->a;
+        if (b >= 0) end += dot6(d.J[side] + 12, ws->D0 + 6 * b);
+    }
+    ti_overlap o = ti_frame_overlap(ws, t->f, i, t->p);
+    double *ref = &s->ref_dot[at_contact(t, j, i)];
+    *ref = o.ref_gap * end;
+    if (p_dot) *ref += o.ref_beta * p_dot[at[TI_M_BAUMGARTE]] + o.ref_slop * p_dot[at[TI_M_SLOP]];
+}
+
+static tribo_status recovery_tangents(const task *t) {
+    ti_scratch *s = t->ws->scratch;
+    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
+        for (int j = 0; j < t->in->n; j++) overlap_tangent(t, i, j);
+    tribo_status status = phase_tangents(t, TI_RECOVER, t->ws->zero, NULL);
+    for (int e = 0; status >= 0 && e < 6 * t->in->n * t->is->nblk; e++) s->D_dot[e] += s->v_sum[TI_RECOVER][e];
+    return status;
+}
+
+tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_seeds *in) {
+    const task t = {ws, f, k, &f->island[k], p, in};
+    ti_scratch *s = ws->scratch;
+    prepare_contacts(&t);
+    tribo_status status = hold_tangents(&t);
+    if (status < 0) return status;
+    if (t.is->phase[TI_IMPACT].npoint > 0)
+        status = impact_tangents(&t);
+    else
+        for (int e = 0; e < 6 * in->n * t.is->nblk; e++) {
+            s->next_dot[e] = s->v_sum[TI_HOLD][e];
+            s->D_dot[e] = ws->options.dt * s->next_dot[e];
+        }
+    if (status >= 0 && t.is->phase[TI_RECOVER].npoint > 0) status = recovery_tangents(&t);
+    return status;
+}

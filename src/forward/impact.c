@@ -1,0 +1,220 @@
+/* impact.c -- what happens where bodies hit inside a step: compression and rebound, or Newton's law; the times that
+ * displacements take. docs/math.md, Impacts. */
+#include "forward/frame.h"
+
+ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
+    return ti_impact_of(c->touch.gap, c->uf, c->an, ws->options.dt);
+}
+
+static bool is_newton(const ti_island *is) {
+    return is->impact == TRIBO_IMPACT_NEWTON;
+}
+
+/* References of the impact: at its own time each contact that hits is to have no velocity, or by Newton's law -e times
+ * what it had; the others keep theirs. */
+static void pose_references(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        ws->ref_hit[3 * i] = ws->ref_hit[3 * i + 1] = 0, ws->ref_hit[3 * i + 2] = ws->ref[3 * i + 2];
+        if (i < is->con0 + is->nhold) continue;
+        ti_impact hit = ti_frame_impact(ws, c);
+        double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]];
+        ws->ref_hit[3 * i + 2] = hit.late - (is_newton(is) ? e * hit.speed : 0);
+    }
+}
+
+/* What the rebound is given, and the velocity that gives. @return whether there is any. */
+static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+    bool any = false;
+    memcpy(ws->v_given + 6 * is->blk0, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * is->blk0,
+           6 * sizeof(double) * (size_t)is->nblk);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
+        ws->give[i] = l > 0 ? p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]] * l : 0;
+        if (ws->give[i] == 0) continue;
+        any = true;
+        ti_row_kick(ws, f, i, 2, ws->give[i], ws->v_given);
+    }
+    return any;
+}
+
+void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
+    if (is->phase[TI_IMPACT].npoint > 0) pose_references(ws, f, is, p);
+    if (is->phase[TI_REBOUND].npoint > 0) pose_rebound(ws, f, is, p);
+}
+
+double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
+    if (is->phase[TI_REBOUND].npoint > 0)
+        l += is->share * (f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + 2] + ws->give[i]);
+    return l;
+}
+
+/* The kinetic energy that impacts bring, each contact's velocity taken at its own time: impulses times the mean of the
+ * velocities before and after. With share s of the rebound it is quadratic in s. docs/math.md eq. (113). */
+double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share, double *slope) {
+    const ti_island *is = &f->island[k];
+    const ti_phase_data *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
+    bool rebounds = is->phase[TI_REBOUND].npoint > 0;
+    double work = 0;
+    *slope = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double late = i < is->con0 + is->nhold ? 0 : ti_frame_impact(ws, &f->con[i]).late;
+        for (int r = 0; r < 3; r++) {
+            double l = hit->lambda[TI_SOLVED][3 * i + r], more = 0, shift = r == 2 ? late : 0;
+            double before = ti_row_velocity(ws, f, i, r, f->phase[TI_HOLD].v[TI_SOLVED]) + shift;
+            double after = ti_row_velocity(ws, f, i, r, hit->v[TI_SOLVED]) + shift;
+            if (rebounds) {
+                double whole = ti_row_velocity(ws, f, i, r, back->v[TI_SOLVED]) + shift;
+                more = back->lambda[TI_SOLVED][3 * i + r] + (r == 2 ? ws->give[i] : 0);
+                after += share * (whole - after);
+            }
+            work += 0.5 * (l + share * more) * (before + after);
+            *slope += more * after;
+        }
+    }
+    return work;
+}
+
+/* No more of the rebound than energy allows: the larger root of the quadratic. Rounding is not held against it. */
+static double share_of(const tribo_ws *ws, const ti_frame *f, int k) {
+    double from, at_most, begin = ti_impact_work(ws, f, k, 0, &from), all = ti_impact_work(ws, f, k, 1, &at_most);
+    if (all <= 1e-10 * fabs(begin)) return 1;
+    double half = 0.5 * (at_most - from), disc = from * from - 4 * half * begin; /* begin + from s + half s^2 */
+    if (!(begin < 0) || !(half > 0) || !(disc > 0)) return 0;
+    double s = from > 0 ? -2 * begin / (from + sqrt(disc)) : (sqrt(disc) - from) / (2 * half);
+    return s < 1 ? s : 1;
+}
+
+/* Above this residual a rebound is no answer at all. */
+static const double ROUGH = 1e-6;
+
+/* Compression, then what it gives back. */
+static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    is->impact = TRIBO_IMPACT_POISSON, is->share = 1;
+    is->phase[TI_REBOUND].npoint = 0;
+    pose_references(ws, f, is, p);
+    tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
+    if (status < 0 || !pose_rebound(ws, f, is, p)) return status;
+    tribo_contact_info rebound = *info;
+    tribo_status back = ti_phase_solve(ws, f, k, TI_REBOUND, false, &rebound);
+    if (back < 0) return back;
+    if (!(rebound.residual < ROUGH)) { /* nothing comes back, then */
+        is->phase[TI_REBOUND].npoint = 0;
+        info->iterations = rebound.iterations;
+        return TRIBO_SUBSTITUTED;
+    }
+    *info = rebound;
+    is->share = share_of(ws, f, k);
+    return back > status ? back : status;
+}
+
+/* v' M v */
+static double square(const double *M, const double *v) {
+    double sum = 0;
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 6; c++) sum += v[r] * M[6 * r + c] * v[c];
+    return sum;
+}
+
+tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    if (ws->options.law.impact != TRIBO_IMPACT_NEWTON) return by_poisson(ws, f, k, p, info);
+    tribo_contact_info one = *info;
+    double slope;
+    is->impact = TRIBO_IMPACT_NEWTON, is->share = 1;
+    pose_references(ws, f, is, p);
+    tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, &one);
+    if (status < 0) return status;
+    double work = ti_impact_work(ws, f, k, 1, &slope), unit = 0;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        unit += square(ws->M + 36 * b, f->phase[TI_HOLD].v[TI_SOLVED] + 6 * b);
+    bool fine = status == TRIBO_OK || ws->options.rounds > 0;
+    if (fine && work <= 1e-11 * unit) {
+        *info = one;
+        return status;
+    }
+    info->iterations = one.iterations;
+    status = by_poisson(ws, f, k, p, info);
+    return status < 0 || status == TRIBO_NOT_CONVERGED ? status : TRIBO_SUBSTITUTED;
+}
+
+/* ---- times ---- */
+
+static int root_of(int *root, int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+}
+
+static bool transmits(const ti_frame *f, const ti_island *is, int i) {
+    return f->phase[TI_IMPACT].mode[i] != TRIBO_BREAK ||
+           (is->phase[TI_REBOUND].npoint > 0 && f->phase[TI_REBOUND].mode[i] != TRIBO_BREAK);
+}
+
+/* Bodies that push each other in the impact move as before until the mean time of the impacts among them: so none moves
+ * by more than its velocities before and after, and what is held stays held. */
+void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    int *root = ws->root;
+    double *sum = ws->time + is->blk0, *weight = ws->weight;
+    for (int b = 0; b < is->nblk; b++) root[b] = b, sum[b] = weight[b] = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (!transmits(f, is, i) || ws->blk_b[i] < 0) continue;
+        int a = root_of(root, ws->blk_a[i]), b = root_of(root, ws->blk_b[i]);
+        root[a > b ? a : b] = a < b ? a : b;
+    }
+    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
+        int r = root_of(root, ws->blk_a[i]);
+        double l = ti_impact_impulse(ws, f, is, i);
+        if (l > 0) sum[r] += l * f->con[i].tau, weight[r] += l;
+    }
+    for (int b = 0; b < is->nblk; b++) {
+        int r = root_of(root, b); /* the lowest of its group: seen first */
+        if (r == b)
+            sum[b] = weight[b] > 0 ? sum[b] / weight[b] : 0;
+        else
+            sum[b] = sum[r], weight[b] = weight[r];
+    }
+}
+
+double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i) {
+    return ti_row_velocity(ws, f, i, 2, f->v) - ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]);
+}
+
+/* A displacement that moves each contact by what its own time makes of its jump beyond what the mean does, and those
+ * that transmit by nothing: ref = (tau - time) jump. @return whether any body is hit more than once. */
+static bool pose_timing(tribo_ws *ws, const ti_frame *f, int k, unsigned char *mode) {
+    const ti_island *is = &f->island[k];
+    bool several = false;
+    ti_impact_times(ws, f, k);
+    for (int b = 0; b < is->nblk; b++) ws->weight[b] = 0; /* whether a group was met */
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double *ref = ws->ref_time + 3 * i;
+        bool acts = transmits(f, is, i);
+        ref[0] = ref[1] = ref[2] = 0;
+        if (mode) mode[i] = acts ? TRIBO_SLIDE : TRIBO_BREAK;
+        if (!acts || i < is->con0 + is->nhold) continue;
+        int r = ws->root[ws->blk_a[i]];
+        several = several || ws->weight[r] > 0;
+        ws->weight[r] = 1;
+        ref[2] = (f->con[i].tau - ws->time[is->blk0 + r]) * ti_impact_jump(ws, f, i);
+    }
+    return several;
+}
+
+void ti_timing_pose(tribo_ws *ws, const ti_frame *f, int k) {
+    if (f->island[k].phase[TI_TIMING].npoint > 0) pose_timing(ws, f, k, NULL);
+}
+
+tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
+    ti_island *is = &f->island[k];
+    if (is->phase[TI_IMPACT].npoint == 0) return TRIBO_OK;
+    if (!pose_timing(ws, f, k, f->phase[TI_TIMING].mode)) return TRIBO_OK;
+    ti_contact_problem problem = ti_step_problem(ws, f, k, TI_TIMING);
+    ti_contact_solution s = ti_frame_solution(f, k, TI_TIMING);
+    tribo_status status = ti_contact_solve_soft(ws->contact, &problem, 1e-6, true, &s);
+    if (status == TRIBO_OK) ti_phase_keep(is, TI_TIMING, &s);
+    return status < 0 ? status : TRIBO_OK; /* without it the mean serves */
+}

@@ -1,0 +1,169 @@
+/* island.c -- the phases of one island: the step without its impacts, the impacts, and what they come to together. */
+#include "contact/law.h"
+#include "forward/frame.h"
+
+/* ---- one phase ---- */
+
+/* By the given rounds of staggered projections. The implicit reverse and the forward tangents are those of the solution
+ * which they approach: its points and modes are found first and kept. */
+static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, ti_contact_solution *s,
+                                    tribo_contact_info *info) {
+    ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
+    ti_contact_options o = {.tol = ws->options.tol};
+    unsigned char *mode = (unsigned char *)ws->scratch->mu_work;
+    int rounds = ws->options.rounds;
+    tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
+    if (status < 0) return status;
+    status = ti_staggered_solve(ws->staggered, &problem, rounds, ti_frame_rounds(f, rounds, k, phase), s->lambda, s->v,
+                                mode);
+    tribo_status measured = status < 0 ? status : ti_contact_measure(ws->contact, &problem, s, info);
+    return measured < 0 ? measured : status;
+}
+
+static void add_info(tribo_contact_info *sum, const tribo_contact_info *one) {
+    sum->iterations += one->iterations;
+    sum->ndegenerate += one->ndegenerate;
+    sum->residual = ti_max(sum->residual, one->residual);
+    if (one->margin < sum->margin) sum->margin = one->margin;
+    if (one->rung > sum->rung) sum->rung = one->rung;
+    sum->canonical = sum->canonical && one->canonical;
+}
+
+void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s) {
+    ti_phase_points *points = &is->phase[phase];
+    points->npoint = s->npoint;
+    for (int j = 0; j < s->npoint; j++)
+        points->weight[j] = s->point[j].weight, points->compliance[j] = s->point[j].compliance;
+}
+
+tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bool warm, tribo_contact_info *info) {
+    ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
+    ti_contact_solution s = ti_frame_solution(f, k, phase);
+    tribo_contact_info one;
+    tribo_status status;
+    if (ws->options.rounds > 0 && phase < TI_REBOUND) {
+        status = solve_by_rounds(ws, f, k, phase, &s, &one);
+    } else {
+        ti_contact_options o = {.tol = ws->options.tol, .warm = warm};
+        status = ti_contact_solve(ws->contact, &problem, &o, &s, &one);
+    }
+    if (status < 0) return status;
+    ti_phase_keep(&f->island[k], phase, &s);
+    add_info(info, &one);
+    return status;
+}
+
+/* ---- the step without impacts ---- */
+
+static bool any_overlap(const ti_frame *f, const ti_island *is) {
+    for (int i = is->con0; i < is->con0 + is->nhold; i++)
+        if (f->con[i].touch.gap < 0) return true;
+    return false;
+}
+
+/* Solve the contacts that do not bounce. Overlaps may ask for velocities that no motion has, as those of a body that is
+ * squeezed: where there is no answer they ask for nothing, which always has one, and recovery shares what is left. */
+static tribo_status hold(tribo_ws *ws, ti_frame *f, int k, const double *p, bool warm, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    if (is->nhold == 0) { /* all of them bounce: free motion */
+        is->phase[TI_HOLD].npoint = 0;
+        memcpy(f->phase[TI_HOLD].v[TI_SOLVED] + 6 * is->blk0, ws->vfree + 6 * is->blk0,
+               6 * sizeof(double) * (size_t)is->nblk);
+        return TRIBO_OK;
+    }
+    tribo_contact_info kept = *info;
+    tribo_status status = ti_phase_solve(ws, f, k, TI_HOLD, warm, info);
+    if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0 || !any_overlap(f, is)) return status;
+    is->bare = true;
+    ti_step_pose_island(ws, f, k, p);
+    kept.iterations = info->iterations, *info = kept;
+    return ti_phase_solve(ws, f, k, TI_HOLD, false, info);
+}
+
+/* Contacts that bounce go to the end of the island's; the others keep their order. */
+static void sort(tribo_ws *ws, ti_frame *f, ti_island *is) {
+    int n = 0;
+    is->nhold = 0;
+    for (int bounce = 0; bounce < 2; bounce++)
+        for (int i = is->con0; i < is->con0 + is->ncon; i++)
+            if (f->con[i].bounce == bounce) ws->sorted[n++] = f->con[i], is->nhold += !bounce;
+    memcpy(f->con + is->con0, ws->sorted, sizeof *ws->sorted * (size_t)n);
+}
+
+/* Where the motion that the others leave does not bring a contact together, or not fast enough to leave in this step,
+ * it does not bounce. @return how many of them there are. */
+static int reconsider(tribo_ws *ws, ti_frame *f, const ti_island *is, const double *p) {
+    int changed = 0;
+    const double *v = f->phase[TI_HOLD].v[TI_SOLVED];
+    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
+        ti_con *c = &f->con[i];
+        double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]];
+        c->uf = ti_row_velocity(ws, f, i, 2, v);
+        c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
+        ti_impact hit = ti_frame_impact(ws, c);
+        c->tau = hit.tau;
+        c->bounce = hit.reached && ti_impact_leaves(&hit, c->an, e, ws->options.dt) > 0;
+        changed += !c->bounce;
+    }
+    return changed;
+}
+
+/* Impulses and velocity of the phases together; what a contact does in the end. */
+static void sum_up(tribo_ws *ws, ti_frame *f, const ti_island *is) {
+    const ti_phase_data *hold = &f->phase[TI_HOLD], *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
+    size_t v0 = 6 * (size_t)is->blk0, nv = 6 * (size_t)is->nblk;
+    bool rebounds = is->phase[TI_REBOUND].npoint > 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        bool held = i < is->con0 + is->nhold;
+        unsigned char mode = hit->mode[i];
+        for (int r = 0; r < 3; r++) {
+            double *l = &f->lambda[3 * i + r];
+            *l = (held ? hold->lambda[TI_SOLVED][3 * i + r] : 0) + hit->lambda[TI_SOLVED][3 * i + r];
+            if (rebounds) *l += is->share * (back->lambda[TI_SOLVED][3 * i + r] + (r == 2 ? ws->give[i] : 0));
+        }
+        if (rebounds && mode == TRIBO_BREAK && back->mode[i] != TRIBO_BREAK)
+            mode = back->mode[i] == TI_REBOUND_STICK ? TRIBO_STICK : back->mode[i];
+        f->mode[i] = mode == TRIBO_BREAK && held ? hold->mode[i] : mode;
+    }
+    memcpy(f->v + v0, hit->v[TI_SOLVED] + v0, nv * sizeof *f->v);
+    for (size_t j = v0; rebounds && j < v0 + nv; j++)
+        f->v[j] += is->share * (back->v[TI_SOLVED][j] - hit->v[TI_SOLVED][j]);
+}
+
+static void copy_hold(ti_frame *f, const ti_island *is) {
+    size_t c = (size_t)is->con0, b = 6 * (size_t)is->blk0;
+    memcpy(f->lambda + 3 * c, f->phase[TI_HOLD].lambda[TI_SOLVED] + 3 * c, 3 * sizeof(double) * (size_t)is->ncon);
+    memcpy(f->v + b, f->phase[TI_HOLD].v[TI_SOLVED] + b, 6 * sizeof(double) * (size_t)is->nblk);
+    memcpy(f->mode + c, f->phase[TI_HOLD].mode + c, (size_t)is->ncon);
+}
+
+tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    bool warm = ws->options.warm_start && !(again && is->bare);
+    *info = (tribo_contact_info){.margin = (double)INFINITY, .canonical = true};
+    for (int i = is->con0; i < is->con0 + is->ncon && !again; i++)
+        if (f->con[i].bounce) { /* seldom */
+            sort(ws, f, is);
+            ti_step_pose_island(ws, f, k, p);
+            break;
+        }
+    if (!again) ti_island_start(ws, f, is);
+    tribo_status status = hold(ws, f, k, p, warm, info);
+    while (status >= 0 && is->nhold < is->ncon && reconsider(ws, f, is, p) > 0) {
+        sort(ws, f, is);
+        ti_step_pose_island(ws, f, k, p);
+        ti_island_start(ws, f, is);
+        int iterations = info->iterations;
+        *info = (tribo_contact_info){.margin = (double)INFINITY, .canonical = true, .iterations = iterations};
+        status = hold(ws, f, k, p, warm, info);
+    }
+    for (int phase = TI_IMPACT; phase < TI_PHASES; phase++) is->phase[phase].npoint = 0;
+    if (status < 0) return status;
+    if (is->nhold == is->ncon) {
+        copy_hold(f, is);
+        return status;
+    }
+    tribo_status hit = ti_island_impact(ws, f, k, p, info);
+    if (hit >= 0) sum_up(ws, f, is);
+    return hit < 0 || hit > status ? hit : status;
+}

@@ -1,0 +1,64 @@
+/* recover.c -- overlap taken back by a displacement of its own, which adds nothing to velocities. docs/math.md,
+ * Recovery. */
+#include "forward/frame.h"
+
+/* Compliance of the recovery, in units of the heaviest body's: what is asked for is met to this share, and what cannot
+ * be met is shared. */
+static const double COMPLIANCE = 1e-6;
+
+static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
+    const ti_con *c = &f->con[i];
+    double gap = c->touch.gap;
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, f, i, side);
+        if (!J) continue;
+        const double *D = ws->D0 + 6 * (side ? c->b : c->a);
+        for (int j = 0; j < 6; j++) gap += J[12 + j] * D[j];
+    }
+    return gap;
+}
+
+ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+    const int *at = ws->model->pair[f->con[i].pair].material;
+    return ti_overlap_of(end_gap(ws, f, i), p[at[TI_M_BAUMGARTE]], p[at[TI_M_SLOP]],
+                         ws->options.recovery * ws->options.dt);
+}
+
+/* Only what overlaps before the step, or is hit at another time than others in the same step, can end in overlap. */
+static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    bool impact = is->phase[TI_IMPACT].npoint > 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double length = ws->model->pair[f->con[i].pair].length, gap = f->con[i].touch.gap;
+        if (ti_is_deep(gap, length, ws->options.dt, ws->options.recovery)) return true;
+        if (is->bare && gap < 0) return true;
+        if (impact && end_gap(ws, f, i) < -1e-10 * length) return true;
+    }
+    return false;
+}
+
+static void pose(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        ws->ref_apart[3 * i] = ws->ref_apart[3 * i + 1] = 0;
+        ws->ref_apart[3 * i + 2] = ti_frame_overlap(ws, f, i, p).ref;
+    }
+}
+
+tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+    ti_island *is = &f->island[k];
+    if (!is_needed(ws, f, is)) return TRIBO_OK;
+    pose(ws, f, is, p);
+    ti_contact_problem problem = ti_step_problem(ws, f, k, TI_RECOVER);
+    ti_contact_solution s = ti_frame_solution(f, k, TI_RECOVER);
+    tribo_status status = ti_contact_solve_soft(ws->contact, &problem, COMPLIANCE, false, &s);
+    if (status != TRIBO_OK) return status;
+    ti_phase_keep(is, TI_RECOVER, &s);
+    ti_step_displace(f, k, TI_RECOVER, ws->D);
+    return TRIBO_OK;
+}
+
+void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
+    if (is->phase[TI_RECOVER].npoint == 0) return;
+    pose(ws, f, is, p);
+    ti_step_displace(f, k, TI_RECOVER, ws->D);
+}
