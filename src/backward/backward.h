@@ -13,8 +13,9 @@ ti_reference ti_frame_reference(const tribo_ws *ws, const ti_con *c, const doubl
 /* J of contact i on side 0 (a) or 1 (b), (3,6); NULL for the world. */
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
 
-/* Whether ti_jacobian() can do a step: not where a contact bounces inside it. */
-bool ti_jacobian_applies(const ti_frame *f);
+/* Whether ti_jacobian() can do a step: not where a contact bounces inside it, or a spin is so fast that it has
+ * substeps. */
+bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f);
 /* A (ndx,ndx), B (ndx,nu) of a restored record; either may be NULL. On error they are undefined. */
 tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B);
 
