@@ -167,6 +167,41 @@ static void spin_vjp(const double *bar, double *d) {
     ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
 }
 
+/* w (3), torque (3), inertia (6) -> wf, precession; modes are one, few and many substeps */
+static bool draw_spin_alone(unsigned seed) {
+    draw_spin(seed);
+    if (seed & 4096) return true;
+    at_link.l.w = ti_scale(1 / ti_norm(at_link.l.w), at_link.l.w), at_link.l.torque = some_vec(5);
+    return ti_spin(&at_link.l, DT) && at_link.l.substeps == 1;
+}
+static int spin_alone_value(const double *d, double *out) {
+    ti_link l = at_link.l;
+    double back[4], r[4];
+    ti_mat I = ti_sym(d + 6);
+    l.w = ti_add(l.w, ti_load3(d)), l.torque = ti_add(l.torque, ti_load3(d + 3));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) l.I.m[i][j] += I.m[i][j];
+    if (!ti_spin(&l, DT) || l.substeps != at_link.l.substeps) return -1;
+    ti_store3(out, l.wf), ti_store3(out + 3, ti_vec3(0, 0, 0));
+    if (l.substeps == 1) return 0;
+    for (int i = 0; i < 4; i++) back[i] = i ? -at_link.l.precession[i] : at_link.l.precession[0];
+    ti_quat_mul(back, l.precession, r), ti_store3(out + 3, ti_quat_log(r));
+    return l.substeps > 4 ? 2 : 1;
+}
+static void spin_alone_jvp(const double *d, double *out) {
+    ti_link_diff t = {.w = ti_load3(d), .I = ti_sym(d + 6)};
+    ti_spin_jvp(&at_link.l, DT, ti_load3(d + 3), &t);
+    ti_store3(out, t.wf), ti_store3(out + 3, t.precession);
+}
+static void spin_alone_vjp(const double *bar, double *d) {
+    ti_link_diff t = {.wf = ti_load3(bar), .precession = ti_load3(bar + 3)};
+    ti_store3(d + 3, ti_spin_vjp(&at_link.l, DT, &t)), ti_store3(d, t.w);
+    for (int i = 0; i < 3; i++) {
+        int j = i == 2, k = i == 0 ? 1 : 2;
+        d[6 + i] = t.I.m[i][i], d[9 + i] = t.I.m[j][k] + t.I.m[k][j];
+    }
+}
+
 /* ---- geoms in the world, rows, tangents ---- */
 
 static struct {
@@ -695,6 +730,7 @@ static const diff_op ops[] = {
     {"link", 31, 15, 1, 1e-2, 1e-9, draw_link, link_value, link_jvp, link_vjp},
     {"link integrate", 34, 12, 1, 1e-2, 1e-9, draw_link, integrate_value, integrate_jvp, integrate_vjp},
     {"link fast spin", 28, 12, 2, 1e-3, 1e-9, draw_spin, spin_value, spin_jvp, spin_vjp},
+    {"spin", 12, 6, 3, 1e-4, 1e-9, draw_spin_alone, spin_alone_value, spin_alone_jvp, spin_alone_vjp},
     {"shape", 16, 9, 1, 1e-2, 1e-9, draw_shape, shape_value, shape_jvp, shape_vjp},
     {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
     {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},
