@@ -122,6 +122,86 @@ static void integrate_vjp(const double *bar, double *d) {
     ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
 }
 
+/* A link that turns by up to 50 rad in the step, and the attitude that it would reach without contact. */
+static bool draw_spin(unsigned seed) {
+    draw_link(seed);
+    double fast = pow(10, between(1.5, 2.8));
+    for (int i = 3; i < 6; i++) at_link.v[i] *= fast / 3, at_link.u[i] *= fast;
+    link_at(nothing, nothing, nothing, nothing, nothing, &at_link.l);
+    ti_store3(at_link.V, at_link.l.vf), ti_store3(at_link.V + 3, at_link.l.wf);
+    for (int i = 0; i < 6; i++) at_link.D[i] = DT * at_link.V[i];
+    ti_link_integrate(&at_link.l, at_link.D, at_link.V, at_link.next_q, at_link.next_v);
+    return at_link.l.substeps > 1;
+}
+
+/* p (10), dq (6), dv (6), u (6) -> dq', dv'; modes are few and many substeps */
+static int spin_value(const double *d, double *out) {
+    ti_link l;
+    double D[6], V[6], q[7], v[6], conjugate[4], r[4];
+    link_at(d, d + 10, d + 16, nothing, d + 22, &l);
+    ti_store3(V, l.vf), ti_store3(V + 3, l.wf);
+    for (int i = 0; i < 6; i++) D[i] = DT * V[i];
+    ti_link_integrate(&l, D, V, q, v);
+    for (int i = 0; i < 4; i++) conjugate[i] = i ? -at_link.next_q[3 + i] : at_link.next_q[3];
+    ti_quat_mul(conjugate, q + 3, r);
+    ti_store3(out, ti_sub(ti_load3(q), ti_load3(at_link.next_q))), ti_store3(out + 3, ti_quat_log(r));
+    memcpy(out + 6, v, sizeof v);
+    return l.substeps != at_link.l.substeps ? -1 : l.substeps > 4;
+}
+static void spin_jvp(const double *d, double *out) {
+    ti_link_diff t;
+    double D[6], V[6];
+    ti_link_load_jvp(&at_link.l, d + 10, d + 16, d, &t);
+    ti_link_free_jvp(&at_link.l, DT, &t, ti_vec3(0, 0, 0), d + 22);
+    ti_store3(V, t.vf), ti_store3(V + 3, t.wf);
+    for (int i = 0; i < 6; i++) D[i] = DT * V[i];
+    ti_link_integrate_jvp(&at_link.l, at_link.D, at_link.V, &t, D, V, out, out + 6);
+}
+static void spin_vjp(const double *bar, double *d) {
+    ti_link_diff t = {0};
+    double D[6], V[6];
+    ti_vec g = {0, 0, 0};
+    ti_link_integrate_vjp(&at_link.l, at_link.D, at_link.V, bar, bar + 6, &t, D, V);
+    t.vf = ti_axpy(ti_load3(V), DT, ti_load3(D)), t.wf = ti_axpy(ti_load3(V + 3), DT, ti_load3(D + 3));
+    ti_link_free_vjp(&at_link.l, DT, &t, &g, d + 22);
+    ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
+}
+
+/* w (3), torque (3), inertia (6) -> wf, precession; modes are one, few and many substeps */
+static bool draw_spin_alone(unsigned seed) {
+    draw_spin(seed);
+    if (seed & 4096) return true;
+    at_link.l.w = ti_scale(1 / ti_norm(at_link.l.w), at_link.l.w), at_link.l.torque = some_vec(5);
+    return ti_spin(&at_link.l, DT) && at_link.l.substeps == 1;
+}
+static int spin_alone_value(const double *d, double *out) {
+    ti_link l = at_link.l;
+    double back[4], r[4];
+    ti_mat I = ti_sym(d + 6);
+    l.w = ti_add(l.w, ti_load3(d)), l.torque = ti_add(l.torque, ti_load3(d + 3));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) l.I.m[i][j] += I.m[i][j];
+    if (!ti_spin(&l, DT) || l.substeps != at_link.l.substeps) return -1;
+    ti_store3(out, l.wf), ti_store3(out + 3, ti_vec3(0, 0, 0));
+    if (l.substeps == 1) return 0;
+    for (int i = 0; i < 4; i++) back[i] = i ? -at_link.l.precession[i] : at_link.l.precession[0];
+    ti_quat_mul(back, l.precession, r), ti_store3(out + 3, ti_quat_log(r));
+    return l.substeps > 4 ? 2 : 1;
+}
+static void spin_alone_jvp(const double *d, double *out) {
+    ti_link_diff t = {.w = ti_load3(d), .I = ti_sym(d + 6)};
+    ti_spin_jvp(&at_link.l, DT, ti_load3(d + 3), &t);
+    ti_store3(out, t.wf), ti_store3(out + 3, t.precession);
+}
+static void spin_alone_vjp(const double *bar, double *d) {
+    ti_link_diff t = {.wf = ti_load3(bar), .precession = ti_load3(bar + 3)};
+    ti_store3(d + 3, ti_spin_vjp(&at_link.l, DT, &t)), ti_store3(d, t.w);
+    for (int i = 0; i < 3; i++) {
+        int j = i == 2, k = i == 0 ? 1 : 2;
+        d[6 + i] = t.I.m[i][i], d[9 + i] = t.I.m[j][k] + t.I.m[k][j];
+    }
+}
+
 /* ---- geoms in the world, rows, tangents ---- */
 
 static struct {
@@ -664,6 +744,8 @@ static void step_vjp(const double *bar, double *d) {
 static const diff_op ops[] = {
     {"link", 31, 15, 1, 1e-2, 1e-9, draw_link, link_value, link_jvp, link_vjp},
     {"link integrate", 34, 12, 1, 1e-2, 1e-9, draw_link, integrate_value, integrate_jvp, integrate_vjp},
+    {"link fast spin", 28, 12, 2, 1e-3, 1e-9, draw_spin, spin_value, spin_jvp, spin_vjp},
+    {"spin", 12, 6, 3, 1e-4, 1e-9, draw_spin_alone, spin_alone_value, spin_alone_jvp, spin_alone_vjp},
     {"shape", 16, 9, 1, 1e-2, 1e-9, draw_shape, shape_value, shape_jvp, shape_vjp},
     {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
     {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},

@@ -30,8 +30,9 @@ tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double 
 /* Whether the rounds of staggered projections are gone back through. */
 bool ti_is_unrolled(const tribo_ws *ws);
 
-/* Whether ti_jacobian() can do a step: not where a contact bounces inside it. */
-bool ti_jacobian_applies(const ti_frame *f);
+/* Whether ti_jacobian() can do a step: not where a contact bounces inside it, or a spin is so fast that it has
+ * substeps. */
+bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f);
 /* A (ndx,ndx), B (ndx,nu) of a restored record; either may be NULL. On error they are undefined. */
 tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B);
 

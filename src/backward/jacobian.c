@@ -216,7 +216,9 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
     finish_block(ws, b, b, P, Q, t);
 }
 
-bool ti_jacobian_applies(const ti_frame *f) {
+bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f) {
+    for (int b = 0; b < ws->model->size.nbody; b++)
+        if (ws->link[b].substeps > 1) return false;
     return f->phases == 1u << TI_HOLD;
 }
 

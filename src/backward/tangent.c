@@ -153,7 +153,7 @@ tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double 
     const tribo_sizes *size = &ws->model->size;
     if (ti_contact_entangled(ws->contact)) return jacobians_by_rows(ws, tape, k, A, B, C);
     tribo_status s = ti_restore(ws, tape, k, &f, &p);
-    if (s >= 0 && (A || B) && ti_jacobian_applies(&f)) {
+    if (s >= 0 && (A || B) && ti_jacobian_applies(ws, &f)) {
         s = ti_jacobian(ws, &f, p, A, B);
     } else {
         if (s >= 0) s = columns(ws, &f, p, size->ndx, 0, A);

@@ -4,10 +4,12 @@
  */
 #include "collide/pairs.h"
 
-/* A later face must be better than an earlier one, and an edge than a face, by this share of the smallest half
+/* An edge must be better than a face, and the smaller of two faces than the larger, by this share of the smallest half
  * extent. It keeps boxes at rest on the face contacts of one and the same box while they rock by rounding; what it
  * costs is second order, because the clipped face contacts contain the crossing of the edges. */
 #define BIAS 1e-3
+/* Faces whose areas differ by a smaller share are equal. */
+#define EQUAL 1e-6
 /* Edges closer to parallel than this sine have no axis of their own: the faces between them do. */
 #define PARALLEL 1e-3
 
@@ -40,6 +42,17 @@ static void face_axes(const poses *p, int *axis, double *best) {
         if (i == 0 || sa > best[0]) axis[0] = i, best[0] = sa;
         if (i == 0 || sb > best[1]) axis[1] = i, best[1] = sb;
     }
+}
+
+static double face_area(const double *h, int axis) {
+    return h[next[axis]] * h[last[axis]];
+}
+
+/* Whether b's best face is the reference and not a's. A box that lies on a larger face rocks about its own corners, on
+ * that face: the larger is the reference wherever both separate alike. */
+static int reference_is_b(const poses *p, const int *axis, const double *best, double bias) {
+    if (fabs(best[1] - best[0]) > bias) return best[1] > best[0];
+    return face_area(p->hb, axis[1]) > (1 + EQUAL) * face_area(p->ha, axis[0]);
 }
 
 /* The best axis a_i x b_j: *edge = 3 i + j or -1, *best its separation. @return 0 once one is beyond the margin. */
@@ -162,8 +175,8 @@ int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_t
     if (!edge_axes(&p, margin, &edge, &best_edge)) return 0;
     double small = fmin(fmin(fmin(p.ha[0], p.ha[1]), p.ha[2]), fmin(fmin(p.hb[0], p.hb[1]), p.hb[2]));
     double bias = BIAS * small;
-    int is_b = best[1] > best[0] + bias;
-    double best_face = best[is_b];
+    int is_b = reference_is_b(&p, axis, best, bias);
+    double best_face = fmax(best[0], best[1]);
     if (edge >= 0 && best_edge > best_face + bias) {
         int count = cross_edges(&p, edge / 3, edge % 3, best_edge, out);
         /* Apart, the closest points are elsewhere and the boxes pass each other; in contact this cannot be, but for

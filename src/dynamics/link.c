@@ -47,51 +47,18 @@ void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, 
     d->v = ti_add(d->v, ti_mul(&l->R, a));
 }
 
-/* ---- free velocity: m (vf - v) = dt (m g + f),  I (wf - w) + dt wm x I wm = dt torque, wm = (w + wf) / 2;
- * docs/math.md eq. (6)-(8) ---- */
+/* ---- free velocity: m (vf - v) = dt (m g + f), and the spin of spin.c; docs/math.md eq. (6)-(8) ---- */
 
-/* d/dwf of the second equation; with -I for +I on its diagonal part it is also d/dw. */
-static ti_mat gyro_matrix(const ti_mat *I, ti_vec wm, double dt, double sign) {
-    ti_mat W = ti_skew(wm), WI = ti_matmul(&W, I), L = ti_skew(ti_mul(I, wm)), K;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) K.m[i][j] = sign * I->m[i][j] + 0.5 * dt * (WI.m[i][j] - L.m[i][j]);
-    return K;
-}
-
-void ti_link_gyro(const ti_link *l, double dt, ti_mat *Ki, ti_mat *Kw) {
-    ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
-    ti_mat K = gyro_matrix(&l->I, wm, dt, 1);
-    *Ki = ti_inverse(&K), *Kw = gyro_matrix(&l->I, wm, dt, -1);
-}
-
-void ti_link_free(ti_link *l, ti_vec gravity, double dt) {
+bool ti_link_free(ti_link *l, ti_vec gravity, double dt) {
     l->vf = ti_axpy(ti_axpy(l->v, dt, gravity), dt / l->mass, l->f);
-    ti_mat inv = ti_inverse(&l->I);
-    ti_vec Iw = ti_mul(&l->I, l->w);
-    l->wf = ti_axpy(l->w, dt, ti_mul(&inv, ti_sub(l->torque, ti_cross(l->w, Iw))));
-    for (int k = 0; k < 12; k++) { /* Newton; quadratic, so two or three rounds */
-        ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf)), Lm = ti_mul(&l->I, wm), gyro = ti_cross(wm, Lm);
-        ti_vec e = ti_sub(ti_axpy(ti_mul(&l->I, ti_sub(l->wf, l->w)), dt, gyro), ti_scale(dt, l->torque));
-        double size = ti_norm(Lm) + dt * (ti_norm(gyro) + ti_norm(l->torque));
-        if (!(ti_norm(e) > 1e-16 * size)) break;
-        ti_mat K = gyro_matrix(&l->I, wm, dt, 1), Ki = ti_inverse(&K);
-        l->wf = ti_sub(l->wf, ti_mul(&Ki, e));
-    }
+    return ti_spin(l, dt);
 }
 
 void ti_link_free_vjp(const ti_link *l, double dt, ti_link_diff *d, ti_vec *gravity_bar, double *u_bar) {
     d->v = ti_add(d->v, d->vf);
     *gravity_bar = ti_axpy(*gravity_bar, dt, d->vf);
     d->mass -= dt / (l->mass * l->mass) * ti_dot(l->f, d->vf);
-    ti_vec f_bar = ti_scale(dt / l->mass, d->vf);
-
-    ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
-    ti_mat Ki, Kw;
-    ti_link_gyro(l, dt, &Ki, &Kw);
-    ti_vec z = ti_tmul(&Ki, d->wf), t_bar = ti_scale(dt, z);
-    d->w = ti_sub(d->w, ti_tmul(&Kw, z));
-    ti_outer_add(&d->I, -1, z, ti_sub(l->wf, l->w));
-    ti_outer_add(&d->I, -dt, ti_cross(z, wm), wm);
+    ti_vec f_bar = ti_scale(dt / l->mass, d->vf), t_bar = ti_spin_vjp(l, dt, d);
 
     ti_vec fb = ti_tmul(&l->R, l->f), fb_bar = ti_cross(l->com, t_bar); /* torque = tau - com x R'f */
     d->com = ti_sub(d->com, ti_cross(fb, t_bar));
@@ -107,20 +74,16 @@ void ti_link_free_jvp(const ti_link *l, double dt, ti_link_diff *d, ti_vec gravi
     t_dot = ti_sub(t_dot, ti_add(ti_cross(d->com, fb), ti_cross(l->com, fb_dot)));
     d->vf = ti_axpy(ti_axpy(d->v, dt, gravity_dot), dt / l->mass, f_dot);
     d->vf = ti_axpy(d->vf, -dt * d->mass / (l->mass * l->mass), l->f);
-
-    ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
-    ti_mat Ki, Kw;
-    ti_link_gyro(l, dt, &Ki, &Kw);
-    ti_vec e = ti_add(ti_mul(&Kw, d->w), ti_mul(&d->I, ti_sub(l->wf, l->w)));
-    e = ti_axpy(e, dt, ti_sub(ti_cross(wm, ti_mul(&d->I, wm)), t_dot));
-    d->wf = ti_scale(-1, ti_mul(&Ki, e));
+    ti_spin_jvp(l, dt, t_dot, d);
 }
 
-/* ---- integrate: R' = R exp(D), xc' = xc + D, xo' = xc' - R'c, vo' = V - R'(W x c); docs/math.md eq. (17) ---- */
+/* ---- integrate: R' = R Q exp(D), xc' = xc + D, xo' = xc' - R'c, vo' = V - R'(W x c), Q the precession of a fast spin,
+ * else 1; docs/math.md eq. (17) ---- */
 
 void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R) {
     double e[4];
     ti_quat_exp(ti_load3(D + 3), e);
+    if (l->substeps > 1) ti_quat_mul(l->precession, e, e);
     ti_quat_mul(l->quat, e, quat);
     double n = 1 / sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
     for (int i = 0; i < 4; i++) quat[i] *= n;
@@ -148,7 +111,12 @@ void ti_link_integrate_vjp(const ti_link *l, const double *D, const double *V, c
     d->xc = ti_add(d->xc, ti_load3(qbar));
     ti_quat_exp(rot, e);
     ti_mat E = ti_quat_mat(e);
-    d->th = ti_add(d->th, ti_mul(&E, th));
+    ti_vec before = ti_mul(&E, th);
+    if (l->substeps > 1) {
+        ti_mat Q = ti_quat_mat(l->precession);
+        d->precession = ti_add(d->precession, before), before = ti_mul(&Q, before);
+    }
+    d->th = ti_add(d->th, before);
     ti_store3(D_bar, ti_load3(qbar));
     ti_store3(D_bar + 3, ti_exp_right(ti_scale(-1, rot), th));
     ti_store3(V_bar, ti_load3(vbar));
@@ -163,7 +131,12 @@ void ti_link_integrate_jvp(const ti_link *l, const double *D, const double *V, c
     ti_vec rot = ti_load3(D + 3), w = ti_load3(V + 3), w_dot = ti_load3(V_dot + 3), wc = ti_cross(w, l->com);
     ti_quat_exp(rot, e);
     ti_mat E = ti_quat_mat(e);
-    ti_vec th = ti_add(ti_tmul(&E, d->th), ti_exp_right(rot, ti_load3(D_dot + 3)));
+    ti_vec before = d->th;
+    if (l->substeps > 1) {
+        ti_mat Q = ti_quat_mat(l->precession);
+        before = ti_add(ti_tmul(&Q, before), d->precession);
+    }
+    ti_vec th = ti_add(ti_tmul(&E, before), ti_exp_right(rot, ti_load3(D_dot + 3)));
     ti_vec a = ti_add(ti_cross(th, l->com), d->com);
     ti_vec b = ti_add(ti_cross(th, wc), ti_add(ti_cross(w_dot, l->com), ti_cross(w, d->com)));
     ti_store3(qdot, ti_sub(ti_add(d->xc, ti_load3(D_dot)), ti_mul(&Rn, a)));

@@ -14,10 +14,12 @@ typedef struct ti_link {
     ti_mat I;   /* about the centre of mass, body frame */
     double quat[4];
     ti_mat R;
-    ti_vec xo, xc;    /* origin and centre of mass, world */
-    ti_vec v, w;      /* of the centre of mass, world; body */
-    ti_vec f, torque; /* world; body, about the centre of mass */
-    ti_vec vf, wf;    /* free velocity */
+    ti_vec xo, xc;        /* origin and centre of mass, world */
+    ti_vec v, w;          /* of the centre of mass, world; body */
+    ti_vec f, torque;     /* world; body, about the centre of mass */
+    ti_vec vf, wf;        /* free velocity */
+    int substeps;         /* in which wf was found: 1 but for a fast spin */
+    double precession[4]; /* with more than one: the free motion turns the body by this, then by exp(dt wf) */
 } ti_link;
 
 /* A tangent of a link, or a cotangent. */
@@ -28,12 +30,14 @@ typedef struct ti_link_diff {
     ti_vec xo, xc, th; /* th: rotation vector, body frame */
     ti_vec v, w;
     ti_vec vf, wf;
+    ti_vec precession; /* a rotation vector behind it; 0 with one substep */
 } ti_link_diff;
 
 /* Read ten parameters, q (7), v (6) and u (6, or NULL). */
 void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u);
-/* vf, wf: gravity, forces, and the gyroscopic torque by the implicit midpoint rule (energy and |L| are kept). */
-void ti_link_free(ti_link *l, ti_vec gravity, double dt);
+/* vf, wf: gravity, forces, and the gyroscopic torque by the implicit midpoint rule (energy and |L| are kept).
+ * @return false if the body turns too fast for any answer; wf is then not to be used. */
+bool ti_link_free(ti_link *l, ti_vec gravity, double dt);
 /* From a displacement D (6) and a velocity V (6) of the centre of mass: the next q (7) and v (6). */
 void ti_link_integrate(const ti_link *l, const double *D, const double *V, double *q, double *v);
 
@@ -51,13 +55,20 @@ void ti_link_load_vjp(const ti_link *l, const ti_link_diff *d, double *qbar, dou
 /* Forward; qdot, vdot, pdot may be NULL = 0. */
 void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, const double *pdot, ti_link_diff *d);
 
-/* Pieces that the derivatives share: the inverse of d/dwf of the gyroscopic equation, and its d/dw. */
+/* The spin of ti_link_free, from w and torque to wf, substeps and precession: spin.c. */
+bool ti_spin(ti_link *l, double dt);
+/* From d->wf and d->precession to d->w and d->I. @return the torque's cotangent. */
+ti_vec ti_spin_vjp(const ti_link *l, double dt, ti_link_diff *d);
+/* From d->w, d->I and the torque's tangent to d->wf, d->precession. */
+void ti_spin_jvp(const ti_link *l, double dt, ti_vec torque_dot, ti_link_diff *d);
+/* Of one substep over all of dt: the inverse of d/dwf of the gyroscopic equation, and its d/dw. */
 void ti_link_gyro(const ti_link *l, double dt, ti_mat *Ki, ti_mat *Kw);
 /* Rotation after a displacement D, as a unit quaternion and as a matrix. */
 void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R);
 
-/* Jacobians. Free velocity: by v it is 1, by the position 0, and vf does not depend on the torque. Integration, with
- * th' the next rotation: xo' = xc + D + lever th',  v' = V + swing th' + lever w',  w' = W. */
+/* Jacobians, of links of one substep. Free velocity: by v it is 1, by the position 0, and vf does not depend on the
+ * torque. Integration, with th' the next rotation: xo' = xc + D + lever th',  v' = V + swing th' + lever w',  w' = W.
+ */
 typedef struct ti_link_jac {
     bool centred;        /* the centre of mass is the origin: xc_th, vf_th, wf_th, wf_f, lever, swing are zero */
     ti_mat xc_th;        /* also vf by w */

@@ -140,8 +140,9 @@ typedef struct ti_scratch {
     double *seed;                                    /* (ndx + nu + np) */
 } ti_scratch;
 
-/* Links with their free velocities, and geoms in the world: the part of a step before contact. */
-void ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
+/* Links with their free velocities, and geoms in the world: the part of a step before contact. @return false if a body
+ * turns too fast for a step of this length. */
+bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
 /* Fill the problem arrays of ws for the frame's contacts. fresh: also set uf, an, tau and bounce of each contact, which
  * a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh);

@@ -1,17 +1,19 @@
 /* pose.c -- from contacts to the numbers of the contact problem. */
 #include "forward/frame.h"
 
-void ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u) {
+bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u) {
     const tribo_model *m = ws->model;
+    bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
     const double *v = x + m->size.nq;
     for (int b = 0; b < m->size.nbody; b++) {
         const ti_body *body = &m->body[b];
         ti_link *l = &ws->link[b];
         ti_link_load(l, p + body->p, x + body->q, v + body->v, u ? u + body->v : NULL);
-        ti_link_free(l, gravity, ws->options.dt);
+        all = ti_link_free(l, gravity, ws->options.dt) && all;
     }
     ti_shapes(m, p, ws->link, ws->shape);
+    return all;
 }
 
 static void block_inertia(const ti_link *l, double *M) {

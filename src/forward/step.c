@@ -379,7 +379,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     else
         memset(f->u, 0, sizeof(double) * (size_t)size->nu);
 
-    ti_step_kinematics(ws, p, f->x, f->u);
+    if (!ti_step_kinematics(ws, p, f->x, f->u)) return TRIBO_E_ARG;
     tribo_status s = ti_step_find(ws, f);
     if (s < 0) return s;
     for (int i = 0; i < f->ncon; i++) f->con[i].sticky = true;
