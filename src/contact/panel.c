@@ -123,35 +123,73 @@ TI_INLINE void momentum(const ti_contact_problem *p, bool six, const double *r, 
     }
 }
 
+/* What a panel is solved from and into. */
+typedef struct equations {
+    const int *blk;
+    const double *r, *dc;
+    double *X, *rest;
+} equations;
+
+/* What is left after a refinement is smaller than what it changed by as much as that was smaller than the whole. */
+static const double enough = 1e-14;
+
+/* X += rest; whether in each column the energy of what was added is no more than `enough` of that of the sum. False
+ * for NaN. */
+TI_INLINE bool add(const ti_contact_ws *ws, int nv, const double *rest, double *X) {
+    int good = 0;
+    for (int c = 0; c < LANES; c++) {
+        lane size = {0}, whole = {0};
+        for (int k = 0; k < nv; k++) {
+            lane d = row_in(rest, k)[c], x = row_of(X, k)[c] += d;
+            size += ws->mass[k] * d * d, whole += ws->mass[k] * x * x;
+        }
+        whole *= enough;
+        for (int e = 0; e < 8; e++) good += size[e] <= whole[e];
+    }
+    return good == N;
+}
+
 /* K X = r - J'D dc, and one refinement as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
- * row.
+ * row. Whether that was enough.
  */
-TI_INLINE void panel(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six, const double *r,
-                     const double *dc, double *X, double *rest) {
-    size_t n = (size_t)N * p->nv;
-    memcpy(X, r, n * sizeof *X);
-    impulses(ws, p, blk, six, NULL, dc, X);
+TI_INLINE bool panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+    double *X = e->X, *rest = e->rest;
+    memcpy(X, e->r, sizeof *X * N * (size_t)p->nv);
+    impulses(ws, p, e->blk, six, NULL, e->dc, X);
     solve(&ws->sys, six, X);
-    momentum(p, six, r, X, rest);
-    impulses(ws, p, blk, six, X, dc, rest);
+    momentum(p, six, e->r, X, rest);
+    impulses(ws, p, e->blk, six, X, e->dc, rest);
     solve(&ws->sys, six, rest);
-    for (size_t k = 0; k < n; k++) X[k] += rest[k];
+    return add(ws, p->nv, rest, X);
 }
 
-TI_CLONES_WIDE static void panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk,
-                                     const double *r, const double *dc, double *X, double *rest) {
-    panel(ws, p, blk, true, r, dc, X, rest);
+TI_CLONES_WIDE static bool panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    return panel(ws, p, true, e);
 }
 
-static void panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r,
-                      const double *dc, double *X, double *rest) {
-    panel(ws, p, blk, false, r, dc, X, rest);
+static bool panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    return panel(ws, p, false, e);
+}
+
+/* Where one refinement is not enough: column by column, as ti_contact_jvp() does it. */
+static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    double *r = ws->v1, *dc = ws->l1, *dv = ws->v2, *dlambda = ws->l2;
+    for (int c = 0; c < N; c++) {
+        bool any = false;
+        for (int k = 0; k < p->nv; k++) r[k] = e->r[(size_t)N * k + c], any = any || r[k] != 0;
+        for (int k = 0; k < 3 * p->nc; k++) dc[k] = e->dc[(size_t)N * k + c], any = any || dc[k] != 0;
+        if (!any) continue;
+        ti_contact_jvp(ws, p, 1, r, dc, NULL, dv, dlambda);
+        for (int k = 0; k < p->nv; k++) e->X[(size_t)N * k + c] = dv[k];
+    }
 }
 
 void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r, const double *dc,
                       double *X, double *rest) {
-    if (ws->sys.six)
-        panel_six(ws, p, blk, r, dc, X, rest);
+    const equations e = {blk, r, dc, X, rest};
+    bool fine = ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e);
+    if (fine)
+        ws->linear_residual = ti_max(ws->linear_residual, enough);
     else
-        panel_any(ws, p, blk, r, dc, X, rest);
+        one_by_one(ws, p, &e);
 }

@@ -95,7 +95,7 @@ tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, 
 
 /* Linearise at point k of s and factor:  M dv - J' dlambda = r,  A dlambda + B (J dv + dc) + law_mu dmu = 0.
  * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next
- * call of solve or factor. */
+ * call of solve or factor; the arrays of p and s are read again by those that follow. */
 tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k);
 /* Forward tangent, for ndir directions at once: r (ndir,nv), dc (ndir,3 nc), dmu (ndir,nc) or NULL
  * -> dv (ndir,nv), dlambda (ndir,3 nc). docs/math.md eq. (60). */
@@ -106,6 +106,10 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
  * docs/math.md eq. (61), (63). */
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar);
+/* How exact the results of ti_contact_vjp(), ti_contact_jvp() and ti_contact_panel() since the last
+ * ti_contact_factor() are as solutions of its linear system: the worst relative size, as a root of energy, of what
+ * another refinement would change. 1e-14 and less as a rule; NaN where something was not finite. */
+double ti_contact_linear_residual(const ti_contact_ws *ws);
 /* Whether the law also depends on G itself, so that ti_contact_vjp() is not all: RaiSim's, a compliance in proportion
  * to G. Then there is no ti_contact_jvp(). */
 bool ti_contact_entangled(const ti_contact_ws *ws);

@@ -6,7 +6,10 @@
 static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_system_pack(&ws->sys, p);
     for (int b = 0; b < p->nblk; b++)
-        for (int j = 0; j < p->width[b]; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * p->width[b] + j];
+        for (int j = 0, k = p->voff[b]; j < p->width[b]; j++, k++) {
+            ws->mass[k] = p->M[p->moff[b] + j * p->width[b] + j];
+            ws->minv[k] = 1 / ws->mass[k];
+        }
     for (int i = 0; i < p->nc; i++) ti_contact_scale(ws, p, i);
     return ti_system_pattern(&ws->sys, p);
 }
@@ -50,6 +53,8 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     const ti_contact_point *q = &s->point[k];
     ti_contact_problem soft, *p = &soft;
     tribo_status status = TRIBO_OK;
+    ws->at = *q, ws->at_mode = s->mode;
+    ws->augmented.n = 0, ws->linear_residual = 0;
     ti_contact_take_law(ws, hard);
     if (k == 0) {
         status = share(ws, hard);
@@ -79,17 +84,90 @@ static void law_rhs(const ti_contact_ws *ws, const ti_contact_problem *p, const 
     }
 }
 
-/* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be.
- */
-static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, double *dv, double *dlambda) {
+/* ---------------------------------------------------------------- refinement */
+
+/* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be:
+ * what is left of that row is solved for again. Each pass shrinks the error by the same factor, which the size of the
+ * first correction shows: rounding times the condition of the contacts, mostly 1e-9, in bad ones 0.1. */
+typedef struct refinement {
+    double before; /* the relative size of the correction before, as a root of energy; 1 at first */
+    double error;  /* what the next one would be */
+} refinement;
+
+static const double rounding = 1e-14, settled = 1e-12;
+
+/* v += dv; the energy of what was added over that of the sum. */
+static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, double *restrict v) {
+    const double *restrict mass = ws->mass;
+    double even = 0, odd = 0, evens = 0, odds = 0; /* two sums each: additions wait for one another */
+    int k = 0;
+    for (; k + 1 < nv; k += 2) {
+        double d0 = dv[k], d1 = dv[k + 1], x0 = v[k] + d0, x1 = v[k + 1] + d1;
+        v[k] = x0, v[k + 1] = x1;
+        even += mass[k] * d0 * d0, odd += mass[k + 1] * d1 * d1;
+        evens += mass[k] * x0 * x0, odds += mass[k + 1] * x1 * x1;
+    }
+    if (k < nv) v[k] += dv[k], even += mass[k] * dv[k] * dv[k], evens += mass[k] * v[k] * v[k];
+    double size = even + odd;
+    return size > 0 ? size / (evens + odds) : size; /* NaN stays NaN */
+}
+
+/* Whether another pass pays after one that corrected by the root of `energy`; what is slow is left to the augmented
+ * system, unless that is too large. */
+static bool pays(refinement *f, double energy, bool patient) {
+    double last = f->before, change;
+    bool first = last == 1;
+    f->error = energy;
+    if (first && energy <= rounding) return false; /* as a rule */
+    change = sqrt(energy);
+    f->error = change < last ? energy / last : change, f->before = change;
+    if (f->error <= rounding || !(change < 0.9 * last)) return false;
+    return patient || change <= (first ? 1e-3 : 0.1 * last);
+}
+
+enum { PASSES = 24 };
+
+/* Whether the elimination is worth trying, and otherwise whether there is something better. */
+static bool has_better(ti_contact_ws *ws, const ti_contact_problem *p, double error) {
+    return !(error <= settled) && ti_augmented_ready(ws, p);
+}
+
+static void note(ti_contact_ws *ws, double error) {
+    ws->linear_residual = ti_max(ws->linear_residual, error);
+}
+
+double ti_contact_linear_residual(const ti_contact_ws *ws) {
+    return ws->linear_residual;
+}
+
+/* ---------------------------------------------------------------- forward */
+
+/* A pass; the energy of what it changes over the whole. */
+static double correct(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, double *dv, double *dlambda) {
     ti_system_mv(&ws->sys, p, dv, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = r[k] - ws->dv[k];
     ti_system_jt(&ws->sys, p, dlambda, ws->dv);
     ti_system_solve(&ws->sys, 1, ws->dv);
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     law_rhs(ws, p, ws->c, NULL, ws->dlambda);
-    for (int k = 0; k < p->nv; k++) dv[k] += ws->dv[k];
     for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
+    return add(ws, p->nv, ws->dv, dv);
+}
+
+static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, const double *dmu,
+                   double *dv, double *dlambda) {
+    refinement f = {1, 1};
+    bool large = ti_augmented_is_large(ws, p);
+    for (int pass = 0; pass < PASSES; pass++)
+        if (!pays(&f, correct(ws, p, r, dv, dlambda), large)) break;
+    if (has_better(ws, p, f.error)) {
+        double *offset = ws->lt;
+        memset(offset, 0, 3 * (size_t)p->nc * sizeof(double));
+        for (int k = 0; dmu && k < 3 * p->nc; k++) offset[k] = ws->slip[k] * dmu[k / 3];
+        f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
+    }
+    for (int k = 0; k < 3 * p->nc; k++) f.error += 0 * dlambda[k];
+    note(ws, f.error);
 }
 
 void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, const double *r, const double *dc,
@@ -102,12 +180,15 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
     }
     ti_system_solve(&ws->sys, ndir, dv);
     for (int k = 0; k < ndir; k++) {
+        const double *mu = dmu ? dmu + (size_t)k * p->nc : NULL;
         ti_system_jv(&ws->sys, p, dv + k * nv, false, ws->c);
         for (size_t j = 0; j < n3; j++) ws->c[j] += dc[k * n3 + j];
-        law_rhs(ws, p, ws->c, dmu ? dmu + (size_t)k * p->nc : NULL, dlambda + k * n3);
+        law_rhs(ws, p, ws->c, mu, dlambda + k * n3);
+        refine(ws, p, r + k * nv, dc + k * n3, mu, dv + k * nv, dlambda + k * n3);
     }
-    for (int k = 0; k < ndir; k++) refine(ws, p, r + k * nv, dv + k * nv, dlambda + k * n3);
 }
+
+/* ---------------------------------------------------------------- reverse */
 
 /* out (3 nc) = -D' z */
 static void law_rhs_t(const ti_contact_ws *ws, const ti_contact_problem *p, const double *z, double *out) {
@@ -117,35 +198,52 @@ static void law_rhs_t(const ti_contact_ws *ws, const ti_contact_problem *p, cons
     }
 }
 
-/* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, and as in refine(). */
-void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
-                    double *y, double *c_bar, double *mu_bar) {
-    if (ws->coupled) {
-        ws->coupled->vjp(ws, p, v_bar, lambda_bar, y, c_bar, mu_bar);
-        return;
-    }
-    int n3 = 3 * p->nc;
-    double *z = ws->z;
-    memcpy(y, v_bar, p->nv * sizeof(double));
-    law_rhs_t(ws, p, lambda_bar, c_bar);
-    ti_system_jt(&ws->sys, p, c_bar, y);
-    ti_system_solve_t(&ws->sys, y);
-    ti_system_jv(&ws->sys, p, y, false, z);
-    for (int k = 0; k < n3; k++) z[k] += lambda_bar[k];
-    law_rhs_t(ws, p, z, c_bar);
-
+/* As correct(), of y, z and c_bar. */
+static double correct_t(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, double *y, double *z,
+                        double *c_bar) {
     ti_system_mv(&ws->sys, p, y, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = v_bar[k] - ws->dv[k];
     ti_system_jt(&ws->sys, p, c_bar, ws->dv);
     ti_system_solve_t(&ws->sys, ws->dv);
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     law_rhs_t(ws, p, ws->c, ws->f);
-    for (int k = 0; k < p->nv; k++) y[k] += ws->dv[k];
-    for (int k = 0; k < n3; k++) c_bar[k] += ws->f[k], z[k] += ws->c[k];
-    for (int i = 0; i < p->nc; i++) {
-        const double *slip = ws->slip + 3 * i, *zi = z + 3 * i;
-        mu_bar[i] = slip[0] * zi[0] + slip[1] * zi[1] + slip[2] * zi[2];
+    for (int k = 0; k < 3 * p->nc; k++) c_bar[k] += ws->f[k], z[k] += ws->c[k];
+    return add(ws, p->nv, ws->dv, y);
+}
+
+/* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, refined. */
+static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                      double *y, double *c_bar) {
+    double *z = ws->z;
+    refinement f = {1, 1};
+    bool large = ti_augmented_is_large(ws, p);
+    memcpy(y, v_bar, p->nv * sizeof(double));
+    law_rhs_t(ws, p, lambda_bar, c_bar);
+    ti_system_jt(&ws->sys, p, c_bar, y);
+    ti_system_solve_t(&ws->sys, y);
+    ti_system_jv(&ws->sys, p, y, false, z);
+    for (int k = 0; k < 3 * p->nc; k++) z[k] += lambda_bar[k];
+    law_rhs_t(ws, p, z, c_bar);
+    for (int pass = 0; pass < PASSES; pass++)
+        if (!pays(&f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
+    return has_better(ws, p, f.error) ? ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar) : f.error;
+}
+
+void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                    double *y, double *c_bar, double *mu_bar) {
+    double error = 0;
+    if (ws->coupled) {
+        ws->coupled->vjp(ws, p, v_bar, lambda_bar, y, c_bar, mu_bar);
+        for (int k = 0; k < p->nv; k++) error += 0 * y[k];
+    } else {
+        error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
+        for (int i = 0; i < p->nc; i++) {
+            const double *slip = ws->slip + 3 * i, *zi = ws->z + 3 * i;
+            mu_bar[i] = slip[0] * zi[0] + slip[1] * zi[1] + slip[2] * zi[2];
+        }
     }
+    for (int i = 0; i < p->nc; i++) error += 0 * (mu_bar[i] + c_bar[3 * i] + c_bar[3 * i + 1] + c_bar[3 * i + 2]);
+    note(ws, error);
 }
 
 /* ---------------------------------------------------------------- what depends on G itself */

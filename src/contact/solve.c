@@ -25,6 +25,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     ti_carve(m, 1, sizeof *ws);
     TI_CARVE(m, ws->scale, nc);
     TI_CARVE(m, ws->minv, nv);
+    TI_CARVE(m, ws->mass, nv);
     TI_CARVE(m, ws->g, n3);
     TI_CARVE(m, ws->D, 3 * n3);
     TI_CARVE(m, ws->Ainv, 3 * n3);
@@ -52,6 +53,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     TI_CARVE(m, ws->vi, nv);
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
     ti_system_carve(m, nc, nv, room->nblk, &ws->sys);
+    ti_augmented_carve(m, nc, nv, &ws->augmented);
     if (needs_delassus(ws)) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
     if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
     if (ws->asked->own) TI_CARVE(m, ws->own_slip, 9 * n3);

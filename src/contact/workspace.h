@@ -1,6 +1,7 @@
 /* workspace.h -- what the rungs of the contact solver share. */
 #ifndef TI_CONTACT_WORKSPACE_H
 #define TI_CONTACT_WORKSPACE_H
+#include "contact/augmented.h"
 #include "contact/delassus.h"
 #include "contact/law.h"
 #include "contact/products.h"
@@ -58,6 +59,7 @@ struct ti_contact_ws {
     double unit_c;        /* largest |g|, g = J vfree + ref */
     ti_law_scale *scale;  /* (nc) */
     double *minv;         /* (nv) 1 / M_kk */
+    double *mass;         /* (nv) M_kk; of ti_contact_factor() */
     double *g;            /* (3 nc) J vfree + ref */
     double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
     double *c;            /* (3 nc) */
@@ -73,7 +75,11 @@ struct ti_contact_ws {
     double *r;            /* (nv) */
     double *slip;         /* (3 nc) -A^-1 dF/dmu: the derivative of the law to mu */
     double *z;            /* (3 nc) lambda's whole cotangent, of the last vjp */
-    unsigned char *mode;  /* (nc) */
+    ti_contact_point at;  /* what the last ti_contact_factor() linearised at */
+    const unsigned char *at_mode;
+    ti_augmented augmented; /* and its matrix, where that of sys is not good enough */
+    double linear_residual; /* ti_contact_linear_residual() */
+    unsigned char *mode;    /* (nc) */
     unsigned char *mode_before;
     void *cones;    /* (nc) interior point: interior.c */
     double *vi;     /* (nv) its velocity */

@@ -7,6 +7,8 @@ ti_settle_jac           tribo_sysid (test_sysid, starts estimated along)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_box_box_jac  ti_collide_jac
 ti_corner_jac           ti_collide_jac
+ti_augmented_jvp        ti_contact_jvp (test_refinement)
+ti_augmented_vjp        ti_contact_vjp (test_refinement)
 ti_contact_pose_jac     tribo_step_jac (test_jacobian)
 ti_contact_entangled_vjp tribo_contact_vjp (test_diff_ops, laws that depend on G)
 ti_delassus_vjp         tribo_contact_vjp (test_diff_ops, laws that depend on G)
