@@ -57,6 +57,7 @@ typedef struct tribo_step_info {
     double margin;           /**< distance to the nearest change of contact mode, dimensionless */
     double penetration;      /**< deepest, at the start of the step, m */
     tribo_rung rung;         /**< the highest rung any island needed */
+    bool canonical;          /**< every island's answer is the canonical one, see tribo_contact_info */
     tribo_measures measures; /**< where options.measures: energies summed over islands, residuals of the worst */
 } tribo_step_info;
 

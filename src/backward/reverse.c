@@ -12,6 +12,12 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     return TRIBO_OK;
 }
 
+void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
+    f->ncon = f->nisland = f->nblk = 0;
+    ti_step_pose(ws, f, p, false);
+    ti_step_displacement(ws, f, ws->D);
+}
+
 void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V) {
     int k = ws->blk_at[body];
     if (k >= 0) {
@@ -260,29 +266,24 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, const ti_island *is
 
 /* ---- together ---- */
 
-tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, double *x_bar,
-                            double *u_bar, double *p_bar) {
-    if (!ws || !tape || !xnext_bar || !x_bar) return TRIBO_E_ARG;
-    ti_frame f;
-    const double *p;
-    tribo_status status = ti_restore(ws, tape, k, &f, &p);
-    if (status != TRIBO_OK) return status;
+tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar, double *x_bar,
+                        double *u_bar, double *p_bar) {
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
-    reverse_integration(ws, &f, xnext_bar);
-    reverse_impacts(ws, &f);
-    memset(s->mu_bar, 0, sizeof(double) * (size_t)f.ncon);
-    memset(s->ref_bar, 0, sizeof(double) * (size_t)f.ncon);
-    memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f.ncon);
-    for (int i = 0; i < f.nisland; i++) {
-        status = is_unrolled(ws) ? reverse_rounds(ws, &f, i) : reverse_island(ws, &f, i);
+    reverse_integration(ws, f, xnext_bar);
+    reverse_impacts(ws, f);
+    memset(s->mu_bar, 0, sizeof(double) * (size_t)f->ncon);
+    memset(s->ref_bar, 0, sizeof(double) * (size_t)f->ncon);
+    memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f->ncon);
+    for (int i = 0; i < f->nisland; i++) {
+        tribo_status status = is_unrolled(ws) ? reverse_rounds(ws, f, i) : reverse_island(ws, f, i);
         if (status < 0) return status;
     }
     memset(s->geom_bar, 0, 9 * sizeof(double) * (size_t)m->size.ngeom);
-    for (int n = 0; n < f.nisland; n++)
-        for (int i = f.island[n].con0; i < f.island[n].con0 + f.island[n].ncon; i++)
-            if (f.mode[i] != TRIBO_BREAK || is_unrolled(ws)) reverse_contact(ws, &f, &f.island[n], i, p, p_bar);
-    for (int g = 0; f.ncon > 0 && g < m->size.ngeom; g++)
+    for (int n = 0; n < f->nisland; n++)
+        for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
+            if (f->mode[i] != TRIBO_BREAK || is_unrolled(ws)) reverse_contact(ws, f, &f->island[n], i, p, p_bar);
+    for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++)
         ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
 
     ti_vec gravity_bar = {0, 0, 0};

@@ -35,18 +35,20 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i) {
 typedef struct ti_record {
     size_t offset;
     int ncon, nisland, nblk;
+    tribo_status verdict; /* on the step, as far as its derivatives are concerned */
 } ti_record;
 
 struct tribo_tape {
     tribo_allocator alloc;
     size_t bytes;
     const tribo_model *model;
-    int max_steps, nsteps, rounds;
+    int max_steps, nsteps;
+    int ncon; /* of the largest record */
     size_t capacity, used;
-    double dt;
-    double *p;         /* (np) of every record */
-    ti_record *record; /* (max_steps) */
-    char *data;        /* (capacity) */
+    tribo_options options; /* of the workspace it was made for */
+    double *p;             /* (np) of every record */
+    ti_record *record;     /* (max_steps) */
+    char *data;            /* (capacity) */
 };
 
 static size_t record_bytes(const tribo_sizes *size, int rounds, int ncon, int nisland, int nblk) {
@@ -71,11 +73,7 @@ static void tape_layout(ti_arena *a, tribo_tape *t) {
 
 tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes, tribo_tape **tape) {
     if (!ws || !tape || max_steps < 1) return TRIBO_E_ARG;
-    tribo_tape t = {.alloc = ws->alloc,
-                    .model = ws->model,
-                    .max_steps = max_steps,
-                    .dt = ws->options.dt,
-                    .rounds = ws->options.rounds};
+    tribo_tape t = {.alloc = ws->alloc, .model = ws->model, .max_steps = max_steps, .options = ws->options};
     t.capacity = max_bytes ? max_bytes : tribo_tape_bytes(ws, max_steps, ws->options.ncon_max);
     ti_arena a = {0};
     tape_layout(&a, &t);
@@ -94,26 +92,45 @@ void tribo_tape_free(tribo_tape *tape) {
 }
 
 void tribo_tape_rewind(tribo_tape *tape) {
-    tape->nsteps = 0, tape->used = 0;
+    if (tape) tape->nsteps = 0, tape->used = 0, tape->ncon = 0;
 }
 
 int tribo_tape_steps(const tribo_tape *tape) {
-    return tape->nsteps;
+    return tape ? tape->nsteps : 0;
 }
 
-tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p) {
+/* Whether a step of one and a derivative of the other are of the same function. */
+static bool same_step(const tribo_options *a, const tribo_options *b) {
+    return a->dt == b->dt && a->recovery == b->recovery && a->rounds == b->rounds && a->reverse == b->reverse &&
+           ti_law_same(&a->law, &b->law);
+}
+
+tribo_status ti_tape_fits(const tribo_tape *t, const tribo_ws *ws) {
+    if (t->model != ws->model || !same_step(&t->options, &ws->options)) return TRIBO_E_ARG;
+    return t->ncon <= ws->options.ncon_max ? TRIBO_OK : TRIBO_E_CAPACITY;
+}
+
+tribo_status ti_tape_verdict(const tribo_tape *t, int k) {
+    return t->record[k].verdict;
+}
+
+tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p,
+                            tribo_status status) {
     const tribo_sizes *size = &ws->model->size;
-    if (t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds) return TRIBO_E_ARG;
+    int rounds = ws->options.rounds;
+    if (t->model != ws->model || !same_step(&t->options, &ws->options)) return TRIBO_E_ARG;
     size_t np = sizeof(double) * (size_t)size->np;
     if (t->nsteps == t->max_steps) return TRIBO_E_CAPACITY;
     if (t->nsteps && memcmp(t->p, p, np) != 0) return TRIBO_E_ARG;
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
-    if (t->used + record_bytes(size, t->rounds, f->ncon, f->nisland, f->nblk) > t->capacity) return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, size, t->rounds, f->ncon, f->nisland, f->nblk);
+    if (t->used + record_bytes(size, rounds, f->ncon, f->nisland, f->nblk) > t->capacity) return TRIBO_E_CAPACITY;
+    ti_frame_layout(&a, &to, size, rounds, f->ncon, f->nisland, f->nblk);
     if (t->nsteps == 0) memcpy(t->p, p, np);
-    t->record[t->nsteps++] = (ti_record){t->used, f->ncon, f->nisland, f->nblk};
+    if (status == TRIBO_OK && !ws->info.canonical) status = TRIBO_DEGENERATE;
+    t->record[t->nsteps++] = (ti_record){t->used, f->ncon, f->nisland, f->nblk, status};
     t->used = a.used;
+    if (f->ncon > t->ncon) t->ncon = f->ncon;
 
     size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, d = sizeof(double);
     memcpy(to.x, f->x, d * (size_t)size->nx);
@@ -126,17 +143,15 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
         memcpy(to.v[k], f->v[k], 6 * nb * d);
     }
     memcpy(to.mode, f->mode, nc);
-    memcpy(to.rounds, f->rounds, (size_t)t->rounds * 3 * nc * d);
+    memcpy(to.rounds, f->rounds, (size_t)rounds * 3 * nc * d);
     return TRIBO_OK;
 }
 
 tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_frame *f, const double **p) {
-    if (!t || t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds || k < 0 ||
-        k >= t->nsteps)
-        return TRIBO_E_ARG;
+    if (k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, &ws->model->size, t->rounds, r->ncon, r->nisland, r->nblk);
+    ti_frame_layout(&a, f, &ws->model->size, t->options.rounds, r->ncon, r->nisland, r->nblk);
     *p = t->p;
     return TRIBO_OK;
 }

@@ -47,6 +47,7 @@ struct tribo_ws {
     ti_shape *shape; /* (ngeom) */
     double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
     double *speed;
+    double extent;  /* of the model, m: what a gradient is measured by */
     ti_broad broad; /* only for models of at least TI_BROAD_FROM pairs */
     ti_vec *low, *high;
     ti_frame frame;
@@ -88,7 +89,9 @@ typedef struct ti_scratch {
     double *J_bar, *M_bar;                                   /* (36 ncon), (36 nbody): of laws that depend on G */
     double *y[TI_CONTACT_POINTS], *c_bar[TI_CONTACT_POINTS]; /* (6 nbody), (3 ncon) */
     double *v_work, *l_work, *mu_work;                       /* (6 nbody), (3 ncon), (ncon) */
-    double *sweep[2];                                        /* (ndx) */
+    double *bar, *p_sum;                                     /* (ndx), (np): of a sweep */
+    double *unit;                                            /* (ndx) what entries of a tangent are measured in */
+    double *x_row, *u_row, *p_row;                           /* (ndx), (nu), (np): of one of its records */
     ti_link_diff *diff_dot;                                  /* (nbody) */
     double *jac;                                             /* (ncon,7,18) */
     double *r_dot[TI_CONTACT_POINTS], *c_dot[TI_CONTACT_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
@@ -123,8 +126,16 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* out (6) = M^-1 in (6) of a link */
 void ti_link_minv(const ti_link *l, const double *in, double *out);
 
-/* Append the frame to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if p is not the tape's. */
-tribo_status ti_tape_append(tribo_tape *tape, const tribo_ws *ws, const ti_frame *f, const double *p);
+/* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
+ * another workspace's or p is not the tape's. */
+tribo_status ti_tape_append(tribo_tape *tape, const tribo_ws *ws, const ti_frame *f, const double *p,
+                            tribo_status status);
+/* Whether ws can differentiate what is on the tape: TRIBO_E_ARG (another model, step or law), TRIBO_E_CAPACITY (more
+ * contacts than it has room for). */
+tribo_status ti_tape_fits(const tribo_tape *tape, const tribo_ws *ws);
+/* How far the derivatives of record k can be relied on: TRIBO_OK; TRIBO_NOT_CONVERGED; TRIBO_DEGENERATE where its
+ * solution is one among many. */
+tribo_status ti_tape_verdict(const tribo_tape *tape, int k);
 /* The frame of record k, as views of the tape; p is the tape's. */
 tribo_status ti_tape_frame(const tribo_tape *tape, const tribo_ws *ws, int k, ti_frame *f, const double **p);
 

@@ -49,7 +49,12 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);
     TI_CARVE(a, s->turns, 2 * nc);
     TI_CARVE(a, s->seed, TI_DIRECTIONS * (2 * size->ndx + size->nu + size->np));
-    for (int k = 0; k < 2; k++) TI_CARVE(a, s->sweep[k], size->ndx);
+    TI_CARVE(a, s->bar, size->ndx);
+    TI_CARVE(a, s->p_sum, size->np);
+    TI_CARVE(a, s->unit, size->ndx);
+    TI_CARVE(a, s->x_row, size->ndx);
+    TI_CARVE(a, s->u_row, size->nu);
+    TI_CARVE(a, s->p_row, size->np);
 }
 
 static void ws_layout(ti_arena *a, tribo_ws *w) {
@@ -111,6 +116,13 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     return TRIBO_OK;
 }
 
+/* Positions in extents of the model, rotations in radians, and both a step for velocities. */
+static void measure_units(tribo_ws *w) {
+    double L = tribo_model_extent(w->model);
+    for (int i = 0; i < w->model->size.ndx; i++)
+        w->scratch->unit[i] = (i % 6 < 3 && L > 0 ? L : 1) / (i < w->model->size.nv ? 1 : w->options.dt);
+}
+
 tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *alloc, tribo_ws **ws) {
     if (!m || !ws) return TRIBO_E_ARG;
     tribo_ws w = {.model = m};
@@ -132,6 +144,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
         ti_free(&w.alloc, block, w.bytes);
         return s;
     }
+    measure_units(&w);
     memcpy(block, &w, sizeof w);
     *ws = block;
     return TRIBO_OK;
@@ -197,6 +210,7 @@ static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
     info->residual = ti_max(info->residual, one->residual);
     if (one->margin < info->margin) info->margin = one->margin;
     if (one->rung > info->rung) info->rung = one->rung;
+    info->canonical = info->canonical && one->canonical;
 }
 
 /* Largest relative velocity along the tangents (rows 0, 1) of contact i, v (6 nblk). */
@@ -239,9 +253,11 @@ static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_c
     int rounds = ws->options.rounds;
     tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
     if (status < 0) return status;
+    bool canonical = info->canonical || ws->options.reverse == TRIBO_REVERSE_UNROLLED; /* which knows of no other */
     double *kept = f->rounds + (size_t)rounds * 3 * (size_t)f->island[k].con0;
     status = ti_staggered_solve(ws->staggered, &problem, rounds, kept, s->lambda, s->v, mode);
     tribo_status measured = status < 0 ? status : ti_contact_measure(ws->contact, &problem, s, info);
+    info->canonical = canonical;
     return measured < 0 ? measured : status;
 }
 
@@ -321,7 +337,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     if (!ti_finite(p, (size_t)size->np) || !ti_finite(x, (size_t)size->nx)) return TRIBO_E_NONFINITE;
     if (u && !ti_finite(u, (size_t)size->nu)) return TRIBO_E_NONFINITE;
     ti_frame *f = &ws->frame;
-    ws->info = (tribo_step_info){.margin = (double)INFINITY};
+    ws->info = (tribo_step_info){.margin = (double)INFINITY, .canonical = true};
     memcpy(f->x, x, sizeof(double) * (size_t)size->nx);
     if (u)
         memcpy(f->u, u, sizeof(double) * (size_t)size->nu);
@@ -344,7 +360,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     integrate(ws, f);
     if (!ti_finite(ws->xnext, (size_t)size->nx)) return TRIBO_E_NONFINITE;
     if (tape) {
-        tribo_status t = ti_tape_append(tape, ws, f, p);
+        tribo_status t = ti_tape_append(tape, ws, f, p, s);
         if (t != TRIBO_OK) return t;
     }
     if (ws->options.warm_start) keep_warm(ws, f);
