@@ -64,7 +64,7 @@ void tribo_contact_ws_free(tribo_contact_ws *ws) {
 }
 
 size_t tribo_contact_ws_bytes(const tribo_contact_ws *ws) {
-    return ws->bytes + ti_contact_ws_bytes(ws->contact);
+    return ws ? ws->bytes + ti_contact_ws_bytes(ws->contact) : 0;
 }
 
 /* ---------------------------------------------------------------- solve */

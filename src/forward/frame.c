@@ -11,11 +11,11 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
     TI_CARVE(arena, f->island, nisland);
     TI_CARVE(arena, f->blk_body, nblk);
     for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
-        TI_CARVE(arena, f->lambda[k], 3 * ncon);
-        TI_CARVE(arena, f->v[k], 6 * nblk);
+        TI_CARVE(arena, f->lambda[k], 3 * (size_t)ncon);
+        TI_CARVE(arena, f->v[k], 6 * (size_t)nblk);
     }
     TI_CARVE(arena, f->mode, ncon);
-    TI_CARVE(arena, f->rounds, 3 * rounds * ncon);
+    TI_CARVE(arena, f->rounds, 3 * (size_t)rounds * (size_t)ncon);
 }
 
 ti_contact_solution ti_frame_solution(const ti_frame *f, int i) {
@@ -59,9 +59,11 @@ static size_t record_bytes(const tribo_sizes *size, int rounds, int ncon, int ni
 }
 
 size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
+    if (!ws || max_steps < 1 || ncon < 0) return 0;
     const tribo_sizes *size = &ws->model->size;
     int nblk = size->nbody;
-    return (size_t)max_steps * record_bytes(size, ws->options.rounds, ncon, nblk < ncon ? nblk : ncon, nblk);
+    size_t one = record_bytes(size, ws->options.rounds, ncon, nblk < ncon ? nblk : ncon, nblk);
+    return one < SIZE_MAX / 2 / (size_t)max_steps ? one * (size_t)max_steps : 0;
 }
 
 static void tape_layout(ti_arena *a, tribo_tape *t) {
@@ -75,6 +77,7 @@ tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes,
     if (!ws || !tape || max_steps < 1) return TRIBO_E_ARG;
     tribo_tape t = {.alloc = ws->alloc, .model = ws->model, .max_steps = max_steps, .options = ws->options};
     t.capacity = max_bytes ? max_bytes : tribo_tape_bytes(ws, max_steps, ws->options.ncon_max);
+    if (t.capacity == 0 || t.capacity > SIZE_MAX / 2) return TRIBO_E_NOMEM;
     ti_arena a = {0};
     tape_layout(&a, &t);
     t.bytes = a.used;

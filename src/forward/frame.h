@@ -67,6 +67,8 @@ struct tribo_ws {
     tribo_contact *view;
     double *D;     /* (nbody,6) displacements */
     double *xnext; /* (nx) */
+    double *p;     /* (np) that were last found to be physical */
+    bool p_known;  /* there are such */
 
     struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
 };
@@ -102,6 +104,9 @@ typedef struct ti_scratch {
     double *seed;                                                         /* (ndx + nu + np) */
 } ti_scratch;
 
+/* Whether a step can be made of these: TRIBO_E_ARG (p is not physical, a quaternion without direction),
+ * TRIBO_E_NONFINITE. */
+tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const double *u);
 /* Links with their free velocities, and geoms in the world: the part of a step before contact. */
 void ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
 /* Fill the problem arrays of ws for the frame's contacts. fresh: also set uf, an, tau and bounce of each contact, which
