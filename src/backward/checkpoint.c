@@ -24,6 +24,7 @@ struct tribo_checkpoint {
 /* The smallest r with C(s + r, s) >= T, and that binomial. */
 static int sweeps_for(int T, int s, int64_t *binomial) {
     int64_t c = 1, r = 0;
+    if (s == 1) return *binomial = T, T - 1;
     while (c < T) r++, c = c * (s + r) / r; /* below 2^31 times at most 2^32 */
     *binomial = c;
     return (int)r;
@@ -31,10 +32,10 @@ static int sweeps_for(int T, int s, int64_t *binomial) {
 
 long tribo_checkpoint_reach(int snapshots, int sweeps) {
     if (snapshots < 1 || sweeps < 0) return 0;
-    int64_t c = 1;
-    for (int64_t r = 1; r <= sweeps; r++) {
-        if (c > LONG_MAX / (snapshots + r)) return LONG_MAX;
-        c = c * (snapshots + r) / r;
+    int64_t c = 1, few = snapshots < sweeps ? snapshots : sweeps, many = snapshots < sweeps ? sweeps : snapshots;
+    for (int64_t r = 1; r <= few; r++) {
+        if (c > LONG_MAX / (many + r)) return LONG_MAX;
+        c = c * (many + r) / r;
     }
     return (long)c;
 }

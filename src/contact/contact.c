@@ -88,7 +88,7 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
 tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, bool warm,
                                  double *lambda, double *v, tribo_contact_info *info) {
     tribo_status status = check(ws, p);
-    if (status || !lambda) return TRIBO_E_ARG;
+    if (status || !lambda || !(tol >= 0)) return TRIBO_E_ARG;
     ws->form = TI_FORM_NONE;
     status = ti_dense_cast(ws, p);
     ti_dense_form cast_form = ws->form;

@@ -129,7 +129,11 @@ static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
 }
 
 static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
-    if (def->struct_size != sizeof *def) return TRIBO_E_DEF;
+    if (!def) return ti_fail(diag, TRIBO_E_ARG, 0, "no definition");
+    if (def->struct_size != sizeof *def) return ti_fail(diag, TRIBO_E_DEF, 0, "not made by tribo_default_sysid()");
+    if (def->loss > TRIBO_LOSS_ROLLOUT || def->robust > TRIBO_ROBUST_CAUCHY || def->optimizer > TRIBO_OPT_ADAM ||
+        def->start > TRIBO_START_AUTO)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "loss, robust, optimizer or start: there is no such kind");
     if (def->nfree < 0 || (def->nfree && !def->free)) return ti_fail(diag, TRIBO_E_ARG, 0, "free parameters missing");
     if (def->nrec < 1 || !def->rec) return ti_fail(diag, TRIBO_E_ARG, 0, "there is no recording");
     if (def->workers < 1 || def->workers > TI_WORKERS_MAX)
