@@ -110,6 +110,22 @@ expect "is a recording like others" 0 '^0.05,' '' simulate "$slide" --start "$fo
 expect "no such scene" 3 '' 'none.xml: ' simulate "$folder/none.xml"
 expect "no time" 2 '' 'duration takes' simulate "$slide" --duration 0
 expect "negative step" 2 '' 'dt takes' simulate "$slide" --dt -1
+# ---- nothing is written over what was read, under whatever name ----
+cp "$slide" "$folder/scene.xml" && mkdir "$folder/fit" && cp "$slide" "$folder/fit/identified.xml"
+ln -s scene.xml "$folder/symbolic.xml" && ln "$folder/scene.xml" "$folder/hard.xml"
+cp "$folder/slide.csv" "$folder/start.csv"
+for out in scene.xml ../$(basename "$folder")/scene.xml symbolic.xml hard.xml; do
+    expect "the scene as the output, $out" 2 '' 'nothing is written over an input' simulate "$folder/scene.xml" --out "$folder/$out"
+done
+expect "the start as the output" 2 '' 'nothing is written over an input' simulate "$slide" --start "$folder/start.csv" --out "$folder/start.csv"
+expect "the fitted scene as the input" 2 '' 'nothing is written over an input' identify "$folder/fit/identified.xml" \
+    --data "$folder/slide.csv" --free floor/friction --out "$folder/fit"
+cp "$slide" "$folder/fit/report.html"
+expect "the compared scene as the page" 2 '' 'nothing is written over an input' compare "$folder/fit/report.html" --out "$folder/fit"
+cmp -s "$slide" "$folder/scene.xml" && cmp -s "$slide" "$folder/fit/identified.xml" && cmp -s "$folder/slide.csv" "$folder/start.csv" || {
+    failures=$((failures + 1))
+    echo "failed: an input was written over"
+}
 expect "no such folder" 1 '' 'nowhere/x.csv: ' simulate "$slide" --out "$folder/nowhere/x.csv"
 write bad.csv 'time,cube.px
 0,1

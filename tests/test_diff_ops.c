@@ -688,6 +688,7 @@ static bool draw_step(unsigned seed) {
         floor.material =
             (tribo_material){.friction = 0.5, .stiction = 0.1, .restitution = 0.3, .baumgarte = 0.8, .slop = 5e-4};
         g.shape = TRIBO_BOX, g.size[0] = 0.5, g.size[1] = 0.4, g.size[2] = 0.3, g.pos[0] = 0.1;
+        g.material = floor.material; /* which does not count, and may be moved both ways */
         body.inertia_given = true, body.mass = 2, body.com[1] = 0.05;
         for (int i = 0; i < 3; i++) body.inertia[i] = 0.3 + 0.05 * i;
         tribo_add_geom(b, TRIBO_WORLD, &floor);
@@ -722,7 +723,10 @@ static int step_value(const double *d, double *out) {
     tribo_state_add(at_step.m, at_step.x, d, x);
     for (int i = 0; i < 6; i++) u[i] = at_step.u[i] + d[12 + i];
     memcpy(p, at_step.p, sizeof p);
-    for (int i = 0; i < at_step.n.np; i++) p[i] += d[18 + i];
+    int e =
+        tribo_param_find(at_step.m, "geom0/restitution"); /* 0 is the least there is: contacts stay, e moves nothing */
+    for (int i = 0; i < at_step.n.np; i++)
+        if (i != e || p[i] > 0) p[i] += d[18 + i];
     if (tribo_step(at_step.ws, p, x, u, next, NULL) != TRIBO_OK) return -1;
     tribo_state_difference(at_step.m, at_step.next, next, out);
     int n, mode = 0, active = 0;

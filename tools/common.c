@@ -1,6 +1,7 @@
 /* common.c -- messages, options, files and JSON of the command. */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
+#include "inputs.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -160,6 +161,7 @@ void list_free(string_list *l) {
 bool out_open(out_file *o, const char *path) {
     *o = (out_file){.f = stdout};
     if (!path || !strcmp(path, "-")) return true;
+    if (!output_allowed(path)) return false;
     tribo_diag diag = {0};
     o->path = strdup(path);
     if (!o->path) return trouble("%s: no memory", path), false;

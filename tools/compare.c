@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "compare.h"
 #include "contact/solvers.h"
+#include "inputs.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -201,6 +202,7 @@ static int write_all(const comparison *c, bool json) {
 
 static int compare(comparison *c, const arguments *a) {
     tribo_diag diag = {0};
+    if (c->out && (output_check(c->out, "result.json") || output_check(c->out, "report.html"))) return EXIT_USAGE;
     if (c->out && !make_folder(c->out)) return EXIT_TROUBLE;
     fprintf(stderr, "tribo compare: the reference, %d steps of %g s\n", (c->rows - 1) * c->finer, c->dt / c->finer);
     bool good = compare_reference(c, &diag);

@@ -210,7 +210,7 @@ static double forward(check *c) {
     for (int k = 0; k <= c->task->steps; k++) {
         for (int i = 0; i < c->n.ndx; i++) L += c->weight[k * c->n.ndx + i] * c->tangent[i];
         if (k < c->task->steps &&
-            tribo_step_jvp(c->ws, c->tape, k, 1, c->tangent, u_dot + k * c->n.nu, p_dot, c->tangent) != TRIBO_OK)
+            tribo_step_jvp(c->ws, c->tape, k, 1, c->tangent, u_dot + k * c->n.nu, p_dot, c->tangent) < 0)
             return (double)NAN;
     }
     return L;

@@ -1,6 +1,7 @@
 /* identify.c -- the verb `identify`: parameters of a scene from recorded motion. */
 #define _XOPEN_SOURCE 700 /* sigaction */
 #include "identify.h"
+#include "inputs.h"
 #include "scene.h"
 #include <math.h>
 #include <signal.h>
@@ -302,6 +303,8 @@ static int identify(const identify_arguments *a) {
         id.p = calloc((size_t)tribo_model_sizes(id.m).np, sizeof *id.p);
         status = id.p ? set_up(&id) : trouble("no memory");
     }
+    const char *const files[] = {"identified.xml", "result.json", "report.html"};
+    for (int i = 0; i < 3 && status == EXIT_SUCCESS; i++) status = output_check(a->out, files[i]);
     if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
     if (status == EXIT_SUCCESS) {
         struct sigaction act = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}; /* twice kills */

@@ -1,9 +1,11 @@
 /* scene.c -- loads scenes and recordings for the verbs. */
 #include "scene.h"
+#include "inputs.h"
 #include <stdlib.h>
 #include <string.h>
 
 static int outcome(const char *path, tribo_status s, const tribo_diag *diag) {
+    input_note(path);
     return s < 0 ? input_error(path, s, diag) : EXIT_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /* simulate.c -- the verb `simulate`: a scene's motion as a table of states. */
 #include "common.h"
 #include "formats/table.h"
+#include "inputs.h"
 #include "measures.h"
 #include "scene.h"
 #include <math.h>
@@ -173,6 +174,7 @@ static int run_scene(const arguments *a) {
     }
     if (status == EXIT_SUCCESS && a->controls) status = controls_load(a->controls, m, &controls);
     if (status == EXIT_SUCCESS) status = a->start ? rows_of_recording(&r, a) : rows_of_steps(&r, a);
+    if (status == EXIT_SUCCESS && a->out) status = output_check(NULL, a->out);
     if (status == EXIT_SUCCESS) {
         tribo_model_params(m, r.p);
         r.controls = controls;

@@ -94,7 +94,10 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_contact_measure(tribo_contact_ws *ws, c
  *  @param M_bar      [in,out] (nv,nv) += , symmetric; NULL = skip
  *  @param J_bar      [in,out] (3 nc,nv) += ; NULL = skip
  *  @param G_bar      [in,out] (3 nc,3 nc) += , symmetric, where G was given; NULL = skip
- *  @return TRIBO_OK; TRIBO_E_ARG (no solve before it, or another size). Allocates: never. */
+ *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (the solve was not: it is the derivative of the point reached);
+ * TRIBO_DEGENERATE (its solution is one among many, see info->canonical); TRIBO_E_ARG (no solve before it, or another
+ * size); TRIBO_E_SINGULAR, TRIBO_E_NONFINITE (lambda_bar, v_bar or the result): outputs as they were. Allocates: never.
+ */
 TRIBO_API TRIBO_CHECK tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem *p,
                                                      const double *lambda_bar, const double *v_bar, double *vfree_bar,
                                                      double *g_bar, double *mu_bar, double *M_bar, double *J_bar,

@@ -82,9 +82,9 @@ TRIBO_API tribo_pair_def tribo_default_pair(void);
 TRIBO_API tribo_builder *tribo_builder_new(const tribo_allocator *a);
 /** Free a builder that was not built; NULL is fine. */
 TRIBO_API void tribo_builder_free(tribo_builder *b);
-/** @return the body's id, or -2. */
+/** At most 2048. @return the body's id, or -2. */
 TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
-/** @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
+/** At most 2048: a table of all pairs is kept. @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
 /** @return the pair's id, or -1. */
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
@@ -135,9 +135,9 @@ TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**
 TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name); /**< -1 if there is none */
 TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom); /**< NULL if there is none */
 TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name); /**< -1 if there is none */
-/** Shape of a geom. */
+/** Shape of a geom; TRIBO_PLANE if there is none. */
 TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
-TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD */
+TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD, also if there is none */
 /** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 

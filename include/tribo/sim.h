@@ -24,13 +24,14 @@ typedef enum tribo_reverse {
 /** Fill with tribo_default_options() first. */
 typedef struct tribo_options {
     uint32_t struct_size;  /**< set by tribo_default_options() */
-    double dt;             /**< s; 0 = the model's */
+    double dt;             /**< s, > 0; 0 = the model's */
     double tol;            /**< on the relative residual of the law; 0 = the solver's, 1e-10 of the NCP's default */
     double recovery;       /**< m/s, the fastest that a penetration is pushed out; 0 = 1 */
-    int rounds;            /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol */
+    int rounds;            /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol; at
+                              most 2^22 */
     tribo_reverse reverse; /**< how tribo_backward() goes through the contact problem */
     bool warm_start;       /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
-    int ncon_max;          /**< contacts in a step at most; 0 = a default from the model's size */
+    int ncon_max;          /**< contacts in a step at most, up to 2^22; 0 = a default from the model's size */
     tribo_law_options
         law;       /**< contact law and solver; what is 0 is the scene's, or a default. See tribo_ws_options() */
     bool measures; /**< fill tribo_step_info.measures, at the cost of a few products and a least-squares */
@@ -57,6 +58,7 @@ typedef struct tribo_step_info {
     double margin;           /**< distance to the nearest change of contact mode, dimensionless */
     double penetration;      /**< deepest, at the start of the step, m */
     tribo_rung rung;         /**< the highest rung any island needed */
+    bool canonical;          /**< every island's answer is the canonical one, see tribo_contact_info */
     tribo_measures measures; /**< where options.measures: energies summed over islands, residuals of the worst */
 } tribo_step_info;
 
@@ -66,15 +68,16 @@ typedef struct tribo_tape tribo_tape; /**< see grad.h */
 /** Implicit reverse, to tolerance, cold start, the model's step. */
 TRIBO_API tribo_options tribo_default_options(void);
 /** @param o NULL = defaults.
- *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, rounds < 0, unrolled without rounds, rounds of another law than the NCP, a
- *          law without that solver); TRIBO_E_DEF; TRIBO_E_NOMEM. */
+ *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, recovery, rounds, reverse or ncon_max out of range, unrolled without rounds,
+ *          rounds of another law than the NCP, a law without that solver); TRIBO_E_DEF; TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *a,
                                                 tribo_ws **ws);
 /** Free; NULL is fine. */
 TRIBO_API void tribo_ws_free(tribo_ws *ws);
-/** The model it was made for. */
+/** The model it was made for; NULL of NULL. */
 TRIBO_API const tribo_model *tribo_ws_model(const tribo_ws *ws);
-TRIBO_API tribo_options tribo_ws_options(const tribo_ws *ws); /**< with dt, tol and ncon_max as they are in force */
+/** With dt, tol and ncon_max as they are in force; all zero of NULL. */
+TRIBO_API tribo_options tribo_ws_options(const tribo_ws *ws);
 /** Forget the last step: the next one starts cold. */
 TRIBO_API void tribo_ws_reset(tribo_ws *ws);
 
@@ -90,14 +93,17 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *  Semi-implicit Euler about the centres of mass, hard contact, bounces at their time of impact: docs/math.md
  *  eq. (5)-(17), (31)-(35).
  *  @param ws     [in,out] with warm_start off its history does not change the result
- *  @param p      (np) physical parameters, tribo_model_params()
- *  @param x      (nx) state
+ *  @param p      (np) physical parameters, tribo_model_params(); looked at by tribo_params_check() where they differ
+ * from those of the step before
+ *  @param x      (nx) state; quaternions are made unit where they are used
  *  @param u      (nu) generalized force; NULL = zero
  *  @param x_next [out] (nx) may alias x
  *  @param tape   [in,out] one record is appended; NULL = do not record
- *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (x_next is valid to info->residual);
- *          TRIBO_E_CAPACITY, TRIBO_E_NONFINITE, TRIBO_E_SINGULAR, TRIBO_E_ARG (x_next and tape as they were).
- *  Allocates: never. Threads: distinct ws and tape. Cost: O(bodies + contacts) while islands stay small. */
+ *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (x_next is valid to info->residual, which may be NaN where numbers are beyond
+ *          what squares can hold); x_next and tape as they were: TRIBO_E_ARG (p is not physical, as a negative mass or
+ * a restitution of 5, a quaternion without direction, a tape of another model, step, law or p), TRIBO_E_CAPACITY,
+ * TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads: distinct ws and tape.
+ * Cost: O(bodies + contacts) while islands stay small. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
                                               double *x_next, tribo_tape *tape);
 /** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).
@@ -106,16 +112,16 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, con
 TRIBO_API TRIBO_CHECK tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int T,
                                                  const double *U, double *X, tribo_tape *tape);
 
-/** Views of the last step; valid until the next call on ws. */
+/** Views of the last step whose arguments were right; valid until the next call on ws. NULL of NULL. */
 TRIBO_API const tribo_step_info *tribo_last_info(const tribo_ws *ws);
-/** All *n contacts found, active or not. */
+/** All *n contacts found, active or not; none after a step that failed. */
 TRIBO_API const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n);
 
 /** x (+) dx. @param out [out] (nx) may alias x. */
 TRIBO_API void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out);
 /** The shortest dx with a (+) dx = b. @param dx [out] (ndx) */
 TRIBO_API void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx);
-/** Kinetic plus potential energy, J. */
+/** Kinetic plus potential energy, J; NaN of NULL. */
 TRIBO_API double tribo_energy(const tribo_model *m, const double *p, const double *x);
 
 #ifdef __cplusplus

@@ -4,8 +4,44 @@
 #include "forward/frame.h"
 #include <tribo/grad.h>
 
+/* ---- record.c, sweep.c: what callers see, with its checks ---- */
+
+/* Reverse of record k alone, into scratch of ws: valid until the next call. p: whether parameters are wanted. Never an
+ * error: where the linearisation is singular or not finite, the contacts of the step count as broken.
+ * @return TRIBO_OK; TRIBO_DEGENERATE; what ti_tape_verdict() says. */
+typedef struct ti_record_bar {
+    const double *x, *u, *p; /* (ndx), (nu), (np) or NULL */
+} ti_record_bar;
+tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, bool p,
+                               ti_record_bar *out);
+
+/* A reverse sweep, record by record from the last to the first, that cannot fail once it has begun. */
+typedef struct ti_sweep {
+    tribo_ws *ws;
+    bool params;
+    tribo_status worst;
+} ti_sweep;
+/* lx (ndx) of the last state */
+void ti_sweep_begin(ti_sweep *s, tribo_ws *ws, const double *lx, bool params);
+/* Over record k of the tape; lx (ndx) of the state it starts from. u_bar (nu) += ; NULL = skip */
+void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx, double *u_bar);
+/* What came together: x0_bar (ndx), p_bar (np) += ; NULL = skip. @return the worst that was met. */
+tribo_status ti_sweep_end(ti_sweep *s, double *x0_bar, double *p_bar);
+
+/* ---- reverse.c, tangent.c, jacobian.c: the derivatives ---- */
+
 /* Lay record k open in ws: frame, links, shapes, problem, displacements. p is the tape's. */
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p);
+/* Take the contacts out of a restored record, so that its bodies move freely. */
+void ti_break(tribo_ws *ws, ti_frame *f, const double *p);
+/* The derivatives of a restored record. On an error ti_reverse() has added nothing; what ti_forward() and
+ * ti_jacobians() overwrite is then undefined, and xnext_dot must not alias x_dot. */
+tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar, double *x_bar,
+                        double *u_bar, double *p_bar);
+tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int ndir, const double *x_dot,
+                        const double *u_dot, const double *p_dot, double *xnext_dot);
+tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C);
+
 /* Solved velocity of a body, (6). */
 void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V);
 /* What contact i asks of the velocity, with its derivative. */
@@ -15,7 +51,7 @@ bool ti_frame_acts(const ti_frame *f, int k, int i);
 
 /* Reverse of the phases of island k: from V_bar and D_bar of its bodies to the cotangents of free velocities (in diff),
  * inertias, friction, references, gaps; and what row products need. reverse_island.c. */
-tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar);
+tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p);
 /* Seeds of one batch of tangents: row j of each is direction j; a NULL is zero. */
 typedef struct ti_seeds {
     int n;

@@ -3,7 +3,7 @@
  * With s states in store, the first of them the start, and no step advanced over more than r times, C(s + r, s) steps
  * can be reversed; the split below spends no more steps than any other schedule does. docs/math.md eq. (64), (65).
  */
-#include "forward/frame.h"
+#include "backward/backward.h"
 #include <limits.h>
 #include <tribo/grad.h>
 
@@ -11,8 +11,8 @@ struct tribo_checkpoint {
     tribo_allocator alloc;
     size_t bytes;
     const tribo_model *model;
-    double dt;
     int snapshots;
+    int ncon_max;     /* of the steps that fit on the tape */
     tribo_tape *tape; /* of one step */
     int *at;          /* (snapshots) the step a stored state is the start of, increasing */
     double *state;    /* (snapshots,nx) */
@@ -24,6 +24,7 @@ struct tribo_checkpoint {
 /* The smallest r with C(s + r, s) >= T, and that binomial. */
 static int sweeps_for(int T, int s, int64_t *binomial) {
     int64_t c = 1, r = 0;
+    if (s == 1) return *binomial = T, T - 1;
     while (c < T) r++, c = c * (s + r) / r; /* below 2^31 times at most 2^32 */
     *binomial = c;
     return (int)r;
@@ -31,10 +32,10 @@ static int sweeps_for(int T, int s, int64_t *binomial) {
 
 long tribo_checkpoint_reach(int snapshots, int sweeps) {
     if (snapshots < 1 || sweeps < 0) return 0;
-    int64_t c = 1;
-    for (int64_t r = 1; r <= sweeps; r++) {
-        if (c > LONG_MAX / (snapshots + r)) return LONG_MAX;
-        c = c * (snapshots + r) / r;
+    int64_t c = 1, few = snapshots < sweeps ? snapshots : sweeps, many = snapshots < sweeps ? sweeps : snapshots;
+    for (int64_t r = 1; r <= few; r++) {
+        if (c > LONG_MAX / (many + r)) return LONG_MAX;
+        c = c * (many + r) / r;
     }
     return (long)c;
 }
@@ -68,7 +69,8 @@ static void layout(ti_arena *a, tribo_checkpoint *c, int nx) {
 
 tribo_status tribo_checkpoint_new(const tribo_ws *ws, int snapshots, tribo_checkpoint **out) {
     if (!ws || !out || snapshots < 1) return TRIBO_E_ARG;
-    tribo_checkpoint c = {.alloc = ws->alloc, .model = ws->model, .dt = ws->options.dt, .snapshots = snapshots};
+    tribo_checkpoint c = {
+        .alloc = ws->alloc, .model = ws->model, .snapshots = snapshots, .ncon_max = ws->options.ncon_max};
     ti_arena a = {0};
     layout(&a, &c, ws->model->size.nx);
     c.bytes = a.used;
@@ -133,29 +135,37 @@ static tribo_status reach(sweep *s, int end) {
     return forward(s, end - 1, c->tape);
 }
 
+/* All that can be wrong before a step is made. */
+static tribo_status check(const tribo_checkpoint *c, const tribo_ws *ws, int T, const double *lx) {
+    if (ws->model != c->model || ws->options.warm_start) return TRIBO_E_ARG;
+    tribo_tape_rewind(c->tape);
+    tribo_status status = ti_tape_fits(c->tape, ws);
+    if (status != TRIBO_OK) return status;
+    if (ws->options.ncon_max > c->ncon_max) return TRIBO_E_CAPACITY;
+    return ti_finite(lx, ((size_t)T + 1) * (size_t)ws->model->size.ndx) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
 tribo_status tribo_checkpoint_backward(tribo_checkpoint *c, tribo_ws *ws, const double *p, const double *x0, int T,
                                        const double *U, const double *lx, double *x0_bar, double *u_bar, double *p_bar,
                                        long *steps) {
     if (!c || !ws || !p || !x0 || !lx || T < 0) return TRIBO_E_ARG;
-    if (ws->model != c->model || ws->options.dt != c->dt || ws->options.warm_start) return TRIBO_E_ARG;
+    tribo_status status = check(c, ws, T, lx);
+    if (status != TRIBO_OK) return status;
     const tribo_sizes *size = &ws->model->size;
     size_t ndx = (size_t)size->ndx, nu = (size_t)size->nu;
     sweep s = {.c = c, .ws = ws, .p = p, .U = U, .nx = (size_t)size->nx, .nu = nu};
-    double *bar = ws->scratch->sweep[0], *next = ws->scratch->sweep[1];
+    ti_sweep bars;
     memcpy(c->state, x0, s.nx * sizeof *x0);
     c->at[0] = 0;
-    memcpy(bar, lx + (size_t)T * ndx, ndx * sizeof *bar);
+    ti_sweep_begin(&bars, ws, lx + (size_t)T * ndx, p_bar != NULL);
     for (int k = T - 1; k >= 0; k--) {
-        tribo_status status = reach(&s, k + 1);
+        /* The first time reaches over every step; from then on they are repeated, bit by bit, and cannot fail. */
+        status = reach(&s, k + 1);
         if (status < 0) return status;
-        memcpy(next, lx + (size_t)k * ndx, ndx * sizeof *next);
-        status = tribo_step_vjp(ws, c->tape, 0, bar, next, u_bar ? u_bar + (size_t)k * nu : NULL, p_bar);
-        if (status < 0) return status;
-        double *swap = bar;
-        bar = next, next = swap;
+        ti_sweep_over(&bars, c->tape, 0, lx + (size_t)k * ndx, u_bar ? u_bar + (size_t)k * nu : NULL);
         if (s.top > 0 && c->at[s.top] == k) s.top--;
     }
-    for (size_t i = 0; x0_bar && i < ndx; i++) x0_bar[i] += bar[i];
     if (steps) *steps = s.steps;
-    return s.worst;
+    status = ti_sweep_end(&bars, x0_bar, p_bar);
+    return s.worst > status ? s.worst : status;
 }

@@ -15,6 +15,12 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     return TRIBO_OK;
 }
 
+void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
+    f->ncon = f->nisland = f->nblk = 0;
+    ti_step_pose(ws, f, p, false);
+    ti_step_displacement(ws, f, ws->D);
+}
+
 void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V) {
     int k = ws->blk_at[body];
     if (k >= 0) {
@@ -129,33 +135,29 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
     if (!p_bar) return;
     p_bar[at[TI_M_FRICTION]] += s->mu_bar[i];
     if (c->sticky) p_bar[at[TI_M_STICTION]] += s->mu_bar[i];
+    p_bar[at[TI_M_RESTITUTION]] += s->e_bar[i];
+    p_bar[at[TI_M_BAUMGARTE]] += s->beta_bar[i], p_bar[at[TI_M_SLOP]] += s->slop_bar[i];
 }
 
 /* ---- together ---- */
 
-tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, double *x_bar,
-                            double *u_bar, double *p_bar) {
-    if (!ws || !tape || !xnext_bar || !x_bar) return TRIBO_E_ARG;
-    ti_frame f;
-    const double *p;
-    tribo_status status = ti_restore(ws, tape, k, &f, &p);
-    if (status != TRIBO_OK) return status;
+tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar, double *x_bar,
+                        double *u_bar, double *p_bar) {
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
-    reverse_integration(ws, &f, xnext_bar);
-    memset(s->mu_bar, 0, sizeof(double) * (size_t)f.ncon);
-    memset(s->ref_bar, 0, sizeof(double) * (size_t)f.ncon);
-    memset(s->gap_bar, 0, sizeof(double) * (size_t)f.ncon);
-    memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f.ncon);
-    for (int i = 0; i < f.nisland; i++) {
-        status = ti_island_vjp(ws, &f, i, p, p_bar);
+    reverse_integration(ws, f, xnext_bar);
+    double *const bars[] = {s->mu_bar, s->ref_bar, s->gap_bar, s->e_bar, s->beta_bar, s->slop_bar};
+    for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
+    memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f->ncon);
+    for (int i = 0; i < f->nisland; i++) {
+        tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;
     }
     memset(s->geom_bar, 0, 9 * sizeof(double) * (size_t)m->size.ngeom);
-    for (int n = 0; n < f.nisland; n++)
-        for (int i = f.island[n].con0; i < f.island[n].con0 + f.island[n].ncon; i++)
-            if (ti_frame_acts(&f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, &f, n, i, p_bar);
-    for (int g = 0; f.ncon > 0 && g < m->size.ngeom; g++)
+    for (int n = 0; n < f->nisland; n++)
+        for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
+            if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, p_bar);
+    for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++)
         ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
 
     ti_vec gravity_bar = {0, 0, 0};

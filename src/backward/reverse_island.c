@@ -147,7 +147,7 @@ static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double 
 }
 
 /* D_bar becomes that of the displacement before recovery. */
-static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar) {
+static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     double *apart_bar = s->tau_bar, *W_bar = s->rebound_bar;
@@ -159,15 +159,12 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (f->phase[TI_RECOVER].mode[i] == TRIBO_BREAK) continue;
-        const int *at = ws->model->pair[f->con[i].pair].material;
         ti_overlap o = ti_frame_overlap(ws, f, i, p);
         double end_bar = apart_bar[i] * o.ref_gap;
         s->gap_bar[i] += end_bar;
         add_row_bar(ws, f, i, 2, end_bar, ws->D0, true);
         add_row(ws, f, i, 2, end_bar, s->D_bar, true);
-        if (!p_bar) continue;
-        p_bar[at[TI_M_BAUMGARTE]] += apart_bar[i] * o.ref_beta;
-        p_bar[at[TI_M_SLOP]] += apart_bar[i] * o.ref_slop;
+        s->beta_bar[i] += apart_bar[i] * o.ref_beta, s->slop_bar[i] += apart_bar[i] * o.ref_slop;
     }
     return TRIBO_OK;
 }
@@ -263,8 +260,7 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
 }
 
 /* hit_bar, l_bar: from those of all that the impact does to those of its first phase alone. */
-static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *late_bar,
-                                    double *p_bar) {
+static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *late_bar) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     reverse_share(ws, f, k, late_bar);
@@ -285,14 +281,13 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
         for (int j = 0; j < is->phase[TI_REBOUND].npoint; j++)
             s->give_bar[i] += ti_row_velocity(ws, f, i, 2, s->y[TI_REBOUND][j]);
         s->l_bar[3 * i + 2] += p[at] * s->give_bar[i];
-        if (p_bar) p_bar[at] += l * s->give_bar[i];
+        s->e_bar[i] += l * s->give_bar[i];
     }
     return TRIBO_OK;
 }
 
 /* From the cotangents of a contact's time, speed and `late` to its gap and to the motion before. */
-static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double late_bar,
-                        double *p_bar) {
+static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double late_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
@@ -300,7 +295,7 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     bool newton = f->island[k].impact == TRIBO_IMPACT_NEWTON;
     ti_impact hit = ti_frame_impact(ws, c);
     double tau_bar = s->tau_bar[i], speed_bar = newton ? -p[at] * late_bar : 0, dt = ws->options.dt;
-    if (newton && p_bar) p_bar[at] -= late_bar * hit.speed;
+    if (newton) s->e_bar[i] -= late_bar * hit.speed;
     s->gap_bar[i] += late_bar * hit.late_gap + tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
     double u_bar = late_bar * hit.late_u + tau_bar * hit.tau_u + speed_bar * hit.speed_u;
     double a_bar = (late_bar * hit.late_a + tau_bar * hit.tau_a + speed_bar * hit.speed_a) / dt;
@@ -316,7 +311,7 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
 }
 
 /* hold_bar: of the velocity that the first phase leaves. */
-static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar) {
+static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     double *late_bar = s->lambda_sum[1]; /* (ncon), free until tangents: of the references of impact and rebound */
@@ -324,7 +319,7 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     tribo_status status = reverse_timing(ws, f, k);
     if (status < 0) return status;
     reverse_times(ws, f, k);
-    if (is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar, p_bar);
+    if (is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar);
     if (status < 0) return status;
     phase_bar to = {ws, f, k, TI_IMPACT, f->phase[TI_HOLD].v[TI_SOLVED], s->hold_bar, late_bar};
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
@@ -332,7 +327,7 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
         if (i < is->con0 + is->nhold)
             s->ref_bar[i] += late_bar[i];
         else
-            reverse_hit(ws, f, k, i, p, late_bar[i], p_bar);
+            reverse_hit(ws, f, k, i, p, late_bar[i]);
     }
     return status;
 }
@@ -357,17 +352,17 @@ static tribo_status reverse_hold(tribo_ws *ws, const ti_frame *f, int k) {
     return status;
 }
 
-tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p, double *p_bar) {
+tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     bool impact = is->phase[TI_IMPACT].npoint > 0, recovery = is->phase[TI_RECOVER].npoint > 0;
     tribo_status status = TRIBO_OK;
     if (impact || recovery || ti_contact_entangled(ws->contact))
         memset(s->J_bar + 36 * is->con0, 0, 36 * sizeof(double) * (size_t)is->ncon);
-    if (recovery) status = reverse_recovery(ws, f, k, p, p_bar);
+    if (recovery) status = reverse_recovery(ws, f, k, p);
     if (status < 0) return status;
     if (impact)
-        status = reverse_impact(ws, f, k, p, p_bar);
+        status = reverse_impact(ws, f, k, p);
     else
         for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
             for (int j = 0; j < 6; j++) {

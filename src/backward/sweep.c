@@ -1,20 +1,41 @@
-/* sweep.c -- the reverse of a whole tape, record by record. */
+/* sweep.c -- the reverse of a whole tape, record by record. docs/math.md eq. (63). */
 #include "backward/backward.h"
+
+void ti_sweep_begin(ti_sweep *s, tribo_ws *ws, const double *lx, bool params) {
+    const tribo_sizes *n = &ws->model->size;
+    *s = (ti_sweep){.ws = ws, .params = params};
+    memcpy(ws->scratch->bar, lx, sizeof *lx * (size_t)n->ndx);
+    if (params) memset(ws->scratch->p_sum, 0, sizeof *lx * (size_t)n->np);
+}
+
+void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx, double *u_bar) {
+    const tribo_sizes *n = &s->ws->model->size;
+    double *bar = s->ws->scratch->bar, *p_sum = s->ws->scratch->p_sum;
+    ti_record_bar one;
+    tribo_status status = ti_record_reverse(s->ws, tape, k, bar, s->params, &one);
+    if (status > s->worst) s->worst = status;
+    for (int i = 0; i < n->ndx; i++) bar[i] = lx[i] + one.x[i];
+    for (int i = 0; u_bar && i < n->nu; i++) u_bar[i] += one.u[i];
+    for (int i = 0; s->params && i < n->np; i++) p_sum[i] += one.p[i];
+}
+
+tribo_status ti_sweep_end(ti_sweep *s, double *x0_bar, double *p_bar) {
+    const tribo_sizes *n = &s->ws->model->size;
+    const ti_scratch *from = s->ws->scratch;
+    for (int i = 0; x0_bar && i < n->ndx; i++) x0_bar[i] += from->bar[i];
+    for (int i = 0; p_bar && i < n->np; i++) p_bar[i] += from->p_sum[i];
+    return s->worst;
+}
 
 tribo_status tribo_backward(tribo_ws *ws, const tribo_tape *tape, const double *lx, double *x0_bar, double *u_bar,
                             double *p_bar) {
     if (!ws || !tape || !lx) return TRIBO_E_ARG;
-    size_t ndx = (size_t)ws->model->size.ndx, nu = (size_t)ws->model->size.nu;
-    double *bar = ws->scratch->sweep[0], *next = ws->scratch->sweep[1];
-    int T = tribo_tape_steps(tape);
-    memcpy(bar, lx + (size_t)T * ndx, ndx * sizeof *bar);
-    for (int k = T - 1; k >= 0; k--) {
-        memcpy(next, lx + (size_t)k * ndx, ndx * sizeof *next);
-        tribo_status s = tribo_step_vjp(ws, tape, k, bar, next, u_bar ? u_bar + (size_t)k * nu : NULL, p_bar);
-        if (s < 0) return s;
-        double *swap = bar;
-        bar = next, next = swap;
-    }
-    for (size_t i = 0; x0_bar && i < ndx; i++) x0_bar[i] += bar[i];
-    return TRIBO_OK;
+    tribo_status status = ti_tape_fits(tape, ws);
+    if (status != TRIBO_OK) return status;
+    size_t ndx = (size_t)ws->model->size.ndx, nu = (size_t)ws->model->size.nu, T = (size_t)tribo_tape_steps(tape);
+    if (!ti_finite(lx, (T + 1) * ndx)) return TRIBO_E_NONFINITE;
+    ti_sweep s;
+    ti_sweep_begin(&s, ws, lx + T * ndx, p_bar != NULL);
+    for (size_t k = T; k-- > 0;) ti_sweep_over(&s, tape, (int)k, lx + k * ndx, u_bar ? u_bar + k * nu : NULL);
+    return ti_sweep_end(&s, x0_bar, p_bar);
 }

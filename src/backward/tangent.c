@@ -64,14 +64,14 @@ typedef struct jacobian_row {
     double *x, *u, *p; /* (ndx), (nu), (np) */
 } jacobian_row;
 
-static tribo_status reverse_row(tribo_ws *ws, const tribo_tape *tape, int k, int i, jacobian_row *out) {
+static tribo_status reverse_row(tribo_ws *ws, const ti_frame *f, const double *p, int i, jacobian_row *out) {
     const tribo_sizes *size = &ws->model->size;
     double *seed = ws->scratch->seed;
     size_t n = 2 * (size_t)size->ndx + (size_t)size->nu + (size_t)size->np;
     memset(seed, 0, n * sizeof *seed);
     seed[i] = 1;
     *out = (jacobian_row){seed + size->ndx, seed + 2 * size->ndx, seed + 2 * size->ndx + size->nu};
-    return tribo_step_vjp(ws, tape, k, seed, out->x, out->u, out->p);
+    return ti_reverse(ws, f, p, seed, out->x, out->u, out->p);
 }
 
 static double product(int n, const double *a, const double *b) {
@@ -80,30 +80,29 @@ static double product(int n, const double *a, const double *b) {
     return sum;
 }
 
-/* out (n,ndx), which may be in->x */
-static tribo_status tangents_by_rows(tribo_ws *ws, const tribo_tape *tape, int k, const ti_seeds *in, double *out) {
+/* out (n,ndx) */
+static tribo_status tangents_by_rows(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in, double *out) {
     const tribo_sizes *size = &ws->model->size;
-    double *result = ws->scratch->seed + 2 * size->ndx + size->nu + size->np;
     size_t ndx = (size_t)size->ndx;
     for (int i = 0; i < size->ndx; i++) {
         jacobian_row r;
-        tribo_status status = reverse_row(ws, tape, k, i, &r);
+        tribo_status status = reverse_row(ws, f, p, i, &r);
         if (status < 0) return status;
         for (int j = 0; j < in->n; j++)
-            result[(size_t)j * ndx + (size_t)i] = product(size->ndx, r.x, ti_seed(in->x, j, size->ndx)) +
-                                                  product(size->nu, r.u, ti_seed(in->u, j, size->nu)) +
-                                                  product(size->np, r.p, ti_seed(in->p, j, size->np));
+            out[(size_t)j * ndx + (size_t)i] = product(size->ndx, r.x, ti_seed(in->x, j, size->ndx)) +
+                                               product(size->nu, r.u, ti_seed(in->u, j, size->nu)) +
+                                               product(size->np, r.p, ti_seed(in->p, j, size->np));
     }
-    memcpy(out, result, sizeof *out * ndx * (size_t)in->n);
     return TRIBO_OK;
 }
 
-static tribo_status jacobians_by_rows(tribo_ws *ws, const tribo_tape *tape, int k, double *A, double *B, double *C) {
+static tribo_status jacobians_by_rows(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B,
+                                      double *C) {
     const tribo_sizes *size = &ws->model->size;
     size_t ndx = (size_t)size->ndx, nu = (size_t)size->nu, np = (size_t)size->np;
     for (size_t i = 0; i < ndx; i++) {
         jacobian_row r;
-        tribo_status status = reverse_row(ws, tape, k, (int)i, &r);
+        tribo_status status = reverse_row(ws, f, p, (int)i, &r);
         if (status < 0) return status;
         if (A) memcpy(A + i * ndx, r.x, ndx * sizeof *A);
         if (B) memcpy(B + i * nu, r.u, nu * sizeof *B);
@@ -112,19 +111,16 @@ static tribo_status jacobians_by_rows(tribo_ws *ws, const tribo_tape *tape, int 
     return TRIBO_OK;
 }
 
-tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape *tape, int k, int ndir, const double *x_dot,
-                            const double *u_dot, const double *p_dot, double *xnext_dot) {
-    if (!ws || !tape || !xnext_dot || ndir < 0) return TRIBO_E_ARG;
-    ti_frame f;
-    const double *p;
-    tribo_status status = ti_restore(ws, tape, k, &f, &p);
+tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int ndir, const double *x_dot,
+                        const double *u_dot, const double *p_dot, double *xnext_dot) {
     const tribo_sizes *size = &ws->model->size;
+    tribo_status status = TRIBO_OK;
     for (int j = 0; j < ndir && status >= 0; j += TI_DIRECTIONS) {
         ti_seeds in = {ndir - j < TI_DIRECTIONS ? ndir - j : TI_DIRECTIONS, ti_seed(x_dot, j, size->ndx),
                        ti_seed(u_dot, j, size->nu), ti_seed(p_dot, j, size->np)};
         double *out = xnext_dot + (size_t)j * (size_t)size->ndx;
         status =
-            ti_contact_entangled(ws->contact) ? tangents_by_rows(ws, tape, k, &in, out) : tangents(ws, &f, p, &in, out);
+            ti_contact_entangled(ws->contact) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
     }
     return status;
 }
@@ -146,19 +142,16 @@ static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, in
     return TRIBO_OK;
 }
 
-tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double *A, double *B, double *C) {
-    if (!ws || !tape) return TRIBO_E_ARG;
-    ti_frame f;
-    const double *p;
+tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
     const tribo_sizes *size = &ws->model->size;
-    if (ti_contact_entangled(ws->contact)) return jacobians_by_rows(ws, tape, k, A, B, C);
-    tribo_status s = ti_restore(ws, tape, k, &f, &p);
-    if (s >= 0 && (A || B) && ti_jacobian_applies(ws, &f)) {
-        s = ti_jacobian(ws, &f, p, A, B);
+    if (ti_contact_entangled(ws->contact)) return jacobians_by_rows(ws, f, p, A, B, C);
+    tribo_status s = TRIBO_OK;
+    if ((A || B) && ti_jacobian_applies(ws, f)) {
+        s = ti_jacobian(ws, f, p, A, B);
     } else {
-        if (s >= 0) s = columns(ws, &f, p, size->ndx, 0, A);
-        if (s >= 0) s = columns(ws, &f, p, size->nu, 1, B);
+        s = columns(ws, f, p, size->ndx, 0, A);
+        if (s >= 0) s = columns(ws, f, p, size->nu, 1, B);
     }
-    if (s >= 0) s = columns(ws, &f, p, size->np, 2, C);
+    if (s >= 0) s = columns(ws, f, p, size->np, 2, C);
     return s;
 }

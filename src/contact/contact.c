@@ -21,13 +21,15 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     TI_CARVE(m, ws->chol, n * n);
     TI_CARVE(m, ws->Y, ti_ld((int)n3) * n);
     TI_CARVE(m, ws->G, n3 * n3);
-    TI_CARVE(m, ws->y, n);
     TI_CARVE(m, ws->z, n);
-    TI_CARVE(m, ws->vk, n);
     TI_CARVE(m, ws->vb, n);
-    TI_CARVE(m, ws->c_bar, n3);
     TI_CARVE(m, ws->l_bar, n3);
-    TI_CARVE(m, ws->mu_bar, nc);
+    for (int k = 0; k < TI_CONTACT_POINTS; k++) {
+        TI_CARVE(m, ws->y[k], n);
+        TI_CARVE(m, ws->vk[k], n);
+        TI_CARVE(m, ws->c_bar[k], n3);
+        TI_CARVE(m, ws->mu_bar[k], nc);
+    }
     TI_CARVE(m, ws->J_bar, n3 * n);
     TI_CARVE(m, ws->M_bar, n * n);
     ti_contact_solution_carve(m, nc, nv, &ws->sol);
@@ -62,7 +64,7 @@ void tribo_contact_ws_free(tribo_contact_ws *ws) {
 }
 
 size_t tribo_contact_ws_bytes(const tribo_contact_ws *ws) {
-    return ws->bytes + ti_contact_ws_bytes(ws->contact);
+    return ws ? ws->bytes + ti_contact_ws_bytes(ws->contact) : 0;
 }
 
 /* ---------------------------------------------------------------- solve */
@@ -86,18 +88,21 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
 tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, bool warm,
                                  double *lambda, double *v, tribo_contact_info *info) {
     tribo_status status = check(ws, p);
-    if (status || !lambda) return TRIBO_E_ARG;
+    if (status || !lambda || !(tol >= 0)) return TRIBO_E_ARG;
     ws->form = TI_FORM_NONE;
     status = ti_dense_cast(ws, p);
     ti_dense_form cast_form = ws->form;
     ws->form = TI_FORM_NONE;
     if (status) return status;
     ti_contact_options o = {.tol = tol, .warm = warm};
+    tribo_contact_info own;
+    if (!info) info = &own;
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
     status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
     if (status < 0) return status;
     ws->form = cast_form;
+    ws->verdict = status == TRIBO_OK && !info->canonical ? TRIBO_DEGENERATE : status;
     memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
     if (v && p->nv > 0) {
         if (ws->form == TI_FORM_BLOCKS)
@@ -117,29 +122,41 @@ tribo_status tribo_contact_measure(tribo_contact_ws *ws, const tribo_contact_pro
 
 /* y, c_bar, mu_bar of point k in the coordinates of the dense problem; y only where it has velocities. */
 static tribo_status reverse_point(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, const double *v_bar) {
+    double *y = ws->y[k], *c_bar = ws->c_bar[k], *mu_bar = ws->mu_bar[k];
     tribo_status status = ti_contact_factor(ws->contact, &ws->block, &ws->sol, k);
     if (status) return status;
     const ti_contact_point *q = &ws->sol.point[k];
     if (ws->form == TI_FORM_BLOCKS) {
-        ti_contact_vjp(ws->contact, &ws->block, v_bar, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
-        memcpy(ws->vk, q->v, p->nv * sizeof(double));
+        ti_contact_vjp(ws->contact, &ws->block, v_bar, ws->l_bar, y, c_bar, mu_bar);
+        memcpy(ws->vk[k], q->v, p->nv * sizeof(double));
         return TRIBO_OK;
     }
     memset(ws->z, 0, ws->block.nv * sizeof(double)); /* v_bar went into l_bar */
-    ti_contact_vjp(ws->contact, &ws->block, ws->z, ws->l_bar, ws->y, ws->c_bar, ws->mu_bar);
+    ti_contact_vjp(ws->contact, &ws->block, ws->z, ws->l_bar, y, c_bar, mu_bar);
     if (p->nv == 0) return TRIBO_OK;
-    memcpy(ws->y, v_bar, p->nv * sizeof(double)); /* M y = v_bar + J' c_bar */
-    ti_dense_jt(p, ws->c_bar, ws->y);
-    ti_dense_solve(ws, p->nv, ws->y);
-    ti_dense_velocity(ws, p, q->lambda, ws->vk);
+    memcpy(y, v_bar, p->nv * sizeof(double)); /* M y = v_bar + J' c_bar */
+    ti_dense_jt(p, c_bar, y);
+    ti_dense_solve(ws, p->nv, y);
+    ti_dense_velocity(ws, p, q->lambda, ws->vk[k]);
     return TRIBO_OK;
 }
 
-static TI_CLONES_WIDE void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, double w,
-                                            const double *lambda, double *restrict vfree_bar, double *restrict M_bar,
+/* Every point into ws, before anything is added to what the caller has. */
+static tribo_status reverse_points(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *v_bar) {
+    for (int k = 0; k < ws->sol.npoint; k++) {
+        tribo_status status = reverse_point(ws, p, k, v_bar);
+        if (status) return status;
+        if (!ti_finite(ws->c_bar[k], 3 * (size_t)p->nc) || !ti_finite(ws->mu_bar[k], p->nc)) return TRIBO_E_NONFINITE;
+        if (p->nv > 0 && (!ti_finite(ws->y[k], p->nv) || !ti_finite(ws->vk[k], p->nv))) return TRIBO_E_NONFINITE;
+    }
+    return TRIBO_OK;
+}
+
+static TI_CLONES_WIDE void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, int k,
+                                            double *restrict vfree_bar, double *restrict M_bar,
                                             double *restrict J_bar) {
     int n = p->nv;
-    const double *restrict y = ws->y, *restrict v = ws->vk, *restrict u = p->vfree;
+    const double *restrict y = ws->y[k], *restrict v = ws->vk[k], *restrict u = p->vfree, w = ws->sol.point[k].weight;
     for (int i = 0; i < n; i++) {
         double yi = w * y[i], half = 0.5 * yi, di = 0.5 * w * (v[i] - u[i]);
         const double *restrict M = p->M + (size_t)i * n;
@@ -148,7 +165,7 @@ static TI_CLONES_WIDE void accumulate_dense(const tribo_contact_ws *ws, const tr
         for (int j = 0; to && j < n; j++) to[j] -= half * (v[j] - u[j]) + di * y[j];
     }
     for (int r = 0; J_bar && r < 3 * p->nc; r++) {
-        double *restrict to = J_bar + (size_t)r * n, l = w * lambda[r], c = w * ws->c_bar[r];
+        double *restrict to = J_bar + (size_t)r * n, l = w * ws->sol.point[k].lambda[r], c = w * ws->c_bar[k][r];
         for (int j = 0; j < n; j++) to[j] += l * y[j] + c * v[j];
     }
 }
@@ -175,7 +192,7 @@ static void add_blocks(const tribo_contact_ws *ws, double w, double *M_bar, doub
 /* What a law that depends on G itself adds, after reverse_point() of k; in impulses to G_bar. */
 static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, double w, double *M_bar,
                              double *J_bar, double *G_bar) {
-    const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, &ws->block, &ws->sol, k, ws->c_bar);
+    const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, &ws->block, &ws->sol, k, ws->c_bar[k]);
     int n3 = 3 * p->nc;
     if (ws->form == TI_FORM_BLOCKS) {
         memset(ws->J_bar, 0, (size_t)n3 * p->nv * sizeof(double));
@@ -236,36 +253,43 @@ static TI_CLONES_WIDE void reverse_product(tribo_contact_ws *ws, const tribo_con
     }
 }
 
+/* Where v is not among the unknowns, v = vfree + M^-1 J' lambda: v_bar becomes a part of l_bar. */
+static void velocity_to_impulses(tribo_contact_ws *ws, const tribo_contact_problem *p) {
+    int n = p->nv;
+    memcpy(ws->z, ws->vb, n * sizeof(double));
+    ti_dense_solve(ws, n, ws->z);
+    for (int r = 0; r < 3 * p->nc; r++)
+        for (int k = 0; k < n; k++) ws->l_bar[r] += p->J[(size_t)r * n + k] * ws->z[k];
+}
+
 tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda_bar,
                                const double *v_bar, double *vfree_bar, double *g_bar, double *mu_bar, double *M_bar,
                                double *J_bar, double *G_bar) {
     if (check(ws, p) || ws->form == TI_FORM_NONE || ws->nc != p->nc || ws->nv != p->nv) return TRIBO_E_ARG;
     int n = p->nv, n3 = 3 * p->nc;
-    double *vb = ws->vb;
-    for (int k = 0; k < n; k++) vb[k] = v_bar ? v_bar[k] : 0;
+    for (int k = 0; k < n; k++) ws->vb[k] = v_bar ? v_bar[k] : 0;
     for (int k = 0; k < n3; k++) ws->l_bar[k] = lambda_bar ? lambda_bar[k] : 0;
-    if (ws->form == TI_FORM_DELASSUS && n > 0) { /* v = vfree + M^-1 J' lambda */
-        memcpy(ws->z, vb, n * sizeof(double));
-        ti_dense_solve(ws, n, ws->z);
-        for (int r = 0; r < n3; r++)
-            for (int k = 0; k < n; k++) ws->l_bar[r] += p->J[(size_t)r * n + k] * ws->z[k];
-    }
+    if (!ti_finite(ws->l_bar, n3) || !ti_finite(ws->vb, n)) return TRIBO_E_NONFINITE;
+    if (ws->form == TI_FORM_DELASSUS && n > 0) velocity_to_impulses(ws, p);
+    tribo_status status = reverse_points(ws, p, ws->vb);
+    if (status) return status;
     bool entangled = ti_contact_entangled(ws->contact), through = entangled && ws->form == TI_FORM_DELASSUS && n > 0;
     if (through) memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double)); /* not needed any more */
     for (int k = 0; k < ws->sol.npoint; k++) {
-        tribo_status status = reverse_point(ws, p, k, vb);
-        if (status) return status;
         const ti_contact_point *q = &ws->sol.point[k];
-        double w = q->weight;
-        for (int r = 0; g_bar && r < n3; r++) g_bar[r] += w * ws->c_bar[r];
-        for (int i = 0; mu_bar && i < p->nc; i++) mu_bar[i] += w * ws->mu_bar[i];
-        if (n > 0) accumulate_dense(ws, p, w, q->lambda, vfree_bar, M_bar, J_bar);
+        const double w = q->weight, *c_bar = ws->c_bar[k];
+        for (int r = 0; g_bar && r < n3; r++) g_bar[r] += w * c_bar[r];
+        for (int i = 0; mu_bar && i < p->nc; i++) mu_bar[i] += w * ws->mu_bar[k][i];
+        if (n > 0) accumulate_dense(ws, p, k, vfree_bar, M_bar, J_bar);
         if (G_bar && p->G)
             for (int r = 0; r < n3; r++)
                 for (int c = 0; c < n3; c++)
-                    G_bar[(size_t)r * n3 + c] += 0.5 * w * (ws->c_bar[r] * q->lambda[c] + ws->c_bar[c] * q->lambda[r]);
-        if (entangled) reverse_delassus(ws, p, k, w, M_bar, J_bar, through ? ws->G : G_bar);
+                    G_bar[(size_t)r * n3 + c] += 0.5 * w * (c_bar[r] * q->lambda[c] + c_bar[c] * q->lambda[r]);
+        if (!entangled) continue;
+        if (ws->sol.npoint > 1)
+            (void)reverse_point(ws, p, k, ws->vb); /* the law's own part is of the point last made */
+        reverse_delassus(ws, p, k, w, M_bar, J_bar, through ? ws->G : G_bar);
     }
     if (through) reverse_product(ws, p, M_bar, J_bar);
-    return TRIBO_OK;
+    return ws->verdict;
 }

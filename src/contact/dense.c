@@ -259,7 +259,7 @@ tribo_status ti_dense_cast(tribo_contact_ws *ws, const tribo_contact_problem *p)
     }
     ws->form = TI_FORM_DELASSUS;
     delassus(ws, p);
-    product(p, p->vfree, ws->c_bar);
-    cast_delassus(ws, p->nc, ws->G, ws->c_bar);
+    product(p, p->vfree, ws->c_bar[0]);
+    cast_delassus(ws, p->nc, ws->G, ws->c_bar[0]);
     return TRIBO_OK;
 }

@@ -15,18 +15,20 @@ struct tribo_contact_ws {
     const double *noise; /* (2 nc) the caller's */
     ti_dense_form form;  /* of the last solve */
     int nc, nv;
+    tribo_status verdict; /* on it, as far as derivatives are concerned */
     ti_contact_ws *contact;
     ti_contact_problem block;
     ti_contact_solution sol;
     int *width, *voff, *moff, *a, *b, *joff;
     double *M, *J, *vfree, *ref;
-    double *chol;            /* (nv,nv) of M */
-    double *Y;               /* (nv,3 nc) L^-1 J', where the form is of impulses */
-    double *G;               /* (3 nc,3 nc) */
-    double *y, *z, *vk, *vb; /* (nv) */
-    double *c_bar, *l_bar, *mu_bar;
-    double *J_bar, *M_bar; /* as J and M: of a law that depends on G itself */
-    int *owner;            /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
+    double *chol;                                         /* (nv,nv) of M */
+    double *Y;                                            /* (nv,3 nc) L^-1 J', where the form is of impulses */
+    double *G;                                            /* (3 nc,3 nc) */
+    double *z, *vb, *l_bar;                               /* (nv), (nv), (3 nc) */
+    double *y[TI_CONTACT_POINTS], *vk[TI_CONTACT_POINTS]; /* (nv) of each point, so that all are there before any is */
+    double *c_bar[TI_CONTACT_POINTS], *mu_bar[TI_CONTACT_POINTS]; /* used: (3 nc), (nc) */
+    double *J_bar, *M_bar;                                        /* as J and M: of a law that depends on G itself */
+    int *owner; /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
 };
 
 /* p into ws->block, its form into ws->form. TRIBO_E_NONFINITE, TRIBO_E_SINGULAR. */

@@ -64,6 +64,8 @@ typedef struct ti_contact_ws ti_contact_ws;
 
 /* Check and fill in: given, then the scene's (NULL = none), then the defaults. TRIBO_E_ARG. */
 tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out);
+/* Whether two settled options mean the same law in every number that derivatives depend on. */
+bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b);
 /* The solver's own tolerance, of settled options. */
 double ti_solver_tolerance(const tribo_law_options *o);
 /* law: settled or not, NULL = the NCP by the ladder. TRIBO_E_ARG if there is no such law or solver. */

@@ -99,19 +99,19 @@ void tribo_trajectory_free(tribo_trajectory *t) {
 }
 
 int tribo_trajectory_rows(const tribo_trajectory *t) {
-    return t->table.n;
+    return t ? t->table.n : 0;
 }
 
 const double *tribo_trajectory_times(const tribo_trajectory *t) {
-    return t->table.time;
+    return t ? t->table.time : NULL;
 }
 
 const double *tribo_trajectory_states(const tribo_trajectory *t) {
-    return t->table.x;
+    return t ? t->table.x : NULL;
 }
 
 const bool *tribo_trajectory_observed(const tribo_trajectory *t) {
-    return t->table.seen;
+    return t ? t->table.seen : NULL;
 }
 
 void tribo_controls_free(tribo_controls *c) {
@@ -119,18 +119,19 @@ void tribo_controls_free(tribo_controls *c) {
 }
 
 int tribo_controls_rows(const tribo_controls *c) {
-    return c->table.n;
+    return c ? c->table.n : 0;
 }
 
 const double *tribo_controls_times(const tribo_controls *c) {
-    return c->table.time;
+    return c ? c->table.time : NULL;
 }
 
 const double *tribo_controls_values(const tribo_controls *c) {
-    return c->table.x;
+    return c ? c->table.x : NULL;
 }
 
 void tribo_controls_at(const tribo_controls *c, double time, double *u) {
+    if (!c || !u) return;
     static const double ROUNDING = 1e-9; /* s: times of steps are sums, times of rows are text */
     int low = -1, high = c->table.n;     /* row low is in force, row high is not */
     while (high - low > 1) {

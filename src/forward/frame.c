@@ -15,15 +15,15 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
         memset(d, 0, sizeof *d);
         if (!(phases >> phase & 1)) continue;
         for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
-            TI_CARVE(arena, d->lambda[k], 3 * ncon);
-            TI_CARVE(arena, d->v[k], 6 * nblk);
+            TI_CARVE(arena, d->lambda[k], 3 * (size_t)ncon);
+            TI_CARVE(arena, d->v[k], 6 * (size_t)nblk);
         }
         TI_CARVE(arena, d->mode, ncon);
     }
-    TI_CARVE(arena, f->lambda, 3 * ncon);
-    TI_CARVE(arena, f->v, 6 * nblk);
+    TI_CARVE(arena, f->lambda, 3 * (size_t)ncon);
+    TI_CARVE(arena, f->v, 6 * (size_t)nblk);
     TI_CARVE(arena, f->mode, ncon);
-    TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * rounds * ncon);
+    TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * (size_t)rounds * (size_t)ncon);
 }
 
 ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) {
@@ -51,18 +51,20 @@ typedef struct ti_record {
     size_t offset;
     unsigned phases;
     int ncon, nisland, nblk;
+    tribo_status verdict; /* on the step, as far as its derivatives are concerned */
 } ti_record;
 
 struct tribo_tape {
     tribo_allocator alloc;
     size_t bytes;
     const tribo_model *model;
-    int max_steps, nsteps, rounds;
+    int max_steps, nsteps;
+    int ncon; /* of the largest record */
     size_t capacity, used;
-    double dt;
-    double *p;         /* (np) of every record */
-    ti_record *record; /* (max_steps) */
-    char *data;        /* (capacity) */
+    tribo_options options; /* of the workspace it was made for */
+    double *p;             /* (np) of every record */
+    ti_record *record;     /* (max_steps) */
+    char *data;            /* (capacity) */
 };
 
 static size_t record_bytes(const tribo_sizes *size, int rounds, unsigned phases, int ncon, int nisland, int nblk) {
@@ -73,10 +75,11 @@ static size_t record_bytes(const tribo_sizes *size, int rounds, unsigned phases,
 }
 
 size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
+    if (!ws || max_steps < 1 || ncon < 0) return 0;
     const tribo_sizes *size = &ws->model->size;
     int nblk = size->nbody;
-    int nisland = nblk < ncon ? nblk : ncon;
-    return (size_t)max_steps * record_bytes(size, ws->options.rounds, TI_ALL_PHASES, ncon, nisland, nblk);
+    size_t one = record_bytes(size, ws->options.rounds, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk);
+    return one < SIZE_MAX / 2 / (size_t)max_steps ? one * (size_t)max_steps : 0;
 }
 
 static void tape_layout(ti_arena *a, tribo_tape *t) {
@@ -88,12 +91,9 @@ static void tape_layout(ti_arena *a, tribo_tape *t) {
 
 tribo_status tribo_tape_new(const tribo_ws *ws, int max_steps, size_t max_bytes, tribo_tape **tape) {
     if (!ws || !tape || max_steps < 1) return TRIBO_E_ARG;
-    tribo_tape t = {.alloc = ws->alloc,
-                    .model = ws->model,
-                    .max_steps = max_steps,
-                    .dt = ws->options.dt,
-                    .rounds = ws->options.rounds};
+    tribo_tape t = {.alloc = ws->alloc, .model = ws->model, .max_steps = max_steps, .options = ws->options};
     t.capacity = max_bytes ? max_bytes : tribo_tape_bytes(ws, max_steps, ws->options.ncon_max);
+    if (t.capacity == 0 || t.capacity > SIZE_MAX / 2) return TRIBO_E_NOMEM;
     ti_arena a = {0};
     tape_layout(&a, &t);
     t.bytes = a.used;
@@ -111,11 +111,11 @@ void tribo_tape_free(tribo_tape *tape) {
 }
 
 void tribo_tape_rewind(tribo_tape *tape) {
-    tape->nsteps = 0, tape->used = 0;
+    if (tape) tape->nsteps = 0, tape->used = 0, tape->ncon = 0;
 }
 
 int tribo_tape_steps(const tribo_tape *tape) {
-    return tape->nsteps;
+    return tape ? tape->nsteps : 0;
 }
 
 /* The phases that any island went through. */
@@ -135,21 +135,40 @@ static void copy_phase(ti_phase_data *to, const ti_phase_data *from, size_t nc, 
     memcpy(to->mode, from->mode, nc);
 }
 
-tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p) {
+/* Whether a step of one and a derivative of the other are of the same function. */
+static bool same_step(const tribo_options *a, const tribo_options *b) {
+    return a->dt == b->dt && a->recovery == b->recovery && a->rounds == b->rounds && a->reverse == b->reverse &&
+           ti_law_same(&a->law, &b->law);
+}
+
+tribo_status ti_tape_fits(const tribo_tape *t, const tribo_ws *ws) {
+    if (t->model != ws->model || !same_step(&t->options, &ws->options)) return TRIBO_E_ARG;
+    return t->ncon <= ws->options.ncon_max ? TRIBO_OK : TRIBO_E_CAPACITY;
+}
+
+tribo_status ti_tape_verdict(const tribo_tape *t, int k) {
+    return t->record[k].verdict;
+}
+
+tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f, const double *p,
+                            tribo_status status) {
     const tribo_sizes *size = &ws->model->size;
-    if (t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds) return TRIBO_E_ARG;
+    int rounds = ws->options.rounds;
+    if (t->model != ws->model || !same_step(&t->options, &ws->options)) return TRIBO_E_ARG;
     size_t np = sizeof(double) * (size_t)size->np;
     if (t->nsteps == t->max_steps) return TRIBO_E_CAPACITY;
     if (t->nsteps && memcmp(t->p, p, np) != 0) return TRIBO_E_ARG;
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
     unsigned phases = phases_of(f);
-    if (t->used + record_bytes(size, t->rounds, phases, f->ncon, f->nisland, f->nblk) > t->capacity)
+    if (t->used + record_bytes(size, rounds, phases, f->ncon, f->nisland, f->nblk) > t->capacity)
         return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, size, t->rounds, phases, f->ncon, f->nisland, f->nblk);
+    ti_frame_layout(&a, &to, size, rounds, phases, f->ncon, f->nisland, f->nblk);
     if (t->nsteps == 0) memcpy(t->p, p, np);
-    t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk};
+    if (status == TRIBO_OK && !ws->info.canonical) status = TRIBO_DEGENERATE;
+    t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk, status};
     t->used = a.used;
+    if (f->ncon > t->ncon) t->ncon = f->ncon;
 
     size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, d = sizeof(double);
     memcpy(to.x, f->x, d * (size_t)size->nx);
@@ -162,17 +181,15 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     memcpy(to.lambda, f->lambda, 3 * nc * d);
     memcpy(to.v, f->v, 6 * nb * d);
     memcpy(to.mode, f->mode, nc);
-    memcpy(to.rounds, f->rounds, TI_REBOUND * (size_t)t->rounds * 3 * nc * d);
+    memcpy(to.rounds, f->rounds, TI_REBOUND * (size_t)rounds * 3 * nc * d);
     return TRIBO_OK;
 }
 
 tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_frame *f, const double **p) {
-    if (!t || t->model != ws->model || t->dt != ws->options.dt || t->rounds != ws->options.rounds || k < 0 ||
-        k >= t->nsteps)
-        return TRIBO_E_ARG;
+    if (k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, &ws->model->size, t->rounds, r->phases, r->ncon, r->nisland, r->nblk);
+    ti_frame_layout(&a, f, &ws->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk);
     *p = t->p;
     return TRIBO_OK;
 }

@@ -76,6 +76,7 @@ struct tribo_ws {
     ti_shape *shape; /* (ngeom) */
     double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
     double *speed;
+    double extent;  /* of the model, m: what a gradient is measured by */
     ti_broad broad; /* only for models of at least TI_BROAD_FROM pairs */
     ti_vec *low, *high;
     ti_frame frame;
@@ -101,6 +102,8 @@ struct tribo_ws {
     tribo_contact *view;
     double *D, *D0; /* (nbody,6) displacements; without recovery */
     double *xnext;  /* (nx) */
+    double *p;      /* (np) that were last found to be physical */
+    bool p_known;   /* there are such */
 
     struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
 };
@@ -120,13 +123,16 @@ typedef struct ti_scratch {
     double *geom_bar;                            /* (ngeom,9) */
     double *frame_bar, *J_bar;                   /* (ncon,12), (36 ncon): beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
+    double *e_bar, *beta_bar, *slop_bar;         /* (ncon) of the material */
     double *M_bar;                               /* (36 nbody): of laws that depend on G */
     double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (6 nbody) */
     double *c_bar[TI_PHASES][TI_CONTACT_POINTS]; /* (3 ncon) */
     double *hold_bar, *hit_bar, *rebound_bar;    /* (6 nbody) of the phases' velocities */
     double *l_bar, *give_bar, *tau_bar;          /* (3 ncon), (ncon), (ncon) */
     double *v_work, *l_work, *mu_work;           /* (6 nbody), (3 ncon), (ncon) */
-    double *sweep[2];                            /* (ndx) */
+    double *bar, *p_sum;                         /* (ndx), (np): of a sweep */
+    double *unit;                                /* (ndx) what entries of a tangent are measured in */
+    double *x_row, *u_row, *p_row;               /* (ndx), (nu), (np): of one of its records */
     ti_link_diff *diff_dot;                      /* (nbody) */
     double *jac;                                 /* (ncon,7,18) */
     double *r_dot[TI_CONTACT_POINTS], *c_dot[TI_CONTACT_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
@@ -140,6 +146,9 @@ typedef struct ti_scratch {
     double *seed;                                    /* (ndx + nu + np) */
 } ti_scratch;
 
+/* Whether a step can be made of these: TRIBO_E_ARG (p is not physical, a quaternion without direction),
+ * TRIBO_E_NONFINITE. */
+tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const double *u);
 /* Links with their free velocities, and geoms in the world: the part of a step before contact. @return false if a body
  * turns too fast for a step of this length. */
 bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
@@ -219,8 +228,16 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* out (6) = M^-1 in (6) of a link */
 void ti_link_minv(const ti_link *l, const double *in, double *out);
 
-/* Append the frame to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if p is not the tape's. */
-tribo_status ti_tape_append(tribo_tape *tape, const tribo_ws *ws, const ti_frame *f, const double *p);
+/* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
+ * another workspace's or p is not the tape's. */
+tribo_status ti_tape_append(tribo_tape *tape, const tribo_ws *ws, const ti_frame *f, const double *p,
+                            tribo_status status);
+/* Whether ws can differentiate what is on the tape: TRIBO_E_ARG (another model, step or law), TRIBO_E_CAPACITY (more
+ * contacts than it has room for). */
+tribo_status ti_tape_fits(const tribo_tape *tape, const tribo_ws *ws);
+/* How far the derivatives of record k can be relied on: TRIBO_OK; TRIBO_NOT_CONVERGED; TRIBO_DEGENERATE where its
+ * solution is one among many. */
+tribo_status ti_tape_verdict(const tribo_tape *tape, int k);
 /* The frame of record k, as views of the tape; p is the tape's. */
 tribo_status ti_tape_frame(const tribo_tape *tape, const tribo_ws *ws, int k, ti_frame *f, const double **p);
 

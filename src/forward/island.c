@@ -14,9 +14,11 @@ static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_p
     int rounds = ws->options.rounds;
     tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
     if (status < 0) return status;
+    bool canonical = info->canonical || ws->options.reverse == TRIBO_REVERSE_UNROLLED; /* which knows of no other */
     status = ti_staggered_solve(ws->staggered, &problem, rounds, ti_frame_rounds(f, rounds, k, phase), s->lambda, s->v,
                                 mode);
     tribo_status measured = status < 0 ? status : ti_contact_measure(ws->contact, &problem, s, info);
+    info->canonical = canonical;
     return measured < 0 ? measured : status;
 }
 

@@ -2,6 +2,8 @@
 #include "contact/law.h"
 #include "forward/frame.h"
 
+enum { CONTACTS_LIMIT = 1 << 22, ROUNDS_LIMIT = 1 << 22 }; /* numbers of both are counted by int */
+
 tribo_options tribo_default_options(void) {
     return (tribo_options){.struct_size = sizeof(tribo_options)};
 }
@@ -42,6 +44,9 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->ref_bar, nc);
     TI_CARVE(a, s->gap_bar, nc);
     TI_CARVE(a, s->mu_bar, nc);
+    TI_CARVE(a, s->e_bar, nc);
+    TI_CARVE(a, s->beta_bar, nc);
+    TI_CARVE(a, s->slop_bar, nc);
     TI_CARVE(a, s->M_bar, 36 * nb);
     TI_CARVE(a, s->hold_bar, 6 * nb);
     TI_CARVE(a, s->hit_bar, 6 * nb);
@@ -68,7 +73,12 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);
     TI_CARVE(a, s->turns, 2 * nc);
     TI_CARVE(a, s->seed, TI_DIRECTIONS * (2 * size->ndx + size->nu + size->np));
-    for (int k = 0; k < 2; k++) TI_CARVE(a, s->sweep[k], size->ndx);
+    TI_CARVE(a, s->bar, size->ndx);
+    TI_CARVE(a, s->p_sum, size->np);
+    TI_CARVE(a, s->unit, size->ndx);
+    TI_CARVE(a, s->x_row, size->ndx);
+    TI_CARVE(a, s->u_row, size->nu);
+    TI_CARVE(a, s->p_row, size->np);
 }
 
 static void ws_layout(ti_arena *a, tribo_ws *w) {
@@ -119,6 +129,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->D, 6 * nb);
     TI_CARVE(a, w->D0, 6 * nb);
     TI_CARVE(a, w->xnext, s->nx);
+    TI_CARVE(a, w->p, s->np);
     TI_CARVE(a, w->scratch, 1);
     ti_scratch scratch;
     scratch_layout(a, &scratch, s, nc);
@@ -139,8 +150,17 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
     if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || !(o->recovery > 0) || o->rounds < 0 || o->ncon_max < 0)
         return TRIBO_E_ARG;
+    if (o->ncon_max > CONTACTS_LIMIT || o->rounds > ROUNDS_LIMIT) return TRIBO_E_ARG;
+    if (o->reverse != TRIBO_REVERSE_IMPLICIT && o->reverse != TRIBO_REVERSE_UNROLLED) return TRIBO_E_ARG;
     if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return TRIBO_E_ARG;
     return TRIBO_OK;
+}
+
+/* Positions in extents of the model, rotations in radians, and both a step for velocities. */
+static void measure_units(tribo_ws *w) {
+    double L = tribo_model_extent(w->model);
+    for (int i = 0; i < w->model->size.ndx; i++)
+        w->scratch->unit[i] = (i % 6 < 3 && L > 0 ? L : 1) / (i < w->model->size.nv ? 1 : w->options.dt);
 }
 
 tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *alloc, tribo_ws **ws) {
@@ -164,6 +184,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
         ti_free(&w.alloc, block, w.bytes);
         return s;
     }
+    measure_units(&w);
     memcpy(block, &w, sizeof w);
     *ws = block;
     return TRIBO_OK;
@@ -178,16 +199,16 @@ void tribo_ws_free(tribo_ws *ws) {
 }
 
 const tribo_model *tribo_ws_model(const tribo_ws *ws) {
-    return ws->model;
+    return ws ? ws->model : NULL;
 }
 tribo_options tribo_ws_options(const tribo_ws *ws) {
-    return ws->options;
+    return ws ? ws->options : (tribo_options){0};
 }
 void tribo_ws_reset(tribo_ws *ws) {
-    ws->nwarm = 0;
+    if (ws) ws->nwarm = 0;
 }
 const tribo_step_info *tribo_last_info(const tribo_ws *ws) {
-    return &ws->info;
+    return ws ? &ws->info : NULL;
 }
 
 /* ---- impulses ---- */
@@ -238,6 +259,7 @@ static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
     info->residual = ti_max(info->residual, one->residual);
     if (one->margin < info->margin) info->margin = one->margin;
     if (one->rung > info->rung) info->rung = one->rung;
+    info->canonical = info->canonical && one->canonical;
 }
 
 /* Largest relative velocity along the tangents (rows 0, 1) of contact i, v (6 nblk). */
@@ -334,6 +356,8 @@ static void count_contacts(tribo_ws *ws, const ti_frame *f) {
 }
 
 const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
+    if (n) *n = 0;
+    if (!ws || !n) return NULL;
     const ti_frame *f = &ws->frame;
     for (int i = 0; i < ws->info.ncon; i++) {
         const ti_con *c = &f->con[i];
@@ -369,10 +393,10 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
                         tribo_tape *tape) {
     if (!ws || !p || !x || !x_next) return TRIBO_E_ARG;
     const tribo_sizes *size = &ws->model->size;
-    if (!ti_finite(p, (size_t)size->np) || !ti_finite(x, (size_t)size->nx)) return TRIBO_E_NONFINITE;
-    if (u && !ti_finite(u, (size_t)size->nu)) return TRIBO_E_NONFINITE;
+    tribo_status s = ti_step_admit(ws, p, x, u);
+    if (s != TRIBO_OK) return s;
     ti_frame *f = &ws->frame;
-    ws->info = (tribo_step_info){.margin = (double)INFINITY};
+    ws->info = (tribo_step_info){.margin = (double)INFINITY, .canonical = true};
     memcpy(f->x, x, sizeof(double) * (size_t)size->nx);
     if (u)
         memcpy(f->u, u, sizeof(double) * (size_t)size->nu);
@@ -380,7 +404,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
         memset(f->u, 0, sizeof(double) * (size_t)size->nu);
 
     if (!ti_step_kinematics(ws, p, f->x, f->u)) return TRIBO_E_ARG;
-    tribo_status s = ti_step_find(ws, f);
+    s = ti_step_find(ws, f);
     if (s < 0) return s;
     for (int i = 0; i < f->ncon; i++) f->con[i].sticky = true;
     ti_step_pose(ws, f, p, true);
@@ -397,8 +421,9 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     count_contacts(ws, f);
     integrate(ws, f);
     if (!ti_finite(ws->xnext, (size_t)size->nx)) return TRIBO_E_NONFINITE;
+    if (s == TRIBO_OK && !(ws->info.residual < (double)INFINITY)) s = TRIBO_NOT_CONVERGED; /* NaN says nothing good */
     if (tape) {
-        tribo_status t = ti_tape_append(tape, ws, f, p);
+        tribo_status t = ti_tape_append(tape, ws, f, p, s);
         if (t != TRIBO_OK) return t;
     }
     if (ws->options.warm_start) keep_warm(ws, f);
@@ -408,7 +433,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
 
 tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int T, const double *U, double *X,
                            tribo_tape *tape) {
-    if (!ws || !x0 || !X || T < 0) return TRIBO_E_ARG;
+    if (!ws || !p || !x0 || !X || T < 0) return TRIBO_E_ARG;
     size_t nx = (size_t)ws->model->size.nx, nu = (size_t)ws->model->size.nu;
     tribo_status worst = TRIBO_OK;
     memmove(X, x0, nx * sizeof *X);
@@ -423,6 +448,7 @@ tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int 
 /* ---- states ---- */
 
 void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out) {
+    if (!m || !x || !dx || !out) return;
     for (int b = 0; b < m->size.nbody; b++) {
         const double *q = x + m->body[b].q, *dq = dx + m->body[b].v;
         double *o = out + m->body[b].q, e[4];
@@ -434,6 +460,7 @@ void tribo_state_add(const tribo_model *m, const double *x, const double *dx, do
 }
 
 void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx) {
+    if (!m || !a || !b || !dx) return;
     for (int k = 0; k < m->size.nbody; k++) {
         const double *qa = a + m->body[k].q, *qb = b + m->body[k].q;
         double *d = dx + m->body[k].v, conjugate[4] = {qa[3], -qa[4], -qa[5], -qa[6]}, r[4];
@@ -445,6 +472,7 @@ void tribo_state_difference(const tribo_model *m, const double *a, const double 
 }
 
 double tribo_energy(const tribo_model *m, const double *p, const double *x) {
+    if (!m || !p || !x) return (double)NAN;
     double e = 0;
     for (int b = 0; b < m->size.nbody; b++) {
         ti_link l;

@@ -249,8 +249,8 @@ void tribo_add_exclude(tribo_builder *b, int body_a, int body_b) {
 
 void tribo_set_gravity(tribo_builder *b, const double gravity[3]) {
     if (!b || b->status != TRIBO_OK) return;
-    if (!ti_finite(gravity, 3))
-        ti_builder_fail(b, TRIBO_E_ARG, b->line, "gravity is not finite");
+    if (!gravity || !ti_finite(gravity, 3))
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "gravity is missing or not finite");
     else
         memcpy(b->gravity, gravity, sizeof b->gravity);
 }

@@ -10,55 +10,55 @@ void tribo_model_free(tribo_model *m) {
 }
 
 tribo_sizes tribo_model_sizes(const tribo_model *m) {
-    return m->size;
+    return m ? m->size : (tribo_sizes){0};
 }
 
 tribo_law_options tribo_model_law(const tribo_model *m) {
-    return m->law;
+    return m ? m->law : (tribo_law_options){0};
 }
 double tribo_model_timestep(const tribo_model *m) {
-    return m->dt;
+    return m ? m->dt : 0;
 }
 
 void tribo_model_state0(const tribo_model *m, double *x) {
-    memcpy(x, m->x0, sizeof *x * (size_t)m->size.nx);
+    if (m && x) memcpy(x, m->x0, sizeof *x * (size_t)m->size.nx);
 }
 
 void tribo_model_params(const tribo_model *m, double *p) {
-    memcpy(p, m->p0, sizeof *p * (size_t)m->size.np);
+    if (m && p) memcpy(p, m->p0, sizeof *p * (size_t)m->size.np);
 }
 
 const char *tribo_model_body_name(const tribo_model *m, int body) {
-    return body >= 0 && body < m->size.nbody ? m->body[body].name : NULL;
+    return m && body >= 0 && body < m->size.nbody ? m->body[body].name : NULL;
 }
 
 int tribo_model_body_find(const tribo_model *m, const char *name) {
-    for (int i = 0; i < m->size.nbody; i++)
+    for (int i = 0; m && name && i < m->size.nbody; i++)
         if (strcmp(m->body[i].name, name) == 0) return i;
     return -1;
 }
 
 const char *tribo_model_geom_name(const tribo_model *m, int geom) {
-    return geom >= 0 && geom < m->size.ngeom ? m->geom[geom].name : NULL;
+    return m && geom >= 0 && geom < m->size.ngeom ? m->geom[geom].name : NULL;
 }
 
 int tribo_model_geom_find(const tribo_model *m, const char *name) {
-    for (int i = 0; i < m->size.ngeom; i++)
+    for (int i = 0; m && name && i < m->size.ngeom; i++)
         if (strcmp(m->geom[i].name, name) == 0) return i;
     return -1;
 }
 
 tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom) {
-    return m->geom[geom].shape;
+    return m && geom >= 0 && geom < m->size.ngeom ? m->geom[geom].shape : TRIBO_PLANE;
 }
 
 int tribo_model_geom_body(const tribo_model *m, int geom) {
-    return m->geom[geom].body;
+    return m && geom >= 0 && geom < m->size.ngeom ? m->geom[geom].body : TRIBO_WORLD;
 }
 
 double tribo_model_extent(const tribo_model *m) {
     double extent = 0;
-    for (int i = 0; i < m->size.ngeom; i++) {
+    for (int i = 0; m && i < m->size.ngeom; i++) {
         const ti_geom *g = &m->geom[i];
         if (g->body < 0) continue;
         for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * m->p0[g->p + TI_P_SIZE + k]);

@@ -159,11 +159,11 @@ static int search(const tribo_model *m, const char *name, bool whole, int *index
 
 int tribo_param_find(const tribo_model *m, const char *name) {
     int index = -1;
-    return name && search(m, name, true, &index, 1) == 1 ? index : -1;
+    return m && name && search(m, name, true, &index, 1) == 1 ? index : -1;
 }
 
 int tribo_param_group(const tribo_model *m, const char *name, int *index, int max) {
-    return name ? search(m, name, false, index, max) : 0;
+    return m && name && (index || max <= 0) ? search(m, name, false, index, max) : 0;
 }
 
 static const char *geom_flaw(const tribo_model *m, int geom, const double *p) {

@@ -6,7 +6,7 @@ static const double degree = 57.29577951308232;
 
 /* The parameters to predict with, in s->p. */
 static tribo_status choose(tribo_sysid *s, const double *p, int recording) {
-    if (recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
+    if (!s || recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
     if (p)
         memcpy(s->p, p, (size_t)s->z.np * sizeof *p);
     else
@@ -24,8 +24,10 @@ static tribo_status predict(tribo_sysid *s, int recording, double *X) {
 }
 
 tribo_status tribo_sysid_predict(tribo_sysid *s, const double *p, int recording, double *X) {
-    tribo_status status = choose(s, p, recording);
-    return status ? status : predict(s, recording, X);
+    tribo_status status = X ? choose(s, p, recording) : TRIBO_E_ARG;
+    if (!status) status = predict(s, recording, s->X);
+    if (status >= 0) memcpy(X, s->X, (size_t)s->track[recording].n * (size_t)s->z.nx * sizeof *X);
+    return status;
 }
 
 /* Distances of x from a measured row: position, rotation (rad), velocity, angular velocity of a body; NaN = unseen. */
@@ -72,13 +74,13 @@ static double mean(const means *m, int kind) {
 }
 
 tribo_status tribo_sysid_errors(tribo_sysid *s, const double *p, int recording, tribo_errors *errors) {
-    size_t nx = (size_t)s->z.nx;
     means whole = {0}, ahead = {0};
-    tribo_status status = choose(s, p, recording);
+    tribo_status status = errors ? choose(s, p, recording) : TRIBO_E_ARG;
     if (!status) status = predict(s, recording, s->X);
     if (status) return status;
     const ti_track *t = s->track + recording;
     ti_worker *w = s->worker;
+    size_t nx = (size_t)s->z.nx;
     for (int k = t->first; k < t->n; k++) add(s, t, k, s->X + (size_t)k * nx, false, &whole);
     for (int k = t->first; k < t->n - 1; k++) {
         if (!t->complete[k]) continue;

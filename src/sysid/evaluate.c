@@ -79,6 +79,9 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
     if (status) return status;
     status = ti_parallel(s, s->nrec, shoot_job, &q);
     if (status) return status;
+    for (int i = 0; i < s->nrec; i++)
+        if (s->track[i].held_out == held_out) blocks += s->sum[i].nblock;
+    if (!blocks) return TRIBO_E_ARG;
     double total = 0;
     if (g) memset(g, 0, n * sizeof *g);
     if (H) memset(H, 0, n * n * sizeof *H);
@@ -87,12 +90,10 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
         if (t->held_out != held_out) continue;
         size_t nd = (size_t)ti_dirs(s, t);
         total += s->sum[i].loss;
-        blocks += s->sum[i].nblock;
         for (size_t a = 0; g && a < n; a++) g[a] += s->sum[i].g[a];
         for (size_t a = 0; H && a < n; a++)
             for (size_t b = 0; b < n; b++) H[a * n + b] += s->sum[i].H[a * nd + b];
     }
-    if (!blocks) return TRIBO_E_ARG;
     double scale = 1 / (double)blocks;
     *loss = total * scale;
     for (size_t a = 0; g && a < n; a++) g[a] *= scale;

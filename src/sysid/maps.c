@@ -147,6 +147,7 @@ static void inertia_of(double A[3][3], double B[3][3], double I[NINERTIA]) {
 }
 
 void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
+    if (!s || !theta || !p) return;
     memcpy(p, s->p0, (size_t)s->z.np * sizeof *p);
     for (int i = 0; i < s->nfree; i++) {
         const ti_unknown *k = s->unknown + i;
@@ -166,6 +167,7 @@ void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
 }
 
 void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
+    if (!s || !theta || !P) return;
     int np = s->z.np;
     memset(P, 0, (size_t)s->nfree * (size_t)np * sizeof *P);
     for (int i = 0; i < s->nfree; i++) {

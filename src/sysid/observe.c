@@ -82,10 +82,10 @@ static void estimate(tribo_sysid *s, int i, const double *cov, bool open, tribo_
 
 tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information, double *direction,
                                  double *spread, int *nundetermined) {
+    if (!s || !est || s->nfree == 0) return TRIBO_E_ARG;
     int n = s->nfree, nopen = 0;
     double loss, *H = s->observe, *V = H + n * n, *S = V + n * n, *cov = S + n * n, *value = cov + n * n;
     sums sum = {0};
-    if (n == 0) return TRIBO_E_ARG;
     tribo_status status = ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
     if (!status) status = gather(s, H, S, &sum);
     if (status) return status;

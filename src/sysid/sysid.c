@@ -129,7 +129,11 @@ static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
 }
 
 static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
-    if (def->struct_size != sizeof *def) return TRIBO_E_DEF;
+    if (!def) return ti_fail(diag, TRIBO_E_ARG, 0, "no definition");
+    if (def->struct_size != sizeof *def) return ti_fail(diag, TRIBO_E_DEF, 0, "not made by tribo_default_sysid()");
+    if (def->loss > TRIBO_LOSS_ROLLOUT || def->robust > TRIBO_ROBUST_CAUCHY || def->optimizer > TRIBO_OPT_ADAM ||
+        def->start > TRIBO_START_AUTO)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "loss, robust, optimizer or start: there is no such kind");
     if (def->nfree < 0 || (def->nfree && !def->free)) return ti_fail(diag, TRIBO_E_ARG, 0, "free parameters missing");
     if (def->nrec < 1 || !def->rec) return ti_fail(diag, TRIBO_E_ARG, 0, "there is no recording");
     if (def->workers < 1 || def->workers > TI_WORKERS_MAX)
@@ -204,6 +208,7 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
 tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, tribo_sysid **out, tribo_diag *diag) {
     tribo_sysid measure = {0}, *self = NULL;
     ti_arena arena = {0};
+    if (!m || !out) return ti_fail(diag, TRIBO_E_ARG, 0, "no model, or nowhere to put the fit");
     tribo_status status = check(def, diag);
     if (status) return status;
     measure.z = tribo_model_sizes(m);
@@ -245,19 +250,19 @@ void tribo_sysid_free(tribo_sysid *s) {
 }
 
 int tribo_sysid_nfree(const tribo_sysid *s) {
-    return s->nfree;
+    return s ? s->nfree : 0;
 }
 
 void tribo_sysid_theta(const tribo_sysid *s, double *theta) {
-    memcpy(theta, s->theta, (size_t)s->nfree * sizeof *theta);
+    if (s && theta) memcpy(theta, s->theta, (size_t)s->nfree * sizeof *theta);
 }
 
 bool tribo_sysid_held_out(const tribo_sysid *s, int recording) {
-    return recording >= 0 && recording < s->nrec && s->track[recording].held_out;
+    return s && recording >= 0 && recording < s->nrec && s->track[recording].held_out;
 }
 
 int tribo_sysid_flight(const tribo_sysid *s, int recording) {
-    return recording >= 0 && recording < s->nrec ? s->track[recording].nflight : 0;
+    return s && recording >= 0 && recording < s->nrec ? s->track[recording].nflight : 0;
 }
 
 /* Tapes for the reverse, when it is first wanted: a long recording's are large. */
@@ -273,16 +278,26 @@ tribo_status ti_reverse_ready(tribo_sysid *s) {
     return TRIBO_OK;
 }
 
+/* As callers see it: on an error their loss is left alone, which the optimizers want to be infinite. */
+static tribo_status evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
+                             double *H) {
+    double found;
+    if (!s || !theta || !loss) return TRIBO_E_ARG;
+    tribo_status status = ti_evaluate(s, theta, held_out, want, &found, g, H);
+    if (status >= 0) *loss = found;
+    return status;
+}
+
 tribo_status tribo_sysid_eval(tribo_sysid *s, const double *theta, double *loss, double *grad) {
-    return ti_evaluate(s, theta, false, grad ? TI_WANT_REVERSE : TI_WANT_VALUE, loss, grad, NULL);
+    return evaluate(s, theta, false, grad ? TI_WANT_REVERSE : TI_WANT_VALUE, loss, grad, NULL);
 }
 
 tribo_status tribo_sysid_normal(tribo_sysid *s, const double *theta, double *loss, double *grad, double *H) {
-    return ti_evaluate(s, theta, false, TI_WANT_FORWARD, loss, grad, H);
+    return evaluate(s, theta, false, TI_WANT_FORWARD, loss, grad, H);
 }
 
 tribo_status tribo_sysid_validation(tribo_sysid *s, const double *theta, double *loss) {
-    return ti_evaluate(s, theta, true, TI_WANT_VALUE, loss, NULL, NULL);
+    return evaluate(s, theta, true, TI_WANT_VALUE, loss, NULL, NULL);
 }
 
 /* Thresholds from the present estimate, and the losses that go with them. */
@@ -346,6 +361,7 @@ static tribo_status next_stage(tribo_sysid *s) {
 }
 
 tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
+    if (!s) return TRIBO_E_ARG;
     tribo_status status = TRIBO_OK;
     if (s->progress.stage != TRIBO_STAGE_DONE) {
         if (s->stop && *s->stop) status = TRIBO_INTERRUPTED;
@@ -364,6 +380,7 @@ tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
 }
 
 tribo_status tribo_sysid_fit(tribo_sysid *s, int max_iterations, tribo_progress *progress) {
+    if (!s || max_iterations < 0) return TRIBO_E_ARG;
     tribo_progress now = s->progress;
     for (int i = 0; i < max_iterations && now.stage != TRIBO_STAGE_DONE; i++) {
         tribo_status status = tribo_sysid_iterate(s, &now);

@@ -1,0 +1,141 @@
+/* record.c -- derivatives of one recorded step as callers get them: checked before, and looked at after. */
+#include "backward/backward.h"
+#include <float.h>
+#include <math.h>
+
+/* ---- what is absurd ---- */
+
+/* The sum of |a_i b_i|; NaN where one of a is NaN or Inf and b finite. Eight at a time, which do not wait for another.
+ */
+static double weigh(const double *a, const double *b, int n) {
+    double sum[8] = {0};
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++) sum[k] += fabs(a[i + k] * b[i + k]);
+    for (; i < n; i++) sum[0] += fabs(a[i] * b[i]);
+    return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+/* A cotangent of a state in units of what can be told apart: positions of an extent, rotations of a radian, and both a
+ * step for velocities. */
+static double size_of(const tribo_ws *ws, const double *bar) {
+    return weigh(bar, ws->scratch->unit, ws->model->size.ndx);
+}
+
+/* A derivative so steep that a change of the state by sqrt(eps) of its units moves the next one by all of them holds
+ * over nothing that a program can represent and use. docs/gradients.md, Where a gradient misleads. */
+static bool is_absurd(const tribo_ws *ws, const ti_record_bar *bar, const double *p, double before) {
+    const double most = before / sqrt(DBL_EPSILON);
+    return !(most < HUGE_VAL) || !(size_of(ws, bar->x) <= most) || !ti_finite(bar->u, (size_t)ws->model->size.nu) ||
+           (bar->p && !(weigh(bar->p, p, ws->model->size.np) <= most));
+}
+
+/* ---- reverse ---- */
+
+static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar,
+                                 const ti_record_bar *out) {
+    const tribo_sizes *n = &ws->model->size;
+    ti_scratch *s = ws->scratch;
+    memset(s->x_row, 0, sizeof(double) * (size_t)n->ndx);
+    memset(s->u_row, 0, sizeof(double) * (size_t)n->nu);
+    if (out->p) memset(s->p_row, 0, sizeof(double) * (size_t)n->np);
+    return ti_reverse(ws, f, p, xnext_bar, s->x_row, s->u_row, out->p ? s->p_row : NULL);
+}
+
+tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, bool params,
+                               ti_record_bar *out) {
+    ti_scratch *s = ws->scratch;
+    ti_frame f;
+    const double *p;
+    double before = size_of(ws, xnext_bar);
+    tribo_status status = ti_restore(ws, tape, k, &f, &p), verdict = ti_tape_verdict(tape, k);
+    *out = (ti_record_bar){s->x_row, s->u_row, params ? s->p_row : NULL};
+    if (status == TRIBO_OK) status = reverse_into(ws, &f, p, xnext_bar, out);
+    if (status == TRIBO_OK && !is_absurd(ws, out, p, before)) return verdict;
+    if (status != TRIBO_OK || !(size_of(ws, out->x) < HUGE_VAL) || !ti_finite(s->u_row, (size_t)ws->model->size.nu) ||
+        (params && !ti_finite(s->p_row, (size_t)ws->model->size.np))) {
+        ti_break(ws, &f, p);
+        (void)reverse_into(ws, &f, p, xnext_bar, out);
+    }
+    return TRIBO_DEGENERATE;
+}
+
+static void add(double *to, const double *from, int n) {
+    for (int i = 0; i < n; i++) to[i] += from[i];
+}
+
+tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, double *x_bar,
+                            double *u_bar, double *p_bar) {
+    if (!ws || !tape || !xnext_bar || !x_bar || k < 0 || k >= tribo_tape_steps(tape)) return TRIBO_E_ARG;
+    tribo_status status = ti_tape_fits(tape, ws);
+    if (status != TRIBO_OK) return status;
+    const tribo_sizes *n = &ws->model->size;
+    if (!ti_finite(xnext_bar, (size_t)n->ndx)) return TRIBO_E_NONFINITE;
+    ti_record_bar bar;
+    status = ti_record_reverse(ws, tape, k, xnext_bar, p_bar != NULL, &bar);
+    add(x_bar, bar.x, n->ndx);
+    if (u_bar) add(u_bar, bar.u, n->nu);
+    if (p_bar) add(p_bar, bar.p, n->np);
+    return status;
+}
+
+/* ---- forward ---- */
+
+/* The checks that both directions of a record begin with, and the record laid open. */
+static tribo_status open_record(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
+    if (!ws || !tape || k < 0 || k >= tribo_tape_steps(tape)) return TRIBO_E_ARG;
+    tribo_status status = ti_tape_fits(tape, ws);
+    return status == TRIBO_OK ? ti_restore(ws, tape, k, f, p) : status;
+}
+
+static bool finite_or_null(const double *a, int n, int width) {
+    return !a || ti_finite(a, (size_t)n * (size_t)width);
+}
+
+static const double *rows_from(const double *a, int j, int width) {
+    return a ? a + (size_t)j * (size_t)width : NULL;
+}
+
+tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape *tape, int k, int ndir, const double *x_dot,
+                            const double *u_dot, const double *p_dot, double *xnext_dot) {
+    ti_frame f;
+    const double *p;
+    if (!xnext_dot || ndir < 0) return TRIBO_E_ARG;
+    tribo_status status = open_record(ws, tape, k, &f, &p);
+    if (status != TRIBO_OK) return status;
+    const tribo_sizes *n = &ws->model->size;
+    if (!finite_or_null(x_dot, ndir, n->ndx) || !finite_or_null(u_dot, ndir, n->nu) ||
+        !finite_or_null(p_dot, ndir, n->np))
+        return TRIBO_E_NONFINITE;
+    tribo_status verdict = ti_tape_verdict(tape, k);
+    double *result = ws->scratch->seed + 2 * n->ndx + n->nu + n->np; /* x_dot may be xnext_dot */
+    for (int j = 0; j < ndir; j += TI_DIRECTIONS) {
+        int rows = ndir - j < TI_DIRECTIONS ? ndir - j : TI_DIRECTIONS;
+        size_t size = (size_t)rows * (size_t)n->ndx;
+        for (int try = 0; try < 2; try++) {
+            status = ti_forward(ws, &f, p, rows, rows_from(x_dot, j, n->ndx), rows_from(u_dot, j, n->nu),
+                                rows_from(p_dot, j, n->np), result);
+            if (status == TRIBO_OK && ti_finite(result, size)) break;
+            ti_break(ws, &f, p);
+            verdict = TRIBO_DEGENERATE;
+        }
+        memcpy(xnext_dot + (size_t)j * (size_t)n->ndx, result, size * sizeof *result);
+    }
+    return verdict;
+}
+
+tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double *A, double *B, double *C) {
+    ti_frame f;
+    const double *p;
+    tribo_status status = open_record(ws, tape, k, &f, &p);
+    if (status != TRIBO_OK) return status;
+    const tribo_sizes *n = &ws->model->size;
+    for (int try = 0; try < 2; try++) {
+        status = ti_jacobians(ws, &f, p, A, B, C);
+        if (status == TRIBO_OK && finite_or_null(A, n->ndx, n->ndx) && finite_or_null(B, n->ndx, n->nu) &&
+            finite_or_null(C, n->ndx, n->np))
+            return try ? TRIBO_DEGENERATE : ti_tape_verdict(tape, k);
+        ti_break(ws, &f, p);
+    }
+    return TRIBO_DEGENERATE;
+}
