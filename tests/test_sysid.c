@@ -320,10 +320,19 @@ START_TEST(poses_alone_with_the_start_estimated_along) {
     tribo_sysid_def def = define(&d, f, 3);
     def.start = TRIBO_START_AUTO;
     ck_assert_double_lt(fit(&d, &def, NULL), 1e-6);
-    shake(&d, 1e-3, 5e-3, 9);
-    def.nrec = 2, def.search = 0;
-    double error = fit(&d, &def, NULL);
-    ck_assert_msg(error < 0.1, "with noise: %g", error);
+    tribo_model_free(d.m);
+    /* With noise the loss has other minima too: of seven draws most lead to the right one, and then close to it. */
+    int close = 0;
+    for (uint64_t seed = 1; seed <= 7; seed++) {
+        record(&d, collision_xml, 3, 5, along_x, 0);
+        hide_velocities(&d);
+        shake(&d, 1e-3, 5e-3, seed);
+        def = define(&d, f, 3);
+        def.start = TRIBO_START_AUTO, def.nrec = 2, def.search = 0;
+        close += fit(&d, &def, NULL) < 0.03;
+        if (seed < 7) tribo_model_free(d.m);
+    }
+    ck_assert_msg(close >= 5, "%d of 7 fits from noisy poses are within 3 %%", close);
     tribo_model_free(d.m);
 }
 END_TEST

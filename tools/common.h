@@ -66,8 +66,9 @@ enum { LAW_OPTION = 1000 };
         {"compliance", required_argument, NULL, LAW_OPTION + 10},                                                      \
         {"impedance", required_argument, NULL, LAW_OPTION + 11},                                                       \
         {"impratio", required_argument, NULL, LAW_OPTION + 12}, {"kappa", required_argument, NULL, LAW_OPTION + 13},   \
-        {"smoothing", required_argument, NULL, LAW_OPTION + 14}, {                                                     \
-        "noise", required_argument, NULL, LAW_OPTION + 15                                                              \
+        {"smoothing", required_argument, NULL, LAW_OPTION + 14}, {"noise", required_argument, NULL, LAW_OPTION + 15},  \
+    {                                                                                                                  \
+        "impact", required_argument, NULL, LAW_OPTION + 16                                                             \
     }
 #define LAW_HELP                                                                                                       \
     "Contact law (default: the scene's, or the NCP by its ladder; see docs/contact-laws.md):\n"                        \
@@ -77,7 +78,8 @@ enum { LAW_OPTION = 1000 };
     "  --raw                 the solver's answer as it is, without Newton steps to the canonical solution\n"           \
     "  --max-iter N  --relaxation W  --penalty RHO  --facets N  --facet-angle RAD  --circumscribed\n"                  \
     "  --softness none|physical|mujoco  --compliance R  --impedance D  --impratio Q  --kappa K\n"                      \
-    "  --smoothing logistic|gaussian|erm  --noise S\n"
+    "  --smoothing logistic|gaussian|erm  --noise S\n"                                                                 \
+    "  --impact poisson|newton                     what bodies do that hit and leave within a step\n"
 /* Set what `code` stands for. @return EXIT_SUCCESS; EXIT_USAGE after a message. */
 int law_option(const verb *v, int code, const char *value, tribo_law_options *o);
 /* Whether there is that solver of that law, and a compliance where it takes one, with the scene's (NULL = none; of the

@@ -165,7 +165,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
             }
     for (int i = t->is->con0; i < t->is->con0 + nc; i++)
         for (int j = 0; j < n; j++) {
-            bool acts = t->f->phase[phase].mode[i] != TRIBO_BREAK;
+            bool acts = t->f->phase[phase].mode[i] != TRIBO_BREAK || (phase == TI_REBOUND && ws->give[i] > 0);
             contact_dot d = {0};
             if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i))) d = rows_dot(t, i, j);
             if (phase == TI_HOLD)

@@ -253,6 +253,7 @@ bool ti_contact_has_noise(const ti_contact_ws *ws) {
 static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     const double none[3] = {0, 0, 0};
     for (int i = 0; i < p->nc; i++) {
+        if (p->give && p->give[i] * p->mu[i] > 0) return false; /* what does not slip sticks */
         if (ws->law == &ti_law_ncp) {
             if (!(ws->g[3 * i + 2] >= 0)) return false;
             continue;

@@ -80,7 +80,6 @@ typedef struct word {
 static const word words[] = {
     NAMES(law, laws),
     NAMES(solver, solvers),
-    NAMES(impact, impacts),
     NAMES(raw, answers),
     INTEGER(max_iter, 1, 1e9),
     NUMBER(relaxation, 0, 2),
@@ -95,6 +94,7 @@ static const word words[] = {
     NUMBER(kappa, 0, 1e300),
     NAMES(smoothing, smoothings),
     NUMBER(noise, 0, 1e300),
+    NAMES(impact, impacts),
 };
 #undef NAMES
 #undef NUMBER

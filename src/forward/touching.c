@@ -134,7 +134,8 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
  * value they would decide which of several redundant contacts carry the load.
  * skin: a penetration of this much is removed by the velocity, in one step and in proportion, so that a body at rest,
  * which stands at gap = 0, is not at a kink, and the corners of a tilted face ask for what a rigid body can do. What is
- * more is a matter of displacements. */
+ * more is a matter of displacements: from three times the skin on velocities are left alone, and a little approach
+ * let pass, or bodies that overlap without a load would touch without one, which is a kink. */
 static const double touching = 1e-12, skin_share = 1e-5;
 
 static double skin_of(double length, double dt, double recovery) {
@@ -144,7 +145,8 @@ static double skin_of(double length, double dt, double recovery) {
 ti_reference ti_staying(double gap, double length, double dt, double recovery) {
     double skin = skin_of(length, dt, recovery);
     if (fabs(gap) < touching * length) return (ti_reference){0, 1 / dt};
-    if (gap < -skin) return (ti_reference){-skin / dt, 0};
+    if (gap < -3 * skin) return (ti_reference){skin / dt, 0};
+    if (gap < -skin) return (ti_reference){(-gap - 2 * skin) / dt, -1 / dt};
     return (ti_reference){gap / dt, 1 / dt};
 }
 

@@ -4,6 +4,8 @@
 through='
 ti_advance_jvp          tribo_sysid (test_sysid)
 ti_settle_jac           tribo_sysid (test_sysid, starts estimated along)
+ti_island_jvp           tribo_step_jvp (test_diff_ops, test_gradients)
+ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_box_box_jac  ti_collide_jac
 ti_corner_jac           ti_collide_jac
