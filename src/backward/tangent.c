@@ -81,7 +81,8 @@ static double product(int n, const double *a, const double *b) {
 }
 
 /* out (n,ndx) */
-static tribo_status tangents_by_rows(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in, double *out) {
+static tribo_status tangents_by_rows(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in,
+                                     double *out) {
     const tribo_sizes *size = &ws->model->size;
     size_t ndx = (size_t)size->ndx;
     for (int i = 0; i < size->ndx; i++) {
