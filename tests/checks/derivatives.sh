@@ -3,7 +3,6 @@
 # These are reached through another one, named beside them.
 through='
 ti_advance_jvp          tribo_sysid (test_sysid)
-ti_settle_jac           tribo_sysid (test_sysid, starts estimated along)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_box_box_jac  ti_collide_jac
 ti_corner_jac           ti_collide_jac
