@@ -97,20 +97,22 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     if (status) return status;
     ti_contact_options o = {.tol = tol, .warm = warm};
     tribo_contact_info own;
-    if (!info) info = &own;
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
-    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
+    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, &own);
     if (status < 0) return status;
     ws->form = cast_form;
-    ws->verdict = status == TRIBO_OK && !info->canonical ? TRIBO_DEGENERATE : status;
-    memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
-    if (v && p->nv > 0) {
-        if (ws->form == TI_FORM_BLOCKS)
-            memcpy(v, ws->sol.v, p->nv * sizeof(double));
-        else
-            ti_dense_velocity(ws, p, lambda, v);
+    const double *found = ws->sol.v;
+    if (v && cast_form == TI_FORM_DELASSUS && p->nv > 0)
+        ti_dense_velocity(ws, p, ws->sol.lambda, ws->vk[0]), found = ws->vk[0];
+    if (!ti_finite(ws->sol.lambda, 3 * (size_t)p->nc) || !ti_finite(found, p->nv)) {
+        ws->form = TI_FORM_NONE;
+        return TRIBO_E_NONFINITE;
     }
+    ws->verdict = status == TRIBO_OK && !own.canonical ? TRIBO_DEGENERATE : status;
+    memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
+    if (info) *info = own;
+    if (v && p->nv > 0) memcpy(v, found, p->nv * sizeof(double));
     return status;
 }
 

@@ -89,18 +89,18 @@ typedef struct ti_sum {
 
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;          /* (ndt) */
-    tribo_tape **one;       /* (ndt) of one step */
-    tribo_tape **whole;     /* (ndt) of the longest segment; made when first wanted */
-    int *record;            /* (ndt) records not yet swept */
-    double *x, *xd;         /* (nx), (ndir,ndx); ndir = nfree + ndx */
-    double *pd;             /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
-    double *r, *lx, *wj;    /* (ndx), (rows,ndx), (3,ndir) */
-    double *xbar, *xnext;   /* (ndx) */
-    double *pbar;           /* (np) */
-    double *x0, *x0d;       /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
-    struct ti_link *link;   /* (nbody) */
-    struct ti_shape *shape; /* (ngeom) */
+    tribo_ws **ws;             /* (ndt) */
+    tribo_tape **one;          /* (ndt) of one step */
+    tribo_tape **whole;        /* (ndt) of the longest segment; made when first wanted */
+    int *record;               /* (ndt) records not yet swept */
+    double *x, *xd;            /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
+    double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
+    double *xbar, *xnext;      /* (ndx) */
+    double *pbar;              /* (np) */
+    double *x0, *x0d;          /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
+    struct ti_link *link;      /* (nbody) */
+    struct ti_shape *shape;    /* (ngeom) */
     struct ti_link_diff *diff; /* (nbody) */
     double *stand_gap, *stand_J, *stand_S, *stand_Y, *stand_B, *stand_Z;
     double *A, *B; /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
