@@ -103,16 +103,16 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     if (status < 0) return status;
     ws->form = cast_form;
     const double *found = ws->sol.v;
-    if (v && cast_form == TI_FORM_DELASSUS && p->nv > 0)
-        ti_dense_velocity(ws, p, ws->sol.lambda, ws->vk[0]), found = ws->vk[0];
-    if (!ti_finite(ws->sol.lambda, 3 * (size_t)p->nc) || !ti_finite(found, p->nv)) {
+    size_t nfound = v ? p->nv : 0;
+    if (nfound && cast_form == TI_FORM_DELASSUS) ti_dense_velocity(ws, p, ws->sol.lambda, ws->vk[0]), found = ws->vk[0];
+    if (!ti_finite(ws->sol.lambda, 3 * (size_t)p->nc) || !ti_finite(found, nfound)) {
         ws->form = TI_FORM_NONE;
         return TRIBO_E_NONFINITE;
     }
     ws->verdict = status == TRIBO_OK && !own.canonical ? TRIBO_DEGENERATE : status;
     memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
     if (info) *info = own;
-    if (v && p->nv > 0) memcpy(v, found, p->nv * sizeof(double));
+    if (nfound) memcpy(v, found, nfound * sizeof(double));
     return status;
 }
 
