@@ -1,6 +1,7 @@
 /* test_diff_ops.c -- the table of differentiable functions: value, forward and reverse of each against each other. */
 #include "diff_ops.h"
 #include "forward/frame.h"
+#include "sysid/sysid.h"
 #include "test_main.h"
 #include <tribo/contact.h>
 #include <tribo/grad.h>
@@ -743,6 +744,92 @@ static void step_vjp(const double *bar, double *d) {
     ck_assert_int_eq(tribo_step_vjp(at_step.ws, at_step.tape, 0, bar, d, d + 12, d + 18), TRIBO_OK);
 }
 
+/* ---- a start that stands, settled ---- */
+
+static struct {
+    tribo_model *m;
+    tribo_sysid *s;
+    tribo_sizes n;
+    double x0[13], x[13], p[128], P[4 * 128];
+} at_settle;
+enum { SETTLED_FREE = 4 };
+
+/* A box of unequal sides that slides and turns on a floor, recorded over a few rows. */
+static bool make_settle(void) {
+    static const char *const names[SETTLED_FREE] = {"box/size/x", "box/size/y", "box/size/z", "floor/pos/z"};
+    enum { ROWS = 8 };
+    double time[ROWS], x[ROWS * 13];
+    tribo_free_param free[SETTLED_FREE];
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_geom_def floor = tribo_default_geom(), g = tribo_default_geom();
+    tribo_body_def body = tribo_default_body();
+    floor.shape = TRIBO_PLANE, floor.name = "floor";
+    body.name = "box", body.pos[2] = 0.3;
+    g.shape = TRIBO_BOX, g.name = "box", g.size[0] = 0.5, g.size[1] = 0.4, g.size[2] = 0.3;
+    tribo_add_geom(b, TRIBO_WORLD, &floor), tribo_add_geom(b, tribo_add_body(b, &body), &g);
+    if (tribo_build(b, &at_settle.m, NULL) != TRIBO_OK) return false;
+    at_settle.n = tribo_model_sizes(at_settle.m);
+    for (int k = 0; k < ROWS; k++) {
+        time[k] = 0.01 * k;
+        tribo_model_state0(at_settle.m, x + 13 * k);
+        x[13 * k] = 0.02 * k, x[13 * k + 7] = 2;
+    }
+    for (int i = 0; i < SETTLED_FREE; i++) {
+        free[i] = tribo_default_free();
+        free[i].index = tribo_param_find(at_settle.m, names[i]);
+    }
+    tribo_recording rec = {.n = ROWS, .time = time, .x = x};
+    tribo_sysid_def def = tribo_default_sysid();
+    def.free = free, def.nfree = SETTLED_FREE, def.rec = &rec, def.nrec = 1, def.start = TRIBO_START_ALONG;
+    return tribo_sysid_new(at_settle.m, &def, &at_settle.s, NULL) == TRIBO_OK;
+}
+
+static bool draw_settle(unsigned seed) {
+    if (!at_settle.m && !make_settle()) return false;
+    ti_worker *w = at_settle.s->worker;
+    ti_track *t = at_settle.s->track;
+    double d[12] = {0};
+    random_state = seed;
+    if (t->nstand != 1 || t->rest[0]) return false;
+    tribo_model_params(at_settle.m, at_settle.p), tribo_model_state0(at_settle.m, at_settle.x);
+    memset(at_settle.P, 0, sizeof at_settle.P);
+    for (int i = 0; i < SETTLED_FREE; i++) at_settle.P[i * at_settle.n.np + at_settle.s->unknown[i].index] = 1;
+    some(d, 2, 1), some(d + 3, 2, 1e-3), d[5] = between(-3, 3), some(d + 6, 6, 2);
+    tribo_state_add(at_settle.m, at_settle.x, d, at_settle.x);
+    if (!ti_settle(w, t, at_settle.p, at_settle.x)) return false;
+    return ti_settle(w, t, at_settle.p, at_settle.x); /* again, to rounding: corners are redundant */
+}
+
+/* dx (12) of the start, then of what is free (4) -> dx' (12) */
+static int settle_value(const double *d, double *out) {
+    double p[128], x[13];
+    memcpy(p, at_settle.p, sizeof p);
+    for (int i = 0; i < SETTLED_FREE; i++) p[at_settle.s->unknown[i].index] += d[12 + i];
+    tribo_state_add(at_settle.m, at_settle.x, d, x);
+    if (!ti_settle(at_settle.s->worker, at_settle.s->track, p, x)) return -1;
+    tribo_state_difference(at_settle.m, at_settle.x, x, out);
+    return 0;
+}
+static void settle_jvp(const double *d, double *out) {
+    ti_worker *w = at_settle.s->worker;
+    const ti_track *t = at_settle.s->track;
+    ck_assert(ti_settle_jac(w, t, at_settle.p, at_settle.P, at_settle.x));
+    for (int i = 0; i < 12; i++) {
+        out[i] = 0;
+        for (int j = 0; j < 12; j++) out[i] += t->T[12 * i + j] * d[j];
+        for (int a = 0; a < SETTLED_FREE; a++) out[i] += w->x0d[12 * a + i] * d[12 + a];
+    }
+}
+static void settle_vjp(const double *bar, double *d) {
+    const ti_worker *w = at_settle.s->worker;
+    const ti_track *t = at_settle.s->track;
+    ck_assert(ti_settle_jac(at_settle.s->worker, t, at_settle.p, at_settle.P, at_settle.x));
+    for (int j = 0; j < 12 + SETTLED_FREE; j++) {
+        d[j] = 0;
+        for (int i = 0; i < 12; i++) d[j] += bar[i] * (j < 12 ? t->T[12 * i + j] : w->x0d[12 * (j - 12) + i]);
+    }
+}
+
 /* ---- the table ---- */
 
 static const diff_op ops[] = {
@@ -804,6 +891,7 @@ static const diff_op ops[] = {
     {"stochastic erm corners", CONTACT_IN + NC, 18, 1, 5e-4, 1e-8, draw_erm_corners, contact_value, NULL, contact_vjp},
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
+    {"settle", 12 + SETTLED_FREE, 12, 1, 1e-4, 1e-7, draw_settle, settle_value, settle_jvp, settle_vjp},
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
 };
 
@@ -814,6 +902,8 @@ END_TEST
 
 static void release(void) {
     tribo_model_free(at_shape.m), tribo_model_free(at_step.m);
+    tribo_sysid_free(at_settle.s), tribo_model_free(at_settle.m);
+    at_settle.s = NULL, at_settle.m = NULL;
     tribo_tape_free(at_step.tape), tribo_ws_free(at_step.ws);
     tribo_contact_ws_free(at_contact.ws), tribo_qcqp_ws_free(at_qp.ws);
     at_shape.m = at_step.m = NULL, at_step.tape = NULL, at_step.ws = NULL, at_contact.ws = NULL, at_qp.ws = NULL;

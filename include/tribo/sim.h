@@ -84,7 +84,8 @@ TRIBO_API void tribo_ws_reset(tribo_ws *ws);
 /** Noise of the stochastic law from a covariance of the state, instead of options.law.noise: of a contact's velocity,
  *  and of its gap over dt. docs/math.md eq. (105).
  *  @param P (ndx,ndx) symmetric, over the tangent of the state; stays the caller's, and is read by every step and every
- *           derivative until another is set. Derivatives take it, and the noise, as given. NULL = options.law.noise
+ *           derivative until another is set. Derivatives take it, and the noise, as given; a tape is of one covariance.
+ * NULL = options.law.noise
  *  @return TRIBO_OK; TRIBO_E_ARG (another law); TRIBO_E_NONFINITE. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const double *P);
 
@@ -101,14 +102,15 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *  @param tape   [in,out] one record is appended; NULL = do not record
  *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (x_next is valid to info->residual, which may be NaN where numbers are beyond
  *          what squares can hold); x_next and tape as they were: TRIBO_E_ARG (p is not physical, as a negative mass or
- * a restitution of 5, a quaternion without direction, a tape of another model, step, law or p), TRIBO_E_CAPACITY,
- * TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads: distinct ws and tape.
- * Cost: O(bodies + contacts) while islands stay small. */
+ * a restitution of 5, a quaternion without direction, a tape of another model, step, law, covariance or p),
+ * TRIBO_E_CAPACITY, TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads: distinct
+ * ws and tape. Cost: O(bodies + contacts) while islands stay small. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
                                               double *x_next, tribo_tape *tape);
 /** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).
  *  @param U (T,nu) or NULL. @param X [out] (T+1,nx). @param tape NULL = do not record.
- *  @return the first error, or TRIBO_NOT_CONVERGED if any step said so. */
+ *  @return the first error, after which the states before it are there and the others as they were; or
+ * TRIBO_NOT_CONVERGED if any step said so. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int T,
                                                  const double *U, double *X, tribo_tape *tape);
 

@@ -3,6 +3,7 @@
 #include "contact/dense.h"
 #include "math/clones.h"
 #include "math/dense.h"
+#include <math.h>
 
 static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
     size_t n3 = 3 * (size_t)nc, n = nv, wide = n > n3 ? n : n3;
@@ -96,20 +97,22 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     if (status) return status;
     ti_contact_options o = {.tol = tol, .warm = warm};
     tribo_contact_info own;
-    if (!info) info = &own;
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
-    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
+    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, &own);
     if (status < 0) return status;
     ws->form = cast_form;
-    ws->verdict = status == TRIBO_OK && !info->canonical ? TRIBO_DEGENERATE : status;
-    memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
-    if (v && p->nv > 0) {
-        if (ws->form == TI_FORM_BLOCKS)
-            memcpy(v, ws->sol.v, p->nv * sizeof(double));
-        else
-            ti_dense_velocity(ws, p, lambda, v);
+    const double *found = ws->sol.v;
+    size_t nfound = v ? p->nv : 0;
+    if (nfound && cast_form == TI_FORM_DELASSUS) ti_dense_velocity(ws, p, ws->sol.lambda, ws->vk[0]), found = ws->vk[0];
+    if (!ti_finite(ws->sol.lambda, 3 * (size_t)p->nc) || !ti_finite(found, nfound)) {
+        ws->form = TI_FORM_NONE;
+        return TRIBO_E_NONFINITE;
     }
+    ws->verdict = status == TRIBO_OK && !own.canonical ? TRIBO_DEGENERATE : status;
+    memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
+    if (info) *info = own;
+    if (nfound) memcpy(v, found, nfound * sizeof(double));
     return status;
 }
 
@@ -141,15 +144,25 @@ static tribo_status reverse_point(tribo_contact_ws *ws, const tribo_contact_prob
     return TRIBO_OK;
 }
 
+/* Whether products of three such numbers are numbers. */
+static bool is_moderate(const double *a, int n, int stride) {
+    for (int i = 0; i < n; i++)
+        if (!(fabs(a[(size_t)i * (size_t)stride]) < 1e100)) return false;
+    return true;
+}
+
 /* Every point into ws, before anything is added to what the caller has. */
 static tribo_status reverse_points(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *v_bar) {
-    for (int k = 0; k < ws->sol.npoint; k++) {
+    int n = p->nv, n3 = 3 * p->nc;
+    bool good = n == 0 || (is_moderate(p->vfree, n, 1) && is_moderate(p->M, n, n + 1));
+    for (int k = 0; k < ws->sol.npoint && good; k++) {
         tribo_status status = reverse_point(ws, p, k, v_bar);
         if (status) return status;
-        if (!ti_finite(ws->c_bar[k], 3 * (size_t)p->nc) || !ti_finite(ws->mu_bar[k], p->nc)) return TRIBO_E_NONFINITE;
-        if (p->nv > 0 && (!ti_finite(ws->y[k], p->nv) || !ti_finite(ws->vk[k], p->nv))) return TRIBO_E_NONFINITE;
+        good = is_moderate(ws->c_bar[k], n3, 1) && is_moderate(ws->mu_bar[k], p->nc, 1) &&
+               is_moderate(ws->sol.point[k].lambda, n3, 1) &&
+               (n == 0 || (is_moderate(ws->y[k], n, 1) && is_moderate(ws->vk[k], n, 1)));
     }
-    return TRIBO_OK;
+    return good ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
 
 static TI_CLONES_WIDE void accumulate_dense(const tribo_contact_ws *ws, const tribo_contact_problem *p, int k,

@@ -58,6 +58,7 @@ static bool newton_at(ti_contact_ws *ws, const ti_contact_problem *p, place at, 
 /* From the solution at one place to that at another, by strides that adapt; the iterate ends at *at. */
 static bool walk(ti_contact_ws *ws, const ti_contact_problem *p, place *at, place to) {
     double a = log(at->level / to.level), b = log(at->R / to.R), way = ti_max(fabs(a), fabs(b));
+    if (!(way < HUGE_VAL)) return false; /* no noise, or beyond any: there is no such way */
     double stride = way > 2.3 ? 2.3 / way : 1;
     for (double left = 1; left > 0;) {
         double next = stride < 0.99 * left ? left - stride : 0;

@@ -109,7 +109,8 @@ tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_optio
 }
 
 bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b) {
-    return a->law == b->law && ti_solver_find(a->law, a->solver)->model == ti_solver_find(b->law, b->solver)->model &&
+    return a->law == b->law && a->impact == b->impact &&
+           ti_solver_find(a->law, a->solver)->model == ti_solver_find(b->law, b->solver)->model &&
            (a->solver == TRIBO_SOLVER_INTERIOR ? a->kappa : 0) == (b->solver == TRIBO_SOLVER_INTERIOR ? b->kappa : 0) &&
            a->facets == b->facets && a->facet_angle == b->facet_angle && a->circumscribed == b->circumscribed &&
            a->softness == b->softness && a->compliance == b->compliance && a->impedance == b->impedance &&

@@ -99,15 +99,23 @@ static tribo_status internal_part(ti_contact_ws *ws, const ti_contact_problem *p
 }
 
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s,
-                                 bool whole, tribo_measures *m) {
+                                 bool whole, tribo_measures *out) {
+    tribo_measures all = {0}, *m = &all;
     ti_contact_problem p;
     ti_contact_take_law(ws, hard);
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &p);
     if (status) return status;
-    *m = (tribo_measures){0};
     ti_contact_residual(ws, &p, ws->law, s->v, s->lambda, &m->law);
     ti_contact_residual(ws, hard, &ti_law_ncp, s->v, s->lambda, &m->ncp);
     energies(ws, &p, s, whole, m);
-    return internal_part(ws, &p, s->lambda, m);
+    status = internal_part(ws, &p, s->lambda, m);
+    if (status) return status;
+    const double numbers[] = {m->law.primal,          m->law.dual,      m->law.complementarity,
+                              m->ncp.primal,          m->ncp.dual,      m->dissipation,
+                              m->ncp.complementarity, m->friction_loss, m->internal,
+                              m->internal_share,      m->lift};
+    if (!ti_finite(numbers, sizeof numbers / sizeof *numbers)) return TRIBO_E_NONFINITE;
+    *out = all;
+    return TRIBO_OK;
 }

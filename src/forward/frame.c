@@ -63,6 +63,7 @@ struct tribo_tape {
     size_t capacity, used;
     tribo_options options; /* of the workspace it was made for */
     double *p;             /* (np) of every record */
+    uint64_t covariance;   /* and the hash of every record's; 0 = there was none */
     ti_record *record;     /* (max_steps) */
     char *data;            /* (capacity) */
 };
@@ -141,8 +142,15 @@ static bool same_step(const tribo_options *a, const tribo_options *b) {
            ti_law_same(&a->law, &b->law);
 }
 
+/* What the noise of contacts was made of: the caller may write something else there. */
+static uint64_t covariance_of(const tribo_ws *ws) {
+    size_t n = (size_t)ws->model->size.ndx;
+    return ws->covariance ? tribo_hash(ws->covariance, n * n, 1) | 1 : 0;
+}
+
 tribo_status ti_tape_fits(const tribo_tape *t, const tribo_ws *ws) {
     if (t->model != ws->model || !same_step(&t->options, &ws->options)) return TRIBO_E_ARG;
+    if (t->nsteps && t->covariance != covariance_of(ws)) return TRIBO_E_ARG;
     return t->ncon <= ws->options.ncon_max ? TRIBO_OK : TRIBO_E_CAPACITY;
 }
 
@@ -157,14 +165,15 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     if (t->model != ws->model || !same_step(&t->options, &ws->options)) return TRIBO_E_ARG;
     size_t np = sizeof(double) * (size_t)size->np;
     if (t->nsteps == t->max_steps) return TRIBO_E_CAPACITY;
-    if (t->nsteps && memcmp(t->p, p, np) != 0) return TRIBO_E_ARG;
+    uint64_t covariance = covariance_of(ws);
+    if (t->nsteps && (t->covariance != covariance || memcmp(t->p, p, np) != 0)) return TRIBO_E_ARG;
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
     unsigned phases = phases_of(f);
     if (t->used + record_bytes(size, rounds, phases, f->ncon, f->nisland, f->nblk) > t->capacity)
         return TRIBO_E_CAPACITY;
     ti_frame_layout(&a, &to, size, rounds, phases, f->ncon, f->nisland, f->nblk);
-    if (t->nsteps == 0) memcpy(t->p, p, np);
+    if (t->nsteps == 0) memcpy(t->p, p, np), t->covariance = covariance;
     if (status == TRIBO_OK && !ws->info.canonical) status = TRIBO_DEGENERATE;
     t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk, status};
     t->used = a.used;

@@ -76,7 +76,6 @@ struct tribo_ws {
     ti_shape *shape; /* (ngeom) */
     double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
     double *speed;
-    double extent;  /* of the model, m: what a gradient is measured by */
     ti_broad broad; /* only for models of at least TI_BROAD_FROM pairs */
     ti_vec *low, *high;
     ti_frame frame;

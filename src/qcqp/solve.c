@@ -160,9 +160,10 @@ tribo_status tribo_qcqp_solve(tribo_qcqp_ws *ws, const tribo_qcqp *qp, double to
     done.residual = ti_qcqp_residual(ws, ws->best, ws->g);
     done.degenerate = ti_qcqp_degenerate(ws, ws->best, ws->g);
     for (int i = 0; i < n; i++) ws->v1[i] = ws->best[i] * ws->d[i] * ws->s;
+    for (int i = 0; i < n; i++) ws->g[i] = ws->g[i] * ws->s / ws->d[i];
     if (!ti_finite(ws->v1, (size_t)n) || !ti_finite(ws->g, (size_t)n)) return TRIBO_E_NONFINITE;
     memcpy(x, ws->v1, (size_t)n * sizeof *x);
-    for (int i = 0; i < n && dual; i++) dual[i] = ws->g[i] * ws->s / ws->d[i];
+    if (dual) memcpy(dual, ws->g, (size_t)n * sizeof *dual);
     if (info) *info = done;
     return ti_qcqp_solved(ws, tol) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }

@@ -171,33 +171,113 @@ bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x) {
     return true;
 }
 
+/* ---- its derivative: docs/math.md eq. (140), (141) ---- */
+
+/* The motion of all bodies' frames by dq (nv), NULL = 0. */
+static void move_links(ti_worker *w, const double *dq) {
+    const tribo_model *m = w->s->m;
+    for (int b = 0; b < m->size.nbody; b++) {
+        const double *d = dq ? dq + m->body[b].v : NULL;
+        w->diff[b] = (ti_link_diff){0};
+        if (d) w->diff[b].xo = ti_load3(d), w->diff[b].th = ti_load3(d + 3);
+    }
+}
+
+/* One side's part in the rate of J v, as point and normal move at rate (7). */
+static double side_rate(const ti_worker *w, const ti_touch *c, int body, double sign, const double *v,
+                        const double *rate) {
+    const ti_link *l = &w->link[body];
+    const ti_link_diff *d = &w->diff[body];
+    const double *vb = v + w->s->m->body[body].v;
+    ti_vec r = ti_tmul(&l->R, ti_sub(c->point, l->xo)), n = ti_tmul(&l->R, c->normal), dn = ti_load3(rate + 3);
+    ti_vec dr = ti_sub(ti_tmul(&l->R, ti_sub(ti_load3(rate), d->xo)), ti_cross(d->th, r));
+    ti_vec db = ti_sub(ti_tmul(&l->R, dn), ti_cross(d->th, n));
+    ti_vec turn = ti_add(ti_cross(dr, n), ti_cross(r, db));
+    return sign * (ti_dot(dn, ti_load3(vb)) + ti_dot(turn, ti_load3(vb + 3)));
+}
+
+/* Column `col` of both (rows,width): rates of the gaps, and of J v with v held, of the standing contacts as the bodies
+ * move by dq (NULL = not) and the parameters by dp (NULL = not). pose() and gaps() were at the same place. */
+static void standing_rates(ti_worker *w, const ti_track *t, const double *p, const double *dp, const double *dq,
+                           const double *v, int width, int col, double *gap_dot, double *Jv_dot) {
+    const tribo_model *m = w->s->m;
+    double margin = margin_gap * tribo_model_extent(m);
+    int n = 0;
+    move_links(w, dq);
+    for (int i = 0; i < t->nstand; i++) {
+        const ti_pair *pair = &m->pair[t->stand[i]];
+        ti_touch touch[TI_CONTACTS_MAX];
+        double in[TI_COLLIDE_COLS], jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS];
+        int found = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin, touch);
+        ti_shape_jvp(m, p, w->link, pair->a, w->diff, dp, in);
+        ti_shape_jvp(m, p, w->link, pair->b, w->diff, dp, in + 9);
+        for (int k = 0; k < found && n < TI_STAND_ROWS; k++, n++) {
+            ti_collide_jac(&w->shape[pair->a], &w->shape[pair->b], &touch[k], jac);
+            for (int r = 0; r < TI_COLLIDE_ROWS; r++) {
+                rate[r] = 0;
+                for (int c = 0; c < TI_COLLIDE_COLS; c++) rate[r] += jac[r][c] * in[c];
+            }
+            if (gap_dot) gap_dot[n * width + col] = rate[6];
+            double sum = 0;
+            for (int side = 0; side < 2; side++) {
+                int body = m->geom[side ? pair->b : pair->a].body;
+                if (body >= 0) sum += side_rate(w, &touch[k], body, side ? 1 : -1, v, rate);
+            }
+            if (Jv_dot) Jv_dot[n * width + col] = sum;
+        }
+    }
+}
+
+/* t->T by the start's pose and velocity: (1 - Z J) of both, Z = W J' (J W J' + eps)^-1. */
+static void project_start(const tribo_sysid *s, const ti_track *t, const double *Z) {
+    size_t nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx;
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nv; j++) {
+            t->T[i * ndx + j] -= Z[i * nv + j];
+            if (!t->rest[j / 6]) t->T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
+        }
+}
+
+/* How the velocity follows as the contacts turn: the pose by its start (columns of T), then by theta (w->x0d). */
+static bool follow_velocity(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *v, int n) {
+    const tribo_sysid *s = w->s;
+    int nv = s->z.nv, nfree = s->nfree, width = nv + nfree;
+    size_t ndx = (size_t)s->z.ndx;
+    double *dq = w->r, *B = w->stand_B, *Z = w->stand_Z;
+    for (int j = 0; j < width; j++) {
+        for (int i = 0; i < nv; i++)
+            dq[i] = j < nv ? t->T[(size_t)i * ndx + (size_t)j] : w->x0d[(size_t)(j - nv) * ndx + (size_t)i];
+        const double *dp = j < nv ? NULL : P + (size_t)(j - nv) * (size_t)s->z.np;
+        standing_rates(w, t, p, dp, dq, v, width, j, NULL, B);
+    }
+    if (!least_change(w, n, width, B, Z)) return false;
+    for (int i = 0; i < nv; i++)
+        for (int j = 0; j < width; j++) {
+            double change = -Z[i * width + j];
+            if (j < nv)
+                t->T[(size_t)(nv + i) * ndx + (size_t)j] += change;
+            else
+                w->x0d[(size_t)(j - nv) * ndx + (size_t)(nv + i)] += change;
+        }
+    return true;
+}
+
 bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x) {
     const tribo_sysid *s = w->s;
     size_t nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, nfree = (size_t)s->nfree;
-    double *T = t->T;
+    const double *v = x + s->z.nq;
+    double *T = t->T, *Z = w->stand_Z;
     memset(T, 0, ndx * ndx * sizeof *T);
     for (size_t i = 0; i < ndx; i++) T[i * ndx + i] = i < nv || !t->rest[(i - nv) / 6];
     memset(w->x0d, 0, nfree * ndx * sizeof *T);
     int n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
     if (!n) return true;
-    double *Z = w->stand_Z;
     if (!least_change(w, n, (int)nv, w->stand_J, Z)) return false;
-    for (size_t i = 0; i < nv; i++)
-        for (size_t j = 0; j < nv; j++) {
-            T[i * ndx + j] -= Z[i * nv + j];
-            if (!t->rest[j / 6]) T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
-        }
-    for (size_t a = 0; a < nfree; a++) {
-        const double h = 1e-6;
-        double *plus = w->stand_p, *dgap = w->stand_gap, *dx = w->r;
-        for (size_t i = 0; i < np; i++) plus[i] = p[i] + h * P[a * np + i];
-        if (gaps(w, t, plus, x, dgap, NULL) != n) continue;
-        double back[TI_STAND_ROWS];
-        for (size_t i = 0; i < np; i++) plus[i] = p[i] - h * P[a * np + i];
-        if (gaps(w, t, plus, x, back, NULL) != n) continue;
-        for (int i = 0; i < n; i++) dgap[i] = (dgap[i] - back[i]) / (2 * h);
-        if (!least_change(w, n, 1, dgap, dx)) return false;
-        for (size_t k = 0; k < nv; k++) w->x0d[a * ndx + k] = -dx[k];
-    }
-    return true;
+    project_start(s, t, Z);
+    for (size_t a = 0; a < nfree; a++)
+        standing_rates(w, t, p, P + a * np, NULL, v, (int)nfree, (int)a, w->stand_B, NULL);
+    if (nfree && !least_change(w, n, (int)nfree, w->stand_B, Z)) return false;
+    for (size_t a = 0; a < nfree; a++)
+        for (size_t k = 0; k < nv; k++) w->x0d[a * ndx + k] = -Z[k * nfree + a];
+    return follow_velocity(w, t, p, P, v, n);
 }

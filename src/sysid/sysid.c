@@ -92,9 +92,10 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
         TI_CARVE(a, w->stand_gap, TI_STAND_ROWS);
         TI_CARVE(a, w->stand_J, TI_STAND_ROWS * nv);
         TI_CARVE(a, w->stand_S, TI_STAND_ROWS * TI_STAND_ROWS);
-        TI_CARVE(a, w->stand_Y, TI_STAND_ROWS * nv);
-        TI_CARVE(a, w->stand_Z, nv * nv);
-        TI_CARVE(a, w->stand_p, np);
+        TI_CARVE(a, w->diff, s->z.nbody);
+        TI_CARVE(a, w->stand_Y, TI_STAND_ROWS * (nv + n));
+        TI_CARVE(a, w->stand_B, TI_STAND_ROWS * (nv + n));
+        TI_CARVE(a, w->stand_Z, nv * (nv + n));
         TI_CARVE(a, w->A, ndx * ndx);
         TI_CARVE(a, w->B, ndx * (n + 1));
     }

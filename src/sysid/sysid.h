@@ -89,19 +89,20 @@ typedef struct ti_sum {
 
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;          /* (ndt) */
-    tribo_tape **one;       /* (ndt) of one step */
-    tribo_tape **whole;     /* (ndt) of the longest segment; made when first wanted */
-    int *record;            /* (ndt) records not yet swept */
-    double *x, *xd;         /* (nx), (ndir,ndx); ndir = nfree + ndx */
-    double *pd;             /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
-    double *r, *lx, *wj;    /* (ndx), (rows,ndx), (3,ndir) */
-    double *xbar, *xnext;   /* (ndx) */
-    double *pbar;           /* (np) */
-    double *x0, *x0d;       /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
-    struct ti_link *link;   /* (nbody) */
-    struct ti_shape *shape; /* (ngeom) */
-    double *stand_gap, *stand_J, *stand_S, *stand_Y, *stand_Z, *stand_p;
+    tribo_ws **ws;             /* (ndt) */
+    tribo_tape **one;          /* (ndt) of one step */
+    tribo_tape **whole;        /* (ndt) of the longest segment; made when first wanted */
+    int *record;               /* (ndt) records not yet swept */
+    double *x, *xd;            /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
+    double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
+    double *xbar, *xnext;      /* (ndx) */
+    double *pbar;              /* (np) */
+    double *x0, *x0d;          /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
+    struct ti_link *link;      /* (nbody) */
+    struct ti_shape *shape;    /* (ngeom) */
+    struct ti_link_diff *diff; /* (nbody) */
+    double *stand_gap, *stand_J, *stand_S, *stand_Y, *stand_B, *stand_Z;
     double *A, *B; /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
 } ti_worker;
 
@@ -133,7 +134,7 @@ void ti_retract(const tribo_sysid *s, const double *x, const double *dx, double 
 void ti_stand_choose(ti_worker *w, ti_track *t, const double *p);
 /* Move x to where the standing contacts are closed and stay so. False if that cannot be computed. */
 bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x);
-/* At a settled x: t->T; and w->x0d, how it moves with theta. */
+/* At a settled x: t->T, how it moves with its start; and w->x0d, how it moves with theta. */
 bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x);
 /* Move a start by dx, but only where it can: x0try keeps the old one. */
 void ti_start_move(const tribo_sysid *s, ti_track *t, double *dx);

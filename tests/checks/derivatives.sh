@@ -3,7 +3,6 @@
 # These are reached through another one, named beside them.
 through='
 ti_advance_jvp          tribo_sysid (test_sysid)
-ti_settle_jac           tribo_sysid (test_sysid, starts estimated along)
 ti_island_jvp           tribo_step_jvp (test_diff_ops, test_gradients)
 ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
