@@ -6,6 +6,7 @@ ti_advance_jvp          tribo_sysid (test_sysid)
 ti_settle_jac           tribo_sysid (test_sysid, starts estimated along)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_box_box_jac  ti_collide_jac
+ti_collide_level_jac    ti_collide_jac
 ti_corner_jac           ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)
 ti_augmented_vjp        ti_contact_vjp (test_refinement)
