@@ -1,6 +1,7 @@
 /* test_collide.c -- contacts against analytic poses and an independent reference; derivatives against differences. */
 #include "collide/broad.h"
 #include "collide/collide.h"
+#include "collide/pairs.h"
 #include "test_main.h"
 #include <stdint.h>
 
@@ -52,11 +53,18 @@ static ti_shape moved(const ti_shape *s, int c, double h) {
     return m;
 }
 
+/* Two faces that are held to be level, or the pair as it is. */
+static int level[2] = {-1, -1};
+
+static int touches(const ti_shape *a, const ti_shape *b, double margin, ti_touch *t) {
+    return level[0] < 0 ? ti_collide(a, b, margin, t) : ti_collide_level(a, b, level[0], level[1], margin, t);
+}
+
 /* Rows of the contact with this feature at the moved pose; false where it is another one. */
 static int rows_at(const ti_shape *a, const ti_shape *b, int c, double h, int feature, double *rows) {
     ti_shape ma = c < 9 ? moved(a, c, h) : *a, mb = c < 9 ? *b : moved(b, c - 9, h);
     ti_touch t[TI_CONTACTS_MAX];
-    int n = ti_collide(&ma, &mb, 10, t);
+    int n = touches(&ma, &mb, 10, t);
     for (int k = 0; k < n; k++) {
         if (t[k].feature != feature) continue;
         ti_store3(rows, t[k].point), ti_store3(rows + 3, t[k].normal), rows[6] = t[k].gap;
@@ -66,8 +74,9 @@ static int rows_at(const ti_shape *a, const ti_shape *b, int c, double h, int fe
 }
 
 /* Richardson-extrapolated central difference of all rows along column c. */
+static double difference_step = 1e-3;
 static int difference(const ti_shape *a, const ti_shape *b, int c, int feature, double *d) {
-    double h = 1e-3, row[4][7];
+    double h = difference_step, row[4][7];
     for (int k = 0; k < 4; k++)
         if (!rows_at(a, b, c, (k < 2 ? h : h / 2) * (k % 2 ? -1 : 1), feature, row[k])) return 0;
     for (int i = 0; i < 7; i++) {
@@ -235,9 +244,12 @@ END_TEST
 
 /* ---- two boxes ---- */
 
-/* The kind of a contact of two boxes: corner, clip, under, edges; plus 4 if the reference face is b's. */
+/* The kind of a contact of two boxes: corner, clip, under, edges; plus 4 if the reference face is b's. Of two level
+ * faces 8 and more: a corner of b, of a, a pair of them, a crossing. */
+enum { OF_LEVEL = 8, LEVEL_PAIR = OF_LEVEL + 2, KINDS = 12 };
 static int kind_of(const ti_touch *t) {
     int kind = t->feature & 3;
+    if ((t->feature & 7) == KIND_LEVEL) return OF_LEVEL + (t->feature >> 3 & 3);
     return kind == 3 ? 3 : kind + (t->feature & 4);
 }
 
@@ -261,9 +273,9 @@ START_TEST(box_on_box_faces) {
     ti_shape a = cube(0, 0, 0, 1), b = cube(0, 0, 2.25, 1);
     ti_vec square[4] = {{-1, -1, 1.125}, {1, -1, 1.125}, {-1, 1, 1.125}, {1, 1, 1.125}};
     ck_assert_int_eq(ti_collide(&a, &b, 0.2, t), 0);
-    ck_assert_int_eq(ti_collide(&a, &b, 0.25, t), 4); /* the same size, edge on edge: b's corners on a's face */
+    ck_assert_int_eq(ti_collide(&a, &b, 0.25, t), 4); /* the same size, edge on edge: corners of both */
     expect_points(t, 4, square, 0.25);
-    for (int k = 0; k < 4; k++) ck_assert_int_eq(kind_of(&t[k]), 0);
+    for (int k = 0; k < 4; k++) ck_assert_int_eq(kind_of(&t[k]), LEVEL_PAIR);
     a.size = ti_vec3(3, 1, 1), b.size = ti_vec3(1, 3, 1); /* crossed planks: clipped edges */
     ck_assert_int_eq(ti_collide(&a, &b, 0.25, t), 4);
     expect_points(t, 4, square, 0.25);
@@ -313,7 +325,7 @@ START_TEST(resting_stack_keeps_four_points) {
         b.x = ti_add(ti_mul(&R, b.x), random_vec(turn));
         ti_touch t[TI_CONTACTS_MAX];
         ck_assert_int_eq(ti_collide(&a, &b, 0.01, t), 4);
-        for (int k = 0; k < 4; k++) ck_assert_int_eq(kind_of(&t[k]), 0);
+        for (int k = 0; k < 4; k++) ck_assert_int_eq(kind_of(&t[k]), LEVEL_PAIR);
     }
     for (int trial = 0; trial < 2000; trial++) { /* leaning towers: always at least three, never two of one place */
         ti_shape a = cube(0, 0, 0, 0.5), b = cube(0, 0, 1, 0.5);
@@ -347,6 +359,75 @@ START_TEST(jac_two_boxes_every_kind) {
         ck_assert_int_gt(kinds[k], 50);
         ck_assert_int_gt(kind[k].checked, 30 * kind[k].skipped);
     }
+}
+END_TEST
+
+/* Every contact of (a, b) is one of (b, a), seen from the other side. @return how many there are. */
+static int expect_same_swapped(const ti_shape *a, const ti_shape *b, double margin, double tol) {
+    ti_touch t[TI_CONTACTS_MAX], u[TI_CONTACTS_MAX];
+    int n = ti_collide(a, b, margin, t);
+    ck_assert_int_eq(ti_collide(b, a, margin, u), n);
+    for (int k = 0; k < n; k++) {
+        int hits = 0;
+        for (int i = 0; i < n; i++)
+            hits += distance(t[k].point, u[i].point) < tol && fabs(t[k].gap - u[i].gap) < tol &&
+                    distance(t[k].normal, ti_scale(-1, u[i].normal)) < tol;
+        ck_assert_int_eq(hits, 1);
+    }
+    return n;
+}
+
+/* Two boxes of one size, nearly flat on one another, neither edge on edge nor so far apart that no contact is left. */
+static void level_boxes(double tilt, double shift, double turn, ti_shape *a, ti_shape *b) {
+    *a = random_shape(TRIBO_BOX, 0, 0), *b = *a;
+    ti_vec wa = random_vec(tilt), wb = random_vec(tilt);
+    if (tilt > 0.01 && turn == 0) wa.y = wa.z = wb.y = wb.z = 0; /* no edges that cross at a small angle */
+    ti_mat Ra = rotation(wa), Rb = rotation(wb);
+    ti_mat yaw = rotation(ti_vec3(0, 0, turn)), R = rotation(random_vec(3));
+    Rb = ti_matmul(&Rb, &yaw);
+    a->R = ti_matmul(&R, &Ra), b->R = ti_matmul(&R, &Rb);
+    b->x = ti_mul(&R, ti_vec3(uniform(-shift, shift), uniform(-shift, shift), 2 * a->size.z + uniform(-0.01, 0.01)));
+}
+
+START_TEST(jac_level_faces) {
+    state = 14;
+    tally kind[KINDS] = {{0, 0, 0}};
+    for (int trial = 0; trial < 3000; trial++) {
+        ti_shape a, b;
+        ti_touch t[TI_CONTACTS_MAX];
+        level_boxes(trial % 4 ? 0.02 : 1e-6, trial % 4 ? 0.4 : 0, trial % 2 ? uniform(0.2, 1.3) : 0, &a, &b);
+        level[0] = 5, level[1] = 4; /* the top of a, the bottom of b */
+        int n = touches(&a, &b, 0.3, t);
+        for (int k = 0; k < n; k++) {
+            int which = kind_of(&t[k]);
+            difference_step = which == LEVEL_PAIR ? 5e-6 : 1e-3; /* a pair parts at 2e-4 of the boxes */
+            check_jac(&a, &b, &t[k], &kind[which]);
+        }
+        level[0] = -1, difference_step = 1e-3;
+    }
+    for (int k = OF_LEVEL; k < KINDS; k++) {
+        ck_assert_int_gt(kind[k].checked, 10000);
+        ck_assert_int_gt(kind[k].checked, 5 * kind[k].skipped);
+    }
+}
+END_TEST
+
+/* At rest and rocking by less than the bias the contacts move as their derivative says, through the level pose, and are
+ * the same from either side. */
+START_TEST(level_faces_do_not_depend_on_order) {
+    state = 15;
+    int contacts = 0, kinds[KINDS] = {0};
+    for (int trial = 0; trial < 20000; trial++) {
+        ti_shape a, b;
+        ti_touch t[TI_CONTACTS_MAX];
+        double tilt = trial % 5 ? pow(10, uniform(-12, -2.3)) : 0;
+        level_boxes(tilt, trial % 4 ? 0.4 : tilt, trial % 2 ? uniform(-3, 3) : 0, &a, &b);
+        contacts += expect_same_swapped(&a, &b, 0.05, 1e-10); /* rounding, over an angle of 1e-4 where edges cross */
+        int n = ti_collide(&a, &b, 0.05, t);
+        for (int k = 0; k < n; k++) kinds[kind_of(&t[k])]++;
+    }
+    ck_assert_int_gt(contacts, 50000);
+    for (int k = OF_LEVEL; k < KINDS; k++) ck_assert_int_gt(kinds[k], 1000);
 }
 END_TEST
 
@@ -531,21 +612,6 @@ START_TEST(moving_the_world_moves_the_contacts) {
     ck_assert_int_gt(contacts, 2000);
 }
 END_TEST
-
-/* Every contact of (a, b) is one of (b, a), seen from the other side. @return how many there are. */
-static int expect_same_swapped(const ti_shape *a, const ti_shape *b, double margin, double tol) {
-    ti_touch t[TI_CONTACTS_MAX], u[TI_CONTACTS_MAX];
-    int n = ti_collide(a, b, margin, t);
-    ck_assert_int_eq(ti_collide(b, a, margin, u), n);
-    for (int k = 0; k < n; k++) {
-        int hits = 0;
-        for (int i = 0; i < n; i++)
-            hits += distance(t[k].point, u[i].point) < tol && fabs(t[k].gap - u[i].gap) < tol &&
-                    distance(t[k].normal, ti_scale(-1, u[i].normal)) < tol;
-        ck_assert_int_eq(hits, 1);
-    }
-    return n;
-}
 
 START_TEST(swapped_boxes_touch_in_the_same_points) {
     state = 9;
@@ -769,6 +835,8 @@ static Suite *suite(void) {
     tcase_add_test(t, resting_stack_keeps_four_points);
     tcase_add_test(t, aligned_boxes_share_a_rectangle);
     tcase_add_test(t, jac_two_boxes_every_kind);
+    tcase_add_test(t, jac_level_faces);
+    tcase_add_test(t, level_faces_do_not_depend_on_order);
     tcase_add_test(t, two_boxes_against_the_reference);
     tcase_add_test(t, moving_the_world_moves_the_contacts);
     tcase_add_test(t, swapped_boxes_touch_in_the_same_points);

@@ -166,6 +166,29 @@ START_TEST(too_fast_is_told) {
 }
 END_TEST
 
+/* A box above the floor that turns many times in a step: no corner of it comes further down than its ball, however far
+ * its velocity would take it. */
+START_TEST(a_spin_strikes_nothing_out_of_reach) {
+    for (double angle = 0.3; angle < 500; angle *= 3) {
+        tribo_builder *b = tribo_builder_new(NULL);
+        const double size[3] = {0.1, 0.05, 0.03}, high[3] = {0, 0, 0.12};
+        world_floor(b, 0.5, 0);
+        world_solid(b, "top", TRIBO_BOX, 1, size, high, world_material(0.5, 0));
+        tribo_set_gravity(b, (double[3]){0, 0, 0});
+        world w = world_new(b, H);
+        double *v = world_v0(&w, 0) + 3, x[13];
+        v[0] = 0.2 * angle / H, v[1] = 0.9 * angle / H, v[2] = 0.3 * angle / H;
+        ck_assert_int_eq(tribo_step(w.ws, w.p, w.x0, NULL, x, NULL), TRIBO_OK);
+        ck_assert(x[2] == 0.12 && x[9] == 0);
+        NEAR(tribo_energy(w.m, w.p, x) / tribo_energy(w.m, w.p, w.x0), 1, 1e-12);
+        w.x0[2] = 0.09; /* within reach: it may be struck, and gains nothing */
+        ck_assert_int_ge(tribo_step(w.ws, w.p, w.x0, NULL, x, NULL), 0);
+        ck_assert_double_le(tribo_energy(w.m, w.p, x), tribo_energy(w.m, w.p, w.x0) * (1 + 1e-12));
+        world_free(&w);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("spin");
     TCase *t = tcase_create("spin");
@@ -173,6 +196,7 @@ static Suite *suite(void) {
     tcase_add_test(t, symmetric_top);
     tcase_add_test(t, a_ball_turns_by_its_angle);
     tcase_add_test(t, derivatives_of_a_fast_spin);
+    tcase_add_test(t, a_spin_strikes_nothing_out_of_reach);
     tcase_add_test(t, too_fast_is_told);
     suite_add_tcase(s, t);
     return s;

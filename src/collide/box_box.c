@@ -10,6 +10,10 @@
 #define BIAS 1e-3
 /* Faces whose areas differ by a smaller share are equal. */
 #define EQUAL 1e-6
+/* Equal faces are treated alike up to this sine between them. */
+#define LEVEL_WITHIN 1e-2
+/* Separations that differ by less, as a share of the smallest half extent, differ by rounding. */
+#define ROUNDING 1e-10
 /* Edges closer to parallel than this sine have no axis of their own: the faces between them do. */
 #define PARALLEL 1e-3
 
@@ -48,11 +52,22 @@ static double face_area(const double *h, int axis) {
     return h[next[axis]] * h[last[axis]];
 }
 
-/* Whether b's best face is the reference and not a's. A box that lies on a larger face rocks about its own corners, on
- * that face: the larger is the reference wherever both separate alike. */
-static int reference_is_b(const poses *p, const int *axis, const double *best, double bias) {
-    if (fabs(best[1] - best[0]) > bias) return best[1] > best[0];
-    return face_area(p->hb, axis[1]) > (1 + EQUAL) * face_area(p->ha, axis[0]);
+/* Which of the two best faces is the reference. A box that lies on a larger face rocks about its own corners, on that
+ * face: the larger is the reference wherever both separate alike. Of equal faces neither is, as long as they are nearly
+ * parallel; beyond, the one that separates better by more than rounding, then a's. */
+enum { FACE_OF_A, FACE_OF_B, LEVEL };
+
+static int reference(const poses *p, const int *axis, const double *best, double small) {
+    double ahead = best[1] - best[0], bias = BIAS * small;
+    if (fabs(ahead) > bias) return ahead > 0 ? FACE_OF_B : FACE_OF_A;
+    double area_a = face_area(p->ha, axis[0]), area_b = face_area(p->hb, axis[1]);
+    if (area_b > (1 + EQUAL) * area_a) return FACE_OF_B;
+    if (area_a > (1 + EQUAL) * area_b) return FACE_OF_A;
+    double tilt = 0, facing = p->C[axis[0]][axis[1]] * p->r[axis[0]] * p->rb[axis[1]];
+    for (int i = 0; i < 3; i++)
+        if (i != axis[0]) tilt += p->C[i][axis[1]] * p->C[i][axis[1]];
+    if (tilt < LEVEL_WITHIN * LEVEL_WITHIN && facing > 0) return LEVEL;
+    return ahead > ROUNDING * small ? FACE_OF_B : FACE_OF_A;
 }
 
 /* The best axis a_i x b_j: *edge = 3 i + j or -1, *best its separation. @return 0 once one is beyond the margin. */
@@ -174,20 +189,27 @@ int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_t
     }
     if (!edge_axes(&p, margin, &edge, &best_edge)) return 0;
     double small = fmin(fmin(fmin(p.ha[0], p.ha[1]), p.ha[2]), fmin(fmin(p.hb[0], p.hb[1]), p.hb[2]));
-    double bias = BIAS * small;
-    int is_b = reference_is_b(&p, axis, best, bias);
     double best_face = fmax(best[0], best[1]);
-    if (edge >= 0 && best_edge > best_face + bias) {
+    if (edge >= 0 && best_edge > best_face + BIAS * small) {
         int count = cross_edges(&p, edge / 3, edge % 3, best_edge, out);
         /* Apart, the closest points are elsewhere and the boxes pass each other; in contact this cannot be, but for
          * axes left out as parallel. */
         if (count || best_edge > 0) return count;
     }
+    int is_b = reference(&p, axis, best, small);
+    if (is_b == LEVEL) {
+        int face_a = 2 * axis[0] + (p.r[axis[0]] > 0), face_b = 2 * axis[1] + (p.rb[axis[1]] < 0);
+        int count = ti_collide_level(a, b, face_a, face_b, margin, out);
+        if (count) return count;
+        is_b = FACE_OF_A;
+    }
     return face(&p, is_b, axis[is_b], margin, best_face <= 0, out);
 }
 
 void ti_collide_box_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
-    if ((t->feature & 3) == KIND_EDGES)
+    if ((t->feature & 7) == KIND_LEVEL)
+        ti_collide_level_jac(a, b, t, J);
+    else if ((t->feature & 3) == KIND_EDGES)
         cross_edges_jac(a, b, t, J);
     else
         ti_collide_face_jac(a, b, t, J);

@@ -56,8 +56,9 @@ void ti_corner_jac(const ti_shape *P, const ti_shape *Q, int at_p, int at_q, int
                    ti_touch_jac J);
 
 /* A feature of two boxes: its kind in two bits, then in one bit whether the reference box is b, then what the kind
- * needs. A face is twice its axis plus one if it is the positive one; a corner is three bits as above. */
-enum { KIND_CORNER, KIND_CLIP, KIND_UNDER, KIND_EDGES };
+ * needs. A face is twice its axis plus one if it is the positive one; a corner is three bits as above. Edges with that
+ * bit set are contacts of two level faces. */
+enum { KIND_CORNER, KIND_CLIP, KIND_UNDER, KIND_EDGES, KIND_LEVEL = KIND_EDGES | 1 << 2 };
 
 /* The box Q seen from the reference box P whose face, `axis` and `sign`, is turned to it. */
 typedef struct ti_face_pair {
@@ -71,6 +72,10 @@ typedef struct ti_face_pair {
  * corner, wherever it is. @return how many. */
 int ti_collide_face(const ti_face_pair *f, double margin, int always, ti_touch *out);
 void ti_collide_face_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
+
+/* Contacts between two faces of equal standing; a face is numbered as in a feature. @return how many. */
+int ti_collide_level(const ti_shape *a, const ti_shape *b, int face_a, int face_b, double margin, ti_touch *out);
+void ti_collide_level_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
 
 int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
 void ti_collide_box_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
