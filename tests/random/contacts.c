@@ -109,8 +109,9 @@ static void judge_one(const moment *t, const tribo_contact *c, double unit, doub
         ask(v, APPROACH, t->k, part + close, leave + tol + 1e-9 * unit * most / push, "m/s parting under load");
     if (push <= none) return;
     if (slip <= tol * 10 + 1e-9 * unit * most / push) return;
-    ask(v, FRICTION, t->k, mu * push - drag, 1e-6 * mu * push + none, "N s of friction missing in slip");
-    ask(v, FRICTION, t->k, drag, mu * push * (1 + 1e-6) + none, "more than kinetic friction in slip");
+    double fuzzy = 1e-6 * mu * push + none + 1e-8 * unit * most / slip;
+    ask(v, FRICTION, t->k, mu * push - drag, fuzzy, "N s of friction missing in slip");
+    ask(v, FRICTION, t->k, drag, mu * push + fuzzy, "more than kinetic friction in slip");
     double along = (ct[0] * c->impulse[0] + ct[1] * c->impulse[1]) / (slip * larger(drag, 1e-300));
     if (mu > 0 && slip > 1e-3 * unit) ask(v, FRICTION, t->k, along, -1 + 1e-6, "friction not against the slip");
 }

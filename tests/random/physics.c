@@ -159,7 +159,8 @@ static void judge_group(const moment *t, int island, verdict *v) {
         for (int k = 0; k < 3; k++) b[k] = size * a[k] + spin[k];
         add_scaled(l, l, 1, b);
         times(a, m->inertia, n->w);
-        p_scale += size * (length(n->v) + length(m->free_v));
+        /* The state has the velocity of the frame's origin, so rounding is that of both. */
+        p_scale += size * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[i].com));
         l_scale += size * length(r) * (length(n->v) + length(m->free_v)) + length(a) + length(spin);
     }
     ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + 1e-300, "linear");
@@ -186,7 +187,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
     sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w);
     times(spin, m->inertia, dw);
     times(spin, m->R, spin);
-    p_scale += mass * (length(n->v) + length(m->free_v));
+    p_scale += mass * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[body].com));
     double Iw[3];
     times(Iw, m->inertia, n->w), l_scale += length(Iw);
     times(Iw, m->inertia, m->free_w), l_scale += length(Iw);
@@ -207,15 +208,28 @@ void judge_momentum(const moment *t, verdict *v) {
 
 /* ---- motion ---- */
 
+/* Overlap of a body's island, m; and where several contacts bounce in it, the speed that a body may have had between.
+ */
+static double overlap_of(const moment *t, int body, double *between) {
+    double depth = 0, pushes_on = 0;
+    int bounces = 0;
+    for (int k = 0; k < t->nc; k++) {
+        const tribo_contact *c = &t->c[k];
+        int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
+        if (t->island[a >= 0 ? a : b] != t->island[body]) continue;
+        depth += larger(-c->gap, 0), bounces += c->bounced;
+        if (a == body || b == body) pushes_on += length(c->impulse);
+    }
+    *between = bounces > 1 ? pushes_on / t->s->b[body].mass : 0;
+    return depth;
+}
+
 void judge_motion(const moment *t, verdict *v) {
     double h = t->s->dt;
     for (int i = 0; i < t->s->nbody; i++) {
         const motion *m = &t->before[i], *n = &t->after[i];
-        double d[3], may = h * (length(m->v) + length(n->v) + length(m->accel)), depth = 0;
-        for (int k = 0; k < t->nc; k++) {
-            int a = contact_body(t->s, &t->c[k], 0), b = contact_body(t->s, &t->c[k], 1);
-            if (t->island[a >= 0 ? a : b] == t->island[i]) depth += larger(-t->c[k].gap, 0);
-        }
+        double d[3], between, depth = overlap_of(t, i, &between);
+        double may = h * (length(m->v) + length(n->v) + length(m->accel) + between);
         sub(d, n->x, m->x);
         /* What overlaps is pushed apart besides, by no more than it overlaps, nor faster than the recovery speed. */
         double push = smaller(depth, h * t->s->recovery * t->s->nbody);
