@@ -1,0 +1,137 @@
+/* contacts.c -- overlap by separating axes; cones, complementarity and friction of reported contacts by hand. */
+#include "judge.h"
+
+/* ---- overlap ---- */
+
+/* By how much the straight prediction of a step errs for a geom: m. */
+static double curvature(const moment *t, const geom *g) {
+    if (g->body < 0) return 0;
+    const motion *m = &t->before[g->body], *n = &t->after[g->body];
+    double h = t->s->dt, size = geom_radius(g) + length(g->pos), w = larger(length(m->w), length(n->w));
+    w = larger(w, length(m->free_w));
+    return h * h * (w * w * size + length(m->accel) / h);
+}
+
+static double speed(const moment *t, const geom *g) {
+    if (g->body < 0) return 0;
+    const motion *m = &t->before[g->body], *n = &t->after[g->body];
+    double size = geom_radius(g) + length(g->pos);
+    return larger(length(m->v), length(n->v)) + size * larger(length(m->w), length(n->w));
+}
+
+void judge_overlap(const moment *t, verdict *v) {
+    const scene *s = t->s;
+    for (int i = 0; i < s->ngeom; i++)
+        for (int j = 0; j < i; j++) {
+            const geom *a = &s->g[i], *b = &s->g[j];
+            if (a->body == b->body) continue;
+            posed pa, pb;
+            geom_pose(a, t->next, s, &pa), geom_pose(b, t->next, s, &pb);
+            double depth = -separation(&pa, &pb);
+            v->asked[OVERLAP]++;
+            if (depth <= 0) continue;
+            geom_pose(a, t->x, s, &pa), geom_pose(b, t->x, s, &pb);
+            double was = larger(-separation(&pa, &pb), 0), move = t->s->dt * (speed(t, a) + speed(t, b));
+            double size = smaller(a->shape == TRIBO_PLANE ? HUGE_VAL : geom_radius(a),
+                                  b->shape == TRIBO_PLANE ? HUGE_VAL : geom_radius(b));
+            double may = was + 4 * (curvature(t, a) + curvature(t, b)) + 4 * move * move / size;
+            may += 1e-9 * size;
+            if (depth > may)
+                note(v, OVERLAP, t->k, depth / may, "g%d and g%d by %.3g m, before %.3g, may %.3g; a step moves %.3g",
+                     j, i, depth, was, may, move);
+        }
+}
+
+/* ---- contacts ---- */
+
+double contact_material(const scene *s, const tribo_contact *c, double *stiction, double *restitution) {
+    const geom *a = &s->g[c->geom_a], *b = &s->g[c->geom_b];
+    *stiction = larger(a->stiction, b->stiction);
+    *restitution = larger(a->restitution, b->restitution);
+    return larger(a->friction, b->friction);
+}
+
+/* Speeds that the group's contacts have without impulses: what residuals are measured in. */
+static double speeds(const moment *t, int group) {
+    double most = 0;
+    for (int i = 0; i < t->s->nbody; i++) {
+        if (t->group[i] != group) continue;
+        const motion *m = &t->before[i];
+        most = larger(most, larger(length(m->v), length(m->free_v)) + length(m->accel));
+    }
+    for (int i = 0; i < t->nc; i++) {
+        const tribo_contact *c = &t->c[i];
+        int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
+        if (t->group[a >= 0 ? a : b] != group) continue;
+        double va[3], vb[3];
+        motion free[MAX_BODIES];
+        for (int k = 0; k < t->s->nbody; k++)
+            copy3(free[k].v, t->before[k].free_v), copy3(free[k].w, t->before[k].free_w);
+        point_velocity(t, c, 0, free, va), point_velocity(t, c, 1, free, vb);
+        most = larger(most, larger(length(va), length(vb)));
+        if (length(c->impulse) != 0) most = larger(most, fabs(c->gap) / t->s->dt);
+    }
+    return most;
+}
+
+static double largest_impulse(const moment *t, int group) {
+    double impulse = 0;
+    for (int i = 0; i < t->nc; i++) {
+        int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1);
+        if (t->group[a >= 0 ? a : b] == group) impulse = larger(impulse, length(t->c[i].impulse));
+    }
+    return impulse;
+}
+
+/* Rounding of the contact's velocity: impulses over the lightest mass. */
+static double rounding(const moment *t, int group) {
+    double mass = HUGE_VAL;
+    for (int i = 0; i < t->s->nbody; i++)
+        if (t->group[i] == group) mass = smaller(mass, t->s->b[i].mass);
+    return 1e-13 * largest_impulse(t, group) / mass;
+}
+
+static void judge_one(const moment *t, const tribo_contact *c, double unit, double most, bool pure, verdict *v) {
+    double va[3], vb[3], rel[3], stiction, e, mu = contact_material(t->s, c, &stiction, &e);
+    point_velocity(t, c, 0, t->after, va), point_velocity(t, c, 1, t->after, vb);
+    sub(rel, vb, va);
+    double ct[2] = {dot(rel, c->tangent[0]), dot(rel, c->tangent[1])}, slip = hypot(ct[0], ct[1]);
+    double part = dot(rel, c->normal), push = c->impulse[2], drag = hypot(c->impulse[0], c->impulse[1]);
+    /* Gaps of 1e-13 m are taken for rounding. */
+    double h = t->s->dt, tol = 1e-7 * unit + 2e-13 / h, none = 1e-9 * most;
+    ask(v, CONE, t->k, -push, none, "normal impulse");
+    ask(v, CONE, t->k, drag, (mu + stiction) * push * (1 + 1e-7) + none, "tangential impulse");
+    if (c->bounced || !pure) return; /* their law holds at the time of impact */
+    double close = c->gap > 0 ? c->gap / h : 0, leave = smaller(larger(-c->gap, 0) / h, t->s->recovery);
+    ask(v, APPROACH, t->k, -(part + close), tol, "m/s approaching beyond the gap");
+    /* The solver's tolerance is on the product with the impulse. */
+    if (push > none)
+        ask(v, APPROACH, t->k, part + close, leave + tol + 1e-9 * unit * most / push, "m/s parting under load");
+    if (push <= none) return;
+    if (slip <= tol * 10 + 1e-9 * unit * most / push) return;
+    double fuzzy = 1e-6 * mu * push + none + 1e-8 * unit * most / slip;
+    ask(v, FRICTION, t->k, mu * push - drag, fuzzy, "N s of friction missing in slip");
+    ask(v, FRICTION, t->k, drag, mu * push + fuzzy, "more than kinetic friction in slip");
+    double along = (ct[0] * c->impulse[0] + ct[1] * c->impulse[1]) / (slip * larger(drag, 1e-300));
+    if (mu > 0 && slip > 1e-3 * unit) ask(v, FRICTION, t->k, along, -1 + 1e-6, "friction not against the slip");
+}
+
+void judge_contacts(const moment *t, verdict *v) {
+    double unit[MAX_BODIES] = {0}, most[MAX_BODIES] = {0};
+    bool pure[MAX_BODIES];
+    for (int i = 0; i < t->s->nbody; i++) {
+        pure[i] = true;
+        if (t->group[i] == i) unit[i] = speeds(t, i) + rounding(t, i) * 1e7, most[i] = largest_impulse(t, i);
+    }
+    for (int i = 0; i < t->nc; i++) {
+        int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1);
+        if (t->c[i].bounced) pure[t->group[a >= 0 ? a : b]] = false;
+    }
+    for (int i = 0; i < t->nc; i++) {
+        const tribo_contact *c = &t->c[i];
+        int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
+        double both = larger(a >= 0 ? unit[t->group[a]] : 0, b >= 0 ? unit[t->group[b]] : 0);
+        double push = larger(a >= 0 ? most[t->group[a]] : 0, b >= 0 ? most[t->group[b]] : 0);
+        judge_one(t, c, both, push, (a < 0 || pure[t->group[a]]) && (b < 0 || pure[t->group[b]]), v);
+    }
+}

@@ -1,0 +1,385 @@
+/* gradients.c -- reverse against one-sided differences with Richardson's extrapolation; forward, reverse and Jacobian
+ * against one another. */
+#include "judge.h"
+#include <stdlib.h>
+
+enum { SIZES = 9, KINDS_OF_P = TRIBO_PARAM_SLOP + 1, WINDOWS = 6 };
+
+/* A rollout, its loss sum_k lx_k . (x_k - what it was), and one direction of its arguments. */
+typedef struct probe {
+    const scene *s;
+    const world *w;
+    int steps, nx, ndx, nu, np;
+    double speed, size; /* what the scene's numbers are measured in */
+    double *x, *u, *p, *lx, *p_bar, *x_bar, *u_bar, *x_dir, *u_dir, *p_dir, *p_now, *lower, *upper;
+    tribo_param_kind *kind;
+    bool claims;   /* every step OK and nothing counted */
+    double margin; /* the least of the rollout */
+    double loss[2][SIZES];
+    bool known[2][SIZES], outside;
+} probe;
+
+/* ---- states ---- */
+
+static void moved(const probe *p, double s, double *out) {
+    for (int i = 0; i < p->s->nbody; i++) {
+        const double *d = p->x_dir + 6 * i, *e = p->x_dir + 6 * p->s->nbody + 6 * i, *q = p->x + 7 * i;
+        double turn[3] = {s * d[3], s * d[4], s * d[5]}, step[4];
+        add_scaled(out + 7 * i, q, s, d);
+        quat_exp(step, turn);
+        quat_times(out + 7 * i + 3, q + 3, step);
+        quat_normalise(out + 7 * i + 3);
+        const double *v = p->x + 7 * p->s->nbody + 6 * i;
+        double *w = out + 7 * p->s->nbody + 6 * i;
+        for (int k = 0; k < 6; k++) w[k] = v[k] + s * e[k];
+    }
+}
+
+static double loss_of(const probe *p, const double *lx, const double *was, const double *is) {
+    double sum = 0;
+    for (int i = 0; i < p->s->nbody; i++) {
+        const double *a = was + 7 * i, *b = is + 7 * i, *v = was + 7 * p->s->nbody + 6 * i,
+                     *w = is + 7 * p->s->nbody + 6 * i, *l = lx + 6 * i, *m = lx + 6 * p->s->nbody + 6 * i;
+        double d[3], back[4], turn[4];
+        sub(d, b, a), sum += dot(l, d);
+        quat_conjugate(back, a + 3), quat_times(turn, back, b + 3), quat_log(d, turn), sum += dot(l + 3, d);
+        for (int k = 0; k < 6; k++) sum += m[k] * (w[k] - v[k]);
+    }
+    return sum;
+}
+
+/* The loss with the arguments moved by s; NaN if a step fails or does not converge. */
+static double loss_at(probe *p, double s) {
+    double x[NX * MAX_BODIES], u[NU * MAX_BODIES], sum = 0;
+    moved(p, s, x);
+    for (int i = 0; i < p->nu; i++) u[i] = p->u[i] + s * p->u_dir[i];
+    for (int i = 0; i < p->np; i++) {
+        p->p_now[i] = p->p[i] + s * p->p_dir[i];
+        if (p->p_dir[i] != 0 && !(p->p_now[i] >= p->lower[i] && p->p_now[i] <= p->upper[i])) p->outside = true;
+    }
+    if (p->outside) return (double)NAN;
+    sum += loss_of(p, p->lx, p->x, x);
+    for (int k = 0; k < p->steps; k++) {
+        tribo_status status = tribo_step(p->w->ws, p->p_now, x, u, x, NULL);
+        if (status < 0 || status == TRIBO_NOT_CONVERGED) return (double)NAN;
+        sum += loss_of(p, p->lx + (k + 1) * p->ndx, p->x + (k + 1) * p->nx, x);
+    }
+    return sum;
+}
+
+/* ---- slopes ---- */
+
+static double step_size(int i) {
+    return 0.01 * pow(8, -i);
+}
+
+static double quotient(probe *p, int side, int i) {
+    double s = (side ? 1 : -1) * step_size(i);
+    if (!p->known[side][i]) p->loss[side][i] = loss_at(p, s), p->known[side][i] = true;
+    return p->loss[side][i] / s;
+}
+
+static void offer(double value, double off, double *best, double *least) {
+    if (!(off < *least)) return;
+    *best = value, *least = off;
+}
+
+/* The slope from the four sizes from i on, and how far it is off by its own account: the best of the quotients
+ * themselves, which rounding disturbs least, and of Richardson's extrapolations once and twice. */
+static double slope(probe *p, int side, int i, double *off) {
+    double d[4], r[3], q[2], best = (double)NAN;
+    *off = HUGE_VAL;
+    for (int k = 0; k < 4; k++) d[k] = quotient(p, side, i + k);
+    for (int k = 0; k < 3; k++) r[k] = (8 * d[k + 1] - d[k]) / 7;
+    for (int k = 0; k < 2; k++) q[k] = (64 * r[k + 1] - r[k]) / 63;
+    offer(q[1], fabs(q[1] - q[0]) + 0.1 * fabs(r[2] - q[1]), &best, off);
+    offer(q[0], fabs(q[0] - r[1]) + fabs(q[0] - r[0]), &best, off);
+    offer(r[1], fabs(r[1] - r[0]) + fabs(r[2] - r[1]), &best, off);
+    offer(d[1], fabs(d[1] - d[0]) + fabs(d[2] - d[1]), &best, off);
+    return best;
+}
+
+/* What one side says of a derivative that should be g. */
+typedef struct side {
+    bool settled, agrees, outside;
+    double slope;
+} side;
+
+static side look(probe *p, int which, double g, double floor) {
+    static const int windows[WINDOWS] = {2, 3, 1, 4, 0, 5};
+    side out = {0};
+    p->outside = false;
+    double best = HUGE_VAL;
+    for (int i = 0; i < WINDOWS && !out.agrees; i++) {
+        double off, r = slope(p, which, windows[i], &off), unit = larger(larger(fabs(r), fabs(g)), floor);
+        if (p->outside) return (side){.outside = true};
+        if (!(off <= 2e-6 * unit)) continue;
+        out.agrees = fabs(r - g) <= 1e-5 * unit;
+        if (out.agrees || !out.settled || off < best) out.slope = r, best = off;
+        out.settled = true;
+    }
+    return out;
+}
+
+static bool between(double x, double a, double b, double slack) {
+    return x >= smaller(a, b) - slack && x <= larger(a, b) + slack;
+}
+
+static void judge_direction(probe *p, const char *name, verdict *v) {
+    double g = 0, sum = 0;
+    for (int i = 0; i < p->ndx; i++) g += p->x_bar[i] * p->x_dir[i], sum += fabs(p->x_bar[i] * p->x_dir[i]);
+    for (int k = 0; k < p->steps; k++)
+        for (int i = 0; i < p->nu; i++) {
+            double term = p->u_bar[k * p->nu + i] * p->u_dir[i];
+            g += term, sum += fabs(term);
+        }
+    for (int i = 0; i < p->np; i++) g += p->p_bar[i] * p->p_dir[i], sum += fabs(p->p_bar[i] * p->p_dir[i]);
+    memset(p->known, 0, sizeof p->known);
+    double floor = larger(0.01 * sum, 1e-2);
+    side a = look(p, 0, g, floor), b = look(p, 1, g, floor);
+    if (a.outside) a = b;
+    if (b.outside) b = a;
+    if (a.outside) return;
+    v->asked[WRONG]++, v->asked[SILENT_KINK]++;
+    if (a.agrees && b.agrees) return;
+    if (!(a.settled && b.settled)) {
+        if (!a.agrees && !b.agrees) v->unresolved++;
+        return;
+    }
+    bool bracketed = between(g, a.slope, b.slope, 1e-5 * larger(fabs(g), floor));
+    bool said = !p->claims || p->margin < (bracketed ? 1e-3 : 1e-6);
+    if (said) {
+        v->kinks++;
+        return;
+    }
+    double off = smaller(fabs(g - a.slope), fabs(g - b.slope)) / larger(larger(fabs(g), fabs(a.slope)), floor);
+    note(v, bracketed ? SILENT_KINK : WRONG, p->s->graded, off * 1e5,
+         "%s, %d steps: %.9g, differences %.9g and %.9g; margin %.2g", name, p->steps, g, a.slope, b.slope, p->margin);
+}
+
+/* ---- directions ---- */
+
+static double unit_of(const probe *p, int i) {
+    double size = p->size, value = fabs(p->p[i]);
+    switch (p->kind[i]) {
+    case TRIBO_PARAM_GRAVITY:
+        return p->speed / p->s->dt * 0.1 + value;
+    case TRIBO_PARAM_MASS:
+        return value;
+    case TRIBO_PARAM_INERTIA:
+        return 0; /* see inertia_direction() */
+    case TRIBO_PARAM_COM:
+    case TRIBO_PARAM_SIZE:
+    case TRIBO_PARAM_POS:
+        return size;
+    case TRIBO_PARAM_SLOP:
+        return 1e-3 * size;
+    default:
+        return 1;
+    }
+}
+
+/* Inertias of all bodies times 1 + s X, kept symmetric. */
+static void inertia_direction(probe *p, dice *d) {
+    for (int b = 0, i = 0; b < p->s->nbody; b++) {
+        while (i < p->np && p->kind[i] != TRIBO_PARAM_INERTIA) i++;
+        double trace = p->p[i] + p->p[i + 1] + p->p[i + 2];
+        for (int k = 0; k < 6; k++) p->p_dir[i + k] = 0.05 * trace * dice_normal(d);
+        i += 6;
+    }
+}
+
+static void clear(probe *p) {
+    memset(p->x_dir, 0, (size_t)p->ndx * sizeof *p->x_dir);
+    memset(p->u_dir, 0, (size_t)p->nu * sizeof *p->u_dir);
+    memset(p->p_dir, 0, (size_t)p->np * sizeof *p->p_dir);
+}
+
+static void state_direction(probe *p, dice *d) {
+    for (int i = 0; i < p->ndx; i++) {
+        int within = i % 6, velocity = i >= p->ndx / 2;
+        double unit = within < 3 ? p->size : 1;
+        p->x_dir[i] = unit * (velocity ? p->speed / p->size : 1) * dice_normal(d);
+    }
+}
+
+static void force_direction(probe *p, dice *d) {
+    for (int i = 0; i < p->nu; i++) {
+        double f = p->s->b[i / 6].mass * p->speed / p->s->dt;
+        p->u_dir[i] = (i % 6 < 3 ? f : f * p->size) * 0.1 * dice_normal(d);
+    }
+}
+
+static void parameter_direction(probe *p, dice *d, tribo_param_kind kind) {
+    if (kind == TRIBO_PARAM_INERTIA)
+        inertia_direction(p, d);
+    else
+        for (int i = 0; i < p->np; i++)
+            if (p->kind[i] == kind) p->p_dir[i] = unit_of(p, i) * dice_normal(d);
+}
+
+/* One number of the state after the other. */
+static void judge_coordinates(probe *p, verdict *v) {
+    static const char *const names[] = {"x", "y", "z", "turn x", "turn y", "turn z"};
+    for (int i = 0; i < p->ndx; i++) {
+        bool velocity = i >= p->ndx / 2;
+        char name[32];
+        snprintf(name, sizeof name, "body %d %s%s", i % (p->ndx / 2) / 6, velocity ? "d/dt " : "", names[i % 6]);
+        clear(p);
+        p->x_dir[i] = (i % 6 < 3 ? p->size : 1) * (velocity ? p->speed / p->size : 1);
+        judge_direction(p, name, v);
+    }
+}
+
+/* State, force, and four kinds of parameters; where it is to be thorough all of them, several times, and each number
+ * of the state. Each has random numbers of its own, whatever is judged besides. */
+static void judge_directions(probe *p, verdict *v) {
+    static const char *const names[KINDS_OF_P] = {"gravity",  "mass",        "com",       "inertia",
+                                                  "size",     "pos",         "quat",      "friction",
+                                                  "stiction", "restitution", "baumgarte", "slop"};
+    uint64_t kinds = p->s->thorough ? KINDS_OF_P : 4;
+    for (uint64_t round = 0; round < (p->s->thorough ? 3 : 1); round++) {
+        dice d = {p->s->seed + 1 + 1000 * round};
+        clear(p), state_direction(p, &d), judge_direction(p, "state", v);
+        clear(p), force_direction(p, &d), judge_direction(p, "force", v);
+        for (uint64_t i = 0; i < kinds; i++) {
+            uint64_t kind = (p->s->seed * 5 + 5 * i) % KINDS_OF_P;
+            d.state = p->s->seed + 100 * (kind + 1) + 10000 * round;
+            clear(p), parameter_direction(p, &d, (tribo_param_kind)kind);
+            judge_direction(p, names[kind], v);
+        }
+    }
+    if (p->s->thorough) judge_coordinates(p, v);
+}
+
+/* ---- forward, reverse, Jacobian ---- */
+
+static void compare(verdict *v, int step, const char *what, double a, double b, double scale) {
+    ask(v, THREE_WAYS, step, fabs(a - b), 1e-10 * scale + 1e-300, what);
+}
+
+/* <bar, J dot> three ways, for record k. */
+static void judge_three_ways(probe *p, const tribo_tape *tape, int k, dice *d, int step, verdict *v) {
+    int rows = p->ndx, cols[3] = {p->ndx, p->nu, p->np};
+    double *J[3], *bar = calloc((size_t)rows, sizeof *bar), *out = calloc((size_t)rows, sizeof *out), *back[3];
+    for (int i = 0; i < 3; i++) {
+        J[i] = calloc((size_t)rows * (size_t)cols[i], sizeof *J[i]);
+        back[i] = calloc((size_t)cols[i], sizeof *back[i]);
+    }
+    for (int i = 0; i < rows; i++) {
+        double unit = i % 6 < 3 ? p->size : 1;
+        bar[i] = dice_normal(d) / (unit * (i >= rows / 2 ? p->speed / p->size : 1));
+    }
+    const double *dot_in[3] = {p->x_dir, p->u_dir, p->p_dir};
+    tribo_status f = tribo_step_jvp(p->w->ws, tape, k, 1, p->x_dir, p->u_dir, p->p_dir, out);
+    tribo_status r = tribo_step_vjp(p->w->ws, tape, k, bar, back[0], back[1], back[2]);
+    tribo_status j = tribo_step_jac(p->w->ws, tape, k, J[0], J[1], J[2]);
+    double forward = 0, reverse = 0, jacobian = 0, scale = 0;
+    for (int i = 0; i < rows; i++) {
+        forward += bar[i] * out[i], scale += fabs(bar[i] * out[i]);
+        for (int m = 0; m < 3; m++)
+            for (int c = 0; c < cols[m]; c++) {
+                double term = bar[i] * J[m][i * cols[m] + c] * dot_in[m][c];
+                jacobian += term;
+            }
+    }
+    for (int m = 0; m < 3; m++)
+        for (int c = 0; c < cols[m]; c++)
+            reverse += back[m][c] * dot_in[m][c], scale += fabs(back[m][c] * dot_in[m][c]);
+    if (f >= 0 && r >= 0 && j >= 0) {
+        compare(v, step, "forward - reverse", forward, reverse, scale);
+        compare(v, step, "forward - Jacobian", forward, jacobian, scale);
+    } else if ((f < 0 || r < 0 || j < 0) && !(f < 0 && r < 0 && j < 0))
+        note(v, THREE_WAYS, step, 1, "statuses %d, %d, %d", (int)f, (int)r, (int)j);
+    for (int i = 0; i < 3; i++) free(J[i]), free(back[i]);
+    free(bar), free(out);
+}
+
+/* ---- a rollout ---- */
+
+static double *room(int n) {
+    return calloc((size_t)(n > 0 ? n : 1), sizeof(double));
+}
+
+static void probe_new(probe *p, const scene *s, const world *w, int steps) {
+    tribo_sizes n = tribo_model_sizes(w->m);
+    *p = (probe){.s = s, .w = w, .steps = steps, .nx = n.nx, .ndx = n.ndx, .nu = n.nu, .np = n.np, .p = w->p};
+    p->x = room((steps + 1) * n.nx), p->u = room(n.nu), p->lx = room((steps + 1) * n.ndx);
+    p->x_bar = room(n.ndx), p->u_bar = room(steps * n.nu), p->p_bar = room(n.np), p->p_now = room(n.np);
+    p->x_dir = room(n.ndx), p->u_dir = room(n.nu), p->p_dir = room(n.np);
+    p->lower = room(n.np), p->upper = room(n.np);
+    p->kind = calloc((size_t)n.np, sizeof *p->kind);
+    for (int i = 0; i < n.np; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(w->m, i, &info)) continue;
+        p->kind[i] = info.kind, p->lower[i] = info.lower, p->upper[i] = info.upper;
+    }
+}
+
+static void probe_free(probe *p) {
+    double *all[] = {p->x,     p->u,     p->lx,    p->x_bar, p->u_bar, p->p_bar,
+                     p->p_now, p->x_dir, p->u_dir, p->p_dir, p->lower, p->upper};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    free(p->kind);
+}
+
+/* Roll out and record, no further than is cheap to repeat a hundred times; false if a step failed. Fills what the
+ * probe knows of statuses, units and weights. */
+static bool record(probe *p, tribo_tape *tape, dice *d) {
+    double size = HUGE_VAL, speed = 0;
+    for (int i = 0; i < p->s->ngeom; i++)
+        if (p->s->g[i].body >= 0) size = smaller(size, geom_radius(&p->s->g[i]));
+    long cost = 0;
+    p->claims = true, p->margin = HUGE_VAL, p->size = size;
+    scene_control(p->s, p->u);
+    for (int k = 0; k < p->steps; k++) {
+        tribo_status status = tribo_step(p->w->ws, p->p, p->x + k * p->nx, p->u, p->x + (k + 1) * p->nx, tape);
+        if (status < 0) return false;
+        const tribo_step_info *info = tribo_last_info(p->w->ws);
+        p->claims = p->claims && status == TRIBO_OK && info->ndegenerate == 0;
+        p->margin = smaller(p->margin, info->margin);
+        cost += (long)info->iterations * info->ncon;
+        if (cost > 1500 && !p->s->thorough) p->steps = k + 1;
+        for (int i = 0; i < p->s->nbody; i++) {
+            motion m;
+            body_motion(p->s, i, p->x + k * p->nx, &m);
+            speed = larger(speed, larger(length(m.v), length(m.w) * size) + length(m.accel));
+        }
+    }
+    p->speed = larger(speed, 1e-3 * size);
+    bool last = dice_chance(d, 0.6);
+    for (int k = last ? p->steps : 0; k <= p->steps; k++)
+        for (int i = 0; i < p->ndx; i++) {
+            double unit = i % 6 < 3 ? size : 1;
+            p->lx[k * p->ndx + i] = dice_normal(d) / (unit * (i >= p->ndx / 2 ? p->speed / size : 1));
+        }
+    return true;
+}
+
+void judge_gradients(const scene *s, const world *w, const double *x, verdict *v) {
+    int steps = s->horizon;
+    dice d = {s->seed + 7};
+    probe p;
+    tribo_tape *tape = NULL;
+    probe_new(&p, s, w, steps);
+    memcpy(p.x, x, (size_t)p.nx * sizeof *x);
+    if (!tribo_tape_new(w->ws, steps, 0, &tape) && record(&p, tape, &d)) {
+        tribo_status status = tribo_backward(w->ws, tape, p.lx, p.x_bar, p.u_bar, p.p_bar);
+        if (status != TRIBO_OK) p.claims = false;
+        v->claims = p.claims;
+        bool finite = true;
+        for (int i = 0; i < p.ndx; i++) finite = finite && isfinite(p.x_bar[i]) && fabs(p.x_bar[i]) < 1e50;
+        for (int i = 0; i < p.np; i++) finite = finite && isfinite(p.p_bar[i]) && fabs(p.p_bar[i]) < 1e50;
+        v->asked[EXPLODED]++;
+        if (status >= 0 && !finite && p.claims)
+            note(v, EXPLODED, s->graded, 1, "%d steps, margin %.2g", p.steps, p.margin);
+        for (int k = 0; k < p.steps; k++) {
+            clear(&p), state_direction(&p, &d), force_direction(&p, &d);
+            for (int kind = 0; kind < KINDS_OF_P; kind++) parameter_direction(&p, &d, (tribo_param_kind)kind);
+            judge_three_ways(&p, tape, k, &d, s->graded + k, v);
+        }
+        if (status >= 0 && finite) judge_directions(&p, v);
+    }
+    tribo_tape_free(tape);
+    probe_free(&p);
+}

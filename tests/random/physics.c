@@ -1,0 +1,238 @@
+/* physics.c -- energy, momentum and motion of a step, from states and forces alone. */
+#include "judge.h"
+
+int contact_body(const scene *s, const tribo_contact *c, int side) {
+    return s->g[side ? c->geom_b : c->geom_a].body;
+}
+
+void point_velocity(const moment *t, const tribo_contact *c, int side, const motion *m, double out[3]) {
+    int b = contact_body(t->s, c, side);
+    double r[3], w[3];
+    out[0] = out[1] = out[2] = 0;
+    if (b < 0) return;
+    sub(r, c->point, t->before[b].x);
+    times(w, t->before[b].R, m[b].w);
+    cross(w, w, r);
+    add_scaled(out, m[b].v, 1, w);
+}
+
+/* ---- who touches whom ---- */
+
+/* Give both sets the lesser of their numbers. */
+static void join(int *set, int n, int a, int b) {
+    int low = set[a] < set[b] ? set[a] : set[b], high = set[a] + set[b] - low;
+    for (int i = 0; i < n; i++)
+        if (set[i] == high) set[i] = low;
+}
+
+static bool pushes(const tribo_contact *c) {
+    return length(c->impulse) != 0;
+}
+
+void step_look(moment *t, const scene *s, int k, tribo_status status, const tribo_ws *ws, const double *x,
+               const double *next) {
+    *t = (moment){.s = s, .k = k, .status = status, .info = *tribo_last_info(ws), .x = x, .next = next};
+    t->c = tribo_last_contacts(ws, &t->nc);
+    for (int i = 0; i < s->nbody; i++) {
+        body_motion(s, i, x, &t->before[i]);
+        body_motion(s, i, next, &t->after[i]);
+        t->island[i] = t->group[i] = i;
+    }
+    for (int i = 0; i < t->nc; i++) {
+        int a = contact_body(s, &t->c[i], 0), b = contact_body(s, &t->c[i], 1);
+        if (a >= 0 && b >= 0) join(t->group, s->nbody, a, b);
+        if (!pushes(&t->c[i])) continue;
+        if (a < 0 || b < 0) {
+            t->held[t->island[a >= 0 ? a : b]] = true;
+            continue;
+        }
+        bool held = t->held[t->island[a]] || t->held[t->island[b]];
+        join(t->island, s->nbody, a, b);
+        t->held[t->island[a]] = held;
+    }
+}
+
+/* ---- energy ----
+ *
+ * The velocity of a semi-implicit step is that of its middle. So along a parabola the energy that stays is that of
+ * v + h a / 2, and a bounce may not raise that one. Of a contact that stays, v is the displacement by h; with it
+ * M (v' - v) = h F + J' l gives dK - F D = - |v' - v|^2 / 2 + l.J v' <= 0: the energy of v itself does not rise. Where
+ * both kinds meet in one island, or several bounce, the energy may rise by what the two readings differ. */
+
+static double kinetic(const solid *b, const motion *m, double ahead) {
+    double v[3], Iw[3];
+    add_scaled(v, m->v, ahead, m->accel);
+    times(Iw, m->inertia, m->w);
+    return 0.5 * (b->mass * dot(v, v) + dot(m->w, Iw));
+}
+
+/* Work of force and torque in a step; of the torque the largest of three readings. */
+static double work(const moment *t, int i) {
+    const motion *m = &t->before[i], *n = &t->after[i];
+    double d[3], h = t->s->dt, last = h * dot(m->torque, n->w), mean = (h * dot(m->torque, m->w) + last) / 2;
+    sub(d, n->x, m->x);
+    return dot(m->force, d) + larger(larger(last, mean), m->spin_work);
+}
+
+typedef struct balance_sheet {
+    double plain, ahead;    /* gains by either reading */
+    double scale, readings; /* energies that are there; by how much the readings may differ */
+    double weight;          /* sum of |F| */
+    double depth;           /* sum of penetrations, m */
+    int bounces, stays;
+} balance_sheet;
+
+static balance_sheet sum_up(const moment *t, int island) {
+    balance_sheet e = {0};
+    for (int i = 0; i < t->s->nbody; i++) {
+        if (t->island[i] != island) continue;
+        const solid *b = &t->s->b[i];
+        const motion *m = &t->before[i], *n = &t->after[i];
+        double W = work(t, i), k0 = kinetic(b, m, 0), k1 = kinetic(b, n, 0), change[3], d[3], turn[3];
+        e.plain += k1 - k0 - W;
+        e.ahead += kinetic(b, n, 0.5) - kinetic(b, m, 0.5) - W;
+        sub(change, n->v, m->free_v), sub(turn, n->w, m->free_w);
+        double F = length(m->force);
+        times(d, m->inertia, m->accel_w);
+        e.readings += t->s->dt * F * length(change) + length(d) * length(turn);
+        sub(d, n->x, m->x);
+        e.scale += k0 + k1 + F * length(d) + 0.5 * b->mass * dot(m->accel, m->accel) + fabs(W);
+        e.weight += F;
+    }
+    for (int i = 0; i < t->nc; i++) {
+        int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1);
+        if (t->island[a >= 0 ? a : b] != island || !pushes(&t->c[i])) continue;
+        if (t->c[i].bounced)
+            e.bounces++;
+        else
+            e.stays++;
+        e.depth += larger(-t->c[i].gap, 0);
+    }
+    return e;
+}
+
+void judge_energy(const moment *t, ledger *book, verdict *v) {
+    double total = 0, scale = 0;
+    for (int i = 0; i < t->s->nbody; i++) {
+        const solid *b = &t->s->b[i];
+        if (t->k == 0) book->start += larger(kinetic(b, &t->before[i], 0), kinetic(b, &t->before[i], 0.5));
+        double k = kinetic(b, &t->after[i], 0);
+        total += smaller(k, kinetic(b, &t->after[i], 0.5)), scale += k;
+        book->work += work(t, i);
+        if (t->island[i] != i) continue;
+        balance_sheet e = sum_up(t, i);
+        double gain = e.bounces || !e.stays ? e.ahead : e.plain;
+        if (e.bounces && e.stays) gain = smaller(e.ahead, e.plain);
+        /* Pushing apart what overlaps lifts the bodies by no more than the overlap. */
+        double may = 1e-9 * e.scale + e.weight * e.depth + (e.bounces ? e.readings : 0);
+        book->allowed += e.weight * e.depth + 1e-9 * e.scale;
+        if (gain > may)
+            note(v, ENERGY, t->k, gain / may,
+                 "gain %.3g J of %.3g, may %.3g; %d bounce, %d stay, depth %.2g, status %d", gain, e.scale, may,
+                 e.bounces, e.stays, e.depth, (int)t->status);
+        ask(v, ENERGY, t->k, gain, may, "not a number");
+    }
+    double gain = total - book->start - book->work, may = book->allowed + 1e-9 * (fabs(book->start) + scale);
+    if (gain > may)
+        note(v, ENERGY_RUN, t->k, gain / may, "%.3g J of %.3g, may %.3g", gain, book->start + fabs(book->work), may);
+    ask(v, ENERGY_RUN, t->k, gain, may, "not a number");
+}
+
+/* ---- momentum ---- */
+
+/* Of an island that the world does not push: linear, and angular about its centre, of what contacts changed. */
+static void judge_group(const moment *t, int island, verdict *v) {
+    double p[3] = {0}, l[3] = {0}, p_scale = 0, l_scale = 0, centre[3] = {0}, mass = 0;
+    for (int i = 0; i < t->s->nbody; i++)
+        if (t->island[i] == island)
+            add_scaled(centre, centre, t->s->b[i].mass, t->before[i].x), mass += t->s->b[i].mass;
+    for (int i = 0; i < 3; i++) centre[i] /= mass;
+    for (int i = 0; i < t->s->nbody; i++) {
+        if (t->island[i] != island) continue;
+        const motion *m = &t->before[i], *n = &t->after[i];
+        double dv[3], dw[3], r[3], a[3], b[3], spin[3], size = t->s->b[i].mass;
+        sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w), sub(r, m->x, centre);
+        times(spin, m->inertia, dw);
+        times(spin, m->R, spin);
+        cross(a, r, dv);
+        add_scaled(p, p, size, dv);
+        for (int k = 0; k < 3; k++) b[k] = size * a[k] + spin[k];
+        add_scaled(l, l, 1, b);
+        times(a, m->inertia, n->w);
+        /* The state has the velocity of the frame's origin, so rounding is that of both. */
+        p_scale += size * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[i].com));
+        l_scale += size * length(r) * (length(n->v) + length(m->free_v)) + length(a) + length(spin);
+    }
+    ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + 1e-300, "linear");
+    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + 1e-300, "angular");
+}
+
+/* The change of one body's velocities against the impulses that are reported. */
+static void judge_balance(const moment *t, int body, verdict *v) {
+    const motion *m = &t->before[body], *n = &t->after[body];
+    double p[3] = {0}, l[3] = {0}, mass = t->s->b[body].mass, p_scale = 0, l_scale = 0, dv[3], dw[3], spin[3];
+    for (int i = 0; i < t->nc; i++)
+        for (int side = 0; side < 2; side++) {
+            const tribo_contact *c = &t->c[i];
+            if (contact_body(t->s, c, side) != body) continue;
+            double push[3] = {0}, r[3], turn[3], sign = side ? 1 : -1;
+            add_scaled(push, push, sign * c->impulse[0], c->tangent[0]);
+            add_scaled(push, push, sign * c->impulse[1], c->tangent[1]);
+            add_scaled(push, push, sign * c->impulse[2], c->normal);
+            sub(r, c->point, m->x);
+            cross(turn, r, push);
+            add_scaled(p, p, 1, push), add_scaled(l, l, 1, turn);
+            p_scale += length(push), l_scale += length(r) * length(push);
+        }
+    sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w);
+    times(spin, m->inertia, dw);
+    times(spin, m->R, spin);
+    p_scale += mass * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[body].com));
+    double Iw[3];
+    times(Iw, m->inertia, n->w), l_scale += length(Iw);
+    times(Iw, m->inertia, m->free_w), l_scale += length(Iw);
+    add_scaled(p, p, -mass, dv), sub(l, l, spin);
+    /* Speeds of 1e-18 sizes a step are rounding whatever else is there. */
+    double size = sqrt((t->s->b[body].inertia[0] + t->s->b[body].inertia[1]) / mass),
+           least = 1e-18 * mass * size / t->s->dt;
+    ask(v, BALANCE, t->k, length(p), 1e-9 * p_scale + least, "linear");
+    ask(v, BALANCE, t->k, length(l), 1e-9 * l_scale + least * size, "angular");
+}
+
+void judge_momentum(const moment *t, verdict *v) {
+    for (int i = 0; i < t->s->nbody; i++) {
+        if (t->island[i] == i && !t->held[i]) judge_group(t, i, v);
+        judge_balance(t, i, v);
+    }
+}
+
+/* ---- motion ---- */
+
+/* Overlap of a body's island, m; and where several contacts bounce in it, the speed that a body may have had between.
+ */
+static double overlap_of(const moment *t, int body, double *between) {
+    double depth = 0, pushes_on = 0;
+    int bounces = 0;
+    for (int k = 0; k < t->nc; k++) {
+        const tribo_contact *c = &t->c[k];
+        int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
+        if (t->island[a >= 0 ? a : b] != t->island[body]) continue;
+        depth += larger(-c->gap, 0), bounces += c->bounced;
+        if (a == body || b == body) pushes_on += length(c->impulse);
+    }
+    *between = bounces > 1 ? pushes_on / t->s->b[body].mass : 0;
+    return depth;
+}
+
+void judge_motion(const moment *t, verdict *v) {
+    double h = t->s->dt;
+    for (int i = 0; i < t->s->nbody; i++) {
+        const motion *m = &t->before[i], *n = &t->after[i];
+        double d[3], between, depth = overlap_of(t, i, &between);
+        double may = h * (length(m->v) + length(n->v) + length(m->accel) + between);
+        sub(d, n->x, m->x);
+        /* What overlaps is pushed apart besides, by no more than it overlaps, nor faster than the recovery speed. */
+        double push = smaller(depth, h * t->s->recovery * t->s->nbody);
+        ask(v, MOTION, t->k, length(d), (1 + 1e-9) * may + push + 1e-12 * length(m->x), "m");
+    }
+}

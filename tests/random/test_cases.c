@@ -1,0 +1,140 @@
+/* test_cases.c -- scenes of the data folder on which something was once wrong: cases/README.md says what is right. */
+#include "judge.h"
+#include "test_main.h"
+
+#define BIT(f) (1ul << (f))
+
+static const unsigned long motion_flaws = BIT(STATUS) | BIT(UNCONVERGED) | BIT(ENERGY) | BIT(ENERGY_RUN) |
+                                          BIT(MOMENTUM) | BIT(BALANCE) | BIT(MOTION) | BIT(OVERLAP) | BIT(CONE) |
+                                          BIT(APPROACH) | BIT(FRICTION);
+static const unsigned long gradient_flaws =
+    BIT(STATUS) | BIT(THREE_WAYS) | BIT(WRONG) | BIT(EXPLODED) | BIT(SILENT_KINK);
+
+typedef struct row {
+    const char *file;
+    double dt; /* 0: the file's */
+    int steps;
+    bool gradient;
+    double stays; /* m that the first body may move by; 0: not asked */
+    double speed; /* m/s that nothing may exceed; 0: not asked */
+    bool owed;    /* not right yet: to be set to false, and never to true again */
+} row;
+
+static const row rows[] = {
+    {.file = "ball_on_plate_1000", .steps = 5, .stays = 1e-9},
+    {.file = "ball_on_plate_1", .steps = 5, .stays = 1e-9},
+    {.file = "two_boxes", .dt = 5e-3, .steps = 80},
+    {.file = "two_boxes", .dt = 2e-4, .steps = 2000},
+    {.file = "two_boxes", .dt = 1e-3, .steps = 400},
+    {.file = "ball_in_corner", .steps = 100, .speed = 0.2},
+    {.file = "ball_in_corner_mu1", .steps = 100, .speed = 0.2},
+    {.file = "wedged_box", .steps = 1000, .stays = 1e-5, .speed = 1e-2, .owed = true},
+    {.file = "ball_touching_0g", .steps = 83, .owed = true},
+    {.file = "ball_touching_0g_full", .steps = 83, .owed = true},
+    {.file = "fwdrev_593_onestep", .steps = 1, .gradient = true},
+    {.file = "fwdrev_seed75", .steps = 1, .gradient = true},
+    {.file = "fwdrev_seed174", .steps = 2, .gradient = true},
+    {.file = "fwdrev_seed593", .steps = 4, .gradient = true},
+    {.file = "kink_seed579", .steps = 1, .gradient = true},
+    {.file = "kink_seed378", .steps = 1, .gradient = true},
+    {.file = "kink_seed512", .steps = 1, .gradient = true},
+    {.file = "grad_seed236", .steps = 2, .gradient = true, .owed = true},
+    {.file = "silent_700649", .steps = 9, .gradient = true, .owed = true},
+    {.file = "silent_700622", .steps = 4, .gradient = true, .owed = true},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* How far the first body goes, and how fast any, in a run. */
+static void travel(const scene *s, double *far, double *fast) {
+    world w;
+    *far = *fast = 0;
+    ck_assert(!world_new(&w, s, NULL));
+    double x[NX * MAX_BODIES], u[NU * MAX_BODIES], d[3];
+    scene_state(s, x), scene_control(s, u);
+    for (int k = 0; k < s->steps; k++) {
+        if (tribo_step(w.ws, w.p, x, u, x, NULL) < 0) *far = *fast = HUGE_VAL;
+        sub(d, x, s->b[0].pos);
+        *far = larger(*far, length(d));
+        for (int i = 0; i < s->nbody; i++) *fast = larger(*fast, length(x + 7 * s->nbody + 6 * i));
+    }
+    world_free(&w);
+}
+
+/* What is wrong with a row, or an empty text. */
+static void judge_row(const row *r, const scene *s, char *text, size_t room) {
+    unsigned long flaws = r->gradient ? gradient_flaws : motion_flaws;
+    verdict v;
+    size_t used = 0;
+    text[0] = 0;
+    run(s, r->gradient ? WRONG : ENERGY, &v);
+    for (int f = 0; f < FLAWS; f++)
+        if (v.found[f] && (flaws & BIT(f)) && used < room)
+            used += (size_t)snprintf(text + used, room - used, "; %s: %s", flaw_word((flaw)f), v.what[f]);
+    if (r->gradient && v.claims && 2 * v.unresolved > v.asked[WRONG] && used < room)
+        used += (size_t)snprintf(text + used, room - used, "; of %ld differences %ld do not settle", v.asked[WRONG],
+                                 v.unresolved);
+    double far, fast;
+    travel(s, &far, &fast);
+    if (r->stays > 0 && !(far <= r->stays) && used < room)
+        used += (size_t)snprintf(text + used, room - used, "; moved by %.3g m", far);
+    if (r->speed > 0 && !(fast <= r->speed) && used < room)
+        snprintf(text + used, room - used, "; as fast as %.3g m/s", fast);
+}
+
+static void judge_and_tell(const row *r, const scene *s) {
+    char text[2000];
+    judge_row(r, s, text, sizeof text);
+    if (r->owed) {
+        printf("%s, %d steps: %s%s\n", r->file, r->steps, *text ? "owed" : "right now: strike `owed`", text);
+        return;
+    }
+    ck_assert_msg(!*text, "%s%s", r->file, text);
+}
+
+START_TEST(case_is_right) {
+    const row *r = &rows[_i];
+    const char *data = getenv("TRIBO_DATA");
+    if (!data) return;
+    char path[512];
+    snprintf(path, sizeof path, "%s/cases/%s.xml", data, r->file);
+    scene s;
+    tribo_diag diag = {0};
+    ck_assert_msg(scene_load(&s, path, &diag), "%s: %s", path, diag.text);
+    s.steps = s.horizon = r->steps;
+    if (r->dt > 0) s.dt = r->dt;
+    judge_and_tell(r, &s);
+}
+END_TEST
+
+/* A row of boxes that overlap one another and the walls by 0.1 mm is pushed apart no faster than the recovery speed. */
+START_TEST(row_of_four_is_not_thrown) {
+    scene s = {.nbody = 4, .dt = 1e-3, .gravity = {0, 0, -9.81}, .recovery = 1, .steps = 200, .horizon = 1};
+    geom box = {.shape = TRIBO_BOX, .size = {0.1, 0.1, 0.1}, .quat = {1}, .friction = 0.5, .baumgarte = 1};
+    s.g[s.ngeom] = box, s.g[s.ngeom].body = TRIBO_WORLD, s.g[s.ngeom++].shape = TRIBO_PLANE;
+    for (int i = 0; i < 4; i++) {
+        box.body = i, s.g[s.ngeom++] = box;
+        s.b[i] = (solid){.pos = {i * 0.1999, 0, 0.1}, .quat = {1}, .mass = 8};
+        for (int k = 0; k < 3; k++) s.b[i].inertia[k] = 8 * 0.02 / 3;
+    }
+    for (int side = 0; side < 2; side++) {
+        box.body = TRIBO_WORLD, box.size[1] = box.size[2] = 1;
+        box.pos[0] = side ? 3 * 0.1999 + 0.1999 : -0.1999;
+        s.g[s.ngeom++] = box;
+    }
+    static const row r = {.file = "row of four", .steps = 200, .speed = 1, .owed = true};
+    judge_and_tell(&r, &s);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("cases");
+    TCase *t = tcase_create("cases");
+    tcase_set_timeout(t, 0);
+    if (getenv("TRIBO_DATA"))
+        tcase_add_loop_test(t, case_is_right, 0, ROWS);
+    else
+        puts("skipped: the scenes of cases/: TRIBO_DATA is not set");
+    tcase_add_test(t, row_of_four_is_not_thrown);
+    suite_add_tcase(s, t);
+    return s;
+}

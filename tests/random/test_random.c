@@ -1,0 +1,109 @@
+/* test_random.c -- a few hundred random scenes, fixed seeds, every judge: how many may have which flaw. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream() */
+#include "judge.h"
+#include "test_main.h"
+
+enum { SCENES = 200 };
+
+/* How many of the scenes have a flaw today. What is right is none of any kind: a number here is a debt, to be
+ * lowered as soon as it can be, and never raised. `./dev hunt 200` names the scenes. */
+static const int most[FLAWS] = {
+    [STATUS] = 1,   [UNCONVERGED] = 11, [ENERGY] = 27, [ENERGY_RUN] = 23, [MOTION] = 16, [OVERLAP] = 3,
+    [APPROACH] = 1, [ROTATION] = 1,     [FRAME] = 2,   [THREE_WAYS] = 9,  [WRONG] = 5,
+};
+
+static int found[FLAWS];
+static long asked[FLAWS];
+static char first[FLAWS][200];
+
+static void judge_all(void) {
+    for (uint64_t seed = 1; seed <= SCENES; seed++) {
+        scene s;
+        verdict v;
+        scene_make(&s, seed);
+        run(&s, FLAWS, &v);
+        for (int f = 0; f < FLAWS; f++) {
+            asked[f] += v.asked[f];
+            if (v.found[f] && !found[f]++)
+                snprintf(first[f], sizeof first[f], "seed %d step %d: %s", (int)seed, v.step[f], v.what[f]);
+        }
+    }
+}
+
+START_TEST(flaw_is_rare) {
+    flaw f = (flaw)_i;
+    ck_assert_msg(asked[f] >= SCENES / 2, "%s was asked %ld times only", flaw_word(f), asked[f]);
+    ck_assert_msg(found[f] <= most[f], "%s: %d scenes, at most %d may; %s; %s", flaw_text(f), found[f], most[f],
+                  first[f], "see the others by ./dev hunt");
+    if (found[f] < most[f])
+        printf("%s: %d scenes, the limit may come down from %d\n", flaw_word(f), found[f], most[f]);
+    else if (found[f])
+        printf("%s: still %d scenes of %d\n", flaw_word(f), found[f], SCENES);
+}
+END_TEST
+
+/* The judges see a flaw that is there: a state that is not the step's. */
+START_TEST(judges_are_awake) {
+    scene s;
+    scene_make(&s, 4);
+    s.dt = 1e-3;
+    world w;
+    ck_assert(!world_new(&w, &s, NULL));
+    double x[NX * MAX_BODIES], good[NX * MAX_BODIES], bad[NX * MAX_BODIES], u[NU * MAX_BODIES];
+    scene_state(&s, x), scene_control(&s, u);
+    tribo_status status = tribo_step(w.ws, w.p, x, u, good, NULL);
+    ck_assert_int_ge(status, 0);
+    for (int trial = 0; trial < 2; trial++) {
+        memcpy(bad, good, sizeof bad);
+        double *v = bad + 7 * s.nbody;
+        if (trial) v[0] += 10, v[1] += 10, bad[2] -= 0.5; /* faster, and into the floor */
+        moment t;
+        verdict said = {0};
+        ledger book = {0};
+        step_look(&t, &s, 0, status, w.ws, x, bad);
+        judge_energy(&t, &book, &said), judge_momentum(&t, &said), judge_motion(&t, &said), judge_overlap(&t, &said);
+        for (flaw f = ENERGY; f <= OVERLAP; f++)
+            if (f != MOMENTUM) ck_assert_msg(said.found[f] == (trial == 1), "%s, trial %d", flaw_word(f), trial);
+    }
+    world_free(&w);
+}
+END_TEST
+
+/* A scene written as a file is the same scene. */
+START_TEST(files_are_the_scenes) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        scene s;
+        scene_make(&s, seed);
+        char *text = NULL;
+        size_t bytes;
+        FILE *f = open_memstream(&text, &bytes);
+        scene_write(&s, f, "test");
+        fclose(f);
+        world w;
+        tribo_model *m = NULL;
+        tribo_diag diag;
+        ck_assert(!world_new(&w, &s, &diag));
+        ck_assert_msg(!tribo_model_load_memory(text, bytes, "scene", NULL, &m, &diag), "seed %d: %s", (int)seed,
+                      diag.text);
+        tribo_sizes n = tribo_model_sizes(m);
+        ck_assert_int_eq(n.nbody, s.nbody);
+        ck_assert_int_eq(n.ngeom, s.ngeom);
+        double a[NX * MAX_BODIES], b[NX * MAX_BODIES];
+        scene_state(&s, a), tribo_model_state0(m, b);
+        for (int i = 0; i < n.nx; i++) ck_assert_msg(fabs(a[i] - b[i]) <= 1e-15 * (1 + fabs(a[i])), "state %d", i);
+        tribo_model_free(m), world_free(&w), free(text);
+    }
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("random");
+    TCase *t = tcase_create("random");
+    tcase_set_timeout(t, 0);
+    tcase_add_unchecked_fixture(t, judge_all, NULL);
+    tcase_add_loop_test(t, flaw_is_rare, 0, FLAWS);
+    tcase_add_test(t, judges_are_awake);
+    tcase_add_test(t, files_are_the_scenes);
+    suite_add_tcase(s, t);
+    return s;
+}
