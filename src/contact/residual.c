@@ -26,6 +26,12 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     ws->scale[i] = s;
 }
 
+void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep) {
+    double more = steep / ws->steep;
+    for (int i = 0; i < p->nc; i++) ws->scale[i].rho_t *= more, ws->scale[i].g_t /= more;
+    ws->steep = steep;
+}
+
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
     double sum = 0; /* 0 * x is NaN for NaN and Inf */
     ti_system_pack(&ws->sys, p);
@@ -35,7 +41,7 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
         for (int j = 0; j < w; j++) ws->minv[p->voff[k] + j] = 1 / M[j * w + j];
         if (!ti_finite(M, (size_t)w * w)) return false;
     }
-    ws->r0 = HUGE_VAL;
+    ws->r0 = HUGE_VAL, ws->steep = 1;
     for (int i = 0; i < p->nc; i++) {
         ti_contact_scale(ws, p, i);
         sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];

@@ -64,6 +64,7 @@ struct ti_contact_ws {
     double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
     double *c;            /* (3 nc) */
     double *v, *lambda;   /* iterate */
+    double steep;         /* what rho_t in scale is of its usual value: ti_contact_steepen() */
     double merit;         /* unit of the merit of Newton: an energy */
     double *dv, *dlambda; /* direction */
     double *ds;           /* the direction while dv is scratch */
@@ -122,6 +123,9 @@ void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const d
 /* Scales of the problem: g, minv, rho, r0. False if something is not finite. */
 void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i);
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p);
+/* Make rho_t of every contact `steep` times its usual value: with more of it the law's equation tells slow slips apart,
+ * with less it tells impulses apart. */
+void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep);
 /* The relative residual of a law, docs/math.md eq. (37), at (v, lambda), v taken for what it is; parts NULL = skip. */
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts);
