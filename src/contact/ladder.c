@@ -26,7 +26,7 @@ static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const d
  * compliance; whether the iterate is on the path there. */
 typedef struct progress {
     double tol, residual;
-    bool done, canonical, on_path;
+    bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
     int patience; /* strides of a path that may miss */
     int most;     /* factorizations after which the path is given up */
 } progress;
@@ -122,6 +122,7 @@ static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *
 static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations, progress *g,
                     ti_contact_solution *s) {
     if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) return false;
+    g->met = true;
     double stride = 100;
     bool factored = false;
     int misses = 0;
@@ -216,7 +217,8 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from, const ti_ncp_boldness *b,
                               double R, progress *g, ti_contact_solution *s) {
     int done = 0;
-    for (double rough = 1e-6; rough > 1e-13 && ws->iterations < g->most; rough *= 1e-3) {
+    g->met = false;
+    for (double rough = 1e-6; rough > 1e-13 && ws->iterations < g->most && !g->met; rough *= 1e-3) {
         if (!ti_ncp_interior(ws, p, from, b, rough, &done, 60)) break;
         if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
     }
@@ -248,15 +250,15 @@ static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
 
 static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
                         ti_contact_solution *s) {
-    static const double from[5] = {1e-4, 1e-3, 1e-5, 1e-4, 1e-3};
+    static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
     double R = 1e-6 * ws->r0;
     tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
     if (rung != TRIBO_RUNG_NONE) return rung;
-    g->patience = 100; /* the stride alone decides */
+    g->patience = 4;
     ti_contact_steepen(ws, p, STEEP);
-    for (int k = 0; k < 5 && rung == TRIBO_RUNG_NONE; k++) {
+    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE; k++) {
         if (interior_and_path(ws, p, from[k] * ws->r0, boldness + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
-        if (k == 0 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
+        if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
     }
     ti_contact_steepen(ws, p, 1);
     if (rung == TRIBO_RUNG_NONE) leave_path(ws, p, R, g, s);
