@@ -218,23 +218,34 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
                               double R, progress *g, ti_contact_solution *s) {
     int done = 0;
     g->met = false;
-    for (double rough = 1e-6; rough > 1e-13 && ws->iterations < g->most && !g->met; rough *= 1e-3) {
+    for (double rough = 1e-7; rough > 1e-13 && ws->iterations < g->most && !g->met; rough *= 1e-3) {
         if (!ti_ncp_interior(ws, p, from, b, rough, &done, 60)) break;
         if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
     }
     return false;
 }
 
+/* From the last step: its modes, and where they do not hold Newton from its impulses. */
+static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                             ti_contact_solution *s) {
+    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s takes what is met on the way */
+    start(ws, p, ws->z);
+    memcpy(ws->mode, s->mode, p->nc);
+    finish(ws, p, R, g, s);
+    if (g->done) return TRIBO_RUNG_WARM;
+    ti_contact_steepen(ws, p, STEEP);
+    start(ws, p, ws->z);
+    if (ti_contact_newton(ws, p, 2 * R, 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
+    ti_contact_steepen(ws, p, 1);
+    return g->done ? TRIBO_RUNG_NEWTON : TRIBO_RUNG_NONE;
+}
+
 /* The rungs of Newton: from the last step, from nothing. TRIBO_RUNG_NONE if neither is enough. */
 static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, bool warm, progress *g,
                                ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
-    if (warm) {
-        start(ws, p, s->lambda);
-        memcpy(ws->mode, s->mode, p->nc);
-        finish(ws, p, R, g, s);
-        if (g->done) return TRIBO_RUNG_WARM;
-    }
+    tribo_rung rung = warm ? warm_rungs(ws, p, R, g, s) : TRIBO_RUNG_NONE;
+    if (rung != TRIBO_RUNG_NONE) return rung;
     start(ws, p, NULL);
     bool near = ti_contact_newton(ws, p, 2 * R, 8, 1e-9, CLOSE);
     if (near) finish(ws, p, R, g, s);

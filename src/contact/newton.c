@@ -170,7 +170,7 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R)
         if (again && !factor(ws, p)) return false;
         ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
-        if (!(change < HUGE_VAL)) return false;
+        if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* not the modes of any solution */
         if (change < (again ? 1e-9 : 1e-10)) return true;
         if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
         again = change > 1e-5 || change > 0.01 * before;
