@@ -56,7 +56,7 @@ struct ti_contact_ws {
     unsigned char *mode0;
     ti_system sys;
     double r0;            /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
-    double unit_c;        /* largest |g|, g = J vfree + ref */
+    double unit_c;        /* of velocity: the largest |g|, and what rounding leaves in it */
     ti_law_scale *scale;  /* (nc) */
     double *minv;         /* (nv) 1 / M_kk */
     double *mass;         /* (nv) M_kk; of ti_contact_factor() */
