@@ -249,7 +249,7 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     return true;
 }
 
-enum { STALL = 8 };
+enum { STALL = 12 };
 
 bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_ncp_boldness *b, double rough,
                      int *done, int iterations) {

@@ -121,7 +121,12 @@ static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *
 #define NEAR 1e-6  /* merit of a point of the path */
 static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations, progress *g,
                     ti_contact_solution *s) {
-    if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) return false;
+    iterate_to(ws, p, ws->vb, ws->lb);
+    if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) { /* or by whole steps, if there are some left */
+        if (ws->iterations + 2 * iterations > g->most) return false;
+        iterate_from(ws, p, ws->vb, ws->lb);
+        if (!ti_contact_newton(ws, p, from, iterations, NEAR, HUGE_VAL)) return false;
+    }
     g->met = true;
     double stride = 100;
     bool factored = false;
@@ -174,11 +179,11 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, p
     q.ref = ws->ref;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    double pull = 0.1 * ws->r0, before = HUGE_VAL;
+    double pull = 1e-3 * ws->r0, before = HUGE_VAL;
     for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
-        if (!ti_contact_newton(ws, &q, pull, 8, 0, CLOSE)) {
+        if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, CLOSE)) {
             if (pull > 10 * ws->r0) break;
             iterate_from(ws, p, ws->vb, ws->lb);
             pull *= 5;
@@ -200,14 +205,14 @@ static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, f
 static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
     g->on_path = false;
-    for (int k = 0; k < 6 && !g->done; k++) {
+    for (int k = 0; k < 12 && !g->done; k++) { /* first only from where the interior point got to its end */
         int done = 0;
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
-            fine = ti_ncp_interior(ws, p, 0, boldness + order[k], rough, &done, 60);
-            proximal(ws, p, R, g, s);
+            fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
+            if (fine || k >= 6) proximal(ws, p, R, g, s);
         }
-        if (k != 1 || g->done) continue;
+        if (k != 6 || g->done) continue;
         start(ws, p, NULL);
         proximal(ws, p, R, g, s);
     }
@@ -218,8 +223,13 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
                               double R, progress *g, ti_contact_solution *s) {
     int done = 0;
     g->met = false;
-    for (double rough = 1e-7; rough > 1e-13 && ws->iterations < g->most && !g->met; rough *= 1e-3) {
-        if (!ti_ncp_interior(ws, p, from, b, rough, &done, 60)) break;
+    for (double rough = 1e-7; rough > 1e-13 && !g->met; rough *= 1e-3) {
+        int steps = done + g->most - ws->iterations;
+        if (steps > 60) steps = 60;
+        if (done >= steps) break;
+        if (!ti_ncp_interior(ws, p, from, b, rough, &done, steps) && /* stalled: back to the centre */
+            !ti_ncp_interior(ws, p, from, boldness + 1, rough, &done, steps))
+            break;
         if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
     }
     return false;
@@ -247,7 +257,7 @@ static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, b
     tribo_rung rung = warm ? warm_rungs(ws, p, R, g, s) : TRIBO_RUNG_NONE;
     if (rung != TRIBO_RUNG_NONE) return rung;
     start(ws, p, NULL);
-    bool near = ti_contact_newton(ws, p, 2 * R, 8, 1e-9, CLOSE);
+    bool near = ti_contact_newton(ws, p, 2 * R, p->nv > 60 ? 4 : 8, 1e-9, CLOSE);
     if (near) finish(ws, p, R, g, s);
     if (g->done) return TRIBO_RUNG_NEWTON;
     return near && descend_and_finish(ws, p, R, R, 8, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
@@ -259,38 +269,49 @@ static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
     return descend_and_finish(ws, p, 0.1 * ws->r0, 1e-6 * ws->r0, 20, g, s);
 }
 
-static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
-                        ti_contact_solution *s) {
+/* The rungs that follow the path of a compliance that falls. */
+static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                             ti_contact_solution *s) {
     static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
-    double R = 1e-6 * ws->r0;
-    tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
-    if (rung != TRIBO_RUNG_NONE) return rung;
+    tribo_rung rung = TRIBO_RUNG_NONE;
     g->patience = 4;
     ti_contact_steepen(ws, p, STEEP);
-    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE; k++) {
+    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && ws->iterations < g->most; k++) {
         if (interior_and_path(ws, p, from[k] * ws->r0, boldness + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
         if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
     }
     ti_contact_steepen(ws, p, 1);
-    if (rung == TRIBO_RUNG_NONE) leave_path(ws, p, R, g, s);
-    return rung == TRIBO_RUNG_NONE ? TRIBO_RUNG_INTERIOR : rung;
+    return rung;
 }
 
-static progress beginning(const ti_contact_problem *p, double tol, bool on_path) {
-    (void)p;
-    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = 1000};
+static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
+                        ti_contact_solution *s) {
+    double R = 1e-6 * ws->r0;
+    tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
+    if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
+    if (rung != TRIBO_RUNG_NONE) return rung;
+    leave_path(ws, p, R, g, s);
+    return TRIBO_RUNG_INTERIOR;
+}
+
+/* A large problem is not worth as many factorizations as a small one before an answer is taken that is not canonical.
+ */
+static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
+    int worth = 330000 / (ws->sys.nv * ws->sys.nv);
+    worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
+    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + worth};
 }
 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
-    progress g = beginning(p, o->tol > 0 ? o->tol : 1e-10, true);
+    progress g = beginning(ws, o->tol > 0 ? o->tol : 1e-10, true);
     info->rung = climb(ws, p, o, &g, s);
     info->residual = g.residual, info->canonical = g.canonical;
 }
 
 double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                            ti_contact_solution *s) {
-    progress g = beginning(p, o->tol, true);
+    progress g = beginning(ws, o->tol, true);
     if (newton_rungs(ws, p, o->warm, &g, s) != TRIBO_RUNG_NONE) return g.residual;
     ti_contact_steepen(ws, p, STEEP);
     whole_path(ws, p, &g, s);
@@ -299,7 +320,7 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
 }
 
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {
-    progress g = beginning(p, tol, false);
+    progress g = beginning(ws, tol, false);
     proximal(ws, p, 1e-6 * ws->r0, &g, s);
     return g.residual;
 }
@@ -315,7 +336,7 @@ static void near_by(ti_contact_ws *ws, const ti_contact_problem *p, const double
 static void by_the_ncp(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     const ti_contact_options cold = {.tol = g->tol};
     const ti_law *law = ws->law;
-    *g = beginning(p, g->tol, true);
+    *g = beginning(ws, g->tol, true);
     ws->law = &ti_law_ncp;
     climb(ws, p, &cold, g, s);
     ws->law = law;
@@ -323,7 +344,7 @@ static void by_the_ncp(ti_contact_ws *ws, const ti_contact_problem *p, progress 
 
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                        tribo_contact_info *info) {
-    progress g = beginning(p, tol, true);
+    progress g = beginning(ws, tol, true);
     double R = 1e-6 * ws->r0;
     memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
     memcpy(ws->v0, s->v, p->nv * sizeof(double));
@@ -336,12 +357,15 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     }
     if (!g.done && ws->law != &ti_law_ncp) {
         iterate_from(ws, p, ws->v0, ws->l0);
+        ti_contact_steepen(ws, p, STEEP);
         descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
+        ti_contact_steepen(ws, p, 1);
+        if (!g.done) path_rungs(ws, p, R, &g, s);
     }
     if (!g.done) {
         by_the_ncp(ws, p, &g, s);
         if (ws->law != &ti_law_ncp) { /* not far from there */
-            g = beginning(p, tol, true);
+            g = beginning(ws, tol, true);
             near_by(ws, p, s->v, s->lambda, R, 50, &g, s);
         }
     }

@@ -110,7 +110,7 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     ti_law_compliance Rk = ti_contact_compliance(R);
     int n3 = 3 * p->nc;
     double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
-    int grace = 4; /* steps more where the modes stay: what is left then is smooth */
+    int grace = free > 0 ? 4 : 0; /* steps more where the modes stay: what is left then is smooth */
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
