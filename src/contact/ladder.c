@@ -297,9 +297,9 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
 /* A large problem is not worth as many factorizations as a small one before an answer is taken that is not canonical.
  */
 static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
-    int worth = 330000 / (ws->sys.nv * ws->sys.nv);
+    double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
     worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
-    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + worth};
+    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
 }
 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
