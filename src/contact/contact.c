@@ -47,7 +47,10 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_option
     if (!ws) return TRIBO_E_NOMEM;
     *ws = layout;
     carve(&m, nc_max, nv_max, ws);
+    tribo_law_options settled;
     tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, law, a, &ws->contact);
+    if (!status) status = ti_law_settle(law, NULL, &settled);
+    if (!status) ws->tol = ti_solver_tolerance(&settled);
     if (status) {
         tribo_contact_ws_free(ws);
         return status;
@@ -85,6 +88,28 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
     return TRIBO_OK;
 }
 
+/* A G that rounding made indefinite is more than its factor: solve again with what the factor leaves out, which is in
+ * proportion to the change of the impulses, until the answer is one of G itself. Its residual is that with G. */
+static tribo_status meet_matrix(tribo_contact_ws *ws, const tribo_contact_problem *p, const ti_contact_options *o,
+                                tribo_contact_info *info, tribo_status status) {
+    enum { ROUNDS = 12 };
+    double tol = o->tol > 0 ? o->tol : ws->tol;
+    for (int k = 0; k < ROUNDS; k++) {
+        if (ti_dense_leftover(ws, p, ws->sol.lambda) <= 1e-3 * tol && k == 0) return status;
+        tribo_contact_info now;
+        tribo_status measured = ti_contact_measure(ws->contact, &ws->block, &ws->sol, &now);
+        if (measured < 0) return measured;
+        info->residual = now.residual;
+        if (now.residual <= tol || status != TRIBO_OK || k == ROUNDS - 1) break;
+        ti_contact_options again = {.tol = o->tol, .warm = true};
+        int before = info->iterations;
+        status = ti_contact_solve(ws->contact, &ws->block, &again, &ws->sol, info);
+        if (status < 0) return status;
+        info->iterations += before;
+    }
+    return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}
+
 tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, bool warm,
                                  double *lambda, double *v, tribo_contact_info *info) {
     tribo_status status = check(ws, p);
@@ -100,6 +125,7 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
     status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, info);
+    if (p->G && status >= 0) status = meet_matrix(ws, p, &o, info, status);
     if (status < 0) return status;
     ws->form = cast_form;
     ws->verdict = status == TRIBO_OK && !info->canonical ? TRIBO_DEGENERATE : status;
