@@ -187,3 +187,10 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
     if (parts) *parts = r;
     return ti_max(uncertainty(ws, p, lambda, unit), ti_max(off / sc, worst_of(r)));
 }
+
+double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
+    double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
+    memcpy(ws->c, c, 3 * p->nc * sizeof(double));
+    double r = worst_of(parts_in(ws, p, ws->law, lambda, largest_impulse(3 * p->nc, lambda), sc));
+    return ti_max(uncertainty(ws, p, lambda, unit), r);
+}
