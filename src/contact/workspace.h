@@ -44,6 +44,7 @@ struct ti_contact_ws {
     int max_iter;
     double kappa;          /* gap of the central path, J */
     bool warm;             /* the solver starts from given impulses */
+    const struct ti_solver *rescue; /* asked where the ladder fails; NULL = none */
     void *scratch;         /* the solver's */
     ti_pyramid pyramid;    /* LCP */
     ti_delassus G;         /* where the law or the solver asks for it */
