@@ -3,7 +3,7 @@
  *   bench_contact                        a cube, and ten cubes side by side, in blocks as the step poses them: cold,
  *                                        warm, derivatives; then, if TRIBO_DATA is set, what --laws gives
  *   bench_contact PROBLEMS.jsonl         every problem cold by tribo_contact_solve: residual, rung, time in units of
- *                                        dpotrf(64)
+ *                                        dpotrf(64); * = not the canonical solution
  *   bench_contact [PROBLEMS.jsonl] --laws [NAMES] [--out DIR] [--budget S]
  *                                        every law and solver (or those named: law,law/solver,...) over the problems;
  *                                        contact.md and contact.csv into DIR, or the first to standard output; at most
@@ -42,7 +42,7 @@ static void one_problem(const char *text, size_t bytes) {
         double once = bench_seconds();
         status = tribo_contact_solve(ws, &p, 0, false, lambda, lambda + 3 * q->nc, &info);
         once = bench_seconds() - once;
-        int calls = once > 1e-3 ? 1 : (int)(1e-3 / once), repeats = once > 0.1 ? 1 : REPEATS;
+        int calls = 1, repeats = getenv("ONCE") ? 1 : REPEATS; if (!getenv("ONCE")) calls = once > 1e-3 ? 1 : (int)(1e-3 / once), repeats = once > 0.1 ? 1 : REPEATS;
         for (int r = 0; r < repeats; r++) {
             t[r] = bench_seconds();
             for (int c = 0; c < calls; c++)
@@ -50,9 +50,9 @@ static void one_problem(const char *text, size_t bytes) {
             t[r] = (bench_seconds() - t[r]) / calls;
         }
         double median = bench_median(t, repeats);
-        printf("%6.0f %4d contacts  %-13s residual %7.1e  rung %d  %4d factorizations  %10.2f us %8.2f units\n", q->id,
-               q->nc, status == TRIBO_OK ? "ok" : "not converged", info.residual, (int)info.rung, info.iterations,
-               1e6 * median, median / unit);
+        printf("%6.0f %4d contacts  %-13s residual %7.1e  rung %d%c %4d factorizations  %10.2f us %8.2f units\n", q->id,
+               q->nc, status == TRIBO_OK ? "ok" : "not converged", info.residual, (int)info.rung,
+               info.canonical ? ' ' : '*', info.iterations, 1e6 * median, median / unit);
         tribo_contact_ws_free(ws);
     }
     free(lambda);

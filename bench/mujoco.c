@@ -18,6 +18,7 @@ mujoco *mujoco_open(const char *path) {
         fprintf(stderr, "MuJoCo: %s\n", error);
         return NULL;
     }
+    if (m->nbody > 50) m->nconmax = 1000, m->njmax = 4000, m->nstack = 16 * 1024 * 1024; /* a pile fills the default */
     mujoco *e = malloc(sizeof *e);
     *e = (mujoco){m, mj_makeData(m)};
     return e;

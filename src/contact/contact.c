@@ -48,7 +48,10 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_option
     if (!ws) return TRIBO_E_NOMEM;
     *ws = layout;
     carve(&m, nc_max, nv_max, ws);
+    tribo_law_options settled;
     tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, law, a, &ws->contact);
+    if (!status) status = ti_law_settle(law, NULL, &settled);
+    if (!status) ws->tol = ti_solver_tolerance(&settled);
     if (status) {
         tribo_contact_ws_free(ws);
         return status;
@@ -86,6 +89,52 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
     return TRIBO_OK;
 }
 
+/* An answer of G that is none of its factor, and no limit of anything. */
+static void take_impulses(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda, double residual,
+                          tribo_contact_info *info) {
+    ti_contact_solution *s = &ws->sol;
+    int n = 3 * p->nc, w = ws->block.nv;
+    memcpy(s->lambda, lambda, (size_t)n * sizeof *lambda);
+    ti_dense_leftover(ws, p, lambda);
+    memset(s->v, 0, (size_t)w * sizeof *s->v);
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < w; k++) s->v[k] += ws->J[(size_t)r * (size_t)w + (size_t)k] * lambda[r];
+    s->npoint = 1, s->point[0].weight = 1;
+    memcpy(s->point[0].lambda, s->lambda, (size_t)n * sizeof *lambda);
+    memcpy(s->point[0].v, s->v, (size_t)w * sizeof *s->v);
+    ti_contact_start_from(ws->contact, &ws->block, lambda, s);
+    info->residual = residual, info->canonical = false, info->margin = 0;
+    if (info->ndegenerate == 0) info->ndegenerate = 1;
+}
+
+/* A G that rounding made indefinite is more than its factor: solve again with what the factor leaves out, which is in
+ * proportion to the change of the impulses, until the answer is one of G itself. Its residual is that with G. */
+static tribo_status meet_matrix(tribo_contact_ws *ws, const tribo_contact_problem *p, const ti_contact_options *o,
+                                tribo_contact_info *info, tribo_status status) {
+    enum { ROUNDS = 12 };
+    double tol = o->tol > 0 ? o->tol : ws->tol;
+    for (int k = 0; k < ROUNDS; k++) {
+        if (ti_dense_leftover(ws, p, ws->sol.lambda) <= 1e-3 * tol && k == 0) return status;
+        tribo_contact_info now;
+        tribo_status measured = ti_contact_measure(ws->contact, &ws->block, &ws->sol, &now);
+        if (measured < 0) return measured;
+        info->residual = now.residual;
+        if (now.residual <= tol || status != TRIBO_OK || k == ROUNDS - 1) break;
+        ti_contact_options again = {.tol = o->tol, .warm = true};
+        int before = info->iterations;
+        status = ti_contact_solve(ws->contact, &ws->block, &again, &ws->sol, info);
+        if (status < 0) return status;
+        info->iterations += before;
+    }
+    if (!(info->residual <= tol)) {
+        double *l = ws->l_bar;
+        memcpy(l, ws->sol.lambda, 3 * (size_t)p->nc * sizeof *l);
+        double r = ti_given_newton(ws->contact, &ws->block, p->G, p->g, tol, l, ws->G, ws->owner);
+        if (r < info->residual) take_impulses(ws, p, l, r, info);
+    }
+    return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}
+
 tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_problem *p, double tol, bool warm,
                                  double *lambda, double *v, tribo_contact_info *info) {
     tribo_status status = check(ws, p);
@@ -100,6 +149,7 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
     status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, &own);
+    if (p->G && status >= 0) status = meet_matrix(ws, p, &o, &own, status);
     if (status < 0) return status;
     ws->form = cast_form;
     const double *found = ws->sol.v;

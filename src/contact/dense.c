@@ -214,6 +214,22 @@ void ti_dense_jt(const tribo_contact_problem *p, const double *l, double *y) {
         for (int k = 0; k < p->nv; k++) y[k] += p->J[(size_t)r * p->nv + k] * l[r];
 }
 
+double ti_dense_leftover(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda) {
+    int n = 3 * p->nc, w = ws->block.nv;
+    double most = 0, size = 0;
+    memset(ws->z, 0, w * sizeof(double)); /* F' lambda */
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < w; k++) ws->z[k] += ws->J[(size_t)r * w + k] * lambda[r];
+    for (int r = 0; r < n; r++) {
+        double rest = 0;
+        for (int c = 0; c < n; c++) rest += 0.5 * (p->G[(size_t)r * n + c] + p->G[(size_t)c * n + r]) * lambda[c];
+        for (int k = 0; k < w; k++) rest -= ws->J[(size_t)r * w + k] * ws->z[k];
+        ws->ref[r] = p->g[r] + rest;
+        most = ti_max(most, fabs(rest)), size = ti_max(size, fabs(p->g[r]));
+    }
+    return most == 0 ? 0 : most / size;
+}
+
 void ti_dense_solve(const tribo_contact_ws *ws, int n, double *x) {
     cholesky_solve(n, ws->chol, x);
 }

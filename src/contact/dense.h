@@ -12,6 +12,7 @@ struct tribo_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
     int nc_max, nv_max;
+    double tol; /* the solver's own */
     const double *noise; /* (2 nc) the caller's */
     ti_dense_form form;  /* of the last solve */
     int nc, nv;
@@ -33,6 +34,13 @@ struct tribo_contact_ws {
 
 /* p into ws->block, its form into ws->form. TRIBO_E_NONFINITE, TRIBO_E_SINGULAR. */
 tribo_status ti_dense_cast(tribo_contact_ws *ws, const tribo_contact_problem *p);
+/* Where G was given, F F' is all of it that a factor can hold. Put what it leaves out, at lambda, into ref; returns its
+ * largest entry over that of g. */
+double ti_dense_leftover(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda);
+/* given.c: Newton on the law of ws with G (3 nc,3 nc), symmetric, from lambda, which it leaves at the best met; returns
+ * its residual. A (3 nc,3 nc), pivot (3 nc): scratch. ws is prepared for p. */
+double ti_given_newton(ti_contact_ws *ws, const ti_contact_problem *p, const double *G, const double *g, double tol,
+                       double *lambda, double *A, int *pivot);
 /* x (n) := M^-1 x, M of the problem last cast, where it has velocities. */
 void ti_dense_solve(const tribo_contact_ws *ws, int n, double *x);
 /* y (nv) += J' l */

@@ -120,7 +120,7 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
         cone *k = cones + i;
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
-        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t) / 3 : ws->r0), mu = p->mu[i] > 1e-4 ? p->mu[i] : 1e-4;
+        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->steep) / 3 : ws->r0), mu = p->mu[i] > 1e-4 ? p->mu[i] : 1e-4;
         for (int r = 0; r < 3; r++) {
             k->unit[r] = r ? s : s / mu;
             k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];
@@ -249,6 +249,8 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     return true;
 }
 
+enum { STALL = 12 };
+
 bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_ncp_boldness *b, double rough,
                      int *done, int iterations) {
     cone *cones = ws->cones;
@@ -257,8 +259,14 @@ bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, c
         if (!balance(ws, p, cones)) return false;
     }
     bool fine = true;
-    for (; *done < iterations && fine; ++*done) {
-        if (mean_gap(cones, p->nc) < rough) break;
+    double before = HUGE_VAL;
+    for (int first = *done; *done < iterations && fine; ++*done) {
+        double gap = mean_gap(cones, p->nc);
+        if (gap < rough) break;
+        if ((*done - first) % STALL == 0) { /* it falls by more than this in one step where it gets anywhere */
+            fine = gap < 0.5 * before, before = gap;
+            if (!fine) break;
+        }
         fine = iterate(ws, p, cones, b);
     }
     impulses(ws, p, cones, ws->lambda);

@@ -26,8 +26,9 @@ static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const d
  * compliance; whether the iterate is on the path there. */
 typedef struct progress {
     double tol, residual;
-    bool done, canonical, on_path;
+    bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
     int patience; /* strides of a path that may miss */
+    int most;     /* factorizations after which the path is given up */
 } progress;
 
 /* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
@@ -114,28 +115,38 @@ static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *
 }
 
 /* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
- * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. */
+ * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. A point of the path need
+ * not be exact: its modes count, and the tangent, for which the factors of its last step will do. */
 #define CLOSE 1e-8 /* merit below which the modes may change without notice */
+#define NEAR 1e-6  /* merit of a point of the path */
 static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations, progress *g,
                     ti_contact_solution *s) {
-    if (!ti_contact_newton(ws, p, from, iterations, 0, CLOSE)) return false;
-    double stride = 10;
+    iterate_to(ws, p, ws->vb, ws->lb);
+    if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) { /* or by whole steps, if there are some left */
+        if (ws->iterations + 2 * iterations > g->most) return false;
+        iterate_from(ws, p, ws->vb, ws->lb);
+        if (!ti_contact_newton(ws, p, from, iterations, NEAR, HUGE_VAL)) return false;
+    }
+    g->met = true;
+    double stride = 100;
+    bool factored = false;
     int misses = 0;
     for (double R = from; R > 1.01 * to;) {
+        if (ws->iterations > g->most) return false;
         double next = R > 1.1 * stride * to ? R / stride : to;
         keep_one(ws, p, R, 1, g, s); /* never without an answer */
         iterate_to(ws, p, ws->vb, ws->lb);
-        bool found = false;
-        for (int way = 0; way < 2 && !found; way++) { /* whole steps, which leave a kink behind; then guarded ones */
-            if (way) iterate_from(ws, p, ws->vb, ws->lb);
-            if (!ti_contact_predict(ws, p, R, next)) return false;
-            found = ti_contact_newton(ws, p, next, 6, 0, way ? CLOSE : HUGE_VAL);
-        }
-        if (found) {
-            R = next, stride = stride < 5 ? stride * stride : 10;
+        if (factored)
+            ti_contact_approach(ws, p, R, next);
+        else if (!ti_contact_predict(ws, p, R, next))
+            return false;
+        int before = ws->iterations;
+        if (ti_contact_newton(ws, p, next, 6, NEAR, HUGE_VAL)) { /* whole steps, which leave a kink behind */
+            R = next, stride = stride < 5 ? stride * stride : stride < 10 ? 10 : 100;
+            factored = ws->iterations > before;
         } else { /* modes change on the way: smaller steps */
             if (stride < 1.2 || ++misses > g->patience) return false;
-            stride = sqrt(stride);
+            stride = sqrt(stride), factored = false;
             iterate_from(ws, p, ws->vb, ws->lb);
         }
     }
@@ -152,6 +163,9 @@ static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, d
     return g->done;
 }
 
+/* On the path contacts slide at the speed of the compliance, and the equation must tell such speeds apart. */
+#define STEEP 1000
+
 /* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
 static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     ti_law_compliance c = ti_contact_compliance(R);
@@ -165,11 +179,11 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, p
     q.ref = ws->ref;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    double pull = 0.1 * ws->r0, before = HUGE_VAL;
+    double pull = 1e-3 * ws->r0, before = HUGE_VAL;
     for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
-        if (!ti_contact_newton(ws, &q, pull, 8, 0, CLOSE)) {
+        if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, CLOSE)) {
             if (pull > 10 * ws->r0) break;
             iterate_from(ws, p, ws->vb, ws->lb);
             pull *= 5;
@@ -191,78 +205,122 @@ static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, f
 static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
     g->on_path = false;
-    for (int k = 0; k < 6 && !g->done; k++) {
+    for (int k = 0; k < 12 && !g->done; k++) { /* first only from where the interior point got to its end */
         int done = 0;
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
-            fine = ti_ncp_interior(ws, p, 0, boldness + order[k], rough, &done, 60);
-            proximal(ws, p, R, g, s);
+            fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
+            if (fine || k >= 6) proximal(ws, p, R, g, s);
         }
-        if (k != 1 || g->done) continue;
+        if (k != 6 || g->done) continue;
         start(ws, p, NULL);
         proximal(ws, p, R, g, s);
     }
 }
 
 /* The interior point at a compliance that is still large, and from there the path down. */
-static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
-                              ti_contact_solution *s) {
-    for (int b = 0; b < 4; b++) {
-        double from = (b < 2 ? 1e-3 : 1e-5) * ws->r0;
-        int done = 0;
-        for (double rough = 1e-6; rough > 1e-13; rough *= 1e-3) {
-            if (!ti_ncp_interior(ws, p, from, boldness + b % 2, rough, &done, 60)) break;
-            if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
-        }
+static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from, const ti_ncp_boldness *b,
+                              double R, progress *g, ti_contact_solution *s) {
+    int done = 0;
+    g->met = false;
+    for (double rough = 1e-7; rough > 1e-13 && !g->met; rough *= 1e-3) {
+        int steps = done + g->most - ws->iterations;
+        if (steps > 60) steps = 60;
+        if (done >= steps) break;
+        if (!ti_ncp_interior(ws, p, from, b, rough, &done, steps) && /* stalled: back to the centre */
+            !ti_ncp_interior(ws, p, from, boldness + 1, rough, &done, steps))
+            break;
+        if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
     }
     return false;
 }
 
-/* The rungs of Newton: from the last step, from nothing, down the path. TRIBO_RUNG_NONE if none is enough. */
+/* From the last step: its modes, and where they do not hold Newton from its impulses. */
+static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                             ti_contact_solution *s) {
+    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s takes what is met on the way */
+    start(ws, p, ws->z);
+    memcpy(ws->mode, s->mode, p->nc);
+    finish(ws, p, R, g, s);
+    if (g->done) return TRIBO_RUNG_WARM;
+    ti_contact_steepen(ws, p, STEEP);
+    start(ws, p, ws->z);
+    if (ti_contact_newton(ws, p, 2 * R, 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
+    ti_contact_steepen(ws, p, 1);
+    return g->done ? TRIBO_RUNG_NEWTON : TRIBO_RUNG_NONE;
+}
+
+/* The rungs of Newton: from the last step, from nothing. TRIBO_RUNG_NONE if neither is enough. */
 static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, bool warm, progress *g,
                                ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
-    if (warm) {
-        start(ws, p, s->lambda);
-        memcpy(ws->mode, s->mode, p->nc);
-        finish(ws, p, R, g, s);
-        if (g->done) return TRIBO_RUNG_WARM;
-    }
+    tribo_rung rung = warm ? warm_rungs(ws, p, R, g, s) : TRIBO_RUNG_NONE;
+    if (rung != TRIBO_RUNG_NONE) return rung;
     start(ws, p, NULL);
-    bool near = ti_contact_newton(ws, p, 2 * R, 8, 1e-9, CLOSE);
+    bool near = ti_contact_newton(ws, p, 2 * R, p->nv > 60 ? 4 : 8, 1e-9, CLOSE);
     if (near) finish(ws, p, R, g, s);
     if (g->done) return TRIBO_RUNG_NEWTON;
-    if (near && descend_and_finish(ws, p, R, R, 8, g, s)) return TRIBO_RUNG_PATH;
+    return near && descend_and_finish(ws, p, R, R, 8, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
+}
+
+/* The path from a compliance at which a start from nothing will do. */
+static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     start(ws, p, NULL);
-    return descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
+    return descend_and_finish(ws, p, 0.1 * ws->r0, 1e-6 * ws->r0, 20, g, s);
+}
+
+/* The rungs that follow the path of a compliance that falls. */
+static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                             ti_contact_solution *s) {
+    static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
+    tribo_rung rung = TRIBO_RUNG_NONE;
+    g->patience = 4;
+    ti_contact_steepen(ws, p, STEEP);
+    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && ws->iterations < g->most; k++) {
+        if (interior_and_path(ws, p, from[k] * ws->r0, boldness + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
+        if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
+    }
+    ti_contact_steepen(ws, p, 1);
+    return rung;
 }
 
 static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
                         ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
     tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
+    if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
     if (rung != TRIBO_RUNG_NONE) return rung;
-    g->patience = 100; /* the next rung costs more: from here on the stride alone decides */
-    if (!interior_and_path(ws, p, R, g, s)) leave_path(ws, p, R, g, s);
+    leave_path(ws, p, R, g, s);
     return TRIBO_RUNG_INTERIOR;
+}
+
+/* A large problem is not worth as many factorizations as a small one before an answer is taken that is not canonical.
+ */
+static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
+    double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
+    worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
+    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
 }
 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
-    progress g = {o->tol > 0 ? o->tol : 1e-10, HUGE_VAL, false, false, true, 1};
+    progress g = beginning(ws, o->tol > 0 ? o->tol : 1e-10, true);
     info->rung = climb(ws, p, o, &g, s);
     info->residual = g.residual, info->canonical = g.canonical;
 }
 
 double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                            ti_contact_solution *s) {
-    progress g = {o->tol, HUGE_VAL, false, false, true, 1};
-    newton_rungs(ws, p, o->warm, &g, s);
+    progress g = beginning(ws, o->tol, true);
+    if (newton_rungs(ws, p, o->warm, &g, s) != TRIBO_RUNG_NONE) return g.residual;
+    ti_contact_steepen(ws, p, STEEP);
+    whole_path(ws, p, &g, s);
+    ti_contact_steepen(ws, p, 1);
     return g.residual;
 }
 
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {
-    progress g = {tol, HUGE_VAL, false, false, false, 1};
+    progress g = beginning(ws, tol, false);
     proximal(ws, p, 1e-6 * ws->r0, &g, s);
     return g.residual;
 }
@@ -278,7 +336,7 @@ static void near_by(ti_contact_ws *ws, const ti_contact_problem *p, const double
 static void by_the_ncp(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     const ti_contact_options cold = {.tol = g->tol};
     const ti_law *law = ws->law;
-    *g = (progress){g->tol, HUGE_VAL, false, false, true, 1};
+    *g = beginning(ws, g->tol, true);
     ws->law = &ti_law_ncp;
     climb(ws, p, &cold, g, s);
     ws->law = law;
@@ -286,7 +344,7 @@ static void by_the_ncp(ti_contact_ws *ws, const ti_contact_problem *p, progress 
 
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                        tribo_contact_info *info) {
-    progress g = {tol, HUGE_VAL, false, false, true, 1};
+    progress g = beginning(ws, tol, true);
     double R = 1e-6 * ws->r0;
     memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
     memcpy(ws->v0, s->v, p->nv * sizeof(double));
@@ -299,12 +357,15 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     }
     if (!g.done && ws->law != &ti_law_ncp) {
         iterate_from(ws, p, ws->v0, ws->l0);
+        ti_contact_steepen(ws, p, STEEP);
         descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
+        ti_contact_steepen(ws, p, 1);
+        if (!g.done) path_rungs(ws, p, R, &g, s);
     }
     if (!g.done) {
         by_the_ncp(ws, p, &g, s);
         if (ws->law != &ti_law_ncp) { /* not far from there */
-            g = (progress){tol, HUGE_VAL, false, false, true, 1};
+            g = beginning(ws, tol, true);
             near_by(ws, p, s->v, s->lambda, R, 50, &g, s);
         }
     }

@@ -1,6 +1,10 @@
 /* residual.c -- the units of a contact problem, and how far an answer is from a law. */
 #include "contact/workspace.h"
+#include <float.h>
 #include <math.h>
+
+/* Share of what a velocity is made of that counts as its unit: a tolerance of 1e-10 on it is a few roundings. */
+#define ROUNDED 1e-5
 
 static double row_scale(int w, const double *row, const double *minv) {
     double s = 0;
@@ -26,6 +30,75 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     ws->scale[i] = s;
 }
 
+void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep) {
+    double more = steep / ws->steep;
+    for (int i = 0; i < p->nc; i++) ws->scale[i].rho_t *= more, ws->scale[i].g_t /= more;
+    ws->steep = steep;
+}
+
+/* max_i sum_j |J_ij x_j| + |ref_i|: what J x + ref is made of, whose rounding it carries. */
+static double made_of(const ti_contact_problem *p, const double *x, const double *ref) {
+    double most = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *J = p->J + p->joff[i];
+        double sum[3] = {0, 0, 0};
+        for (int side = 0; side < 2; side++) {
+            int k = side ? p->b[i] : p->a[i];
+            if (k < 0) continue;
+            for (int r = 0; r < 3; r++, J += p->width[k])
+                for (int j = 0; j < p->width[k]; j++) sum[r] += fabs(J[j] * x[p->voff[k] + j]);
+        }
+        for (int r = 0; r < 3; r++) most = ti_max(most, sum[r] + (ref ? fabs(ref[3 * i + r]) : 0));
+    }
+    return most;
+}
+
+/* max_i sum_j |G_ij lambda_j|, the diagonal of M for M. */
+static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    memset(ws->dv, 0, p->nv * sizeof(double));
+    for (int i = 0; i < p->nc; i++) {
+        const double *J = p->J + p->joff[i], *l = lambda + 3 * i;
+        for (int side = 0; side < 2; side++) {
+            int k = side ? p->b[i] : p->a[i];
+            if (k < 0) continue;
+            for (int r = 0; r < 3; r++, J += p->width[k])
+                for (int j = 0; j < p->width[k]; j++) ws->dv[p->voff[k] + j] += fabs(J[j] * l[r]);
+        }
+    }
+    for (int k = 0; k < p->nv; k++) ws->dv[k] *= ws->minv[k];
+    return made_of(p, ws->dv, NULL);
+}
+
+/* Not less than made_of_impulses() but for the off-diagonal entries of M: |G_ij|^2 <= G_ii G_jj. */
+static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    double widest = 0, most = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = lambda + 3 * i;
+        double t = ws->scale[i].g_t * ws->steep, n = ws->scale[i].g_n;
+        widest = ti_max(widest, ti_max(t, n));
+        most = ti_max(most, ti_max(t * ti_max(l[0] * l[0], l[1] * l[1]), n * l[2] * l[2]));
+    }
+    return 3 * p->nc * sqrt(widest * most);
+}
+
+/* docs/math.md eq. (37): the unit of velocity, and with it the unit of merit, an energy. Speeds that leave nothing but
+ * their rounding in g count for that; they are looked at where they may be a thousandth of the unit. */
+static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
+    double largest = 0, energy = 0, widest = 0, ref = 0;
+    for (int i = 0; i < 3 * p->nc; i++) largest = ti_max(largest, fabs(ws->g[i])), ref = ti_max(ref, fabs(p->ref[i]));
+    for (int k = 0; k < p->nv; k++) energy += p->vfree[k] * p->vfree[k] / ws->minv[k];
+    for (int i = 0; i < p->nc; i++) widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
+    double rest = 0;
+    if (ROUNDED * (sqrt(widest * energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
+    ws->unit_c = largest + rest;
+    ws->merit = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *g = ws->g + 3 * i;
+        const ti_law_scale *s = ws->scale + i;
+        ws->merit += s->rho_t * (g[0] * g[0] + g[1] * g[1] + rest * rest) + s->rho_n * (g[2] * g[2] + rest * rest);
+    }
+}
+
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
     double sum = 0; /* 0 * x is NaN for NaN and Inf */
     ti_system_pack(&ws->sys, p);
@@ -35,50 +108,17 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
         for (int j = 0; j < w; j++) ws->minv[p->voff[k] + j] = 1 / M[j * w + j];
         if (!ti_finite(M, (size_t)w * w)) return false;
     }
-    ws->r0 = HUGE_VAL;
+    ws->r0 = HUGE_VAL, ws->steep = 1;
     for (int i = 0; i < p->nc; i++) {
         ti_contact_scale(ws, p, i);
         sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];
     }
     if (!(ws->r0 < HUGE_VAL)) ws->r0 = 1;
     ti_system_jv(&ws->sys, p, p->vfree, true, ws->g);
-    ws->unit_c = 0;
-    for (int i = 0; i < 3 * p->nc; i++) {
-        sum += 0 * ws->g[i];
-        if (fabs(ws->g[i]) > ws->unit_c) ws->unit_c = fabs(ws->g[i]);
-    }
+    for (int i = 0; i < 3 * p->nc; i++) sum += 0 * ws->g[i];
     for (int k = 0; k < p->nv; k++) sum += 0 * p->vfree[k];
-    ws->merit = 0;
-    for (int i = 0; i < p->nc; i++) { /* the energy of g: what the merit of Newton is compared with */
-        const double *g = ws->g + 3 * i;
-        ws->merit += ws->scale[i].rho_t * (g[0] * g[0] + g[1] * g[1]) + ws->scale[i].rho_n * g[2] * g[2];
-    }
+    choose_units(ws, p);
     return sum == 0;
-}
-
-/* The rounding that extreme mass ratios bring is no error: max_i sum_j |G_ij lambda_j|, the diagonal of M for M. */
-static double rounding_weight(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
-    double weight = 0;
-    memset(ws->dv, 0, p->nv * sizeof(double));
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < p->nc; i++) {
-            const double *J = p->J + p->joff[i], *l = lambda + 3 * i;
-            double sum[3] = {0, 0, 0};
-            for (int side = 0; side < 2; side++) {
-                int k = side ? p->b[i] : p->a[i];
-                if (k < 0) continue;
-                int w = p->width[k], at = p->voff[k];
-                for (int r = 0; r < 3; r++, J += w)
-                    for (int j = 0; j < w; j++) {
-                        if (pass == 0)
-                            ws->dv[at + j] += fabs(J[j] * l[r]);
-                        else
-                            sum[r] += fabs(J[j]) * ws->minv[at + j] * ws->dv[at + j];
-                    }
-            }
-            for (int r = 0; r < 3; r++) weight = ti_max(weight, sum[r]);
-        }
-    return weight;
 }
 
 /* The worst of each part of a law's residual, in units sl of impulse and sc of velocity; c in ws->c. */
@@ -122,9 +162,18 @@ double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, c
     return worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
 }
 
+/* Velocity that is only the rounding of the impulses, in the problem's own unit, where that is too much for any answer:
+ * else 0. */
+static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double unit) {
+    const double most = 1e-6;
+    if (0.5 * DBL_EPSILON * bound_of_impulses(ws, p, lambda) <= most * unit) return 0;
+    double share = 0.5 * DBL_EPSILON * made_of_impulses(ws, p, lambda) / unit;
+    return share <= most ? 0 : share; /* NaN too */
+}
+
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts) {
-    double sl = largest_impulse(3 * p->nc, lambda), off = 0, sc = ws->unit_c > 0 ? ws->unit_c : 1;
+    double sl = largest_impulse(3 * p->nc, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
     ti_contact_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
@@ -132,9 +181,16 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
     ti_contact_relative(ws, p, v, lambda, ws->c);
     tribo_residuals r = parts_in(ws, p, law, lambda, sl, sc);
     if (!(ti_max(off / sc, worst_of(r)) < 1e-12)) { /* the exact unit is larger: worth its cost */
-        sc += 1e-5 * rounding_weight(ws, p, lambda);
+        sc += ROUNDED * made_of_impulses(ws, p, lambda);
         r = parts_in(ws, p, law, lambda, sl, sc);
     }
     if (parts) *parts = r;
-    return ti_max(off / sc, worst_of(r));
+    return ti_max(uncertainty(ws, p, lambda, unit), ti_max(off / sc, worst_of(r)));
+}
+
+double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
+    double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
+    memcpy(ws->c, c, 3 * p->nc * sizeof(double));
+    double r = worst_of(parts_in(ws, p, ws->law, lambda, largest_impulse(3 * p->nc, lambda), sc));
+    return ti_max(uncertainty(ws, p, lambda, unit), r);
 }

@@ -19,6 +19,15 @@ static bool needs_delassus(const ti_contact_ws *ws) {
     return !by_ladder(ws) || ti_contact_entangled(ws);
 }
 
+/* Contacts of a problem that another solver is asked about where the ladder fails: its tables stay below a few MB. */
+enum { RESCUED = 64 };
+
+/* The solver that is asked then: pivoting ends at a solution of the pyramid's law, whatever the problem. */
+static const ti_solver *rescue_of(const ti_solver *solver) {
+    bool pyramid = solver->law == TRIBO_LAW_LCP && solver->solver == TRIBO_SOLVER_LADDER;
+    return pyramid ? ti_solver_find(TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE) : NULL;
+}
+
 static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     int nc = room->nc, nv = room->nv;
     size_t n3 = 3 * (size_t)nc;
@@ -54,11 +63,11 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
     ti_system_carve(m, nc, nv, room->nblk, &ws->sys);
     ti_augmented_carve(m, nc, nv, &ws->augmented);
-    if (needs_delassus(ws)) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
+    if (needs_delassus(ws) || ws->rescue) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
     if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
     if (ws->asked->own) TI_CARVE(m, ws->own_slip, 9 * n3);
     if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
-    if (by_ladder(ws)) return;
+    if (by_ladder(ws) && !ws->rescue) return;
     TI_CARVE(m, ws->noise, 2 * (size_t)nc);
     TI_CARVE(m, ws->l0, n3);
     TI_CARVE(m, ws->v0, nv);
@@ -66,7 +75,10 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     char nothing[TI_SCRATCH_MAX];
     void *scratch = ti_carve(m, 1, TI_SCRATCH_MAX);
     ws->scratch = scratch;
-    if (ws->solver->carve) ws->solver->carve(m, room, scratch ? scratch : nothing);
+    const ti_solver *solver = by_ladder(ws) ? ws->rescue : ws->solver;
+    ti_contact_room some = *room;
+    if (solver == ws->rescue && some.nc > RESCUED) some.nc = RESCUED;
+    if (solver->carve) solver->carve(m, &some, scratch ? scratch : nothing);
 }
 
 void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y) {
@@ -91,6 +103,7 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     layout.asked = layout.solver->model, layout.kappa = layout.options.kappa;
     if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.asked = &ti_law_central;
     layout.least = layout.options.law == TRIBO_LAW_STOCHASTIC && layout.options.smoothing == TRIBO_SMOOTHING_ERM;
+    layout.rescue = rescue_of(layout.solver);
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
@@ -293,6 +306,17 @@ static bool is_usable(const double *lambda, int n) {
     return true;
 }
 
+/* A solver's answer, in ws->lambda with its velocity in ws->v, into s; its modes are those of the law. */
+static void take_answer(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
+    memcpy(s->v, ws->v, p->nv * sizeof(double));
+    s->npoint = 1;
+    s->point[0].weight = 1, s->point[0].compliance = 1e-8 * ws->r0;
+    memcpy(s->point[0].lambda, s->lambda, 3 * p->nc * sizeof(double));
+    memcpy(s->point[0].v, s->v, p->nv * sizeof(double));
+    choose_modes(ws, p, s);
+}
+
 /* By the algorithm of the options: its answer, and from there, if it is one, to the canonical solution. */
 static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
@@ -304,20 +328,31 @@ static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
         memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
     ti_contact_velocity(ws, p, ws->lambda, ws->v);
     ws->solver->run(ws, p, tol);
-    memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
-    ti_contact_velocity(ws, p, s->lambda, s->v);
-    s->npoint = 1;
-    s->point[0].weight = 1, s->point[0].compliance = 1e-8 * ws->r0;
-    memcpy(s->point[0].lambda, s->lambda, 3 * p->nc * sizeof(double));
-    memcpy(s->point[0].v, s->v, p->nv * sizeof(double));
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    take_answer(ws, p, s);
     info->residual = ti_contact_residual(ws, p, ws->law, s->v, s->lambda, NULL);
     info->rung = TRIBO_RUNG_SOLVER;
-    choose_modes(ws, p, s);
     if (ws->options.raw) return;
     if (ws->law == &ti_law_stochastic)
         ti_continuation_polish(ws, p, tol, s, info);
     else if (info->residual <= tol)
         ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
+}
+
+/* Where the ladder has failed: the answer of another solver, if it is better. */
+static void rescue(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                   tribo_contact_info *info) {
+    if (!ws->rescue || p->nc > RESCUED || ti_delassus_prepare(&ws->G, p)) return;
+    memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
+    ws->warm = false, ws->max_iter = ws->iterations + ws->rescue->max_iter;
+    ws->rescue->run(ws, p, tol);
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (!(r < info->residual)) return;
+    take_answer(ws, p, s);
+    info->residual = r, info->rung = TRIBO_RUNG_SOLVER, info->canonical = false;
+    if (r <= tol) ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
 }
 
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_options *o,
@@ -338,9 +373,11 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     } else {
         status = ti_system_pattern(&ws->sys, p);
         if (status) return status;
-        if (by_ladder(ws) || ws->plain)
+        if (by_ladder(ws) || ws->plain) {
             ti_contact_climb(ws, p, o, s, info);
-        else
+            double enough = o->tol > 0 ? o->tol : 1e-10;
+            if (!(info->residual <= enough) && !ws->plain) rescue(ws, p, enough, s, info);
+        } else
             by_solver(ws, p, o, s, info);
     }
     info->iterations = ws->iterations;

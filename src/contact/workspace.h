@@ -44,6 +44,7 @@ struct ti_contact_ws {
     int max_iter;
     double kappa;          /* gap of the central path, J */
     bool warm;             /* the solver starts from given impulses */
+    const struct ti_solver *rescue; /* asked where the ladder fails; NULL = none */
     void *scratch;         /* the solver's */
     ti_pyramid pyramid;    /* LCP */
     ti_delassus G;         /* where the law or the solver asks for it */
@@ -56,7 +57,7 @@ struct ti_contact_ws {
     unsigned char *mode0;
     ti_system sys;
     double r0;            /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
-    double unit_c;        /* largest |g|, g = J vfree + ref */
+    double unit_c;        /* of velocity: the largest |g|, and what rounding leaves in it */
     ti_law_scale *scale;  /* (nc) */
     double *minv;         /* (nv) 1 / M_kk */
     double *mass;         /* (nv) M_kk; of ti_contact_factor() */
@@ -64,6 +65,7 @@ struct ti_contact_ws {
     double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
     double *c;            /* (3 nc) */
     double *v, *lambda;   /* iterate */
+    double steep;         /* what rho_t in scale is of its usual value: ti_contact_steepen() */
     double merit;         /* unit of the merit of Newton: an energy */
     double *dv, *dlambda; /* direction */
     double *ds;           /* the direction while dv is scratch */
@@ -122,11 +124,17 @@ void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const d
 /* Scales of the problem: g, minv, rho, r0. False if something is not finite. */
 void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i);
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p);
+/* Make rho_t of every contact `steep` times its usual value: with more of it the law's equation tells slow slips apart,
+ * with less it tells impulses apart. */
+void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep);
 /* The relative residual of a law, docs/math.md eq. (37), at (v, lambda), v taken for what it is; parts NULL = skip. */
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts);
 /* The same of ws->law where v is known to be what lambda gives: cheaper, and without the allowance for rounding. */
 double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
+
+/* The same at (lambda, c), whatever c comes from. */
+double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c);
 
 /* ladder.c: the solution, or the best met on the way; info's residual, rung and canonical. */
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
