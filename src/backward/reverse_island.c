@@ -146,6 +146,25 @@ static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double 
     }
 }
 
+/* Where the recovery's pace is less than one it is bound / most: W_bar, and the inertia of the body that moves most. */
+static void reverse_pace(tribo_ws *ws, const ti_frame *f, int k, double *W_bar) {
+    const ti_island *is = &f->island[k];
+    const double *W = f->phase[TI_RECOVER].v[TI_SOLVED];
+    double pace_bar = 0;
+    int blk;
+    if (!(is->pace < 1)) return;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        for (int j = 0; j < 6; j++) pace_bar += ws->scratch->D_bar[6 * f->blk_body[b] + j] * W[6 * b + j];
+    double most = ti_recovery_moves(ws, f, k, &blk), square_bar = -pace_bar * is->pace / (2 * most * most);
+    const ti_link *l = &ws->link[f->blk_body[blk]];
+    ti_link_diff *d = &ws->scratch->diff[f->blk_body[blk]];
+    ti_vec lin = ti_load3(W + 6 * blk), ang = ti_load3(W + 6 * blk + 3), turned = ti_mul(&l->I, ang);
+    ti_add3(W_bar + 6 * blk, ti_scale(2 * square_bar, lin));
+    ti_add3(W_bar + 6 * blk + 3, ti_scale(2 * square_bar / l->mass, turned));
+    ti_outer_add(&d->I, square_bar / l->mass, ang, ang);
+    d->mass -= square_bar * ti_dot(ang, turned) / (l->mass * l->mass);
+}
+
 /* D_bar becomes that of the displacement before recovery. */
 static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
@@ -153,7 +172,8 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     double *apart_bar = s->tau_bar, *W_bar = s->rebound_bar;
     memset(apart_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        memcpy(W_bar + 6 * b, s->D_bar + 6 * f->blk_body[b], 6 * sizeof(double));
+        for (int j = 0; j < 6; j++) W_bar[6 * b + j] = is->pace * s->D_bar[6 * f->blk_body[b] + j];
+    reverse_pace(ws, f, k, W_bar);
     phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar};
     tribo_status status = reverse_phase(&to, W_bar, NULL);
     if (status < 0) return status;
@@ -298,7 +318,8 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     if (newton) s->e_bar[i] -= late_bar * hit.speed;
     s->gap_bar[i] += late_bar * hit.late_gap + tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
     double u_bar = late_bar * hit.late_u + tau_bar * hit.tau_u + speed_bar * hit.speed_u;
-    double a_bar = (late_bar * hit.late_a + tau_bar * hit.tau_a + speed_bar * hit.speed_a) / dt;
+    double a_bar =
+        f->island[k].prompt ? 0 : (late_bar * hit.late_a + tau_bar * hit.tau_a + speed_bar * hit.speed_a) / dt;
     add_row(ws, f, i, 2, u_bar + a_bar, s->hold_bar, false);
     add_row_bar(ws, f, i, 2, u_bar + a_bar, before, false);
     add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);

@@ -238,7 +238,7 @@ static void hit_tangent(const task *t, int i, int j) {
         const ti_link_diff *b = &diffs[side ? c->b : c->a];
         now += ti_dot(ti_load3(J + 12), b->v) + ti_dot(ti_load3(J + 15), b->w);
     }
-    double a = (u - now) / ws->options.dt;
+    double a = t->is->prompt ? 0 : (u - now) / ws->options.dt;
     ti_impact hit = ti_frame_impact(ws, c);
     s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a;
     s->late_dot[to] = s->ref_dot[to] = hit.late_gap * d.gap + hit.late_u * u + hit.late_a * a;
@@ -392,12 +392,32 @@ static void overlap_tangent(const task *t, int i, int j) {
     if (p_dot) *ref += o.ref_beta * p_dot[at[TI_M_BAUMGARTE]] + o.ref_slop * p_dot[at[TI_M_SLOP]];
 }
 
+/* Of the recovery's pace, where that is less than one: bound / most. */
+static double pace_tangent(const task *t, int j) {
+    int blk;
+    if (!(t->is->pace < 1)) return 0;
+    double most = ti_recovery_moves(t->ws, t->f, t->k, &blk);
+    const double *W = t->f->phase[TI_RECOVER].v[TI_SOLVED] + 6 * blk;
+    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[TI_RECOVER], j) + 6 * (blk - t->is->blk0);
+    const ti_link *l = &t->ws->link[t->f->blk_body[blk]];
+    const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[blk];
+    ti_vec lin = ti_load3(W), ang = ti_load3(W + 3), turned = ti_mul(&l->I, ang);
+    double square_dot = 2 * ti_dot(lin, ti_load3(W_dot)) + 2 * ti_dot(turned, ti_load3(W_dot + 3)) / l->mass +
+                        ti_dot(ang, ti_mul(&d->I, ang)) / l->mass - d->mass * ti_dot(ang, turned) / (l->mass * l->mass);
+    return -t->is->pace * square_dot / (2 * most * most);
+}
+
 static tribo_status recovery_tangents(const task *t) {
     ti_scratch *s = t->ws->scratch;
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
         for (int j = 0; j < t->in->n; j++) overlap_tangent(t, i, j);
     tribo_status status = phase_tangents(t, TI_RECOVER, t->ws->zero, NULL);
-    for (int e = 0; status >= 0 && e < 6 * t->in->n * t->is->nblk; e++) s->D_dot[e] += s->v_sum[TI_RECOVER][e];
+    for (int j = 0; status >= 0 && j < t->in->n; j++) {
+        double *D = in_direction(t, s->D_dot, j), pace_dot = pace_tangent(t, j);
+        const double *W_dot = in_direction(t, s->v_sum[TI_RECOVER], j);
+        const double *W = t->f->phase[TI_RECOVER].v[TI_SOLVED] + 6 * t->is->blk0;
+        for (int e = 0; e < 6 * t->is->nblk; e++) D[e] += t->is->pace * W_dot[e] + pace_dot * W[e];
+    }
     return status;
 }
 

@@ -32,9 +32,11 @@ typedef struct ti_island {
     int con0, ncon, blk0, nblk;
     int nhold; /* contacts that do not bounce; they come first */
     ti_phase_points phase[TI_PHASES];
+    bool prompt;         /* the motion before its impacts is taken to be uniform */
     bool bare;           /* overlaps ask nothing of the velocity: what they asked had no solution */
     tribo_impact impact; /* the law that its impacts were solved by */
     double share;        /* of the rebound, at most 1: what energy allows */
+    double pace;         /* of the recovery, at most 1: what its speed allows */
 } ti_island;
 
 /* The solutions of a phase, island after island. */
@@ -190,6 +192,8 @@ void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
 double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share, double *slope);
 /* The impact of contact i, from the motion that the first phase leaves. */
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
+/* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
+void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Normal impulse of impact and rebound together. */
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i);
 /* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups
@@ -206,6 +210,8 @@ double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i);
 tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p);
 /* What the recovery of a recorded island was posed with, again; adds it to the displacements. */
 void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* Root mean square displacement of the body that it moves most, and its block. */
+double ti_recovery_moves(const tribo_ws *ws, const ti_frame *f, int k, int *blk);
 /* What contact i asks of it. */
 ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p);
 
@@ -220,8 +226,8 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
 /* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). Without recovery, which is added by the
  * last phase. */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
-/* The velocities of a phase that are displacements, of island k, added to D (nbody,6). */
-void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double *D);
+/* The velocities of a phase that are displacements, of island k, added to D (nbody,6), s times. */
+void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double s, double *D);
 /* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
 tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* out (6) = M^-1 in (6) of a link */

@@ -6,6 +6,25 @@ ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
     return ti_impact_of(c->touch.gap, c->uf, c->an, ws->options.dt);
 }
 
+/* Whether a contact that stays is hit in this step, faster than acceleration brings it there: then the velocity without
+ * the impacts has a jump, which is no acceleration to reckon times with. */
+static bool is_struck(const tribo_ws *ws, const ti_frame *f, int i) {
+    double now = ti_row_velocity(ws, f, i, 2, ws->vnow), then = ti_row_velocity(ws, f, i, 2, ws->vfree);
+    return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -fabs(then - now);
+}
+
+void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k) {
+    ti_island *is = &f->island[k];
+    const double *v = f->phase[TI_HOLD].v[TI_SOLVED];
+    for (int i = is->con0; i < is->con0 + is->nhold; i++) is->prompt = is->prompt || is_struck(ws, f, i);
+    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
+        ti_con *c = &f->con[i];
+        c->uf = ti_row_velocity(ws, f, i, 2, v);
+        c->an = is->prompt ? 0 : (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
+        c->tau = ti_frame_impact(ws, c).tau;
+    }
+}
+
 static bool is_newton(const ti_island *is) {
     return is->impact == TRIBO_IMPACT_NEWTON;
 }
@@ -90,13 +109,27 @@ static double share_of(const tribo_ws *ws, const ti_frame *f, int k) {
 /* Above this residual a rebound is no answer at all. */
 static const double ROUGH = 1e-6;
 
+/* To no velocity at each contact's own time; velocities at different times may have no solution together (a ball that
+ * is stopped by two walls, one after the other), those at one time do. */
+static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    tribo_contact_info before = *info;
+    pose_references(ws, f, is, p);
+    tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
+    if (status != TRIBO_NOT_CONVERGED || ws->options.rounds > 0) return status;
+    is->prompt = true;
+    ti_impact_motions(ws, f, k);
+    before.iterations = info->iterations, before.ndegenerate++, *info = before;
+    pose_references(ws, f, is, p);
+    return ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
+}
+
 /* Compression, then what it gives back. */
 static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     is->impact = TRIBO_IMPACT_POISSON, is->share = 1;
     is->phase[TI_REBOUND].npoint = 0;
-    pose_references(ws, f, is, p);
-    tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
+    tribo_status status = compress(ws, f, k, p, info);
     if (status < 0 || !pose_rebound(ws, f, is, p)) return status;
     tribo_contact_info rebound = *info;
     tribo_status back = ti_phase_solve(ws, f, k, TI_REBOUND, false, &rebound);

@@ -94,16 +94,14 @@ static void sort(tribo_ws *ws, ti_frame *f, ti_island *is) {
 
 /* Where the motion that the others leave does not bring a contact together, or not fast enough to leave in this step,
  * it does not bounce. @return how many of them there are. */
-static int reconsider(tribo_ws *ws, ti_frame *f, const ti_island *is, const double *p) {
+static int reconsider(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
     int changed = 0;
-    const double *v = f->phase[TI_HOLD].v[TI_SOLVED];
+    ti_impact_motions(ws, f, k);
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
         ti_con *c = &f->con[i];
         double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]];
-        c->uf = ti_row_velocity(ws, f, i, 2, v);
-        c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
         ti_impact hit = ti_frame_impact(ws, c);
-        c->tau = hit.tau;
         c->bounce = hit.reached && ti_impact_leaves(&hit, c->an, e, ws->options.dt) > 0;
         changed += !c->bounce;
     }
@@ -151,7 +149,7 @@ tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, 
         }
     if (!again) ti_island_start(ws, f, is);
     tribo_status status = hold(ws, f, k, p, warm, info);
-    while (status >= 0 && is->nhold < is->ncon && reconsider(ws, f, is, p) > 0) {
+    while (status >= 0 && is->nhold < is->ncon && reconsider(ws, f, k, p) > 0) {
         sort(ws, f, is);
         ti_step_pose_island(ws, f, k, p);
         ti_island_start(ws, f, is);

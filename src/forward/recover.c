@@ -43,6 +43,31 @@ static void pose(tribo_ws *ws, const ti_frame *f, const ti_island *is, const dou
     }
 }
 
+/* Root mean square of how far the matter of a body moves. */
+static double moved(const ti_link *l, const double *w) {
+    ti_vec lin = ti_load3(w), ang = ti_load3(w + 3);
+    return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
+}
+
+double ti_recovery_moves(const tribo_ws *ws, const ti_frame *f, int k, int *blk) {
+    const ti_island *is = &f->island[k];
+    double most = 0;
+    *blk = is->blk0;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        double one = moved(&ws->link[f->blk_body[b]], f->phase[TI_RECOVER].v[TI_SOLVED] + 6 * b);
+        if (one > most) most = one, *blk = b;
+    }
+    return most;
+}
+
+/* One overlap of one body moves it by no more than that; those of a row of bodies add up, and a wedge turns them
+ * aside. */
+static double pace_of(const tribo_ws *ws, const ti_frame *f, int k) {
+    int blk;
+    double most = ti_recovery_moves(ws, f, k, &blk), bound = ws->options.recovery * ws->options.dt;
+    return most > bound * (1 + 1e-6) ? bound / most : 1;
+}
+
 tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_island *is = &f->island[k];
     if (!is_needed(ws, f, is)) return TRIBO_OK;
@@ -52,7 +77,8 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
     tribo_status status = ti_contact_solve_soft(ws->contact, &problem, COMPLIANCE, false, &s);
     if (status != TRIBO_OK) return status;
     ti_phase_keep(is, TI_RECOVER, &s);
-    ti_step_displace(f, k, TI_RECOVER, ws->D);
+    is->pace = pace_of(ws, f, k);
+    ti_step_displace(f, k, TI_RECOVER, is->pace, ws->D);
     return TRIBO_OK;
 }
 
@@ -60,5 +86,5 @@ void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     if (is->phase[TI_RECOVER].npoint == 0) return;
     pose(ws, f, is, p);
-    ti_step_displace(f, k, TI_RECOVER, ws->D);
+    ti_step_displace(f, k, TI_RECOVER, is->pace, ws->D);
 }
