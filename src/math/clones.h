@@ -1,11 +1,12 @@
 /* clones.h -- wider vectors where the processor has them.
  *
  * Functions marked so are written to add element by element, and contraction is off, so every clone gives the same
- * bits. They must be static: the resolver of a global one would be exported. */
+ * bits. They must be static: the resolver of a global one would be exported. TI_NO_CLONES is for counting what runs: of
+ * several clones a machine runs one. */
 #ifndef TI_CLONES_H
 #define TI_CLONES_H
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(TI_NO_CLONES)
 #define TI_CLONES __attribute__((target_clones("default", "avx2")))
 #define TI_CLONES_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
 #else

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Wider vectors where the processor has them: the loops below add element by element and contraction is off, so every
- * clone gives the same bits. The clones are static: the resolver of a global one would be exported. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define TI_CLONES_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define TI_CLONES_WIDE
-#endif
-
 /* Loops of eight, which the compiler would otherwise leave as loops. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define UNROLL _Pragma("GCC unroll 8")

@@ -25,7 +25,7 @@ static tribo_law_options some_law(bytes *b) {
     if (chance(b, 60)) return o;
     o.law = (tribo_law)(1 + pick(b, TRIBO_LAW_END - 1));
     o.solver = tribo_law_solver(o.law, pick(b, 7));
-    o.raw = chance(b, 80), o.max_iter = chance(b, 60) ? pick(b, 100) : 0;
+    o.raw = chance(b, 80), o.max_iter = 1 + pick(b, 200); /* what is slow is not looked for here */
     if (chance(b, 40)) o.relaxation = 1 + 0.9 * real(b);
     if (chance(b, 40)) o.penalty = scale(b, 1e-6, 1e6);
     if (chance(b, 40)) o.facets = 4 + pick(b, 8), o.circumscribed = chance(b, 128);

@@ -70,7 +70,7 @@ static tribo_law_options some_law(bytes *b) {
     if (chance(b, 100)) return o;
     o.law = (tribo_law)pick(b, TRIBO_LAW_END);
     o.solver = chance(b, 250) ? tribo_law_solver(o.law, pick(b, 7)) : (tribo_solver)pick(b, 40);
-    o.raw = chance(b, 40), o.max_iter = chance(b, 40) ? pick(b, 50) : 0;
+    o.raw = chance(b, 40), o.max_iter = 1 + pick(b, 100); /* what is slow is not looked for here */
     if (chance(b, 40)) o.relaxation = 1 + real(b);
     if (chance(b, 40)) o.penalty = scale(b, 1e-6, 1e6);
     if (chance(b, 40)) o.facets = pick(b, 70), o.facet_angle = real(b), o.circumscribed = chance(b, 128);
