@@ -13,12 +13,14 @@ double grad_random(uint64_t *seed) {
     return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
+enum { KINDS = 6 }; /* positions, rotations, velocities, spins, forces, torques */
+
 /* Cut out of one block: a tangent and where it goes by each way, a cotangent and where that goes. */
 typedef struct ways {
     int ndx, nu, np;
-    double *x, *u, *p;             /* a random tangent; u follows x in memory */
-    double *part;                  /* (ndx + nu) what of (x, u) is of one kind */
-    double *all, *state, *product; /* (ndx) images: of all; of the part, forward and A x + B u */
+    double *x, *u, *p;             /* a random tangent */
+    double *xk, *uk;               /* (KINDS,ndx), (KINDS,nu) what of x and u is of one kind */
+    double *all, *state;           /* (ndx), (KINDS,ndx) images */
     double *bar;                   /* (ndx) a random cotangent */
     double *x_bar, *u_bar, *p_bar; /* and its image */
     double *A, *B;
@@ -29,9 +31,19 @@ static bool carve(ways *w, double **memory) {
     const struct {
         double **array;
         size_t n;
-    } arrays[] = {{&w->x, ndx},     {&w->u, nu},        {&w->p, np},      {&w->part, ndx + nu}, {&w->all, ndx},
-                  {&w->state, ndx}, {&w->product, ndx}, {&w->bar, ndx},   {&w->x_bar, ndx},     {&w->u_bar, nu},
-                  {&w->p_bar, np},  {&w->A, ndx * ndx}, {&w->B, ndx * nu}};
+    } arrays[] = {{&w->x, ndx},
+                  {&w->u, nu},
+                  {&w->p, np},
+                  {&w->xk, KINDS * ndx},
+                  {&w->uk, KINDS * nu},
+                  {&w->all, ndx},
+                  {&w->state, KINDS * ndx},
+                  {&w->bar, ndx},
+                  {&w->x_bar, ndx},
+                  {&w->u_bar, nu},
+                  {&w->p_bar, np},
+                  {&w->A, ndx * ndx},
+                  {&w->B, ndx * nu}};
     size_t total = 1, at = 0;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) total += arrays[i].n;
     *memory = calloc(total, sizeof **memory);
@@ -66,47 +78,40 @@ static double beside_reverse(const ways *w) {
     return there == back ? 0 : fabs(there - back) / size;
 }
 
-/* In natural units, as every derivative of one kind of argument carries the rounding of the largest. Where all is held
- * nothing moves but by rounding: that is compared with what moves a little. */
-static double beside_jacobian(const ways *w, const double *sizes) {
+/* Of a kind. In natural units, as every derivative of one kind of argument carries the rounding of the largest. Where
+ * all is held nothing moves but by rounding: that is compared with what moves a little. */
+static double beside_jacobian(const ways *w, const double *sizes, int kind) {
     static const double little = 1e-4;
+    const double *x = w->xk + (size_t)kind * (size_t)w->ndx, *u = w->uk + (size_t)kind * (size_t)w->nu;
+    const double *state = w->state + (size_t)kind * (size_t)w->ndx;
     double off = 0, size = little;
     for (int i = 0; i < w->ndx; i++) {
-        off = ti_max(off, fabs(w->product[i] - w->state[i]) / sizes[i]);
-        size = ti_max(size, ti_max(fabs(w->state[i]), fabs(w->product[i])) / sizes[i]);
+        const double *a = w->A + (size_t)i * (size_t)w->ndx, *b = w->B + (size_t)i * (size_t)w->nu;
+        double product = 0;
+        for (int j = 0; j < w->ndx; j++) product += a[j] * x[j];
+        for (int j = 0; j < w->nu; j++) product += b[j] * u[j];
+        off = ti_max(off, fabs(product - state[i]) / sizes[i]);
+        size = ti_max(size, ti_max(fabs(state[i]), fabs(product)) / sizes[i]);
     }
     return off == 0 ? 0 : off / size;
 }
 
-/* Positions, rotations, velocities, spins, forces, torques: which of them number i of states and controls is. */
-static int kind_of(const ways *w, int i) {
-    int third = i % 6 / 3;
-    return i >= w->ndx ? 4 + third : 2 * (i >= w->ndx / 2) + third;
-}
-
-/* A x + B u and the forward tangent, along the part of (x, u) that is of one kind. */
-static tribo_status compare_kind(tribo_ws *ws, const tribo_tape *tape, int k, const double *sizes, int kind, ways *w,
-                                 double *worst) {
-    for (int i = 0; i < w->ndx + w->nu; i++) w->part[i] = kind_of(w, i) == kind ? w->x[i] : 0;
-    tribo_status s = tribo_step_jvp(ws, tape, k, 1, w->part, w->part + w->ndx, NULL, w->state);
-    for (int i = 0; i < w->ndx; i++) {
-        const double *a = w->A + (size_t)i * (size_t)w->ndx, *b = w->B + (size_t)i * (size_t)w->nu;
-        double sum = 0;
-        for (int j = 0; j < w->ndx; j++) sum += a[j] * w->part[j];
-        for (int j = 0; j < w->nu; j++) sum += b[j] * w->part[w->ndx + j];
-        w->product[i] = sum;
-    }
-    *worst = ti_max(*worst, beside_jacobian(w, sizes));
-    return s;
+static void split(ways *w) {
+    memset(w->xk, 0, KINDS * (size_t)w->ndx * sizeof(double));
+    memset(w->uk, 0, KINDS * (size_t)w->nu * sizeof(double));
+    for (int i = 0; i < w->ndx; i++) w->xk[(2 * (i >= w->ndx / 2) + i % 6 / 3) * w->ndx + i] = w->x[i];
+    for (int i = 0; i < w->nu; i++) w->uk[(4 + i % 6 / 3) * w->nu + i] = w->u[i];
 }
 
 static tribo_status step_ways(tribo_ws *ws, const tribo_tape *tape, int k, const double *sizes, ways *w,
                               double *reverse, double *jacobian) {
+    split(w);
     tribo_status s = tribo_step_vjp(ws, tape, k, w->bar, w->x_bar, w->u_bar, w->p_bar);
     if (s >= 0) s = tribo_step_jvp(ws, tape, k, 1, w->x, w->u, w->p, w->all);
+    if (s >= 0) s = tribo_step_jvp(ws, tape, k, KINDS, w->xk, w->uk, NULL, w->state);
     if (s >= 0) s = tribo_step_jac(ws, tape, k, w->A, w->B, NULL);
     *reverse = beside_reverse(w), *jacobian = 0;
-    for (int kind = 0; kind < 6 && s >= 0; kind++) s = compare_kind(ws, tape, k, sizes, kind, w, jacobian);
+    for (int kind = 0; kind < KINDS; kind++) *jacobian = ti_max(*jacobian, beside_jacobian(w, sizes, kind));
     return s;
 }
 
