@@ -83,7 +83,7 @@ static void check_model(const char *name, tribo_model *m, int steps, int wanted)
     tribo_model_state0(m, x0);
     grad_task task = {.model = m, .x0 = x0, .steps = steps, .seed = 3, .per_block = steps == 1 ? 12 : 1, .tol = tol};
     task.options = tribo_default_options();
-    task.options.tol = 1e-13; /* differences see what a solve leaves open */
+    task.options.tol = 1e-11; /* differences see what a solve leaves open; asked for more, it may be another solution */
     grad_result r;
     int status = grad_check(&task, &r), checked = 0, left_out = 0;
     ck_assert_msg(status >= 0, "%s: %s", name, tribo_status_text((tribo_status)status));
@@ -92,17 +92,19 @@ static void check_model(const char *name, tribo_model *m, int steps, int wanted)
         if (b->entries && !(b->worst <= 0.1 * tol))
             printf("    %s %g of %g (noise %g, kinks %d, jumps %d)\n", grad_block_names[i], b->worst, b->largest,
                    b->noise, b->kinks, b->jumps);
-        checked += b->checked, left_out += b->kinks + b->jumps;
+        checked += b->checked, left_out += b->kinks + b->jumps + b->open;
     }
-    printf("%-22s %3d steps: worst %.1e, forward %.1e; %d directions, %d of them kinks; stick %d slide %d bounce %d; "
-           "residual %.0e\n",
-           name, steps, r.worst, r.worst_dot, checked, left_out, counts[TRIBO_STICK], counts[TRIBO_SLIDE], counts[3],
-           r.info.residual);
+    printf(
+        "%-22s %3d steps: worst %.1e, forward %.1e; %d directions, %d of them left out; stick %d slide %d bounce %d; "
+        "residual %.0e\n",
+        name, steps, r.worst, r.worst_dot, checked, left_out, counts[TRIBO_STICK], counts[TRIBO_SLIDE], counts[3],
+        r.info.residual);
     ck_assert_msg(r.worst <= tol, "%s, %d steps: %g", name, steps, r.worst);
     /* A compliance of 1e-6 leaves a solve good to 1e-10, refined once or not, and 200 of them to the sum of that. */
     ck_assert_msg(r.worst_dot <= (steps == 1 ? 1e-10 : 2e-8), "%s, %d steps: forward and reverse differ by %g", name,
                   steps, r.worst_dot);
-    ck_assert_msg(4 * left_out < checked, "%s, %d steps: %d of %d left out", name, steps, left_out, checked);
+    const char *flaw = grad_flaw(&task, &r);
+    ck_assert_msg(!flaw, "%s, %d steps: %s", name, steps, flaw ? flaw : "");
     free(x0);
     tribo_model_free(m);
 }

@@ -41,12 +41,8 @@ typedef struct check {
     tribo_status status; /* the first error of a rollout that had to go well */
 } check;
 
-static double next_random(check *c) { /* splitmix64, -1 to 1 */
-    uint64_t z = c->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-52 - 1;
+static double next_random(check *c) {
+    return grad_random(&c->random);
 }
 
 static bool carve(check *c, double **memory) {
@@ -218,6 +214,11 @@ static double forward(check *c) {
 
 /* ---- comparing ---- */
 
+/* Whether differences agree on something to within `noise`: on one side at least, or what is central is chance. */
+static bool resolves(const difference *d, double noise) {
+    return d->noise <= noise && (d->above.noise <= noise || d->below.noise <= noise);
+}
+
 static void compare(check *c, grad_block *b, double scale) {
     double expected = 0, wobble = 0, tol = c->task->tol * scale;
     for (int i = 0; i < c->nall; i++) {
@@ -227,17 +228,17 @@ static void compare(check *c, grad_block *b, double scale) {
     b->checked++;
     b->worst_dot = ti_max(b->worst_dot, fabs(forward(c) - expected) / scale);
     if (wobble > ti_max(tol, 1e-3 * fabs(expected))) {
-        b->kinks++;
+        b->open++;
         return;
     }
     difference d = differentiate(loss_along, c, 1e-2, expected, 0.1 * tol);
-    b->kinks += d.kink && !d.jump;
     b->jumps += d.jump;
     if (d.jump) return;
-    if (d.noise > 1e-3 * scale) { /* the differences do not agree on anything */
-        b->kinks += !d.kink;
+    if (!resolves(&d, 1e-3 * scale)) {
+        b->open++;
         return;
     }
+    b->kinks += d.kink;
     b->worst = ti_max(b->worst, ti_max(fabs(d.value - expected) - d.noise, 0) / scale);
     b->noise = ti_max(b->noise, d.noise / scale);
 }
@@ -259,7 +260,7 @@ static void check_block(check *c, int block, grad_block *b, double scale) {
         if (!take) continue;
         wanted--;
         if (acts_on_rounding(a)) {
-            b->checked++, b->kinks++;
+            b->checked++, b->bounds++;
             continue;
         }
         memset(c->direction, 0, (size_t)c->nall * sizeof *c->direction);
@@ -297,6 +298,28 @@ static void check_all(check *c, grad_result *result) {
         result->worst = ti_max(result->worst, b->worst);
         result->worst_dot = ti_max(result->worst_dot, b->worst_dot);
     }
+    int left = 0, of = 0;
+    for (int block = 0; block < GRAD_BLOCKS; block++) {
+        const grad_block *b = &result->block[block];
+        left += b->kinks + b->jumps + b->open, of += b->checked - b->bounds;
+    }
+    result->left_out = of > 0 ? (double)left / of : 0;
+}
+
+/* The three derivatives of each step on the tape. */
+static tribo_status compare_ways(check *c, grad_result *result) {
+    double *sizes = c->direction;
+    for (int i = 0; i < c->n.ndx + c->n.nu; i++) sizes[i] = c->argument[i].size; /* in the order of the list */
+    return grad_agree(c->ws, c->task->model, c->tape, sizes, c->task->seed, &result->steps);
+}
+
+const char *grad_flaw(const grad_task *task, const grad_result *r) {
+    if (!(r->info.residual <= RESIDUAL)) return "a step did not converge";
+    if (!(r->worst <= task->tol)) return "the reverse is not what differences say";
+    if (!(ti_max(r->steps.reverse, r->steps.jacobian) <= GRAD_AGREE))
+        return "reverse, forward tangents and Jacobians differ";
+    if (!(r->left_out <= GRAD_LEFT_OUT)) return "too many directions are left out";
+    return NULL;
 }
 
 tribo_status grad_check(const grad_task *task, grad_result *result) {
@@ -317,6 +340,7 @@ tribo_status grad_check(const grad_task *task, grad_result *result) {
     if (s >= 0) s = find_wobble(&c);
     if (s >= 0) { /* the tape again of the start itself, for the forward tangents */
         s = reverse(&c, task->x0, c.X, c.gradient, &result->info);
+        if (s >= 0) s = compare_ways(&c, result);
         if (s >= 0) check_all(&c, result);
     }
     tribo_tape_free(c.tape);

@@ -1,6 +1,7 @@
 /* gradcheck.h -- the reverse of a rollout against differences of it, block by block. */
 #ifndef TRIBO_TOOLS_GRADCHECK_H
 #define TRIBO_TOOLS_GRADCHECK_H
+#include "grad_agree.h"
 #include <stdint.h>
 #include <tribo/grad.h>
 
@@ -21,14 +22,21 @@ extern const char *const grad_block_names[GRAD_BLOCKS];
 typedef struct grad_block {
     int entries;      /* how many arguments it has */
     int checked;      /* directions compared: single arguments, and one through all of them */
-    int kinks;        /* of these, directions with a derivative on each side, of which the reverse has to give one; and
-                         directions not compared, since rounding of the start decides which of several it gives */
-    int jumps;        /* and directions without any, because the motion jumps; nothing to compare */
+    int kinks;        /* of these, directions with a slope on each side: the reverse has to lie between the two */
+    int jumps;        /* and directions without a slope on one side or both, because the motion jumps */
+    int open;         /* and directions in which the differences resolve nothing, or rounding of the start decides which
+                         of several derivatives the reverse gives */
+    int bounds;       /* and single arguments at a bound where they act on rounding alone: not compared */
     double largest;   /* derivative */
     double worst;     /* |reverse - difference|, less its noise, / the largest; not where the noise is above 1e-3 */
     double noise;     /* worst noise of a difference / the block's largest */
     double worst_dot; /* |reverse - forward tangent| / the block's largest */
 } grad_block;
+
+/* At most this share of the directions, those of `bounds` aside, may be kinks, jumps or open. */
+#define GRAD_LEFT_OUT 0.2
+/* What reverse, forward tangents and Jacobians may differ by. */
+#define GRAD_AGREE 1e-9
 
 typedef struct grad_task {
     const tribo_model *model;
@@ -43,10 +51,15 @@ typedef struct grad_task {
 typedef struct grad_result {
     grad_block block[GRAD_BLOCKS];
     double worst, worst_dot;
+    grad_agreement steps; /* reverse, forward tangents and Jacobians of each step */
+    double left_out;      /* share of the directions that are kinks, jumps or open */
     tribo_step_info info; /* worst over the steps: residual, margin, degenerate contacts in all */
 } grad_result;
 
 /* @return TRIBO_OK; what the steps return. */
 tribo_status grad_check(const grad_task *task, grad_result *result);
+
+/* What is wrong of a result, in words; NULL = nothing. */
+const char *grad_flaw(const grad_task *task, const grad_result *result);
 
 #endif

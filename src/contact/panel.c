@@ -130,29 +130,29 @@ typedef struct equations {
     double *X, *rest;
 } equations;
 
-/* What is left after a refinement is smaller than what it changed by as much as that was smaller than the whole. */
-static const double enough = 1e-14;
+/* How much a refinement changed, as a root of energy. */
+typedef enum amount { MUCH, LITTLE, NOTHING } amount; /* NaN is much */
+static const double little = 1e-7, nothing = 1e-10;
 
-/* X += rest; whether in each column the energy of what was added is no more than `enough` of that of the sum. False
- * for NaN. */
-TI_INLINE bool add(const ti_contact_ws *ws, int nv, const double *rest, double *X) {
-    int good = 0;
+/* X += rest; how much that is of the sum, in the worst column. */
+TI_INLINE amount add(const ti_contact_ws *ws, int nv, const double *rest, double *X) {
+    int good = 0, exact = 0;
     for (int c = 0; c < LANES; c++) {
         lane size = {0}, whole = {0};
         for (int k = 0; k < nv; k++) {
             lane d = row_in(rest, k)[c], x = row_of(X, k)[c] += d;
             size += ws->mass[k] * d * d, whole += ws->mass[k] * x * x;
         }
-        whole *= enough;
-        for (int e = 0; e < 8; e++) good += size[e] <= whole[e];
+        for (int e = 0; e < 8; e++)
+            good += size[e] <= little * little * whole[e], exact += size[e] <= nothing * nothing * whole[e];
     }
-    return good == N;
+    return exact == N ? NOTHING : good == N ? LITTLE : MUCH;
 }
 
 /* K X = r - J'D dc, and one refinement as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
- * row. Whether that was enough.
+ * row; how much that changed.
  */
-TI_INLINE bool panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+TI_INLINE amount panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
     double *X = e->X, *rest = e->rest;
     memcpy(X, e->r, sizeof *X * N * (size_t)p->nv);
     impulses(ws, p, e->blk, six, NULL, e->dc, X);
@@ -163,11 +163,11 @@ TI_INLINE bool panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool 
     return add(ws, p->nv, rest, X);
 }
 
-TI_CLONES_WIDE static bool panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+TI_CLONES_WIDE static amount panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     return panel(ws, p, true, e);
 }
 
-static bool panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     return panel(ws, p, false, e);
 }
 
@@ -187,9 +187,10 @@ static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equ
 void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r, const double *dc,
                       double *X, double *rest) {
     const equations e = {blk, r, dc, X, rest};
-    bool fine = ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e);
-    if (fine)
-        ws->linear_residual = ti_max(ws->linear_residual, enough);
+    static const double settled = 1e-12;
+    amount change = ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e);
+    if (change == NOTHING || (change == LITTLE && little * ti_contact_contraction(ws, p) <= settled))
+        ws->linear_residual = ti_max(ws->linear_residual, settled);
     else
         one_by_one(ws, p, &e);
 }

@@ -58,6 +58,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     ti_contact_take_law(ws, hard);
     if (k == 0) {
         status = share(ws, hard);
+        ws->contraction = -1;
         if (!status) status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &soft);
         if (status) return status;
     } else
@@ -94,7 +95,7 @@ typedef struct refinement {
     double error;  /* what the next one would be */
 } refinement;
 
-static const double rounding = 1e-14, settled = 1e-12;
+static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10;
 
 /* v += dv; the energy of what was added over that of the sum. */
 static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, double *restrict v) {
@@ -113,16 +114,23 @@ static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, do
 }
 
 /* Whether another pass pays after one that corrected by the root of `energy`; what is slow is left to the augmented
- * system, unless that is too large. */
-static bool pays(refinement *f, double energy, bool patient) {
-    double last = f->before, change;
+ * system, unless that is too large. By how much a pass shrinks the error does not show in one: it may be small by the
+ * right-hand side alone. A second one tells, and the other solves with these factors and those of the next point, which
+ * are near, take its word. */
+static bool pays(ti_contact_ws *ws, refinement *f, double energy, bool patient) {
+    double change = sqrt(energy), last = f->before;
     bool first = last == 1;
-    f->error = energy;
-    if (first && energy <= rounding) return false; /* as a rule */
-    change = sqrt(energy);
-    f->error = change < last ? energy / last : change, f->before = change;
-    if (f->error <= rounding || !(change < 0.9 * last)) return false;
-    return patient || change <= (first ? 1e-3 : 0.1 * last);
+    f->before = change;
+    if (first) {
+        f->error = change * (ws->contraction >= 0 ? ws->contraction : change);
+        if (change <= exact || (ws->contraction >= 0 && f->error <= rounding)) return false;
+        return patient || change <= 1e-3;
+    }
+    double ratio = change / last;
+    ws->contraction = ti_max(ws->contraction, ratio);
+    f->error = change * (ratio < 1 ? ratio : 1);
+    if (f->error <= rounding || !(ratio < 0.9)) return false;
+    return patient || ratio <= 0.1;
 }
 
 enum { PASSES = 24 };
@@ -159,7 +167,7 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     refinement f = {1, 1};
     bool large = ti_augmented_is_large(ws, p);
     for (int pass = 0; pass < PASSES; pass++)
-        if (!pays(&f, correct(ws, p, r, dv, dlambda), large)) break;
+        if (!pays(ws, &f, correct(ws, p, r, dv, dlambda), large)) break;
     if (has_better(ws, p, f.error)) {
         double *offset = ws->lt;
         memset(offset, 0, 3 * (size_t)p->nc * sizeof(double));
@@ -186,6 +194,16 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
         law_rhs(ws, p, ws->c, mu, dlambda + k * n3);
         refine(ws, p, r + k * nv, dc + k * n3, mu, dv + k * nv, dlambda + k * n3);
     }
+}
+
+double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p) {
+    double *r = ws->v1, *dc = ws->l1;
+    if (ws->contraction >= 0) return ws->contraction;
+    for (int k = 0; k < p->nv; k++) r[k] = ws->mass[k] * (k * 7 % 11 - 5.5); /* a bit of everything */
+    memset(dc, 0, 3 * (size_t)p->nc * sizeof(double));
+    ti_contact_jvp(ws, p, 1, r, dc, NULL, ws->v2, ws->l2);
+    ws->contraction = ti_max(ws->contraction, exact);
+    return ws->contraction;
 }
 
 /* ---------------------------------------------------------------- reverse */
@@ -225,7 +243,7 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     for (int k = 0; k < 3 * p->nc; k++) z[k] += lambda_bar[k];
     law_rhs_t(ws, p, z, c_bar);
     for (int pass = 0; pass < PASSES; pass++)
-        if (!pays(&f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
+        if (!pays(ws, &f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
     return has_better(ws, p, f.error) ? ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar) : f.error;
 }
 

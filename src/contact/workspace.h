@@ -81,6 +81,7 @@ struct ti_contact_ws {
     const unsigned char *at_mode;
     ti_augmented augmented; /* and its matrix, where that of sys is not good enough */
     double linear_residual; /* ti_contact_linear_residual() */
+    double contraction;     /* of a refinement: what it leaves of an error; -1 = not known */
     unsigned char *mode;    /* (nc) */
     unsigned char *mode_before;
     void *cones;    /* (nc) interior point: interior.c */
@@ -155,6 +156,10 @@ bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, doubl
  * that the law's modes agree with. */
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                        tribo_contact_info *info);
+
+/* reverse.c: what a refinement leaves of an error with the present factors; tried on one right-hand side, unless a
+ * solve has told it. */
+double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p);
 
 /* newton.c: ws->r = J'lambda - M (v - vfree). */
 void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
