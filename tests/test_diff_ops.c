@@ -123,9 +123,12 @@ static void integrate_vjp(const double *bar, double *d) {
     ti_link_load_vjp(&at_link.l, &t, d + 10, d + 16, d);
 }
 
-/* A link that turns by up to 50 rad in the step, and the attitude that it would reach without contact. */
+/* A link that turns by up to 50 rad in the step, and the attitude that it would reach without contact; some have equal
+ * moments, which their derivative does not know. */
 static bool draw_spin(unsigned seed) {
     draw_link(seed);
+    if (seed % 3 == 0)
+        for (int i = 0; i < 6; i++) at_link.p[4 + i] = i < 3 ? 0.7 : 0;
     double fast = pow(10, between(1.5, 2.8));
     for (int i = 3; i < 6; i++) at_link.v[i] *= fast / 3, at_link.u[i] *= fast;
     link_at(nothing, nothing, nothing, nothing, nothing, &at_link.l);

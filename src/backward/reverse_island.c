@@ -326,8 +326,10 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, f, i, side);
         if (!J) continue;
-        ti_link_diff *d = &s->diff[side ? c->b : c->a];
-        d->v = ti_axpy(d->v, -a_bar, ti_load3(J + 12)), d->w = ti_axpy(d->w, -a_bar, ti_load3(J + 15));
+        int b = side ? c->b : c->a;
+        ti_link_diff *d = &s->diff[b];
+        ti_vec *spin = ti_link_spin_diff(&ws->link[b], d);
+        d->v = ti_axpy(d->v, -a_bar, ti_load3(J + 12)), *spin = ti_axpy(*spin, -a_bar, ti_load3(J + 15));
     }
 }
 

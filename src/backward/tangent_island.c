@@ -235,8 +235,9 @@ static void hit_tangent(const task *t, int i, int j) {
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, t->f, i, side);
         if (!J) continue;
-        const ti_link_diff *b = &diffs[side ? c->b : c->a];
-        now += ti_dot(ti_load3(J + 12), b->v) + ti_dot(ti_load3(J + 15), b->w);
+        int body = side ? c->b : c->a;
+        ti_link_diff b = diffs[body];
+        now += ti_dot(ti_load3(J + 12), b.v) + ti_dot(ti_load3(J + 15), *ti_link_spin_diff(&ws->link[body], &b));
     }
     double a = t->is->prompt ? 0 : (u - now) / ws->options.dt;
     ti_impact hit = ti_frame_impact(ws, c);

@@ -22,6 +22,12 @@ typedef struct ti_link {
     double precession[4]; /* with more than one: the free motion turns the body by this, then by exp(dt wf) */
 } ti_link;
 
+/* What the spin of a step starts from where its change is taken for an acceleration. That of a fast spin is a turn of
+ * the angular velocity in the body and no acceleration of a point: then it is the spin after. */
+static inline ti_vec ti_link_spin(const ti_link *l) {
+    return l->substeps > 1 ? l->wf : l->w;
+}
+
 /* A tangent of a link, or a cotangent. */
 typedef struct ti_link_diff {
     double mass;
@@ -32,6 +38,11 @@ typedef struct ti_link_diff {
     ti_vec vf, wf;
     ti_vec precession; /* a rotation vector behind it; 0 with one substep */
 } ti_link_diff;
+
+/* Of a tangent or cotangent the part that belongs to ti_link_spin(). */
+static inline ti_vec *ti_link_spin_diff(const ti_link *l, ti_link_diff *d) {
+    return l->substeps > 1 ? &d->wf : &d->w;
+}
 
 /* Read ten parameters, q (7), v (6) and u (6, or NULL). */
 void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u);

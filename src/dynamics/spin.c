@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* ordinary: angle by which a body turns in one step of the rule, at most. fine: angle by which its angular velocity
- * turns in the body, in a substep. level: what is left of both where the moments are equal but for rounding. */
-static const double ordinary = 0.5, fine = 0.25, level = 1e-9;
+ * turns in the body, in a substep. */
+static const double ordinary = 0.5, fine = 0.25;
 enum { SUBSTEPS_MAX = 4096 };
 
 /* ---- one substep: I (wf - w) + dt wm x I wm = dt torque, wm = (w + wf) / 2 ---- */
@@ -65,7 +65,7 @@ static double substeps(const ti_link *l, const ti_mat *inv, double dt) {
     ti_mat off = l->I;
     for (int i = 0; i < 3; i++) off.m[i][i] -= mean;
     double angle = turn * frobenius(&off) / mean;
-    return angle * turn > level ? fmax(2, ceil(angle / fine)) : 1;
+    return fmax(2, ceil(angle / fine));
 }
 
 /* What a substep turns the body by: exp(a) and then Cayley's rotation of b. */

@@ -37,7 +37,7 @@ static void pose_blocks(tribo_ws *ws, const ti_frame *f) {
         const ti_link *l = &ws->link[f->blk_body[k]];
         block_inertia(l, ws->M + 36 * k);
         ti_store3(ws->vfree + 6 * k, l->vf), ti_store3(ws->vfree + 6 * k + 3, l->wf);
-        ti_store3(ws->vnow + 6 * k, l->v), ti_store3(ws->vnow + 6 * k + 3, l->w);
+        ti_store3(ws->vnow + 6 * k, l->v), ti_store3(ws->vnow + 6 * k + 3, ti_link_spin(l));
     }
     for (int i = 0; i < f->nisland; i++) {
         const ti_island *is = &f->island[i];
