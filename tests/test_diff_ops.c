@@ -341,14 +341,15 @@ static struct {
     double x[5]; /* gap, u, a, beta, slop */
     double partial[5][5];
 } at_gap;
-static const double GAP_DT = 0.1, GAP_LENGTH = 1e4, RECOVERY = 1;
+static const double GAP_DT = 0.1, RECOVERY = 1;
+static const ti_grain GRAIN = {1e-15, 0.1};
 
 /* What a gap asks of velocity and displacement, and its impact: time, speed, `late`. */
 static void gap_row(double *partial, double p0, double p1, double p2, double p3, double p4) {
     partial[0] = p0, partial[1] = p1, partial[2] = p2, partial[3] = p3, partial[4] = p4;
 }
 static int gap_all(const double *x, double *out, double (*partial)[5]) {
-    ti_reference r = ti_staying(x[0], GAP_LENGTH, GAP_DT, RECOVERY);
+    ti_reference r = ti_staying(x[0], &GRAIN, GAP_DT);
     ti_overlap o = ti_overlap_of(x[0], x[3], x[4], RECOVERY * GAP_DT);
     ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT);
     out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = hit.speed, out[4] = hit.late;

@@ -34,7 +34,8 @@ void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double 
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con *c = &f->con[i];
     if (f->island[k].bare && c->touch.gap < 0) return (ti_reference){0};
-    return ti_staying(c->touch.gap, ws->model->pair[c->pair].length, ws->options.dt, ws->options.recovery);
+    ti_grain grain = ti_frame_grain(ws, c);
+    return ti_staying(c->touch.gap, &grain, ws->options.dt);
 }
 
 bool ti_frame_acts(const ti_frame *f, int k, int i) {

@@ -297,7 +297,8 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         int at = ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION];
         double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
-        if (!(l > 0)) continue;
+        /* At e = 0 nothing is given and e moves nothing, as in a contact that stays: docs/gradients.md. */
+        if (!(l > 0) || ws->give[i] == 0) continue;
         for (int j = 0; j < is->phase[TI_REBOUND].npoint; j++)
             s->give_bar[i] += ti_row_velocity(ws, f, i, 2, s->y[TI_REBOUND][j]);
         s->l_bar[3 * i + 2] += p[at] * s->give_bar[i];

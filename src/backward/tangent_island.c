@@ -255,7 +255,7 @@ static void give_tangent(const task *t, int i, int j) {
     const double *p_dot = p_dot_of(t, j);
     double l = t->f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2], *to = &s->give_dot[at_contact(t, j, i)];
     *to = 0;
-    if (!(l > 0)) return;
+    if (!(l > 0) || ws->give[i] == 0) return;
     *to = t->p[at] * s->lambda_sum[TI_IMPACT][3 * at_contact(t, j, i) + 2] + (p_dot ? p_dot[at] * l : 0);
 }
 

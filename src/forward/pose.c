@@ -84,17 +84,21 @@ void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, 
     }
 }
 
+ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
+    return ti_grain_of(&c->touch, ws->model->pair[c->pair].length, ws->options.recovery * ws->options.dt);
+}
+
 static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     const ti_island *is = &f->island[k];
     ti_con *c = &f->con[i];
-    const ti_pair *pair = &ws->model->pair[c->pair];
-    const int *at = pair->material;
+    const int *at = ws->model->pair[c->pair].material;
     double *J = ws->J + 36 * i;
     contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
     ws->joff[i] = 36 * (i - is->con0);
     if (c->a >= 0) ti_rows(c, &ws->link[c->a], -1, J);
     if (c->b >= 0) ti_rows(c, &ws->link[c->b], 1, c->a >= 0 ? J + 18 : J);
-    ti_reference r = ti_staying(c->touch.gap, pair->length, ws->options.dt, ws->options.recovery);
+    ti_grain grain = ti_frame_grain(ws, c);
+    ti_reference r = ti_staying(c->touch.gap, &grain, ws->options.dt);
     if (is->bare && c->touch.gap < 0) r = (ti_reference){0};
     ti_step_noise(ws, c, i, r.ref_gap);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;

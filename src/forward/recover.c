@@ -28,10 +28,10 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const 
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     bool impact = is->phase[TI_IMPACT].npoint > 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double length = ws->model->pair[f->con[i].pair].length, gap = f->con[i].touch.gap;
-        if (ti_is_deep(gap, length, ws->options.dt, ws->options.recovery)) return true;
-        if (is->bare && gap < 0) return true;
-        if (impact && end_gap(ws, f, i) < -1e-10 * length) return true;
+        double gap = f->con[i].touch.gap;
+        ti_grain grain = ti_frame_grain(ws, &f->con[i]);
+        if (gap < -grain.skin || (is->bare && gap < 0)) return true;
+        if (impact && end_gap(ws, f, i) < -1e-5 * grain.skin) return true;
     }
     return false;
 }

@@ -129,29 +129,24 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
 
 /* ---- gaps: docs/math.md eq. (11) ---- */
 
-/* Two sizes of a gap, as shares of the shapes' length.
- * touching: gaps are known no better, as rounding leaves the corners of a face that much out of a plane. Taken at their
+/* rounding: gaps are known no better, as rounding leaves the corners of a face that much out of a plane. Taken at their
  * value they would decide which of several redundant contacts carry the load.
- * skin: a penetration of this much is removed by the velocity, in one step and in proportion, so that a body at rest,
- * which stands at gap = 0, is not at a kink, and the corners of a tilted face ask for what a rigid body can do. What is
- * more is a matter of displacements: from three times the skin on velocities are left alone, and a little approach
- * let pass, or bodies that overlap without a load would touch without one, which is a kink. */
-static const double touching = 1e-12, skin_share = 1e-5;
-
-static double skin_of(double length, double dt, double recovery) {
-    return skin_share * length < recovery * dt ? skin_share * length : recovery * dt;
+ * skin, a share of the bodies' length: a penetration of this much is removed by the velocity, in one step and in
+ * proportion, so that a body at rest, which stands at gap = 0, is not at a kink, and the corners of a tilted face ask
+ * for what a rigid body can do. What is more is a matter of displacements: from three times the skin on velocities are
+ * left alone, and a little approach let pass, or bodies that overlap without a load would touch without one, a kink. */
+ti_grain ti_grain_of(const ti_touch *touch, double length, double fastest) {
+    static const double eps = 2.2e-16, share = 1e-5;
+    double skin = share * length < fastest ? share * length : fastest;
+    return (ti_grain){64 * eps * (ti_norm(touch->point) + length), skin};
 }
 
-ti_reference ti_staying(double gap, double length, double dt, double recovery) {
-    double skin = skin_of(length, dt, recovery);
-    if (fabs(gap) < touching * length) return (ti_reference){0, 1 / dt};
+ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
+    double skin = grain->skin;
+    if (fabs(gap) < grain->rounding) return (ti_reference){0, 1 / dt};
     if (gap < -3 * skin) return (ti_reference){skin / dt, 0};
     if (gap < -skin) return (ti_reference){(-gap - 2 * skin) / dt, -1 / dt};
     return (ti_reference){gap / dt, 1 / dt};
-}
-
-bool ti_is_deep(double gap, double length, double dt, double recovery) {
-    return gap < -skin_of(length, dt, recovery);
 }
 
 ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest) {

@@ -43,14 +43,19 @@ void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const
 void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *d, const double *frame_dot,
                  double *J_dot);
 
-/* What a gap asks of the velocity while it stays in contact or is not reached. length: of the smaller of the two
- * shapes, of which rounding is a share; fastest: the largest step back that may be asked for. */
+/* What a gap is compared with: what rounding leaves of the places it is computed from, and what the velocity may take
+ * back of an overlap. */
+typedef struct ti_grain {
+    double rounding, skin; /* m */
+} ti_grain;
+/* length: of the smaller of the two shapes; fastest: the largest step back. */
+ti_grain ti_grain_of(const ti_touch *touch, double length, double fastest);
+/* What a gap asks of the velocity while it stays in contact or is not reached. */
 typedef struct ti_reference {
     double ref, ref_gap; /* m/s; its derivative */
 } ti_reference;
-ti_reference ti_staying(double gap, double length, double dt, double recovery);
-/* Whether an overlap is more than ti_staying() takes back. */
-bool ti_is_deep(double gap, double length, double dt, double recovery);
+ti_reference ti_staying(double gap, const ti_grain *grain, double dt);
+
 /* What is asked of a displacement that comes on top of the step's, where the step ends with this gap: not to close
  * it; or to take back an overlap beyond slop, by beta, no faster than recovery. */
 typedef struct ti_overlap {
