@@ -14,6 +14,7 @@ typedef struct cone_admm {
     const ti_contact_problem *p;
     double tol, shift; /* of the factor */
     double best;       /* residual of ws->lb */
+    ti_contact_solution end;
 } cone_admm;
 typedef char it_fits[sizeof(cone_admm) <= TI_SCRATCH_MAX ? 1 : -1];
 
@@ -22,6 +23,7 @@ void ti_cone_admm_carve(ti_arena *m, const ti_contact_room *room, void *scratch)
     int n = 3 * room->nc;
     ti_admm_carve(m, n, n <= DENSE, &a->admm);
     if (n <= DENSE) TI_CARVE(m, a->G, (size_t)n * n);
+    ti_contact_solution_carve(m, room->nc, room->nv, &a->end);
 }
 
 /* ---------------------------------------------------------------- G by bodies */
@@ -120,5 +122,12 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     ws->iterations += ti_admm_run(&a->admm, &task, ws->warm, ws->lambda, &converged);
     if (converged) return;
     done(a, a->admm.z);
-    if (a->best < HUGE_VAL) memcpy(ws->lambda, ws->lb, n * sizeof(double));
+    if (!(a->best < HUGE_VAL)) return;
+    memcpy(ws->lambda, ws->lb, n * sizeof(double));
+    if (a->best <= tol || ws->law != &ti_law_ncp) return;
+    double reached = a->best; /* no headway: proximal Newton from the best that was met, docs/math.md eq. (43) */
+    memcpy(a->admm.z, ws->lambda, n * sizeof(double));
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    double r = ti_ncp_cross_over(ws, p, tol, &a->end);
+    memcpy(ws->lambda, r < reached ? a->end.lambda : a->admm.z, n * sizeof(double));
 }

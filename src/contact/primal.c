@@ -168,11 +168,12 @@ void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
         bool there = descend(ws, p, enough);
         ti_contact_velocity(ws, p, ws->lambda, ws->v);
         double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
+        if (r <= tol) r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL); /* as it will be judged */
         if (!(r < HUGE_VAL)) break;
         idle = r < 0.9 * best ? 0 : idle + 1;
         if (r < best) best = r, memcpy(ws->lb, ws->lambda, n3 * sizeof(double));
         if (r <= tol || ws->iterations >= ws->max_iter) break;
-        if (!lent) enough *= 1e-2;
+        if (!lent || idle > 0) enough *= 1e-2;
         if (round == 0)
             share = then;
         else if (!there || r >= before) /* rounding over compliance is what impulses are known to */

@@ -17,6 +17,8 @@ struct ti_staggered_ws {
     ti_polygons polygons;
     ti_anderson mixing;      /* of the solver */
     double *next, *f;        /* (2 nc) of the solver */
+    double *last;            /* (3 nc) of the solver: the best of the rounds */
+    ti_contact_solution end; /* of the solver, where Newton ends it */
     double *G;               /* (3 nc,3 nc), contact by contact */
     double *Gnn, *Gnt, *Gtt; /* (nc,nc), (nc,2 nc), (2 nc,2 nc) */
     double *g;               /* (3 nc) J vfree + ref */
@@ -217,6 +219,8 @@ void ti_staggered_carve(ti_arena *m, const ti_contact_room *room, void *scratch)
     carve_round(m, room->nc, ws);
     TI_CARVE(m, ws->next, 2 * (size_t)room->nc);
     TI_CARVE(m, ws->f, 2 * (size_t)room->nc);
+    TI_CARVE(m, ws->last, 3 * (size_t)room->nc);
+    ti_contact_solution_carve(m, room->nc, room->nv, &ws->end);
     ti_anderson_carve(m, 2 * room->nc, MEMORY, &ws->mixing);
     ws->faceted = room->law->law == TRIBO_LAW_LCP;
     if (ws->faceted) ti_polygons_carve(m, room->nc, &ws->polygons);
@@ -234,11 +238,14 @@ static double judge(ti_contact_ws *ws, const ti_contact_problem *p, const ti_sta
     return r;
 }
 
+enum { STALLED = 100 };
+
 /* docs/math.md eq. (76): the map of t through both problems, repeated or with Anderson's mixing. */
 static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol, bool mixed) {
     ti_staggered_ws *s = ws->scratch;
     int nt = 2 * p->nc;
     double best = HUGE_VAL, before = HUGE_VAL;
+    int idle = 0, plain = 0; /* rounds since the best was met; rounds to go without mixing */
     s->g = ws->g;
     ti_delassus_dense(&ws->G, p, s->G);
     split(s, p->nc);
@@ -249,18 +256,30 @@ static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         memcpy(s->next, s->t, nt * sizeof(double));
         ws->iterations++;
         if (round_of(s, p) < 0) break;
-        double r = judge(ws, p, s, tol, &best), size = 0;
+        double had = best, r = judge(ws, p, s, tol, &best), size = 0;
         if (!(r > tol)) break; /* NaN too */
+        idle = best < 0.9 * had ? 0 : idle + 1;
+        if (mixed && idle > STALLED) { /* rounds as they are, from the best that was met */
+            ti_anderson_forget(&s->mixing, nt);
+            part(p->nc, ws->lb, s->n, s->t);
+            idle = 0, plain = STALLED;
+            continue;
+        }
         for (int k = 0; k < nt; k++) {
             s->f[k] = s->t[k] - s->next[k], size += s->f[k] * s->f[k];
             s->t[k] += (ws->options.relaxation - 1) * s->f[k];
         }
-        if (!mixed) continue;
+        if (!mixed || plain-- > 0) continue;
         if (size > 4 * before) ti_anderson_forget(&s->mixing, nt);
         before = size;
         ti_anderson_mix(&s->mixing, s->f, s->t);
     }
     if (best < HUGE_VAL) memcpy(ws->lambda, ws->lb, 3 * p->nc * sizeof(double));
+    if (!mixed || best <= tol || !(best < HUGE_VAL) || ws->law != &ti_law_ncp) return;
+    ti_contact_velocity(ws, p, ws->lambda, ws->v); /* no headway: proximal Newton from the best, eq. (43) */
+    memcpy(s->last, ws->lambda, 3 * p->nc * sizeof(double));
+    double r = ti_ncp_cross_over(ws, p, tol, &s->end);
+    memcpy(ws->lambda, r < best ? s->end.lambda : s->last, 3 * p->nc * sizeof(double));
 }
 
 void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
