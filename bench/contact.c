@@ -42,7 +42,8 @@ static void one_problem(const char *text, size_t bytes) {
         double once = bench_seconds();
         status = tribo_contact_solve(ws, &p, 0, false, lambda, lambda + 3 * q->nc, &info);
         once = bench_seconds() - once;
-        int calls = 1, repeats = getenv("ONCE") ? 1 : REPEATS; if (!getenv("ONCE")) calls = once > 1e-3 ? 1 : (int)(1e-3 / once), repeats = once > 0.1 ? 1 : REPEATS;
+        int calls = 1, repeats = getenv("ONCE") ? 1 : REPEATS;
+        if (!getenv("ONCE")) calls = once > 1e-3 ? 1 : (int)(1e-3 / once), repeats = once > 0.1 ? 1 : REPEATS;
         for (int r = 0; r < repeats; r++) {
             t[r] = bench_seconds();
             for (int c = 0; c < calls; c++)

@@ -80,7 +80,8 @@ static inline made_problem made_tower(made_random *r, int n, double spread) {
         for (int i = 0; i < 4; i++) {
             double up[3], down[3], yaw = made_uniform(r, 0, 6.2831853071795862);
             for (int j = 0; j < 2; j++) { /* the corners of what both faces cover; the lower one's frame, then */
-                double sign = (j == 0 ? i & 1 : i & 2) ? 1 : -1, edge = sign * below[j] / 2, own = off[j] + sign * s[j] / 2;
+                double sign = (j == 0 ? i & 1 : i & 2) ? 1 : -1, edge = sign * below[j] / 2,
+                       own = off[j] + sign * s[j] / 2;
                 down[j] = k == 0 || sign * own < sign * edge ? own : edge;
                 up[j] = down[j] - off[j];
             }
@@ -171,8 +172,7 @@ static inline made_problem made_robot(made_random *r) {
                 for (int k = 0; k < 3 && link == 2; k++) q.J[(size_t)(3 * leg + k) * 18 + (size_t)gi] = d[k][i];
             }
         }
-        for (int j = 0; j < 3; j++)
-            q.M[19 * (6 + 3 * leg + j)] += 2e-4, force[6 + 3 * leg + j] += made_normal(r, 0.3);
+        for (int j = 0; j < 3; j++) q.M[19 * (6 + 3 * leg + j)] += 2e-4, force[6 + 3 * leg + j] += made_normal(r, 0.3);
         q.mu[leg] = mu;
     }
     double A[18 * 18], x[18];
@@ -199,18 +199,34 @@ static inline made_problem made_any(uint64_t seed, int k) {
     made_problem q;
     switch (k % 13) {
     case 0:
-    case 1: q = made_cube(&r); break;
+    case 1:
+        q = made_cube(&r);
+        break;
     case 2:
     case 3:
-    case 4: q = made_stack(&r); break;
+    case 4:
+        q = made_stack(&r);
+        break;
     case 5:
-    case 6: q = made_robot(&r); break;
-    case 7: q = made_tower(&r, 2, 1); break;
+    case 6:
+        q = made_robot(&r);
+        break;
+    case 7:
+        q = made_tower(&r, 2, 1);
+        break;
     case 8:
-    case 9: q = made_tower(&r, 4, 1); break;
-    case 10: q = made_tower(&r, 4, 3); break;
-    case 11: q = made_tower(&r, 8, 1); break;
-    default: q = made_tower(&r, 16, 1); break;
+    case 9:
+        q = made_tower(&r, 4, 1);
+        break;
+    case 10:
+        q = made_tower(&r, 4, 3);
+        break;
+    case 11:
+        q = made_tower(&r, 8, 1);
+        break;
+    default:
+        q = made_tower(&r, 16, 1);
+        break;
     }
     size_t end = strlen(q.name);
     snprintf(q.name + end, sizeof q.name - end, "-%d", k);

@@ -120,14 +120,13 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         task.G = a->G;
     }
     ws->iterations += ti_admm_run(&a->admm, &task, ws->warm, ws->lambda, &converged);
-    if (converged) return;
-    done(a, a->admm.z);
-    if (!(a->best < HUGE_VAL)) return;
-    memcpy(ws->lambda, ws->lb, n * sizeof(double));
-    if (a->best <= tol || ws->law != &ti_law_ncp) return;
-    double reached = a->best; /* no headway: proximal Newton from the best that was met, docs/math.md eq. (43) */
+    if (!converged) {
+        done(a, a->admm.z);
+        if (a->best < HUGE_VAL)
+            memcpy(ws->lambda, ws->lb, n * sizeof(double));
+        else
+            memset(ws->lambda, 0, n * sizeof(double));
+    }
     memcpy(a->admm.z, ws->lambda, n * sizeof(double));
-    ti_contact_velocity(ws, p, ws->lambda, ws->v);
-    double r = ti_ncp_cross_over(ws, p, tol, &a->end);
-    memcpy(ws->lambda, r < reached ? a->end.lambda : a->admm.z, n * sizeof(double));
+    ti_contact_end(ws, p, tol, a->admm.z, &a->end);
 }

@@ -12,7 +12,7 @@ struct tribo_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
     int nc_max, nv_max;
-    double tol; /* the solver's own */
+    double tol;          /* the solver's own */
     const double *noise; /* (2 nc) the caller's */
     ti_dense_form form;  /* of the last solve */
     int nc, nv;

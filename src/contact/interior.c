@@ -120,7 +120,8 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
         cone *k = cones + i;
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
-        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->steep) / 3 : ws->r0), mu = p->mu[i] > 1e-4 ? p->mu[i] : 1e-4;
+        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->steep) / 3 : ws->r0),
+               mu = p->mu[i] > 1e-4 ? p->mu[i] : 1e-4;
         for (int r = 0; r < 3; r++) {
             k->unit[r] = r ? s : s / mu;
             k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];

@@ -27,8 +27,8 @@ static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const d
 typedef struct progress {
     double tol, residual;
     bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
-    int patience; /* strides of a path that may miss */
-    int most;     /* factorizations after which the path is given up */
+    int patience;                       /* strides of a path that may miss */
+    int most;                           /* factorizations after which the path is given up */
 } progress;
 
 /* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
@@ -299,7 +299,8 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
 static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
     double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
     worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
-    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
+    return (progress){
+        .tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
 }
 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
@@ -323,6 +324,28 @@ double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double 
     progress g = beginning(ws, tol, false);
     proximal(ws, p, 1e-6 * ws->r0, &g, s);
     return g.residual;
+}
+
+double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol, double *best,
+                      ti_contact_solution *s) {
+    const ti_contact_options cold = {.tol = tol};
+    size_t bytes = 3 * (size_t)p->nc * sizeof(double);
+    ti_contact_velocity(ws, p, best, ws->v);
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, best, NULL);
+    for (int way = 0; way < 2 && !(r <= tol); way++) {
+        progress g = beginning(ws, 0.1 * tol, way > 0);
+        if (way == 0) {
+            memcpy(ws->lambda, best, bytes);
+            ti_contact_velocity(ws, p, ws->lambda, ws->v);
+            proximal(ws, p, 1e-6 * ws->r0, &g, s);
+        } else
+            climb(ws, p, &cold, &g, s);
+        ti_contact_velocity(ws, p, s->lambda, ws->v); /* impulses are all that is kept */
+        double now = ti_contact_residual(ws, p, ws->law, ws->v, s->lambda, NULL);
+        if (now < r) r = now, memcpy(best, s->lambda, bytes);
+    }
+    memcpy(ws->lambda, best, bytes);
+    return r;
 }
 
 /* Newton from v0, l0 at the large one of two compliances, and the two points. */

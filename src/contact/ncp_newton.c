@@ -69,8 +69,11 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
         memset(a->s.lambda, 0, bytes);
     double r = ti_ncp_newton_alone(ws, p, &o, &a->s);
     memcpy(a->best, a->s.lambda, bytes);
-    bool better = !(r <= tol) && smoothing(ws, p, tol, a->step) < r;
-    memcpy(ws->lambda, better ? a->s.lambda : a->best, bytes);
+    if (!(r <= tol)) {
+        double other = smoothing(ws, p, tol, a->step);
+        if (other < r) r = other, memcpy(a->best, a->s.lambda, bytes);
+    }
+    ti_contact_end(ws, p, tol, a->best, &a->s);
 }
 
 /* ---------------------------------------------------------------- interior point */
@@ -149,7 +152,7 @@ void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
     }
     if (least > tol) { /* the same path by its equation, not from inside */
         double r = smoothing(ws, p, tol, a->step);
-        if (r < least) memcpy(a->best, a->s.lambda, bytes);
+        if (r < least) least = r, memcpy(a->best, a->s.lambda, bytes);
     }
-    memcpy(ws->lambda, a->best, bytes);
+    ti_contact_end(ws, p, tol, a->best, &a->s);
 }

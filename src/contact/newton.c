@@ -150,12 +150,15 @@ static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
         ws->lambda[k] += ws->dlambda[k];
         bad += 0 * ws->lambda[k];
     }
-    for (int k = 0; k < p->nv; k++) {
-        v = larger(fabs(ws->v[k]), v), v = larger(fabs(p->vfree[k]), v), dv = larger(fabs(ws->dv[k]), dv);
-        ws->v[k] += ws->dv[k];
-        bad += 0 * ws->v[k];
-    }
-    return ti_max(dl / (l > 0 ? l : 1), dv / (v > 0 ? v : 1)) + bad;
+    for (int b = 0; b < p->nblk; b++) /* rotations as the speeds that the inertia makes of them */
+        for (int j = 0, k = p->voff[b]; j < p->width[b]; j++, k++) {
+            double arm = ws->minv[p->voff[b]] * p->M[p->moff[b] + j * (p->width[b] + 1)];
+            v = larger(arm * ws->v[k] * ws->v[k], v), v = larger(arm * p->vfree[k] * p->vfree[k], v);
+            dv = larger(arm * ws->dv[k] * ws->dv[k], dv);
+            ws->v[k] += ws->dv[k];
+            bad += 0 * ws->v[k];
+        }
+    return ti_max(dl / (l > 0 ? l : 1), sqrt(dv / (v > 0 ? v : 1))) + bad;
 }
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a

@@ -18,6 +18,7 @@ typedef struct primal {
     double *along;  /* (3 nc) J dv */
     double *inert;  /* (nv) M (v - vfree) */
     double *moved;  /* (nv) M dv */
+    ti_contact_solution end;
 } primal;
 
 _Static_assert(sizeof(primal) <= TI_SCRATCH_MAX, "scratch of the primal");
@@ -31,6 +32,7 @@ void ti_primal_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
     TI_CARVE(m, s->along, 3 * nc);
     TI_CARVE(m, s->inert, room->nv);
     TI_CARVE(m, s->moved, room->nv);
+    ti_contact_solution_carve(m, room->nc, room->nv, &s->end);
 }
 
 /* ---------------------------------------------------------------- the cost of a contact */
@@ -161,6 +163,7 @@ static bool lend(ti_contact_ws *ws, const ti_contact_problem *p, double share) {
 }
 
 void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    primal *s = ws->scratch;
     size_t n3 = 3 * (size_t)p->nc;
     double best = HUGE_VAL, before = HUGE_VAL, share = first, enough = 1e-4 * tol * tol * ws->merit;
     for (int round = 0, idle = 0; round < ROUNDS && idle < 12; round++) {
@@ -182,5 +185,8 @@ void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
             share = share > 10 * least ? 0.1 * share : least;
         before = r;
     }
-    if (best < HUGE_VAL) memcpy(ws->lambda, ws->lb, n3 * sizeof(double));
+    if (!(best < HUGE_VAL)) return;
+    memcpy(ws->lambda, ws->lb, n3 * sizeof(double));
+    memcpy(s->anchor, ws->lambda, n3 * sizeof(double));
+    ti_contact_end(ws, p, tol, s->anchor, &s->end);
 }

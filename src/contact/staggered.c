@@ -275,11 +275,9 @@ static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         ti_anderson_mix(&s->mixing, s->f, s->t);
     }
     if (best < HUGE_VAL) memcpy(ws->lambda, ws->lb, 3 * p->nc * sizeof(double));
-    if (!mixed || best <= tol || !(best < HUGE_VAL) || ws->law != &ti_law_ncp) return;
-    ti_contact_velocity(ws, p, ws->lambda, ws->v); /* no headway: proximal Newton from the best, eq. (43) */
+    if (!mixed || !(best < HUGE_VAL)) return;
     memcpy(s->last, ws->lambda, 3 * p->nc * sizeof(double));
-    double r = ti_ncp_cross_over(ws, p, tol, &s->end);
-    memcpy(ws->lambda, r < best ? s->end.lambda : s->last, 3 * p->nc * sizeof(double));
+    ti_contact_end(ws, p, tol, s->last, &s->end);
 }
 
 void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {

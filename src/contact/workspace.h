@@ -42,18 +42,18 @@ struct ti_contact_ws {
     bool least;                    /* asked for is least expected residual: a coupled law */
     bool plain;                    /* nothing of the options but their law's place: a problem of another kind */
     int max_iter;
-    double kappa;          /* gap of the central path, J */
-    bool warm;             /* the solver starts from given impulses */
+    double kappa;                   /* gap of the central path, J */
+    bool warm;                      /* the solver starts from given impulses */
     const struct ti_solver *rescue; /* asked where the ladder fails; NULL = none */
-    void *scratch;         /* the solver's */
-    ti_pyramid pyramid;    /* LCP */
-    ti_delassus G;         /* where the law or the solver asks for it */
-    ti_delassus_bar G_bar; /* its cotangent, of a law that depends on it */
-    double *own_bar;       /* (9 nc) on its diagonal blocks */
-    double *own_slip;      /* (27 nc) -A^-1 dF/d own, of such a law */
-    double *R;             /* (3 nc) compliance of the model, where options.softness asks for it */
-    double *noise;         /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
-    double *l0, *v0;       /* the solver's answer, while it is polished */
+    void *scratch;                  /* the solver's */
+    ti_pyramid pyramid;             /* LCP */
+    ti_delassus G;                  /* where the law or the solver asks for it */
+    ti_delassus_bar G_bar;          /* its cotangent, of a law that depends on it */
+    double *own_bar;                /* (9 nc) on its diagonal blocks */
+    double *own_slip;               /* (27 nc) -A^-1 dF/d own, of such a law */
+    double *R;                      /* (3 nc) compliance of the model, where options.softness asks for it */
+    double *noise;                  /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
+    double *l0, *v0;                /* the solver's answer, while it is polished */
     unsigned char *mode0;
     ti_system sys;
     double r0;            /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
@@ -151,6 +151,10 @@ double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double 
 /* ladder.c: from an iterate with its modes near the solution at R: the points at R and 2 R, and s. False if not found.
  */
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s);
+
+/* ladder.c: where another solver makes no headway at best (3 nc): proximal Newton from there, then the
+ * ladder. The best, also in ws->lambda, and its residual; s is scratch. */
+double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol, double *best, ti_contact_solution *s);
 
 /* ladder.c: from the solver's answer in s to the canonical solution of ws->law nearby; s as it was if there is none
  * that the law's modes agree with. */
