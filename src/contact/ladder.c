@@ -332,7 +332,8 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     size_t bytes = 3 * (size_t)p->nc * sizeof(double);
     ti_contact_velocity(ws, p, best, ws->v);
     double r = ti_contact_residual(ws, p, ws->law, ws->v, best, NULL);
-    for (int way = 0; way < 2 && !(r <= tol); way++) {
+    bool stop = ws->options.max_iter > 0; /* at the caller's wish */
+    for (int way = 0; way < 2 && !stop && !(r <= tol); way++) {
         progress g = beginning(ws, 0.1 * tol, way > 0);
         if (way == 0) {
             memcpy(ws->lambda, best, bytes);
