@@ -137,28 +137,39 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     return merit <= 1e-20 * scale;
 }
 
-static inline double larger(double a, double b) {
-    return a > b ? a : b; /* one instruction; NaN is looked for apart */
+typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline double sum4(vec4 x) {
+    return (x[0] + x[2]) + (x[1] + x[3]);
 }
 
-/* Add the direction to the iterate; returns its relative size, NaN if anything is. */
-static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
-    int n3 = 3 * p->nc;
-    double l = 0, dl = 0, v = 0, dv = 0, bad = 0;
-    for (int k = 0; k < n3; k++) {
-        l = larger(fabs(ws->lambda[k]), l), dl = larger(fabs(ws->dlambda[k]), dl);
-        ws->lambda[k] += ws->dlambda[k];
-        bad += 0 * ws->lambda[k];
+/* x += d; adds squares, times the weights, to those of x and d. */
+static inline void add_and_measure(int n, double *x, const double *d, const double *weight, double *size,
+                                   double *change) {
+    vec4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        vec4 *at = (vec4 *)(x + k), by = *(const vec4 *)(d + k), w = {1, 1, 1, 1};
+        if (weight) w = *(const vec4 *)(weight + k);
+        a += w * *at * *at, b += w * by * by;
+        *at += by;
     }
-    for (int b = 0; b < p->nblk; b++) /* rotations as the speeds that the inertia makes of them */
-        for (int j = 0, k = p->voff[b]; j < p->width[b]; j++, k++) {
-            double arm = ws->minv[p->voff[b]] * p->M[p->moff[b] + j * (p->width[b] + 1)];
-            v = larger(arm * ws->v[k] * ws->v[k], v), v = larger(arm * p->vfree[k] * p->vfree[k], v);
-            dv = larger(arm * ws->dv[k] * ws->dv[k], dv);
-            ws->v[k] += ws->dv[k];
-            bad += 0 * ws->v[k];
-        }
-    return ti_max(dl / (l > 0 ? l : 1), sqrt(dv / (v > 0 ? v : 1))) + bad;
+    for (; k < n; k++) {
+        double w = weight ? weight[k] : 1;
+        a[0] += w * x[k] * x[k], b[0] += w * d[k] * d[k];
+        x[k] += d[k];
+    }
+    *size += sum4(a), *change += sum4(b);
+}
+
+/* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as the speeds that
+ * the inertia makes of them. */
+static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
+    double l = 0, dl = 0, v = ws->speed, dv = 0;
+    add_and_measure(3 * p->nc, ws->lambda, ws->dlambda, NULL, &l, &dl);
+    add_and_measure(p->nv, ws->v, ws->dv, ws->arm, &v, &dv);
+    double impulse = dl / (l > 0 ? l : 1), velocity = dv / (v > 0 ? v : 1);
+    return sqrt(ti_max(impulse, velocity));
 }
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a

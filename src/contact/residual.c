@@ -84,13 +84,12 @@ static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_proble
 /* docs/math.md eq. (37): the unit of velocity, and with it the unit of merit, an energy. Speeds that leave nothing but
  * their rounding in g count for that; they are looked at where they may be a thousandth of the unit. */
 static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
-    double largest = 0, energy = 0, widest = 0, ref = 0;
+    double largest = 0, widest = 0, ref = 0;
     for (int i = 0; i < 3 * p->nc; i++) largest = ti_max(largest, fabs(ws->g[i])), ref = ti_max(ref, fabs(p->ref[i]));
-    for (int k = 0; k < p->nv; k++) energy += p->vfree[k] * p->vfree[k] / ws->minv[k];
     for (int i = 0; i < p->nc; i++) widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
     double rest = 0;
-    if (ROUNDED * (sqrt(widest * energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
-    ws->unit_c = largest + rest;
+    if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
+    ws->unit_c = largest + rest, ws->widest = widest;
     ws->merit = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *g = ws->g + 3 * i;
@@ -102,10 +101,15 @@ static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
     double sum = 0; /* 0 * x is NaN for NaN and Inf */
     ti_system_pack(&ws->sys, p);
+    ws->energy = ws->speed = 0;
     for (int k = 0; k < p->nblk; k++) {
-        int w = p->width[k];
+        int w = p->width[k], at = p->voff[k];
         const double *M = p->M + p->moff[k];
-        for (int j = 0; j < w; j++) ws->minv[p->voff[k] + j] = 1 / M[j * w + j];
+        for (int j = 0; j < w; j++) {
+            ws->minv[at + j] = 1 / M[j * w + j], ws->arm[at + j] = ws->minv[at] * M[j * w + j];
+            double free = p->vfree[at + j] * p->vfree[at + j];
+            ws->energy += M[j * w + j] * free, ws->speed += ws->arm[at + j] * free;
+        }
         if (!ti_finite(M, (size_t)w * w)) return false;
     }
     ws->r0 = HUGE_VAL, ws->steep = 1;
@@ -164,10 +168,12 @@ double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, c
 
 /* Velocity that is only the rounding of the impulses, in the problem's own unit, where that is too much for any answer:
  * else 0. */
-static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double unit) {
-    const double most = 1e-6;
-    if (0.5 * DBL_EPSILON * bound_of_impulses(ws, p, lambda) <= most * unit) return 0;
-    double share = 0.5 * DBL_EPSILON * made_of_impulses(ws, p, lambda) / unit;
+static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double largest,
+                          double unit) {
+    const double most = 1e-6, half = 0.5 * DBL_EPSILON;
+    if (half * 3 * p->nc * ws->widest * largest <= most * unit) return 0; /* no entry of G is more */
+    if (half * bound_of_impulses(ws, p, lambda) <= most * unit) return 0;
+    double share = half * made_of_impulses(ws, p, lambda) / unit;
     return share <= most ? 0 : share; /* NaN too */
 }
 
@@ -185,12 +191,12 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
         r = parts_in(ws, p, law, lambda, sl, sc);
     }
     if (parts) *parts = r;
-    return ti_max(uncertainty(ws, p, lambda, unit), ti_max(off / sc, worst_of(r)));
+    return ti_max(uncertainty(ws, p, lambda, sl, unit), ti_max(off / sc, worst_of(r)));
 }
 
 double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
     double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
     memcpy(ws->c, c, 3 * p->nc * sizeof(double));
-    double r = worst_of(parts_in(ws, p, ws->law, lambda, largest_impulse(3 * p->nc, lambda), sc));
-    return ti_max(uncertainty(ws, p, lambda, unit), r);
+    double sl = largest_impulse(3 * p->nc, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+    return ti_max(uncertainty(ws, p, lambda, sl, unit), r);
 }

@@ -34,6 +34,7 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     ti_carve(m, 1, sizeof *ws);
     TI_CARVE(m, ws->scale, nc);
     TI_CARVE(m, ws->minv, nv);
+    TI_CARVE(m, ws->arm, nv);
     TI_CARVE(m, ws->mass, nv);
     TI_CARVE(m, ws->g, n3);
     TI_CARVE(m, ws->D, 3 * n3);

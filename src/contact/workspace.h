@@ -56,10 +56,13 @@ struct ti_contact_ws {
     double *l0, *v0;                /* the solver's answer, while it is polished */
     unsigned char *mode0;
     ti_system sys;
-    double r0;            /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
-    double unit_c;        /* of velocity: the largest |g|, and what rounding leaves in it */
-    ti_law_scale *scale;  /* (nc) */
-    double *minv;         /* (nv) 1 / M_kk */
+    double r0;           /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
+    double unit_c;       /* of velocity: the largest |g|, and what rounding leaves in it */
+    ti_law_scale *scale; /* (nc) */
+    double *minv;        /* (nv) 1 / M_kk */
+    double *arm;         /* (nv) M_kk over that of its block's first velocity: what makes a rotation a speed, squared */
+    double energy, speed; /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
+    double widest;        /* largest entry of G's diagonal, about */
     double *mass;         /* (nv) M_kk; of ti_contact_factor() */
     double *g;            /* (3 nc) J vfree + ref */
     double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
