@@ -27,8 +27,8 @@ static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const d
 typedef struct progress {
     double tol, residual;
     bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
-    int patience; /* strides of a path that may miss */
-    int most;     /* factorizations after which the path is given up */
+    int patience;                       /* strides of a path that may miss */
+    int most;                           /* factorizations after which the path is given up */
 } progress;
 
 /* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
@@ -50,13 +50,15 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
     return r;
 }
 
-/* The iterate at compliance R itself, where its residual is below share of the best. */
+/* The iterate at compliance R itself, where its residual is below share of the best. What solves the law without
+ * compliance is linearised next to that, however large R was: where impulses are zero R does not show. */
 static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, progress *g,
                      ti_contact_solution *s) {
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < share * g->residual)) return;
+    double small = 1e-6 * ws->r0;
     s->npoint = 1;
-    keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
+    keep(&s->point[0], 1, r < g->tol && R > small ? small : R, p, ws->v, ws->lambda);
     iterate_to(ws, p, s->v, s->lambda);
     memcpy(s->mode, ws->mode, p->nc);
     g->residual = r, g->canonical = g->on_path;
@@ -299,7 +301,8 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
 static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
     double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
     worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
-    return (progress){.tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
+    return (progress){
+        .tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
 }
 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
