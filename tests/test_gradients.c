@@ -166,6 +166,25 @@ START_TEST(one_body_rests_and_slides) {
 }
 END_TEST
 
+/* It comes down beside its frame's origin: the rebound has next to nothing to do but to keep it from slipping. */
+static tribo_model *ball_off_its_frame(void) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_body_def d = tribo_default_body();
+    tribo_geom_def g = tribo_default_geom();
+    const double v[6] = {0.3, 0, -1, 0, 0, 0};
+    world_wall(b, "floor", NULL, NULL, world_material(0.4, 0.65));
+    g.shape = TRIBO_SPHERE, g.size[0] = 0.1, g.pos[0] = 0.01, g.material = world_material(0.4, 0.65);
+    d.pos[2] = 0.1000016;
+    tribo_add_geom(b, tribo_add_body(b, &d), &g);
+    tribo_set_start(b, NULL, v);
+    tribo_set_timestep(b, 2e-3);
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    tribo_status status = tribo_build(b, &m, &diag);
+    ck_assert_msg(status == TRIBO_OK, "%s", diag.text);
+    return m;
+}
+
 START_TEST(one_body_hits) {
     solid s = cube(0, 0, 0.1655);
     s.quat[0] = 0.8, s.quat[1] = 0.3, s.quat[2] = 0.4, s.quat[3] = 0.1;
@@ -176,6 +195,7 @@ START_TEST(one_body_hits) {
     s = ball(0, 0, 0.15);
     set6(s.v, 1, 0.2, 0, 0, 0, 3);
     check_scene("ball bounces", &s, 1, world_material(0.3, 0.8), -1, BOUNCES);
+    check_model("ball off its frame", ball_off_its_frame(), 1, BOUNCES);
     s = cube(0, 0, 0.1015);
     set6(s.v, 0.5, 0, -2, 0, 0, 1);
     check_scene("face", &s, 1, world_material(0.3, 0), SLIDES | FOUR, SLIDES | FOUR);

@@ -50,13 +50,15 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
     return r;
 }
 
-/* The iterate at compliance R itself, where its residual is below share of the best. */
+/* The iterate at compliance R itself, where its residual is below share of the best. What solves the law without
+ * compliance is linearised next to that, however large R was: where impulses are zero R does not show. */
 static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, progress *g,
                      ti_contact_solution *s) {
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < share * g->residual)) return;
+    double small = 1e-6 * ws->r0;
     s->npoint = 1;
-    keep(&s->point[0], 1, R, p, ws->v, ws->lambda);
+    keep(&s->point[0], 1, r < g->tol && R > small ? small : R, p, ws->v, ws->lambda);
     iterate_to(ws, p, s->v, s->lambda);
     memcpy(s->mode, ws->mode, p->nc);
     g->residual = r, g->canonical = g->on_path;

@@ -148,9 +148,11 @@ static double worst_of(tribo_residuals r) {
     return ti_max(r.primal, ti_max(r.dual, r.complementarity));
 }
 
-static double largest_impulse(int n, const double *lambda) {
+/* Those given to a rebound count: what friction has to answer to them may be rounding. */
+static double largest_impulse(const ti_contact_problem *p, const double *lambda) {
     double l = 0;
-    for (int k = 0; k < n; k++) l = ti_max(l, fabs(lambda[k]));
+    for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
+    for (int i = 0; p->give && i < p->nc; i++) l = ti_max(l, p->give[i]);
     return l == 0 ? 1 : l;
 }
 
@@ -161,7 +163,7 @@ void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const d
 }
 
 double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
-    double sl = largest_impulse(3 * p->nc, lambda), sc = ws->unit_c > 0 ? ws->unit_c : 1;
+    double sl = largest_impulse(p, lambda), sc = ws->unit_c > 0 ? ws->unit_c : 1;
     ti_contact_relative(ws, p, v, lambda, ws->c);
     return worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
 }
@@ -179,7 +181,7 @@ static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const 
 
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts) {
-    double sl = largest_impulse(3 * p->nc, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
+    double sl = largest_impulse(p, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
     ti_contact_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
@@ -197,6 +199,6 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
 double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
     double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
     memcpy(ws->c, c, 3 * p->nc * sizeof(double));
-    double sl = largest_impulse(3 * p->nc, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+    double sl = largest_impulse(p, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
     return ti_max(uncertainty(ws, p, lambda, sl, unit), r);
 }
