@@ -151,6 +151,19 @@ void judge_energy(const moment *t, ledger *book, verdict *v) {
 
 /* ---- momentum ---- */
 
+/* The radius of a body's mass. */
+static double radius(const moment *t, int body) {
+    return sqrt((t->s->b[body].inertia[0] + t->s->b[body].inertia[1]) / t->s->b[body].mass);
+}
+
+/* The largest of an island. */
+static double reach_of(const moment *t, int island) {
+    double most = 0;
+    for (int i = 0; i < t->s->nbody; i++)
+        if (t->island[i] == island) most = larger(most, radius(t, i));
+    return most;
+}
+
 /* Of an island that the world does not push: linear, and angular about its centre, of what contacts changed. */
 static void judge_group(const moment *t, int island, verdict *v) {
     double p[3] = {0}, l[3] = {0}, p_scale = 0, l_scale = 0, centre[3] = {0}, mass = 0;
@@ -158,6 +171,7 @@ static void judge_group(const moment *t, int island, verdict *v) {
         if (t->island[i] == island)
             add_scaled(centre, centre, t->s->b[i].mass, t->before[i].x), mass += t->s->b[i].mass;
     for (int i = 0; i < 3; i++) centre[i] /= mass;
+    double least = 1e-18 * mass * reach_of(t, island) / t->s->dt; /* rounding whatever else is there */
     for (int i = 0; i < t->s->nbody; i++) {
         if (t->island[i] != island) continue;
         const motion *m = &t->before[i], *n = &t->after[i];
@@ -174,8 +188,8 @@ static void judge_group(const moment *t, int island, verdict *v) {
         p_scale += size * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[i].com));
         l_scale += size * length(r) * (length(n->v) + length(m->free_v)) + length(a) + length(spin);
     }
-    ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + 1e-300, "linear");
-    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + 1e-300, "angular");
+    ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + least, "linear");
+    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + least * reach_of(t, island), "angular");
 }
 
 /* The change of one body's velocities against the impulses that are reported. */
@@ -204,8 +218,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
     times(Iw, m->inertia, m->free_w), l_scale += length(Iw);
     add_scaled(p, p, -mass, dv), sub(l, l, spin);
     /* Speeds of 1e-18 sizes a step are rounding whatever else is there. */
-    double size = sqrt((t->s->b[body].inertia[0] + t->s->b[body].inertia[1]) / mass),
-           least = 1e-18 * mass * size / t->s->dt;
+    double size = radius(t, body), least = 1e-18 * mass * size / t->s->dt;
     ask(v, BALANCE, t->k, length(p), 1e-9 * p_scale + least, "linear");
     ask(v, BALANCE, t->k, length(l), 1e-9 * l_scale + least * size, "angular");
 }
