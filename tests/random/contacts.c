@@ -102,7 +102,9 @@ static void judge_one(const moment *t, const tribo_contact *c, double unit, doub
     ask(v, CONE, t->k, -push, none, "normal impulse");
     ask(v, CONE, t->k, drag, (mu + stiction) * push * (1 + 1e-7) + none, "tangential impulse");
     if (c->bounced || !pure) return; /* their law holds at the time of impact */
-    double close = c->gap > 0 ? c->gap / h : 0, leave = smaller(larger(-c->gap, 0) / h, t->s->recovery);
+    /* Of an overlap the velocity may take back a skin, and may go into it by as much: docs/math.md eq. (11). */
+    double skin = contact_skin(t->s, c) / h, close = c->gap >= 0 ? c->gap / h : skin;
+    double leave = smaller(larger(-c->gap, 0) / h, skin) + (c->gap < 0 ? skin : 0);
     ask(v, APPROACH, t->k, -(part + close), tol, "m/s approaching beyond the gap");
     /* The solver's tolerance is on the product with the impulse. */
     if (push > none)

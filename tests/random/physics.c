@@ -5,6 +5,13 @@ int contact_body(const scene *s, const tribo_contact *c, int side) {
     return s->g[side ? c->geom_b : c->geom_a].body;
 }
 
+double contact_skin(const scene *s, const tribo_contact *c) {
+    const geom *a = &s->g[c->geom_a], *b = &s->g[c->geom_b];
+    double size = smaller(a->shape == TRIBO_PLANE ? HUGE_VAL : geom_radius(a),
+                          b->shape == TRIBO_PLANE ? HUGE_VAL : geom_radius(b));
+    return 1e-5 * size;
+}
+
 void point_velocity(const moment *t, const tribo_contact *c, int side, const motion *m, double out[3]) {
     int b = contact_body(t->s, c, side);
     double r[3], w[3];
@@ -79,6 +86,7 @@ typedef struct balance_sheet {
     double scale, readings; /* energies that are there; by how much the readings may differ */
     double weight;          /* sum of |F| */
     double depth;           /* sum of penetrations, m */
+    double skin;            /* work of what takes back overlaps of less than a skin */
     int bounces, stays;
 } balance_sheet;
 
@@ -100,13 +108,16 @@ static balance_sheet sum_up(const moment *t, int island) {
         e.weight += F;
     }
     for (int i = 0; i < t->nc; i++) {
-        int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1);
-        if (t->island[a >= 0 ? a : b] != island || !pushes(&t->c[i])) continue;
+        int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1), one = a >= 0 ? a : b;
+        double depth = larger(-t->c[i].gap, 0);
+        if (t->group[one] == t->group[island]) e.depth += depth; /* those that push nothing are pushed apart, too */
+        if (t->island[one] != island || !pushes(&t->c[i])) continue;
         if (t->c[i].bounced)
             e.bounces++;
         else
             e.stays++;
-        e.depth += larger(-t->c[i].gap, 0);
+        /* l.J v' of a contact whose overlap of less than a skin the velocity takes back. */
+        e.skin += larger(t->c[i].impulse[2], 0) * smaller(depth, contact_skin(t->s, &t->c[i])) / t->s->dt;
     }
     return e;
 }
@@ -124,8 +135,8 @@ void judge_energy(const moment *t, ledger *book, verdict *v) {
         double gain = e.bounces || !e.stays ? e.ahead : e.plain;
         if (e.bounces && e.stays) gain = smaller(e.ahead, e.plain);
         /* Pushing apart what overlaps lifts the bodies by no more than the overlap. */
-        double may = 1e-9 * e.scale + e.weight * e.depth + (e.bounces ? e.readings : 0);
-        book->allowed += e.weight * e.depth + 1e-9 * e.scale;
+        double may = 1e-9 * e.scale + e.weight * e.depth + e.skin + (e.bounces ? e.readings : 0);
+        book->allowed += e.weight * e.depth + e.skin + 1e-9 * e.scale;
         if (gain > may)
             note(v, ENERGY, t->k, gain / may,
                  "gain %.3g J of %.3g, may %.3g; %d bounce, %d stay, depth %.2g, status %d", gain, e.scale, may,
@@ -140,6 +151,19 @@ void judge_energy(const moment *t, ledger *book, verdict *v) {
 
 /* ---- momentum ---- */
 
+/* The radius of a body's mass. */
+static double radius(const moment *t, int body) {
+    return sqrt((t->s->b[body].inertia[0] + t->s->b[body].inertia[1]) / t->s->b[body].mass);
+}
+
+/* The largest of an island. */
+static double reach_of(const moment *t, int island) {
+    double most = 0;
+    for (int i = 0; i < t->s->nbody; i++)
+        if (t->island[i] == island) most = larger(most, radius(t, i));
+    return most;
+}
+
 /* Of an island that the world does not push: linear, and angular about its centre, of what contacts changed. */
 static void judge_group(const moment *t, int island, verdict *v) {
     double p[3] = {0}, l[3] = {0}, p_scale = 0, l_scale = 0, centre[3] = {0}, mass = 0;
@@ -147,6 +171,7 @@ static void judge_group(const moment *t, int island, verdict *v) {
         if (t->island[i] == island)
             add_scaled(centre, centre, t->s->b[i].mass, t->before[i].x), mass += t->s->b[i].mass;
     for (int i = 0; i < 3; i++) centre[i] /= mass;
+    double least = 1e-18 * mass * reach_of(t, island) / t->s->dt; /* rounding whatever else is there */
     for (int i = 0; i < t->s->nbody; i++) {
         if (t->island[i] != island) continue;
         const motion *m = &t->before[i], *n = &t->after[i];
@@ -163,8 +188,8 @@ static void judge_group(const moment *t, int island, verdict *v) {
         p_scale += size * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[i].com));
         l_scale += size * length(r) * (length(n->v) + length(m->free_v)) + length(a) + length(spin);
     }
-    ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + 1e-300, "linear");
-    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + 1e-300, "angular");
+    ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + least, "linear");
+    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + least * reach_of(t, island), "angular");
 }
 
 /* The change of one body's velocities against the impulses that are reported. */
@@ -193,8 +218,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
     times(Iw, m->inertia, m->free_w), l_scale += length(Iw);
     add_scaled(p, p, -mass, dv), sub(l, l, spin);
     /* Speeds of 1e-18 sizes a step are rounding whatever else is there. */
-    double size = sqrt((t->s->b[body].inertia[0] + t->s->b[body].inertia[1]) / mass),
-           least = 1e-18 * mass * size / t->s->dt;
+    double size = radius(t, body), least = 1e-18 * mass * size / t->s->dt;
     ask(v, BALANCE, t->k, length(p), 1e-9 * p_scale + least, "linear");
     ask(v, BALANCE, t->k, length(l), 1e-9 * l_scale + least * size, "angular");
 }

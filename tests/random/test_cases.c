@@ -28,9 +28,9 @@ static const row rows[] = {
     {.file = "two_boxes", .dt = 1e-3, .steps = 400},
     {.file = "ball_in_corner", .steps = 100, .speed = 0.2},
     {.file = "ball_in_corner_mu1", .steps = 100, .speed = 0.2},
-    {.file = "wedged_box", .steps = 1000, .stays = 1e-5, .speed = 1e-2, .owed = true},
-    {.file = "ball_touching_0g", .steps = 83, .owed = true},
-    {.file = "ball_touching_0g_full", .steps = 83, .owed = true},
+    {.file = "wedged_box", .steps = 1000, .stays = 1e-5, .speed = 1e-2},
+    {.file = "ball_touching_0g", .steps = 83},
+    {.file = "ball_touching_0g_full", .steps = 83},
     {.file = "fwdrev_593_onestep", .steps = 1, .gradient = true},
     {.file = "fwdrev_seed75", .steps = 1, .gradient = true},
     {.file = "fwdrev_seed174", .steps = 2, .gradient = true},
@@ -38,7 +38,7 @@ static const row rows[] = {
     {.file = "kink_seed579", .steps = 1, .gradient = true},
     {.file = "kink_seed378", .steps = 1, .gradient = true},
     {.file = "kink_seed512", .steps = 1, .gradient = true},
-    {.file = "grad_seed236", .steps = 2, .gradient = true, .owed = true},
+    {.file = "grad_seed236", .steps = 2, .gradient = true},
     {.file = "silent_700649", .steps = 9, .gradient = true, .owed = true},
     {.file = "silent_700622", .steps = 4, .gradient = true, .owed = true},
 };
@@ -121,7 +121,7 @@ START_TEST(row_of_four_is_not_thrown) {
         box.pos[0] = side ? 3 * 0.1999 + 0.1999 : -0.1999;
         s.g[s.ngeom++] = box;
     }
-    static const row r = {.file = "row of four", .steps = 200, .speed = 1, .owed = true};
+    static const row r = {.file = "row of four", .steps = 200, .speed = 1};
     judge_and_tell(&r, &s);
 }
 END_TEST
