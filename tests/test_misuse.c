@@ -371,6 +371,8 @@ START_TEST(problems) {
     tribo_measures m;
     REFUSED(TRIBO_E_ARG, tribo_contact_ws_new(0, 3, NULL, NULL, &none));
     REFUSED(TRIBO_E_ARG, tribo_contact_ws_new(1, 3, &law, NULL, &none));
+    REFUSED(TRIBO_E_ARG, tribo_contact_ws_new(INT_MAX, INT_MAX, NULL, NULL, &none));
+    REFUSED(TRIBO_E_NOMEM, tribo_contact_ws_new(1 << 22, 1 << 22, NULL, NULL, &none));
     REFUSED(TRIBO_E_ARG, tribo_contact_ws_new(1, 3, NULL, NULL, NULL));
     ck_assert_int_eq(tribo_contact_ws_new(1, 3, NULL, NULL, &ws), TRIBO_OK);
     REFUSED(TRIBO_E_ARG, tribo_contact_vjp(ws, &p, g, NULL, NULL, out, NULL, NULL, NULL, NULL)); /* nothing solved */
@@ -400,6 +402,7 @@ START_TEST(problems) {
     tribo_qcqp qp = {.n = 2, .P = one, .q = g}, odd = {.n = 1, .P = one, .q = g, .r = g},
                big = {.n = 9, .P = one, .q = g};
     REFUSED(TRIBO_E_ARG, tribo_qcqp_ws_new(0, NULL, &no));
+    REFUSED(TRIBO_E_ARG, tribo_qcqp_ws_new(INT_MAX, NULL, &no));
     REFUSED(TRIBO_E_ARG, tribo_qcqp_ws_new(2, NULL, NULL));
     ck_assert_int_eq(tribo_qcqp_ws_new(2, NULL, &qw), TRIBO_OK);
     REFUSED(TRIBO_E_ARG, tribo_qcqp_solve(qw, NULL, 0, 0, out, NULL, NULL));

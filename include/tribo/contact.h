@@ -56,7 +56,7 @@ typedef struct tribo_contact_ws tribo_contact_ws; /**< scratch, and the last sol
 
 /** Allocate scratch for up to nc_max contacts and nv_max velocities (nv_max >= 3 nc_max if G is to be given).
  *  @param law which law and solver; NULL = the NCP by its default
- *  @return TRIBO_OK; TRIBO_E_ARG (sizes; no such law, solver or number of theirs); TRIBO_E_NOMEM. */
+ *  @return TRIBO_OK; TRIBO_E_ARG (sizes, at most 2^22; no such law, solver or number of theirs); TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_options *law,
                                                         const tribo_allocator *a, tribo_contact_ws **ws);
 /** Bytes that ws takes. */

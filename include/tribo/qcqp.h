@@ -33,7 +33,7 @@ typedef struct tribo_qcqp_info {
 
 typedef struct tribo_qcqp_ws tribo_qcqp_ws; /**< scratch for problems of up to n_max variables; one thread */
 
-/** Allocate scratch. @return TRIBO_OK; TRIBO_E_ARG (n_max < 1 or ws NULL); TRIBO_E_NOMEM. */
+/** Allocate scratch. @return TRIBO_OK; TRIBO_E_ARG (n_max < 1 or above 20000, ws NULL); TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_qcqp_ws_new(int n_max, const tribo_allocator *a, tribo_qcqp_ws **ws);
 /** Free; NULL is fine. */
 TRIBO_API void tribo_qcqp_ws_free(tribo_qcqp_ws *ws);

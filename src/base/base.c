@@ -21,6 +21,7 @@ const char *tribo_version(void) {
 }
 
 void *ti_alloc(const tribo_allocator *a, size_t bytes) {
+    if (bytes > SIZE_MAX / 2) return NULL; /* a sum that has overflowed, or will when it is rounded */
     size_t rounded = (bytes + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
     void *p = a && a->alloc ? a->alloc(a->ctx, rounded, TI_ALIGN) : aligned_alloc(TI_ALIGN, rounded);
     return p ? memset(p, 0, rounded) : NULL;

@@ -5,6 +5,7 @@
 #include <tribo/base.h>
 
 enum { TI_ALIGN = 64 };
+enum { TI_COUNT_LIMIT = 1 << 22 }; /* of what callers ask room for: squares of it, in bytes, are sizes still */
 
 /* A zeroed block from the allocator (NULL or one of zeros = malloc), 64-byte aligned; NULL if there is none. */
 void *ti_alloc(const tribo_allocator *a, size_t bytes);

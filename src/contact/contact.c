@@ -38,7 +38,7 @@ static void carve(ti_arena *m, int nc, int nv, tribo_contact_ws *ws) {
 
 tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_options *law, const tribo_allocator *a,
                                   tribo_contact_ws **out) {
-    if (!out || nc_max < 1 || nv_max < 1) return TRIBO_E_ARG;
+    if (!out || nc_max < 1 || nv_max < 1 || nc_max > TI_COUNT_LIMIT || nv_max > TI_COUNT_LIMIT) return TRIBO_E_ARG;
     tribo_contact_ws layout = {.nc_max = nc_max, .nv_max = nv_max};
     if (a) layout.alloc = *a;
     ti_arena m = {0};

@@ -2,8 +2,6 @@
 #include "contact/law.h"
 #include "forward/frame.h"
 
-enum { CONTACTS_LIMIT = 1 << 22, ROUNDS_LIMIT = 1 << 22 }; /* numbers of both are counted by int */
-
 tribo_options tribo_default_options(void) {
     return (tribo_options){.struct_size = sizeof(tribo_options)};
 }
@@ -150,7 +148,7 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
     if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || !(o->recovery > 0) || o->rounds < 0 || o->ncon_max < 0)
         return TRIBO_E_ARG;
-    if (o->ncon_max > CONTACTS_LIMIT || o->rounds > ROUNDS_LIMIT) return TRIBO_E_ARG;
+    if (o->ncon_max > TI_COUNT_LIMIT || o->rounds > TI_COUNT_LIMIT) return TRIBO_E_ARG;
     if (o->reverse != TRIBO_REVERSE_IMPLICIT && o->reverse != TRIBO_REVERSE_UNROLLED) return TRIBO_E_ARG;
     if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return TRIBO_E_ARG;
     return TRIBO_OK;
