@@ -39,8 +39,8 @@ static const row rows[] = {
     {.file = "kink_seed378", .steps = 1, .gradient = true},
     {.file = "kink_seed512", .steps = 1, .gradient = true},
     {.file = "grad_seed236", .steps = 2, .gradient = true},
-    {.file = "silent_700649", .steps = 9, .gradient = true, .owed = true},
-    {.file = "silent_700622", .steps = 4, .gradient = true, .owed = true},
+    {.file = "silent_700649", .steps = 9, .gradient = true},
+    {.file = "silent_700622", .steps = 4, .gradient = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
