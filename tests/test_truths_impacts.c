@@ -63,7 +63,7 @@ START_TEST(apex_derivatives) {
         world_reverse(&w);
         NEAR(world_p_bar(&w, "floor/restitution"), 2 * n * pow(e, 2 * n - 1) * h, 1e-9);
         NEAR(w.x_bar[2], pow(e, 2 * n), 1e-10);
-        NEAR(w.x_bar[world_dv(&w, 0, 2)], 0, 1e-10); /* v^2 / 2g at v = 0 */
+        NEAR(w.x_bar[world_dv(&w, 0, 2)], 0, 1e-10);        /* v^2 / 2g at v = 0 */
         NEAR(0.3 * world_p_bar(&w, "ball/mass"), 0, SOLVE); /* for a share of the mass */
         NEAR(world_p_bar(&w, "floor/friction"), 0, SOLVE);
         /* An apex does not know gravity: what p_bar says is undone by the g in the formula above. */

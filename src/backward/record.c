@@ -32,12 +32,16 @@ static bool is_absurd(const tribo_ws *ws, const ti_record_bar *bar, const double
 
 /* ---- reverse ---- */
 
+/* Linear systems of a record that are solved no better than this leave a derivative that is not to be relied on. */
+static const double UNRELIABLE = 1e-9;
+
 static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar,
                                  const ti_record_bar *out) {
     const tribo_sizes *n = &ws->model->size;
     ti_scratch *s = ws->scratch;
     memset(s->x_row, 0, sizeof(double) * (size_t)n->ndx);
     memset(s->u_row, 0, sizeof(double) * (size_t)n->nu);
+    s->linear = 0;
     if (out->p) memset(s->p_row, 0, sizeof(double) * (size_t)n->np);
     return ti_reverse(ws, f, p, xnext_bar, s->x_row, s->u_row, out->p ? s->p_row : NULL);
 }
@@ -51,7 +55,8 @@ tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, cons
     tribo_status status = ti_restore(ws, tape, k, &f, &p), verdict = ti_tape_verdict(tape, k);
     *out = (ti_record_bar){s->x_row, s->u_row, params ? s->p_row : NULL};
     if (status == TRIBO_OK) status = reverse_into(ws, &f, p, xnext_bar, out);
-    if (status == TRIBO_OK && !is_absurd(ws, out, p, before)) return verdict;
+    if (status == TRIBO_OK && !is_absurd(ws, out, p, before))
+        return verdict == TRIBO_OK && !(s->linear <= UNRELIABLE) ? TRIBO_DEGENERATE : verdict;
     if (status != TRIBO_OK || !(size_of(ws, out->x) < HUGE_VAL) || !ti_finite(s->u_row, (size_t)ws->model->size.nu) ||
         (params && !ti_finite(s->p_row, (size_t)ws->model->size.np))) {
         ti_break(ws, &f, p);

@@ -70,6 +70,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         for (int j = 0; j < 6 * is->nblk; j++) s->v_work[j] = w * v_bar[b0 + j];
         for (int j = 0; j < 3 * problem.nc; j++) s->l_work[j] = l_bar ? w * l_bar[c0 + j] : 0;
         ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
+        s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;
             to->ref_bar[at] += c_bar[3 * i + 2];

@@ -139,8 +139,8 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-static inline double sum4(vec4 x) {
-    return (x[0] + x[2]) + (x[1] + x[3]);
+static inline double sum4(const vec4 *x) {
+    return ((*x)[0] + (*x)[2]) + ((*x)[1] + (*x)[3]);
 }
 
 /* x += d; adds squares, times the weights, to those of x and d. */
@@ -159,7 +159,7 @@ static inline void add_and_measure(int n, double *x, const double *d, const doub
         a[0] += w * x[k] * x[k], b[0] += w * d[k] * d[k];
         x[k] += d[k];
     }
-    *size += sum4(a), *change += sum4(b);
+    *size += sum4(&a), *change += sum4(&b);
 }
 
 /* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as the speeds that

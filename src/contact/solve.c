@@ -400,6 +400,7 @@ tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *
     tribo_status status = ti_system_pattern(&ws->sys, p);
     if (status) return status;
     R *= ws->r0;
+    ws->speed = ti_max(ws->speed, ws->unit_c * ws->unit_c); /* an answer may be that nothing moves */
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
     if (held)

@@ -144,6 +144,7 @@ typedef struct ti_scratch {
     ti_link_jac *link_jac;                           /* (nbody) */
     double *rate;                                    /* (ncon,2,7,6) */
     unsigned char *turns;                            /* (ncon,2) */
+    double linear;                                   /* worst linear residual of the last reverse or tangents */
     double *seed;                                    /* (ndx + nu + np) */
 } ti_scratch;
 
