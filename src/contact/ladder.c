@@ -183,7 +183,8 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
+    int most = first < 0.1 ? 40 : 120;
+    for (int k = 0; k < most && g->residual >= g->tol; k++) {
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, CLOSE)) {
@@ -193,8 +194,14 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
             continue;
         }
         keep_one(ws, p, R, 1, g, s);
+        iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors, steps on the law without any pull */
+        for (int step = 0; step < 3 && g->residual >= g->tol && g->residual < 1e4 * g->tol; step++) {
+            ti_contact_approach(ws, p, pull, 0);
+            keep_one(ws, p, R, 1, g, s);
+        }
+        iterate_from(ws, p, ws->v1, ws->l1);
         double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
-        if (r > 0.3 * before && pull > R) pull *= 0.3;
+        if (r > 0.3 * before && pull > 0.01 * R) pull *= 0.3;
         before = r;
     }
     g->done = g->residual < g->tol;
