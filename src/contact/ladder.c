@@ -176,13 +176,15 @@ static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
 
 /* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, so
  * that they end at a hard solution without a small compliance. The better that goes, the less of it. */
-static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
+static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, progress *g,
+                     ti_contact_solution *s) {
     ti_contact_problem q = *p;
     q.ref = ws->ref;
+    double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    double pull = 1e-3 * ws->r0, before = HUGE_VAL;
-    for (int k = 0; k < 40 && g->residual >= g->tol; k++) {
+    int most = first < 0.1 ? 40 : 120;
+    for (int k = 0; k < most && g->residual >= g->tol; k++) {
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, CLOSE)) {
@@ -192,8 +194,14 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double R, p
             continue;
         }
         keep_one(ws, p, R, 1, g, s);
+        iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors, steps on the law without any pull */
+        for (int step = 0; step < 3 && g->residual >= g->tol && g->residual < 1e4 * g->tol; step++) {
+            ti_contact_approach(ws, p, pull, 0);
+            keep_one(ws, p, R, 1, g, s);
+        }
+        iterate_from(ws, p, ws->v1, ws->l1);
         double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
-        if (r > 0.3 * before && pull > R) pull *= 0.3;
+        if (r > 0.3 * before && pull > 0.01 * R) pull *= 0.3;
         before = r;
     }
     g->done = g->residual < g->tol;
@@ -204,7 +212,7 @@ static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, f
 
 /* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
  * ends, or next to no impulses at all. */
-static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
+static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
     g->on_path = false;
     for (int k = 0; k < 12 && !g->done; k++) { /* first only from where the interior point got to its end */
@@ -212,11 +220,11 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, double R,
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
             fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
-            if (fine || k >= 6) proximal(ws, p, R, g, s);
+            if (fine || k >= 6) proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
         if (k != 6 || g->done) continue;
         start(ws, p, NULL);
-        proximal(ws, p, R, g, s);
+        proximal(ws, p, 0.1, g, s);
     }
 }
 
@@ -292,7 +300,7 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
     if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
     if (rung != TRIBO_RUNG_NONE) return rung;
-    leave_path(ws, p, R, g, s);
+    leave_path(ws, p, g, s);
     return TRIBO_RUNG_INTERIOR;
 }
 
@@ -324,7 +332,7 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
 
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {
     progress g = beginning(ws, tol, false);
-    proximal(ws, p, 1e-6 * ws->r0, &g, s);
+    proximal(ws, p, 1e-3, &g, s);
     return g.residual;
 }
 
@@ -340,7 +348,7 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         if (way == 0) {
             memcpy(ws->lambda, best, bytes);
             ti_contact_velocity(ws, p, ws->lambda, ws->v);
-            proximal(ws, p, 1e-6 * ws->r0, &g, s);
+            proximal(ws, p, 1e-3, &g, s);
         } else
             climb(ws, p, &cold, &g, s);
         ti_contact_velocity(ws, p, s->lambda, ws->v); /* impulses are all that is kept */
