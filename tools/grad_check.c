@@ -227,19 +227,17 @@ static void compare(check *c, grad_block *b, double scale) {
     }
     b->checked++;
     b->worst_dot = ti_max(b->worst_dot, fabs(forward(c) - expected) / scale);
-    if (wobble > ti_max(tol, 1e-3 * fabs(expected))) {
-        b->open++;
-        return;
-    }
     difference d = differentiate(loss_along, c, 1e-2, expected, 0.1 * tol);
     b->jumps += d.jump;
     if (d.jump) return;
-    if (!resolves(&d, 1e-3 * scale)) {
+    double error = ti_max(fabs(d.value - expected) - d.noise, 0);
+    bool by_chance = wobble > ti_max(tol, 1e-3 * fabs(expected)) && !(error <= tol);
+    if (by_chance || !resolves(&d, 1e-3 * scale)) {
         b->open++;
         return;
     }
     b->kinks += d.kink;
-    b->worst = ti_max(b->worst, ti_max(fabs(d.value - expected) - d.noise, 0) / scale);
+    b->worst = ti_max(b->worst, error / scale);
     b->noise = ti_max(b->noise, d.noise / scale);
 }
 

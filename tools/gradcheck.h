@@ -24,8 +24,8 @@ typedef struct grad_block {
     int checked;      /* directions compared: single arguments, and one through all of them */
     int kinks;        /* of these, directions with a slope on each side: the reverse has to lie between the two */
     int jumps;        /* and directions without a slope on one side or both, because the motion jumps */
-    int open;         /* and directions in which the differences resolve nothing, or rounding of the start decides which
-                         of several derivatives the reverse gives */
+    int open;         /* and directions in which the differences resolve nothing, or deny a derivative of which rounding
+                         of the start decides which of several it is */
     int bounds;       /* and single arguments at a bound where they act on rounding alone: not compared */
     double largest;   /* derivative */
     double worst;     /* |reverse - difference|, less its noise, / the largest; not where the noise is above 1e-3 */

@@ -54,7 +54,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     ti_contact_problem soft, *p = &soft;
     tribo_status status = TRIBO_OK;
     ws->at = *q, ws->at_mode = s->mode;
-    ws->augmented.n = 0, ws->linear_residual = 0;
+    ws->augmented.n = 0, ws->linear_residual = 0, ws->symmetric = true;
     ti_contact_take_law(ws, hard);
     if (k == 0) {
         status = share(ws, hard);
@@ -70,6 +70,8 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
         double c[3];
         velocity_at(ws, &R, q, i, c);
         differentiate(ws, p, i, R, s->mode[i], q->lambda + 3 * i, c);
+        const double *D = ws->D + 9 * i;
+        ws->symmetric = ws->symmetric && D[1] == D[3] && D[2] == D[6] && D[5] == D[7];
     }
     return ti_system_factor(&ws->sys, p, ws->D);
 }
@@ -95,7 +97,7 @@ typedef struct refinement {
     double error;  /* what the next one would be */
 } refinement;
 
-static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10;
+static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8;
 
 /* v += dv; the energy of what was added over that of the sum. */
 static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, double *restrict v) {
@@ -116,14 +118,15 @@ static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, do
 /* Whether another pass pays after one that corrected by the root of `energy`; what is slow is left to the augmented
  * system, unless that is too large. By how much a pass shrinks the error does not show in one: it may be small by the
  * right-hand side alone. A second one tells, and the other solves with these factors and those of the next point, which
- * are near, take its word. */
+ * are near, take its word. Where the system is definite nothing is nearly singular, and less will do. */
 static bool pays(ti_contact_ws *ws, refinement *f, double energy, bool patient) {
     double change = sqrt(energy), last = f->before;
     bool first = last == 1;
     f->before = change;
     if (first) {
         f->error = change * (ws->contraction >= 0 ? ws->contraction : change);
-        if (change <= exact || (ws->contraction >= 0 && f->error <= rounding)) return false;
+        if (change <= (ws->symmetric ? definite : exact) || (ws->contraction >= 0 && f->error <= rounding))
+            return false;
         return patient || change <= 1e-3;
     }
     double ratio = change / last;
@@ -199,6 +202,7 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
 double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p) {
     double *r = ws->v1, *dc = ws->l1;
     if (ws->contraction >= 0) return ws->contraction;
+    if (ws->symmetric) return 1e-5;
     for (int k = 0; k < p->nv; k++) r[k] = ws->mass[k] * (k * 7 % 11 - 5.5); /* a bit of everything */
     memset(dc, 0, 3 * (size_t)p->nc * sizeof(double));
     ti_contact_jvp(ws, p, 1, r, dc, NULL, ws->v2, ws->l2);

@@ -85,6 +85,7 @@ struct ti_contact_ws {
     ti_augmented augmented; /* and its matrix, where that of sys is not good enough */
     double linear_residual; /* ti_contact_linear_residual() */
     double contraction;     /* of a refinement: what it leaves of an error; -1 = not known */
+    bool symmetric;         /* no D turns a normal velocity into friction: then the system is definite */
     unsigned char *mode;    /* (nc) */
     unsigned char *mode_before;
     void *cones;    /* (nc) interior point: interior.c */
