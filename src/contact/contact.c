@@ -151,6 +151,7 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, &own);
     if (p->G && status >= 0) status = meet_matrix(ws, p, &o, &own, status);
     if (status < 0) return status;
+    ti_contact_settle_modes(ws->contact, &ws->block, &ws->sol);
     ws->form = cast_form;
     const double *found = ws->sol.v;
     size_t nfound = v ? p->nv : 0;

@@ -62,6 +62,9 @@ void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution 
 
 typedef struct ti_contact_ws ti_contact_ws;
 
+/* A start that nothing improved on has its modes still to be chosen: by the law, where they are open. */
+void ti_contact_settle_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s);
+
 /* Check and fill in: given, then the scene's (NULL = none), then the defaults. TRIBO_E_ARG. */
 tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out);
 /* Whether two settled options mean the same law in every number that derivatives depend on. */

@@ -300,6 +300,14 @@ static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_cont
     }
 }
 
+void ti_contact_settle_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    for (int i = 0; i < p->nc; i++)
+        if (s->mode[i] == TI_MODE_FREE) {
+            choose_modes(ws, p, s);
+            return;
+        }
+}
+
 /* Whether a start may be used: products of four of its impulses are finite. */
 static bool is_usable(const double *lambda, int n) {
     for (int i = 0; i < n; i++)
@@ -381,6 +389,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         } else
             by_solver(ws, p, o, s, info);
     }
+    ti_contact_settle_modes(ws, p, s);
     info->iterations = ws->iterations;
     if (!(info->residual < HUGE_VAL)) return TRIBO_NOT_CONVERGED;
     margins(ws, p, s, info);
