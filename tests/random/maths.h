@@ -15,10 +15,10 @@ static inline double length(const double a[3]) {
     return sqrt(dot(a, a));
 }
 static inline void copy3(double to[3], const double from[3]) {
-    memcpy(to, from, 3 * sizeof *to);
+    for (int i = 0; i < 3; i++) to[i] = from[i];
 }
 static inline void copy4(double to[4], const double from[4]) {
-    memcpy(to, from, 4 * sizeof *to);
+    for (int i = 0; i < 4; i++) to[i] = from[i];
 }
 static inline void sub(double out[3], const double a[3], const double b[3]) {
     for (int i = 0; i < 3; i++) out[i] = a[i] - b[i];
