@@ -100,11 +100,13 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *  @param u      (nu) generalized force; NULL = zero
  *  @param x_next [out] (nx) may alias x
  *  @param tape   [in,out] one record is appended; NULL = do not record
- *  @return TRIBO_OK; TRIBO_NOT_CONVERGED (x_next is valid to info->residual, which may be NaN where numbers are beyond
- *          what squares can hold); x_next and tape as they were: TRIBO_E_ARG (p is not physical, as a negative mass or
- * a restitution of 5, a quaternion without direction, a tape of another model, step, law, covariance or p),
- * TRIBO_E_CAPACITY, TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads: distinct
- * ws and tape. Cost: O(bodies + contacts) while islands stay small. */
+ *  @return TRIBO_OK; TRIBO_SUBSTITUTED (x_next is valid; Newton's law of impacts had no answer or gained energy, or a
+ *          rebound had none, and what always has one took its place: tribo_impact); TRIBO_NOT_CONVERGED (x_next is
+ *          valid to info->residual, which may be NaN where numbers are beyond what squares can hold); x_next and tape
+ *          as they were: TRIBO_E_ARG (p is not physical, as a negative mass or a restitution of 5, a quaternion without
+ *          direction, a body that turns too often in a step, a tape of another model, step, law, covariance or p),
+ *          TRIBO_E_CAPACITY, TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads:
+ * distinct ws and tape. Cost: O(bodies + contacts) while islands stay small. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
                                               double *x_next, tribo_tape *tape);
 /** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).

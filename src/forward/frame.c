@@ -20,9 +20,13 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
         }
         TI_CARVE(arena, d->mode, ncon);
     }
-    TI_CARVE(arena, f->lambda, 3 * (size_t)ncon);
-    TI_CARVE(arena, f->v, 6 * (size_t)nblk);
-    TI_CARVE(arena, f->mode, ncon);
+    f->lambda = f->phase[TI_HOLD].lambda[TI_SOLVED], f->v = f->phase[TI_HOLD].v[TI_SOLVED];
+    f->mode = f->phase[TI_HOLD].mode;
+    if (phases != 1u << TI_HOLD) { /* the first phase is not all there is */
+        TI_CARVE(arena, f->lambda, 3 * (size_t)ncon);
+        TI_CARVE(arena, f->v, 6 * (size_t)nblk);
+        TI_CARVE(arena, f->mode, ncon);
+    }
     TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * (size_t)rounds * (size_t)ncon);
 }
 
@@ -187,9 +191,11 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     memcpy(to.blk_body, f->blk_body, nb * sizeof *f->blk_body);
     for (int phase = 0; phase < TI_PHASES; phase++)
         if (phases >> phase & 1) copy_phase(&to.phase[phase], &f->phase[phase], nc, nb);
-    memcpy(to.lambda, f->lambda, 3 * nc * d);
-    memcpy(to.v, f->v, 6 * nb * d);
-    memcpy(to.mode, f->mode, nc);
+    if (phases != 1u << TI_HOLD) {
+        memcpy(to.lambda, f->lambda, 3 * nc * d);
+        memcpy(to.v, f->v, 6 * nb * d);
+        memcpy(to.mode, f->mode, nc);
+    }
     memcpy(to.rounds, f->rounds, TI_REBOUND * (size_t)rounds * 3 * nc * d);
     return TRIBO_OK;
 }
