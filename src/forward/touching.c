@@ -138,7 +138,7 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
 ti_grain ti_grain_of(const ti_touch *touch, double length, double fastest) {
     static const double eps = 2.2e-16, share = 1e-5;
     double skin = share * length < fastest ? share * length : fastest;
-    return (ti_grain){1024 * eps * (ti_norm(touch->point) + length), skin};
+    return (ti_grain){4096 * eps * (ti_norm(touch->point) + length), skin};
 }
 
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
