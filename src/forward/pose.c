@@ -85,7 +85,10 @@ void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, 
 }
 
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
-    return ti_grain_of(&c->touch, ws->model->pair[c->pair].length, ws->options.recovery * ws->options.dt);
+    const tribo_model *m = ws->model;
+    const ti_pair *pair = &m->pair[c->pair];
+    bool round = m->geom[pair->a].shape == TRIBO_SPHERE || m->geom[pair->b].shape == TRIBO_SPHERE;
+    return ti_grain_of(&c->touch, pair->length, !round, ws->options.recovery * ws->options.dt);
 }
 
 static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {

@@ -135,10 +135,11 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
  * proportion, so that a body at rest, which stands at gap = 0, is not at a kink, and the corners of a tilted face ask
  * for what a rigid body can do. What is more is a matter of displacements: from three times the skin on velocities are
  * left alone, and a little approach let pass, or bodies that overlap without a load would touch without one, a kink. */
-ti_grain ti_grain_of(const ti_touch *touch, double length, double fastest) {
+ti_grain ti_grain_of(const ti_touch *touch, double length, bool redundant, double fastest) {
     static const double eps = 2.2e-16, share = 1e-5;
+    double many = redundant ? 4096 : 64; /* the corners of a resting face drift apart by more than they are rounded */
     double skin = share * length < fastest ? share * length : fastest;
-    return (ti_grain){4096 * eps * (ti_norm(touch->point) + length), skin};
+    return (ti_grain){many * eps * (ti_norm(touch->point) + length), skin};
 }
 
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {

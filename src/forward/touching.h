@@ -48,8 +48,9 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
 typedef struct ti_grain {
     double rounding, skin; /* m */
 } ti_grain;
-/* length: of the smaller of the two shapes; fastest: the largest step back. */
-ti_grain ti_grain_of(const ti_touch *touch, double length, double fastest);
+/* length: of the smaller of the two shapes; redundant: a pair may have more contacts than one; fastest: the largest
+ * step back. */
+ti_grain ti_grain_of(const ti_touch *touch, double length, bool redundant, double fastest);
 /* What a gap asks of the velocity while it stays in contact or is not reached. */
 typedef struct ti_reference {
     double ref, ref_gap; /* m/s; its derivative */
