@@ -110,12 +110,11 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
 static tribo_status reverse_phase(phase_bar *to, const double *v_bar, const double *l_bar) {
     tribo_ws *ws = to->ws;
     const ti_island *is = &to->f->island[to->island];
-    static const double nothing[3] = {0, 0, 0};
     if (!ti_is_unrolled(ws) || to->phase >= TI_REBOUND) return reverse_implicit(to, v_bar, l_bar);
     ti_contact_problem problem = ti_step_problem(ws, to->f, to->island, to->phase);
     int rounds = ws->options.rounds, c0 = 3 * is->con0;
     double *l = ws->scratch->l_work;
-    for (int j = 0; j < 3 * problem.nc; j++) l[j] = l_bar ? l_bar[c0 + j] : *nothing;
+    for (int j = 0; j < 3 * problem.nc; j++) l[j] = l_bar ? l_bar[c0 + j] : 0;
     return ti_staggered_vjp(ws->staggered, &problem, rounds, ti_frame_rounds(to->f, rounds, to->island, to->phase),
                             v_bar + 6 * is->blk0, l, reverse_stage, to);
 }
