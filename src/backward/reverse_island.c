@@ -146,8 +146,9 @@ static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double 
     }
 }
 
-/* Where the recovery's pace is less than one it is bound / most: W_bar, and the inertia of the body that moves most. */
-static void reverse_pace(tribo_ws *ws, const ti_frame *f, int k, double *W_bar) {
+/* Where the recovery's pace is less than one it is bound / most: what is asked, W_bar, and the inertia of the body that
+ * moves most. */
+static void reverse_pace(tribo_ws *ws, const ti_frame *f, int k, double *apart_bar, double *W_bar) {
     const ti_island *is = &f->island[k];
     const double *W = f->phase[TI_RECOVER].v[TI_SOLVED];
     double pace_bar = 0;
@@ -156,6 +157,9 @@ static void reverse_pace(tribo_ws *ws, const ti_frame *f, int k, double *W_bar) 
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int j = 0; j < 6; j++) pace_bar += ws->scratch->D_bar[6 * f->blk_body[b] + j] * W[6 * b + j];
     double most = ti_recovery_moves(ws, f, k, &blk), square_bar = -pace_bar * is->pace / (2 * most * most);
+    ti_recovery_bound bound = ti_recovery_limit(ws, f, k);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        apart_bar[i] += pace_bar / most * ti_recovery_limit_ref(ws, &bound, i);
     const ti_link *l = &ws->link[f->blk_body[blk]];
     ti_link_diff *d = &ws->scratch->diff[f->blk_body[blk]];
     ti_vec lin = ti_load3(W + 6 * blk), ang = ti_load3(W + 6 * blk + 3), turned = ti_mul(&l->I, ang);
@@ -173,12 +177,12 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     memset(apart_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int j = 0; j < 6; j++) W_bar[6 * b + j] = is->pace * s->D_bar[6 * f->blk_body[b] + j];
-    reverse_pace(ws, f, k, W_bar);
+    reverse_pace(ws, f, k, apart_bar, W_bar);
     phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar};
     tribo_status status = reverse_phase(&to, W_bar, NULL);
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (f->phase[TI_RECOVER].mode[i] == TRIBO_BREAK) continue;
+        if (apart_bar[i] == 0) continue;
         ti_overlap o = ti_frame_overlap(ws, f, i, p);
         double end_bar = apart_bar[i] * o.ref_gap;
         s->gap_bar[i] += end_bar;

@@ -381,7 +381,8 @@ static void overlap_tangent(const task *t, int i, int j) {
     const int *at = ws->model->pair[c->pair].material;
     const double *p_dot = p_dot_of(t, j);
     contact_dot d = {0};
-    if (t->f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK) d = rows_dot(t, i, j);
+    bool paced = t->is->pace < 1 && ws->ref_apart[3 * i + 2] < 0;
+    if (paced || t->f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK) d = rows_dot(t, i, j);
     double end = d.gap + row_of(t, i, 2, in_direction(t, s->D_dot, j));
     for (int side = 0; d.rows && side < 2; side++) {
         int b = side ? c->b : c->a;
@@ -405,7 +406,11 @@ static double pace_tangent(const task *t, int j) {
     ti_vec lin = ti_load3(W), ang = ti_load3(W + 3), turned = ti_mul(&l->I, ang);
     double square_dot = 2 * ti_dot(lin, ti_load3(W_dot)) + 2 * ti_dot(turned, ti_load3(W_dot + 3)) / l->mass +
                         ti_dot(ang, ti_mul(&d->I, ang)) / l->mass - d->mass * ti_dot(ang, turned) / (l->mass * l->mass);
-    return -t->is->pace * square_dot / (2 * most * most);
+    ti_recovery_bound bound = ti_recovery_limit(t->ws, t->f, t->k);
+    double bound_dot = 0;
+    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
+        bound_dot += ti_recovery_limit_ref(t->ws, &bound, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
+    return (bound_dot - bound.value * square_dot / (2 * most * most)) / most;
 }
 
 static tribo_status recovery_tangents(const task *t) {

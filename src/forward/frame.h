@@ -215,6 +215,14 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
 void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
 /* Root mean square displacement of the body that it moves most, and its block. */
 double ti_recovery_moves(const tribo_ws *ws, const ti_frame *f, int k, int *blk);
+/* By how much it may move a body: as far as contacts overlap (asked), and no faster than its speed. */
+typedef struct ti_recovery_bound {
+    double value;
+    bool asked;
+} ti_recovery_bound;
+ti_recovery_bound ti_recovery_limit(const tribo_ws *ws, const ti_frame *f, int k);
+/* Its derivative to what contact i asks, ref_apart. */
+double ti_recovery_limit_ref(const tribo_ws *ws, const ti_recovery_bound *bound, int i);
 /* What contact i asks of it. */
 ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p);
 

@@ -5,6 +5,7 @@
 /* Compliance of the recovery, in units of the heaviest body's: what is asked for is met to this share, and what cannot
  * be met is shared. */
 static const double COMPLIANCE = 1e-6;
+enum { NORM = 8 };
 
 static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
     const ti_con *c = &f->con[i];
@@ -60,11 +61,32 @@ double ti_recovery_moves(const tribo_ws *ws, const ti_frame *f, int k, int *blk)
     return most;
 }
 
+/* What is asked of the contacts, but for that of others, at their most: a norm that is near the largest and smooth. */
+static double asked_of(const tribo_ws *ws, const ti_island *is) {
+    double most = 0, sum = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) most = ti_max(most, -ws->ref_apart[3 * i + 2]);
+    for (int i = is->con0; i < is->con0 + is->ncon && most > 0; i++) {
+        double share = ti_max(-ws->ref_apart[3 * i + 2], 0) / most;
+        sum += pow(share, NORM);
+    }
+    return most > 0 ? most * pow(sum, 1.0 / NORM) : 0;
+}
+
+ti_recovery_bound ti_recovery_limit(const tribo_ws *ws, const ti_frame *f, int k) {
+    double asked = asked_of(ws, &f->island[k]), fastest = ws->options.recovery * ws->options.dt;
+    return asked < fastest ? (ti_recovery_bound){asked, true} : (ti_recovery_bound){fastest, false};
+}
+
+double ti_recovery_limit_ref(const tribo_ws *ws, const ti_recovery_bound *bound, int i) {
+    double ref = ws->ref_apart[3 * i + 2];
+    return bound->asked && ref < 0 ? -pow(-ref / bound->value, NORM - 1) : 0;
+}
+
 /* One overlap of one body moves it by no more than that; those of a row of bodies add up, and a wedge turns them
  * aside. */
 static double pace_of(const tribo_ws *ws, const ti_frame *f, int k) {
     int blk;
-    double most = ti_recovery_moves(ws, f, k, &blk), bound = ws->options.recovery * ws->options.dt;
+    double most = ti_recovery_moves(ws, f, k, &blk), bound = ti_recovery_limit(ws, f, k).value;
     return most > bound * (1 + 1e-6) ? bound / most : 1;
 }
 
