@@ -78,7 +78,8 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
             s->mu_bar[at] += s->mu_work[i];
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda[3 * i + 2], s->mu_work[i]);
         }
-        if (to->phase < TI_REBOUND && ti_contact_entangled(ws->contact)) reverse_delassus(to, &problem, &solution, k);
+        bool by_law = to->phase < TI_REBOUND || to->phase == TI_AFTER;
+        if (by_law && ti_contact_entangled(ws->contact)) reverse_delassus(to, &problem, &solution, k);
         for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
     }
     return TRIBO_OK;
@@ -269,8 +270,8 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
         const ti_link *l = &ws->link[f->blk_body[b]];
         ti_link_diff *d = &s->diff[f->blk_body[b]];
         for (int side = 0; side < 2; side++) { /* the energy after, and before */
-            const double *v = (side ? f->phase[TI_HOLD].v[TI_SOLVED] : f->v) + 6 * b;
-            double *bar = (side ? s->hold_bar : s->hit_bar) + 6 * b, w = side ? -work_bar : work_bar;
+            double v[6], *bar = (side ? s->now_bar : s->hit_bar) + 6 * b, w = side ? -work_bar : work_bar;
+            for (int j = 0; j < 6; j++) v[j] = side ? ws->vnow[6 * b + j] : ti_impact_velocity(f, is, 6 * b + j);
             ti_vec lin = ti_load3(v), ang = ti_load3(v + 3);
             ti_add3(bar, ti_scale(w * l->mass, lin)), ti_add3(bar + 3, ti_scale(w, ti_mul(&l->I, ang)));
             d->mass += 0.5 * w * ti_dot(lin, lin);
@@ -325,16 +326,38 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     double u_bar = late_bar * hit.late_u + tau_bar * hit.tau_u + speed_bar * hit.speed_u;
     double a_bar =
         f->island[k].prompt ? 0 : (late_bar * hit.late_a + tau_bar * hit.tau_a + speed_bar * hit.speed_a) / dt;
-    add_row(ws, f, i, 2, u_bar + a_bar, s->hold_bar, false);
-    add_row_bar(ws, f, i, 2, u_bar + a_bar, before, false);
-    add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);
-    for (int side = 0; side < 2; side++) {
-        const double *J = ti_frame_rows(ws, f, i, side);
-        if (!J) continue;
-        int b = side ? c->b : c->a;
-        ti_link_diff *d = &s->diff[b];
-        ti_vec *spin = ti_link_spin_diff(&ws->link[b], d);
-        d->v = ti_axpy(d->v, -a_bar, ti_load3(J + 12)), *spin = ti_axpy(*spin, -a_bar, ti_load3(J + 15));
+    add_row(ws, f, i, 2, u_bar + a_bar, s->hold_bar, false), add_row(ws, f, i, 2, -a_bar, s->now_bar, false);
+    add_row_bar(ws, f, i, 2, u_bar + a_bar, before, false), add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);
+}
+
+/* What the forces do after the impacts: hit_bar, from that of the next velocity to that of what the impacts leave. */
+static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    if (is->phase[TI_AFTER].npoint > 0) {
+        size_t n = 6 * sizeof(double) * (size_t)is->nblk;
+        double *base_bar = s->rebound_bar;
+        memset(base_bar + 6 * is->blk0, 0, n);
+        phase_bar to = {ws, f, k, TI_AFTER, ws->v_after, base_bar, s->ref_bar};
+        tribo_status status = reverse_phase(&to, s->hit_bar, NULL);
+        if (status < 0) return status;
+        memcpy(s->hit_bar + 6 * is->blk0, base_bar + 6 * is->blk0, n);
+    }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        ti_link_diff *d = &s->diff[f->blk_body[b]];
+        d->vf = ti_add(d->vf, ti_load3(s->hit_bar + 6 * b)), d->wf = ti_add(d->wf, ti_load3(s->hit_bar + 6 * b + 3));
+        for (int j = 6 * b; j < 6 * b + 6; j++) s->now_bar[j] = -s->hit_bar[j];
+    }
+    return TRIBO_OK;
+}
+
+/* now_bar to the states of the bodies. */
+static void reverse_now(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        const double *bar = ws->scratch->now_bar + 6 * b;
+        ti_link_diff *d = &ws->scratch->diff[f->blk_body[b]];
+        ti_vec *spin = ti_link_spin_diff(&ws->link[f->blk_body[b]], d);
+        d->v = ti_add(d->v, ti_load3(bar)), *spin = ti_add(*spin, ti_load3(bar + 3));
     }
 }
 
@@ -347,9 +370,10 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     tribo_status status = reverse_timing(ws, f, k);
     if (status < 0) return status;
     reverse_times(ws, f, k);
-    if (is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar);
+    status = reverse_after(ws, f, k);
+    if (status >= 0 && is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar);
     if (status < 0) return status;
-    phase_bar to = {ws, f, k, TI_IMPACT, f->phase[TI_HOLD].v[TI_SOLVED], s->hold_bar, late_bar};
+    phase_bar to = {ws, f, k, TI_IMPACT, ws->vnow, s->now_bar, late_bar};
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
     for (int i = is->con0; status >= 0 && i < is->con0 + is->ncon; i++) {
         if (i < is->con0 + is->nhold)
@@ -357,6 +381,7 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
         else
             reverse_hit(ws, f, k, i, p, late_bar[i]);
     }
+    reverse_now(ws, f, is);
     return status;
 }
 

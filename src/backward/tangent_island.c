@@ -167,8 +167,9 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
         for (int j = 0; j < n; j++) {
             bool acts = t->f->phase[phase].mode[i] != TRIBO_BREAK || (phase == TI_REBOUND && ws->give[i] > 0);
             contact_dot d = {0};
-            if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i))) d = rows_dot(t, i, j);
-            if (phase == TI_HOLD)
+            bool stays = phase == TI_HOLD || phase == TI_AFTER; /* its reference moves with the gap */
+            if (acts || (stays && ti_frame_acts(t->f, t->k, i))) d = rows_dot(t, i, j);
+            if (stays)
                 s->ref_dot[at_contact(t, j, i)] = ti_frame_reference(ws, t->f, t->k, i).ref_gap * d.gap;
             for (int q = 0; q < solution.npoint; q++) {
                 double *dc = s->c_dot[q] + j * 3 * nc + 3 * (i - t->is->con0);
@@ -224,21 +225,13 @@ static void hit_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
     const ti_con *c = &t->f->con[i];
-    const ti_link_diff *diffs = diffs_of(t, j);
     const double *before = t->f->phase[TI_HOLD].v[TI_SOLVED], *p_dot = p_dot_of(t, j);
     int at = ws->model->pair[c->pair].material[TI_M_RESTITUTION];
     size_t to = at_contact(t, j, i);
     contact_dot d = {0};
     if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
     double u = row_dot(t, &d, i, 2, before) + row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
-    double now = row_dot(t, &d, i, 2, ws->vnow);
-    for (int side = 0; side < 2; side++) {
-        const double *J = ti_frame_rows(ws, t->f, i, side);
-        if (!J) continue;
-        int body = side ? c->b : c->a;
-        ti_link_diff b = diffs[body];
-        now += ti_dot(ti_load3(J + 12), b.v) + ti_dot(ti_load3(J + 15), *ti_link_spin_diff(&ws->link[body], &b));
-    }
+    double now = row_dot(t, &d, i, 2, ws->vnow) + row_of(t, i, 2, in_direction(t, s->now_dot, j));
     double a = t->is->prompt ? 0 : (u - now) / ws->options.dt;
     ti_impact hit = ti_frame_impact(ws, c);
     s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a;
@@ -276,13 +269,15 @@ static double impulse_dot(const task *t, int i, int j, double share_dot) {
     return sum + share_dot * (t->f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + 2] + t->ws->give[i]);
 }
 
-/* next_dot in direction j with the share held. */
-static void next_tangent(const task *t, int j) {
-    ti_scratch *s = t->ws->scratch;
-    double *next = in_direction(t, s->next_dot, j), *hit = in_direction(t, s->v_sum[TI_IMPACT], j);
-    const double *back = in_direction(t, s->v_sum[TI_REBOUND], j);
-    bool rebounds = t->is->phase[TI_REBOUND].npoint > 0;
-    for (int e = 0; e < 6 * t->is->nblk; e++) next[e] = hit[e] + (rebounds ? t->is->share * (back[e] - hit[e]) : 0);
+/* now_dot, of the velocities that bodies come with, direction j. */
+static void now_tangent(const task *t, int j) {
+    const ti_link_diff *diffs = diffs_of(t, j);
+    double *to = in_direction(t, t->ws->scratch->now_dot, j);
+    for (int b = 0; b < t->is->nblk; b++, to += 6) {
+        int body = t->f->blk_body[t->is->blk0 + b];
+        ti_link_diff d = diffs[body];
+        ti_store3(to, d.v), ti_store3(to + 3, *ti_link_spin_diff(&t->ws->link[body], &d));
+    }
 }
 
 /* docs/math.md eq. (113): of the root, from that of the work with the share held. */
@@ -295,15 +290,30 @@ static double share_tangent(const task *t, int j) {
     for (int b = 0; b < t->is->nblk; b++) {
         int blk = t->is->blk0 + b, body = t->f->blk_body[blk];
         const ti_link_diff *d = diffs_of(t, j) + body;
-        work += energy_dot(&ws->link[body], d, t->f->v + 6 * blk, in_direction(t, s->next_dot, j) + 6 * b);
-        work -= energy_dot(&ws->link[body], d, t->f->phase[TI_HOLD].v[TI_SOLVED] + 6 * blk,
-                           in_direction(t, s->v_sum[TI_HOLD], j) + 6 * b);
+        double v[6];
+        for (int e = 0; e < 6; e++) v[e] = ti_impact_velocity(t->f, t->is, 6 * blk + e);
+        work += energy_dot(&ws->link[body], d, v, in_direction(t, s->next_dot, j) + 6 * b);
+        work -= energy_dot(&ws->link[body], d, ws->vnow + 6 * blk, in_direction(t, s->now_dot, j) + 6 * b);
     }
     for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
         work += ti_frame_impact(ws, &t->f->con[i]).late * impulse_dot(t, i, j, 0);
         work += s->late_dot[at_contact(t, j, i)] * ti_impact_impulse(ws, t->f, t->is, i);
     }
     return -work / slope;
+}
+
+/* next_dot in direction j of what the impacts leave. @return derivative of the rebound's share */
+static double next_tangent(const task *t, int j) {
+    ti_scratch *s = t->ws->scratch;
+    const ti_phase_data *phase = t->f->phase;
+    double *next = in_direction(t, s->next_dot, j), *hit = in_direction(t, s->v_sum[TI_IMPACT], j);
+    const double *back = in_direction(t, s->v_sum[TI_REBOUND], j);
+    bool rebounds = t->is->phase[TI_REBOUND].npoint > 0;
+    for (int e = 0; e < 6 * t->is->nblk; e++) next[e] = hit[e] + (rebounds ? t->is->share * (back[e] - hit[e]) : 0);
+    double share = rebounds ? share_tangent(t, j) : 0;
+    for (int e = 0, of = 6 * t->is->blk0; share != 0 && e < 6 * t->is->nblk; e++, of++)
+        next[e] += share * (phase[TI_REBOUND].v[TI_SOLVED][of] - phase[TI_IMPACT].v[TI_SOLVED][of]);
+    return share;
 }
 
 /* ref_dot of what gives an impact its own time: (tau - time) jump. */
@@ -322,49 +332,72 @@ static void own_time_tangent(const task *t, int i, int j, const double *time_dot
                      (t->f->con[i].tau - ws->time[t->is->blk0 + r]) * jump_dot;
 }
 
-/* next_dot and D_dot without recovery in direction j, after all phases of the impact. */
-static void displacement_tangent(const task *t, int j) {
+/* D_dot without recovery in direction j; share_dot of the rebound's share. */
+static void displacement_tangent(const task *t, int j, double share_dot) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
-    const ti_phase_data *phase = t->f->phase;
-    next_tangent(t, j);
-    double share = t->is->phase[TI_REBOUND].npoint > 0 ? share_tangent(t, j) : 0, *time_dot = s->v_work;
-    double *next = in_direction(t, s->next_dot, j), *D = in_direction(t, s->D_dot, j);
-    const double *hold = in_direction(t, s->v_sum[TI_HOLD], j);
+    double *time_dot = s->v_work, *D = in_direction(t, s->D_dot, j);
+    const double *next = in_direction(t, s->next_dot, j), *hold = in_direction(t, s->v_sum[TI_HOLD], j);
     memset(time_dot, 0, sizeof(double) * (size_t)t->is->nblk);
     for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
         int r = ws->root[ws->blk_a[i]];
         double l = ti_impact_impulse(ws, t->f, t->is, i), over = t->f->con[i].tau - ws->time[t->is->blk0 + r];
         if (l > 0)
-            time_dot[r] += (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, j, share)) / ws->weight[r];
+            time_dot[r] +=
+                (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, j, share_dot)) / ws->weight[r];
     }
     for (int b = 0; b < t->is->nblk; b++)
         for (int e = 0; e < 6; e++) {
             int at = 6 * b + e, of = 6 * (t->is->blk0 + b) + e;
             double time = ws->time[t->is->blk0 + b];
-            if (share != 0)
-                next[at] += share * (phase[TI_REBOUND].v[TI_SOLVED][of] - phase[TI_IMPACT].v[TI_SOLVED][of]);
             D[at] = ws->options.dt * next[at] - time * (next[at] - hold[at]) -
-                    time_dot[ws->root[b]] * (t->f->v[of] - phase[TI_HOLD].v[TI_SOLVED][of]);
+                    time_dot[ws->root[b]] * (t->f->v[of] - t->f->phase[TI_HOLD].v[TI_SOLVED][of]);
         }
     for (int i = t->is->con0; t->is->phase[TI_TIMING].npoint > 0 && i < t->is->con0 + t->is->ncon; i++)
         own_time_tangent(t, i, j, time_dot);
 }
 
-static tribo_status impact_tangents(const task *t) {
+/* next_dot, from that of what the impacts leave to that of the next velocity. */
+static tribo_status after_tangents(const task *t) {
+    ti_scratch *s = t->ws->scratch;
+    for (int j = 0; j < t->in->n; j++) {
+        double *next = in_direction(t, s->next_dot, j), *now = in_direction(t, s->now_dot, j);
+        for (int b = 0; b < t->is->nblk; b++, next += 6, now += 6) {
+            const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[t->is->blk0 + b];
+            ti_store3(next, ti_add(ti_load3(next), ti_sub(d->vf, ti_load3(now))));
+            ti_store3(next + 3, ti_add(ti_load3(next + 3), ti_sub(d->wf, ti_load3(now + 3))));
+        }
+    }
+    if (t->is->phase[TI_AFTER].npoint == 0) return TRIBO_OK;
+    tribo_status status = phase_tangents(t, TI_AFTER, t->ws->v_after, s->next_dot);
+    memcpy(s->next_dot, s->v_sum[TI_AFTER], 6 * sizeof(double) * (size_t)t->in->n * (size_t)t->is->nblk);
+    return status;
+}
+
+/* Impact and rebound. */
+static tribo_status hits_tangents(const task *t) {
     ti_scratch *s = t->ws->scratch;
     int end = t->is->con0 + t->is->ncon;
+    for (int j = 0; j < t->in->n; j++) now_tangent(t, j);
     for (int i = t->is->con0 + t->is->nhold; i < end; i++)
         for (int j = 0; j < t->in->n; j++) hit_tangent(t, i, j);
-    tribo_status status = phase_tangents(t, TI_IMPACT, t->f->phase[TI_HOLD].v[TI_SOLVED], s->v_sum[TI_HOLD]);
-    if (status >= 0 && t->is->phase[TI_REBOUND].npoint > 0) {
-        for (int i = t->is->con0; i < end; i++)
-            for (int j = 0; j < t->in->n; j++) give_tangent(t, i, j);
-        status = phase_tangents(t, TI_REBOUND, t->f->phase[TI_IMPACT].v[TI_SOLVED], s->v_sum[TI_IMPACT]);
-    }
+    tribo_status status = phase_tangents(t, TI_IMPACT, t->ws->vnow, s->now_dot);
+    if (status < 0 || t->is->phase[TI_REBOUND].npoint == 0) return status;
+    for (int i = t->is->con0; i < end; i++)
+        for (int j = 0; j < t->in->n; j++) give_tangent(t, i, j);
+    return phase_tangents(t, TI_REBOUND, t->f->phase[TI_IMPACT].v[TI_SOLVED], s->v_sum[TI_IMPACT]);
+}
+
+static tribo_status impact_tangents(const task *t) {
+    ti_scratch *s = t->ws->scratch;
+    double share_dot[TI_DIRECTIONS];
+    tribo_status status = hits_tangents(t);
+    if (status < 0) return status;
+    for (int j = 0; j < t->in->n; j++) share_dot[j] = next_tangent(t, j);
+    status = after_tangents(t);
     if (status < 0) return status;
     ti_impact_times(t->ws, t->f, t->k); /* the groups too, in root, and their weights */
-    for (int j = 0; j < t->in->n; j++) displacement_tangent(t, j);
+    for (int j = 0; j < t->in->n; j++) displacement_tangent(t, j, share_dot[j]);
     if (t->is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
     status = phase_tangents(t, TI_TIMING, t->ws->zero, NULL);
     for (int e = 0; status >= 0 && e < 6 * t->in->n * t->is->nblk; e++) s->D_dot[e] += s->v_sum[TI_TIMING][e];

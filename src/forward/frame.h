@@ -13,9 +13,10 @@ enum { TI_SOLVED = TI_CONTACT_POINTS }; /* index of the extrapolated solution be
 /* The contact problems that a step poses for an island, in their order, all over the same rows J and inertias M.
  * docs/math.md, Impacts and Recovery. Without impacts and overlap the first is the only one. */
 typedef enum ti_phase {
-    TI_HOLD,    /* the step without its impacts */
+    TI_HOLD,    /* the step without its impacts: where they happen, and how fast */
     TI_IMPACT,  /* compression, or Newton's law whole */
     TI_REBOUND, /* what Poisson's law gives back */
+    TI_AFTER,   /* the forces of the step, on bodies that have had their impacts */
     TI_TIMING,  /* a displacement: impacts at their own times rather than at the mean of those they meet */
     TI_RECOVER, /* a displacement: overlap taken back */
     TI_PHASES
@@ -86,8 +87,8 @@ struct tribo_ws {
     int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_at: of a body, in the frame */
     double *M, *J, *vfree, *vnow, *ref, *mu;
     /* Of phases after the first: references of impacts and of recovery, what a rebound is given and the velocity that
-     * gives, zeros; the mean time of the impacts that reach a block. */
-    double *ref_hit, *ref_time, *ref_apart, *give, *v_given, *zero, *time;
+     * gives, the free velocity after the impacts, zeros; the mean time of the impacts that reach a block. */
+    double *ref_hit, *ref_time, *ref_apart, *give, *v_given, *v_after, *zero, *time;
     double *weight;           /* (nbody) of those times */
     ti_con *sorted;           /* (ncon_max) */
     int *started;             /* (ncon_max) in pair order: which of the last step's contacts it was, or -1 */
@@ -129,6 +130,7 @@ typedef struct ti_scratch {
     double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (6 nbody) */
     double *c_bar[TI_PHASES][TI_CONTACT_POINTS]; /* (3 ncon) */
     double *hold_bar, *hit_bar, *rebound_bar;    /* (6 nbody) of the phases' velocities */
+    double *now_bar;                             /* (6 nbody) of the velocities that bodies come with */
     double *l_bar, *give_bar, *tau_bar;          /* (3 ncon), (ncon), (ncon) */
     double *v_work, *l_work, *mu_work;           /* (6 nbody), (3 ncon), (ncon) */
     double *bar, *p_sum;                         /* (ndx), (np): of a sweep */
@@ -140,6 +142,7 @@ typedef struct ti_scratch {
     double *v_dot, *lambda_dot;                                           /* (6 nbody), (3 ncon) */
     double *v_sum[TI_PHASES], *lambda_sum[TI_PHASES];                     /* the same, of the points together */
     double *next_dot, *D_dot;                        /* (6 nbody) of the next velocity and of the displacement */
+    double *now_dot;                                 /* (6 nbody) of the velocities that bodies come with */
     double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon) */
     ti_link_jac *link_jac;                           /* (nbody) */
     double *rate;                                    /* (ncon,2,7,6) */
@@ -187,7 +190,7 @@ tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, 
 tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bool warm, tribo_contact_info *info);
 /* What is to be remembered of a solution beside its arrays. */
 void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s);
-/* Impact and rebound of the contacts that bounce, after the first phase. TRIBO_SUBSTITUTED. */
+/* Impact and rebound of the contacts that bounce, and what follows, after the first phase. TRIBO_SUBSTITUTED. */
 tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info);
 /* What impact and rebound are posed with, again: of a recorded island. */
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
@@ -197,6 +200,8 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
+/* Velocity that impact and rebound leave, entry j of the frame's blocks. */
+double ti_impact_velocity(const ti_frame *f, const ti_island *is, int j);
 /* Normal impulse of impact and rebound together. */
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i);
 /* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups

@@ -57,10 +57,24 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
     return any;
 }
 
+double ti_impact_velocity(const ti_frame *f, const ti_island *is, int j) {
+    double hit = f->phase[TI_IMPACT].v[TI_SOLVED][j];
+    if (is->phase[TI_REBOUND].npoint == 0) return hit;
+    return hit + is->share * (f->phase[TI_REBOUND].v[TI_SOLVED][j] - hit);
+}
+
+/* Impacts change the velocity that bodies come with; the forces of the step act on what that leaves. */
+static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
+        ws->v_after[j] = ti_impact_velocity(f, is, j) + (ws->vfree[j] - ws->vnow[j]);
+}
+
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
-    if (is->phase[TI_IMPACT].npoint > 0) pose_references(ws, f, is, p);
+    if (is->phase[TI_IMPACT].npoint == 0) return;
+    pose_references(ws, f, is, p);
     if (is->phase[TI_REBOUND].npoint > 0) pose_rebound(ws, f, is, p);
+    pose_after(ws, f, is);
 }
 
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
@@ -82,7 +96,7 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
         double late = i < is->con0 + is->nhold ? 0 : ti_frame_impact(ws, &f->con[i]).late;
         for (int r = 0; r < 3; r++) {
             double l = hit->lambda[TI_SOLVED][3 * i + r], more = 0, shift = r == 2 ? late : 0;
-            double before = ti_row_velocity(ws, f, i, r, f->phase[TI_HOLD].v[TI_SOLVED]) + shift;
+            double before = ti_row_velocity(ws, f, i, r, ws->vnow) + shift;
             double after = ti_row_velocity(ws, f, i, r, hit->v[TI_SOLVED]) + shift;
             if (rebounds) {
                 double whole = ti_row_velocity(ws, f, i, r, back->v[TI_SOLVED]) + shift;
@@ -152,7 +166,7 @@ static double square(const double *M, const double *v) {
     return sum;
 }
 
-tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
+static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     if (ws->options.law.impact != TRIBO_IMPACT_NEWTON) return by_poisson(ws, f, k, p, info);
     tribo_contact_info one = *info;
@@ -163,7 +177,7 @@ tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p,
     if (status < 0) return status;
     double work = ti_impact_work(ws, f, k, 1, &slope), unit = 0;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        unit += square(ws->M + 36 * b, f->phase[TI_HOLD].v[TI_SOLVED] + 6 * b);
+        unit += square(ws->M + 36 * b, ws->vnow + 6 * b) + square(ws->M + 36 * b, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * b);
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
     if (fine && work <= 1e-11 * unit) {
         *info = one;
@@ -172,6 +186,35 @@ tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p,
     info->iterations = one.iterations;
     status = by_poisson(ws, f, k, p, info);
     return status < 0 || status == TRIBO_NOT_CONVERGED ? status : TRIBO_SUBSTITUTED;
+}
+
+/* Where the velocity after the impacts and the forces of the step part every contact, there is nothing to solve. */
+static bool all_part(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        if (!(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0)) return false;
+    return true;
+}
+
+/* Held contacts begin as they were without the impacts, those that bounced parting. */
+static void start_after(ti_frame *f, const ti_island *is) {
+    ti_phase_data *to = &f->phase[TI_AFTER], *from = &f->phase[TI_HOLD];
+    int held = is->con0 + is->nhold;
+    memcpy(to->mode + is->con0, from->mode + is->con0, (size_t)is->nhold);
+    memcpy(to->lambda[TI_SOLVED] + 3 * is->con0, from->lambda[TI_SOLVED] + 3 * is->con0,
+           3 * sizeof(double) * (size_t)is->nhold);
+    memset(to->mode + held, TRIBO_BREAK, (size_t)(is->ncon - is->nhold));
+    memset(to->lambda[TI_SOLVED] + 3 * held, 0, 3 * sizeof(double) * (size_t)(is->ncon - is->nhold));
+}
+
+tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
+    const ti_island *is = &f->island[k];
+    tribo_status hit = by_law(ws, f, k, p, info);
+    if (hit < 0) return hit;
+    pose_after(ws, f, is);
+    if (all_part(ws, f, is)) return hit;
+    start_after(f, is);
+    tribo_status status = ti_phase_solve(ws, f, k, TI_AFTER, ws->options.warm_start, info);
+    return status < 0 || status > hit ? status : hit;
 }
 
 /* ---- times ---- */

@@ -111,23 +111,23 @@ static int reconsider(tribo_ws *ws, ti_frame *f, int k, const double *p) {
 /* Impulses and velocity of the phases together; what a contact does in the end. */
 static void sum_up(tribo_ws *ws, ti_frame *f, const ti_island *is) {
     const ti_phase_data *hold = &f->phase[TI_HOLD], *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
+    const ti_phase_data *after = &f->phase[TI_AFTER];
     size_t v0 = 6 * (size_t)is->blk0, nv = 6 * (size_t)is->nblk;
-    bool rebounds = is->phase[TI_REBOUND].npoint > 0;
+    bool rebounds = is->phase[TI_REBOUND].npoint > 0, held_after = is->phase[TI_AFTER].npoint > 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         bool held = i < is->con0 + is->nhold;
         unsigned char mode = hit->mode[i];
         for (int r = 0; r < 3; r++) {
             double *l = &f->lambda[3 * i + r];
-            *l = (held ? hold->lambda[TI_SOLVED][3 * i + r] : 0) + hit->lambda[TI_SOLVED][3 * i + r];
+            *l = (held_after ? after->lambda[TI_SOLVED][3 * i + r] : 0) + hit->lambda[TI_SOLVED][3 * i + r];
             if (rebounds) *l += is->share * (back->lambda[TI_SOLVED][3 * i + r] + (r == 2 ? ws->give[i] : 0));
         }
         if (rebounds && mode == TRIBO_BREAK && back->mode[i] != TRIBO_BREAK)
             mode = back->mode[i] == TI_REBOUND_STICK ? TRIBO_STICK : back->mode[i];
+        if (held_after && after->mode[i] != TRIBO_BREAK) mode = after->mode[i];
         f->mode[i] = mode == TRIBO_BREAK && held ? hold->mode[i] : mode;
     }
-    memcpy(f->v + v0, hit->v[TI_SOLVED] + v0, nv * sizeof *f->v);
-    for (size_t j = v0; rebounds && j < v0 + nv; j++)
-        f->v[j] += is->share * (back->v[TI_SOLVED][j] - hit->v[TI_SOLVED][j]);
+    memcpy(f->v + v0, (held_after ? after->v[TI_SOLVED] : ws->v_after) + v0, nv * sizeof *f->v);
 }
 
 static void copy_hold(ti_frame *f, const ti_island *is) {

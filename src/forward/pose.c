@@ -154,7 +154,8 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
                             .ref = ws->ref + 3 * c,
                             .mu = ws->mu + c,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
-    if (phase == TI_IMPACT) q.vfree = f->phase[TI_HOLD].v[TI_SOLVED] + 6 * b, q.ref = ws->ref_hit + 3 * c;
+    if (phase == TI_IMPACT) q.vfree = ws->vnow + 6 * b, q.ref = ws->ref_hit + 3 * c;
+    if (phase == TI_AFTER) q.vfree = ws->v_after + 6 * b;
     if (phase == TI_REBOUND) {
         q.kind = TI_CONTACT_REBOUND, q.vfree = ws->v_given + 6 * b, q.ref = ws->ref_hit + 3 * c;
         q.give = ws->give + c;

@@ -49,6 +49,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->hold_bar, 6 * nb);
     TI_CARVE(a, s->hit_bar, 6 * nb);
     TI_CARVE(a, s->rebound_bar, 6 * nb);
+    TI_CARVE(a, s->now_bar, 6 * nb);
     TI_CARVE(a, s->l_bar, 3 * nc);
     TI_CARVE(a, s->give_bar, nc);
     TI_CARVE(a, s->tau_bar, nc);
@@ -63,6 +64,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
     TI_CARVE(a, s->lambda_dot, 3 * nc * nd);
     TI_CARVE(a, s->next_dot, 6 * nb * nd);
     TI_CARVE(a, s->D_dot, 6 * nb * nd);
+    TI_CARVE(a, s->now_dot, 6 * nb * nd);
     TI_CARVE(a, s->ref_dot, nc * nd);
     TI_CARVE(a, s->tau_dot, nc * nd);
     TI_CARVE(a, s->late_dot, nc * nd);
@@ -113,6 +115,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->ref_apart, 3 * nc);
     TI_CARVE(a, w->give, nc);
     TI_CARVE(a, w->v_given, 6 * nb);
+    TI_CARVE(a, w->v_after, 6 * nb);
     TI_CARVE(a, w->zero, 6 * nb > nc ? 6 * nb : nc);
     TI_CARVE(a, w->time, nb);
     TI_CARVE(a, w->weight, nb);

@@ -240,7 +240,7 @@ static double overlap_of(const moment *t, int body, double *between) {
     for (int k = 0; k < t->nc; k++) {
         const tribo_contact *c = &t->c[k];
         int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
-        if (t->island[a >= 0 ? a : b] != t->island[body]) continue;
+        if (t->group[a >= 0 ? a : b] != t->group[body]) continue; /* those that push nothing are pushed apart, too */
         depth += larger(-c->gap, 0), bounces += c->bounced;
         if (a == body || b == body) pushes_on += length(c->impulse);
     }
