@@ -147,25 +147,30 @@ static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double 
     }
 }
 
-/* Where the recovery's pace is less than one it is bound / most: what is asked, W_bar, and the inertia of the body that
- * moves most. */
-static void reverse_pace(tribo_ws *ws, const ti_frame *f, int k, double *apart_bar, double *W_bar) {
+
+/* ---- displacements ---- */
+
+/* W_bar (6 nblk of the frame) of a displacement W of which D has the share `pace`, and what that does to the references
+ * and to the inertia of the body that moves most. docs/math.md eq. (115). */
+static void reverse_displace(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *ref_bar, double *W_bar) {
     const ti_island *is = &f->island[k];
-    const double *W = f->phase[TI_RECOVER].v[TI_SOLVED];
-    double pace_bar = 0;
-    int blk;
-    if (!(is->pace < 1)) return;
+    const double *W = f->phase[phase].v[TI_SOLVED];
+    double share = is->pace[phase], share_bar = 0;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int j = 0; j < 6; j++) pace_bar += ws->scratch->D_bar[6 * f->blk_body[b] + j] * W[6 * b + j];
-    double most = ti_recovery_moves(ws, f, k, &blk), square_bar = -pace_bar * is->pace / (2 * most * most);
-    ti_recovery_bound bound = ti_recovery_limit(ws, f, k);
+        for (int j = 0; j < 6; j++) {
+            double D_bar = ws->scratch->D_bar[6 * f->blk_body[b] + j];
+            W_bar[6 * b + j] = share * D_bar, share_bar += D_bar * W[6 * b + j];
+        }
+    if (!(share < 1)) return;
+    ti_pace pace = ti_pace_of(ws, f, k, phase);
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        apart_bar[i] += pace_bar / most * ti_recovery_limit_ref(ws, &bound, i);
-    const ti_link *l = &ws->link[f->blk_body[blk]];
-    ti_link_diff *d = &ws->scratch->diff[f->blk_body[blk]];
-    ti_vec lin = ti_load3(W + 6 * blk), ang = ti_load3(W + 6 * blk + 3), turned = ti_mul(&l->I, ang);
-    ti_add3(W_bar + 6 * blk, ti_scale(2 * square_bar, lin));
-    ti_add3(W_bar + 6 * blk + 3, ti_scale(2 * square_bar / l->mass, turned));
+        ref_bar[i] += share_bar / pace.most * ti_pace_ref(ws, &pace, phase, i);
+    double square_bar = -share_bar * share / (2 * pace.most * pace.most);
+    const ti_link *l = &ws->link[f->blk_body[pace.blk]];
+    ti_link_diff *d = &ws->scratch->diff[f->blk_body[pace.blk]];
+    ti_vec lin = ti_load3(W + 6 * pace.blk), ang = ti_load3(W + 6 * pace.blk + 3), turned = ti_mul(&l->I, ang);
+    ti_add3(W_bar + 6 * pace.blk, ti_scale(2 * square_bar, lin));
+    ti_add3(W_bar + 6 * pace.blk + 3, ti_scale(2 * square_bar / l->mass, turned));
     ti_outer_add(&d->I, square_bar / l->mass, ang, ang);
     d->mass -= square_bar * ti_dot(ang, turned) / (l->mass * l->mass);
 }
@@ -176,9 +181,7 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     const ti_island *is = &f->island[k];
     double *apart_bar = s->tau_bar, *W_bar = s->rebound_bar;
     memset(apart_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int j = 0; j < 6; j++) W_bar[6 * b + j] = is->pace * s->D_bar[6 * f->blk_body[b] + j];
-    reverse_pace(ws, f, k, apart_bar, W_bar);
+    reverse_displace(ws, f, k, TI_RECOVER, apart_bar, W_bar);
     phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar};
     tribo_status status = reverse_phase(&to, W_bar, NULL);
     if (status < 0) return status;
@@ -202,8 +205,7 @@ static tribo_status reverse_timing(tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
     memset(s->give_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
     if (is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        memcpy(s->hit_bar + 6 * b, s->D_bar + 6 * f->blk_body[b], 6 * sizeof(double));
+    reverse_displace(ws, f, k, TI_TIMING, s->give_bar, s->hit_bar);
     phase_bar to = {ws, f, k, TI_TIMING, ws->zero, NULL, s->give_bar};
     return reverse_phase(&to, s->hit_bar, NULL);
 }
@@ -253,6 +255,15 @@ static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
     }
 }
 
+/* late_bar of a contact that the forces of the step part: J (v_- - v). */
+static void reverse_parted(tribo_ws *ws, const ti_frame *f, int k, int i, double late_bar) {
+    ti_scratch *s = ws->scratch;
+    if (late_bar == 0 || !ti_impact_parted(ws, f, k, i)) return;
+    add_row(ws, f, i, 2, late_bar, s->hold_bar, false), add_row(ws, f, i, 2, -late_bar, s->now_bar, false);
+    add_row_bar(ws, f, i, 2, late_bar, f->phase[TI_HOLD].v[TI_SOLVED], false);
+    add_row_bar(ws, f, i, 2, -late_bar, ws->vnow, false);
+}
+
 /* A share of the rebound below one is the root of its work: docs/math.md eq. (113). */
 static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_bar) {
     ti_scratch *s = ws->scratch;
@@ -278,9 +289,13 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
             ti_outer_add(&d->I, 0.5 * w, ang, ang);
         }
     }
-    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
-        s->l_bar[3 * i + 2] += work_bar * ti_frame_impact(ws, &f->con[i]).late;
-        late_bar[i] += work_bar * ti_impact_impulse(ws, f, is, i);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double one_bar = work_bar * ti_impact_impulse(ws, f, is, i);
+        s->l_bar[3 * i + 2] += work_bar * ti_impact_late(ws, f, k, i);
+        if (i < is->con0 + is->nhold)
+            reverse_parted(ws, f, k, i, one_bar);
+        else
+            late_bar[i] += one_bar;
     }
 }
 
@@ -377,7 +392,7 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
     for (int i = is->con0; status >= 0 && i < is->con0 + is->ncon; i++) {
         if (i < is->con0 + is->nhold)
-            s->ref_bar[i] += late_bar[i];
+            s->ref_bar[i] += late_bar[i], reverse_parted(ws, f, k, i, late_bar[i]);
         else
             reverse_hit(ws, f, k, i, p, late_bar[i]);
     }

@@ -218,6 +218,38 @@ static tribo_status hold_tangents(const task *t) {
     return TRIBO_OK;
 }
 
+/* ---- displacements ---- */
+
+/* Of the share of a displacement that is made, where that is less than one, from ref_dot. docs/math.md eq. (115). */
+static double share_dot_of(const task *t, ti_phase phase, int j) {
+    if (!(t->is->pace[phase] < 1)) return 0;
+    ti_pace pace = ti_pace_of(t->ws, t->f, t->k, phase);
+    const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * pace.blk;
+    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[phase], j) + 6 * (pace.blk - t->is->blk0);
+    const ti_link *l = &t->ws->link[t->f->blk_body[pace.blk]];
+    const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[pace.blk];
+    ti_vec lin = ti_load3(W), ang = ti_load3(W + 3), turned = ti_mul(&l->I, ang);
+    double square_dot = 2 * ti_dot(lin, ti_load3(W_dot)) + 2 * ti_dot(turned, ti_load3(W_dot + 3)) / l->mass +
+                        ti_dot(ang, ti_mul(&d->I, ang)) / l->mass - d->mass * ti_dot(ang, turned) / (l->mass * l->mass);
+    double bound_dot = 0;
+    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
+        bound_dot += ti_pace_ref(t->ws, &pace, phase, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
+    return (bound_dot - pace.bound * square_dot / (2 * pace.most * pace.most)) / pace.most;
+}
+
+/* D_dot += of a displacement, from ref_dot. */
+static tribo_status displace_tangents(const task *t, ti_phase phase) {
+    ti_scratch *s = t->ws->scratch;
+    tribo_status status = phase_tangents(t, phase, t->ws->zero, NULL);
+    for (int j = 0; status >= 0 && j < t->in->n; j++) {
+        double *D = in_direction(t, s->D_dot, j), share_dot = share_dot_of(t, phase, j);
+        const double *W_dot = in_direction(t, s->v_sum[phase], j);
+        const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * t->is->blk0;
+        for (int e = 0; e < 6 * t->is->nblk; e++) D[e] += t->is->pace[phase] * W_dot[e] + share_dot * W[e];
+    }
+    return status;
+}
+
 /* ---- impacts ---- */
 
 /* tau_dot, late_dot, and ref_dot of the contacts that bounce, direction j. */
@@ -239,6 +271,19 @@ static void hit_tangent(const task *t, int i, int j) {
     if (t->is->impact != TRIBO_IMPACT_NEWTON) return;
     s->ref_dot[to] -= t->p[at] * (hit.speed_gap * d.gap + hit.speed_u * u + hit.speed_a * a);
     if (p_dot) s->ref_dot[to] -= p_dot[at] * hit.speed;
+}
+
+/* late_dot, and ref_dot +=, of a contact that does not bounce. */
+static void part_tangent(const task *t, int i, int j) {
+    ti_scratch *s = t->ws->scratch;
+    size_t to = at_contact(t, j, i);
+    s->late_dot[to] = 0;
+    if (!ti_frame_acts(t->f, t->k, i) || !ti_impact_parted(t->ws, t->f, t->k, i)) return;
+    contact_dot d = rows_dot(t, i, j);
+    s->late_dot[to] = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) - row_dot(t, &d, i, 2, t->ws->vnow) +
+                      row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j)) -
+                      row_of(t, i, 2, in_direction(t, s->now_dot, j));
+    s->ref_dot[to] += s->late_dot[to];
 }
 
 static void give_tangent(const task *t, int i, int j) {
@@ -295,8 +340,8 @@ static double share_tangent(const task *t, int j) {
         work += energy_dot(&ws->link[body], d, v, in_direction(t, s->next_dot, j) + 6 * b);
         work -= energy_dot(&ws->link[body], d, ws->vnow + 6 * blk, in_direction(t, s->now_dot, j) + 6 * b);
     }
-    for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
-        work += ti_frame_impact(ws, &t->f->con[i]).late * impulse_dot(t, i, j, 0);
+    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
+        work += ti_impact_late(ws, t->f, t->k, i) * impulse_dot(t, i, j, 0);
         work += s->late_dot[at_contact(t, j, i)] * ti_impact_impulse(ws, t->f, t->is, i);
     }
     return -work / slope;
@@ -379,8 +424,8 @@ static tribo_status hits_tangents(const task *t) {
     ti_scratch *s = t->ws->scratch;
     int end = t->is->con0 + t->is->ncon;
     for (int j = 0; j < t->in->n; j++) now_tangent(t, j);
-    for (int i = t->is->con0 + t->is->nhold; i < end; i++)
-        for (int j = 0; j < t->in->n; j++) hit_tangent(t, i, j);
+    for (int i = t->is->con0; i < end; i++)
+        for (int j = 0; j < t->in->n; j++) i < t->is->con0 + t->is->nhold ? part_tangent(t, i, j) : hit_tangent(t, i, j);
     tribo_status status = phase_tangents(t, TI_IMPACT, t->ws->vnow, s->now_dot);
     if (status < 0 || t->is->phase[TI_REBOUND].npoint == 0) return status;
     for (int i = t->is->con0; i < end; i++)
@@ -389,7 +434,6 @@ static tribo_status hits_tangents(const task *t) {
 }
 
 static tribo_status impact_tangents(const task *t) {
-    ti_scratch *s = t->ws->scratch;
     double share_dot[TI_DIRECTIONS];
     tribo_status status = hits_tangents(t);
     if (status < 0) return status;
@@ -398,10 +442,7 @@ static tribo_status impact_tangents(const task *t) {
     if (status < 0) return status;
     ti_impact_times(t->ws, t->f, t->k); /* the groups too, in root, and their weights */
     for (int j = 0; j < t->in->n; j++) displacement_tangent(t, j, share_dot[j]);
-    if (t->is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
-    status = phase_tangents(t, TI_TIMING, t->ws->zero, NULL);
-    for (int e = 0; status >= 0 && e < 6 * t->in->n * t->is->nblk; e++) s->D_dot[e] += s->v_sum[TI_TIMING][e];
-    return status;
+    return t->is->phase[TI_TIMING].npoint > 0 ? displace_tangents(t, TI_TIMING) : TRIBO_OK;
 }
 
 /* ---- recovery ---- */
@@ -414,7 +455,7 @@ static void overlap_tangent(const task *t, int i, int j) {
     const int *at = ws->model->pair[c->pair].material;
     const double *p_dot = p_dot_of(t, j);
     contact_dot d = {0};
-    bool paced = t->is->pace < 1 && ws->ref_apart[3 * i + 2] < 0;
+    bool paced = t->is->pace[TI_RECOVER] < 1 && ws->ref_apart[3 * i + 2] < 0;
     if (paced || t->f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK) d = rows_dot(t, i, j);
     double end = d.gap + row_of(t, i, 2, in_direction(t, s->D_dot, j));
     for (int side = 0; d.rows && side < 2; side++) {
@@ -427,37 +468,10 @@ static void overlap_tangent(const task *t, int i, int j) {
     if (p_dot) *ref += o.ref_beta * p_dot[at[TI_M_BAUMGARTE]] + o.ref_slop * p_dot[at[TI_M_SLOP]];
 }
 
-/* Of the recovery's pace, where that is less than one: bound / most. */
-static double pace_tangent(const task *t, int j) {
-    int blk;
-    if (!(t->is->pace < 1)) return 0;
-    double most = ti_recovery_moves(t->ws, t->f, t->k, &blk);
-    const double *W = t->f->phase[TI_RECOVER].v[TI_SOLVED] + 6 * blk;
-    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[TI_RECOVER], j) + 6 * (blk - t->is->blk0);
-    const ti_link *l = &t->ws->link[t->f->blk_body[blk]];
-    const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[blk];
-    ti_vec lin = ti_load3(W), ang = ti_load3(W + 3), turned = ti_mul(&l->I, ang);
-    double square_dot = 2 * ti_dot(lin, ti_load3(W_dot)) + 2 * ti_dot(turned, ti_load3(W_dot + 3)) / l->mass +
-                        ti_dot(ang, ti_mul(&d->I, ang)) / l->mass - d->mass * ti_dot(ang, turned) / (l->mass * l->mass);
-    ti_recovery_bound bound = ti_recovery_limit(t->ws, t->f, t->k);
-    double bound_dot = 0;
-    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
-        bound_dot += ti_recovery_limit_ref(t->ws, &bound, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
-    return (bound_dot - bound.value * square_dot / (2 * most * most)) / most;
-}
-
 static tribo_status recovery_tangents(const task *t) {
-    ti_scratch *s = t->ws->scratch;
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
         for (int j = 0; j < t->in->n; j++) overlap_tangent(t, i, j);
-    tribo_status status = phase_tangents(t, TI_RECOVER, t->ws->zero, NULL);
-    for (int j = 0; status >= 0 && j < t->in->n; j++) {
-        double *D = in_direction(t, s->D_dot, j), pace_dot = pace_tangent(t, j);
-        const double *W_dot = in_direction(t, s->v_sum[TI_RECOVER], j);
-        const double *W = t->f->phase[TI_RECOVER].v[TI_SOLVED] + 6 * t->is->blk0;
-        for (int e = 0; e < 6 * t->is->nblk; e++) D[e] += t->is->pace * W_dot[e] + pace_dot * W[e];
-    }
-    return status;
+    return displace_tangents(t, TI_RECOVER);
 }
 
 tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_seeds *in) {

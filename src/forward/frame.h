@@ -37,7 +37,7 @@ typedef struct ti_island {
     bool bare;           /* overlaps ask nothing of the velocity: what they asked had no solution */
     tribo_impact impact; /* the law that its impacts were solved by */
     double share;        /* of the rebound, at most 1: what energy allows */
-    double pace;         /* of the recovery, at most 1: what its speed allows */
+    double pace[TI_PHASES]; /* of the displacements, at most 1: pace.c */
 } ti_island;
 
 /* The solutions of a phase, island after island. */
@@ -198,6 +198,10 @@ void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
 double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share, double *slope);
 /* The impact of contact i, from the motion that the first phase leaves. */
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
+/* Whether the forces of the step part contact i, which does not bounce: then they do so in the impact, too. */
+bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i);
+/* By how much the normal velocity of contact i at its impact differs from the one that its bodies come with. */
+double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Velocity that impact and rebound leave, entry j of the frame's blocks. */
@@ -218,18 +222,22 @@ double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i);
 tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p);
 /* What the recovery of a recorded island was posed with, again; adds it to the displacements. */
 void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
-/* Root mean square displacement of the body that it moves most, and its block. */
-double ti_recovery_moves(const tribo_ws *ws, const ti_frame *f, int k, int *blk);
-/* By how much it may move a body: as far as contacts overlap (asked), and no faster than its speed. */
-typedef struct ti_recovery_bound {
-    double value;
-    bool asked;
-} ti_recovery_bound;
-ti_recovery_bound ti_recovery_limit(const tribo_ws *ws, const ti_frame *f, int k);
-/* Its derivative to what contact i asks, ref_apart. */
-double ti_recovery_limit_ref(const tribo_ws *ws, const ti_recovery_bound *bound, int i);
 /* What contact i asks of it. */
 ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p);
+
+/* ---- pace.c: how far a displacement (TI_TIMING, TI_RECOVER), solved and posed, may move a body ---- */
+
+typedef struct ti_pace {
+    double most; /* root mean square over the matter of the body that moves most */
+    int blk;     /* that body's */
+    double bound;
+    bool asked; /* the bound is what contacts ask, not the speed of recovery */
+} ti_pace;
+ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
+/* Derivative of the bound to the reference of contact i. */
+double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i);
+/* The share of the displacement that is made: 1, or bound / most. */
+double ti_pace_share(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 
 /* Whether contacts push before they touch. */
 bool ti_step_is_noisy(const tribo_ws *ws);
@@ -242,8 +250,8 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
 /* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). Without recovery, which is added by the
  * last phase. */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
-/* The velocities of a phase that are displacements, of island k, added to D (nbody,6), s times. */
-void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double s, double *D);
+/* The velocities of a phase that are displacements, of island k, at their pace, added to D (nbody,6). */
+void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double *D);
 /* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
 tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* out (6) = M^-1 in (6) of a link */

@@ -29,16 +29,30 @@ static bool is_newton(const ti_island *is) {
     return is->impact == TRIBO_IMPACT_NEWTON;
 }
 
+bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    const ti_island *is = &f->island[k];
+    return !is->prompt && i < is->con0 + is->nhold && f->phase[TI_HOLD].mode[i] == TRIBO_BREAK &&
+           ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) > ti_row_velocity(ws, f, i, 2, ws->vnow);
+}
+
+double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    if (i >= f->island[k].con0 + f->island[k].nhold) return ti_frame_impact(ws, &f->con[i]).late;
+    if (!ti_impact_parted(ws, f, k, i)) return 0;
+    return ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) - ti_row_velocity(ws, f, i, 2, ws->vnow);
+}
+
 /* References of the impact: at its own time each contact that hits is to have no velocity, or by Newton's law -e times
  * what it had; the others keep theirs. */
-static void pose_references(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
-        ws->ref_hit[3 * i] = ws->ref_hit[3 * i + 1] = 0, ws->ref_hit[3 * i + 2] = ws->ref[3 * i + 2];
-        if (i < is->con0 + is->nhold) continue;
-        ti_impact hit = ti_frame_impact(ws, c);
-        double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]];
-        ws->ref_hit[3 * i + 2] = hit.late - (is_newton(is) ? e * hit.speed : 0);
+        double *ref = ws->ref_hit + 3 * i;
+        ref[0] = ref[1] = 0, ref[2] = ti_impact_late(ws, f, k, i);
+        if (i < is->con0 + is->nhold)
+            ref[2] += ws->ref[3 * i + 2];
+        else if (is_newton(is))
+            ref[2] -= p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]] * ti_frame_impact(ws, c).speed;
     }
 }
 
@@ -72,7 +86,7 @@ static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     if (is->phase[TI_IMPACT].npoint == 0) return;
-    pose_references(ws, f, is, p);
+    pose_references(ws, f, k, p);
     if (is->phase[TI_REBOUND].npoint > 0) pose_rebound(ws, f, is, p);
     pose_after(ws, f, is);
 }
@@ -93,7 +107,7 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
     double work = 0;
     *slope = 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double late = i < is->con0 + is->nhold ? 0 : ti_frame_impact(ws, &f->con[i]).late;
+        double late = ti_impact_late(ws, f, k, i);
         for (int r = 0; r < 3; r++) {
             double l = hit->lambda[TI_SOLVED][3 * i + r], more = 0, shift = r == 2 ? late : 0;
             double before = ti_row_velocity(ws, f, i, r, ws->vnow) + shift;
@@ -128,13 +142,13 @@ static const double ROUGH = 1e-6;
 static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     tribo_contact_info before = *info;
-    pose_references(ws, f, is, p);
+    pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
     if (status != TRIBO_NOT_CONVERGED || ws->options.rounds > 0) return status;
     is->prompt = true;
     ti_impact_motions(ws, f, k);
     before.iterations = info->iterations, before.ndegenerate++, *info = before;
-    pose_references(ws, f, is, p);
+    pose_references(ws, f, k, p);
     return ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
 }
 
@@ -172,7 +186,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     tribo_contact_info one = *info;
     double slope;
     is->impact = TRIBO_IMPACT_NEWTON, is->share = 1;
-    pose_references(ws, f, is, p);
+    pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, &one);
     if (status < 0) return status;
     double work = ti_impact_work(ws, f, k, 1, &slope), unit = 0;
@@ -224,9 +238,11 @@ static int root_of(int *root, int i) {
     return i;
 }
 
+/* Whether a contact pushes in the impact or after it. */
 static bool transmits(const ti_frame *f, const ti_island *is, int i) {
-    return f->phase[TI_IMPACT].mode[i] != TRIBO_BREAK ||
-           (is->phase[TI_REBOUND].npoint > 0 && f->phase[TI_REBOUND].mode[i] != TRIBO_BREAK);
+    for (ti_phase phase = TI_IMPACT; phase <= TI_AFTER; phase++)
+        if (is->phase[phase].npoint > 0 && f->phase[phase].mode[i] != TRIBO_BREAK) return true;
+    return false;
 }
 
 /* Bodies that push each other in the impact move as before until the mean time of the impacts among them: so none moves
@@ -291,6 +307,8 @@ tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
     ti_contact_problem problem = ti_step_problem(ws, f, k, TI_TIMING);
     ti_contact_solution s = ti_frame_solution(f, k, TI_TIMING);
     tribo_status status = ti_contact_solve_soft(ws->contact, &problem, 1e-6, true, &s);
-    if (status == TRIBO_OK) ti_phase_keep(is, TI_TIMING, &s);
-    return status < 0 ? status : TRIBO_OK; /* without it the mean serves */
+    if (status != TRIBO_OK) return status < 0 ? status : TRIBO_OK; /* without it the mean serves */
+    ti_phase_keep(is, TI_TIMING, &s);
+    is->pace[TI_TIMING] = ti_pace_share(ws, f, k, TI_TIMING);
+    return TRIBO_OK;
 }

@@ -190,13 +190,13 @@ void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D) {
         for (int k = is->blk0; k < is->blk0 + is->nblk; k++)
             for (int j = 0; j < 6; j++)
                 D[6 * f->blk_body[k] + j] -= ws->time[k] * (f->v[6 * k + j] - before[6 * k + j]);
-        if (is->phase[TI_TIMING].npoint > 0) ti_step_displace(f, i, TI_TIMING, 1, D);
+        if (is->phase[TI_TIMING].npoint > 0) ti_step_displace(f, i, TI_TIMING, D);
     }
 }
 
-void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double s, double *D) {
+void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double *D) {
     const ti_island *is = &f->island[k];
     const double *v = f->phase[phase].v[TI_SOLVED];
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int j = 0; j < 6; j++) D[6 * f->blk_body[b] + j] += s * v[6 * b + j];
+        for (int j = 0; j < 6; j++) D[6 * f->blk_body[b] + j] += is->pace[phase] * v[6 * b + j];
 }

@@ -5,7 +5,6 @@
 /* Compliance of the recovery, in units of the heaviest body's: what is asked for is met to this share, and what cannot
  * be met is shared. */
 static const double COMPLIANCE = 1e-6;
-enum { NORM = 8 };
 
 static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
     const ti_con *c = &f->con[i];
@@ -44,52 +43,6 @@ static void pose(tribo_ws *ws, const ti_frame *f, const ti_island *is, const dou
     }
 }
 
-/* Root mean square of how far the matter of a body moves. */
-static double moved(const ti_link *l, const double *w) {
-    ti_vec lin = ti_load3(w), ang = ti_load3(w + 3);
-    return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
-}
-
-double ti_recovery_moves(const tribo_ws *ws, const ti_frame *f, int k, int *blk) {
-    const ti_island *is = &f->island[k];
-    double most = 0;
-    *blk = is->blk0;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        double one = moved(&ws->link[f->blk_body[b]], f->phase[TI_RECOVER].v[TI_SOLVED] + 6 * b);
-        if (one > most) most = one, *blk = b;
-    }
-    return most;
-}
-
-/* What is asked of the contacts, but for that of others, at their most: a norm that is near the largest and smooth. */
-static double asked_of(const tribo_ws *ws, const ti_island *is) {
-    double most = 0, sum = 0;
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) most = ti_max(most, -ws->ref_apart[3 * i + 2]);
-    for (int i = is->con0; i < is->con0 + is->ncon && most > 0; i++) {
-        double share = ti_max(-ws->ref_apart[3 * i + 2], 0) / most;
-        sum += pow(share, NORM);
-    }
-    return most > 0 ? most * pow(sum, 1.0 / NORM) : 0;
-}
-
-ti_recovery_bound ti_recovery_limit(const tribo_ws *ws, const ti_frame *f, int k) {
-    double asked = asked_of(ws, &f->island[k]), fastest = ws->options.recovery * ws->options.dt;
-    return asked < fastest ? (ti_recovery_bound){asked, true} : (ti_recovery_bound){fastest, false};
-}
-
-double ti_recovery_limit_ref(const tribo_ws *ws, const ti_recovery_bound *bound, int i) {
-    double ref = ws->ref_apart[3 * i + 2];
-    return bound->asked && ref < 0 ? -pow(-ref / bound->value, NORM - 1) : 0;
-}
-
-/* One overlap of one body moves it by no more than that; those of a row of bodies add up, and a wedge turns them
- * aside. */
-static double pace_of(const tribo_ws *ws, const ti_frame *f, int k) {
-    int blk;
-    double most = ti_recovery_moves(ws, f, k, &blk), bound = ti_recovery_limit(ws, f, k).value;
-    return most > bound * (1 + 1e-6) ? bound / most : 1;
-}
-
 tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_island *is = &f->island[k];
     if (!is_needed(ws, f, is)) return TRIBO_OK;
@@ -101,8 +54,8 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
         status = ti_contact_solve_soft(ws->contact, &problem, R, false, &s);
     if (status != TRIBO_OK) return status;
     ti_phase_keep(is, TI_RECOVER, &s);
-    is->pace = pace_of(ws, f, k);
-    ti_step_displace(f, k, TI_RECOVER, is->pace, ws->D);
+    is->pace[TI_RECOVER] = ti_pace_share(ws, f, k, TI_RECOVER);
+    ti_step_displace(f, k, TI_RECOVER, ws->D);
     return TRIBO_OK;
 }
 
@@ -110,5 +63,5 @@ void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     if (is->phase[TI_RECOVER].npoint == 0) return;
     pose(ws, f, is, p);
-    ti_step_displace(f, k, TI_RECOVER, is->pace, ws->D);
+    ti_step_displace(f, k, TI_RECOVER, ws->D);
 }

@@ -143,5 +143,7 @@ void body_motion(const scene *s, int i, const double *x, motion *m) {
         m->accel[k] = s->dt * (s->gravity[k] + b->force[k] / b->mass);
         m->free_v[k] = m->v[k] + m->accel[k];
     }
+    solve3(m->push_w, m->inertia, m->torque);
+    for (int k = 0; k < 3; k++) m->push_w[k] *= s->dt;
     free_spin(m, s->dt);
 }

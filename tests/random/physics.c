@@ -62,15 +62,16 @@ void step_look(moment *t, const scene *s, int k, tribo_status status, const trib
 /* ---- energy ----
  *
  * The velocity of a semi-implicit step is that of its middle. So along a parabola the energy that stays is that of
- * v + h a / 2, and a bounce may not raise that one. Of a contact that stays, v is the displacement by h; with it
+ * v + h a / 2 (and of the spin likewise), and a bounce may not raise that one. Of a contact that stays, v is the displacement by h; with it
  * M (v' - v) = h F + J' l gives dK - F D = - |v' - v|^2 / 2 + l.J v' <= 0: the energy of v itself does not rise. Where
  * both kinds meet in one island, or several bounce, the energy may rise by what the two readings differ. */
 
-static double kinetic(const solid *b, const motion *m, double ahead) {
-    double v[3], Iw[3];
-    add_scaled(v, m->v, ahead, m->accel);
-    times(Iw, m->inertia, m->w);
-    return 0.5 * (b->mass * dot(v, v) + dot(m->w, Iw));
+/* ahead: linear, of spin. */
+static double kinetic(const solid *b, const motion *m, double ahead, double ahead_w) {
+    double v[3], w[3], Iw[3];
+    add_scaled(v, m->v, ahead, m->accel), add_scaled(w, m->w, ahead_w, m->push_w);
+    times(Iw, m->inertia, w);
+    return 0.5 * (b->mass * dot(v, v) + dot(w, Iw));
 }
 
 /* Work of force and torque in a step; of the torque the largest of three readings. */
@@ -83,6 +84,7 @@ static double work(const moment *t, int i) {
 
 typedef struct balance_sheet {
     double plain, ahead;    /* gains by either reading */
+    double flight;          /* without contacts, where a spin may turn far in a step: ahead but for it */
     double scale, readings; /* energies that are there; by how much the readings may differ */
     double weight;          /* sum of |F| */
     double depth;           /* sum of penetrations, m */
@@ -96,9 +98,10 @@ static balance_sheet sum_up(const moment *t, int island) {
         if (t->island[i] != island) continue;
         const solid *b = &t->s->b[i];
         const motion *m = &t->before[i], *n = &t->after[i];
-        double W = work(t, i), k0 = kinetic(b, m, 0), k1 = kinetic(b, n, 0), change[3], d[3], turn[3];
+        double W = work(t, i), k0 = kinetic(b, m, 0, 0), k1 = kinetic(b, n, 0, 0), change[3], d[3], turn[3];
         e.plain += k1 - k0 - W;
-        e.ahead += kinetic(b, n, 0.5) - kinetic(b, m, 0.5) - W;
+        e.flight += kinetic(b, n, 0.5, 0) - kinetic(b, m, 0.5, 0) - W;
+        e.ahead += kinetic(b, n, 0.5, 0.5) - kinetic(b, m, 0.5, 0.5) - W;
         sub(change, n->v, m->free_v), sub(turn, n->w, m->free_w);
         double F = length(m->force);
         times(d, m->inertia, m->accel_w);
@@ -126,13 +129,13 @@ void judge_energy(const moment *t, ledger *book, verdict *v) {
     double total = 0, scale = 0;
     for (int i = 0; i < t->s->nbody; i++) {
         const solid *b = &t->s->b[i];
-        if (t->k == 0) book->start += larger(kinetic(b, &t->before[i], 0), kinetic(b, &t->before[i], 0.5));
-        double k = kinetic(b, &t->after[i], 0);
-        total += smaller(k, kinetic(b, &t->after[i], 0.5)), scale += k;
+        if (t->k == 0) book->start += larger(kinetic(b, &t->before[i], 0, 0), kinetic(b, &t->before[i], 0.5, 0.5));
+        double k = kinetic(b, &t->after[i], 0, 0);
+        total += smaller(k, kinetic(b, &t->after[i], 0.5, 0.5)), scale += k;
         book->work += work(t, i);
         if (t->island[i] != i) continue;
         balance_sheet e = sum_up(t, i);
-        double gain = e.bounces || !e.stays ? e.ahead : e.plain;
+        double gain = e.bounces ? e.ahead : e.stays ? e.plain : e.flight;
         if (e.bounces && e.stays) gain = smaller(e.ahead, e.plain);
         /* Pushing apart what overlaps lifts the bodies by no more than the overlap. */
         double may = 1e-9 * e.scale + e.weight * e.depth + e.skin + (e.bounces ? e.readings : 0);

@@ -74,6 +74,7 @@ typedef struct motion {
     double force[3], torque[3];              /* on the centre of mass: force with weight, world; torque, body */
     double inertia[9], accel[3], accel_w[3]; /* inertia in the body; free change of v and w over dt */
     double spin_work;                        /* of the torque in a free step */
+    double push_w[3];                        /* change of w over dt by the torque alone */
 } motion;
 void body_motion(const scene *s, int body, const double *x, motion *out);
 

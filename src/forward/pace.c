@@ -1,0 +1,39 @@
+/* pace.c -- how far a displacement may move a body: no further than is asked of it. docs/math.md eq. (115). */
+#include "forward/frame.h"
+
+/* Root mean square of how far the matter of a body moves. */
+static double moved(const ti_link *l, const double *w) {
+    ti_vec lin = ti_load3(w), ang = ti_load3(w + 3);
+    return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
+}
+
+/* What is asked of contact i. Overlaps ask; what is apart only allows. */
+static double asked_of(const tribo_ws *ws, ti_phase phase, int i) {
+    return phase == TI_TIMING ? ws->ref_time[3 * i + 2] : -ti_max(-ws->ref_apart[3 * i + 2], 0);
+}
+
+ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
+    const ti_island *is = &f->island[k];
+    ti_pace pace = {.blk = is->blk0, .asked = true};
+    double square = 0, fastest = ws->options.recovery * ws->options.dt;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        double one = moved(&ws->link[f->blk_body[b]], f->phase[phase].v[TI_SOLVED] + 6 * b);
+        if (one > pace.most) pace.most = one, pace.blk = b;
+    }
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double asked = asked_of(ws, phase, i);
+        square += asked * asked;
+    }
+    pace.bound = sqrt(square);
+    if (phase == TI_RECOVER && pace.bound > fastest) pace.bound = fastest, pace.asked = false;
+    return pace;
+}
+
+double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i) {
+    return pace->asked && pace->bound > 0 ? asked_of(ws, phase, i) / pace->bound : 0;
+}
+
+double ti_pace_share(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
+    ti_pace pace = ti_pace_of(ws, f, k, phase);
+    return pace.most > pace.bound * (1 + 1e-6) ? pace.bound / pace.most : 1;
+}
