@@ -1,37 +1,17 @@
 /* collide.h -- contact points, normals and gaps of pairs of shapes, and their derivatives.
  *
- * A geom is posed in the world by its centre x and rotation R. The normal points from geom a to geom b; the gap is
- * positive when they are apart; the point lies half way between the two surfaces. Pairs come ordered
- * PLANE <= SPHERE <= BOX. Beyond `margin` a contact is left out.
+ * Pairs come ordered as tribo_shape is: PLANE <= SPHERE <= BOX. Beyond `margin` a contact is left out.
  */
 #ifndef TI_COLLIDE_H
 #define TI_COLLIDE_H
-#include "math/vec.h"
-#include <tribo/model.h>
-
-typedef struct ti_shape {
-    tribo_shape shape;
-    ti_vec x;    /* centre, world */
-    ti_mat R;    /* geom axes in the world, as columns */
-    ti_vec size; /* radius | half extents */
-} ti_shape;
-
-enum { TI_CONTACTS_MAX = 8 }; /* of one pair */
-
-typedef struct ti_touch {
-    ti_vec point, normal; /* world */
-    double gap;           /* m */
-    int feature; /* what touches what, in the pair's own coding: enough for ti_collide_jac, and stable in time */
-} ti_touch;
+#include "collide/touch.h"
 
 /* Contacts of a pair, at most TI_CONTACTS_MAX. @return how many. Deterministic; never allocates. */
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
-
-/* Derivative of one contact: rows point (3), normal (3), gap (1); columns, for a then b: world displacement of the
- * centre (3), world rotation vector (3), size (3). */
-enum { TI_COLLIDE_ROWS = 7, TI_COLLIDE_COLS = 18 };
-void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t,
-                    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS]);
+/* How many there may be; 0 for a pair that never touches, as two planes. */
+int ti_collide_most(tribo_shape a, tribo_shape b);
+/* The derivative of one contact, its feature held. */
+void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac jac);
 
 /* Radius of the sphere around x that holds the shape; INFINITY for a plane. */
 double ti_bound_radius(const ti_shape *s);

@@ -1,12 +1,16 @@
 /* pairs.h -- what the files of this room share: features in bits, blocks of a derivative. */
 #ifndef TI_PAIRS_H
 #define TI_PAIRS_H
-#include "collide/collide.h"
+#include "collide/touch.h"
 
 /* Rows of a derivative and where the columns of its two shapes begin: centre, rotation, size of a, then of b. */
 enum { ROW_POINT = 0, ROW_NORMAL = 3, ROW_GAP = 6 };
 enum { COL_X = 0, COL_W = 3, COL_H = 6, COL_SHAPE = 9 };
-typedef double ti_touch_jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
+
+/* Contacts are left out where gap > margin; written so that a NaN stays in and is seen. */
+static inline int ti_beyond(double gap, double margin) {
+    return gap > margin;
+}
 
 /* A corner of a box is three bits, bit i set where it lies on the positive side of axis i. */
 static inline double ti_corner_sign(int corner, int axis) {
@@ -49,6 +53,15 @@ static inline void ti_half_way(ti_touch_jac J, ti_vec n, double g, int from, int
         for (int k = from; k < to; k++) J[i][k] -= 0.5 * (nn[i] * J[ROW_GAP][k] + g * J[ROW_NORMAL + i][k]);
 }
 
+/* The pairs, each a row of the table in collide.c: contacts, and below them in the same file the derivative of one with
+ * its feature held, into a J that is zero. */
+typedef int ti_collide_fn(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
+typedef void ti_collide_jac_fn(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
+ti_collide_fn ti_collide_plane_sphere, ti_collide_plane_box, ti_collide_sphere_sphere, ti_collide_sphere_box,
+    ti_collide_box_box;
+ti_collide_jac_fn ti_collide_plane_sphere_jac, ti_collide_plane_box_jac, ti_collide_sphere_sphere_jac,
+    ti_collide_sphere_box_jac, ti_collide_box_box_jac;
+
 /* Derivative of a corner of the box Q over a plane with outward normal n (world) that belongs to P; at_p and at_q are
  * the first columns of P and Q, h_p the column of the size the plane moves with, or -1. J starts as zeros; the rows
  * of the normal come out as those of n. docs/math.md eq. (21), (22). */
@@ -76,8 +89,5 @@ void ti_collide_face_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t
 /* Contacts between two faces of equal standing; a face is numbered as in a feature. @return how many. */
 int ti_collide_level(const ti_shape *a, const ti_shape *b, int face_a, int face_b, double margin, ti_touch *out);
 void ti_collide_level_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
-
-int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
-void ti_collide_box_box_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
 
 #endif

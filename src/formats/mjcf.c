@@ -1,6 +1,7 @@
 /* mjcf.c -- reader of MJCF scenes: options, bodies, geoms. The subset is stated in docs/mjcf.md. */
 #include "formats/mjcf.h"
 #include "formats/text.h"
+#include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -104,16 +105,12 @@ static uint32_t read_bits(ti_mjcf *r, const xmlNode *node, int class, const char
 
 static void geom_shape(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
     const char *type = ti_mjcf_attr(r, node, class, "type");
-    if (!type || strcmp(type, "sphere") == 0)
-        d->shape = TRIBO_SPHERE;
-    else if (strcmp(type, "box") == 0)
-        d->shape = TRIBO_BOX;
-    else if (strcmp(type, "plane") == 0)
-        d->shape = TRIBO_PLANE;
-    else
-        ti_xml_fail(&r->error, node, "type", "`%.40s` is not supported, only plane, sphere and box", type);
-    int least = d->shape == TRIBO_BOX ? 3 : 1;
-    if (!ti_mjcf_numbers(r, node, class, "size", d->size, least, 3) && d->shape != TRIBO_PLANE)
+    const ti_shape_row *shape = ti_shape_named(type ? type : "sphere", &d->shape);
+    if (!shape) {
+        ti_xml_fail(&r->error, node, "type", "`%.40s` is not supported", type);
+        return;
+    }
+    if (!ti_mjcf_numbers(r, node, class, "size", d->size, shape->bounded ? shape->nsize : 1, 3) && shape->bounded)
         ti_xml_fail(&r->error, node, "size", "missing");
 }
 

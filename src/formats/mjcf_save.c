@@ -1,6 +1,7 @@
 /* mjcf_save.c -- writes a scene file again with other numbers in it: the file's own tree, edited where they differ. */
 #include "formats/mjcf.h"
 #include "formats/text.h"
+#include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,8 +204,8 @@ static void edit_pose(edit *e, int i) {
 static void edit_geom(edit *e, int i) {
     const ti_geom *g = &e->now->geom[i];
     xmlNode *node = e->scene.geom[i].node;
-    int nsize = g->shape == TRIBO_BOX ? 3 : g->shape == TRIBO_SPHERE ? 1 : 0;
-    if (nsize && any_differs(e, g->p + TI_P_SIZE, nsize, TRIBO_PARAM_SIZE))
+    int nsize = ti_shape_of(g->shape)->nsize;
+    if (any_differs(e, g->p + TI_P_SIZE, nsize, TRIBO_PARAM_SIZE))
         set_numbers(e, node, "size", e->want + g->p + TI_P_SIZE, nsize);
     edit_pose(e, i);
     const char *lender = NULL;

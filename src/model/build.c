@@ -1,7 +1,7 @@
 /* build.c -- from the builder's records to the immutable model: one block, laid out by the same code that sizes it. */
 #include "model/builder.h"
 #include "model/model.h"
-#include <math.h>
+#include "model/shape.h"
 #include <stdio.h>
 
 /* What the layout needs to know. */
@@ -73,12 +73,10 @@ static void choose_material(const tribo_model *m, int i, int j, int material[TI_
     }
 }
 
-/* Half the diagonal of a geom as it was built; a plane has none. */
+/* Radius of a geom as it was built. */
 static double length_of(const tribo_model *m, int geom) {
     const ti_geom *g = &m->geom[geom];
-    const double *h = m->p0 + g->p + TI_P_SIZE;
-    if (g->shape == TRIBO_PLANE) return (double)INFINITY;
-    return g->shape == TRIBO_SPHERE ? h[0] : sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]);
+    return ti_shape_of(g->shape)->radius(m->p0 + g->p + TI_P_SIZE);
 }
 
 static void fill_pairs(tribo_model *m, const tribo_builder *b) {
@@ -108,10 +106,10 @@ static void mark_used(tribo_model *m) {
         for (int k = 0; k < TI_P_PAIR; k++) m->used[pair->material[k]] = true;
         for (int side = 0; side < 2; side++) {
             const ti_geom *g = &m->geom[side ? pair->b : pair->a];
-            int nsize = g->shape == TRIBO_BOX ? 3 : g->shape == TRIBO_SPHERE ? 1 : 0;
-            for (int k = 0; k < nsize; k++) m->used[g->p + TI_P_SIZE + k] = true;
+            const ti_shape_row *shape = ti_shape_of(g->shape);
+            for (int k = 0; k < shape->nsize; k++) m->used[g->p + TI_P_SIZE + k] = true;
             for (int k = 0; k < 3; k++) m->used[g->p + TI_P_POS + k] = true;
-            for (int k = 0; k < 4; k++) m->used[g->p + TI_P_QUAT + k] = g->shape != TRIBO_SPHERE;
+            for (int k = 0; k < 4; k++) m->used[g->p + TI_P_QUAT + k] = shape->turns;
         }
     }
 }

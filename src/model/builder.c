@@ -1,5 +1,6 @@
 /* builder.c -- collects bodies, geoms and pairs, and remembers the first thing that was wrong. */
 #include "model/builder.h"
+#include "model/shape.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -147,9 +148,9 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     const char *what = NULL;
     if (r->body < TRIBO_WORLD || r->body >= b->nbody)
         what = "there is no such body";
-    else if ((int)d->shape < TRIBO_PLANE || d->shape > TRIBO_BOX)
+    else if (!ti_shape_of(d->shape))
         what = "there is no such shape";
-    else if (d->shape == TRIBO_PLANE && r->body != TRIBO_WORLD)
+    else if (!ti_shape_of(d->shape)->bounded && r->body != TRIBO_WORLD)
         what = "a plane cannot move: only the world has planes";
     else if (!ti_finite(d->pos, 3))
         what = "pos is not finite";
@@ -187,7 +188,7 @@ int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def) {
         if (strcmp(b->geom[i].name, r->name) == 0) return duplicate(b, "geom", r->name), -1;
     if (!geom_is_sound(b, r)) return -1;
     /* Sizes that mean nothing are zero, so that equal models have equal numbers. */
-    for (int i = def->shape == TRIBO_SPHERE ? 1 : 0; i < 3 && def->shape != TRIBO_BOX; i++) r->def.size[i] = 0;
+    for (int i = ti_shape_of(def->shape)->nsize; i < 3; i++) r->def.size[i] = 0;
     return b->ngeom++;
 }
 

@@ -58,7 +58,5 @@ void ti_geoms_inertia(const tribo_builder *b, int body, double *mass, double com
 const char *ti_inertia_flaw(const double inertia[6]);
 /* NULL if the material is physical; otherwise what is wrong. */
 const char *ti_material_flaw(const tribo_material *m);
-/* NULL if the size suits the shape; otherwise what is wrong. */
-const char *ti_size_flaw(tribo_shape shape, const double size[3]);
 
 #endif

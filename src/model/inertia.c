@@ -1,20 +1,14 @@
 /* inertia.c -- what a solid weighs and how it turns; which numbers no solid can have. docs/math.md eq. (2)-(4). */
 #include "math/vec.h"
 #include "model/builder.h"
-
-static const double PI = 3.14159265358979323846;
+#include "model/shape.h"
 
 void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]) {
-    const double *s = g->size;
-    double volume = g->shape == TRIBO_SPHERE ? 4.0 / 3.0 * PI * s[0] * s[0] * s[0] : 8 * s[0] * s[1] * s[2];
-    double m = g->mass >= 0 ? g->mass : g->density * volume;
+    const ti_shape_row *shape = ti_shape_of(g->shape);
+    double m = !shape->bounded ? 0 : g->mass >= 0 ? g->mass : g->density * shape->volume(g->size);
     double d[3];
-    if (g->shape == TRIBO_PLANE) m = 0;
-    for (int i = 0; i < 3; i++) {
-        double j = s[(i + 1) % 3], k = s[(i + 2) % 3];
-        d[i] = g->shape == TRIBO_SPHERE ? 0.4 * m * s[0] * s[0] : g->shape == TRIBO_BOX ? m / 3 * (j * j + k * k) : 0;
-        com[i] = g->pos[i];
-    }
+    shape->inertia(m, g->size, d);
+    for (int i = 0; i < 3; i++) com[i] = g->pos[i];
     ti_mat R = ti_quat_mat(g->quat);
     static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     for (int e = 0; e < 6; e++) {
@@ -88,13 +82,5 @@ const char *ti_material_flaw(const tribo_material *m) {
     if (m->restitution < 0 || m->restitution > 1) return "restitution must be in 0..1";
     if (m->baumgarte < 0 || m->baumgarte > 1) return "baumgarte must be in 0..1";
     if (m->slop < 0) return "slop must be >= 0";
-    return NULL;
-}
-
-const char *ti_size_flaw(tribo_shape shape, const double size[3]) {
-    int n = shape == TRIBO_BOX ? 3 : shape == TRIBO_SPHERE ? 1 : 0;
-    if (!ti_finite(size, (size_t)n)) return "size is not finite";
-    for (int i = 0; i < n; i++)
-        if (!(size[i] > 0)) return "size must be > 0";
     return NULL;
 }

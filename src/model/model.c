@@ -1,7 +1,7 @@
 /* model.c -- what a model tells about itself. */
 #include "model/model.h"
 #include "base/base.h"
-#include <math.h>
+#include "model/shape.h"
 
 void tribo_model_free(tribo_model *m) {
     if (!m) return;
@@ -57,11 +57,14 @@ int tribo_model_geom_body(const tribo_model *m, int geom) {
 }
 
 double tribo_model_extent(const tribo_model *m) {
+    static const ti_mat level = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     double extent = 0;
     for (int i = 0; m && i < m->size.ngeom; i++) {
         const ti_geom *g = &m->geom[i];
         if (g->body < 0) continue;
-        for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * m->p0[g->p + TI_P_SIZE + k]);
+        double half[3];
+        ti_shape_of(g->shape)->halves(&level, m->p0 + g->p + TI_P_SIZE, half);
+        for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * half[k]);
     }
     return extent;
 }

@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "model/builder.h"
 #include "model/model.h"
+#include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
 

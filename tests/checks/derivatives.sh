@@ -6,7 +6,6 @@ ti_advance_jvp          tribo_sysid (test_sysid)
 ti_island_jvp           tribo_step_jvp (test_diff_ops, test_gradients)
 ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
-ti_collide_box_box_jac  ti_collide_jac
 ti_collide_level_jac    ti_collide_jac
 ti_corner_jac           ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)

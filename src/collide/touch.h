@@ -1,0 +1,31 @@
+/* touch.h -- a geom in the world, and a contact of two of them.
+ *
+ * The normal points from geom a to geom b; the gap is positive when they are apart; the point lies half way between the
+ * two surfaces.
+ */
+#ifndef TI_TOUCH_H
+#define TI_TOUCH_H
+#include "math/vec.h"
+#include <tribo/model.h>
+
+typedef struct ti_shape {
+    tribo_shape shape;
+    ti_vec x;    /* centre, world */
+    ti_mat R;    /* geom axes in the world, as columns */
+    ti_vec size; /* radius | half extents | radius, half length */
+} ti_shape;
+
+enum { TI_CONTACTS_MAX = 8 }; /* of one pair */
+
+typedef struct ti_touch {
+    ti_vec point, normal; /* world */
+    double gap;           /* m */
+    int feature; /* what touches what, in the pair's own coding: enough for ti_collide_jac, and stable in time */
+} ti_touch;
+
+/* The derivative of a contact: rows point (3), normal (3), gap (1); columns, for a then b: world displacement of the
+ * centre (3), world rotation vector (3), size (3). */
+enum { TI_COLLIDE_ROWS = 7, TI_COLLIDE_COLS = 18 };
+typedef double ti_touch_jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
+
+#endif

@@ -1,0 +1,84 @@
+/* shape.c -- the rows of the table of shapes. */
+#include "model/shape.h"
+#include "base/base.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- plane ---- */
+
+static double plane_volume(const double *s) {
+    (void)s;
+    return 0;
+}
+static void plane_inertia(double m, const double *s, double d[3]) {
+    (void)m, (void)s;
+    d[0] = d[1] = d[2] = 0;
+}
+static double plane_radius(const double *s) {
+    (void)s;
+    return (double)INFINITY;
+}
+static void plane_halves(const ti_mat *R, const double *s, double e[3]) {
+    (void)R, (void)s;
+    e[0] = e[1] = e[2] = (double)INFINITY;
+}
+
+/* ---- sphere: radius ---- */
+
+static double sphere_volume(const double *s) {
+    return 4.0 / 3.0 * PI * s[0] * s[0] * s[0];
+}
+static void sphere_inertia(double m, const double *s, double d[3]) {
+    d[0] = d[1] = d[2] = 0.4 * m * s[0] * s[0];
+}
+static double sphere_radius(const double *s) {
+    return s[0];
+}
+static void sphere_halves(const ti_mat *R, const double *s, double e[3]) {
+    (void)R;
+    e[0] = e[1] = e[2] = s[0];
+}
+
+/* ---- box: half extents ---- */
+
+static double box_volume(const double *s) {
+    return 8 * s[0] * s[1] * s[2];
+}
+static void box_inertia(double m, const double *s, double d[3]) {
+    for (int i = 0; i < 3; i++) {
+        double j = s[(i + 1) % 3], k = s[(i + 2) % 3];
+        d[i] = m / 3 * (j * j + k * k);
+    }
+}
+static double box_radius(const double *s) {
+    return ti_norm(ti_load3(s));
+}
+static void box_halves(const ti_mat *R, const double *s, double e[3]) {
+    for (int i = 0; i < 3; i++) e[i] = fabs(R->m[i][0]) * s[0] + fabs(R->m[i][1]) * s[1] + fabs(R->m[i][2]) * s[2];
+}
+
+/* ---- the table, in the order of tribo_shape ---- */
+
+static const ti_shape_row ROW[] = {
+    {"plane", 0, false, true, plane_volume, plane_inertia, plane_radius, plane_halves},
+    {"sphere", 1, true, false, sphere_volume, sphere_inertia, sphere_radius, sphere_halves},
+    {"box", 3, true, true, box_volume, box_inertia, box_radius, box_halves},
+};
+
+const ti_shape_row *ti_shape_of(tribo_shape shape) {
+    return (size_t)shape < sizeof ROW / sizeof *ROW ? &ROW[shape] : NULL;
+}
+
+const ti_shape_row *ti_shape_named(const char *name, tribo_shape *shape) {
+    for (size_t i = 0; i < sizeof ROW / sizeof *ROW; i++)
+        if (strcmp(ROW[i].name, name) == 0) return *shape = (tribo_shape)i, &ROW[i];
+    return NULL;
+}
+
+const char *ti_size_flaw(tribo_shape shape, const double size[3]) {
+    int n = ti_shape_of(shape)->nsize;
+    if (!ti_finite(size, (size_t)n)) return "size is not finite";
+    for (int i = 0; i < n; i++)
+        if (!(size[i] > 0)) return "size must be > 0";
+    return NULL;
+}

@@ -1,0 +1,31 @@
+/* shape.h -- the table of shapes: whatever depends on what shape a geom has, but for the contacts of a pair.
+ *
+ * Nobody else compares a shape with one by name: they ask its row. docs/math.md eq. (2) and "Capsule".
+ */
+#ifndef TI_SHAPE_H
+#define TI_SHAPE_H
+#include "math/vec.h"
+#include <stdbool.h>
+#include <tribo/model.h>
+
+typedef struct ti_shape_row {
+    const char *name; /* its `type` in MJCF */
+    int nsize;        /* numbers of its size that mean something; the others are 0 */
+    bool bounded;     /* else it fills a half space below its z axis: it belongs to the world and has no mass */
+    bool turns;       /* whether a rotation about its centre changes anything */
+    double (*volume)(const double *size);
+    /* Moments of inertia about its centre along its own axes. */
+    void (*inertia)(double mass, const double *size, double d[3]);
+    double (*radius)(const double *size); /* of the ball around its centre that holds it */
+    /* Half the widths of the box along the world's axes that holds it. */
+    void (*halves)(const ti_mat *R, const double *size, double e[3]);
+} ti_shape_row;
+
+/* NULL if there is no such shape. */
+const ti_shape_row *ti_shape_of(tribo_shape shape);
+/* The row of that name, and which it is; NULL if there is none. */
+const ti_shape_row *ti_shape_named(const char *name, tribo_shape *shape);
+/* NULL if the size suits the shape; otherwise what is wrong. */
+const char *ti_size_flaw(tribo_shape shape, const double size[3]);
+
+#endif
