@@ -156,7 +156,10 @@ static measure measure_of(const moment *t) {
         double size = geom_radius(g) + length(g->pos) + length(t->s->b[g->body].com);
         double w = larger(larger(length(a->w), length(a->free_w)), length(b->w));
         m.speed = larger(m.speed, larger(larger(length(a->v), length(a->free_v)), length(b->v)) + size * w);
-        m.speed = larger(m.speed, length(a->accel));
+        double d[3];
+        sub(d, b->x, a->x);
+        m.speed =
+            larger(m.speed, larger(length(a->accel), length(d) / t->s->dt)); /* overlap taken back moves bodies, too */
         m.place = larger(m.place, length(a->x) + size);
     }
     return m;
