@@ -58,12 +58,13 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
 /* ---- the step without impacts ---- */
 
 /* Whether less could be asked for: overlaps may ask for velocities that no motion has, as those of a body that is
- * squeezed. Where there is no answer they ask for nothing, which always has one, and recovery shares what is left. */
+ * squeezed, and so may velocities at different times. Where there is no answer overlaps ask for nothing and impacts are
+ * at one time, which always has one, and recovery shares what is left. */
 static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island *is, tribo_status status) {
     if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0) return false;
     for (int i = is->con0; i < is->con0 + is->nhold; i++)
         if (f->con[i].touch.gap < 0) return true;
-    return false;
+    return is->nhold < is->ncon && !is->prompt;
 }
 
 /* Solve the contacts that do not bounce. */
@@ -172,7 +173,7 @@ tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, 
     if (!again) ti_island_start(ws, f, is);
     tribo_status status = solve_phases(ws, f, k, p, warm, info);
     if (!asks_too_much(ws, f, is, status)) return status;
-    is->bare = true;
+    is->bare = is->prompt = true;
     ti_step_pose_island(ws, f, k, p);
     *info = begin(info->iterations);
     return solve_phases(ws, f, k, p, false, info);
