@@ -3,14 +3,15 @@
  * De Saxce's form: lambda in the friction cone, c + (0, 0, mu |c_t|) in its dual. Normals scaled by mu make both the
  * second-order cone; Nesterov-Todd scaling, Mehrotra's predictor and corrector. |c_t| is smoothed along with the gap.
  * Each step eliminates the cones contact by contact and solves the primal system of every other rung.
- * docs/math.md eq. (44), (45). In this file components are ordered (normal, t1, t2).
+ * A rebound's impulse is in the cone with what is given added, and its normal part not below zero besides: a second,
+ * scalar pair. docs/math.md eq. (44), (45). In this file components are ordered (normal, t1, t2).
  */
 #include "contact/workspace.h"
 #include <math.h>
 
 /* One contact at the present iterate. */
 typedef struct cone {
-    double x[3], w[3];    /* impulse and shifted velocity, scaled */
+    double x[3], w[3];    /* impulse, with what is given, and shifted velocity, scaled */
     double dx[3], dw[3];  /* direction */
     double ax[3], aw[3];  /* the predictor's */
     double rp[3], E[2];   /* w - c - (slip, 0, 0); gradient of slip */
@@ -18,6 +19,10 @@ typedef struct cone {
     double z[3];          /* W x = W^-1 w */
     double A[9];          /* (W^2 + E R)^-1 */
     double unit[3], R[3]; /* lambda = unit x; c = velocity / ... ; compliance, scaled */
+    double own, give;     /* x_n = own + give */
+    bool paired;          /* own and nu are a pair too, and w_n + nu the shifted velocity */
+    double nu, dnu, anu;
+    double rest; /* dnu = rest - nu dx_n / own */
 } cone;
 
 static double dot(const double *a, const double *b) {
@@ -84,18 +89,31 @@ static void invert3(const double *a, double *b) {
     }
 }
 
-/* A (3,3) = (W^2 + E R)^-1, E = 1 + e0 (0, slope)'. In the eigenbasis of W^2, (1, n), (1, -n), (0, n'), where its
- * eigenvalues eta g^2, eta / g^2, eta keep their digits however far apart they are. */
-static void inverse(const cone *k, double *A) {
-    double len = sqrt(k->h[1] * k->h[1] + k->h[2] * k->h[2]), g = k->h[0] + len, s = sqrt(0.5);
+/* P (3,3) orthogonal and T = P (W^2 + (nu / own) e0 e0') P', graded, its large entry first. In the eigenbasis of W^2,
+ * (1, n), (1, -n), (0, n'), the eigenvalues eta g^2, eta / g^2, eta keep their digits however far apart they are;
+ * beside a second pair that is larger than all of them those along the axes do. */
+static void metric(const cone *k, double P[3][3], double *T) {
+    double len = sqrt(k->h[1] * k->h[1] + k->h[2] * k->h[2]), g = k->h[0] + len;
     double n1 = len > 0 ? k->h[1] / len : 1, n2 = len > 0 ? k->h[2] / len : 0;
-    double P[3][3] = {{s, s * n1, s * n2}, {s, -s * n1, -s * n2}, {0, -n2, n1}}, T[9], B[9];
-    double d[3] = {k->eta * g * g, k->eta / (g * g), k->eta};
+    double most = k->eta * g * g, least = k->eta / (g * g), beta = k->paired ? k->nu / k->own : 0;
+    bool along = beta > most;
+    double s = sqrt(0.5), half = 0.5 * (most + least);
+    const double axes[3][3] = {{1, 0, 0}, {0, n1, n2}, {0, -n2, n1}};
+    const double eigen[3][3] = {{s, s * n1, s * n2}, {s, -s * n1, -s * n2}, {0, -n2, n1}};
+    memcpy(P, along ? axes : eigen, sizeof axes);
+    memset(T, 0, 9 * sizeof *T);
+    T[0] = along ? half + beta : most + 0.5 * beta, T[1] = T[3] = along ? 0.5 * (most - least) : 0.5 * beta;
+    T[4] = along ? half : least + 0.5 * beta, T[8] = k->eta;
+}
+
+/* A (3,3) = (W^2 + (nu / own) e0 e0' + E R)^-1, E = 1 + e0 (0, slope)'. */
+static void inverse(const cone *k, double *A) {
+    double P[3][3], T[9], B[9];
+    metric(k, P, T);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             double first = P[c][0] * k->R[0] + k->E[0] * k->R[1] * P[c][1] + k->E[1] * k->R[2] * P[c][2];
-            T[3 * r + c] = P[r][0] * first + P[r][1] * k->R[1] * P[c][1] + P[r][2] * k->R[2] * P[c][2];
-            if (r == c) T[3 * r + c] += d[r];
+            T[3 * r + c] += P[r][0] * first + P[r][1] * k->R[1] * P[c][1] + P[r][2] * k->R[2] * P[c][2];
         }
     invert3(T, B);
     for (int r = 0; r < 3; r++)
@@ -118,23 +136,31 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
     double size = 0;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
+        memset(k, 0, sizeof *k);
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
         double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->steep) / 3 : ws->r0),
-               mu = p->mu[i] > 1e-4 ? p->mu[i] : 1e-4;
+               mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
         for (int r = 0; r < 3; r++) {
-            k->unit[r] = r ? s : s / mu;
+            k->unit[r] = r ? s * mu : s;
             k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];
             k->x[r] = k->w[r] = r == 0;
             size = ti_max(size, fabs(k->unit[r] * ws->g[3 * i + place[r]]));
         }
     }
     ws->ip_unit = size > 0 ? size : 1;
+    for (int i = 0; i < p->nc; i++) {
+        cone *k = cones + i;
+        k->paired = p->give && p->give[i] > 0;
+        k->give = k->paired ? p->give[i] / (k->unit[0] * ws->ip_unit) : 0;
+        k->own = k->x[0], k->x[0] += k->give, k->nu = k->paired;
+    }
 }
 
 static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones, double *lambda) {
     for (int i = 0; i < p->nc; i++)
-        for (int r = 0; r < 3; r++) lambda[3 * i + place[r]] = cones[i].x[r] * cones[i].unit[r] * ws->ip_unit;
+        for (int r = 0; r < 3; r++)
+            lambda[3 * i + place[r]] = (r ? cones[i].x[r] : cones[i].own) * cones[i].unit[r] * ws->ip_unit;
 }
 
 /* v = vfree + M^-1 J' lambda: momentum is balanced from the start, or a light body would run away. */
@@ -155,10 +181,11 @@ static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
         double c[3], T[9];
-        for (int r = 0; r < 3; r++) c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * k->x[r];
+        for (int r = 0; r < 3; r++)
+            c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->own);
         double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
         for (int r = 0; r < 3; r++) k->rp[r] = k->w[r] - c[r];
-        k->rp[0] -= slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
+        k->rp[0] += k->nu - slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
         nesterov_todd(k);
         const double E[9] = {1, k->E[0], k->E[1], 0, 1, 0, 0, 0, 1};
         inverse(k, k->A);
@@ -174,6 +201,8 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         cone *k = cones + i;
         double q[3], t[3], s = sqrt(k->eta);
         for (int r = 0; r < 3; r++) t[r] = k->rp[r] - k->w[r];
+        k->rest = k->paired ? (corrected ? (centre - k->ax[0] * k->anu) / k->own : 0) - k->nu : 0;
+        t[0] += k->rest;
         if (corrected) {
             double wx[3], vw[3], y[3];
             boost(k->h, k->ax, false, wx);
@@ -199,31 +228,39 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         }
         k->dw[0] = c[0] + k->E[0] * c[1] + k->E[1] * c[2] - k->rp[0];
         k->dw[1] = c[1] - k->rp[1], k->dw[2] = c[2] - k->rp[2];
+        k->dnu = k->paired ? k->rest - k->nu / k->own * k->dx[0] : 0;
+        k->dw[0] -= k->dnu;
     }
 }
 
 static double longest(const cone *cones, int nc) {
     double a = 1e9;
     for (int i = 0; i < nc; i++) {
-        double x = longest_step(cones[i].x, cones[i].dx), w = longest_step(cones[i].w, cones[i].dw);
+        const cone *k = cones + i;
+        double x = longest_step(k->x, k->dx), w = longest_step(k->w, k->dw);
         a = x < a ? x : a;
         a = w < a ? w : a;
+        if (!k->paired) continue;
+        if (k->dx[0] < 0 && -k->own / k->dx[0] < a) a = -k->own / k->dx[0];
+        if (k->dnu < 0 && -k->nu / k->dnu < a) a = -k->nu / k->dnu;
     }
     return a;
 }
 
-/* gap after a step a */
+/* The mean gap of the pairs after a step a. */
 static double gap_after(const cone *cones, int nc, double a) {
     double sum = 0;
-    for (int i = 0; i < nc; i++)
-        for (int r = 0; r < 3; r++) sum += (cones[i].x[r] + a * cones[i].dx[r]) * (cones[i].w[r] + a * cones[i].dw[r]);
-    return sum / nc;
+    int pairs = nc;
+    for (int i = 0; i < nc; i++) {
+        const cone *k = cones + i;
+        for (int r = 0; r < 3; r++) sum += (k->x[r] + a * k->dx[r]) * (k->w[r] + a * k->dw[r]);
+        if (k->paired) sum += (k->own + a * k->dx[0]) * (k->nu + a * k->dnu), pairs++;
+    }
+    return sum / pairs;
 }
 
 static double mean_gap(const cone *cones, int nc) {
-    double gap = 0;
-    for (int i = 0; i < nc; i++) gap += dot(cones[i].x, cones[i].w) / nc;
-    return gap;
+    return gap_after(cones, nc, 0);
 }
 
 static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_ncp_boldness *b) {
@@ -238,14 +275,19 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     double share = gap_after(cones, p->nc, a < 1 ? a : 1) / gap;
     share = pow(share > 0 ? share : 0, b->power);
     double sigma = share > b->floor ? (share < 1 ? share : 1) : b->floor;
-    for (int i = 0; i < p->nc; i++)
+    for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++) cones[i].ax[r] = cones[i].dx[r], cones[i].aw[r] = cones[i].dw[r];
+        cones[i].anu = cones[i].dnu;
+    }
     direction(ws, p, cones, ti_max(sigma * gap, b->gap), true);
     a = b->fraction * longest(cones, p->nc);
     if (a > 1) a = 1;
     if (!(a > 1e-12)) return false; /* NaN too */
-    for (int i = 0; i < p->nc; i++)
+    for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++) cones[i].x[r] += a * cones[i].dx[r], cones[i].w[r] += a * cones[i].dw[r];
+        cones[i].own += a * cones[i].dx[0], cones[i].nu += a * cones[i].dnu;
+        cones[i].x[0] = cones[i].own + cones[i].give;
+    }
     for (int k = 0; k < p->nv; k++) ws->vi[k] += a * ws->dv[k];
     return true;
 }

@@ -401,6 +401,20 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
+/* The velocity that a unit impulse gives the heaviest body, which no choice of axes changes. */
+static double of_the_heaviest(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    double least = HUGE_VAL;
+    for (int k = 0; k < p->nblk; k++) least = ws->minv[p->voff[k]] < least ? ws->minv[p->voff[k]] : least;
+    return least;
+}
+
+/* Newton from where the interior point ends, as it goes to and fro from nothing. */
+static bool softly(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    const ti_ncp_boldness bold = {.fraction = 0.98, .power = 3};
+    int done = 0;
+    return ti_ncp_interior(ws, p, R, &bold, 1e-10, &done, 60) && ti_contact_newton(ws, p, R, 50, 0, 0);
+}
+
 tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,
                                    ti_contact_solution *s) {
     if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
@@ -408,13 +422,13 @@ tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *
     if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_system_pattern(&ws->sys, p);
     if (status) return status;
-    R *= ws->r0;
+    R *= of_the_heaviest(ws, p);
     ws->speed = ti_max(ws->speed, ws->unit_c * ws->unit_c); /* an answer may be that nothing moves */
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
     if (held)
         memcpy(ws->mode, s->mode, p->nc);
-    else if (!ti_contact_newton(ws, p, 2 * R, 50, 0, 0))
+    else if (!ti_contact_newton(ws, p, 2 * R, 50, 0, 0) && !softly(ws, p, 2 * R))
         return TRIBO_NOT_CONVERGED;
     return ti_contact_two_points(ws, p, R, s) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }

@@ -57,29 +57,24 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
 
 /* ---- the step without impacts ---- */
 
-static bool any_overlap(const ti_frame *f, const ti_island *is) {
+/* Whether less could be asked for: overlaps may ask for velocities that no motion has, as those of a body that is
+ * squeezed, and so may velocities at different times. Where there is no answer overlaps ask for nothing and impacts are
+ * at one time, which always has one, and recovery shares what is left. */
+static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island *is, tribo_status status) {
+    if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0) return false;
     for (int i = is->con0; i < is->con0 + is->nhold; i++)
         if (f->con[i].touch.gap < 0) return true;
-    return false;
+    return is->nhold < is->ncon && !is->prompt;
 }
 
-/* Solve the contacts that do not bounce. Overlaps may ask for velocities that no motion has, as those of a body that is
- * squeezed: where there is no answer they ask for nothing, which always has one, and recovery shares what is left. */
-static tribo_status hold(tribo_ws *ws, ti_frame *f, int k, const double *p, bool warm, tribo_contact_info *info) {
+/* Solve the contacts that do not bounce. */
+static tribo_status hold(tribo_ws *ws, ti_frame *f, int k, bool warm, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
-    if (is->nhold == 0) { /* all of them bounce: free motion */
-        is->phase[TI_HOLD].npoint = 0;
-        memcpy(f->phase[TI_HOLD].v[TI_SOLVED] + 6 * is->blk0, ws->vfree + 6 * is->blk0,
-               6 * sizeof(double) * (size_t)is->nblk);
-        return TRIBO_OK;
-    }
-    tribo_contact_info kept = *info;
-    tribo_status status = ti_phase_solve(ws, f, k, TI_HOLD, warm, info);
-    if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0 || !any_overlap(f, is)) return status;
-    is->bare = true;
-    ti_step_pose_island(ws, f, k, p);
-    kept.iterations = info->iterations, *info = kept;
-    return ti_phase_solve(ws, f, k, TI_HOLD, false, info);
+    if (is->nhold > 0) return ti_phase_solve(ws, f, k, TI_HOLD, warm, info);
+    is->phase[TI_HOLD].npoint = 0; /* all of them bounce: free motion */
+    memcpy(f->phase[TI_HOLD].v[TI_SOLVED] + 6 * is->blk0, ws->vfree + 6 * is->blk0,
+           6 * sizeof(double) * (size_t)is->nblk);
+    return TRIBO_OK;
 }
 
 /* Contacts that bounce go to the end of the island's; the others keep their order. */
@@ -137,28 +132,25 @@ static void copy_hold(ti_frame *f, const ti_island *is) {
     memcpy(f->mode + c, f->phase[TI_HOLD].mode + c, (size_t)is->ncon);
 }
 
-tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info) {
+/* What the work so far has been, and nothing else known. */
+static tribo_contact_info begin(int iterations) {
+    return (tribo_contact_info){.margin = (double)INFINITY, .canonical = true, .iterations = iterations};
+}
+
+/* All phases, as far as they go; contacts that turn out not to bounce stay. */
+static tribo_status solve_phases(tribo_ws *ws, ti_frame *f, int k, const double *p, bool warm,
+                                 tribo_contact_info *info) {
     ti_island *is = &f->island[k];
-    bool warm = ws->options.warm_start && !(again && is->bare);
-    *info = (tribo_contact_info){.margin = (double)INFINITY, .canonical = true};
-    for (int i = is->con0; i < is->con0 + is->ncon && !again; i++)
-        if (f->con[i].bounce) { /* seldom */
-            sort(ws, f, is);
-            ti_step_pose_island(ws, f, k, p);
-            break;
-        }
-    if (!again) ti_island_start(ws, f, is);
-    tribo_status status = hold(ws, f, k, p, warm, info);
+    tribo_status status = hold(ws, f, k, warm, info);
     while (status >= 0 && is->nhold < is->ncon && reconsider(ws, f, k, p) > 0) {
         sort(ws, f, is);
         ti_step_pose_island(ws, f, k, p);
         ti_island_start(ws, f, is);
-        int iterations = info->iterations;
-        *info = (tribo_contact_info){.margin = (double)INFINITY, .canonical = true, .iterations = iterations};
-        status = hold(ws, f, k, p, warm, info);
+        *info = begin(info->iterations);
+        status = hold(ws, f, k, warm, info);
     }
     for (int phase = TI_IMPACT; phase < TI_PHASES; phase++) is->phase[phase].npoint = 0;
-    if (status < 0) return status;
+    if (status < 0 || asks_too_much(ws, f, is, status)) return status;
     if (is->nhold == is->ncon) {
         copy_hold(f, is);
         return status;
@@ -166,4 +158,23 @@ tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, 
     tribo_status hit = ti_island_impact(ws, f, k, p, info);
     if (hit >= 0) sum_up(ws, f, is);
     return hit < 0 || hit > status ? hit : status;
+}
+
+tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    bool warm = ws->options.warm_start && !(again && is->bare);
+    *info = begin(0);
+    for (int i = is->con0; i < is->con0 + is->ncon && !again; i++)
+        if (f->con[i].bounce) { /* seldom */
+            sort(ws, f, is);
+            ti_step_pose_island(ws, f, k, p);
+            break;
+        }
+    if (!again) ti_island_start(ws, f, is);
+    tribo_status status = solve_phases(ws, f, k, p, warm, info);
+    if (!asks_too_much(ws, f, is, status)) return status;
+    is->bare = is->prompt = true;
+    ti_step_pose_island(ws, f, k, p);
+    *info = begin(info->iterations);
+    return solve_phases(ws, f, k, p, false, info);
 }

@@ -8,9 +8,8 @@ enum { SCENES = 200 };
 /* How many of the scenes have a flaw today. What is right is none of any kind: a number here is a debt, to be
  * lowered as soon as it can be, and never raised. `./dev hunt 200` names the scenes. */
 static const int most[FLAWS] = {
-    [UNCONVERGED] = 8, [ENERGY] = 13,  [ENERGY_RUN] = 11, [BALANCE] = 4,  [MOTION] = 8,
-    [OVERLAP] = 4,     [APPROACH] = 2, [FRICTION] = 1,    [ROTATION] = 2, [FRAME] = 7,
-    [THREE_WAYS] = 4,  [WRONG] = 2,    [SILENT_KINK] = 1,
+    [ENERGY] = 1,   [BALANCE] = 2, [OVERLAP] = 4,    [APPROACH] = 1, [FRICTION] = 1,
+    [ROTATION] = 1, [FRAME] = 1,   [THREE_WAYS] = 3, [WRONG] = 2,    [SILENT_KINK] = 1,
 };
 /* Scenes at the brink of one: the last digits of another processor's linear algebra move a count by one or two. */
 enum { BRINK = 2 };
