@@ -147,7 +147,6 @@ static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double 
     }
 }
 
-
 /* ---- displacements ---- */
 
 /* W_bar (6 nblk of the frame) of a displacement W of which D has the share `pace`, and what that does to the references

@@ -169,8 +169,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
             contact_dot d = {0};
             bool stays = phase == TI_HOLD || phase == TI_AFTER; /* its reference moves with the gap */
             if (acts || (stays && ti_frame_acts(t->f, t->k, i))) d = rows_dot(t, i, j);
-            if (stays)
-                s->ref_dot[at_contact(t, j, i)] = ti_frame_reference(ws, t->f, t->k, i).ref_gap * d.gap;
+            if (stays) s->ref_dot[at_contact(t, j, i)] = ti_frame_reference(ws, t->f, t->k, i).ref_gap * d.gap;
             for (int q = 0; q < solution.npoint; q++) {
                 double *dc = s->c_dot[q] + j * 3 * nc + 3 * (i - t->is->con0);
                 dc[0] = dc[1] = dc[2] = 0;
@@ -425,7 +424,8 @@ static tribo_status hits_tangents(const task *t) {
     int end = t->is->con0 + t->is->ncon;
     for (int j = 0; j < t->in->n; j++) now_tangent(t, j);
     for (int i = t->is->con0; i < end; i++)
-        for (int j = 0; j < t->in->n; j++) i < t->is->con0 + t->is->nhold ? part_tangent(t, i, j) : hit_tangent(t, i, j);
+        for (int j = 0; j < t->in->n; j++)
+            i < t->is->con0 + t->is->nhold ? part_tangent(t, i, j) : hit_tangent(t, i, j);
     tribo_status status = phase_tangents(t, TI_IMPACT, t->ws->vnow, s->now_dot);
     if (status < 0 || t->is->phase[TI_REBOUND].npoint == 0) return status;
     for (int i = t->is->con0; i < end; i++)

@@ -39,6 +39,11 @@ tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *for
 /* False if any of the n numbers is NaN or infinite. */
 bool ti_finite(const double *a, size_t n);
 
+/* The smaller of two. */
+static inline double ti_min(double a, double b) {
+    return a < b ? a : b;
+}
+
 /* The larger of two; NaN if either is. fmax would hide it. */
 static inline double ti_max(double a, double b) {
     return a > b || a != a ? a : b;

@@ -94,16 +94,55 @@ static int find_root(int *root, int i) {
     return i;
 }
 
-/* Islands in the order of their lowest body; inside one, bodies and contacts keep their order. */
-static void islands(tribo_ws *ws, ti_frame *f) {
-    int nbody = ws->model->size.nbody, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
-    for (int b = 0; b < nbody; b++) root[b] = b, slot[b] = 0;
+/* Of bodies that may push each other: root, and slot = 0. */
+static void join(tribo_ws *ws) {
+    for (int b = 0; b < ws->model->size.nbody; b++) ws->root[b] = b, ws->slot[b] = 0;
     for (int i = 0; i < ws->nfound; i++) {
         int a = ws->found[i].a, b = ws->found[i].b;
         if (a < 0 || b < 0) continue;
-        a = find_root(root, a), b = find_root(root, b);
-        root[a > b ? a : b] = a < b ? a : b;
+        a = find_root(ws->root, a), b = find_root(ws->root, b);
+        ws->root[a > b ? a : b] = a < b ? a : b;
     }
+}
+
+/* How far any body of a group may move, at its root: the fastest of them may push the others, and overlaps do. */
+static void group_reaches(tribo_ws *ws, double *farthest, double *overlap) {
+    const tribo_model *m = ws->model;
+    for (int b = 0; b < m->size.nbody; b++) farthest[b] = overlap[b] = 0;
+    for (int g = 0; g < m->size.ngeom; g++) {
+        if (m->geom[g].body < 0) continue;
+        double *to = &farthest[find_root(ws->root, m->geom[g].body)];
+        *to = ti_max(*to, ws->speed[g]);
+    }
+    for (int i = 0; i < ws->nfound; i++) {
+        const ti_con *c = &ws->found[i];
+        if (c->touch.gap >= -ti_frame_grain(ws, c).skin) continue;
+        int r = find_root(ws->root, c->a >= 0 ? c->a : c->b);
+        overlap[r] -= c->touch.gap;
+        double pushed = ti_min(overlap[r], ws->options.recovery * ws->options.dt);
+        farthest[r] = ti_max(farthest[r], pushed);
+    }
+}
+
+/* Bodies that others may push further than they would move themselves. @return whether there are any. */
+static bool pushed_reaches(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    double *farthest = ws->weight, *overlap = ws->D;
+    bool any = false;
+    group_reaches(ws, farthest, overlap);
+    for (int g = 0; g < m->size.ngeom; g++) {
+        if (m->geom[g].body < 0) continue;
+        double pushed = farthest[find_root(ws->root, m->geom[g].body)];
+        if (!(pushed > 4 * ws->speed[g])) continue; /* as its own reach is generous */
+        ws->speed[g] = pushed, any = true;
+    }
+    return any;
+}
+
+/* Islands in the order of their lowest body; inside one, bodies and contacts keep their order. */
+static void islands(tribo_ws *ws, ti_frame *f) {
+    int nbody = ws->model->size.nbody, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
+    join(ws);
     for (int i = 0; i < ws->nfound; i++) slot[find_root(root, ws->found[i].a >= 0 ? ws->found[i].a : ws->found[i].b)]++;
     f->nisland = 0, f->nblk = 0, f->ncon = 0;
     for (int b = 0; b < nbody; b++) { /* a root is the lowest body of its island, so it comes first */
@@ -131,6 +170,11 @@ static void islands(tribo_ws *ws, ti_frame *f) {
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f) {
     reaches(ws);
     tribo_status s = touches(ws);
-    if (s == TRIBO_OK) islands(ws, f);
-    return s;
+    if (s != TRIBO_OK) return s;
+    if (ws->nfound > 0) {
+        join(ws);
+        if (pushed_reaches(ws) && touches(ws) != TRIBO_OK) reaches(ws), touches(ws); /* as many as there is room for */
+    }
+    islands(ws, f);
+    return TRIBO_OK;
 }

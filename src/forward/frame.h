@@ -33,10 +33,10 @@ typedef struct ti_island {
     int con0, ncon, blk0, nblk;
     int nhold; /* contacts that do not bounce; they come first */
     ti_phase_points phase[TI_PHASES];
-    bool prompt;         /* the motion before its impacts is taken to be uniform */
-    bool bare;           /* overlaps ask nothing of the velocity: what they asked had no solution */
-    tribo_impact impact; /* the law that its impacts were solved by */
-    double share;        /* of the rebound, at most 1: what energy allows */
+    bool prompt;            /* the motion before its impacts is taken to be uniform */
+    bool bare;              /* overlaps ask nothing of the velocity: what they asked had no solution */
+    tribo_impact impact;    /* the law that its impacts were solved by */
+    double share;           /* of the rebound, at most 1: what energy allows */
     double pace[TI_PHASES]; /* of the displacements, at most 1: pace.c */
 } ti_island;
 

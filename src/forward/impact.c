@@ -191,7 +191,8 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     if (status < 0) return status;
     double work = ti_impact_work(ws, f, k, 1, &slope), unit = 0;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        unit += square(ws->M + 36 * b, ws->vnow + 6 * b) + square(ws->M + 36 * b, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * b);
+        unit +=
+            square(ws->M + 36 * b, ws->vnow + 6 * b) + square(ws->M + 36 * b, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * b);
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
     if (fine && work <= 1e-11 * unit) {
         *info = one;

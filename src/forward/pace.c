@@ -9,7 +9,7 @@ static double moved(const ti_link *l, const double *w) {
 
 /* What is asked of contact i. Overlaps ask; what is apart only allows. */
 static double asked_of(const tribo_ws *ws, ti_phase phase, int i) {
-    return phase == TI_TIMING ? ws->ref_time[3 * i + 2] : -ti_max(-ws->ref_apart[3 * i + 2], 0);
+    return phase == TI_TIMING ? ws->ref_time[3 * i + 2] : ti_min(ws->ref_apart[3 * i + 2], 0);
 }
 
 ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {

@@ -4,7 +4,7 @@
 
 /* Compliance of the recovery, in units of the heaviest body's: what is asked for is met to this share, and what cannot
  * be met is shared. */
-static const double COMPLIANCE = 1e-6;
+static const double COMPLIANCE = 1e-4;
 
 static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
     const ti_con *c = &f->con[i];

@@ -19,6 +19,16 @@ static double speed(const moment *t, const geom *g) {
     return larger(length(m->v), length(n->v)) + size * larger(length(m->w), length(n->w));
 }
 
+/* Deepest overlap among the bodies that touch this geom's: pushing those apart that have no room shares it. */
+static double shared(const moment *t, const geom *g) {
+    double deepest = 0;
+    for (int i = 0; i < t->nc && g->body >= 0; i++) {
+        int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1);
+        if (t->group[a >= 0 ? a : b] == t->group[g->body]) deepest = larger(deepest, -t->c[i].gap);
+    }
+    return deepest;
+}
+
 void judge_overlap(const moment *t, verdict *v) {
     const scene *s = t->s;
     for (int i = 0; i < s->ngeom; i++)
@@ -34,6 +44,7 @@ void judge_overlap(const moment *t, verdict *v) {
             double was = larger(-separation(&pa, &pb), 0), move = t->s->dt * (speed(t, a) + speed(t, b));
             double size = smaller(a->shape == TRIBO_PLANE ? HUGE_VAL : geom_radius(a),
                                   b->shape == TRIBO_PLANE ? HUGE_VAL : geom_radius(b));
+            was = larger(was, larger(shared(t, a), shared(t, b)));
             double may = was + 4 * (curvature(t, a) + curvature(t, b)) + 4 * move * move / size;
             may += 1e-9 * size;
             if (depth > may)

@@ -62,9 +62,10 @@ void step_look(moment *t, const scene *s, int k, tribo_status status, const trib
 /* ---- energy ----
  *
  * The velocity of a semi-implicit step is that of its middle. So along a parabola the energy that stays is that of
- * v + h a / 2 (and of the spin likewise), and a bounce may not raise that one. Of a contact that stays, v is the displacement by h; with it
- * M (v' - v) = h F + J' l gives dK - F D = - |v' - v|^2 / 2 + l.J v' <= 0: the energy of v itself does not rise. Where
- * both kinds meet in one island, or several bounce, the energy may rise by what the two readings differ. */
+ * v + h a / 2 (and of the spin likewise), and a bounce may not raise that one. Of a contact that stays, v is the
+ * displacement by h; with it M (v' - v) = h F + J' l gives dK - F D = - |v' - v|^2 / 2 + l.J v' <= 0: the energy of v
+ * itself does not rise. Where both kinds meet in one island, or several bounce, the energy may rise by what the two
+ * readings differ. */
 
 /* ahead: linear, of spin. */
 static double kinetic(const solid *b, const motion *m, double ahead, double ahead_w) {
@@ -89,6 +90,7 @@ typedef struct balance_sheet {
     double weight;          /* sum of |F| */
     double depth;           /* sum of penetrations, m */
     double skin;            /* work of what takes back overlaps of less than a skin */
+    double least;           /* speeds of 1e-15 sizes a step are rounding whatever else is there */
     int bounces, stays;
 } balance_sheet;
 
@@ -109,6 +111,8 @@ static balance_sheet sum_up(const moment *t, int island) {
         sub(d, n->x, m->x);
         e.scale += k0 + k1 + F * length(d) + 0.5 * b->mass * dot(m->accel, m->accel) + fabs(W);
         e.weight += F;
+        double rounding = 1e-15 * length(m->x) / t->s->dt;
+        e.least += b->mass * rounding * rounding;
     }
     for (int i = 0; i < t->nc; i++) {
         int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1), one = a >= 0 ? a : b;
@@ -138,7 +142,7 @@ void judge_energy(const moment *t, ledger *book, verdict *v) {
         double gain = e.bounces ? e.ahead : e.stays ? e.plain : e.flight;
         if (e.bounces && e.stays) gain = smaller(e.ahead, e.plain);
         /* Pushing apart what overlaps lifts the bodies by no more than the overlap. */
-        double may = 1e-9 * e.scale + e.weight * e.depth + e.skin + (e.bounces ? e.readings : 0);
+        double may = 1e-9 * e.scale + e.least + e.weight * e.depth + e.skin + (e.bounces ? e.readings : 0);
         book->allowed += e.weight * e.depth + e.skin + 1e-9 * e.scale;
         if (gain > may)
             note(v, ENERGY, t->k, gain / may,
