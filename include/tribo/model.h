@@ -18,8 +18,13 @@ typedef struct tribo_model tribo_model;     /**< immutable */
 
 enum { TRIBO_WORLD = -1 /**< where a body id is asked for: what does not move */ };
 
-/** Shape of a geom; a plane fills the half space below it. */
-typedef enum tribo_shape { TRIBO_PLANE, TRIBO_SPHERE, TRIBO_BOX } tribo_shape;
+/** Shape of a geom. */
+typedef enum tribo_shape {
+    TRIBO_PLANE,  /**< fills the half space below its z axis */
+    TRIBO_SPHERE, /**< of a radius */
+    TRIBO_BOX,    /**< of three half extents */
+    TRIBO_CAPSULE /**< all within a radius of a segment along its z axis */
+} tribo_shape;
 
 /** What happens where two geoms touch. */
 typedef struct tribo_material {
@@ -48,7 +53,8 @@ typedef struct tribo_geom_def {
     uint32_t struct_size;          /**< set by tribo_default_geom() */
     const char *name;              /**< copied; unique among geoms; NULL or "" = `geomN` */
     tribo_shape shape;             /**< decides what size means */
-    double size[3];                /**< m: sphere radius | box half extents | plane: ignored */
+    double size[3];                /**< m: sphere radius | box half extents | capsule radius, half
+                                        length of its segment | plane: ignored */
     double pos[3];                 /**< m, in the body frame (the world's for TRIBO_WORLD) */
     double quat[4];                /**< in the body frame; a plane's normal is its z axis */
     double mass;                   /**< kg; < 0 = from density; counts only where the body's inertia is not given */
@@ -138,7 +144,8 @@ TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name); /**
 /** Shape of a geom; TRIBO_PLANE if there is none. */
 TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
 TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD, also if there is none */
-/** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge). */
+/** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge, a capsule its
+ * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, then 15 a geom, then 5 a pair ---- */
@@ -149,7 +156,7 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_MASS,    /**< kg */
     TRIBO_PARAM_COM,     /**< m, body frame: x y z */
     TRIBO_PARAM_INERTIA, /**< kg m^2 about the centre of mass: xx yy zz xy xz yz */
-    TRIBO_PARAM_SIZE,    /**< m: x y z (sphere: x is the radius) */
+    TRIBO_PARAM_SIZE,    /**< m: x y z (sphere, capsule: x is the radius; capsule: y is the half length) */
     TRIBO_PARAM_POS,     /**< m, geom in its body: x y z */
     TRIBO_PARAM_QUAT,    /**< geom in its body: w x y z; normalised where used */
     TRIBO_PARAM_FRICTION,

@@ -26,7 +26,8 @@ typedef struct ti_geom {
     uint32_t contype, conaffinity;
 } ti_geom;
 
-/* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX by swapping a and b if needed. */
+/* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX <= CAPSULE by swapping a and b if
+ * needed. */
 typedef struct ti_pair {
     int a, b;
     int material[TI_P_PAIR]; /* index into p of each number of the pair's material */
