@@ -102,8 +102,9 @@ TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/
 TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
 /** What the scene wants of its contact law; a workspace's options come first. */
 TRIBO_API void tribo_set_law(tribo_builder *b, const tribo_law_options *law);
-/** The initial velocities of the start state; (6 nbody) as in a state's v. Copied. */
-TRIBO_API void tribo_set_start(tribo_builder *b, const double *q /* (7 nbody) or NULL */, const double *v);
+/** The start state, of the bodies there are now. Copied.
+ *  @param q (nq) or NULL = as the bodies were placed. @param v (nv) or NULL = at rest */
+TRIBO_API void tribo_set_start(tribo_builder *b, const double *q, const double *v);
 
 /** Make the model. Consumes the builder, also on failure.
  *  @param diag [out] the first error that stuck, with the name of the thing
@@ -141,6 +142,10 @@ TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**
 TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name); /**< -1 if there is none */
 TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom); /**< NULL if there is none */
 TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name); /**< -1 if there is none */
+/** Where in q the numbers of a body begin; of a free one position (3) and unit quaternion (4). -1 if there is none. */
+TRIBO_API int tribo_model_body_q(const tribo_model *m, int body);
+/** Where in v, and in each half of a tangent; of a free body velocity (3) and spin (3). -1 if there is none. */
+TRIBO_API int tribo_model_body_v(const tribo_model *m, int body);
 /** Shape of a geom; TRIBO_PLANE if there is none. */
 TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
 TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD, also if there is none */
