@@ -104,6 +104,11 @@ int main(void) {
         {"box-box, stacked askew", TRIBO_BOX, TRIBO_BOX, 0.999, 1e-3, 0.4},
         {"box-box, any pose", TRIBO_BOX, TRIBO_BOX, 1.2, 3, 0.2},
         {"box-box, apart", TRIBO_BOX, TRIBO_BOX, 1.8, 3, 0.2},
+        {"plane-capsule", TRIBO_PLANE, TRIBO_CAPSULE, 0.7, 3, 1},
+        {"sphere-capsule", TRIBO_SPHERE, TRIBO_CAPSULE, 1, 3, 0.5},
+        {"box-capsule, any pose", TRIBO_BOX, TRIBO_CAPSULE, 1.2, 3, 0.2},
+        {"box-capsule, apart", TRIBO_BOX, TRIBO_CAPSULE, 1.8, 3, 0.2},
+        {"two capsules, any pose", TRIBO_CAPSULE, TRIBO_CAPSULE, 1, 3, 0.5},
     };
     printf("%-28s %8s %14s %18s\n", "pair", "ns", "ns jac/contact", "contacts");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) measure(&rows[k]);

@@ -577,42 +577,6 @@ END_TEST
 
 /* ---- symmetries ---- */
 
-static const ti_touch *with_feature(const ti_touch *t, int n, int feature) {
-    for (int k = 0; k < n; k++)
-        if (t[k].feature == feature) return &t[k];
-    return NULL;
-}
-
-START_TEST(moving_the_world_moves_the_contacts) {
-    state = 8;
-    static const tribo_shape pair[5][2] = {{TRIBO_PLANE, TRIBO_SPHERE},
-                                           {TRIBO_PLANE, TRIBO_BOX},
-                                           {TRIBO_SPHERE, TRIBO_SPHERE},
-                                           {TRIBO_SPHERE, TRIBO_BOX},
-                                           {TRIBO_BOX, TRIBO_BOX}};
-    int contacts = 0;
-    for (int trial = 0; trial < 3000; trial++) {
-        ti_shape s[2] = {random_shape(pair[trial % 5][0], 0.8, 3), random_shape(pair[trial % 5][1], 0.8, 3)}, m[2];
-        ti_mat R = rotation(random_vec(3));
-        ti_vec x = random_vec(1);
-        for (int i = 0; i < 2; i++)
-            m[i] = s[i], m[i].R = ti_matmul(&R, &s[i].R), m[i].x = ti_add(x, ti_mul(&R, s[i].x));
-        ti_touch t[TI_CONTACTS_MAX], u[TI_CONTACTS_MAX];
-        int n = ti_collide(&s[0], &s[1], 0.2, t);
-        ck_assert_int_eq(ti_collide(&m[0], &m[1], 0.2, u), n);
-        for (int k = 0; k < n; k++) {
-            const ti_touch *v = with_feature(u, n, t[k].feature);
-            ck_assert(v != NULL);
-            ck_assert_double_le(fabs(v->gap - t[k].gap), 1e-13);
-            ck_assert_double_le(distance(v->normal, ti_mul(&R, t[k].normal)), 1e-12);
-            ck_assert_double_le(distance(v->point, ti_add(x, ti_mul(&R, t[k].point))), 1e-11);
-            contacts++;
-        }
-    }
-    ck_assert_int_gt(contacts, 2000);
-}
-END_TEST
-
 START_TEST(swapped_boxes_touch_in_the_same_points) {
     state = 9;
     int any = 0, flat = 0;
@@ -673,14 +637,14 @@ START_TEST(nan_comes_out) {
     state = 11;
     int tried = 0;
     for (int trial = 0; trial < 600; trial++) {
-        tribo_shape kinds[2] = {(tribo_shape)(trial % 3), (tribo_shape)(trial / 3 % 3)};
+        tribo_shape kinds[2] = {(tribo_shape)(trial % 4), (tribo_shape)(trial / 4 % 4)};
         if (kinds[0] > kinds[1] || kinds[1] == TRIBO_PLANE) continue;
         ti_shape s[2] = {random_shape(kinds[0], 0.3, 3), random_shape(kinds[1], 0.3, 3)};
-        ti_shape *hit = &s[trial / 9 % 2];
-        int box = hit->shape == TRIBO_BOX, what = trial / 18 % (box ? 3 : 2);
+        ti_shape *hit = &s[trial / 16 % 2];
+        int box = hit->shape == TRIBO_BOX, what = trial / 32 % (box ? 3 : 2);
         double *field = what == 0 ? &hit->x.x : what == 1 ? &hit->R.m[0][2] : &hit->size.x;
         if (hit->shape == TRIBO_SPHERE) field = what == 0 ? &hit->x.x : &hit->size.x;
-        field[what == 2 ? trial / 54 % 3 : 0] = trial % 5 ? (double)NAN : (double)INFINITY;
+        field[what == 2 ? trial / 96 % 3 : 0] = trial % 5 ? (double)NAN : (double)INFINITY;
         ti_touch t[TI_CONTACTS_MAX];
         int n = ti_collide(&s[0], &s[1], 10, t), bad = 0;
         ck_assert(n >= 0 && n <= TI_CONTACTS_MAX);
@@ -838,7 +802,6 @@ static Suite *suite(void) {
     tcase_add_test(t, jac_level_faces);
     tcase_add_test(t, level_faces_do_not_depend_on_order);
     tcase_add_test(t, two_boxes_against_the_reference);
-    tcase_add_test(t, moving_the_world_moves_the_contacts);
     tcase_add_test(t, swapped_boxes_touch_in_the_same_points);
     tcase_add_test(t, gap_is_continuous);
     tcase_add_test(t, nan_comes_out);

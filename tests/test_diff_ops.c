@@ -453,6 +453,10 @@ DRAW_PAIR(draw_plane_box, TRIBO_PLANE, TRIBO_BOX)
 DRAW_PAIR(draw_sphere_sphere, TRIBO_SPHERE, TRIBO_SPHERE)
 DRAW_PAIR(draw_sphere_box, TRIBO_SPHERE, TRIBO_BOX)
 DRAW_PAIR(draw_box_box, TRIBO_BOX, TRIBO_BOX)
+DRAW_PAIR(draw_plane_capsule, TRIBO_PLANE, TRIBO_CAPSULE)
+DRAW_PAIR(draw_sphere_capsule, TRIBO_SPHERE, TRIBO_CAPSULE)
+DRAW_PAIR(draw_box_capsule, TRIBO_BOX, TRIBO_CAPSULE)
+DRAW_PAIR(draw_capsule_capsule, TRIBO_CAPSULE, TRIBO_CAPSULE)
 
 /* ---- the contact problem ---- */
 
@@ -850,6 +854,10 @@ static const diff_op ops[] = {
     {"sphere-sphere", 18, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},
     {"sphere-box", 18, 7, 1, 3e-4, 1e-9, draw_sphere_box, pair_value, pair_jvp, pair_vjp},
     {"box-box", 18, 7, 1, 1e-3, 1e-8, draw_box_box, pair_value, pair_jvp, pair_vjp},
+    {"plane-capsule", 18, 7, 1, 1e-3, 1e-9, draw_plane_capsule, pair_value, pair_jvp, pair_vjp},
+    {"sphere-capsule", 18, 7, 1, 3e-4, 1e-9, draw_sphere_capsule, pair_value, pair_jvp, pair_vjp},
+    {"box-capsule", 18, 7, 1, 3e-4, 1e-9, draw_box_capsule, pair_value, pair_jvp, pair_vjp},
+    {"capsule-capsule", 18, 7, 1, 3e-4, 1e-9, draw_capsule_capsule, pair_value, pair_jvp, pair_vjp},
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},

@@ -107,6 +107,38 @@ START_TEST(numbers_are_mujocos) {
 }
 END_TEST
 
+/* Capsules, by their sizes and by their ends: MuJoCo's numbers again. */
+START_TEST(capsules_are_mujocos) {
+    tribo_model *m =
+        read_text("<mujoco><default><default class='q'><geom euler='0 10 0'/></default></default><worldbody>"
+                  "<body><freejoint/><geom type='capsule' size='0.1 0.7' fromto='0 0 0 0.3 0.4 0.1'/>"
+                  "<geom class='q' type='capsule' size='0.1' fromto='0 0 0 0 0 -1'/>"
+                  "<geom type='capsule' size='0.1 0.3 0.4'/></body></worldbody></mujoco>");
+    static const double WANT[3][9] = {
+        {0.1, 0.25495097567963926, 0.15, 0.2, 0.05, 0.6339889056055381, 0.6186737130703217, -0.46400528480274134, 0},
+        {0.1, 0.5, 0, 0, -0.5, 1, 0, 0, 0},
+        {0.1, 0.3, 0, 0, 0, 1, 0, 0, 0}};
+    for (int i = 0; i < 3; i++) {
+        const double *p = m->p0 + m->geom[i].p;
+        ck_assert_int_eq(m->geom[i].shape, TRIBO_CAPSULE);
+        close_to(p + TI_P_SIZE, WANT[i], 2, 1e-15);
+        ck_assert_double_eq(p[TI_P_SIZE + 2], 0);
+        close_to(p + TI_P_POS, WANT[i] + 2, 7, 1e-15);
+    }
+    ck_assert_double_eq_tol(m->p0[m->body[0].p + TI_P_MASS], 78.8509, 5e-5);
+    double I[3][3], trace = 0, det;
+    const double *e = m->p0 + m->body[0].p + TI_P_INERTIA, moments[3] = {12.0894, 10.7567, 1.71442};
+    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) I[i][j] = e[at[i][j]], trace += i == j ? I[i][j] : 0;
+    det = I[0][0] * (I[1][1] * I[2][2] - I[1][2] * I[2][1]) - I[0][1] * (I[1][0] * I[2][2] - I[1][2] * I[2][0]) +
+          I[0][2] * (I[1][0] * I[2][1] - I[1][1] * I[2][0]);
+    ck_assert_double_eq_tol(trace / (moments[0] + moments[1] + moments[2]), 1, 1e-5);
+    ck_assert_double_eq_tol(det / (moments[0] * moments[1] * moments[2]), 1, 1e-5);
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(materials_from_custom_numbers) {
     tribo_model *m = read_text(RICH);
     const double *p = m->p0;
@@ -179,7 +211,11 @@ static const struct {
     {GEOM("size='0'"), 5, "geom g: size must be > 0"},
     {GEOM("size='1e999'"), 5, "<geom size>"},
     {GEOM("size='nan'"), 5, "<geom size>"},
-    {GEOM("size='1' type='capsule'"), 5, "<geom type>: `capsule`"},
+    {GEOM("size='1' type='mesh'"), 5, "<geom type>: `mesh`"},
+    {GEOM("size='1' type='capsule'"), 5, "<geom size>: 1 numbers, expected 2"},
+    {GEOM("size='1' type='capsule' fromto='0 0 0 0 0 0'"), 5, "<geom fromto>: two different points"},
+    {GEOM("size='1' type='capsule' fromto='0 0 0 1 0 0' pos='0 0 0'"), 5, "<geom fromto>: given together with pos"},
+    {GEOM("type='capsule' fromto='0 0 0 1 0 0'"), 5, "<geom size>: missing"},
     {GEOM("size='1' type='plane'"), 5, "plane cannot move"},
     {GEOM("size='1 1' type='box'"), 5, "<geom size>: 2 numbers, expected 3"},
     {GEOM("size='1' mass='-1'"), 5, "<geom mass>"},
@@ -589,8 +625,8 @@ END_TEST
 
 /* The scenes of the project: each is read, and survives being saved. */
 START_TEST(own_scenes) {
-    static const char *const NAME[] = {"bounce", "collision", "corner", "cube-toss", "pile",   "push",
-                                       "roll",   "slide",     "spin",   "stack",     "takeoff"};
+    static const char *const NAME[] = {"bounce", "capsules", "collision", "corner", "cube-toss", "pile",
+                                       "push",   "roll",     "slide",     "spin",   "stack",     "takeoff"};
     const char *folder = getenv("TRIBO_SCENES");
     if (!folder) {
         printf("skipped: TRIBO_SCENES does not say where the scenes are\n");
@@ -613,7 +649,7 @@ START_TEST(own_scenes) {
         ck_assert(survives(path, m, p));
         tribo_model_free(m);
     }
-    ck_assert_int_ge(kept, 50); /* of 55; boxes and balls in a pile may mix */
+    ck_assert_int_ge(kept, 50); /* of 60; boxes and balls in a pile may mix */
 }
 END_TEST
 
@@ -621,6 +657,7 @@ static Suite *suite(void) {
     Suite *s = suite_create("mjcf");
     TCase *t = tcase_create("mjcf");
     tcase_add_test(t, numbers_are_mujocos);
+    tcase_add_test(t, capsules_are_mujocos);
     tcase_add_test(t, materials_from_custom_numbers);
     tcase_add_test(t, contact_law_from_custom_words);
     tcase_add_test(t, bad_scenes_are_refused);

@@ -51,7 +51,8 @@ void compare_free(comparison *c) {
 static void choose_body(comparison *c, const double *first, const double *last) {
     double farthest = -1, way[2] = {0, 0};
     for (int b = 0; b < c->n.nbody; b++) {
-        const double *from = first + 7 * b, *to = last + 7 * b, *v = first + c->n.nq + 6 * b;
+        int q = tribo_model_body_q(c->m, b);
+        const double *from = first + q, *to = last + q, *v = first + c->n.nq + tribo_model_body_v(c->m, b);
         double gone[2] = {to[0] - from[0], to[1] - from[1]};
         bool moving = hypot(v[0], v[1]) > 1e-6;
         if (!(hypot(gone[0], gone[1]) > farthest)) continue;
@@ -63,7 +64,8 @@ static void choose_body(comparison *c, const double *first, const double *last) 
 }
 
 static void read_state(const comparison *c, int row, const double *x, double *const *value) {
-    const double *at = x + 7 * c->body, *from = c->x0 + 7 * c->body;
+    int q = tribo_model_body_q(c->m, c->body);
+    const double *at = x + q, *from = c->x0 + q;
     value[CURVE_energy][row] = tribo_energy(c->m, c->p, x);
     value[CURVE_height][row] = at[2] - from[2];
     value[CURVE_drift][row] = c->side[0] * (at[0] - from[0]) + c->side[1] * (at[1] - from[1]);
@@ -74,7 +76,7 @@ static void read_distance(const comparison *c, int row, const double *x, double 
     double far = 0, turned = 0;
     tribo_state_difference(c->m, c->reference + (size_t)row * (size_t)c->n.nx, x, dx);
     for (int b = 0; b < c->n.nbody; b++) {
-        const double *d = dx + 6 * b;
+        const double *d = dx + tribo_model_body_v(c->m, b);
         double moved = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         double turn = sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
         if (!(moved <= far)) far = moved;

@@ -75,9 +75,10 @@ static bool motion(FILE *f, identification *id, int recording, int body) {
     bool good = X && tribo_sysid_predict(id->s, NULL, recording, X) >= 0;
     for (size_t i = 0; good && i < 3; i++) {
         double *measured = column + 2 * i * n, *simulated = measured + n;
+        size_t at = (size_t)tribo_model_body_q(id->m, body) + i;
         for (size_t k = 0; k < n; k++) {
-            measured[k] = r->x[k * nx + 7 * (size_t)body + i];
-            simulated[k] = X[k * nx + 7 * (size_t)body + i];
+            measured[k] = r->x[k * nx + at];
+            simulated[k] = X[k * nx + at];
         }
         snprintf(title[i][0], CELL, "%s measured", axis[i]);
         snprintf(title[i][1], CELL, "%s simulated", axis[i]);

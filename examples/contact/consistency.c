@@ -27,11 +27,11 @@ static const variant solvers[SOLVERS] = {
 };
 
 /* Between the bodies' positions at the end, m. */
-static double distance(const motion *a, const motion *b) {
+static double distance(const tribo_model *m, const motion *a, const motion *b) {
     double worst = 0;
-    for (int body = 0; body < a->nx / 13; body++) {
-        const double *x = a->x + (size_t)a->T * (size_t)a->nx + 7 * body,
-                     *y = b->x + (size_t)b->T * (size_t)b->nx + 7 * body;
+    for (int body = 0; body < tribo_model_sizes(m).nbody; body++) {
+        int q = tribo_model_body_q(m, body);
+        const double *x = a->x + (size_t)a->T * (size_t)a->nx + q, *y = b->x + (size_t)b->T * (size_t)b->nx + q;
         double d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
         worst = fmax(worst, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
     }
@@ -45,7 +45,7 @@ static void by_step(const tribo_model *m, const double *p, const double *x0, dou
         for (int h = 0; h < HALVES; h++) {
             dt[h] = 0.004 / (1 << h);
             motion run = move_by(m, p, x0, NULL, 50 << h, dt[h], 0, false, &laws[l]);
-            far[l][h] = distance(&run, &fine);
+            far[l][h] = distance(m, &run, &fine);
             printf(" %.3g", far[l][h]);
             motion_free(&run);
         }
@@ -64,7 +64,7 @@ static void by_tolerance(const tribo_model *m, const double *p, const double *x0
         for (int k = 0; k < TOLERANCES; k++) {
             tol[k] = pow(10, -2 - k);
             motion run = move_by(m, p, x0, NULL, 200, 0.001, tol[k], false, &solvers[s]);
-            far[s][k] = fmax(1e-16, distance(&run, &reference));
+            far[s][k] = fmax(1e-16, distance(m, &run, &reference));
             printf(run.unsolved ? " %.3g(%d unsolved)" : " %.3g", far[s][k], run.unsolved);
             motion_free(&run);
         }

@@ -42,22 +42,25 @@ static void line(int n, const double *t, const double *y, double *a, double *b) 
 /* The first row, from what is known of it: both cubes stand on the floor, one slides along x and is braked by
  * `friction`, the other rests. The rows before they meet give the rest. A cube put down as crookedly as it was measured
  * would rattle. */
-static void start(int n, const double *time, double *x, int nx, double friction) {
+static void start(const tribo_model *m, int n, const double *time, double *x, double friction) {
     double along[SLIDE_MAX], yaw[2] = {0}, side[2] = {0}, rest = 0;
-    int m = 0, nq = 14;
-    for (; m < n && m < SLIDE_MAX && x[m * nx] < -0.235; m++) {
-        const double *q = x + m * nx;
-        along[m] = q[0] + friction * 9.81 * time[m] * time[m] / 2;
-        rest += q[7];
-        for (int b = 0; b < 2; b++) yaw[b] += 2 * atan2(q[7 * b + 6], q[7 * b + 3]), side[b] += q[7 * b + 1];
+    tribo_sizes size = tribo_model_sizes(m);
+    int rows = 0, nx = size.nx, nq = size.nq, at[2] = {tribo_model_body_q(m, 0), tribo_model_body_q(m, 1)};
+    for (; rows < n && rows < SLIDE_MAX && x[rows * nx] < -0.235; rows++) {
+        along[rows] = x[rows * nx] + friction * 9.81 * time[rows] * time[rows] / 2;
+        rest += x[rows * nx + at[1]];
+        for (int b = 0; b < 2; b++) {
+            const double *q = x + rows * nx + at[b];
+            yaw[b] += 2 * atan2(q[6], q[3]), side[b] += q[1];
+        }
     }
     for (int i = nq; i < nx; i++) x[i] = 0;
-    line(m, time, along, x, x + nq);
-    x[7] = rest / m;
+    line(rows, time, along, x, x + nq);
+    x[at[1]] = rest / rows;
     for (int b = 0; b < 2; b++) {
-        double *q = x + 7 * b;
-        q[1] = side[b] / m, q[2] = 0.1;
-        q[3] = cos(yaw[b] / m / 2), q[4] = q[5] = 0, q[6] = sin(yaw[b] / m / 2);
+        double *q = x + at[b];
+        q[1] = side[b] / rows, q[2] = 0.1;
+        q[3] = cos(yaw[b] / rows / 2), q[4] = q[5] = 0, q[6] = sin(yaw[b] / rows / 2);
     }
 }
 
@@ -75,7 +78,7 @@ tribo_recording recorded(const tribo_model *m, int number, double friction) {
     memcpy(time, tribo_trajectory_times(t), n * sizeof *time);
     for (int i = 0; i < n * nx; i++)
         x[i] = tribo_trajectory_observed(t)[i] ? tribo_trajectory_states(t)[i] : (double)NAN;
-    start(n, time, x, nx, friction);
+    start(m, n, time, x, friction);
     tribo_trajectory_free(t);
     return (tribo_recording){.n = n, .time = time, .x = x};
 }

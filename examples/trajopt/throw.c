@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { STEPS = 500, NX = 13, NDX = 12, NV = 6, TARGETS = 4 };
-static const double half = 0.0524, targets[TARGETS][2] = {{1, 0.3}, {1.5, -0.3}, {0.6, 0.1}, {2, 1}};
+static const double half = 0.0524, targets[TARGETS][2] = {{1.2, 0.3}, {1.5, -0.3}, {0.6, 0.1}, {2, 1}};
 
 typedef struct task {
     tribo_model *m;

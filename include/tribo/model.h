@@ -18,8 +18,13 @@ typedef struct tribo_model tribo_model;     /**< immutable */
 
 enum { TRIBO_WORLD = -1 /**< where a body id is asked for: what does not move */ };
 
-/** Shape of a geom; a plane fills the half space below it. */
-typedef enum tribo_shape { TRIBO_PLANE, TRIBO_SPHERE, TRIBO_BOX } tribo_shape;
+/** Shape of a geom. */
+typedef enum tribo_shape {
+    TRIBO_PLANE,  /**< fills the half space below its z axis */
+    TRIBO_SPHERE, /**< of a radius */
+    TRIBO_BOX,    /**< of three half extents */
+    TRIBO_CAPSULE /**< all within a radius of a segment along its z axis */
+} tribo_shape;
 
 /** What happens where two geoms touch. */
 typedef struct tribo_material {
@@ -48,7 +53,8 @@ typedef struct tribo_geom_def {
     uint32_t struct_size;          /**< set by tribo_default_geom() */
     const char *name;              /**< copied; unique among geoms; NULL or "" = `geomN` */
     tribo_shape shape;             /**< decides what size means */
-    double size[3];                /**< m: sphere radius | box half extents | plane: ignored */
+    double size[3];                /**< m: sphere radius | box half extents | capsule radius, half
+                                        length of its segment | plane: ignored */
     double pos[3];                 /**< m, in the body frame (the world's for TRIBO_WORLD) */
     double quat[4];                /**< in the body frame; a plane's normal is its z axis */
     double mass;                   /**< kg; < 0 = from density; counts only where the body's inertia is not given */
@@ -96,8 +102,9 @@ TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/
 TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
 /** What the scene wants of its contact law; a workspace's options come first. */
 TRIBO_API void tribo_set_law(tribo_builder *b, const tribo_law_options *law);
-/** The initial velocities of the start state; (6 nbody) as in a state's v. Copied. */
-TRIBO_API void tribo_set_start(tribo_builder *b, const double *q /* (7 nbody) or NULL */, const double *v);
+/** The start state, of the bodies there are now. Copied.
+ *  @param q (nq) or NULL = as the bodies were placed. @param v (nv) or NULL = at rest */
+TRIBO_API void tribo_set_start(tribo_builder *b, const double *q, const double *v);
 
 /** Make the model. Consumes the builder, also on failure.
  *  @param diag [out] the first error that stuck, with the name of the thing
@@ -135,10 +142,15 @@ TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**
 TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name); /**< -1 if there is none */
 TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom); /**< NULL if there is none */
 TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name); /**< -1 if there is none */
+/** Where in q the numbers of a body begin; of a free one position (3) and unit quaternion (4). -1 if there is none. */
+TRIBO_API int tribo_model_body_q(const tribo_model *m, int body);
+/** Where in v, and in each half of a tangent; of a free body velocity (3) and spin (3). -1 if there is none. */
+TRIBO_API int tribo_model_body_v(const tribo_model *m, int body);
 /** Shape of a geom; TRIBO_PLANE if there is none. */
 TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
 TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD, also if there is none */
-/** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge). */
+/** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge, a capsule its
+ * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, then 15 a geom, then 5 a pair ---- */
@@ -149,7 +161,7 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_MASS,    /**< kg */
     TRIBO_PARAM_COM,     /**< m, body frame: x y z */
     TRIBO_PARAM_INERTIA, /**< kg m^2 about the centre of mass: xx yy zz xy xz yz */
-    TRIBO_PARAM_SIZE,    /**< m: x y z (sphere: x is the radius) */
+    TRIBO_PARAM_SIZE,    /**< m: x y z (sphere, capsule: x is the radius; capsule: y is the half length) */
     TRIBO_PARAM_POS,     /**< m, geom in its body: x y z */
     TRIBO_PARAM_QUAT,    /**< geom in its body: w x y z; normalised where used */
     TRIBO_PARAM_FRICTION,

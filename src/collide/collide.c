@@ -10,13 +10,17 @@ typedef struct pair_row {
     ti_collide_jac_fn *jac;
 } pair_row;
 
-enum { SHAPES = TRIBO_BOX + 1 };
+enum { SHAPES = TRIBO_CAPSULE + 1 };
 static const pair_row PAIR[SHAPES][SHAPES] = {
     [TRIBO_PLANE][TRIBO_SPHERE] = {1, ti_collide_plane_sphere, ti_collide_plane_sphere_jac},
     [TRIBO_PLANE][TRIBO_BOX] = {8, ti_collide_plane_box, ti_collide_plane_box_jac},
     [TRIBO_SPHERE][TRIBO_SPHERE] = {1, ti_collide_sphere_sphere, ti_collide_sphere_sphere_jac},
     [TRIBO_SPHERE][TRIBO_BOX] = {1, ti_collide_sphere_box, ti_collide_sphere_box_jac},
     [TRIBO_BOX][TRIBO_BOX] = {TI_CONTACTS_MAX, ti_collide_box_box, ti_collide_box_box_jac},
+    [TRIBO_PLANE][TRIBO_CAPSULE] = {2, ti_collide_plane_capsule, ti_collide_plane_capsule_jac},
+    [TRIBO_SPHERE][TRIBO_CAPSULE] = {1, ti_collide_sphere_capsule, ti_collide_sphere_capsule_jac},
+    [TRIBO_BOX][TRIBO_CAPSULE] = {TI_CONTACTS_MAX, ti_collide_box_capsule, ti_collide_box_capsule_jac},
+    [TRIBO_CAPSULE][TRIBO_CAPSULE] = {5, ti_collide_capsule_capsule, ti_collide_capsule_capsule_jac},
 };
 
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {

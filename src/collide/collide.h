@@ -1,6 +1,6 @@
 /* collide.h -- contact points, normals and gaps of pairs of shapes, and their derivatives.
  *
- * Pairs come ordered as tribo_shape is: PLANE <= SPHERE <= BOX. Beyond `margin` a contact is left out.
+ * Pairs come ordered as tribo_shape is: PLANE <= SPHERE <= BOX <= CAPSULE. Beyond `margin` a contact is left out.
  */
 #ifndef TI_COLLIDE_H
 #define TI_COLLIDE_H

@@ -103,6 +103,14 @@ static uint32_t read_bits(ti_mjcf *r, const xmlNode *node, int class, const char
     return fallback;
 }
 
+/* Where an element with pos and an orientation is. */
+static ti_frame read_frame(ti_mjcf *r, const xmlNode *node, int class) {
+    ti_frame f = {{0, 0, 0}, {1, 0, 0, 0}};
+    ti_mjcf_numbers(r, node, class, "pos", f.pos, 3, 3);
+    ti_mjcf_orientation(r, node, class, f.quat);
+    return f;
+}
+
 static void geom_shape(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
     const char *type = ti_mjcf_attr(r, node, class, "type");
     const ti_shape_row *shape = ti_shape_named(type ? type : "sphere", &d->shape);
@@ -110,8 +118,20 @@ static void geom_shape(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_de
         ti_xml_fail(&r->error, node, "type", "`%.40s` is not supported", type);
         return;
     }
-    if (!ti_mjcf_numbers(r, node, class, "size", d->size, shape->bounded ? shape->nsize : 1, 3) && shape->bounded)
+    bool ends = ti_mjcf_attr(r, node, class, "fromto") != NULL;
+    if (ends && !shape->segment) ti_xml_fail(&r->error, node, "fromto", "only a capsule has ends");
+    int least = !shape->bounded || ends ? 1 : shape->nsize;
+    if (!ti_mjcf_numbers(r, node, class, "size", d->size, least, 3) && shape->bounded)
         ti_xml_fail(&r->error, node, "size", "missing");
+}
+
+/* The frame of a geom; ends give the last number of its size too. */
+static ti_frame geom_frame(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
+    ti_frame f;
+    double half;
+    if (ti_mjcf_bad(r) || !ti_mjcf_ends(r, node, class, &half, f.pos, f.quat)) return read_frame(r, node, class);
+    d->size[ti_shape_of(d->shape)->nsize - 1] = half;
+    return f;
 }
 
 static void geom_mass(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
@@ -121,14 +141,6 @@ static void geom_mass(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def
         d->mass = mass;
     }
     ti_mjcf_numbers(r, node, class, "density", &d->density, 1, 1);
-}
-
-/* Where an element with pos and an orientation is. */
-static ti_frame read_frame(ti_mjcf *r, const xmlNode *node, int class) {
-    ti_frame f = {{0, 0, 0}, {1, 0, 0, 0}};
-    ti_mjcf_numbers(r, node, class, "pos", f.pos, 3, 3);
-    ti_mjcf_orientation(r, node, class, f.quat);
-    return f;
 }
 
 /* `frame` is that of the static body around the geom; the identity for a body that moves. */
@@ -148,7 +160,7 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     d.priority = (int)(int32_t)read_bits(r, node, class, "priority", 0);
     d.contype = read_bits(r, node, class, "contype", 1);
     d.conaffinity = read_bits(r, node, class, "conaffinity", 1);
-    ti_frame own = read_frame(r, node, class), pose = ti_frame_mul(frame, &own);
+    ti_frame own = geom_frame(r, node, class, &d), pose = ti_frame_mul(frame, &own);
     memcpy(d.pos, pose.pos, sizeof d.pos);
     memcpy(d.quat, pose.quat, sizeof d.quat);
     if (ti_mjcf_bad(r)) return;

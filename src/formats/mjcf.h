@@ -65,6 +65,9 @@ int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, c
 const char *ti_mjcf_attr(ti_mjcf *r, const xmlNode *node, int class, const char *name);
 /* Numbers of such an attribute, which must be between least and most. @return how many; 0 if it is absent. */
 int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name, double *out, int least, int most);
+/* `fromto`, the two ends of a geom's segment: its half length, middle and orientation, z from the second to the first
+ * as MuJoCo has it. False if it is not given. */
+bool ti_mjcf_ends(ti_mjcf *r, const xmlNode *node, int class, double *half, double pos[3], double quat[4]);
 /* Orientation from quat, euler, axisangle, xyaxes or zaxis; the identity if there is none. */
 void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat[4]);
 /* These attributes, where given, must be zero: what they ask for does not exist here. */

@@ -197,15 +197,16 @@ void ti_mjcf_keyframe(ti_mjcf *r, const xmlNode *node) {
     if (!key || r->builder->nbody == 0) return;
     if (!ti_xml_is(key, "key")) ti_xml_fail(&r->error, key, NULL, "this element is not supported");
     ti_xml_allow(&r->error, key, "name time qpos qvel");
-    int nb = r->builder->nbody;
-    size_t bytes = sizeof(double) * 13 * (size_t)nb;
-    double *q = ti_alloc(&r->alloc, bytes), *v = q ? q + 7 * nb : NULL;
+    int nq, nv;
+    ti_builder_widths(r->builder, &nq, &nv);
+    size_t bytes = sizeof(double) * (size_t)(nq + nv);
+    double *q = ti_alloc(&r->alloc, bytes), *v = q ? q + nq : NULL;
     if (!q) {
         r->error.status = TRIBO_E_NOMEM;
         return;
     }
-    bool has_q = ti_mjcf_numbers(r, key, -1, "qpos", q, 7 * nb, 7 * nb) > 0;
-    bool has_v = ti_mjcf_numbers(r, key, -1, "qvel", v, 6 * nb, 6 * nb) > 0;
+    bool has_q = ti_mjcf_numbers(r, key, -1, "qpos", q, nq, nq) > 0;
+    bool has_v = ti_mjcf_numbers(r, key, -1, "qvel", v, nv, nv) > 0;
     r->builder->line = ti_xml_line(key);
     if (!ti_mjcf_bad(r)) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
     ti_free(&r->alloc, q, bytes);

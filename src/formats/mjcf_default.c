@@ -4,9 +4,10 @@
 
 /* What a geom may say. solref, solimp and solmix describe how soft MuJoCo's contact is: hard contact has no use for
  * them. rgba, group, material and user change nothing that moves. */
-const char TI_MJCF_GEOM_ATTR[] = "name class type size mass density pos quat euler axisangle xyaxes zaxis friction "
-                                 "priority contype conaffinity condim margin gap solref solimp solmix rgba group "
-                                 "material user";
+const char TI_MJCF_GEOM_ATTR[] =
+    "name class type size mass density fromto pos quat euler axisangle xyaxes zaxis friction "
+    "priority contype conaffinity condim margin gap solref solimp solmix rgba group "
+    "material user";
 const char TI_MJCF_PAIR_ATTR[] = "name class geom1 geom2 friction condim margin gap solref solimp solreffriction";
 const char TI_MJCF_JOINT_ATTR[] =
     "name class type group user limited damping armature frictionloss stiffness springref ref range margin pos axis";
@@ -118,6 +119,18 @@ static void zaxis_quat(ti_vec to, double quat[4]) {
     double sine = ti_norm(axis);
     if (sine < 1e-10 * ti_norm(to)) axis = ti_vec3(1, 0, 0);
     axis_quat(axis, atan2(sine, to.z), quat);
+}
+
+bool ti_mjcf_ends(ti_mjcf *r, const xmlNode *node, int class, double *half, double pos[3], double quat[4]) {
+    double end[6];
+    if (!ti_mjcf_numbers(r, node, class, "fromto", end, 6, 6)) return false;
+    if (speaker(r, node, class, "pos")) ti_xml_fail(&r->error, node, "fromto", "given together with pos");
+    ti_vec from = ti_load3(end), to = ti_load3(end + 3), z = ti_sub(from, to);
+    *half = ti_norm(z) / 2;
+    if (!(*half > 0)) ti_xml_fail(&r->error, node, "fromto", "two different points expected");
+    ti_store3(pos, ti_scale(0.5, ti_add(from, to)));
+    zaxis_quat(z, quat);
+    return true;
 }
 
 /* The one attribute of orientation that an element has, NULL if none. */

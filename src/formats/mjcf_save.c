@@ -186,16 +186,32 @@ static void edit_material(edit *e, xmlNode *node, int class, int at, const char 
         set_numeric(e, owner, lender, "stiction", stiction);
 }
 
-/* Write a geom's pose as seen from the static body it is in. */
+/* A geom that is given by its ends is given by its size and pose from now on. */
+static void drop_ends(edit *e, const ti_mjcf_geom *g) {
+    unset(g->node, "fromto");
+    if (ti_mjcf_attr(&e->scene, g->node, g->class, "fromto"))
+        ti_xml_fail(&e->scene.error, g->node, "size", "its class has fromto, which overrules it");
+}
+
+/* Write a geom's size, and its pose as seen from the static body it is in. */
 static void edit_pose(edit *e, int i) {
     const ti_mjcf_geom *g = &e->scene.geom[i];
+    int at = e->now->geom[i].p, nsize = ti_shape_of(e->now->geom[i].shape)->nsize;
     const double *p = e->want + e->now->geom[i].p, *f = g->frame.quat;
     ti_mat R = ti_quat_mat(f);
     double pos[3], quat[4], back[4] = {f[0], -f[1], -f[2], -f[3]};
     ti_store3(pos, ti_tmul(&R, ti_sub(ti_load3(p + TI_P_POS), ti_load3(g->frame.pos))));
     ti_quat_mul(back, p + TI_P_QUAT, quat);
-    if (any_differs(e, e->now->geom[i].p + TI_P_POS, 3, TRIBO_PARAM_POS)) set_numbers(e, g->node, "pos", pos, 3);
-    if (!any_differs(e, e->now->geom[i].p + TI_P_QUAT, 4, TRIBO_PARAM_QUAT)) return;
+    bool sized = any_differs(e, at + TI_P_SIZE, nsize, TRIBO_PARAM_SIZE);
+    bool placed = any_differs(e, at + TI_P_POS, 3, TRIBO_PARAM_POS);
+    bool turned = any_differs(e, at + TI_P_QUAT, 4, TRIBO_PARAM_QUAT);
+    if ((sized || placed || turned) && ti_mjcf_attr(&e->scene, g->node, g->class, "fromto")) {
+        drop_ends(e, g);
+        sized = placed = turned = true;
+    }
+    if (sized) set_numbers(e, g->node, "size", p + TI_P_SIZE, nsize);
+    if (placed) set_numbers(e, g->node, "pos", pos, 3);
+    if (!turned) return;
     unset(g->node, "euler axisangle xyaxes zaxis");
     set_numbers(e, g->node, "quat", quat, 4);
     ti_mjcf_orientation(&e->scene, g->node, g->class, quat); /* does its class overrule it? */
@@ -204,9 +220,6 @@ static void edit_pose(edit *e, int i) {
 static void edit_geom(edit *e, int i) {
     const ti_geom *g = &e->now->geom[i];
     xmlNode *node = e->scene.geom[i].node;
-    int nsize = ti_shape_of(g->shape)->nsize;
-    if (any_differs(e, g->p + TI_P_SIZE, nsize, TRIBO_PARAM_SIZE))
-        set_numbers(e, node, "size", e->want + g->p + TI_P_SIZE, nsize);
     edit_pose(e, i);
     const char *lender = NULL;
     if (g->body >= 0 && e->now->body[g->body].ngeom == 1 &&

@@ -1,6 +1,7 @@
 /* trajectory.c -- recorded motion and controls: tables whose numbers mean states and forces. */
 #include "formats/table.h"
 #include "formats/text.h"
+#include "model/state.h"
 #include <math.h>
 #include <stdio.h>
 #include <tribo/trajectory.h>
@@ -12,11 +13,14 @@ struct tribo_controls {
     ti_table table;
 };
 
-static const char *const STATE[13] = {"px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
-static const char *const FORCE[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+/* Of a free body: its q, then its v; and what is dual to v. */
+enum { STATES = TI_FREE_NQ + TI_FREE_NV };
+static const char *const STATE[STATES] = {"px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
+static const char *const FORCE[TI_FREE_NV] = {"fx", "fy", "fz", "tx", "ty", "tz"};
 
 static int state_place(const tribo_model *m, int body, int word) {
-    return word < 7 ? m->body[body].q + word : m->size.nq + m->body[body].v + word - 7;
+    int nq = ti_body_joint(m, body)->nq;
+    return word < nq ? m->body[body].q + word : m->size.nq + m->body[body].v + word - nq;
 }
 
 static int force_place(const tribo_model *m, int body, int word) {
@@ -28,7 +32,7 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
                                        tribo_diag *diag) {
     for (int i = 0; i < t->n; i++)
         for (int b = 0; b < m->size.nbody; b++) {
-            size_t at = (size_t)i * (size_t)t->width + (size_t)m->body[b].q + 3;
+            size_t at = (size_t)i * (size_t)t->width + (size_t)(m->body[b].q + ti_body_joint(m, b)->quat);
             double *q = t->x + at;
             int seen = t->seen[at] + t->seen[at + 1] + t->seen[at + 2] + t->seen[at + 3];
             double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -45,7 +49,7 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
 
 tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const tribo_model *m,
                                           const tribo_allocator *a, tribo_trajectory **t, tribo_diag *diag) {
-    static const ti_table_kind KIND = {STATE, 13, state_place};
+    static const ti_table_kind KIND = {STATE, STATES, state_place};
     if (!text || !m || !t) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     ti_table *table;
     tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nx, m->x0, a, &table, diag);
@@ -60,7 +64,7 @@ tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const 
 
 tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
                                         tribo_controls **c, tribo_diag *diag) {
-    static const ti_table_kind KIND = {FORCE, 6, force_place};
+    static const ti_table_kind KIND = {FORCE, TI_FREE_NV, force_place};
     if (!text || !m || !c) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     size_t zero_bytes = sizeof(double) * (size_t)m->size.nu;
     double *zero = ti_alloc(a, zero_bytes);
@@ -151,7 +155,7 @@ void tribo_controls_at(const tribo_controls *c, double time, double *u) {
 static void write_header(FILE *file, const tribo_model *m, int nmore, const char *const *names) {
     fputs("time", file);
     for (int b = 0; b < m->size.nbody; b++)
-        for (int w = 0; w < 13; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
+        for (int w = 0; w < STATES; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
     for (int k = 0; k < nmore; k++) fprintf(file, ",%s", names[k]);
     fputc('\n', file);
 }
@@ -170,7 +174,7 @@ void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *tim
         ti_write_number(times[i], text);
         fputs(text, f);
         for (int b = 0; b < m->size.nbody; b++)
-            for (int w = 0; w < 13; w++) write_cell(f, x[state_place(m, b, w)]);
+            for (int w = 0; w < STATES; w++) write_cell(f, x[state_place(m, b, w)]);
         for (int k = 0; k < nmore; k++) write_cell(f, more[(size_t)i * (size_t)nmore + (size_t)k]);
         fputc('\n', f);
     }

@@ -446,31 +446,7 @@ tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int 
     return worst;
 }
 
-/* ---- states ---- */
-
-void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out) {
-    if (!m || !x || !dx || !out) return;
-    for (int b = 0; b < m->size.nbody; b++) {
-        const double *q = x + m->body[b].q, *dq = dx + m->body[b].v;
-        double *o = out + m->body[b].q, e[4];
-        ti_store3(o, ti_add(ti_load3(q), ti_load3(dq)));
-        ti_quat_exp(ti_load3(dq + 3), e);
-        ti_quat_mul(q + 3, e, o + 3);
-    }
-    for (int i = 0; i < m->size.nv; i++) out[m->size.nq + i] = x[m->size.nq + i] + dx[m->size.nv + i];
-}
-
-void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx) {
-    if (!m || !a || !b || !dx) return;
-    for (int k = 0; k < m->size.nbody; k++) {
-        const double *qa = a + m->body[k].q, *qb = b + m->body[k].q;
-        double *d = dx + m->body[k].v, conjugate[4] = {qa[3], -qa[4], -qa[5], -qa[6]}, r[4];
-        ti_store3(d, ti_sub(ti_load3(qb), ti_load3(qa)));
-        ti_quat_mul(conjugate, qb + 3, r);
-        ti_store3(d + 3, ti_quat_log(r));
-    }
-    for (int i = 0; i < m->size.nv; i++) dx[m->size.nv + i] = b[m->size.nq + i] - a[m->size.nq + i];
-}
+/* ---- energy ---- */
 
 double tribo_energy(const tribo_model *m, const double *p, const double *x) {
     if (!m || !p || !x) return (double)NAN;

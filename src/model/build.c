@@ -2,12 +2,14 @@
 #include "model/builder.h"
 #include "model/model.h"
 #include "model/shape.h"
+#include "model/state.h"
 #include <stdio.h>
 
 /* What the layout needs to know. */
 typedef struct plan {
     int nbody, ngeom, npair, npossible, nmoving; /* nmoving: geoms of bodies */
-    size_t text;                                 /* bytes of all names */
+    int nq, nv;
+    size_t text; /* bytes of all names */
 } plan;
 
 static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
@@ -20,7 +22,7 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     int np = TI_P_BODIES + n->nbody * TI_P_BODY + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
     TI_CARVE(at, w->p0, np);
     TI_CARVE(at, w->used, np);
-    TI_CARVE(at, w->x0, 13 * n->nbody);
+    TI_CARVE(at, w->x0, n->nq + n->nv);
     TI_CARVE(at, w->pair_name, n->npair);
     TI_CARVE(at, w->pair_geom, 2 * n->npair);
     TI_CARVE(at, w->pair, n->npossible);
@@ -123,11 +125,13 @@ static char *take_text(char **text, const char *name) {
 }
 
 static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
-    int geom0 = 0;
+    int geom0 = 0, q = 0, v = 0;
     for (int i = 0; i < b->nbody; i++) {
         const ti_body_rec *r = &b->body[i];
         ti_body *body = &m->body[i];
-        *body = (ti_body){take_text(text, r->name), 7 * i, 6 * i, TI_P_BODIES + i * TI_P_BODY, geom0, 0};
+        const ti_joint_row *joint = ti_joint_of(r->joint);
+        *body = (ti_body){take_text(text, r->name), r->joint, q, v, TI_P_BODIES + i * TI_P_BODY, geom0, 0};
+        q += joint->nq, v += joint->nv;
         double *p = m->p0 + body->p;
         p[TI_P_MASS] = r->def.mass;
         memcpy(p + TI_P_COM, r->def.com, sizeof r->def.com);
@@ -135,8 +139,7 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
         for (int g = 0; g < b->ngeom; g++)
             if (b->geom[g].body == i) m->body_geom[geom0 + body->ngeom++] = g;
         geom0 += body->ngeom;
-        memcpy(m->x0 + body->q, r->def.pos, sizeof r->def.pos);
-        memcpy(m->x0 + body->q + 3, r->def.quat, sizeof r->def.quat);
+        joint->place(r->def.pos, r->def.quat, m->x0 + body->q);
     }
     if (b->q) memcpy(m->x0, b->q, sizeof(double) * (size_t)m->size.nq);
     if (b->v) memcpy(m->x0 + m->size.nq, b->v, sizeof(double) * (size_t)m->size.nv);
@@ -179,6 +182,7 @@ static bool settle_inertia(tribo_builder *b) {
 
 static plan measure(const tribo_builder *b) {
     plan n = {.nbody = b->nbody, .ngeom = b->ngeom, .npair = b->npair};
+    ti_builder_widths(b, &n.nq, &n.nv);
     for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1;
     for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
     for (int i = 0; i < b->ngeom; i++) {
@@ -199,10 +203,9 @@ static tribo_model *assemble(const tribo_builder *b) {
     m->alloc = b->alloc;
     m->bytes = at.used;
     m->dt = b->dt, m->law = b->law;
-    int nq = 7 * n.nbody, nv = 6 * n.nbody;
-    m->size = (tribo_sizes){.nbody = n.nbody, .ngeom = n.ngeom, .npair = n.npair, .nq = nq, .nv = nv, .nu = nv};
-    m->size.nx = nq + nv;
-    m->size.ndx = 2 * nv;
+    m->size = (tribo_sizes){.nbody = n.nbody, .ngeom = n.ngeom, .npair = n.npair, .nq = n.nq, .nv = n.nv, .nu = n.nv};
+    m->size.nx = n.nq + n.nv;
+    m->size.ndx = 2 * n.nv;
     m->size.np = TI_P_BODIES + n.nbody * TI_P_BODY + n.ngeom * TI_P_GEOM + n.npair * TI_P_PAIR;
     memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
     fill_bodies(m, b, &text);

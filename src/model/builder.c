@@ -1,6 +1,7 @@
 /* builder.c -- collects bodies, geoms and pairs, and remembers the first thing that was wrong. */
 #include "model/builder.h"
 #include "model/shape.h"
+#include "model/state.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -268,9 +269,19 @@ void tribo_set_law(tribo_builder *b, const tribo_law_options *law) {
     if (b && law && b->status == TRIBO_OK) b->law = *law;
 }
 
+void ti_builder_widths(const tribo_builder *b, int *nq, int *nv) {
+    *nq = *nv = 0;
+    for (int i = 0; i < b->nbody; i++) {
+        const ti_joint_row *joint = ti_joint_of(b->body[i].joint);
+        *nq += joint->nq, *nv += joint->nv;
+    }
+}
+
 void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
     if (!b || b->status != TRIBO_OK || b->nbody == 0) return;
-    size_t nq = (size_t)b->nbody * 7, nv = (size_t)b->nbody * 6;
+    int width_q, width_v;
+    ti_builder_widths(b, &width_q, &width_v);
+    size_t nq = (size_t)width_q, nv = (size_t)width_v;
     if ((q && !ti_finite(q, nq)) || (v && !ti_finite(v, nv))) {
         ti_builder_fail(b, TRIBO_E_NONFINITE, b->line, "the start state is not finite");
         return;
@@ -284,12 +295,14 @@ void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
         return;
     }
     b->nstart = b->nbody;
+    size_t at = 0;
     for (int i = 0; i < b->nbody; i++) {
-        double *own = b->q + (size_t)7 * (size_t)i;
-        memcpy(own, b->body[i].def.pos, 3 * sizeof *own);
-        memcpy(own + 3, b->body[i].def.quat, 4 * sizeof *own);
-        if (q) memcpy(own, q + 7 * i, 7 * sizeof *own);
-        if (!normalise(own + 3))
+        const ti_joint_row *joint = ti_joint_of(b->body[i].joint);
+        double *own = b->q + at;
+        joint->place(b->body[i].def.pos, b->body[i].def.quat, own);
+        if (q) memcpy(own, q + at, (size_t)joint->nq * sizeof *own);
+        at += (size_t)joint->nq;
+        if (joint->quat >= 0 && !normalise(own + joint->quat))
             ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: the start quaternion has no direction", b->body[i].name);
     }
     memset(b->v, 0, nv * sizeof *v);

@@ -2,7 +2,7 @@
 #ifndef TI_BUILDER_H
 #define TI_BUILDER_H
 #include "base/base.h"
-#include <tribo/model.h>
+#include "model/model.h"
 
 enum { TI_NAME_MAX = 55, TI_PAIR_NAME_MAX = 2 * TI_NAME_MAX + 1 };
 enum { TI_BODIES_LIMIT = 2048, TI_GEOMS_LIMIT = 2048 }; /* the table of pairs is quadratic in them */
@@ -11,6 +11,7 @@ typedef struct ti_body_rec {
     tribo_body_def def;
     char name[TI_NAME_MAX + 1];
     int line;
+    ti_joint joint;
 } ti_body_rec;
 
 typedef struct ti_geom_rec {
@@ -49,6 +50,9 @@ struct tribo_builder {
 /* Let an error stick, unless one does already. */
 void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Numbers in q and v of the bodies so far. */
+void ti_builder_widths(const tribo_builder *b, int *nq, int *nv);
 
 /* Mass, centre of mass and inertia (about it, body axes) of one geom; of a plane, zeros. */
 void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]);

@@ -1,6 +1,8 @@
 /* model.h -- the model as the other rooms read it. */
 #ifndef TI_MODEL_H
 #define TI_MODEL_H
+#include "math/vec.h"
+#include <stdbool.h>
 #include <tribo/law.h>
 #include <tribo/model.h>
 
@@ -10,9 +12,15 @@ enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
 enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
 enum { TI_M_FRICTION, TI_M_STICTION, TI_M_RESTITUTION, TI_M_BAUMGARTE, TI_M_SLOP, TI_P_PAIR };
 
+/* How a body moves; what that means is in state.c. */
+typedef enum ti_joint { TI_JOINT_FREE } ti_joint;
+/* Numbers of a free joint in q and in v. */
+enum { TI_FREE_NQ = 7, TI_FREE_NV = 6 };
+
 typedef struct ti_body {
     char *name;
-    int q, v;         /* first entry in q (7) and v (6) */
+    ti_joint joint;
+    int q, v;         /* its first entry in q and in v: as many as its joint has */
     int p;            /* first of its ten numbers in p */
     int geom0, ngeom; /* its geoms are consecutive in model->body_geom */
 } ti_body;
@@ -26,7 +34,8 @@ typedef struct ti_geom {
     uint32_t contype, conaffinity;
 } ti_geom;
 
-/* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX by swapping a and b if needed. */
+/* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX <= CAPSULE by swapping a and b if
+ * needed. */
 typedef struct ti_pair {
     int a, b;
     int material[TI_P_PAIR]; /* index into p of each number of the pair's material */

@@ -57,12 +57,30 @@ static void box_halves(const ti_mat *R, const double *s, double e[3]) {
     for (int i = 0; i < 3; i++) e[i] = fabs(R->m[i][0]) * s[0] + fabs(R->m[i][1]) * s[1] + fabs(R->m[i][2]) * s[2];
 }
 
+/* ---- capsule: radius, half length of its segment, which lies along z. docs/math.md eq. (142) ---- */
+
+static double capsule_volume(const double *s) {
+    return PI * s[0] * s[0] * (2 * s[1] + 4.0 / 3.0 * s[0]);
+}
+static void capsule_inertia(double m, const double *s, double d[3]) {
+    double r = s[0], l = s[1], ball = m * (2 * r / (2 * r + 3 * l)), tube = m * (3 * l / (2 * r + 3 * l));
+    d[2] = ball * 0.4 * r * r + tube * 0.5 * r * r;
+    d[0] = d[1] = ball * (0.4 * r * r + l * l + 0.75 * r * l) + tube * (r * r / 4 + l * l / 3);
+}
+static double capsule_radius(const double *s) {
+    return s[0] + s[1];
+}
+static void capsule_halves(const ti_mat *R, const double *s, double e[3]) {
+    for (int i = 0; i < 3; i++) e[i] = s[0] + fabs(R->m[i][2]) * s[1];
+}
+
 /* ---- the table, in the order of tribo_shape ---- */
 
 static const ti_shape_row ROW[] = {
-    {"plane", 0, false, true, plane_volume, plane_inertia, plane_radius, plane_halves},
-    {"sphere", 1, true, false, sphere_volume, sphere_inertia, sphere_radius, sphere_halves},
-    {"box", 3, true, true, box_volume, box_inertia, box_radius, box_halves},
+    {"plane", 0, false, false, true, plane_volume, plane_inertia, plane_radius, plane_halves},
+    {"sphere", 1, true, false, false, sphere_volume, sphere_inertia, sphere_radius, sphere_halves},
+    {"box", 3, true, false, true, box_volume, box_inertia, box_radius, box_halves},
+    {"capsule", 2, true, true, true, capsule_volume, capsule_inertia, capsule_radius, capsule_halves},
 };
 
 const ti_shape_row *ti_shape_of(tribo_shape shape) {

@@ -8,6 +8,7 @@ ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_level_jac    ti_collide_jac
 ti_corner_jac           ti_collide_jac
+ti_rod_touch_jvp        ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)
 ti_augmented_vjp        ti_contact_vjp (test_refinement)
 ti_contact_pose_jac     tribo_step_jac (test_jacobian)

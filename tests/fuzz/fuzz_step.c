@@ -31,14 +31,15 @@ static void add_wall(bytes *b, tribo_builder *to) {
 }
 
 static void add_solid(bytes *b, tribo_builder *to, double *top) {
-    static const tribo_shape shapes[] = {TRIBO_BOX, TRIBO_SPHERE};
+    static const tribo_shape shapes[] = {TRIBO_BOX, TRIBO_SPHERE, TRIBO_CAPSULE};
     tribo_body_def d = tribo_default_body();
     tribo_geom_def g = tribo_default_geom();
     double size = scale(b, 0.02, 0.5);
-    g.shape = shapes[pick(b, 2)], g.material = some_material(b);
+    g.shape = shapes[pick(b, 3)], g.material = some_material(b);
     for (int i = 0; i < 3; i++) g.size[i] = chance(b, 180) ? size : scale(b, 0.02, 0.5);
     g.mass = scale(b, 1e-3, 1e3);
-    double half = g.shape == TRIBO_SPHERE ? g.size[0] : g.size[2], gap = chance(b, 128) ? 0 : 1e-2 * real(b);
+    double half = g.shape == TRIBO_BOX ? g.size[2] : g.size[0] + (g.shape == TRIBO_CAPSULE ? g.size[1] : 0),
+           gap = chance(b, 128) ? 0 : 1e-2 * real(b);
     some_turn(b, d.quat);
     reals(b, d.pos, 2, chance(b, 128) ? 0.05 : 1);
     d.pos[2] = *top + half + gap;

@@ -85,23 +85,23 @@ static bool scatter(dice *d, const arrangement *a, scene *s, int body, double si
 static void stack(dice *d, scene *s, int body) {
     const geom *mine = &s->g[s->ngeom - s->nbody + body];
     solid *b = &s->b[body];
-    double half = mine->shape == TRIBO_BOX ? mine->size[2] : mine->size[0];
+    double half = geom_height(mine);
     b->pos[2] = half;
     if (body == 0) return;
     const geom *below = mine - 1;
     const solid *under = b - 1;
-    b->pos[2] = under->pos[2] + (below->shape == TRIBO_BOX ? below->size[2] : below->size[0]) + half;
+    b->pos[2] = under->pos[2] + geom_height(below) + half;
     double room = dice_chance(d, 0.4) ? 0 : 0.5;
     for (int i = 0; i < 2; i++) b->pos[i] = under->pos[i] + room * below->size[i] * dice_between(d, -1, 1);
     double turn[3] = {0, 0, dice_chance(d, 0.4) ? dice_between(d, -3, 3) : 0};
-    if (mine->shape == TRIBO_BOX) quat_exp(b->quat, turn);
+    if (mine->shape != TRIBO_SPHERE) quat_exp(b->quat, turn);
 }
 
 /* On the floor beside the one before, touching it or nearly. */
 static void line_up(dice *d, const arrangement *a, scene *s, int body) {
     const geom *mine = &s->g[s->ngeom - s->nbody + body];
     solid *b = &s->b[body];
-    b->pos[2] = mine->shape == TRIBO_BOX ? mine->size[2] : mine->size[0];
+    b->pos[2] = geom_height(mine);
     if (body == 0) return;
     double gap = dice_chance(d, 0.5) ? 0 : a->step * dice_decades(d, -2, 1);
     b->pos[0] = (b - 1)->pos[0] + (mine - 1)->size[0] + mine->size[0] + gap;

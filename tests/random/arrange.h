@@ -12,7 +12,7 @@ typedef struct arrangement {
     int bodies, walls;
     bool floor, weightless, fast_spin;
     bool plain; /* frames at the centres, one geom a body, level floor: so that things touch exactly */
-    bool boxes;
+    bool boxes, capsules;
     double speed, rest, forced; /* in units of sqrt(g size); share of bodies at rest; with a force */
     double room;                /* from the middle to the walls, in sizes */
     double step;                /* m that bodies go in a step, about */

@@ -14,9 +14,14 @@ static void inertia_of(const scene *s, int body, const double *mass /* of each g
         if (g->body != body) continue;
         double m = mass[i], a = g->size[0], c = g->size[1], e = g->size[2], r[3], R[9], own[6];
         double ball[6] = {0.4 * m * a * a, 0.4 * m * a * a, 0.4 * m * a * a, 0, 0, 0};
+        /* of a capsule: a tube and a ball cut in two, each half's centre 3/8 of the radius beyond the tube's end */
+        double tube = 2 * c * a * a, round = 4. / 3 * a * a * a, t = m * tube / (tube + round), h = m - t;
+        double out = c + 0.375 * a,
+               wide = t * (a * a / 4 + c * c / 3) + h * (0.4 * a * a - 9. / 64 * a * a + out * out);
+        double pill[6] = {wide, wide, (0.5 * t + 0.4 * h) * a * a, 0, 0, 0};
         double box[6] = {m / 3 * (c * c + e * e), m / 3 * (a * a + e * e), m / 3 * (a * a + c * c), 0, 0, 0};
         quat_matrix(R, g->quat);
-        turn_symmetric(own, R, g->shape == TRIBO_SPHERE ? ball : box);
+        turn_symmetric(own, R, g->shape == TRIBO_SPHERE ? ball : g->shape == TRIBO_BOX ? box : pill);
         sub(r, g->pos, b->com);
         double d = dot(r, r),
                far[6] = {d - r[0] * r[0], d - r[1] * r[1], d - r[2] * r[2], -r[0] * r[1], -r[0] * r[2], -r[1] * r[2]};
@@ -41,8 +46,9 @@ static geom *new_geom(dice *d, scene *s, int body, tribo_shape shape) {
 }
 
 static void random_size(dice *d, geom *g, double size) {
-    for (int i = 0; i < 3; i++) g->size[i] = size * (g->shape == TRIBO_BOX ? dice_decades(d, -0.5, 0) : 1);
-    if (g->shape == TRIBO_SPHERE) g->size[1] = g->size[2] = 0;
+    for (int i = 0; i < 3; i++) g->size[i] = size * (g->shape == TRIBO_SPHERE ? 1 : dice_decades(d, -0.5, 0));
+    if (g->shape == TRIBO_SPHERE) g->size[1] = 0;
+    if (g->shape != TRIBO_BOX) g->size[2] = 0;
 }
 
 /* Move the body's frame to another place of the same body: nothing else moves. */
@@ -67,6 +73,7 @@ static void make_body(dice *d, arrangement *a, scene *s, double size, double dec
     if (dice_chance(d, 0.3)) size *= dice_decades(d, -0.5, 0.5);
     for (int k = 0; k <= extra && s->ngeom < MAX_GEOMS; k++) {
         tribo_shape shape = a->boxes || dice_chance(d, 0.6) ? TRIBO_BOX : TRIBO_SPHERE;
+        if (a->capsules && dice_chance(d, 0.6)) shape = TRIBO_CAPSULE;
         geom *g = new_geom(d, s, body, shape);
         random_size(d, g, size);
         if (k > 0) dice_vector(d, g->pos, 0.6 * size), dice_quat(d, g->quat);
@@ -116,7 +123,7 @@ static void make_motion(dice *d, const arrangement *a, scene *s, double size, do
     }
 }
 
-void scene_make(scene *s, uint64_t seed) {
+void scene_make(scene *s, uint64_t seed, bool capsules) {
     dice d = {seed * 0x2545F4914F6CDD1Du + 0x1234567};
     for (int i = 0; i < 4; i++) dice_bits(&d);
     *s = (scene){.seed = seed, .recovery = 1};
@@ -124,6 +131,7 @@ void scene_make(scene *s, uint64_t seed) {
     double size = dice_decades(&d, -1.7, -0.3), decades = (double[]){0, 3, 3, 6}[dice_below(&d, 4)];
     s->dt = dice_decades(&d, -4, -1.7);
     arrangement_choose(&d, &a, s);
+    a.capsules = capsules;
     double g = a.weightless ? 0 : 9.81;
     s->gravity[2] = -g;
     make_world(&d, &a, s, size);

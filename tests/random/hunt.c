@@ -8,14 +8,14 @@ typedef struct request {
     uint64_t seed;
     const char *out;
     flaw only;
-    bool shrink, verbose;
+    bool shrink, verbose, capsules;
     int keep; /* files of each flaw at most */
     const char *file;
     int steps;
 } request;
 
 static void usage(void) {
-    puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene]\n"
+    puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene] [--capsules]\n"
          "       hunt SCENE.xml [--steps N] [--out DIR] [--only WORD] [--shrink]\n"
          "  judge the random scenes of seeds S to S + N - 1 (S = 1); exit status 4 if any has a flaw;\n"
          "  or a scene file, gradients over its N steps from its start\n"
@@ -23,7 +23,8 @@ static void usage(void) {
          "  --only WORD  look for this flaw alone\n"
          "  --keep K     write at most K scenes of each flaw; 20\n"
          "  --shrink     leave out of a scene what does not matter before it is written\n"
-         "  --scene      write every scene, flaw or not");
+         "  --scene      write every scene, flaw or not\n"
+         "  --capsules   scenes with capsules in them");
     for (int f = 0; f < FLAWS; f++) printf("  %-12s %s\n", flaw_word((flaw)f), flaw_text((flaw)f));
 }
 
@@ -53,6 +54,8 @@ static bool parse(int argc, char **argv, request *r) {
             r->shrink = true;
         else if (!strcmp(argv[i], "--scene"))
             r->verbose = true;
+        else if (!strcmp(argv[i], "--capsules"))
+            r->capsules = true;
         else if (!strcmp(argv[i], "--seed") && number(next, &n))
             r->seed = n, i++;
         else if (!strcmp(argv[i], "--steps") && number(next, &n))
@@ -105,7 +108,7 @@ static void tell(const request *r, const scene *s, flaw f, const verdict *v) {
 /* The i-th scene that is asked for. */
 static bool next_scene(const request *r, long i, scene *s) {
     if (!r->file) {
-        scene_make(s, r->seed + (uint64_t)i);
+        scene_make(s, r->seed + (uint64_t)i, r->capsules);
         return true;
     }
     tribo_diag diag = {0};

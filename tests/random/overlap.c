@@ -22,13 +22,28 @@ void geom_pose(const geom *g, const double *x, const scene *s, posed *out) {
 }
 
 double geom_radius(const geom *g) {
-    return g->shape == TRIBO_BOX ? length(g->size) : g->shape == TRIBO_SPHERE ? g->size[0] : 0;
+    switch (g->shape) {
+    case TRIBO_SPHERE:
+        return g->size[0];
+    case TRIBO_BOX:
+        return length(g->size);
+    case TRIBO_CAPSULE:
+        return g->size[0] + g->size[1];
+    default:
+        return 0;
+    }
+}
+
+double geom_height(const geom *g) {
+    return g->shape == TRIBO_BOX ? g->size[2] : geom_radius(g);
 }
 
 /* Half the extent of a shape along a unit direction. */
 static double reach(const posed *a, const double n[3]) {
     if (a->shape == TRIBO_SPHERE) return a->size[0];
     double sum = 0, axis[3];
+    column(axis, a->R, 2);
+    if (a->shape == TRIBO_CAPSULE) return a->size[0] + a->size[1] * fabs(dot(axis, n));
     for (int i = 0; i < 3; i++) {
         column(axis, a->R, i);
         sum += a->size[i] * fabs(dot(axis, n));
@@ -81,9 +96,29 @@ static double box_box(const posed *a, const posed *b) {
     return best;
 }
 
+/* Of a capsule: the least of the balls along it, by thirds, since distances from what is convex are. */
+static double capsule_any(const posed *a, const posed *b) {
+    posed ball = {.shape = TRIBO_SPHERE, .size = {a->size[0]}};
+    double axis[3], low = -a->size[1], high = a->size[1], at[2];
+    column(axis, a->R, 2);
+    for (int k = 0; k < 100; k++) {
+        for (int i = 0; i < 2; i++) {
+            add_scaled(ball.x, a->x, low + (high - low) * (i + 1) / 3, axis);
+            at[i] = separation(&ball, b);
+        }
+        if (at[0] < at[1])
+            high -= (high - low) / 3;
+        else
+            low += (high - low) / 3;
+    }
+    return smaller(at[0], at[1]);
+}
+
 double separation(const posed *a, const posed *b) {
     if (a->shape == TRIBO_PLANE) return b->shape == TRIBO_PLANE ? HUGE_VAL : plane_any(a, b);
     if (b->shape == TRIBO_PLANE) return plane_any(b, a);
+    if (a->shape == TRIBO_CAPSULE) return capsule_any(a, b);
+    if (b->shape == TRIBO_CAPSULE) return capsule_any(b, a);
     if (a->shape == TRIBO_SPHERE) return b->shape == TRIBO_SPHERE ? sphere_sphere(a, b) : sphere_box(a, b);
     return b->shape == TRIBO_SPHERE ? sphere_box(b, a) : box_box(a, b);
 }

@@ -40,8 +40,8 @@ typedef struct world {
     double *p;
 } world;
 
-/* generator.c, arrange.c: the scene of a seed. */
-void scene_make(scene *s, uint64_t seed);
+/* generator.c, arrange.c: the scene of a seed; more than half of its bodies of capsules, or of none. */
+void scene_make(scene *s, uint64_t seed, bool capsules);
 
 /* build.c */
 tribo_status world_new(world *w, const scene *s, tribo_diag *diag);
@@ -65,6 +65,7 @@ typedef struct posed {
 } posed;
 void geom_pose(const geom *g, const double *x /* state, NULL = as they start */, const scene *s, posed *out);
 double separation(const posed *a, const posed *b);
+double geom_height(const geom *g); /* from its centre to its top along its own z axis; of a plane 0 */
 double geom_radius(const geom *g); /* of the ball around it; of a plane 0 */
 
 /* A body in motion, about its centre of mass. */

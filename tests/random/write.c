@@ -13,10 +13,11 @@ static void custom(FILE *f, int i, const char *word, double value, double usual)
 }
 
 static void write_geom(FILE *f, const geom *g, int i) {
-    static const char *const shapes[] = {"plane", "sphere", "box"};
+    static const char *const shapes[] = {"plane", "sphere", "box", "capsule"};
+    static const int nsize[] = {3, 1, 3, 2};
     static const double field[3] = {5, 5, 0.1};
     fprintf(f, "<geom name=\"g%d\" type=\"%s\"", i, shapes[g->shape]);
-    numbers(f, "size", g->shape == TRIBO_PLANE ? field : g->size, g->shape == TRIBO_SPHERE ? 1 : 3);
+    numbers(f, "size", g->shape == TRIBO_PLANE ? field : g->size, nsize[g->shape]);
     numbers(f, "pos", g->pos, 3), numbers(f, "quat", g->quat, 4), numbers(f, "friction", &g->friction, 1);
     fprintf(f, "/>\n");
 }
