@@ -181,5 +181,26 @@ expect "bounds of text" 2 '' 'free takes' identify "$collision" --data "$recordi
 expect "a start out of bounds" '2 3' '' 'friction' identify "$collision" --data "$recording" \
     --free floor/friction=2:0:1 --out "$folder/c"
 
+# ---- what a recording is ----
+write push.csv 'time,cube.fx
+0,6
+0.25,2
+0.6,0'
+expect "a pushed cube" 0 '' '' simulate "$slide" --duration 1 --controls "$folder/push.csv" --out "$folder/pushed.csv"
+expect "its mass from its push" 0 '^cube/mass  *0.7  *\(1\|0.99999\|1.0000\)' '*' identify "$slide" --data "$folder/pushed.csv" \
+    --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/pushed"
+expect "validated under its push" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" --controls "$folder/push.csv"
+expect "one push for each" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" "$folder/pushed.csv" \
+    --controls "$folder/push.csv" "$folder/push.csv"
+expect "two pushes for three" 2 '' '2 files for 3 recordings' validate "$slide" --data "$folder/pushed.csv" "$folder/pushed.csv" \
+    "$folder/pushed.csv" --controls "$folder/push.csv" "$folder/push.csv"
+expect "a push that is not there" 3 '' 'none.csv: ' validate "$slide" --data "$folder/pushed.csv" --controls "$folder/none.csv"
+awk -F, -v OFS=, '{ $1 = NR > 1 ? 1000 * $1 : $1; print }' "$recording" >"$folder/ms.csv"
+expect "milliseconds end in a message" 3 '' 'ms.csv: rows are 10 s apart: are the times in milliseconds' identify "$collision" \
+    --data "$folder/ms.csv" --free floor/friction --out "$folder/ms"
+awk -F, -v OFS=, 'NR > 1 { for (i = 2; i < 16; i += 7) for (j = i; j < i + 3; j++) $j *= 1000 } { print }' "$recording" >"$folder/mm.csv"
+expect "millimetres are mended" 0 '^mean ' 'mm.csv: positions are in millimetres' validate "$collision" --data "$folder/mm.csv"
+expect "unless they are wanted" '0 3' '*' '*' validate "$collision" --data "$folder/mm.csv" --as-is
+
 echo "Checks: $checks, Failures: $failures, Errors: 0"
 [ $failures = 0 ]

@@ -132,13 +132,34 @@ static tribo_status workspaces(const tribo_allocator *a) {
     return s;
 }
 
+/* A recording is looked at by steps of the scene where its poses are whole. */
+static tribo_status check_recording(const tribo_allocator *a) {
+    enum { ROWS = 20 };
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    tribo_checked *c = NULL;
+    double time[ROWS], x[ROWS * 26] = {0};
+    ck_assert_int_eq(tribo_model_sizes(m).nx, 26);
+    for (int k = 0; k < ROWS; k++) {
+        time[k] = 0.01 * k;
+        tribo_model_state0(m, x + 26 * k);
+        for (int b = 0; b < 2; b++) x[26 * k + 7 * b + 2] -= 9.81 / 2 * time[k] * time[k];
+    }
+    tribo_recording r = {.n = ROWS, .time = time, .x = x};
+    s = tribo_checked_new(m, NULL, &r, a, &c, NULL);
+    tribo_checked_free(c);
+    tribo_model_free(m);
+    return s;
+}
+
 static const struct {
     const char *name;
     tribo_status (*run)(const tribo_allocator *a);
 } OPERATION[] = {
-    {"load a scene", load_scene}, {"load a scene from a file", load_scene_file},
-    {"save a scene", save_scene}, {"build a model", build_model},
-    {"load tables", load_tables}, {"workspaces of every law", workspaces},
+    {"load a scene", load_scene},           {"load a scene from a file", load_scene_file},
+    {"save a scene", save_scene},           {"build a model", build_model},
+    {"load tables", load_tables},           {"workspaces of every law", workspaces},
+    {"check a recording", check_recording},
 };
 
 START_TEST(every_allocation_may_fail) {

@@ -287,7 +287,7 @@ static int set_up(identification *id) {
     if (s >= 0) return EXIT_SUCCESS;
     /* a bad start or bound came by the command line, a bad recording by its file */
     return strncmp(diag.text, "recording", 9) ? usage_error(&verb_identify, "%s", diag.text)
-                                              : input_error(a->data.item[0], s, &diag);
+                                              : input_error(a->in.data.item[0], s, &diag);
 }
 
 static int identify(const identify_arguments *a) {
@@ -298,7 +298,7 @@ static int identify(const identify_arguments *a) {
         status = law_check(&verb_identify, a->scene, &a->law, &scene);
     }
     if (status == EXIT_SUCCESS) status = choose_free(&id);
-    if (status == EXIT_SUCCESS) status = recordings_load(&id.r, id.m, &a->data);
+    if (status == EXIT_SUCCESS) status = recordings_load(&id.r, &verb_identify, id.m, &a->in);
     if (status == EXIT_SUCCESS) {
         id.p = calloc((size_t)tribo_model_sizes(id.m).np, sizeof *id.p);
         status = id.p ? set_up(&id) : trouble("no memory");
@@ -383,6 +383,7 @@ static int take(identify_arguments *a, int code) {
         return EXIT_SUCCESS;
     default:
         if (code == 'e') a->estimate_start = true;
+        if (code == AS_IS_OPTION) a->in.as_is = true;
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
 }
@@ -400,6 +401,7 @@ static int run(int argc, char **argv) {
                                             {"iterations", required_argument, NULL, 'i'},
                                             {"workers", required_argument, NULL, 'w'},
                                             {"out", required_argument, NULL, 'o'},
+                                            RECORDING_OPTIONS,
                                             LAW_OPTIONS,
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
@@ -415,12 +417,14 @@ static int run(int argc, char **argv) {
     int status = EXIT_SUCCESS, last = 0; /* positional arguments after --data or --free are more of the same */
     for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) {
-            list_free(&a.data), list_free(&a.free);
+            recording_options_free(&a.in), list_free(&a.free);
             return option_exit(code);
         }
         int kind = code == 1 && a.scene ? last : code;
-        if (kind == 'd' || kind == 'f') {
-            if (!list_add(kind == 'd' ? &a.data : &a.free, optarg)) status = trouble("no memory");
+        string_list *list = kind == 'd' ? &a.in.data : kind == 'f' ? &a.free : NULL;
+        if (kind == CONTROLS_OPTION) list = &a.in.controls;
+        if (list) {
+            if (!list_add(list, optarg)) status = trouble("no memory");
         } else if (code == 1 && !a.scene) {
             a.scene = optarg;
         } else if (code == 1) {
@@ -431,11 +435,11 @@ static int run(int argc, char **argv) {
         if (code != 1) last = code;
     }
     if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
-    if (status == EXIT_SUCCESS && !a.data.n) status = usage_error(v, "--data: which recordings?");
+    if (status == EXIT_SUCCESS && !a.in.data.n) status = usage_error(v, "--data: which recordings?");
     if (status == EXIT_SUCCESS && !a.free.n) status = usage_error(v, "--free: which parameters?");
     if (status == EXIT_SUCCESS && !a.out) status = usage_error(v, "--out: into which folder?");
     if (status == EXIT_SUCCESS) status = identify(&a);
-    list_free(&a.data), list_free(&a.free);
+    recording_options_free(&a.in), list_free(&a.free);
     return status;
 }
 
@@ -444,13 +448,15 @@ const verb verb_identify = {
     .summary = "find a scene's parameters in recorded motion",
     .help =
         "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
+        "                      [--controls FILE.csv...] [--as-is]\n"
         "                      [--loss one-step|window=N|rollout] [--optimizer lm|lbfgs|adam] [--estimate-start]\n"
         "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
         "                      [--iterations N] [--workers N] [--law L] [--solver S] ... --out DIR\n"
         "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
         "writes\n"
         "DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.\n"
-        "  --data FILE.csv...   recordings: CSV with the columns NAME.px ... NAME.wz of bodies; any subset of them\n"
+        "  --data FILE.csv...   recordings: CSV with the columns NAME.px ... NAME.wz of bodies; any subset of "
+        "them\n" RECORDING_HELP
         "  --free NAME...       a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is "
         "the\n"
         "                       scene's if not given, MIN and MAX are the physical bounds\n"

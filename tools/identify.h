@@ -5,7 +5,8 @@
 
 typedef struct identify_arguments {
     const char *scene, *out;
-    string_list data, free;
+    recording_options in;
+    string_list free;
     tribo_loss loss;
     int window;
     tribo_optimizer optimizer;

@@ -19,27 +19,111 @@ static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *pat
     return EXIT_SUCCESS;
 }
 
-int recordings_load(recordings *r, const tribo_model *m, const string_list *paths) {
-    size_t nx = (size_t)tribo_model_sizes(m).nx;
-    int status = EXIT_SUCCESS;
-    *r = (recordings){.n = paths->n, .path = paths->item};
-    r->rec = calloc((size_t)paths->n, sizeof *r->rec);
-    if (!r->rec) return trouble("no memory");
-    for (int i = 0; i < paths->n && status == EXIT_SUCCESS; i++) {
-        tribo_trajectory *t = NULL;
-        status = recording_load(paths->item[i], m, &t);
-        if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, paths->item[i], nx);
-        tribo_trajectory_free(t);
+/* The mean of the controls in force from one row to the next: their impulse is kept where they change faster. */
+static int push(tribo_recording *rec, const tribo_controls *c, size_t nu) {
+    size_t n = (size_t)rec->n, rows = (size_t)tribo_controls_rows(c), row = 0;
+    const double *at = tribo_controls_times(c);
+    double *u = calloc(n * nu, sizeof *u), *now = calloc(nu, sizeof *now);
+    rec->u = u;
+    for (size_t k = 0; u && now && k + 1 < n; k++) {
+        double from = rec->time[k], end = rec->time[k + 1], span = end - from;
+        while (row < rows && at[row] <= from) row++;
+        for (size_t j = row; from < end; j++) {
+            double to = j < rows && at[j] < end ? at[j] : end;
+            tribo_controls_at(c, from, now);
+            for (size_t i = 0; i < nu; i++) u[k * nu + i] += now[i] * (to - from) / span;
+            from = to;
+        }
     }
+    bool good = u && now;
+    if (good) tribo_controls_at(c, rec->time[n - 1], u + (n - 1) * nu);
+    free(now);
+    return good ? EXIT_SUCCESS : trouble("no memory");
+}
+
+/* Look at one recording and take what is mended for it. */
+static int look(recordings *r, const tribo_model *m, int i) {
+    tribo_diag diag = {0};
+    tribo_status s = tribo_checked_new(m, NULL, &r->rec[i], NULL, &r->checked[i], &diag);
+    if (s < 0) return input_error(r->path[i], s, &diag);
+    const tribo_finding *flaw = tribo_checked_refused(r->checked[i]);
+    if (flaw) return input_message(r->path[i], 0, "%s (--as-is takes it all the same)", flaw->text);
+    free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x), free((void *)(size_t)r->rec[i].u);
+    r->rec[i] = tribo_checked_recording(r->checked[i]);
+    return EXIT_SUCCESS;
+}
+
+/* How many recordings after i say the same as finding f of it; -1 where one before it has said so. */
+static int echoes(const recordings *r, int i, const tribo_finding *f) {
+    int count = 0;
+    for (int j = 0; j < r->n; j++) {
+        int n;
+        const tribo_finding *found = tribo_checked_findings(r->checked[j], &n);
+        for (int k = 0; k < n && j != i; k++) {
+            if (strcmp(found[k].text, f->text) != 0) continue;
+            if (j < i) return -1;
+            count++;
+            break;
+        }
+    }
+    return count;
+}
+
+/* What was mended, each text once. */
+static void tell(const recordings *r) {
+    for (int i = 0; i < r->n; i++) {
+        int n;
+        const tribo_finding *f = tribo_checked_findings(r->checked[i], &n);
+        for (int k = 0; k < n; k++) {
+            int more = f[k].outcome == TRIBO_OUTCOME_MENDED ? echoes(r, i, &f[k]) : -1;
+            if (more == 0) input_message(r->path[i], 0, "%s", f[k].text);
+            if (more > 0) input_message(r->path[i], 0, "%s (and %d other recordings)", f[k].text, more);
+        }
+    }
+}
+
+static int load_one(recordings *r, const tribo_model *m, const recording_options *o, int i) {
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_trajectory *t = NULL;
+    tribo_controls *c = NULL;
+    const char *pushed = o->controls.n ? o->controls.item[o->controls.n > 1 ? i : 0] : NULL;
+    int status = recording_load(r->path[i], m, &t);
+    if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], (size_t)z.nx);
+    if (status == EXIT_SUCCESS && pushed) status = controls_load(pushed, m, &c);
+    if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu);
+    if (status == EXIT_SUCCESS && !o->as_is) status = look(r, m, i);
+    tribo_trajectory_free(t);
+    tribo_controls_free(c);
+    return status;
+}
+
+int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o) {
+    int status = EXIT_SUCCESS;
+    *r = (recordings){.n = o->data.n, .path = o->data.item};
+    if (o->controls.n > 1 && o->controls.n != o->data.n)
+        return usage_error(v, "--controls: %d files for %d recordings: one for all, or one for each", o->controls.n,
+                           o->data.n);
+    r->rec = calloc((size_t)r->n, sizeof *r->rec);
+    r->checked = calloc((size_t)r->n, sizeof *r->checked);
+    if (!r->rec || !r->checked) return trouble("no memory");
+    for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) status = load_one(r, m, o, i);
+    tell(r);
     return status;
 }
 
 void recordings_free(recordings *r) {
     for (int i = 0; r->rec && i < r->n; i++) {
-        free((void *)(size_t)r->rec[i].time);
-        free((void *)(size_t)r->rec[i].x);
+        bool ours = !r->checked || !r->checked[i] || r->rec[i].x != tribo_checked_recording(r->checked[i]).x;
+        if (ours) free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x);
+        if (ours) free((void *)(size_t)r->rec[i].u);
+        if (r->checked) tribo_checked_free(r->checked[i]);
     }
     free(r->rec);
+    free(r->checked);
+}
+
+void recording_options_free(recording_options *o) {
+    list_free(&o->data), list_free(&o->controls);
 }
 
 /* The numbers of an error, to be added one by one. */

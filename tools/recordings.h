@@ -2,18 +2,37 @@
 #ifndef TRIBO_TOOLS_RECORDINGS_H
 #define TRIBO_TOOLS_RECORDINGS_H
 #include "common.h"
-#include <tribo/sysid.h>
+#include <tribo/recording.h>
 #include <tribo/trajectory.h>
 
 typedef struct recordings {
     int n;
     const char **path;
-    tribo_recording *rec; /* (n) */
+    tribo_recording *rec;    /* (n) in the conventions of a state */
+    tribo_checked **checked; /* (n) what was found in each; NULL where it was taken as it is */
 } recordings;
 
-/* Load them all. @return EXIT_SUCCESS, or the verb's exit status after a message. */
-int recordings_load(recordings *r, const tribo_model *m, const string_list *paths);
+/* What a verb asks of them. */
+typedef struct recording_options {
+    string_list data, controls; /* of controls none, one for all, or one a recording */
+    bool as_is;                 /* take them without a look */
+} recording_options;
+
+/* Load them all and look at them: what was mended is told on standard error, what is refused ends it.
+ * @return EXIT_SUCCESS, or the verb's exit status after a message. */
+int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
 void recordings_free(recordings *r);
+void recording_options_free(recording_options *o);
+/* The options of recordings, the same for every verb that reads some: entries for the verb's list and its help. */
+enum { CONTROLS_OPTION = 900, AS_IS_OPTION };
+#define RECORDING_OPTIONS                                                                                              \
+    {"controls", required_argument, NULL, CONTROLS_OPTION}, {                                                          \
+        "as-is", no_argument, NULL, AS_IS_OPTION                                                                       \
+    }
+#define RECORDING_HELP                                                                                                 \
+    "  --controls FILE.csv...  forces and torques over time, each row held until the next: one file for all\n"         \
+    "                       recordings, or one for each in their order\n"                                              \
+    "  --as-is              do not look at units, orders, frames and clocks of the recordings\n"
 
 /* Means over recordings of what tribo_sysid_errors() says of each. */
 typedef struct mean_errors {

@@ -5,7 +5,7 @@
 
 typedef struct arguments {
     const char *scene;
-    string_list data;
+    recording_options in;
     bool estimate_start, json;
     tribo_law_options law;
 } arguments;
@@ -77,7 +77,7 @@ static int validate(const arguments *a) {
         tribo_law_options scene = tribo_model_law(m);
         status = law_check(&verb_validate, a->scene, &a->law, &scene);
     }
-    if (status == EXIT_SUCCESS) status = recordings_load(&r, m, &a->data);
+    if (status == EXIT_SUCCESS) status = recordings_load(&r, &verb_validate, m, &a->in);
     if (status == EXIT_SUCCESS) {
         tribo_sysid_def def = tribo_default_sysid();
         tribo_diag diag = {0};
@@ -86,7 +86,7 @@ static int validate(const arguments *a) {
         def.rec = r.rec, def.nrec = r.n, def.options = &step;
         def.start = a->estimate_start ? TRIBO_START_FLIGHT : TRIBO_START_MEASURED;
         tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
-        if (made < 0) status = input_error(a->data.item[0], made, &diag);
+        if (made < 0) status = input_error(a->in.data.item[0], made, &diag);
     }
     if (status == EXIT_SUCCESS) status = measure(s, &r, a);
     tribo_sysid_free(s);
@@ -96,45 +96,50 @@ static int validate(const arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {
-        {"data", required_argument, NULL, 'd'}, {"estimate-start", no_argument, NULL, 'e'},
-        {"json", no_argument, NULL, 'j'},       LAW_OPTIONS,
-        {"help", no_argument, NULL, 'h'},       {0}};
+    static const struct option options[] = {{"data", required_argument, NULL, 'd'},
+                                            {"estimate-start", no_argument, NULL, 'e'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            RECORDING_OPTIONS,
+                                            LAW_OPTIONS,
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     const verb *v = &verb_validate;
     arguments a = {0};
-    bool more = false; /* positional arguments after --data FILE are more of them */
+    string_list *more = NULL; /* positional arguments after --data FILE are more of them; so after --controls */
     int status = EXIT_SUCCESS;
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) {
-            list_free(&a.data);
+            recording_options_free(&a.in);
             return option_exit(code);
         }
-        if (code == 'd' || (code == 1 && more && a.scene))
-            status = list_add(&a.data, optarg) ? status : trouble("no memory");
+        if (code != 1) more = code == 'd' ? &a.in.data : code == CONTROLS_OPTION ? &a.in.controls : NULL;
+        if (more && (code != 1 || a.scene))
+            status = list_add(more, optarg) ? status : trouble("no memory");
         else if (code == 1 && !a.scene)
             a.scene = optarg;
         else if (code == 1)
             status = usage_error(v, "one scene, not also %s", optarg);
-        if (code != 1) more = code == 'd';
+        if (code == AS_IS_OPTION) a.in.as_is = true;
         if (code == 'e') a.estimate_start = true;
         if (code == 'j') a.json = true;
         if (code >= LAW_OPTION && status == EXIT_SUCCESS) status = law_option(v, code, optarg, &a.law);
     }
     if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
-    if (status == EXIT_SUCCESS && !a.data.n) status = usage_error(v, "--data: which recordings?");
+    if (status == EXIT_SUCCESS && !a.in.data.n) status = usage_error(v, "--data: which recordings?");
     if (status == EXIT_SUCCESS) status = validate(&a);
-    list_free(&a.data);
+    recording_options_free(&a.in);
     return status;
 }
 
 const verb verb_validate = {
     .name = "validate",
     .summary = "measure how well a scene predicts recordings",
-    .help = "usage: tribo validate SCENE --data FILE.csv... [--estimate-start] [--json] [--law L] [--solver S] ...\n"
+    .help = "usage: tribo validate SCENE --data FILE.csv... [--estimate-start] [--json]\n"
+            "                      [--controls FILE.csv...] [--as-is] [--law L] [--solver S] ...\n"
             "Simulates each recording from its first row to its last and says how far that is from what was measured:\n"
             "the mean over rows of the distance and of the angle, and the root mean squares of the errors of\n"
             "simulations from every row to the next. Last the means over recordings.\n"
-            "  --data FILE.csv...  recordings: CSV with the columns NAME.px ... NAME.wz of bodies\n"
+            "  --data FILE.csv...  recordings: CSV with the columns NAME.px ... NAME.wz of bodies\n" RECORDING_HELP
             "  --estimate-start    start from the state that fits the poses of the rows before the first contact\n"
             "  --json              the same as JSON\n" LAW_HELP,
     .run = run,

@@ -7,6 +7,7 @@
 #include <tribo/law.h>
 #include <tribo/model.h>
 #include <tribo/qcqp.h>
+#include <tribo/recording.h>
 #include <tribo/sim.h>
 #include <tribo/sysid.h>
 #include <tribo/trajectory.h>

@@ -5,7 +5,7 @@ import re
 import sys
 
 LEVELS = [["base"], ["math"], ["model"], ["collide", "dynamics"], ["qcqp"], ["contact"], ["forward"], ["backward"],
-          ["sysid", "trajopt", "batch"]]
+          ["sysid", "recording", "trajopt", "batch"]]
 # formats turns files into models and problems and back, so it stands beside the models it makes.
 MAY = {room: {r for level in LEVELS[:i] for r in level} | {room} for i, level in enumerate(LEVELS) for room in level}
 MAY["formats"] = {"base", "math", "model", "formats"}

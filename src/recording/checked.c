@@ -1,0 +1,198 @@
+/* checked.c -- a recording looked at from beginning to end: the copy, the order of the questions, what was found. */
+#include "recording/checked.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void ti_found(tribo_checked *c, tribo_convention about, tribo_outcome outcome, int body, int row, double number,
+              const char *format, ...) {
+    va_list args;
+    if (c->nfound == TI_FINDINGS_MAX) return;
+    tribo_finding *f = &c->found[c->nfound++];
+    *f = (tribo_finding){.about = about, .outcome = outcome, .body = body, .row = row, .number = number};
+    va_start(args, format);
+    vsnprintf(f->text, sizeof f->text, format, args);
+    va_end(args);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ti_median(double *values, size_t n) {
+    qsort(values, n, sizeof *values, ascending);
+    return n ? values[n / 2] : (double)NAN;
+}
+
+void ti_turn(const double *a, const double *b, double *r) {
+    double inverse[4] = {a[0], -a[1], -a[2], -a[3]}, d[4];
+    ti_quat_mul(inverse, b, d);
+    ti_store3(r, ti_quat_log(d));
+}
+
+void ti_reorder(double *q, bool last_is_real, bool inverse) {
+    double w = last_is_real ? q[3] : q[0];
+    for (int i = 3; last_is_real && i > 0; i--) q[i] = q[i - 1];
+    q[0] = w;
+    for (int i = 1; inverse && i < 4; i++) q[i] = -q[i];
+}
+
+/* Spread of one row: the third difference of a motion is noise but at impacts, which the median passes over. */
+static double noise_of(tribo_checked *c) {
+    size_t n = 0;
+    for (int b = 0; b < c->z.nbody; b++)
+        for (int k = 0; k + 3 < c->n && n < (size_t)c->n * 3; k++) {
+            if (!c->posed[k * c->z.nbody + b] || !c->posed[(k + 1) * c->z.nbody + b]) continue;
+            if (!c->posed[(k + 2) * c->z.nbody + b] || !c->posed[(k + 3) * c->z.nbody + b]) continue;
+            double square = 0;
+            for (int i = 0; i < 3; i++) {
+                double d = ti_pose(c, c->x, k + 3, b)[i] - 3 * ti_pose(c, c->x, k + 2, b)[i] +
+                           3 * ti_pose(c, c->x, k + 1, b)[i] - ti_pose(c, c->x, k, b)[i];
+                square += d * d;
+            }
+            c->rate[n++] = sqrt(square / 20 / 3);
+        }
+    return n ? ti_median(c->rate, n) : 0;
+}
+
+void ti_survey(tribo_checked *c) {
+    for (int k = 0; k < c->n; k++)
+        for (int b = 0; b < c->z.nbody; b++) {
+            bool whole = true;
+            for (int i = 0; i < 7; i++) whole &= !isnan(ti_pose(c, c->x, k, b)[i]);
+            c->posed[k * c->z.nbody + b] = whole;
+        }
+    for (int k = 0; k + 1 < c->n; k++) c->rate[k] = c->time[k + 1] - c->time[k];
+    c->spacing = ti_median(c->rate, (size_t)c->n - 1);
+    c->noise = noise_of(c);
+}
+
+/* Neighbouring quaternions in one half of their sphere. */
+static void settle_signs(tribo_checked *c, int body) {
+    int flips = 0, at = -1;
+    const double *last = NULL;
+    for (int k = 0; k < c->n; k++) {
+        double *q = ti_pose(c, c->x, k, body) + 3, dot = 0;
+        if (isnan(q[0] + q[1] + q[2] + q[3])) continue;
+        for (int i = 0; last && i < 4; i++) dot += q[i] * last[i];
+        if (dot < 0) {
+            for (int i = 0; i < 4; i++) q[i] = -q[i];
+            at = flips++ ? at : k;
+        }
+        last = q;
+    }
+    if (flips)
+        ti_found(c, TRIBO_CONVENTION_SIGN, TRIBO_OUTCOME_NOTED, body, at, flips,
+                 "%s: quaternions change their sign, first in row %d: q and -q are the same rotation",
+                 tribo_model_body_name(c->m, body), at);
+}
+
+static void lay_out(tribo_checked *c, const tribo_recording *r, ti_arena *a, tribo_checked **self) {
+    size_t n = (size_t)r->n, nx = (size_t)c->z.nx, nb = (size_t)c->z.nbody;
+    TI_CARVE(a, *self, 1);
+    TI_CARVE(a, c->p, c->z.np);
+    TI_CARVE(a, c->time, n);
+    TI_CARVE(a, c->x, n * nx);
+    TI_CARVE(a, c->y, n * nx);
+    TI_CARVE(a, c->keep, n * nx);
+    TI_CARVE(a, c->posed, n * nb);
+    TI_CARVE(a, c->rate, n * 6 + 16);
+    TI_CARVE(a, c->late, 2 * nb);
+    TI_CARVE(a, c->state, nx);
+    TI_CARVE(a, c->next, nx);
+    TI_CARVE(a, c->link, nb);
+    TI_CARVE(a, c->shape, c->z.ngeom);
+    c->u = NULL;
+    if (r->u) TI_CARVE(a, c->u, n * (size_t)c->z.nu);
+}
+
+static tribo_status copy(tribo_checked *c, const double *p, const tribo_recording *r, tribo_diag *diag) {
+    size_t nx = (size_t)c->z.nx;
+    if (p)
+        memcpy(c->p, p, (size_t)c->z.np * sizeof *p);
+    else
+        tribo_model_params(c->m, c->p);
+    for (int k = 0; k < r->n; k++) {
+        if (!isfinite(r->time[k]) || (k && !(r->time[k] > r->time[k - 1])))
+            return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: times must be finite and increase", k);
+        for (size_t i = 0; i < nx; i++)
+            if (isinf(r->x[(size_t)k * nx + i]))
+                return ti_fail(diag, TRIBO_E_NONFINITE, 0, "row %d: a measured number is infinite", k);
+    }
+    memcpy(c->time, r->time, (size_t)r->n * sizeof *c->time);
+    memcpy(c->x, r->x, (size_t)r->n * nx * sizeof *c->x);
+    if (r->u) memcpy(c->u, r->u, (size_t)r->n * (size_t)c->z.nu * sizeof *c->u);
+    c->n = r->n;
+    c->extent = tribo_model_extent(c->m);
+    return TRIBO_OK;
+}
+
+/* All questions, those first whose answers the others take for granted. */
+static tribo_status look(tribo_checked *c) {
+    for (int b = 0; b < c->z.nbody; b++) settle_signs(c, b);
+    ti_survey(c);
+    ti_check_columns(c);
+    int before = c->nfound;
+    ti_check_units(c);
+    bool puzzled = tribo_checked_refused(c) != NULL;
+    if (puzzled) c->nfound = before; /* rows that are missing can be why */
+    ti_survey(c);
+    ti_check_gaps(c);
+    if (puzzled) ti_check_units(c);
+    ti_survey(c);
+    if (tribo_checked_refused(c)) return TRIBO_OK;
+    tribo_status status = ti_predict_begin(c, c->spacing > 0.012 ? 2 : 1, TI_WINDOWS_MAX);
+    if (status) return status;
+    ti_check_orders(c);
+    /* a step's velocity is the difference of the poses before and after it: as many as a fit will make, if few */
+    double steps = floor(c->spacing / tribo_model_timestep(c->m) + 0.5);
+    status = ti_predict_begin(c, steps < 1 ? 1 : steps > 4 ? 4 : (int)steps, TI_WINDOWS_MAX / 4);
+    if (!status) ti_check_kinds(c);
+    return status;
+}
+
+tribo_status tribo_checked_new(const tribo_model *m, const double *p, const tribo_recording *r,
+                               const tribo_allocator *a, tribo_checked **out, tribo_diag *diag) {
+    tribo_checked measure = {0}, *self = NULL;
+    ti_arena arena = {0};
+    if (!m || !r || !out || r->n < 2 || !r->time || !r->x)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "no model, no recording of two rows, or nowhere to put it");
+    measure.m = m, measure.z = tribo_model_sizes(m);
+    if (a) measure.alloc = *a;
+    lay_out(&measure, r, &arena, &self);
+    if (!ti_arena_take(&arena, a)) return TRIBO_E_NOMEM;
+    lay_out(&measure, r, &arena, &self);
+    *self = measure;
+    self->bytes = arena.used;
+    tribo_status status = copy(self, p, r, diag);
+    if (!status) status = look(self);
+    ti_predict_end(self);
+    if (status) {
+        tribo_checked_free(self);
+        return status;
+    }
+    *out = self;
+    return TRIBO_OK;
+}
+
+void tribo_checked_free(tribo_checked *c) {
+    if (!c) return;
+    tribo_allocator alloc = c->alloc;
+    ti_free(&alloc, c, c->bytes);
+}
+
+tribo_recording tribo_checked_recording(const tribo_checked *c) {
+    return c ? (tribo_recording){.n = c->n, .time = c->time, .x = c->x, .u = c->u} : (tribo_recording){0};
+}
+
+const tribo_finding *tribo_checked_findings(const tribo_checked *c, int *n) {
+    if (n) *n = c ? c->nfound : 0;
+    return c ? c->found : NULL;
+}
+
+const tribo_finding *tribo_checked_refused(const tribo_checked *c) {
+    for (int i = 0; c && i < c->nfound; i++)
+        if (c->found[i].outcome == TRIBO_OUTCOME_REFUSED) return &c->found[i];
+    return NULL;
+}

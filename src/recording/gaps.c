@@ -1,0 +1,210 @@
+/* gaps.c -- rows that are missing, rows that nothing could have gone through, names exchanged half way. Velocities may
+ * jump from row to row, poses may not: the way from one row to the next lies between those before and after it. */
+#include "recording/checked.h"
+
+enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6 };
+
+/* The way of a body from row k to row k + 1: a displacement and a turn at half the extent, m. */
+static bool way(tribo_checked *c, int k, int b, double s[WAY]) {
+    if (k < 0 || k + 1 >= c->n) return false;
+    if (!c->posed[k * c->z.nbody + b] || !c->posed[(k + 1) * c->z.nbody + b]) return false;
+    const double *p = ti_pose(c, c->x, k, b), *q = ti_pose(c, c->x, k + 1, b);
+    ti_turn(p + 3, q + 3, s + 3);
+    for (int i = 0; i < 3; i++) s[i] = q[i] - p[i], s[3 + i] *= c->extent / 2;
+    return true;
+}
+
+/* How far a way s is from all that lies between two others. */
+static double outside(const double *s, const double *before, const double *after) {
+    double along = 0, length = 0, square = 0;
+    for (int i = 0; i < WAY; i++) {
+        double d = after[i] - before[i];
+        along += (s[i] - before[i]) * d, length += d * d;
+    }
+    double t = length > 0 ? along / length : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    for (int i = 0; i < WAY; i++) {
+        double d = s[i] - before[i] - t * (after[i] - before[i]);
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+static bool steady(const tribo_checked *c, int k) {
+    return k >= 0 && k + 1 < c->n && c->time[k + 1] - c->time[k] < 1.5 * c->spacing;
+}
+
+/* How far the way of body b after row k is outside of what its neighbours allow; 0 where that cannot be told. */
+static double excess(tribo_checked *c, int k, int b) {
+    double s[WAY], before[WAY], after[WAY];
+    if (!steady(c, k) || !steady(c, k - 1) || !steady(c, k + 1)) return 0;
+    if (!way(c, k, b, s) || !way(c, k - 1, b, before) || !way(c, k + 1, b, after)) return 0;
+    double stretch = (c->time[k + 1] - c->time[k]) / c->spacing;
+    for (int i = 0; i < WAY; i++) s[i] /= stretch; /* times may tremble a little */
+    return outside(s, before, after);
+}
+
+/* What no motion does: far beyond noise, beyond what is usual in this recording, and visible at the body's size. */
+static double limit(tribo_checked *c) {
+    double least = 12 * c->noise, size = 0.1 * c->extent;
+    size_t n = 0;
+    for (int k = 1; k + 2 < c->n; k++) {
+        double worst = 0;
+        for (int b = 0; b < c->z.nbody; b++) worst = fmax(worst, excess(c, k, b));
+        c->rate[n++] = worst;
+    }
+    double usual = n ? 8 * ti_median(c->rate, n) : 0;
+    least = least > size ? least : size;
+    return least > usual ? least : usual;
+}
+
+static int jump_of(tribo_checked *c, double most, int from) {
+    for (int k = from; k + 2 < c->n; k++)
+        for (int b = 0; b < c->z.nbody; b++)
+            if (excess(c, k, b) > most) return k;
+    return -1;
+}
+
+/* Mean way of a body in the rows before k and after k + 1. */
+static bool usual_way(tribo_checked *c, int k, int b, double mean[WAY]) {
+    int n = 0;
+    memset(mean, 0, WAY * sizeof *mean);
+    for (int side = 0; side < 2; side++)
+        for (int j = 1; j <= 3; j++) {
+            double s[WAY];
+            int row = side ? k + j : k - j;
+            if (!steady(c, row) || !way(c, row, b, s)) return false;
+            for (int i = 0; i < WAY; i++) mean[i] += s[i];
+            n++;
+        }
+    for (int i = 0; i < WAY; i++) mean[i] /= n;
+    return true;
+}
+
+/* Would a whole number of missing rows explain the jump of all bodies at once? */
+static int rows_missing(tribo_checked *c, int k, double most) {
+    double along = 0, length = 0, left = 0, size = 0;
+    for (int b = 0; b < c->z.nbody; b++) {
+        double s[WAY], mean[WAY];
+        if (!way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
+        for (int i = 0; i < WAY; i++) along += s[i] * mean[i], length += mean[i] * mean[i];
+    }
+    double ratio = length > 0 ? along / length : 0, rows = floor(ratio + 0.5) - 1;
+    if (!(rows >= 1) || rows > 10 * c->n) return 0;
+    /* a mean of six ways is off by about the noise over twice their root; a row more or less must be worse than that */
+    if (!(sqrt(length) > 2 * ratio * c->noise) || fabs(ratio - 1 - rows) > 0.3) return 0;
+    for (int b = 0; b < c->z.nbody; b++) {
+        double s[WAY], mean[WAY];
+        if (!way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
+        for (int i = 0; i < WAY; i++) left += (s[i] - ratio * mean[i]) * (s[i] - ratio * mean[i]), size += s[i] * s[i];
+    }
+    /* a body that tumbles turns about other axes meanwhile */
+    double may = 0.3 * sqrt(size) > most / 2 ? 0.3 * sqrt(size) : most / 2;
+    return sqrt(left) < may ? (int)rows : 0;
+}
+
+static void swap_from(tribo_checked *c, int row, int a, int b) {
+    for (int k = row; k < c->n; k++)
+        for (int i = 0; i < 13; i++) {
+            double *x = i < 7 ? ti_pose(c, c->x, k, a) + i : ti_rate(c, c->x, k, a) + i - 7;
+            double *y = i < 7 ? ti_pose(c, c->x, k, b) + i : ti_rate(c, c->x, k, b) + i - 7;
+            double keep = *x;
+            *x = *y, *y = keep;
+        }
+}
+
+/* Did two bodies exchange their names after row k? Then they do it back. */
+static bool names_exchanged(tribo_checked *c, int k, double most) {
+    for (int a = 0; a < c->z.nbody; a++)
+        for (int b = a + 1; b < c->z.nbody; b++) {
+            if (!(excess(c, k, a) > most && excess(c, k, b) > most)) continue;
+            swap_from(c, k + 1, a, b);
+            if (excess(c, k, a) < most && excess(c, k, b) < most) {
+                ti_found(c, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, a, k + 1, 1,
+                         "%s and %s exchange their names after row %d: each jumps to where the other was; given back",
+                         tribo_model_body_name(c->m, a), tribo_model_body_name(c->m, b), k);
+                return true;
+            }
+            swap_from(c, k + 1, a, b);
+        }
+    return false;
+}
+
+/* Is row k + 1 alone out of place? Then it was not measured. */
+static bool row_wrong(tribo_checked *c, int k, double most) {
+    bool any = false;
+    for (int b = 0; b < c->z.nbody; b++) {
+        double first[WAY], second[WAY], before[WAY], after[WAY], both[WAY];
+        if (!way(c, k, b, first) || !way(c, k + 1, b, second)) return false;
+        if (!way(c, k - 1, b, before) || !way(c, k + 2, b, after)) return false;
+        for (int i = 0; i < WAY; i++) both[i] = (first[i] + second[i]) / 2;
+        double away = outside(first, before, after);
+        if (outside(both, before, after) > (away > most ? away / 4 : most)) return false; /* it does not come back */
+        if (away < most) continue;
+        any = true;
+        for (int i = 0; i < 7; i++) ti_pose(c, c->x, k + 1, b)[i] = (double)NAN;
+        ti_found(c, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_MENDED, b, k + 1, 1,
+                 "%s: row %d is where it cannot have been, and the next is not: left out",
+                 tribo_model_body_name(c->m, b), k + 1);
+    }
+    return any;
+}
+
+static void keep_longer(tribo_checked *c, int k) {
+    int from = k + 1 > c->n - k - 1 ? 0 : k + 1, rows = from ? c->n - k - 1 : k + 1;
+    size_t nx = (size_t)c->z.nx, nu = (size_t)c->z.nu;
+    ti_found(
+        c, TRIBO_CONVENTION_GAP, rows < ROWS_LONG ? TRIBO_OUTCOME_REFUSED : TRIBO_OUTCOME_MENDED, -1, k + 1, 0,
+        "the motion jumps between rows %d and %d, and no number of missing rows explains it: rows %d to %d are kept", k,
+        k + 1, from, from + rows - 1);
+    memmove(c->time, c->time + from, (size_t)rows * sizeof *c->time);
+    memmove(c->x, c->x + (size_t)from * nx, (size_t)rows * nx * sizeof *c->x);
+    if (c->u) memmove(c->u, c->u + (size_t)from * nu, (size_t)rows * nu * sizeof *c->u);
+    c->n = rows;
+}
+
+static void mend(tribo_checked *c, int k, double most) {
+    int missing = rows_missing(c, k, most);
+    if (missing) {
+        for (int j = k + 1; j < c->n; j++) c->time[j] += missing * c->spacing;
+        ti_found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, -1, k + 1, missing,
+                 "%d rows are missing between rows %d and %d, and the times do not show it: everything goes on %d rows "
+                 "further; later times moved by %.4g s",
+                 missing, k, k + 1, missing + 1, missing * c->spacing);
+    } else if (!names_exchanged(c, k, most) && !row_wrong(c, k, most)) {
+        keep_longer(c, k);
+    }
+    ti_survey(c);
+}
+
+static void note_times(tribo_checked *c) {
+    int gaps = 0, at = -1;
+    double most = 0;
+    for (int k = 0; k + 1 < c->n; k++) {
+        double h = c->time[k + 1] - c->time[k];
+        if (h <= 3.5 * c->spacing) continue;
+        gaps++;
+        if (h > most) most = h, at = k;
+    }
+    if (gaps && gaps <= c->n / 20 + 1)
+        ti_found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_NOTED, -1, at, most / c->spacing - 1,
+                 "rows are missing in %d place%s by the times, most after row %d (%.3g s): the motion is simulated "
+                 "through",
+                 gaps, gaps > 1 ? "s" : "", at, most);
+}
+
+void ti_check_gaps(tribo_checked *c) {
+    note_times(c);
+    double most = limit(c);
+    for (int mends = 0, from = 1; c->n > ROWS_LONG; mends++) {
+        int k = jump_of(c, most, from);
+        if (k < 0) return;
+        if (mends == MENDS_MAX) {
+            ti_found(c, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_REFUSED, -1, k, MENDS_MAX,
+                     "the motion jumps in more than %d places, next after row %d: times or poses are wrong", MENDS_MAX,
+                     k);
+            return;
+        }
+        mend(c, k, most);
+    }
+}

@@ -1,0 +1,139 @@
+/* predict.c -- what the scene says of the next rows, from a row as it is read: the measure of readings that no column
+ * contradicts. */
+#include "recording/checked.h"
+
+enum { BEFORE = 3, AHEAD = 8 };
+static const double usual = 3; /* m/s^2: accelerations along the ground */
+
+void ti_predict_end(tribo_checked *c) {
+    tribo_ws_free(c->ws);
+    c->ws = NULL;
+}
+
+tribo_status ti_predict_begin(tribo_checked *c, int steps, int windows) {
+    tribo_options o = tribo_default_options();
+    ti_predict_end(c);
+    o.dt = c->spacing / steps;
+    c->windows = windows;
+    return tribo_ws_new(c->m, &o, c->alloc.alloc ? &c->alloc : NULL, &c->ws);
+}
+
+/* May a window start at row k? All poses are there, and no time is lost. */
+static bool whole(const tribo_checked *c, int k) {
+    if (c->time[k + AHEAD] - c->time[k - BEFORE] > 1.5 * (AHEAD + BEFORE) * c->spacing) return false;
+    for (int j = k - BEFORE; j <= k + AHEAD; j++)
+        for (int b = 0; b < c->z.nbody; b++)
+            if (!c->posed[j * c->z.nbody + b]) return false;
+    return true;
+}
+
+static bool have_columns(tribo_checked *c, double *x, int k) {
+    for (int i = 0; i < c->z.nv; i++)
+        if (isnan(x[(size_t)k * (size_t)c->z.nx + (size_t)(c->z.nq + i)])) return false;
+    return true;
+}
+
+/* Value and slope at t = 0 of the parabola through y over t <= 0 whose curvature is `a`; NaN = the likeliest, shrunk
+ * by what noise makes of it. */
+static void fit(const double *t, const double *y, int n, double a, double noise, double *value, double *slope) {
+    double mean_t = 0, mean_y = 0, tt = 0, ty = 0, uu = 0, uy = 0, mean_u = 0, tu = 0;
+    for (int k = 0; k < n; k++) mean_t += t[k] / n, mean_y += y[k] / n, mean_u += t[k] * t[k] / 2 / n;
+    for (int k = 0; k < n; k++) {
+        double d = t[k] - mean_t;
+        tt += d * d, ty += d * (y[k] - mean_y), tu += d * (t[k] * t[k] / 2 - mean_u);
+    }
+    for (int k = 0; k < n; k++) { /* what of t^2/2 is no line */
+        double u = t[k] * t[k] / 2 - mean_u - tu / tt * (t[k] - mean_t);
+        uu += u * u, uy += u * y[k];
+    }
+    if (isnan(a)) a = uy / (uu + noise * noise / (usual * usual));
+    *slope = (ty - a * tu) / tt;
+    *value = mean_y - a * mean_u - *slope * mean_t;
+}
+
+/* Gravity or none along the vertical: the nearer to the curvature that is seen. */
+static double fall(const double *t, const double *y, int n, double g) {
+    double value, slope, best = HUGE_VAL, a = 0;
+    for (int falls = 0; falls < 2; falls++) {
+        double left = 0;
+        fit(t, y, n, falls * g, 0, &value, &slope);
+        for (int k = 0; k < n; k++) {
+            double r = y[k] - value - slope * t[k] - falls * g * t[k] * t[k] / 2;
+            left += r * r;
+        }
+        if (left < best) best = left, a = falls * g;
+    }
+    return a;
+}
+
+/* The state at row k: as measured, or from the rows before it; those after it are what is predicted. */
+static void start(tribo_checked *c, double *x, int k, bool columns) {
+    enum { N = BEFORE + 1 };
+    memcpy(c->state, x + (size_t)k * (size_t)c->z.nx, (size_t)c->z.nx * sizeof *x);
+    for (int b = 0; b < c->z.nbody && !columns; b++) {
+        double *q = c->state + c->m->body[b].q, *v = c->state + c->z.nq + c->m->body[b].v;
+        double t[N], y[6][N], turn[4], at[6];
+        const double *now = ti_pose(c, x, k, b);
+        for (int j = 0; j < N; j++) {
+            const double *then = ti_pose(c, x, k - BEFORE + j, b);
+            double r[3];
+            t[j] = c->time[k - BEFORE + j] - c->time[k];
+            ti_turn(now + 3, then + 3, r);
+            for (int i = 0; i < 3; i++) y[i][j] = then[i] - now[i], y[3 + i][j] = r[i];
+        }
+        for (int i = 0; i < 6; i++) {
+            double g = i < 3 ? c->p[TI_P_GRAVITY + i] : 0;
+            fit(t, y[i], N, i > 2 ? 0 : g != 0 ? fall(t, y[i], N, g) : (double)NAN, c->noise, &at[i], &v[i]);
+        }
+        for (int i = 0; i < 3; i++) q[i] += at[i];
+        ti_quat_exp(ti_load3(at + 3), turn);
+        ti_quat_mul(now + 3, turn, q + 3);
+    }
+}
+
+/* Square of the distance of the state from a row, all bodies, in the noise. */
+static double distance(tribo_checked *c, double *x, int k) {
+    double square = 0, scale = 2 * c->noise + 2e-3 * c->extent;
+    for (int b = 0; b < c->z.nbody; b++) {
+        const double *is = ti_pose(c, x, k, b), *was = c->state + c->m->body[b].q;
+        double turn[3];
+        ti_turn(is + 3, was + 3, turn);
+        for (int i = 0; i < 3; i++) {
+            double d = was[i] - is[i], r = turn[i] * c->extent / 2;
+            square += (d * d + r * r) / (scale * scale);
+        }
+    }
+    return square / c->z.nbody;
+}
+
+/* From row k to the next. */
+static bool advance(tribo_checked *c, int k) {
+    double dt = tribo_ws_options(c->ws).dt, span = c->time[k + 1] - c->time[k];
+    int steps = (int)floor(span / dt + 0.5);
+    const double *u = c->u ? c->u + (size_t)k * (size_t)c->z.nu : NULL;
+    for (int j = 0; j < steps; j++)
+        if (tribo_step(c->ws, c->p, c->state, u, c->state, NULL) < 0) return false;
+    return true;
+}
+
+static double window(tribo_checked *c, double *x, int k, bool columns) {
+    double square = 0;
+    start(c, x, k, columns);
+    for (int j = 0; j < AHEAD; j++) {
+        if (!advance(c, k + j)) return 20;
+        if (j == AHEAD / 2 - 1 || j == AHEAD - 1) square += distance(c, x, k + j + 1) / 2;
+    }
+    return square < 4e8 ? log1p(square) : 20;
+}
+
+int ti_predict_windows(tribo_checked *c, double *x, bool columns, double most, double *miss) {
+    double sum = 0;
+    int places = c->n - BEFORE - AHEAD, every = places / c->windows + 1, n = 0;
+    for (int k = BEFORE; k + AHEAD < c->n && n < c->windows; k += every) {
+        if (!whole(c, k) || (columns && !have_columns(c, x, k))) continue;
+        miss[n] = window(c, x, k, columns);
+        sum += miss[n++];
+        if (sum > most) break;
+    }
+    return n;
+}
