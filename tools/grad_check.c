@@ -241,9 +241,12 @@ static void compare(check *c, grad_block *b, double scale) {
     b->noise = ti_max(b->noise, d.noise / scale);
 }
 
-/* All of a penetration removed, none left alone: at these bounds what is penetrated is what rounding and turning leave
- * in a step, nanometres, and a derivative to either number holds no further than that. */
-static bool acts_on_rounding(const argument *a) {
+/* Bounds at which the derivative is not one to be met by differences. All of a penetration removed, none left alone:
+ * what is penetrated there is what rounding and turning leave in a step, nanometres, and a derivative to either number
+ * holds no further than that. Restitution 0: such a contact stays, and its derivative is 0 by convention
+ * (docs/gradients.md); with any more of it contacts may bounce, which is another motion. */
+static bool is_convention(const argument *a) {
+    if (a->lean > 0 && a->block == GRAD_PARAMS + (int)TRIBO_PARAM_RESTITUTION) return true;
     return a->lean != 0 && a->block >= GRAD_PARAMS + (int)TRIBO_PARAM_BAUMGARTE;
 }
 
@@ -257,7 +260,7 @@ static void check_block(check *c, int block, grad_block *b, double scale) {
         left--;
         if (!take) continue;
         wanted--;
-        if (acts_on_rounding(a)) {
+        if (is_convention(a)) {
             b->checked++, b->bounds++;
             continue;
         }
@@ -268,7 +271,7 @@ static void check_block(check *c, int block, grad_block *b, double scale) {
     memset(c->direction, 0, (size_t)c->nall * sizeof *c->direction);
     int along = 0;
     for (int i = 0; i < c->narguments; i++)
-        if (c->argument[i].block == block && !acts_on_rounding(&c->argument[i])) {
+        if (c->argument[i].block == block && !is_convention(&c->argument[i])) {
             const argument *a = &c->argument[i];
             double step = next_random(c);
             if (a->lean != 0) step = a->lean * fabs(step);
