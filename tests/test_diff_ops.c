@@ -1,5 +1,6 @@
 /* test_diff_ops.c -- the table of differentiable functions: value, forward and reverse of each against each other. */
 #include "diff_ops.h"
+#include "dynamics/spin.h"
 #include "forward/frame.h"
 #include "sysid/sysid.h"
 #include "test_main.h"

@@ -3,6 +3,7 @@
 #include "mallocs.h"
 #include "qcqp/qcqp.h"
 #include "qcqp_problems.h"
+#include "qcqp_reference.h"
 #include "test_main.h"
 #include <stdio.h>
 #include <tribo/qcqp.h>
@@ -514,49 +515,78 @@ static double relative(int n, const double *a, const double *b) {
     return d == 0 ? 0 : sqrt(d / s);
 }
 
-static void check_reference(const char *line, double s) {
-    static double low[NMAX * NMAX], ref[NMAX * NMAX], G[NMAX * NMAX], x[NMAX], want[NMAX], w[NMAX], qb[NMAX], rb[NMAX],
-        v[NMAX];
-    numbers(line, "P", low), numbers(line, "w", w), numbers(line, "x", want);
-    int n = numbers(line, "q", q), nr = numbers(line, "r", r), kinks;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) P[i * n + j] = P[j * n + i] = low[i * (i + 1) / 2 + j];
-    for (int i = 0; i < n; i++) q[i] *= s, want[i] *= s, qb[i] = 0;
-    for (int i = 0; i < nr; i++) r[i] *= s, rb[i] = 0;
-    tribo_qcqp qp = problem(n, nr ? 2 : 1);
+/* The problem with q and r times s, whose solution is s times as large: solution and gradient are the reference's. */
+static void check_reference(const reference *p, double s) {
+    static double G[NMAX * NMAX], x[NMAX], want[NMAX], qb[NMAX], rb[NMAX], v[NMAX];
+    int n = p->n, nr = p->dim == 2 ? p->nc : 0, kinks;
+    memcpy(P, p->P, sizeof *P * (size_t)(n * n));
+    for (int i = 0; i < n; i++) q[i] = s * p->q[i], want[i] = s * p->x[i], qb[i] = 0;
+    for (int i = 0; i < nr; i++) r[i] = s * p->r[i], rb[i] = 0;
+    tribo_qcqp qp = problem(n, p->dim);
     solve(&qp, x);
     ck_assert_double_lt(natural_residual(&qp, x), 1e-10 * s);
-    if (strstr(line, "\"unique\":0")) return;
+    if (!p->unique) return;
     ck_assert_double_lt(distance(n, x, want), 1e-9 * (size(n, want) > s ? size(n, want) : s));
-    ck_assert_int_eq(tribo_qcqp_vjp(ws, &qp, x, w, qb, nr ? rb : NULL, v, &kinks), TRIBO_OK);
-    ck_assert_int_eq(numbers(line, "grad_q", ref), n);
-    ck_assert_double_lt(relative(n, qb, ref), 1e-7);
-    ck_assert_int_eq(numbers(line, "grad_r", ref), nr);
-    ck_assert_double_lt(relative(nr, rb, ref), 1e-7);
-    int entries = numbers(line, "grad_P", ref);
+    ck_assert_int_eq(tribo_qcqp_vjp(ws, &qp, x, p->w, qb, nr ? rb : NULL, v, &kinks), TRIBO_OK);
+    ck_assert_double_lt(relative(n, qb, p->grad_q), 1e-7);
+    ck_assert_double_lt(relative(nr, rb, p->grad_r), 1e-7);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) G[i * (i + 1) / 2 + j] = -(v[i] * x[j] + v[j] * x[i]) / (2 * s);
-    ck_assert_double_lt(relative(entries, G, ref), 1e-7);
+        for (int j = 0; j < n; j++) G[i * n + j] = -(v[i] * x[j] + v[j] * x[i]) / (2 * s);
+    ck_assert_double_lt(relative(n * n, G, p->grad_P), 1e-7);
 }
 
-START_TEST(reference_set_holds) {
-    const char *data = getenv("TRIBO_DATA");
-    if (!data) {
-        puts("reference set skipped: TRIBO_DATA is not set");
-        return;
+static void check_at_all_sizes(const reference *p) {
+    check_reference(p, 1), check_reference(p, 1e-4), check_reference(p, 1e4);
+}
+
+static void read_reference(const char *line, reference *p) {
+    static double low[NMAX * NMAX];
+    *p = (reference){.unique = !strstr(line, "\"unique\":0")};
+    p->n = numbers(line, "q", p->q), p->nc = numbers(line, "r", p->r), p->dim = p->nc ? 2 : 1;
+    ck_assert_int_le(p->n, REFERENCE_MAX);
+    numbers(line, "w", p->w), numbers(line, "x", p->x);
+    numbers(line, "grad_q", p->grad_q), numbers(line, "grad_r", p->grad_r);
+    for (int which = 0; which < 2; which++) {
+        double *full = which ? p->grad_P : p->P;
+        int entries = numbers(line, which ? "grad_P" : "P", low);
+        for (int i = 0; i < p->n && entries; i++)
+            for (int j = 0; j <= i; j++) full[i * p->n + j] = full[j * p->n + i] = low[i * (i + 1) / 2 + j];
     }
+}
+
+/* Those of the folder that TRIBO_DATA names, where there is one. */
+static void check_more_references(void) {
     static char line[1 << 21];
+    static reference p;
+    const char *data = getenv("TRIBO_DATA");
+    if (!data) return;
     char path[512];
     snprintf(path, sizeof path, "%s/reference/dev.jsonl", data);
     FILE *file = fopen(path, "r");
     ck_assert_msg(file != NULL, "cannot open %s", path);
     int count = 0;
-    while (fgets(line, sizeof line, file)) {
-        check_reference(line, 1), check_reference(line, 1e-4), check_reference(line, 1e4);
-        count++;
-    }
+    for (; fgets(line, sizeof line, file); count++) read_reference(line, &p), check_at_all_sizes(&p);
     fclose(file);
     ck_assert_int_ge(count, 80);
+}
+
+/* By numbers of contacts, families and kinds; where the drawn set leaves many solutions only the residual counts. */
+START_TEST(reference_set_holds) {
+    static const int contacts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+    static reference p;
+    int unique[2] = {0, 0}, many = 0;
+    for (size_t k = 0; k < sizeof contacts / sizeof *contacts; k++)
+        for (family f = WELL; f < FAMILIES; f++)
+            for (int dim = 1; dim <= 2; dim++)
+                for (int draws = 0; draws < 2; draws++) {
+                    reference_make(&p, f, contacts[k], dim, 1000 * k + 10 * f + (uint64_t)(2 * draws + dim));
+                    check_at_all_sizes(&p);
+                    unique[dim - 1] += p.unique, many += !p.unique;
+                }
+    ck_assert_int_gt(unique[0], 30);
+    ck_assert_int_gt(unique[1], 40);
+    ck_assert_int_gt(many, 10);
+    check_more_references();
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* link.c -- see link.h; the reverse and the forward tangent of each function stand right below it. */
 #include "dynamics/link.h"
+#include "dynamics/spin.h"
 #include <string.h>
 
 static void sym_add(double *s, const ti_mat *A) {

@@ -5,44 +5,7 @@
  */
 #ifndef TI_LINK_H
 #define TI_LINK_H
-#include "math/vec.h"
-#include <stdbool.h>
-
-typedef struct ti_link {
-    double mass;
-    ti_vec com; /* body frame */
-    ti_mat I;   /* about the centre of mass, body frame */
-    double quat[4];
-    ti_mat R;
-    ti_vec xo, xc;        /* origin and centre of mass, world */
-    ti_vec v, w;          /* of the centre of mass, world; body */
-    ti_vec f, torque;     /* world; body, about the centre of mass */
-    ti_vec vf, wf;        /* free velocity */
-    int substeps;         /* in which wf was found: 1 but for a fast spin */
-    double precession[4]; /* with more than one: the free motion turns the body by this, then by exp(dt wf) */
-} ti_link;
-
-/* What the spin of a step starts from where its change is taken for an acceleration. That of a fast spin is a turn of
- * the angular velocity in the body and no acceleration of a point: then it is the spin after. */
-static inline ti_vec ti_link_spin(const ti_link *l) {
-    return l->substeps > 1 ? l->wf : l->w;
-}
-
-/* A tangent of a link, or a cotangent. */
-typedef struct ti_link_diff {
-    double mass;
-    ti_vec com;
-    ti_mat I;          /* symmetric as a tangent; as a cotangent its symmetric part counts */
-    ti_vec xo, xc, th; /* th: rotation vector, body frame */
-    ti_vec v, w;
-    ti_vec vf, wf;
-    ti_vec precession; /* a rotation vector behind it; 0 with one substep */
-} ti_link_diff;
-
-/* Of a tangent or cotangent the part that belongs to ti_link_spin(). */
-static inline ti_vec *ti_link_spin_diff(const ti_link *l, ti_link_diff *d) {
-    return l->substeps > 1 ? &d->wf : &d->w;
-}
+#include "dynamics/body.h"
 
 /* Read ten parameters, q (7), v (6) and u (6, or NULL). */
 void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u);
@@ -66,14 +29,6 @@ void ti_link_load_vjp(const ti_link *l, const ti_link_diff *d, double *qbar, dou
 /* Forward; qdot, vdot, pdot may be NULL = 0. */
 void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, const double *pdot, ti_link_diff *d);
 
-/* The spin of ti_link_free, from w and torque to wf, substeps and precession: spin.c. */
-bool ti_spin(ti_link *l, double dt);
-/* From d->wf and d->precession to d->w and d->I. @return the torque's cotangent. */
-ti_vec ti_spin_vjp(const ti_link *l, double dt, ti_link_diff *d);
-/* From d->w, d->I and the torque's tangent to d->wf, d->precession. */
-void ti_spin_jvp(const ti_link *l, double dt, ti_vec torque_dot, ti_link_diff *d);
-/* Of one substep over all of dt: the inverse of d/dwf of the gyroscopic equation, and its d/dw. */
-void ti_link_gyro(const ti_link *l, double dt, ti_mat *Ki, ti_mat *Kw);
 /* Rotation after a displacement D, as a unit quaternion and as a matrix. */
 void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R);
 

@@ -1,5 +1,6 @@
 /* link_jac.c -- Jacobians of a link's free velocity and of its integration; docs/math.md eq. (7), (17). */
 #include "dynamics/link.h"
+#include "dynamics/spin.h"
 
 static ti_mat scaled(double s, const ti_mat *A) {
     ti_mat B;

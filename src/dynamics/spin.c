@@ -1,7 +1,7 @@
 /* spin.c -- the angular part of a free motion: Euler's equation by the implicit midpoint rule, in as many substeps as
  * the spin asks for. docs/math.md eq. (7), (8), (120)-(122).
  */
-#include "dynamics/link.h"
+#include "dynamics/spin.h"
 #include <string.h>
 
 /* ordinary: angle by which a body turns in one step of the rule, at most. fine: angle by which its angular velocity

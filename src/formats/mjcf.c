@@ -1,17 +1,11 @@
 /* mjcf.c -- reader of MJCF scenes: options, bodies, geoms. The subset is stated in docs/mjcf.md. */
-#include "formats/mjcf.h"
+#include "formats/mjcf_reading.h"
 #include "formats/text.h"
 #include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
 
 static const char ORIENTED[] = "quat euler axisangle xyaxes zaxis";
-
-void ti_mjcf_settle(ti_mjcf *r) {
-    if (r->builder->status == TRIBO_OK || ti_mjcf_bad(r)) return;
-    r->error.status = r->builder->status;
-    r->error.diag = r->builder->diag;
-}
 
 /* Attributes of an element that may hold this set and those of an orientation. */
 static void allow_posed(ti_mjcf *r, const xmlNode *node, const char *list) {

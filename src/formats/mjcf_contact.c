@@ -1,6 +1,7 @@
 /* mjcf_contact.c -- reader of MJCF scenes: pairs, exclusions, the numbers that MJCF has no word for, the start. */
-#include "formats/mjcf.h"
+#include "formats/mjcf_reading.h"
 #include "formats/text.h"
+#include "model/inertia.h"
 #include <math.h>
 
 int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n) {

@@ -1,5 +1,5 @@
 /* mjcf_default.c -- classes of defaults, and attributes looked up through them. */
-#include "formats/mjcf.h"
+#include "formats/mjcf_reading.h"
 #include <math.h>
 
 /* What a geom may say. solref, solimp and solmix describe how soft MuJoCo's contact is: hard contact has no use for
@@ -16,6 +16,12 @@ const char TI_MJCF_SOFTNESS_ZERO[] = "margin gap";
 
 static const char ORIENTATION[] = "quat euler axisangle xyaxes zaxis";
 static const char VISUAL[] = "site camera light material";
+
+void ti_mjcf_settle(ti_mjcf *r) {
+    if (r->builder->status == TRIBO_OK || ti_mjcf_bad(r)) return;
+    r->error.status = r->builder->status;
+    r->error.diag = r->builder->diag;
+}
 
 static const xmlNode *of_class(const ti_mjcf *r, int class, const xmlNode *like) {
     return ti_xml_is(like, "pair") ? r->class[class].pair : ti_xml_is(like, "geom") ? r->class[class].geom : NULL;

@@ -1,5 +1,5 @@
 /* mjcf_save.c -- writes a scene file again with other numbers in it: the file's own tree, edited where they differ. */
-#include "formats/mjcf.h"
+#include "formats/mjcf_reading.h"
 #include "formats/text.h"
 #include "model/shape.h"
 #include <math.h>

@@ -1,5 +1,6 @@
 /* build.c -- from the builder's records to the immutable model: one block, laid out by the same code that sizes it. */
 #include "model/builder.h"
+#include "model/inertia.h"
 #include "model/model.h"
 #include "model/shape.h"
 #include "model/state.h"
@@ -165,12 +166,35 @@ static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
     }
 }
 
+/* The sum over a body's geoms. */
+static void sum_inertia(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]) {
+    double m, c[3], I[6];
+    *mass = 0;
+    for (int i = 0; i < 3; i++) com[i] = 0;
+    for (int e = 0; e < 6; e++) inertia[e] = 0;
+    for (int g = 0; g < b->ngeom; g++) {
+        if (b->geom[g].body != body) continue;
+        ti_geom_inertia(&b->geom[g].def, &m, c, I);
+        *mass += m;
+        for (int i = 0; i < 3; i++) com[i] += m * c[i];
+    }
+    if (!(*mass > 0)) return;
+    for (int i = 0; i < 3; i++) com[i] /= *mass;
+    for (int g = 0; g < b->ngeom; g++) {
+        if (b->geom[g].body != body) continue;
+        ti_geom_inertia(&b->geom[g].def, &m, c, I);
+        for (int i = 0; i < 3; i++) c[i] -= com[i];
+        ti_add_parallel(I, m, c);
+        for (int e = 0; e < 6; e++) inertia[e] += I[e];
+    }
+}
+
 /* Inertia of the bodies whose geoms are to tell, and whether it can be. */
 static bool settle_inertia(tribo_builder *b) {
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
         if (d->inertia_given) continue;
-        ti_geoms_inertia(b, i, &d->mass, d->com, d->inertia);
+        sum_inertia(b, i, &d->mass, d->com, d->inertia);
         const char *what = d->mass > 0 ? ti_inertia_flaw(d->inertia) : "mass must be > 0: neither given nor from geoms";
         if (what) {
             ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line, "body %s: %s", b->body[i].name, what);

@@ -1,5 +1,6 @@
 /* builder.c -- collects bodies, geoms and pairs, and remembers the first thing that was wrong. */
 #include "model/builder.h"
+#include "model/inertia.h"
 #include "model/shape.h"
 #include "model/state.h"
 #include <math.h>

@@ -54,13 +54,4 @@ void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *for
 /* Numbers in q and v of the bodies so far. */
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv);
 
-/* Mass, centre of mass and inertia (about it, body axes) of one geom; of a plane, zeros. */
-void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]);
-/* The sum over a body's geoms. */
-void ti_geoms_inertia(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]);
-/* NULL if a rigid body can have these principal moments; otherwise what is wrong. */
-const char *ti_inertia_flaw(const double inertia[6]);
-/* NULL if the material is physical; otherwise what is wrong. */
-const char *ti_material_flaw(const tribo_material *m);
-
 #endif

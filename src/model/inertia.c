@@ -1,6 +1,7 @@
 /* inertia.c -- what a solid weighs and how it turns; which numbers no solid can have. docs/math.md eq. (2)-(4). */
+#include "model/inertia.h"
+#include "base/base.h"
 #include "math/vec.h"
-#include "model/builder.h"
 #include "model/shape.h"
 
 void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]) {
@@ -18,36 +19,13 @@ void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], doubl
     *mass = m;
 }
 
-/* I += m (r.r 1 - r r') */
-static void add_parallel(double inertia[6], double m, const double r[3]) {
+void ti_add_parallel(double inertia[6], double m, const double r[3]) {
     inertia[0] += m * (r[1] * r[1] + r[2] * r[2]);
     inertia[1] += m * (r[0] * r[0] + r[2] * r[2]);
     inertia[2] += m * (r[0] * r[0] + r[1] * r[1]);
     inertia[3] -= m * r[0] * r[1];
     inertia[4] -= m * r[0] * r[2];
     inertia[5] -= m * r[1] * r[2];
-}
-
-void ti_geoms_inertia(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]) {
-    double m, c[3], I[6];
-    *mass = 0;
-    for (int i = 0; i < 3; i++) com[i] = 0;
-    for (int e = 0; e < 6; e++) inertia[e] = 0;
-    for (int g = 0; g < b->ngeom; g++) {
-        if (b->geom[g].body != body) continue;
-        ti_geom_inertia(&b->geom[g].def, &m, c, I);
-        *mass += m;
-        for (int i = 0; i < 3; i++) com[i] += m * c[i];
-    }
-    if (!(*mass > 0)) return;
-    for (int i = 0; i < 3; i++) com[i] /= *mass;
-    for (int g = 0; g < b->ngeom; g++) {
-        if (b->geom[g].body != body) continue;
-        ti_geom_inertia(&b->geom[g].def, &m, c, I);
-        for (int i = 0; i < 3; i++) c[i] -= com[i];
-        add_parallel(I, m, c);
-        for (int e = 0; e < 6; e++) inertia[e] += I[e];
-    }
 }
 
 /* Is the symmetric matrix (xx yy zz xy xz yz) positive definite, each pivot above `least`? False for NaN. */

@@ -1,6 +1,7 @@
 /* params.c -- path names, kinds and bounds of the numbers in p. */
 #include "base/base.h"
 #include "model/builder.h"
+#include "model/inertia.h"
 #include "model/model.h"
 #include "model/shape.h"
 #include <math.h>

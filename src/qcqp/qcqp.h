@@ -49,7 +49,7 @@ struct tribo_qcqp_ws {
     bool done; /* best is the solution of least norm, not only one */
 };
 
-/* --- problem.c --- */
+/* --- qcqp_problem.c --- */
 
 /* A workspace for up to n_max variables out of an arena. */
 void ti_qcqp_carve(ti_arena *arena, int n_max, tribo_qcqp_ws **ws);
@@ -61,6 +61,10 @@ double ti_qcqp_residual(const tribo_qcqp_ws *ws, const double *y, const double *
 void ti_qcqp_project(const tribo_qcqp_ws *ws, double *y);
 /* g := S y + b */
 void ti_qcqp_gradient(const tribo_qcqp_ws *ws, const double *y, double *g);
+/* Residual of y, g, kept in best if it is the least. */
+double ti_qcqp_note(tribo_qcqp_ws *ws);
+/* Has best reached tol, or the rounding of the problem? */
+bool ti_qcqp_solved(const tribo_qcqp_ws *ws, double tol);
 
 /* --- active.c --- */
 
@@ -77,7 +81,7 @@ void ti_qcqp_restrict(const tribo_qcqp_ws *ws, const double *a, double *t);
 /* a := a + N t */
 void ti_qcqp_prolong_add(const tribo_qcqp_ws *ws, const double *t, double *a);
 
-/* --- newton.c, interior.c, admm.c, solve.c --- */
+/* --- qcqp_newton.c, qcqp_interior.c, qcqp_admm.c, qcqp_solve.c --- */
 
 /* What Newton is to reach: a point on the path of regularised solutions; the solution of least norm; or, where the
  * regularisation cannot be taken out again, any. */
@@ -88,10 +92,6 @@ int ti_qcqp_newton(tribo_qcqp_ws *ws, double tol, ti_qcqp_goal goal, int max_ste
 int ti_qcqp_interior(tribo_qcqp_ws *ws, double tol, int max_steps);
 /* ADMM from y; leaves y, g. Returns the number of iterations. */
 int ti_qcqp_admm(tribo_qcqp_ws *ws, double tol, int max_iter);
-/* Residual of y, g, kept in best if it is the least. */
-double ti_qcqp_note(tribo_qcqp_ws *ws);
-/* Has best reached tol, or the rounding of the problem? */
-bool ti_qcqp_solved(const tribo_qcqp_ws *ws, double tol);
 int ti_qcqp_degenerate(const tribo_qcqp_ws *ws, const double *y, const double *g);
 
 #endif

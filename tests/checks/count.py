@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""count.py BUILD: sum a meson test run, counting each check of a Check program; the last line is `N passed, N failed`."""
+"""count.py BUILD: sum a meson test run, counting each check of a Check program; `N skipped`, then the last line, which is
+`N passed, N failed`."""
 import json
 import re
 import sys
 
-passed = failed = 0
+passed = failed = skipped = 0
 for line in open(f"{sys.argv[1]}/meson-logs/testlog.json", encoding="utf-8", errors="replace"):
     test = json.loads(line)
     output = test.get("stdout", "") + test.get("stderr", "")
@@ -13,9 +14,11 @@ for line in open(f"{sys.argv[1]}/meson-logs/testlog.json", encoding="utf-8", err
     bad = sum(int(s[1]) + int(s[2]) for s in sums)
     for said in re.findall(r"^(?:.*\bskipped\b|skip).*$", output, re.I | re.M):
         print(f"skipped: {test['name']}: {said.strip()}")
+        skipped += 1
     if test["result"] == "SKIP":
         if not re.search(r"\bskip", output, re.I):
             print(f"skipped: {test['name']}")
+            skipped += 1
         continue
     if test["result"] != "OK" and bad == 0:  # died, timed out, leaked, or is not a Check program
         bad, checks = 1, checks + 1
@@ -24,5 +27,6 @@ for line in open(f"{sys.argv[1]}/meson-logs/testlog.json", encoding="utf-8", err
     if bad:
         print(f"failed: {test['name']}: {bad} of {checks} ({test['result'].lower()})")
     passed, failed = passed + checks - bad, failed + bad
+print(f"{skipped} skipped")
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0 or passed == 0)

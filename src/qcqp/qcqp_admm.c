@@ -1,4 +1,4 @@
-/* admm.c -- the alternating direction method, for the sets that Newton does not find.
+/* qcqp_admm.c -- the alternating direction method, for the sets that Newton does not find.
  *
  * [LeLidec21] appendix A: proximal term, over-relaxation, spectral choice of rho and its adaptation by powers of the
  * condition number. docs/math.md eq. (56).

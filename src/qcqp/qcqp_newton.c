@@ -1,5 +1,5 @@
-/* newton.c -- the semismooth Newton method on the natural map, which finds active sets, and the refinement that ends
- * it.
+/* qcqp_newton.c -- the semismooth Newton method on the natural map, which finds active sets, and the refinement that
+ * ends it.
  *
  * All but the refinement happens on the problem with eps added to the diagonal: it has one solution, whatever the rank
  * of P, and that tends to the solution of least norm. docs/math.md eq. (54).
@@ -58,15 +58,6 @@ static double newton_step(tribo_qcqp_ws *ws) {
     ti_qcqp_gradient(ws, ws->y, ws->g);
     for (int k = 0; k < ws->m && ws->dim == 2; k++) size = ti_max(fabs(ws->t[k]), size);
     return size;
-}
-
-double ti_qcqp_note(tribo_qcqp_ws *ws) {
-    double residual = ti_qcqp_residual(ws, ws->y, ws->g);
-    if (residual < ws->best_residual) {
-        ws->best_residual = residual;
-        memcpy(ws->best, ws->y, (size_t)ws->n * sizeof *ws->y);
-    }
-    return residual;
 }
 
 /* Solve on the set found, without regularisation, by refinement with the regularised factor. True if that succeeds.

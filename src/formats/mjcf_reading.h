@@ -1,6 +1,7 @@
-/* mjcf.h -- the state of one reading of an MJCF scene, shared by its reader and its writer. See docs/mjcf.md. */
-#ifndef TI_MJCF_H
-#define TI_MJCF_H
+/* mjcf_reading.h -- the state of one reading of an MJCF scene, shared by its reader and its writer. See docs/mjcf.md.
+ */
+#ifndef TI_MJCF_READING_H
+#define TI_MJCF_READING_H
 #include "formats/xml.h"
 #include "math/vec.h"
 #include "model/builder.h"

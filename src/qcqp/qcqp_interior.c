@@ -1,4 +1,5 @@
-/* interior.c -- a primal-dual interior point for the QCQP, which finds the sets between which Newton's method cycles.
+/* qcqp_interior.c -- a primal-dual interior point for the QCQP, which finds the sets between which Newton's method
+ * cycles.
  *
  * With c_i = (rho_i^2 - |y_i|^2) / 2 and multipliers gamma_i: Sy + b + gamma_i y_i = 0, gamma_i c_i = mu, mu to 0.
  * docs/math.md eq. (57), (58).

@@ -1,4 +1,4 @@
-/* solve.c -- the ladder: a few sweeps, Newton on the active set; from a strongly regularised problem down;
+/* qcqp_solve.c -- the ladder: a few sweeps, Newton on the active set; from a strongly regularised problem down;
  * an interior point; ADMM.
  *
  * The first rung answers almost every problem of contact. docs/math.md, The ladder of the QP and QCQP.
@@ -45,13 +45,6 @@ static void sweep(tribo_qcqp_ws *ws) {
         axpy(n, d0, row, g);
         axpy(n, d1, row + ws->ld, g);
     }
-}
-
-bool ti_qcqp_solved(const tribo_qcqp_ws *ws, double tol) {
-    if (ws->best_residual <= tol) return true;
-    double most = 0;
-    for (int i = 0; i < ws->n; i++) most = ti_max(fabs(ws->best[i]), most);
-    return ws->best_residual <= 1e-15 * most; /* rounding of S y + b */
 }
 
 static void restart(tribo_qcqp_ws *ws, const double *y) {

@@ -1,4 +1,4 @@
-/* problem.c -- workspace, scaling, residual. */
+/* qcqp_problem.c -- workspace, scaling, residual. */
 #include "qcqp/qcqp.h"
 #include <math.h>
 
@@ -152,4 +152,20 @@ double ti_qcqp_residual(const tribo_qcqp_ws *ws, const double *y, const double *
         worst = ti_max(e, worst);
     }
     return worst;
+}
+
+double ti_qcqp_note(tribo_qcqp_ws *ws) {
+    double residual = ti_qcqp_residual(ws, ws->y, ws->g);
+    if (residual < ws->best_residual) {
+        ws->best_residual = residual;
+        memcpy(ws->best, ws->y, (size_t)ws->n * sizeof *ws->y);
+    }
+    return residual;
+}
+
+bool ti_qcqp_solved(const tribo_qcqp_ws *ws, double tol) {
+    if (ws->best_residual <= tol) return true;
+    double most = 0;
+    for (int i = 0; i < ws->n; i++) most = ti_max(fabs(ws->best[i]), most);
+    return ws->best_residual <= 1e-15 * most; /* rounding of S y + b */
 }

@@ -1,0 +1,16 @@
+/* inertia.h -- what solids weigh and how they turn, and which numbers of them none can have. docs/math.md eq. (2)-(4).
+ */
+#ifndef TI_INERTIA_H
+#define TI_INERTIA_H
+#include <tribo/model.h>
+
+/* Mass, centre of mass and inertia (about it, body axes) of one geom; of a plane, zeros. */
+void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]);
+/* inertia += m (r.r 1 - r r'), the same about a point r away. */
+void ti_add_parallel(double inertia[6], double m, const double r[3]);
+/* NULL if a rigid body can have these principal moments; otherwise what is wrong. */
+const char *ti_inertia_flaw(const double inertia[6]);
+/* NULL if the material is physical; otherwise what is wrong. */
+const char *ti_material_flaw(const tribo_material *m);
+
+#endif
