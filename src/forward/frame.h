@@ -37,6 +37,7 @@ typedef struct ti_island {
     bool bare;              /* overlaps ask nothing of the velocity: what they asked had no solution */
     tribo_impact impact;    /* the law that its impacts were solved by */
     double share;           /* of the rebound, at most 1: what energy allows */
+    bool jammed;            /* the share is what the bodies' energy allows, and its derivative is left out */
     double pace[TI_PHASES]; /* of the displacements, at most 1: pace.c */
 } ti_island;
 

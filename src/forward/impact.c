@@ -124,14 +124,58 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
     return work;
 }
 
-/* No more of the rebound than energy allows: the larger root of the quadratic. Rounding is not held against it. */
-static double share_of(const tribo_ws *ws, const ti_frame *f, int k) {
-    double from, at_most, begin = ti_impact_work(ws, f, k, 0, &from), all = ti_impact_work(ws, f, k, 1, &at_most);
-    if (all <= 1e-10 * fabs(begin)) return 1;
-    double half = 0.5 * (at_most - from), disc = from * from - 4 * half * begin; /* begin + from s + half s^2 */
+/* The larger root of begin + from s + half s^2, of what rises from below zero; 0 if there is none, at most 1. */
+static double root_of_gain(double begin, double from, double half) {
+    double disc = from * from - 4 * half * begin;
     if (!(begin < 0) || !(half > 0) || !(disc > 0)) return 0;
     double s = from > 0 ? -2 * begin / (from + sqrt(disc)) : (sqrt(disc) - from) / (2 * half);
     return s < 1 ? s : 1;
+}
+
+/* No more of the rebound than energy allows. Rounding is not held against it. */
+static double share_of(const tribo_ws *ws, const ti_frame *f, int k) {
+    double from, at_most, begin = ti_impact_work(ws, f, k, 0, &from), all = ti_impact_work(ws, f, k, 1, &at_most);
+    return all <= 1e-10 * fabs(begin) ? 1 : root_of_gain(begin, from, 0.5 * (at_most - from));
+}
+
+/* v' M v */
+static double square(const double *M, const double *v) {
+    double sum = 0;
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 6; c++) sum += v[r] * M[6 * r + c] * v[c];
+    return sum;
+}
+
+/* Kinetic energy of the island with share s of the rebound; s < 0: before the impact. Every velocity is taken at the
+ * mean time of its impacts, ws->time. */
+static double energy_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, double s) {
+    double sum = 0;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        double v[6], ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
+        for (int j = 0; j < 6; j++) {
+            double hit = f->phase[TI_IMPACT].v[TI_SOLVED][6 * b + j], now = ws->vnow[6 * b + j];
+            double back = is->phase[TI_REBOUND].npoint > 0 ? f->phase[TI_REBOUND].v[TI_SOLVED][6 * b + j] : hit;
+            v[j] = (s < 0 ? now : hit + s * (back - hit)) + ahead * (f->phase[TI_HOLD].v[TI_SOLVED][6 * b + j] - now);
+        }
+        sum += 0.5 * square(ws->M + 36 * b, v);
+    }
+    return sum;
+}
+
+/* Contacts that jam each other push with more than there is, and each one's own time makes work of that. Of the bodies'
+ * energy impacts may bring this share at most, which their times make up for; beyond, none. */
+static const double JAM = 0.02;
+
+/* Where the impacts jam: what the bodies' energy allows of the rebound, at most s. */
+static double unjammed(tribo_ws *ws, ti_frame *f, int k, double s, bool *jammed) {
+    const ti_island *is = &f->island[k];
+    ti_impact_times(ws, f, k);
+    double before = energy_at_impact(ws, f, is, -1);
+    *jammed = energy_at_impact(ws, f, is, s) > (1 + JAM) * before;
+    if (!*jammed) return s;
+    double none = energy_at_impact(ws, f, is, 0) - before, half = energy_at_impact(ws, f, is, 0.5) - before;
+    double all = energy_at_impact(ws, f, is, 1) - before, bend = 2 * (all - 2 * half + none);
+    return ti_min(s, root_of_gain(none, all - none - bend, bend));
 }
 
 /* Above this residual a rebound is no answer at all. */
@@ -155,7 +199,7 @@ static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, 
 /* Compression, then what it gives back. */
 static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
-    is->impact = TRIBO_IMPACT_POISSON, is->share = 1;
+    is->impact = TRIBO_IMPACT_POISSON, is->share = 1, is->jammed = false;
     is->phase[TI_REBOUND].npoint = 0;
     tribo_status status = compress(ws, f, k, p, info);
     if (status < 0 || !pose_rebound(ws, f, is, p)) return status;
@@ -169,15 +213,9 @@ static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p
     }
     *info = rebound;
     is->share = share_of(ws, f, k);
+    is->share = unjammed(ws, f, k, is->share, &is->jammed);
+    info->ndegenerate += is->jammed;
     return back > status ? back : status;
-}
-
-/* v' M v */
-static double square(const double *M, const double *v) {
-    double sum = 0;
-    for (int r = 0; r < 6; r++)
-        for (int c = 0; c < 6; c++) sum += v[r] * M[6 * r + c] * v[c];
-    return sum;
 }
 
 static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
@@ -186,6 +224,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     tribo_contact_info one = *info;
     double slope;
     is->impact = TRIBO_IMPACT_NEWTON, is->share = 1;
+    is->phase[TI_REBOUND].npoint = 0;
     pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, &one);
     if (status < 0) return status;
@@ -194,7 +233,8 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         unit +=
             square(ws->M + 36 * b, ws->vnow + 6 * b) + square(ws->M + 36 * b, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * b);
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
-    if (fine && work <= 1e-11 * unit) {
+    unjammed(ws, f, k, 1, &is->jammed);
+    if (fine && work <= 1e-11 * unit && !is->jammed) {
         *info = one;
         return status;
     }
