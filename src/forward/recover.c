@@ -24,14 +24,11 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const 
                          ws->options.recovery * ws->options.dt);
 }
 
-/* Only what overlaps before the step, or is hit at another time than others in the same step, can end in overlap. */
+/* Only what overlaps before the step: what its impacts leave of that, the next step takes back. */
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
-    bool impact = is->phase[TI_IMPACT].npoint > 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double gap = f->con[i].touch.gap;
-        ti_grain grain = ti_frame_grain(ws, &f->con[i]);
-        if (gap < -grain.skin || (is->bare && gap < 0)) return true;
-        if (impact && end_gap(ws, f, i) < -1e-5 * grain.skin) return true;
+        if (gap < -ti_frame_grain(ws, &f->con[i]).skin || (is->bare && gap < 0)) return true;
     }
     return false;
 }
