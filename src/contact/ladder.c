@@ -254,7 +254,7 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
             fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
             if (fine || k >= 6) proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
-        if (k == 1 && !g->done) by_rounds(ws, p, g, s);
+        if (k == 1 && !g->done && (ws->law == &ti_law_ncp || ws->law == &ti_law_rebound)) by_rounds(ws, p, g, s);
         if (k != 6 || g->done) continue;
         start(ws, p, NULL);
         proximal(ws, p, 0.1, g, s);
