@@ -163,18 +163,6 @@ static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const
             lambda[3 * i + place[r]] = (r ? cones[i].x[r] : cones[i].own) * cones[i].unit[r] * ws->ip_unit;
 }
 
-/* v = vfree + M^-1 J' lambda: momentum is balanced from the start, or a light body would run away. */
-static bool balance(ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones) {
-    impulses(ws, p, cones, ws->lambda);
-    memset(ws->D, 0, 9 * (size_t)p->nc * sizeof(double));
-    if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
-    memset(ws->vi, 0, p->nv * sizeof(double));
-    ti_system_jt(&ws->sys, p, ws->lambda, ws->vi);
-    ti_system_solve(&ws->sys, 1, ws->vi);
-    for (int k = 0; k < p->nv; k++) ws->vi[k] += p->vfree[k];
-    return true;
-}
-
 /* Residuals, scalings and the matrix D of every contact. */
 static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap, const double *held) {
     ti_system_jv(&ws->sys, p, ws->vi, true, ws->c);
@@ -302,7 +290,8 @@ bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, c
     cone *cones = ws->cones;
     if (*done == 0) {
         begin(ws, p, R, b->local, cones);
-        if (!balance(ws, p, cones)) return false;
+        impulses(ws, p, cones, ws->lambda); /* momentum is balanced from the start, or a light body would run away */
+        if (!ti_contact_balance(ws, p, ws->lambda, ws->vi)) return false;
     }
     bool fine = true;
     double before = HUGE_VAL;

@@ -242,6 +242,17 @@ static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *
     }
 }
 
+/* An answer off the path is where some iteration stopped: its velocity is made that of its impulses, where that
+ * satisfies the law as well. */
+static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    if (!g->done || g->canonical || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
+    double r = ti_contact_residual(ws, p, ws->law, ws->vt, s->lambda, NULL);
+    if (!(r < g->tol)) return;
+    memcpy(s->v, ws->vt, p->nv * sizeof(double));
+    memcpy(s->point[0].v, ws->vt, p->nv * sizeof(double));
+    g->residual = r;
+}
+
 /* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
  * ends, or next to no impulses at all. */
 static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
@@ -334,6 +345,7 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
     if (rung != TRIBO_RUNG_NONE) return rung;
     leave_path(ws, p, g, s);
+    balance(ws, p, g, s);
     return TRIBO_RUNG_INTERIOR;
 }
 

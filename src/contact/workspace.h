@@ -171,6 +171,8 @@ double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p);
 
 /* newton.c: ws->r = J'lambda - M (v - vfree). */
 void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
+/* newton.c: v = vfree + M^-1 J'lambda, without ws->G; overwrites D and factors. */
+bool ti_contact_balance(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
 /* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
 void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p);
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged, or if
