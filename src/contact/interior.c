@@ -163,20 +163,8 @@ static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const
             lambda[3 * i + place[r]] = (r ? cones[i].x[r] : cones[i].own) * cones[i].unit[r] * ws->ip_unit;
 }
 
-/* v = vfree + M^-1 J' lambda: momentum is balanced from the start, or a light body would run away. */
-static bool balance(ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones) {
-    impulses(ws, p, cones, ws->lambda);
-    memset(ws->D, 0, 9 * (size_t)p->nc * sizeof(double));
-    if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
-    memset(ws->vi, 0, p->nv * sizeof(double));
-    ti_system_jt(&ws->sys, p, ws->lambda, ws->vi);
-    ti_system_solve(&ws->sys, 1, ws->vi);
-    for (int k = 0; k < p->nv; k++) ws->vi[k] += p->vfree[k];
-    return true;
-}
-
 /* Residuals, scalings and the matrix D of every contact. */
-static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap) {
+static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap, const double *held) {
     ti_system_jv(&ws->sys, p, ws->vi, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
@@ -185,7 +173,10 @@ static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
             c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->own);
         double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
         for (int r = 0; r < 3; r++) k->rp[r] = k->w[r] - c[r];
-        k->rp[0] += k->nu - slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
+        if (held)
+            k->rp[0] += k->nu - held[i] * k->unit[1] / ws->ip_unit;
+        else
+            k->rp[0] += k->nu - slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
         nesterov_todd(k);
         const double E[9] = {1, k->E[0], k->E[1], 0, 1, 0, 0, 0, 1};
         inverse(k, k->A);
@@ -265,7 +256,7 @@ static double mean_gap(const cone *cones, int nc) {
 
 static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_ncp_boldness *b) {
     double gap = mean_gap(cones, p->nc);
-    linearise(ws, p, cones, gap);
+    linearise(ws, p, cones, gap, b->slip);
     impulses(ws, p, cones, ws->lambda);
     ti_contact_momentum(ws, p, ws->vi, ws->lambda);
     ws->iterations++;
@@ -299,7 +290,8 @@ bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, c
     cone *cones = ws->cones;
     if (*done == 0) {
         begin(ws, p, R, b->local, cones);
-        if (!balance(ws, p, cones)) return false;
+        impulses(ws, p, cones, ws->lambda); /* momentum is balanced from the start, or a light body would run away */
+        if (!ti_contact_balance(ws, p, ws->lambda, ws->vi)) return false;
     }
     bool fine = true;
     double before = HUGE_VAL;

@@ -207,8 +207,51 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
     g->done = g->residual < g->tol;
 }
 
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, false, 0}, {.5, 1, .3, false, 0},
-                                            {.98, 3, 0, true, 0},  {.7, 1, .2, true, 0},  {.5, 1, .3, true, 0}};
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0, NULL}, {.7, 1, .2, false, 0, NULL},
+                                            {.5, 1, .3, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
+                                            {.7, 1, .2, true, 0, NULL},  {.5, 1, .3, true, 0, NULL}};
+
+enum { ROUNDS = 36 };
+
+/* One round with the speeds of slip held, which makes the problem convex, at compliance R; then the speeds that it
+ * ends at. Returns their largest change, in the unit of velocity; HUGE_VAL where the interior point broke down. */
+static double hold_slips(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *slip) {
+    const ti_ncp_boldness held = {.fraction = 0.98, .power = 3, .slip = slip};
+    double change = 0;
+    int done = 0;
+    if (!ti_ncp_interior(ws, p, R, &held, 1e-9, &done, 60)) return HUGE_VAL;
+    ti_contact_relative(ws, p, ws->v, ws->lambda, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        double now = hypot(ws->c[3 * i], ws->c[3 * i + 1]);
+        change = ti_max(change, p->mu[i] * fabs(now - slip[i])), slip[i] = now;
+    }
+    return change / ws->unit_c;
+}
+
+/* Where the interior point stalls: the speeds of slip held, round by round, and proximal steps from where that settles.
+ * A start that is not near enough takes few of them. */
+static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    memset(ws->slip, 0, p->nc * sizeof(double));
+    double last = HUGE_VAL;
+    for (int k = 1; k <= ROUNDS && !g->done; k++) {
+        double change = hold_slips(ws, p, 0, ws->slip);
+        if (!(change < HUGE_VAL)) return;
+        if (k % 6 && !(change < 1e-3 * last)) continue;
+        last = change;
+        proximal(ws, p, 1e-3, g, s);
+    }
+}
+
+/* An answer off the path is where some iteration stopped: its velocity is made that of its impulses, where that
+ * satisfies the law as well. */
+static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    if (!g->done || g->canonical || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
+    double r = ti_contact_residual(ws, p, ws->law, ws->vt, s->lambda, NULL);
+    if (!(r < g->tol)) return;
+    memcpy(s->v, ws->vt, p->nv * sizeof(double));
+    memcpy(s->point[0].v, ws->vt, p->nv * sizeof(double));
+    g->residual = r;
+}
 
 /* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
  * ends, or next to no impulses at all. */
@@ -222,6 +265,7 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
             fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
             if (fine || k >= 6) proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
+        if (k == 1 && !g->done && (ws->law == &ti_law_ncp || ws->law == &ti_law_rebound)) by_rounds(ws, p, g, s);
         if (k != 6 || g->done) continue;
         start(ws, p, NULL);
         proximal(ws, p, 0.1, g, s);
@@ -301,6 +345,7 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
     if (rung != TRIBO_RUNG_NONE) return rung;
     leave_path(ws, p, g, s);
+    balance(ws, p, g, s);
     return TRIBO_RUNG_INTERIOR;
 }
 

@@ -78,8 +78,9 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
 
 /* ---------------------------------------------------------------- interior point */
 
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0}, {.98, 3, 0, true, 0},  {.7, 1, .2, false, 0},
-                                            {.7, 1, .2, true, 0},  {.5, 1, .3, false, 0}, {.5, 1, .3, true, 0}};
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
+                                            {.7, 1, .2, false, 0, NULL}, {.7, 1, .2, true, 0, NULL},
+                                            {.5, 1, .3, false, 0, NULL}, {.5, 1, .3, true, 0, NULL}};
 
 /* Down the central path until the residual is below tol or rounding stops it; returns the best residual, whose impulses
  * are in ws->lb. */

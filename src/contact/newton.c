@@ -15,6 +15,16 @@ void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const d
     ti_system_jt(&ws->sys, p, lambda, ws->r);
 }
 
+bool ti_contact_balance(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v) {
+    memset(ws->D, 0, 9 * (size_t)p->nc * sizeof(double));
+    if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
+    memset(v, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, lambda, v);
+    ti_system_solve(&ws->sys, 1, v);
+    for (int k = 0; k < p->nv; k++) v[k] += p->vfree[k];
+    return true;
+}
+
 /* What evaluate() does with the law: keep or choose the modes; linearise, or stay with the matrix that was factored. */
 typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 

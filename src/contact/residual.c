@@ -5,6 +5,8 @@
 
 /* Share of what a velocity is made of that counts as its unit: a tolerance of 1e-10 on it is a few roundings. */
 #define ROUNDED 1e-5
+/* Share of it that the unit of impulse gives at least. */
+#define FAINT 1e-3
 
 static double row_scale(int w, const double *row, const double *minv) {
     double s = 0;
@@ -148,9 +150,11 @@ static double worst_of(tribo_residuals r) {
     return ti_max(r.primal, ti_max(r.dual, r.complementarity));
 }
 
-/* Those given to a rebound count: what friction has to answer to them may be rounding. */
-static double largest_impulse(const ti_contact_problem *p, const double *lambda) {
-    double l = 0;
+/* The unit of impulse: the largest, but not less than what gives the lightest body a share of the unit of velocity,
+ * which may be that of a slip that hardly presses. Those given to a rebound count: what friction has to answer to them
+ * may be rounding. */
+static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    double l = ws->widest > 0 ? FAINT * ws->unit_c / ws->widest : 0;
     for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
     for (int i = 0; p->give && i < p->nc; i++) l = ti_max(l, p->give[i]);
     return l == 0 ? 1 : l;
@@ -163,7 +167,7 @@ void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const d
 }
 
 double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
-    double sl = largest_impulse(p, lambda), sc = ws->unit_c > 0 ? ws->unit_c : 1;
+    double sl = unit_of_impulse(ws, p, lambda), sc = ws->unit_c > 0 ? ws->unit_c : 1;
     ti_contact_relative(ws, p, v, lambda, ws->c);
     return worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
 }
@@ -181,7 +185,7 @@ static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const 
 
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts) {
-    double sl = largest_impulse(p, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
+    double sl = unit_of_impulse(ws, p, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
     ti_contact_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
@@ -199,6 +203,6 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
 double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
     double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
     memcpy(ws->c, c, 3 * p->nc * sizeof(double));
-    double sl = largest_impulse(p, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+    double sl = unit_of_impulse(ws, p, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
     return ti_max(uncertainty(ws, p, lambda, sl, unit), r);
 }

@@ -171,6 +171,8 @@ double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p);
 
 /* newton.c: ws->r = J'lambda - M (v - vfree). */
 void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
+/* newton.c: v = vfree + M^-1 J'lambda, without ws->G; overwrites D and factors. */
+bool ti_contact_balance(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
 /* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
 void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p);
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R; true if it converged, or if
@@ -192,8 +194,9 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
 /* How bold the interior point is: fraction of the way to the boundary; centring max(floor, (gap ahead / gap)^power). */
 typedef struct ti_ncp_boldness {
     double fraction, power, floor;
-    bool local; /* each contact scaled by its own mass, or all by the heaviest */
-    double gap; /* never centred below this one */
+    bool local;         /* each contact scaled by its own mass, or all by the heaviest */
+    double gap;         /* never centred below this one */
+    const double *slip; /* (nc) speeds held in place of |c_t|, which makes the problem convex; NULL: none are */
 } ti_ncp_boldness;
 /* interior.c: from *done = 0 or where it stopped, at compliance R, until the gap is below rough or *done
  * iterations are over; the result in ws->v, ws->lambda. False if it broke down, which leaves it where it was. */

@@ -62,7 +62,7 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
  * at one time, which always has one, and recovery shares what is left. */
 static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island *is, tribo_status status) {
     if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0) return false;
-    for (int i = is->con0; i < is->con0 + is->nhold; i++)
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
         if (f->con[i].touch.gap < 0) return true;
     return is->nhold < is->ncon && !is->prompt;
 }

@@ -318,13 +318,14 @@ static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
     for (int k = 0; k < f->nisland; k++) {
         ti_island *is = &f->island[k];
         tribo_contact_info one;
+        tribo_status status;
         bool again = false;
-        do {
-            tribo_status status = ti_island_solve(ws, f, k, p, again, &one);
+        do { /* what is solved again need not have converged before */
+            status = ti_island_solve(ws, f, k, p, again, &one);
             if (status < 0) return status;
-            if (status > worst) worst = status;
             again = true;
         } while (let_slip(ws, f, is, p) > 0);
+        if (status > worst) worst = status;
         add_bounces(ws, f, is, p, &one);
         add_info(&ws->info, &one);
     }
