@@ -12,7 +12,7 @@
 #include "bench.h"
 #include "contact/problem.h"
 #include "contact_laws.h"
-#include "formats/problem.h"
+#include "problem.h"
 #include <cblas.h> /* OpenBLAS: openblas_set_num_threads */
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "contact_laws.h"
 #include "bench.h"
 #include "contact/solvers.h"
-#include "formats/problem.h"
+#include "problem.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef BENCH_CONTACT_LAWS_H
 #define BENCH_CONTACT_LAWS_H
 #include "contact/solvers.h"
-#include "formats/problem.h"
+#include "problem.h"
 #include <stdio.h>
 
 enum { BENCH_NAME = 48, BENCH_TOLERANCES = 2, BENCH_PROBLEMS = 1024, BENCH_METHODS = 64 };

@@ -233,4 +233,27 @@ static inline made_problem made_any(uint64_t seed, int k) {
     return q;
 }
 
+/* The set that tests of laws and solvers go through, MADE_SET problems: robots, cubes of 1 kg, stacks on such, towers
+ * of 2, 4, 8 and 16 boxes, and some of unlike boxes. */
+enum { MADE_SET = 29 };
+static inline made_problem made_of_set(int k) {
+    made_random r = {20260401u + (uint64_t)k * 7919u};
+    made_problem q;
+    if (k < 2)
+        q = made_robot(&r);
+    else if (k < 8) {
+        q = k < 6 ? made_cube(&r) : made_stack(&r);
+        double mass = q.M[0];
+        for (int j = 0; j < q.nv * q.nv; j++) q.M[j] /= mass;
+    } else if (k < 9)
+        q = made_tower(&r, 16, 0.5);
+    else if (k < 24)
+        q = made_tower(&r, k < 14 ? 2 : k < 19 ? 4 : 8, 0.5);
+    else
+        q = made_tower(&r, 4, 1.5);
+    size_t end = strlen(q.name);
+    snprintf(q.name + end, sizeof q.name - end, "-%d", k);
+    return q;
+}
+
 #endif

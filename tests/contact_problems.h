@@ -1,7 +1,8 @@
-/* contact_problems.h -- problems of the data folder, and what an answer to one is worth, from G and g alone. */
+/* contact_problems.h -- problems made at random and read, and what an answer to one is worth, from G and g alone. */
 #ifndef CONTACT_PROBLEMS_H
 #define CONTACT_PROBLEMS_H
-#include "formats/problem.h"
+#include "contact_makes.h"
+#include "problem.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
@@ -88,13 +89,45 @@ static inline void delassus(const ti_problem *q, double *G, double *g) {
 /* What a test does with a problem. q->G and q->g are set. */
 typedef void contact_problem_test(const ti_problem *q, const tribo_contact_problem *p, void *context);
 
-/* Each problem of contact/dev.jsonl; returns how many, 0 where the data folder is not named. */
-static inline int for_every_contact_problem(contact_problem_test *test, void *context) {
-    const char *folder = getenv("TRIBO_DATA");
-    if (!folder) {
-        printf("TRIBO_DATA is not set: skipped\n");
-        return 0;
+/* The problem with G and g beside or instead of M, J, vfree. */
+static inline void test_problem(ti_problem *q, contact_problem_test *test, void *context) {
+    tribo_contact_problem p = {
+        .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
+    int n = 3 * q->nc;
+    double *G = q->G, *g = q->g;
+    if (q->nv > 0) {
+        q->G = calloc((size_t)(n * n), sizeof *G), q->g = calloc((size_t)n, sizeof *g);
+        delassus(q, q->G, q->g);
     }
+    test(q, &p, context);
+    if (q->nv > 0) free(q->G), free(q->g);
+    q->G = G, q->g = g;
+}
+
+/* Made problems of every kind, and some of them by G and g alone. */
+static inline int for_every_made_problem(contact_problem_test *test, void *context) {
+    enum { FIRST = 2000, EVERY = 6 };
+    int count = 0;
+    for (int k = 0; k < MADE_SET; k++) {
+        made_problem made = made_of_set(k);
+        ti_problem q = {
+            .kind = TI_PROBLEM_NCP, .id = FIRST + k, .nc = made.nc, .nv = made.nv, .M = made.M, .J = made.J};
+        q.vfree = made.vfree, q.mu = made.mu;
+        test_problem(&q, test, context), count++;
+        int n = 3 * q.nc;
+        double *G = calloc((size_t)(n * n), sizeof *G), *g = calloc((size_t)n, sizeof *g);
+        delassus(&q, G, g);
+        ti_problem bare = {.kind = TI_PROBLEM_NCP, .id = FIRST + 100 + k, .nc = q.nc, .G = G, .g = g, .mu = q.mu};
+        if (k % EVERY == 0) test_problem(&bare, test, context), count++;
+        free(G), free(g), made_free(&made);
+    }
+    return count;
+}
+
+/* And each of contact/dev.jsonl of the folder that TRIBO_DATA names, where there is one. */
+static inline int for_every_read_problem(contact_problem_test *test, void *context) {
+    const char *folder = getenv("TRIBO_DATA");
+    if (!folder) return 0;
     char path[512];
     snprintf(path, sizeof path, "%s/contact/dev.jsonl", folder);
     FILE *f = fopen(path, "r");
@@ -107,24 +140,18 @@ static inline int for_every_contact_problem(contact_problem_test *test, void *co
         ti_problem *q;
         tribo_diag diag;
         ck_assert_msg(ti_problem_load(line, (size_t)bytes, NULL, &q, &diag) == TRIBO_OK, "%s", diag.text);
-        tribo_contact_problem p = {
-            .nc = q->nc, .nv = q->nv, .M = q->M, .J = q->J, .vfree = q->vfree, .G = q->G, .g = q->g, .mu = q->mu};
-        int n = 3 * q->nc;
-        double *G = q->G, *g = q->g;
-        if (q->nv > 0) {
-            q->G = calloc((size_t)(n * n), sizeof *G), q->g = calloc((size_t)n, sizeof *g);
-            delassus(q, q->G, q->g);
-        }
-        test(q, &p, context);
-        if (q->nv > 0) free(q->G), free(q->g);
-        q->G = G, q->g = g;
+        test_problem(q, test, context), count++;
         ti_problem_free(NULL, q);
-        count++;
     }
     ck_assert_int_gt(count, 0);
     free(line);
     fclose(f);
     return count;
+}
+
+static inline int for_every_contact_problem(contact_problem_test *test, void *context) {
+    int made = for_every_made_problem(test, context);
+    return made + for_every_read_problem(test, context);
 }
 
 #endif

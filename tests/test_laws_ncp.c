@@ -78,8 +78,8 @@ END_TEST
 
 START_TEST(staggered_plain_is_honest) {
     request want = {.solver = TRIBO_SOLVER_STAGGERED_PLAIN, .tol = 1e-6, .nbeyond = -1, .max_iter = 160};
-    int count = for_every_contact_problem(solve_raw, &want);
-    ck_assert_int_ge(want.solved, count > 0 ? 20 : 0);
+    for_every_contact_problem(solve_raw, &want);
+    ck_assert_int_ge(want.solved, 20);
 }
 END_TEST
 

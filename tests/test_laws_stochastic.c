@@ -223,14 +223,14 @@ static void solve_one(const ti_problem *q, const tribo_contact_problem *p, void 
     free(lambda), free(g_bar);
 }
 
-START_TEST(problems_of_the_data_folder) {
+START_TEST(every_problem) {
     static const tally cases[] = {{TRIBO_SMOOTHING_LOGISTIC, 0.1, 0, 0, 0},  {TRIBO_SMOOTHING_LOGISTIC, 1e-3, 0, 0, 0},
                                   {TRIBO_SMOOTHING_GAUSSIAN, 1, 0, 0, 0},    {TRIBO_SMOOTHING_GAUSSIAN, 0.1, 0, 0, 0},
                                   {TRIBO_SMOOTHING_GAUSSIAN, 0.01, 0, 0, 0}, {TRIBO_SMOOTHING_GAUSSIAN, 1e-3, 0, 0, 0},
                                   {TRIBO_SMOOTHING_GAUSSIAN, 1e-4, 0, 0, 0}, {TRIBO_SMOOTHING_ERM, 1, 1, 0, 0},
                                   {TRIBO_SMOOTHING_ERM, 0.1, 2, 0, 0}};
     tally t = cases[_i];
-    if (!for_every_contact_problem(solve_one, &t)) return;
+    for_every_contact_problem(solve_one, &t);
     ck_assert_msg(t.solved >= t.asked - t.beyond, "noise %g: %d of %d", t.noise, t.solved, t.asked);
 }
 END_TEST
@@ -244,7 +244,7 @@ static Suite *suite(void) {
     tcase_add_test(t, least_squares_are_integrals);
     tcase_add_loop_test(t, force_is_the_expected_force, 0, 3);
     tcase_add_loop_test(t, no_noise_is_the_hard_solution, 0, 12);
-    tcase_add_loop_test(t, problems_of_the_data_folder, 0, 9);
+    tcase_add_loop_test(t, every_problem, 0, 9);
     suite_add_tcase(s, t);
     return s;
 }

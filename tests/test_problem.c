@@ -1,5 +1,5 @@
 /* test_problem.c -- the reader of problem files: what it takes, and what it says of what it does not. */
-#include "formats/problem.h"
+#include "problem.h"
 #include "test_main.h"
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* answer.c -- solve the problem of a line, time it, differentiate it, and put the answer into JSON. */
 #include "answer.h"
 #include "common.h"
-#include "formats/problem.h"
+#include "problem.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

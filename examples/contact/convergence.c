@@ -4,8 +4,8 @@
  * problem with a free velocity one percent smaller.
  *
  * usage: convergence [FOLDER]      then FOLDER/laws-convergence-NAME.svg of each problem */
-#include "formats/problem.h"
 #include "laws.h"
+#include "problem.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@ OWN_ROOMS = ("src/collide/", "src/math/")
 # Where such a number is another one.
 OTHER = {"src/contact/erm.c": "impulse and residual together", "src/contact/noise.c": "coefficients",
          "src/contact/ladder.c": "a cost", "src/contact/reverse.c": "a matrix of three by nine", "src/qcqp/vjp.c": "a rate",
+         "src/recording/gaps.c": "times the noise", "src/recording/units.c": "times the error",
          "tools/identify_report.c": "six curves", "examples/sysid/pyramid.c": "a matrix of two by three"}
 STILL = set("""
 src/backward/jacobian.c src/backward/reverse.c src/backward/reverse_island.c src/backward/tangent.c
@@ -22,6 +23,7 @@ src/backward/tangent_island.c
 src/contact/delassus.c src/contact/system.c
 src/forward/frame.c src/forward/impact.c src/forward/island.c src/forward/pace.c src/forward/pose.c src/forward/recover.c
 src/forward/step.c src/forward/touching.c
+src/recording/checked.c
 src/sysid/errors.c src/sysid/residual.c src/sysid/settle.c src/sysid/tracks.c
 """.split())
 

@@ -1,5 +1,5 @@
 /* problem.c -- JSON line to problem: every key, type, length and sign is checked before anything is allocated. */
-#include "formats/problem.h"
+#include "problem.h"
 #include <jansson.h>
 #include <math.h>
 
