@@ -1,6 +1,7 @@
 /* orders.c -- readings that no column contradicts: orders of quaternions, delays and names, by what the scene predicts
  * from each row for the next ones. */
-#include "recording/checked.h"
+#include "recording/predict.h"
+#include "recording/questions.h"
 
 enum { LAG = 5 };
 /* By how much the logarithms of the misses of all windows must fall before a reading is taken for another. */
