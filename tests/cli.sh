@@ -181,6 +181,35 @@ expect "bounds of text" 2 '' 'free takes' identify "$collision" --data "$recordi
 expect "a start out of bounds" '2 3' '' 'friction' identify "$collision" --data "$recording" \
     --free floor/friction=2:0:1 --out "$folder/c"
 
+expect "a misspelt parameter" 2 '' 'no parameter floor/fricton; the nearest is floor/friction' identify "$collision" \
+    --data "$recording" --free floor/fricton --out "$folder/c"
+expect "a misspelt group" 2 '' 'the nearest is cube/inertia' identify "$collision" --data "$recording" --free cube/intertia --out "$folder/c"
+expect "parameters" 0 '^cube/mass  *0.6 kg  *0' '' params "$collision"
+expect "parameters as JSON" 0 '"unit": "m/s^2"' '' params "$collision" --json
+expect "parameters of nothing" 3 '' 'none.xml: ' params "$folder/none.xml"
+
+# ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
+for signal in INT TERM; do
+    checks=$((checks + 1))
+    "$tribo" identify "$collision" --data "$data"/recordings/*.csv --free floor/friction=0.3 impact/restitution=0.2 cube/mass=1 \
+        --optimizer adam --search 0 --out "$folder/$signal" >"$folder/out" 2>"$folder/err" &
+    child=$!
+    for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        grep -q ' 2 descent  loss' "$folder/err" && break
+        sleep 1
+    done
+    kill -s $signal $child
+    sleep 1
+    kill -0 $child 2>/dev/null && echo "failed: still there a second after SIG$signal" && failures=$((failures + 1))
+    wait $child
+    [ $? = 1 ] || { failures=$((failures + 1)); echo "failed: exit status after SIG$signal"; }
+    there $signal/result.json '"interrupted": true'
+    there $signal/identified.xml 'name="floor"'
+    there err 'interrupted; what follows'
+    awk '/ s  / { if ($1 - last > 1.5) bad = 1; last = $1 } END { exit bad }' "$folder/err" ||
+        { failures=$((failures + 1)); echo "failed: more than a second without a line"; cat "$folder/err"; }
+done
+
 # ---- what a recording is ----
 write push.csv 'time,cube.fx
 0,6

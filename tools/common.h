@@ -23,7 +23,7 @@ typedef struct verb {
     const char *help;    /* what `tribo NAME --help` prints; begins with the usage line */
     int (*run)(int argc, char **argv);
 } verb;
-extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare;
+extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare, verb_params;
 
 /* ---- messages, all on standard error ---- */
 

@@ -1,20 +1,12 @@
 /* identify.c -- the verb `identify`: parameters of a scene from recorded motion. */
-#define _XOPEN_SOURCE 700 /* sigaction */
 #include "identify.h"
 #include "inputs.h"
+#include "params.h"
+#include "progress.h"
 #include "scene.h"
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-static volatile sig_atomic_t interrupted;
-_Static_assert(sizeof(sig_atomic_t) == sizeof(int), "the library polls an int");
-
-static void interrupt(int signal) {
-    (void)signal;
-    interrupted = 1;
-}
 
 const char *free_name(const identification *id, int i, tribo_param_info *info) {
     return tribo_param_describe(id->m, id->free[i].index, info) ? "?" : info->name;
@@ -45,6 +37,13 @@ static char *split_free(const char *text, double number[3]) {
     return name;
 }
 
+static int no_parameter(const tribo_model *m, const char *name) {
+    char nearest[128];
+    if (!param_nearest(m, name, nearest))
+        return usage_error(&verb_identify, "--free: the scene has no parameter %s; `tribo params` lists them", name);
+    return usage_error(&verb_identify, "--free: the scene has no parameter %s; the nearest is %s", name, nearest);
+}
+
 /* One --free: a parameter, or all used ones of a group. */
 static int add_free(identification *id, const char *text) {
     double number[3];
@@ -53,7 +52,7 @@ static int add_free(identification *id, const char *text) {
     int status = EXIT_SUCCESS, np = tribo_model_sizes(id->m).np, *index = calloc((size_t)np, sizeof *index);
     int n = index ? tribo_param_group(id->m, name, index, np) : 0;
     if (!index) status = trouble("no memory");
-    if (index && n < 1) status = usage_error(&verb_identify, "--free: the scene has no parameter %s", name);
+    if (index && n < 1) status = no_parameter(id->m, name);
     for (int k = 0; k < n && status == EXIT_SUCCESS; k++) {
         tribo_free_param f = tribo_default_free();
         f.index = index[k], f.start = number[0], f.lower = number[1], f.upper = number[2];
@@ -76,22 +75,25 @@ static int choose_free(identification *id) {
 
 /* ---- the fit ---- */
 
-static void say(const identification *id, double started) {
+static void say(const identification *id, bool now) {
     static const char *const stages[] = {"search", "descent", "done"};
-    const tribo_progress *now = &id->progress;
-    fprintf(stderr, "%4d %-7s %7.1f s  loss %.6g", now->iteration, stages[now->stage], seconds_now() - started,
-            now->loss);
+    const tribo_progress *at = &id->progress;
+    char values[400] = "";
+    size_t n = 0;
     double *theta = calloc((size_t)id->nfree, sizeof *theta);
-    if (theta) {
-        tribo_sysid_theta(id->s, theta);
-        tribo_sysid_params(id->s, theta, id->p);
-        for (int i = 0; i < id->nfree && i < 6; i++) {
-            tribo_param_info info;
-            fprintf(stderr, "  %s %.5g", free_name(id, i, &info), id->p[id->free[i].index]);
-        }
-        if (id->nfree > 6) fputs("  ...", stderr);
+    if (!theta) return;
+    tribo_sysid_theta(id->s, theta);
+    tribo_sysid_params(id->s, theta, id->p);
+    for (int i = 0; i < id->nfree && i < 6 && n < sizeof values; i++) {
+        tribo_param_info info;
+        n += (size_t)snprintf(values + n, sizeof values - n, "  %s %.5g", free_name(id, i, &info),
+                              id->p[id->free[i].index]);
     }
-    fputc('\n', stderr);
+    if (at->evaluations)
+        progress_state(now, "%4d %-7s  loss %.6g%s%s", at->iteration, stages[at->stage], at->loss, values,
+                       id->nfree > 6 ? "  ..." : "");
+    else
+        progress_state(now, "%4d %-7s  the first look%s", at->iteration, stages[at->stage], values);
     free(theta);
 }
 
@@ -109,43 +111,57 @@ static bool remember(identification *id) {
 
 static int fit(identification *id) {
     double started = seconds_now(), told = -1;
+    id->progress.stage = TRIBO_STAGE_DESCENT;
+    say(id, false);
     for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
         tribo_status s = tribo_sysid_iterate(id->s, &id->progress);
-        if (s == TRIBO_INTERRUPTED) {
-            id->interrupted = true;
-            break;
-        }
+        if (s == TRIBO_INTERRUPTED) break;
         if (s < 0) return input_message(id->a->scene, 0, "the fit failed: %s", tribo_status_text(s));
         if (!remember(id)) return trouble("no memory");
-        bool last = id->progress.stage == TRIBO_STAGE_DONE;
-        if (k == 0 || last || seconds_now() - told > 1) say(id, started), told = seconds_now();
+        bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
+        say(id, now);
+        if (now) told = seconds_now();
     }
-    if (id->interrupted) fputs("tribo identify: interrupted; what follows is the best so far\n", stderr);
     id->seconds = seconds_now() - started;
     return EXIT_SUCCESS;
 }
 
-/* Parameters, intervals, errors of each recording. */
-static int judge(identification *id) {
+/* Room for the results, and what is known of them before they are judged. */
+static int prepare(identification *id) {
     size_t n = (size_t)id->nfree;
     double *theta = calloc(n, sizeof *theta);
     id->est = calloc(n, sizeof *id->est);
     id->direction = calloc(n * n, sizeof(double));
     id->information = calloc(n * n, sizeof(double));
     id->spread = calloc(n, sizeof(double));
-    if (!theta || !id->est || !id->direction || !id->information || !id->spread) {
-        free(theta);
-        return trouble("no memory");
-    }
-    tribo_sysid_theta(id->s, theta);
-    tribo_sysid_params(id->s, theta, id->p);
-    tribo_status s = tribo_sysid_observe(id->s, id->est, id->information, id->direction, id->spread, &id->nopen);
-    id->observed = s >= 0;
-    if (s < 0) fprintf(stderr, "tribo identify: no intervals: %s\n", tribo_status_text(s));
     id->validation_loss = (double)NAN;
+    bool good = theta && id->est && id->direction && id->information && id->spread;
+    if (good) {
+        tribo_model_params(id->m, id->p);
+        for (size_t i = 0; i < n; i++) {
+            const tribo_free_param *f = id->free + i;
+            id->est[i] = (tribo_estimate){.index = f->index, .start = isnan(f->start) ? id->p[f->index] : f->start};
+        }
+        tribo_sysid_theta(id->s, theta);
+        tribo_sysid_params(id->s, theta, id->p);
+    }
+    free(theta);
+    return good ? EXIT_SUCCESS : trouble("no memory");
+}
+
+/* Intervals, errors of each recording. */
+static int judge(identification *id) {
+    double *theta = calloc((size_t)id->nfree, sizeof *theta);
+    if (!theta) return trouble("no memory");
+    progress_state(false, "standard errors");
+    tribo_sysid_theta(id->s, theta);
+    tribo_status s = tribo_sysid_observe(id->s, id->est, id->information, id->direction, id->spread, &id->nopen);
+    id->observed = s >= 0 && !*interrupts_flag;
+    if (s < 0 && !*interrupts_flag) fprintf(stderr, "tribo identify: no intervals: %s\n", tribo_status_text(s));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
-    for (int i = 0; i < id->r.n; i++) {
+    for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
         tribo_errors e;
+        progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
         s = tribo_sysid_errors(id->s, NULL, i, &e);
         if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
     }
@@ -172,6 +188,7 @@ static void print_table(const identification *id) {
          : id->progress.converged ? "converged"
          : id->progress.settled   ? "no step improves a loss that is not smooth here"
                                   : "not converged");
+    if (!id->train.n) return;
     tribo_errors train = mean_of(&id->train), held = mean_of(&id->held);
     printf("rollouts: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", train.position_mean,
            100 * train.position_relative, train.rotation_mean_deg, id->train.n);
@@ -282,7 +299,7 @@ static int set_up(identification *id) {
     def.validation = a->validation;
     def.seed = (uint64_t)a->seed;
     def.workers = (int)(a->workers > 0 ? a->workers : processors());
-    def.stop = (const volatile int *)&interrupted;
+    def.stop = interrupts_flag;
     tribo_status s = tribo_sysid_new(id->m, &def, &id->s, &diag);
     if (s >= 0) return EXIT_SUCCESS;
     /* a bad start or bound came by the command line, a bad recording by its file */
@@ -290,8 +307,26 @@ static int set_up(identification *id) {
                                               : input_error(a->in.data.item[0], s, &diag);
 }
 
+/* All that is said of a fit; of one that was interrupted, at once what is there. */
+static int conclude(identification *id) {
+    int status = prepare(id);
+    if (status == EXIT_SUCCESS && !*interrupts_flag) status = judge(id);
+    id->interrupted = *interrupts_flag;
+    if (id->interrupted) fputs("tribo identify: interrupted; what follows is the best so far\n", stderr);
+    if (status == EXIT_SUCCESS) print_table(id);
+    if (status == EXIT_SUCCESS) status = write_scene(id);
+    if (status == EXIT_SUCCESS) status = write_result(id);
+    progress_state(false, "the report");
+    if (status == EXIT_SUCCESS && !id->interrupted) status = write_report(id);
+    if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
+    if (status == EXIT_SUCCESS && id->interrupted) status = EXIT_TROUBLE;
+    if (status == EXIT_SUCCESS && !id->progress.converged && !id->progress.settled) status = EXIT_NOT_CONVERGED;
+    return status;
+}
+
 static int identify(const identify_arguments *a) {
     identification id = {.a = a};
+    progress_begin();
     int status = scene_load(a->scene, &id.m);
     if (status == EXIT_SUCCESS) {
         tribo_law_options scene = tribo_model_law(id.m);
@@ -307,20 +342,11 @@ static int identify(const identify_arguments *a) {
     for (int i = 0; i < 3 && status == EXIT_SUCCESS; i++) status = output_check(a->out, files[i]);
     if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
     if (status == EXIT_SUCCESS) {
-        struct sigaction act = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}; /* twice kills */
-        sigaction(SIGINT, &act, NULL);
-        sigaction(SIGTERM, &act, NULL);
+        interrupts_catch();
         status = fit(&id);
-        interrupted = 0; /* what follows is short */
     }
-    if (status == EXIT_SUCCESS) status = judge(&id);
-    if (status == EXIT_SUCCESS) print_table(&id);
-    if (status == EXIT_SUCCESS) status = write_scene(&id);
-    if (status == EXIT_SUCCESS) status = write_result(&id);
-    if (status == EXIT_SUCCESS) status = write_report(&id);
-    if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
-    if (status == EXIT_SUCCESS && id.interrupted) status = EXIT_TROUBLE;
-    if (status == EXIT_SUCCESS && !id.progress.converged && !id.progress.settled) status = EXIT_NOT_CONVERGED;
+    if (status == EXIT_SUCCESS) status = conclude(&id);
+    progress_end();
     tribo_sysid_free(id.s);
     recordings_free(&id.r);
     free(id.free), free(id.p), free(id.history), free(id.est);

@@ -1,5 +1,6 @@
 /* recordings.c -- see recordings.h. */
 #include "recordings.h"
+#include "progress.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +107,10 @@ int recordings_load(recordings *r, const verb *v, const tribo_model *m, const re
     r->rec = calloc((size_t)r->n, sizeof *r->rec);
     r->checked = calloc((size_t)r->n, sizeof *r->checked);
     if (!r->rec || !r->checked) return trouble("no memory");
-    for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) status = load_one(r, m, o, i);
+    for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) {
+        progress_state(false, "recording %d of %d", i + 1, r->n);
+        status = load_one(r, m, o, i);
+    }
     tell(r);
     return status;
 }

@@ -55,7 +55,7 @@ static int measure(tribo_sysid *s, const recordings *r, const arguments *a) {
     if (a->json) {
         json_t *all = json_object();
         json_object_set_new(all, "scene", json_string(a->scene));
-        json_object_set_new(all, "start", json_string(a->estimate_start ? "flight" : "measured"));
+        json_object_set_new(all, "start", json_string(a->estimate_start ? "estimated" : "measured"));
         json_object_set_new(all, "mean", errors_json(&e));
         json_object_set(all, "files", files);
         if (!json_write(stdout, all, true)) status = trouble("the result could not be written");
@@ -84,7 +84,7 @@ static int validate(const arguments *a) {
         tribo_options step = tribo_default_options();
         step.law = a->law;
         def.rec = r.rec, def.nrec = r.n, def.options = &step;
-        def.start = a->estimate_start ? TRIBO_START_FLIGHT : TRIBO_START_MEASURED;
+        def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
         tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
         if (made < 0) status = input_error(a->in.data.item[0], made, &diag);
     }

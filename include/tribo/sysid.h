@@ -85,7 +85,7 @@ typedef struct tribo_sysid_def {
     uint64_t seed;                    /**< of the choice of recordings held out, and of the search */
     int workers;                      /**< threads, >= 1 */
     const tribo_options *options;     /**< of the step; NULL = defaults. dt is chosen so that whole steps fill a row */
-    const volatile int *stop;         /**< not 0 = stop as soon as may be; NULL = never */
+    const volatile int *stop;         /**< not 0 = an iteration stops within a step; NULL = never */
     const tribo_allocator *allocator; /**< NULL = malloc */
 } tribo_sysid_def;
 

@@ -1,6 +1,7 @@
 /* columns.c -- velocity columns against the poses: from row to row a pose changes by the velocity between them. Units,
  * frames, the order of quaternions and delays are read from which reading of the columns follows the poses best. */
-#include "recording/checked.h"
+#include "recording/predict.h"
+#include "recording/questions.h"
 
 enum { LAGS = 6, ROWS_LEAST = 5 };
 static const double degrees = 57.29577951308232;

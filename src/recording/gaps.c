@@ -1,8 +1,9 @@
 /* gaps.c -- rows that are missing, rows that nothing could have gone through, names exchanged half way. Velocities may
  * jump from row to row, poses may not: the way from one row to the next lies between those before and after it. */
-#include "recording/checked.h"
+#include "recording/questions.h"
 
 enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6 };
+static const double far = 12; /* of the noise of a row: no chance */
 
 /* The way of a body from row k to row k + 1: a displacement and a turn at half the extent, m. */
 static bool way(tribo_checked *c, int k, int b, double s[WAY]) {
@@ -46,7 +47,7 @@ static double excess(tribo_checked *c, int k, int b) {
 
 /* What no motion does: far beyond noise, beyond what is usual in this recording, and visible at the body's size. */
 static double limit(tribo_checked *c) {
-    double least = 12 * c->noise, size = 0.1 * c->extent;
+    double least = far * c->noise, size = 0.1 * c->extent;
     size_t n = 0;
     for (int k = 1; k + 2 < c->n; k++) {
         double worst = 0;

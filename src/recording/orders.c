@@ -1,6 +1,7 @@
 /* orders.c -- readings that no column contradicts: orders of quaternions, delays and names, by what the scene predicts
  * from each row for the next ones. */
-#include "recording/checked.h"
+#include "recording/predict.h"
+#include "recording/questions.h"
 
 enum { LAG = 5 };
 /* By how much the logarithms of the misses of all windows must fall before a reading is taken for another. */
@@ -70,17 +71,32 @@ static void shift_for_good(tribo_checked *c, int body, int from, int to, int lag
     accept(c);
 }
 
+/* The misses with a body, or its rotation alone, taken from `lag` rows later. */
+static double with_lag(tribo_checked *c, int body, int from, int lag, double now, double wanted) {
+    fresh(c);
+    shift(c, body, from, 7, lag);
+    return lag ? total(c, c->y, now - wanted) : now;
+}
+
+/* The lag with the fewest misses; 0 unless three samples either way are a hint of one. */
+static int best_lag(tribo_checked *c, int body, int from, double now, double *least) {
+    int best = 0;
+    bool hint = with_lag(c, body, from, LAG / 2 + 1, now, 0) < now - evidence / 2 ||
+                with_lag(c, body, from, -LAG / 2 - 1, now, 0) < now - evidence / 2;
+    *least = now;
+    for (int lag = -LAG; hint && lag <= LAG; lag++) {
+        double sum = with_lag(c, body, from, lag, now, evidence);
+        if (sum < *least) *least = sum, best = lag;
+    }
+    return now - *least > evidence ? best : 0;
+}
+
 /* Does a body, or its rotation alone, lag behind the rest? */
 static double try_delay(tribo_checked *c, int body, bool rotation, double now) {
-    int from = rotation ? 3 : 0, best = 0;
-    double least = now;
-    for (int lag = -LAG; lag <= LAG; lag++) {
-        fresh(c);
-        shift(c, body, from, 7, lag);
-        double sum = lag ? total(c, c->y, now - evidence) : now;
-        if (sum < least) least = sum, best = lag;
-    }
-    if (!(now - least > evidence) || best * best < 4) return now;
+    int from = rotation ? 3 : 0;
+    double least;
+    int best = best_lag(c, body, from, now, &least);
+    if (best * best < 4) return now;
     const char *name = body < 0 ? "all bodies" : tribo_model_body_name(c->m, body);
     if (best == LAG || best == -LAG) {
         ti_found(c, TRIBO_CONVENTION_DELAY, TRIBO_OUTCOME_REFUSED, body, -1, best,

@@ -1,6 +1,6 @@
 /* predict.c -- what the scene says of the next rows, from a row as it is read: the measure of readings that no column
  * contradicts. */
-#include "recording/checked.h"
+#include "recording/predict.h"
 
 enum { BEFORE = 3, AHEAD = 8 };
 static const double usual = 3; /* m/s^2: accelerations along the ground */

@@ -1,10 +1,11 @@
 /* units.c -- what touches nothing falls, and nothing lies inside of anything: the scale of lengths and times. */
 #include "forward/touching.h"
-#include "recording/checked.h"
+#include "recording/questions.h"
 
 enum { FLIGHT_ROWS = 6 };
 static const double slow = 0.5;  /* s between rows: nothing can be told of impacts from that */
 static const double clear = 0.3; /* of the extent: nearer than that may be in contact */
+static const double sure = 6;    /* standard errors */
 static const double deep = 0.35; /* of the extent: no noise and no wrong size of a body is as deep */
 
 /* A scale of lengths and times, and how the recording looks under it. */
@@ -90,7 +91,7 @@ static void judge_flight(tribo_checked *c, int from, int n, int body, scale *s) 
         difference += (a[i] - gi) * (a[i] - gi), error += e * e, g += gi * gi;
     }
     difference = sqrt(difference), error = sqrt(error), g = sqrt(g);
-    if (difference > 0.5 * g + 6 * error) {
+    if (difference > 0.5 * g + sure * error) {
         if (s->floating < n) s->fall = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]), s->row = from, s->body = body;
         s->floating += n;
     } else if (error < 0.2 * g) {

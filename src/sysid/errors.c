@@ -18,7 +18,9 @@ static tribo_status predict(tribo_sysid *s, int recording, double *X) {
     const ti_track *t = s->track + recording;
     ti_worker *w = s->worker;
     bool along = t->start == TRIBO_START_ALONG && s->loss == TRIBO_LOSS_ROLLOUT;
-    tribo_status status = along && t->held_out ? ti_start_first(w, recording, s->p) : TRIBO_OK;
+    /* where no fit has estimated it yet: from the first rows, then from all */
+    bool anew = t->held_out || s->nfree == 0;
+    tribo_status status = along && anew ? ti_start_first(w, recording, s->p) : TRIBO_OK;
     if (status >= 0) status = along ? ti_start_along(w, recording, s->p) : ti_start(w, recording, s->p, NULL);
     return status < 0 ? status : ti_predict(w, recording, s->p, X);
 }

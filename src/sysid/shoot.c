@@ -8,6 +8,7 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
 tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape **tape) {
     const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
     for (int j = 0; j < t->nsub[k]; j++) {
+        if (ti_stopped(w->s)) return TI_STOPPED;
         tribo_status status = tribo_step(w->ws[t->dt[k]], p, w->x, u, w->x, tape ? tape[t->dt[k]] : NULL);
         if (status < 0) return status;
     }
@@ -19,6 +20,7 @@ tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double
     tribo_ws *ws = w->ws[t->dt[k]];
     tribo_tape *one = w->one[t->dt[k]];
     for (int j = 0; j < t->nsub[k]; j++) {
+        if (ti_stopped(w->s)) return TI_STOPPED;
         tribo_tape_rewind(one);
         tribo_status status = tribo_step(ws, p, w->x, u, w->x, one);
         if (status >= 0 && ndir) status = tribo_step_jvp(ws, one, 0, ndir, w->xd, NULL, pd, w->xd);

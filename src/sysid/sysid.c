@@ -365,7 +365,8 @@ tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
     if (!s) return TRIBO_E_ARG;
     tribo_status status = TRIBO_OK;
     if (s->progress.stage != TRIBO_STAGE_DONE) {
-        if (s->stop && *s->stop) status = TRIBO_INTERRUPTED;
+        s->fitting = true;
+        if (ti_stopped(s)) status = TRIBO_INTERRUPTED;
         if (!status && !s->passes) status = begin(s);
         if (!status && s->progress.stage == TRIBO_STAGE_SEARCH) {
             status = ti_search_iterate(s);
@@ -374,6 +375,8 @@ tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
             status = descend(s);
             if (!status && (s->progress.converged || s->stalled)) status = next_stage(s);
         }
+        if (ti_stopped(s) && status < 0) status = TRIBO_INTERRUPTED;
+        s->fitting = false;
         s->progress.iteration++;
     }
     if (progress) *progress = s->progress;

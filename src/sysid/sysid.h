@@ -245,8 +245,16 @@ struct tribo_sysid {
     double lambda;
     int passes; /* how often thresholds were set */
     bool stalled, searched;
+    bool fitting; /* inside of an iteration: `stop` is looked at */
     int retries; /* how often starts were estimated again */
     tribo_progress progress;
 };
+
+/* Inside of the fit: somebody wants it to stop, and what was under way is worth nothing. Comes out of it as
+ * TRIBO_INTERRUPTED. */
+#define TI_STOPPED ((tribo_status)-1000)
+static inline bool ti_stopped(const tribo_sysid *s) {
+    return s->fitting && s->stop && *s->stop;
+}
 
 #endif

@@ -1,6 +1,6 @@
-/* checked.h -- what the files of this room share: the recording under way, and what was found in it. */
-#ifndef TI_CHECKED_H
-#define TI_CHECKED_H
+/* rows.h -- what the files of this room share: the rows of the recording under way, and what was found in them. */
+#ifndef TI_ROWS_H
+#define TI_ROWS_H
 #include "base/base.h"
 #include "collide/collide.h"
 #include "dynamics/link.h"
@@ -52,27 +52,5 @@ void ti_turn(const double *a, const double *b, double *r);
 
 /* Quaternions in one row's order into another: x y z w, or the inverse. */
 void ti_reorder(double *q, bool last_is_real, bool inverse);
-
-/* columns.c: velocity columns against the poses: units, frames, delays, kinds. */
-void ti_check_columns(tribo_checked *c);
-/* Take velocity columns that are half a sample off to the instant of their row, where the scene says that this is
- * better; needs ti_predict_begin(). */
-void ti_check_kinds(tribo_checked *c);
-/* gaps.c: rows that are missing, rows that are wrong, names exchanged half way. */
-void ti_check_gaps(tribo_checked *c);
-/* units.c: gravity, and where things stand, against the units of length and time. */
-void ti_check_units(tribo_checked *c);
-/* orders.c: orders, names and delays by what the scene predicts from a row for the next ones. */
-void ti_check_orders(tribo_checked *c);
-
-/* predict.c: how badly the scene predicts windows of a reading of the recording from their first rows: a number a
- * window, log(1 + square of the error over the noise).
- * @param columns start from the velocity columns, else from differences of poses
- * @param most stop where their sum is beyond this
- * @return how many windows; the same ones for every reading of the same rows. */
-int ti_predict_windows(tribo_checked *c, double *x, bool columns, double most, double *miss);
-/* Make ready for so many steps a row, and at most so many windows. */
-tribo_status ti_predict_begin(tribo_checked *c, int steps, int windows);
-void ti_predict_end(tribo_checked *c);
 
 #endif

@@ -1,0 +1,18 @@
+/* questions.h -- what is asked of a recording, a file a subject. */
+#ifndef TI_QUESTIONS_H
+#define TI_QUESTIONS_H
+#include "recording/rows.h"
+
+/* columns.c: velocity columns against the poses: units, frames, delays, kinds. */
+void ti_check_columns(tribo_checked *c);
+/* Take velocity columns that are half a sample off to the instant of their row, where the scene says that this is
+ * better; needs ti_predict_begin(). */
+void ti_check_kinds(tribo_checked *c);
+/* gaps.c: rows that are missing, rows that are wrong, names exchanged half way. */
+void ti_check_gaps(tribo_checked *c);
+/* units.c: gravity, and where things stand, against the units of length and time. */
+void ti_check_units(tribo_checked *c);
+/* orders.c: orders, names and delays by what the scene predicts from a row for the next ones. */
+void ti_check_orders(tribo_checked *c);
+
+#endif

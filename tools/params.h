@@ -1,0 +1,12 @@
+/* params.h -- names of a scene's parameters: their units, and the nearest to one that there is not. */
+#ifndef TRIBO_TOOLS_PARAMS_H
+#define TRIBO_TOOLS_PARAMS_H
+#include <tribo/model.h>
+
+/* "kg", "m/s^2", ...; "1" where there is none. */
+const char *param_unit(tribo_param_kind kind);
+/* The name of a parameter or of a group of them that is nearest to `name` by letters that are missing, wrong, too many
+ * or exchanged. @param nearest [out] (128). @return false if none is near. */
+bool param_nearest(const tribo_model *m, const char *name, char nearest[128]);
+
+#endif
