@@ -246,7 +246,7 @@ struct tribo_sysid {
     int passes; /* how often thresholds were set */
     bool stalled, searched;
     bool fitting; /* inside of an iteration: `stop` is looked at */
-    int retries; /* how often starts were estimated again */
+    int retries;  /* how often starts were estimated again */
     tribo_progress progress;
 };
 

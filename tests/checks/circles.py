@@ -17,7 +17,6 @@ contact/law_raisim contact/laws contact/ncp_newton contact/newton contact/pivoti
 contact/reverse contact/six contact/solve contact/solvers contact/staggered contact/stochastic contact/sweep contact/system
 contact/workspace
 forward/find forward/impact forward/island forward/pose forward/recover forward/step forward/step_measures
-recording/checked recording/columns recording/gaps recording/orders recording/predict recording/units
 sysid/descend sysid/evaluate sysid/lm sysid/maps sysid/random sysid/residual sysid/search sysid/settle sysid/shoot sysid/start
 sysid/sysid sysid/tracks
 """.split())

@@ -23,7 +23,6 @@ src/backward/tangent_island.c
 src/contact/delassus.c src/contact/system.c
 src/forward/frame.c src/forward/impact.c src/forward/island.c src/forward/pace.c src/forward/pose.c src/forward/recover.c
 src/forward/step.c src/forward/touching.c
-src/recording/checked.c
 src/sysid/errors.c src/sysid/residual.c src/sysid/settle.c src/sysid/tracks.c
 """.split())
 

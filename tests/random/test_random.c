@@ -10,6 +10,8 @@ enum { SCENES = 200, CAPSULE_SCENES = 20, CAPSULES_FROM = 61 };
  * --capsules` those with capsules. */
 static const int most[2][FLAWS] = {
     {[OVERLAP] = 1,
+     [ORDER] = 1,
+     [FRAME] = 1,
      [APPROACH] = 1,
      [FRICTION] = 1,
      [THREE_WAYS] = 2,
