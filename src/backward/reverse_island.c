@@ -55,6 +55,16 @@ static void reverse_give(const phase_bar *to, int i, double lambda_n, double mu_
     if (all > 0) ws->scratch->give_bar[i] += mu_bar * ws->mu[i] / all;
 }
 
+/* A displacement's compliance is a share of one over the heaviest mass, and adds to what is asked as ref does, times the
+ * impulse. */
+static void reverse_compliance(const phase_bar *to, const ti_contact_point *point, const double *c_bar, int nc) {
+    const tribo_ws *ws = to->ws;
+    int body = to->f->blk_body[ti_island_heaviest(ws, to->f, to->island)];
+    double bar = 0;
+    for (int i = 0; i < nc; i++) bar += c_bar[3 * i + 2] * point->lambda[3 * i + 2];
+    ws->scratch->diff[body].mass -= bar * point->compliance / ws->link[body].mass;
+}
+
 /* v_bar (6 nblk of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
 static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, const double *l_bar) {
     tribo_ws *ws = to->ws;
@@ -71,6 +81,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         for (int j = 0; j < 3 * problem.nc; j++) s->l_work[j] = l_bar ? w * l_bar[c0 + j] : 0;
         ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
+        if (to->phase >= TI_TIMING) reverse_compliance(to, &solution.point[k], c_bar, problem.nc);
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;
             to->ref_bar[at] += c_bar[3 * i + 2];

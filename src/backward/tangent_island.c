@@ -129,6 +129,10 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
     if (phase == TI_REBOUND) l[2] += t->ws->give[i], give_dot = s->give_dot[at_contact(t, j, i)];
     for (int row = 0; row < 3; row++) dc[row] = row_dot(t, d, i, row, data->v[q]);
     dc[2] += s->ref_dot[at_contact(t, j, i)];
+    if (phase >= TI_TIMING) { /* whose compliance is a share of one over the heaviest mass */
+        int body = t->f->blk_body[ti_island_heaviest(t->ws, t->f, t->k)];
+        dc[2] -= t->is->phase[phase].compliance[q] * l[2] * diffs_of(t, j)[body].mass / t->ws->link[body].mass;
+    }
     add_impulse(t, d, i, l, give_dot, r);
 }
 

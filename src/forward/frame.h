@@ -167,6 +167,8 @@ void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* The solution of a phase of island k, as views of the frame. */
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
+/* The heaviest body of an island, of which the compliance of displacements is a share: its block. */
+int ti_island_heaviest(const tribo_ws *ws, const ti_frame *f, int k);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
 /* J of contact i on side 0 (a) or 1 (b), (3,6); NULL for the world. */
