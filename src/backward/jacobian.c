@@ -129,6 +129,7 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
             for (int e = b; e <= pair[1]; e++)
                 add_panel(ws, f, is, f->blk_body[is->blk0 + e], solution.point[k].weight, s->v_dot + HALF * (e - b), t);
         }
+        s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
     }
     return TRIBO_OK;
 }

@@ -30,10 +30,14 @@ static bool is_absurd(const tribo_ws *ws, const ti_record_bar *bar, const double
            (bar->p && !(weigh(bar->p, p, ws->model->size.np) <= most));
 }
 
-/* ---- reverse ---- */
-
 /* Linear systems of a record that are solved no better than this leave a derivative that is not to be relied on. */
 static const double UNRELIABLE = 1e-9;
+
+static tribo_status judged(const tribo_ws *ws, tribo_status verdict) {
+    return verdict == TRIBO_OK && !(ws->scratch->linear <= UNRELIABLE) ? TRIBO_DEGENERATE : verdict;
+}
+
+/* ---- reverse ---- */
 
 static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar,
                                  const ti_record_bar *out) {
@@ -55,8 +59,7 @@ tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, cons
     tribo_status status = ti_restore(ws, tape, k, &f, &p), verdict = ti_tape_verdict(tape, k);
     *out = (ti_record_bar){s->x_row, s->u_row, params ? s->p_row : NULL};
     if (status == TRIBO_OK) status = reverse_into(ws, &f, p, xnext_bar, out);
-    if (status == TRIBO_OK && !is_absurd(ws, out, p, before))
-        return verdict == TRIBO_OK && !(s->linear <= UNRELIABLE) ? TRIBO_DEGENERATE : verdict;
+    if (status == TRIBO_OK && !is_absurd(ws, out, p, before)) return judged(ws, verdict);
     if (status != TRIBO_OK || !(size_of(ws, out->x) < HUGE_VAL) || !ti_finite(s->u_row, (size_t)ws->model->size.nu) ||
         (params && !ti_finite(s->p_row, (size_t)ws->model->size.np))) {
         ti_break(ws, &f, p);
@@ -113,6 +116,7 @@ tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape *tape, int k, int ndi
         !finite_or_null(p_dot, ndir, n->np))
         return TRIBO_E_NONFINITE;
     tribo_status verdict = ti_tape_verdict(tape, k);
+    ws->scratch->linear = 0;
     double *result = ws->scratch->seed + 2 * n->ndx + n->nu + n->np; /* x_dot may be xnext_dot */
     for (int j = 0; j < ndir; j += TI_DIRECTIONS) {
         int rows = ndir - j < TI_DIRECTIONS ? ndir - j : TI_DIRECTIONS;
@@ -126,7 +130,7 @@ tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape *tape, int k, int ndi
         }
         memcpy(xnext_dot + (size_t)j * (size_t)n->ndx, result, size * sizeof *result);
     }
-    return verdict;
+    return judged(ws, verdict);
 }
 
 tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double *A, double *B, double *C) {
@@ -135,11 +139,12 @@ tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double 
     tribo_status status = open_record(ws, tape, k, &f, &p);
     if (status != TRIBO_OK) return status;
     const tribo_sizes *n = &ws->model->size;
+    ws->scratch->linear = 0;
     for (int try = 0; try < 2; try++) {
         status = ti_jacobians(ws, &f, p, A, B, C);
         if (status == TRIBO_OK && finite_or_null(A, n->ndx, n->ndx) && finite_or_null(B, n->ndx, n->nu) &&
             finite_or_null(C, n->ndx, n->np))
-            return try ? TRIBO_DEGENERATE : ti_tape_verdict(tape, k);
+            return try ? TRIBO_DEGENERATE : judged(ws, ti_tape_verdict(tape, k));
         ti_break(ws, &f, p);
     }
     return TRIBO_DEGENERATE;

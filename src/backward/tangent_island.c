@@ -188,6 +188,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
         bool moves = phase < TI_TIMING && (t->in->p || phase == TI_REBOUND);
         ti_contact_jvp(ws->contact, &problem, n, s->r_dot[q], s->c_dot[q], moves ? s->mu_dot : NULL, s->v_dot,
                        s->lambda_dot);
+        s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
         double w = solution.point[q].weight;
         for (int e = 0; e < n * nv; e++) s->v_sum[phase][e] += w * s->v_dot[e];
         for (int e = 0; e < n * 3 * nc; e++) s->lambda_sum[phase][e] += w * s->lambda_dot[e];

@@ -149,18 +149,22 @@ TI_INLINE amount add(const ti_contact_ws *ws, int nv, const double *rest, double
     return exact == N ? NOTHING : good == N ? LITTLE : MUCH;
 }
 
-/* K X = r - J'D dc, and one refinement as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
- * row; how much that changed.
- */
+/* One refinement of K X = r - J'D dc, as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
+ * row; how much that changed. */
+TI_INLINE amount refine(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+    momentum(p, six, e->r, e->X, e->rest);
+    impulses(ws, p, e->blk, six, e->X, e->dc, e->rest);
+    solve(&ws->sys, six, e->rest);
+    return add(ws, p->nv, e->rest, e->X);
+}
+
+/* K X = r - J'D dc, refined once, and again where that changed a little. */
 TI_INLINE amount panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
-    double *X = e->X, *rest = e->rest;
-    memcpy(X, e->r, sizeof *X * N * (size_t)p->nv);
-    impulses(ws, p, e->blk, six, NULL, e->dc, X);
-    solve(&ws->sys, six, X);
-    momentum(p, six, e->r, X, rest);
-    impulses(ws, p, e->blk, six, X, e->dc, rest);
-    solve(&ws->sys, six, rest);
-    return add(ws, p->nv, rest, X);
+    memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
+    impulses(ws, p, e->blk, six, NULL, e->dc, e->X);
+    solve(&ws->sys, six, e->X);
+    amount change = refine(ws, p, six, e);
+    return change == LITTLE ? refine(ws, p, six, e) : change;
 }
 
 TI_CLONES_WIDE static amount panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
@@ -171,7 +175,7 @@ static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, co
     return panel(ws, p, false, e);
 }
 
-/* Where one refinement is not enough: column by column, as ti_contact_jvp() does it. */
+/* Where that is not enough: column by column, as ti_contact_jvp() does it. */
 static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     double *r = ws->v1, *dc = ws->l1, *dv = ws->v2, *dlambda = ws->l2;
     for (int c = 0; c < N; c++) {
@@ -189,7 +193,7 @@ void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int 
     const equations e = {blk, r, dc, X, rest};
     static const double settled = 1e-12;
     amount change = ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e);
-    if (change == NOTHING || (change == LITTLE && little * ti_contact_contraction(ws, p) <= settled))
+    if (change == NOTHING)
         ws->linear_residual = ti_max(ws->linear_residual, settled);
     else
         one_by_one(ws, p, &e);

@@ -165,6 +165,21 @@ static double correct(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     return add(ws, p->nv, ws->dv, dv);
 }
 
+/* The error of dv as a share of what the right-hand side would move by itself, where that is more: nothing depends on
+ * the digits of a tangent that is nothing but rounding. */
+static double weigh(const ti_contact_ws *ws, const ti_contact_problem *p, double error, const double *r,
+                    const double *dc, const double *dv) {
+    if (!(error > settled)) return error;
+    double moved = 0, pushed = 0;
+    for (int k = 0; k < p->nv; k++) moved += ws->mass[k] * dv[k] * dv[k], pushed += ws->minv[k] * r[k] * r[k];
+    for (int i = 0; i < p->nc; i++) {
+        const ti_law_scale *s = ws->scale + i;
+        const double *c = dc + 3 * i;
+        pushed = ti_max(pushed, ti_max(s->rho_t * (c[0] * c[0] + c[1] * c[1]), s->rho_n * c[2] * c[2]));
+    }
+    return pushed > moved ? error * sqrt(moved / pushed) : error;
+}
+
 static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, const double *dmu,
                    double *dv, double *dlambda) {
     refinement f = {1, 1};
@@ -177,6 +192,7 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
         for (int k = 0; dmu && k < 3 * p->nc; k++) offset[k] = ws->slip[k] * dmu[k / 3];
         f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
     }
+    f.error = weigh(ws, p, f.error, r, dc, dv);
     for (int k = 0; k < 3 * p->nc; k++) f.error += 0 * dlambda[k];
     note(ws, f.error);
 }
@@ -197,17 +213,6 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
         law_rhs(ws, p, ws->c, mu, dlambda + k * n3);
         refine(ws, p, r + k * nv, dc + k * n3, mu, dv + k * nv, dlambda + k * n3);
     }
-}
-
-double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p) {
-    double *r = ws->v1, *dc = ws->l1;
-    if (ws->contraction >= 0) return ws->contraction;
-    if (ws->symmetric) return 1e-5;
-    for (int k = 0; k < p->nv; k++) r[k] = ws->mass[k] * (k * 7 % 11 - 5.5); /* a bit of everything */
-    memset(dc, 0, 3 * (size_t)p->nc * sizeof(double));
-    ti_contact_jvp(ws, p, 1, r, dc, NULL, ws->v2, ws->l2);
-    ws->contraction = ti_max(ws->contraction, exact);
-    return ws->contraction;
 }
 
 /* ---------------------------------------------------------------- reverse */

@@ -165,10 +165,6 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                        tribo_contact_info *info);
 
-/* reverse.c: what a refinement leaves of an error with the present factors; tried on one right-hand side, unless a
- * solve has told it. */
-double ti_contact_contraction(ti_contact_ws *ws, const ti_contact_problem *p);
-
 /* newton.c: ws->r = J'lambda - M (v - vfree). */
 void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
 /* newton.c: v = vfree + M^-1 J'lambda, without ws->G; overwrites D and factors. */
