@@ -5,6 +5,7 @@
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
+#include <tribo/sim.h>
 
 /* Every kind of orientation, nested classes, static bodies in static bodies, given and summed inertia. */
 static const char RICH[] =
@@ -310,6 +311,32 @@ START_TEST(contact_law_from_custom_words) {
     ck_assert_int_eq(tribo_law_set(&none, "facet-angle", "-0.5", NULL), TRIBO_OK);
     ck_assert(none.softness == TRIBO_SOFTNESS_MUJOCO && none.smoothing == TRIBO_SMOOTHING_ERM);
     ck_assert(none.facet_angle == -0.5);
+}
+END_TEST
+
+/* What a scene turned on, an option can turn off: what was said counts, though it be 0. */
+START_TEST(options_turn_off_what_a_scene_turned_on) {
+    static const char *const words[] = {"raw", "circumscribed", "facet_angle", "kappa", "penalty", "max_iter"};
+    tribo_model *m =
+        read_text(WITH("<custom><text name='contact/raw' data='1'/><text name='contact/circumscribed' data='1'/>"
+                       "<numeric name='contact/facet_angle' data='0.25'/><numeric name='contact/kappa' data='1'/>"
+                       "<numeric name='contact/penalty' data='3'/><numeric name='contact/max_iter' data='7'/>"
+                       "</custom>"));
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws), TRIBO_OK);
+    tribo_law_options law = tribo_ws_options(ws).law;
+    ck_assert(law.raw && law.circumscribed && law.facet_angle == 0.25 && law.kappa == 1 && law.penalty == 3);
+    ck_assert_int_eq(law.max_iter, 7);
+    tribo_ws_free(ws);
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        ck_assert_int_eq(tribo_law_set(&o.law, words[k], "0", NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws), TRIBO_OK);
+    law = tribo_ws_options(ws).law;
+    ck_assert(!law.raw && !law.circumscribed && law.facet_angle == 0 && law.kappa == 0 && law.penalty == 0);
+    ck_assert_int_eq(law.max_iter, 0);
+    tribo_ws_free(ws);
+    tribo_model_free(m);
 }
 END_TEST
 
@@ -660,6 +687,7 @@ static Suite *suite(void) {
     tcase_add_test(t, capsules_are_mujocos);
     tcase_add_test(t, materials_from_custom_numbers);
     tcase_add_test(t, contact_law_from_custom_words);
+    tcase_add_test(t, options_turn_off_what_a_scene_turned_on);
     tcase_add_test(t, bad_scenes_are_refused);
     tcase_add_test(t, axes_become_quaternions);
     tcase_add_test(t, borrowed_names_and_pair_classes);

@@ -59,10 +59,11 @@ int parse_positive(const verb *v, const char *what, double upper, double *x);
 enum { LAW_OPTION = 1000 };
 #define LAW_OPTIONS                                                                                                    \
     {"law", required_argument, NULL, LAW_OPTION}, {"solver", required_argument, NULL, LAW_OPTION + 1},                 \
-        {"raw", no_argument, NULL, LAW_OPTION + 2}, {"max-iter", required_argument, NULL, LAW_OPTION + 3},             \
+        {"raw", optional_argument, NULL, LAW_OPTION + 2}, {"max-iter", required_argument, NULL, LAW_OPTION + 3},       \
         {"relaxation", required_argument, NULL, LAW_OPTION + 4}, {"penalty", required_argument, NULL, LAW_OPTION + 5}, \
         {"facets", required_argument, NULL, LAW_OPTION + 6}, {"facet-angle", required_argument, NULL, LAW_OPTION + 7}, \
-        {"circumscribed", no_argument, NULL, LAW_OPTION + 8}, {"softness", required_argument, NULL, LAW_OPTION + 9},   \
+        {"circumscribed", optional_argument, NULL, LAW_OPTION + 8},                                                    \
+        {"softness", required_argument, NULL, LAW_OPTION + 9},                                                         \
         {"compliance", required_argument, NULL, LAW_OPTION + 10},                                                      \
         {"impedance", required_argument, NULL, LAW_OPTION + 11},                                                       \
         {"impratio", required_argument, NULL, LAW_OPTION + 12}, {"kappa", required_argument, NULL, LAW_OPTION + 13},   \

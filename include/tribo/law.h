@@ -78,9 +78,20 @@ typedef enum tribo_impact {
                                gains energy Poisson's takes its place, and the step says TRIBO_SUBSTITUTED */
 } tribo_impact;
 
+/** Options that count although they are 0 or false: bits of tribo_law_options.given. */
+enum {
+    TRIBO_GIVEN_RAW = 1,           /**< raw, so that false turns off a scene's */
+    TRIBO_GIVEN_CIRCUMSCRIBED = 2, /**< circumscribed */
+    TRIBO_GIVEN_FACET_ANGLE = 4,   /**< facet_angle */
+    TRIBO_GIVEN_KAPPA = 8,         /**< kappa: 0 is the end of the path */
+    TRIBO_GIVEN_PENALTY = 16,      /**< penalty: 0 is from the problem */
+    TRIBO_GIVEN_MAX_ITER = 32      /**< max_iter: 0 is the solver's own */
+};
+
 /** Which law, which solver, and their numbers. All zero is a valid default: the scene's law, or the NCP. */
 typedef struct tribo_law_options {
-    tribo_law law;       /**< which law */
+    unsigned given; /**< what the scene does not come in for though it is 0: TRIBO_GIVEN_..., set by tribo_law_set() */
+    tribo_law law;  /**< which law */
     tribo_impact impact; /**< which law of impacts; beside every contact law */
     tribo_solver solver; /**< which algorithm; one that the law has */
     bool raw; /**< leave the solver's answer as it is. Otherwise, where it converged, Newton steps on the law take it to

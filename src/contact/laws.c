@@ -59,17 +59,21 @@ static void fall_back(double *x, double other) {
 /* What `o` leaves open is taken from `other`; solver and pyramid go with the law that they were given for. */
 static void fill(tribo_law_options *o, const tribo_law_options *other) {
     bool same = o->law == TRIBO_LAW_DEFAULT || o->law == other->law;
+    const unsigned given = o->given;
     if (o->law == TRIBO_LAW_DEFAULT) o->law = other->law;
     if (o->solver == TRIBO_SOLVER_DEFAULT && same) o->solver = other->solver;
     if (o->impact == TRIBO_IMPACT_DEFAULT) o->impact = other->impact;
-    if (o->max_iter == 0) o->max_iter = other->max_iter;
-    fall_back(&o->relaxation, other->relaxation), fall_back(&o->penalty, other->penalty);
+    if (o->max_iter == 0 && !(given & TRIBO_GIVEN_MAX_ITER)) o->max_iter = other->max_iter;
+    fall_back(&o->relaxation, other->relaxation);
+    if (!(given & TRIBO_GIVEN_PENALTY)) fall_back(&o->penalty, other->penalty);
     if (o->facets == 0) o->facets = other->facets;
-    fall_back(&o->facet_angle, other->facet_angle);
-    o->circumscribed = o->circumscribed || other->circumscribed, o->raw = o->raw || other->raw;
+    if (!(given & TRIBO_GIVEN_FACET_ANGLE)) fall_back(&o->facet_angle, other->facet_angle);
+    if (!(given & TRIBO_GIVEN_CIRCUMSCRIBED)) o->circumscribed = o->circumscribed || other->circumscribed;
+    if (!(given & TRIBO_GIVEN_RAW)) o->raw = o->raw || other->raw;
     if (o->softness == TRIBO_SOFTNESS_DEFAULT) o->softness = other->softness;
     fall_back(&o->compliance, other->compliance), fall_back(&o->impedance, other->impedance);
-    fall_back(&o->impratio, other->impratio), fall_back(&o->kappa, other->kappa);
+    fall_back(&o->impratio, other->impratio);
+    if (!(given & TRIBO_GIVEN_KAPPA)) fall_back(&o->kappa, other->kappa);
     if (o->smoothing == TRIBO_SMOOTHING_DEFAULT) o->smoothing = other->smoothing;
     fall_back(&o->noise, other->noise);
 }

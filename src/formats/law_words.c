@@ -70,34 +70,39 @@ typedef struct word {
     size_t at;           /* in tribo_law_options */
     double lower, upper; /* of a number; without its ends where it begins at 0, as a NUMBER */
     bool integer;
+    unsigned given; /* TRIBO_GIVEN_..., if 0 may be said */
 } word;
-#define NAMES(member, list)                                                                                            \
-    { #member, list, sizeof list / sizeof *list, offsetof(tribo_law_options, member), 0, 0, false }
-#define NUMBER(member, lower, upper)                                                                                   \
-    { #member, NULL, 0, offsetof(tribo_law_options, member), lower, upper, false }
-#define INTEGER(member, lower, upper)                                                                                  \
-    { #member, NULL, 0, offsetof(tribo_law_options, member), lower, upper, true }
+#define WORD(member, list, n, lower, upper, integer, given)                                                            \
+    { #member, list, n, offsetof(tribo_law_options, member), lower, upper, integer, given }
+#define NAMES(member, list) WORD(member, list, sizeof list / sizeof *list, 0, 0, false, 0)
+#define ANSWER(member, given) WORD(member, answers, 2, 0, 0, false, given)
+#define NUMBER(member, lower, upper) WORD(member, NULL, 0, lower, upper, false, 0)
+#define NUMBER_OR_0(member, lower, upper, given) WORD(member, NULL, 0, lower, upper, false, given)
+#define INTEGER(member, lower, upper, given) WORD(member, NULL, 0, lower, upper, true, given)
 static const word words[] = {
     NAMES(law, laws),
     NAMES(solver, solvers),
-    NAMES(raw, answers),
-    INTEGER(max_iter, 1, 1e9),
+    ANSWER(raw, TRIBO_GIVEN_RAW),
+    INTEGER(max_iter, 0, 1e9, TRIBO_GIVEN_MAX_ITER),
     NUMBER(relaxation, 0, 2),
-    NUMBER(penalty, 0, 1e300),
-    INTEGER(facets, 4, 64),
-    NUMBER(facet_angle, -7, 7),
-    NAMES(circumscribed, answers),
+    NUMBER_OR_0(penalty, 0, 1e300, TRIBO_GIVEN_PENALTY),
+    INTEGER(facets, 4, 64, 0),
+    NUMBER_OR_0(facet_angle, -7, 7, TRIBO_GIVEN_FACET_ANGLE),
+    ANSWER(circumscribed, TRIBO_GIVEN_CIRCUMSCRIBED),
     NAMES(softness, softnesses),
     NUMBER(compliance, 0, 1e300),
     NUMBER(impedance, 0, 1),
     NUMBER(impratio, 0, 1e300),
-    NUMBER(kappa, 0, 1e300),
+    NUMBER_OR_0(kappa, 0, 1e300, TRIBO_GIVEN_KAPPA),
     NAMES(smoothing, smoothings),
     NUMBER(noise, 0, 1e300),
     NAMES(impact, impacts),
 };
+#undef WORD
 #undef NAMES
+#undef ANSWER
 #undef NUMBER
+#undef NUMBER_OR_0
 #undef INTEGER
 enum { NWORD = sizeof words / sizeof *words };
 
@@ -137,16 +142,21 @@ tribo_status tribo_law_set(tribo_law_options *o, const char *name, const char *v
         if (same_word(words[k].name, name)) w = words + k;
     if (!o || !w || !value)
         return ti_fail(diag, TRIBO_E_ARG, 0, "there is no option `%.40s` of a contact law", name ? name : "");
-    if (w->list) return set_name(o, w, value, diag);
+    if (w->list) {
+        tribo_status status = set_name(o, w, value, diag);
+        if (status == TRIBO_OK) o->given |= w->given;
+        return status;
+    }
     double x;
     const char *end = ti_read_number(value, &x);
-    bool open = !w->integer && !(w->lower < 0);
+    bool open = !w->integer && !(w->lower < 0) && !w->given;
     bool inside = end && *end == 0 && (open ? x > w->lower && x < w->upper : x >= w->lower && x <= w->upper);
     if (!inside || (w->integer && x != floor(x)))
         return ti_fail(diag, TRIBO_E_ARG, 0, "%s: `%.40s` is no %s %s %g and %s %g", w->name, value,
                        w->integer ? "integer" : "number", open ? "above" : "of at least", w->lower,
                        open ? "below" : "at most", w->upper);
     char *at = (char *)o + w->at;
+    o->given |= w->given;
     if (w->integer)
         *(int *)(void *)at = (int)x;
     else
