@@ -72,7 +72,7 @@ static run run_new(tribo_model *m, int steps, bool pulled) {
     run r = {.m = m, .n = tribo_model_sizes(m), .steps = steps};
     tribo_options o = tribo_default_options();
     o.warm_start = !options.cold;
-    ensure(tribo_ws_new(m, &o, NULL, &r.ws), "workspace");
+    ensure(tribo_ws_new(m, &o, NULL, &r.ws, NULL), "workspace");
     size_t T = (size_t)steps, ndx = (size_t)r.n.ndx, nu = (size_t)r.n.nu;
     ensure(tribo_tape_new(r.ws, steps, tribo_tape_bytes(r.ws, steps, 12 * r.n.nbody), &r.tape), "tape");
     r.p = numbers((size_t)r.n.np), r.x0 = numbers((size_t)r.n.nx);

@@ -137,7 +137,7 @@ START_TEST(memory_is_bounded_by_the_snapshots) {
         tribo_allocator a = {count_alloc, count_release, &count};
         tribo_ws *ws = NULL;
         tribo_checkpoint *c = NULL;
-        ck_assert_int_eq(tribo_ws_new(m, NULL, &a, &ws), TRIBO_OK);
+        ck_assert_int_eq(tribo_ws_new(m, NULL, &a, &ws, NULL), TRIBO_OK);
         size_t before = count.now;
         ck_assert_int_eq(tribo_checkpoint_new(ws, s, &c), TRIBO_OK);
         int calls = count.calls;
@@ -165,9 +165,9 @@ START_TEST(bad_arguments_and_no_memory) {
     tribo_checkpoint *c = NULL;
     double x[32], p[128], lx[2 * 24] = {0}, bar[24] = {0}, nothing[24] = {0};
     tribo_model_params(m, p), tribo_model_state0(m, x);
-    ck_assert_int_eq(tribo_ws_new(m, &o, &a, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, &o, &a, &ws, NULL), TRIBO_OK);
     o.warm_start = true;
-    ck_assert_int_eq(tribo_ws_new(m, &o, &a, &warm), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, &o, &a, &warm, NULL), TRIBO_OK);
     size_t before = count.now;
     for (int k = 1; k <= 2; k++) {
         count.fail_at = count.calls + k;

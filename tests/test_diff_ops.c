@@ -707,7 +707,7 @@ static bool draw_step(unsigned seed) {
         tribo_options o = tribo_default_options();
         o.tol = 1e-13;
         if (tribo_build(b, &at_step.m, NULL) != TRIBO_OK ||
-            tribo_ws_new(at_step.m, &o, NULL, &at_step.ws) != TRIBO_OK ||
+            tribo_ws_new(at_step.m, &o, NULL, &at_step.ws, NULL) != TRIBO_OK ||
             tribo_tape_new(at_step.ws, 1, 0, &at_step.tape) != TRIBO_OK)
             return false;
         at_step.n = tribo_model_sizes(at_step.m);

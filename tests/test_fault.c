@@ -122,7 +122,7 @@ static tribo_status workspaces(const tribo_allocator *a) {
             tribo_ws *ws = NULL;
             tribo_tape *tape = NULL;
             s = tribo_contact_ws_new(4, 12, &o.law, a, &c);
-            if (s == TRIBO_OK) s = tribo_ws_new(m, &o, a, &ws);
+            if (s == TRIBO_OK) s = tribo_ws_new(m, &o, a, &ws, NULL);
             if (s == TRIBO_OK) s = tribo_tape_new(ws, 2, 0, &tape);
             tribo_tape_free(tape);
             tribo_ws_free(ws);

@@ -47,7 +47,7 @@ static void count(const tribo_model *m, const tribo_options *o, const double *x0
     double *p = calloc((size_t)(z.np + z.nx), sizeof *p), *x = p + z.np;
     tribo_model_params(m, p);
     memcpy(x, x0, (size_t)z.nx * sizeof *x);
-    ck_assert_int_eq(tribo_ws_new(m, o, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, o, NULL, &ws, NULL), TRIBO_OK);
     for (int k = 0; k < steps; k++) {
         int n;
         ck_assert_int_ge(tribo_step(ws, p, x, NULL, x, NULL), 0);

@@ -32,7 +32,7 @@ static tribo_tape *spare;
 
 static tribo_ws *ws_with(tribo_options o) {
     tribo_ws *ws = NULL;
-    ck_assert_int_eq(tribo_ws_new(w.m, &o, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(w.m, &o, NULL, &ws, NULL), TRIBO_OK);
     return ws;
 }
 
@@ -188,9 +188,10 @@ END_TEST
 static tribo_status ws_refused(void (*spoil)(tribo_options *)) {
     tribo_options o = tribo_default_options();
     tribo_ws *ws = NULL;
+    tribo_diag diag = {0};
     spoil(&o);
-    tribo_status s = tribo_ws_new(w.m, &o, NULL, &ws);
-    ck_assert(s == TRIBO_OK || !ws);
+    tribo_status s = tribo_ws_new(w.m, &o, NULL, &ws, &diag);
+    ck_assert(s == TRIBO_OK || (!ws && *diag.text));
     tribo_ws_free(ws);
     return s;
 }
@@ -248,8 +249,8 @@ START_TEST(workspaces) {
     tribo_ws *ws = NULL;
     int n = 7;
     REFUSED(TRIBO_E_DEF, ws_refused(struct_size_zero));
-    REFUSED(TRIBO_E_ARG, tribo_ws_new(NULL, NULL, NULL, &ws));
-    REFUSED(TRIBO_E_ARG, tribo_ws_new(w.m, NULL, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_ws_new(NULL, NULL, NULL, &ws, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_ws_new(w.m, NULL, NULL, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_ws_set_covariance(w.ws, out)); /* not of the stochastic law */
     HOLDS(tribo_ws_model(NULL) == NULL);
     HOLDS(tribo_ws_options(NULL).struct_size == 0);

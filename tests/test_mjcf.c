@@ -324,14 +324,14 @@ START_TEST(options_turn_off_what_a_scene_turned_on) {
                        "</custom>"));
     tribo_options o = tribo_default_options();
     tribo_ws *ws;
-    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, NULL), TRIBO_OK);
     tribo_law_options law = tribo_ws_options(ws).law;
     ck_assert(law.raw && law.circumscribed && law.facet_angle == 0.25 && law.kappa == 1 && law.penalty == 3);
     ck_assert_int_eq(law.max_iter, 7);
     tribo_ws_free(ws);
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         ck_assert_int_eq(tribo_law_set(&o.law, words[k], "0", NULL), TRIBO_OK);
-    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, NULL), TRIBO_OK);
     law = tribo_ws_options(ws).law;
     ck_assert(!law.raw && !law.circumscribed && law.facet_angle == 0 && law.kappa == 0 && law.penalty == 0);
     ck_assert_int_eq(law.max_iter, 0);

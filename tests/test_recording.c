@@ -116,7 +116,7 @@ static void simulated(motion *d) {
     double p[200];
     ck_assert_int_le(d->z.np, 200);
     tribo_model_params(d->m, p);
-    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws, NULL), TRIBO_OK);
     for (int k = 1; k < ROWS; k++) {
         double *x = d->x + k * d->z.nx;
         memcpy(x, x - d->z.nx, (size_t)d->z.nx * sizeof *x);

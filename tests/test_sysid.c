@@ -63,7 +63,7 @@ static void record(data *d, const char *xml, int n, int every, const double *spe
     ck_assert(d->z.np <= 128);
     tribo_model_params(d->m, p);
     tribo_ws *ws = NULL;
-    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws, NULL), TRIBO_OK);
     for (int k = 0; k < ROWS; k++) d->time[k] = h * every * k;
     for (int i = 0; i < n; i++) {
         double *x = d->x[i];

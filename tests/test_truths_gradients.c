@@ -113,7 +113,7 @@ START_TEST(gradient_is_as_good_as_the_solves) {
         o.tol = k ? pow(10, -2 * k) : 1e-14;
         world w = cube_with(0.4, 0.3, 0, 3, 40);
         tribo_ws_free(w.ws);
-        ck_assert_int_eq(tribo_ws_new(w.m, &o, NULL, &w.ws), TRIBO_OK);
+        ck_assert_int_eq(tribo_ws_new(w.m, &o, NULL, &w.ws, NULL), TRIBO_OK);
         tribo_tape_rewind(w.tape);
         ck_assert_int_ge(tribo_rollout(w.ws, w.p, w.x0, w.T, w.U, w.X, w.tape), 0);
         world_gradient(&w, w.T, world_dv(&w, 0, 5));
@@ -396,7 +396,7 @@ static double share_of_load(double dt, int N, double *spread) {
     tribo_options o = tribo_default_options();
     o.warm_start = true;
     tribo_ws_free(warm.ws);
-    ck_assert_int_eq(tribo_ws_new(warm.m, &o, NULL, &warm.ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(warm.m, &o, NULL, &warm.ws, NULL), TRIBO_OK);
     double x[2][13], last[4] = {0}, worst = 0, jump = 0;
     memcpy(x[0], cold.x0, sizeof x[0]), memcpy(x[1], cold.x0, sizeof x[1]);
     *spread = 0;

@@ -79,7 +79,7 @@ static inline int world_ball(tribo_builder *b, const char *name, double mass, do
 /* Takes the model over. */
 static inline world world_of(tribo_model *m, const tribo_options *o) {
     world w = {.m = m, .n = tribo_model_sizes(m)};
-    ck_assert_int_eq(tribo_ws_new(m, o, NULL, &w.ws), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, o, NULL, &w.ws, NULL), TRIBO_OK);
     w.p = world_zeros(w.n.np), w.x0 = world_zeros(w.n.nx);
     w.x_bar = world_zeros(w.n.ndx), w.p_bar = world_zeros(w.n.np);
     tribo_model_params(m, w.p);

@@ -121,7 +121,7 @@ bool compare_reference(comparison *c, tribo_diag *diag) {
     double *u = calloc((size_t)c->n.nu + (size_t)c->n.np, sizeof *u);
     o.dt = c->dt / c->finer, o.warm_start = true;
     o.law = (tribo_law_options){.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_LADDER, .softness = TRIBO_SOFTNESS_NONE};
-    tribo_status s = u ? tribo_ws_new(c->m, &o, NULL, &ws) : TRIBO_E_NOMEM;
+    tribo_status s = u ? tribo_ws_new(c->m, &o, NULL, &ws, NULL) : TRIBO_E_NOMEM;
     if (s == TRIBO_OK) s = run_reference(c, ws, u, u + c->n.nu, &unsolved);
     tribo_ws_free(ws);
     free(u);
@@ -201,7 +201,7 @@ static void time_runs(const comparison *c, const contender *k, runner *r, bool w
     tribo_options o = options_of(c, k, warm, false);
     double t[RUNS], total = 0;
     int n = 0, steps = k->rows - 1;
-    if (steps < 1 || tribo_ws_new(c->m, &o, NULL, &r->ws) != TRIBO_OK) return;
+    if (steps < 1 || tribo_ws_new(c->m, &o, NULL, &r->ws, NULL) != TRIBO_OK) return;
     while (n < RUNS && (n == 0 || total < 0.2)) {
         double from = busy_seconds();
         int rows = roll(c, NULL, r, k->rows);
@@ -263,7 +263,7 @@ static void summarise(const comparison *c, contender *k, double *scratch) {
 
 static void run_with(const comparison *c, contender *k, runner *r, double *scratch) {
     tribo_options o = options_of(c, k, false, true);
-    k->status = tribo_ws_new(c->m, &o, NULL, &r->ws);
+    k->status = tribo_ws_new(c->m, &o, NULL, &r->ws, NULL);
     if (k->status < 0) {
         snprintf(k->note, sizeof k->note, "%s", tribo_status_text(k->status));
         return;

@@ -328,7 +328,7 @@ tribo_status grad_check(const grad_task *task, grad_result *result) {
     double *memory = NULL;
     *result = (grad_result){0};
     tribo_status s = carve(&c, &memory) ? TRIBO_OK : TRIBO_E_NOMEM;
-    if (s == TRIBO_OK) s = tribo_ws_new(task->model, &task->options, NULL, &c.ws);
+    if (s == TRIBO_OK) s = tribo_ws_new(task->model, &task->options, NULL, &c.ws, NULL);
     if (s == TRIBO_OK) s = tribo_tape_new(c.ws, task->steps, 0, &c.tape);
     if (s == TRIBO_OK) {
         tribo_model_params(task->model, c.p);

@@ -41,7 +41,7 @@ static tribo_status use_step(run_state *r, double dt) {
     o.dt = dt, o.tol = r->tol, o.law = r->law, o.measures = r->measures != NULL;
     tribo_ws_free(r->ws);
     r->ws = NULL;
-    return tribo_ws_new(r->m, &o, NULL, &r->ws);
+    return tribo_ws_new(r->m, &o, NULL, &r->ws, NULL);
 }
 
 /* From one row to the next, in whole steps of at most dt. */

@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     o.dt = dt;
     tribo_ws *ws;
     tribo_tape *tape;
-    need(tribo_ws_new(m, &o, NULL, &ws), "the workspace");
+    need(tribo_ws_new(m, &o, NULL, &ws, NULL), "the workspace");
     need(tribo_tape_new(ws, STEPS, 0, &tape), "the tape");
     double *p = numbers((size_t)tribo_model_sizes(m).np);
     tribo_model_params(m, p);

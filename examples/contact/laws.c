@@ -10,7 +10,7 @@ motion move_by(const tribo_model *m, const double *p, const double *x0, const do
     tribo_options o = tribo_default_options();
     o.dt = dt, o.tol = tol, o.warm_start = warm, o.law = v->law, o.measures = true;
     tribo_ws *ws = NULL;
-    need(tribo_ws_new(m, &o, NULL, &ws), v->title);
+    need(tribo_ws_new(m, &o, NULL, &ws, NULL), v->title);
     motion out = {.T = T, .nx = z.nx};
     out.x = numbers((size_t)(T + 1) * (size_t)z.nx), out.time = numbers((size_t)T + 1);
     out.step = calloc((size_t)T, sizeof *out.step);

@@ -9,7 +9,7 @@ int main(void) {
     tribo_model *m = NULL;
     tribo_ws *ws = NULL;
     tribo_tape *tape = NULL;
-    if (tribo_model_load("data/scenes/slide.xml", NULL, &m, NULL) || tribo_ws_new(m, NULL, NULL, &ws) ||
+    if (tribo_model_load("data/scenes/slide.xml", NULL, &m, NULL) || tribo_ws_new(m, NULL, NULL, &ws, NULL) ||
         tribo_tape_new(ws, STEPS, 0, &tape))
         return 1;
     tribo_sizes n = tribo_model_sizes(m);

@@ -16,7 +16,7 @@ tribo_recording record(const tribo_model *m, const double *p, const double *x0, 
     double h = tribo_model_timestep(m);
     tribo_ws *ws = NULL;
     double *time = numbers(rows), *x = numbers(rows * z.nx), *us = u ? numbers(rows * z.nu) : NULL;
-    need(tribo_ws_new(m, NULL, NULL, &ws), "workspace");
+    need(tribo_ws_new(m, NULL, NULL, &ws, NULL), "workspace");
     memcpy(x, x0, z.nx * sizeof *x);
     for (int k = 0; k < rows; k++) {
         double *now = x + k * z.nx;

@@ -101,7 +101,7 @@ static double identify(engine *e, law *f, double angle) {
 int main(int argc, char **argv) {
     engine e = {.m = scene("slide")};
     double angle[ANGLES], found[3][ANGLES], worst = 0;
-    need(tribo_ws_new(e.m, NULL, NULL, &e.ws), "workspace");
+    need(tribo_ws_new(e.m, NULL, NULL, &e.ws, NULL), "workspace");
     need(tribo_tape_new(e.ws, STEPS, 0, &e.tape), "tape");
     e.friction = parameter(e.m, "floor/friction");
     e.p = numbers(tribo_model_sizes(e.m).np), e.p_bar = numbers(tribo_model_sizes(e.m).np);

@@ -150,7 +150,7 @@ static task *make_task(void) {
     if (!t) need(TRIBO_E_NOMEM, "task");
     t->m = scene("push");
     o.warm_start = true;
-    need(tribo_ws_new(t->m, &o, NULL, &t->ws), "workspace");
+    need(tribo_ws_new(t->m, &o, NULL, &t->ws, NULL), "workspace");
     need(tribo_tape_new(t->ws, STEPS, 0, &t->tape), "tape");
     t->p = numbers(tribo_model_sizes(t->m).np);
     t->X = numbers((STEPS + 1) * NX), t->lx = numbers((STEPS + 1) * NDX);

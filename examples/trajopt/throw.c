@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     task t = {.m = scene("throw")};
     tribo_options o = tribo_default_options();
     o.dt = 0.002;
-    need(tribo_ws_new(t.m, &o, NULL, &t.ws), "workspace");
+    need(tribo_ws_new(t.m, &o, NULL, &t.ws, NULL), "workspace");
     need(tribo_tape_new(t.ws, STEPS, 0, &t.tape), "tape");
     t.p = numbers(tribo_model_sizes(t.m).np), t.X = numbers((STEPS + 1) * NX), t.lx = numbers((STEPS + 1) * NDX);
     tribo_model_params(t.m, t.p);

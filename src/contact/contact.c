@@ -50,7 +50,7 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_option
     carve(&m, nc_max, nv_max, ws);
     tribo_law_options settled;
     tribo_status status = ti_contact_ws_new(nc_max, nv_max, nv_max, law, a, &ws->contact);
-    if (!status) status = ti_law_settle(law, NULL, &settled);
+    if (!status) status = ti_law_settle(law, NULL, &settled, NULL);
     if (!status) ws->tol = ti_solver_tolerance(&settled);
     if (status) {
         tribo_contact_ws_free(ws);

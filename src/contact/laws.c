@@ -78,18 +78,29 @@ static void fill(tribo_law_options *o, const tribo_law_options *other) {
     fall_back(&o->noise, other->noise);
 }
 
-static bool is_valid(const tribo_law_options *o) {
+/* What is wrong with the numbers of settled options; NULL if nothing is. */
+static const char *flaw_of(const tribo_law_options *o) {
     const double numbers[] = {o->relaxation, o->penalty,  o->facet_angle, o->compliance,
                               o->impedance,  o->impratio, o->kappa,       o->noise};
-    if (!ti_finite(numbers, sizeof numbers / sizeof *numbers)) return false;
-    return ti_solver_find(o->law, o->solver) && o->max_iter >= 0 && o->relaxation > 0 && o->relaxation < 2 &&
-           o->penalty >= 0 && o->facets >= 4 && o->facets <= TI_FACETS_MAX && o->softness <= TRIBO_SOFTNESS_MUJOCO &&
-           (o->softness != TRIBO_SOFTNESS_PHYSICAL || o->compliance > 0) && o->impedance > 0 && o->impedance < 1 &&
-           o->impratio > 0 && o->kappa >= 0 && o->smoothing <= TRIBO_SMOOTHING_ERM && o->noise > 0 &&
-           o->impact <= TRIBO_IMPACT_NEWTON;
+    if (!ti_finite(numbers, sizeof numbers / sizeof *numbers)) return "a number is not finite";
+    if (o->max_iter < 0) return "max_iter must be >= 0";
+    if (!(o->relaxation > 0 && o->relaxation < 2)) return "relaxation must be above 0 and below 2";
+    if (o->penalty < 0) return "penalty must be >= 0";
+    if (o->facets < 4 || o->facets > TI_FACETS_MAX) return "facets must be 4 to 64";
+    if (o->softness > TRIBO_SOFTNESS_MUJOCO) return "there is no such softness";
+    if (o->softness == TRIBO_SOFTNESS_PHYSICAL && !(o->compliance > 0))
+        return "physical softness needs a compliance > 0";
+    if (!(o->impedance > 0 && o->impedance < 1)) return "impedance must be above 0 and below 1";
+    if (!(o->impratio > 0)) return "impratio must be > 0";
+    if (o->kappa < 0) return "kappa must be >= 0";
+    if (o->smoothing > TRIBO_SMOOTHING_ERM) return "there is no such smoothing";
+    if (!(o->noise > 0)) return "noise must be > 0";
+    if (o->impact > TRIBO_IMPACT_NEWTON) return "there is no such impact";
+    return NULL;
 }
 
-tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out) {
+tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out,
+                           tribo_diag *diag) {
     const tribo_law_options defaults = {.law = TRIBO_LAW_NCP,
                                         .impact = TRIBO_IMPACT_POISSON,
                                         .relaxation = 1,
@@ -105,9 +116,10 @@ tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_optio
     fill(&o, &defaults);
     if (o.softness == TRIBO_SOFTNESS_DEFAULT) o.softness = TRIBO_SOFTNESS_NONE;
     const ti_solver *row = o.law < TRIBO_LAW_END ? ti_solver_find(o.law, o.solver) : NULL;
-    if (!row) return TRIBO_E_ARG;
+    if (!row) return ti_fail(diag, TRIBO_E_ARG, 0, "there is no such contact law, or it has no such solver");
     o.solver = row->solver;
-    if (!is_valid(&o)) return TRIBO_E_ARG;
+    const char *flaw = flaw_of(&o);
+    if (flaw) return ti_fail(diag, TRIBO_E_ARG, 0, "contact law: %s", flaw);
     *out = o;
     return TRIBO_OK;
 }

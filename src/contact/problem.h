@@ -66,7 +66,8 @@ typedef struct ti_contact_ws ti_contact_ws;
 void ti_contact_settle_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s);
 
 /* Check and fill in: given, then the scene's (NULL = none), then the defaults. TRIBO_E_ARG. */
-tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out);
+tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out,
+                           tribo_diag *diag);
 /* Whether two settled options mean the same law in every number that derivatives depend on. */
 bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b);
 /* The solver's own tolerance, of settled options. */

@@ -98,7 +98,7 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
                                const tribo_allocator *a, ti_contact_ws **out) {
     if (!out || nc_max < 0 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
     ti_contact_ws layout = {.nc_max = nc_max, .nv_max = nv_max, .nblk_max = nblk_max};
-    tribo_status status = ti_law_settle(law, NULL, &layout.options);
+    tribo_status status = ti_law_settle(law, NULL, &layout.options, NULL);
     if (status) return status;
     layout.solver = ti_solver_find(layout.options.law, layout.options.solver);
     layout.asked = layout.solver->model, layout.kappa = layout.options.kappa;

@@ -137,24 +137,34 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     if (w->scratch) *w->scratch = scratch;
 }
 
-static tribo_status settle_options(const tribo_model *m, const tribo_options *given, tribo_options *o) {
+/* What is wrong with settled options, apart from their law; NULL if nothing is. */
+static const char *options_flaw(const tribo_options *o) {
+    if (!(o->dt > 0) || !isfinite(o->dt)) return "dt must be > 0";
+    if (!(o->tol > 0)) return "tol must be > 0";
+    if (!(o->recovery > 0)) return "recovery must be > 0";
+    if (o->rounds < 0 || o->rounds > TI_COUNT_LIMIT) return "rounds must be 0 to 2^22";
+    if (o->ncon_max < 0 || o->ncon_max > TI_COUNT_LIMIT) return "ncon_max must be 0 to 2^22";
+    if (o->rounds > 0 && o->law.law != TRIBO_LAW_NCP) return "rounds are of the NCP alone";
+    if (o->reverse != TRIBO_REVERSE_IMPLICIT && o->reverse != TRIBO_REVERSE_UNROLLED) return "there is no such reverse";
+    if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return "an unrolled reverse needs rounds";
+    return NULL;
+}
+
+static tribo_status settle_options(const tribo_model *m, const tribo_options *given, tribo_options *o,
+                                   tribo_diag *diag) {
     *o = given ? *given : tribo_default_options();
-    if (o->struct_size != sizeof *o) return TRIBO_E_DEF;
+    if (o->struct_size != sizeof *o)
+        return ti_fail(diag, TRIBO_E_DEF, 0, "options not made by tribo_default_options()");
     if (o->dt == 0) o->dt = m->dt;
     bool paper = o->rounds > 0 && !o->law.impact && !m->law.impact; /* whose impacts are Newton's */
-    tribo_status law = ti_law_settle(&o->law, &m->law, &o->law);
+    tribo_status law = ti_law_settle(&o->law, &m->law, &o->law, diag);
     if (law) return law;
     if (paper) o->law.impact = TRIBO_IMPACT_NEWTON;
     if (o->tol == 0) o->tol = ti_solver_tolerance(&o->law);
-    if (o->rounds > 0 && o->law.law != TRIBO_LAW_NCP) return TRIBO_E_ARG;
     if (o->recovery == 0) o->recovery = 1;
     if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
-    if (!(o->dt > 0) || !isfinite(o->dt) || !(o->tol > 0) || !(o->recovery > 0) || o->rounds < 0 || o->ncon_max < 0)
-        return TRIBO_E_ARG;
-    if (o->ncon_max > TI_COUNT_LIMIT || o->rounds > TI_COUNT_LIMIT) return TRIBO_E_ARG;
-    if (o->reverse != TRIBO_REVERSE_IMPLICIT && o->reverse != TRIBO_REVERSE_UNROLLED) return TRIBO_E_ARG;
-    if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return TRIBO_E_ARG;
-    return TRIBO_OK;
+    const char *flaw = options_flaw(o);
+    return flaw ? ti_fail(diag, TRIBO_E_ARG, 0, "%s", flaw) : TRIBO_OK;
 }
 
 /* Positions in extents of the model, rotations in radians, and both a step for velocities. */
@@ -164,17 +174,18 @@ static void measure_units(tribo_ws *w) {
         w->scratch->unit[i] = (i % 6 < 3 && L > 0 ? L : 1) / (i < w->model->size.nv ? 1 : w->options.dt);
 }
 
-tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *alloc, tribo_ws **ws) {
-    if (!m || !ws) return TRIBO_E_ARG;
+tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *alloc, tribo_ws **ws,
+                          tribo_diag *diag) {
+    if (!m || !ws) return ti_fail(diag, TRIBO_E_ARG, 0, "no model, or no place for the workspace");
     tribo_ws w = {.model = m};
-    tribo_status s = settle_options(m, o, &w.options);
+    tribo_status s = settle_options(m, o, &w.options, diag);
     if (s != TRIBO_OK) return s;
     if (alloc) w.alloc = *alloc;
     ti_arena a = {0};
     ws_layout(&a, &w);
     w.bytes = a.used;
     void *block = ti_arena_take(&a, &w.alloc);
-    if (!block) return TRIBO_E_NOMEM;
+    if (!block) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ws_layout(&a, &w);
     int nb = m->size.nbody, nc = w.options.ncon_max;
     s = ti_contact_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.options.law, &w.alloc, &w.contact);
@@ -183,7 +194,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     if (s != TRIBO_OK) {
         ti_contact_ws_free(w.contact);
         ti_free(&w.alloc, block, w.bytes);
-        return s;
+        return ti_fail(diag, s, 0, "%s", s == TRIBO_E_NOMEM ? "out of memory" : tribo_status_text(s));
     }
     measure_units(&w);
     memcpy(block, &w, sizeof w);

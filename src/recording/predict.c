@@ -15,7 +15,7 @@ tribo_status ti_predict_begin(tribo_checked *c, int steps, int windows) {
     ti_predict_end(c);
     o.dt = c->spacing / steps;
     c->windows = windows;
-    return tribo_ws_new(c->m, &o, c->alloc.alloc ? &c->alloc : NULL, &c->ws);
+    return tribo_ws_new(c->m, &o, c->alloc.alloc ? &c->alloc : NULL, &c->ws, NULL);
 }
 
 /* May a window start at row k? All poses are there, and no time is lost. */

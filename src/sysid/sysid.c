@@ -159,7 +159,7 @@ static tribo_status make_workers(tribo_sysid *s) {
         for (int j = 0; j < s->ndt; j++) {
             tribo_options o = s->options;
             o.dt = s->dt[j];
-            tribo_status status = tribo_ws_new(s->m, &o, &s->alloc, &w->ws[j]);
+            tribo_status status = tribo_ws_new(s->m, &o, &s->alloc, &w->ws[j], NULL);
             if (!status) status = tribo_tape_new(w->ws[j], 1, 0, &w->one[j]);
             if (status) return status;
         }

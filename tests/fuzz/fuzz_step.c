@@ -214,8 +214,9 @@ static void roll(bytes *b, run *r) {
     double *x0 = calloc(nx + 1, sizeof *x0), *P = NULL;
     if (chance(b, 40)) other.ncon_max = 1 + pick(b, 5);
     if (!x0) abort();
-    if (tribo_ws_new(r->m, &o, &limited, &r->ws) == TRIBO_OK && tribo_tape_new(r->ws, STEPS, 0, &r->tape) == TRIBO_OK) {
-        if (tribo_ws_new(r->m, &other, &limited, &r->other) < 0 && r->other) WRONG("an error made a workspace");
+    if (tribo_ws_new(r->m, &o, &limited, &r->ws, NULL) == TRIBO_OK &&
+        tribo_tape_new(r->ws, STEPS, 0, &r->tape) == TRIBO_OK) {
+        if (tribo_ws_new(r->m, &other, &limited, &r->other, NULL) < 0 && r->other) WRONG("an error made a workspace");
         start(b, r);
         memcpy(x0, r->x, nx * sizeof *x0);
         P = calloc((size_t)(r->n.ndx * r->n.ndx), sizeof *P);

@@ -69,7 +69,7 @@ static void run(const tribo_model *m, const tribo_options *o, int steps, record 
     tribo_sizes n = tribo_model_sizes(m);
     tribo_ws *ws = NULL;
     tribo_tape *tape = NULL;
-    say_status(tribo_ws_new(m, o, NULL, &ws), r->name);
+    say_status(tribo_ws_new(m, o, NULL, &ws, NULL), r->name);
     say_status(tribo_tape_new(ws, steps, 0, &tape), r->name);
     size_t nx = (size_t)n.nx, ndx = (size_t)n.ndx, nu = (size_t)n.nu, np = (size_t)n.np, T = (size_t)steps;
     double *p = numbers(np), *X = numbers((T + 1) * nx), *lx = numbers((T + 1) * ndx);

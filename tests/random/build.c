@@ -36,7 +36,7 @@ tribo_status world_new(world *w, const scene *s, tribo_diag *diag) {
     if (status) return status;
     tribo_options o = tribo_default_options();
     o.recovery = s->recovery;
-    status = tribo_ws_new(w->m, &o, NULL, &w->ws);
+    status = tribo_ws_new(w->m, &o, NULL, &w->ws, NULL);
     if (status) return status;
     w->p = calloc((size_t)tribo_model_sizes(w->m).np, sizeof *w->p);
     if (!w->p) return TRIBO_E_NOMEM;

@@ -125,7 +125,7 @@ static bool endure(int which, double dt, long steps) {
     tribo_ws *ws = NULL;
     tribo_set_gravity(s.b, gravity), tribo_set_timestep(s.b, dt);
     SCENES[which].build(&s);
-    if (tribo_build(s.b, &m, NULL) || tribo_ws_new(m, NULL, NULL, &ws)) return false;
+    if (tribo_build(s.b, &m, NULL) || tribo_ws_new(m, NULL, NULL, &ws, NULL)) return false;
     tribo_sizes n = tribo_model_sizes(m);
     double *p = calloc((size_t)n.np, sizeof *p), *x = calloc((size_t)n.nx, sizeof *x),
            *mark = calloc((size_t)n.nx, sizeof *x);
