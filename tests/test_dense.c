@@ -45,10 +45,6 @@ START_TEST(each_factorisation_solves) {
             ck_assert_int_eq(ti_chol(n, F, ld, 0), 0);
             ti_chol_solve(n, F, ld, x);
             ck_assert_double_lt(defect(n, ld, 0), 1e-13);
-            make(n, ld, 1, (unsigned)n);
-            ck_assert_int_eq(ti_ldl(n, F, ld, 0), 0);
-            ti_ldl_solve(n, F, ld, x);
-            ck_assert_double_lt(defect(n, ld, 0), 1e-13);
             make(n, ld, 0, (unsigned)n);
             ck_assert_int_eq(ti_lu(n, F, ld, piv, 0), 0);
             ti_lu_solve(n, F, ld, piv, x);
@@ -82,8 +78,6 @@ START_TEST(singular_matrices_are_refused) {
         for (int i = 0; i < n; i++) F[i * ld + i] = i == n / 2 ? 0 : 1;
         memcpy(A, F, sizeof F);
         ck_assert_int_eq(ti_chol(n, F, ld, 1e-14), 1 + n / 2);
-        memcpy(F, A, sizeof F);
-        ck_assert_int_eq(ti_ldl(n, F, ld, 1e-14), 1 + n / 2);
         memcpy(F, A, sizeof F);
         ck_assert_int_eq(ti_lu(n, F, ld, piv, 1e-14), 1 + n / 2);
         A[(n / 2) * (ld + 1)] = (double)NAN;

@@ -73,7 +73,8 @@ void ti_collide_plane_capsule_jac(const ti_shape *a, const ti_shape *b, const ti
 
 /* ---- sphere ---- */
 
-int ti_rod_side(const ti_rod *rod, ti_vec x) {
+/* Where on a rod the nearest point to x is. */
+static int side_of(const ti_rod *rod, ti_vec x) {
     double s = ti_rod_foot(rod, x);
     return s > rod->l ? TI_ROD_FRONT : s < -rod->l ? TI_ROD_BACK : TI_ROD_INSIDE;
 }
@@ -85,7 +86,7 @@ static int keep(const ti_rod *a, const ti_rod *b, int feature, double margin, ti
 
 int ti_collide_sphere_capsule(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
     ti_rod ball = ti_rod_of(a), rod = ti_rod_of(b);
-    return keep(&ball, &rod, ti_rod_feature(TI_ROD_BACK, ti_rod_side(&rod, ball.x)), margin, out);
+    return keep(&ball, &rod, ti_rod_feature(TI_ROD_BACK, side_of(&rod, ball.x)), margin, out);
 }
 
 static void rods_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
@@ -107,8 +108,8 @@ int ti_collide_capsule_capsule(const ti_shape *a, const ti_shape *b, double marg
     ti_rod A = ti_rod_of(a), B = ti_rod_of(b);
     int count = 0, above[2], below[2]; /* of each end of A, where its foot is on B; of B's on A */
     for (int end = 0; end < 2; end++) {
-        above[end] = ti_rod_side(&B, ti_rod_point(&A, ti_rod_end(&A, end)));
-        below[end] = ti_rod_side(&A, ti_rod_point(&B, ti_rod_end(&B, end)));
+        above[end] = side_of(&B, ti_rod_point(&A, ti_rod_end(&A, end)));
+        below[end] = side_of(&A, ti_rod_point(&B, ti_rod_end(&B, end)));
     }
     double s, t;
     if (ti_rod_cross(&A, &B, &s, &t) && !(fabs(s) >= A.l) && !(fabs(t) >= B.l))

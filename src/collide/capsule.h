@@ -6,8 +6,6 @@
 
 /* A sphere or a capsule as a rod. */
 ti_rod ti_rod_of(const ti_shape *s);
-/* Where on a rod the nearest point to x is. */
-int ti_rod_side(const ti_rod *rod, ti_vec x);
 /* The nine columns of the shape that `rod` is of, from `at` on; first: it is the first of the pair. */
 void ti_rod_columns(const ti_rod *still, const ti_rod *rod, bool first, const ti_touch *t, int feature, int at,
                     ti_touch_jac J);

@@ -2,6 +2,8 @@
 #include "contact/stochastic.h"
 #include <math.h>
 
+_Static_assert(sizeof(ti_stochastic) <= TI_SCRATCH_MAX, "scratch of the stochastic law");
+
 /* About 1e-6 of the unit of compliance, a power of 16: where redundant contacts share a load by what the noise leaves
  * of their gaps, less than this, the answer depends on it, and derivatives take it as given. */
 static double small(const ti_contact_ws *ws) {

@@ -16,6 +16,7 @@ typedef struct pivoting {
     double velocity;   /* unit of g in those */
     int facets;
 } pivoting;
+_Static_assert(sizeof(pivoting) <= TI_SCRATCH_MAX, "scratch of pivoting");
 
 static double *table_row(pivoting *s, int contact, int k) { /* k: 0 the normal, 1.. beta, facets + 1 gamma */
     return ti_lemke_row(&s->lemke, contact * (s->facets + 2) + k);

@@ -13,8 +13,8 @@ typedef struct ti_solver {
     const ti_law *model; /* the law that its answer meets, and that is differentiated */
     double tol;          /* on the relative residual of that law, where the caller names none */
     int max_iter;
-    size_t scratch; /* bytes of its struct of arrays, at most TI_SCRATCH_MAX */
-    /* Cut its arrays; called twice, with another arena. NULL = none. */
+    /* Cut the arrays of its struct, which is at most TI_SCRATCH_MAX bytes; called twice, with another arena. NULL =
+     * none. */
     void (*carve)(ti_arena *m, const ti_contact_room *room, void *scratch);
     /* From ws->lambda (zero, or a warm start) and the velocity it gives, ws->v, to an answer in ws->lambda; stops when
      * its own criterion is met and ti_contact_law_residual() is at most tol, or after ws->max_iter iterations, which it

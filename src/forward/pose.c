@@ -87,7 +87,7 @@ void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, 
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     const tribo_model *m = ws->model;
     const ti_pair *pair = &m->pair[c->pair];
-    bool round = m->geom[pair->a].shape == TRIBO_SPHERE || m->geom[pair->b].shape == TRIBO_SPHERE;
+    bool round = ti_collide_most(m->geom[pair->a].shape, m->geom[pair->b].shape) == 1;
     return ti_grain_of(&c->touch, pair->length, !round, ws->options.recovery * ws->options.dt);
 }
 

@@ -9,9 +9,7 @@ tribo_options tribo_default_options(void) {
 static int default_contacts(const tribo_model *m) {
     int most = 0, enough = 64 + 24 * m->size.nbody;
     for (int i = 0; i < m->npossible && most < enough; i++)
-        most += m->geom[m->pair[i].a].shape == TRIBO_SPHERE || m->geom[m->pair[i].b].shape == TRIBO_SPHERE
-                    ? 1
-                    : TI_CONTACTS_MAX;
+        most += ti_collide_most(m->geom[m->pair[i].a].shape, m->geom[m->pair[i].b].shape);
     return most < enough ? most : enough;
 }
 

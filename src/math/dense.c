@@ -1,4 +1,4 @@
-/* dense.c -- Cholesky, LDL', LU and products, written so that the inner loops run along rows and vectorise. */
+/* dense.c -- Cholesky, LU and products, written so that the inner loops run along rows and vectorise. */
 #include "math/dense.h"
 #include "math/clones.h"
 #include <lapacke.h>
@@ -128,45 +128,6 @@ TI_CLONES_WIDE static void chol_solve_own(int n, const double *R, int ld, double
 
 void ti_chol_solve(int n, const double *R, int ld, double *x) {
     chol_solve_own(n, R, ld, x);
-}
-
-/* ------------------------------------------------------------------ LDL' */
-
-TI_CLONES_WIDE static int ldl_own(int n, double *A, int ld, double floor) {
-    for (int i = 0; i < n; i++) {
-        double *restrict row = A + (size_t)i * (size_t)ld;
-        for (int j = 0; j < i; j++) { /* row_j still holds L_ij D_j when it meets the later columns */
-            const double *restrict up = A + (size_t)j * (size_t)ld;
-            double s = row[j];
-            for (int k = 0; k < j; k++) s -= row[k] * up[k];
-            row[j] = s;
-        }
-        for (int j = 0; j < i; j++) {
-            double l = row[j] / A[(size_t)j * (size_t)ld + (size_t)j];
-            row[i] -= l * row[j];
-            row[j] = l;
-        }
-        if (!(fabs(row[i]) > floor)) return 1 + i;
-    }
-    return 0;
-}
-
-int ti_ldl(int n, double *A, int ld, double floor) {
-    return ldl_own(n, A, ld, floor);
-}
-
-TI_CLONES_WIDE static void ldl_solve_own(int n, const double *L, int ld, double *restrict x) {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) x[i] -= L[(size_t)i * (size_t)ld + (size_t)j] * x[j];
-    for (int i = 0; i < n; i++) x[i] /= L[(size_t)i * (size_t)ld + (size_t)i];
-    for (int i = n - 1; i >= 0; i--) {
-        const double *restrict row = L + (size_t)i * (size_t)ld;
-        for (int j = 0; j < i; j++) x[j] -= row[j] * x[i];
-    }
-}
-
-void ti_ldl_solve(int n, const double *L, int ld, double *x) {
-    ldl_solve_own(n, L, ld, x);
 }
 
 /* -------------------------------------------------------------------- LU */

@@ -21,11 +21,6 @@ int ti_chol(int n, double *A, int ld, double floor);
 /* x := (R'R)^-1 x */
 void ti_chol_solve(int n, const double *R, int ld, double *x);
 
-/* A = L D L' in place without pivoting, for quasi-definite A: reads the lower triangle, leaves unit L below D.
- * Returns 0, or 1 + the row of the first pivot that is not above floor in size. */
-int ti_ldl(int n, double *A, int ld, double floor);
-void ti_ldl_solve(int n, const double *L, int ld, double *x);
-
 /* P A = L U in place with row pivoting; piv (n), for the solves only. Returns 0, or 1 + the first column without a
  * pivot above floor. */
 int ti_lu(int n, double *A, int ld, int *piv, double floor);

@@ -132,12 +132,5 @@ static inline ti_vec ti_exp_right(ti_vec r, ti_vec v) {
     ti_vec rv = ti_cross(r, v), rrv = ti_cross(r, rv);
     return ti_axpy(ti_axpy(v, -a, rv), b, rrv);
 }
-/* Its inverse, Jr(r)^-1 v, for |r| < 2 pi. */
-static inline ti_vec ti_exp_right_inv(ti_vec r, ti_vec v) {
-    double t2 = ti_dot(r, r), t = sqrt(t2);
-    double b = t > 1e-2 ? 1 / t2 - (1 + cos(t)) / (2 * t * sin(t)) : 1. / 12 + t2 / 720 + t2 * t2 / 30240;
-    ti_vec rv = ti_cross(r, v), rrv = ti_cross(r, rv);
-    return ti_axpy(ti_axpy(v, 0.5, rv), b, rrv);
-}
 
 #endif

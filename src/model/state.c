@@ -3,7 +3,8 @@
 #include <string.h>
 #include <tribo/sim.h>
 
-ti_vec ti_turn_between(const double *a, const double *b) {
+/* The rotation vector from the unit quaternion a to b, in the frame of a: at most pi long. */
+static ti_vec turn_between(const double *a, const double *b) {
     double inverse[4] = {a[0], -a[1], -a[2], -a[3]}, d[4];
     ti_quat_mul(inverse, b, d);
     return ti_quat_log(d);
@@ -23,7 +24,7 @@ static void free_add(const double *q, const double *dq, double *out) {
 }
 static void free_difference(const double *a, const double *b, double *dq) {
     ti_store3(dq, ti_sub(ti_load3(b), ti_load3(a)));
-    ti_store3(dq + 3, ti_turn_between(a + 3, b + 3));
+    ti_store3(dq + 3, turn_between(a + 3, b + 3));
 }
 
 /* ---- the table ---- */

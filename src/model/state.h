@@ -26,7 +26,4 @@ static inline const ti_joint_row *ti_body_joint(const tribo_model *m, int body) 
     return ti_joint_of(m->body[body].joint);
 }
 
-/* The rotation vector from the unit quaternion a to b, in the frame of a: at most pi long. */
-ti_vec ti_turn_between(const double *a, const double *b);
-
 #endif
