@@ -10,7 +10,7 @@
  *                                        S seconds a solve, default 0.3; problems: $TRIBO_DATA/contact/dev.jsonl
  */
 #include "bench.h"
-#include "contact/problem.h"
+#include "contact/problem/problem.h"
 #include "contact_laws.h"
 #include "problem.h"
 #include <cblas.h> /* OpenBLAS: openblas_set_num_threads */

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "contact_laws.h"
 #include "bench.h"
-#include "contact/solvers.h"
+#include "contact/solver/solvers.h"
 #include "problem.h"
 #include <math.h>
 #include <string.h>

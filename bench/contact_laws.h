@@ -1,7 +1,7 @@
 /* contact_laws.h -- every law and solver over the problems of a file: what is measured, and the tables of it. */
 #ifndef BENCH_CONTACT_LAWS_H
 #define BENCH_CONTACT_LAWS_H
-#include "contact/solvers.h"
+#include "contact/solver/solvers.h"
 #include "problem.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* test_gradients_laws.c -- reverse against differences over whole rollouts, under every contact law: one step to 1e-6,
  * thirty to 1e-5, as `tribo gradcheck --law` compares them. The modes that a scene goes through are counted. */
-#include "contact/law.h"
+#include "contact/law/law.h"
 #include "gradcheck.h"
 #include "test_main.h"
 #include "worlds.h"

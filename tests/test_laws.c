@@ -1,7 +1,7 @@
 /* test_laws.c -- what every law and every solver has to have, whichever they are: this is where a new one is told what
  * it lacks. Their own properties are tested in test_laws_NAME.c, their reverses in test_diff_ops.c. */
 #define _POSIX_C_SOURCE 200809L
-#include "contact/solvers.h"
+#include "contact/solver/solvers.h"
 #include "mallocs.h"
 #include "test_main.h"
 #include <math.h>
@@ -37,14 +37,14 @@ START_TEST(tables_are_whole) {
     for (tribo_law law = TRIBO_LAW_DEFAULT + 1; law < TRIBO_LAW_END; law++) {
         const char *name = tribo_law_name(law);
         ck_assert(name && tribo_law_text(law) && tribo_law_find(name) == law);
-        ck_assert_msg(tribo_law_solver(law, 0), "the law %s has no row in src/contact/laws.c", name);
+        ck_assert_msg(tribo_law_solver(law, 0), "the law %s has no row in src/contact/answer/laws.c", name);
     }
     for (tribo_solver s = TRIBO_SOLVER_DEFAULT + 1; s < TRIBO_SOLVER_END; s++) {
         bool used = false;
         const char *name = tribo_solver_name(s);
         ck_assert(name && tribo_solver_text(s) && tribo_solver_find(name) == s);
         for (tribo_law law = TRIBO_LAW_DEFAULT + 1; law < TRIBO_LAW_END; law++) used = used || tribo_law_has(law, s);
-        ck_assert_msg(used, "no law has the solver %s: src/contact/laws.c", name);
+        ck_assert_msg(used, "no law has the solver %s: src/contact/answer/laws.c", name);
     }
     ck_assert(!tribo_law_name(TRIBO_LAW_DEFAULT) && !tribo_law_name(TRIBO_LAW_END) && !tribo_law_find("nonsense"));
     ck_assert(!tribo_solver_name(TRIBO_SOLVER_END) && !tribo_solver_find(NULL) && !tribo_law_solver(TRIBO_LAW_NCP, 99));

@@ -1,7 +1,7 @@
 /* test_laws_lcp.c -- the friction pyramid: one contact by itself, closed forms, the limit of many facets, and its
  * solvers against each other. */
 #define _POSIX_C_SOURCE 200809L
-#include "contact/pyramid.h"
+#include "contact/law/pyramid.h"
 #include "contact_problems.h"
 
 static const double pi = 3.14159265358979323846;

@@ -1,6 +1,7 @@
 /* test_laws_raisim.c -- RaiSim's law and its correction: the least energy, too little dissipation, the NCP. */
 #define _POSIX_C_SOURCE 200809L
-#include "contact/solvers.h"
+#include "contact/law/bisection.h"
+#include "contact/solver/solvers.h"
 #include "contact_problems.h"
 
 static const tribo_law_options by_bisection = {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION, .raw = true};

@@ -2,8 +2,8 @@
  * reverse.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "contact/erm.h"
-#include "contact/noise.h"
+#include "contact/law/erm.h"
+#include "contact/law/noise.h"
 #include "contact_problems.h"
 
 /* ---- expectations by quadrature: trapezia of a smooth integrand to its tails are as good as exact ---- */

@@ -1,6 +1,6 @@
 /* test_ncp.c -- the contact problem: residuals, canonical solutions, derivatives by mode. */
-#include "contact/problem.h"
-#include "contact/staggered.h"
+#include "contact/problem/problem.h"
+#include "contact/solver/staggered.h"
 #include "mallocs.h"
 #include "test_main.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_refinement.c -- linear systems of contact that are nearly singular: forward, reverse and panel against
  * elimination in long double. */
-#include "contact/panel.h"
-#include "contact/workspace.h"
+#include "contact/reverse/panel.h"
+#include "contact/work/workspace.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>

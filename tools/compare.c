@@ -1,7 +1,7 @@
 /* compare.c -- the verb `compare`: one scene under every contact law and every solver of it. */
 #define _POSIX_C_SOURCE 200809L
 #include "compare.h"
-#include "contact/solvers.h"
+#include "contact/solver/solvers.h"
 #include "inputs.h"
 #include "scene.h"
 #include <math.h>

@@ -5,7 +5,7 @@
  * bodies of its island only.
  */
 #include "backward/backward.h"
-#include "contact/panel.h"
+#include "contact/reverse/panel.h"
 
 enum { POSE = TI_POSE, COLUMNS = 3 * TI_POSE }; /* of a body: pose, velocity, control */
 enum { HALF = TI_PANEL / 2 };                   /* columns of one body in a panel */

@@ -55,8 +55,8 @@ static void reverse_give(const phase_bar *to, int i, double lambda_n, double mu_
     if (all > 0) ws->scratch->give_bar[i] += mu_bar * ws->mu[i] / all;
 }
 
-/* A displacement's compliance is a share of one over the heaviest mass, and adds to what is asked as ref does, times the
- * impulse. */
+/* A displacement's compliance is a share of one over the heaviest mass, and adds to what is asked as ref does, times
+ * the impulse. */
 static void reverse_compliance(const phase_bar *to, const ti_contact_point *point, const double *c_bar, int nc) {
     const tribo_ws *ws = to->ws;
     int body = to->f->blk_body[ti_island_heaviest(ws, to->f, to->island)];

@@ -3,8 +3,8 @@
 #define TI_FRAME_H
 #include "base/base.h"
 #include "collide/broad.h"
-#include "contact/problem.h"
-#include "contact/staggered.h"
+#include "contact/problem/problem.h"
+#include "contact/solver/staggered.h"
 #include "forward/touching.h"
 
 enum { TI_BROAD_FROM = 256 };           /* pairs of geoms; below, a look at each is cheaper than a broad phase */

@@ -1,5 +1,5 @@
 /* island.c -- the phases of one island: the step without its impacts, the impacts, and what they come to together. */
-#include "contact/law.h"
+#include "contact/law/law.h"
 #include "forward/frame.h"
 
 /* ---- one phase ---- */

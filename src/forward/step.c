@@ -1,5 +1,5 @@
 /* step.c -- the workspace and the step: kinematics, contacts, impulses, integration. */
-#include "contact/law.h"
+#include "contact/law/law.h"
 #include "forward/frame.h"
 
 tribo_options tribo_default_options(void) {

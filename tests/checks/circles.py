@@ -12,10 +12,6 @@ import sys
 root, library = pathlib.Path(sys.argv[1]) / "src", sys.argv[2]
 STILL = set("""
 backward/reverse backward/reverse_island
-contact/augmented contact/bisection contact/cone_admm contact/continuation contact/erm_solve contact/interior contact/ladder
-contact/law_raisim contact/laws contact/ncp_newton contact/newton contact/pivoting contact/primal contact/residual
-contact/reverse contact/six contact/solve contact/solvers contact/staggered contact/stochastic contact/sweep contact/system
-contact/workspace
 forward/find forward/impact forward/island forward/pose forward/recover forward/step forward/step_measures
 sysid/descend sysid/evaluate sysid/lm sysid/maps sysid/random sysid/residual sysid/search sysid/settle sysid/shoot sysid/start
 sysid/sysid sysid/tracks

@@ -10,17 +10,17 @@ import sys
 root = pathlib.Path(sys.argv[1])
 # What is a free joint's, a free body's kernels, or two shapes' eighteen directions.
 OWN = {"src/model/state.c", "src/model/state.h", "src/dynamics/body.h", "src/dynamics/link.c", "src/dynamics/link.h",
-       "src/dynamics/link_jac.c", "src/dynamics/spin.c", "src/dynamics/spin.h", "src/contact/six.c", "src/contact/six.h"}
+       "src/dynamics/link_jac.c", "src/dynamics/spin.c", "src/dynamics/spin.h", "src/contact/system/six.c", "src/contact/system/six.h"}
 OWN_ROOMS = ("src/collide/", "src/math/")
 # Where such a number is another one.
-OTHER = {"src/contact/erm.c": "impulse and residual together", "src/contact/noise.c": "coefficients",
-         "src/contact/ladder.c": "a cost", "src/contact/reverse.c": "a matrix of three by nine", "src/qcqp/vjp.c": "a rate",
+OTHER = {"src/contact/law/erm.c": "impulse and residual together", "src/contact/law/noise.c": "coefficients",
+         "src/contact/ladder/ladder.c": "a cost", "src/contact/reverse/linearise.c": "a matrix of three by nine", "src/qcqp/vjp.c": "a rate",
          "src/recording/gaps.c": "times the noise", "src/recording/units.c": "times the error",
          "tools/identify_report.c": "six curves", "examples/sysid/pyramid.c": "a matrix of two by three"}
 STILL = set("""
 src/backward/jacobian.c src/backward/reverse.c src/backward/reverse_island.c src/backward/tangent.c
 src/backward/tangent_island.c
-src/contact/delassus.c src/contact/system.c
+src/contact/system/delassus.c src/contact/system/system.c
 src/forward/frame.c src/forward/impact.c src/forward/island.c src/forward/pace.c src/forward/pose.c src/forward/recover.c
 src/forward/step.c src/forward/touching.c
 src/sysid/errors.c src/sysid/residual.c src/sysid/settle.c src/sysid/tracks.c

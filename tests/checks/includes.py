@@ -4,8 +4,10 @@ import pathlib
 import re
 import sys
 
-LEVELS = [["base"], ["math"], ["model"], ["collide", "dynamics"], ["qcqp"], ["contact"], ["forward"], ["backward"],
-          ["sysid", "recording", "trajopt", "batch"]]
+LEVELS = [["base"], ["math"], ["model"], ["collide", "dynamics"], ["qcqp"],
+          ["contact/problem"], ["contact/system"], ["contact/law"], ["contact/work"], ["contact/ladder"],
+          ["contact/reverse"], ["contact/solver"], ["contact/answer"],
+          ["forward"], ["backward"], ["sysid", "recording", "trajopt", "batch"]]
 # formats turns files into models and problems and back, so it stands beside the models it makes.
 MAY = {room: {r for level in LEVELS[:i] for r in level} | {room} for i, level in enumerate(LEVELS) for room in level}
 MAY["formats"] = {"base", "math", "model", "formats"}
@@ -13,7 +15,7 @@ MAY["formats"] = {"base", "math", "model", "formats"}
 root = pathlib.Path(sys.argv[1])
 bad = 0
 for path in sorted((root / "src").rglob("*.[ch]")):
-    room = path.relative_to(root / "src").parts[0]
+    room = path.parent.relative_to(root / "src").as_posix()
     if room not in MAY:
         print(f"{path}: {room} is not a room that dependencies are known of")
         bad += 1
@@ -22,7 +24,7 @@ for path in sorted((root / "src").rglob("*.[ch]")):
         include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
         if not include:
             continue
-        target = include[1].split("/")[0] if "/" in include[1] else room
+        target = include[1].rpartition("/")[0] or room
         if target not in MAY[room]:
             print(f"{path}:{number}: {room} may not include {include[1]}")
             bad += 1

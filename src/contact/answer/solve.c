@@ -1,0 +1,376 @@
+/* solve.c -- the contact problem: its workspace, and its solution by the law and the solver of the options. */
+#include "contact/reverse/augmented.h"
+#include "contact/solver/stochastic.h"
+#include <math.h>
+
+/* ---------------------------------------------------------------- workspace */
+
+/* Whether the ladder solves what the options ask for: no scratch, no Delassus matrix. */
+static bool by_ladder(const ti_contact_ws *ws) {
+    return ws->solver->run == NULL;
+}
+
+static bool needs_delassus(const ti_contact_ws *ws) {
+    return !by_ladder(ws) || ti_contact_entangled(ws);
+}
+
+/* Contacts of a problem that another solver is asked about where the ladder fails: its tables stay below a few MB. */
+enum { RESCUED = 64 };
+
+/* The solver that is asked then: pivoting ends at a solution of the pyramid's law, whatever the problem. */
+static const ti_solver *rescue_of(const ti_solver *solver) {
+    bool pyramid = solver->law == TRIBO_LAW_LCP && solver->solver == TRIBO_SOLVER_LADDER;
+    return pyramid ? ti_solver_find(TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE) : NULL;
+}
+
+static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
+    int nc = room->nc, nv = room->nv;
+    size_t n3 = 3 * (size_t)nc;
+    ti_carve(m, 1, sizeof *ws);
+    TI_CARVE(m, ws->scale, nc);
+    TI_CARVE(m, ws->minv, nv);
+    TI_CARVE(m, ws->arm, nv);
+    TI_CARVE(m, ws->mass, nv);
+    TI_CARVE(m, ws->g, n3);
+    TI_CARVE(m, ws->D, 3 * n3);
+    TI_CARVE(m, ws->Ainv, 3 * n3);
+    TI_CARVE(m, ws->f, n3);
+    TI_CARVE(m, ws->c, n3);
+    TI_CARVE(m, ws->v, nv);
+    TI_CARVE(m, ws->lambda, n3);
+    TI_CARVE(m, ws->dv, nv);
+    TI_CARVE(m, ws->ds, nv);
+    TI_CARVE(m, ws->dlambda, n3);
+    TI_CARVE(m, ws->vt, nv);
+    TI_CARVE(m, ws->lt, n3);
+    TI_CARVE(m, ws->vb, nv);
+    TI_CARVE(m, ws->lb, n3);
+    TI_CARVE(m, ws->ref, n3);
+    TI_CARVE(m, ws->v1, nv);
+    TI_CARVE(m, ws->l1, n3);
+    TI_CARVE(m, ws->v2, nv);
+    TI_CARVE(m, ws->l2, n3);
+    TI_CARVE(m, ws->r, nv);
+    TI_CARVE(m, ws->slip, n3);
+    TI_CARVE(m, ws->z, n3);
+    TI_CARVE(m, ws->mode, nc);
+    TI_CARVE(m, ws->mode_before, nc);
+    TI_CARVE(m, ws->vi, nv);
+    ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
+    ti_system_carve(m, nc, nv, room->nblk, &ws->sys);
+    ti_augmented_carve(m, nc, nv, &ws->augmented);
+    if (needs_delassus(ws) || ws->rescue) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
+    if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
+    if (ws->asked->own) TI_CARVE(m, ws->own_slip, 9 * n3);
+    if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
+    if (by_ladder(ws) && !ws->rescue) return;
+    TI_CARVE(m, ws->noise, 2 * (size_t)nc);
+    TI_CARVE(m, ws->l0, n3);
+    TI_CARVE(m, ws->v0, nv);
+    TI_CARVE(m, ws->mode0, nc);
+    char nothing[TI_SCRATCH_MAX];
+    void *scratch = ti_carve(m, 1, TI_SCRATCH_MAX);
+    ws->scratch = scratch;
+    const ti_solver *solver = by_ladder(ws) ? ws->rescue : ws->solver;
+    ti_contact_room some = *room;
+    if (solver == ws->rescue && some.nc > RESCUED) some.nc = RESCUED;
+    if (solver->carve) solver->carve(m, &some, scratch ? scratch : nothing);
+}
+
+tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_law_options *law,
+                               const tribo_allocator *a, ti_contact_ws **out) {
+    if (!out || nc_max < 0 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
+    ti_contact_ws layout = {.nc_max = nc_max, .nv_max = nv_max, .nblk_max = nblk_max};
+    tribo_status status = ti_law_settle(law, NULL, &layout.options, NULL);
+    if (status) return status;
+    layout.solver = ti_solver_find(layout.options.law, layout.options.solver);
+    layout.asked = layout.solver->model, layout.kappa = layout.options.kappa;
+    if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.asked = &ti_law_central;
+    if (layout.options.law == TRIBO_LAW_STOCHASTIC && layout.options.smoothing == TRIBO_SMOOTHING_ERM)
+        layout.least = &ti_erm_law;
+    layout.rescue = rescue_of(layout.solver);
+    layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
+    ti_pyramid_of(&layout.options, &layout.pyramid);
+    if (a) layout.alloc = *a;
+    const ti_contact_room room = {nc_max, nv_max, nblk_max, &layout.options};
+    ti_arena m = {0};
+    carve(&m, &room, &layout);
+    layout.bytes = m.used;
+    ti_contact_ws *ws = ti_arena_take(&m, a);
+    if (!ws) return TRIBO_E_NOMEM;
+    *ws = layout;
+    carve(&m, &room, ws);
+    *out = ws;
+    return TRIBO_OK;
+}
+
+void ti_contact_ws_free(ti_contact_ws *ws) {
+    if (!ws) return;
+    tribo_allocator a = ws->alloc;
+    ti_free(&a, ws, ws->bytes);
+}
+
+size_t ti_contact_ws_bytes(const ti_contact_ws *ws) {
+    return ws->bytes;
+}
+
+/* ---------------------------------------------------------------- the problem as the options want it */
+
+/* ---------------------------------------------------------------- solution */
+
+static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
+    s->npoint = 1;
+    s->point[0].weight = 1, s->point[0].compliance = 0;
+    memset(s->point[0].lambda, 0, 3 * p->nc * sizeof(double));
+    memset(s->lambda, 0, 3 * p->nc * sizeof(double));
+    memcpy(s->point[0].v, p->vfree, p->nv * sizeof(double));
+    memcpy(s->v, p->vfree, p->nv * sizeof(double));
+    memset(s->mode, TRIBO_BREAK, p->nc);
+}
+
+/* Room on the disk. */
+static void disk_room(double mu, unsigned char mode, const double *l, const double *c, double *out) {
+    double bound = mu * l[2];
+    out[0] = out[1] = HUGE_VAL;
+    if (mode >= TRIBO_SLIDE)
+        out[1] = sqrt(c[0] * c[0] + c[1] * c[1]);
+    else
+        out[0] = bound > 0 ? (bound - sqrt(l[0] * l[0] + l[1] * l[1])) / bound : 0;
+}
+
+static void room_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode, const double *l,
+                    const double *c, double *out) {
+    ti_law_site site = ti_contact_site(ws, p, i);
+    if (ws->law->room)
+        ws->law->room(&site, mode, l, c, out);
+    else
+        disk_room(p->mu[i], mode, l, c, out);
+}
+
+/* A contact at the bound of its friction that others hold in place: it slides in the limit of no compliance, at a speed
+ * in proportion to it. What counts is that speed beside the compliance's own. */
+static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int i) {
+    const ti_contact_point *q = &s->point[0];
+    const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
+    double give = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]}, room[2];
+    for (int side = 0; side < 2; side++) {
+        int k = side ? p->b[i] : p->a[i];
+        if (k < 0) continue;
+        const double *v = q->v + p->voff[k];
+        for (int r = 0; r < 3; r++, J += p->width[k])
+            for (int j = 0; j < p->width[k] && r < 2; j++) c[r] += J[j] * v[j];
+    }
+    room_of(ws, p, i, s->mode[i], l, c, room);
+    double own = give * sqrt(l[0] * l[0] + l[1] * l[1]);
+    return room[1] > 0 ? room[1] / (room[1] + own) : 0;
+}
+
+/* Margins, docs/math.md eq. (46): how far each contact is from another mode, dimensionless. */
+static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
+                    tribo_contact_info *info) {
+    double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
+    for (int i = 0; i < p->nc; i++) sl = ti_max(sl, fabs(s->lambda[3 * i + 2]));
+    if (sl == 0) sl = 1;
+    ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
+    info->margin = HUGE_VAL, info->ndegenerate = 0;
+    if (ws->law == &ti_law_stochastic) return; /* smooth */
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
+        bool apart = s->mode[i] == TRIBO_BREAK || (ws->law->apart && s->mode[i] >= ws->law->apart);
+        double m = apart ? fabs(c[2]) / sc : l[2] / sl;
+        if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
+            double room[2];
+            room_of(ws, p, i, s->mode[i], l, c, room);
+            if (room[1] < 1e-9 * sc) room[1] = sc * held_margin(ws, p, s, i);
+            double t = room[0] < room[1] / sc ? room[0] : room[1] / sc;
+            if (t < m) m = t;
+        }
+        if (!(m >= 1e-9)) info->ndegenerate++;
+        if (m < info->margin) info->margin = m;
+    }
+}
+
+bool ti_contact_has_noise(const ti_contact_ws *ws) {
+    return ws->asked == &ti_law_stochastic;
+}
+
+/* Whether no impulses at all are a solution. */
+static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
+    const double none[3] = {0, 0, 0};
+    for (int i = 0; i < p->nc; i++) {
+        if (p->give && p->give[i] * p->mu[i] > 0) return false; /* what does not slip sticks */
+        if (ws->law == &ti_law_ncp) {
+            if (!(ws->g[3 * i + 2] >= 0)) return false;
+            continue;
+        }
+        ti_law_site site = ti_contact_site(ws, p, i);
+        double wrong[3];
+        ws->law->residual(&site, none, ws->g + 3 * i, wrong);
+        if (!(wrong[0] == 0 && wrong[1] == 0 && wrong[2] == 0)) return false;
+    }
+    return true;
+}
+
+void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,
+                           ti_contact_solution *s) {
+    memcpy(s->lambda, lambda, 3 * p->nc * sizeof(double));
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = lambda + 3 * i;
+        bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
+        s->mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
+        if (ws->law != &ti_law_ncp) s->mode[i] = TI_MODE_FREE; /* another's ways of sliding show in the velocity */
+    }
+}
+
+/* What the law says of the modes of s. */
+static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        ti_law_site site = ti_contact_site(ws, p, i);
+        s->mode[i] = ws->law->mode(&site, s->lambda + 3 * i, ws->c + 3 * i);
+    }
+}
+
+void ti_contact_settle_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    for (int i = 0; i < p->nc; i++)
+        if (s->mode[i] == TI_MODE_FREE) {
+            choose_modes(ws, p, s);
+            return;
+        }
+}
+
+/* Whether a start may be used: products of four of its impulses are finite. */
+static bool is_usable(const double *lambda, int n) {
+    for (int i = 0; i < n; i++)
+        if (!(fabs(lambda[i]) < 1e50)) return false;
+    return true;
+}
+
+/* A solver's answer, in ws->lambda with its velocity in ws->v, into s; its modes are those of the law. */
+static void take_answer(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    memcpy(s->lambda, ws->lambda, 3 * p->nc * sizeof(double));
+    memcpy(s->v, ws->v, p->nv * sizeof(double));
+    s->npoint = 1;
+    s->point[0].weight = 1, s->point[0].compliance = 1e-8 * ws->r0;
+    memcpy(s->point[0].lambda, s->lambda, 3 * p->nc * sizeof(double));
+    memcpy(s->point[0].v, s->v, p->nv * sizeof(double));
+    choose_modes(ws, p, s);
+}
+
+/* By the algorithm of the options: its answer, and from there, if it is one, to the canonical solution. */
+static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                      ti_contact_solution *s, tribo_contact_info *info) {
+    double tol = o->tol > 0 ? o->tol : ws->solver->tol;
+    ws->warm = o->warm && is_usable(s->lambda, 3 * p->nc);
+    if (ws->warm)
+        memcpy(ws->lambda, s->lambda, 3 * p->nc * sizeof(double));
+    else
+        memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    ws->solver->run(ws, p, tol);
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    take_answer(ws, p, s);
+    info->residual = ti_contact_residual(ws, p, ws->law, s->v, s->lambda, NULL);
+    info->rung = TRIBO_RUNG_SOLVER;
+    if (ws->options.raw) return;
+    if (ws->law == &ti_law_stochastic)
+        ti_continuation_polish(ws, p, tol, s, info);
+    else if (info->residual <= tol)
+        ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
+}
+
+/* Where the ladder has failed: the answer of another solver, if it is better. */
+static void rescue(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                   tribo_contact_info *info) {
+    if (!ws->rescue || p->nc > RESCUED || ti_delassus_prepare(&ws->G, p)) return;
+    memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
+    ws->warm = false, ws->max_iter = ws->iterations + ws->rescue->max_iter;
+    ws->rescue->run(ws, p, tol);
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (!(r < info->residual)) return;
+    take_answer(ws, p, s);
+    info->residual = r, info->rung = TRIBO_RUNG_SOLVER, info->canonical = false;
+    if (r <= tol) ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
+}
+
+tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_options *o,
+                              ti_contact_solution *s, tribo_contact_info *info) {
+    tribo_contact_info scratch;
+    ti_contact_problem soft, *p = &soft;
+    if (!info) info = &scratch;
+    if (hard->nc > ws->nc_max || hard->nv > ws->nv_max || hard->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
+    ti_contact_take_law(ws, hard);
+    if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
+    tribo_status status = ti_contact_pose(ws, hard, needs_delassus(ws), &soft);
+    if (status) return status;
+    memset(info, 0, sizeof *info);
+    ws->iterations = 0;
+    if (is_apart(ws, p)) {
+        nothing_to_do(p, s);
+        info->canonical = true;
+    } else {
+        status = ti_system_pattern(&ws->sys, p);
+        if (status) return status;
+        if (by_ladder(ws) || ws->plain) {
+            ti_contact_climb(ws, p, o, s, info);
+            double enough = o->tol > 0 ? o->tol : 1e-10;
+            if (!(info->residual <= enough) && !ws->plain) rescue(ws, p, enough, s, info);
+        } else
+            by_solver(ws, p, o, s, info);
+    }
+    ti_contact_settle_modes(ws, p, s);
+    info->iterations = ws->iterations;
+    if (!(info->residual < HUGE_VAL)) return TRIBO_NOT_CONVERGED;
+    margins(ws, p, s, info);
+    if (!info->canonical) { /* one of a set of solutions */
+        info->margin = 0;
+        if (info->ndegenerate == 0) info->ndegenerate = 1;
+    }
+    double tol = o->tol > 0 ? o->tol : ws->plain ? 1e-10 : ws->solver->tol;
+    return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}
+
+/* The velocity that a unit impulse gives the heaviest body, which no choice of axes changes. */
+static double of_the_heaviest(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    double least = HUGE_VAL;
+    for (int k = 0; k < p->nblk; k++) least = ws->minv[p->voff[k]] < least ? ws->minv[p->voff[k]] : least;
+    return least;
+}
+
+/* Newton from where the interior point ends, as it goes to and fro from nothing. */
+static bool softly(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    const ti_ncp_boldness bold = {.fraction = 0.98, .power = 3};
+    int done = 0;
+    return ti_ncp_interior(ws, p, R, &bold, 1e-10, &done, 60) && ti_contact_newton(ws, p, R, 50, 0, 0);
+}
+
+tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,
+                                   ti_contact_solution *s) {
+    if (p->nc > ws->nc_max || p->nv > ws->nv_max || p->nblk > ws->nblk_max) return TRIBO_E_CAPACITY;
+    ti_contact_take_law(ws, p);
+    if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
+    tribo_status status = ti_system_pattern(&ws->sys, p);
+    if (status) return status;
+    R *= of_the_heaviest(ws, p);
+    ws->speed = ti_max(ws->speed, ws->unit_c * ws->unit_c); /* an answer may be that nothing moves */
+    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
+    memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+    if (held)
+        memcpy(ws->mode, s->mode, p->nc);
+    else if (!ti_contact_newton(ws, p, 2 * R, 50, 0, 0) && !softly(ws, p, 2 * R))
+        return TRIBO_NOT_CONVERGED;
+    return ti_contact_two_points(ws, p, R, s) ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}
+
+tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
+                                tribo_contact_info *info) {
+    ti_contact_take_law(ws, p);
+    if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
+    memset(info, 0, sizeof *info);
+    info->residual = ti_contact_residual(ws, p, ws->law, s->v, s->lambda, NULL);
+    info->rung = TRIBO_RUNG_STAGGERED;
+    margins(ws, p, s, info);
+    return TRIBO_OK;
+}

@@ -1,0 +1,314 @@
+/* interior.c -- a primal-dual interior point on the contact problem itself.
+ *
+ * De Saxce's form: lambda in the friction cone, c + (0, 0, mu |c_t|) in its dual. Normals scaled by mu make both the
+ * second-order cone; Nesterov-Todd scaling, Mehrotra's predictor and corrector. |c_t| is smoothed along with the gap.
+ * Each step eliminates the cones contact by contact and solves the primal system of every other rung.
+ * A rebound's impulse is in the cone with what is given added, and its normal part not below zero besides: a second,
+ * scalar pair. docs/math.md eq. (44), (45). In this file components are ordered (normal, t1, t2).
+ */
+#include "contact/work/workspace.h"
+#include <math.h>
+
+/* One contact at the present iterate. */
+typedef struct cone {
+    double x[3], w[3];    /* impulse, with what is given, and shifted velocity, scaled */
+    double dx[3], dw[3];  /* direction */
+    double ax[3], aw[3];  /* the predictor's */
+    double rp[3], E[2];   /* w - c - (slip, 0, 0); gradient of slip */
+    double h[3], eta;     /* scaling W = sqrt(eta) V(h) */
+    double z[3];          /* W x = W^-1 w */
+    double A[9];          /* (W^2 + E R)^-1 */
+    double unit[3], R[3]; /* lambda = unit x; c = velocity / ... ; compliance, scaled */
+    double own, give;     /* x_n = own + give */
+    bool paired;          /* own and nu are a pair too, and w_n + nu the shifted velocity */
+    double nu, dnu, anu;
+    double rest; /* dnu = rest - nu dx_n / own */
+} cone;
+
+static double dot(const double *a, const double *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double lorentz(const double *a, const double *b) {
+    return a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+}
+
+/* Largest a with x + a d in the cone. */
+static double longest_step(const double *x, const double *d) {
+    double a = lorentz(d, d), b = lorentz(x, d), c = lorentz(x, x), best = 1e9;
+    double disc = b * b - a * c;
+    if (fabs(a) > 1e-300) {
+        if (disc >= 0) { /* the stable pair of roots */
+            double q = -(b + (b >= 0 ? sqrt(disc) : -sqrt(disc))), r1 = q / a, r2 = q != 0 ? c / q : 0;
+            if (r1 > 0 && r1 < best) best = r1;
+            if (r2 > 0 && r2 < best) best = r2;
+        }
+    } else if (b < 0 && -c / (2 * b) < best)
+        best = -c / (2 * b);
+    if (d[0] < 0 && -x[0] / d[0] < best) best = -x[0] / d[0];
+    return best;
+}
+
+/* y = V(h) x, V = [h0 h1'; h1 1 + h1 h1' / (1 + h0)]; reverse: V(h)^-1 x */
+static void boost(const double *h, const double *x, bool reverse, double *y) {
+    double sign = reverse ? -1 : 1, p = h[1] * x[1] + h[2] * x[2], k = sign * x[0] + p / (1 + h[0]), x0 = x[0];
+    double y1 = x[1] + h[1] * k, y2 = x[2] + h[2] * k;
+    y[0] = h[0] * x0 + sign * p, y[1] = y1, y[2] = y2;
+}
+
+static void nesterov_todd(cone *k) {
+    double qx = lorentz(k->x, k->x), qw = lorentz(k->w, k->w);
+    double nx = sqrt(qx > 1e-300 ? qx : 1e-300), nw = sqrt(qw > 1e-300 ? qw : 1e-300);
+    double g = 2 * sqrt((1 + dot(k->x, k->w) / (nx * nw)) / 2);
+    k->h[0] = (k->w[0] / nw + k->x[0] / nx) / g;
+    k->h[1] = (k->w[1] / nw - k->x[1] / nx) / g;
+    k->h[2] = (k->w[2] / nw - k->x[2] / nx) / g;
+    k->eta = nw / nx;
+    boost(k->h, k->x, false, k->z);
+    double s = sqrt(k->eta);
+    for (int r = 0; r < 3; r++) k->z[r] *= s;
+}
+
+/* y = arrow(z)^-1 x */
+static void arrow_solve(const double *z, const double *x, double *y) {
+    double p = z[1] * x[1] + z[2] * x[2], det = lorentz(z, z), y0 = (z[0] * x[0] - p) / det;
+    y[0] = y0, y[1] = (x[1] - z[1] * y0) / z[0], y[2] = (x[2] - z[2] * y0) / z[0];
+}
+
+/* b = a^-1 by elimination without exchanges: a is graded, its large entry first. */
+static void invert3(const double *a, double *b) {
+    double l1 = a[3] / a[0], l2 = a[6] / a[0];
+    double u11 = a[4] - l1 * a[1], u12 = a[5] - l1 * a[2], v1 = a[7] - l2 * a[1], v2 = a[8] - l2 * a[2];
+    bool swap = fabs(v1) > fabs(u11);
+    for (int c = 0; c < 3; c++) {
+        double y0 = c == 0, y1 = (c == 1) - l1 * y0, y2 = (c == 2) - l2 * y0;
+        double p1 = swap ? v1 : u11, p2 = swap ? v2 : u12, q1 = swap ? u11 : v1, q2 = swap ? u12 : v2;
+        double z1 = swap ? y2 : y1, z2 = swap ? y1 : y2, l = q1 / p1;
+        double x2 = (z2 - l * z1) / (q2 - l * p2), x1 = (z1 - p2 * x2) / p1;
+        b[6 + c] = x2, b[3 + c] = x1, b[c] = (y0 - a[1] * x1 - a[2] * x2) / a[0];
+    }
+}
+
+/* P (3,3) orthogonal and T = P (W^2 + (nu / own) e0 e0') P', graded, its large entry first. In the eigenbasis of W^2,
+ * (1, n), (1, -n), (0, n'), the eigenvalues eta g^2, eta / g^2, eta keep their digits however far apart they are;
+ * beside a second pair that is larger than all of them those along the axes do. */
+static void metric(const cone *k, double P[3][3], double *T) {
+    double len = sqrt(k->h[1] * k->h[1] + k->h[2] * k->h[2]), g = k->h[0] + len;
+    double n1 = len > 0 ? k->h[1] / len : 1, n2 = len > 0 ? k->h[2] / len : 0;
+    double most = k->eta * g * g, least = k->eta / (g * g), beta = k->paired ? k->nu / k->own : 0;
+    bool along = beta > most;
+    double s = sqrt(0.5), half = 0.5 * (most + least);
+    const double axes[3][3] = {{1, 0, 0}, {0, n1, n2}, {0, -n2, n1}};
+    const double eigen[3][3] = {{s, s * n1, s * n2}, {s, -s * n1, -s * n2}, {0, -n2, n1}};
+    memcpy(P, along ? axes : eigen, sizeof axes);
+    memset(T, 0, 9 * sizeof *T);
+    T[0] = along ? half + beta : most + 0.5 * beta, T[1] = T[3] = along ? 0.5 * (most - least) : 0.5 * beta;
+    T[4] = along ? half : least + 0.5 * beta, T[8] = k->eta;
+}
+
+/* A (3,3) = (W^2 + (nu / own) e0 e0' + E R)^-1, E = 1 + e0 (0, slope)'. */
+static void inverse(const cone *k, double *A) {
+    double P[3][3], T[9], B[9];
+    metric(k, P, T);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            double first = P[c][0] * k->R[0] + k->E[0] * k->R[1] * P[c][1] + k->E[1] * k->R[2] * P[c][2];
+            T[3 * r + c] += P[r][0] * first + P[r][1] * k->R[1] * P[c][1] + P[r][2] * k->R[2] * P[c][2];
+        }
+    invert3(T, B);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            A[3 * r + c] = 0;
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++) A[3 * r + c] += P[a][r] * B[3 * a + b] * P[b][c];
+        }
+}
+
+static void times3(const double *a, const double *b, double *c) {
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++) c[3 * r + k] = a[3 * r] * b[k] + a[3 * r + 1] * b[3 + k] + a[3 * r + 2] * b[6 + k];
+}
+
+static const int place[3] = {2, 0, 1}; /* (n, t1, t2) in (t1, t2, n) */
+
+static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool local, cone *cones) {
+    ti_law_compliance Rc = ti_contact_compliance(R);
+    double size = 0;
+    for (int i = 0; i < p->nc; i++) {
+        cone *k = cones + i;
+        memset(k, 0, sizeof *k);
+        ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
+        const ti_law_scale *g = ws->scale + i;
+        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->steep) / 3 : ws->r0),
+               mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
+        for (int r = 0; r < 3; r++) {
+            k->unit[r] = r ? s * mu : s;
+            k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];
+            k->x[r] = k->w[r] = r == 0;
+            size = ti_max(size, fabs(k->unit[r] * ws->g[3 * i + place[r]]));
+        }
+    }
+    ws->ip_unit = size > 0 ? size : 1;
+    for (int i = 0; i < p->nc; i++) {
+        cone *k = cones + i;
+        k->paired = p->give && p->give[i] > 0;
+        k->give = k->paired ? p->give[i] / (k->unit[0] * ws->ip_unit) : 0;
+        k->own = k->x[0], k->x[0] += k->give, k->nu = k->paired;
+    }
+}
+
+static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones, double *lambda) {
+    for (int i = 0; i < p->nc; i++)
+        for (int r = 0; r < 3; r++)
+            lambda[3 * i + place[r]] = (r ? cones[i].x[r] : cones[i].own) * cones[i].unit[r] * ws->ip_unit;
+}
+
+/* Residuals, scalings and the matrix D of every contact. */
+static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap, const double *held) {
+    ti_system_jv(&ws->sys, p, ws->vi, true, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        cone *k = cones + i;
+        double c[3], T[9];
+        for (int r = 0; r < 3; r++)
+            c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->own);
+        double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
+        for (int r = 0; r < 3; r++) k->rp[r] = k->w[r] - c[r];
+        if (held)
+            k->rp[0] += k->nu - held[i] * k->unit[1] / ws->ip_unit;
+        else
+            k->rp[0] += k->nu - slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
+        nesterov_todd(k);
+        const double E[9] = {1, k->E[0], k->E[1], 0, 1, 0, 0, 0, 1};
+        inverse(k, k->A);
+        times3(k->A, E, T);
+        for (int r = 0; r < 3; r++)
+            for (int q = 0; q < 3; q++) ws->D[9 * i + 3 * place[r] + place[q]] = k->unit[r] * T[3 * r + q] * k->unit[q];
+    }
+}
+
+/* Direction towards centre sigma gap e, with the second-order term of the predictor if corrected. */
+static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double centre, bool corrected) {
+    for (int i = 0; i < p->nc; i++) {
+        cone *k = cones + i;
+        double q[3], t[3], s = sqrt(k->eta);
+        for (int r = 0; r < 3; r++) t[r] = k->rp[r] - k->w[r];
+        k->rest = k->paired ? (corrected ? (centre - k->ax[0] * k->anu) / k->own : 0) - k->nu : 0;
+        t[0] += k->rest;
+        if (corrected) {
+            double wx[3], vw[3], y[3];
+            boost(k->h, k->ax, false, wx);
+            boost(k->h, k->aw, true, vw); /* the two factors sqrt(eta) cancel */
+            y[0] = centre - dot(wx, vw);
+            y[1] = -(wx[0] * vw[1] + vw[0] * wx[1]), y[2] = -(wx[0] * vw[2] + vw[0] * wx[2]);
+            arrow_solve(k->z, y, q);
+            boost(k->h, q, false, y);
+            for (int r = 0; r < 3; r++) t[r] += s * y[r];
+        }
+        for (int r = 0; r < 3; r++) { /* dlambda = -f - D J dv */
+            q[r] = k->A[3 * r] * t[0] + k->A[3 * r + 1] * t[1] + k->A[3 * r + 2] * t[2];
+            ws->f[3 * i + place[r]] = -q[r] * k->unit[r] * ws->ip_unit;
+        }
+    }
+    ti_contact_direction(ws, p);
+    for (int i = 0; i < p->nc; i++) { /* ws->c holds J dv */
+        cone *k = cones + i;
+        double c[3];
+        for (int r = 0; r < 3; r++) {
+            k->dx[r] = ws->dlambda[3 * i + place[r]] / (k->unit[r] * ws->ip_unit);
+            c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * k->dx[r];
+        }
+        k->dw[0] = c[0] + k->E[0] * c[1] + k->E[1] * c[2] - k->rp[0];
+        k->dw[1] = c[1] - k->rp[1], k->dw[2] = c[2] - k->rp[2];
+        k->dnu = k->paired ? k->rest - k->nu / k->own * k->dx[0] : 0;
+        k->dw[0] -= k->dnu;
+    }
+}
+
+static double longest(const cone *cones, int nc) {
+    double a = 1e9;
+    for (int i = 0; i < nc; i++) {
+        const cone *k = cones + i;
+        double x = longest_step(k->x, k->dx), w = longest_step(k->w, k->dw);
+        a = x < a ? x : a;
+        a = w < a ? w : a;
+        if (!k->paired) continue;
+        if (k->dx[0] < 0 && -k->own / k->dx[0] < a) a = -k->own / k->dx[0];
+        if (k->dnu < 0 && -k->nu / k->dnu < a) a = -k->nu / k->dnu;
+    }
+    return a;
+}
+
+/* The mean gap of the pairs after a step a. */
+static double gap_after(const cone *cones, int nc, double a) {
+    double sum = 0;
+    int pairs = nc;
+    for (int i = 0; i < nc; i++) {
+        const cone *k = cones + i;
+        for (int r = 0; r < 3; r++) sum += (k->x[r] + a * k->dx[r]) * (k->w[r] + a * k->dw[r]);
+        if (k->paired) sum += (k->own + a * k->dx[0]) * (k->nu + a * k->dnu), pairs++;
+    }
+    return sum / pairs;
+}
+
+static double mean_gap(const cone *cones, int nc) {
+    return gap_after(cones, nc, 0);
+}
+
+static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_ncp_boldness *b) {
+    double gap = mean_gap(cones, p->nc);
+    linearise(ws, p, cones, gap, b->slip);
+    impulses(ws, p, cones, ws->lambda);
+    ti_contact_momentum(ws, p, ws->vi, ws->lambda);
+    ws->iterations++;
+    if (ti_system_factor(&ws->sys, p, ws->D) != TRIBO_OK) return false;
+    direction(ws, p, cones, 0, false);
+    double a = 0.999 * longest(cones, p->nc);
+    double share = gap_after(cones, p->nc, a < 1 ? a : 1) / gap;
+    share = pow(share > 0 ? share : 0, b->power);
+    double sigma = share > b->floor ? (share < 1 ? share : 1) : b->floor;
+    for (int i = 0; i < p->nc; i++) {
+        for (int r = 0; r < 3; r++) cones[i].ax[r] = cones[i].dx[r], cones[i].aw[r] = cones[i].dw[r];
+        cones[i].anu = cones[i].dnu;
+    }
+    direction(ws, p, cones, ti_max(sigma * gap, b->gap), true);
+    a = b->fraction * longest(cones, p->nc);
+    if (a > 1) a = 1;
+    if (!(a > 1e-12)) return false; /* NaN too */
+    for (int i = 0; i < p->nc; i++) {
+        for (int r = 0; r < 3; r++) cones[i].x[r] += a * cones[i].dx[r], cones[i].w[r] += a * cones[i].dw[r];
+        cones[i].own += a * cones[i].dx[0], cones[i].nu += a * cones[i].dnu;
+        cones[i].x[0] = cones[i].own + cones[i].give;
+    }
+    for (int k = 0; k < p->nv; k++) ws->vi[k] += a * ws->dv[k];
+    return true;
+}
+
+enum { STALL = 12 };
+
+bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_ncp_boldness *b, double rough,
+                     int *done, int iterations) {
+    cone *cones = ws->cones;
+    if (*done == 0) {
+        begin(ws, p, R, b->local, cones);
+        impulses(ws, p, cones, ws->lambda); /* momentum is balanced from the start, or a light body would run away */
+        if (!ti_contact_balance(ws, p, ws->lambda, ws->vi)) return false;
+    }
+    bool fine = true;
+    double before = HUGE_VAL;
+    for (int first = *done; *done < iterations && fine; ++*done) {
+        double gap = mean_gap(cones, p->nc);
+        if (gap < rough) break;
+        if ((*done - first) % STALL == 0) { /* it falls by more than this in one step where it gets anywhere */
+            fine = gap < 0.5 * before, before = gap;
+            if (!fine) break;
+        }
+        fine = iterate(ws, p, cones, b);
+    }
+    impulses(ws, p, cones, ws->lambda);
+    memcpy(ws->v, ws->vi, p->nv * sizeof(double));
+    return fine;
+}
+
+size_t ti_ncp_interior_size(void) {
+    return sizeof(cone);
+}

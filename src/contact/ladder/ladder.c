@@ -1,0 +1,460 @@
+/* ladder.c -- the rungs of the contact solver, from the modes of the last step to proximal iterations.
+ *
+ * docs/math.md, "The ladder". All but the last look for the canonical solution, the limit of vanishing compliance; the
+ * last takes any. */
+#include "contact/work/workspace.h"
+#include <math.h>
+
+static void keep(ti_contact_point *q, double weight, double R, const ti_contact_problem *p, const double *v,
+                 const double *l) {
+    q->weight = weight, q->compliance = R;
+    memcpy(q->lambda, l, 3 * p->nc * sizeof(double));
+    memcpy(q->v, v, p->nv * sizeof(double));
+}
+
+static void iterate_to(const ti_contact_ws *ws, const ti_contact_problem *p, double *v, double *l) {
+    memcpy(v, ws->v, p->nv * sizeof(double));
+    memcpy(l, ws->lambda, 3 * p->nc * sizeof(double));
+}
+
+static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *l) {
+    memcpy(ws->v, v, p->nv * sizeof(double));
+    memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
+}
+
+/* What a rung has got to: the residual of what is in s, whether that will do, and whether it is the limit of vanishing
+ * compliance; whether the iterate is on the path there. */
+typedef struct progress {
+    double tol, residual;
+    bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
+    int patience;                       /* strides of a path that may miss */
+    int most;                           /* factorizations after which the path is given up */
+} progress;
+
+/* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
+static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+    double r = HUGE_VAL; /* of what is in vb, lb; for the first of them only if it is needed */
+    for (int it = 0; it < 6 && r > 1e-15; it++) {
+        iterate_to(ws, p, ws->vb, ws->lb);
+        ti_contact_approach(ws, p, R, 0);
+        double now = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+        if (it == 0 && !(now <= 1e-15)) r = ti_contact_residual(ws, p, ws->law, ws->vb, ws->lb, NULL);
+        if (!(now < 0.9 * r)) {
+            iterate_from(ws, p, ws->vb, ws->lb);
+            break;
+        }
+        r = now;
+    }
+    return r;
+}
+
+/* The iterate at compliance R itself, where its residual is below share of the best. What solves the law without
+ * compliance is linearised next to that, however large R was: where impulses are zero R does not show. */
+static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, progress *g,
+                     ti_contact_solution *s) {
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (!(r < share * g->residual)) return;
+    double small = 1e-6 * ws->r0;
+    s->npoint = 1;
+    keep(&s->point[0], 1, r < g->tol && R > small ? small : R, p, ws->v, ws->lambda);
+    iterate_to(ws, p, s->v, s->lambda);
+    memcpy(s->mode, ws->mode, p->nc);
+    g->residual = r, g->canonical = g->on_path;
+}
+
+/* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
+ * residual. What is better than before goes to s; the iterate ends at the solution at R. */
+static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
+    if (!ti_contact_settle(ws, p, 2 * R)) return;
+    iterate_to(ws, p, ws->v2, ws->l2);
+    ti_contact_approach(ws, p, 2 * R, R);
+    if (!ti_contact_settle(ws, p, R)) return;
+    iterate_to(ws, p, ws->v1, ws->l1);
+    bool consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    double r = extrapolate(ws, p, R);
+    if (r < g->residual || (consistent && r < g->tol)) { /* of two that are as good, the one in the law's modes */
+        s->npoint = 2;
+        keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
+        keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+        iterate_to(ws, p, s->v, s->lambda);
+        memcpy(s->mode, ws->mode, p->nc);
+        g->residual = r, g->canonical = true;
+    }
+    g->done = consistent && r < g->tol;
+    iterate_from(ws, p, ws->v1, ws->l1);
+    if (g->done) return;
+    keep_one(ws, p, R, 0.1, g, s);
+    g->done = consistent && g->residual < g->tol;
+}
+
+bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    if (!ti_contact_settle(ws, p, 2 * R)) return false;
+    iterate_to(ws, p, ws->v2, ws->l2);
+    ti_contact_approach(ws, p, 2 * R, R);
+    if (!ti_contact_settle(ws, p, R)) return false;
+    s->npoint = 2;
+    keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
+    keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+    for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) s->v[k] = 2 * ws->v[k] - ws->v2[k];
+    memcpy(s->mode, ws->mode, p->nc);
+    return true;
+}
+
+/* From impulses, with about the velocity that they give: the first matrix depends on where contacts slide to. */
+static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
+    if (!lambda) {
+        memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
+        return;
+    }
+    memcpy(ws->lambda, lambda, 3 * p->nc * sizeof(double));
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, lambda, ws->r);
+    for (int k = 0; k < p->nv; k++) ws->v[k] += ws->minv[k] * ws->r[k];
+}
+
+/* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
+ * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. A point of the path need
+ * not be exact: its modes count, and the tangent, for which the factors of its last step will do. */
+#define CLOSE 1e-8 /* merit below which the modes may change without notice */
+#define NEAR 1e-6  /* merit of a point of the path */
+static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations, progress *g,
+                    ti_contact_solution *s) {
+    iterate_to(ws, p, ws->vb, ws->lb);
+    if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) { /* or by whole steps, if there are some left */
+        if (ws->iterations + 2 * iterations > g->most) return false;
+        iterate_from(ws, p, ws->vb, ws->lb);
+        if (!ti_contact_newton(ws, p, from, iterations, NEAR, HUGE_VAL)) return false;
+    }
+    g->met = true;
+    double stride = 100;
+    bool factored = false;
+    int misses = 0;
+    for (double R = from; R > 1.01 * to;) {
+        if (ws->iterations > g->most) return false;
+        double next = R > 1.1 * stride * to ? R / stride : to;
+        keep_one(ws, p, R, 1, g, s); /* never without an answer */
+        iterate_to(ws, p, ws->vb, ws->lb);
+        if (factored)
+            ti_contact_approach(ws, p, R, next);
+        else if (!ti_contact_predict(ws, p, R, next))
+            return false;
+        int before = ws->iterations;
+        if (ti_contact_newton(ws, p, next, 6, NEAR, HUGE_VAL)) { /* whole steps, which leave a kink behind */
+            R = next, stride = stride < 5 ? stride * stride : stride < 10 ? 10 : 100;
+            factored = ws->iterations > before;
+        } else { /* modes change on the way: smaller steps */
+            if (stride < 1.2 || ++misses > g->patience) return false;
+            stride = sqrt(stride), factored = false;
+            iterate_from(ws, p, ws->vb, ws->lb);
+        }
+    }
+    return true;
+}
+
+/* descend() and finish(); where R was too large for the tolerance, smaller ones. */
+static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, int iterations,
+                               progress *g, ti_contact_solution *s) {
+    for (int k = 0; k < 5 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
+        if (!descend(ws, p, from, R, iterations, g, s)) break;
+        finish(ws, p, R, g, s);
+    }
+    return g->done;
+}
+
+/* On the path contacts slide at the speed of the compliance, and the equation must tell such speeds apart. */
+#define STEEP 1000
+
+/* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
+static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    ti_law_compliance c = ti_contact_compliance(R);
+    for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+}
+
+/* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, so
+ * that they end at a hard solution without a small compliance. The better that goes, the less of it. */
+static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, progress *g,
+                     ti_contact_solution *s) {
+    ti_contact_problem q = *p;
+    q.ref = ws->ref;
+    double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
+    ti_contact_choose(ws, p, R);
+    keep_one(ws, p, R, 1, g, s);
+    int most = first < 0.1 ? 40 : 120;
+    for (int k = 0; k < most && g->residual >= g->tol; k++) {
+        anchor(ws, p, pull);
+        iterate_to(ws, p, ws->vb, ws->lb);
+        if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, CLOSE)) {
+            if (pull > 10 * ws->r0) break;
+            iterate_from(ws, p, ws->vb, ws->lb);
+            pull *= 5;
+            continue;
+        }
+        keep_one(ws, p, R, 1, g, s);
+        iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors, steps on the law without any pull */
+        for (int step = 0; step < 3 && g->residual >= g->tol && g->residual < 1e4 * g->tol; step++) {
+            ti_contact_approach(ws, p, pull, 0);
+            keep_one(ws, p, R, 1, g, s);
+        }
+        iterate_from(ws, p, ws->v1, ws->l1);
+        double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+        if (r > 0.3 * before && pull > 0.01 * R) pull *= 0.3;
+        before = r;
+    }
+    g->done = g->residual < g->tol;
+}
+
+static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0, NULL}, {.7, 1, .2, false, 0, NULL},
+                                            {.5, 1, .3, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
+                                            {.7, 1, .2, true, 0, NULL},  {.5, 1, .3, true, 0, NULL}};
+
+enum { ROUNDS = 36 };
+
+/* One round with the speeds of slip held, which makes the problem convex, at compliance R; then the speeds that it
+ * ends at. Returns their largest change, in the unit of velocity; HUGE_VAL where the interior point broke down. */
+static double hold_slips(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *slip) {
+    const ti_ncp_boldness held = {.fraction = 0.98, .power = 3, .slip = slip};
+    double change = 0;
+    int done = 0;
+    if (!ti_ncp_interior(ws, p, R, &held, 1e-9, &done, 60)) return HUGE_VAL;
+    ti_contact_relative(ws, p, ws->v, ws->lambda, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        double now = hypot(ws->c[3 * i], ws->c[3 * i + 1]);
+        change = ti_max(change, p->mu[i] * fabs(now - slip[i])), slip[i] = now;
+    }
+    return change / ws->unit_c;
+}
+
+/* Where the interior point stalls: the speeds of slip held, round by round, and proximal steps from where that settles.
+ * A start that is not near enough takes few of them. */
+static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    memset(ws->slip, 0, p->nc * sizeof(double));
+    double last = HUGE_VAL;
+    for (int k = 1; k <= ROUNDS && !g->done; k++) {
+        double change = hold_slips(ws, p, 0, ws->slip);
+        if (!(change < HUGE_VAL)) return;
+        if (k % 6 && !(change < 1e-3 * last)) continue;
+        last = change;
+        proximal(ws, p, 1e-3, g, s);
+    }
+}
+
+/* An answer off the path is where some iteration stopped: its velocity is made that of its impulses, where that
+ * satisfies the law as well. */
+static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    if (!g->done || g->canonical || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
+    double r = ti_contact_residual(ws, p, ws->law, ws->vt, s->lambda, NULL);
+    if (!(r < g->tol)) return;
+    memcpy(s->v, ws->vt, p->nv * sizeof(double));
+    memcpy(s->point[0].v, ws->vt, p->nv * sizeof(double));
+    g->residual = r;
+}
+
+/* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
+ * ends, or next to no impulses at all. */
+static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    static const int order[6] = {0, 3, 1, 4, 2, 5};
+    g->on_path = false;
+    for (int k = 0; k < 12 && !g->done; k++) { /* first only from where the interior point got to its end */
+        int done = 0;
+        bool fine = true;
+        for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
+            fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
+            if (fine || k >= 6) proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
+        }
+        if (k == 1 && !g->done && (ws->law == &ti_law_ncp || ws->law == &ti_law_rebound)) by_rounds(ws, p, g, s);
+        if (k != 6 || g->done) continue;
+        start(ws, p, NULL);
+        proximal(ws, p, 0.1, g, s);
+    }
+}
+
+/* The interior point at a compliance that is still large, and from there the path down. */
+static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from, const ti_ncp_boldness *b,
+                              double R, progress *g, ti_contact_solution *s) {
+    int done = 0;
+    g->met = false;
+    for (double rough = 1e-7; rough > 1e-13 && !g->met; rough *= 1e-3) {
+        int steps = done + g->most - ws->iterations;
+        if (steps > 60) steps = 60;
+        if (done >= steps) break;
+        if (!ti_ncp_interior(ws, p, from, b, rough, &done, steps) && /* stalled: back to the centre */
+            !ti_ncp_interior(ws, p, from, boldness + 1, rough, &done, steps))
+            break;
+        if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
+    }
+    return false;
+}
+
+/* From the last step: its modes, and where they do not hold Newton from its impulses. */
+static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                             ti_contact_solution *s) {
+    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s takes what is met on the way */
+    start(ws, p, ws->z);
+    memcpy(ws->mode, s->mode, p->nc);
+    finish(ws, p, R, g, s);
+    if (g->done) return TRIBO_RUNG_WARM;
+    ti_contact_steepen(ws, p, STEEP);
+    start(ws, p, ws->z);
+    if (ti_contact_newton(ws, p, 2 * R, 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
+    ti_contact_steepen(ws, p, 1);
+    return g->done ? TRIBO_RUNG_NEWTON : TRIBO_RUNG_NONE;
+}
+
+/* The rungs of Newton: from the last step, from nothing. TRIBO_RUNG_NONE if neither is enough. */
+static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, bool warm, progress *g,
+                               ti_contact_solution *s) {
+    double R = 1e-6 * ws->r0;
+    tribo_rung rung = warm ? warm_rungs(ws, p, R, g, s) : TRIBO_RUNG_NONE;
+    if (rung != TRIBO_RUNG_NONE) return rung;
+    start(ws, p, NULL);
+    bool near = ti_contact_newton(ws, p, 2 * R, p->nv > 60 ? 4 : 8, 1e-9, CLOSE);
+    if (near) finish(ws, p, R, g, s);
+    if (g->done) return TRIBO_RUNG_NEWTON;
+    return near && descend_and_finish(ws, p, R, R, 8, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
+}
+
+/* The path from a compliance at which a start from nothing will do. */
+static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    start(ws, p, NULL);
+    return descend_and_finish(ws, p, 0.1 * ws->r0, 1e-6 * ws->r0, 20, g, s);
+}
+
+/* The rungs that follow the path of a compliance that falls. */
+static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+                             ti_contact_solution *s) {
+    static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
+    tribo_rung rung = TRIBO_RUNG_NONE;
+    g->patience = 4;
+    ti_contact_steepen(ws, p, STEEP);
+    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && ws->iterations < g->most; k++) {
+        if (interior_and_path(ws, p, from[k] * ws->r0, boldness + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
+        if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
+    }
+    ti_contact_steepen(ws, p, 1);
+    return rung;
+}
+
+static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
+                        ti_contact_solution *s) {
+    double R = 1e-6 * ws->r0;
+    tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
+    if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
+    if (rung != TRIBO_RUNG_NONE) return rung;
+    leave_path(ws, p, g, s);
+    balance(ws, p, g, s);
+    return TRIBO_RUNG_INTERIOR;
+}
+
+/* A large problem is not worth as many factorizations as a small one before an answer is taken that is not canonical.
+ */
+static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
+    double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
+    worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
+    return (progress){
+        .tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
+}
+
+void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                      ti_contact_solution *s, tribo_contact_info *info) {
+    progress g = beginning(ws, o->tol > 0 ? o->tol : 1e-10, true);
+    info->rung = climb(ws, p, o, &g, s);
+    info->residual = g.residual, info->canonical = g.canonical;
+}
+
+double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                           ti_contact_solution *s) {
+    progress g = beginning(ws, o->tol, true);
+    if (newton_rungs(ws, p, o->warm, &g, s) != TRIBO_RUNG_NONE) return g.residual;
+    ti_contact_steepen(ws, p, STEEP);
+    whole_path(ws, p, &g, s);
+    ti_contact_steepen(ws, p, 1);
+    return g.residual;
+}
+
+double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {
+    progress g = beginning(ws, tol, false);
+    proximal(ws, p, 1e-3, &g, s);
+    return g.residual;
+}
+
+double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol, double *best,
+                      ti_contact_solution *s) {
+    const ti_contact_options cold = {.tol = tol};
+    size_t bytes = 3 * (size_t)p->nc * sizeof(double);
+    ti_contact_velocity(ws, p, best, ws->v);
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, best, NULL);
+    bool stop = ws->options.max_iter > 0; /* at the caller's wish */
+    for (int way = 0; way < 2 && !stop && !(r <= tol); way++) {
+        progress g = beginning(ws, 0.1 * tol, way > 0);
+        if (way == 0) {
+            memcpy(ws->lambda, best, bytes);
+            ti_contact_velocity(ws, p, ws->lambda, ws->v);
+            proximal(ws, p, 1e-3, &g, s);
+        } else
+            climb(ws, p, &cold, &g, s);
+        ti_contact_velocity(ws, p, s->lambda, ws->v); /* impulses are all that is kept */
+        double now = ti_contact_residual(ws, p, ws->law, ws->v, s->lambda, NULL);
+        if (now < r) r = now, memcpy(best, s->lambda, bytes);
+    }
+    memcpy(ws->lambda, best, bytes);
+    return r;
+}
+
+/* Newton from v0, l0 at the large one of two compliances, and the two points. */
+static void near_by(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *l, double R,
+                    int iterations, progress *g, ti_contact_solution *s) {
+    iterate_from(ws, p, v, l);
+    if (ti_contact_newton(ws, p, 2 * R, iterations, 0, CLOSE)) finish(ws, p, R, g, s);
+}
+
+/* The whole ladder, by the NCP. */
+static void by_the_ncp(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    const ti_contact_options cold = {.tol = g->tol};
+    const ti_law *law = ws->law;
+    *g = beginning(ws, g->tol, true);
+    ws->law = &ti_law_ncp;
+    climb(ws, p, &cold, g, s);
+    ws->law = law;
+}
+
+void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                       tribo_contact_info *info) {
+    progress g = beginning(ws, tol, true);
+    double R = 1e-6 * ws->r0;
+    memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
+    memcpy(ws->v0, s->v, p->nv * sizeof(double));
+    memcpy(ws->mode0, s->mode, p->nc);
+    near_by(ws, p, ws->v0, ws->l0, R, 10, &g, s); /* its modes need not be those of the limit */
+    if (!g.done) {
+        iterate_from(ws, p, ws->v0, ws->l0);
+        memcpy(ws->mode, ws->mode0, p->nc);
+        finish(ws, p, R, &g, s);
+    }
+    if (!g.done && ws->law != &ti_law_ncp) {
+        iterate_from(ws, p, ws->v0, ws->l0);
+        ti_contact_steepen(ws, p, STEEP);
+        descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
+        ti_contact_steepen(ws, p, 1);
+        if (!g.done) path_rungs(ws, p, R, &g, s);
+    }
+    if (!g.done) {
+        by_the_ncp(ws, p, &g, s);
+        if (ws->law != &ti_law_ncp) { /* not far from there */
+            g = beginning(ws, tol, true);
+            near_by(ws, p, s->v, s->lambda, R, 50, &g, s);
+        }
+    }
+    if (g.done && g.canonical) {
+        info->residual = g.residual, info->canonical = true;
+        return;
+    }
+    s->npoint = 1;
+    keep(&s->point[0], 1, 1e-2 * R, p, ws->v0, ws->l0);
+    memcpy(s->lambda, ws->l0, 3 * p->nc * sizeof(double));
+    memcpy(s->v, ws->v0, p->nv * sizeof(double));
+    memcpy(s->mode, ws->mode0, p->nc);
+}

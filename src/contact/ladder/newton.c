@@ -1,0 +1,202 @@
+/* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
+#include "contact/work/workspace.h"
+#include <math.h>
+
+static double largest(const double *a, int n) {
+    double m = 0;
+    for (int i = 0; i < n; i++) m = ti_max(m, fabs(a[i]));
+    return m;
+}
+
+/* What evaluate() does with the law: keep or choose the modes; linearise, or stay with the matrix that was factored. */
+typedef enum how { CHOOSE = 1, CHORD = 2 } how;
+
+/* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
+ * Returns the merit, docs/math.md eq. (42): squares of F and of the momentum residual, as energies. */
+static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
+                       ti_law_compliance Rc, ti_law_compliance R, int flags) {
+    double merit = 0;
+    ti_system_jv(&ws->sys, p, v, true, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = lambda + 3 * i;
+        const ti_law_compliance *at = &Rc, *with = &R;
+        ti_law_compliance soft[2];
+        if (p->R) {
+            soft[0] = ti_contact_stiffness(p, i, Rc), soft[1] = ti_contact_stiffness(p, i, R);
+            at = soft, with = soft + 1;
+        }
+        double c[3] = {ws->c[3 * i] + at->t * l[0], ws->c[3 * i + 1] + at->t * l[1], ws->c[3 * i + 2] + at->n * l[2]};
+        double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
+        const ti_law_scale *s = ws->scale + i;
+        unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
+        if (ws->law == &ti_law_ncp) { /* every step goes through here */
+            mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
+                                 : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
+        } else {
+            ti_law_site site = ti_contact_site(ws, p, i);
+            mode = flags & CHORD ? ti_law_value(ws->law, &site, l, c, mode, F)
+                                 : ti_law_linearise(ws->law, &site, l, c, *with, mode, F, ws->D + 9 * i, A);
+        }
+        ws->mode[i] = mode;
+        for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
+        merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
+    }
+    ti_contact_momentum(ws, p, v, lambda);
+    for (int k = 0; k < p->nv; k++) merit += ws->r[k] * ws->r[k] * ws->minv[k];
+    return merit;
+}
+
+void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    const ti_law_compliance none = {0};
+    evaluate(ws, p, ws->v, ws->lambda, none, ti_contact_compliance(R), CHOOSE);
+}
+
+void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p) {
+    int n3 = 3 * p->nc;
+    memcpy(ws->dv, ws->r, p->nv * sizeof(double));
+    for (int k = 0; k < n3; k++) ws->dlambda[k] = -ws->f[k];
+    ti_system_jt(&ws->sys, p, ws->dlambda, ws->dv);
+    ti_system_solve(&ws->sys, 1, ws->dv);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i, *c = ws->c + 3 * i;
+        double *dl = ws->dlambda + 3 * i;
+        for (int r = 0; r < 3; r++) dl[r] -= D[3 * r] * c[0] + D[3 * r + 1] * c[1] + D[3 * r + 2] * c[2];
+    }
+}
+
+static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
+    ws->iterations++;
+    return ti_system_factor(&ws->sys, p, ws->D) == TRIBO_OK;
+}
+
+/* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
+ * square, which near sticking is much more than the slip that decides the next step. */
+static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
+    bool cone = ws->law->cone || p->give;
+    for (int i = 0; cone && i < p->nc; i++) {
+        double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
+        if (p->give) bound += p->mu[i] * p->give[i];
+        bool slides = ws->mode[i] == TRIBO_SLIDE || (p->give && ws->mode[i] == TI_REBOUND_SLIDE);
+        if (!slides || !(t > 0) || !(bound > 0)) continue;
+        l[0] *= bound / t, l[1] *= bound / t;
+    }
+}
+
+/* Whether the modes that were fixed are those of the law, where they are not within `slack` of it. */
+bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, double R, double slack) {
+    ti_law_compliance Rc = ti_contact_compliance(R);
+    slack *= largest(ws->lambda, 3 * p->nc);
+    ti_system_jv(&ws->sys, p, ws->v, true, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = ws->lambda + 3 * i;
+        ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
+        double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
+        ti_law_site site = ti_contact_site(ws, p, i);
+        if (!ws->law->agrees(&site, ws->mode[i], l, c, slack)) return false;
+    }
+    return true;
+}
+
+bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R, int iterations, double tol,
+                       double free) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
+    int n3 = 3 * p->nc;
+    double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
+    int grace = free > 0 ? 4 : 0; /* steps more where the modes stay: what is left then is smooth */
+    for (int it = 0; it < iterations; it++) {
+        if (merit <= 1e-24 * scale) return true;
+        if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
+        ti_contact_direction(ws, p);
+        memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* evaluate() needs dv */
+        memcpy(ws->mode_before, ws->mode, p->nc);
+        double step = 1, trial;
+        for (;;) {
+            for (int k = 0; k < p->nv; k++) ws->vt[k] = ws->v[k] + step * ws->ds[k];
+            for (int k = 0; k < n3; k++) ws->lt[k] = ws->lambda[k] + step * ws->dlambda[k];
+            round_off(ws, p, ws->lt);
+            trial = evaluate(ws, p, ws->vt, ws->lt, Rk, Rk, CHOOSE);
+            if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < free * scale) break;
+            step /= 2;
+        }
+        memcpy(ws->v, ws->vt, p->nv * sizeof(double));
+        memcpy(ws->lambda, ws->lt, n3 * sizeof(double));
+        bool rounding = trial > 0.1 * merit && trial < 1e-16 * scale;
+        bool same = step == 1 && memcmp(ws->mode, ws->mode_before, p->nc) == 0;
+        merit = trial;
+        if (same && it == iterations - 1 && merit < 1e-2 * scale && grace-- > 0) iterations++;
+        if (rounding || (same && merit <= tol * scale)) return true;
+    }
+    return merit <= 1e-20 * scale;
+}
+
+typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline double sum4(const vec4 *x) {
+    return ((*x)[0] + (*x)[2]) + ((*x)[1] + (*x)[3]);
+}
+
+/* x += d; adds squares, times the weights, to those of x and d. */
+static inline void add_and_measure(int n, double *x, const double *d, const double *weight, double *size,
+                                   double *change) {
+    vec4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        vec4 *at = (vec4 *)(x + k), by = *(const vec4 *)(d + k), w = {1, 1, 1, 1};
+        if (weight) w = *(const vec4 *)(weight + k);
+        a += w * *at * *at, b += w * by * by;
+        *at += by;
+    }
+    for (; k < n; k++) {
+        double w = weight ? weight[k] : 1;
+        a[0] += w * x[k] * x[k], b[0] += w * d[k] * d[k];
+        x[k] += d[k];
+    }
+    *size += sum4(&a), *change += sum4(&b);
+}
+
+/* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as the speeds that
+ * the inertia makes of them. */
+static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
+    double l = 0, dl = 0, v = ws->speed, dv = 0;
+    add_and_measure(3 * p->nc, ws->lambda, ws->dlambda, NULL, &l, &dl);
+    add_and_measure(p->nv, ws->v, ws->dv, ws->arm, &v, &dv);
+    double impulse = dl / (l > 0 ? l : 1), velocity = dv / (v > 0 ? v : 1);
+    return sqrt(ti_max(impulse, velocity));
+}
+
+/* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a
+ * millionfold. Both leave rounding behind when they are this small. */
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
+    double before = HUGE_VAL;
+    bool again = true;
+    for (int it = 0; it < 15; it++) {
+        round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
+        evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
+        if (again && !factor(ws, p)) return false;
+        ti_contact_direction(ws, p);
+        double change = ws->settled = advance(ws, p);
+        if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* not the modes of any solution */
+        if (change < (again ? 1e-9 : 1e-10)) return true;
+        if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
+        again = change > 1e-5 || change > 0.01 * before;
+        before = change;
+    }
+    return before < 1e-6;
+}
+
+void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
+    ti_contact_direction(ws, p);
+    advance(ws, p);
+}
+
+bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
+    evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE);
+    if (!factor(ws, p)) return false;
+    ti_contact_approach(ws, p, R, to);
+    round_off(ws, p, ws->lambda);
+    return true;
+}

@@ -1,0 +1,10 @@
+/* bisection.h -- one contact in full, the others held: what a sweep of RaiSim's method repeats. */
+#ifndef TI_BISECTION_H
+#define TI_BISECTION_H
+#include "contact/law/law.h"
+
+/* By RaiSim's law, and by the NCP's: lambda for c = own lambda + free. */
+void ti_bisect_raisim(const ti_law_site *s, const double *free, double *lambda);
+void ti_bisect_ncp(const ti_law_site *s, const double *free, double *lambda);
+
+#endif

@@ -1,0 +1,130 @@
+/* law.h -- what a contact law is to the solvers and to the reverse: five functions of one contact.
+ *
+ * A law is an equation F(lambda, c) = 0 of three numbers a contact, c = J v + ref + R lambda with a compliance
+ * R = diag(Rt, Rt, Rn) that may be small. Linearised in one of its modes it is  dlambda = -f - D J dv  with
+ * A = dF/dlambda + dF/dc R,  D = A^-1 dF/dc,  f = A^-1 F.  docs/math.md eq. (38)-(40).
+ * To add one: docs/contact-laws.md, "Adding a law".
+ */
+#ifndef TI_LAW_H
+#define TI_LAW_H
+#include <tribo/contact.h>
+
+/* Units of one contact: any positive values give the same solutions. */
+typedef struct ti_law_scale {
+    double rho_n, rho_t; /* 1 / G_ii, roughly */
+    double g_n, g_t;     /* their inverses */
+} ti_law_scale;
+
+/* A small compliance, with its inverses for those who need them in closed form. */
+typedef struct ti_law_compliance {
+    double n, t;
+    double inverse_n, inverse_t;
+} ti_law_compliance;
+
+/* A mode is a byte: TRIBO_BREAK, TRIBO_STICK, or TRIBO_SLIDE and what a law adds to it to tell its ways of sliding
+ * apart. */
+enum { TI_MODE_FREE = 255 };                     /* choose the mode from (lambda, c) */
+enum { TI_REBOUND_STICK = 3, TI_REBOUND_SLIDE }; /* of a rebound: parting, under the friction of what is given */
+static inline tribo_mode ti_mode_public(unsigned char mode) {
+    return mode < TRIBO_SLIDE ? (tribo_mode)mode : TRIBO_SLIDE;
+}
+
+/* The friction pyramid's section at mu lambda_n = 1, a regular polygon: vertices d_k, |d_k| = reach, k = 0 .. n - 1
+ * counterclockwise; e_k the unit normal, outwards, of the edge from d_k to d_k+1. */
+enum { TI_FACETS_MAX = 64 };
+typedef struct ti_pyramid {
+    int n;
+    double apothem, half; /* distance of an edge, half its length */
+    double d[TI_FACETS_MAX][2], e[TI_FACETS_MAX][2];
+} ti_pyramid;
+/* Of settled options; law_lcp.c. */
+void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y);
+
+/* Steps of one contact that cannot overshoot: inverses of the normal's and the largest tangential eigenvalue of own,
+ * and of the two numbers of a metric not less than own, docs/math.md eq. (83). */
+typedef struct ti_law_ease {
+    double n, t;
+    double metric_n, metric_t;
+    double ratio; /* q: the root of metric_n over metric_t */
+} ti_law_ease;
+ti_law_ease ti_law_ease_of(const double *own);
+
+/* What a law may read of a contact beside lambda and c. */
+typedef struct ti_law_site {
+    double mu;
+    const ti_law_scale *scale;
+    const double *own;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `own` or a sweep asks for it */
+    const ti_law_ease *ease;   /* of `local` alone */
+    const double *inverse;     /* (3,3) of own; of `local` alone */
+    const ti_pyramid *pyramid; /* LCP */
+    tribo_smoothing smoothing; /* stochastic */
+    double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
+    double kappa;              /* central path: the gap, J */
+    double give;               /* rebound: the normal impulse that acts beside lambda, N s */
+} ti_law_site;
+
+/* F in N s, and its derivatives with the mode held. */
+typedef struct ti_law_slope {
+    double F[3];
+    double l[9], c[9]; /* dF/dlambda, dF/dc, row-major */
+    double mu[3];      /* dF/dmu */
+    double own[27];    /* dF/d own, (3,9); only where the law's `own` is set */
+} ti_law_slope;
+
+typedef struct ti_law {
+    /* 1. The mode that (lambda, c) is in. */
+    unsigned char (*mode)(const ti_law_site *s, const double *lambda, const double *c);
+    /* 2. The equation in a mode, and its derivatives. */
+    void (*slope)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, ti_law_slope *out);
+    /* 3. Whether `mode` is the law's mode at (lambda, c), to within slack, an impulse. */
+    bool (*agrees)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double slack);
+    /* 4. How wrong (lambda, c) is: primal in N s, dual in m/s, complementarity in J; zero at a solution. */
+    void (*residual)(const ti_law_site *s, const double *lambda, const double *c, double *out);
+    /* 5. The contact by itself: lambda for c = own lambda + free; what a sweep of Gauss-Seidel repeats. lambda holds
+     * the impulses of the sweep before. */
+    void (*local)(const ti_law_site *s, const double *free, double *lambda);
+    bool own;  /* F depends on s->own, or may */
+    bool cone; /* impulses of contacts that slide lie on the circle of their friction */
+    /* How far a contact that touches is from another such mode: out[0] the room of the impulse, a share of its bound;
+     * out[1] the speed at which it slides, or by which it would turn to another way to; HUGE_VAL = none. NULL: the
+     * disk's. For the margin, docs/math.md eq. (46). */
+    void (*room)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double *out);
+    unsigned char apart; /* modes from this one on do not touch either, though they have friction; 0 = there are none */
+} ti_law;
+
+extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
+extern const ti_law ti_law_rebound; /* the second phase of Poisson's impacts */
+extern const ti_law ti_law_central; /* what the interior point meets at options.kappa > 0 */
+
+/* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
+double ti_cone_distance(double t, double n, double mu);
+
+/* Whether a contact by itself sticks, and lambda then: what a `local` may begin with. */
+static inline bool ti_law_stick(const ti_law_site *s, const double *free, double *lambda) {
+    const double *B = s->inverse;
+    double f0 = free[0], f1 = free[1], f2 = free[2];
+    double n = -(B[6] * f0 + B[7] * f1 + B[8] * f2);
+    if (!(n > 0)) return false;
+    double t0 = -(B[0] * f0 + B[1] * f1 + B[2] * f2), t1 = -(B[3] * f0 + B[4] * f1 + B[5] * f2), bound = s->mu * n;
+    if (!(t0 * t0 + t1 * t1 <= bound * bound)) return false;
+    lambda[0] = t0, lambda[1] = t1, lambda[2] = n;
+    return true;
+}
+
+/* Linearise a law at (lambda, c): F (3), D (3,3), A^-1 (3,3), and the mode if it was TI_MODE_FREE. */
+unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+/* D and A^-1 from the derivatives of F. */
+void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, double *Ainv);
+/* F (3) alone. */
+unsigned char ti_law_value(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
+                           unsigned char mode, double *F);
+
+/* The NCP in closed form: law_ncp.c. */
+unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+void ti_ncp_residual(const double *lambda, const double *c, double mu, double *out);
+unsigned char ti_ncp_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                           double *F);
+
+#endif

@@ -1,0 +1,308 @@
+/* linearise.c -- the linearisation of a law at a solution, forward and reverse. docs/math.md eq. (60), (61). */
+#include "contact/reverse/augmented.h"
+#include <math.h>
+
+/* What the points of a problem have in common. */
+static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
+    ti_system_pack(&ws->sys, p);
+    for (int b = 0; b < p->nblk; b++)
+        for (int j = 0, k = p->voff[b]; j < p->width[b]; j++, k++) {
+            ws->mass[k] = p->M[p->moff[b] + j * p->width[b] + j];
+            ws->minv[k] = 1 / ws->mass[k];
+        }
+    for (int i = 0; i < p->nc; i++) ti_contact_scale(ws, p, i);
+    return ti_system_pattern(&ws->sys, p);
+}
+
+/* -A^-1 dF/dmu of the NCP, in closed form */
+static void ncp_slip(const ti_law_site *site, unsigned char mode, const double *l, const double *c, double *slip) {
+    double z0 = l[0] - site->scale->rho_t * c[0], z1 = l[1] - site->scale->rho_t * c[1];
+    double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
+    slip[0] = scale * z0, slip[1] = scale * z1, slip[2] = 0;
+}
+
+/* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/d own of contact i. */
+static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
+                          unsigned char mode, const double *l, const double *c) {
+    ti_law_site site = ti_contact_site(ws, p, i);
+    double *slip = ws->slip + 3 * i, *A = ws->Ainv + 9 * i, F[3];
+    if (ws->law == &ti_law_ncp) {
+        ti_ncp_linearise(l, c, site.mu, site.scale, R, mode, F, ws->D + 9 * i, A);
+        ncp_slip(&site, mode, l, c, slip);
+        return;
+    }
+    ti_law_slope slope;
+    ws->law->slope(&site, mode, l, c, &slope);
+    ti_law_resolve(&slope, R, ws->D + 9 * i, A);
+    for (int r = 0; r < 3; r++)
+        slip[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
+    for (int k = 0; ws->law->own && k < 27; k++) {
+        const double *a = A + k / 9 * 3, *x = slope.own + k % 9;
+        ws->own_slip[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);
+    }
+}
+
+/* c (3) of contact i at a point, with its small compliance R; from J v + ref in ws->c. */
+static void velocity_at(const ti_contact_ws *ws, const ti_law_compliance *R, const ti_contact_point *q, int i,
+                        double *c) {
+    const double *l = q->lambda + 3 * i, *x = ws->c + 3 * i;
+    c[0] = x[0] + R->t * l[0], c[1] = x[1] + R->t * l[1], c[2] = x[2] + R->n * l[2];
+}
+
+tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s, int k) {
+    const ti_contact_point *q = &s->point[k];
+    ti_contact_problem soft, *p = &soft;
+    tribo_status status = TRIBO_OK;
+    ws->at = *q, ws->at_mode = s->mode;
+    ws->augmented.n = 0, ws->linear_residual = 0, ws->symmetric = true;
+    ti_contact_take_law(ws, hard);
+    if (k == 0) {
+        status = share(ws, hard);
+        ws->contraction = -1;
+        if (!status) status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &soft);
+        if (status) return status;
+    } else
+        soft = ti_contact_soften(ws, hard);
+    if (ws->coupled) return ws->coupled->factor(ws, p, q);
+    ti_system_jv(&ws->sys, p, q->v, true, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
+        double c[3];
+        velocity_at(ws, &R, q, i, c);
+        differentiate(ws, p, i, R, s->mode[i], q->lambda + 3 * i, c);
+        const double *D = ws->D + 9 * i;
+        ws->symmetric = ws->symmetric && D[1] == D[3] && D[2] == D[6] && D[5] == D[7];
+    }
+    return ti_system_factor(&ws->sys, p, ws->D);
+}
+
+/* out (3 nc) = -D c - m dmu */
+static void law_rhs(const ti_contact_ws *ws, const ti_contact_problem *p, const double *c, const double *dmu,
+                    double *out) {
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i, *x = c + 3 * i;
+        double *y = out + 3 * i;
+        for (int r = 0; r < 3; r++) y[r] = -(D[3 * r] * x[0] + D[3 * r + 1] * x[1] + D[3 * r + 2] * x[2]);
+        for (int r = 0; dmu && r < 3; r++) y[r] += ws->slip[3 * i + r] * dmu[i];
+    }
+}
+
+/* ---------------------------------------------------------------- refinement */
+
+/* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be:
+ * what is left of that row is solved for again. Each pass shrinks the error by the same factor, which the size of the
+ * first correction shows: rounding times the condition of the contacts, mostly 1e-9, in bad ones 0.1. */
+typedef struct refinement {
+    double before; /* the relative size of the correction before, as a root of energy; 1 at first */
+    double error;  /* what the next one would be */
+} refinement;
+
+static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8;
+
+/* v += dv; the energy of what was added over that of the sum. */
+static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, double *restrict v) {
+    const double *restrict mass = ws->mass;
+    double even = 0, odd = 0, evens = 0, odds = 0; /* two sums each: additions wait for one another */
+    int k = 0;
+    for (; k + 1 < nv; k += 2) {
+        double d0 = dv[k], d1 = dv[k + 1], x0 = v[k] + d0, x1 = v[k + 1] + d1;
+        v[k] = x0, v[k + 1] = x1;
+        even += mass[k] * d0 * d0, odd += mass[k + 1] * d1 * d1;
+        evens += mass[k] * x0 * x0, odds += mass[k + 1] * x1 * x1;
+    }
+    if (k < nv) v[k] += dv[k], even += mass[k] * dv[k] * dv[k], evens += mass[k] * v[k] * v[k];
+    double size = even + odd;
+    return size > 0 ? size / (evens + odds) : size; /* NaN stays NaN */
+}
+
+/* Whether another pass pays after one that corrected by the root of `energy`; what is slow is left to the augmented
+ * system, unless that is too large. By how much a pass shrinks the error does not show in one: it may be small by the
+ * right-hand side alone. A second one tells, and the other solves with these factors and those of the next point, which
+ * are near, take its word. Where the system is definite nothing is nearly singular, and less will do. */
+static bool pays(ti_contact_ws *ws, refinement *f, double energy, bool patient) {
+    double change = sqrt(energy), last = f->before;
+    bool first = last == 1;
+    f->before = change;
+    if (first) {
+        f->error = change * (ws->contraction >= 0 ? ws->contraction : change);
+        if (change <= (ws->symmetric ? definite : exact) || (ws->contraction >= 0 && f->error <= rounding))
+            return false;
+        return patient || change <= 1e-3;
+    }
+    double ratio = change / last;
+    ws->contraction = ti_max(ws->contraction, ratio);
+    f->error = change * (ratio < 1 ? ratio : 1);
+    if (f->error <= rounding || !(ratio < 0.9)) return false;
+    return patient || ratio <= 0.1;
+}
+
+enum { PASSES = 24 };
+
+/* Whether the elimination is worth trying, and otherwise whether there is something better. */
+static bool has_better(ti_contact_ws *ws, const ti_contact_problem *p, double error) {
+    return !(error <= settled) && ti_augmented_ready(ws, p);
+}
+
+static void note(ti_contact_ws *ws, double error) {
+    ws->linear_residual = ti_max(ws->linear_residual, error);
+}
+
+double ti_contact_linear_residual(const ti_contact_ws *ws) {
+    return ws->linear_residual;
+}
+
+/* ---------------------------------------------------------------- forward */
+
+/* A pass; the energy of what it changes over the whole. */
+static double correct(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, double *dv, double *dlambda) {
+    ti_system_mv(&ws->sys, p, dv, ws->dv);
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = r[k] - ws->dv[k];
+    ti_system_jt(&ws->sys, p, dlambda, ws->dv);
+    ti_system_solve(&ws->sys, 1, ws->dv);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    law_rhs(ws, p, ws->c, NULL, ws->dlambda);
+    for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
+    return add(ws, p->nv, ws->dv, dv);
+}
+
+/* The error of dv as a share of what the right-hand side would move by itself, where that is more: nothing depends on
+ * the digits of a tangent that is nothing but rounding. */
+static double weigh(const ti_contact_ws *ws, const ti_contact_problem *p, double error, const double *r,
+                    const double *dc, const double *dv) {
+    if (!(error > settled)) return error;
+    double moved = 0, pushed = 0;
+    for (int k = 0; k < p->nv; k++) moved += ws->mass[k] * dv[k] * dv[k], pushed += ws->minv[k] * r[k] * r[k];
+    for (int i = 0; i < p->nc; i++) {
+        const ti_law_scale *s = ws->scale + i;
+        const double *c = dc + 3 * i;
+        pushed = ti_max(pushed, ti_max(s->rho_t * (c[0] * c[0] + c[1] * c[1]), s->rho_n * c[2] * c[2]));
+    }
+    return pushed > moved ? error * sqrt(moved / pushed) : error;
+}
+
+static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, const double *dmu,
+                   double *dv, double *dlambda) {
+    refinement f = {1, 1};
+    bool large = ti_augmented_is_large(ws, p);
+    for (int pass = 0; pass < PASSES; pass++)
+        if (!pays(ws, &f, correct(ws, p, r, dv, dlambda), large)) break;
+    if (has_better(ws, p, f.error)) {
+        double *offset = ws->lt;
+        memset(offset, 0, 3 * (size_t)p->nc * sizeof(double));
+        for (int k = 0; dmu && k < 3 * p->nc; k++) offset[k] = ws->slip[k] * dmu[k / 3];
+        f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
+    }
+    f.error = weigh(ws, p, f.error, r, dc, dv);
+    for (int k = 0; k < 3 * p->nc; k++) f.error += 0 * dlambda[k];
+    note(ws, f.error);
+}
+
+void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, const double *r, const double *dc,
+                    const double *dmu, double *dv, double *dlambda) {
+    size_t n3 = 3 * (size_t)p->nc, nv = p->nv;
+    memcpy(dv, r, ndir * nv * sizeof(double));
+    for (int k = 0; k < ndir; k++) {
+        law_rhs(ws, p, dc + k * n3, dmu ? dmu + (size_t)k * p->nc : NULL, dlambda + k * n3);
+        ti_system_jt(&ws->sys, p, dlambda + k * n3, dv + k * nv);
+    }
+    ti_system_solve(&ws->sys, ndir, dv);
+    for (int k = 0; k < ndir; k++) {
+        const double *mu = dmu ? dmu + (size_t)k * p->nc : NULL;
+        ti_system_jv(&ws->sys, p, dv + k * nv, false, ws->c);
+        for (size_t j = 0; j < n3; j++) ws->c[j] += dc[k * n3 + j];
+        law_rhs(ws, p, ws->c, mu, dlambda + k * n3);
+        refine(ws, p, r + k * nv, dc + k * n3, mu, dv + k * nv, dlambda + k * n3);
+    }
+}
+
+/* ---------------------------------------------------------------- reverse */
+
+/* out (3 nc) = -D' z */
+static void law_rhs_t(const ti_contact_ws *ws, const ti_contact_problem *p, const double *z, double *out) {
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i, *x = z + 3 * i;
+        for (int r = 0; r < 3; r++) out[3 * i + r] = -(D[r] * x[0] + D[3 + r] * x[1] + D[6 + r] * x[2]);
+    }
+}
+
+/* As correct(), of y, z and c_bar. */
+static double correct_t(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, double *y, double *z,
+                        double *c_bar) {
+    ti_system_mv(&ws->sys, p, y, ws->dv);
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = v_bar[k] - ws->dv[k];
+    ti_system_jt(&ws->sys, p, c_bar, ws->dv);
+    ti_system_solve_t(&ws->sys, ws->dv);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    law_rhs_t(ws, p, ws->c, ws->f);
+    for (int k = 0; k < 3 * p->nc; k++) c_bar[k] += ws->f[k], z[k] += ws->c[k];
+    return add(ws, p->nv, ws->dv, y);
+}
+
+/* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, refined. */
+static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                      double *y, double *c_bar) {
+    double *z = ws->z;
+    refinement f = {1, 1};
+    bool large = ti_augmented_is_large(ws, p);
+    memcpy(y, v_bar, p->nv * sizeof(double));
+    law_rhs_t(ws, p, lambda_bar, c_bar);
+    ti_system_jt(&ws->sys, p, c_bar, y);
+    ti_system_solve_t(&ws->sys, y);
+    ti_system_jv(&ws->sys, p, y, false, z);
+    for (int k = 0; k < 3 * p->nc; k++) z[k] += lambda_bar[k];
+    law_rhs_t(ws, p, z, c_bar);
+    for (int pass = 0; pass < PASSES; pass++)
+        if (!pays(ws, &f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
+    return has_better(ws, p, f.error) ? ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar) : f.error;
+}
+
+void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
+                    double *y, double *c_bar, double *mu_bar) {
+    double error = 0;
+    if (ws->coupled) {
+        ws->coupled->vjp(ws, p, v_bar, lambda_bar, y, c_bar, mu_bar);
+        for (int k = 0; k < p->nv; k++) error += 0 * y[k];
+    } else {
+        error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
+        for (int i = 0; i < p->nc; i++) {
+            const double *slip = ws->slip + 3 * i, *zi = ws->z + 3 * i;
+            mu_bar[i] = slip[0] * zi[0] + slip[1] * zi[1] + slip[2] * zi[2];
+        }
+    }
+    for (int i = 0; i < p->nc; i++) error += 0 * (mu_bar[i] + c_bar[3 * i] + c_bar[3 * i + 1] + c_bar[3 * i + 2]);
+    note(ws, error);
+}
+
+/* ---------------------------------------------------------------- what depends on G itself */
+
+bool ti_contact_entangled(const ti_contact_ws *ws) {
+    return ws->asked->own || ws->options.softness == TRIBO_SOFTNESS_MUJOCO;
+}
+
+/* own_bar (9): of the law's equation, -z' A^-1 dF/d own; and of a compliance in proportion to its diagonal. */
+static void own_cotangent(const ti_contact_ws *ws, const double *l, int i, const double *c_bar, double *own_bar) {
+    const double *z = ws->z + 3 * i, *slip = ws->law->own ? ws->own_slip + 27 * i : NULL;
+    memset(own_bar, 0, 9 * sizeof *own_bar);
+    for (int j = 0; slip && j < 9; j++) own_bar[j] = z[0] * slip[j] + z[1] * slip[9 + j] + z[2] * slip[18 + j];
+    if (ws->options.softness == TRIBO_SOFTNESS_MUJOCO) { /* R = share G_nn: in c, and in the diagonal of own */
+        double n = ti_softness_share(&ws->options), t = n / ws->options.impratio, bar = 0;
+        for (int r = 0; r < 3; r++) bar += (r < 2 ? t : n) * (c_bar[3 * i + r] * l[r] + own_bar[4 * r]);
+        own_bar[8] += bar;
+    }
+}
+
+const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
+                                               const ti_contact_solution *s, int k, const double *c_bar) {
+    if (ws->coupled) {
+        ws->coupled->delassus_bar(ws, p, &s->point[k], c_bar);
+        return &ws->G_bar;
+    }
+    for (int i = 0; i < p->nc; i++) own_cotangent(ws, s->point[k].lambda + 3 * i, i, c_bar, ws->own_bar + 9 * i);
+    ws->G_bar = (ti_delassus_bar){.own = ws->own_bar};
+    return &ws->G_bar;
+}
+
+void ti_contact_entangled_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
+                              double *M_bar) {
+    ti_delassus_vjp(&ws->G, p, bar, J_bar, M_bar);
+}

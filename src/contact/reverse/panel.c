@@ -1,0 +1,200 @@
+/* panel.c -- see panel.h. Loops run over the directions of a panel, so they vectorise. */
+#include "contact/reverse/panel.h"
+#include "contact/system/blocks.h"
+#include "contact/work/workspace.h"
+#include "math/clones.h"
+
+/* Eight directions; a row of a panel is three of them. */
+typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
+enum { N = TI_PANEL, LANES = TI_PANEL / 8 };
+
+TI_INLINE lane *row_of(double *X, int r) {
+    return (lane *)(void *)(X + N * (size_t)r);
+}
+TI_INLINE const lane *row_in(const double *X, int r) {
+    return (const lane *)(const void *)(X + N * (size_t)r);
+}
+
+/* C (3,LANES) += J (3,w) X (w,N) */
+TI_INLINE void rows_times(int w, const double *J, const double *X, lane (*C)[LANES]) {
+    for (int r = 0; r < 3; r++)
+        for (int j = 0; j < w; j++)
+            for (int c = 0; c < LANES; c++) C[r][c] += J[r * w + j] * row_in(X, j)[c];
+}
+
+/* Y (w,N) += J' L, J (3,w) */
+TI_INLINE void columns_times(int w, const double *J, lane (*L)[LANES], double *Y) {
+    for (int j = 0; j < w; j++) {
+        lane *y = row_of(Y, j);
+        for (int c = 0; c < LANES; c++) y[c] += J[j] * L[0][c] + J[w + j] * L[1][c] + J[2 * w + j] * L[2][c];
+    }
+}
+
+/* Known at compile time where all blocks are free bodies. */
+TI_INLINE int width(const ti_contact_problem *p, int blk, bool six) {
+    return six ? 6 : p->width[blk];
+}
+
+/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0; then only those of the blocks blk count. */
+TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six, const double *X,
+                        const double *dc, double *Y) {
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
+        int a = p->a[i], b = p->b[i], wa = width(p, a, six), wb = b >= 0 ? width(p, b, six) : 0;
+        if (!X && a != blk[0] && b != blk[0] && a != blk[1] && b != blk[1]) continue;
+        const double *Jb = J + 3 * (size_t)wa;
+        lane C[3][LANES], L[3][LANES];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) C[r][c] = row_in(dc, 3 * i + r)[c];
+        if (X) {
+            rows_times(wa, J, X + (size_t)N * p->voff[a], C);
+            if (b >= 0) rows_times(wb, Jb, X + (size_t)N * p->voff[b], C);
+        }
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++)
+                L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
+        columns_times(wa, J, L, Y + (size_t)N * p->voff[a]);
+        if (b >= 0) columns_times(wb, Jb, L, Y + (size_t)N * p->voff[b]);
+    }
+}
+
+/* X := A^-1 X for a block of six, padded to eight. */
+TI_INLINE void solve_six(const double *LU, const int *pivot, double *X) {
+    lane x[6][LANES];
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < LANES; c++) x[r][c] = row_in(X, r)[c];
+    for (int k = 0; k < 6; k++)
+        for (int c = 0; pivot[k] != k && c < LANES; c++) {
+            lane t = x[k][c];
+            x[k][c] = x[pivot[k]][c], x[pivot[k]][c] = t;
+        }
+    for (int r = 1; r < 6; r++)
+        for (int k = 0; k < r; k++)
+            for (int c = 0; c < LANES; c++) x[r][c] -= LU[r * 8 + k] * x[k][c];
+    for (int r = 5; r >= 0; r--) {
+        for (int k = r + 1; k < 6; k++)
+            for (int c = 0; c < LANES; c++) x[r][c] -= LU[r * 8 + k] * x[k][c];
+        for (int c = 0; c < LANES; c++) x[r][c] *= LU[r * 8 + r], row_of(X, r)[c] = x[r][c];
+    }
+}
+
+/* Y (m,N) -= A (m,k) X (k,N) */
+TI_INLINE void product_sub(int m, int k, const double *A, int ld, const double *X, double *Y) {
+    for (int i = 0; i < m; i++) {
+        lane sum[LANES];
+        for (int c = 0; c < LANES; c++) sum[c] = row_of(Y, i)[c];
+        for (int l = 0; l < k; l++)
+            for (int c = 0; c < LANES; c++) sum[c] -= A[i * ld + l] * row_in(X, l)[c];
+        for (int c = 0; c < LANES; c++) row_of(Y, i)[c] = sum[c];
+    }
+}
+
+/* X := K^-1 X as ti_system_solve(). */
+TI_INLINE void solve(const ti_system *s, bool six, double *X) {
+    for (int k = 0; k < s->nblk; k++) {
+        int pivot = s->order[k], w = six ? 6 : s->width[pivot];
+        double *x = X + (size_t)N * s->voff[pivot];
+        if (six)
+            solve_six(s->val + s->diag[pivot], s->pivot + s->voff[pivot], x);
+        else
+            ti_block_solve(w, s->val + s->diag[pivot], s->pivot + s->voff[pivot], N, x);
+        for (int e = s->start[k]; e < s->start[k + 1]; e++) {
+            int i = s->neighbour[e];
+            product_sub(six ? 6 : s->width[i], w, s->val + s->lower[e], six ? 8 : w, x, X + (size_t)N * s->voff[i]);
+        }
+    }
+    for (int k = s->nblk - 1; k >= 0; k--) {
+        int pivot = s->order[k], w = six ? 6 : s->width[pivot];
+        for (int e = s->start[k]; e < s->start[k + 1]; e++) {
+            int i = s->neighbour[e], wi = six ? 6 : s->width[i];
+            product_sub(w, wi, s->val + s->upper[e], six ? 8 : wi, X + (size_t)N * s->voff[i],
+                        X + (size_t)N * s->voff[pivot]);
+        }
+    }
+}
+
+/* Y = r - M X */
+TI_INLINE void momentum(const ti_contact_problem *p, bool six, const double *r, const double *X, double *Y) {
+    memcpy(Y, r, sizeof *Y * N * (size_t)p->nv);
+    for (int k = 0; k < p->nblk; k++) {
+        size_t at = (size_t)N * p->voff[k];
+        int w = width(p, k, six);
+        product_sub(w, w, p->M + p->moff[k], w, X + at, Y + at);
+    }
+}
+
+/* What a panel is solved from and into. */
+typedef struct equations {
+    const int *blk;
+    const double *r, *dc;
+    double *X, *rest;
+} equations;
+
+/* How much a refinement changed, as a root of energy. */
+typedef enum amount { MUCH, LITTLE, NOTHING } amount; /* NaN is much */
+static const double little = 1e-7, nothing = 1e-10;
+
+/* X += rest; how much that is of the sum, in the worst column. */
+TI_INLINE amount add(const ti_contact_ws *ws, int nv, const double *rest, double *X) {
+    int good = 0, exact = 0;
+    for (int c = 0; c < LANES; c++) {
+        lane size = {0}, whole = {0};
+        for (int k = 0; k < nv; k++) {
+            lane d = row_in(rest, k)[c], x = row_of(X, k)[c] += d;
+            size += ws->mass[k] * d * d, whole += ws->mass[k] * x * x;
+        }
+        for (int e = 0; e < 8; e++)
+            good += size[e] <= little * little * whole[e], exact += size[e] <= nothing * nothing * whole[e];
+    }
+    return exact == N ? NOTHING : good == N ? LITTLE : MUCH;
+}
+
+/* One refinement of K X = r - J'D dc, as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
+ * row; how much that changed. */
+TI_INLINE amount refine(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+    momentum(p, six, e->r, e->X, e->rest);
+    impulses(ws, p, e->blk, six, e->X, e->dc, e->rest);
+    solve(&ws->sys, six, e->rest);
+    return add(ws, p->nv, e->rest, e->X);
+}
+
+/* K X = r - J'D dc, refined once, and again where that changed a little. */
+TI_INLINE amount panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+    memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
+    impulses(ws, p, e->blk, six, NULL, e->dc, e->X);
+    solve(&ws->sys, six, e->X);
+    amount change = refine(ws, p, six, e);
+    return change == LITTLE ? refine(ws, p, six, e) : change;
+}
+
+TI_CLONES_WIDE static amount panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    return panel(ws, p, true, e);
+}
+
+static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    return panel(ws, p, false, e);
+}
+
+/* Where that is not enough: column by column, as ti_contact_jvp() does it. */
+static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    double *r = ws->v1, *dc = ws->l1, *dv = ws->v2, *dlambda = ws->l2;
+    for (int c = 0; c < N; c++) {
+        bool any = false;
+        for (int k = 0; k < p->nv; k++) r[k] = e->r[(size_t)N * k + c], any = any || r[k] != 0;
+        for (int k = 0; k < 3 * p->nc; k++) dc[k] = e->dc[(size_t)N * k + c], any = any || dc[k] != 0;
+        if (!any) continue;
+        ti_contact_jvp(ws, p, 1, r, dc, NULL, dv, dlambda);
+        for (int k = 0; k < p->nv; k++) e->X[(size_t)N * k + c] = dv[k];
+    }
+}
+
+void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r, const double *dc,
+                      double *X, double *rest) {
+    const equations e = {blk, r, dc, X, rest};
+    static const double settled = 1e-12;
+    amount change = ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e);
+    if (change == NOTHING)
+        ws->linear_residual = ti_max(ws->linear_residual, settled);
+    else
+        one_by_one(ws, p, &e);
+}

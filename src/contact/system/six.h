@@ -1,0 +1,24 @@
+/* six.h -- the contact system where every block is a free body: width 6, rows padded to 8 and kept in vectors.
+ *
+ * Same formulas as products.c and system.c. Loops run along padded rows, each element added in one fixed order, so the
+ * width of the machine's vectors does not change a bit.
+ */
+#ifndef TI_SIX_H
+#define TI_SIX_H
+#include "contact/system/elimination.h"
+
+enum { TI_SIX_ROWS = 24, TI_SIX_COLS = 24, TI_SIX_BLOCK = 48 };
+
+bool ti_six_fits(const ti_contact_problem *p);
+/* J, twice: rows (nc,2,3,8) padded with zeros, cols (nc,2,6,4) transposed. */
+void ti_six_pack(const ti_contact_problem *p, double *rows, double *cols);
+void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c);
+void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y);
+void ti_six_mv(const ti_contact_problem *p, const double *x, double *y);
+
+bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D);
+void ti_six_solve_one(const ti_system *s, double *x);
+void ti_six_solve_panel(const ti_system *s, double *panel); /* (nv,8) */
+void ti_six_solve_t(const ti_system *s, double *x);
+
+#endif

@@ -1,0 +1,208 @@
+/* law_residual.c -- the units of a contact problem, and how far an answer is from a law. */
+#include "contact/work/workspace.h"
+#include <float.h>
+#include <math.h>
+
+/* Share of what a velocity is made of that counts as its unit: a tolerance of 1e-10 on it is a few roundings. */
+#define ROUNDED 1e-5
+/* Share of it that the unit of impulse gives at least. */
+#define FAINT 1e-3
+
+static double row_scale(int w, const double *row, const double *minv) {
+    double s = 0;
+    for (int k = 0; k < w; k++) s += row[k] * row[k] * minv[k];
+    return s;
+}
+
+/* The diagonal of G is only a scale here, so the diagonal of M stands for M. */
+void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
+    double gt = 0, gn = 0;
+    const double *J = p->J + p->joff[i];
+    for (int side = 0; side < 2; side++) {
+        int k = side ? p->b[i] : p->a[i];
+        if (k < 0) continue;
+        int w = p->width[k];
+        const double *minv = ws->minv + p->voff[k];
+        double t1 = row_scale(w, J, minv), t2 = row_scale(w, J + w, minv), n = row_scale(w, J + 2 * w, minv);
+        gt += t1 > t2 ? t1 : t2, gn += n;
+        if (n > 0 && n < ws->r0) ws->r0 = n;
+        J += 3 * (size_t)w;
+    }
+    ti_law_scale s = {gn > 0 ? 1 / gn : 1, gt > 0 ? 1 / gt : 1, gn > 0 ? gn : 1, gt > 0 ? gt : 1};
+    ws->scale[i] = s;
+}
+
+void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep) {
+    double more = steep / ws->steep;
+    for (int i = 0; i < p->nc; i++) ws->scale[i].rho_t *= more, ws->scale[i].g_t /= more;
+    ws->steep = steep;
+}
+
+/* max_i sum_j |J_ij x_j| + |ref_i|: what J x + ref is made of, whose rounding it carries. */
+static double made_of(const ti_contact_problem *p, const double *x, const double *ref) {
+    double most = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *J = p->J + p->joff[i];
+        double sum[3] = {0, 0, 0};
+        for (int side = 0; side < 2; side++) {
+            int k = side ? p->b[i] : p->a[i];
+            if (k < 0) continue;
+            for (int r = 0; r < 3; r++, J += p->width[k])
+                for (int j = 0; j < p->width[k]; j++) sum[r] += fabs(J[j] * x[p->voff[k] + j]);
+        }
+        for (int r = 0; r < 3; r++) most = ti_max(most, sum[r] + (ref ? fabs(ref[3 * i + r]) : 0));
+    }
+    return most;
+}
+
+/* max_i sum_j |G_ij lambda_j|, the diagonal of M for M. */
+static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    memset(ws->dv, 0, p->nv * sizeof(double));
+    for (int i = 0; i < p->nc; i++) {
+        const double *J = p->J + p->joff[i], *l = lambda + 3 * i;
+        for (int side = 0; side < 2; side++) {
+            int k = side ? p->b[i] : p->a[i];
+            if (k < 0) continue;
+            for (int r = 0; r < 3; r++, J += p->width[k])
+                for (int j = 0; j < p->width[k]; j++) ws->dv[p->voff[k] + j] += fabs(J[j] * l[r]);
+        }
+    }
+    for (int k = 0; k < p->nv; k++) ws->dv[k] *= ws->minv[k];
+    return made_of(p, ws->dv, NULL);
+}
+
+/* Not less than made_of_impulses() but for the off-diagonal entries of M: |G_ij|^2 <= G_ii G_jj. */
+static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    double widest = 0, most = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = lambda + 3 * i;
+        double t = ws->scale[i].g_t * ws->steep, n = ws->scale[i].g_n;
+        widest = ti_max(widest, ti_max(t, n));
+        most = ti_max(most, ti_max(t * ti_max(l[0] * l[0], l[1] * l[1]), n * l[2] * l[2]));
+    }
+    return 3 * p->nc * sqrt(widest * most);
+}
+
+/* docs/math.md eq. (37): the unit of velocity, and with it the unit of merit, an energy. Speeds that leave nothing but
+ * their rounding in g count for that; they are looked at where they may be a thousandth of the unit. */
+static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
+    double largest = 0, widest = 0, ref = 0;
+    for (int i = 0; i < 3 * p->nc; i++) largest = ti_max(largest, fabs(ws->g[i])), ref = ti_max(ref, fabs(p->ref[i]));
+    for (int i = 0; i < p->nc; i++) widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
+    double rest = 0;
+    if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
+    ws->unit_c = largest + rest, ws->widest = widest;
+    ws->merit = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *g = ws->g + 3 * i;
+        const ti_law_scale *s = ws->scale + i;
+        ws->merit += s->rho_t * (g[0] * g[0] + g[1] * g[1] + rest * rest) + s->rho_n * (g[2] * g[2] + rest * rest);
+    }
+}
+
+bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
+    double sum = 0; /* 0 * x is NaN for NaN and Inf */
+    ti_system_pack(&ws->sys, p);
+    ws->energy = ws->speed = 0;
+    for (int k = 0; k < p->nblk; k++) {
+        int w = p->width[k], at = p->voff[k];
+        const double *M = p->M + p->moff[k];
+        for (int j = 0; j < w; j++) {
+            ws->minv[at + j] = 1 / M[j * w + j], ws->arm[at + j] = ws->minv[at] * M[j * w + j];
+            double free = p->vfree[at + j] * p->vfree[at + j];
+            ws->energy += M[j * w + j] * free, ws->speed += ws->arm[at + j] * free;
+        }
+        if (!ti_finite(M, (size_t)w * w)) return false;
+    }
+    ws->r0 = HUGE_VAL, ws->steep = 1;
+    for (int i = 0; i < p->nc; i++) {
+        ti_contact_scale(ws, p, i);
+        sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];
+    }
+    if (!(ws->r0 < HUGE_VAL)) ws->r0 = 1;
+    ti_system_jv(&ws->sys, p, p->vfree, true, ws->g);
+    for (int i = 0; i < 3 * p->nc; i++) sum += 0 * ws->g[i];
+    for (int k = 0; k < p->nv; k++) sum += 0 * p->vfree[k];
+    choose_units(ws, p);
+    return sum == 0;
+}
+
+/* The worst of each part of a law's residual, in units sl of impulse and sc of velocity; c in ws->c. */
+static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *lambda,
+                                double sl, double sc) {
+    tribo_residuals worst = {0, 0, 0};
+    if (ws->coupled && law == ws->law) return ws->coupled->parts(ws, p, lambda, sl, sc);
+    for (int i = 0; i < p->nc; i++) {
+        double part[3];
+        if (law == &ti_law_ncp) {
+            ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
+        } else {
+            ti_law_site site = ti_contact_site(ws, p, i);
+            law->residual(&site, lambda + 3 * i, ws->c + 3 * i, part);
+        }
+        worst.primal = ti_max(worst.primal, part[0] / sl), worst.dual = ti_max(worst.dual, part[1] / sc);
+        worst.complementarity = ti_max(worst.complementarity, part[2] / (sl * sc));
+    }
+    return worst;
+}
+
+static double worst_of(tribo_residuals r) {
+    return ti_max(r.primal, ti_max(r.dual, r.complementarity));
+}
+
+/* The unit of impulse: the largest, but not less than what gives the lightest body a share of the unit of velocity,
+ * which may be that of a slip that hardly presses. Those given to a rebound count: what friction has to answer to them
+ * may be rounding. */
+static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    double l = ws->widest > 0 ? FAINT * ws->unit_c / ws->widest : 0;
+    for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
+    for (int i = 0; p->give && i < p->nc; i++) l = ti_max(l, p->give[i]);
+    return l == 0 ? 1 : l;
+}
+
+void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
+                         double *c) {
+    ti_system_jv(&ws->sys, p, v, true, c);
+    for (int k = 0; p->R && k < 3 * p->nc; k++) c[k] += p->R[k] * lambda[k];
+}
+
+double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
+    double sl = unit_of_impulse(ws, p, lambda), sc = ws->unit_c > 0 ? ws->unit_c : 1;
+    ti_contact_relative(ws, p, v, lambda, ws->c);
+    return worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+}
+
+/* Velocity that is only the rounding of the impulses, in the problem's own unit, where that is too much for any answer:
+ * else 0. */
+static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double largest,
+                          double unit) {
+    const double most = 1e-6, half = 0.5 * DBL_EPSILON;
+    if (half * 3 * p->nc * ws->widest * largest <= most * unit) return 0; /* no entry of G is more */
+    if (half * bound_of_impulses(ws, p, lambda) <= most * unit) return 0;
+    double share = half * made_of_impulses(ws, p, lambda) / unit;
+    return share <= most ? 0 : share; /* NaN too */
+}
+
+double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
+                           const double *lambda, tribo_residuals *parts) {
+    double sl = unit_of_impulse(ws, p, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
+    ti_contact_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    for (int k = 0; k < 3 * p->nc; k++) off = ti_max(off, fabs(ws->c[k]));
+    ti_contact_relative(ws, p, v, lambda, ws->c);
+    tribo_residuals r = parts_in(ws, p, law, lambda, sl, sc);
+    if (!(ti_max(off / sc, worst_of(r)) < 1e-12)) { /* the exact unit is larger: worth its cost */
+        sc += ROUNDED * made_of_impulses(ws, p, lambda);
+        r = parts_in(ws, p, law, lambda, sl, sc);
+    }
+    if (parts) *parts = r;
+    return ti_max(uncertainty(ws, p, lambda, sl, unit), ti_max(off / sc, worst_of(r)));
+}
+
+double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
+    double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
+    memcpy(ws->c, c, 3 * p->nc * sizeof(double));
+    double sl = unit_of_impulse(ws, p, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+    return ti_max(uncertainty(ws, p, lambda, sl, unit), r);
+}
