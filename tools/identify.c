@@ -164,7 +164,13 @@ static int judge(identification *id) {
         progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
         s = tribo_sysid_errors(id->s, NULL, i, &e);
         if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
+        residuals left;
+        if (tribo_sysid_held_out(id->s, i) || !residuals_of(&left, id->s, id->m, &id->r.rec[i], i)) continue;
+        quality_add(&id->left, &left, id->m, &id->r.rec[i]);
+        residuals_free(&left);
     }
+    quality_settle(&id->left, tribo_model_extent(id->m));
+    if (id->left.recordings) quality_good(&id->left, id->warning);
     free(theta);
     return EXIT_SUCCESS;
 }
@@ -192,6 +198,7 @@ static void print_table(const identification *id) {
     tribo_errors train = mean_of(&id->train), held = mean_of(&id->held);
     printf("rollouts: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", train.position_mean,
            100 * train.position_relative, train.rotation_mean_deg, id->train.n);
+    if (id->warning[0]) printf("warning: %s\n", id->warning);
     if (id->held.n)
         printf("held out: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", held.position_mean,
                100 * held.position_relative, held.rotation_mean_deg, id->held.n);
@@ -250,6 +257,19 @@ static json_t *undetermined_json(const identification *id) {
     return list;
 }
 
+static json_t *residuals_json(const identification *id) {
+    static const char *const kinds[] = {"position", "rotation"};
+    json_t *all = json_object();
+    for (int kind = 0; kind < QUALITY_KINDS && id->left.recordings; kind++) {
+        json_t *o = json_object();
+        json_object_set_new(o, "rms", json_number(id->left.rms[kind]));
+        json_object_set_new(o, "noise", json_number(id->left.sigma[kind]));
+        json_object_set_new(o, "correlation", json_number(id->left.correlation[kind]));
+        json_object_set_new(all, kinds[kind], o);
+    }
+    return all;
+}
+
 int write_result(const identification *id) {
     char *path = join_path(id->a->out, "result.json");
     out_file file;
@@ -270,6 +290,8 @@ int write_result(const identification *id) {
     json_object_set_new(all, "converged", json_boolean(id->progress.converged));
     json_object_set_new(all, "settled", json_boolean(id->progress.settled));
     json_object_set_new(all, "interrupted", json_boolean(id->interrupted));
+    json_object_set_new(all, "residuals", residuals_json(id));
+    json_object_set_new(all, "warnings", id->warning[0] ? json_pack("[s]", id->warning) : json_array());
     json_object_set_new(all, "train", errors_or_null(&id->train, id->progress.loss));
     json_object_set_new(all, "validation", errors_or_null(&id->held, id->validation_loss));
     json_object_set_new(all, "seconds", json_number(id->seconds));

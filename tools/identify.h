@@ -2,6 +2,7 @@
 #ifndef TRIBO_TOOLS_IDENTIFY_H
 #define TRIBO_TOOLS_IDENTIFY_H
 #include "recordings.h"
+#include "residuals.h"
 
 typedef struct identify_arguments {
     const char *scene, *out;
@@ -43,6 +44,8 @@ typedef struct identification {
     int nopen;
     bool observed; /* est and the rest are known */
     mean_errors train, held;
+    quality left;      /* of the recordings fitted: what the simulation leaves */
+    char warning[400]; /* where that is not noise; else empty */
     double validation_loss;
 } identification;
 
