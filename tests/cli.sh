@@ -188,6 +188,15 @@ expect "parameters" 0 '^cube/mass  *0.6 kg  *0' '' params "$collision"
 expect "parameters as JSON" 0 '"unit": "m/s^2"' '' params "$collision" --json
 expect "parameters of nothing" 3 '' 'none.xml: ' params "$folder/none.xml"
 
+expect "sets of free parameters compared" 0 '^none .*the best; advised' '*' identify "$collision" --loss one-step --search 0 --iterations 20 \
+    --data "$data"/recordings/collision-[1-4].csv --free floor/friction floor/slop --compare floor/friction --compare none --folds 2 --out "$folder/cv"
+there cv/result.json '"advised": true'
+expect "a set of others" 2 '' 'cube/mass is not among those of --free' identify "$collision" --data "$recording" "$recording" \
+    --free floor/friction --loss one-step --search 0 --compare cube/mass --out "$folder/cv"
+expect "one part" 2 '' 'folds takes' identify "$collision" --data "$recording" --free floor/friction --folds 1 --out "$folder/cv"
+expect "one recording" 2 '' 'cannot be held out' identify "$collision" --data "$recording" --loss one-step --search 0 --free floor/friction \
+    --folds 3 --out "$folder/cv"
+
 # ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
 for signal in INT TERM; do
     checks=$((checks + 1))

@@ -27,13 +27,18 @@ static void between(const tribo_model *m, const double *a, const double *b, doub
 }
 
 bool residuals_of(residuals *out, tribo_sysid *s, const tribo_model *m, const tribo_recording *rec, int recording) {
+    return residuals_at(out, s, NULL, m, rec, recording);
+}
+
+bool residuals_at(residuals *out, tribo_sysid *s, const double *p, const tribo_model *m, const tribo_recording *rec,
+                  int recording) {
     tribo_sizes z = tribo_model_sizes(m);
     size_t n = (size_t)rec->n, nx = (size_t)z.nx, ndx = (size_t)z.ndx, nv = (size_t)z.nv;
     double *scratch = calloc(2 * nx + ndx, sizeof *scratch);
     *out = (residuals){.n = rec->n, .nbody = z.nbody};
     out->r = calloc(n * nv, sizeof *out->r);
     out->x = calloc(n * nx, sizeof *out->x);
-    bool good = scratch && out->r && out->x && tribo_sysid_predict(s, NULL, recording, out->x) >= 0;
+    bool good = scratch && out->r && out->x && tribo_sysid_predict(s, p, recording, out->x) >= 0;
     for (size_t k = 0; good && k < n; k++) {
         between(m, rec->x + k * nx, out->x + k * nx, scratch, scratch + 2 * nx);
         for (size_t i = 0; i < nv; i++) out->r[k * nv + i] = -scratch[2 * nx + i];

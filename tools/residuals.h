@@ -12,6 +12,9 @@ typedef struct residuals {
 
 /* Simulate a recording and compare. @return false without memory or where it cannot be simulated. */
 bool residuals_of(residuals *out, tribo_sysid *s, const tribo_model *m, const tribo_recording *rec, int recording);
+/* The same with parameters p, not the best. */
+bool residuals_at(residuals *out, tribo_sysid *s, const double *p, const tribo_model *m, const tribo_recording *rec,
+                  int recording);
 void residuals_free(residuals *r);
 
 enum { QUALITY_POSITION, QUALITY_ROTATION, QUALITY_KINDS };
