@@ -174,6 +174,11 @@ expect "an identification" '0 4' '^floor/friction ' 'descent' identify "$collisi
 there a/b/result.json '"std_error": [0-9]'
 there a/b/identified.xml 'name="floor"'
 there a/b/report.html '</html>'
+there a/b/report.html 'href="#r0"'
+there a/b/report.html '<details id="r0" open>'
+there a/b/report.html 'autocorrelation'
+there a/b/report.html 'class="warning"'
+there a/b/result.json '"warnings": \['
 expect "a parameter nobody knows" '2 3' '' 'floor/colour' identify "$collision" --data "$recording" --free floor/colour \
     --out "$folder/c"
 expect "bounds of text" 2 '' 'free takes' identify "$collision" --data "$recording" --free floor/friction=1:a:b \
