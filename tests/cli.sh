@@ -174,6 +174,11 @@ expect "an identification" '0 4' '^floor/friction ' 'descent' identify "$collisi
 there a/b/result.json '"std_error": [0-9]'
 there a/b/identified.xml 'name="floor"'
 there a/b/report.html '</html>'
+there a/b/report.html 'href="#r0"'
+there a/b/report.html '<details id="r0" open>'
+there a/b/report.html 'autocorrelation'
+there a/b/report.html 'class="warning"'
+there a/b/result.json '"warnings": \['
 expect "a parameter nobody knows" '2 3' '' 'floor/colour' identify "$collision" --data "$recording" --free floor/colour \
     --out "$folder/c"
 expect "bounds of text" 2 '' 'free takes' identify "$collision" --data "$recording" --free floor/friction=1:a:b \
@@ -187,6 +192,15 @@ expect "a misspelt group" 2 '' 'the nearest is cube/inertia' identify "$collisio
 expect "parameters" 0 '^cube/mass  *0.6 kg  *0' '' params "$collision"
 expect "parameters as JSON" 0 '"unit": "m/s^2"' '' params "$collision" --json
 expect "parameters of nothing" 3 '' 'none.xml: ' params "$folder/none.xml"
+
+expect "sets of free parameters compared" 0 '^none .*the best; advised' '*' identify "$collision" --loss one-step --search 0 --iterations 20 \
+    --data "$data"/recordings/collision-[1-4].csv --free floor/friction floor/slop --compare floor/friction --compare none --folds 2 --out "$folder/cv"
+there cv/result.json '"advised": true'
+expect "a set of others" 2 '' 'cube/mass is not among those of --free' identify "$collision" --data "$recording" "$recording" \
+    --free floor/friction --loss one-step --search 0 --compare cube/mass --out "$folder/cv"
+expect "one part" 2 '' 'folds takes' identify "$collision" --data "$recording" --free floor/friction --folds 1 --out "$folder/cv"
+expect "one recording" 2 '' 'cannot be held out' identify "$collision" --data "$recording" --loss one-step --search 0 --free floor/friction \
+    --folds 3 --out "$folder/cv"
 
 # ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
 for signal in INT TERM; do

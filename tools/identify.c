@@ -1,5 +1,5 @@
 /* identify.c -- the verb `identify`: parameters of a scene from recorded motion. */
-#include "identify.h"
+#include "crossval.h"
 #include "inputs.h"
 #include "params.h"
 #include "progress.h"
@@ -164,7 +164,13 @@ static int judge(identification *id) {
         progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
         s = tribo_sysid_errors(id->s, NULL, i, &e);
         if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
+        residuals left;
+        if (tribo_sysid_held_out(id->s, i) || !residuals_of(&left, id->s, id->m, &id->r.rec[i], i)) continue;
+        quality_add(&id->left, &left, id->m, &id->r.rec[i]);
+        residuals_free(&left);
     }
+    quality_settle(&id->left, tribo_model_extent(id->m));
+    if (id->left.recordings) quality_good(&id->left, id->warning);
     free(theta);
     return EXIT_SUCCESS;
 }
@@ -192,104 +198,20 @@ static void print_table(const identification *id) {
     tribo_errors train = mean_of(&id->train), held = mean_of(&id->held);
     printf("rollouts: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", train.position_mean,
            100 * train.position_relative, train.rotation_mean_deg, id->train.n);
+    if (id->warning[0]) printf("warning: %s\n", id->warning);
     if (id->held.n)
         printf("held out: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", held.position_mean,
                100 * held.position_relative, held.rotation_mean_deg, id->held.n);
 }
 
-/* ---- the files ---- */
-
-static int write_scene(const identification *id) {
-    char *path = join_path(id->a->out, "identified.xml");
-    tribo_diag diag = {0};
-    if (!path) return trouble("no memory");
-    tribo_status s = tribo_model_save(id->m, id->p, id->a->scene, path, &diag);
-    int status = s < 0 ? trouble("%s: %s", path, diag.text[0] ? diag.text : tribo_status_text(s)) : EXIT_SUCCESS;
-    free(path);
-    return status;
-}
-
-static json_t *errors_or_null(const mean_errors *sum, double loss) {
-    if (!sum->n) return json_null();
-    tribo_errors e = mean_of(sum);
-    json_t *o = errors_json(&e);
-    json_object_set_new(o, "recordings", json_integer(sum->n));
-    json_object_set_new(o, "loss", json_number(loss));
-    return o;
-}
-
-static json_t *parameters_json(const identification *id) {
-    json_t *list = json_array();
-    for (int i = 0; i < id->nfree; i++) {
-        tribo_param_info info;
-        const tribo_estimate *e = id->est + i;
-        json_t *o = json_object();
-        json_object_set_new(o, "name", json_string(free_name(id, i, &info)));
-        json_object_set_new(o, "start", json_number(e->start));
-        json_object_set_new(o, "estimate", json_number(id->p[id->free[i].index]));
-        json_object_set_new(o, "std_error", json_number(id->observed ? e->std_error : (double)NAN));
-        json_object_set_new(o, "low95", json_number(id->observed ? e->low95 : (double)NAN));
-        json_object_set_new(o, "high95", json_number(id->observed ? e->high95 : (double)NAN));
-        json_object_set_new(o, "identifiable", json_boolean(id->observed && e->identifiable));
-        json_array_append_new(list, o);
-    }
-    return list;
-}
-
-static json_t *undetermined_json(const identification *id) {
-    json_t *list = json_array();
-    for (int k = 0; k < id->nopen; k++) {
-        json_t *direction = json_object();
-        for (int i = 0; i < id->nfree; i++) {
-            tribo_param_info info;
-            double x = id->direction[k * id->nfree + i];
-            if (fabs(x) > 1e-3) json_object_set_new(direction, free_name(id, i, &info), json_number(x));
-        }
-        json_array_append_new(list, direction);
-    }
-    return list;
-}
-
-int write_result(const identification *id) {
-    char *path = join_path(id->a->out, "result.json");
-    out_file file;
-    if (!path) return trouble("no memory");
-    if (!out_open(&file, path)) {
-        free(path);
-        return EXIT_TROUBLE;
-    }
-    json_t *all = json_object();
-    json_object_set_new(all, "scene", json_string(id->a->scene));
-    json_object_set_new(all, "parameters", parameters_json(id));
-    json_object_set_new(all, "undetermined", undetermined_json(id));
-    json_object_set_new(all, "loss", json_number(id->progress.loss));
-    json_object_set_new(all, "loss_start", json_number(id->progress.loss_start));
-    json_object_set_new(all, "iterations", json_integer(id->progress.iteration));
-    json_object_set_new(all, "evaluations", json_integer(id->progress.evaluations));
-    json_object_set_new(all, "gradient_norm", json_number(id->progress.gradient_norm));
-    json_object_set_new(all, "converged", json_boolean(id->progress.converged));
-    json_object_set_new(all, "settled", json_boolean(id->progress.settled));
-    json_object_set_new(all, "interrupted", json_boolean(id->interrupted));
-    json_object_set_new(all, "train", errors_or_null(&id->train, id->progress.loss));
-    json_object_set_new(all, "validation", errors_or_null(&id->held, id->validation_loss));
-    json_object_set_new(all, "seconds", json_number(id->seconds));
-    bool good = json_write(file.f, all, true);
-    json_decref(all);
-    if (!good) out_discard(&file);
-    good = good && out_close(&file);
-    int status = good ? EXIT_SUCCESS : trouble("%s could not be written", path);
-    free(path);
-    return status;
-}
-
 /* ---- the verb ---- */
 
-static int set_up(identification *id) {
+/* What is asked of the fit; `step` is what it points to. */
+static tribo_sysid_def definition(const identification *id, tribo_options *step) {
     const identify_arguments *a = id->a;
     tribo_sysid_def def = tribo_default_sysid();
-    tribo_diag diag = {0};
-    tribo_options step = tribo_default_options();
-    step.law = a->law, def.options = &step;
+    *step = tribo_default_options();
+    step->law = a->law, def.options = step;
     def.free = id->free, def.nfree = id->nfree;
     def.rec = id->r.rec, def.nrec = id->r.n;
     def.loss = a->loss, def.window = a->window;
@@ -300,20 +222,38 @@ static int set_up(identification *id) {
     def.seed = (uint64_t)a->seed;
     def.workers = (int)(a->workers > 0 ? a->workers : processors());
     def.stop = interrupts_flag;
+    return def;
+}
+
+static int set_up(identification *id) {
+    tribo_diag diag = {0};
+    tribo_options step;
+    tribo_sysid_def def = definition(id, &step);
     tribo_status s = tribo_sysid_new(id->m, &def, &id->s, &diag);
     if (s >= 0) return EXIT_SUCCESS;
     /* a bad start or bound came by the command line, a bad recording by its file */
     return strncmp(diag.text, "recording", 9) ? usage_error(&verb_identify, "%s", diag.text)
-                                              : input_error(a->in.data.item[0], s, &diag);
+                                              : input_error(id->a->in.data.item[0], s, &diag);
+}
+
+/* Does the freedom pay? */
+static int compare(identification *id) {
+    tribo_options step;
+    tribo_sysid_def def = definition(id, &step);
+    if (!id->a->folds) return EXIT_SUCCESS;
+    id->comparison = calloc(1, sizeof *id->comparison);
+    return id->comparison ? compare_sets(id->comparison, id, &def) : trouble("no memory");
 }
 
 /* All that is said of a fit; of one that was interrupted, at once what is there. */
 static int conclude(identification *id) {
     int status = prepare(id);
     if (status == EXIT_SUCCESS && !*interrupts_flag) status = judge(id);
+    if (status == EXIT_SUCCESS && !*interrupts_flag) status = compare(id);
     id->interrupted = *interrupts_flag;
     if (id->interrupted) fputs("tribo identify: interrupted; what follows is the best so far\n", stderr);
     if (status == EXIT_SUCCESS) print_table(id);
+    if (status == EXIT_SUCCESS && id->comparison) comparison_print(id->comparison);
     if (status == EXIT_SUCCESS) status = write_scene(id);
     if (status == EXIT_SUCCESS) status = write_result(id);
     progress_state(false, "the report");
@@ -334,6 +274,7 @@ static int identify(const identify_arguments *a) {
     }
     if (status == EXIT_SUCCESS) status = choose_free(&id);
     if (status == EXIT_SUCCESS) status = recordings_load(&id.r, &verb_identify, id.m, &a->in);
+    if (status == EXIT_SUCCESS) status = compare_check(&id);
     if (status == EXIT_SUCCESS) {
         id.p = calloc((size_t)tribo_model_sizes(id.m).np, sizeof *id.p);
         status = id.p ? set_up(&id) : trouble("no memory");
@@ -350,6 +291,8 @@ static int identify(const identify_arguments *a) {
     tribo_sysid_free(id.s);
     recordings_free(&id.r);
     free(id.free), free(id.p), free(id.history), free(id.est);
+    if (id.comparison) comparison_free(id.comparison);
+    free(id.comparison);
     free(id.direction), free(id.spread), free(id.information);
     tribo_model_free(id.m);
     return status;
@@ -404,6 +347,10 @@ static int take(identify_arguments *a, int code) {
     case 'w':
         return parse_integer(optarg, 1, 64, &a->workers) ? EXIT_SUCCESS
                                                          : usage_error(v, "--workers takes 1 to 64, not %s", optarg);
+    case 'k':
+        return parse_integer(optarg, 2, 1000, &a->folds)
+                   ? EXIT_SUCCESS
+                   : usage_error(v, "--folds takes a number of parts above 1, not %s", optarg);
     case 'o':
         a->out = optarg;
         return EXIT_SUCCESS;
@@ -422,6 +369,8 @@ static int run(int argc, char **argv) {
                                             {"robust", required_argument, NULL, 'r'},
                                             {"estimate-start", no_argument, NULL, 'e'},
                                             {"validation", required_argument, NULL, 'v'},
+                                            {"folds", required_argument, NULL, 'k'},
+                                            {"compare", required_argument, NULL, 'c'},
                                             {"seed", required_argument, NULL, 's'},
                                             {"search", required_argument, NULL, 'n'},
                                             {"iterations", required_argument, NULL, 'i'},
@@ -443,12 +392,13 @@ static int run(int argc, char **argv) {
     int status = EXIT_SUCCESS, last = 0; /* positional arguments after --data or --free are more of the same */
     for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) {
-            recording_options_free(&a.in), list_free(&a.free);
+            recording_options_free(&a.in), list_free(&a.free), list_free(&a.compare);
             return option_exit(code);
         }
         int kind = code == 1 && a.scene ? last : code;
         string_list *list = kind == 'd' ? &a.in.data : kind == 'f' ? &a.free : NULL;
         if (kind == CONTROLS_OPTION) list = &a.in.controls;
+        if (kind == 'c') list = &a.compare;
         if (list) {
             if (!list_add(list, optarg)) status = trouble("no memory");
         } else if (code == 1 && !a.scene) {
@@ -464,8 +414,9 @@ static int run(int argc, char **argv) {
     if (status == EXIT_SUCCESS && !a.in.data.n) status = usage_error(v, "--data: which recordings?");
     if (status == EXIT_SUCCESS && !a.free.n) status = usage_error(v, "--free: which parameters?");
     if (status == EXIT_SUCCESS && !a.out) status = usage_error(v, "--out: into which folder?");
+    if (a.compare.n && !a.folds) a.folds = 5;
     if (status == EXIT_SUCCESS) status = identify(&a);
-    recording_options_free(&a.in), list_free(&a.free);
+    recording_options_free(&a.in), list_free(&a.free), list_free(&a.compare);
     return status;
 }
 
@@ -474,7 +425,7 @@ const verb verb_identify = {
     .summary = "find a scene's parameters in recorded motion",
     .help =
         "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
-        "                      [--controls FILE.csv...] [--as-is]\n"
+        "                      [--controls FILE.csv...] [--as-is] [--folds K] [--compare NAME,NAME...]...\n"
         "                      [--loss one-step|window=N|rollout] [--optimizer lm|lbfgs|adam] [--estimate-start]\n"
         "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
         "                      [--iterations N] [--workers N] [--law L] [--solver S] ... --out DIR\n"
@@ -491,6 +442,11 @@ const verb verb_identify = {
         "  --estimate-start     start a rollout at the state that fits the poses before the first contact, or, where\n"
         "                       contact is there from the first row, at one estimated along with the parameters\n"
         "  --validation SHARE   leave this share of the recordings out of the fit and measure on it (default 0)\n"
+        "  --folds K            cross-validation: K fits, each without one part of the recordings, judged on that "
+        "part\n"
+        "  --compare A,B...     the same with these of the free parameters alone (none: with the scene as it is); "
+        "says\n"
+        "                       which set predicts best, and which needs least (5 parts without --folds)\n"
         "  --seed N             of the choice of those, and of the search\n"
         "  --robust KIND        what a large residual counts (default huber: linearly)\n"
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"

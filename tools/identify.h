@@ -2,11 +2,13 @@
 #ifndef TRIBO_TOOLS_IDENTIFY_H
 #define TRIBO_TOOLS_IDENTIFY_H
 #include "recordings.h"
+#include "residuals.h"
 
 typedef struct identify_arguments {
     const char *scene, *out;
     recording_options in;
-    string_list free;
+    string_list free, compare;
+    long folds; /* 0 = no cross-validation */
     tribo_loss loss;
     int window;
     tribo_optimizer optimizer;
@@ -43,12 +45,19 @@ typedef struct identification {
     int nopen;
     bool observed; /* est and the rest are known */
     mean_errors train, held;
+    quality left;                  /* of the recordings fitted: what the simulation leaves */
+    struct comparison *comparison; /* NULL = not asked for */
+    char warning[400];             /* where that is not noise; else empty */
     double validation_loss;
 } identification;
 
 /* Name of parameter i of the free ones; a static buffer is not used: the caller's is filled. */
 const char *free_name(const identification *id, int i, tribo_param_info *info);
-/* DIR/result.json and DIR/report.html. @return exit status after a message. */
+/* DIR/identified.xml, DIR/result.json and DIR/report.html. @return exit status after a message. */
+int write_scene(const identification *id);
 int write_result(const identification *id);
 int write_report(identification *id);
+/* Parts of the page: what the fit leaves of each recording; correlations of the estimates. */
+void report_left(FILE *f, identification *id);
+void report_correlations(FILE *f, const identification *id);
 #endif

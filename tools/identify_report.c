@@ -1,5 +1,5 @@
 /* identify_report.c -- the page that `identify` writes: parameters, convergence, motion, what is left open. */
-#include "identify.h"
+#include "crossval.h"
 #include "report.h"
 #include <math.h>
 #include <stdlib.h>
@@ -96,13 +96,26 @@ static bool motion(FILE *f, identification *id, int recording, int body) {
     return good;
 }
 
+/* The worst of those held out, or of those fitted, that is not among the shown. */
+static int worst(identification *id, bool held, const int *shown, int nshown) {
+    int at = -1;
+    double most = -1;
+    for (int i = 0; i < id->r.n; i++) {
+        tribo_errors e;
+        bool taken = tribo_sysid_held_out(id->s, i) != held;
+        for (int k = 0; k < nshown; k++) taken |= shown[k] == i;
+        if (taken || tribo_sysid_errors(id->s, NULL, i, &e) < 0 || !(e.position_mean > most)) continue;
+        most = e.position_mean, at = i;
+    }
+    return at;
+}
+
 static void motions(FILE *f, identification *id) {
     int shown = 0, bodies = tribo_model_sizes(id->m).nbody;
+    int list[SHOWN];
     for (int held = 1; held >= 0; held--)
-        for (int i = 0; i < id->r.n && shown < SHOWN; i++) {
-            if (tribo_sysid_held_out(id->s, i) != (held == 1)) continue;
-            if (held == 1 && shown >= SHOWN / 2) break;
-            for (int b = 0; b < bodies && b < 2; b++) motion(f, id, i, b);
+        while (shown < (held ? SHOWN / 2 : SHOWN) && (list[shown] = worst(id, held, list, shown)) >= 0) {
+            for (int b = 0; b < bodies && b < 2; b++) motion(f, id, list[shown], b);
             shown++;
         }
 }
@@ -133,6 +146,56 @@ static void undetermined(FILE *f, const identification *id) {
            "whole recordings, not rows, as independent.");
 }
 
+/* What was mended in the recordings, and what was noted. */
+static void tell_mended(FILE *f, const identification *id) {
+    bool any = false;
+    for (int i = 0; i < id->r.n; i++) {
+        int n;
+        const tribo_finding *found = tribo_checked_findings(id->r.checked[i], &n);
+        for (int k = 0; k < n; k++) {
+            if (!any) fputs("<details><summary>What was found in the recordings themselves</summary>\n<ul>\n", f);
+            any = true;
+            fputs("<li>", f);
+            report_escape(f, id->r.path[i]);
+            fputs(": ", f);
+            report_escape(f, found[k].text);
+            fputs(found[k].outcome == TRIBO_OUTCOME_MENDED ? "</li>\n" : " (left as it is)</li>\n", f);
+        }
+    }
+    if (any) fputs("</ul></details>\n", f);
+}
+
+static void comparison_table(FILE *f, const comparison *c) {
+    static const char *const head[] = {
+        "free", "parameters", "held-out log-likelihood", "behind the best", "position, m", "rotation, deg", ""};
+    if (c->interrupted) return;
+    report_text(f,
+                "Cross-validation: %d fits of each set, each without one part of the recordings, judged on that part.",
+                c->parts);
+    report_table_begin(f, 7, head);
+    for (int k = 0; k < c->n; k++) {
+        char cell[5][CELL];
+        const contender *of = c->of + k;
+        tribo_errors e = mean_of(&of->held);
+        snprintf(cell[0], CELL, "%d", of->nfree);
+        snprintf(cell[1], CELL, "%.4f", of->likelihood);
+        snprintf(cell[2], CELL, k == c->best ? "" : "%.4f +- %.4f", of->behind, of->behind_error);
+        snprintf(cell[3], CELL, "%.5f", e.position_mean);
+        snprintf(cell[4], CELL, "%.2f", e.rotation_mean_deg);
+        const char *row[] = {of->names ? of->names : "all of --free",
+                             cell[0],
+                             cell[1],
+                             cell[2],
+                             cell[3],
+                             cell[4],
+                             k == c->advised ? "advised"
+                             : k == c->best  ? "the best"
+                                             : ""};
+        report_table_row(f, 7, row);
+    }
+    report_table_end(f);
+}
+
 static void command_line(FILE *f, const identification *id) {
     size_t bytes = 16;
     for (int i = 0; i < id->a->argc; i++) bytes += strlen(id->a->argv[i]) + 1;
@@ -160,15 +223,21 @@ int write_report(identification *id) {
                 : id->progress.converged ? "Converged."
                 : id->progress.settled   ? "No step improves the loss, which is not smooth here."
                                          : "Not converged.");
+    if (id->warning[0]) report_warning(f, id->warning);
+    tell_mended(f, id);
     report_heading(f, "Parameters");
     parameter_table(f, id);
+    report_correlations(f, id);
     report_heading(f, "What the recordings leave open");
     undetermined(f, id);
     report_heading(f, "How well it predicts");
     report_text(f, "Simulated from the start of each recording to its end; means over rows, then over recordings. "
                    "A row ahead: root mean squares of simulations from each row to the next.");
     errors_table(f, id);
-    report_heading(f, "Measured and simulated");
+    if (id->comparison) comparison_table(f, id->comparison);
+    report_heading(f, "What is left of each recording");
+    report_left(f, id);
+    report_heading(f, "Measured and simulated, where it is worst");
     motions(f, id);
     report_heading(f, "Convergence");
     convergence(f, id);

@@ -7,14 +7,25 @@
 #include <tribo/base.h>
 
 static const char style[] =
-    "body{font:16px/1.5 sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-    "h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #ddd}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}"
-    "th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
+    ":root{--text:#222;--page:#fff;--faint:#ddd;--soft:#555;--code:#f5f5f5;--bad:#a00;--s0:#0072b2;--s1:#d55e00;"
+    "--s2:#009e73;color-scheme:light dark}"
+    "@media(prefers-color-scheme:dark){:root{--text:#ddd;--page:#161616;--faint:#3a3a3a;--soft:#aaa;--code:#222;"
+    "--bad:#f77;--s0:#56b4e9;--s1:#f0883e;--s2:#3fc19b}figure svg{background:#fff;border-radius:4px}a{color:#8ab4f8}}"
+    "body{font:16px/1.5 sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:var(--text);"
+    "background:var(--page);overflow-wrap:anywhere}"
+    "h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid var(--faint)}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;overflow-wrap:normal}"
+    "th,td{padding:.25rem .7rem;border-bottom:1px solid var(--faint);text-align:left}"
     "th{vertical-align:bottom}td:first-child{white-space:nowrap}td.number{text-align:right;font-variant-numeric:"
-    "tabular-nums;white-space:nowrap}"
-    "figure{margin:1rem 0}figure svg{width:100%;height:auto}figcaption{color:#555;font-size:.9rem}"
-    "pre{background:#f5f5f5;padding:.7rem;overflow-x:auto}.missing{color:#a00}footer{margin-top:3rem;color:#777}";
+    "tabular-nums;white-space:nowrap}td.strong{font-weight:bold;color:var(--bad)}"
+    "figure{margin:1rem 0}figure svg{width:100%;height:auto}figcaption{color:var(--soft);font-size:.9rem}"
+    "svg.lines{display:block;width:100%;max-width:42rem;height:auto;font-size:12px}svg.lines text{fill:currentColor}"
+    "svg.lines path{fill:none;stroke-width:1.3}svg.lines .axis{stroke:var(--soft);stroke-width:.7}"
+    ".s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.band{fill:var(--faint)}"
+    "details{margin:.4rem 0}summary{cursor:pointer}"
+    "pre{background:var(--code);padding:.7rem;overflow-x:auto}.missing{color:var(--bad)}"
+    ".warning{border-left:4px solid var(--bad);padding-left:.8rem}footer{margin-top:3rem;color:var(--soft)}"
+    "@media(max-width:40rem){body{margin:1rem auto}th,td{padding:.25rem .4rem}}";
 
 void report_escape(FILE *f, const char *text) {
     for (; *text; text++) switch (*text) {
@@ -71,6 +82,12 @@ void report_text(FILE *f, const char *format, ...) {
     va_end(again);
     va_end(args);
     free(text);
+}
+
+void report_warning(FILE *f, const char *text) {
+    fputs("<p class=\"warning\">", f);
+    report_escape(f, text);
+    fputs("</p>\n", f);
 }
 
 void report_table_begin(FILE *f, int n, const char *const *head) {

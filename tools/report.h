@@ -7,6 +7,8 @@
 void report_begin(FILE *f, const char *title);
 void report_heading(FILE *f, const char *text);
 void report_text(FILE *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A paragraph that is not to be passed over. */
+void report_warning(FILE *f, const char *text);
 /* A table: its head, rows of as many cells, its end. Cells that begin like numbers are aligned as such. */
 void report_table_begin(FILE *f, int n, const char *const *head);
 void report_table_row(FILE *f, int n, const char *const *cell);

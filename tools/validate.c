@@ -140,7 +140,9 @@ const verb verb_validate = {
             "the mean over rows of the distance and of the angle, and the root mean squares of the errors of\n"
             "simulations from every row to the next. Last the means over recordings.\n"
             "  --data FILE.csv...  recordings: CSV with the columns NAME.px ... NAME.wz of bodies\n" RECORDING_HELP
-            "  --estimate-start    start from the state that fits the poses of the rows before the first contact\n"
+            "  --estimate-start    start from the state that fits the poses of the rows before the first contact, or "
+            "of all\n"
+            "                      where contact is there from the first row\n"
             "  --json              the same as JSON\n" LAW_HELP,
     .run = run,
 };

@@ -1,0 +1,42 @@
+/* residuals.h -- measured less simulated along a recording, and whether that is noise. */
+#ifndef TRIBO_TOOLS_RESIDUALS_H
+#define TRIBO_TOOLS_RESIDUALS_H
+#include "recordings.h"
+
+/* Position, m, and rotation vector, rad, of every body in every row: (n,nbody,6), NaN where nothing was measured. */
+typedef struct residuals {
+    int n, nbody;
+    double *r; /* (n,nbody,6) */
+    double *x; /* (n,nx) simulated */
+} residuals;
+
+/* Simulate a recording and compare. @return false without memory or where it cannot be simulated. */
+bool residuals_of(residuals *out, tribo_sysid *s, const tribo_model *m, const tribo_recording *rec, int recording);
+/* The same with parameters p, not the best. */
+bool residuals_at(residuals *out, tribo_sysid *s, const double *p, const tribo_model *m, const tribo_recording *rec,
+                  int recording);
+void residuals_free(residuals *r);
+
+enum { QUALITY_POSITION, QUALITY_ROTATION, QUALITY_KINDS };
+
+/* How residuals compare with what neighbouring rows say of the noise, which no model enters: sums to be gathered over
+ * recordings by quality_add(), then numbers by quality_settle(). */
+typedef struct quality {
+    double square[QUALITY_KINDS], follow[QUALITY_KINDS], noise[QUALITY_KINDS];
+    long n[QUALITY_KINDS], nfollow[QUALITY_KINDS];
+    int recordings;
+    double rms[QUALITY_KINDS];         /* an axis, m, rad */
+    double sigma[QUALITY_KINDS];       /* the same of the noise: median over recordings' estimates is their mean here */
+    double correlation[QUALITY_KINDS]; /* of a residual with that of the next row */
+} quality;
+void quality_add(quality *q, const residuals *r, const tribo_model *m, const tribo_recording *rec);
+void quality_settle(quality *q, double extent);
+/* Is what is left noise? Else what is said of it goes into text. */
+bool quality_good(const quality *q, char text[400]);
+
+/* Correlation of residuals of one kind that are `lag` rows apart. */
+double residuals_correlation(const residuals *r, int kind, int lag);
+/* Standard deviation of one axis from row to row, by third differences; NaN of too few rows. */
+double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind);
+
+#endif
