@@ -64,7 +64,9 @@ static inline const double *ti_seed(const double *a, int j, int width) {
  * island's blocks. tangent_island.c. */
 tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_seeds *in);
 /* Whether the rounds of staggered projections are gone back through. */
-bool ti_is_unrolled(const tribo_ws *ws);
+static inline bool ti_is_unrolled(const tribo_ws *ws) {
+    return ws->options.reverse == TRIBO_REVERSE_UNROLLED;
+}
 
 /* Whether ti_jacobian() can do a step: not where a contact bounces inside it, or a spin is so fast that it has
  * substeps. */

@@ -62,10 +62,6 @@ static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *x
     }
 }
 
-bool ti_is_unrolled(const tribo_ws *ws) {
-    return ws->options.reverse == TRIBO_REVERSE_UNROLLED;
-}
-
 /* ---- contacts ---- */
 
 /* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point of each phase, the impulse that a

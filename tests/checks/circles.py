@@ -11,7 +11,6 @@ import sys
 
 root, library = pathlib.Path(sys.argv[1]) / "src", sys.argv[2]
 STILL = set("""
-backward/reverse backward/reverse_island
 forward/find forward/impact forward/island forward/pose forward/recover forward/step forward/step_measures
 sysid/descend sysid/evaluate sysid/lm sysid/maps sysid/random sysid/residual sysid/search sysid/settle sysid/shoot sysid/start
 sysid/sysid sysid/tracks
