@@ -202,6 +202,11 @@ expect "one part" 2 '' 'folds takes' identify "$collision" --data "$recording" -
 expect "one recording" 2 '' 'cannot be held out' identify "$collision" --data "$recording" --loss one-step --search 0 --free floor/friction \
     --folds 3 --out "$folder/cv"
 
+expect "noise by kind" '0 4' '^floor/friction ' '*' identify "$collision" --data "$recording" --free floor/friction --loss one-step --search 0 \
+    --iterations 3 --noise position=0.001,rotation=0.01,velocity=out --out "$folder/noise"
+expect "noise of another kind" 2 '' 'noise takes' identify "$collision" --data "$recording" --free floor/friction --noise colour=1 --out "$folder/noise"
+expect "noise below zero" 2 '' 'noise takes' identify "$collision" --data "$recording" --free floor/friction --noise position=-1 --out "$folder/noise"
+
 # ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
 for signal in INT TERM; do
     checks=$((checks + 1))

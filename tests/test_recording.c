@@ -387,6 +387,39 @@ START_TEST(nothing_to_find) {
 }
 END_TEST
 
+/* Numbers of the scene that are far from right make no mistake of a recording. */
+START_TEST(wrong_scene) {
+    static const make motions[] = {slide, bounce, toss, collide};
+    static const struct {
+        tribo_param_kind kind;
+        double factor;
+    } wrong[] = {{TRIBO_PARAM_FRICTION, 8}, {TRIBO_PARAM_FRICTION, 0.1}, {TRIBO_PARAM_MASS, 8}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 3; j++)
+            for (int seed = 1; seed <= SEEDS; seed++) {
+                motion d;
+                double p[200];
+                motions[i](&d, (uint64_t)(200 + seed));
+                no_velocities(&d);
+                tribo_model_params(d.m, p);
+                for (int k = 0; k < d.z.np; k++) {
+                    tribo_param_info info;
+                    ck_assert_int_eq(tribo_param_describe(d.m, k, &info), TRIBO_OK);
+                    if (info.kind == wrong[j].kind) p[k] *= wrong[j].factor;
+                }
+                tribo_checked *c = NULL;
+                tribo_recording r = {.n = d.n, .time = d.time, .x = d.x};
+                ck_assert_int_eq(tribo_checked_new(d.m, p, &r, NULL, &c, NULL), TRIBO_OK);
+                int n;
+                (void)tribo_checked_findings(c, &n);
+                if (n) print("a wrong scene", 100 * i + 10 * j + seed, c);
+                ck_assert_int_eq(n, 0);
+                tribo_checked_free(c);
+                tribo_model_free(d.m);
+            }
+}
+END_TEST
+
 /* What was shifted or exchanged is where it was. */
 START_TEST(undone) {
     motion d, right;
@@ -457,6 +490,7 @@ static Suite *suite(void) {
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, mistake, 0, NCASES);
     tcase_add_test(t, nothing_to_find);
+    tcase_add_test(t, wrong_scene);
     tcase_add_test(t, undone);
     tcase_add_test(t, misuse);
     suite_add_tcase(s, t);

@@ -216,6 +216,7 @@ static tribo_sysid_def definition(const identification *id, tribo_options *step)
     def.rec = id->r.rec, def.nrec = id->r.n;
     def.loss = a->loss, def.window = a->window;
     def.robust = a->robust, def.optimizer = a->optimizer;
+    memcpy(def.weight, a->weight, sizeof def.weight);
     def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
     def.search = a->search >= 0 ? (int)a->search : id->nfree <= 3 ? 100 + 50 * id->nfree : 0;
     def.validation = a->validation;
@@ -304,6 +305,29 @@ static int choice(const char *text, const char *const *words, int n) {
     return -1;
 }
 
+/* KIND=SIGMA,...: the noise of a kind of measurement, or `out` for one that is to be left out. */
+static int take_noise(identify_arguments *a, const char *text) {
+    static const char *const kinds[TRIBO_BLOCKS] = {"position", "rotation", "velocity", "angular"};
+    char copy[256];
+    if (strlen(text) >= sizeof copy) return usage_error(&verb_identify, "--noise: %s is too long", text);
+    memcpy(copy, text, strlen(text) + 1);
+    for (char *at = copy, *end; at; at = end) {
+        end = strchr(at, ',');
+        if (end) *end++ = 0;
+        char *value = strchr(at, '=');
+        double sigma = -1;
+        if (value) *value++ = 0;
+        int kind = choice(at, kinds, TRIBO_BLOCKS);
+        bool good = kind >= 0 && value && (!strcmp(value, "out") || parse_number(value, 1e-12, 1e12, &sigma));
+        if (!good)
+            return usage_error(&verb_identify,
+                               "--noise takes position, rotation, velocity, angular, each =SIGMA or =out, not %s",
+                               text);
+        a->weight[kind] = sigma > 0 ? 1 / sigma : -1;
+    }
+    return EXIT_SUCCESS;
+}
+
 /* One option's value. @return exit status. */
 static int take(identify_arguments *a, int code) {
     static const char *const optimizers[] = {"lm", "lbfgs", "adam"}, *const robusts[] = {"none", "huber", "cauchy"};
@@ -351,6 +375,8 @@ static int take(identify_arguments *a, int code) {
         return parse_integer(optarg, 2, 1000, &a->folds)
                    ? EXIT_SUCCESS
                    : usage_error(v, "--folds takes a number of parts above 1, not %s", optarg);
+    case 'N':
+        return take_noise(a, optarg);
     case 'o':
         a->out = optarg;
         return EXIT_SUCCESS;
@@ -371,6 +397,7 @@ static int run(int argc, char **argv) {
                                             {"validation", required_argument, NULL, 'v'},
                                             {"folds", required_argument, NULL, 'k'},
                                             {"compare", required_argument, NULL, 'c'},
+                                            {"noise", required_argument, NULL, 'N'},
                                             {"seed", required_argument, NULL, 's'},
                                             {"search", required_argument, NULL, 'n'},
                                             {"iterations", required_argument, NULL, 'i'},
@@ -426,6 +453,7 @@ const verb verb_identify = {
     .help =
         "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
         "                      [--controls FILE.csv...] [--as-is] [--folds K] [--compare NAME,NAME...]...\n"
+        "                      [--noise KIND=S,...]\n"
         "                      [--loss one-step|window=N|rollout] [--optimizer lm|lbfgs|adam] [--estimate-start]\n"
         "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
         "                      [--iterations N] [--workers N] [--law L] [--solver S] ... --out DIR\n"
@@ -447,6 +475,11 @@ const verb verb_identify = {
         "  --compare A,B...     the same with these of the free parameters alone (none: with the scene as it is); "
         "says\n"
         "                       which set predicts best, and which needs least (5 parts without --folds)\n"
+        "  --noise KIND=S,...   standard deviation of positions (m), rotations (rad), velocities (m/s), angular "
+        "(rad/s), so\n"
+        "                       that each counts as much as it is worth; KIND=out leaves it out (default: by the size "
+        "of\n"
+        "                       the bodies; velocities count where no pose was measured, and in one-step losses)\n"
         "  --seed N             of the choice of those, and of the search\n"
         "  --robust KIND        what a large residual counts (default huber: linearly)\n"
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"

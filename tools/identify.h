@@ -8,7 +8,8 @@ typedef struct identify_arguments {
     const char *scene, *out;
     recording_options in;
     string_list free, compare;
-    long folds; /* 0 = no cross-validation */
+    long folds;                  /* 0 = no cross-validation */
+    double weight[TRIBO_BLOCKS]; /* as in tribo_sysid_def */
     tribo_loss loss;
     int window;
     tribo_optimizer optimizer;

@@ -6,6 +6,13 @@
 enum { LAG = 5 };
 /* By how much the logarithms of the misses of all windows must fall before a reading is taken for another. */
 static const double evidence = 9;
+/* And by which share of what is missed: where the scene's numbers are far from right, all readings miss, and some of
+ * the wrong ones a little less. */
+static const double share = 0.1;
+
+static bool convinces(double now, double least) {
+    return now - least > evidence && now - least > share * now;
+}
 
 /* The misses of all windows; more than `most` where they are. */
 static double total(tribo_checked *c, double *x, double most) {
@@ -39,7 +46,7 @@ static double try_order(tribo_checked *c, int body, double now) {
         double sum = total(c, c->y, now - evidence);
         if (sum < least - (best ? simpler : 0)) least = sum, best = way;
     }
-    if (!(now - least > evidence) || !best) return now;
+    if (!convinces(now, least) || !best) return now;
     reorder(c, body, best);
     accept(c);
     ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, 1,
@@ -88,7 +95,7 @@ static int best_lag(tribo_checked *c, int body, int from, double now, double *le
         double sum = with_lag(c, body, from, lag, now, evidence);
         if (sum < *least) *least = sum, best = lag;
     }
-    return now - *least > evidence ? best : 0;
+    return convinces(now, *least) ? best : 0;
 }
 
 /* Does a body, or its rotation alone, lag behind the rest? */
@@ -162,7 +169,7 @@ static double try_names(tribo_checked *c, int a, int b, double now) {
     } else {
         fresh(c);
         exchange(c, c->y, a, b);
-        if (!(now - total(c, c->y, now - evidence) > evidence)) return now;
+        if (!convinces(now, total(c, c->y, now - evidence))) return now;
     }
     exchange(c, c->x, a, b);
     ti_found(c, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, a, -1, 1,
