@@ -1,6 +1,6 @@
 /* test_panel.c -- tangents of velocities by panels of directions against one direction at a time, over blocks of any
  * width, and where one refinement is not enough; problems of which only an inexact G is given. */
-#include "contact/panel.h"
+#include "contact/reverse/panel.h"
 #include "test_main.h"
 #include "worlds.h"
 #include <string.h>
@@ -119,11 +119,11 @@ END_TEST
 enum { CORNERS = 6, N = 3 * CORNERS, FREE = 6 };
 
 /* How far lambda is from the NCP of G and g, relative to impulses and velocities. */
-static double by_hand(const double *G, const double *g, const double *mu, const double *lambda) {
+static double by_hand(const double *A, const double *g, const double *mu, const double *lambda) {
     double most = 0, speed = 0, impulse = 0, c[N];
     for (int r = 0; r < N; r++) {
         c[r] = g[r];
-        for (int k = 0; k < N; k++) c[r] += G[r * N + k] * lambda[k];
+        for (int k = 0; k < N; k++) c[r] += A[r * N + k] * lambda[k];
         speed = fmax(speed, fabs(g[r])), impulse = fmax(impulse, fabs(lambda[r]));
     }
     for (int i = 0; i < CORNERS; i++) {
@@ -143,7 +143,7 @@ START_TEST(an_inexact_matrix_is_met_as_given) {
     int met = 0;
     for (unsigned seed = 1; seed <= 30; seed++) {
         unsigned at = seed * 2654435761u;
-        double J[N * FREE], v[FREE], G[N * N], g[N], mu[CORNERS], lambda[N], largest = 0;
+        double J[N * FREE], v[FREE], A[N * N], g[N], mu[CORNERS], lambda[N], largest = 0;
         for (int k = 0; k < N * FREE; k++) J[k] = test_random(&at);
         for (int k = 0; k < FREE; k++) v[k] = test_random(&at);
         for (int i = 0; i < CORNERS; i++) mu[i] = 0.6 + 0.3 * test_random(&at);
@@ -151,15 +151,15 @@ START_TEST(an_inexact_matrix_is_met_as_given) {
             for (int c = 0; c <= r; c++) {
                 double sum = 0;
                 for (int k = 0; k < FREE; k++) sum += J[r * FREE + k] * J[c * FREE + k];
-                G[r * N + c] = G[c * N + r] = sum, largest = fmax(largest, fabs(sum));
+                A[r * N + c] = A[c * N + r] = sum, largest = fmax(largest, fabs(sum));
             }
         for (int r = 0; r < N; r++)
-            for (int c = 0; c <= r; c++) G[r * N + c] += 1e-8 * largest * test_random(&at), G[c * N + r] = G[r * N + c];
+            for (int c = 0; c <= r; c++) A[r * N + c] += 1e-8 * largest * test_random(&at), A[c * N + r] = A[r * N + c];
         for (int r = 0; r < N; r++) {
             g[r] = 0;
             for (int k = 0; k < FREE; k++) g[r] += J[r * FREE + k] * v[k];
         }
-        tribo_contact_problem p = {.nc = CORNERS, .G = G, .g = g, .mu = mu};
+        tribo_contact_problem p = {.nc = CORNERS, .G = A, .g = g, .mu = mu};
         tribo_contact_ws *ws = NULL;
         tribo_contact_info info;
         ck_assert_int_eq(tribo_contact_ws_new(CORNERS, N, NULL, NULL, &ws), TRIBO_OK);
@@ -168,7 +168,7 @@ START_TEST(an_inexact_matrix_is_met_as_given) {
         ck_assert_int_ge(status, 0);
         if (status != TRIBO_OK) continue;
         met++;
-        NEAR(by_hand(G, g, mu, lambda), 0, 1e-9);
+        NEAR(by_hand(A, g, mu, lambda), 0, 1e-9);
     }
     printf("inexact G: %d of 30 met\n", met);
     ck_assert_int_ge(met, 20);
