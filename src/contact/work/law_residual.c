@@ -5,7 +5,7 @@
 
 /* Share of what a velocity is made of that counts as its unit: a tolerance of 1e-10 on it is a few roundings. */
 #define ROUNDED 1e-5
-/* Share of it that the unit of impulse gives at least. */
+/* Share of the speeds of approach that the unit of impulse gives at least. */
 #define FAINT 1e-3
 
 static double row_scale(int w, const double *row, const double *minv) {
@@ -92,10 +92,11 @@ static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     double rest = 0;
     if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
     ws->unit_c = largest + rest, ws->widest = widest;
-    ws->merit = 0;
+    ws->merit = ws->approach = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *g = ws->g + 3 * i;
         const ti_law_scale *s = ws->scale + i;
+        ws->approach = ti_max(ws->approach, fabs(g[2]));
         ws->merit += s->rho_t * (g[0] * g[0] + g[1] * g[1] + rest * rest) + s->rho_n * (g[2] * g[2] + rest * rest);
     }
 }
@@ -150,11 +151,11 @@ static double worst_of(tribo_residuals r) {
     return ti_max(r.primal, ti_max(r.dual, r.complementarity));
 }
 
-/* The unit of impulse: the largest, but not less than what gives the lightest body a share of the unit of velocity,
- * which may be that of a slip that hardly presses. Those given to a rebound count: what friction has to answer to them
+/* The unit of impulse: the largest, but not less than what gives the lightest body a share of the speeds of approach.
+ * Of slips it says nothing: they may hardly press. Those given to a rebound count: what friction has to answer to them
  * may be rounding. */
 static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
-    double l = ws->widest > 0 ? FAINT * ws->unit_c / ws->widest : 0;
+    double l = ws->widest > 0 ? FAINT * ws->approach / ws->widest : 0;
     for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
     for (int i = 0; p->give && i < p->nc; i++) l = ti_max(l, p->give[i]);
     return l == 0 ? 1 : l;

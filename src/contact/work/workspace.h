@@ -69,6 +69,7 @@ struct ti_contact_ws {
     unsigned char *mode0;
     ti_system sys;
     double r0;           /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
+    double approach;     /* the largest |g| along a normal */
     double unit_c;       /* of velocity: the largest |g|, and what rounding leaves in it */
     ti_law_scale *scale; /* (nc) */
     double *minv;        /* (nv) 1 / M_kk */
