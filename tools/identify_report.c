@@ -179,7 +179,8 @@ static void comparison_table(FILE *f, const comparison *c) {
         tribo_errors e = mean_of(&of->held);
         snprintf(cell[0], CELL, "%d", of->nfree);
         snprintf(cell[1], CELL, "%.4f", of->likelihood);
-        snprintf(cell[2], CELL, k == c->best ? "" : "%.4f +- %.4f", of->behind, of->behind_error);
+        cell[2][0] = 0;
+        if (k != c->best) snprintf(cell[2], CELL, "%.4f +- %.4f", of->behind, of->behind_error);
         snprintf(cell[3], CELL, "%.5f", e.position_mean);
         snprintf(cell[4], CELL, "%.2f", e.rotation_mean_deg);
         const char *row[] = {of->names ? of->names : "all of --free",
