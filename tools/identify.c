@@ -338,9 +338,11 @@ static int take(identify_arguments *a, int code) {
     switch (code) {
     case 'l':
         k = choice(optarg, losses, 3);
+        if (!strcmp(optarg, "shooting")) k = TRIBO_LOSS_SHOOTING, window = 1;
+        if (!strncmp(optarg, "shooting=", 9) && parse_integer(optarg + 9, 1, 1000000, &window)) k = TRIBO_LOSS_SHOOTING;
         if (!strncmp(optarg, "window=", 7) && parse_integer(optarg + 7, 1, 1000000, &window)) k = TRIBO_LOSS_WINDOW;
         if (k < 0 || (k == TRIBO_LOSS_WINDOW && !window))
-            return usage_error(v, "--loss takes one-step, window=N or rollout, not %s", optarg);
+            return usage_error(v, "--loss takes one-step, window=N, rollout or shooting[=N], not %s", optarg);
         a->loss = (tribo_loss)k, a->window = (int)window;
         return EXIT_SUCCESS;
     case 'p':
@@ -454,7 +456,8 @@ const verb verb_identify = {
         "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
         "                      [--controls FILE.csv...] [--as-is] [--folds K] [--compare NAME,NAME...]...\n"
         "                      [--noise KIND=S,...]\n"
-        "                      [--loss one-step|window=N|rollout] [--optimizer lm|lbfgs|adam] [--estimate-start]\n"
+        "                      [--loss one-step|window=N|rollout|shooting[=N]] [--optimizer lm|lbfgs|adam] "
+        "[--estimate-start]\n"
         "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
         "                      [--iterations N] [--workers N] [--law L] [--solver S] ... --out DIR\n"
         "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
@@ -465,7 +468,9 @@ const verb verb_identify = {
         "  --free NAME...       a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is "
         "the\n"
         "                       scene's if not given, MIN and MAX are the physical bounds\n"
-        "  --loss KIND          from every row to the next, over windows of N rows, or whole rollouts (default)\n"
+        "  --loss KIND          from every row to the next, over windows of N rows, whole rollouts (default), or "
+        "rollouts\n"
+        "                       that may be corrected every N rows (1) where something touches\n"
         "  --optimizer KIND     Levenberg-Marquardt (default), L-BFGS, Adam\n"
         "  --estimate-start     start a rollout at the state that fits the poses before the first contact, or, where\n"
         "                       contact is there from the first row, at one estimated along with the parameters\n"

@@ -1,213 +1,40 @@
-/* generate.c -- makes the recordings in data/recordings, without a line of the library.
- *
- * Another solver than the one that will identify them (projected Gauss-Seidel on the NCP, two thousand sweeps), another
- * time step (1/4000 s), other contacts (corners in planes and in the other cube's faces), angular velocity in the
- * world, and noise: 1 mm on positions, the same at a corner in rotations. Poses alone are written.
+/* generate.c -- makes the recordings in data/recordings by cubes.c, without a line of the library: two cubes that
+ * collide, 1/4000 s a step, noise of 1 mm on positions and the same at a corner in rotations. Poses alone are written.
  *
  * usage: generate FOLDER      then FOLDER/collision-1.csv ... -6.csv */
-#include <math.h>
-#include <stdint.h>
+#include "cubes.h"
 #include <stdio.h>
-#include <string.h>
 
-enum { CUBES = 2, CONTACTS = 64, SWEEPS = 2000, RECORDINGS = 6, SAMPLES = 81, SUBSTEPS = 40 };
-
-static const double half = 0.1, gravity = 9.81, dt = 1. / 4000, noise = 1e-3;
-static const double truth_mass[CUBES] = {0.6, 1.0}, truth_floor = 0.2, truth_impact = 0.1, truth_restitution = 0.5;
-
-typedef struct cube {
-    double x[3], R[3][3], v[3], w[3], mass, inertia;
-} cube;
-
-typedef struct contact {
-    int a, b; /* cubes; b = -1 is the floor, and then a is pushed along n */
-    double p[3], n[3], t[2][3], mu, target, l[3];
-} contact;
-
-static double dot(const double *a, const double *b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-static void cross(const double *a, const double *b, double *c) {
-    c[0] = a[1] * b[2] - a[2] * b[1], c[1] = a[2] * b[0] - a[0] * b[2], c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double uniform(uint64_t *s) { /* (0,1) */
-    *s = *s * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(*s >> 11) + 0.5) / 9007199254740992.0;
-}
-static double gauss(uint64_t *s) {
-    double u = uniform(s), v = uniform(s);
-    return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
-/* Velocity of cube c at p along d, and its response to a unit impulse there. */
-static double speed(const cube *c, const double *p, const double *d) {
-    double r[3] = {p[0] - c->x[0], p[1] - c->x[1], p[2] - c->x[2]}, wr[3];
-    cross(c->w, r, wr);
-    return dot(c->v, d) + dot(wr, d);
-}
-static double response(const cube *c, const double *p, const double *d) {
-    double r[3] = {p[0] - c->x[0], p[1] - c->x[1], p[2] - c->x[2]}, rd[3];
-    cross(r, d, rd);
-    return 1 / c->mass + dot(rd, rd) / c->inertia;
-}
-static void push(cube *c, const double *p, const double *d, double impulse) {
-    double r[3] = {p[0] - c->x[0], p[1] - c->x[1], p[2] - c->x[2]}, rd[3];
-    cross(r, d, rd);
-    for (int i = 0; i < 3; i++) c->v[i] += impulse * d[i] / c->mass, c->w[i] += impulse * rd[i] / c->inertia;
-}
-
-static double relative(const cube *c, const contact *k, const double *d) {
-    return speed(&c[k->a], k->p, d) - (k->b >= 0 ? speed(&c[k->b], k->p, d) : 0);
-}
-static void apply(cube *c, const contact *k, const double *d, double impulse) {
-    push(&c[k->a], k->p, d, impulse);
-    if (k->b >= 0) push(&c[k->b], k->p, d, -impulse);
-}
-static double mobility(const cube *c, const contact *k, const double *d) {
-    return response(&c[k->a], k->p, d) + (k->b >= 0 ? response(&c[k->b], k->p, d) : 0);
-}
-
-static contact *add(contact *list, int *n, const cube *c, int a, int b, const double *p, const double *normal,
-                    double depth) {
-    contact *k = &list[(*n)++];
-    *k = (contact){.a = a, .b = b, .mu = b < 0 ? truth_floor : truth_impact};
-    memcpy(k->p, p, sizeof k->p), memcpy(k->n, normal, sizeof k->n);
-    double pick[3] = {fabs(normal[0]) < 0.7, fabs(normal[0]) >= 0.7, 0};
-    cross(normal, pick, k->t[0]);
-    double s = 1 / sqrt(dot(k->t[0], k->t[0]));
-    for (int i = 0; i < 3; i++) k->t[0][i] *= s;
-    cross(normal, k->t[0], k->t[1]);
-    double closing = relative(c, k, k->n);
-    k->target = b >= 0 && closing < -0.02 ? -truth_restitution * closing : 0;
-    if (depth > 1e-5) k->target = fmax(k->target, 0.1 * (depth - 1e-5) / dt);
-    return k;
-}
-
-static void corner(const cube *c, int i, double *p) {
-    for (int r = 0; r < 3; r++) {
-        p[r] = c->x[r];
-        for (int j = 0; j < 3; j++) p[r] += c->R[r][j] * (i >> j & 1 ? half : -half);
-    }
-}
-
-/* Corners of cube a inside cube b, pushed out of the nearest face. */
-static void corners_in(const cube *c, int a, int b, contact *list, int *n) {
-    for (int i = 0; i < 8; i++) {
-        double p[3], least = 1, normal[3] = {0};
-        corner(&c[a], i, p);
-        for (int j = 0; j < 3; j++) {
-            double axis[3] = {c[b].R[0][j], c[b].R[1][j], c[b].R[2][j]};
-            double d[3] = {p[0] - c[b].x[0], p[1] - c[b].x[1], p[2] - c[b].x[2]}, s = dot(d, axis);
-            double depth = half - fabs(s);
-            if (depth < -1e-6) least = -1;
-            if (fabs(axis[2]) < 0.5 && depth < least) { /* the cubes stand: they meet at their sides */
-                least = depth;
-                for (int r = 0; r < 3; r++) normal[r] = s > 0 ? axis[r] : -axis[r];
-            }
-        }
-        if (least > 0 && least < half) add(list, n, c, a, b, p, normal, least);
-    }
-}
-
-static int find(const cube *c, contact *list) {
-    int n = 0;
-    const double up[3] = {0, 0, 1};
-    for (int a = 0; a < CUBES; a++)
-        for (int i = 0; i < 8; i++) {
-            double p[3];
-            corner(&c[a], i, p);
-            if (p[2] < 1e-6) add(list, &n, c, a, -1, p, up, -p[2]);
-        }
-    corners_in(c, 0, 1, list, &n);
-    corners_in(c, 1, 0, list, &n);
-    return n;
-}
-
-static void solve(cube *c, contact *list, int n) {
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        double change = 0;
-        for (int i = 0; i < n; i++) {
-            contact *k = &list[i];
-            double l = fmax(0, k->l[2] - (relative(c, k, k->n) - k->target) / mobility(c, k, k->n));
-            change = fmax(change, fabs(l - k->l[2]));
-            apply(c, k, k->n, l - k->l[2]), k->l[2] = l;
-            double g = fmax(mobility(c, k, k->t[0]), mobility(c, k, k->t[1])), t[2];
-            for (int j = 0; j < 2; j++) t[j] = k->l[j] - relative(c, k, k->t[j]) / g;
-            double size = hypot(t[0], t[1]), bound = k->mu * k->l[2], s = size > bound ? bound / size : 1;
-            for (int j = 0; j < 2; j++) {
-                apply(c, k, k->t[j], s * t[j] - k->l[j]);
-                change = fmax(change, fabs(s * t[j] - k->l[j])), k->l[j] = s * t[j];
-            }
-        }
-        if (change < 1e-14) break;
-    }
-}
-
-static void turn(cube *c) { /* R := exp(dt w) R */
-    double angle = dt * sqrt(dot(c->w, c->w)), R[3][3];
-    double a = angle > 1e-12 ? sin(angle) / angle * dt : dt,
-           b = angle > 1e-6 ? (1 - cos(angle)) / (angle * angle) * dt * dt : dt * dt / 2;
-    memcpy(R, c->R, sizeof R);
-    for (int j = 0; j < 3; j++) {
-        double e[3] = {R[0][j], R[1][j], R[2][j]}, we[3], wwe[3];
-        cross(c->w, e, we), cross(c->w, we, wwe);
-        for (int r = 0; r < 3; r++) c->R[r][j] = e[r] + a * we[r] + b * wwe[r];
-    }
-}
-
-static void step(cube *c) {
-    contact list[CONTACTS];
-    int n = find(c, list);
-    for (int i = 0; i < CUBES; i++) c[i].v[2] -= dt * gravity; /* a cube's inertia is a ball's: no gyroscopic torque */
-    solve(c, list, n);
-    for (int i = 0; i < CUBES; i++) {
-        for (int r = 0; r < 3; r++) c[i].x[r] += dt * c[i].v[r];
-        turn(&c[i]);
-    }
-}
-
-static void quaternion(const double R[3][3], double *q) { /* the cubes only turn about the vertical by less than pi */
-    q[0] = sqrt(fmax(0, 1 + R[0][0] + R[1][1] + R[2][2])) / 2;
-    q[1] = (R[2][1] - R[1][2]) / (4 * q[0]), q[2] = (R[0][2] - R[2][0]) / (4 * q[0]);
-    q[3] = (R[1][0] - R[0][1]) / (4 * q[0]);
-}
-
-static void write_pose(FILE *f, const cube *c, uint64_t *seed) {
-    double q[4], r[3], s = 0;
-    for (int i = 0; i < 3; i++) fprintf(f, ",%.9g", c->x[i] + noise * gauss(seed));
-    quaternion((const double(*)[3])c->R, q);
-    for (int i = 0; i < 3; i++) r[i] = noise / half * gauss(seed) / 2;
-    double n[4] = {q[0] - q[1] * r[0] - q[2] * r[1] - q[3] * r[2], q[1] + q[0] * r[0] + q[2] * r[2] - q[3] * r[1],
-                   q[2] + q[0] * r[1] + q[3] * r[0] - q[1] * r[2], q[3] + q[0] * r[2] + q[1] * r[1] - q[2] * r[0]};
-    for (int i = 0; i < 4; i++) s += n[i] * n[i];
-    for (int i = 0; i < 4; i++) fprintf(f, ",%.9g", n[i] / sqrt(s));
-}
-
-static cube start(int i, double x, double y, double yaw, double v) {
-    double cs = cos(yaw), sn = sin(yaw);
-    return (cube){.x = {x, y, half},
-                  .R = {{cs, -sn, 0}, {sn, cs, 0}, {0, 0, 1}},
-                  .v = {v, 0, 0},
-                  .mass = truth_mass[i],
-                  .inertia = truth_mass[i] * 2. / 3 * half * half};
-}
+enum { RECORDINGS = 6, SAMPLES = 81, SUBSTEPS = 40 };
 
 static int record(const char *folder, int number) {
+    const double noise = 1e-3;
     char path[1024];
     snprintf(path, sizeof path, "%s/collision-%d.csv", folder, number);
     FILE *f = fopen(path, "w");
     if (!f) return 1;
     uint64_t seed = 1000u + (uint64_t)number;
     double v = 1.4 + 0.25 * number, y = 0.01 * (number - 3), yaw = (number % 2 ? 0.1 : -0.1) * (1 + 0.3 * number);
-    cube c[CUBES] = {start(0, -0.45, y, yaw, v), start(1, 0, 0, 0, 0)};
+    cube_world world = {.n = 2,
+                        .half = 0.1,
+                        .gravity = 9.81,
+                        .dt = 1. / 4000,
+                        .floor_friction = 0.2,
+                        .impact_friction = 0.1,
+                        .impact_restitution = 0.5,
+                        .slow = 0.02};
+    world.cube[0] = cube_standing(&world, 0.6, -0.45, y, yaw, v), world.cube[1] = cube_standing(&world, 1, 0, 0, 0, 0);
     fprintf(f, "time,cube.px,cube.py,cube.pz,cube.qw,cube.qx,cube.qy,cube.qz,"
                "known.px,known.py,known.pz,known.qw,known.qx,known.qy,known.qz\n");
     for (int k = 0; k < SAMPLES; k++) {
-        fprintf(f, "%.9g", k * SUBSTEPS * dt);
-        for (int i = 0; i < CUBES; i++) write_pose(f, &c[i], &seed);
+        fprintf(f, "%.9g", k * SUBSTEPS * world.dt);
+        for (int i = 0; i < CUBES; i++) {
+            double pose[7];
+            cube_measure(&world.cube[i], noise, noise / world.half, &seed, pose);
+            for (int j = 0; j < 7; j++) fprintf(f, ",%.9g", pose[j]);
+        }
         fputc('\n', f);
-        for (int s = 0; s < SUBSTEPS; s++) step(c);
+        for (int s = 0; s < SUBSTEPS; s++) cubes_step(&world);
     }
     return fclose(f) != 0;
 }

@@ -18,7 +18,9 @@ extern "C" {
 typedef enum tribo_loss {
     TRIBO_LOSS_ONE_STEP, /**< from every row to the next */
     TRIBO_LOSS_WINDOW,   /**< over `window` rows, then again from the measured state */
-    TRIBO_LOSS_ROLLOUT   /**< from the first row to the last */
+    TRIBO_LOSS_ROLLOUT,  /**< from the first row to the last */
+    TRIBO_LOSS_SHOOTING  /**< over the whole recording, states estimated at nodes every `window` rows and tied by the
+                              dynamics; where these explain the recording alone it becomes a rollout */
 } tribo_loss;
 
 /** What a large residual counts. The threshold is set for each kind of block. */
@@ -37,7 +39,7 @@ typedef enum tribo_optimizer {
 
 /** Where a rollout starts. */
 typedef enum tribo_start {
-    TRIBO_START_MEASURED, /**< at the first row as it is */
+    TRIBO_START_MEASURED, /**< at the first row as it is; where its velocities were not measured, as AUTO */
     TRIBO_START_FLIGHT,   /**< at the state that fits the poses of the rows before the first contact; as AUTO else */
     TRIBO_START_ALONG,    /**< at a state estimated together with the parameters */
     TRIBO_START_AUTO      /**< FLIGHT where there are rows enough, ALONG where there are not */
@@ -70,7 +72,7 @@ typedef struct tribo_sysid_def {
     const tribo_recording *rec;     /**< (nrec) */
     int nrec;                       /**< >= 1 */
     tribo_loss loss;                /**< how far simulations run */
-    int window;                     /**< rows, for TRIBO_LOSS_WINDOW */
+    int window;                     /**< rows, for TRIBO_LOSS_WINDOW; from node to node, for TRIBO_LOSS_SHOOTING */
     tribo_start start;              /**< of rollouts */
     tribo_robust robust;            /**< what large residuals count */
     double threshold[TRIBO_BLOCKS]; /**< of rho, in weighted units; 0 = 1.5 times the median block norm at the start */
@@ -79,7 +81,8 @@ typedef struct tribo_sysid_def {
      * they jump at impacts. */
     double weight[TRIBO_BLOCKS];
     tribo_optimizer optimizer; /**< of the descent */
-    int search;  /**< loss evaluations for a search without derivatives where the optimizer gets stuck; 0 = none */
+    int search;  /**< loss evaluations for a search without derivatives where the optimizer gets stuck; of starts for
+                      TRIBO_LOSS_SHOOTING, 24 at most; 0 = none */
     double rate; /**< Adam's step in theta; 0 = 0.02 */
     double validation;                /**< share of recordings left out of the fit, chosen by `seed` */
     uint64_t seed;                    /**< of the choice of recordings held out, and of the search */
@@ -138,6 +141,8 @@ typedef struct tribo_progress {
     double gradient_norm;    /**< of the loss in theta, without what bounds hold back; NaN before it is known */
     bool converged;          /**< a stationary point was reached */
     bool settled;            /**< no step improves, and the search has been made: a loss that is not smooth */
+    int starts, agreed;      /**< shooting: fits from different starts, and how many of them ended at the answer */
+    double second;           /**< how much less likely the best of the others is, in the logarithm; infinite = none */
 } tribo_progress;
 
 /** One iteration of the fit. @return TRIBO_OK (go on, or progress->stage is TRIBO_STAGE_DONE); TRIBO_INTERRUPTED;
@@ -151,13 +156,16 @@ typedef struct tribo_estimate {
     int index;                                        /**< into p */
     double start, estimate, std_error, low95, high95; /**< in units of p; the interval covers 95 % */
     bool identifiable; /**< false: the recordings leave it undetermined; std_error is then infinite */
+    bool at_bound;     /**< the estimate lies at a bound, its own or the default's, which is why it is there */
 } tribo_estimate;
 
 /** Fisher information at the best theta, with what it says of every free parameter.
  *
  *  docs/math.md eq. (70): information = J'WJ / sigma^2, sigma^2 the mean weighted square of the residuals. Where there
- * are at least ten recordings more than parameters, errors are those of the sandwich J'WJ^-1 (sum of g_i g_i') J'WJ^-1
- * over recordings i: residuals along one simulated motion are not independent.
+ * are at least three recordings more than parameters, errors are at least those of the sandwich J'WJ^-1 (sum of
+ * g_i g_i') J'WJ^-1 over recordings i: residuals along one simulated motion are not independent. Under
+ * TRIBO_LOSS_SHOOTING the starts' own uncertainty is in them, and each kind of measurement has its own noise. Intervals
+ * are Student's.
  *  @param est         [out] (nfree)
  *  @param information [out] (nfree,nfree) in theta; NULL = skip
  *  @param direction   [out] (nfree,nfree) unit vectors in theta, undetermined ones first; NULL = skip
@@ -182,6 +190,12 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_errors(tribo_sysid *s, const doub
                                                       tribo_errors *errors);
 /** The simulated states at the rows of a recording. @param X [out] (n,nx) */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_predict(tribo_sysid *s, const double *p, int recording, double *X);
+
+/** The motion that TRIBO_LOSS_SHOOTING has for a recording, states at its rows before their kicks; docs/math.md eq.
+ * (147).
+ *  @param X [out] (n,nx). @param cov [out] (n,ndx,ndx) covariance of each, in its tangent, eq. (150); NULL = skip
+ *  @return also TRIBO_E_ARG (another loss, a recording held out, no iteration yet). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_smooth(tribo_sysid *s, int recording, double *X, double *cov);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* errors.c -- how well a recording is predicted: from its start to its end, and a row ahead. */
 #include "math/vec.h"
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 
 static const double degree = 57.29577951308232;
 
@@ -17,7 +17,7 @@ static tribo_status choose(tribo_sysid *s, const double *p, int recording) {
 static tribo_status predict(tribo_sysid *s, int recording, double *X) {
     const ti_track *t = s->track + recording;
     ti_worker *w = s->worker;
-    bool along = t->start == TRIBO_START_ALONG && s->loss == TRIBO_LOSS_ROLLOUT;
+    bool along = t->start == TRIBO_START_ALONG && ti_rolls(s);
     /* where no fit has estimated it yet: from the first rows, then from all */
     bool anew = t->held_out || s->nfree == 0;
     tribo_status status = along && anew ? ti_start_first(w, recording, s->p) : TRIBO_OK;

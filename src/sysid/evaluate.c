@@ -1,5 +1,5 @@
 /* evaluate.c -- the loss over all recordings: jobs for the workers, sums in the order of the recordings. */
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,6 +48,19 @@ tribo_status ti_parallel(tribo_sysid *s, int n, ti_job job, void *context) {
         if (members[i].job >= 0 && (first < 0 || members[i].job < first))
             first = members[i].job, status = members[i].status;
     return status;
+}
+
+/* Tapes for the reverse, when it is first wanted: a long recording's are large. */
+tribo_status ti_reverse_ready(tribo_sysid *s) {
+    for (int i = 0; i < s->nworker; i++) {
+        ti_worker *w = s->worker + i;
+        for (int j = 0; j < s->ndt; j++) {
+            if (w->whole[j] || !s->dt_steps[j]) continue;
+            tribo_status status = tribo_tape_new(w->ws[j], s->dt_steps[j], 0, &w->whole[j]);
+            if (status) return status;
+        }
+    }
+    return TRIBO_OK;
 }
 
 typedef struct request {

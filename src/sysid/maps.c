@@ -3,7 +3,7 @@
  * Masses and sizes: p = start exp(theta). The six numbers of one inertia together: docs/math.md eq. (67). Everything
  * else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1).
  */
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 
 enum { NINERTIA = 6 };
 /* Row and column of xx yy zz xy xz yz. */
@@ -42,6 +42,16 @@ static double inverse(const ti_unknown *k, double p) {
     return (p - k->start) / k->scale;
 }
 
+/* Where physics sets no bound, one a thousand times as far as the start is: whatever ends there has nothing to hold it.
+ */
+static void finite_bounds(ti_unknown *k, const tribo_param_info *info) {
+    bool ratio = info->kind == TRIBO_PARAM_FRICTION || info->kind == TRIBO_PARAM_STICTION;
+    double far = ratio ? 10 + 10 * k->start : k->map == TI_MAP_LOG ? 999 * k->start : 1e3 * k->scale;
+    if (k->map == TI_MAP_LOG && k->lower < 1e-3 * k->start) k->lower = 1e-3 * k->start;
+    if (!isfinite(k->upper)) k->upper = k->start + far;
+    if (!isfinite(k->lower)) k->lower = k->start - far;
+}
+
 static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_param *f, tribo_diag *diag) {
     tribo_param_info info;
     if (f->struct_size != sizeof *f) return TRIBO_E_DEF;
@@ -58,6 +68,7 @@ static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_par
     bool positive = info.kind == TRIBO_PARAM_MASS || info.kind == TRIBO_PARAM_SIZE;
     k->map = positive && k->start > 0 ? TI_MAP_LOG : TI_MAP_LINEAR;
     k->scale = scale_of(s, &info, k->start);
+    finite_bounds(k, &info);
     k->tlower = inverse(k, k->lower), k->tupper = inverse(k, k->upper);
     return TRIBO_OK;
 }
@@ -93,7 +104,7 @@ static void join_inertia(tribo_sysid *s, const tribo_sysid_def *def, int first) 
     for (int i = 0; i < NINERTIA; i++) {
         k[i].map = i ? TI_MAP_MEMBER : TI_MAP_INERTIA;
         k[i].leader = first;
-        k[i].tlower = -HUGE_VAL, k[i].tupper = HUGE_VAL;
+        k[i].tlower = -3.5, k[i].tupper = 3.5; /* moments of mass a thousand times as large or small */
     }
 }
 

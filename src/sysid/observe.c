@@ -1,5 +1,5 @@
 /* observe.c -- what the recordings tell of each parameter, and what they leave open. docs/math.md eq. (70). */
-#include "sysid/sysid.h"
+#include "sysid/kicked.h"
 #include <lapacke.h>
 
 /* A direction is open if its deviation is more than a factor e, or nothing at all depends on it; the largest eigenvalue
@@ -39,11 +39,40 @@ static tribo_status gather(tribo_sysid *s, double *H, double *S, sums *out) {
     return TRIBO_OK;
 }
 
-/* Covariance of theta on the determined directions: sigma^2 H^-1, or the sandwich. V's columns are eigenvectors. */
+/* The same of kicked motions, whose noise is in the weights. */
+static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, sums *out) {
+    size_t n = (size_t)s->nfree;
+    if (!s->shooting->begun) ti_scales_init(s);
+    tribo_status status = s->shooting->begun ? TRIBO_OK : ti_shooting_begin(s);
+    if (status >= 0) status = ti_shooting_curvature(s);
+    if (status < 0) return status;
+    memset(H, 0, n * n * sizeof *H);
+    memset(S, 0, n * n * sizeof *S);
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_path *path = s->shooting->path + i;
+        if (s->track[i].held_out) continue;
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b < n; b++) H[a * n + b] += path->H[a * n + b], S[a * n + b] += path->g[a] * path->g[b];
+        out->ntrain++;
+    }
+    return TRIBO_OK;
+}
+
+/* The 97.5 % quantile of Student's t, by its expansion in 1/nu about the normal one [Abramowitz, Stegun 26.7.5]. */
+static double student(double nu) {
+    const double z = 1.959963984540054, z2 = z * z;
+    if (nu < 3) nu = 3;
+    double a = (z2 + 1) * z / 4, b = ((5 * z2 + 16) * z2 + 3) * z / 96;
+    double c = (((3 * z2 + 19) * z2 + 17) * z2 - 15) * z / 384;
+    return z + (a + (b + c / nu) / nu) / nu;
+}
+
+/* Covariance of theta on the determined directions: sigma^2 H^-1, and where S is given the sandwich for the parameters
+ * that it makes less sure. V's columns are eigenvectors. */
 static void covariance(tribo_sysid *s, const double *V, const double *value, int nopen, double sigma2, const double *S,
                        double *cov) {
     int n = s->nfree;
-    double *X = s->H; /* H^+ */
+    double *X = s->H, *wide = s->g; /* H^+; how much more a deviation is by the sandwich */
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
             X[a * n + b] = 0;
@@ -51,16 +80,18 @@ static void covariance(tribo_sysid *s, const double *V, const double *value, int
             cov[a * n + b] = sigma2 * X[a * n + b];
         }
     if (!S) return;
+    for (int a = 0; a < n; a++) {
+        double sum = 0;
+        for (int k = 0; k < n; k++)
+            for (int l = 0; l < n; l++) sum += X[a * n + k] * S[k * n + l] * X[l * n + a];
+        wide[a] =
+            sum > cov[a * n + a] && cov[a * n + a] > 0 ? sqrt(sum / cov[a * n + a]) : 1; /* 1: as the noise says */
+    }
     for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) {
-            double sum = 0;
-            for (int k = 0; k < n; k++)
-                for (int l = 0; l < n; l++) sum += X[a * n + k] * S[k * n + l] * X[l * n + b];
-            cov[a * n + b] = sum;
-        }
+        for (int b = 0; b < n; b++) cov[a * n + b] *= wide[a] * wide[b];
 }
 
-static void estimate(tribo_sysid *s, int i, const double *cov, bool open, tribo_estimate *e) {
+static void estimate(tribo_sysid *s, int i, const double *cov, bool open, double quantile, tribo_estimate *e) {
     const ti_unknown *k = s->unknown + i;
     size_t n = (size_t)s->nfree, np = (size_t)s->z.np, at = (size_t)k->index;
     double variance = 0, spread;
@@ -69,12 +100,13 @@ static void estimate(tribo_sysid *s, int i, const double *cov, bool open, tribo_
             if (s->P[a * np + at] != 0 && s->P[b * np + at] != 0)
                 variance += s->P[a * np + at] * cov[a * n + b] * s->P[b * np + at];
     *e = (tribo_estimate){.index = k->index, .start = k->start, .estimate = s->p[at], .identifiable = !open};
+    e->at_bound = k->map != TI_MAP_MEMBER && (s->theta[i] <= k->tlower || s->theta[i] >= k->tupper);
     e->std_error = open ? HUGE_VAL : sqrt(variance);
     if (k->map == TI_MAP_LOG) {
-        spread = open ? HUGE_VAL : exp(1.96 * e->std_error / e->estimate);
+        spread = open ? HUGE_VAL : exp(quantile * e->std_error / e->estimate);
         e->low95 = e->estimate / spread, e->high95 = e->estimate * spread;
     } else {
-        e->low95 = e->estimate - 1.96 * e->std_error, e->high95 = e->estimate + 1.96 * e->std_error;
+        e->low95 = e->estimate - quantile * e->std_error, e->high95 = e->estimate + quantile * e->std_error;
     }
     if (e->low95 < k->lower) e->low95 = k->lower;
     if (e->high95 > k->upper) e->high95 = k->upper;
@@ -86,22 +118,27 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     int n = s->nfree, nopen = 0;
     double loss, *H = s->observe, *V = H + n * n, *S = V + n * n, *cov = S + n * n, *value = cov + n * n;
     sums sum = {0};
-    tribo_status status = ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
-    if (!status) status = gather(s, H, S, &sum);
+    tribo_status status =
+        s->shooting ? gather_paths(s, H, S, &sum) : ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
+    if (!status && !s->shooting) status = gather(s, H, S, &sum);
     if (status) return status;
     double freedom = (double)sum.nscalar - n - (double)sum.nalong * s->z.ndx;
-    double sigma2 = sum.square / (freedom > 1 ? freedom : 1);
-    bool sandwich = sum.ntrain >= n + 10;
+    double sigma2 = s->shooting ? 1 : sum.square / (freedom > 1 ? freedom : 1);
+    bool sandwich = sum.ntrain >= n + 3;
     memcpy(V, H, (size_t)n * (size_t)n * sizeof *V);
     if (LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, V, n, value)) return TRIBO_E_SINGULAR;
     while (nopen < n &&
            (value[nopen] <= open_ratio * value[n - 1] || sigma2 > open_spread * open_spread * value[nopen]))
         nopen++;
+    if (s->shooting) freedom = s->shooting->freedom;
+    const double few = student(sum.ntrain - n), many = student(freedom);
+    for (int i = 0; i < n; i++) s->g[i] = 1;
+    for (int i = 0; sandwich && i < n * n; i++) S[i] *= (double)sum.ntrain / (sum.ntrain - n);
     covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cov);
     for (int i = 0; i < n; i++) {
         double share = 0;
         for (int k = 0; k < nopen; k++) share += V[i * n + k] * V[i * n + k];
-        estimate(s, i, cov, share > 1e-3, est + i);
+        estimate(s, i, cov, share > 1e-3, s->g[i] > 1 ? few : many, est + i);
     }
     for (int k = 0; k < n; k++) {
         for (int i = 0; direction && i < n; i++) direction[k * n + i] = V[i * n + k];

@@ -1,10 +1,38 @@
 /* residual.c -- simulated minus measured, on the tangent of the state; robust weighting of its blocks.
  * docs/math.md eq. (66). */
 #include "math/vec.h"
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 
 int ti_block_at(const tribo_sysid *s, int body, int kind) {
     return 6 * body + (kind & 1 ? 3 : 0) + (kind >= TRIBO_BLOCK_VELOCITY ? s->z.nv : 0);
+}
+
+int ti_kind_at(const tribo_sysid *s, int i) {
+    return (i >= s->z.nv ? TRIBO_BLOCK_VELOCITY : TRIBO_BLOCK_POSITION) + (i % 6 >= 3);
+}
+
+int ti_body_at(int i) {
+    return i / 6;
+}
+
+void ti_body_difference(int body, const double *x, const double *y, double d[TI_POSE_TANGENT]) {
+    const double *a = x + 7 * body, *b = y + 7 * body;
+    double inverse[4] = {a[3], -a[4], -a[5], -a[6]}, turn[4];
+    for (int i = 0; i < 3; i++) d[i] = b[i] - a[i];
+    ti_quat_mul(inverse, b + 3, turn);
+    ti_store3(d + 3, ti_quat_log(turn));
+}
+
+void ti_body_move(int body, const double d[TI_POSE_TANGENT], double *x) {
+    double *a = x + 7 * body, q[4], turn[4];
+    for (int i = 0; i < 3; i++) a[i] += d[i];
+    memcpy(q, a + 3, sizeof q);
+    ti_quat_exp(ti_load3(d + 3), turn);
+    ti_quat_mul(q, turn, a + 3);
+}
+
+double *ti_body_velocity(const tribo_sysid *s, int body, double *x) {
+    return x + s->z.nq + ti_block_at(s, body, TRIBO_BLOCK_POSITION);
 }
 
 void ti_retract(const tribo_sysid *s, const double *x, const double *dx, double *out) {

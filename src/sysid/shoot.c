@@ -1,5 +1,5 @@
 /* shoot.c -- one recording simulated, segment by segment, and what it adds to the loss and its derivatives. */
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 
 int ti_dirs(const tribo_sysid *s, const ti_track *t) {
     return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);
@@ -11,6 +11,26 @@ tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p,
         if (ti_stopped(w->s)) return TI_STOPPED;
         tribo_status status = tribo_step(w->ws[t->dt[k]], p, w->x, u, w->x, tape ? tape[t->dt[k]] : NULL);
         if (status < 0) return status;
+    }
+    return TRIBO_OK;
+}
+
+bool ti_touched(const tribo_ws *ws) {
+    int n = 0;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    for (int i = 0; i < n; i++)
+        if (c[i].mode != TRIBO_BREAK || c[i].bounced) return true;
+    return false;
+}
+
+tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched) {
+    const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
+    *touched = false;
+    for (int j = 0; j < t->nsub[k]; j++) {
+        tribo_ws *ws = w->ws[t->dt[k]];
+        tribo_status status = tribo_step(ws, p, w->x, u, w->x, NULL);
+        if (status < 0) return status;
+        *touched |= ti_touched(ws);
     }
     return TRIBO_OK;
 }
@@ -93,7 +113,7 @@ static tribo_status begin(ti_worker *w, int track, const ti_segment *seg, const 
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nfree = (size_t)s->nfree;
-    bool rollout = s->loss == TRIBO_LOSS_ROLLOUT;
+    bool rollout = ti_rolls(s);
     memset(w->xd, 0, (size_t)nd * ndx * sizeof(double));
     if (!rollout) {
         memcpy(w->x, t->x + (size_t)seg->row * nx, nx * sizeof(double));
@@ -134,11 +154,11 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
     for (size_t a = 0; a < (size_t)s->nfree; a++) {
         double dot = 0;
         for (size_t i = 0; i < np; i++) dot += P[a * np + i] * w->pbar[i];
-        if (s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED)
+        if (ti_rolls(s) && t->start != TRIBO_START_MEASURED)
             for (size_t i = 0; i < ndx; i++) dot += w->x0d[a * ndx + i] * w->xbar[i];
         sum->g[a] += dot;
     }
-    if (s->loss == TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG)
+    if (ti_rolls(s) && t->start == TRIBO_START_ALONG)
         for (size_t i = 0; i < ndx; i++)
             for (size_t j = 0; j < ndx; j++) sum->g[(size_t)s->nfree + i] += t->T[j * ndx + i] * w->xbar[j];
     return TRIBO_OK;
@@ -157,7 +177,7 @@ static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg
         for (int i = 0; i < s->ndt; i++)
             if (w->whole[i]) tribo_tape_rewind(w->whole[i]);
     }
-    bool own_start = s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED;
+    bool own_start = ti_rolls(s) && t->start != TRIBO_START_MEASURED;
     if (status >= 0 && own_start) add_row(w, t, seg->row, want, nd, w->lx, sum);
     for (int k = 0; k < rows && status >= 0; k++) {
         int row = seg->row + k;

@@ -1,5 +1,5 @@
 /* start.c -- where a rollout starts: at the first row, at the fit of the flight before the first contact, or along. */
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 
 enum { FLIGHT_PASSES = 3, ALONG_PASSES = 20, FIRST_ROWS = 6 };
 
@@ -16,7 +16,7 @@ tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
             tribo_ws *ws = w->ws[t->dt[k]];
             tribo_status status = tribo_step(ws, p, w->x, u, w->x, NULL);
             if (status < 0) return status;
-            touched = tribo_last_info(ws)->nactive > 0;
+            touched = ti_touched(ws);
         }
         /* the row just before it may already be too late where the model is a little small */
         if (touched) break;
@@ -67,6 +67,10 @@ static tribo_status flight_pass(ti_worker *w, const ti_track *t, const double *p
         if (status < 0) return status;
         add_pose(w, t, k + 1, ntheta);
     }
+    /* where the model touches something after all, a contact swallows what a velocity would have to say */
+    double largest = 0;
+    for (size_t i = 0; i < ndx; i++) largest = ti_max(largest, w->A[i * ndx + i]);
+    for (size_t i = 0; i < ndx; i++) w->A[i * ndx + i] += 1e-11 * largest;
     if (!ti_spd_solve((int)ndx, w->A, (int)nb, w->B)) return TRIBO_E_SINGULAR;
     for (size_t i = 0; i < ndx; i++) w->r[i] = -w->B[i * nb + nb - 1];
     for (size_t c = 0; c < (size_t)ntheta; c++)

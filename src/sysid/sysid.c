@@ -1,7 +1,8 @@
 /* sysid.c -- an identification from its definition to its end: memory, stages, the best so far. */
-#include "sysid/sysid.h"
 #include "collide/collide.h"
 #include "dynamics/link.h"
+#include "sysid/fit.h"
+#include "sysid/kicked.h"
 
 enum { RETRIES = 2 };
 
@@ -12,6 +13,23 @@ tribo_free_param tribo_default_free(void) {
 tribo_sysid_def tribo_default_sysid(void) {
     return (tribo_sysid_def){
         .struct_size = sizeof(tribo_sysid_def), .loss = TRIBO_LOSS_ROLLOUT, .window = 10, .workers = 1, .seed = 1};
+}
+
+static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a) {
+    struct ti_shooting measure = {0}, *h;
+    TI_CARVE(a, s->shooting, 1);
+    h = s->shooting ? s->shooting : &measure;
+    TI_CARVE(a, h->path, def->nrec);
+    for (int i = 0; i < def->nrec; i++) {
+        ti_path scratch, *path = h->path ? h->path + i : &scratch;
+        ti_path_carve(a, path, &s->z, def->nfree, def->rec[i].n);
+    }
+    h->scratch_size = ti_smoother_size(&s->z, def->nfree);
+    TI_CARVE(a, h->scratch, (size_t)def->workers * h->scratch_size);
+    TI_CARVE(a, h->sums, def->nrec);
+    TI_CARVE(a, h->cov, (size_t)def->nfree * (size_t)def->nfree);
+    TI_CARVE(a, h->start, TI_STARTS_MAX * (size_t)def->nfree);
+    TI_CARVE(a, h->end, TI_STARTS_MAX * (size_t)def->nfree);
 }
 
 /* Everything of one block. With the arena's base NULL it only measures. */
@@ -99,6 +117,7 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
         TI_CARVE(a, w->A, ndx * ndx);
         TI_CARVE(a, w->B, ndx * (n + 1));
     }
+    if (def->loss == TRIBO_LOSS_SHOOTING) lay_out_shooting(s, def, a);
 }
 
 /* Leave recordings out by a shuffle of their numbers; at least one stays. */
@@ -132,14 +151,14 @@ static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
 static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
     if (!def) return ti_fail(diag, TRIBO_E_ARG, 0, "no definition");
     if (def->struct_size != sizeof *def) return ti_fail(diag, TRIBO_E_DEF, 0, "not made by tribo_default_sysid()");
-    if (def->loss > TRIBO_LOSS_ROLLOUT || def->robust > TRIBO_ROBUST_CAUCHY || def->optimizer > TRIBO_OPT_ADAM ||
+    if (def->loss > TRIBO_LOSS_SHOOTING || def->robust > TRIBO_ROBUST_CAUCHY || def->optimizer > TRIBO_OPT_ADAM ||
         def->start > TRIBO_START_AUTO)
         return ti_fail(diag, TRIBO_E_ARG, 0, "loss, robust, optimizer or start: there is no such kind");
     if (def->nfree < 0 || (def->nfree && !def->free)) return ti_fail(diag, TRIBO_E_ARG, 0, "free parameters missing");
     if (def->nrec < 1 || !def->rec) return ti_fail(diag, TRIBO_E_ARG, 0, "there is no recording");
     if (def->workers < 1 || def->workers > TI_WORKERS_MAX)
         return ti_fail(diag, TRIBO_E_ARG, 0, "workers: %d is not in [1, %d]", def->workers, TI_WORKERS_MAX);
-    if (def->loss == TRIBO_LOSS_WINDOW && def->window < 1)
+    if ((def->loss == TRIBO_LOSS_WINDOW || def->loss == TRIBO_LOSS_SHOOTING) && def->window < 1)
         return ti_fail(diag, TRIBO_E_ARG, 0, "window: %d rows", def->window);
     if (!(def->validation >= 0 && def->validation < 1))
         return ti_fail(diag, TRIBO_E_ARG, 0, "validation: %g is not in [0, 1)", def->validation);
@@ -174,11 +193,18 @@ static tribo_status choose_starts(tribo_sysid *s) {
         tribo_status status = ti_flight_rows(s->worker, t, s->p0);
         if (status) return status;
         bool flies = t->nflight >= TI_FLIGHT_ROWS && s->weight[0] > 0 && s->weight[1] > 0;
-        t->start = s->start;
-        if (s->start == TRIBO_START_FLIGHT && !flies) t->start = TRIBO_START_MEASURED;
-        if (s->start == TRIBO_START_AUTO) t->start = flies ? TRIBO_START_FLIGHT : TRIBO_START_ALONG;
-        if (s->loss != TRIBO_LOSS_ROLLOUT && t->start == TRIBO_START_ALONG) t->start = TRIBO_START_MEASURED;
-        if (t->start == TRIBO_START_ALONG) ti_stand_choose(s->worker, t, s->p0);
+        /* velocities that nobody measured are differences of two noisy poses: no start */
+        bool whole = true;
+        for (int b = 0; b < s->z.nbody; b++) {
+            const bool *seen = t->seen + ((size_t)t->first * (size_t)s->z.nbody + (size_t)b) * TRIBO_BLOCKS;
+            for (int kind = 0; kind < TRIBO_BLOCKS; kind++)
+                whole &= seen[kind] || !(seen[TRIBO_BLOCK_POSITION] || seen[TRIBO_BLOCK_ROTATION]);
+        }
+        t->start = s->start == TRIBO_START_MEASURED && !whole ? TRIBO_START_AUTO : s->start;
+        if (t->start == TRIBO_START_FLIGHT && !flies) t->start = TRIBO_START_AUTO;
+        if (t->start == TRIBO_START_AUTO) t->start = flies ? TRIBO_START_FLIGHT : TRIBO_START_ALONG;
+        if (!ti_rolls(s) && t->start == TRIBO_START_ALONG) t->start = TRIBO_START_MEASURED;
+        if (t->start == TRIBO_START_ALONG || s->shooting) ti_stand_choose(s->worker, t, s->p0);
         if (t->start == TRIBO_START_ALONG && !t->held_out) s->nalong++;
         ti_track_count(s, t);
     }
@@ -264,19 +290,6 @@ bool tribo_sysid_held_out(const tribo_sysid *s, int recording) {
 
 int tribo_sysid_flight(const tribo_sysid *s, int recording) {
     return s && recording >= 0 && recording < s->nrec ? s->track[recording].nflight : 0;
-}
-
-/* Tapes for the reverse, when it is first wanted: a long recording's are large. */
-tribo_status ti_reverse_ready(tribo_sysid *s) {
-    for (int i = 0; i < s->nworker; i++) {
-        ti_worker *w = s->worker + i;
-        for (int j = 0; j < s->ndt; j++) {
-            if (w->whole[j] || !s->dt_steps[j]) continue;
-            tribo_status status = tribo_tape_new(w->ws[j], s->dt_steps[j], 0, &w->whole[j]);
-            if (status) return status;
-        }
-    }
-    return TRIBO_OK;
 }
 
 /* As callers see it: on an error their loss is left alone, which the optimizers want to be infinite. */
@@ -367,8 +380,10 @@ tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
     if (s->progress.stage != TRIBO_STAGE_DONE) {
         s->fitting = true;
         if (ti_stopped(s)) status = TRIBO_INTERRUPTED;
-        if (!status && !s->passes) status = begin(s);
-        if (!status && s->progress.stage == TRIBO_STAGE_SEARCH) {
+        if (!status && !s->shooting && !s->passes) status = begin(s);
+        if (!status && s->shooting) {
+            status = ti_shooting_iterate(s);
+        } else if (!status && s->progress.stage == TRIBO_STAGE_SEARCH) {
             status = ti_search_iterate(s);
             if (!status && s->cma.spent >= s->search) s->progress.stage = TRIBO_STAGE_DESCENT;
         } else if (!status) {

@@ -1,6 +1,6 @@
 /* tracks.c -- recordings made ready: copied, checked, weighed, filled in where a simulation must start, cut up. */
 #include "math/vec.h"
-#include "sysid/sysid.h"
+#include "sysid/fit.h"
 
 void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_recording *r) {
     size_t n = (size_t)r->n;
@@ -178,7 +178,7 @@ tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r
 }
 
 void ti_track_count(const tribo_sysid *s, ti_track *t) {
-    bool own_start = s->loss == TRIBO_LOSS_ROLLOUT && t->start != TRIBO_START_MEASURED;
+    bool own_start = ti_rolls(s) && t->start != TRIBO_START_MEASURED;
     t->nblock = 0;
     for (int i = 0; i < t->nseg; i++)
         for (int k = t->seg[i].row + (own_start ? 0 : 1); k <= t->seg[i].row + t->seg[i].n; k++)

@@ -1,6 +1,6 @@
-/* sysid.h -- what the files of this room share: maps, tracks, workers, sums. */
-#ifndef TI_SYSID_H
-#define TI_SYSID_H
+/* fit.h -- what the files of this room share: maps, tracks, workers, sums. */
+#ifndef TI_FIT_H
+#define TI_FIT_H
 #include "base/base.h"
 #include <math.h>
 #include <tribo/sysid.h>
@@ -114,6 +114,10 @@ void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
 /* From row k to the next, w->x in place. @param tape (ndt), NULL = do not record */
 tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape **tape);
+/* Did anything touch in the last step, be it for an instant? */
+bool ti_touched(const tribo_ws *ws);
+/* The same, and was anything touched on the way? */
+tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched);
 /* The same with ndir tangents w->xd carried along; w->pd are those of p, NULL = none. */
 tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd);
 
@@ -126,6 +130,13 @@ void ti_residual_rot(const tribo_sysid *s, const ti_track *t, int row, const dou
 /* rho and rho' of a block's square norm. */
 double ti_rho(const tribo_sysid *s, int kind, double square, double *slope);
 int ti_block_at(const tribo_sysid *s, int body, int kind); /* first entry in a tangent */
+enum { TI_POSE_TANGENT = 6 };                              /* numbers of a body's pose in a tangent */
+int ti_kind_at(const tribo_sysid *s, int i);               /* kind of block that an entry of a tangent is in */
+int ti_body_at(int i);                                     /* the body of an entry of half a tangent */
+/* Poses of a body in two states: displacement and rotation vector from the first to the second; and back. */
+void ti_body_difference(int body, const double *x, const double *y, double d[TI_POSE_TANGENT]);
+void ti_body_move(int body, const double d[TI_POSE_TANGENT], double *x);
+double *ti_body_velocity(const tribo_sysid *s, int body, double *x); /* its six in a state */
 void ti_retract(const tribo_sysid *s, const double *x, const double *dx, double *out);
 
 /* ---- settle.c ---- */
@@ -245,8 +256,9 @@ struct tribo_sysid {
     double lambda;
     int passes; /* how often thresholds were set */
     bool stalled, searched;
-    bool fitting; /* inside of an iteration: `stop` is looked at */
-    int retries;  /* how often starts were estimated again */
+    bool fitting;                 /* inside of an iteration: `stop` is looked at */
+    struct ti_shooting *shooting; /* kicked.h; of TRIBO_LOSS_SHOOTING */
+    int retries;                  /* how often starts were estimated again */
     tribo_progress progress;
 };
 
@@ -255,6 +267,11 @@ struct tribo_sysid {
 #define TI_STOPPED ((tribo_status)-1000)
 static inline bool ti_stopped(const tribo_sysid *s) {
     return s->fitting && s->stop && *s->stop;
+}
+
+/* Is a recording compared with one motion from its start to its end? */
+static inline bool ti_rolls(const tribo_sysid *s) {
+    return s->loss == TRIBO_LOSS_ROLLOUT || s->loss == TRIBO_LOSS_SHOOTING;
 }
 
 #endif

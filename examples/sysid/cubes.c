@@ -1,0 +1,196 @@
+/* cubes.c -- see cubes.h. */
+#include "cubes.h"
+#include <math.h>
+#include <string.h>
+
+enum { CONTACTS = 64, SWEEPS = 2000 };
+
+typedef struct contact {
+    int a, b; /* cubes; b = -1 is the floor, and then a is pushed along n */
+    double p[3], n[3], t[2][3], mu, target, l[3];
+} contact;
+
+static double dot(const double *a, const double *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static void cross(const double *a, const double *b, double *c) {
+    c[0] = a[1] * b[2] - a[2] * b[1], c[1] = a[2] * b[0] - a[0] * b[2], c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+double cubes_uniform(uint64_t *seed) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
+}
+double cubes_gauss(uint64_t *seed) {
+    double u = cubes_uniform(seed), v = cubes_uniform(seed);
+    return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* Velocity of cube c at p along d, and its response to a unit impulse there. */
+static double speed(const cube *c, const double *p, const double *d) {
+    double r[3] = {p[0] - c->x[0], p[1] - c->x[1], p[2] - c->x[2]}, wr[3];
+    cross(c->w, r, wr);
+    return dot(c->v, d) + dot(wr, d);
+}
+static double response(const cube *c, const double *p, const double *d) {
+    double r[3] = {p[0] - c->x[0], p[1] - c->x[1], p[2] - c->x[2]}, rd[3];
+    cross(r, d, rd);
+    return 1 / c->mass + dot(rd, rd) / c->inertia;
+}
+static void push(cube *c, const double *p, const double *d, double impulse) {
+    double r[3] = {p[0] - c->x[0], p[1] - c->x[1], p[2] - c->x[2]}, rd[3];
+    cross(r, d, rd);
+    for (int i = 0; i < 3; i++) c->v[i] += impulse * d[i] / c->mass, c->w[i] += impulse * rd[i] / c->inertia;
+}
+
+static double relative(const cube *c, const contact *k, const double *d) {
+    return speed(&c[k->a], k->p, d) - (k->b >= 0 ? speed(&c[k->b], k->p, d) : 0);
+}
+static void apply(cube *c, const contact *k, const double *d, double impulse) {
+    push(&c[k->a], k->p, d, impulse);
+    if (k->b >= 0) push(&c[k->b], k->p, d, -impulse);
+}
+static double mobility(const cube *c, const contact *k, const double *d) {
+    return response(&c[k->a], k->p, d) + (k->b >= 0 ? response(&c[k->b], k->p, d) : 0);
+}
+
+static contact *add(contact *list, int *n, const cube_world *world, int a, int b, const double *p, const double *normal,
+                    double depth) {
+    const cube *c = world->cube;
+    contact *k = &list[(*n)++];
+    *k = (contact){.a = a, .b = b, .mu = b < 0 ? world->floor_friction : world->impact_friction};
+    memcpy(k->p, p, sizeof k->p), memcpy(k->n, normal, sizeof k->n);
+    double pick[3] = {fabs(normal[0]) < 0.7, fabs(normal[0]) >= 0.7, 0};
+    cross(normal, pick, k->t[0]);
+    double s = 1 / sqrt(dot(k->t[0], k->t[0]));
+    for (int i = 0; i < 3; i++) k->t[0][i] *= s;
+    cross(normal, k->t[0], k->t[1]);
+    double closing = relative(c, k, k->n);
+    double e = b >= 0 ? world->impact_restitution : world->floor_restitution;
+    k->target = closing < -world->slow ? -e * closing : 0;
+    if (depth > 1e-5) k->target = fmax(k->target, 0.1 * (depth - 1e-5) / world->dt);
+    return k;
+}
+
+static void corner(const cube *c, double half, int i, double *p) {
+    for (int r = 0; r < 3; r++) {
+        p[r] = c->x[r];
+        for (int j = 0; j < 3; j++) p[r] += c->R[r][j] * (i >> j & 1 ? half : -half);
+    }
+}
+
+/* Corners of cube a inside cube b, pushed out of the nearest face. */
+static void corners_in(const cube_world *world, int a, int b, contact *list, int *n) {
+    const cube *c = world->cube;
+    double half = world->half;
+    for (int i = 0; i < 8; i++) {
+        double p[3], least = 1, normal[3] = {0};
+        corner(&c[a], world->half, i, p);
+        for (int j = 0; j < 3; j++) {
+            double axis[3] = {c[b].R[0][j], c[b].R[1][j], c[b].R[2][j]};
+            double d[3] = {p[0] - c[b].x[0], p[1] - c[b].x[1], p[2] - c[b].x[2]}, s = dot(d, axis);
+            double depth = half - fabs(s);
+            if (depth < -1e-6) least = -1;
+            if (fabs(axis[2]) < 0.5 && depth < least) { /* the cubes stand: they meet at their sides */
+                least = depth;
+                for (int r = 0; r < 3; r++) normal[r] = s > 0 ? axis[r] : -axis[r];
+            }
+        }
+        if (least > 0 && least < half) add(list, n, world, a, b, p, normal, least);
+    }
+}
+
+static int find(const cube_world *world, contact *list) {
+    const cube *c = world->cube;
+    int n = 0;
+    const double up[3] = {0, 0, 1};
+    for (int a = 0; a < world->n; a++)
+        for (int i = 0; i < 8; i++) {
+            double p[3];
+            corner(&c[a], world->half, i, p);
+            if (p[2] < 1e-6) add(list, &n, world, a, -1, p, up, -p[2]);
+        }
+    if (world->n > 1) corners_in(world, 0, 1, list, &n), corners_in(world, 1, 0, list, &n);
+    return n;
+}
+
+static void solve(cube *c, contact *list, int n) {
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        double change = 0;
+        for (int i = 0; i < n; i++) {
+            contact *k = &list[i];
+            double l = fmax(0, k->l[2] - (relative(c, k, k->n) - k->target) / mobility(c, k, k->n));
+            change = fmax(change, fabs(l - k->l[2]));
+            apply(c, k, k->n, l - k->l[2]), k->l[2] = l;
+            double g = fmax(mobility(c, k, k->t[0]), mobility(c, k, k->t[1])), t[2];
+            for (int j = 0; j < 2; j++) t[j] = k->l[j] - relative(c, k, k->t[j]) / g;
+            double size = hypot(t[0], t[1]), bound = k->mu * k->l[2], s = size > bound ? bound / size : 1;
+            for (int j = 0; j < 2; j++) {
+                apply(c, k, k->t[j], s * t[j] - k->l[j]);
+                change = fmax(change, fabs(s * t[j] - k->l[j])), k->l[j] = s * t[j];
+            }
+        }
+        if (change < 1e-14) break;
+    }
+}
+
+static void turn(cube *c, double dt) { /* R := exp(dt w) R */
+    double angle = dt * sqrt(dot(c->w, c->w)), R[3][3];
+    double a = angle > 1e-12 ? sin(angle) / angle * dt : dt,
+           b = angle > 1e-6 ? (1 - cos(angle)) / (angle * angle) * dt * dt : dt * dt / 2;
+    memcpy(R, c->R, sizeof R);
+    for (int j = 0; j < 3; j++) {
+        double e[3] = {R[0][j], R[1][j], R[2][j]}, we[3], wwe[3];
+        cross(c->w, e, we), cross(c->w, we, wwe);
+        for (int r = 0; r < 3; r++) c->R[r][j] = e[r] + a * we[r] + b * wwe[r];
+    }
+}
+
+void cubes_step(cube_world *world) {
+    contact list[CONTACTS];
+    cube *c = world->cube;
+    int n = find(world, list);
+    /* a cube's inertia is a ball's: no gyroscopic torque */
+    for (int i = 0; i < world->n; i++) c[i].v[2] -= world->dt * world->gravity;
+    solve(c, list, n);
+    for (int i = 0; i < world->n; i++) {
+        for (int r = 0; r < 3; r++) c[i].x[r] += world->dt * c[i].v[r];
+        turn(&c[i], world->dt);
+    }
+}
+
+static void quaternion(const double R[3][3], double *q) {
+    double trace = R[0][0] + R[1][1] + R[2][2];
+    if (trace > 0) {
+        q[0] = sqrt(fmax(0, 1 + trace)) / 2;
+        q[1] = (R[2][1] - R[1][2]) / (4 * q[0]), q[2] = (R[0][2] - R[2][0]) / (4 * q[0]);
+        q[3] = (R[1][0] - R[0][1]) / (4 * q[0]);
+        return;
+    }
+    int i = R[0][0] > R[1][1] ? 0 : 1;
+    if (R[2][2] > R[i][i]) i = 2;
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    q[1 + i] = sqrt(1 + R[i][i] - R[j][j] - R[k][k]) / 2;
+    q[0] = (R[k][j] - R[j][k]) / (4 * q[1 + i]);
+    q[1 + j] = (R[j][i] + R[i][j]) / (4 * q[1 + i]), q[1 + k] = (R[k][i] + R[i][k]) / (4 * q[1 + i]);
+}
+
+void cube_measure(const cube *c, double noise, double turned, uint64_t *seed, double pose[7]) {
+    double q[4], r[3], s = 0;
+    for (int i = 0; i < 3; i++) pose[i] = c->x[i] + noise * cubes_gauss(seed);
+    quaternion((const double(*)[3])c->R, q);
+    for (int i = 0; i < 3; i++) r[i] = turned * cubes_gauss(seed) / 2;
+    double n[4] = {q[0] - q[1] * r[0] - q[2] * r[1] - q[3] * r[2], q[1] + q[0] * r[0] + q[2] * r[2] - q[3] * r[1],
+                   q[2] + q[0] * r[1] + q[3] * r[0] - q[1] * r[2], q[3] + q[0] * r[2] + q[1] * r[1] - q[2] * r[0]};
+    for (int i = 0; i < 4; i++) s += n[i] * n[i];
+    for (int i = 0; i < 4; i++) pose[3 + i] = n[i] / sqrt(s);
+}
+
+cube cube_standing(const cube_world *world, double mass, double x, double y, double yaw, double v) {
+    double cs = cos(yaw), sn = sin(yaw);
+    return (cube){.x = {x, y, world->half},
+                  .R = {{cs, -sn, 0}, {sn, cs, 0}, {0, 0, 1}},
+                  .v = {v, 0, 0},
+                  .mass = mass,
+                  .inertia = mass * 2. / 3 * world->half * world->half};
+}

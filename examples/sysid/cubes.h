@@ -1,0 +1,30 @@
+/* cubes.h -- one or two cubes on a floor, simulated without a line of the library: truth for identification.
+ *
+ * Another solver than the one that will identify them (projected Gauss-Seidel on the NCP, two thousand sweeps), small
+ * steps, other contacts (corners in planes and in the other cube's standing faces), angular velocity in the world. */
+#ifndef CUBES_H
+#define CUBES_H
+#include <stdint.h>
+
+enum { CUBES = 2 };
+
+typedef struct cube {
+    double x[3], R[3][3], v[3], w[3], mass, inertia;
+} cube;
+
+typedef struct cube_world {
+    cube cube[CUBES];
+    int n;                    /* 1 or 2 of them */
+    double half, gravity, dt; /* half an edge, m; m/s^2 downwards; s */
+    double floor_friction, floor_restitution, impact_friction, impact_restitution;
+    double slow; /* m/s: nothing that closes more slowly bounces */
+} cube_world;
+
+/* A cube that stands, turned about the vertical. */
+cube cube_standing(const cube_world *world, double mass, double x, double y, double yaw, double v);
+void cubes_step(cube_world *world);
+/* The pose of a cube with noise of a standard deviation in m, and in rad: position, then unit quaternion. */
+void cube_measure(const cube *c, double noise, double turn, uint64_t *seed, double pose[7]);
+double cubes_uniform(uint64_t *seed); /* (0,1) */
+double cubes_gauss(uint64_t *seed);
+#endif

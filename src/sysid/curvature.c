@@ -1,0 +1,297 @@
+/* curvature.c -- the curvature of a kicked motion, row by row from its end: kicks and start eliminated, theta left.
+ *
+ * docs/math.md eq. (148), (149): a Riccati recursion on (dx, dtheta), which is the elimination of the block-tridiagonal
+ * arrow system in the order of time. Its cost is linear in the rows.
+ */
+#include "sysid/kicked.h"
+
+size_t ti_smoother_size(const tribo_sizes *z, int nfree) {
+    size_t ndx = (size_t)z->ndx, n = (size_t)nfree, nd = ndx + n + 1;
+    return ndx * ndx + n * ndx + ndx * nd + nd * nd + nd * nd + nd + nd + nd * nd + nd * nd;
+}
+
+ti_smoother ti_smoother_of(const ti_worker *w) {
+    const tribo_sysid *s = w->s;
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n + 1;
+    double *at = s->shooting->scratch + (size_t)(w - s->worker) * s->shooting->scratch_size;
+    ti_smoother m;
+    m.A = at, at += ndx * ndx;
+    m.C = at, at += n * ndx;
+    m.Phi = at, at += ndx * nd;
+    m.M = at, at += nd * nd;
+    m.S = at, at += nd * nd;
+    m.s = at, at += nd;
+    m.z = at, at += nd;
+    m.P = at, at += nd * nd;
+    m.Q = at;
+    return m;
+}
+
+/* Phi := A Phi + (0, C'), Phi (ndx,nd) */
+static void chain(size_t ndx, size_t n, const double *A, const double *C, double *Phi, double *scratch) {
+    size_t nd = ndx + n;
+    memset(scratch, 0, ndx * nd * sizeof *scratch);
+    for (size_t i = 0; i < ndx; i++) {
+        double *row = scratch + i * nd;
+        for (size_t k = 0; k < ndx; k++) {
+            double a = A[i * ndx + k];
+            const double *from = Phi + k * nd;
+            if (a == 0) continue;
+            for (size_t j = 0; j < nd; j++) row[j] += a * from[j];
+        }
+        for (size_t c = 0; c < n; c++) row[ndx + c] += C[c * ndx + i];
+    }
+    memcpy(Phi, scratch, ndx * nd * sizeof *Phi);
+}
+
+/* From row k, kick given, to the next: w->x, and Phi of the interval. */
+static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, double *Phi, bool *touched) {
+    const tribo_sysid *s = w->s;
+    ti_smoother m = ti_smoother_of(w);
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree;
+    const double *u = t->u ? t->u + (size_t)k * (size_t)s->z.nu : NULL;
+    tribo_ws *ws = w->ws[t->dt[k]];
+    tribo_tape *one = w->one[t->dt[k]];
+    memset(Phi, 0, ndx * (ndx + n) * sizeof *Phi);
+    for (size_t i = 0; i < ndx; i++) Phi[i * (ndx + n) + i] = 1;
+    *touched = false;
+    for (int j = 0; j < t->nsub[k]; j++) {
+        if (ti_stopped(s)) return TI_STOPPED;
+        tribo_tape_rewind(one);
+        tribo_status status = tribo_step(ws, p, w->x, u, w->x, one);
+        *touched |= status >= 0 && ti_touched(ws);
+        if (status >= 0) status = tribo_step_jac(ws, one, 0, m.A, NULL, NULL);
+        if (status >= 0 && n)
+            status = tribo_step_jvp(ws, one, 0, (int)n, NULL, NULL, w->pd + ndx * (size_t)s->z.np, m.C);
+        if (status < 0) return status;
+        chain(ndx, n, m.A, m.C, Phi, m.M);
+    }
+    return TRIBO_OK;
+}
+
+/* A box that lands flat rattles from corner to corner, and derivatives of 1e10 are what that motion has: nothing to
+ * follow. Columns are shortened to what a step of a fit can make use of. */
+static void calm(const tribo_sysid *s, double *Phi) {
+    const double most = 1e3;
+    size_t ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
+    const double *unit = s->shooting->unit;
+    for (size_t j = 0; j < nd; j++) {
+        double size = 0, of = j < ndx ? unit[ti_kind_at(s, (int)j)] : 1;
+        for (size_t i = 0; i < ndx; i++) size = ti_max(size, fabs(Phi[i * nd + j]) / unit[ti_kind_at(s, (int)i)]);
+        if (!(size * of > most)) continue;
+        for (size_t i = 0; i < ndx; i++) Phi[i * nd + j] *= most / (size * of);
+    }
+}
+
+/* S += J'J, s += J'r of a row's measurements; nothing else of S is touched than its x part. S (nd,nd) */
+static void add_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g) {
+    const tribo_sysid *s = w->s;
+    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_residual(s, t, row, x, w->r);
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+            int at = ti_block_at(s, b, kind);
+            const double *r = w->r + at, *wt = weight + at;
+            double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, slope;
+            if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) continue;
+            ti_rho(s, kind, r[0] * r[0] + r[1] * r[1] + r[2] * r[2], &slope);
+            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, b, D);
+            for (int i = 0; i < 3; i++)
+                for (int a = 0; a < 3; a++) {
+                    double j = slope * wt[i] * D[i][a];
+                    g[at + a] += j * r[i];
+                    for (int c = 0; c < 3; c++) S[(size_t)(at + a) * nd + (size_t)(at + c)] += j * wt[i] * D[i][c];
+                }
+        }
+}
+
+/* S := G' S G, g := G' g with G = (Phi; 0 1). */
+static void pull_back(size_t ndx, size_t n, const double *Phi, double *S, double *g, double *M, double *z) {
+    size_t nd = ndx + n;
+    for (size_t i = 0; i < nd; i++) { /* M = S G */
+        double *row = M + i * nd;
+        memset(row, 0, nd * sizeof *row);
+        for (size_t k = 0; k < ndx; k++) {
+            double a = S[i * nd + k];
+            const double *from = Phi + k * nd;
+            if (a == 0) continue;
+            for (size_t j = 0; j < nd; j++) row[j] += a * from[j];
+        }
+        for (size_t j = ndx; j < nd; j++) row[j] += S[i * nd + j];
+    }
+    for (size_t j = 0; j < nd; j++) z[j] = j < ndx ? 0 : g[j];
+    for (size_t i = 0; i < nd; i++) /* S = G' M */
+        for (size_t j = 0; j < nd; j++) S[i * nd + j] = i < ndx ? 0 : M[i * nd + j];
+    for (size_t k = 0; k < ndx; k++)
+        for (size_t i = 0; i < nd; i++) {
+            double a = Phi[k * nd + i];
+            const double *from = M + k * nd;
+            z[i] += a * g[k];
+            if (a == 0) continue;
+            for (size_t j = 0; j < nd; j++) S[i * nd + j] += a * from[j];
+        }
+    memcpy(g, z, nd * sizeof *g);
+}
+
+/* Lower factor in place. What rounding has left of a direction that nothing says anything of is held by its own size:
+ * `floor` is the least that a pivot may be of its diagonal. */
+static void cholesky(size_t n, double *A, double *logdet) {
+    const double floor = 1e-13;
+    for (size_t i = 0; i < n; i++) {
+        double diagonal = A[i * n + i];
+        for (size_t j = 0; j <= i; j++) {
+            double sum = A[i * n + j];
+            for (size_t k = 0; k < j; k++) sum -= A[i * n + k] * A[j * n + k];
+            if (i == j && !(sum > floor * diagonal)) sum = diagonal > 0 ? floor * diagonal : 1;
+            A[i * n + j] = i == j ? sqrt(sum) : sum / A[j * n + j];
+            if (i == j) *logdet += log(sum);
+        }
+    }
+}
+
+/* B (n,m) := A^-1 B by the lower factor. */
+static void back_substitute(size_t n, const double *L, size_t m, double *B) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++)
+            for (size_t c = 0; c < m; c++) B[i * m + c] -= L[i * n + k] * B[k * m + c];
+        for (size_t c = 0; c < m; c++) B[i * m + c] /= L[i * n + i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k < n; k++)
+            for (size_t c = 0; c < m; c++) B[i * m + c] -= L[k * n + i] * B[k * m + c];
+        for (size_t c = 0; c < m; c++) B[i * m + c] /= L[i * n + i];
+    }
+}
+
+/* The kick of a row taken out of S, g; its gains kept. */
+static void eliminate_kick(const tribo_sysid *s, ti_path *path, int row, double *S, double *g) {
+    size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv, nd = ndx + (size_t)s->nfree, nb = nd + 1;
+    double *L = path->chol + (size_t)row * nv * nv, *gain = path->gain + (size_t)row * nv * nb;
+    const double *kick = path->w + (size_t)row * nv, *sigma = s->shooting->kick;
+    double *precision = path->S;
+    for (size_t i = 0; i < nv; i++) {
+        double size = sigma[ti_kind_at(s, (int)i)];
+        bool on = size > 0;
+        precision[i] = 0;
+        if (on)
+            ti_kick_rho(s, kick, ti_body_at((int)i), ti_kind_at(s, (int)i), size, &precision[i]),
+                precision[i] /= size * size;
+        for (size_t j = 0; j < nv; j++)
+            L[i * nv + j] = on && sigma[ti_kind_at(s, (int)j)] > 0 ? S[(nv + i) * nd + nv + j] : 0;
+        L[i * nv + i] += on ? precision[i] : 1;
+        path->logdet -= on ? log(precision[i]) : 0;
+        for (size_t j = 0; j < nd; j++) gain[i * nb + j] = on ? -S[(nv + i) * nd + j] : 0;
+        gain[i * nb + nd] = on ? -(g[nv + i] + precision[i] * kick[i]) : 0;
+    }
+    cholesky(nv, L, &path->logdet);
+    back_substitute(nv, L, nb, gain);
+    /* S - S_zw Sww^-1 S_wz = S + S_zw gain, with S_zw as it was */
+    double *z = path->S; /* scratch until the end */
+    for (size_t i = 0; i < nv; i++) memcpy(z + i * nd, S + (nv + i) * nd, nd * sizeof *z);
+    for (size_t i = 0; i < nv; i++)
+        for (size_t a = 0; a < nd; a++) {
+            double c = z[i * nd + a];
+            const double *from = gain + i * nb;
+            if (c == 0) continue;
+            for (size_t b = 0; b < nd; b++) S[a * nd + b] += c * from[b];
+            g[a] += c * from[nd];
+        }
+    for (size_t a = 0; a < nd; a++)
+        for (size_t b = 0; b < a; b++) S[a * nd + b] = S[b * nd + a] = (S[a * nd + b] + S[b * nd + a]) / 2;
+}
+
+/* The start taken out: H and g of theta. docs/math.md eq. (149). */
+static void eliminate_start(ti_worker *w, const ti_track *t, ti_path *path, const double *S, const double *g) {
+    const tribo_sysid *s = w->s;
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n, nb = n + 1;
+    ti_smoother m = ti_smoother_of(w);
+    const double *T = path->T;
+    double *G = m.Phi; /* dx by (xi, theta): (ndx,nd) */
+    for (size_t i = 0; i < ndx; i++) {
+        for (size_t j = 0; j < ndx; j++) G[i * nd + j] = T[i * ndx + j];
+        for (size_t a = 0; a < n; a++) G[i * nd + ndx + a] = path->X0[a * ndx + i];
+    }
+    memcpy(m.P, S, nd * nd * sizeof *S);
+    memcpy(m.s, g, nd * sizeof *g);
+    pull_back(ndx, n, G, m.P, m.s, m.M, m.z);
+    tribo_state_difference(s->m, path->prior, path->x + (size_t)t->first * (size_t)s->z.nx, w->r);
+    for (size_t i = 0; i < ndx; i++) {
+        double size = s->shooting->prior[ti_kind_at(s, (int)i)], precision = 1 / (size * size);
+        m.P[i * nd + i] += precision;
+        m.s[i] += precision * w->r[i];
+        path->logdet -= log(precision);
+    }
+    for (size_t i = 0; i < ndx; i++) {
+        for (size_t j = 0; j < ndx; j++) path->start_chol[i * ndx + j] = m.P[i * nd + j];
+        for (size_t a = 0; a < n; a++) path->start[i * nb + a] = m.P[i * nd + ndx + a];
+        path->start[i * nb + n] = m.s[i];
+    }
+    cholesky(ndx, path->start_chol, &path->logdet);
+    back_substitute(ndx, path->start_chol, nb, path->start);
+    for (size_t a = 0; a < n; a++) {
+        for (size_t b = 0; b < n; b++) {
+            path->H[a * n + b] = m.P[(ndx + a) * nd + ndx + b];
+            for (size_t i = 0; i < ndx; i++) path->H[a * n + b] -= m.P[i * nd + ndx + a] * path->start[i * nb + b];
+        }
+        path->g[a] = m.s[ndx + a];
+        for (size_t i = 0; i < ndx; i++) path->g[a] -= m.P[i * nd + ndx + a] * path->start[i * nb + n];
+    }
+}
+
+/* Phi of every interval along x, w as they are. */
+static tribo_status forward(ti_worker *w, int track, const double *p) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
+    memcpy(w->x, path->x + (size_t)t->first * nx, nx * sizeof(double));
+    for (int k = t->first; k < t->n - 1; k++) {
+        const double *kick = path->w + (size_t)k * nv;
+        for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
+        tribo_status status = advance_jac(w, t, k, p, path->Phi + (size_t)k * ndx * nd, &path->touch[k]);
+        if (status < 0) return status;
+        memcpy(path->x + (size_t)(k + 1) * nx, w->x, nx * sizeof(double));
+        calm(s, path->Phi + (size_t)k * ndx * nd);
+    }
+    ti_path_places(s, t, path);
+    return TRIBO_OK;
+}
+
+/* How the start moves: freely, or on what it stands on. */
+static bool start_tangents(ti_worker *w, int track, const double *p, const double *P) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree;
+    memset(path->X0, 0, n * ndx * sizeof(double));
+    for (size_t i = 0; i < ndx * ndx; i++) path->T[i] = i % (ndx + 1) == 0;
+    if (!t->nstand) return true;
+    if (!ti_settle_jac(w, t, p, P, path->x + (size_t)t->first * (size_t)s->z.nx)) return false;
+    memcpy(path->T, t->T, ndx * ndx * sizeof(double));
+    memcpy(path->X0, w->x0d, n * ndx * sizeof(double));
+    return true;
+}
+
+tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
+    ti_smoother m = ti_smoother_of(w);
+    memcpy(w->pd + ndx * (size_t)s->z.np, P, n * (size_t)s->z.np * sizeof *P);
+    tribo_status status = forward(w, track, p);
+    if (status < 0) return status;
+    if (!start_tangents(w, track, p, P)) return TRIBO_E_SINGULAR;
+    path->cost = ti_path_cost(w, track, path->x, path->w);
+    path->logdet = 0;
+    memset(m.S, 0, nd * nd * sizeof(double));
+    memset(m.s, 0, nd * sizeof(double));
+    for (int k = t->n - 1;; k--) {
+        add_row(w, t, k, path->x + (size_t)k * nx, nd, m.S, m.s);
+        if (k == t->first) break;
+        pull_back(ndx, n, path->Phi + (size_t)(k - 1) * ndx * nd, m.S, m.s, m.M, m.z);
+        if (ti_path_node(s, t, path, k - 1)) eliminate_kick(s, path, k - 1, m.S, m.s);
+    }
+    eliminate_start(w, t, path, m.S, m.s);
+    return isfinite(path->cost) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}

@@ -1,0 +1,134 @@
+/* kicked.h -- a smoothed motion of one recording: states that the dynamics tie, kicked at nodes. docs/math.md eq.
+ * (147).
+ *
+ * Between rows the model moves the state; at a node the velocities of all bodies jump by a kick w, which stands for
+ * what the model leaves out. Start, kicks and parameters are estimated together. Kicks of zero variance make it a
+ * rollout.
+ */
+#ifndef TI_KICKED_H
+#define TI_KICKED_H
+#include "sysid/fit.h"
+
+enum { TI_KICK_LINEAR, TI_KICK_ANGULAR, TI_KICK_KINDS };
+
+typedef struct ti_path {
+    double *x, *xtry;   /* (n,nx) states at the rows, before their kicks */
+    double *w, *wtry;   /* (n,nv) kicks */
+    double *Phi;        /* (n,ndx,nd) how the state at row k + 1 moves with that after the kick of k and with theta */
+    double *gain;       /* (n,nv,nd+1) best kicks: dw = gain (dx, dtheta, 1) */
+    double *chol;       /* (n,nv,nv) lower factor of the kicks' curvature */
+    double *S;          /* (nd+1,nd+1) cost to go at the first row, by (dx, dtheta) */
+    double *start;      /* (ndx,nfree+1) best start: dxi = -start (dtheta, 1) */
+    double *start_chol; /* (ndx,ndx) */
+    double *T, *X0;     /* (ndx,ndx) start by xi; (nfree,ndx) start by theta */
+    double *prior;      /* (nx) first guess of the start */
+    double *H, *g;      /* (nfree,nfree), (nfree): of theta, states eliminated */
+    double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
+    bool *touch;        /* (n) contact since the node before */
+    double cost, cost_try; /* twice the negative log posterior, up to constants of the noise */
+    double promise;        /* decrease that the states alone would bring */
+    double logdet;         /* of the curvature of the states */
+    tribo_status status;
+} ti_path;
+
+/* Sums over a path that noise is estimated from. */
+typedef struct ti_noise_sums {
+    double square[TRIBO_BLOCKS], freedom[TRIBO_BLOCKS]; /* of residuals in units of noise */
+    double kick[TI_KICK_KINDS], known[TI_KICK_KINDS];   /* the same of kicks */
+    double nkick;                                       /* how many numbers they have */
+} ti_noise_sums;
+
+enum { TI_STARTS_MAX = 2 };
+
+struct ti_shooting {
+    ti_path *path;   /* (nrec) */
+    double *scratch; /* (nworker, scratch_size) */
+    size_t scratch_size;
+    double unit[TRIBO_BLOCKS];                             /* what counts as one: position, rotation, velocities */
+    double prior[TRIBO_BLOCKS];                            /* standard deviation of the start */
+    double noise[TRIBO_BLOCKS], noise_shown[TRIBO_BLOCKS]; /* of each kind of measurement; by differences alone */
+    double noise_least[TRIBO_BLOCKS];
+    double kick[TI_KICK_KINDS], kick_least[TI_KICK_KINDS]; /* scale of kicks; 0 = none */
+    double kick_last[TI_KICK_KINDS];                       /* factors of the last change */
+    double known, kicks;       /* how many numbers of kicks the recordings determine, and of how many */
+    double freedom;            /* measured numbers less what they determine */
+    ti_noise_sums *sums;       /* (nrec) */
+    double *cov;               /* (nfree,nfree) of theta */
+    double cost, evidence;     /* twice the negative log posterior; of theta and the scales */
+    int waited, still, rounds; /* iterations: since scales were set; without news; of this start */
+    bool begun, converged;
+
+    double *start, *end;             /* (TI_STARTS_MAX,nfree) where fits begin and end */
+    double end_value[TI_STARTS_MAX]; /* evidence there */
+    int nstart, run, best;
+    bool plain, tried_plain; /* the fit without kicks that is under way, or was */
+    bool back;               /* back: the best is fitted again, to be left as it was */
+};
+#define TI_THETA_SILENT 0.1 /* curvature of a number that the recordings say nothing of: it stays where it is */
+#define TI_THETA_PRIOR 1e-2 /* precision: ten times the scale of theta is as good as unknown */
+
+/* A worker's scratch. */
+typedef struct ti_smoother {
+    double *A, *C, *Phi, *M, *S, *s, *z, *P, *Q;
+} ti_smoother;
+size_t ti_smoother_size(const tribo_sizes *z, int nfree);
+ti_smoother ti_smoother_of(const ti_worker *w);
+
+/* Memory of a path. */
+void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows);
+/* Is there a kick at a row? */
+bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row);
+/* Twice the negative logarithm of Student's density of a kick, and the weight that a square has in its place. */
+double ti_kick_rho(const tribo_sysid *s, const double *kick, int body, int kind, double sigma, double *weight);
+/* From contact in the interval behind each row to contact since the node before. */
+void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path);
+/* First motion: kicked at nodes so that it follows the recording. */
+tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
+/* Linearise around x, w; eliminate kicks and start: gains, H, g. */
+tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P);
+/* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. */
+tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta);
+/* Covariance of the states by the last linearisation, and sums for the noise. */
+void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_sums *sums);
+/* Cost of x, w as they are. */
+double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick);
+
+/* Pose and velocity of a body near a row by a parabola through its neighbours. @param side -1, 0, 1: rows before,
+ * around, after. @return rms residual in units of noise; < 0 = too few rows. */
+double ti_local_fit(const tribo_sysid *s, const ti_track *t, int row, int body, double pose[6], double v[6],
+                    double spread[2]);
+/* Noise of each kind from differences of third order, robustly; 0 = not measured often enough. */
+void ti_noise_guess(tribo_sysid *s, double noise[TRIBO_BLOCKS]);
+
+/* ---- scales.c ---- */
+
+/* Units, bounds and first values, from the model and the recordings alone. */
+void ti_scales_init(tribo_sysid *s);
+/* Weights are the inverse of the noise wherever something was measured and counts. */
+void ti_scales_weigh(tribo_sysid *s);
+/* What first motions show: noise and kicks wide enough for them. */
+void ti_scales_guess(tribo_sysid *s);
+/* Take out kicks of a kind whose scale is 0, and those where nothing touches. */
+void ti_scales_drop(tribo_sysid *s);
+/* New scales from h->sums. @return the largest relative change. */
+double ti_scales_update(tribo_sysid *s);
+/* Twice the negative log likelihood of theta and the scales, states integrated out (Laplace); docs/math.md eq. (152).
+ */
+double ti_scales_evidence(const tribo_sysid *s);
+
+/* ---- shooting.c: from one start ---- */
+
+/* First motions at theta. */
+tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta);
+/* First motions and scales at s->theta. */
+tribo_status ti_shooting_begin(tribo_sysid *s);
+/* H and g of every path and their sums at s->theta. */
+tribo_status ti_shooting_curvature(tribo_sysid *s);
+/* Covariances, after that. */
+tribo_status ti_shooting_spread(tribo_sysid *s);
+/* One Gauss-Newton step of all paths and theta. */
+tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
+
+/* ---- starts.c: an iteration of the whole ---- */
+tribo_status ti_shooting_iterate(tribo_sysid *s);
+#endif

@@ -1,0 +1,230 @@
+/* path.c -- a kicked motion: its first guess, its cost, and a new one for other parameters. docs/math.md eq.
+ * (147)-(150). */
+#include "sysid/kicked.h"
+
+void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows) {
+    size_t n = (size_t)rows, nx = (size_t)z->nx, nv = (size_t)z->nv, ndx = (size_t)z->ndx, nf = (size_t)nfree;
+    size_t nd = ndx + nf;
+    TI_CARVE(a, path->x, n * nx);
+    TI_CARVE(a, path->xtry, n * nx);
+    TI_CARVE(a, path->w, n * nv);
+    TI_CARVE(a, path->wtry, n * nv);
+    TI_CARVE(a, path->Phi, n * ndx * nd);
+    TI_CARVE(a, path->gain, n * nv * (nd + 1));
+    TI_CARVE(a, path->chol, n * nv * nv);
+    TI_CARVE(a, path->S, (nd + 1) * (nd + 1));
+    TI_CARVE(a, path->start, ndx * (nf + 1));
+    TI_CARVE(a, path->start_chol, ndx * ndx);
+    TI_CARVE(a, path->T, ndx * ndx);
+    TI_CARVE(a, path->X0, nf * ndx);
+    TI_CARVE(a, path->prior, nx);
+    TI_CARVE(a, path->H, nf * nf);
+    TI_CARVE(a, path->g, nf);
+    TI_CARVE(a, path->cov, n * ndx * ndx);
+    TI_CARVE(a, path->touch, n);
+}
+
+/* Nothing acts in flight but what the model knows, so kicks there would only take from gravity what it says. */
+bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row) {
+    const double *size = s->shooting->kick;
+    int since = row - t->first;
+    return since > 0 && row < t->n - 1 && since % s->window == 0 && path->touch[row] && (size[0] > 0 || size[1] > 0);
+}
+
+void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path) {
+    for (int k = t->n - 1; k >= t->first; k--) {
+        bool before = false;
+        for (int j = k - 1; j >= t->first && j >= k - s->window; j--) before |= path->touch[j];
+        path->touch[k] = before;
+    }
+}
+
+/* Twice the negative logarithm of the prior of the start. */
+static double start_cost(ti_worker *w, const ti_path *path, const double *x0) {
+    const tribo_sysid *s = w->s;
+    double sum = 0;
+    tribo_state_difference(s->m, path->prior, x0, w->r);
+    for (int i = 0; i < s->z.ndx; i++) {
+        double r = w->r[i] / s->shooting->prior[ti_kind_at(s, i)];
+        sum += r * r;
+    }
+    return sum;
+}
+
+static double row_cost(ti_worker *w, const ti_track *t, int row, const double *x) {
+    const tribo_sysid *s = w->s;
+    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    double sum = 0;
+    ti_residual(s, t, row, x, w->r);
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+            int at = ti_block_at(s, b, kind);
+            double square = 0, slope;
+            if (!(weight[at] > 0 || weight[at + 1] > 0 || weight[at + 2] > 0)) continue;
+            for (int i = at; i < at + 3; i++) square += w->r[i] * w->r[i];
+            sum += ti_rho(s, kind, square, &slope);
+        }
+    return sum;
+}
+
+double ti_kick_rho(const tribo_sysid *s, const double *kick, int body, int kind, double sigma, double *weight) {
+    const double *w = kick + ti_block_at(s, body, kind), nu = 2; /* rare large ones among small: impacts */
+    double square = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / (sigma * sigma);
+    *weight = (nu + 3) / (nu + square);
+    return (nu + 3) * log1p(square / nu);
+}
+
+static double kick_cost(const tribo_sysid *s, const double *kick) {
+    double sum = 0, weight;
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = 0; kind < TI_KICK_KINDS; kind++) {
+            double size = s->shooting->kick[kind];
+            if (size > 0) sum += ti_kick_rho(s, kick, b, kind, size, &weight);
+        }
+    return sum;
+}
+
+double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    const ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
+    double sum = start_cost(w, path, x + (size_t)t->first * nx);
+    for (int k = t->first; k < t->n; k++) {
+        sum += row_cost(w, t, k, x + (size_t)k * nx);
+        if (ti_path_node(s, t, path, k)) sum += kick_cost(s, kick + (size_t)k * nv);
+    }
+    return sum;
+}
+
+/* ---- the first guess ---- */
+
+/* Kick at a row towards the velocity that the neighbours show and the pose two rows on; no more than noise leaves in
+ * doubt, so that what rests is not thrown up. */
+static void kick_to_follow(ti_worker *w, const ti_track *t, int row, double *kick) {
+    const tribo_sysid *s = w->s;
+    const double doubt = 2;
+    int reach = row + (s->window > 2 ? s->window : 2);
+    double ahead = t->time[reach < t->n ? reach : t->n - 1] - t->time[row];
+    for (int b = 0; b < s->z.nbody; b++) {
+        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2], off[TI_POSE_TANGENT];
+        const double *now = ti_body_velocity(s, b, w->x);
+        if (ti_local_fit(s, t, row, b, pose, v, spread) < 0) continue;
+        memcpy(w->x0, t->x + (size_t)row * (size_t)s->z.nx, (size_t)s->z.nx * sizeof(double));
+        ti_body_move(b, pose, w->x0);
+        ti_body_difference(b, w->x, w->x0, off);
+        for (int i = 0; i < TI_POSE_TANGENT; i++) {
+            double wish = v[i] + off[i] / ahead - now[i];
+            double free = doubt * (spread[i / 3] + s->shooting->noise[i / 3] / ahead);
+            kick[ti_block_at(s, b, TRIBO_BLOCK_POSITION) + i] = fabs(wish) <= free ? 0 : wish - copysign(free, wish);
+        }
+    }
+}
+
+/* Where the first rows say that it starts. */
+static void guess_start(ti_worker *w, const ti_track *t, double *x0) {
+    const tribo_sysid *s = w->s;
+    for (int b = 0; b < s->z.nbody; b++) {
+        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2];
+        if (t->rest[b] || ti_local_fit(s, t, t->first, b, pose, v, spread) < 0) continue;
+        ti_body_move(b, pose, x0);
+        memcpy(ti_body_velocity(s, b, x0), v, sizeof v);
+    }
+}
+
+tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
+    memset(path->w, 0, (size_t)t->n * nv * sizeof(double));
+    memcpy(w->x, t->x0, nx * sizeof(double));
+    guess_start(w, t, w->x);
+    if (t->nstand && !ti_settle(w, t, p, w->x)) return TRIBO_E_SINGULAR;
+    memcpy(path->prior, w->x, nx * sizeof(double));
+    for (int k = t->first; k < t->n; k++) {
+        double *kick = path->w + (size_t)k * nv;
+        memcpy(path->x + (size_t)k * nx, w->x, nx * sizeof(double));
+        if (k == t->n - 1) break;
+        bool node = k > t->first && (k - t->first) % s->window == 0, touched = false;
+        for (int j = k - 1; node && j >= t->first && j >= k - s->window; j--) touched |= path->touch[j];
+        if (touched) kick_to_follow(w, t, k, kick);
+        for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
+        tribo_status status = ti_advance_touch(w, t, k, p, &touched);
+        if (status < 0) return status;
+        path->touch[k] = touched;
+    }
+    ti_path_places(s, t, path);
+    return TRIBO_OK;
+}
+
+/* ---- a step of the fit ---- */
+
+/* The start for a step dtheta, a share of its own step taken. */
+static bool follow_start(ti_worker *w, const ti_track *t, const ti_path *path, const double *p, const double *dtheta,
+                         double share) {
+    const tribo_sysid *s = w->s;
+    int n = s->nfree, ndx = s->z.ndx;
+    double *xi = w->r, *dx = w->xnext;
+    for (int i = 0; i < ndx; i++) {
+        const double *row = path->start + (size_t)i * ((size_t)n + 1);
+        xi[i] = -share * row[n];
+        for (int a = 0; a < n; a++) xi[i] -= row[a] * dtheta[a];
+    }
+    for (int i = 0; i < ndx; i++) {
+        dx[i] = 0;
+        for (int j = 0; j < ndx; j++) dx[i] += path->T[i * ndx + j] * xi[j];
+    }
+    ti_retract(s, path->x + (size_t)t->first * (size_t)s->z.nx, dx, w->x);
+    return !t->nstand || ti_settle(w, t, p, w->x);
+}
+
+/* One try; its cost into cost_try. */
+static tribo_status follow(ti_worker *w, int track, const double *p, const double *dtheta, double share) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nb = ndx + n + 1;
+    double *dx = w->r;
+    if (!follow_start(w, t, path, p, dtheta, share)) return TRIBO_E_SINGULAR;
+    memcpy(path->wtry, path->w, (size_t)t->n * nv * sizeof(double));
+    for (int k = t->first; k < t->n; k++) {
+        double *kick = path->wtry + (size_t)k * nv;
+        memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
+        if (k == t->n - 1) break;
+        if (ti_path_node(s, t, path, k)) {
+            const double *gain = path->gain + (size_t)k * nv * nb;
+            tribo_state_difference(s->m, path->x + (size_t)k * nx, w->x, dx);
+            for (size_t i = 0; i < nv; i++, gain += nb) {
+                kick[i] += share * gain[nb - 1];
+                for (size_t j = 0; j < ndx; j++) kick[i] += gain[j] * dx[j];
+                for (size_t a = 0; a < n; a++) kick[i] += gain[ndx + a] * dtheta[a];
+                if (!(s->shooting->kick[ti_kind_at(s, (int)i)] > 0)) kick[i] = 0;
+            }
+        } else
+            memset(kick, 0, nv * sizeof *kick);
+        for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
+        tribo_status status = ti_advance(w, t, k, p, NULL);
+        if (status < 0) return status;
+    }
+    path->cost_try = ti_path_cost(w, track, path->xtry, path->wtry);
+    return isfinite(path->cost_try) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
+tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta) {
+    static const double shares[] = {1, 0.3, 0};
+    ti_path *path = w->s->shooting->path + track;
+    double best = HUGE_VAL, best_share = 0;
+    tribo_status status = TRIBO_OK;
+    int tried = 0;
+    for (int i = 0; i < 3; i++) {
+        status = follow(w, track, p, dtheta, shares[i]);
+        tried = i;
+        if (status < 0) continue;
+        if (path->cost_try < best) best = path->cost_try, best_share = shares[i];
+        if (best <= path->cost + 1 + 1e-3 * path->cost) break; /* others may gain what this one loses */
+    }
+    if (isfinite(best) && shares[tried] != best_share) status = follow(w, track, p, dtheta, best_share);
+    if (!isfinite(best)) path->cost_try = HUGE_VAL;
+    return isfinite(best) ? TRIBO_OK : status < 0 ? status : TRIBO_E_NONFINITE;
+}

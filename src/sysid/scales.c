@@ -1,0 +1,154 @@
+/* scales.c -- how large noise and kicks are: first by what recordings and first motions show, then by what is left.
+ *
+ * docs/math.md eq. (151): each variance is the sum of squares over the number of them that are free, or, for kicks,
+ * over the number that the recordings determine, so that kicks that nothing asks for die out.
+ */
+#include "model/model.h"
+#include "sysid/kicked.h"
+
+static double within(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+void ti_scales_weigh(tribo_sysid *s) {
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        for (int k = 0; k < t->n; k++)
+            for (int b = 0; b < s->z.nbody; b++)
+                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+                    double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
+                    for (int j = 0; j < 3; j++) w[j] = w[j] > 0 ? 1 / s->shooting->noise[kind] : 0;
+                }
+    }
+}
+
+void ti_scales_init(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]);
+    if (!(L > 0)) L = 1;
+    double fast = sqrt((g > 0 ? g : 9.81) * L), shown[TRIBO_BLOCKS];
+    const double unit[TRIBO_BLOCKS] = {L, 2, fast, 2 * fast / L};
+    ti_noise_guess(s, shown);
+    for (int k = 0; k < TRIBO_BLOCKS; k++) {
+        h->unit[k] = unit[k], h->prior[k] = 10 * unit[k];
+        h->noise_least[k] = ti_max(1e-6 * unit[k], 0.8 * shown[k]);
+        h->noise_shown[k] = !s->weight_natural[k] && s->weight[k] > 0 ? 1 / s->weight[k]
+                            : shown[k] > 0                            ? ti_max(shown[k], 1e-5 * unit[k])
+                                                                      : 0.01 * unit[k];
+        h->noise[k] = h->noise_shown[k];
+        if (s->threshold_auto[k]) s->threshold[k] = 4; /* of three normal numbers one in a thousand is beyond */
+    }
+    h->kick_least[TI_KICK_LINEAR] = 1e-6 * fast, h->kick_least[TI_KICK_ANGULAR] = 1e-6 * fast / L;
+}
+
+/* Weighted squares of kicks, in units of their scale, and how many. */
+static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
+    double weight, size = s->shooting->kick[kind];
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        const ti_path *path = s->shooting->path + i;
+        for (int k = t->first; k < t->n && !t->held_out; k++) {
+            if (!ti_path_node(s, t, path, k)) continue;
+            const double *w = path->w + (size_t)k * (size_t)s->z.nv;
+            for (int b = 0; b < s->z.nbody; b++) {
+                const double *v = w + ti_block_at(s, b, kind);
+                ti_kick_rho(s, w, b, kind, size, &weight);
+                *sum += weight * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / (size * size), *n += 1;
+            }
+        }
+    }
+}
+
+void ti_scales_guess(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    double miss[2] = {0}, n = 0, *r = s->worker[0].r;
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        for (int k = t->first; k < t->n && !t->held_out; k++, n += 3 * s->z.nbody) {
+            ti_residual(s, t, k, h->path[i].x + (size_t)k * (size_t)s->z.nx, r);
+            for (int j = 0; j < s->z.nv; j++) miss[ti_kind_at(s, j)] += r[j] * r[j];
+        }
+    }
+    /* wide at first, so that the motions can close in on the measurements */
+    for (int k = 0; k <= TRIBO_BLOCK_ROTATION; k++)
+        if (s->weight_natural[k]) h->noise[k] *= ti_max(1, sqrt(miss[k] / ti_max(n, 1)));
+    for (int k = 0; k < TI_KICK_KINDS; k++) {
+        double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
+        h->kick[k] = 1e3 * least, h->kick_last[k] = 1;
+        for (int pass = 0; pass < 20; pass++) {
+            double sum = 0, count = 0;
+            kick_sums(s, k, &sum, &count);
+            h->kick[k] = ti_max(h->kick[k] * (count > 0 ? sqrt(sum / (3 * count)) : 0), least);
+        }
+    }
+    ti_scales_weigh(s);
+}
+
+void ti_scales_drop(tribo_sysid *s) {
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        const ti_path *path = s->shooting->path + i;
+        for (int k = t->first; k < t->n && !t->held_out; k++) {
+            double *w = path->w + (size_t)k * (size_t)s->z.nv;
+            bool node = ti_path_node(s, t, path, k);
+            for (int j = 0; j < s->z.nv; j++)
+                if (!node || !(s->shooting->kick[ti_kind_at(s, j)] > 0)) w[j] = 0;
+        }
+    }
+}
+
+static ti_noise_sums add_up(const tribo_sysid *s) {
+    ti_noise_sums sum = {0};
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_noise_sums *one = s->shooting->sums + i;
+        if (s->track[i].held_out) continue;
+        for (int k = 0; k < TRIBO_BLOCKS; k++) sum.square[k] += one->square[k], sum.freedom[k] += one->freedom[k];
+        for (int k = 0; k < TI_KICK_KINDS; k++) sum.kick[k] += one->kick[k], sum.known[k] += one->known[k];
+        sum.nkick += one->nkick;
+    }
+    return sum;
+}
+
+double ti_scales_update(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    ti_noise_sums sum = add_up(s);
+    double change = 0;
+    for (int k = 0; k < TRIBO_BLOCKS; k++) {
+        if (!(sum.freedom[k] > 1) || !s->weight_natural[k]) continue;
+        double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.3, 2), old = h->noise[k];
+        h->noise[k] = ti_max(factor * old, h->noise_least[k]);
+        change = ti_max(change, fabs(h->noise[k] / old - 1));
+    }
+    for (int k = 0; k < TI_KICK_KINDS; k++) {
+        if (!(h->kick[k] > 0)) continue;
+        double factor = within(sqrt(sum.kick[k] / ti_max(sum.known[k], 1e-9)), 0.3, 2);
+        if (sum.known[k] < 0.02 || h->kick[k] * factor < h->kick_least[k]) factor = 0;
+        /* slow where it goes one way; two kinds in exchange for one another go to and fro */
+        bool turned = (factor > 1) != (h->kick_last[k] > 1);
+        factor = factor > 0 ? within(pow(factor, turned ? 0.5 : 1.7), 0.2, 3) : 0;
+        h->kick[k] *= factor, h->kick_last[k] = factor;
+        change = ti_max(change, fabs(factor - 1));
+    }
+    h->freedom = 0, h->known = sum.known[0] + sum.known[1], h->kicks = sum.nkick;
+    for (int k = 0; k < TRIBO_BLOCKS; k++) h->freedom += sum.freedom[k];
+    ti_scales_weigh(s);
+    ti_scales_drop(s);
+    return change;
+}
+
+double ti_scales_evidence(const tribo_sysid *s) {
+    double sum = 0;
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        const ti_path *path = s->shooting->path + i;
+        if (t->held_out) continue;
+        sum += path->cost + path->logdet;
+        for (int k = t->first; k < t->n; k++)
+            for (int b = 0; b < s->z.nbody; b++)
+                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+                    const double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
+                    for (int j = 0; j < 3; j++) sum += w[j] > 0 ? 2 * log(s->shooting->noise[kind]) : 0;
+                }
+    }
+    return sum;
+}

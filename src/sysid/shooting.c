@@ -1,0 +1,202 @@
+/* shooting.c -- multiple shooting: parameters and kicked motions of all recordings together.
+ *
+ * docs/math.md eq. (147)-(151). Each iteration linearises every motion, eliminates its states, solves for theta, and
+ * follows with new motions. Noise and kicks are estimated on the way from what is left, so that kicks that nothing asks
+ * for go to zero, and with them the difference between this and rollouts.
+ */
+#include "sysid/kicked.h"
+
+enum { TRIES = 6, PATIENCE = 8 };
+
+static tribo_status guess_job(ti_worker *w, int i, void *context) {
+    (void)context;
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_guess(w, i, w->s->p);
+}
+
+static tribo_status linearise_job(ti_worker *w, int i, void *context) {
+    (void)context;
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_linearise(w, i, w->s->p, w->s->P);
+}
+
+static tribo_status follow_job(ti_worker *w, int i, void *context) {
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context);
+}
+
+static tribo_status spread_job(ti_worker *w, int i, void *context) {
+    if (!w->s->track[i].held_out) ti_path_spread(w, i, context, w->s->shooting->sums + i);
+    return TRIBO_OK;
+}
+
+/* Sums over the training recordings: s->H, s->g, the cost. */
+static void total(tribo_sysid *s) {
+    size_t n = (size_t)s->nfree;
+    struct ti_shooting *h = s->shooting;
+    memset(s->H, 0, n * n * sizeof(double));
+    memset(s->g, 0, n * sizeof(double));
+    h->cost = 0;
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_path *path = h->path + i;
+        if (s->track[i].held_out) continue;
+        for (size_t a = 0; a < n * n; a++) s->H[a] += path->H[a];
+        for (size_t a = 0; a < n; a++) s->g[a] += path->g[a];
+        h->cost += path->cost;
+    }
+}
+
+static bool held(const tribo_sysid *s, int i, double g) {
+    const ti_unknown *k = s->unknown + i;
+    return (s->theta[i] <= k->tlower && g > 0) || (s->theta[i] >= k->tupper && g < 0);
+}
+
+/* s->step for a damping. @return the decrease it promises; < 0 = none. */
+static double propose(tribo_sysid *s, double lambda) {
+    int n = s->nfree;
+    double *A = s->A, *d = s->step, promise = 0, longest = 0;
+    memcpy(A, s->H, (size_t)n * (size_t)n * sizeof *A);
+    for (int a = 0; a < n; a++) {
+        if (held(s, a, s->g[a]) || s->H[a * n + a] < TI_THETA_SILENT) {
+            for (int b = 0; b < n; b++) A[a * n + b] = A[b * n + a] = 0;
+            A[a * n + a] = 1, d[a] = 0;
+        } else {
+            A[a * n + a] += lambda * A[a * n + a] + TI_THETA_PRIOR;
+            d[a] = -s->g[a];
+        }
+    }
+    memcpy(s->trial, d, (size_t)n * sizeof *d);
+    if (n && !ti_spd_solve(n, A, 1, d)) return -1;
+    for (int a = 0; a < n; a++) promise += s->trial[a] * d[a], longest = ti_max(longest, fabs(d[a]));
+    for (int a = 0; a < n && longest > 1; a++) d[a] /= longest;
+    return longest > 1 ? promise / longest : promise;
+}
+
+/* Covariance of theta by the present H: of what recordings say nothing, that of a wide prior. */
+static bool covariance(tribo_sysid *s) {
+    int n = s->nfree;
+    double *cov = s->shooting->cov;
+    memcpy(s->A, s->H, (size_t)n * (size_t)n * sizeof(double));
+    memset(cov, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int a = 0; a < n; a++) s->A[a * n + a] += TI_THETA_PRIOR, cov[a * n + a] = 1;
+    return !n || ti_spd_solve(n, s->A, n, cov);
+}
+
+tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta) {
+    tribo_sysid_params(s, theta, s->p);
+    s->progress.evaluations++;
+    tribo_status status = tribo_params_check(s->m, s->p, NULL);
+    return status ? status : ti_parallel(s, s->nrec, guess_job, NULL);
+}
+
+tribo_status ti_shooting_begin(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    memcpy(h->noise, h->noise_shown, sizeof h->noise);
+    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = h->unit[TRIBO_BLOCK_VELOCITY + k];
+    ti_scales_weigh(s);
+    tribo_status status = ti_shooting_guess(s, s->theta);
+    if (status < 0) return status;
+    ti_scales_guess(s);
+    s->lambda = 1e-3;
+    h->begun = true, h->waited = h->still = 0;
+    return TRIBO_OK;
+}
+
+static void take(tribo_sysid *s) {
+    for (int i = 0; i < s->nrec; i++) {
+        ti_path *path = s->shooting->path + i;
+        double *x = path->x, *w = path->w;
+        if (s->track[i].held_out) continue;
+        path->x = path->xtry, path->xtry = x;
+        path->w = path->wtry, path->wtry = w;
+        path->cost = path->cost_try;
+    }
+}
+
+/* Follow s->step to s->trial. @return TRIBO_OK and its cost; an error. */
+static tribo_status attempt(tribo_sysid *s, double *cost) {
+    struct ti_shooting *h = s->shooting;
+    *cost = HUGE_VAL;
+    for (int a = 0; a < s->nfree; a++) s->trial[a] = s->theta[a] + s->step[a];
+    ti_maps_clamp(s, s->trial);
+    for (int a = 0; a < s->nfree; a++) s->step[a] = s->trial[a] - s->theta[a];
+    tribo_sysid_params(s, s->trial, s->p);
+    if (tribo_params_check(s->m, s->p, NULL)) return TRIBO_OK;
+    s->progress.evaluations++;
+    tribo_status status = ti_parallel(s, s->nrec, follow_job, s->step);
+    if (status == TRIBO_E_NOMEM) return status;
+    if (status < 0) return TRIBO_OK;
+    *cost = 0;
+    for (int i = 0; i < s->nrec; i++) *cost += s->track[i].held_out ? 0 : h->path[i].cost_try;
+    return TRIBO_OK;
+}
+
+/* Try steps until one lowers the cost. @return TRIBO_OK and *moved. */
+static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
+    struct ti_shooting *h = s->shooting;
+    *moved = false;
+    for (int tries = 0; tries < TRIES; tries++, s->lambda *= 8) {
+        double cost, gain = propose(s, s->lambda);
+        if (gain < 0) continue;
+        if (!tries) *promise = gain;
+        if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
+        tribo_status status = attempt(s, &cost);
+        if (status) return status;
+        if (!(cost < h->cost)) continue;
+        memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
+        take(s);
+        h->cost = cost;
+        s->lambda = s->lambda > 1e-9 ? 0.1 * s->lambda : s->lambda;
+        *moved = true;
+        return TRIBO_OK;
+    }
+    s->lambda = 1e-3;
+    return TRIBO_OK;
+}
+
+tribo_status ti_shooting_curvature(tribo_sysid *s) {
+    tribo_sysid_params(s, s->theta, s->p);
+    tribo_sysid_map_jac(s, s->theta, s->P);
+    s->progress.evaluations++;
+    tribo_status status = ti_parallel(s, s->nrec, linearise_job, NULL);
+    if (status >= 0) total(s);
+    return status;
+}
+
+tribo_status ti_shooting_spread(tribo_sysid *s) {
+    if (!covariance(s)) return TRIBO_E_SINGULAR;
+    return ti_parallel(s, s->nrec, spread_job, s->shooting->cov);
+}
+
+tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
+    struct ti_shooting *h = s->shooting;
+    double promise = 0, change = 1;
+    bool moved;
+    tribo_status status = ti_shooting_curvature(s);
+    if (status >= 0) status = ti_shooting_spread(s);
+    if (status < 0) return status;
+    double evidence = ti_scales_evidence(s), before = h->cost;
+    status = step(s, &promise, &moved);
+    if (status) return status;
+    /* scales follow what is left once the motions have come near what they can be */
+    double gained = before - h->cost, worth = before > 500 ? 0.002 * before : 1;
+    if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
+    bool still = promise < 0.02 * (1 + s->nfree) || promise < 1e-9 * h->cost;
+    h->still = change < 0.25 && gained < worth && (still || !moved) ? h->still + 1 : 0;
+    h->converged = still, h->evidence = evidence;
+    *done = h->still >= 2;
+    return TRIBO_OK;
+}
+
+tribo_status tribo_sysid_smooth(tribo_sysid *s, int recording, double *X, double *cov) {
+    if (!s || !X || !s->shooting || !s->shooting->begun || recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
+    const ti_track *t = s->track + recording;
+    const ti_path *path = s->shooting->path + recording;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)t->n, first = (size_t)t->first;
+    if (t->held_out) return TRIBO_E_ARG;
+    tribo_status status = ti_shooting_curvature(s);
+    if (status >= 0) status = ti_shooting_spread(s);
+    if (status < 0) return status;
+    memcpy(X, t->x, first * nx * sizeof *X);
+    memcpy(X + first * nx, path->x + first * nx, (n - first) * nx * sizeof *X);
+    for (size_t i = 0; cov && i < first * ndx * ndx; i++) cov[i] = NAN;
+    if (cov) memcpy(cov + first * ndx * ndx, path->cov + first * ndx * ndx, (n - first) * ndx * ndx * sizeof *cov);
+    return TRIBO_OK;
+}

@@ -1,0 +1,149 @@
+/* smooth.c -- what is known of a kicked motion: covariance of its states, and of what noise it speaks.
+ * docs/math.md eq. (150), (151). */
+#include "sysid/kicked.h"
+
+/* P (nd,nd) of (dx, dtheta) at the first row. */
+static void spread_start(ti_worker *w, const ti_path *path, const double *cov, double *P, double *F, double *M) {
+    const tribo_sysid *s = w->s;
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n, nb = n + 1;
+    memset(P, 0, nd * nd * sizeof *P);
+    for (size_t i = 0; i < ndx; i++)
+        for (size_t a = 0; a < n; a++) {
+            F[i * n + a] = path->X0[a * ndx + i];
+            for (size_t j = 0; j < ndx; j++) F[i * n + a] -= path->T[i * ndx + j] * path->start[j * nb + a];
+        }
+    for (size_t a = 0; a < n; a++) memcpy(P + (ndx + a) * nd + ndx, cov + a * n, n * sizeof *P);
+    for (size_t i = 0; i < ndx; i++)
+        for (size_t a = 0; a < n; a++) {
+            double sum = 0;
+            for (size_t b = 0; b < n; b++) sum += F[i * n + b] * cov[b * n + a];
+            P[i * nd + ndx + a] = P[(ndx + a) * nd + i] = sum;
+        }
+    for (size_t i = 0; i < ndx; i++) /* M = L^-1 T' by columns: T S^-1 T' = M'M */
+        for (size_t r = 0; r < ndx; r++) {
+            double sum = path->T[i * ndx + r];
+            for (size_t k = 0; k < r; k++) sum -= path->start_chol[r * ndx + k] * M[k * ndx + i];
+            M[r * ndx + i] = sum / path->start_chol[r * ndx + r];
+        }
+    for (size_t i = 0; i < ndx; i++)
+        for (size_t j = 0; j < ndx; j++) {
+            double sum = 0;
+            for (size_t r = 0; r < ndx; r++) sum += M[r * ndx + i] * M[r * ndx + j];
+            for (size_t a = 0; a < n; a++) sum += P[i * nd + ndx + a] * F[j * n + a];
+            P[i * nd + j] = sum;
+        }
+}
+
+static void count_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
+                      ti_noise_sums *sums) {
+    const tribo_sysid *s = w->s;
+    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_residual(s, t, row, x, w->r);
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+            int at = ti_block_at(s, b, kind);
+            const double *r = w->r + at, *wt = weight + at;
+            double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, slope, square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+            if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) continue;
+            ti_rho(s, kind, square, &slope);
+            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, b, D);
+            sums->square[kind] += slope * square;
+            for (int i = 0; i < 3; i++) {
+                double variance = 0;
+                for (int a = 0; a < 3; a++)
+                    for (int c = 0; c < 3; c++)
+                        variance += D[i][a] * P[(size_t)(at + a) * nd + (size_t)(at + c)] * D[i][c];
+                sums->freedom[kind] += wt[i] > 0 ? slope * (1 - slope * wt[i] * wt[i] * variance) : 0;
+            }
+        }
+}
+
+/* P after the kick; what the data say of it. M (nv,nd), Q (nv,nv) scratch. */
+static void spread_kick(const tribo_sysid *s, const ti_path *path, int row, double *P, double *M, double *Q,
+                        ti_noise_sums *sums) {
+    size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv, nd = ndx + (size_t)s->nfree, nb = nd + 1;
+    const double *gain = path->gain + (size_t)row * nv * nb, *L = path->chol + (size_t)row * nv * nv;
+    const double *kick = path->w + (size_t)row * nv;
+    const double *sigma = s->shooting->kick;
+    for (size_t i = 0; i < nv; i++) { /* Q = L^-1 */
+        for (size_t j = 0; j < nv; j++) {
+            double sum = i == j;
+            for (size_t k = 0; k < i; k++) sum -= L[i * nv + k] * Q[k * nv + j];
+            Q[i * nv + j] = sum / L[i * nv + i];
+        }
+    }
+    memset(M, 0, nv * nd * sizeof *M);
+    for (size_t i = 0; i < nv; i++) /* M = K P */
+        for (size_t k = 0; k < nd; k++) {
+            double a = gain[i * nb + k];
+            for (size_t j = 0; a != 0 && j < nd; j++) M[i * nd + j] += a * P[k * nd + j];
+        }
+    double *KPK = Q + nv * nv;
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nv; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < nd; k++) sum += M[i * nd + k] * gain[j * nb + k];
+            for (size_t k = i > j ? i : j; k < nv; k++) sum += Q[k * nv + i] * Q[k * nv + j];
+            KPK[i * nv + j] = sum;
+        }
+    for (size_t i = 0; i < nv; i++) {
+        int kind = ti_kind_at(s, (int)i);
+        if (!(sigma[kind] > 0)) continue;
+        double variance = KPK[i * nv + i], unit = sigma[kind] * sigma[kind], weight;
+        ti_kick_rho(s, kick, ti_body_at((int)i), kind, sigma[kind], &weight);
+        unit /= weight;
+        sums->kick[kind] += kick[i] * kick[i] / unit;
+        sums->nkick += 1;
+        sums->known[kind] += 1 - variance / unit;
+    }
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nv; j++)
+            P[(nv + i) * nd + nv + j] += M[i * nd + nv + j] + M[j * nd + nv + i] + KPK[i * nv + j];
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nd; j++) {
+            if (j >= nv && j < 2 * nv) continue;
+            P[(nv + i) * nd + j] += M[i * nd + j];
+            P[j * nd + nv + i] = P[(nv + i) * nd + j];
+        }
+}
+
+/* P := G P G' with G = (Phi; 0 1). */
+static void push(size_t ndx, size_t n, const double *Phi, double *P, double *M) {
+    size_t nd = ndx + n;
+    memset(M, 0, ndx * nd * sizeof *M);
+    for (size_t i = 0; i < ndx; i++)
+        for (size_t k = 0; k < nd; k++) {
+            double a = Phi[i * nd + k];
+            const double *from = P + k * nd;
+            if (a == 0) continue;
+            for (size_t j = 0; j < nd; j++) M[i * nd + j] += a * from[j];
+        }
+    for (size_t i = 0; i < ndx; i++) {
+        for (size_t j = 0; j < ndx; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < nd; k++) sum += M[i * nd + k] * Phi[j * nd + k];
+            P[i * nd + j] = sum;
+        }
+        for (size_t a = ndx; a < nd; a++) P[i * nd + a] = P[a * nd + i] = M[i * nd + a];
+    }
+    for (size_t i = 0; i < ndx; i++)
+        for (size_t j = 0; j < i; j++) P[i * nd + j] = P[j * nd + i] = (P[i * nd + j] + P[j * nd + i]) / 2;
+}
+
+void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_sums *sums) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
+    ti_smoother m = ti_smoother_of(w);
+    *sums = (ti_noise_sums){0};
+    spread_start(w, path, cov_theta, m.P, m.M, m.Q);
+    for (int k = t->first; k < t->n; k++) {
+        double *cov = path->cov + (size_t)k * ndx * ndx;
+        for (size_t i = 0; i < ndx; i++) memcpy(cov + i * ndx, m.P + i * nd, ndx * sizeof *cov);
+        count_row(w, t, k, path->x + (size_t)k * nx, nd, m.P, sums);
+        if (k == t->n - 1) break;
+        if (ti_path_node(s, t, path, k)) spread_kick(s, path, k, m.P, m.M, m.Q, sums);
+        push(ndx, n, path->Phi + (size_t)k * ndx * nd, m.P, m.M);
+    }
+}

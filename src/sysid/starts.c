@@ -1,0 +1,167 @@
+/* starts.c -- shooting from several starts: a wide search by first motions, a fit from the best of them and from the
+ * one that was given, and the better of what these end at. */
+#include "sysid/kicked.h"
+
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 60 };
+
+/* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
+static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
+    const ti_unknown *k = s->unknown + i;
+    tribo_param_info info;
+    if (tribo_param_describe(s->m, k->index, &info)) return false;
+    *low = k->tlower, *high = k->tupper;
+    switch (info.kind) {
+    case TRIBO_PARAM_MASS: /* in the logarithm */
+        *low = -2.5, *high = 2.5;
+        break;
+    case TRIBO_PARAM_FRICTION:
+    case TRIBO_PARAM_STICTION:
+        *high = (1.5 - k->start) / k->scale;
+        break;
+    case TRIBO_PARAM_RESTITUTION:
+        break;
+    default:
+        return false;
+    }
+    if (*low < k->tlower) *low = k->tlower;
+    if (*high > k->tupper) *high = k->tupper;
+    return *high > *low;
+}
+
+/* Point n of a sequence that fills the box evenly: fractions of powers of the generalised golden ratio. */
+static bool candidate(const tribo_sysid *s, int n, double *theta) {
+    int d = 0;
+    double low, high, ratio = 2;
+    for (int i = 0; i < s->nfree; i++) d += searched(s, i, &low, &high);
+    for (int pass = 0; pass < 60; pass++) ratio = pow(1 + ratio, 1. / (d + 1));
+    for (int i = 0, j = 0; i < s->nfree; i++) {
+        theta[i] = s->start_theta[i];
+        if (!searched(s, i, &low, &high)) continue;
+        double x = 0.5 + n * pow(ratio, -++j);
+        theta[i] = low + (high - low) * (x - floor(x));
+    }
+    ti_maps_clamp(s, theta);
+    return d > 0;
+}
+
+/* Cost of the first motions at theta: what is left of the measurements, and the kicks that it takes. */
+static double first_cost(tribo_sysid *s, const double *theta) {
+    struct ti_shooting *h = s->shooting;
+    double cost = 0;
+    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = 0.01 * h->unit[TRIBO_BLOCK_VELOCITY + k];
+    if (ti_shooting_guess(s, theta)) return HUGE_VAL;
+    for (int i = 0; i < s->nrec; i++)
+        if (!s->track[i].held_out) cost += ti_path_cost(s->worker, i, h->path[i].x, h->path[i].w);
+    return isfinite(cost) ? cost : HUGE_VAL;
+}
+
+/* Fill h->start with the given start and the best of the candidates. */
+static tribo_status search(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    size_t n = (size_t)s->nfree;
+    int want = s->search < CANDIDATES_MAX ? s->search : CANDIDATES_MAX;
+    double least = HUGE_VAL;
+    memcpy(h->start, s->start_theta, n * sizeof(double));
+    h->nstart = 1;
+    memcpy(h->noise, h->noise_shown, sizeof h->noise);
+    ti_scales_weigh(s);
+    for (int c = 1; c <= want; c++) {
+        if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
+        if (!candidate(s, c, s->trial)) return TRIBO_OK;
+        memcpy(s->step, s->trial, n * sizeof(double));
+        double cost = first_cost(s, s->step);
+        if (!(cost < least)) continue;
+        least = cost;
+        memcpy(h->start + n, s->step, n * sizeof(double));
+        h->nstart = 2;
+    }
+    /* a start that begins much worse than another is no rival of it */
+    if (h->nstart > 1 && first_cost(s, h->start) > 1.2 * least) {
+        memcpy(h->start, h->start + n, n * sizeof(double));
+        h->nstart = 1;
+    }
+    return TRIBO_OK;
+}
+
+/* Are two ends the same, as far as the recordings can tell? */
+static bool same(const tribo_sysid *s, const double *a, const double *b) {
+    for (int i = 0; i < s->nfree; i++) {
+        double off = a[i] - b[i], error = sqrt(s->shooting->cov[(size_t)i * (size_t)(s->nfree + 1)]);
+        if (fabs(off) > 3 * error + 1e-6) return false;
+    }
+    return true;
+}
+
+/* Note where a fit from a start has ended, and what the ends so far say. */
+static void note(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    size_t n = (size_t)s->nfree;
+    memcpy(h->end + (size_t)h->run * n, s->theta, n * sizeof(double));
+    h->end_value[h->run] = h->evidence;
+    if (h->run == 0 || h->evidence < h->end_value[h->best]) h->best = h->run;
+    s->progress.starts = h->run + 1, s->progress.agreed = 0, s->progress.second = HUGE_VAL;
+    for (int i = 0; i <= h->run; i++) {
+        bool as_best = i == h->best || same(s, h->end + (size_t)i * n, h->end + (size_t)h->best * n);
+        s->progress.agreed += as_best;
+        double off = (h->end_value[i] - h->end_value[h->best]) / 2;
+        if (!as_best && off < s->progress.second) s->progress.second = off;
+    }
+    h->run++;
+}
+
+static tribo_status begin_at(tribo_sysid *s, const double *theta) {
+    s->shooting->rounds = 0;
+    memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
+    return ti_shooting_begin(s);
+}
+
+/* A fit has ended: the next start, the best again, the same without kicks where these are few; or the end. */
+static tribo_status next(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    size_t n = (size_t)s->nfree;
+    const double few = 0.1 * h->kicks + 20;
+    const double *best = h->end + (size_t)h->best * n;
+    bool better = h->plain && h->evidence <= h->end_value[h->best];
+    if (!h->plain && !h->back) note(s);
+    best = h->end + (size_t)h->best * n;
+    if (h->run < h->nstart) return begin_at(s, h->start + (size_t)h->run * n);
+    if (!h->back && h->best != h->run - 1) {
+        h->back = true;
+        return begin_at(s, best);
+    }
+    if (h->plain && !better) {
+        h->plain = false, h->back = true;
+        return begin_at(s, best);
+    }
+    if (!h->tried_plain && h->known > 0 && h->known < few) {
+        h->tried_plain = h->plain = true, h->rounds = h->still = 0;
+        h->kick[TI_KICK_LINEAR] = h->kick[TI_KICK_ANGULAR] = 0;
+        ti_scales_drop(s);
+        return TRIBO_OK;
+    }
+    s->progress.stage = TRIBO_STAGE_DONE;
+    s->progress.converged = h->converged, s->progress.settled = !h->converged;
+    return TRIBO_OK;
+}
+
+tribo_status ti_shooting_iterate(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    bool done = false;
+    tribo_status status = TRIBO_OK;
+    if (!h->begun) {
+        ti_scales_init(s);
+        status = search(s);
+        if (status) return status;
+        status = begin_at(s, h->start);
+    }
+    if (status >= 0) status = ti_shooting_step(s, &done);
+    if (status) return status;
+    s->progress.loss = h->cost / 2;
+    if (s->progress.iteration == 0) s->progress.loss_start = s->progress.loss;
+    for (int i = 0; i < s->nrec; i++) {
+        ti_track *t = s->track + i;
+        const double *x = h->path[i].x + (size_t)t->first * (size_t)s->z.nx;
+        if (!t->held_out) memcpy(t->x0, x, (size_t)s->z.nx * sizeof *x); /* where a prediction starts */
+    }
+    return done || ++h->rounds >= ROUNDS_MAX ? next(s) : TRIBO_OK;
+}
