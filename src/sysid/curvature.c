@@ -78,8 +78,9 @@ static void calm(const tribo_sysid *s, double *Phi) {
     for (size_t j = 0; j < nd; j++) {
         double size = 0, of = j < ndx ? unit[ti_kind_at(s, (int)j)] : 1;
         for (size_t i = 0; i < ndx; i++) size = ti_max(size, fabs(Phi[i * nd + j]) / unit[ti_kind_at(s, (int)i)]);
-        if (!(size * of > most)) continue;
-        for (size_t i = 0; i < ndx; i++) Phi[i * nd + j] *= most / (size * of);
+        if (size * of <= most) continue;
+        double share = most / (size * of);
+        for (size_t i = 0; i < ndx; i++) Phi[i * nd + j] = isfinite(size) ? share * Phi[i * nd + j] : 0;
     }
 }
 
@@ -200,6 +201,22 @@ static void eliminate_kick(const tribo_sysid *s, ti_path *path, int row, double 
         for (size_t b = 0; b < a; b++) S[a * nd + b] = S[b * nd + a] = (S[a * nd + b] + S[b * nd + a]) / 2;
 }
 
+/* Where rattling goes on for many rows without a kick, what comes after says nothing of what was before, and its weight
+ * would leave nothing but rounding of all the rest. */
+static void forget(const tribo_sysid *s, double *S, double *g) {
+    const double most = 1e13;
+    size_t ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
+    double size = 0;
+    for (size_t i = 0; i < ndx; i++) {
+        double unit = s->shooting->unit[ti_kind_at(s, (int)i)];
+        size = ti_max(size, S[i * nd + i] * unit * unit);
+    }
+    if (size <= most) return;
+    double share = isfinite(size) ? most / size : 0;
+    for (size_t i = 0; i < nd * nd; i++) S[i] = share > 0 ? S[i] * share : 0;
+    for (size_t i = 0; i < nd; i++) g[i] = share > 0 ? g[i] * share : 0;
+}
+
 /* The start taken out: H and g of theta. docs/math.md eq. (149). */
 static void eliminate_start(ti_worker *w, const ti_track *t, ti_path *path, const double *S, const double *g) {
     const tribo_sysid *s = w->s;
@@ -290,6 +307,7 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
         add_row(w, t, k, path->x + (size_t)k * nx, nd, m.S, m.s);
         if (k == t->first) break;
         pull_back(ndx, n, path->Phi + (size_t)(k - 1) * ndx * nd, m.S, m.s, m.M, m.z);
+        forget(s, m.S, m.s);
         if (ti_path_node(s, t, path, k - 1)) eliminate_kick(s, path, k - 1, m.S, m.s);
     }
     eliminate_start(w, t, path, m.S, m.s);

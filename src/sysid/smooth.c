@@ -34,6 +34,11 @@ static void spread_start(ti_worker *w, const ti_path *path, const double *cov, d
         }
 }
 
+/* A share, which rounding may have left outside of what it can be where a motion rattles. */
+static double share_of(double x) {
+    return x > 0 ? x < 1 ? x : 1 : 0;
+}
+
 static void count_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
                       ti_noise_sums *sums) {
     const tribo_sysid *s = w->s;
@@ -53,7 +58,7 @@ static void count_row(ti_worker *w, const ti_track *t, int row, const double *x,
                 for (int a = 0; a < 3; a++)
                     for (int c = 0; c < 3; c++)
                         variance += D[i][a] * P[(size_t)(at + a) * nd + (size_t)(at + c)] * D[i][c];
-                sums->freedom[kind] += wt[i] > 0 ? slope * (1 - slope * wt[i] * wt[i] * variance) : 0;
+                sums->freedom[kind] += wt[i] > 0 ? slope * share_of(1 - slope * wt[i] * wt[i] * variance) : 0;
             }
         }
 }
@@ -94,7 +99,7 @@ static void spread_kick(const tribo_sysid *s, const ti_path *path, int row, doub
         unit /= weight;
         sums->kick[kind] += kick[i] * kick[i] / unit;
         sums->nkick += 1;
-        sums->known[kind] += 1 - variance / unit;
+        sums->known[kind] += share_of(1 - variance / unit);
     }
     for (size_t i = 0; i < nv; i++)
         for (size_t j = 0; j < nv; j++)
