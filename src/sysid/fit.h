@@ -59,8 +59,9 @@ typedef struct ti_track {
     double *dx;    /* (ndx) scratch */
     double *x0try; /* (nx) */
     bool held_out;
-    long nblock;  /* measured blocks that the loss counts */
-    double *norm; /* (n,nbody,TRIBO_BLOCKS) block norms of the last TI_WANT_NORMS; < 0 = not measured */
+    uint64_t predicted; /* hash of the parameters that x0 was last estimated for, for a prediction; 0 = none */
+    long nblock;        /* measured blocks that the loss counts */
+    double *norm;       /* (n,nbody,TRIBO_BLOCKS) block norms of the last TI_WANT_NORMS; < 0 = not measured */
 } ti_track;
 
 /* Blocks that the loss counts, once the start is chosen. */
