@@ -213,7 +213,7 @@ for signal in INT TERM; do
     "$tribo" identify "$collision" --data "$data"/recordings/*.csv --free floor/friction=0.3 impact/restitution=0.2 cube/mass=1 \
         --optimizer adam --search 0 --out "$folder/$signal" >"$folder/out" 2>"$folder/err" &
     child=$!
-    for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for wait in $(seq 60); do
         grep -q ' 2 descent  loss' "$folder/err" && break
         sleep 1
     done
