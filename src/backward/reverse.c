@@ -41,7 +41,8 @@ ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, in
 bool ti_frame_acts(const ti_frame *f, int k, int i) {
     const ti_island *is = &f->island[k];
     if (f->mode[i] != TRIBO_BREAK) return true;
-    return is->phase[TI_RECOVER].npoint > 0 && f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK;
+    if (is->phase[TI_RECOVER].npoint == 0) return false;
+    return f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK || is->pace[TI_RECOVER] < 1; /* all overlaps bound a pace */
 }
 
 /* ---- integration ---- */

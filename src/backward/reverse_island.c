@@ -57,11 +57,12 @@ static void reverse_give(const phase_bar *to, int i, double lambda_n, double mu_
 
 /* A displacement's compliance is a share of one over the heaviest mass, and adds to what is asked as ref does, times
  * the impulse. */
-static void reverse_compliance(const phase_bar *to, const ti_contact_point *point, const double *c_bar, int nc) {
+static void reverse_compliance(const phase_bar *to, const ti_contact_problem *problem, const ti_contact_point *point,
+                               const double *c_bar) {
     const tribo_ws *ws = to->ws;
-    int body = to->f->blk_body[ti_island_heaviest(ws, to->f, to->island)];
+    int body = to->f->blk_body[to->f->island[to->island].blk0 + ti_contact_heaviest(problem)];
     double bar = 0;
-    for (int i = 0; i < nc; i++) bar += c_bar[3 * i + 2] * point->lambda[3 * i + 2];
+    for (int i = 0; i < problem->nc; i++) bar += c_bar[3 * i + 2] * point->lambda[3 * i + 2];
     ws->scratch->diff[body].mass -= bar * point->compliance / ws->link[body].mass;
 }
 
@@ -81,7 +82,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         for (int j = 0; j < 3 * problem.nc; j++) s->l_work[j] = l_bar ? w * l_bar[c0 + j] : 0;
         ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
-        if (to->phase >= TI_TIMING) reverse_compliance(to, &solution.point[k], c_bar, problem.nc);
+        if (to->phase >= TI_TIMING) reverse_compliance(to, &problem, &solution.point[k], c_bar);
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;
             to->ref_bar[at] += c_bar[3 * i + 2];
@@ -292,7 +293,8 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
         ti_link_diff *d = &s->diff[f->blk_body[b]];
         for (int side = 0; side < 2; side++) { /* the energy after, and before */
             double v[6], *bar = (side ? s->now_bar : s->hit_bar) + 6 * b, w = side ? -work_bar : work_bar;
-            for (int j = 0; j < 6; j++) v[j] = side ? ws->vnow[6 * b + j] : ti_impact_velocity(f, is, 6 * b + j);
+            for (int j = 0; j < 6; j++)
+                v[j] = side ? ws->vnow[6 * b + j] : ti_impact_velocity(f, is, is->share, 6 * b + j);
             ti_vec lin = ti_load3(v), ang = ti_load3(v + 3);
             ti_add3(bar, ti_scale(w * l->mass, lin)), ti_add3(bar + 3, ti_scale(w, ti_mul(&l->I, ang)));
             d->mass += 0.5 * w * ti_dot(lin, lin);

@@ -129,11 +129,22 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
     if (phase == TI_REBOUND) l[2] += t->ws->give[i], give_dot = s->give_dot[at_contact(t, j, i)];
     for (int row = 0; row < 3; row++) dc[row] = row_dot(t, d, i, row, data->v[q]);
     dc[2] += s->ref_dot[at_contact(t, j, i)];
-    if (phase >= TI_TIMING) { /* whose compliance is a share of one over the heaviest mass */
-        int body = t->f->blk_body[ti_island_heaviest(t->ws, t->f, t->k)];
-        dc[2] -= t->is->phase[phase].compliance[q] * l[2] * diffs_of(t, j)[body].mass / t->ws->link[body].mass;
-    }
     add_impulse(t, d, i, l, give_dot, r);
+}
+
+/* A displacement's compliance is a share of one over the heaviest mass. */
+static void compliance_rhs(const task *t, ti_phase phase, const ti_contact_problem *problem) {
+    const ti_phase_points *points = &t->is->phase[phase];
+    const ti_phase_data *data = &t->f->phase[phase];
+    int body = t->f->blk_body[t->is->blk0 + ti_contact_heaviest(problem)], nc = problem->nc;
+    for (int j = 0; j < t->in->n; j++)
+        for (int q = 0; q < points->npoint; q++) {
+            double R_dot = -points->compliance[q] * diffs_of(t, j)[body].mass / t->ws->link[body].mass;
+            double *dc = t->ws->scratch->c_dot[q] + j * 3 * nc;
+            for (int i = 0; i < nc; i++)
+                if (data->mode[t->is->con0 + i] != TRIBO_BREAK)
+                    dc[3 * i + 2] += R_dot * data->lambda[q][3 * (t->is->con0 + i) + 2];
+        }
 }
 
 /* Friction as a phase sees it: what a rebound is given widens its disks. */
@@ -180,6 +191,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
                 if (acts) contact_rhs(t, phase, q, i, j, &d, s->r_dot[q] + j * nv, dc);
             }
         }
+    if (phase >= TI_TIMING) compliance_rhs(t, phase, &problem);
     for (int q = 0; q < solution.npoint; q++) {
         tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, q);
         if (status < 0) return status;
@@ -225,28 +237,28 @@ static tribo_status hold_tangents(const task *t) {
 /* ---- displacements ---- */
 
 /* Of the share of a displacement that is made, where that is less than one, from ref_dot. docs/math.md eq. (115). */
-static double share_dot_of(const task *t, ti_phase phase, int j) {
+static double share_dot_of(const task *t, ti_phase phase, const ti_pace *pace, int j) {
     if (!(t->is->pace[phase] < 1)) return 0;
-    ti_pace pace = ti_pace_of(t->ws, t->f, t->k, phase);
-    const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * pace.blk;
-    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[phase], j) + 6 * (pace.blk - t->is->blk0);
-    const ti_link *l = &t->ws->link[t->f->blk_body[pace.blk]];
-    const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[pace.blk];
+    const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * pace->blk;
+    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[phase], j) + 6 * (pace->blk - t->is->blk0);
+    const ti_link *l = &t->ws->link[t->f->blk_body[pace->blk]];
+    const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[pace->blk];
     ti_vec lin = ti_load3(W), ang = ti_load3(W + 3), turned = ti_mul(&l->I, ang);
     double square_dot = 2 * ti_dot(lin, ti_load3(W_dot)) + 2 * ti_dot(turned, ti_load3(W_dot + 3)) / l->mass +
                         ti_dot(ang, ti_mul(&d->I, ang)) / l->mass - d->mass * ti_dot(ang, turned) / (l->mass * l->mass);
     double bound_dot = 0;
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
-        bound_dot += ti_pace_ref(t->ws, &pace, phase, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
-    return (bound_dot - pace.bound * square_dot / (2 * pace.most * pace.most)) / pace.most;
+        bound_dot += ti_pace_ref(t->ws, pace, phase, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
+    return (bound_dot - pace->bound * square_dot / (2 * pace->most * pace->most)) / pace->most;
 }
 
 /* D_dot += of a displacement, from ref_dot. */
 static tribo_status displace_tangents(const task *t, ti_phase phase) {
     ti_scratch *s = t->ws->scratch;
     tribo_status status = phase_tangents(t, phase, t->ws->zero, NULL);
+    ti_pace pace = ti_pace_of(t->ws, t->f, t->k, phase);
     for (int j = 0; status >= 0 && j < t->in->n; j++) {
-        double *D = in_direction(t, s->D_dot, j), share_dot = share_dot_of(t, phase, j);
+        double *D = in_direction(t, s->D_dot, j), share_dot = share_dot_of(t, phase, &pace, j);
         const double *W_dot = in_direction(t, s->v_sum[phase], j);
         const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * t->is->blk0;
         for (int e = 0; e < 6 * t->is->nblk; e++) D[e] += t->is->pace[phase] * W_dot[e] + share_dot * W[e];
@@ -340,7 +352,7 @@ static double share_tangent(const task *t, int j) {
         int blk = t->is->blk0 + b, body = t->f->blk_body[blk];
         const ti_link_diff *d = diffs_of(t, j) + body;
         double v[6];
-        for (int e = 0; e < 6; e++) v[e] = ti_impact_velocity(t->f, t->is, 6 * blk + e);
+        for (int e = 0; e < 6; e++) v[e] = ti_impact_velocity(t->f, t->is, t->is->share, 6 * blk + e);
         work += energy_dot(&ws->link[body], d, v, in_direction(t, s->next_dot, j) + 6 * b);
         work -= energy_dot(&ws->link[body], d, ws->vnow + 6 * blk, in_direction(t, s->now_dot, j) + 6 * b);
     }

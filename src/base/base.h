@@ -39,6 +39,17 @@ tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *for
 /* False if any of the n numbers is NaN or infinite. */
 bool ti_finite(const double *a, size_t n);
 
+/* Disjoint sets of numbers, root[i] = i to begin with: the set of i, by its least member as long as ti_unite() alone
+ * makes them. */
+static inline int ti_root(int *root, int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+}
+static inline void ti_unite(int *root, int a, int b) {
+    a = ti_root(root, a), b = ti_root(root, b);
+    root[a > b ? a : b] = a < b ? a : b;
+}
+
 /* The smaller of two. */
 static inline double ti_min(double a, double b) {
     return a < b ? a : b;

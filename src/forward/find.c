@@ -89,19 +89,12 @@ static tribo_status touches(tribo_ws *ws) {
     return s;
 }
 
-static int find_root(int *root, int i) {
-    while (root[i] != i) i = root[i] = root[root[i]];
-    return i;
-}
-
 /* Of bodies that may push each other: root, and slot = 0. */
 static void join(tribo_ws *ws) {
     for (int b = 0; b < ws->model->size.nbody; b++) ws->root[b] = b, ws->slot[b] = 0;
     for (int i = 0; i < ws->nfound; i++) {
         int a = ws->found[i].a, b = ws->found[i].b;
-        if (a < 0 || b < 0) continue;
-        a = find_root(ws->root, a), b = find_root(ws->root, b);
-        ws->root[a > b ? a : b] = a < b ? a : b;
+        if (a >= 0 && b >= 0) ti_unite(ws->root, a, b);
     }
 }
 
@@ -111,13 +104,13 @@ static void group_reaches(tribo_ws *ws, double *farthest, double *overlap) {
     for (int b = 0; b < m->size.nbody; b++) farthest[b] = overlap[b] = 0;
     for (int g = 0; g < m->size.ngeom; g++) {
         if (m->geom[g].body < 0) continue;
-        double *to = &farthest[find_root(ws->root, m->geom[g].body)];
+        double *to = &farthest[ti_root(ws->root, m->geom[g].body)];
         *to = ti_max(*to, ws->speed[g]);
     }
     for (int i = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
         if (c->touch.gap >= -ti_frame_grain(ws, c).skin) continue;
-        int r = find_root(ws->root, c->a >= 0 ? c->a : c->b);
+        int r = ti_root(ws->root, c->a >= 0 ? c->a : c->b);
         overlap[r] -= c->touch.gap;
         double pushed = ti_min(overlap[r], ws->options.recovery * ws->options.dt);
         farthest[r] = ti_max(farthest[r], pushed);
@@ -129,21 +122,21 @@ static bool pushed_reaches(tribo_ws *ws) {
     const tribo_model *m = ws->model;
     double *farthest = ws->weight, *overlap = ws->D;
     bool any = false;
+    if (ws->nfound == 0) return false;
     group_reaches(ws, farthest, overlap);
     for (int g = 0; g < m->size.ngeom; g++) {
         if (m->geom[g].body < 0) continue;
-        double pushed = farthest[find_root(ws->root, m->geom[g].body)];
+        double pushed = farthest[ti_root(ws->root, m->geom[g].body)];
         if (!(pushed > 4 * ws->speed[g])) continue; /* as its own reach is generous */
         ws->speed[g] = pushed, any = true;
     }
     return any;
 }
 
-/* Islands in the order of their lowest body; inside one, bodies and contacts keep their order. */
+/* Islands, of what join() ties, in the order of their lowest body; inside one, bodies and contacts keep their order. */
 static void islands(tribo_ws *ws, ti_frame *f) {
     int nbody = ws->model->size.nbody, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
-    join(ws);
-    for (int i = 0; i < ws->nfound; i++) slot[find_root(root, ws->found[i].a >= 0 ? ws->found[i].a : ws->found[i].b)]++;
+    for (int i = 0; i < ws->nfound; i++) slot[ti_root(root, ws->found[i].a >= 0 ? ws->found[i].a : ws->found[i].b)]++;
     f->nisland = 0, f->nblk = 0, f->ncon = 0;
     for (int b = 0; b < nbody; b++) { /* a root is the lowest body of its island, so it comes first */
         if (root[b] != b || slot[b] == 0) continue;
@@ -153,15 +146,15 @@ static void islands(tribo_ws *ws, ti_frame *f) {
     }
     for (int i = 0; i < f->nisland; i++) f->island[i].nblk = 0;
     for (int b = 0; b < nbody; b++) {
-        int k = slot[find_root(root, b)];
+        int k = slot[ti_root(root, b)];
         ws->blk_of[b] = k ? f->island[k - 1].nblk++ : -1;
     }
     for (int i = 0; i < f->nisland; i++) f->island[i].blk0 = f->nblk, f->nblk += f->island[i].nblk;
     for (int b = 0; b < nbody; b++)
-        if (ws->blk_of[b] >= 0) f->blk_body[f->island[slot[find_root(root, b)] - 1].blk0 + ws->blk_of[b]] = b;
+        if (ws->blk_of[b] >= 0) f->blk_body[f->island[slot[ti_root(root, b)] - 1].blk0 + ws->blk_of[b]] = b;
     for (int i = 0; i < ws->nfound; i++) {
         ti_con *c = &ws->found[i];
-        ti_island *is = &f->island[slot[find_root(root, c->a >= 0 ? c->a : c->b)] - 1];
+        ti_island *is = &f->island[slot[ti_root(root, c->a >= 0 ? c->a : c->b)] - 1];
         f->con[is->con0 + is->ncon++] = *c;
         is->nhold = is->ncon;
     }
@@ -171,9 +164,10 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f) {
     reaches(ws);
     tribo_status s = touches(ws);
     if (s != TRIBO_OK) return s;
-    if (ws->nfound > 0) {
+    join(ws);
+    if (pushed_reaches(ws)) {
+        if (touches(ws) != TRIBO_OK) reaches(ws), touches(ws); /* as many as there is room for */
         join(ws);
-        if (pushed_reaches(ws) && touches(ws) != TRIBO_OK) reaches(ws), touches(ws); /* as many as there is room for */
     }
     islands(ws, f);
     return TRIBO_OK;

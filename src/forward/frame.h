@@ -167,8 +167,6 @@ void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* The solution of a phase of island k, as views of the frame. */
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
-/* The heaviest body of an island, of which the compliance of displacements is a share: its block. */
-int ti_island_heaviest(const tribo_ws *ws, const ti_frame *f, int k);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
 /* J of contact i on side 0 (a) or 1 (b), (3,6); NULL for the world. */
@@ -207,8 +205,8 @@ bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i);
 double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
-/* Velocity that impact and rebound leave, entry j of the frame's blocks. */
-double ti_impact_velocity(const ti_frame *f, const ti_island *is, int j);
+/* Velocity that impact and a share of the rebound leave, entry j of the frame's blocks. */
+double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, int j);
 /* Normal impulse of impact and rebound together. */
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i);
 /* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups

@@ -71,16 +71,16 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
     return any;
 }
 
-double ti_impact_velocity(const ti_frame *f, const ti_island *is, int j) {
+double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, int j) {
     double hit = f->phase[TI_IMPACT].v[TI_SOLVED][j];
     if (is->phase[TI_REBOUND].npoint == 0) return hit;
-    return hit + is->share * (f->phase[TI_REBOUND].v[TI_SOLVED][j] - hit);
+    return hit + share * (f->phase[TI_REBOUND].v[TI_SOLVED][j] - hit);
 }
 
 /* Impacts change the velocity that bodies come with; the forces of the step act on what that leaves. */
 static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
-        ws->v_after[j] = ti_impact_velocity(f, is, j) + (ws->vfree[j] - ws->vnow[j]);
+        ws->v_after[j] = ti_impact_velocity(f, is, is->share, j) + (ws->vfree[j] - ws->vnow[j]);
 }
 
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
@@ -146,36 +146,39 @@ static double square(const double *M, const double *v) {
     return sum;
 }
 
-/* Kinetic energy of the island with share s of the rebound; s < 0: before the impact. Every velocity is taken at the
- * mean time of its impacts, ws->time. */
-static double energy_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, double s) {
-    double sum = 0;
+/* By how much share s of the rebound raises the kinetic energy of the island, and what it was before. Every velocity is
+ * taken at the mean time of the impacts that reach its body, ws->time. */
+static double gain_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, double s, double *before) {
+    double gain = 0;
+    *before = 0;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        double v[6], ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
+        double come[6], go[6], ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
         for (int j = 0; j < 6; j++) {
-            double hit = f->phase[TI_IMPACT].v[TI_SOLVED][6 * b + j], now = ws->vnow[6 * b + j];
-            double back = is->phase[TI_REBOUND].npoint > 0 ? f->phase[TI_REBOUND].v[TI_SOLVED][6 * b + j] : hit;
-            v[j] = (s < 0 ? now : hit + s * (back - hit)) + ahead * (f->phase[TI_HOLD].v[TI_SOLVED][6 * b + j] - now);
+            double now = ws->vnow[6 * b + j], shift = ahead * (f->phase[TI_HOLD].v[TI_SOLVED][6 * b + j] - now);
+            come[j] = now + shift, go[j] = ti_impact_velocity(f, is, s, 6 * b + j) + shift;
         }
-        sum += 0.5 * square(ws->M + 36 * b, v);
+        double one = 0.5 * square(ws->M + 36 * b, come);
+        *before += one, gain += 0.5 * square(ws->M + 36 * b, go) - one;
     }
-    return sum;
+    return gain;
 }
 
 /* Contacts that jam each other push with more than there is, and each one's own time makes work of that. Of the bodies'
  * energy impacts may bring this share at most, which their times make up for; beyond, none. */
 static const double JAM = 0.02;
 
-/* Where the impacts jam: what the bodies' energy allows of the rebound, at most s. */
-static double unjammed(tribo_ws *ws, ti_frame *f, int k, double s, bool *jammed) {
+static bool jams(tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
+    double before;
     ti_impact_times(ws, f, k);
-    double before = energy_at_impact(ws, f, is, -1);
-    *jammed = energy_at_impact(ws, f, is, s) > (1 + JAM) * before;
-    if (!*jammed) return s;
-    double none = energy_at_impact(ws, f, is, 0) - before, half = energy_at_impact(ws, f, is, 0.5) - before;
-    double all = energy_at_impact(ws, f, is, 1) - before, bend = 2 * (all - 2 * half + none);
-    return ti_min(s, root_of_gain(none, all - none - bend, bend));
+    return gain_at_impact(ws, f, is, is->share, &before) > JAM * before;
+}
+
+/* What the bodies' energy allows of the rebound. */
+static double unjammed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    double before, none = gain_at_impact(ws, f, is, 0, &before), half = gain_at_impact(ws, f, is, 0.5, &before);
+    double all = gain_at_impact(ws, f, is, 1, &before), bend = 2 * (all - 2 * half + none);
+    return root_of_gain(none, all - none - bend, bend);
 }
 
 /* Above this residual a rebound is no answer at all. */
@@ -213,7 +216,8 @@ static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p
     }
     *info = rebound;
     is->share = share_of(ws, f, k);
-    is->share = unjammed(ws, f, k, is->share, &is->jammed);
+    is->jammed = jams(ws, f, k);
+    if (is->jammed) is->share = ti_min(is->share, unjammed(ws, f, is));
     info->ndegenerate += is->jammed;
     return back > status ? back : status;
 }
@@ -223,7 +227,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     if (ws->options.law.impact != TRIBO_IMPACT_NEWTON) return by_poisson(ws, f, k, p, info);
     tribo_contact_info one = *info;
     double slope;
-    is->impact = TRIBO_IMPACT_NEWTON, is->share = 1;
+    is->impact = TRIBO_IMPACT_NEWTON, is->share = 1, is->jammed = false;
     is->phase[TI_REBOUND].npoint = 0;
     pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, &one);
@@ -233,8 +237,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         unit +=
             square(ws->M + 36 * b, ws->vnow + 6 * b) + square(ws->M + 36 * b, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * b);
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
-    unjammed(ws, f, k, 1, &is->jammed);
-    if (fine && work <= 1e-11 * unit && !is->jammed) {
+    if (fine && work <= 1e-11 * unit && !jams(ws, f, k)) {
         *info = one;
         return status;
     }
@@ -274,11 +277,6 @@ tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p,
 
 /* ---- times ---- */
 
-static int root_of(int *root, int i) {
-    while (root[i] != i) i = root[i] = root[root[i]];
-    return i;
-}
-
 /* Whether a contact pushes in the impact or after it. */
 static bool transmits(const ti_frame *f, const ti_island *is, int i) {
     for (ti_phase phase = TI_IMPACT; phase <= TI_AFTER; phase++)
@@ -294,17 +292,15 @@ void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k) {
     double *sum = ws->time + is->blk0, *weight = ws->weight;
     for (int b = 0; b < is->nblk; b++) root[b] = b, sum[b] = weight[b] = 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (!transmits(f, is, i) || ws->blk_b[i] < 0) continue;
-        int a = root_of(root, ws->blk_a[i]), b = root_of(root, ws->blk_b[i]);
-        root[a > b ? a : b] = a < b ? a : b;
+        if (transmits(f, is, i) && ws->blk_b[i] >= 0) ti_unite(root, ws->blk_a[i], ws->blk_b[i]);
     }
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
-        int r = root_of(root, ws->blk_a[i]);
+        int r = ti_root(root, ws->blk_a[i]);
         double l = ti_impact_impulse(ws, f, is, i);
         if (l > 0) sum[r] += l * f->con[i].tau, weight[r] += l;
     }
     for (int b = 0; b < is->nblk; b++) {
-        int r = root_of(root, b); /* the lowest of its group: seen first */
+        int r = ti_root(root, b); /* the lowest of its group: seen first */
         if (r == b)
             sum[b] = weight[b] > 0 ? sum[b] / weight[b] : 0;
         else

@@ -7,14 +7,6 @@ static double moved(const ti_link *l, const double *w) {
     return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
 }
 
-int ti_island_heaviest(const tribo_ws *ws, const ti_frame *f, int k) {
-    const ti_island *is = &f->island[k];
-    int heaviest = is->blk0;
-    for (int b = is->blk0 + 1; b < is->blk0 + is->nblk; b++)
-        if (ws->link[f->blk_body[b]].mass > ws->link[f->blk_body[heaviest]].mass) heaviest = b;
-    return heaviest;
-}
-
 /* What is asked of contact i. Overlaps ask; what is apart only allows. */
 static double asked_of(const tribo_ws *ws, ti_phase phase, int i) {
     return phase == TI_TIMING ? ws->ref_time[3 * i + 2] : ti_min(ws->ref_apart[3 * i + 2], 0);

@@ -114,8 +114,6 @@ size_t ti_contact_ws_bytes(const ti_contact_ws *ws) {
     return ws->bytes;
 }
 
-/* ---------------------------------------------------------------- the problem as the options want it */
-
 /* ---------------------------------------------------------------- solution */
 
 static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
@@ -332,13 +330,6 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
-/* The velocity that a unit impulse gives the heaviest body, which no choice of axes changes. */
-static double of_the_heaviest(const ti_contact_ws *ws, const ti_contact_problem *p) {
-    double least = HUGE_VAL;
-    for (int k = 0; k < p->nblk; k++) least = ws->minv[p->voff[k]] < least ? ws->minv[p->voff[k]] : least;
-    return least;
-}
-
 /* Newton from where the interior point ends, as it goes to and fro from nothing. */
 static bool softly(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     const ti_ncp_boldness bold = {.fraction = 0.98, .power = 3};
@@ -353,7 +344,7 @@ tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *
     if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_system_pattern(&ws->sys, p);
     if (status) return status;
-    R *= of_the_heaviest(ws, p);
+    R *= ws->minv[p->voff[ti_contact_heaviest(p)]];
     ws->speed = ti_max(ws->speed, ws->unit_c * ws->unit_c); /* an answer may be that nothing moves */
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));

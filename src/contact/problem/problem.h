@@ -84,8 +84,11 @@ bool ti_contact_has_noise(const ti_contact_ws *ws);
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
 
+/* The block of the largest mass, the first number of its inertia, which no choice of axes changes. */
+int ti_contact_heaviest(const ti_contact_problem *p);
+
 /* The limit of a vanishing compliance for what need not have a solution: two points at R, a multiple of the velocity
- * that a unit impulse gives the heaviest body, and 2 R, extrapolated and no more. Strictly convex where mu is 0, so
+ * that a unit impulse gives the heaviest block, and 2 R, extrapolated and no more. Strictly convex where mu is 0, so
  * there is an answer whatever ref asks for: the nearest. held: s->mode says which contacts hold (TRIBO_SLIDE) and which
  * do not, whatever the sign of their impulses. TRIBO_NOT_CONVERGED: s is undefined. */
 tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,

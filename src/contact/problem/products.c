@@ -1,6 +1,13 @@
 /* products.c -- products with the inertia and the contact Jacobian of a block problem. */
 #include "contact/problem/products.h"
 
+int ti_contact_heaviest(const ti_contact_problem *p) {
+    int heaviest = 0;
+    for (int k = 1; k < p->nblk; k++)
+        if (p->M[p->moff[k]] > p->M[p->moff[heaviest]]) heaviest = k;
+    return heaviest;
+}
+
 static inline void rows(int w, const double *restrict J, const double *restrict v, double *restrict c) {
     double s0 = 0, s1 = 0, s2 = 0;
     for (int k = 0; k < w; k++) {
