@@ -162,6 +162,20 @@ expect "a gradient" 0 '^friction .*' '' gradcheck "$slide"
 expect "of ten steps as JSON" 0 '"ok": true' '' gradcheck "$slide" --steps 10 --seed 3 --json
 expect "from a row of a file" 0 'within 1e-06' '' gradcheck "$slide" --start "$folder/slide.csv"
 expect "to a tolerance that cannot be" 4 'NOT within' '' gradcheck "$slide" --tol 1e-30
+cat > "$folder/wedge.xml" << 'XML'
+<mujoco>
+<option timestep="0.01"/>
+<worldbody>
+<geom type="plane" size="0 0 1" zaxis="0.9931784793594142 0 0.11660406569807831" friction="0.1"/>
+<geom type="plane" size="0 0 1" zaxis="-0.999990052509691 0 0.004460367884539837" friction="0.1"/>
+<body pos="-0.16580749740862982 0 2.993160827933619" quat="0.9970742470789776 -0.0763394293794987 -0.0038921117416169876 -0.0002979934446273517">
+<freejoint/><geom type="box" size="0.17840399120816647 0.08861773443035219 0.06460035518761766" mass="1" friction="0.1"/></body>
+</worldbody>
+<keyframe><key qpos="-0.16580749740862982 0 2.993160827933619 0.9970742470789776 -0.0763394293794987 -0.0038921117416169876 -0.0002979934446273517"
+qvel="0 0 -0.20224331732576295 0 0 0"/></keyframe>
+</mujoco>
+XML
+expect "in a narrow wedge, where a small compliance shows" 0 'within 1e-06' '' gradcheck "$folder/wedge.xml"
 expect "no steps" 2 '' 'steps takes' gradcheck "$slide" --steps 0
 
 # ---- validate and identify ----

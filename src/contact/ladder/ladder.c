@@ -27,6 +27,7 @@ static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const d
 typedef struct progress {
     double tol, residual;
     bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
+    bool consistent;                    /* the last point of the path has the modes that it was computed with */
     int patience;                       /* strides of a path that may miss */
     int most;                           /* factorizations after which the path is given up */
 } progress;
@@ -64,29 +65,58 @@ static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, d
     g->residual = r, g->canonical = g->on_path;
 }
 
+/* By how much polishing moved the impulses beyond their extrapolation, of the largest: derivatives, which are not
+ * polished, miss as much. Small unless R is near what holds a contact, as in a wedge whose sides nearly let go. */
+static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    double moved = 0, most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) {
+        moved = ti_max(moved, fabs(ws->lambda[k] - (2 * ws->l1[k] - ws->l2[k])));
+        most = ti_max(most, fabs(ws->lambda[k]));
+    }
+    return most > 0 ? moved / most : 0;
+}
+
 /* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
- * residual. What is better than before goes to s; the iterate ends at the solution at R. */
-static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
-    if (!ti_contact_settle(ws, p, 2 * R)) return;
+ * residual. What is better than before goes to s, if it is less curved than `most`; the iterate ends at the solution at
+ * R. Returns the curvature; HUGE_VAL where a point is not there. */
+static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, progress *g,
+                          ti_contact_solution *s) {
+    if (!ti_contact_settle(ws, p, 2 * R)) return HUGE_VAL;
     iterate_to(ws, p, ws->v2, ws->l2);
     ti_contact_approach(ws, p, 2 * R, R);
-    if (!ti_contact_settle(ws, p, R)) return;
+    if (!ti_contact_settle(ws, p, R)) return HUGE_VAL;
     iterate_to(ws, p, ws->v1, ws->l1);
-    bool consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
-    double r = extrapolate(ws, p, R);
-    if (r < g->residual || (consistent && r < g->tol)) { /* of two that are as good, the one in the law's modes */
+    g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    double r = extrapolate(ws, p, R), curved = curvature(ws, p);
+    bool will_do = g->consistent && r < g->tol;
+    if (curved < most && (r < g->residual || will_do)) { /* of two that are as good, the one in the law's modes */
         s->npoint = 2;
         keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
         keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
-        iterate_to(ws, p, s->v, s->lambda);
         memcpy(s->mode, ws->mode, p->nc);
-        g->residual = r, g->canonical = true;
+        g->canonical = true;
+        if (!g->done) iterate_to(ws, p, s->v, s->lambda), g->residual = r;
     }
-    g->done = consistent && r < g->tol;
+    g->done |= will_do;
     iterate_from(ws, p, ws->v1, ws->l1);
-    if (g->done) return;
-    keep_one(ws, p, R, 0.1, g, s);
-    g->done = consistent && g->residual < g->tol;
+    return curved;
+}
+
+/* The points of both_points(), and where they are curved those further down. */
+#define CURVED 3e-9
+static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
+    g->done = false;
+    double curved = both_points(ws, p, R, HUGE_VAL, g, s);
+    if (curved == HUGE_VAL) return;
+    if (!g->done) {
+        keep_one(ws, p, R, 0.1, g, s);
+        g->done = g->consistent && g->residual < g->tol;
+        return;
+    }
+    for (double at = R, before = HUGE_VAL; curved > CURVED && curved < 0.1 * before && at > 2e-9 * ws->r0; at *= 0.1) {
+        ti_contact_approach(ws, p, at, 0.2 * at);
+        before = curved, curved = both_points(ws, p, 0.1 * at, 0.1 * curved, g, s);
+    }
 }
 
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
