@@ -186,9 +186,9 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     if (!block) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ws_layout(&a, &w);
     int nb = m->size.nbody, nc = w.options.ncon_max;
-    s = ti_contact_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.options.law, &w.alloc, &w.contact);
-    if (s == TRIBO_OK && w.options.rounds > 0)
-        s = ti_staggered_ws_new(nc > 0 ? nc : 1, nb > 0 ? 6 * nb : 1, nb > 0 ? nb : 1, &w.alloc, &w.staggered);
+    const ti_contact_size most = {nc > 0 ? nc : 1, 6 * nb, nb, 6};
+    s = ti_contact_ws_new(&most, &w.options.law, &w.alloc, &w.contact);
+    if (s == TRIBO_OK && w.options.rounds > 0) s = ti_staggered_ws_new(&most, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {
         ti_contact_ws_free(w.contact);
         ti_free(&w.alloc, block, w.bytes);

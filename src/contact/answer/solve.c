@@ -57,9 +57,10 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->vi, nv);
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
-    ti_system_carve(m, nc, nv, room->nblk, &ws->sys);
+    const ti_contact_size most = {nc, nv, room->nblk, room->wide};
+    ti_system_carve(m, &most, &ws->sys);
     ti_augmented_carve(m, nc, nv, &ws->augmented);
-    if (needs_delassus(ws) || ws->rescue) ti_delassus_carve(m, nc, nv, room->nblk, &ws->G);
+    if (needs_delassus(ws) || ws->rescue) ti_delassus_carve(m, &most, &ws->G);
     if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
     if (ws->asked->own) TI_CARVE(m, ws->own_slip, 9 * n3);
     if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
@@ -77,10 +78,10 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     if (solver->carve) solver->carve(m, &some, scratch ? scratch : nothing);
 }
 
-tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_law_options *law,
-                               const tribo_allocator *a, ti_contact_ws **out) {
-    if (!out || nc_max < 0 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
-    ti_contact_ws layout = {.nc_max = nc_max, .nv_max = nv_max, .nblk_max = nblk_max};
+tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_options *law, const tribo_allocator *a,
+                               ti_contact_ws **out) {
+    if (!out || most->nc < 0 || most->nv < 1 || most->nblk < 1 || most->wide < 1) return TRIBO_E_ARG;
+    ti_contact_ws layout = {.nc_max = most->nc, .nv_max = most->nv, .nblk_max = most->nblk};
     tribo_status status = ti_law_settle(law, NULL, &layout.options, NULL);
     if (status) return status;
     layout.solver = ti_solver_find(layout.options.law, layout.options.solver);
@@ -92,7 +93,7 @@ tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
-    const ti_contact_room room = {nc_max, nv_max, nblk_max, &layout.options};
+    const ti_contact_room room = {most->nc, most->nv, most->nblk, most->wide, &layout.options};
     ti_arena m = {0};
     carve(&m, &room, &layout);
     layout.bytes = m.used;

@@ -72,9 +72,13 @@ tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_optio
 bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b);
 /* The solver's own tolerance, of settled options. */
 double ti_solver_tolerance(const tribo_law_options *o);
+/* The largest problem that a workspace has room for: contacts, velocities, blocks, and the width of the widest. */
+typedef struct ti_contact_size {
+    int nc, nv, nblk, wide;
+} ti_contact_size;
 /* law: settled or not, NULL = the NCP by the ladder. TRIBO_E_ARG if there is no such law or solver. */
-tribo_status ti_contact_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_law_options *law,
-                               const tribo_allocator *a, ti_contact_ws **ws);
+tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_options *law, const tribo_allocator *a,
+                               ti_contact_ws **ws);
 void ti_contact_ws_free(ti_contact_ws *ws);
 size_t ti_contact_ws_bytes(const ti_contact_ws *ws);
 

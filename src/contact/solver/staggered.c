@@ -47,10 +47,10 @@ static void carve_round(ti_arena *m, int nc, ti_staggered_ws *ws) {
     ti_qcqp_carve(m, 2 * nc, &ws->qcqp);
 }
 
-static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
-    size_t c = nc, n = nv;
+static void carve(ti_arena *m, const ti_contact_size *most, ti_staggered_ws *ws) {
+    size_t c = most->nc, n = most->nv;
     ti_carve(m, 1, sizeof *ws);
-    carve_round(m, nc, ws);
+    carve_round(m, most->nc, ws);
     TI_CARVE(m, ws->g, 3 * c);
     TI_CARVE(m, ws->D, 9 * c);
     TI_CARVE(m, ws->x, n);
@@ -63,21 +63,20 @@ static void carve(ti_arena *m, int nc, int nv, int nblk, ti_staggered_ws *ws) {
     TI_CARVE(m, ws->v, n);
     TI_CARVE(m, ws->y, n);
     TI_CARVE(m, ws->mu_bar, c);
-    ti_system_carve(m, nc, nv, nblk, &ws->sys);
+    ti_system_carve(m, most, &ws->sys);
 }
 
-tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a,
-                                 ti_staggered_ws **out) {
-    if (!out || nc_max < 1 || nv_max < 1 || nblk_max < 1) return TRIBO_E_ARG;
-    ti_staggered_ws layout = {.nc_max = nc_max, .nv_max = nv_max, .nblk_max = nblk_max};
+tribo_status ti_staggered_ws_new(const ti_contact_size *most, const tribo_allocator *a, ti_staggered_ws **out) {
+    if (!out || most->nc < 1 || most->nv < 1 || most->nblk < 1 || most->wide < 1) return TRIBO_E_ARG;
+    ti_staggered_ws layout = {.nc_max = most->nc, .nv_max = most->nv, .nblk_max = most->nblk};
     if (a) layout.alloc = *a;
     ti_arena m = {0};
-    carve(&m, nc_max, nv_max, nblk_max, &layout);
+    carve(&m, most, &layout);
     layout.bytes = m.used;
     ti_staggered_ws *ws = ti_arena_take(&m, a);
     if (!ws) return TRIBO_E_NOMEM;
     *ws = layout;
-    carve(&m, nc_max, nv_max, nblk_max, ws);
+    carve(&m, most, ws);
     *out = ws;
     return TRIBO_OK;
 }

@@ -11,7 +11,7 @@
 typedef struct ti_staggered_ws ti_staggered_ws;
 
 /* Memory grows with (3 nc_max)^2. */
-tribo_status ti_staggered_ws_new(int nc_max, int nv_max, int nblk_max, const tribo_allocator *a, ti_staggered_ws **ws);
+tribo_status ti_staggered_ws_new(const ti_contact_size *most, const tribo_allocator *a, ti_staggered_ws **ws);
 void ti_staggered_ws_free(ti_staggered_ws *ws);
 
 /* rounds >= 1 rounds from no friction.

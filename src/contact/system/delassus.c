@@ -3,16 +3,16 @@
 #include "contact/problem/products.h"
 #include "contact/system/blocks.h"
 
-void ti_delassus_carve(ti_arena *m, int nc, int nv, int nblk, ti_delassus *d) {
-    bool bodies = nv == 6 * nblk; /* free bodies alone */
-    size_t wide = bodies ? 6 : (size_t)nv;
-    TI_CARVE(m, d->LU, bodies ? 36 * (size_t)nblk : wide * wide);
-    TI_CARVE(m, d->inverse, bodies ? 36 * (size_t)nblk : wide * wide);
+void ti_delassus_carve(ti_arena *m, const ti_contact_size *most, ti_delassus *d) {
+    size_t nc = (size_t)most->nc, nv = (size_t)most->nv, wide = (size_t)most->wide;
+    size_t both = 2 * wide < nv ? 2 * wide : nv; /* sides of a contact */
+    TI_CARVE(m, d->LU, wide * nv);
+    TI_CARVE(m, d->inverse, wide * nv);
     TI_CARVE(m, d->pivot, nv);
-    TI_CARVE(m, d->one, nblk);
-    TI_CARVE(m, d->W, 3 * (size_t)nc * (bodies ? 12 : wide));
-    TI_CARVE(m, d->own, 9 * (size_t)nc);
-    TI_CARVE(m, d->row, 3 * (size_t)nv);
+    TI_CARVE(m, d->one, most->nblk);
+    TI_CARVE(m, d->W, 3 * nc * both);
+    TI_CARVE(m, d->own, 9 * nc);
+    TI_CARVE(m, d->row, 3 * nv);
 }
 
 static bool is_one(int w, const double *M) {

@@ -13,7 +13,7 @@ typedef struct ti_delassus {
     double *row;     /* (3 nv) */
 } ti_delassus;
 
-void ti_delassus_carve(ti_arena *m, int nc, int nv, int nblk, ti_delassus *d);
+void ti_delassus_carve(ti_arena *m, const ti_contact_size *most, ti_delassus *d);
 /* LU, W and own of a problem. TRIBO_E_SINGULAR. */
 tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p);
 /* x := M^-1 x, x (nv) */

@@ -11,12 +11,13 @@
 /* Blocks of fill a column may have on average before an island counts as too large: 3-D piles stay below half. */
 enum { FILL = 96 };
 
-void ti_system_carve(ti_arena *m, int nc_max, int nv_max, int nblk_max, ti_system *s) {
+void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s) {
+    int nc_max = most->nc, nv_max = most->nv, nblk_max = most->nblk;
     size_t pairs = (size_t)nblk_max * (nblk_max < FILL ? nblk_max : FILL), words = ((size_t)nblk_max + 63) / 64;
-    size_t dense = (size_t)nv_max * nv_max, widest = nblk_max == 1 ? dense : 36 * pairs;
+    size_t dense = (size_t)nv_max * nv_max, widest = (size_t)most->wide * most->wide * pairs;
     s->nblk_max = nblk_max, s->nc_max = nc_max;
     s->capacity = dense < widest || nblk_max <= FILL ? dense : widest;
-    s->capacity = s->capacity / 36 * TI_SIX_BLOCK + 2 * TI_SIX_BLOCK; /* padded blocks of six are a third larger */
+    s->capacity += s->capacity / 3 + 2 * TI_SIX_BLOCK; /* padded blocks of six are a third larger */
     s->nneighbour_max = (int)(pairs / 2 + 1);
     TI_CARVE(m, s->order, nblk_max);
     TI_CARVE(m, s->place, nblk_max);

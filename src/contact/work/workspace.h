@@ -10,7 +10,7 @@ enum { TI_SCRATCH_MAX = 1024 };
 
 /* How much a workspace has room for. */
 typedef struct ti_contact_room {
-    int nc, nv, nblk;
+    int nc, nv, nblk, wide;
     const tribo_law_options *law;
 } ti_contact_room;
 
