@@ -42,8 +42,6 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
                         const double *u_dot, const double *p_dot, double *xnext_dot);
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C);
 
-/* Solved velocity of a body, (6). */
-void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V);
 /* What contact i asks of the velocity, with its derivative. */
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* Whether contact i of island k has an impulse in any phase. */
@@ -60,7 +58,7 @@ typedef struct ti_seeds {
 static inline const double *ti_seed(const double *a, int j, int width) {
     return a ? a + (size_t)j * (size_t)width : NULL;
 }
-/* Tangents of the phases of island k, from those of its links in diff_dot: next_dot and D_dot, (n,6 nblk) of the
+/* Tangents of the phases of island k, from those of its links in diff_dot: next_dot and D_dot, (n,nv) of the
  * island's blocks. tangent_island.c. */
 tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_seeds *in);
 /* Whether the rounds of staggered projections are gone back through. */

@@ -68,7 +68,7 @@ static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *
     for (int side = 0; side < 2; side++) {
         int b = side ? c->b : c->a;
         if (b < 0) continue;
-        int at = ws->blk_at[b];
+        int at = ti_blk_of_body(ws, b);
         const ti_link_jac *jac = &s->link_jac[b];
         sides[side] = (ti_side){.link = &ws->link[b],
                                 .xc_th = jac->centred ? NULL : &jac->xc_th,
@@ -84,7 +84,7 @@ static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *
 
 static void pose_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, int k, double *r,
                      double *dc) {
-    body_rhs(&ws->link[body], &ws->scratch->link_jac[body], r + TI_PANEL * 6 * (ws->blk_at[body] - is->blk0));
+    body_rhs(&ws->link[body], &ws->scratch->link_jac[body], r + TI_PANEL * 6 * (ti_blk_of_body(ws, body) - is->blk0));
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (f->mode[i] == TRIBO_BREAK) continue;
         if (f->con[i].a == body) contact_rhs(ws, f, is, i, k, 0, r, dc);
@@ -100,7 +100,7 @@ static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     const ti_body *bodies = ws->model->body;
     int col = bodies[body].v;
     for (int k = 0; k < 6 * is->nblk; k++) {
-        int row = t->nv + bodies[f->blk_body[is->blk0 + k / 6]].v + k % 6;
+        int row = t->nv + bodies[f->blk_tree[is->blk0 + k / 6]].v + k % 6;
         const double *x = X + TI_PANEL * k;
         double *P = t->A ? at_A(t, row, t->nv + col) : at_B(t, row, col);
         for (int e = 0; e < 6; e++) P[e] += w * x[e];
@@ -123,11 +123,11 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
             memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
             memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
             for (int e = b; e <= pair[1]; e++)
-                pose_rhs(ws, f, is, f->blk_body[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
+                pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
                          s->c_dot[0] + HALF * (e - b));
             ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
             for (int e = b; e <= pair[1]; e++)
-                add_panel(ws, f, is, f->blk_body[is->blk0 + e], solution.point[k].weight, s->v_dot + HALF * (e - b), t);
+                add_panel(ws, f, is, f->blk_tree[is->blk0 + e], solution.point[k].weight, s->v_dot + HALF * (e - b), t);
         }
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
     }
@@ -198,12 +198,12 @@ static void finish_island(const tribo_ws *ws, const ti_frame *f, const ti_island
     for (int r = is->blk0; r < is->blk0 + is->nblk; r++)
         for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
             double P[36], Q[36] = {0};
-            int row = t->nv + m->body[f->blk_body[r]].v, col = m->body[f->blk_body[b]].v;
+            int row = t->nv + m->body[f->blk_tree[r]].v, col = m->body[f->blk_tree[b]].v;
             for (int i = 0; i < 6; i++) {
                 memcpy(P + 6 * i, t->A ? at_A(t, row + i, t->nv + col) : at_B(t, row + i, col), 6 * sizeof *P);
                 if (t->A) memcpy(Q + 6 * i, at_A(t, row + i, col), 6 * sizeof *Q);
             }
-            finish_block(ws, f->blk_body[r], f->blk_body[b], P, Q, t);
+            finish_block(ws, f->blk_tree[r], f->blk_tree[b], P, Q, t);
         }
 }
 
@@ -230,10 +230,8 @@ tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, doubl
     if (A) memset(A, 0, sizeof *A * 4 * nv * nv);
     if (B) memset(B, 0, sizeof *B * 2 * nv * nv);
     for (int b = 0; b < ws->model->size.nbody; b++) {
-        double V[6];
-        ti_solved_velocity(ws, f, b, V);
         ti_link_jac_free(&ws->link[b], ws->options.dt, &s->link_jac[b]);
-        ti_link_jac_integrate(&ws->link[b], ws->D + 6 * b, V, &s->link_jac[b]);
+        ti_link_jac_integrate(&ws->link[b], ws->D + 6 * b, ti_solved_velocity(ws, f, b), &s->link_jac[b]);
     }
     prepare_contacts(ws, f, p);
     for (int i = 0; i < f->nisland; i++) {

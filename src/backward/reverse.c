@@ -10,7 +10,7 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     ti_step_pose(ws, f, *p, false);
     for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
     ti_step_displacement(ws, f, ws->D0);
-    memcpy(ws->D, ws->D0, 6 * sizeof *ws->D * (size_t)ws->model->size.nbody);
+    memcpy(ws->D, ws->D0, sizeof *ws->D * (size_t)ws->model->size.nv);
     for (int i = 0; i < f->nisland; i++) ti_recover_pose(ws, f, i, *p);
     return TRIBO_OK;
 }
@@ -19,16 +19,6 @@ void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
     f->ncon = f->nisland = f->nblk = 0;
     ti_step_pose(ws, f, p, false);
     ti_step_displacement(ws, f, ws->D);
-}
-
-void ti_solved_velocity(const tribo_ws *ws, const ti_frame *f, int body, double *V) {
-    int k = ws->blk_at[body];
-    if (k >= 0) {
-        memcpy(V, f->v + 6 * k, 6 * sizeof *V);
-    } else {
-        ti_store3(V, ws->link[body].vf);
-        ti_store3(V + 3, ws->link[body].wf);
-    }
 }
 
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
@@ -50,16 +40,14 @@ bool ti_frame_acts(const ti_frame *f, int k, int i) {
 static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *xnext_bar) {
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
-    for (int b = 0; b < m->size.nbody; b++) {
-        double V[6], *D_bar = s->D_bar + 6 * b, *V_bar = s->V_bar + 6 * b, free_bar[6];
-        ti_link_diff *d = &s->diff[b];
-        memset(d, 0, sizeof *d);
-        ti_solved_velocity(ws, f, b, V);
-        ti_link_integrate_vjp(&ws->link[b], ws->D + 6 * b, V, xnext_bar + m->body[b].v,
-                              xnext_bar + m->size.nv + m->body[b].v, d, D_bar, V_bar);
-        if (ws->blk_at[b] >= 0) continue;
-        for (int j = 0; j < 6; j++) free_bar[j] = V_bar[j] + ws->options.dt * D_bar[j];
-        d->vf = ti_load3(free_bar), d->wf = ti_load3(free_bar + 3);
+    for (int t = 0; t < m->ntree; t++) {
+        int v = m->tree[t].v;
+        double *D_bar = s->D_bar + v, *V_bar = s->V_bar + v, *free_bar = ws->V;
+        ti_motion_integrate_vjp(&ws->motion, t, ws->D + v, ti_solved_velocity(ws, f, t), xnext_bar,
+                                xnext_bar + m->size.nv, s->diff, D_bar, V_bar);
+        if (ws->blk_at[t] >= 0) continue;
+        for (int j = 0; j < m->tree[t].nv; j++) free_bar[j] = V_bar[j] + ws->options.dt * D_bar[j];
+        ti_motion_free_vjp(&ws->motion, t, free_bar, s->diff);
     }
 }
 
@@ -78,7 +66,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
     const ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     const ti_con *c = &f->con[i];
-    int at = 6 * ws->blk_at[side ? c->b : c->a], none = 3;
+    int blk = ti_blk_of_body(ws, side ? c->b : c->a), at = ws->at_v[blk], none = 3;
     q->n = 0;
     for (int phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
         if (phase == TI_HOLD && i >= is->con0 + is->nhold) continue;
@@ -94,7 +82,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
     }
     if (ti_contact_entangled(ws->contact)) none = 0;
     const double *J_bar = s->J_bar + (ti_frame_rows(ws, f, i, side) - ws->J);
-    for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + 6 * r};
+    for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
 }
 
 /* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */

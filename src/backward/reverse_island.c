@@ -9,24 +9,22 @@ typedef struct phase_bar {
     const ti_frame *f;
     int island;
     ti_phase phase;
-    const double *base; /* (6 nblk) the velocity that its impulses change */
-    double *base_bar;   /* (6 nblk) += */
+    const double *base; /* (nv) the velocity that its impulses change */
+    double *base_bar;   /* (nv) += */
     double *ref_bar;    /* (ncon) += of the normal rows */
 } phase_bar;
 
 /* docs/math.md eq. (63) for a block: M_bar -= y (v - base)', base_bar += M y. */
 static void reverse_momentum(const phase_bar *to, int blk, const double *y, const double *v) {
-    int b = to->f->blk_body[blk];
-    const ti_link *l = &to->ws->link[b];
-    ti_link_diff *d = &to->ws->scratch->diff[b];
-    ti_vec lin = ti_load3(y), ang = ti_load3(y + 3);
-    const double *base = to->base + 6 * blk;
+    tribo_ws *ws = to->ws;
+    int tree = to->f->blk_tree[blk], w = ws->width[blk], at = ws->at_v[blk];
+    double *change = ws->V, *My = ws->kick;
     if (to->base_bar) {
-        ti_add3(to->base_bar + 6 * blk, ti_scale(l->mass, lin));
-        ti_add3(to->base_bar + 6 * blk + 3, ti_mul(&l->I, ang));
+        ti_motion_times(&ws->motion, tree, y, My);
+        for (int j = 0; j < w; j++) to->base_bar[at + j] += My[j];
     }
-    d->mass -= ti_dot(lin, ti_sub(ti_load3(v), ti_load3(base)));
-    ti_outer_add(&d->I, -1, ang, ti_sub(ti_load3(v + 3), ti_load3(base + 3)));
+    for (int j = 0; j < w; j++) change[j] = v[j] - to->base[at + j];
+    ti_motion_inertia_vjp(&ws->motion, tree, -1, y, change, ws->scratch->diff);
 }
 
 /* What a law that depends on G itself adds at point k: to J_bar, which row products read, and to the inertias. */
@@ -35,17 +33,15 @@ static void reverse_delassus(const phase_bar *to, const ti_contact_problem *prob
     tribo_ws *ws = to->ws;
     ti_scratch *s = ws->scratch;
     const ti_island *is = &to->f->island[to->island];
-    double *J_bar = s->J_bar + 36 * is->con0, *M_bar = s->M_bar + 36 * is->blk0;
-    memset(M_bar, 0, 36 * sizeof *M_bar * (size_t)is->nblk);
+    double *J_bar = s->J_bar + (problem->J - ws->J), *M_bar = s->M_bar + (problem->M - ws->M);
+    size_t entries = 0;
+    for (int b = 0; b < is->nblk; b++) entries += (size_t)problem->width[b] * (size_t)problem->width[b];
+    memset(M_bar, 0, entries * sizeof *M_bar);
     const ti_delassus_bar *bar =
         ti_contact_delassus_bar(ws->contact, problem, solution, k, s->c_bar[to->phase][k] + 3 * is->con0);
     ti_contact_entangled_vjp(ws->contact, problem, bar, J_bar, M_bar);
-    for (int b = 0; b < is->nblk; b++, M_bar += 36) {
-        ti_link_diff *d = &s->diff[to->f->blk_body[is->blk0 + b]];
-        d->mass += M_bar[0] + M_bar[7] + M_bar[14];
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) d->I.m[r][c] += M_bar[6 * (3 + r) + 3 + c];
-    }
+    for (int b = 0; b < is->nblk; b++)
+        ti_motion_inertia_bar(&ws->motion, to->f->blk_tree[is->blk0 + b], M_bar + problem->moff[b], s->diff);
 }
 
 /* The radius of a rebound's disk is mu (give + lambda_n): what mu feels, the given impulse feels in proportion. */
@@ -60,25 +56,25 @@ static void reverse_give(const phase_bar *to, int i, double lambda_n, double mu_
 static void reverse_compliance(const phase_bar *to, const ti_contact_problem *problem, const ti_contact_point *point,
                                const double *c_bar) {
     const tribo_ws *ws = to->ws;
-    int body = to->f->blk_body[to->f->island[to->island].blk0 + ti_contact_heaviest(problem)];
+    int tree = to->f->blk_tree[to->f->island[to->island].blk0 + ti_contact_heaviest(problem)];
     double bar = 0;
     for (int i = 0; i < problem->nc; i++) bar += c_bar[3 * i + 2] * point->lambda[3 * i + 2];
-    ws->scratch->diff[body].mass -= bar * point->compliance / ws->link[body].mass;
+    ti_motion_heft_vjp(&ws->motion, tree, -bar * point->compliance, ws->scratch->diff);
 }
 
-/* v_bar (6 nblk of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
+/* v_bar (nv of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
 static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, const double *l_bar) {
     tribo_ws *ws = to->ws;
     ti_scratch *s = ws->scratch;
     const ti_island *is = &to->f->island[to->island];
     ti_contact_problem problem = ti_step_problem(ws, to->f, to->island, to->phase);
     ti_contact_solution solution = ti_frame_solution(to->f, to->island, to->phase);
-    int b0 = 6 * is->blk0, c0 = 3 * is->con0;
+    int b0 = is->v0, c0 = 3 * is->con0;
     for (int k = 0; k < solution.npoint; k++) {
         tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;
         double w = solution.point[k].weight, *y = s->y[to->phase][k] + b0, *c_bar = s->c_bar[to->phase][k] + c0;
-        for (int j = 0; j < 6 * is->nblk; j++) s->v_work[j] = w * v_bar[b0 + j];
+        for (int j = 0; j < is->nv; j++) s->v_work[j] = w * v_bar[b0 + j];
         for (int j = 0; j < 3 * problem.nc; j++) s->l_work[j] = l_bar ? w * l_bar[c0 + j] : 0;
         ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
@@ -92,7 +88,8 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         }
         bool by_law = to->phase < TI_REBOUND || to->phase == TI_AFTER;
         if (by_law && ti_contact_entangled(ws->contact)) reverse_delassus(to, &problem, &solution, k);
-        for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + 6 * b, solution.point[k].v + 6 * b);
+        for (int b = 0; b < is->nblk; b++)
+            reverse_momentum(to, is->blk0 + b, y + problem.voff[b], solution.point[k].v + problem.voff[b]);
     }
     return TRIBO_OK;
 }
@@ -105,7 +102,8 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
     ti_scratch *s = ws->scratch;
     const ti_island *is = &to->f->island[to->island];
     int nc = to->phase == TI_HOLD ? is->nhold : is->ncon;
-    for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + 6 * b, v + 6 * b);
+    const int *voff = ws->voff + is->blk0;
+    for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + voff[b], v + voff[b]);
     for (int k = 0; k < nc; k++) {
         int i = is->con0 + k;
         const ti_con *c = &to->f->con[i];
@@ -113,7 +111,7 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
         for (int side = 0; side < 2; side++) {
             int body = side ? c->b : c->a;
             if (body < 0) continue;
-            int at = 6 * (ws->blk_at[body] - is->blk0);
+            int at = ws->voff[ti_blk_of_body(ws, body)];
             ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
             ti_rows_vjp(c, &ws->link[body], side ? 1 : -1, 2, q, &s->diff[body], s->frame_bar + 12 * i);
         }
@@ -129,61 +127,64 @@ static tribo_status reverse_phase(phase_bar *to, const double *v_bar, const doub
     double *l = ws->scratch->l_work;
     for (int j = 0; j < 3 * problem.nc; j++) l[j] = l_bar ? l_bar[c0 + j] : 0;
     return ti_staggered_vjp(ws->staggered, &problem, rounds, ti_frame_rounds(to->f, rounds, to->island, to->phase),
-                            v_bar + 6 * is->blk0, l, reverse_stage, to);
+                            v_bar + is->v0, l, reverse_stage, to);
 }
 
 /* ---- recovery ---- */
 
-/* J_bar of row r of contact i += s x, x (6) of each block of the frame, or of each body. */
-static void add_row_bar(tribo_ws *ws, const ti_frame *f, int i, int r, double s, const double *x, bool by_body) {
+/* Where the velocities of body b begin: in arrays of the frame, or of the model. */
+static int first_of(const tribo_ws *ws, int body, bool by_model) {
+    int t = ws->model->body[body].tree;
+    return by_model ? ws->model->tree[t].v : ws->at_v[ws->blk_at[t]];
+}
+
+/* J_bar of row r of contact i += s x, x of the frame or of the model. */
+static void add_row_bar(tribo_ws *ws, const ti_frame *f, int i, int r, double s, const double *x, bool by_model) {
     const ti_con *c = &f->con[i];
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, f, i, side);
         if (!J) continue;
         int body = side ? c->b : c->a;
-        double *J_bar = ws->scratch->J_bar + (J - ws->J) + 6 * r;
-        const double *from = x + 6 * (by_body ? body : ws->blk_at[body]);
-        for (int j = 0; j < 6; j++) J_bar[j] += s * from[j];
+        int w = ws->width[ti_blk_of_body(ws, body)];
+        double *J_bar = ws->scratch->J_bar + (J - ws->J) + w * r;
+        const double *from = x + first_of(ws, body, by_model);
+        for (int j = 0; j < w; j++) J_bar[j] += s * from[j];
     }
 }
 
-/* x (6) of each block of the frame += s J' of row r of contact i. */
-static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *x, bool by_body) {
+/* x, of the frame or of the model, += s J' of row r of contact i. */
+static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *x, bool by_model) {
     const ti_con *c = &f->con[i];
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, f, i, side);
         if (!J) continue;
         int body = side ? c->b : c->a;
-        double *to = x + 6 * (by_body ? body : ws->blk_at[body]);
-        for (int j = 0; j < 6; j++) to[j] += s * J[6 * r + j];
+        int w = ws->width[ti_blk_of_body(ws, body)];
+        double *to = x + first_of(ws, body, by_model);
+        for (int j = 0; j < w; j++) to[j] += s * J[w * r + j];
     }
 }
 
 /* ---- displacements ---- */
 
-/* W_bar (6 nblk of the frame) of a displacement W of which D has the share `pace`, and what that does to the references
+/* W_bar (nv of the frame) of a displacement W of which D has the share `pace`, and what that does to the references
  * and to the inertia of the body that moves most. docs/math.md eq. (115). */
 static void reverse_displace(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *ref_bar, double *W_bar) {
     const ti_island *is = &f->island[k];
     const double *W = f->phase[phase].v[TI_SOLVED];
     double share = is->pace[phase], share_bar = 0;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int j = 0; j < 6; j++) {
-            double D_bar = ws->scratch->D_bar[6 * f->blk_body[b] + j];
-            W_bar[6 * b + j] = share * D_bar, share_bar += D_bar * W[6 * b + j];
-        }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        const double *D_bar = ws->scratch->D_bar + ws->model->tree[f->blk_tree[b]].v;
+        for (int j = 0, at = ws->at_v[b]; j < ws->width[b]; j++, at++)
+            W_bar[at] = share * D_bar[j], share_bar += D_bar[j] * W[at];
+    }
     if (!(share < 1)) return;
     ti_pace pace = ti_pace_of(ws, f, k, phase);
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
         ref_bar[i] += share_bar / pace.most * ti_pace_ref(ws, &pace, phase, i);
     double square_bar = -share_bar * share / (2 * pace.most * pace.most);
-    const ti_link *l = &ws->link[f->blk_body[pace.blk]];
-    ti_link_diff *d = &ws->scratch->diff[f->blk_body[pace.blk]];
-    ti_vec lin = ti_load3(W + 6 * pace.blk), ang = ti_load3(W + 6 * pace.blk + 3), turned = ti_mul(&l->I, ang);
-    ti_add3(W_bar + 6 * pace.blk, ti_scale(2 * square_bar, lin));
-    ti_add3(W_bar + 6 * pace.blk + 3, ti_scale(2 * square_bar / l->mass, turned));
-    ti_outer_add(&d->I, square_bar / l->mass, ang, ang);
-    d->mass -= square_bar * ti_dot(ang, turned) / (l->mass * l->mass);
+    int at = ws->at_v[pace.blk];
+    ti_motion_moved_vjp(&ws->motion, f->blk_tree[pace.blk], square_bar, W + at, W_bar + at, ws->scratch->diff);
 }
 
 /* D_bar becomes that of the displacement before recovery. */
@@ -243,13 +244,13 @@ static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
     ti_impact_times(ws, f, k);
     memset(time_bar, 0, sizeof(double) * (size_t)is->nblk);
     for (int b = 0; b < is->nblk; b++) {
-        int blk = is->blk0 + b, body = f->blk_body[blk];
+        int blk = is->blk0 + b, of = ws->model->tree[f->blk_tree[blk]].v;
         double t = ws->time[blk];
-        for (int j = 0; j < 6; j++) {
-            double D_bar = s->D_bar[6 * body + j];
-            s->hit_bar[6 * blk + j] = s->V_bar[6 * body + j] + (ws->options.dt - t) * D_bar;
-            s->hold_bar[6 * blk + j] = t * D_bar;
-            time_bar[ws->root[b]] -= D_bar * (f->v[6 * blk + j] - before[6 * blk + j]);
+        for (int j = 0, at = ws->at_v[blk]; j < ws->width[blk]; j++, at++) {
+            double D_bar = s->D_bar[of + j];
+            s->hit_bar[at] = s->V_bar[of + j] + (ws->options.dt - t) * D_bar;
+            s->hold_bar[at] = t * D_bar;
+            time_bar[ws->root[b]] -= D_bar * (f->v[at] - before[at]);
         }
     }
     int hits = is->con0 + is->nhold, end = is->con0 + is->ncon;
@@ -282,23 +283,22 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
     const ti_phase_data *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
     double share_bar = 0, slope;
     if (is->jammed || !(is->share > 0 && is->share < 1)) return;
-    for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
+    for (int j = is->v0; j < is->v0 + is->nv; j++)
         share_bar += s->hit_bar[j] * (back->v[TI_SOLVED][j] - hit->v[TI_SOLVED][j]);
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
         share_bar += s->l_bar[3 * i + 2] * (back->lambda[TI_SOLVED][3 * i + 2] + ws->give[i]);
     ti_impact_work(ws, f, k, is->share, &slope);
     double work_bar = -share_bar / slope;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        const ti_link *l = &ws->link[f->blk_body[b]];
-        ti_link_diff *d = &s->diff[f->blk_body[b]];
+        int at = ws->at_v[b], tree = f->blk_tree[b];
         for (int side = 0; side < 2; side++) { /* the energy after, and before */
-            double v[6], *bar = (side ? s->now_bar : s->hit_bar) + 6 * b, w = side ? -work_bar : work_bar;
-            for (int j = 0; j < 6; j++)
-                v[j] = side ? ws->vnow[6 * b + j] : ti_impact_velocity(f, is, is->share, 6 * b + j);
-            ti_vec lin = ti_load3(v), ang = ti_load3(v + 3);
-            ti_add3(bar, ti_scale(w * l->mass, lin)), ti_add3(bar + 3, ti_scale(w, ti_mul(&l->I, ang)));
-            d->mass += 0.5 * w * ti_dot(lin, lin);
-            ti_outer_add(&d->I, 0.5 * w, ang, ang);
+            double *v = ws->V, *Mv = ws->kick, *bar = (side ? s->now_bar : s->hit_bar) + at;
+            double w = side ? -work_bar : work_bar;
+            for (int j = 0; j < ws->width[b]; j++)
+                v[j] = side ? ws->vnow[at + j] : ti_impact_velocity(f, is, is->share, at + j);
+            ti_motion_times(&ws->motion, tree, v, Mv);
+            for (int j = 0; j < ws->width[b]; j++) bar[j] += w * Mv[j];
+            ti_motion_inertia_vjp(&ws->motion, tree, 0.5 * w, v, v, s->diff);
         }
     }
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
@@ -316,7 +316,7 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     reverse_share(ws, f, k, late_bar);
-    for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
+    for (int j = is->v0; j < is->v0 + is->nv; j++)
         s->rebound_bar[j] = is->share * s->hit_bar[j], s->hit_bar[j] -= s->rebound_bar[j];
     double *l_bar = s->lambda_sum[0]; /* free until tangents */
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
@@ -362,30 +362,24 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     if (is->phase[TI_AFTER].npoint > 0) {
-        size_t n = 6 * sizeof(double) * (size_t)is->nblk;
+        size_t n = sizeof(double) * (size_t)is->nv;
         double *base_bar = s->rebound_bar;
-        memset(base_bar + 6 * is->blk0, 0, n);
+        memset(base_bar + is->v0, 0, n);
         phase_bar to = {ws, f, k, TI_AFTER, ws->v_after, base_bar, s->ref_bar};
         tribo_status status = reverse_phase(&to, s->hit_bar, NULL);
         if (status < 0) return status;
-        memcpy(s->hit_bar + 6 * is->blk0, base_bar + 6 * is->blk0, n);
+        memcpy(s->hit_bar + is->v0, base_bar + is->v0, n);
     }
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        ti_link_diff *d = &s->diff[f->blk_body[b]];
-        d->vf = ti_add(d->vf, ti_load3(s->hit_bar + 6 * b)), d->wf = ti_add(d->wf, ti_load3(s->hit_bar + 6 * b + 3));
-        for (int j = 6 * b; j < 6 * b + 6; j++) s->now_bar[j] = -s->hit_bar[j];
-    }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], s->hit_bar + ws->at_v[b], s->diff);
+    for (int j = is->v0; j < is->v0 + is->nv; j++) s->now_bar[j] = -s->hit_bar[j];
     return TRIBO_OK;
 }
 
 /* now_bar to the states of the bodies. */
 static void reverse_now(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        const double *bar = ws->scratch->now_bar + 6 * b;
-        ti_link_diff *d = &ws->scratch->diff[f->blk_body[b]];
-        ti_vec *spin = ti_link_spin_diff(&ws->link[f->blk_body[b]], d);
-        d->v = ti_add(d->v, ti_load3(bar)), *spin = ti_add(*spin, ti_load3(bar + 3));
-    }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        ti_motion_now_vjp(&ws->motion, f->blk_tree[b], ws->scratch->now_bar + ws->at_v[b], ws->scratch->diff);
 }
 
 /* hold_bar: of the velocity that the first phase leaves. */
@@ -420,15 +414,13 @@ static tribo_status reverse_hold(tribo_ws *ws, const ti_frame *f, int k) {
     double *free_bar = s->hit_bar;
     tribo_status status = TRIBO_OK;
     if (is->phase[TI_HOLD].npoint > 0) {
-        memset(free_bar + 6 * is->blk0, 0, 6 * sizeof(double) * (size_t)is->nblk);
+        memset(free_bar + is->v0, 0, sizeof(double) * (size_t)is->nv);
         phase_bar to = {ws, f, k, TI_HOLD, ws->vfree, free_bar, s->ref_bar};
         status = reverse_phase(&to, s->hold_bar, NULL);
     } else
         free_bar = s->hold_bar;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        ti_link_diff *d = &s->diff[f->blk_body[b]];
-        d->vf = ti_add(d->vf, ti_load3(free_bar + 6 * b)), d->wf = ti_add(d->wf, ti_load3(free_bar + 6 * b + 3));
-    }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], free_bar + ws->at_v[b], s->diff);
     return status;
 }
 
@@ -438,16 +430,14 @@ tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double 
     bool impact = is->phase[TI_IMPACT].npoint > 0, recovery = is->phase[TI_RECOVER].npoint > 0;
     tribo_status status = TRIBO_OK;
     if (impact || recovery || ti_contact_entangled(ws->contact))
-        memset(s->J_bar + 36 * is->con0, 0, 36 * sizeof(double) * (size_t)is->ncon);
+        memset(s->J_bar + ws->con_entries * is->con0, 0, sizeof(double) * (size_t)ws->con_entries * (size_t)is->ncon);
     if (recovery) status = reverse_recovery(ws, f, k, p);
     if (status < 0) return status;
     if (impact)
         status = reverse_impact(ws, f, k, p);
     else
         for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-            for (int j = 0; j < 6; j++) {
-                int at = 6 * f->blk_body[b] + j;
-                s->hold_bar[6 * b + j] = s->V_bar[at] + ws->options.dt * s->D_bar[at];
-            }
+            for (int j = 0, of = ws->model->tree[f->blk_tree[b]].v; j < ws->width[b]; j++, of++)
+                s->hold_bar[ws->at_v[b] + j] = s->V_bar[of] + ws->options.dt * s->D_bar[of];
     return status < 0 ? status : reverse_hold(ws, f, k);
 }

@@ -19,19 +19,17 @@ static void seed_links(tribo_ws *ws, const ti_seeds *in) {
 
 /* ---- together ---- */
 
-static void integrate_body(tribo_ws *ws, const ti_frame *f, const ti_link_diff *d, int b, const double *V_dot,
+static void integrate_tree(tribo_ws *ws, const ti_frame *f, const ti_link_diff *diffs, int t, const double *V_dot,
                            const double *D_dot, double *out) {
     const tribo_model *m = ws->model;
-    double V[6];
-    ti_solved_velocity(ws, f, b, V);
-    ti_link_integrate_jvp(&ws->link[b], ws->D + 6 * b, V, d, D_dot, V_dot, out + m->body[b].v,
-                          out + m->size.nv + m->body[b].v);
+    ti_motion_integrate_jvp(&ws->motion, t, ws->D + m->tree[t].v, ti_solved_velocity(ws, f, t), diffs, D_dot, V_dot,
+                            out, out + m->size.nv);
 }
 
 static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in, double *out) {
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
-    double dt = ws->options.dt, V_dot[6];
+    double dt = ws->options.dt, *V_dot = s->next_dot, *D_dot = s->D_dot;
     int nb = m->size.nbody;
     seed_links(ws, in); /* x_dot is not read after this, so out may alias it */
     for (int n = 0; n < f->nisland; n++) {
@@ -39,20 +37,18 @@ static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, c
         tribo_status status = ti_island_jvp(ws, f, n, p, in);
         if (status < 0) return status;
         for (int j = 0; j < in->n; j++)
-            for (int k = 0; k < is->nblk; k++) {
-                int b = f->blk_body[is->blk0 + k];
-                size_t at = 6 * ((size_t)j * (size_t)is->nblk + (size_t)k);
-                integrate_body(ws, f, &s->diff_dot[j * nb + b], b, s->next_dot + at, s->D_dot + at,
+            for (int k = is->blk0; k < is->blk0 + is->nblk; k++) {
+                size_t at = (size_t)j * (size_t)is->nv + (size_t)ws->voff[k];
+                integrate_tree(ws, f, &s->diff_dot[j * nb], f->blk_tree[k], s->next_dot + at, s->D_dot + at,
                                out + (size_t)j * (size_t)m->size.ndx);
             }
     }
-    for (int b = 0; b < nb; b++)
-        for (int j = 0; ws->blk_at[b] < 0 && j < in->n; j++) {
-            const ti_link_diff *d = &s->diff_dot[j * nb + b];
-            double D_dot[6];
-            ti_store3(V_dot, d->vf), ti_store3(V_dot + 3, d->wf);
-            for (int e = 0; e < 6; e++) D_dot[e] = dt * V_dot[e];
-            integrate_body(ws, f, d, b, V_dot, D_dot, out + (size_t)j * (size_t)m->size.ndx);
+    for (int t = 0; t < m->ntree; t++)
+        for (int j = 0; ws->blk_at[t] < 0 && j < in->n; j++) {
+            const ti_link_diff *diffs = &s->diff_dot[j * nb];
+            ti_motion_free_jvp(&ws->motion, t, diffs, V_dot);
+            for (int e = 0; e < m->tree[t].nv; e++) D_dot[e] = dt * V_dot[e];
+            integrate_tree(ws, f, diffs, t, V_dot, D_dot, out + (size_t)j * (size_t)m->size.ndx);
         }
     return TRIBO_OK;
 }

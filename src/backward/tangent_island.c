@@ -65,26 +65,28 @@ static contact_dot rows_dot(const task *t, int i, int j) {
     return out;
 }
 
-static double dot6(const double *a, const double *b) {
+static double dot(int n, const double *a, const double *b) {
     double s = 0;
-    for (int i = 0; i < 6; i++) s += a[i] * b[i];
+    for (int i = 0; i < n; i++) s += a[i] * b[i];
     return s;
 }
 
-/* J_dot of row r times x, (6) of each block of the frame. */
+/* J_dot of row r times x, of each block of the frame. */
 static double row_dot(const task *t, const contact_dot *d, int i, int r, const double *x) {
     const ti_con *c = &t->f->con[i];
     double sum = 0;
     for (int side = 0; d->rows && side < 2; side++) {
         int b = side ? c->b : c->a;
-        if (b >= 0) sum += dot6(d->J[side] + 6 * r, x + 6 * t->ws->blk_at[b]);
+        if (b < 0) continue;
+        int blk = ti_blk_of_body(t->ws, b), w = t->ws->width[blk];
+        sum += dot(w, d->J[side] + w * r, x + t->ws->at_v[blk]);
     }
     return sum;
 }
 
-/* Row r times x_dot, (6) of each block of the island in one direction. */
+/* Row r times x_dot, of each block of the island in one direction. */
 static double row_of(const task *t, int i, int r, const double *x_dot) {
-    return ti_row_velocity(t->ws, t->f, i, r, x_dot - 6 * t->is->blk0);
+    return ti_row_velocity(t->ws, t->f, i, r, x_dot - t->is->v0);
 }
 
 static size_t at_contact(const task *t, int j, int i) {
@@ -92,31 +94,34 @@ static size_t at_contact(const task *t, int j, int i) {
 }
 
 static double *in_direction(const task *t, double *x, int j) {
-    return x + 6 * (size_t)j * (size_t)t->is->nblk;
+    return x + (size_t)j * (size_t)t->is->nv;
 }
 
 /* ---- one phase ---- */
 
-/* M base_dot - M_dot (v - base), the momentum row's right-hand side without contacts */
-static void momentum_dot(const ti_link *l, const ti_link_diff *d, const double *base_dot, const double *base,
-                         const double *v, double *r) {
-    double over[6];
-    for (int e = 0; e < 6; e++) over[e] = v[e] - base[e];
-    ti_vec lin = ti_axpy(ti_scale(l->mass, ti_load3(base_dot)), -d->mass, ti_load3(over));
-    ti_vec ang = ti_sub(ti_mul(&l->I, ti_load3(base_dot + 3)), ti_mul(&d->I, ti_load3(over + 3)));
-    ti_store3(r, lin), ti_store3(r + 3, ang);
+/* M base_dot - M_dot (v - base) of a block, the momentum row's right-hand side without contacts */
+static void momentum_dot(const task *t, int blk, int j, const double *base_dot, const double *base, const double *v,
+                         double *r) {
+    tribo_ws *ws = t->ws;
+    int tree = t->f->blk_tree[blk], w = ws->width[blk];
+    double *change = ws->V, *less = ws->kick;
+    ti_motion_times(&ws->motion, tree, base_dot, r);
+    for (int e = 0; e < w; e++) change[e] = v[e] - base[e];
+    ti_motion_inertia_jvp(&ws->motion, tree, diffs_of(t, j), change, less);
+    for (int e = 0; e < w; e++) r[e] -= less[e];
 }
 
-/* r += J_dot' l + J' l_dot of the normal row; r (6) of each block of the island. */
+/* r += J_dot' l + J' l_dot of the normal row; r of each block of the island. */
 static void add_impulse(const task *t, const contact_dot *d, int i, const double *l, double n_dot, double *r) {
     const ti_con *c = &t->f->con[i];
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(t->ws, t->f, i, side);
         if (!J) continue;
-        double *to = r + 6 * (t->ws->blk_at[side ? c->b : c->a] - t->is->blk0);
-        for (int e = 0; e < 6; e++) to[e] += J[12 + e] * n_dot;
+        int blk = ti_blk_of_body(t->ws, side ? c->b : c->a), w = t->ws->width[blk];
+        double *to = r + t->ws->voff[blk];
+        for (int e = 0; e < w; e++) to[e] += J[2 * w + e] * n_dot;
         for (int row = 0; d->rows && row < 3; row++)
-            for (int e = 0; e < 6; e++) to[e] += d->J[side][6 * row + e] * l[row];
+            for (int e = 0; e < w; e++) to[e] += d->J[side][w * row + e] * l[row];
     }
 }
 
@@ -136,10 +141,10 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
 static void compliance_rhs(const task *t, ti_phase phase, const ti_contact_problem *problem) {
     const ti_phase_points *points = &t->is->phase[phase];
     const ti_phase_data *data = &t->f->phase[phase];
-    int body = t->f->blk_body[t->is->blk0 + ti_contact_heaviest(problem)], nc = problem->nc;
+    int tree = t->f->blk_tree[t->is->blk0 + ti_contact_heaviest(problem)], nc = problem->nc;
     for (int j = 0; j < t->in->n; j++)
         for (int q = 0; q < points->npoint; q++) {
-            double R_dot = -points->compliance[q] * diffs_of(t, j)[body].mass / t->ws->link[body].mass;
+            double R_dot = -points->compliance[q] * ti_motion_heft_jvp(&t->ws->motion, tree, diffs_of(t, j));
             double *dc = t->ws->scratch->c_dot[q] + j * 3 * nc;
             for (int i = 0; i < nc; i++)
                 if (data->mode[t->is->con0 + i] != TRIBO_BREAK)
@@ -159,24 +164,23 @@ static double friction_dot(const task *t, ti_phase phase, int q, int i, int j) {
     return all > 0 ? mu + ws->mu[i] / all * ws->scratch->give_dot[at_contact(t, j, i)] : mu;
 }
 
-/* v_sum, lambda_sum of a phase: base (6 nblk of the frame) is the velocity that its impulses change; base_dot (n,6
+/* v_sum, lambda_sum of a phase: base (nv of the frame) is the velocity that its impulses change; base_dot (n,6
  * nblk) of the island, NULL = 0. */
 static tribo_status phase_tangents(const task *t, ti_phase phase, const double *base, double *base_dot) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
-    static const double none[6] = {0};
+    const double *none = ws->zero;
     ti_contact_problem problem = ti_step_problem(ws, t->f, t->k, phase);
     ti_contact_solution solution = ti_frame_solution(t->f, t->k, phase);
-    int nv = 6 * t->is->nblk, nc = problem.nc, n = t->in->n;
+    int nv = t->is->nv, nc = problem.nc, n = t->in->n;
     memset(s->v_sum[phase], 0, sizeof(double) * (size_t)n * (size_t)nv);
     memset(s->lambda_sum[phase], 0, sizeof(double) * (size_t)n * 3 * (size_t)nc);
     for (int j = 0; j < n; j++)
         for (int q = 0; q < solution.npoint; q++)
             for (int b = 0; b < t->is->nblk; b++) {
-                int blk = t->is->blk0 + b, body = t->f->blk_body[blk];
-                momentum_dot(&ws->link[body], diffs_of(t, j) + body,
-                             base_dot ? in_direction(t, base_dot, j) + 6 * b : none, base + 6 * blk,
-                             t->f->phase[phase].v[q] + 6 * blk, s->r_dot[q] + j * nv + 6 * b);
+                int blk = t->is->blk0 + b, at = ws->at_v[blk], off = ws->voff[blk];
+                momentum_dot(t, blk, j, base_dot ? in_direction(t, base_dot, j) + off : none, base + at,
+                             t->f->phase[phase].v[q] + at, s->r_dot[q] + j * nv + off);
             }
     for (int i = t->is->con0; i < t->is->con0 + nc; i++)
         for (int j = 0; j < n; j++) {
@@ -225,12 +229,12 @@ static tribo_status hold_tangents(const task *t) {
     ti_scratch *s = ws->scratch;
     for (int j = 0; j < t->in->n; j++)
         for (int b = 0; b < t->is->nblk; b++) {
-            const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[t->is->blk0 + b];
-            double *to = in_direction(t, s->next_dot, j) + 6 * b;
-            ti_store3(to, d->vf), ti_store3(to + 3, d->wf);
+            int blk = t->is->blk0 + b;
+            double *to = in_direction(t, s->next_dot, j) + ws->voff[blk];
+            ti_motion_free_jvp(&ws->motion, t->f->blk_tree[blk], diffs_of(t, j), to);
         }
     if (t->is->phase[TI_HOLD].npoint > 0) return phase_tangents(t, TI_HOLD, ws->vfree, s->next_dot);
-    memcpy(s->v_sum[TI_HOLD], s->next_dot, sizeof(double) * 6 * (size_t)t->in->n * (size_t)t->is->nblk);
+    memcpy(s->v_sum[TI_HOLD], s->next_dot, sizeof(double) * (size_t)t->in->n * (size_t)t->is->nv);
     return TRIBO_OK;
 }
 
@@ -239,13 +243,9 @@ static tribo_status hold_tangents(const task *t) {
 /* Of the share of a displacement that is made, where that is less than one, from ref_dot. docs/math.md eq. (115). */
 static double share_dot_of(const task *t, ti_phase phase, const ti_pace *pace, int j) {
     if (!(t->is->pace[phase] < 1)) return 0;
-    const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * pace->blk;
-    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[phase], j) + 6 * (pace->blk - t->is->blk0);
-    const ti_link *l = &t->ws->link[t->f->blk_body[pace->blk]];
-    const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[pace->blk];
-    ti_vec lin = ti_load3(W), ang = ti_load3(W + 3), turned = ti_mul(&l->I, ang);
-    double square_dot = 2 * ti_dot(lin, ti_load3(W_dot)) + 2 * ti_dot(turned, ti_load3(W_dot + 3)) / l->mass +
-                        ti_dot(ang, ti_mul(&d->I, ang)) / l->mass - d->mass * ti_dot(ang, turned) / (l->mass * l->mass);
+    const double *W = t->f->phase[phase].v[TI_SOLVED] + t->ws->at_v[pace->blk];
+    const double *W_dot = in_direction(t, t->ws->scratch->v_sum[phase], j) + t->ws->voff[pace->blk];
+    double square_dot = ti_motion_moved_jvp(&t->ws->motion, t->f->blk_tree[pace->blk], diffs_of(t, j), W, W_dot);
     double bound_dot = 0;
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
         bound_dot += ti_pace_ref(t->ws, pace, phase, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
@@ -260,8 +260,8 @@ static tribo_status displace_tangents(const task *t, ti_phase phase) {
     for (int j = 0; status >= 0 && j < t->in->n; j++) {
         double *D = in_direction(t, s->D_dot, j), share_dot = share_dot_of(t, phase, &pace, j);
         const double *W_dot = in_direction(t, s->v_sum[phase], j);
-        const double *W = t->f->phase[phase].v[TI_SOLVED] + 6 * t->is->blk0;
-        for (int e = 0; e < 6 * t->is->nblk; e++) D[e] += t->is->pace[phase] * W_dot[e] + share_dot * W[e];
+        const double *W = t->f->phase[phase].v[TI_SOLVED] + t->is->v0;
+        for (int e = 0; e < t->is->nv; e++) D[e] += t->is->pace[phase] * W_dot[e] + share_dot * W[e];
     }
     return status;
 }
@@ -314,10 +314,14 @@ static void give_tangent(const task *t, int i, int j) {
 }
 
 /* v' M v_dot + v' M_dot v / 2 of a block. */
-static double energy_dot(const ti_link *l, const ti_link_diff *d, const double *v, const double *v_dot) {
-    ti_vec lin = ti_load3(v), ang = ti_load3(v + 3);
-    return l->mass * ti_dot(lin, ti_load3(v_dot)) + ti_dot(ang, ti_mul(&l->I, ti_load3(v_dot + 3))) +
-           0.5 * d->mass * ti_dot(lin, lin) + 0.5 * ti_dot(ang, ti_mul(&d->I, ang));
+static double energy_dot(const task *t, int blk, int j, const double *v, const double *v_dot) {
+    const ti_motion *m = &t->ws->motion;
+    int tree = t->f->blk_tree[blk], w = t->ws->width[blk];
+    double *Mv = t->ws->kick, sum;
+    ti_motion_times(m, tree, v_dot, Mv);
+    sum = dot(w, v, Mv);
+    ti_motion_inertia_jvp(m, tree, diffs_of(t, j), v, Mv);
+    return sum + 0.5 * dot(w, v, Mv);
 }
 
 /* Derivative of the normal impulse of contact i in direction j, with the share held or moving. */
@@ -332,13 +336,9 @@ static double impulse_dot(const task *t, int i, int j, double share_dot) {
 
 /* now_dot, of the velocities that bodies come with, direction j. */
 static void now_tangent(const task *t, int j) {
-    const ti_link_diff *diffs = diffs_of(t, j);
     double *to = in_direction(t, t->ws->scratch->now_dot, j);
-    for (int b = 0; b < t->is->nblk; b++, to += 6) {
-        int body = t->f->blk_body[t->is->blk0 + b];
-        ti_link_diff d = diffs[body];
-        ti_store3(to, d.v), ti_store3(to + 3, *ti_link_spin_diff(&t->ws->link[body], &d));
-    }
+    for (int b = t->is->blk0; b < t->is->blk0 + t->is->nblk; b++)
+        ti_motion_now_jvp(&t->ws->motion, t->f->blk_tree[b], diffs_of(t, j), to + t->ws->voff[b]);
 }
 
 /* docs/math.md eq. (113): of the root, from that of the work with the share held. */
@@ -349,12 +349,11 @@ static double share_tangent(const task *t, int j) {
     if (t->is->jammed || !(t->is->share > 0 && t->is->share < 1)) return 0;
     ti_impact_work(ws, t->f, t->k, t->is->share, &slope);
     for (int b = 0; b < t->is->nblk; b++) {
-        int blk = t->is->blk0 + b, body = t->f->blk_body[blk];
-        const ti_link_diff *d = diffs_of(t, j) + body;
-        double v[6];
-        for (int e = 0; e < 6; e++) v[e] = ti_impact_velocity(t->f, t->is, t->is->share, 6 * blk + e);
-        work += energy_dot(&ws->link[body], d, v, in_direction(t, s->next_dot, j) + 6 * b);
-        work -= energy_dot(&ws->link[body], d, ws->vnow + 6 * blk, in_direction(t, s->now_dot, j) + 6 * b);
+        int blk = t->is->blk0 + b, at = ws->at_v[blk], off = ws->voff[blk];
+        double *v = ws->V;
+        for (int e = 0; e < ws->width[blk]; e++) v[e] = ti_impact_velocity(t->f, t->is, t->is->share, at + e);
+        work += energy_dot(t, blk, j, v, in_direction(t, s->next_dot, j) + off);
+        work -= energy_dot(t, blk, j, ws->vnow + at, in_direction(t, s->now_dot, j) + off);
     }
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
         work += ti_impact_late(ws, t->f, t->k, i) * impulse_dot(t, i, j, 0);
@@ -370,9 +369,9 @@ static double next_tangent(const task *t, int j) {
     double *next = in_direction(t, s->next_dot, j), *hit = in_direction(t, s->v_sum[TI_IMPACT], j);
     const double *back = in_direction(t, s->v_sum[TI_REBOUND], j);
     bool rebounds = t->is->phase[TI_REBOUND].npoint > 0;
-    for (int e = 0; e < 6 * t->is->nblk; e++) next[e] = hit[e] + (rebounds ? t->is->share * (back[e] - hit[e]) : 0);
+    for (int e = 0; e < t->is->nv; e++) next[e] = hit[e] + (rebounds ? t->is->share * (back[e] - hit[e]) : 0);
     double share = rebounds ? share_tangent(t, j) : 0;
-    for (int e = 0, of = 6 * t->is->blk0; share != 0 && e < 6 * t->is->nblk; e++, of++)
+    for (int e = 0, of = t->is->v0; share != 0 && e < t->is->nv; e++, of++)
         next[e] += share * (phase[TI_REBOUND].v[TI_SOLVED][of] - phase[TI_IMPACT].v[TI_SOLVED][of]);
     return share;
 }
@@ -408,8 +407,8 @@ static void displacement_tangent(const task *t, int j, double share_dot) {
                 (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, j, share_dot)) / ws->weight[r];
     }
     for (int b = 0; b < t->is->nblk; b++)
-        for (int e = 0; e < 6; e++) {
-            int at = 6 * b + e, of = 6 * (t->is->blk0 + b) + e;
+        for (int e = 0; e < ws->width[t->is->blk0 + b]; e++) {
+            int at = ws->voff[t->is->blk0 + b] + e, of = t->is->v0 + at;
             double time = ws->time[t->is->blk0 + b];
             D[at] = ws->options.dt * next[at] - time * (next[at] - hold[at]) -
                     time_dot[ws->root[b]] * (t->f->v[of] - t->f->phase[TI_HOLD].v[TI_SOLVED][of]);
@@ -423,15 +422,15 @@ static tribo_status after_tangents(const task *t) {
     ti_scratch *s = t->ws->scratch;
     for (int j = 0; j < t->in->n; j++) {
         double *next = in_direction(t, s->next_dot, j), *now = in_direction(t, s->now_dot, j);
-        for (int b = 0; b < t->is->nblk; b++, next += 6, now += 6) {
-            const ti_link_diff *d = diffs_of(t, j) + t->f->blk_body[t->is->blk0 + b];
-            ti_store3(next, ti_add(ti_load3(next), ti_sub(d->vf, ti_load3(now))));
-            ti_store3(next + 3, ti_add(ti_load3(next + 3), ti_sub(d->wf, ti_load3(now + 3))));
+        for (int b = t->is->blk0; b < t->is->blk0 + t->is->nblk; b++) {
+            double *free_dot = t->ws->V;
+            ti_motion_free_jvp(&t->ws->motion, t->f->blk_tree[b], diffs_of(t, j), free_dot);
+            for (int e = 0, at = t->ws->voff[b]; e < t->ws->width[b]; e++, at++) next[at] += free_dot[e] - now[at];
         }
     }
     if (t->is->phase[TI_AFTER].npoint == 0) return TRIBO_OK;
     tribo_status status = phase_tangents(t, TI_AFTER, t->ws->v_after, s->next_dot);
-    memcpy(s->next_dot, s->v_sum[TI_AFTER], 6 * sizeof(double) * (size_t)t->in->n * (size_t)t->is->nblk);
+    memcpy(s->next_dot, s->v_sum[TI_AFTER], sizeof(double) * (size_t)t->in->n * (size_t)t->is->nv);
     return status;
 }
 
@@ -477,7 +476,9 @@ static void overlap_tangent(const task *t, int i, int j) {
     double end = d.gap + row_of(t, i, 2, in_direction(t, s->D_dot, j));
     for (int side = 0; d.rows && side < 2; side++) {
         int b = side ? c->b : c->a;
-        if (b >= 0) end += dot6(d.J[side] + 12, ws->D0 + 6 * b);
+        if (b < 0) continue;
+        const ti_tree *tree = &ws->model->tree[ws->model->body[b].tree];
+        end += dot(tree->nv, d.J[side] + 2 * tree->nv, ws->D0 + tree->v);
     }
     ti_overlap o = ti_frame_overlap(ws, t->f, i, t->p);
     double *ref = &s->ref_dot[at_contact(t, j, i)];
@@ -500,7 +501,7 @@ tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double 
     if (t.is->phase[TI_IMPACT].npoint > 0)
         status = impact_tangents(&t);
     else
-        for (int e = 0; e < 6 * in->n * t.is->nblk; e++) {
+        for (int e = 0; e < in->n * t.is->nv; e++) {
             s->next_dot[e] = s->v_sum[TI_HOLD][e];
             s->D_dot[e] = ws->options.dt * s->next_dot[e];
         }

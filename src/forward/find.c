@@ -89,28 +89,36 @@ static tribo_status touches(tribo_ws *ws) {
     return s;
 }
 
-/* Of bodies that may push each other: root, and slot = 0. */
+static int tree_of(const tribo_ws *ws, int body) {
+    return ws->model->body[body].tree;
+}
+/* The tree of a contact that comes first. */
+static int first_tree(const tribo_ws *ws, const ti_con *c) {
+    return tree_of(ws, c->a >= 0 ? c->a : c->b);
+}
+
+/* Of trees that may push each other: root, and slot = 0. */
 static void join(tribo_ws *ws) {
-    for (int b = 0; b < ws->model->size.nbody; b++) ws->root[b] = b, ws->slot[b] = 0;
+    for (int t = 0; t < ws->model->ntree; t++) ws->root[t] = t, ws->slot[t] = 0;
     for (int i = 0; i < ws->nfound; i++) {
         int a = ws->found[i].a, b = ws->found[i].b;
-        if (a >= 0 && b >= 0) ti_unite(ws->root, a, b);
+        if (a >= 0 && b >= 0) ti_unite(ws->root, tree_of(ws, a), tree_of(ws, b));
     }
 }
 
 /* How far any body of a group may move, at its root: the fastest of them may push the others, and overlaps do. */
 static void group_reaches(tribo_ws *ws, double *farthest, double *overlap) {
     const tribo_model *m = ws->model;
-    for (int b = 0; b < m->size.nbody; b++) farthest[b] = overlap[b] = 0;
+    for (int t = 0; t < m->ntree; t++) farthest[t] = overlap[t] = 0;
     for (int g = 0; g < m->size.ngeom; g++) {
         if (m->geom[g].body < 0) continue;
-        double *to = &farthest[ti_root(ws->root, m->geom[g].body)];
+        double *to = &farthest[ti_root(ws->root, tree_of(ws, m->geom[g].body))];
         *to = ti_max(*to, ws->speed[g]);
     }
     for (int i = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
         if (c->touch.gap >= -ti_frame_grain(ws, c).skin) continue;
-        int r = ti_root(ws->root, c->a >= 0 ? c->a : c->b);
+        int r = ti_root(ws->root, first_tree(ws, c));
         overlap[r] -= c->touch.gap;
         double pushed = ti_min(overlap[r], ws->options.recovery * ws->options.dt);
         farthest[r] = ti_max(farthest[r], pushed);
@@ -126,35 +134,39 @@ static bool pushed_reaches(tribo_ws *ws) {
     group_reaches(ws, farthest, overlap);
     for (int g = 0; g < m->size.ngeom; g++) {
         if (m->geom[g].body < 0) continue;
-        double pushed = farthest[ti_root(ws->root, m->geom[g].body)];
+        double pushed = farthest[ti_root(ws->root, tree_of(ws, m->geom[g].body))];
         if (!(pushed > 4 * ws->speed[g])) continue; /* as its own reach is generous */
         ws->speed[g] = pushed, any = true;
     }
     return any;
 }
 
-/* Islands, of what join() ties, in the order of their lowest body; inside one, bodies and contacts keep their order. */
+/* Islands, of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
 static void islands(tribo_ws *ws, ti_frame *f) {
-    int nbody = ws->model->size.nbody, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
-    for (int i = 0; i < ws->nfound; i++) slot[ti_root(root, ws->found[i].a >= 0 ? ws->found[i].a : ws->found[i].b)]++;
-    f->nisland = 0, f->nblk = 0, f->ncon = 0;
-    for (int b = 0; b < nbody; b++) { /* a root is the lowest body of its island, so it comes first */
-        if (root[b] != b || slot[b] == 0) continue;
+    int ntree = ws->model->ntree, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
+    for (int i = 0; i < ws->nfound; i++) slot[ti_root(root, first_tree(ws, &ws->found[i]))]++;
+    f->nisland = 0, f->nblk = 0, f->nv = 0, f->ncon = 0;
+    for (int t = 0; t < ntree; t++) { /* a root is the lowest tree of its island, so it comes first */
+        if (root[t] != t || slot[t] == 0) continue;
         f->island[f->nisland] = (ti_island){.con0 = f->ncon};
-        f->ncon += slot[b];
-        slot[b] = ++f->nisland;
+        f->ncon += slot[t];
+        slot[t] = ++f->nisland;
     }
-    for (int i = 0; i < f->nisland; i++) f->island[i].nblk = 0;
-    for (int b = 0; b < nbody; b++) {
-        int k = slot[ti_root(root, b)];
-        ws->blk_of[b] = k ? f->island[k - 1].nblk++ : -1;
+    for (int t = 0; t < ntree; t++) {
+        int k = slot[ti_root(root, t)];
+        ws->blk_of[t] = k ? f->island[k - 1].nblk++ : -1;
+        if (k) f->island[k - 1].nv += ws->model->tree[t].nv;
     }
-    for (int i = 0; i < f->nisland; i++) f->island[i].blk0 = f->nblk, f->nblk += f->island[i].nblk;
-    for (int b = 0; b < nbody; b++)
-        if (ws->blk_of[b] >= 0) f->blk_body[f->island[slot[ti_root(root, b)] - 1].blk0 + ws->blk_of[b]] = b;
+    for (int i = 0; i < f->nisland; i++) {
+        ti_island *is = &f->island[i];
+        is->blk0 = f->nblk, f->nblk += is->nblk;
+        is->v0 = f->nv, f->nv += is->nv;
+    }
+    for (int t = 0; t < ntree; t++)
+        if (ws->blk_of[t] >= 0) f->blk_tree[f->island[slot[ti_root(root, t)] - 1].blk0 + ws->blk_of[t]] = t;
     for (int i = 0; i < ws->nfound; i++) {
         ti_con *c = &ws->found[i];
-        ti_island *is = &f->island[slot[ti_root(root, c->a >= 0 ? c->a : c->b)] - 1];
+        ti_island *is = &f->island[slot[ti_root(root, first_tree(ws, c))] - 1];
         f->con[is->con0 + is->ncon++] = *c;
         is->nhold = is->ncon;
     }

@@ -3,20 +3,20 @@
 #include <tribo/grad.h>
 
 void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
-                     int nisland, int nblk) {
-    f->ncon = ncon, f->nisland = nisland, f->nblk = nblk, f->phases = phases;
+                     int nisland, int nblk, int nv) {
+    f->ncon = ncon, f->nisland = nisland, f->nblk = nblk, f->nv = nv, f->phases = phases;
     TI_CARVE(arena, f->x, size->nx);
     TI_CARVE(arena, f->u, size->nu);
     TI_CARVE(arena, f->con, ncon);
     TI_CARVE(arena, f->island, nisland);
-    TI_CARVE(arena, f->blk_body, nblk);
+    TI_CARVE(arena, f->blk_tree, nblk);
     for (int phase = 0; phase < TI_PHASES; phase++) {
         ti_phase_data *d = &f->phase[phase];
         memset(d, 0, sizeof *d);
         if (!(phases >> phase & 1)) continue;
         for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
             TI_CARVE(arena, d->lambda[k], 3 * (size_t)ncon);
-            TI_CARVE(arena, d->v[k], 6 * (size_t)nblk);
+            TI_CARVE(arena, d->v[k], nv);
         }
         TI_CARVE(arena, d->mode, ncon);
     }
@@ -24,7 +24,7 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int 
     f->mode = f->phase[TI_HOLD].mode;
     if (phases != 1u << TI_HOLD) { /* the first phase is not all there is */
         TI_CARVE(arena, f->lambda, 3 * (size_t)ncon);
-        TI_CARVE(arena, f->v, 6 * (size_t)nblk);
+        TI_CARVE(arena, f->v, nv);
         TI_CARVE(arena, f->mode, ncon);
     }
     TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * (size_t)rounds * (size_t)ncon);
@@ -39,8 +39,8 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
         s.point[k] = (ti_contact_point){.weight = points->weight[k],
                                         .compliance = points->compliance[k],
                                         .lambda = d->lambda[k] + 3 * is->con0,
-                                        .v = d->v[k] + 6 * is->blk0};
-    s.lambda = d->lambda[TI_SOLVED] + 3 * is->con0, s.v = d->v[TI_SOLVED] + 6 * is->blk0;
+                                        .v = d->v[k] + is->v0};
+    s.lambda = d->lambda[TI_SOLVED] + 3 * is->con0, s.v = d->v[TI_SOLVED] + is->v0;
     return s;
 }
 
@@ -54,7 +54,7 @@ double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase) {
 typedef struct ti_record {
     size_t offset;
     unsigned phases;
-    int ncon, nisland, nblk;
+    int ncon, nisland, nblk, nv;
     tribo_status verdict; /* on the step, as far as its derivatives are concerned */
 } ti_record;
 
@@ -72,18 +72,19 @@ struct tribo_tape {
     char *data;            /* (capacity) */
 };
 
-static size_t record_bytes(const tribo_sizes *size, int rounds, unsigned phases, int ncon, int nisland, int nblk) {
+static size_t record_bytes(const tribo_sizes *size, int rounds, unsigned phases, int ncon, int nisland, int nblk,
+                           int nv) {
     ti_arena a = {0};
     ti_frame f;
-    ti_frame_layout(&a, &f, size, rounds, phases, ncon, nisland, nblk);
+    ti_frame_layout(&a, &f, size, rounds, phases, ncon, nisland, nblk, nv);
     return a.used;
 }
 
 size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
     if (!ws || max_steps < 1 || ncon < 0) return 0;
     const tribo_sizes *size = &ws->model->size;
-    int nblk = size->nbody;
-    size_t one = record_bytes(size, ws->options.rounds, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk);
+    int nblk = ws->model->ntree;
+    size_t one = record_bytes(size, ws->options.rounds, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk, size->nv);
     return one < SIZE_MAX / 2 / (size_t)max_steps ? one * (size_t)max_steps : 0;
 }
 
@@ -132,10 +133,10 @@ static unsigned phases_of(const ti_frame *f) {
     return phases;
 }
 
-static void copy_phase(ti_phase_data *to, const ti_phase_data *from, size_t nc, size_t nb) {
+static void copy_phase(ti_phase_data *to, const ti_phase_data *from, size_t nc, size_t nv) {
     for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
         memcpy(to->lambda[k], from->lambda[k], 3 * nc * sizeof(double));
-        memcpy(to->v[k], from->v[k], 6 * nb * sizeof(double));
+        memcpy(to->v[k], from->v[k], nv * sizeof(double));
     }
     memcpy(to->mode, from->mode, nc);
 }
@@ -174,26 +175,26 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
     unsigned phases = phases_of(f);
-    if (t->used + record_bytes(size, rounds, phases, f->ncon, f->nisland, f->nblk) > t->capacity)
+    if (t->used + record_bytes(size, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv) > t->capacity)
         return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, size, rounds, phases, f->ncon, f->nisland, f->nblk);
+    ti_frame_layout(&a, &to, size, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv);
     if (t->nsteps == 0) memcpy(t->p, p, np), t->covariance = covariance;
     if (status == TRIBO_OK && !ws->info.canonical) status = TRIBO_DEGENERATE;
-    t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk, status};
+    t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk, f->nv, status};
     t->used = a.used;
     if (f->ncon > t->ncon) t->ncon = f->ncon;
 
-    size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, d = sizeof(double);
+    size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, nv = (size_t)f->nv, d = sizeof(double);
     memcpy(to.x, f->x, d * (size_t)size->nx);
     memcpy(to.u, f->u, d * (size_t)size->nu);
     memcpy(to.con, f->con, nc * sizeof *f->con);
     memcpy(to.island, f->island, (size_t)f->nisland * sizeof *f->island);
-    memcpy(to.blk_body, f->blk_body, nb * sizeof *f->blk_body);
+    memcpy(to.blk_tree, f->blk_tree, nb * sizeof *f->blk_tree);
     for (int phase = 0; phase < TI_PHASES; phase++)
-        if (phases >> phase & 1) copy_phase(&to.phase[phase], &f->phase[phase], nc, nb);
+        if (phases >> phase & 1) copy_phase(&to.phase[phase], &f->phase[phase], nc, nv);
     if (phases != 1u << TI_HOLD) {
         memcpy(to.lambda, f->lambda, 3 * nc * d);
-        memcpy(to.v, f->v, 6 * nb * d);
+        memcpy(to.v, f->v, nv * d);
         memcpy(to.mode, f->mode, nc);
     }
     memcpy(to.rounds, f->rounds, TI_REBOUND * (size_t)rounds * 3 * nc * d);
@@ -204,7 +205,7 @@ tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_fr
     if (k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, &ws->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk);
+    ti_frame_layout(&a, f, &ws->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
     *p = t->p;
     return TRIBO_OK;
 }

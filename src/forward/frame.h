@@ -5,6 +5,7 @@
 #include "collide/broad.h"
 #include "contact/problem/problem.h"
 #include "contact/solver/staggered.h"
+#include "dynamics/motion.h"
 #include "forward/touching.h"
 
 enum { TI_BROAD_FROM = 256 };           /* pairs of geoms; below, a look at each is cheaper than a broad phase */
@@ -31,7 +32,8 @@ typedef struct ti_phase_points {
 /* Bodies that push each other: consecutive contacts and blocks. */
 typedef struct ti_island {
     int con0, ncon, blk0, nblk;
-    int nhold; /* contacts that do not bounce; they come first */
+    int v0, nv; /* velocities of its blocks in the frame */
+    int nhold;  /* contacts that do not bounce; they come first */
     ti_phase_points phase[TI_PHASES];
     bool prompt;            /* the motion before its impacts is taken to be uniform */
     bool bare;              /* overlaps ask nothing of the velocity: what they asked had no solution */
@@ -44,20 +46,20 @@ typedef struct ti_island {
 /* The solutions of a phase, island after island. */
 typedef struct ti_phase_data {
     double *lambda[TI_CONTACT_POINTS + 1]; /* (3 ncon) */
-    double *v[TI_CONTACT_POINTS + 1];      /* (6 nblk) */
+    double *v[TI_CONTACT_POINTS + 1];      /* (nv) */
     unsigned char *mode;                   /* (ncon) tribo_mode, and what laws add */
 } ti_phase_data;
 
 /* Arrays of one step, in the workspace or on a tape. */
 typedef struct ti_frame {
-    int ncon, nisland, nblk;
+    int ncon, nisland, nblk, nv;
     unsigned phases;   /* bit k: phase k has its arrays */
     double *x, *u;     /* (nx), (nu): the step's inputs */
     ti_con *con;       /* (ncon), island after island */
     ti_island *island; /* (nisland) */
-    int *blk_body;     /* (nblk) body of a block, island after island */
+    int *blk_tree;     /* (nblk) tree of a block, island after island */
     ti_phase_data phase[TI_PHASES];
-    double *lambda, *v;  /* (3 ncon), (6 nblk): impulses of the phases together, the next velocity */
+    double *lambda, *v;  /* (3 ncon), (nv): impulses of the phases together, the next velocity */
     unsigned char *mode; /* (ncon) what a contact does in the end */
     double *rounds;      /* (TI_REBOUND,options.rounds,3 ncon) impulses after each, of the phases before the rebound */
 } ti_frame;
@@ -65,7 +67,7 @@ enum { TI_ALL_PHASES = (1 << TI_PHASES) - 1 };
 
 /* Lay out (or measure) a frame of these sizes. */
 void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
-                     int nisland, int nblk);
+                     int nisland, int nblk, int nv);
 
 struct tribo_ws {
     tribo_allocator alloc;
@@ -76,7 +78,8 @@ struct tribo_ws {
     ti_contact_ws *contact;
     ti_staggered_ws *staggered; /* NULL unless options.rounds > 0 */
 
-    ti_link *link;   /* (nbody) */
+    ti_motion motion;
+    ti_link *link;   /* (nbody) the motion's */
     ti_shape *shape; /* (ngeom) */
     double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
     double *speed;
@@ -85,7 +88,11 @@ struct tribo_ws {
     ti_frame frame;
 
     /* The contact problem of every island, in the frame's order; see ti_contact_problem. */
-    int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_at: of a body, in the frame */
+    int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_of, blk_at: of a tree, in its island and
+                                                                          in the frame */
+    int *at_v;       /* (nblk) of a block, its first velocity in the frame */
+    size_t *at_M;    /* (nblk) its inertia in M */
+    int con_entries; /* of J, for one contact: three rows on two of the widest trees */
     double *M, *J, *vfree, *vnow, *ref, *mu;
     /* Of phases after the first: references of impacts and of recovery, what a rebound is given and the velocity that
      * gives, the free velocity after the impacts, zeros; the mean time of the impacts that reach a block. */
@@ -103,7 +110,9 @@ struct tribo_ws {
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
     tribo_contact *view;
-    double *D, *D0; /* (nbody,6) displacements; without recovery */
+    double *V;      /* (widest) of one tree */
+    double *kick;   /* the same */
+    double *D, *D0; /* (nv) displacements; without recovery */
     double *xnext;  /* (nx) */
     double *p;      /* (np) that were last found to be physical */
     bool p_known;   /* there are such */
@@ -122,28 +131,28 @@ enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
 /* Room for derivatives. The tangents' arrays hold TI_DIRECTIONS rows. */
 typedef struct ti_scratch {
     ti_link_diff *diff;                          /* (nbody) */
-    double *D_bar, *V_bar;                       /* (6 nbody) */
+    double *D_bar, *V_bar;                       /* (nv) of the model */
     double *geom_bar;                            /* (ngeom,9) */
-    double *frame_bar, *J_bar;                   /* (ncon,12), (36 ncon): beside the phases' products */
+    double *frame_bar, *J_bar;                   /* (ncon,12), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
     double *e_bar, *beta_bar, *slop_bar;         /* (ncon) of the material */
-    double *M_bar;                               /* (36 nbody): of laws that depend on G */
-    double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (6 nbody) */
+    double *M_bar;                               /* as M: of laws that depend on G */
+    double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (nv) */
     double *c_bar[TI_PHASES][TI_CONTACT_POINTS]; /* (3 ncon) */
-    double *hold_bar, *hit_bar, *rebound_bar;    /* (6 nbody) of the phases' velocities */
-    double *now_bar;                             /* (6 nbody) of the velocities that bodies come with */
+    double *hold_bar, *hit_bar, *rebound_bar;    /* (nv) of the phases' velocities */
+    double *now_bar;                             /* (nv) of the velocities that bodies come with */
     double *l_bar, *give_bar, *tau_bar;          /* (3 ncon), (ncon), (ncon) */
-    double *v_work, *l_work, *mu_work;           /* (6 nbody), (3 ncon), (ncon) */
+    double *v_work, *l_work, *mu_work;           /* (nv), (3 ncon), (ncon) */
     double *bar, *p_sum;                         /* (ndx), (np): of a sweep */
     double *unit;                                /* (ndx) what entries of a tangent are measured in */
     double *x_row, *u_row, *p_row;               /* (ndx), (nu), (np): of one of its records */
     ti_link_diff *diff_dot;                      /* (nbody) */
     double *jac;                                 /* (ncon,7,18) */
-    double *r_dot[TI_CONTACT_POINTS], *c_dot[TI_CONTACT_POINTS], *mu_dot; /* (6 nbody), (3 ncon), (ncon) */
-    double *v_dot, *lambda_dot;                                           /* (6 nbody), (3 ncon) */
+    double *r_dot[TI_CONTACT_POINTS], *c_dot[TI_CONTACT_POINTS], *mu_dot; /* (nv), (3 ncon), (ncon) */
+    double *v_dot, *lambda_dot;                                           /* (nv), (3 ncon) */
     double *v_sum[TI_PHASES], *lambda_sum[TI_PHASES];                     /* the same, of the points together */
-    double *next_dot, *D_dot;                        /* (6 nbody) of the next velocity and of the displacement */
-    double *now_dot;                                 /* (6 nbody) of the velocities that bodies come with */
+    double *next_dot, *D_dot;                        /* (nv) of the next velocity and of the displacement */
+    double *now_dot;                                 /* (nv) of the velocities that bodies come with */
     double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon) */
     ti_link_jac *link_jac;                           /* (nbody) */
     double *rate;                                    /* (ncon,2,7,6) */
@@ -169,10 +178,16 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
-/* J of contact i on side 0 (a) or 1 (b), (3,6); NULL for the world. */
+/* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world. */
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
-/* Row r of contact i times v, (6) of every block of the frame. */
+/* The block of body b in the frame, its first velocity there, and how many it has. */
+static inline int ti_blk_of_body(const tribo_ws *ws, int body) {
+    return ws->blk_at[ws->model->body[body].tree];
+}
+/* Row r of contact i times v, of every block of the frame. */
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v);
+/* Solved velocity of tree t: of the frame, or where nothing touches it the free one. Valid until the next call. */
+const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t);
 /* v += s M^-1 J' of row r of contact i. */
 void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v);
 
@@ -246,17 +261,15 @@ bool ti_step_is_noisy(const tribo_ws *ws);
 void ti_step_noise(tribo_ws *ws, const ti_con *c, int i, double ref_gap);
 /* How far noise moves the surface of a body in a step, whose points are within `radius` of its origin. */
 double ti_step_noise_reach(const tribo_ws *ws, int body, double radius);
-/* Find contacts and sort them into islands: con, island, blk_body of the frame. TRIBO_E_CAPACITY if too many. */
+/* Find contacts and sort them into islands: con, island, blk_tree of the frame. TRIBO_E_CAPACITY if too many. */
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
-/* Displacements of the bodies in the step, (nbody,6): docs/math.md eq. (16). Without recovery, which is added by the
+/* Displacements in the step, (nv): docs/math.md eq. (16). Without recovery, which is added by the
  * last phase. */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
-/* The velocities of a phase that are displacements, of island k, at their pace, added to D (nbody,6). */
-void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double *D);
+/* The velocities of a phase that are displacements, of island k, at their pace, added to D (nv). */
+void ti_step_displace(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *D);
 /* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
 tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
-/* out (6) = M^-1 in (6) of a link */
-void ti_link_minv(const ti_link *l, const double *in, double *out);
 
 /* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
  * another workspace's or p is not the tape's. */

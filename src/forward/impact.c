@@ -59,8 +59,7 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
 /* What the rebound is given, and the velocity that gives. @return whether there is any. */
 static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
     bool any = false;
-    memcpy(ws->v_given + 6 * is->blk0, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * is->blk0,
-           6 * sizeof(double) * (size_t)is->nblk);
+    memcpy(ws->v_given + is->v0, f->phase[TI_IMPACT].v[TI_SOLVED] + is->v0, sizeof(double) * (size_t)is->nv);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
         ws->give[i] = l > 0 ? p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]] * l : 0;
@@ -79,7 +78,7 @@ double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, 
 
 /* Impacts change the velocity that bodies come with; the forces of the step act on what that leaves. */
 static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
-    for (int j = 6 * is->blk0; j < 6 * (is->blk0 + is->nblk); j++)
+    for (int j = is->v0; j < is->v0 + is->nv; j++)
         ws->v_after[j] = ti_impact_velocity(f, is, is->share, j) + (ws->vfree[j] - ws->vnow[j]);
 }
 
@@ -139,10 +138,10 @@ static double share_of(const tribo_ws *ws, const ti_frame *f, int k) {
 }
 
 /* v' M v */
-static double square(const double *M, const double *v) {
+static double square(int w, const double *M, const double *v) {
     double sum = 0;
-    for (int r = 0; r < 6; r++)
-        for (int c = 0; c < 6; c++) sum += v[r] * M[6 * r + c] * v[c];
+    for (int r = 0; r < w; r++)
+        for (int c = 0; c < w; c++) sum += v[r] * M[w * r + c] * v[c];
     return sum;
 }
 
@@ -152,13 +151,14 @@ static double gain_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_isl
     double gain = 0;
     *before = 0;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        double come[6], go[6], ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
-        for (int j = 0; j < 6; j++) {
-            double now = ws->vnow[6 * b + j], shift = ahead * (f->phase[TI_HOLD].v[TI_SOLVED][6 * b + j] - now);
-            come[j] = now + shift, go[j] = ti_impact_velocity(f, is, s, 6 * b + j) + shift;
+        double *come = ws->V, *go = ws->kick, ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
+        int w = ws->width[b], v0 = ws->at_v[b];
+        for (int j = 0; j < w; j++) {
+            double now = ws->vnow[v0 + j], shift = ahead * (f->phase[TI_HOLD].v[TI_SOLVED][v0 + j] - now);
+            come[j] = now + shift, go[j] = ti_impact_velocity(f, is, s, v0 + j) + shift;
         }
-        double one = 0.5 * square(ws->M + 36 * b, come);
-        *before += one, gain += 0.5 * square(ws->M + 36 * b, go) - one;
+        double one = 0.5 * square(w, ws->M + ws->at_M[b], come);
+        *before += one, gain += 0.5 * square(w, ws->M + ws->at_M[b], go) - one;
     }
     return gain;
 }
@@ -233,9 +233,10 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, &one);
     if (status < 0) return status;
     double work = ti_impact_work(ws, f, k, 1, &slope), unit = 0;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        unit +=
-            square(ws->M + 36 * b, ws->vnow + 6 * b) + square(ws->M + 36 * b, f->phase[TI_IMPACT].v[TI_SOLVED] + 6 * b);
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        const double *M = ws->M + ws->at_M[b], *hit = f->phase[TI_IMPACT].v[TI_SOLVED];
+        unit += square(ws->width[b], M, ws->vnow + ws->at_v[b]) + square(ws->width[b], M, hit + ws->at_v[b]);
+    }
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
     if (fine && work <= 1e-11 * unit && !jams(ws, f, k)) {
         *info = one;

@@ -72,8 +72,7 @@ static tribo_status hold(tribo_ws *ws, ti_frame *f, int k, bool warm, tribo_cont
     ti_island *is = &f->island[k];
     if (is->nhold > 0) return ti_phase_solve(ws, f, k, TI_HOLD, warm, info);
     is->phase[TI_HOLD].npoint = 0; /* all of them bounce: free motion */
-    memcpy(f->phase[TI_HOLD].v[TI_SOLVED] + 6 * is->blk0, ws->vfree + 6 * is->blk0,
-           6 * sizeof(double) * (size_t)is->nblk);
+    memcpy(f->phase[TI_HOLD].v[TI_SOLVED] + is->v0, ws->vfree + is->v0, sizeof(double) * (size_t)is->nv);
     return TRIBO_OK;
 }
 
@@ -107,7 +106,7 @@ static int reconsider(tribo_ws *ws, ti_frame *f, int k, const double *p) {
 static void sum_up(tribo_ws *ws, ti_frame *f, const ti_island *is) {
     const ti_phase_data *hold = &f->phase[TI_HOLD], *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
     const ti_phase_data *after = &f->phase[TI_AFTER];
-    size_t v0 = 6 * (size_t)is->blk0, nv = 6 * (size_t)is->nblk;
+    size_t v0 = (size_t)is->v0, nv = (size_t)is->nv;
     bool rebounds = is->phase[TI_REBOUND].npoint > 0, held_after = is->phase[TI_AFTER].npoint > 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         bool held = i < is->con0 + is->nhold;
@@ -126,9 +125,9 @@ static void sum_up(tribo_ws *ws, ti_frame *f, const ti_island *is) {
 }
 
 static void copy_hold(ti_frame *f, const ti_island *is) {
-    size_t c = (size_t)is->con0, b = 6 * (size_t)is->blk0;
+    size_t c = (size_t)is->con0, v = (size_t)is->v0;
     memcpy(f->lambda + 3 * c, f->phase[TI_HOLD].lambda[TI_SOLVED] + 3 * c, 3 * sizeof(double) * (size_t)is->ncon);
-    memcpy(f->v + b, f->phase[TI_HOLD].v[TI_SOLVED] + b, 6 * sizeof(double) * (size_t)is->nblk);
+    memcpy(f->v + v, f->phase[TI_HOLD].v[TI_SOLVED] + v, sizeof(double) * (size_t)is->nv);
     memcpy(f->mode + c, f->phase[TI_HOLD].mode + c, (size_t)is->ncon);
 }
 

@@ -1,12 +1,6 @@
 /* pace.c -- how far a displacement may move a body: no further than is asked of it. docs/math.md eq. (115). */
 #include "forward/frame.h"
 
-/* Root mean square of how far the matter of a body moves. */
-static double moved(const ti_link *l, const double *w) {
-    ti_vec lin = ti_load3(w), ang = ti_load3(w + 3);
-    return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
-}
-
 /* What is asked of contact i. Overlaps ask; what is apart only allows. */
 static double asked_of(const tribo_ws *ws, ti_phase phase, int i) {
     return phase == TI_TIMING ? ws->ref_time[3 * i + 2] : ti_min(ws->ref_apart[3 * i + 2], 0);
@@ -17,7 +11,7 @@ ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase)
     ti_pace pace = {.blk = is->blk0, .asked = true};
     double square = 0, fastest = ws->options.recovery * ws->options.dt;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        double one = moved(&ws->link[f->blk_body[b]], f->phase[phase].v[TI_SOLVED] + 6 * b);
+        double one = ti_motion_moved(&ws->motion, f->blk_tree[b], f->phase[phase].v[TI_SOLVED] + ws->at_v[b]);
         if (one > pace.most) pace.most = one, pace.blk = b;
     }
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {

@@ -16,50 +16,53 @@ bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const do
     return all;
 }
 
-static void block_inertia(const ti_link *l, double *M) {
-    memset(M, 0, 36 * sizeof *M);
-    for (int i = 0; i < 3; i++) {
-        M[7 * i] = l->mass;
-        for (int j = 0; j < 3; j++) M[6 * (3 + i) + 3 + j] = l->I.m[i][j];
-    }
-}
-
-static double row_times(const double *row, const double *v) {
+static double row_times(int w, const double *row, const double *v) {
     double s = 0;
-    for (int i = 0; i < 6; i++) s += row[i] * v[i];
+    for (int i = 0; i < w; i++) s += row[i] * v[i];
     return s;
 }
 
 static void pose_blocks(tribo_ws *ws, const ti_frame *f) {
-    for (int b = 0; b < ws->model->size.nbody; b++) ws->blk_at[b] = -1;
-    for (int k = 0; k < f->nblk; k++) {
-        ws->blk_at[f->blk_body[k]] = k;
-        const ti_link *l = &ws->link[f->blk_body[k]];
-        block_inertia(l, ws->M + 36 * k);
-        ti_store3(ws->vfree + 6 * k, l->vf), ti_store3(ws->vfree + 6 * k + 3, l->wf);
-        ti_store3(ws->vnow + 6 * k, l->v), ti_store3(ws->vnow + 6 * k + 3, ti_link_spin(l));
+    const ti_tree *trees = ws->model->tree;
+    for (int t = 0; t < ws->model->ntree; t++) ws->blk_at[t] = -1;
+    size_t at_M = 0;
+    for (int k = 0, at_v = 0; k < f->nblk; k++) {
+        int t = f->blk_tree[k], w = trees[t].nv;
+        ws->blk_at[t] = k;
+        ws->width[k] = w, ws->at_v[k] = at_v, ws->at_M[k] = at_M;
+        ti_motion_inertia(&ws->motion, t, ws->M + at_M);
+        ti_motion_free(&ws->motion, t, ws->vfree + at_v);
+        ti_motion_now(&ws->motion, t, ws->vnow + at_v);
+        at_v += w, at_M += (size_t)w * (size_t)w;
     }
     for (int i = 0; i < f->nisland; i++) {
         const ti_island *is = &f->island[i];
         for (int k = 0; k < is->nblk; k++) {
             int at = is->blk0 + k;
-            ws->width[at] = 6, ws->voff[at] = 6 * k, ws->moff[at] = 36 * k;
-            ws->blk_of[f->blk_body[at]] = k;
+            ws->voff[at] = ws->at_v[at] - is->v0, ws->moff[at] = (int)(ws->at_M[at] - ws->at_M[is->blk0]);
+            ws->blk_of[f->blk_tree[at]] = k;
         }
     }
 }
 
 /* Blocks of a contact in its island, the first of which is never the world. */
 static void contact_blocks(const tribo_ws *ws, const ti_con *c, int *first, int *second) {
-    int a = c->a >= 0 ? ws->blk_of[c->a] : -1, b = c->b >= 0 ? ws->blk_of[c->b] : -1;
+    const ti_body *body = ws->model->body;
+    int a = c->a >= 0 ? ws->blk_of[body[c->a].tree] : -1, b = c->b >= 0 ? ws->blk_of[body[c->b].tree] : -1;
     *first = a >= 0 ? a : b;
     *second = a >= 0 ? b : -1;
+}
+
+/* Where the rows of contact i begin in J. */
+static double *rows_of(const tribo_ws *ws, int i) {
+    return ws->J + (size_t)ws->con_entries * (size_t)i;
 }
 
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
     const ti_con *c = &f->con[i];
     if ((side ? c->b : c->a) < 0) return NULL;
-    return ws->J + 36 * i + (side && c->a >= 0 ? 18 : 0);
+    const double *J = rows_of(ws, i);
+    return side && c->a >= 0 ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
 }
 
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
@@ -67,7 +70,9 @@ double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, cons
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, f, i, side);
-        if (J) sum += row_times(J + 6 * r, v + 6 * ws->blk_at[side ? c->b : c->a]);
+        if (!J) continue;
+        int k = ti_blk_of_body(ws, side ? c->b : c->a), w = ws->width[k];
+        sum += row_times(w, J + w * r, v + ws->at_v[k]);
     }
     return sum;
 }
@@ -77,11 +82,17 @@ void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, 
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, f, i, side);
         if (!J) continue;
-        int body = side ? c->b : c->a;
-        double kick[6];
-        ti_link_minv(&ws->link[body], J + 6 * r, kick);
-        for (int j = 0; j < 6; j++) v[6 * ws->blk_at[body] + j] += s * kick[j];
+        int k = ti_blk_of_body(ws, side ? c->b : c->a), w = ws->width[k];
+        ti_motion_solve(&ws->motion, f->blk_tree[k], J + w * r, ws->kick);
+        for (int j = 0; j < w; j++) v[ws->at_v[k] + j] += s * ws->kick[j];
     }
+}
+
+const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
+    int k = ws->blk_at[t];
+    if (k >= 0) return f->v + ws->at_v[k];
+    ti_motion_free(&ws->motion, t, ws->V);
+    return ws->V;
 }
 
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
@@ -95,11 +106,13 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     const ti_island *is = &f->island[k];
     ti_con *c = &f->con[i];
     const int *at = ws->model->pair[c->pair].material;
-    double *J = ws->J + 36 * i;
     contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
-    ws->joff[i] = 36 * (i - is->con0);
-    if (c->a >= 0) ti_rows(c, &ws->link[c->a], -1, J);
-    if (c->b >= 0) ti_rows(c, &ws->link[c->b], 1, c->a >= 0 ? J + 18 : J);
+    ws->joff[i] = ws->con_entries * (i - is->con0);
+    for (int side = 0; side < 2; side++) {
+        double *J = rows_of(ws, i) + (side && c->a >= 0 ? 3 * ws->width[is->blk0 + ws->blk_a[i]] : 0);
+        int body = side ? c->b : c->a;
+        if (body >= 0) ti_rows(c, &ws->link[body], side ? 1 : -1, J);
+    }
     ti_grain grain = ti_frame_grain(ws, c);
     ti_reference r = ti_staying(c->touch.gap, &grain, ws->options.dt);
     if (is->bare && c->touch.gap < 0) r = (ti_reference){0};
@@ -138,26 +151,26 @@ void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh) 
 
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
     const ti_island *is = &f->island[k];
-    int c = is->con0, b = is->blk0;
+    int c = is->con0, b = is->blk0, v = is->v0;
     ti_contact_problem q = {.nc = phase == TI_HOLD ? is->nhold : is->ncon,
                             .nblk = is->nblk,
-                            .nv = 6 * is->nblk,
+                            .nv = is->nv,
                             .width = ws->width + b,
                             .voff = ws->voff + b,
                             .moff = ws->moff + b,
-                            .M = ws->M + 36 * b,
+                            .M = ws->M + ws->at_M[b],
                             .a = ws->blk_a + c,
                             .b = ws->blk_b + c,
                             .joff = ws->joff + c,
-                            .J = ws->J + 36 * c,
-                            .vfree = ws->vfree + 6 * b,
+                            .J = rows_of(ws, c),
+                            .vfree = ws->vfree + v,
                             .ref = ws->ref + 3 * c,
                             .mu = ws->mu + c,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
-    if (phase == TI_IMPACT) q.vfree = ws->vnow + 6 * b, q.ref = ws->ref_hit + 3 * c;
-    if (phase == TI_AFTER) q.vfree = ws->v_after + 6 * b;
+    if (phase == TI_IMPACT) q.vfree = ws->vnow + v, q.ref = ws->ref_hit + 3 * c;
+    if (phase == TI_AFTER) q.vfree = ws->v_after + v;
     if (phase == TI_REBOUND) {
-        q.kind = TI_CONTACT_REBOUND, q.vfree = ws->v_given + 6 * b, q.ref = ws->ref_hit + 3 * c;
+        q.kind = TI_CONTACT_REBOUND, q.vfree = ws->v_given + v, q.ref = ws->ref_hit + 3 * c;
         q.give = ws->give + c;
     }
     if (phase >= TI_TIMING) {
@@ -167,36 +180,33 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
     return q;
 }
 
-void ti_link_minv(const ti_link *l, const double *in, double *out) {
-    ti_mat inv = ti_inverse(&l->I);
-    ti_store3(out, ti_scale(1 / l->mass, ti_load3(in)));
-    ti_store3(out + 3, ti_mul(&inv, ti_load3(in + 3)));
-}
-
 /* D = dt V; where impacts reach a body, the velocity without them until their time: docs/math.md eq. (16). */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D) {
+    const ti_tree *trees = ws->model->tree;
     double dt = ws->options.dt;
-    for (int b = 0; b < ws->model->size.nbody; b++) {
-        const ti_link *l = &ws->link[b];
-        ti_store3(D + 6 * b, ti_scale(dt, l->vf)), ti_store3(D + 6 * b + 3, ti_scale(dt, l->wf));
+    for (int t = 0; t < ws->model->ntree; t++) {
+        const double *v = ti_solved_velocity(ws, f, t);
+        for (int j = 0; j < trees[t].nv; j++) D[trees[t].v + j] = dt * v[j];
     }
-    for (int k = 0; k < f->nblk; k++)
-        for (int j = 0; j < 6; j++) D[6 * f->blk_body[k] + j] = dt * f->v[6 * k + j];
     for (int i = 0; i < f->nisland; i++) {
         const ti_island *is = &f->island[i];
         if (is->phase[TI_IMPACT].npoint == 0) continue;
         const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
         ti_impact_times(ws, f, i);
-        for (int k = is->blk0; k < is->blk0 + is->nblk; k++)
-            for (int j = 0; j < 6; j++)
-                D[6 * f->blk_body[k] + j] -= ws->time[k] * (f->v[6 * k + j] - before[6 * k + j]);
-        if (is->phase[TI_TIMING].npoint > 0) ti_step_displace(f, i, TI_TIMING, D);
+        for (int k = is->blk0; k < is->blk0 + is->nblk; k++) {
+            double *to = D + trees[f->blk_tree[k]].v;
+            for (int j = 0, at = ws->at_v[k]; j < ws->width[k]; j++, at++)
+                to[j] -= ws->time[k] * (f->v[at] - before[at]);
+        }
+        if (is->phase[TI_TIMING].npoint > 0) ti_step_displace(ws, f, i, TI_TIMING, D);
     }
 }
 
-void ti_step_displace(const ti_frame *f, int k, ti_phase phase, double *D) {
+void ti_step_displace(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *D) {
     const ti_island *is = &f->island[k];
     const double *v = f->phase[phase].v[TI_SOLVED];
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int j = 0; j < 6; j++) D[6 * f->blk_body[b] + j] += is->pace[phase] * v[6 * b + j];
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        double *to = D + ws->model->tree[f->blk_tree[b]].v;
+        for (int j = 0; j < ws->width[b]; j++) to[j] += is->pace[phase] * v[ws->at_v[b] + j];
+    }
 }

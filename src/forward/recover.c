@@ -12,8 +12,9 @@ static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
     for (int side = 0; side < 2; side++) {
         const double *J = ti_frame_rows(ws, f, i, side);
         if (!J) continue;
-        const double *D = ws->D0 + 6 * (side ? c->b : c->a);
-        for (int j = 0; j < 6; j++) gap += J[12 + j] * D[j];
+        const ti_tree *t = &ws->model->tree[ws->model->body[side ? c->b : c->a].tree];
+        const double *D = ws->D0 + t->v, *normal = J + 2 * t->nv;
+        for (int j = 0; j < t->nv; j++) gap += normal[j] * D[j];
     }
     return gap;
 }
@@ -52,7 +53,7 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
     if (status != TRIBO_OK) return status;
     ti_phase_keep(is, TI_RECOVER, &s);
     is->pace[TI_RECOVER] = ti_pace_share(ws, f, k, TI_RECOVER);
-    ti_step_displace(f, k, TI_RECOVER, ws->D);
+    ti_step_displace(ws, f, k, TI_RECOVER, ws->D);
     return TRIBO_OK;
 }
 
@@ -60,5 +61,5 @@ void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     if (is->phase[TI_RECOVER].npoint == 0) return;
     pose(ws, f, is, p);
-    ti_step_displace(f, k, TI_RECOVER, ws->D);
+    ti_step_displace(ws, f, k, TI_RECOVER, ws->D);
 }

@@ -13,56 +13,57 @@ static int default_contacts(const tribo_model *m) {
     return most < enough ? most : enough;
 }
 
-static void phases_layout(ti_arena *a, ti_scratch *s, int nb, int nc) {
+static void phases_layout(ti_arena *a, ti_scratch *s, int nv, int nc) {
     int nd = TI_DIRECTIONS;
     for (int phase = 0; phase < TI_PHASES; phase++) {
         for (int k = 0; k < TI_CONTACT_POINTS; k++) {
-            TI_CARVE(a, s->y[phase][k], 6 * nb);
+            TI_CARVE(a, s->y[phase][k], nv);
             TI_CARVE(a, s->c_bar[phase][k], 3 * nc);
         }
-        TI_CARVE(a, s->v_sum[phase], 6 * nb * nd);
+        TI_CARVE(a, s->v_sum[phase], nv * nd);
         TI_CARVE(a, s->lambda_sum[phase], 3 * nc * nd);
     }
     for (int k = 0; k < TI_CONTACT_POINTS; k++) {
-        TI_CARVE(a, s->r_dot[k], 6 * nb * nd);
+        TI_CARVE(a, s->r_dot[k], nv * nd);
         TI_CARVE(a, s->c_dot[k], 3 * nc * nd);
     }
 }
 
-static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, int nc) {
-    int nb = size->nbody, nd = TI_DIRECTIONS;
+static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
+    const tribo_sizes *size = &w->model->size;
+    int nb = size->nbody, nv = size->nv, nc = w->options.ncon_max, nd = TI_DIRECTIONS;
     TI_CARVE(a, s->diff, nb);
-    TI_CARVE(a, s->D_bar, 6 * nb);
-    TI_CARVE(a, s->V_bar, 6 * nb);
+    TI_CARVE(a, s->D_bar, nv);
+    TI_CARVE(a, s->V_bar, nv);
     TI_CARVE(a, s->geom_bar, 9 * size->ngeom);
     TI_CARVE(a, s->frame_bar, 12 * nc);
-    TI_CARVE(a, s->J_bar, 36 * nc);
+    TI_CARVE(a, s->J_bar, (size_t)w->con_entries * (size_t)nc);
     TI_CARVE(a, s->ref_bar, nc);
     TI_CARVE(a, s->gap_bar, nc);
     TI_CARVE(a, s->mu_bar, nc);
     TI_CARVE(a, s->e_bar, nc);
     TI_CARVE(a, s->beta_bar, nc);
     TI_CARVE(a, s->slop_bar, nc);
-    TI_CARVE(a, s->M_bar, 36 * nb);
-    TI_CARVE(a, s->hold_bar, 6 * nb);
-    TI_CARVE(a, s->hit_bar, 6 * nb);
-    TI_CARVE(a, s->rebound_bar, 6 * nb);
-    TI_CARVE(a, s->now_bar, 6 * nb);
+    TI_CARVE(a, s->M_bar, w->model->nM);
+    TI_CARVE(a, s->hold_bar, nv);
+    TI_CARVE(a, s->hit_bar, nv);
+    TI_CARVE(a, s->rebound_bar, nv);
+    TI_CARVE(a, s->now_bar, nv);
     TI_CARVE(a, s->l_bar, 3 * nc);
     TI_CARVE(a, s->give_bar, nc);
     TI_CARVE(a, s->tau_bar, nc);
-    TI_CARVE(a, s->v_work, 6 * nb);
+    TI_CARVE(a, s->v_work, nv);
     TI_CARVE(a, s->l_work, 3 * nc);
     TI_CARVE(a, s->mu_work, nc);
     TI_CARVE(a, s->diff_dot, nd * nb);
     TI_CARVE(a, s->jac, TI_COLLIDE_ROWS * TI_COLLIDE_COLS * nc);
-    phases_layout(a, s, nb, nc);
+    phases_layout(a, s, nv, nc);
     TI_CARVE(a, s->mu_dot, nc * nd);
-    TI_CARVE(a, s->v_dot, 6 * nb * nd);
+    TI_CARVE(a, s->v_dot, nv * nd);
     TI_CARVE(a, s->lambda_dot, 3 * nc * nd);
-    TI_CARVE(a, s->next_dot, 6 * nb * nd);
-    TI_CARVE(a, s->D_dot, 6 * nb * nd);
-    TI_CARVE(a, s->now_dot, 6 * nb * nd);
+    TI_CARVE(a, s->next_dot, nv * nd);
+    TI_CARVE(a, s->D_dot, nv * nd);
+    TI_CARVE(a, s->now_dot, nv * nd);
     TI_CARVE(a, s->ref_dot, nc * nd);
     TI_CARVE(a, s->tau_dot, nc * nd);
     TI_CARVE(a, s->late_dot, nc * nd);
@@ -81,9 +82,11 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_sizes *size, 
 
 static void ws_layout(ti_arena *a, tribo_ws *w) {
     const tribo_sizes *s = &w->model->size;
-    int nc = w->options.ncon_max, nb = s->nbody;
+    int nc = w->options.ncon_max, nb = s->nbody, nt = w->model->ntree, nv = s->nv;
     ti_carve(a, 1, sizeof *w);
+    w->con_entries = 6 * w->model->widest;
     TI_CARVE(a, w->link, nb);
+    w->motion = (ti_motion){w->model, w->link};
     TI_CARVE(a, w->shape, s->ngeom);
     TI_CARVE(a, w->reach, s->ngeom);
     TI_CARVE(a, w->speed, s->ngeom);
@@ -93,28 +96,30 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
         TI_CARVE(a, w->high, s->ngeom);
         ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
     }
-    ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nb, nb);
-    TI_CARVE(a, w->width, nb);
-    TI_CARVE(a, w->voff, nb);
-    TI_CARVE(a, w->moff, nb);
-    TI_CARVE(a, w->blk_of, nb);
-    TI_CARVE(a, w->blk_at, nb);
+    ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nt, nt, nv);
+    TI_CARVE(a, w->width, nt);
+    TI_CARVE(a, w->voff, nt);
+    TI_CARVE(a, w->moff, nt);
+    TI_CARVE(a, w->blk_of, nt);
+    TI_CARVE(a, w->blk_at, nt);
+    TI_CARVE(a, w->at_v, nt);
+    TI_CARVE(a, w->at_M, nt);
     TI_CARVE(a, w->blk_a, nc);
     TI_CARVE(a, w->blk_b, nc);
     TI_CARVE(a, w->joff, nc);
-    TI_CARVE(a, w->M, 36 * nb);
-    TI_CARVE(a, w->J, 36 * nc);
-    TI_CARVE(a, w->vfree, 6 * nb);
-    TI_CARVE(a, w->vnow, 6 * nb);
+    TI_CARVE(a, w->M, w->model->nM);
+    TI_CARVE(a, w->J, (size_t)w->con_entries * (size_t)nc);
+    TI_CARVE(a, w->vfree, nv);
+    TI_CARVE(a, w->vnow, nv);
     TI_CARVE(a, w->ref, 3 * nc);
     TI_CARVE(a, w->mu, nc);
     TI_CARVE(a, w->ref_hit, 3 * nc);
     TI_CARVE(a, w->ref_time, 3 * nc);
     TI_CARVE(a, w->ref_apart, 3 * nc);
     TI_CARVE(a, w->give, nc);
-    TI_CARVE(a, w->v_given, 6 * nb);
-    TI_CARVE(a, w->v_after, 6 * nb);
-    TI_CARVE(a, w->zero, 6 * nb > nc ? 6 * nb : nc);
+    TI_CARVE(a, w->v_given, nv);
+    TI_CARVE(a, w->v_after, nv);
+    TI_CARVE(a, w->zero, nv > nc ? nv : nc);
     TI_CARVE(a, w->time, nb);
     TI_CARVE(a, w->weight, nb);
     TI_CARVE(a, w->sorted, nc);
@@ -125,13 +130,15 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->root, nb);
     TI_CARVE(a, w->warm, nc);
     TI_CARVE(a, w->view, nc);
-    TI_CARVE(a, w->D, 6 * nb);
-    TI_CARVE(a, w->D0, 6 * nb);
+    TI_CARVE(a, w->V, w->model->widest);
+    TI_CARVE(a, w->kick, w->model->widest);
+    TI_CARVE(a, w->D, nv);
+    TI_CARVE(a, w->D0, nv);
     TI_CARVE(a, w->xnext, s->nx);
     TI_CARVE(a, w->p, s->np);
     TI_CARVE(a, w->scratch, 1);
     ti_scratch scratch;
-    scratch_layout(a, &scratch, s, nc);
+    scratch_layout(a, &scratch, w);
     if (w->scratch) *w->scratch = scratch;
 }
 
@@ -185,8 +192,8 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     void *block = ti_arena_take(&a, &w.alloc);
     if (!block) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ws_layout(&a, &w);
-    int nb = m->size.nbody, nc = w.options.ncon_max;
-    const ti_contact_size most = {nc > 0 ? nc : 1, 6 * nb, nb, 6};
+    int nc = w.options.ncon_max;
+    const ti_contact_size most = {nc > 0 ? nc : 1, m->size.nv, m->ntree, m->widest};
     s = ti_contact_ws_new(&most, &w.options.law, &w.alloc, &w.contact);
     if (s == TRIBO_OK && w.options.rounds > 0) s = ti_staggered_ws_new(&most, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {
@@ -272,16 +279,9 @@ static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
     info->canonical = info->canonical && one->canonical;
 }
 
-/* Largest relative velocity along the tangents (rows 0, 1) of contact i, v (6 nblk). */
-static double slip_speed(const tribo_ws *ws, const ti_island *is, int i, const double *v) {
-    double slip[2] = {0, 0};
-    for (int side = 0; side < 2; side++) {
-        int blk = side ? ws->blk_b[i] : ws->blk_a[i];
-        if (blk < 0) continue;
-        const double *J = ws->J + 36 * i + 18 * side, *vb = v + 6 * (is->blk0 + blk);
-        for (int r = 0; r < 2; r++)
-            for (int j = 0; j < 6; j++) slip[r] += J[6 * r + j] * vb[j];
-    }
+/* Relative velocity along the tangents (rows 0, 1) of contact i, v (nv of the frame). */
+static double slip_speed(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
+    double slip[2] = {ti_row_velocity(ws, f, i, 0, v), ti_row_velocity(ws, f, i, 1, v)};
     return sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
 }
 
@@ -291,11 +291,11 @@ static double slip_speed(const tribo_ws *ws, const ti_island *is, int i, const d
 static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
     int changed = 0, end = is->con0 + is->ncon;
     double unit = 0;
-    for (int i = is->con0; i < end; i++) unit = ti_max(unit, slip_speed(ws, is, i, ws->vfree));
+    for (int i = is->con0; i < end; i++) unit = ti_max(unit, slip_speed(ws, f, i, ws->vfree));
     for (int i = is->con0; i < end; i++) {
         const int *at = ws->model->pair[f->con[i].pair].material;
         if (!f->con[i].sticky || f->mode[i] < TRIBO_SLIDE) continue;
-        if (slip_speed(ws, is, i, f->v) <= 1e-9 * unit) continue;
+        if (slip_speed(ws, f, i, f->v) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = p[at[TI_M_FRICTION]];
         changed += p[at[TI_M_STICTION]] > 0;
     }
@@ -349,7 +349,7 @@ static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
         if (status < 0) return status;
     }
     ti_step_displacement(ws, f, ws->D0);
-    memcpy(ws->D, ws->D0, 6 * sizeof *ws->D * (size_t)ws->model->size.nbody);
+    memcpy(ws->D, ws->D0, sizeof *ws->D * (size_t)ws->model->size.nv);
     for (int k = 0; k < f->nisland; k++) {
         tribo_status status = ti_island_recover(ws, f, k, p);
         if (status < 0) return status;
@@ -390,14 +390,9 @@ const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
 
 static void integrate(tribo_ws *ws, const ti_frame *f) {
     const tribo_model *m = ws->model;
-    for (int b = 0; b < m->size.nbody; b++) {
-        double V[6];
-        ti_store3(V, ws->link[b].vf), ti_store3(V + 3, ws->link[b].wf);
-        int k = ws->blk_at[b];
-        if (k >= 0) memcpy(V, f->v + 6 * k, sizeof V);
-        ti_link_integrate(&ws->link[b], ws->D + 6 * b, V, ws->xnext + m->body[b].q,
-                          ws->xnext + m->size.nq + m->body[b].v);
-    }
+    for (int t = 0; t < m->ntree; t++)
+        ti_motion_integrate(&ws->motion, t, ws->D + m->tree[t].v, ti_solved_velocity(ws, f, t), ws->xnext,
+                            ws->xnext + m->size.nq);
 }
 
 tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u, double *x_next,

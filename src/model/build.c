@@ -18,6 +18,7 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, m, 1);
     tribo_model *w = m ? m : &local; /* the first pass only counts */
     TI_CARVE(at, w->body, n->nbody);
+    TI_CARVE(at, w->tree, n->nbody);
     TI_CARVE(at, w->geom, n->ngeom);
     TI_CARVE(at, w->body_geom, n->nmoving);
     int np = TI_P_BODIES + n->nbody * TI_P_BODY + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
@@ -125,13 +126,20 @@ static char *take_text(char **text, const char *name) {
     return at;
 }
 
+static void add_tree(tribo_model *m, ti_tree tree) {
+    m->tree[m->ntree++] = tree;
+    m->nM += (size_t)tree.nv * (size_t)tree.nv;
+    if (tree.nv > m->widest) m->widest = tree.nv;
+}
+
 static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
     int geom0 = 0, q = 0, v = 0;
     for (int i = 0; i < b->nbody; i++) {
         const ti_body_rec *r = &b->body[i];
         ti_body *body = &m->body[i];
         const ti_joint_row *joint = ti_joint_of(r->joint);
-        *body = (ti_body){take_text(text, r->name), r->joint, q, v, TI_P_BODIES + i * TI_P_BODY, geom0, 0};
+        *body = (ti_body){take_text(text, r->name), i, r->joint, q, v, TI_P_BODIES + i * TI_P_BODY, geom0, 0};
+        add_tree(m, (ti_tree){i, 1, q, v, joint->nv});
         q += joint->nq, v += joint->nv;
         double *p = m->p0 + body->p;
         p[TI_P_MASS] = r->def.mass;

@@ -17,8 +17,15 @@ typedef enum ti_joint { TI_JOINT_FREE } ti_joint;
 /* Numbers of a free joint in q and in v. */
 enum { TI_FREE_NQ = 7, TI_FREE_NV = 6 };
 
+/* Bodies that joints tie together: consecutive, a parent before its children. Today each body is one. */
+typedef struct ti_tree {
+    int body0, nbody;
+    int q, v, nv; /* its first entry in q and in v, and how many of v are its own */
+} ti_tree;
+
 typedef struct ti_body {
     char *name;
+    int tree;
     ti_joint joint;
     int q, v;         /* its first entry in q and in v: as many as its joint has */
     int p;            /* first of its ten numbers in p */
@@ -49,6 +56,9 @@ struct tribo_model {
     double dt;
     tribo_law_options law; /* what the scene says of it */
     ti_body *body;         /* (nbody) */
+    int ntree, widest;     /* widest: most velocities of a tree */
+    size_t nM;             /* entries of all trees' inertias, nv * nv each */
+    ti_tree *tree;         /* (ntree) */
     ti_geom *geom;         /* (ngeom) */
     int *body_geom;        /* (ngeom of bodies) geom ids, body after body */
     double *p0;            /* (np) */

@@ -8,6 +8,18 @@ ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_level_jac    ti_collide_jac
 ti_corner_jac           ti_collide_jac
+ti_motion_free_jvp      tribo_step_jvp (test_diff_ops, test_gradients)
+ti_motion_free_vjp      tribo_step_vjp (test_diff_ops, test_gradients)
+ti_motion_heft_jvp      tribo_step_jvp (test_diff_ops, test_gradients)
+ti_motion_heft_vjp      tribo_step_vjp (test_diff_ops, test_gradients)
+ti_motion_inertia_jvp   tribo_step_jvp (test_diff_ops, test_gradients)
+ti_motion_inertia_vjp   tribo_step_vjp (test_diff_ops, test_gradients)
+ti_motion_integrate_jvp tribo_step_jvp (test_diff_ops, test_gradients)
+ti_motion_integrate_vjp tribo_step_vjp (test_diff_ops, test_gradients)
+ti_motion_moved_jvp     tribo_step_jvp (test_diff_ops, test_gradients)
+ti_motion_moved_vjp     tribo_step_vjp (test_diff_ops, test_gradients)
+ti_motion_now_jvp       tribo_step_jvp (test_diff_ops, test_gradients)
+ti_motion_now_vjp       tribo_step_vjp (test_diff_ops, test_gradients)
 ti_rod_touch_jvp        ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)
 ti_augmented_vjp        ti_contact_vjp (test_refinement)
