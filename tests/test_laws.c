@@ -95,9 +95,9 @@ END_TEST
 typedef struct place {
     ti_law_scale scale;
     ti_pyramid pyramid;
-    double own[9], inverse[9], l[3], c[3];
-    ti_law_ease ease;
-    ti_law_site site;
+    double Gii[9], inverse[9], l[3], c[3];
+    ti_law_steps steps;
+    ti_law_contact contact;
 } place;
 
 static void invert(const double *A, double *B) { /* by cofactors */
@@ -116,31 +116,31 @@ static void draw_place(place *a, uint64_t seed) {
     for (int k = 0; k < 9; k++) L[k] = 0.2 * random_in(&seed) + (k % 4 == 0);
     for (int r = 0; r < 3; r++)
         for (int q = 0; q < 3; q++)
-            a->own[3 * r + q] = L[3 * r] * L[3 * q] + L[3 * r + 1] * L[3 * q + 1] + L[3 * r + 2] * L[3 * q + 2];
-    invert(a->own, a->inverse);
-    a->ease = ti_law_ease_of(a->own);
-    double gt = fmax(a->own[0], a->own[4]), gn = a->own[8];
+            a->Gii[3 * r + q] = L[3 * r] * L[3 * q] + L[3 * r + 1] * L[3 * q + 1] + L[3 * r + 2] * L[3 * q + 2];
+    invert(a->Gii, a->inverse);
+    a->steps = ti_law_steps_of(a->Gii);
+    double gt = fmax(a->Gii[0], a->Gii[4]), gn = a->Gii[8];
     a->scale = (ti_law_scale){1 / gn, 1 / gt, gn, gt};
     ti_pyramid_of(&(tribo_law_options){.facets = 5, .facet_angle = 0.2}, &a->pyramid);
     for (int r = 0; r < 3; r++) a->l[r] = random_in(&seed), a->c[r] = random_in(&seed);
     a->l[2] += 0.5;
-    a->site = (ti_law_site){.mu = 0.6 + 0.4 * random_in(&seed),
-                            .scale = &a->scale,
-                            .own = a->own,
-                            .ease = &a->ease,
-                            .inverse = a->inverse,
-                            .pyramid = &a->pyramid,
-                            .smoothing = TRIBO_SMOOTHING_GAUSSIAN,
-                            .noise_n = 0.3,
-                            .noise_t = 0.3};
+    a->contact = (ti_law_contact){.mu = 0.6 + 0.4 * random_in(&seed),
+                                  .scale = &a->scale,
+                                  .Gii = a->Gii,
+                                  .steps = &a->steps,
+                                  .inverse = a->inverse,
+                                  .pyramid = &a->pyramid,
+                                  .smoothing = TRIBO_SMOOTHING_GAUSSIAN,
+                                  .noise_n = 0.3,
+                                  .noise_t = 0.3};
 }
 
 static double *coordinate(place *a, int k) {
-    return k < 3 ? a->l + k : k < 6 ? a->c + (k - 3) : k == 6 ? &a->site.mu : a->own + (k - 7);
+    return k < 3 ? a->l + k : k < 6 ? a->c + (k - 3) : k == 6 ? &a->contact.mu : a->Gii + (k - 7);
 }
 
 static double claimed(const ti_law_slope *s, int r, int k) {
-    return k < 3 ? s->l[3 * r + k] : k < 6 ? s->c[3 * r + k - 3] : k == 6 ? s->mu[r] : s->own[9 * r + k - 7];
+    return k < 3 ? s->l[3 * r + k] : k < 6 ? s->c[3 * r + k - 3] : k == 6 ? s->mu[r] : s->Gii[9 * r + k - 7];
 }
 
 /* Every entry of the slope against differences of F with the mode held. */
@@ -150,15 +150,15 @@ static void check_slope(const ti_law *law, const char *name) {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         place a;
         draw_place(&a, seed);
-        unsigned char mode = law->mode(&a.site, a.l, a.c);
+        unsigned char mode = law->mode(&a.contact, a.l, a.c);
         modes += !met[mode], met[mode] = true;
         ti_law_slope here, there;
-        law->slope(&a.site, mode, a.l, a.c, &here);
-        for (int k = 0; k < (law->own ? 16 : 7); k++) {
+        law->slope(&a.contact, mode, a.l, a.c, &here);
+        for (int k = 0; k < (law->uses_Gii ? 16 : 7); k++) {
             double *x = coordinate(&a, k), keep = *x, F[4][3], h = 1e-3;
             for (int t = 0; t < 4; t++) {
                 *x = keep + (t % 2 ? -h : h) / (1 + t / 2);
-                law->slope(&a.site, mode, a.l, a.c, &there);
+                law->slope(&a.contact, mode, a.l, a.c, &there);
                 memcpy(F[t], there.F, sizeof there.F);
             }
             *x = keep;
@@ -185,18 +185,18 @@ static void check_local(const ti_law *law, const char *name) {
         place a;
         draw_place(&a, seed);
         double l[3] = {0, 0, 0}, free[3] = {a.c[0], a.c[1], a.c[2]}, wrong[3];
-        for (int it = 0; it < 2000; it++) law->local(&a.site, free, l);
+        for (int it = 0; it < 2000; it++) law->local(&a.contact, free, l);
         for (int r = 0; r < 3; r++)
-            a.c[r] = free[r] + a.own[3 * r] * l[0] + a.own[3 * r + 1] * l[1] + a.own[3 * r + 2] * l[2];
-        law->residual(&a.site, l, a.c, wrong);
+            a.c[r] = free[r] + a.Gii[3 * r] * l[0] + a.Gii[3 * r + 1] * l[1] + a.Gii[3 * r + 2] * l[2];
+        law->residual(&a.contact, l, a.c, wrong);
         for (int r = 0; r < 3; r++)
             ck_assert_msg(wrong[r] < 1e-9, "%s, contact %d: residual %d of its own solution is %g", name, (int)seed, r,
                           wrong[r]);
         ti_law_slope s;
-        unsigned char mode = law->mode(&a.site, l, a.c);
-        ck_assert_msg(law->agrees(&a.site, mode, l, a.c, 1e-9), "%s, contact %d: agrees() denies mode %d", name,
+        unsigned char mode = law->mode(&a.contact, l, a.c);
+        ck_assert_msg(law->agrees(&a.contact, mode, l, a.c, 1e-9), "%s, contact %d: agrees() denies mode %d", name,
                       (int)seed, mode);
-        law->slope(&a.site, mode, l, a.c, &s);
+        law->slope(&a.contact, mode, l, a.c, &s);
         for (int r = 0; r < 3; r++)
             ck_assert_msg(fabs(s.F[r]) < 1e-8, "%s, contact %d, mode %d: F_%d = %g at a solution", name, (int)seed,
                           mode, r, s.F[r]);

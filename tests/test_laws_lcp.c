@@ -46,7 +46,7 @@ START_TEST(the_distance_to_the_pyramid) {
         ti_pyramid y = pyramid_of(4 + k % 13, 3 * random_in(&seed), k % 2 ? 1 : 1.3);
         double l[3] = {random_in(&seed), random_in(&seed), random_in(&seed)}, c[3] = {0, 0, 0}, out[3];
         double mu = k % 7 ? 1 + random_in(&seed) : 0;
-        ti_law_site s = {.mu = mu, .scale = &unit, .pyramid = &y};
+        ti_law_contact s = {.mu = mu, .scale = &unit, .pyramid = &y};
         ti_law_lcp.residual(&s, l, c, out);
         double expect = distance_by_facets(&y, mu, l);
         ck_assert_msg(fabs(out[0] - expect) < 1e-12, "mu %g, (%g %g %g): %g, not %g", mu, l[0], l[1], l[2], out[0],
@@ -90,7 +90,7 @@ START_TEST(one_contact_by_itself) {
             }
         for (int r = 0; r < 3; r++) free[r] = random_in(&seed);
         ti_law_scale scale = {1 / G[8], 1 / G[0], G[8], G[0]};
-        ti_law_site s = {.mu = k % 7 ? 0.2 * (1 + random_in(&seed)) : 0, .scale = &scale, .own = G, .pyramid = &y};
+        ti_law_contact s = {.mu = k % 7 ? 0.2 * (1 + random_in(&seed)) : 0, .scale = &scale, .Gii = G, .pyramid = &y};
         for (int it = 0; it < 2000 && change > 1e-15; it++) {
             memcpy(before, l, sizeof l);
             ti_law_lcp.local(&s, free, l);
@@ -116,7 +116,7 @@ START_TEST(the_slope_of_the_law) {
     ti_pyramid y = pyramid_of(5, 0.3, 1);
     for (int mode = 0; mode < 2 + 2 * 5; mode++) {
         ti_law_scale scale = {0.7, 0.4, 1 / 0.7, 1 / 0.4};
-        ti_law_site s = {.mu = 0.6, .scale = &scale, .pyramid = &y};
+        ti_law_contact s = {.mu = 0.6, .scale = &scale, .pyramid = &y};
         double x[7];
         for (int k = 0; k < 6; k++) x[k] = random_in(&seed);
         x[6] = s.mu;

@@ -36,8 +36,8 @@ static contact draw(uint64_t *seed) {
     return x;
 }
 
-static ti_law_site site_of(const contact *x) {
-    return (ti_law_site){.mu = x->mu, .scale = &x->scale, .own = x->G};
+static ti_law_contact contact_of(const contact *x) {
+    return (ti_law_contact){.mu = x->mu, .scale = &x->scale, .Gii = x->G};
 }
 
 static void velocity(const contact *x, const double *l, double *c) {
@@ -54,7 +54,7 @@ static double energy(const contact *x, const double *l) {
 }
 
 static double worst_of(const ti_law *law, const contact *x, const double *l) {
-    ti_law_site s = site_of(x);
+    ti_law_contact s = contact_of(x);
     double c[3], part[3];
     velocity(x, l, c);
     law->residual(&s, l, c, part);
@@ -78,7 +78,7 @@ START_TEST(slides_with_the_least_energy) {
     int slid = 0, steep = 0;
     for (int k = 0; k < 3000; k++) {
         contact x = draw(&seed);
-        ti_law_site s = site_of(&x);
+        ti_law_contact s = contact_of(&x);
         double l[3] = {0}, again[3] = {random_in(&seed), random_in(&seed), 0}, c[3];
         ti_bisect_raisim(&s, x.free, l);
         double wrong = worst_of(&ti_law_raisim, &x, l);
@@ -105,7 +105,7 @@ START_TEST(corrected_it_solves_the_ncp) {
     for (int k = 0; k < 5000; k++) {
         contact x = draw(&seed);
         if (x.shift >= 1) continue;
-        ti_law_site s = site_of(&x);
+        ti_law_contact s = contact_of(&x);
         double l[3] = {0}, r[3] = {0}, c[3];
         ti_bisect_ncp(&s, x.free, l);
         ti_bisect_raisim(&s, x.free, r);
@@ -131,7 +131,7 @@ START_TEST(slope_is_that_of_the_equation) {
         for (int r = 0; r < 3; r++) l[r] = random_in(&seed), c[r] = random_in(&seed);
         l[2] = fabs(l[2]), c[2] = -fabs(c[2]); /* it is pressed */
         for (unsigned char mode = 0; mode <= TRIBO_SLIDE; mode++) {
-            ti_law_site s = site_of(&x);
+            ti_law_contact s = contact_of(&x);
             ti_law_slope f;
             ti_law_raisim.slope(&s, mode, l, c, &f);
             memcpy(at, l, 24), memcpy(at + 3, c, 24), memcpy(at + 6, x.G, 72), at[15] = x.mu;
@@ -142,7 +142,7 @@ START_TEST(slope_is_that_of_the_equation) {
                     double y[16];
                     memcpy(y, at, sizeof y);
                     y[j] += shift[q] * h;
-                    ti_law_site t = {.mu = y[15], .scale = &x.scale, .own = y + 6};
+                    ti_law_contact t = {.mu = y[15], .scale = &x.scale, .Gii = y + 6};
                     ti_law_slope g;
                     ti_law_raisim.slope(&t, mode, y, y + 3, &g);
                     for (int r = 0; r < 3; r++) sum[r] += weight[q] * g.F[r] / h;
@@ -150,7 +150,7 @@ START_TEST(slope_is_that_of_the_equation) {
                 for (int r = 0; r < 3; r++) {
                     double exact = j < 3    ? f.l[3 * r + j]
                                    : j < 6  ? f.c[3 * r + j - 3]
-                                   : j < 15 ? f.own[9 * r + j - 6]
+                                   : j < 15 ? f.Gii[9 * r + j - 6]
                                             : f.mu[r];
                     worst = fmax(worst, fabs(exact - sum[r]) / (1 + fabs(exact)));
                 }

@@ -95,7 +95,7 @@ START_TEST(least_squares_are_integrals) {
     tribo_smoothing kind = TRIBO_SMOOTHING_GAUSSIAN;
     uint64_t seed = 5;
     for (int k = 0; k < 40; k++) {
-        ti_law_site s = {.mu = 0.6, .own = own, .noise_n = 0.2, .noise_t = 0.5};
+        ti_law_contact s = {.mu = 0.6, .Gii = own, .noise_n = 0.2, .noise_t = 0.5};
         double l[3], c[3];
         for (int i = 0; i < 3; i++) l[i] = random_in(&seed), c[i] = random_in(&seed);
         ti_erm e;

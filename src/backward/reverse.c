@@ -80,7 +80,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
         }
         if (phase > TI_HOLD && is->phase[phase].npoint > 0) none = 0;
     }
-    if (ti_contact_entangled(ws->contact)) none = 0;
+    if (ti_contact_uses_delassus(ws->contact)) none = 0;
     const double *J_bar = s->J_bar + (ti_frame_rows(ws, f, i, side) - ws->J);
     for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
 }

@@ -39,7 +39,7 @@ static void reverse_delassus(const phase_bar *to, const ti_contact_problem *prob
     memset(M_bar, 0, entries * sizeof *M_bar);
     const ti_delassus_bar *bar =
         ti_contact_delassus_bar(ws->contact, problem, solution, k, s->c_bar[to->phase][k] + 3 * is->con0);
-    ti_contact_entangled_vjp(ws->contact, problem, bar, J_bar, M_bar);
+    ti_contact_delassus_vjp(ws->contact, problem, bar, J_bar, M_bar);
     for (int b = 0; b < is->nblk; b++)
         ti_motion_inertia_bar(&ws->motion, to->f->blk_tree[is->blk0 + b], M_bar + problem->moff[b], s->diff);
 }
@@ -87,7 +87,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda[3 * i + 2], s->mu_work[i]);
         }
         bool by_law = to->phase < TI_REBOUND || to->phase == TI_AFTER;
-        if (by_law && ti_contact_entangled(ws->contact)) reverse_delassus(to, &problem, &solution, k);
+        if (by_law && ti_contact_uses_delassus(ws->contact)) reverse_delassus(to, &problem, &solution, k);
         for (int b = 0; b < is->nblk; b++)
             reverse_momentum(to, is->blk0 + b, y + problem.voff[b], solution.point[k].v + problem.voff[b]);
     }
@@ -429,7 +429,7 @@ tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double 
     const ti_island *is = &f->island[k];
     bool impact = is->phase[TI_IMPACT].npoint > 0, recovery = is->phase[TI_RECOVER].npoint > 0;
     tribo_status status = TRIBO_OK;
-    if (impact || recovery || ti_contact_entangled(ws->contact))
+    if (impact || recovery || ti_contact_uses_delassus(ws->contact))
         memset(s->J_bar + ws->con_entries * is->con0, 0, sizeof(double) * (size_t)ws->con_entries * (size_t)is->ncon);
     if (recovery) status = reverse_recovery(ws, f, k, p);
     if (status < 0) return status;

@@ -117,7 +117,7 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
                        ti_seed(u_dot, j, size->nu), ti_seed(p_dot, j, size->np)};
         double *out = xnext_dot + (size_t)j * (size_t)size->ndx;
         status =
-            ti_contact_entangled(ws->contact) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
+            ti_contact_uses_delassus(ws->contact) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
     }
     return status;
 }
@@ -141,7 +141,7 @@ static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, in
 
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
     const tribo_sizes *size = &ws->model->size;
-    if (ti_contact_entangled(ws->contact)) return jacobians_by_rows(ws, f, p, A, B, C);
+    if (ti_contact_uses_delassus(ws->contact)) return jacobians_by_rows(ws, f, p, A, B, C);
     tribo_status s = TRIBO_OK;
     if ((A || B) && ti_jacobian_applies(ws, f)) {
         s = ti_jacobian(ws, f, p, A, B);

@@ -171,7 +171,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
     if (phase == TI_AFTER) q.vfree = ws->v_after + v;
     if (phase == TI_REBOUND) {
         q.kind = TI_CONTACT_REBOUND, q.vfree = ws->v_given + v, q.ref = ws->ref_hit + 3 * c;
-        q.give = ws->give + c;
+        q.rebound = ws->give + c;
     }
     if (phase >= TI_TIMING) {
         q.kind = TI_CONTACT_PLAIN, q.vfree = q.mu = ws->zero;

@@ -24,7 +24,7 @@ ti_rod_touch_jvp        ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)
 ti_augmented_vjp        ti_contact_vjp (test_refinement)
 ti_contact_pose_jac     tribo_step_jac (test_jacobian)
-ti_contact_entangled_vjp tribo_contact_vjp (test_diff_ops, laws that depend on G)
+ti_contact_delassus_vjp tribo_contact_vjp (test_diff_ops, laws that depend on G)
 ti_delassus_vjp         tribo_contact_vjp (test_diff_ops, laws that depend on G)
 '
 cd "$1" || exit 1

@@ -146,11 +146,11 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     ws->form = TI_FORM_NONE;
     if (status) return status;
     ti_contact_options o = {.tol = tol, .warm = warm};
-    tribo_contact_info own;
+    tribo_contact_info met;
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);
-    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, &own);
-    if (p->G && status >= 0) status = meet_matrix(ws, p, &o, &own, status);
+    status = ti_contact_solve(ws->contact, &ws->block, &o, &ws->sol, &met);
+    if (p->G && status >= 0) status = meet_matrix(ws, p, &o, &met, status);
     if (status < 0) return status;
     ti_contact_settle_modes(ws->contact, &ws->block, &ws->sol);
     ws->form = cast_form;
@@ -161,9 +161,9 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
         ws->form = TI_FORM_NONE;
         return TRIBO_E_NONFINITE;
     }
-    ws->verdict = status == TRIBO_OK && !own.canonical ? TRIBO_DEGENERATE : status;
+    ws->verdict = status == TRIBO_OK && !met.canonical ? TRIBO_DEGENERATE : status;
     memcpy(lambda, ws->sol.lambda, 3 * p->nc * sizeof(double));
-    if (info) *info = own;
+    if (info) *info = met;
     if (nfound) memcpy(v, found, nfound * sizeof(double));
     return status;
 }
@@ -262,15 +262,15 @@ static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *
     if (ws->form == TI_FORM_BLOCKS) {
         memset(ws->J_bar, 0, (size_t)n3 * p->nv * sizeof(double));
         memset(ws->M_bar, 0, (size_t)p->nv * p->nv * sizeof(double));
-        ti_contact_entangled_vjp(ws->contact, &ws->block, bar, ws->J_bar, ws->M_bar);
+        ti_contact_delassus_vjp(ws->contact, &ws->block, bar, ws->J_bar, ws->M_bar);
         add_blocks(ws, w, M_bar, J_bar);
         return;
     }
     for (int r = 0; G_bar && r < n3; r++) {
         double *to = G_bar + (size_t)r * n3;
         for (int c = 0; bar->a && c < n3; c++) to[c] += 0.5 * w * (bar->a[r] * bar->b[c] + bar->b[r] * bar->a[c]);
-        const double *own = bar->own ? bar->own + 9 * (r / 3) : NULL;
-        for (int c = 0; own && c < 3; c++) to[r / 3 * 3 + c] += 0.5 * w * (own[3 * (r % 3) + c] + own[3 * c + r % 3]);
+        const double *Gii = bar->Gii ? bar->Gii + 9 * (r / 3) : NULL;
+        for (int c = 0; Gii && c < 3; c++) to[r / 3 * 3 + c] += 0.5 * w * (Gii[3 * (r % 3) + c] + Gii[3 * c + r % 3]);
     }
 }
 
@@ -338,7 +338,8 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
     if (ws->form == TI_FORM_DELASSUS && n > 0) velocity_to_impulses(ws, p);
     tribo_status status = reverse_points(ws, p, ws->vb);
     if (status) return status;
-    bool entangled = ti_contact_entangled(ws->contact), through = entangled && ws->form == TI_FORM_DELASSUS && n > 0;
+    bool uses_delassus = ti_contact_uses_delassus(ws->contact),
+         through = uses_delassus && ws->form == TI_FORM_DELASSUS && n > 0;
     if (through) memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double)); /* not needed any more */
     for (int k = 0; k < ws->sol.npoint; k++) {
         const ti_contact_point *q = &ws->sol.point[k];
@@ -350,7 +351,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
             for (int r = 0; r < n3; r++)
                 for (int c = 0; c < n3; c++)
                     G_bar[(size_t)r * n3 + c] += 0.5 * w * (c_bar[r] * q->lambda[c] + c_bar[c] * q->lambda[r]);
-        if (!entangled) continue;
+        if (!uses_delassus) continue;
         if (ws->sol.npoint > 1)
             (void)reverse_point(ws, p, k, ws->vb); /* the law's own part is of the point last made */
         reverse_delassus(ws, p, k, w, M_bar, J_bar, through ? ws->G : G_bar);

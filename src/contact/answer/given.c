@@ -14,10 +14,10 @@ static double linearise(ti_contact_ws *ws, const ti_contact_problem *p, const do
     size_t n = 3 * (size_t)p->nc;
     double merit = 0;
     for (int i = 0; i < p->nc; i++) {
-        ti_law_site site = ti_contact_site(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i);
         ti_law_slope slope;
-        unsigned char mode = ws->law->mode(&site, lambda + 3 * i, c + 3 * i);
-        ws->law->slope(&site, mode, lambda + 3 * i, c + 3 * i, &slope);
+        unsigned char mode = ws->law->mode(&contact, lambda + 3 * i, c + 3 * i);
+        ws->law->slope(&contact, mode, lambda + 3 * i, c + 3 * i, &slope);
         ws->mode[i] = mode;
         for (int r = 0; r < 3; r++) {
             double *row = A ? A + (3 * (size_t)i + (size_t)r) * n : NULL;

@@ -39,9 +39,9 @@ static double project(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     for (int i = 0; i < p->nc; i++) {
         double c[3];
         for (int r = 0; r < 3; r++) c[r] = -stretch[r] * ws->c[3 * i + r];
-        ti_law_site site = {.mu = opening(p, i, lambda) / stretch[0], .scale = &one};
+        ti_law_contact contact = {.mu = opening(p, i, lambda) / stretch[0], .scale = &one};
         ti_law_slope slope;
-        ti_law_ccp.slope(&site, ti_law_ccp.mode(&site, none, c), none, c, &slope);
+        ti_law_ccp.slope(&contact, ti_law_ccp.mode(&contact, none, c), none, c, &slope);
         for (int r = 0; r < 3; r++) out[3 * i + r] = -stretch[r] * slope.F[r], sum += 0.5 * slope.F[r] * slope.F[r];
         for (int k = 0; k < 9; k++) ws->D[9 * i + k] = stretch[k / 3] * slope.c[k] * stretch[k % 3] / unit;
     }
@@ -104,7 +104,7 @@ tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *ha
     ti_contact_problem p;
     ti_contact_take_law(ws, hard);
     if (!ti_contact_prepare(ws, hard)) return TRIBO_E_NONFINITE;
-    tribo_status status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &p);
+    tribo_status status = ti_contact_pose(ws, hard, ti_contact_uses_delassus(ws), &p);
     if (status) return status;
     ti_contact_residual(ws, &p, ws->law, s->v, s->lambda, &m->law);
     ti_contact_residual(ws, hard, &ti_law_ncp, s->v, s->lambda, &m->ncp);

@@ -11,20 +11,20 @@ static bool by_ladder(const ti_contact_ws *ws) {
 }
 
 static bool needs_delassus(const ti_contact_ws *ws) {
-    return !by_ladder(ws) || ti_contact_entangled(ws);
+    return !by_ladder(ws) || ti_contact_uses_delassus(ws);
 }
 
 /* Contacts of a problem that another solver is asked about where the ladder fails: its tables stay below a few MB. */
-enum { RESCUED = 64 };
+enum { FALLBACK_CONTACTS = 64 };
 
 /* The solver that is asked then: pivoting ends at a solution of the pyramid's law, whatever the problem. */
-static const ti_solver *rescue_of(const ti_solver *solver) {
+static const ti_solver *fallback_of(const ti_solver *solver) {
     bool pyramid = solver->law == TRIBO_LAW_LCP && solver->solver == TRIBO_SOLVER_LADDER;
     return pyramid ? ti_solver_find(TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE) : NULL;
 }
 
-static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
-    int nc = room->nc, nv = room->nv;
+static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws) {
+    int nc = sizes->nc, nv = sizes->nv;
     size_t n3 = 3 * (size_t)nc;
     ti_carve(m, 1, sizeof *ws);
     TI_CARVE(m, ws->scale, nc);
@@ -51,20 +51,20 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     TI_CARVE(m, ws->v2, nv);
     TI_CARVE(m, ws->l2, n3);
     TI_CARVE(m, ws->r, nv);
-    TI_CARVE(m, ws->slip, n3);
+    TI_CARVE(m, ws->by_mu, n3);
     TI_CARVE(m, ws->z, n3);
     TI_CARVE(m, ws->mode, nc);
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->vi, nv);
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
-    const ti_contact_size most = {nc, nv, room->nblk, room->wide};
+    const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide};
     ti_system_carve(m, &most, &ws->sys);
     ti_augmented_carve(m, nc, nv, &ws->augmented);
-    if (needs_delassus(ws) || ws->rescue) ti_delassus_carve(m, &most, &ws->G);
-    if (ti_contact_entangled(ws)) TI_CARVE(m, ws->own_bar, 3 * n3);
-    if (ws->asked->own) TI_CARVE(m, ws->own_slip, 9 * n3);
+    if (needs_delassus(ws) || ws->fallback) ti_delassus_carve(m, &most, &ws->G);
+    if (ti_contact_uses_delassus(ws)) TI_CARVE(m, ws->Gii_bar, 3 * n3);
+    if (ws->asked->uses_Gii) TI_CARVE(m, ws->by_Gii, 9 * n3);
     if (ws->options.softness != TRIBO_SOFTNESS_NONE) TI_CARVE(m, ws->R, n3);
-    if (by_ladder(ws) && !ws->rescue) return;
+    if (by_ladder(ws) && !ws->fallback) return;
     TI_CARVE(m, ws->noise, 2 * (size_t)nc);
     TI_CARVE(m, ws->l0, n3);
     TI_CARVE(m, ws->v0, nv);
@@ -72,9 +72,9 @@ static void carve(ti_arena *m, const ti_contact_room *room, ti_contact_ws *ws) {
     char nothing[TI_SCRATCH_MAX];
     void *scratch = ti_carve(m, 1, TI_SCRATCH_MAX);
     ws->scratch = scratch;
-    const ti_solver *solver = by_ladder(ws) ? ws->rescue : ws->solver;
-    ti_contact_room some = *room;
-    if (solver == ws->rescue && some.nc > RESCUED) some.nc = RESCUED;
+    const ti_solver *solver = by_ladder(ws) ? ws->fallback : ws->solver;
+    ti_contact_sizes some = *sizes;
+    if (solver == ws->fallback && some.nc > FALLBACK_CONTACTS) some.nc = FALLBACK_CONTACTS;
     if (solver->carve) solver->carve(m, &some, scratch ? scratch : nothing);
 }
 
@@ -88,19 +88,19 @@ tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_opti
     layout.asked = layout.solver->model, layout.kappa = layout.options.kappa;
     if (layout.solver->solver == TRIBO_SOLVER_INTERIOR && layout.kappa > 0) layout.asked = &ti_law_central;
     if (layout.options.law == TRIBO_LAW_STOCHASTIC && layout.options.smoothing == TRIBO_SMOOTHING_ERM)
-        layout.least = &ti_erm_law;
-    layout.rescue = rescue_of(layout.solver);
+        layout.asked_coupled = &ti_erm_law;
+    layout.fallback = fallback_of(layout.solver);
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
-    const ti_contact_room room = {most->nc, most->nv, most->nblk, most->wide, &layout.options};
+    const ti_contact_sizes sizes = {most->nc, most->nv, most->nblk, most->wide, &layout.options};
     ti_arena m = {0};
-    carve(&m, &room, &layout);
+    carve(&m, &sizes, &layout);
     layout.bytes = m.used;
     ti_contact_ws *ws = ti_arena_take(&m, a);
     if (!ws) return TRIBO_E_NOMEM;
     *ws = layout;
-    carve(&m, &room, ws);
+    carve(&m, &sizes, ws);
     *out = ws;
     return TRIBO_OK;
 }
@@ -128,7 +128,7 @@ static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
 }
 
 /* Room on the disk. */
-static void disk_room(double mu, unsigned char mode, const double *l, const double *c, double *out) {
+static void disk_margin(double mu, unsigned char mode, const double *l, const double *c, double *out) {
     double bound = mu * l[2];
     out[0] = out[1] = HUGE_VAL;
     if (mode >= TRIBO_SLIDE)
@@ -137,21 +137,21 @@ static void disk_room(double mu, unsigned char mode, const double *l, const doub
         out[0] = bound > 0 ? (bound - sqrt(l[0] * l[0] + l[1] * l[1])) / bound : 0;
 }
 
-static void room_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode, const double *l,
-                    const double *c, double *out) {
-    ti_law_site site = ti_contact_site(ws, p, i);
-    if (ws->law->room)
-        ws->law->room(&site, mode, l, c, out);
+static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode, const double *l,
+                      const double *c, double *out) {
+    ti_law_contact contact = ti_law_contact_of(ws, p, i);
+    if (ws->law->margin)
+        ws->law->margin(&contact, mode, l, c, out);
     else
-        disk_room(p->mu[i], mode, l, c, out);
+        disk_margin(p->mu[i], mode, l, c, out);
 }
 
 /* A contact at the bound of its friction that others hold in place: it slides in the limit of no compliance, at a speed
- * in proportion to it. What counts is that speed beside the compliance's own. */
+ * in proportion to it. What counts is that speed beside the compliance's. */
 static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int i) {
     const ti_contact_point *q = &s->point[0];
     const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
-    double give = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + give * l[0], ref[1] + give * l[1]}, room[2];
+    double Rt = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + Rt * l[0], ref[1] + Rt * l[1]}, way[2];
     for (int side = 0; side < 2; side++) {
         int k = side ? p->b[i] : p->a[i];
         if (k < 0) continue;
@@ -159,9 +159,9 @@ static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, 
         for (int r = 0; r < 3; r++, J += p->width[k])
             for (int j = 0; j < p->width[k] && r < 2; j++) c[r] += J[j] * v[j];
     }
-    room_of(ws, p, i, s->mode[i], l, c, room);
-    double own = give * sqrt(l[0] * l[0] + l[1] * l[1]);
-    return room[1] > 0 ? room[1] / (room[1] + own) : 0;
+    margin_of(ws, p, i, s->mode[i], l, c, way);
+    double creep = Rt * sqrt(l[0] * l[0] + l[1] * l[1]);
+    return way[1] > 0 ? way[1] / (way[1] + creep) : 0;
 }
 
 /* Margins, docs/math.md eq. (46): how far each contact is from another mode, dimensionless. */
@@ -178,10 +178,10 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
         bool apart = s->mode[i] == TRIBO_BREAK || (ws->law->apart && s->mode[i] >= ws->law->apart);
         double m = apart ? fabs(c[2]) / sc : l[2] / sl;
         if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
-            double room[2];
-            room_of(ws, p, i, s->mode[i], l, c, room);
-            if (room[1] < 1e-9 * sc) room[1] = sc * held_margin(ws, p, s, i);
-            double t = room[0] < room[1] / sc ? room[0] : room[1] / sc;
+            double way[2];
+            margin_of(ws, p, i, s->mode[i], l, c, way);
+            if (way[1] < 1e-9 * sc) way[1] = sc * held_margin(ws, p, s, i);
+            double t = way[0] < way[1] / sc ? way[0] : way[1] / sc;
             if (t < m) m = t;
         }
         if (!(m >= 1e-9)) info->ndegenerate++;
@@ -197,14 +197,14 @@ bool ti_contact_has_noise(const ti_contact_ws *ws) {
 static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     const double none[3] = {0, 0, 0};
     for (int i = 0; i < p->nc; i++) {
-        if (p->give && p->give[i] * p->mu[i] > 0) return false; /* what does not slip sticks */
+        if (p->rebound && p->rebound[i] * p->mu[i] > 0) return false; /* what does not slip sticks */
         if (ws->law == &ti_law_ncp) {
             if (!(ws->g[3 * i + 2] >= 0)) return false;
             continue;
         }
-        ti_law_site site = ti_contact_site(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i);
         double wrong[3];
-        ws->law->residual(&site, none, ws->g + 3 * i, wrong);
+        ws->law->residual(&contact, none, ws->g + 3 * i, wrong);
         if (!(wrong[0] == 0 && wrong[1] == 0 && wrong[2] == 0)) return false;
     }
     return true;
@@ -225,8 +225,8 @@ void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p,
 static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
     for (int i = 0; i < p->nc; i++) {
-        ti_law_site site = ti_contact_site(ws, p, i);
-        s->mode[i] = ws->law->mode(&site, s->lambda + 3 * i, ws->c + 3 * i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        s->mode[i] = ws->law->mode(&contact, s->lambda + 3 * i, ws->c + 3 * i);
     }
 }
 
@@ -279,13 +279,13 @@ static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
 }
 
 /* Where the ladder has failed: the answer of another solver, if it is better. */
-static void rescue(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
-                   tribo_contact_info *info) {
-    if (!ws->rescue || p->nc > RESCUED || ti_delassus_prepare(&ws->G, p)) return;
+static void fallback(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
+                     tribo_contact_info *info) {
+    if (!ws->fallback || p->nc > FALLBACK_CONTACTS || ti_delassus_prepare(&ws->G, p)) return;
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
-    ws->warm = false, ws->max_iter = ws->iterations + ws->rescue->max_iter;
-    ws->rescue->run(ws, p, tol);
+    ws->warm = false, ws->max_iter = ws->iterations + ws->fallback->max_iter;
+    ws->fallback->run(ws, p, tol);
     ti_contact_velocity(ws, p, ws->lambda, ws->v);
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < info->residual)) return;
@@ -315,7 +315,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         if (by_ladder(ws) || ws->plain) {
             ti_contact_climb(ws, p, o, s, info);
             double enough = o->tol > 0 ? o->tol : 1e-10;
-            if (!(info->residual <= enough) && !ws->plain) rescue(ws, p, enough, s, info);
+            if (!(info->residual <= enough) && !ws->plain) fallback(ws, p, enough, s, info);
         } else
             by_solver(ws, p, o, s, info);
     }
@@ -333,9 +333,9 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
 
 /* Newton from where the interior point ends, as it goes to and fro from nothing. */
 static bool softly(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    const ti_ncp_boldness bold = {.fraction = 0.98, .power = 3};
+    const ti_interior_settings settings = {.fraction = 0.98, .power = 3};
     int done = 0;
-    return ti_ncp_interior(ws, p, R, &bold, 1e-10, &done, 60) && ti_contact_newton(ws, p, R, 50, 0, 0);
+    return ti_ncp_interior(ws, p, R, &settings, 1e-10, &done, 60) && ti_contact_newton(ws, p, R, 50, 0, 0);
 }
 
 tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,

@@ -11,18 +11,18 @@
 
 /* One contact at the present iterate. */
 typedef struct cone {
-    double x[3], w[3];    /* impulse, with what is given, and shifted velocity, scaled */
-    double dx[3], dw[3];  /* direction */
-    double ax[3], aw[3];  /* the predictor's */
-    double rp[3], E[2];   /* w - c - (slip, 0, 0); gradient of slip */
-    double h[3], eta;     /* scaling W = sqrt(eta) V(h) */
-    double z[3];          /* W x = W^-1 w */
-    double A[9];          /* (W^2 + E R)^-1 */
-    double unit[3], R[3]; /* lambda = unit x; c = velocity / ... ; compliance, scaled */
-    double own, give;     /* x_n = own + give */
-    bool paired;          /* own and nu are a pair too, and w_n + nu the shifted velocity */
+    double x[3], w[3];      /* impulse, with what is given, and shifted velocity, scaled */
+    double dx[3], dw[3];    /* direction */
+    double ax[3], aw[3];    /* the predictor's */
+    double rp[3], E[2];     /* w - c - (slip, 0, 0); gradient of slip */
+    double h[3], eta;       /* scaling W = sqrt(eta) V(h) */
+    double z[3];            /* W x = W^-1 w */
+    double A[9];            /* (W^2 + E R)^-1 */
+    double unit[3], R[3];   /* lambda = unit x; c = velocity / ... ; compliance, scaled */
+    double normal, rebound; /* x_n = normal + rebound */
+    bool paired;            /* (normal, nu) is a pair too, and w_n + nu the shifted velocity */
     double nu, dnu, anu;
-    double rest; /* dnu = rest - nu dx_n / own */
+    double rest; /* dnu = rest - nu dx_n / normal */
 } cone;
 
 static double dot(const double *a, const double *b) {
@@ -89,13 +89,13 @@ static void invert3(const double *a, double *b) {
     }
 }
 
-/* P (3,3) orthogonal and T = P (W^2 + (nu / own) e0 e0') P', graded, its large entry first. In the eigenbasis of W^2,
- * (1, n), (1, -n), (0, n'), the eigenvalues eta g^2, eta / g^2, eta keep their digits however far apart they are;
+/* P (3,3) orthogonal and T = P (W^2 + (nu / normal) e0 e0') P', graded, its large entry first. In the eigenbasis of
+ * W^2, (1, n), (1, -n), (0, n'), the eigenvalues eta g^2, eta / g^2, eta keep their digits however far apart they are;
  * beside a second pair that is larger than all of them those along the axes do. */
 static void metric(const cone *k, double P[3][3], double *T) {
     double len = sqrt(k->h[1] * k->h[1] + k->h[2] * k->h[2]), g = k->h[0] + len;
     double n1 = len > 0 ? k->h[1] / len : 1, n2 = len > 0 ? k->h[2] / len : 0;
-    double most = k->eta * g * g, least = k->eta / (g * g), beta = k->paired ? k->nu / k->own : 0;
+    double most = k->eta * g * g, least = k->eta / (g * g), beta = k->paired ? k->nu / k->normal : 0;
     bool along = beta > most;
     double s = sqrt(0.5), half = 0.5 * (most + least);
     const double axes[3][3] = {{1, 0, 0}, {0, n1, n2}, {0, -n2, n1}};
@@ -106,7 +106,7 @@ static void metric(const cone *k, double P[3][3], double *T) {
     T[4] = along ? half : least + 0.5 * beta, T[8] = k->eta;
 }
 
-/* A (3,3) = (W^2 + (nu / own) e0 e0' + E R)^-1, E = 1 + e0 (0, slope)'. */
+/* A (3,3) = (W^2 + (nu / normal) e0 e0' + E R)^-1, E = 1 + e0 (0, slope)'. */
 static void inverse(const cone *k, double *A) {
     double P[3][3], T[9], B[9];
     metric(k, P, T);
@@ -139,7 +139,7 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
         memset(k, 0, sizeof *k);
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
-        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->steep) / 3 : ws->r0),
+        double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->tangent_scale) / 3 : ws->r0),
                mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
         for (int r = 0; r < 3; r++) {
             k->unit[r] = r ? s * mu : s;
@@ -151,16 +151,16 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
     ws->ip_unit = size > 0 ? size : 1;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
-        k->paired = p->give && p->give[i] > 0;
-        k->give = k->paired ? p->give[i] / (k->unit[0] * ws->ip_unit) : 0;
-        k->own = k->x[0], k->x[0] += k->give, k->nu = k->paired;
+        k->paired = p->rebound && p->rebound[i] > 0;
+        k->rebound = k->paired ? p->rebound[i] / (k->unit[0] * ws->ip_unit) : 0;
+        k->normal = k->x[0], k->x[0] += k->rebound, k->nu = k->paired;
     }
 }
 
 static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const cone *cones, double *lambda) {
     for (int i = 0; i < p->nc; i++)
         for (int r = 0; r < 3; r++)
-            lambda[3 * i + place[r]] = (r ? cones[i].x[r] : cones[i].own) * cones[i].unit[r] * ws->ip_unit;
+            lambda[3 * i + place[r]] = (r ? cones[i].x[r] : cones[i].normal) * cones[i].unit[r] * ws->ip_unit;
 }
 
 /* Residuals, scalings and the matrix D of every contact. */
@@ -170,7 +170,7 @@ static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         cone *k = cones + i;
         double c[3], T[9];
         for (int r = 0; r < 3; r++)
-            c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->own);
+            c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->normal);
         double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
         for (int r = 0; r < 3; r++) k->rp[r] = k->w[r] - c[r];
         if (held)
@@ -192,7 +192,7 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         cone *k = cones + i;
         double q[3], t[3], s = sqrt(k->eta);
         for (int r = 0; r < 3; r++) t[r] = k->rp[r] - k->w[r];
-        k->rest = k->paired ? (corrected ? (centre - k->ax[0] * k->anu) / k->own : 0) - k->nu : 0;
+        k->rest = k->paired ? (corrected ? (centre - k->ax[0] * k->anu) / k->normal : 0) - k->nu : 0;
         t[0] += k->rest;
         if (corrected) {
             double wx[3], vw[3], y[3];
@@ -219,7 +219,7 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         }
         k->dw[0] = c[0] + k->E[0] * c[1] + k->E[1] * c[2] - k->rp[0];
         k->dw[1] = c[1] - k->rp[1], k->dw[2] = c[2] - k->rp[2];
-        k->dnu = k->paired ? k->rest - k->nu / k->own * k->dx[0] : 0;
+        k->dnu = k->paired ? k->rest - k->nu / k->normal * k->dx[0] : 0;
         k->dw[0] -= k->dnu;
     }
 }
@@ -232,7 +232,7 @@ static double longest(const cone *cones, int nc) {
         a = x < a ? x : a;
         a = w < a ? w : a;
         if (!k->paired) continue;
-        if (k->dx[0] < 0 && -k->own / k->dx[0] < a) a = -k->own / k->dx[0];
+        if (k->dx[0] < 0 && -k->normal / k->dx[0] < a) a = -k->normal / k->dx[0];
         if (k->dnu < 0 && -k->nu / k->dnu < a) a = -k->nu / k->dnu;
     }
     return a;
@@ -245,7 +245,7 @@ static double gap_after(const cone *cones, int nc, double a) {
     for (int i = 0; i < nc; i++) {
         const cone *k = cones + i;
         for (int r = 0; r < 3; r++) sum += (k->x[r] + a * k->dx[r]) * (k->w[r] + a * k->dw[r]);
-        if (k->paired) sum += (k->own + a * k->dx[0]) * (k->nu + a * k->dnu), pairs++;
+        if (k->paired) sum += (k->normal + a * k->dx[0]) * (k->nu + a * k->dnu), pairs++;
     }
     return sum / pairs;
 }
@@ -254,7 +254,7 @@ static double mean_gap(const cone *cones, int nc) {
     return gap_after(cones, nc, 0);
 }
 
-static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_ncp_boldness *b) {
+static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_interior_settings *b) {
     double gap = mean_gap(cones, p->nc);
     linearise(ws, p, cones, gap, b->slip);
     impulses(ws, p, cones, ws->lambda);
@@ -276,8 +276,8 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     if (!(a > 1e-12)) return false; /* NaN too */
     for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++) cones[i].x[r] += a * cones[i].dx[r], cones[i].w[r] += a * cones[i].dw[r];
-        cones[i].own += a * cones[i].dx[0], cones[i].nu += a * cones[i].dnu;
-        cones[i].x[0] = cones[i].own + cones[i].give;
+        cones[i].normal += a * cones[i].dx[0], cones[i].nu += a * cones[i].dnu;
+        cones[i].x[0] = cones[i].normal + cones[i].rebound;
     }
     for (int k = 0; k < p->nv; k++) ws->vi[k] += a * ws->dv[k];
     return true;
@@ -285,8 +285,8 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
 
 enum { STALL = 12 };
 
-bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_ncp_boldness *b, double rough,
-                     int *done, int iterations) {
+bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_interior_settings *b,
+                     double rough, int *done, int iterations) {
     cone *cones = ws->cones;
     if (*done == 0) {
         begin(ws, p, R, b->local, cones);

@@ -196,7 +196,7 @@ static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, d
 }
 
 /* On the path contacts slide at the speed of the compliance, and the equation must tell such speeds apart. */
-#define STEEP 1000
+#define TANGENT_SCALE 1000
 
 /* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
 static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
@@ -237,16 +237,16 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
     g->done = g->residual < g->tol;
 }
 
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0, NULL}, {.7, 1, .2, false, 0, NULL},
-                                            {.5, 1, .3, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
-                                            {.7, 1, .2, true, 0, NULL},  {.5, 1, .3, true, 0, NULL}};
+static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0, NULL}, {.7, 1, .2, false, 0, NULL},
+                                                 {.5, 1, .3, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
+                                                 {.7, 1, .2, true, 0, NULL},  {.5, 1, .3, true, 0, NULL}};
 
 enum { ROUNDS = 36 };
 
 /* One round with the speeds of slip held, which makes the problem convex, at compliance R; then the speeds that it
  * ends at. Returns their largest change, in the unit of velocity; HUGE_VAL where the interior point broke down. */
 static double hold_slips(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *slip) {
-    const ti_ncp_boldness held = {.fraction = 0.98, .power = 3, .slip = slip};
+    const ti_interior_settings held = {.fraction = 0.98, .power = 3, .slip = slip};
     double change = 0;
     int done = 0;
     if (!ti_ncp_interior(ws, p, R, &held, 1e-9, &done, 60)) return HUGE_VAL;
@@ -261,10 +261,11 @@ static double hold_slips(ti_contact_ws *ws, const ti_contact_problem *p, double 
 /* Where the interior point stalls: the speeds of slip held, round by round, and proximal steps from where that settles.
  * A start that is not near enough takes few of them. */
 static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
-    memset(ws->slip, 0, p->nc * sizeof(double));
+    double *slip = ws->by_mu; /* of the reverse: free until then */
+    memset(slip, 0, p->nc * sizeof(double));
     double last = HUGE_VAL;
     for (int k = 1; k <= ROUNDS && !g->done; k++) {
-        double change = hold_slips(ws, p, 0, ws->slip);
+        double change = hold_slips(ws, p, 0, slip);
         if (!(change < HUGE_VAL)) return;
         if (k % 6 && !(change < 1e-3 * last)) continue;
         last = change;
@@ -292,7 +293,7 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
         int done = 0;
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
-            fine = ti_ncp_interior(ws, p, 0, boldness + order[k % 6], rough, &done, 60);
+            fine = ti_ncp_interior(ws, p, 0, settings + order[k % 6], rough, &done, 60);
             if (fine || k >= 6) proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
         if (k == 1 && !g->done && (ws->law == &ti_law_ncp || ws->law == &ti_law_rebound)) by_rounds(ws, p, g, s);
@@ -303,8 +304,8 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
 }
 
 /* The interior point at a compliance that is still large, and from there the path down. */
-static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from, const ti_ncp_boldness *b,
-                              double R, progress *g, ti_contact_solution *s) {
+static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from,
+                              const ti_interior_settings *b, double R, progress *g, ti_contact_solution *s) {
     int done = 0;
     g->met = false;
     for (double rough = 1e-7; rough > 1e-13 && !g->met; rough *= 1e-3) {
@@ -312,7 +313,7 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
         if (steps > 60) steps = 60;
         if (done >= steps) break;
         if (!ti_ncp_interior(ws, p, from, b, rough, &done, steps) && /* stalled: back to the centre */
-            !ti_ncp_interior(ws, p, from, boldness + 1, rough, &done, steps))
+            !ti_ncp_interior(ws, p, from, settings + 1, rough, &done, steps))
             break;
         if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
     }
@@ -327,10 +328,10 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     memcpy(ws->mode, s->mode, p->nc);
     finish(ws, p, R, g, s);
     if (g->done) return TRIBO_RUNG_WARM;
-    ti_contact_steepen(ws, p, STEEP);
+    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     start(ws, p, ws->z);
     if (ti_contact_newton(ws, p, 2 * R, 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
-    ti_contact_steepen(ws, p, 1);
+    ti_contact_scale_tangents(ws, p, 1);
     return g->done ? TRIBO_RUNG_NEWTON : TRIBO_RUNG_NONE;
 }
 
@@ -359,12 +360,12 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
     tribo_rung rung = TRIBO_RUNG_NONE;
     g->patience = 4;
-    ti_contact_steepen(ws, p, STEEP);
+    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && ws->iterations < g->most; k++) {
-        if (interior_and_path(ws, p, from[k] * ws->r0, boldness + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
+        if (interior_and_path(ws, p, from[k] * ws->r0, settings + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
         if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
     }
-    ti_contact_steepen(ws, p, 1);
+    ti_contact_scale_tangents(ws, p, 1);
     return rung;
 }
 
@@ -399,9 +400,9 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
                            ti_contact_solution *s) {
     progress g = beginning(ws, o->tol, true);
     if (newton_rungs(ws, p, o->warm, &g, s) != TRIBO_RUNG_NONE) return g.residual;
-    ti_contact_steepen(ws, p, STEEP);
+    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     whole_path(ws, p, &g, s);
-    ti_contact_steepen(ws, p, 1);
+    ti_contact_scale_tangents(ws, p, 1);
     return g.residual;
 }
 
@@ -466,9 +467,9 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     }
     if (!g.done && ws->law != &ti_law_ncp) {
         iterate_from(ws, p, ws->v0, ws->l0);
-        ti_contact_steepen(ws, p, STEEP);
+        ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
         descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
-        ti_contact_steepen(ws, p, 1);
+        ti_contact_scale_tangents(ws, p, 1);
         if (!g.done) path_rungs(ws, p, R, &g, s);
     }
     if (!g.done) {

@@ -33,9 +33,9 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
         } else {
-            ti_law_site site = ti_contact_site(ws, p, i);
-            mode = flags & CHORD ? ti_law_value(ws->law, &site, l, c, mode, F)
-                                 : ti_law_linearise(ws->law, &site, l, c, *with, mode, F, ws->D + 9 * i, A);
+            ti_law_contact contact = ti_law_contact_of(ws, p, i);
+            mode = flags & CHORD ? ti_law_value(ws->law, &contact, l, c, mode, F)
+                                 : ti_law_linearise(ws->law, &contact, l, c, *with, mode, F, ws->D + 9 * i, A);
         }
         ws->mode[i] = mode;
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
@@ -73,11 +73,11 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
 /* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
-    bool cone = ws->law->cone || p->give;
+    bool cone = ws->law->cone || p->rebound;
     for (int i = 0; cone && i < p->nc; i++) {
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
-        if (p->give) bound += p->mu[i] * p->give[i];
-        bool slides = ws->mode[i] == TRIBO_SLIDE || (p->give && ws->mode[i] == TI_REBOUND_SLIDE);
+        if (p->rebound) bound += p->mu[i] * p->rebound[i];
+        bool slides = ws->mode[i] == TRIBO_SLIDE || (p->rebound && ws->mode[i] == TI_REBOUND_SLIDE);
         if (!slides || !(t > 0) || !(bound > 0)) continue;
         l[0] *= bound / t, l[1] *= bound / t;
     }
@@ -92,8 +92,8 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         const double *l = ws->lambda + 3 * i;
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
-        ti_law_site site = ti_contact_site(ws, p, i);
-        if (!ws->law->agrees(&site, ws->mode[i], l, c, slack)) return false;
+        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        if (!ws->law->agrees(&contact, ws->mode[i], l, c, slack)) return false;
     }
     return true;
 }

@@ -121,9 +121,9 @@ static vec sliding_direction(const curve *k, const double *l) {
 }
 
 /* G's Schur complement at the normal gives the impulse that would hold the contact. False if it has none. */
-static bool curve_of(const ti_law_site *site, const double *free, double shift, curve *k) {
-    const double *G = site->own;
-    double mu = site->mu, inverse = 1 / G[8], beta = -free[2] * inverse;
+static bool curve_of(const ti_law_contact *contact, const double *free, double shift, curve *k) {
+    const double *G = contact->Gii;
+    double mu = contact->mu, inverse = 1 / G[8], beta = -free[2] * inverse;
     vec g = {G[6], G[7]}, b = {free[0], free[1]};
     *k = (curve){.mu = mu, .beta = beta, .shift = shift};
     k->a = mix(mu * inverse, g, 0, g), k->p = mix(1, b, beta, g);
@@ -136,18 +136,18 @@ static bool curve_of(const ti_law_site *site, const double *free, double shift, 
     return true;
 }
 
-static inline void bisect(const ti_law_site *site, const double *free, double shift, double *l) {
+static inline void bisect(const ti_law_contact *contact, const double *free, double shift, double *l) {
     curve k;
     if (free[2] >= 0) {
         l[0] = l[1] = l[2] = 0;
         return;
     }
-    if (!(site->mu > 0)) {
-        l[0] = l[1] = 0, l[2] = -free[2] / site->own[8];
+    if (!(contact->mu > 0)) {
+        l[0] = l[1] = 0, l[2] = -free[2] / contact->Gii[8];
         return;
     }
-    if (!curve_of(site, free, shift, &k)) {
-        ti_law_ncp.local(site, free, l);
+    if (!curve_of(contact, free, shift, &k)) {
+        ti_law_ncp.local(contact, free, l);
         return;
     }
     double edge = k.stick_n > 0 ? k.mu * k.stick_n : 0;
@@ -158,16 +158,16 @@ static inline void bisect(const ti_law_site *site, const double *free, double sh
     vec d = sliding_direction(&k, l);
     double n = 1 + dot(k.a, d);
     if (!(n > 0 && dot(q_at(&k, d), mix(1, d, shift, k.a)) >= 0)) { /* it jams: mu so large that sliding pushes in */
-        ti_law_ncp.local(site, free, l);
+        ti_law_ncp.local(contact, free, l);
         return;
     }
     l[2] = k.beta / n, l[0] = k.mu * l[2] * d.x, l[1] = k.mu * l[2] * d.y;
 }
 
-void ti_bisect_raisim(const ti_law_site *site, const double *free, double *lambda) {
-    bisect(site, free, 1, lambda);
+void ti_bisect_raisim(const ti_law_contact *contact, const double *free, double *lambda) {
+    bisect(contact, free, 1, lambda);
 }
 
-void ti_bisect_ncp(const ti_law_site *site, const double *free, double *lambda) {
-    bisect(site, free, 0, lambda);
+void ti_bisect_ncp(const ti_law_contact *contact, const double *free, double *lambda) {
+    bisect(contact, free, 0, lambda);
 }

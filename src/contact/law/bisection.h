@@ -3,8 +3,8 @@
 #define TI_BISECTION_H
 #include "contact/law/law.h"
 
-/* By RaiSim's law, and by the NCP's: lambda for c = own lambda + free. */
-void ti_bisect_raisim(const ti_law_site *s, const double *free, double *lambda);
-void ti_bisect_ncp(const ti_law_site *s, const double *free, double *lambda);
+/* By RaiSim's law, and by the NCP's: lambda for c = G_ii lambda + free. */
+void ti_bisect_raisim(const ti_law_contact *s, const double *free, double *lambda);
+void ti_bisect_ncp(const ti_law_contact *s, const double *free, double *lambda);
 
 #endif

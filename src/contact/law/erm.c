@@ -101,7 +101,7 @@ static void to_velocity(const double *x, const double *rho, double *l, double *c
 
 /* The normal part is of degree one in (lambda_n, rho_n), the other in (lambda_t, rho_t, r), r in (lambda_n, rho_n):
  * from which the derivatives to rho. */
-static void by_scales(const ti_law_site *s, const normal *n, const across *a, const double *l, const double *rho,
+static void by_scales(const ti_law_contact *s, const normal *n, const across *a, const double *l, const double *rho,
                       ti_erm *out) {
     double wn = 1 / rho[2], wt = 1 / rho[0], r = s->mu * n->push, r_z = s->mu * n->below, r_zz = s->mu * n->density;
     double move = r - l[2] * r_z, b_r = wt * a->r, b_rr = wt * a->rr, twist = -r * b_rr;
@@ -122,8 +122,8 @@ static void by_scales(const ti_law_site *s, const normal *n, const across *a, co
     out->l_t[2] = twist * r_z, out->c_t[2] = -rho[2] * twist * r_z;
 }
 
-void ti_erm_of(const ti_law_site *s, const double *l, const double *c, ti_erm *out) {
-    double rho_n = positive(s->own[8]), rho_t = positive(0.5 * (s->own[0] + s->own[4]));
+void ti_erm_of(const ti_law_contact *s, const double *l, const double *c, ti_erm *out) {
+    double rho_n = positive(s->Gii[8]), rho_t = positive(0.5 * (s->Gii[0] + s->Gii[4]));
     const double rho[3] = {rho_t, rho_t, rho_n};
     double z[3], by_mu[6];
     ti_noise wn = ti_noise_of(false, rho_n * s->noise_n), wt = ti_noise_of(false, rho_t * s->noise_t);

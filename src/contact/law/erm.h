@@ -17,7 +17,7 @@ typedef struct ti_erm {
     double rho_n, rho_t;
 } ti_erm;
 
-void ti_erm_of(const ti_law_site *s, const double *lambda, const double *c, ti_erm *out);
+void ti_erm_of(const ti_law_contact *s, const double *lambda, const double *c, ti_erm *out);
 /* Its Hessian with every curvature positive, in units where rho is 1. */
 void ti_erm_convex(ti_erm *e);
 

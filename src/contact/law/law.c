@@ -10,10 +10,10 @@ double ti_cone_distance(double t, double n, double mu) {
 }
 
 /* st = t + across q, sn = n + across / q with q the root of t over n: st over sn is q^2 too. */
-ti_law_ease ti_law_ease_of(const double *G) {
+ti_law_steps ti_law_steps_of(const double *G) {
     double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]), t = half + sqrt(skew * skew + G[1] * G[1]);
     double across = sqrt(G[2] * G[2] + G[5] * G[5]), q = sqrt(t / G[8]);
-    return (ti_law_ease){1 / G[8], 1 / t, 1 / (G[8] + across / q), 1 / (t + across * q), q};
+    return (ti_law_steps){1 / G[8], 1 / t, 1 / (G[8] + across / q), 1 / (t + across * q), q};
 }
 
 static void swap_rows(double *A, double *B, int a, int b) {
@@ -43,16 +43,16 @@ static void invert3(double *A, double *B) {
 }
 
 void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, double *Ainv) {
-    const double give[3] = {R.t, R.t, R.n}, *x = slope->c;
+    const double soft[3] = {R.t, R.t, R.n}, *x = slope->c;
     double A[9];
-    for (int k = 0; k < 9; k++) A[k] = slope->l[k] + x[k] * give[k % 3];
+    for (int k = 0; k < 9; k++) A[k] = slope->l[k] + x[k] * soft[k % 3];
     invert3(A, Ainv);
     for (int r = 0; r < 3; r++)
         for (int q = 0; q < 3; q++)
             D[3 * r + q] = Ainv[3 * r] * x[q] + Ainv[3 * r + 1] * x[3 + q] + Ainv[3 * r + 2] * x[6 + q];
 }
 
-unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *l, const double *c,
+unsigned char ti_law_linearise(const ti_law *law, const ti_law_contact *s, const double *l, const double *c,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {
     ti_law_slope slope;
     if (mode == TI_MODE_FREE) mode = law->mode(s, l, c);
@@ -62,7 +62,7 @@ unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const do
     return mode;
 }
 
-unsigned char ti_law_value(const ti_law *law, const ti_law_site *s, const double *l, const double *c,
+unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const double *l, const double *c,
                            unsigned char mode, double *F) {
     ti_law_slope slope;
     if (mode == TI_MODE_FREE) mode = law->mode(s, l, c);

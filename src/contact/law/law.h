@@ -40,55 +40,56 @@ typedef struct ti_pyramid {
 /* Of settled options; law_lcp.c. */
 void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y);
 
-/* Steps of one contact that cannot overshoot: inverses of the normal's and the largest tangential eigenvalue of own,
- * and of the two numbers of a metric not less than own, docs/math.md eq. (83). */
-typedef struct ti_law_ease {
+/* Steps of one contact that cannot overshoot: inverses of the normal's and the largest tangential eigenvalue of G_ii,
+ * and of the two numbers of a metric not less than G_ii, docs/math.md eq. (83). */
+typedef struct ti_law_steps {
     double n, t;
     double metric_n, metric_t;
     double ratio; /* q: the root of metric_n over metric_t */
-} ti_law_ease;
-ti_law_ease ti_law_ease_of(const double *own);
+} ti_law_steps;
+ti_law_steps ti_law_steps_of(const double *Gii);
 
 /* What a law may read of a contact beside lambda and c. */
-typedef struct ti_law_site {
+typedef struct ti_law_contact {
     double mu;
     const ti_law_scale *scale;
-    const double *own;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `own` or a sweep asks for it */
-    const ti_law_ease *ease;   /* of `local` alone */
-    const double *inverse;     /* (3,3) of own; of `local` alone */
+    const double *Gii;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `uses_Gii` or a sweep asks for it */
+    const ti_law_steps *steps; /* of `local` alone */
+    const double *inverse;     /* (3,3) of Gii; of `local` alone */
     const ti_pyramid *pyramid; /* LCP */
     tribo_smoothing smoothing; /* stochastic */
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
     double kappa;              /* central path: the gap, J */
-    double give;               /* rebound: the normal impulse that acts beside lambda, N s */
-} ti_law_site;
+    double rebound;            /* rebound: the normal impulse that acts beside lambda, N s */
+} ti_law_contact;
 
 /* F in N s, and its derivatives with the mode held. */
 typedef struct ti_law_slope {
     double F[3];
     double l[9], c[9]; /* dF/dlambda, dF/dc, row-major */
     double mu[3];      /* dF/dmu */
-    double own[27];    /* dF/d own, (3,9); only where the law's `own` is set */
+    double Gii[27];    /* dF/dG_ii, (3,9); only where the law's `uses_Gii` is set */
 } ti_law_slope;
 
 typedef struct ti_law {
     /* 1. The mode that (lambda, c) is in. */
-    unsigned char (*mode)(const ti_law_site *s, const double *lambda, const double *c);
+    unsigned char (*mode)(const ti_law_contact *s, const double *lambda, const double *c);
     /* 2. The equation in a mode, and its derivatives. */
-    void (*slope)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, ti_law_slope *out);
+    void (*slope)(const ti_law_contact *s, unsigned char mode, const double *lambda, const double *c,
+                  ti_law_slope *out);
     /* 3. Whether `mode` is the law's mode at (lambda, c), to within slack, an impulse. */
-    bool (*agrees)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double slack);
+    bool (*agrees)(const ti_law_contact *s, unsigned char mode, const double *lambda, const double *c, double slack);
     /* 4. How wrong (lambda, c) is: primal in N s, dual in m/s, complementarity in J; zero at a solution. */
-    void (*residual)(const ti_law_site *s, const double *lambda, const double *c, double *out);
-    /* 5. The contact by itself: lambda for c = own lambda + free; what a sweep of Gauss-Seidel repeats. lambda holds
+    void (*residual)(const ti_law_contact *s, const double *lambda, const double *c, double *out);
+    /* 5. The contact by itself: lambda for c = G_ii lambda + free; what a sweep of Gauss-Seidel repeats. lambda holds
      * the impulses of the sweep before. */
-    void (*local)(const ti_law_site *s, const double *free, double *lambda);
-    bool own;  /* F depends on s->own, or may */
-    bool cone; /* impulses of contacts that slide lie on the circle of their friction */
+    void (*local)(const ti_law_contact *s, const double *free, double *lambda);
+    bool uses_Gii; /* F depends on s->Gii, or may */
+    bool cone;     /* impulses of contacts that slide lie on the circle of their friction */
     /* How far a contact that touches is from another such mode: out[0] the room of the impulse, a share of its bound;
      * out[1] the speed at which it slides, or by which it would turn to another way to; HUGE_VAL = none. NULL: the
      * disk's. For the margin, docs/math.md eq. (46). */
-    void (*room)(const ti_law_site *s, unsigned char mode, const double *lambda, const double *c, double *out);
+    void (*margin)(const ti_law_contact *s, unsigned char mode, const double *lambda, const double *c, double *out);
     unsigned char apart; /* modes from this one on do not touch either, though they have friction; 0 = there are none */
 } ti_law;
 
@@ -100,7 +101,7 @@ extern const ti_law ti_law_central; /* what the interior point meets at options.
 double ti_cone_distance(double t, double n, double mu);
 
 /* Whether a contact by itself sticks, and lambda then: what a `local` may begin with. */
-static inline bool ti_law_stick(const ti_law_site *s, const double *free, double *lambda) {
+static inline bool ti_law_stick(const ti_law_contact *s, const double *free, double *lambda) {
     const double *B = s->inverse;
     double f0 = free[0], f1 = free[1], f2 = free[2];
     double n = -(B[6] * f0 + B[7] * f1 + B[8] * f2);
@@ -112,12 +113,12 @@ static inline bool ti_law_stick(const ti_law_site *s, const double *free, double
 }
 
 /* Linearise a law at (lambda, c): F (3), D (3,3), A^-1 (3,3), and the mode if it was TI_MODE_FREE. */
-unsigned char ti_law_linearise(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
+unsigned char ti_law_linearise(const ti_law *law, const ti_law_contact *s, const double *lambda, const double *c,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
 /* D and A^-1 from the derivatives of F. */
 void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, double *Ainv);
 /* F (3) alone. */
-unsigned char ti_law_value(const ti_law *law, const ti_law_site *s, const double *lambda, const double *c,
+unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const double *lambda, const double *c,
                            unsigned char mode, double *F);
 
 /* The NCP in closed form: law_ncp.c. */

@@ -17,7 +17,7 @@ static inline double smooth(double s, double d, double *r) {
 }
 
 /* The slip |c_t|, rounded: sigma, and its derivative to lambda_n. */
-static inline double slip(const ti_law_site *s, double n, const double *c, double *to_n) {
+static inline double slip(const ti_law_contact *s, double n, const double *c, double *to_n) {
     double least = faint * sqrt(s->kappa * s->scale->rho_n), e = rounded * s->kappa / (n > least ? n : least);
     double sigma = sqrt(c[0] * c[0] + c[1] * c[1] + e * e);
     *to_n = n > least ? -e * e / (n * sigma) : 0;
@@ -46,14 +46,14 @@ static void project(const double *z, double d, projection *out) {
     }
 }
 
-static void without_friction(const ti_law_site *s, const double *l, const double *c, ti_law_slope *out) {
+static void without_friction(const ti_law_contact *s, const double *l, const double *c, ti_law_slope *out) {
     double rho = s->scale->rho_n, r, d = rho * s->kappa, z = l[2] - rho * c[2], p = smooth(z, d, &r);
     double q = smooth(-z, d, &r);
     out->F[0] = l[0], out->F[1] = l[1], out->F[2] = l[2] - p;
     out->l[0] = out->l[4] = 1, out->l[8] = q / r, out->c[8] = rho * p / r;
 }
 
-static void slope(const ti_law_site *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
+static void slope(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
     (void)mode;
     memset(out, 0, sizeof *out);
     double mu = s->mu, rho = s->scale->rho_n, sigma_n;
@@ -61,19 +61,19 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
         without_friction(s, l, c, out);
         return;
     }
-    double sigma = slip(s, l[2], c, &sigma_n), give = rho * mu * sigma_n; /* d(rho w_n) / d lambda_n */
+    double sigma = slip(s, l[2], c, &sigma_n), bend = rho * mu * sigma_n; /* d(rho w_n) / d lambda_n */
     double z[3] = {l[2] - rho * (c[2] + mu * sigma), l[0] / mu - rho * mu * c[0], l[1] / mu - rho * mu * c[1]};
     projection p;
     project(z, rho * s->kappa, &p);
     double along[2] = {c[0] / sigma, c[1] / sigma}, zn = -rho * sigma; /* dz / dmu */
     double zt[2] = {-l[0] / (mu * mu) - rho * c[0], -l[1] / (mu * mu) - rho * c[1]};
-    out->F[2] = l[2] - p.P[0], out->l[8] = p.Q[0] + p.D[0] * give, out->c[8] = rho * p.D[0];
+    out->F[2] = l[2] - p.P[0], out->l[8] = p.Q[0] + p.D[0] * bend, out->c[8] = rho * p.D[0];
     out->mu[2] = -(p.D[0] * zn + p.D[1] * zt[0] + p.D[2] * zt[1]);
     for (int a = 0; a < 2; a++) {
         const double *D = p.D + 3 * (a + 1), *Q = p.Q + 3 * (a + 1);
         out->F[a] = l[a] - mu * p.P[a + 1];
         out->l[6 + a] = -p.D[a + 1] / mu, out->c[6 + a] = rho * mu * (p.D[0] * along[a] + p.D[a + 1]);
-        out->l[3 * a + 2] = -mu * D[0] * (1 - give), out->c[3 * a + 2] = mu * rho * D[0];
+        out->l[3 * a + 2] = -mu * D[0] * (1 - bend), out->c[3 * a + 2] = mu * rho * D[0];
         for (int b = 0; b < 2; b++) {
             out->l[3 * a + b] = Q[b + 1];
             out->c[3 * a + b] = rho * mu * mu * (D[0] * along[b] + D[b + 1]);
@@ -84,17 +84,17 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
 
 /* There is one branch; the mode says what the contact is closest to. It never breaks: what is apart pushes too, if only
  * by kappa over its velocity, and the reverse of a step passes over contacts that break. */
-static unsigned char mode(const ti_law_site *s, const double *l, const double *c) {
-    double room = s->mu * l[2] - sqrt(l[0] * l[0] + l[1] * l[1]);
-    return room > s->scale->rho_t * sqrt(c[0] * c[0] + c[1] * c[1]) ? TRIBO_STICK : TRIBO_SLIDE;
+static unsigned char mode(const ti_law_contact *s, const double *l, const double *c) {
+    double inside = s->mu * l[2] - sqrt(l[0] * l[0] + l[1] * l[1]);
+    return inside > s->scale->rho_t * sqrt(c[0] * c[0] + c[1] * c[1]) ? TRIBO_STICK : TRIBO_SLIDE;
 }
 
-static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double slack) {
+static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
     (void)s, (void)mode, (void)l, (void)c;
     return slack >= 0;
 }
 
-static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
+static void residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
     double mu = s->mu, to_n, sigma = slip(s, l[2], c, &to_n), w = c[2] + mu * sigma;
     double t = sqrt(l[0] * l[0] + l[1] * l[1]), ct = sqrt(c[0] * c[0] + c[1] * c[1]);
     out[0] = ti_cone_distance(t, l[2], mu);
@@ -108,9 +108,9 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
 }
 
 /* No kink is near. */
-static void room(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double *out) {
+static void margin(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double *out) {
     (void)s, (void)mode, (void)l, (void)c;
     out[0] = out[1] = HUGE_VAL;
 }
 
-const ti_law ti_law_central = {.mode = mode, .slope = slope, .agrees = agrees, .residual = residual, .room = room};
+const ti_law ti_law_central = {.mode = mode, .slope = slope, .agrees = agrees, .residual = residual, .margin = margin};

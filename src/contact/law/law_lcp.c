@@ -23,27 +23,27 @@ static double cone_distance(const ti_pyramid *y, double mu, const double *l) {
 /* ---------------------------------------------------------------- the law */
 
 /* Where an impulse is sent, z = lambda - rho c, and mu z_n. */
-typedef struct reach {
+typedef struct trial {
     double t[2], n, size;
-} reach;
+} trial;
 
-static inline reach reach_of(const ti_law_site *s, const double *l, const double *c) {
+static inline trial trial_of(const ti_law_contact *s, const double *l, const double *c) {
     double rt = s->scale->rho_t;
-    reach z = {{l[0] - rt * c[0], l[1] - rt * c[1]}, l[2] - s->scale->rho_n * c[2], 0};
+    trial z = {{l[0] - rt * c[0], l[1] - rt * c[1]}, l[2] - s->scale->rho_n * c[2], 0};
     z.size = s->mu * (z.n > 0 ? z.n : 0);
     return z;
 }
 
-static unsigned char mode(const ti_law_site *s, const double *l, const double *c) {
+static unsigned char mode(const ti_law_contact *s, const double *l, const double *c) {
     const ti_pyramid *y = s->pyramid;
-    reach z = reach_of(s, l, c);
+    trial z = trial_of(s, l, c);
     if (!(z.n > 0)) return TRIBO_BREAK;
     int part = ti_part(y, z.size, z.t);
     return part == TI_INSIDE ? TRIBO_STICK : (unsigned char)(TRIBO_SLIDE + part - 1);
 }
 
 /* The row across and the row along, apart: a small compliance counts in one of them alone. */
-static void slope_at_edge(const ti_law_site *s, int k, const reach *z, const double *l, const double *c,
+static void slope_at_edge(const ti_law_contact *s, int k, const trial *z, const double *l, const double *c,
                           ti_law_slope *out) {
     const double *e = s->pyramid->e[k], a = s->pyramid->apothem, rt = s->scale->rho_t;
     out->F[0] = e[0] * l[0] + e[1] * l[1] - a * z->size, out->F[1] = rt * (e[0] * c[1] - e[1] * c[0]);
@@ -52,7 +52,7 @@ static void slope_at_edge(const ti_law_site *s, int k, const reach *z, const dou
     out->mu[0] = -a * z->n;
 }
 
-static void slope_at_vertex(const ti_law_site *s, int k, const reach *z, const double *l, ti_law_slope *out) {
+static void slope_at_vertex(const ti_law_contact *s, int k, const trial *z, const double *l, ti_law_slope *out) {
     const double *d = s->pyramid->d[k];
     for (int r = 0; r < 2; r++) {
         out->F[r] = l[r] - z->size * d[r], out->l[4 * r] = 1;
@@ -61,8 +61,8 @@ static void slope_at_vertex(const ti_law_site *s, int k, const reach *z, const d
     }
 }
 
-static void slope(const ti_law_site *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
-    reach z = reach_of(s, l, c);
+static void slope(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
+    trial z = trial_of(s, l, c);
     double rn = s->scale->rho_n, rt = s->scale->rho_t;
     memset(out, 0, sizeof *out);
     if (mode == TRIBO_BREAK) {
@@ -87,16 +87,16 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
 
 /* In a way of sliding the impulse is where it should be, and the velocity decides. Among redundant contacts that is of
  * the size of the small compliance, far below the rounding of an impulse. */
-static bool slides(const ti_law_site *s, int k, const double *l, const double *c, double slack, double speed) {
+static bool slides(const ti_law_contact *s, int k, const double *l, const double *c, double slack, double speed) {
     const ti_pyramid *y = s->pyramid;
     if (k < y->n) return ti_across(y, k, c) <= speed && fabs(ti_along(y, k, l)) <= s->mu * y->half * l[2] + slack;
     k -= y->n; /* the end of edge k - 1, the start of edge k; without friction the one vertex there is */
     return !(s->mu > 0) || (ti_along(y, (k > 0 ? k : y->n) - 1, c) <= speed && ti_along(y, k, c) >= -speed);
 }
 
-static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double slack) {
+static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
     const ti_pyramid *y = s->pyramid;
-    reach z = reach_of(s, l, c);
+    trial z = trial_of(s, l, c);
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
     if (mode == TRIBO_STICK) return ti_across(y, ti_sector(y, z.t), z.t) <= y->apothem * z.size + slack;
@@ -104,7 +104,7 @@ static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, co
 }
 
 /* docs/math.md eq. (92): the last is the power that the impulse could still take, and that of the normal. */
-static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
+static void residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
     const ti_pyramid *y = s->pyramid;
     double against[2] = {-c[0], -c[1]};
     int k = ti_sector(y, against);
@@ -140,8 +140,8 @@ static int least_in_polygon(const ti_pyramid *y, double size, const double *G, c
 
 /* With the contact on an edge or at a vertex: the impulse l for which nothing moves along the normal and the edge.
  * False if that is not the law's. */
-static bool on_part(const ti_law_site *s, int part, const double *free, double *l) {
-    const double *G = s->own;
+static bool on_part(const ti_law_contact *s, int part, const double *free, double *l) {
+    const double *G = s->Gii;
     const ti_pyramid *y = s->pyramid;
     bool edge = part <= y->n;
     int k = edge ? part - 1 : part - 1 - y->n;
@@ -167,8 +167,8 @@ static bool on_part(const ti_law_site *s, int part, const double *free, double *
 
 /* What sticks at once; otherwise the two parts in turn, each exactly: the normal, then the polygon that it leaves; and
  * together, on the part of the polygon that this has found. */
-static void local(const ti_law_site *s, const double *free, double *l) {
-    const double *G = s->own, *H = s->inverse;
+static void local(const ti_law_contact *s, const double *free, double *l) {
+    const double *G = s->Gii, *H = s->inverse;
     const ti_pyramid *y = s->pyramid;
     if (H) {
         double t[2] = {-(H[0] * free[0] + H[1] * free[1] + H[2] * free[2]),
@@ -194,7 +194,7 @@ static void local(const ti_law_site *s, const double *free, double *l) {
 /* ---------------------------------------------------------------- its margin */
 
 /* docs/math.md eq. (93) */
-static void room(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double *out) {
+static void margin(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double *out) {
     const ti_pyramid *y = s->pyramid;
     double a = s->mu * l[2] * y->apothem, h = s->mu * l[2] * y->half;
     out[0] = out[1] = HUGE_VAL;
@@ -212,7 +212,7 @@ static void room(const ti_law_site *s, unsigned char mode, const double *l, cons
     out[1] = after < before ? after : before;
 }
 
-const ti_law ti_law_lcp = {mode, slope, agrees, residual, local, false, false, room, 0};
+const ti_law ti_law_lcp = {mode, slope, agrees, residual, local, false, false, margin, 0};
 
 void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y) {
     const double pi = 3.14159265358979323846;

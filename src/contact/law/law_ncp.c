@@ -4,23 +4,23 @@
 #include <string.h>
 
 /* Where an impulse is sent: z = lambda - rho c, its length across the normal, and the radius of its disk. */
-typedef struct reach {
+typedef struct trial {
     double n, t0, t1, length, radius;
-} reach;
+} trial;
 
-static inline reach reach_of(const double *l, const double *c, double mu, const ti_law_scale *s) {
-    reach z = {l[2] - s->rho_n * c[2], l[0] - s->rho_t * c[0], l[1] - s->rho_t * c[1], 0, 0};
+static inline trial trial_of(const double *l, const double *c, double mu, const ti_law_scale *s) {
+    trial z = {l[2] - s->rho_n * c[2], l[0] - s->rho_t * c[0], l[1] - s->rho_t * c[1], 0, 0};
     z.length = sqrt(z.t0 * z.t0 + z.t1 * z.t1);
     z.radius = mu * (z.n > 0 ? z.n : 0);
     return z;
 }
 
-static inline unsigned char mode_of(const reach *z, double mu) {
+static inline unsigned char mode_of(const trial *z, double mu) {
     if (!(z->n > 0)) return TRIBO_BREAK;
     return z->length <= z->radius && mu > 0 ? TRIBO_STICK : TRIBO_SLIDE;
 }
 
-static inline void value(const double *l, const double *c, const ti_law_scale *s, const reach *z, unsigned char mode,
+static inline void value(const double *l, const double *c, const ti_law_scale *s, const trial *z, unsigned char mode,
                          double *F) {
     if (mode == TRIBO_BREAK)
         F[0] = l[0], F[1] = l[1], F[2] = l[2];
@@ -34,7 +34,7 @@ static inline void value(const double *l, const double *c, const ti_law_scale *s
 
 unsigned char ti_ncp_value(const double *l, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
                            double *F) {
-    reach z = reach_of(l, c, mu, s);
+    trial z = trial_of(l, c, mu, s);
     if (mode == TI_MODE_FREE) mode = mode_of(&z, mu);
     value(l, c, s, &z, mode, F);
     return mode;
@@ -47,7 +47,7 @@ static inline void diagonal(double t, double n, double *A) {
 }
 
 /* Slides along d = z_t / |z_t|; across it the circle bends the impulse with stiffness alpha. */
-static void slides(const reach *z, double mu, const ti_law_scale *s, ti_law_compliance R, double *D, double *Ainv) {
+static void slides(const trial *z, double mu, const ti_law_scale *s, ti_law_compliance R, double *D, double *Ainv) {
     double d0 = 1, d1 = 0, share = 0;
     if (z->length > 0) {
         d0 = z->t0 / z->length, d1 = z->t1 / z->length;
@@ -65,7 +65,7 @@ static void slides(const reach *z, double mu, const ti_law_scale *s, ti_law_comp
 
 unsigned char ti_ncp_linearise(const double *l, const double *c, double mu, const ti_law_scale *s, ti_law_compliance R,
                                unsigned char mode, double *F, double *D, double *Ainv) {
-    reach z = reach_of(l, c, mu, s);
+    trial z = trial_of(l, c, mu, s);
     if (mode == TI_MODE_FREE) mode = mode_of(&z, mu);
     value(l, c, s, &z, mode, F);
     if (mode == TRIBO_BREAK)
@@ -79,13 +79,13 @@ unsigned char ti_ncp_linearise(const double *l, const double *c, double mu, cons
 
 /* ---------------------------------------------------------------- as a law */
 
-static unsigned char mode(const ti_law_site *s, const double *l, const double *c) {
-    reach z = reach_of(l, c, s->mu, s->scale);
+static unsigned char mode(const ti_law_contact *s, const double *l, const double *c) {
+    trial z = trial_of(l, c, s->mu, s->scale);
     return mode_of(&z, s->mu);
 }
 
-static void slope(const ti_law_site *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
-    reach z = reach_of(l, c, s->mu, s->scale);
+static void slope(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, ti_law_slope *out) {
+    trial z = trial_of(l, c, s->mu, s->scale);
     double rn = s->scale->rho_n, rt = s->scale->rho_t;
     memset(out, 0, sizeof *out);
     value(l, c, s->scale, &z, mode, out->F);
@@ -110,8 +110,8 @@ static void slope(const ti_law_site *s, unsigned char mode, const double *l, con
     }
 }
 
-static bool agrees(const ti_law_site *s, unsigned char mode, const double *l, const double *c, double slack) {
-    reach z = reach_of(l, c, s->mu, s->scale);
+static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
+    trial z = trial_of(l, c, s->mu, s->scale);
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
     if (mode == TRIBO_STICK) return z.length <= z.radius + slack;
@@ -127,16 +127,16 @@ void ti_ncp_residual(const double *l, const double *c, double mu, double *out) {
     out[2] = fabs(l[0] * c[0] + l[1] * c[1] + l[2] * n);
 }
 
-static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
+static void residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
     ti_ncp_residual(l, c, s->mu, out);
 }
 
 /* Projected Gauss-Seidel: what sticks at once; otherwise the normal impulse first, then a projection on the disk that
  * it leaves. [LeLidec23] eq. 20. */
-static void local(const ti_law_site *s, const double *free, double *l) {
-    const double *G = s->own;
+static void local(const ti_law_contact *s, const double *free, double *l) {
+    const double *G = s->Gii;
     if (ti_law_stick(s, free, l)) return;
-    double inverse_n = s->ease->n, inverse_t = s->ease->t;
+    double inverse_n = s->steps->n, inverse_t = s->steps->t;
     for (int k = 0; k < 2; k++) {
         double n = -(free[2] + G[6] * l[0] + G[7] * l[1]) * inverse_n;
         l[2] = n > 0 ? n : 0;

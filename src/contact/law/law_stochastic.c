@@ -8,21 +8,21 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct reach {
+typedef struct trial {
     double rho_n, rho_t;
     ti_noise noise_n, noise_t;
     double n, t0, t1, length; /* z */
     double push, radius;      /* E max(0, z_n), mu times that */
     ti_clip clip;
-} reach;
+} trial;
 
 static double inverse(double g) {
     return g > 0 ? 1 / g : 1;
 }
 
-static reach reach_of(const ti_law_site *s, const double *l, const double *c) {
+static trial trial_of(const ti_law_contact *s, const double *l, const double *c) {
     bool logistic = s->smoothing == TRIBO_SMOOTHING_LOGISTIC;
-    reach z = {.rho_n = inverse(s->own[8]), .rho_t = inverse(0.5 * (s->own[0] + s->own[4]))};
+    trial z = {.rho_n = inverse(s->Gii[8]), .rho_t = inverse(0.5 * (s->Gii[0] + s->Gii[4]))};
     z.noise_n = ti_noise_of(logistic, z.rho_n * s->noise_n), z.noise_t = ti_noise_of(logistic, z.rho_t * s->noise_t);
     z.n = l[2] - z.rho_n * c[2], z.t0 = l[0] - z.rho_t * c[0], z.t1 = l[1] - z.rho_t * c[1];
     z.length = sqrt(z.t0 * z.t0 + z.t1 * z.t1);
@@ -33,36 +33,36 @@ static reach reach_of(const ti_law_site *s, const double *l, const double *c) {
 
 /* The equation is one and smooth; the mode only says what the contact mostly does. It breaks where nothing is left of
  * the impulse nor of its derivatives. */
-static unsigned char mode(const ti_law_site *s, const double *l, const double *c) {
-    reach z = reach_of(s, l, c);
+static unsigned char mode(const ti_law_contact *s, const double *l, const double *c) {
+    trial z = trial_of(s, l, c);
     if (z.n < ti_noise_end(&z.noise_n)) return TRIBO_BREAK;
     return z.length <= z.radius && s->mu > 0 ? TRIBO_STICK : TRIBO_SLIDE;
 }
 
-static bool agrees(const ti_law_site *s, unsigned char m, const double *l, const double *c, double slack) {
+static bool agrees(const ti_law_contact *s, unsigned char m, const double *l, const double *c, double slack) {
     (void)s, (void)m, (void)l, (void)c, (void)slack;
     return true;
 }
 
-static void value(const reach *z, const double *l, double *F) {
+static void value(const trial *z, const double *l, double *F) {
     F[0] = l[0] - z->clip.share * z->t0, F[1] = l[1] - z->clip.share * z->t1, F[2] = l[2] - z->push;
 }
 
 /* F is of degree one in (lambda_n, rho_n), and in (lambda_t, rho_t, radius): from which its derivatives to rho. */
-static void own_slope(const ti_law_site *s, const reach *z, const double *l, const double *by_radius, double below,
-                      ti_law_slope *out) {
+static void slope_by_Gii(const ti_law_contact *s, const trial *z, const double *l, const double *by_radius,
+                         double below, ti_law_slope *out) {
     double radius = -z->rho_n * (z->radius - s->mu * below * l[2]);
-    out->own[18 + 8] = -z->rho_n * (out->F[2] - l[2] * out->l[8]);
+    out->Gii[18 + 8] = -z->rho_n * (out->F[2] - l[2] * out->l[8]);
     for (int r = 0; r < 2; r++) {
         double t = out->F[r] - out->l[3 * r] * l[0] - out->l[3 * r + 1] * l[1] - by_radius[r] * z->radius;
-        out->own[9 * r + 8] = by_radius[r] * radius;
-        out->own[9 * r] = out->own[9 * r + 4] = -0.5 * z->rho_t * t;
+        out->Gii[9 * r + 8] = by_radius[r] * radius;
+        out->Gii[9 * r] = out->Gii[9 * r + 4] = -0.5 * z->rho_t * t;
     }
 }
 
-static void slope(const ti_law_site *s, unsigned char m, const double *l, const double *c, ti_law_slope *out) {
+static void slope(const ti_law_contact *s, unsigned char m, const double *l, const double *c, ti_law_slope *out) {
     (void)m;
-    reach z = reach_of(s, l, c);
+    trial z = trial_of(s, l, c);
     double below = ti_noise_below(&z.noise_n, z.n), above = ti_noise_below(&z.noise_n, -z.n);
     double d[2] = {0, 0}, by_radius[2];
     const ti_clip *k = &z.clip;
@@ -81,11 +81,11 @@ static void slope(const ti_law_site *s, unsigned char m, const double *l, const 
         out->c[3 * r + 2] = -z.rho_n * out->l[3 * r + 2];
         out->mu[r] = by_radius[r] * z.push;
     }
-    own_slope(s, &z, l, by_radius, below, out);
+    slope_by_Gii(s, &z, l, by_radius, below, out);
 }
 
-static void residual(const ti_law_site *s, const double *l, const double *c, double *out) {
-    reach z = reach_of(s, l, c);
+static void residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
+    trial z = trial_of(s, l, c);
     double F[3];
     value(&z, l, F);
     double t = sqrt(F[0] * F[0] + F[1] * F[1]), n = fabs(F[2]);
@@ -93,12 +93,12 @@ static void residual(const ti_law_site *s, const double *l, const double *c, dou
 }
 
 /* The normal impulse is the answer at once, as z_n does not depend on it; across, one step from the last sweep. */
-static void local(const ti_law_site *s, const double *free, double *l) {
-    const double *G = s->own;
+static void local(const ti_law_contact *s, const double *free, double *l) {
+    const double *G = s->Gii;
     for (int pass = 0; pass < 2; pass++) {
         double c[3], F[3];
         for (int r = 0; r < 3; r++) c[r] = free[r] + G[3 * r] * l[0] + G[3 * r + 1] * l[1] + G[3 * r + 2] * l[2];
-        reach z = reach_of(s, l, c);
+        trial z = trial_of(s, l, c);
         value(&z, l, F);
         if (pass == 0)
             l[2] -= F[2];

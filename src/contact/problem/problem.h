@@ -34,7 +34,8 @@ typedef struct ti_contact_problem {
     const double *mu;    /* (nc) */
     const double *noise; /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
     const double *R;     /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
-    const double *give;  /* (nc) of a rebound: normal impulses that act beside lambda and widen its disks; else NULL */
+    const double
+        *rebound; /* (nc) of a rebound: normal impulses that act beside lambda and widen its disks; else NULL */
 } ti_contact_problem;
 
 typedef struct ti_contact_options {
@@ -125,15 +126,15 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
 double ti_contact_linear_residual(const ti_contact_ws *ws);
 /* Whether the law also depends on G itself, so that ti_contact_vjp() is not all: RaiSim's, a compliance in proportion
  * to G. Then there is no ti_contact_jvp(). */
-bool ti_contact_entangled(const ti_contact_ws *ws);
+bool ti_contact_uses_delassus(const ti_contact_ws *ws);
 /* What is missing then, after ti_contact_vjp() at point k: the cotangent of G with lambda, v and c held, in memory of
  * ws; ti_delassus_vjp() takes it on. */
 typedef struct ti_delassus_bar ti_delassus_bar;
 const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
                                                const ti_contact_solution *s, int k, const double *c_bar);
 /* ti_delassus_vjp() with what ws holds of G: J_bar and M_bar, laid out as the problem's J and M, += . */
-void ti_contact_entangled_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
-                              double *M_bar);
+void ti_contact_delassus_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
+                             double *M_bar);
 /* Measures of a solution. whole: ref is velocity too, and not only what a step asks for; energies count it then.
  * TRIBO_E_NONFINITE. measures.c. */
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,

@@ -31,13 +31,13 @@ static bool takes_part(const ti_contact_ws *ws, int i) {
 /* A and B of contact i, the compliance in A. */
 static void differentiate(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *A, double *B) {
     ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(ws->at.compliance));
-    const double give[3] = {R.t, R.t, R.n}, *l = ws->at.lambda + 3 * i;
-    ti_law_site site = ti_contact_site(ws, p, i);
+    const double soft[3] = {R.t, R.t, R.n}, *l = ws->at.lambda + 3 * i;
+    ti_law_contact contact = ti_law_contact_of(ws, p, i);
     ti_law_slope slope;
     double c[3];
-    for (int r = 0; r < 3; r++) c[r] = ws->c[3 * i + r] + give[r] * l[r];
-    ws->law->slope(&site, ws->at_mode[i], l, c, &slope);
-    for (int k = 0; k < 9; k++) B[k] = slope.c[k], A[k] = slope.l[k] + slope.c[k] * give[k % 3];
+    for (int r = 0; r < 3; r++) c[r] = ws->c[3 * i + r] + soft[r] * l[r];
+    ws->law->slope(&contact, ws->at_mode[i], l, c, &slope);
+    for (int k = 0; k < 9; k++) B[k] = slope.c[k], A[k] = slope.l[k] + slope.c[k] * soft[k % 3];
 }
 
 /* Equations and unknowns in units of the root of energy, so that pivots are compared with their like. */
@@ -91,12 +91,12 @@ bool ti_augmented_ready(ti_contact_ws *ws, const ti_contact_problem *hard) {
     ti_augmented *g = &ws->augmented;
     ti_contact_problem soft = ti_contact_soften(ws, hard);
     if (g->n != 0) return g->n > 0;
-    int room = (g->n_max - hard->nv) / 3, count = 0;
+    int most = (g->n_max - hard->nv) / 3, count = 0;
     g->n = -1; /* tried */
     if (hard->nv > g->n_max) return false;
     for (int i = 0; i < hard->nc; i++) {
         if (!takes_part(ws, i)) continue;
-        if (count == room) return false;
+        if (count == most) return false;
         g->contact[count++] = i;
     }
     g->ncontact = count, g->n = hard->nv + 3 * count;

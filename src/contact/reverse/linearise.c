@@ -15,30 +15,31 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
 }
 
 /* -A^-1 dF/dmu of the NCP, in closed form */
-static void ncp_slip(const ti_law_site *site, unsigned char mode, const double *l, const double *c, double *slip) {
-    double z0 = l[0] - site->scale->rho_t * c[0], z1 = l[1] - site->scale->rho_t * c[1];
+static void ncp_by_mu(const ti_law_contact *contact, unsigned char mode, const double *l, const double *c,
+                      double *by_mu) {
+    double z0 = l[0] - contact->scale->rho_t * c[0], z1 = l[1] - contact->scale->rho_t * c[1];
     double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
-    slip[0] = scale * z0, slip[1] = scale * z1, slip[2] = 0;
+    by_mu[0] = scale * z0, by_mu[1] = scale * z1, by_mu[2] = 0;
 }
 
-/* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/d own of contact i. */
+/* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
 static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
                           unsigned char mode, const double *l, const double *c) {
-    ti_law_site site = ti_contact_site(ws, p, i);
-    double *slip = ws->slip + 3 * i, *A = ws->Ainv + 9 * i, F[3];
+    ti_law_contact contact = ti_law_contact_of(ws, p, i);
+    double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     if (ws->law == &ti_law_ncp) {
-        ti_ncp_linearise(l, c, site.mu, site.scale, R, mode, F, ws->D + 9 * i, A);
-        ncp_slip(&site, mode, l, c, slip);
+        ti_ncp_linearise(l, c, contact.mu, contact.scale, R, mode, F, ws->D + 9 * i, A);
+        ncp_by_mu(&contact, mode, l, c, by_mu);
         return;
     }
     ti_law_slope slope;
-    ws->law->slope(&site, mode, l, c, &slope);
+    ws->law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
     for (int r = 0; r < 3; r++)
-        slip[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
-    for (int k = 0; ws->law->own && k < 27; k++) {
-        const double *a = A + k / 9 * 3, *x = slope.own + k % 9;
-        ws->own_slip[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);
+        by_mu[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
+    for (int k = 0; ws->law->uses_Gii && k < 27; k++) {
+        const double *a = A + k / 9 * 3, *x = slope.Gii + k % 9;
+        ws->by_Gii[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);
     }
 }
 
@@ -59,7 +60,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     if (k == 0) {
         status = share(ws, hard);
         ws->contraction = -1;
-        if (!status) status = ti_contact_pose(ws, hard, ti_contact_entangled(ws), &soft);
+        if (!status) status = ti_contact_pose(ws, hard, ti_contact_uses_delassus(ws), &soft);
         if (status) return status;
     } else
         soft = ti_contact_soften(ws, hard);
@@ -83,7 +84,7 @@ static void law_rhs(const ti_contact_ws *ws, const ti_contact_problem *p, const 
         const double *D = ws->D + 9 * i, *x = c + 3 * i;
         double *y = out + 3 * i;
         for (int r = 0; r < 3; r++) y[r] = -(D[3 * r] * x[0] + D[3 * r + 1] * x[1] + D[3 * r + 2] * x[2]);
-        for (int r = 0; dmu && r < 3; r++) y[r] += ws->slip[3 * i + r] * dmu[i];
+        for (int r = 0; dmu && r < 3; r++) y[r] += ws->by_mu[3 * i + r] * dmu[i];
     }
 }
 
@@ -189,7 +190,7 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     if (has_better(ws, p, f.error)) {
         double *offset = ws->lt;
         memset(offset, 0, 3 * (size_t)p->nc * sizeof(double));
-        for (int k = 0; dmu && k < 3 * p->nc; k++) offset[k] = ws->slip[k] * dmu[k / 3];
+        for (int k = 0; dmu && k < 3 * p->nc; k++) offset[k] = ws->by_mu[k] * dmu[k / 3];
         f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
     }
     f.error = weigh(ws, p, f.error, r, dc, dv);
@@ -265,8 +266,8 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
     } else {
         error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
         for (int i = 0; i < p->nc; i++) {
-            const double *slip = ws->slip + 3 * i, *zi = ws->z + 3 * i;
-            mu_bar[i] = slip[0] * zi[0] + slip[1] * zi[1] + slip[2] * zi[2];
+            const double *by_mu = ws->by_mu + 3 * i, *zi = ws->z + 3 * i;
+            mu_bar[i] = by_mu[0] * zi[0] + by_mu[1] * zi[1] + by_mu[2] * zi[2];
         }
     }
     for (int i = 0; i < p->nc; i++) error += 0 * (mu_bar[i] + c_bar[3 * i] + c_bar[3 * i + 1] + c_bar[3 * i + 2]);
@@ -275,19 +276,19 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
 
 /* ---------------------------------------------------------------- what depends on G itself */
 
-bool ti_contact_entangled(const ti_contact_ws *ws) {
-    return ws->asked->own || ws->options.softness == TRIBO_SOFTNESS_MUJOCO;
+bool ti_contact_uses_delassus(const ti_contact_ws *ws) {
+    return ws->asked->uses_Gii || ws->options.softness == TRIBO_SOFTNESS_MUJOCO;
 }
 
-/* own_bar (9): of the law's equation, -z' A^-1 dF/d own; and of a compliance in proportion to its diagonal. */
-static void own_cotangent(const ti_contact_ws *ws, const double *l, int i, const double *c_bar, double *own_bar) {
-    const double *z = ws->z + 3 * i, *slip = ws->law->own ? ws->own_slip + 27 * i : NULL;
-    memset(own_bar, 0, 9 * sizeof *own_bar);
-    for (int j = 0; slip && j < 9; j++) own_bar[j] = z[0] * slip[j] + z[1] * slip[9 + j] + z[2] * slip[18 + j];
-    if (ws->options.softness == TRIBO_SOFTNESS_MUJOCO) { /* R = share G_nn: in c, and in the diagonal of own */
+/* Gii_bar (9): of the law's equation, -z' A^-1 dF/dG_ii; and of a compliance in proportion to its diagonal. */
+static void Gii_cotangent(const ti_contact_ws *ws, const double *l, int i, const double *c_bar, double *Gii_bar) {
+    const double *z = ws->z + 3 * i, *by_mu = ws->law->uses_Gii ? ws->by_Gii + 27 * i : NULL;
+    memset(Gii_bar, 0, 9 * sizeof *Gii_bar);
+    for (int j = 0; by_mu && j < 9; j++) Gii_bar[j] = z[0] * by_mu[j] + z[1] * by_mu[9 + j] + z[2] * by_mu[18 + j];
+    if (ws->options.softness == TRIBO_SOFTNESS_MUJOCO) { /* R = share G_nn: in c, and in the diagonal of G_ii */
         double n = ti_softness_share(&ws->options), t = n / ws->options.impratio, bar = 0;
-        for (int r = 0; r < 3; r++) bar += (r < 2 ? t : n) * (c_bar[3 * i + r] * l[r] + own_bar[4 * r]);
-        own_bar[8] += bar;
+        for (int r = 0; r < 3; r++) bar += (r < 2 ? t : n) * (c_bar[3 * i + r] * l[r] + Gii_bar[4 * r]);
+        Gii_bar[8] += bar;
     }
 }
 
@@ -297,12 +298,12 @@ const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_conta
         ws->coupled->delassus_bar(ws, p, &s->point[k], c_bar);
         return &ws->G_bar;
     }
-    for (int i = 0; i < p->nc; i++) own_cotangent(ws, s->point[k].lambda + 3 * i, i, c_bar, ws->own_bar + 9 * i);
-    ws->G_bar = (ti_delassus_bar){.own = ws->own_bar};
+    for (int i = 0; i < p->nc; i++) Gii_cotangent(ws, s->point[k].lambda + 3 * i, i, c_bar, ws->Gii_bar + 9 * i);
+    ws->G_bar = (ti_delassus_bar){.Gii = ws->Gii_bar};
     return &ws->G_bar;
 }
 
-void ti_contact_entangled_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
-                              double *M_bar) {
+void ti_contact_delassus_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
+                             double *M_bar) {
     ti_delassus_vjp(&ws->G, p, bar, J_bar, M_bar);
 }

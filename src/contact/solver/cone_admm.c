@@ -18,12 +18,12 @@ typedef struct cone_admm {
 } cone_admm;
 typedef char it_fits[sizeof(cone_admm) <= TI_SCRATCH_MAX ? 1 : -1];
 
-void ti_cone_admm_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+void ti_cone_admm_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
     cone_admm *a = scratch;
-    int n = 3 * room->nc;
+    int n = 3 * sizes->nc;
     ti_admm_carve(m, n, n <= DENSE, &a->admm);
     if (n <= DENSE) TI_CARVE(m, a->G, (size_t)n * n);
-    ti_contact_solution_carve(m, room->nc, room->nv, &a->end);
+    ti_contact_solution_carve(m, sizes->nc, sizes->nv, &a->end);
 }
 
 /* ---------------------------------------------------------------- G by bodies */

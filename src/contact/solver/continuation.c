@@ -12,11 +12,11 @@ static double small(const ti_contact_ws *ws) {
     return ldexp(1, e - (e % 4 + 4) % 4);
 }
 
-void ti_continuation_carve(ti_arena *m, const ti_contact_room *room, void *at) {
+void ti_continuation_carve(ti_arena *m, const ti_contact_sizes *sizes, void *at) {
     ti_stochastic *s = at;
-    TI_CARVE(m, s->wanted, 2 * (size_t)room->nc);
-    ti_contact_solution_carve(m, room->nc, room->nv, &s->hard);
-    if (room->law->smoothing == TRIBO_SMOOTHING_ERM) ti_erm_carve(m, room, s);
+    TI_CARVE(m, s->wanted, 2 * (size_t)sizes->nc);
+    ti_contact_solution_carve(m, sizes->nc, sizes->nv, &s->hard);
+    if (sizes->law->smoothing == TRIBO_SMOOTHING_ERM) ti_erm_carve(m, sizes, s);
 }
 
 /* No contact has less noise than `level`; or all have less than they should in proportion. */

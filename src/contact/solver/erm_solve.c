@@ -7,14 +7,14 @@
 #include "math/dense.h"
 #include <math.h>
 
-void ti_erm_carve(ti_arena *m, const ti_contact_room *room, ti_stochastic *e) {
-    size_t n = 3 * (size_t)room->nc;
+void ti_erm_carve(ti_arena *m, const ti_contact_sizes *sizes, ti_stochastic *e) {
+    size_t n = 3 * (size_t)sizes->nc;
     e->ld = ti_ld((int)n);
     TI_CARVE(m, e->G, n * n);
     TI_CARVE(m, e->H, n * (size_t)e->ld);
     TI_CARVE(m, e->Y, n * n);
     TI_CARVE(m, e->pivot, n);
-    TI_CARVE(m, e->term, room->nc);
+    TI_CARVE(m, e->term, sizes->nc);
     TI_CARVE(m, e->w, n);
     TI_CARVE(m, e->eta, n);
     TI_CARVE(m, e->d, n);
@@ -45,8 +45,8 @@ static double terms(const ti_contact_ws *ws, const ti_contact_problem *p, ti_sto
                     const double *c) {
     double value = 0;
     for (int i = 0; i < p->nc; i++) {
-        ti_law_site site = ti_contact_site(ws, p, i);
-        ti_erm_of(&site, lambda + 3 * i, c + 3 * i, &e->term[i]);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        ti_erm_of(&contact, lambda + 3 * i, c + 3 * i, &e->term[i]);
         value += e->term[i].value;
         memcpy(e->eta + 3 * i, e->term[i].c, sizeof e->term[i].c);
     }
@@ -301,21 +301,21 @@ static void delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p, const t
     double share = ti_softness_share(&ws->options);
     for (int i = 0; i < p->nc; i++) {
         const ti_erm *t = &e->term[i];
-        double *own = ws->own_bar + 9 * i, n = 0, across = 0, bar = 0;
-        memset(own, 0, 9 * sizeof *own);
+        double *Gii = ws->Gii_bar + 9 * i, n = 0, across = 0, bar = 0;
+        memset(Gii, 0, 9 * sizeof *Gii);
         for (int r = 0; r < 3; r++) {
             n += t->l_n[r] * x[3 * i + r] + t->c_n[r] * Gx[3 * i + r];
             across += t->l_t[r] * x[3 * i + r] + t->c_t[r] * Gx[3 * i + r];
         }
-        own[8] = -t->rho_n * n, own[0] = own[4] = -0.5 * t->rho_t * across;
-        for (int r = 0; mujoco && r < 3; r++) { /* R = share G_nn: in c, in G and in the diagonal of own */
+        Gii[8] = -t->rho_n * n, Gii[0] = Gii[4] = -0.5 * t->rho_t * across;
+        for (int r = 0; mujoco && r < 3; r++) { /* R = share G_nn: in c, in G and in the diagonal of G_ii */
             int k = 3 * i + r;
             bar += (r < 2 ? share / ws->options.impratio : share) *
-                   (c_bar[k] * at->lambda[k] + x[k] * e->eta[k] + own[4 * r]);
+                   (c_bar[k] * at->lambda[k] + x[k] * e->eta[k] + Gii[4 * r]);
         }
-        own[8] += bar;
+        Gii[8] += bar;
     }
-    ws->G_bar = (ti_delassus_bar){.own = ws->own_bar, .a = x, .b = e->eta};
+    ws->G_bar = (ti_delassus_bar){.Gii = ws->Gii_bar, .a = x, .b = e->eta};
 }
 
 const ti_coupled_law ti_erm_law = {parts, factor, vjp, delassus_bar};

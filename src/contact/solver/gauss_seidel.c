@@ -13,10 +13,10 @@
 enum { PLAIN = 12, MEMORY = 10, WINDOW = 100, IDLE = 20 };
 
 typedef struct sweep {
-    ti_law_site *site; /* (nc) */
-    ti_law_ease *ease; /* (nc) */
-    double *inverse;   /* (9 nc) of own */
-    double *unit;      /* (nc) square root of the normal's diagonal of G: makes an impulse the root of an energy */
+    ti_law_contact *contact; /* (nc) */
+    ti_law_steps *steps;     /* (nc) */
+    double *inverse;         /* (9 nc) of G_ii */
+    double *unit; /* (nc) square root of the normal's diagonal of G: makes an impulse the root of an energy */
     double *before, *f;
     ti_anderson mixing;
     double size; /* largest impulse */
@@ -24,15 +24,15 @@ typedef struct sweep {
 
 _Static_assert(sizeof(sweep) <= TI_SCRATCH_MAX, "scratch of the sweep");
 
-void ti_sweep_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+void ti_sweep_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
     sweep *s = scratch;
-    TI_CARVE(m, s->site, room->nc);
-    TI_CARVE(m, s->ease, room->nc);
-    TI_CARVE(m, s->inverse, 9 * (size_t)room->nc);
-    TI_CARVE(m, s->unit, room->nc);
-    TI_CARVE(m, s->before, 3 * (size_t)room->nc);
-    TI_CARVE(m, s->f, 3 * (size_t)room->nc);
-    ti_anderson_carve(m, 3 * room->nc, MEMORY, &s->mixing);
+    TI_CARVE(m, s->contact, sizes->nc);
+    TI_CARVE(m, s->steps, sizes->nc);
+    TI_CARVE(m, s->inverse, 9 * (size_t)sizes->nc);
+    TI_CARVE(m, s->unit, sizes->nc);
+    TI_CARVE(m, s->before, 3 * (size_t)sizes->nc);
+    TI_CARVE(m, s->f, 3 * (size_t)sizes->nc);
+    ti_anderson_carve(m, 3 * sizes->nc, MEMORY, &s->mixing);
 }
 
 /* B = A^-1, A symmetric (3,3) */
@@ -47,11 +47,11 @@ static void invert(const double *A, double *B) {
 static void begin(ti_contact_ws *ws, const ti_contact_problem *p) {
     sweep *s = ws->scratch;
     for (int i = 0; i < p->nc; i++) {
-        s->site[i] = ti_contact_site(ws, p, i);
-        s->site[i].inverse = s->inverse + 9 * i, s->site[i].ease = s->ease + i;
-        s->ease[i] = ti_law_ease_of(s->site[i].own);
-        invert(s->site[i].own, s->inverse + 9 * i);
-        s->unit[i] = sqrt(s->site[i].own[8]);
+        s->contact[i] = ti_law_contact_of(ws, p, i);
+        s->contact[i].inverse = s->inverse + 9 * i, s->contact[i].steps = s->steps + i;
+        s->steps[i] = ti_law_steps_of(s->contact[i].Gii);
+        invert(s->contact[i].Gii, s->inverse + 9 * i);
+        s->unit[i] = sqrt(s->contact[i].Gii[8]);
     }
     ti_anderson_forget(&s->mixing, 3 * p->nc);
 }
@@ -126,13 +126,13 @@ static TI_CLONES_WIDE double sweep_once(ti_contact_ws *ws, const ti_contact_prob
     double change = 0, size = 0, *v = ws->v;
     bool relaxed = ws->options.relaxation != 1;
     for (int i = 0; i < p->nc; i++) {
-        const double *own = s->site[i].own, *ref = p->ref + 3 * i;
+        const double *Gii = s->contact[i].Gii, *ref = p->ref + 3 * i;
         double *l = ws->lambda + 3 * i, *before = s->before + 3 * i, free[3] = {ref[0], ref[1], ref[2]}, d[3];
         memcpy(before, l, 3 * sizeof *l);
         relative(p, i, v, free);
-        for (int r = 0; r < 3; r++) free[r] -= own[3 * r] * l[0] + own[3 * r + 1] * l[1] + own[3 * r + 2] * l[2];
-        for (int r = 0; p->R && r < 3; r++) free[r] += p->R[3 * i + r] * l[r]; /* which is in own, but not in J v */
-        local(s->site + i, free, l);
+        for (int r = 0; r < 3; r++) free[r] -= Gii[3 * r] * l[0] + Gii[3 * r + 1] * l[1] + Gii[3 * r + 2] * l[2];
+        for (int r = 0; p->R && r < 3; r++) free[r] += p->R[3 * i + r] * l[r]; /* which is in G_ii, but not in J v */
+        local(s->contact + i, free, l);
         if (relaxed) relax(ws, p->mu[i], before, l);
         for (int r = 0; r < 3; r++) {
             d[r] = l[r] - before[r];

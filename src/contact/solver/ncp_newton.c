@@ -8,11 +8,11 @@ typedef struct newton {
 } newton;
 typedef char it_fits[sizeof(newton) <= TI_SCRATCH_MAX ? 1 : -1];
 
-void ti_ncp_newton_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+void ti_ncp_newton_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
     newton *a = scratch;
-    ti_contact_solution_carve(m, room->nc, room->nv, &a->s);
-    TI_CARVE(m, a->best, 3 * (size_t)room->nc);
-    TI_CARVE(m, a->step, 3 * (size_t)room->nc);
+    ti_contact_solution_carve(m, sizes->nc, sizes->nv, &a->s);
+    TI_CARVE(m, a->best, 3 * (size_t)sizes->nc);
+    TI_CARVE(m, a->step, 3 * (size_t)sizes->nc);
 }
 
 /* Whether the warm start will do as it is. */
@@ -78,13 +78,13 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
 
 /* ---------------------------------------------------------------- interior point */
 
-static const ti_ncp_boldness boldness[6] = {{.98, 3, 0, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
-                                            {.7, 1, .2, false, 0, NULL}, {.7, 1, .2, true, 0, NULL},
-                                            {.5, 1, .3, false, 0, NULL}, {.5, 1, .3, true, 0, NULL}};
+static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
+                                                 {.7, 1, .2, false, 0, NULL}, {.7, 1, .2, true, 0, NULL},
+                                                 {.5, 1, .3, false, 0, NULL}, {.5, 1, .3, true, 0, NULL}};
 
 /* Down the central path until the residual is below tol or rounding stops it; returns the best residual, whose impulses
  * are in ws->lb. */
-static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_ncp_boldness *b, double tol) {
+static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *b, double tol) {
     double best = HUGE_VAL;
     bool fine = true;
     int done = 0;
@@ -116,7 +116,7 @@ static void centre(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     for (int k = ws->warm ? -1 : 0; k < 6 && !(best <= tol); k++) {
         int done = 0;
         if (k >= 0) {
-            ti_ncp_boldness b = boldness[k];
+            ti_interior_settings b = settings[k];
             ti_ncp_interior(ws, p, 0, &b, HUGE_VAL, &done, 1); /* for its unit */
             b.gap = ws->kappa / (ws->ip_unit * ws->ip_unit);
             ti_ncp_interior(ws, p, 0, &b, 2 * b.gap, &done, ws->max_iter);
@@ -145,7 +145,7 @@ void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
         memcpy(a->best, a->s.lambda, bytes);
     }
     for (int k = 0; k < 6 && least > tol; k++) {
-        double r = follow(ws, p, boldness + k, tol);
+        double r = follow(ws, p, settings + k, tol);
         if (r < least) least = r, memcpy(a->best, ws->lambda, bytes);
         if (r <= tol || !(r < 1e-3)) continue;
         r = ti_ncp_cross_over(ws, p, tol, &a->s);

@@ -22,17 +22,17 @@ static double *table_row(pivoting *s, int contact, int k) { /* k: 0 the normal, 
     return ti_lemke_row(&s->lemke, contact * (s->facets + 2) + k);
 }
 
-void ti_pivoting_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+void ti_pivoting_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
     pivoting *s = scratch;
-    size_t n3 = 3 * (size_t)room->nc, size = (size_t)room->nc * (room->law->facets + 2);
+    size_t n3 = 3 * (size_t)sizes->nc, size = (size_t)sizes->nc * (sizes->law->facets + 2);
     ti_lemke_carve(m, (int)size, &s->lemke);
     TI_CARVE(m, s->G, n3 * n3);
     TI_CARVE(m, s->z, size);
     TI_CARVE(m, s->w, size);
     TI_CARVE(m, s->r, size);
-    TI_CARVE(m, s->unit, 2 * (size_t)room->nc);
+    TI_CARVE(m, s->unit, 2 * (size_t)sizes->nc);
     TI_CARVE(m, s->impulse, n3);
-    s->facets = room->law->facets;
+    s->facets = sizes->law->facets;
 }
 
 /* Units in which the diagonal of G is about one: mass ratios leave the table then. */

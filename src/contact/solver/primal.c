@@ -13,7 +13,7 @@ enum { STEPS = 60, ROUNDS = 100, SEARCHES = 40 };
 
 typedef struct primal {
     double *R;      /* (2 nc) compliance at the normal and across, the model's and the lent one */
-    double *lent;   /* (nc) */
+    double *extra;  /* (nc) */
     double *anchor; /* (3 nc) ref less what the lent compliance pulls towards */
     double *along;  /* (3 nc) J dv */
     double *inert;  /* (nv) M (v - vfree) */
@@ -23,16 +23,16 @@ typedef struct primal {
 
 _Static_assert(sizeof(primal) <= TI_SCRATCH_MAX, "scratch of the primal");
 
-void ti_primal_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+void ti_primal_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
     primal *s = scratch;
-    size_t nc = room->nc;
+    size_t nc = sizes->nc;
     TI_CARVE(m, s->R, 2 * nc);
-    TI_CARVE(m, s->lent, nc);
+    TI_CARVE(m, s->extra, nc);
     TI_CARVE(m, s->anchor, 3 * nc);
     TI_CARVE(m, s->along, 3 * nc);
-    TI_CARVE(m, s->inert, room->nv);
-    TI_CARVE(m, s->moved, room->nv);
-    ti_contact_solution_carve(m, room->nc, room->nv, &s->end);
+    TI_CARVE(m, s->inert, sizes->nv);
+    TI_CARVE(m, s->moved, sizes->nv);
+    ti_contact_solution_carve(m, sizes->nc, sizes->nv, &s->end);
 }
 
 /* ---------------------------------------------------------------- the cost of a contact */
@@ -148,16 +148,16 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double enoug
 /* ---------------------------------------------------------------- rounds */
 
 /* R = the model's and `share` of G_nn, lent where the model has less; towards the present impulses. */
-static bool lend(ti_contact_ws *ws, const ti_contact_problem *p, double share) {
+static bool regularise(ti_contact_ws *ws, const ti_contact_problem *p, double share) {
     primal *s = ws->scratch;
     bool any = false;
     for (int i = 0; i < p->nc; i++) {
         const double *R = p->R ? p->R + 3 * i : NULL, *l = ws->lambda + 3 * i;
-        double model = R ? R[2] : 0, across = R ? R[0] : 0, own = ws->G.own[9 * i + 8] - model;
-        double lent = model < then * own || across < 1e-2 * then * own ? share * own : 0;
-        any = any || lent > 0;
-        s->R[2 * i] = model + lent, s->R[2 * i + 1] = across + lent;
-        for (int r = 0; r < 3; r++) s->anchor[3 * i + r] = p->ref[3 * i + r] - lent * l[r];
+        double model = R ? R[2] : 0, across = R ? R[0] : 0, Gnn = ws->G.Gii[9 * i + 8] - model;
+        double extra = model < then * Gnn || across < 1e-2 * then * Gnn ? share * Gnn : 0;
+        any = any || extra > 0;
+        s->R[2 * i] = model + extra, s->R[2 * i + 1] = across + extra;
+        for (int r = 0; r < 3; r++) s->anchor[3 * i + r] = p->ref[3 * i + r] - extra * l[r];
     }
     return any;
 }
@@ -167,7 +167,7 @@ void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     size_t n3 = 3 * (size_t)p->nc;
     double best = HUGE_VAL, before = HUGE_VAL, share = first, enough = 1e-4 * tol * tol * ws->merit;
     for (int round = 0, idle = 0; round < ROUNDS && idle < 12; round++) {
-        bool lent = lend(ws, p, share);
+        bool extra = regularise(ws, p, share);
         bool there = descend(ws, p, enough);
         ti_contact_velocity(ws, p, ws->lambda, ws->v);
         double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
@@ -176,7 +176,7 @@ void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
         idle = r < 0.9 * best ? 0 : idle + 1;
         if (r < best) best = r, memcpy(ws->lb, ws->lambda, n3 * sizeof(double));
         if (r <= tol || ws->iterations >= ws->max_iter) break;
-        if (!lent || idle > 0) enough *= 1e-2;
+        if (!extra || idle > 0) enough *= 1e-2;
         if (round == 0)
             share = then;
         else if (!there || r >= before) /* rounding over compliance is what impulses are known to */

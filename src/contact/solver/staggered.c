@@ -213,16 +213,16 @@ tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_contact_problem *p
 enum { MEMORY = 15 };
 typedef char it_fits[sizeof(ti_staggered_ws) <= TI_SCRATCH_MAX ? 1 : -1];
 
-void ti_staggered_carve(ti_arena *m, const ti_contact_room *room, void *scratch) {
+void ti_staggered_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
     ti_staggered_ws *ws = scratch;
-    carve_round(m, room->nc, ws);
-    TI_CARVE(m, ws->next, 2 * (size_t)room->nc);
-    TI_CARVE(m, ws->f, 2 * (size_t)room->nc);
-    TI_CARVE(m, ws->last, 3 * (size_t)room->nc);
-    ti_contact_solution_carve(m, room->nc, room->nv, &ws->end);
-    ti_anderson_carve(m, 2 * room->nc, MEMORY, &ws->mixing);
-    ws->faceted = room->law->law == TRIBO_LAW_LCP;
-    if (ws->faceted) ti_polygons_carve(m, room->nc, &ws->polygons);
+    carve_round(m, sizes->nc, ws);
+    TI_CARVE(m, ws->next, 2 * (size_t)sizes->nc);
+    TI_CARVE(m, ws->f, 2 * (size_t)sizes->nc);
+    TI_CARVE(m, ws->last, 3 * (size_t)sizes->nc);
+    ti_contact_solution_carve(m, sizes->nc, sizes->nv, &ws->end);
+    ti_anderson_carve(m, 2 * sizes->nc, MEMORY, &ws->mixing);
+    ws->faceted = sizes->law->law == TRIBO_LAW_LCP;
+    if (ws->faceted) ti_polygons_carve(m, sizes->nc, &ws->polygons);
 }
 
 /* Residual of (n, t) in ws->lambda; whether it is the best so far, kept in ws->lb. */

@@ -18,7 +18,7 @@ typedef struct ti_stochastic {
 } ti_stochastic;
 
 /* erm_solve.c. Cut its arrays. */
-void ti_erm_carve(ti_arena *m, const ti_contact_room *room, ti_stochastic *e);
+void ti_erm_carve(ti_arena *m, const ti_contact_sizes *sizes, ti_stochastic *e);
 /* From impulses near the solution to it, in ws->lambda, without compliance; its residual. */
 double ti_erm_run(ti_contact_ws *ws, const ti_contact_problem *p);
 /* In place of ti_contact_polish(). */

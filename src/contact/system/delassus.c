@@ -9,13 +9,13 @@ void ti_delassus_carve(ti_arena *m, const ti_contact_size *most, ti_delassus *d)
     TI_CARVE(m, d->LU, wide * nv);
     TI_CARVE(m, d->inverse, wide * nv);
     TI_CARVE(m, d->pivot, nv);
-    TI_CARVE(m, d->one, most->nblk);
+    TI_CARVE(m, d->identity, most->nblk);
     TI_CARVE(m, d->W, 3 * nc * both);
-    TI_CARVE(m, d->own, 9 * nc);
+    TI_CARVE(m, d->Gii, 9 * nc);
     TI_CARVE(m, d->row, 3 * nv);
 }
 
-static bool is_one(int w, const double *M) {
+static bool is_identity(int w, const double *M) {
     for (int r = 0; r < w; r++)
         for (int j = 0; j < w; j++)
             if (M[r * w + j] != (r == j)) return false;
@@ -34,17 +34,17 @@ static void solve_rows(ti_delassus *d, const ti_contact_problem *p, int k, const
         for (int r = 0; r < n; r++) W[r * w + j] = X[n * j + r];
 }
 
-/* own += W J', half of it */
-static inline void add_own(int w, const double *W, const double *J, double *own) {
+/* The lower triangle of G_ii += W J' */
+static inline void add_Gii(int w, const double *W, const double *J, double *Gii) {
     for (int r = 0; r < 3; r++)
         for (int q = 0; q <= r; q++)
-            for (int j = 0; j < w; j++) own[3 * r + q] += W[r * w + j] * J[q * w + j];
+            for (int j = 0; j < w; j++) Gii[3 * r + q] += W[r * w + j] * J[q * w + j];
 }
 
-/* W (3,w) = J M^-1 of one side, own += W J' */
-static void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const double *J, double *W, double *own) {
+/* W (3,w) = J M^-1 of one side, G_ii += W J' */
+static void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const double *J, double *W, double *Gii) {
     int w = p->width[k];
-    if (d->one[k])
+    if (d->identity[k])
         memcpy(W, J, 3 * (size_t)w * sizeof *W);
     else if (w == 6) {
         const double *restrict B = d->inverse + p->moff[k];
@@ -54,24 +54,24 @@ static void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const d
                 for (int j = 0; j < 6; j++) sum[j] += J[6 * r + m] * B[6 * m + j];
             memcpy(W + 6 * r, sum, sizeof sum);
         }
-        add_own(6, W, J, own);
+        add_Gii(6, W, J, Gii);
         return;
     } else
         solve_rows(d, p, k, J, W);
-    add_own(w, W, J, own);
+    add_Gii(w, W, J, Gii);
 }
 
 /* The factors of a block; of a free body, which many contacts may share, the inverse. */
 static bool factor(ti_delassus *d, const ti_contact_problem *p, int k) {
-    static const double one[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
+    static const double unit[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
     int w = p->width[k];
     double *LU = d->LU + p->moff[k];
-    d->one[k] = is_one(w, p->M + p->moff[k]);
-    if (d->one[k]) return true;
+    d->identity[k] = is_identity(w, p->M + p->moff[k]);
+    if (d->identity[k]) return true;
     memcpy(LU, p->M + p->moff[k], (size_t)w * w * sizeof(double));
     if (!ti_block_lu(w, LU, d->pivot + p->voff[k])) return false;
     if (w != 6) return true;
-    memcpy(d->inverse + p->moff[k], one, sizeof one);
+    memcpy(d->inverse + p->moff[k], unit, sizeof unit);
     ti_block_solve(6, LU, d->pivot + p->voff[k], 6, d->inverse + p->moff[k]);
     return true;
 }
@@ -80,18 +80,18 @@ tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
     for (int k = 0; k < p->nblk; k++)
         if (!factor(d, p, k)) return TRIBO_E_SINGULAR;
     for (int i = 0; i < p->nc; i++) {
-        double *own = d->own + 9 * i;
+        double *Gii = d->Gii + 9 * i;
         size_t at = p->joff[i];
-        for (int r = 0; r < 9; r++) own[r] = 0;
+        for (int r = 0; r < 9; r++) Gii[r] = 0;
         for (int side = 0; side < 2; side++) {
             int k = side ? p->b[i] : p->a[i];
             if (k < 0) continue;
-            one_side(d, p, k, p->J + at, d->W + at, own);
+            one_side(d, p, k, p->J + at, d->W + at, Gii);
             at += 3 * (size_t)p->width[k];
         }
         for (int r = 0; r < 3; r++) {
-            for (int q = 0; q < r; q++) own[3 * q + r] = own[3 * r + q];
-            if (p->R) own[4 * r] += p->R[3 * i + r];
+            for (int q = 0; q < r; q++) Gii[3 * q + r] = Gii[3 * r + q];
+            if (p->R) Gii[4 * r] += p->R[3 * i + r];
         }
     }
     return TRIBO_OK;
@@ -99,7 +99,7 @@ tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
 
 void ti_delassus_minv(const ti_delassus *d, const ti_contact_problem *p, double *x) {
     for (int k = 0; k < p->nblk; k++)
-        if (!d->one[k]) ti_block_solve(p->width[k], d->LU + p->moff[k], d->pivot + p->voff[k], 1, x + p->voff[k]);
+        if (!d->identity[k]) ti_block_solve(p->width[k], d->LU + p->moff[k], d->pivot + p->voff[k], 1, x + p->voff[k]);
 }
 
 /* G_ij (3,3) += W_i J_j' of the blocks they share. */
@@ -127,7 +127,7 @@ void ti_delassus_dense(const ti_delassus *d, const ti_contact_problem *p, double
     memset(G, 0, (size_t)n3 * n3 * sizeof(double));
     for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++)
-            memcpy(G + (size_t)(3 * i + r) * n3 + 3 * i, d->own + 9 * i + 3 * r, 3 * sizeof(double));
+            memcpy(G + (size_t)(3 * i + r) * n3 + 3 * i, d->Gii + 9 * i + 3 * r, 3 * sizeof(double));
         for (int j = i + 1; j < p->nc; j++) add_pair(d, p, i, j, n3, G + (size_t)3 * i * n3 + 3 * j);
     }
     for (int r = 0; r < n3; r++)
@@ -135,7 +135,7 @@ void ti_delassus_dense(const ti_delassus *d, const ti_contact_problem *p, double
 }
 
 /* dG_ii = dJ W' + W dJ' - W dM W' */
-static void own_vjp(const ti_delassus *d, const ti_contact_problem *p, int i, const double *bar, double *J_bar,
+static void Gii_vjp(const ti_delassus *d, const ti_contact_problem *p, int i, const double *bar, double *J_bar,
                     double *M_bar) {
     size_t at = p->joff[i];
     double S[9];
@@ -183,6 +183,6 @@ static void product_vjp(const ti_delassus *d, const ti_contact_problem *p, const
 
 void ti_delassus_vjp(const ti_delassus *d, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
                      double *M_bar) {
-    for (int i = 0; bar->own && i < p->nc; i++) own_vjp(d, p, i, bar->own + 9 * i, J_bar, M_bar);
+    for (int i = 0; bar->Gii && i < p->nc; i++) Gii_vjp(d, p, i, bar->Gii + 9 * i, J_bar, M_bar);
     if (bar->a) product_vjp(d, p, bar->a, bar->b, J_bar, M_bar);
 }

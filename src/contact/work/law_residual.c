@@ -32,10 +32,10 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     ws->scale[i] = s;
 }
 
-void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep) {
-    double more = steep / ws->steep;
+void ti_contact_scale_tangents(ti_contact_ws *ws, const ti_contact_problem *p, double steep) {
+    double more = steep / ws->tangent_scale;
     for (int i = 0; i < p->nc; i++) ws->scale[i].rho_t *= more, ws->scale[i].g_t /= more;
-    ws->steep = steep;
+    ws->tangent_scale = steep;
 }
 
 /* max_i sum_j |J_ij x_j| + |ref_i|: what J x + ref is made of, whose rounding it carries. */
@@ -76,7 +76,7 @@ static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_proble
     double widest = 0, most = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *l = lambda + 3 * i;
-        double t = ws->scale[i].g_t * ws->steep, n = ws->scale[i].g_n;
+        double t = ws->scale[i].g_t * ws->tangent_scale, n = ws->scale[i].g_n;
         widest = ti_max(widest, ti_max(t, n));
         most = ti_max(most, ti_max(t * ti_max(l[0] * l[0], l[1] * l[1]), n * l[2] * l[2]));
     }
@@ -115,7 +115,7 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
         }
         if (!ti_finite(M, (size_t)w * w)) return false;
     }
-    ws->r0 = HUGE_VAL, ws->steep = 1;
+    ws->r0 = HUGE_VAL, ws->tangent_scale = 1;
     for (int i = 0; i < p->nc; i++) {
         ti_contact_scale(ws, p, i);
         sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];
@@ -138,8 +138,8 @@ static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, 
         if (law == &ti_law_ncp) {
             ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
         } else {
-            ti_law_site site = ti_contact_site(ws, p, i);
-            law->residual(&site, lambda + 3 * i, ws->c + 3 * i, part);
+            ti_law_contact contact = ti_law_contact_of(ws, p, i);
+            law->residual(&contact, lambda + 3 * i, ws->c + 3 * i, part);
         }
         worst.primal = ti_max(worst.primal, part[0] / sl), worst.dual = ti_max(worst.dual, part[1] / sc);
         worst.complementarity = ti_max(worst.complementarity, part[2] / (sl * sc));
@@ -157,7 +157,7 @@ static double worst_of(tribo_residuals r) {
 static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     double l = ws->widest > 0 ? FAINT * ws->approach / ws->widest : 0;
     for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
-    for (int i = 0; p->give && i < p->nc; i++) l = ti_max(l, p->give[i]);
+    for (int i = 0; p->rebound && i < p->nc; i++) l = ti_max(l, p->rebound[i]);
     return l == 0 ? 1 : l;
 }
 

@@ -17,13 +17,13 @@ void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution 
 void ti_contact_take_law(ti_contact_ws *ws, const ti_contact_problem *p) {
     ws->plain = p->kind != TI_CONTACT_LAW;
     ws->law = p->kind == TI_CONTACT_REBOUND ? &ti_law_rebound : ws->plain ? &ti_law_ncp : ws->asked;
-    ws->coupled = ws->plain ? NULL : ws->least;
+    ws->coupled = ws->plain ? NULL : ws->asked_coupled;
 }
 
-ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
-    ti_law_site s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa};
-    if (p->give) s.give = p->give[i];
-    if (ws->G.own) s.own = ws->G.own + 9 * i;
+ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
+    ti_law_contact s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa};
+    if (p->rebound) s.rebound = p->rebound[i];
+    if (ws->G.Gii) s.Gii = ws->G.Gii + 9 * i;
     if (ws->noise) s.smoothing = ws->options.smoothing, s.noise_n = ws->noise[2 * i], s.noise_t = ws->noise[2 * i + 1];
     return s;
 }
@@ -54,9 +54,9 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, boo
     for (int i = 0; i < p->nc; i++) {
         double *R = ws->R + 3 * i;
         bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
-        R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.own[9 * i + 8];
+        R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
         R[0] = R[1] = physical ? 0.01 * o->compliance : R[2] / o->impratio;
-        for (int r = 0; delassus && r < 3; r++) ws->G.own[9 * i + 4 * r] += R[r];
+        for (int r = 0; delassus && r < 3; r++) ws->G.Gii[9 * i + 4 * r] += R[r];
     }
     *soft = ti_contact_soften(ws, p);
     return TRIBO_OK;

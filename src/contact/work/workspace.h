@@ -9,10 +9,10 @@
 enum { TI_SCRATCH_MAX = 1024 };
 
 /* How much a workspace has room for. */
-typedef struct ti_contact_room {
+typedef struct ti_contact_sizes {
     int nc, nv, nblk, wide;
     const tribo_law_options *law;
-} ti_contact_room;
+} ti_contact_sizes;
 
 /* What a law that is no equation of one contact puts in place of the functions of linearise.c and law_residual.c. */
 typedef struct ti_coupled_law {
@@ -48,24 +48,24 @@ struct ti_contact_ws {
     int nc_max, nv_max, nblk_max;
     tribo_law_options options; /* settled: nothing is left to a default */
     const struct ti_solver *solver;
-    const ti_law *asked;           /* by the options */
-    const ti_law *law;             /* the one that the answer is to meet: asked, or by the kind of the problem */
-    const ti_coupled_law *coupled; /* NULL = law, contact by contact */
-    const ti_coupled_law *least;   /* the coupled law that the options ask for; NULL = none */
-    bool plain;                    /* nothing of the options but their law's place: a problem of another kind */
+    const ti_law *asked;                 /* by the options */
+    const ti_law *law;                   /* the one that the answer is to meet: asked, or by the kind of the problem */
+    const ti_coupled_law *coupled;       /* NULL = law, contact by contact */
+    const ti_coupled_law *asked_coupled; /* the coupled law that the options ask for; NULL = none */
+    bool plain;                          /* nothing of the options but their law's place: a problem of another kind */
     int max_iter;
-    double kappa;                   /* gap of the central path, J */
-    bool warm;                      /* the solver starts from given impulses */
-    const struct ti_solver *rescue; /* asked where the ladder fails; NULL = none */
-    void *scratch;                  /* the solver's */
-    ti_pyramid pyramid;             /* LCP */
-    ti_delassus G;                  /* where the law or the solver asks for it */
-    ti_delassus_bar G_bar;          /* its cotangent, of a law that depends on it */
-    double *own_bar;                /* (9 nc) on its diagonal blocks */
-    double *own_slip;               /* (27 nc) -A^-1 dF/d own, of such a law */
-    double *R;                      /* (3 nc) compliance of the model, where options.softness asks for it */
-    double *noise;                  /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
-    double *l0, *v0;                /* the solver's answer, while it is polished */
+    double kappa;                     /* gap of the central path, J */
+    bool warm;                        /* the solver starts from given impulses */
+    const struct ti_solver *fallback; /* asked where the ladder fails; NULL = none */
+    void *scratch;                    /* the solver's */
+    ti_pyramid pyramid;               /* LCP */
+    ti_delassus G;                    /* where the law or the solver asks for it */
+    ti_delassus_bar G_bar;            /* its cotangent, of a law that depends on it */
+    double *Gii_bar;                  /* (9 nc) on its diagonal blocks */
+    double *by_Gii;                   /* (27 nc) -A^-1 dF/dG_ii, of such a law */
+    double *R;                        /* (3 nc) compliance of the model, where options.softness asks for it */
+    double *noise;                    /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
+    double *l0, *v0;                  /* the solver's answer, while it is polished */
     unsigned char *mode0;
     ti_system sys;
     double r0;           /* the velocity an impulse of 1 gives the heaviest body: unit of compliance */
@@ -81,7 +81,7 @@ struct ti_contact_ws {
     double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
     double *c;            /* (3 nc) */
     double *v, *lambda;   /* iterate */
-    double steep;         /* what rho_t in scale is of its usual value: ti_contact_steepen() */
+    double tangent_scale; /* what rho_t in scale is of its usual value: ti_contact_scale_tangents() */
     double merit;         /* unit of the merit of Newton: an energy */
     double *dv, *dlambda; /* direction */
     double *ds;           /* the direction while dv is scratch */
@@ -91,7 +91,7 @@ struct ti_contact_ws {
     double *v1, *l1;      /* solution at R */
     double *v2, *l2;      /* solution at 2 R */
     double *r;            /* (nv) */
-    double *slip;         /* (3 nc) -A^-1 dF/dmu: the derivative of the law to mu */
+    double *by_mu;        /* (3 nc) -A^-1 dF/dmu: the derivative of the law to mu */
     double *z;            /* (3 nc) lambda's whole cotangent, of the last vjp */
     ti_contact_point at;  /* what the last ti_contact_factor() linearised at */
     const unsigned char *at_mode;
@@ -115,7 +115,7 @@ static inline ti_law_compliance ti_contact_compliance(double R) {
 }
 
 /* What the law may read of contact i. */
-ti_law_site ti_contact_site(const ti_contact_ws *ws, const ti_contact_problem *p, int i);
+ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i);
 /* MuJoCo's R over G_nn. */
 static inline double ti_softness_share(const tribo_law_options *o) {
     return (1 - o->impedance) / o->impedance;
@@ -144,7 +144,7 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i);
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p);
 /* Make rho_t of every contact `steep` times its usual value: with more of it the law's equation tells slow slips apart,
  * with less it tells impulses apart. */
-void ti_contact_steepen(ti_contact_ws *ws, const ti_contact_problem *p, double steep);
+void ti_contact_scale_tangents(ti_contact_ws *ws, const ti_contact_problem *p, double steep);
 /* The relative residual of a law, docs/math.md eq. (37), at (v, lambda), v taken for what it is; parts NULL = skip. */
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts);
@@ -201,16 +201,16 @@ void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double 
 bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, double R, double slack);
 
 /* How bold the interior point is: fraction of the way to the boundary; centring max(floor, (gap ahead / gap)^power). */
-typedef struct ti_ncp_boldness {
+typedef struct ti_interior_settings {
     double fraction, power, floor;
     bool local;         /* each contact scaled by its own mass, or all by the heaviest */
     double gap;         /* never centred below this one */
     const double *slip; /* (nc) speeds held in place of |c_t|, which makes the problem convex; NULL: none are */
-} ti_ncp_boldness;
+} ti_interior_settings;
 /* interior.c: from *done = 0 or where it stopped, at compliance R, until the gap is below rough or *done
  * iterations are over; the result in ws->v, ws->lambda. False if it broke down, which leaves it where it was. */
-bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_ncp_boldness *b, double rough,
-                     int *done, int iterations);
+bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_interior_settings *b,
+                     double rough, int *done, int iterations);
 size_t ti_ncp_interior_size(void); /* of a contact in ws->cones */
 
 #endif
