@@ -96,16 +96,17 @@ static double beside_jacobian(const ways *w, const double *sizes, int kind) {
     return off == 0 ? 0 : off / size;
 }
 
-static void split(ways *w) {
+static void split(const tribo_model *m, ways *w) {
     memset(w->xk, 0, KINDS * (size_t)w->ndx * sizeof(double));
     memset(w->uk, 0, KINDS * (size_t)w->nu * sizeof(double));
-    for (int i = 0; i < w->ndx; i++) w->xk[(2 * (i >= w->ndx / 2) + i % 6 / 3) * w->ndx + i] = w->x[i];
-    for (int i = 0; i < w->nu; i++) w->uk[(4 + i % 6 / 3) * w->nu + i] = w->u[i];
+    for (int i = 0; i < w->ndx; i++)
+        w->xk[(2 * (i >= w->ndx / 2) + tribo_model_turns(m, i % w->nu)) * w->ndx + i] = w->x[i];
+    for (int i = 0; i < w->nu; i++) w->uk[(4 + tribo_model_turns(m, i)) * w->nu + i] = w->u[i];
 }
 
 static tribo_status step_ways(tribo_ws *ws, const tribo_tape *tape, int k, const double *sizes, ways *w,
                               double *reverse, double *jacobian) {
-    split(w);
+    split(tribo_ws_model(ws), w);
     tribo_status s = tribo_step_vjp(ws, tape, k, w->bar, w->x_bar, w->u_bar, w->p_bar);
     if (s >= 0) s = tribo_step_jvp(ws, tape, k, 1, w->x, w->u, w->p, w->all);
     if (s >= 0) s = tribo_step_jvp(ws, tape, k, KINDS, w->xk, w->uk, NULL, w->state);

@@ -7,8 +7,9 @@
 #include <string.h>
 
 const char *const grad_block_names[GRAD_BLOCKS] = {
-    "position", "rotation", "velocity", "spin",      "force",    "torque",   "gravity",     "mass",      "com",
-    "inertia",  "size",     "geom pos", "geom quat", "friction", "stiction", "restitution", "baumgarte", "slop"};
+    "position",  "rotation", "velocity", "spin",     "force",     "torque",   "gravity",  "mass",
+    "com",       "inertia",  "size",     "geom pos", "geom quat", "friction", "stiction", "restitution",
+    "baumgarte", "slop",     "damping",  "armature", "stiffness", "springref"};
 
 /* A step that is not solved to this has no derivative worth comparing. */
 static const double RESIDUAL = 1e-10;
@@ -110,11 +111,11 @@ static void list_arguments(check *c) {
         if (tribo_param_describe(c->task->model, i, &info) == TRIBO_OK && info.kind == TRIBO_PARAM_MASS)
             mass = fmax(mass, c->p[i]);
     for (int i = 0; i < c->n.ndx; i++) {
-        int third = i % 6 / 3, motion = i >= c->n.nv;
+        int third = tribo_model_turns(c->task->model, i % c->n.nv), motion = i >= c->n.nv;
         add(c, GRAD_POSITION + 2 * motion + third, 0, i, third ? 1 : motion ? 1 : extent);
     }
     for (int i = 0; i < c->task->steps * c->n.nu; i++) {
-        int third = i % c->n.nu % 6 / 3;
+        int third = tribo_model_turns(c->task->model, i % c->n.nu);
         add(c, GRAD_FORCE + third, 1, i, 10 * mass * (third ? extent : 1));
     }
     for (int i = 0; i < c->n.np; i++)
@@ -189,7 +190,8 @@ static tribo_status find_wobble(check *c) {
     double length = 1e-14 * tribo_model_extent(c->task->model);
     tribo_step_info ignored;
     for (int try = 0; try < TRIES; try++) {
-        for (int i = 0; i < c->n.ndx; i++) c->dx[i] = (i % 6 < 3 ? length : 1e-14) * next_random(c);
+        for (int i = 0; i < c->n.ndx; i++)
+            c->dx[i] = (tribo_model_turns(c->task->model, i % c->n.nv) ? 1e-14 : length) * next_random(c);
         tribo_state_add(c->task->model, c->task->x0, c->dx, c->x_try);
         tribo_status s = reverse(c, c->x_try, c->X_try, c->nearby, &ignored);
         if (s < 0) return s;

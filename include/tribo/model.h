@@ -2,8 +2,8 @@
  *
  * A model is immutable once built and may be shared by threads. Its numbers are not hidden in it: they are handed out
  * as one flat vector p, which is an ARGUMENT of the dynamics. Parameters have path names: `cube/mass`,
- * `cube/inertia/xx`, `floor/friction`, `gravity/z`. A body is a link of a kinematic tree; today every moving body is
- * the root of its own tree on a free joint, and geoms without a body belong to the world.
+ * `cube/inertia/xx`, `floor/friction`, `knee/damping`, `gravity/z`. A body is a link of a kinematic tree: free in the
+ * world, or held by hinges and slides to the world or to another body. Geoms without a body belong to the world.
  */
 #ifndef TRIBO_MODEL_H
 #define TRIBO_MODEL_H
@@ -39,14 +39,36 @@ typedef struct tribo_material {
 typedef struct tribo_body_def {
     uint32_t struct_size; /**< set by tribo_default_body() */
     const char *name;     /**< copied; unique among bodies; NULL or "" = `bodyN` */
-    int parent;           /**< body id, or TRIBO_WORLD; only TRIBO_WORLD is accepted today */
-    double pos[3];        /**< m, initial position of the body frame */
-    double quat[4];       /**< initial orientation, w x y z; normalised */
+    int parent;           /**< body id, or TRIBO_WORLD. A body in the world without joints of its own is free; a body on
+                               another one without joints is welded to it */
+    double pos[3];        /**< m, of the body frame in its parent's where its joints are at zero; of a free body, where
+                               it starts */
+    double quat[4];       /**< its orientation there, w x y z; normalised */
     bool inertia_given;   /**< false: mass, com and inertia are summed from the geoms */
     double mass;          /**< kg, > 0 */
     double com[3];        /**< m, centre of mass in the body frame */
     double inertia[6];    /**< kg m^2 about the centre of mass, body axes: xx yy zz xy xz yz */
 } tribo_body_def;
+
+/** How a joint moves a body. */
+typedef enum tribo_joint_kind {
+    TRIBO_JOINT_HINGE, /**< turns it about an axis, rad */
+    TRIBO_JOINT_SLIDE  /**< moves it along an axis, m */
+} tribo_joint_kind;
+
+/** A joint between a body and its parent; several on one body act one after the other, the first nearest the parent.
+ *  Fill with tribo_default_joint() first. */
+typedef struct tribo_joint_def {
+    uint32_t struct_size;  /**< set by tribo_default_joint() */
+    const char *name;      /**< copied; unique among joints; NULL or "" = `jointN` */
+    tribo_joint_kind kind; /**< a hinge by default */
+    double axis[3];        /**< in the body frame; normalised */
+    double pos[3];         /**< m, in the body frame: a point of a hinge's axis */
+    double damping;        /**< N s/m or N m s/rad, >= 0 */
+    double armature;       /**< inertia added to the joint, kg or kg m^2, >= 0 */
+    double stiffness;      /**< of a spring, N/m or N m/rad, >= 0 */
+    double springref;      /**< where the spring pulls to, m or rad */
+} tribo_joint_def;
 
 /** A shape on a body or in the world. Fill with tribo_default_geom() first. */
 typedef struct tribo_geom_def {
@@ -79,6 +101,8 @@ typedef struct tribo_pair_def {
 
 /** A body at the origin whose inertia comes from its geoms. */
 TRIBO_API tribo_body_def tribo_default_body(void);
+/** A hinge about z through the body's origin, without damping or spring. */
+TRIBO_API tribo_joint_def tribo_default_joint(void);
 /** A sphere without size, of density 1000 and friction 1: give it shape and size. */
 TRIBO_API tribo_geom_def tribo_default_geom(void);
 /** A pair of no geoms with friction 1. */
@@ -90,6 +114,9 @@ TRIBO_API tribo_builder *tribo_builder_new(const tribo_allocator *a);
 TRIBO_API void tribo_builder_free(tribo_builder *b);
 /** At most 2048. @return the body's id, or -2. */
 TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
+/** A joint of the body that was added last, which is then not free. At most 6 on a body. @return the joint's id, or -1.
+ */
+TRIBO_API int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def);
 /** At most 2048: a table of all pairs is kept. @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
 /** @return the pair's id, or -1. */
@@ -128,6 +155,7 @@ TRIBO_API void tribo_model_free(tribo_model *m);
 /** Sizes of everything. */
 typedef struct tribo_sizes {
     int nbody, ngeom, npair;     /**< bodies, geoms, pairs with a material of their own */
+    int njoint;                  /**< hinges and slides */
     int nq, nv, nx, ndx, nu, np; /**< numbers in q, v, state, its tangent, control, parameters */
 } tribo_sizes;
 /** Sizes of the model and of every vector that goes with it. */
@@ -138,10 +166,18 @@ TRIBO_API double tribo_model_timestep(const tribo_model *m);
 TRIBO_API tribo_law_options tribo_model_law(const tribo_model *m);
 /** Initial state x = [q; v]: the first keyframe's, else the bodies' placement at rest. */
 TRIBO_API void tribo_model_state0(const tribo_model *m, double *x /* [out] (nx) */);
-TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body); /**< NULL if there is none */
-TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name); /**< -1 if there is none */
-TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom); /**< NULL if there is none */
-TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name); /**< -1 if there is none */
+TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body);   /**< NULL if there is none */
+TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name);   /**< -1 if there is none */
+TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom);   /**< NULL if there is none */
+TRIBO_API int tribo_model_geom_find(const tribo_model *m, const char *name);   /**< -1 if there is none */
+TRIBO_API const char *tribo_model_joint_name(const tribo_model *m, int joint); /**< NULL if there is none */
+TRIBO_API int tribo_model_joint_find(const tribo_model *m, const char *name);  /**< -1 if there is none */
+TRIBO_API int tribo_model_joint_q(const tribo_model *m, int joint);            /**< where in q; -1 if there is none */
+TRIBO_API int tribo_model_joint_v(const tribo_model *m, int joint);            /**< where in v; -1 if there is none */
+/** Whether number v of a velocity is a rotation (rad/s) and not a translation (m/s); false if there is none. */
+TRIBO_API bool tribo_model_turns(const tribo_model *m, int v);
+/** Whether a body moves freely in the world; false if there is none. */
+TRIBO_API bool tribo_model_body_free(const tribo_model *m, int body);
 /** Where in q the numbers of a body begin; of a free one position (3) and unit quaternion (4). -1 if there is none. */
 TRIBO_API int tribo_model_body_q(const tribo_model *m, int body);
 /** Where in v, and in each half of a tangent; of a free body velocity (3) and spin (3). -1 if there is none. */
@@ -153,7 +189,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
  * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
-/* ---- parameters: gravity, then ten numbers a body, then 15 a geom, then 5 a pair ---- */
+/* ---- parameters: gravity, then ten numbers a body, 4 a joint, 15 a geom, 5 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -168,7 +204,11 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_STICTION,
     TRIBO_PARAM_RESTITUTION,
     TRIBO_PARAM_BAUMGARTE,
-    TRIBO_PARAM_SLOP
+    TRIBO_PARAM_SLOP,
+    TRIBO_PARAM_DAMPING,   /**< of a joint: N s/m, N m s/rad */
+    TRIBO_PARAM_ARMATURE,  /**< kg, kg m^2 */
+    TRIBO_PARAM_STIFFNESS, /**< N/m, N m/rad */
+    TRIBO_PARAM_SPRINGREF  /**< m, rad */
 } tribo_param_kind;
 
 /** One entry of p. */

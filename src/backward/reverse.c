@@ -44,10 +44,10 @@ static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *x
         int v = m->tree[t].v;
         double *D_bar = s->D_bar + v, *V_bar = s->V_bar + v, *free_bar = ws->V;
         ti_motion_integrate_vjp(&ws->motion, t, ws->D + v, ti_solved_velocity(ws, f, t), xnext_bar,
-                                xnext_bar + m->size.nv, s->diff, D_bar, V_bar);
+                                xnext_bar + m->size.nv, &s->motion_bar, D_bar, V_bar);
         if (ws->blk_at[t] >= 0) continue;
         for (int j = 0; j < m->tree[t].nv; j++) free_bar[j] = V_bar[j] + ws->options.dt * D_bar[j];
-        ti_motion_free_vjp(&ws->motion, t, free_bar, s->diff);
+        ti_motion_free_vjp(&ws->motion, t, free_bar, &s->motion_bar);
     }
 }
 
@@ -57,7 +57,7 @@ static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *x
  * rebound is given, and what is in J_bar. */
 typedef struct products {
     int n;
-    ti_row_product of[TI_PHASES * 2 * TI_CONTACT_POINTS + TI_CONTACT_POINTS + 3];
+    ti_row_product of[TI_ROW_PRODUCTS];
     double give[3];
 } products;
 
@@ -81,8 +81,27 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
         if (phase > TI_HOLD && is->phase[phase].npoint > 0) none = 0;
     }
     if (ti_contact_uses_delassus(ws->contact)) none = 0;
-    const double *J_bar = s->J_bar + (ti_frame_rows(ws, f, i, side) - ws->J);
+    const double *J_bar = s->J_bar + (ti_frame_side(ws, f, i, side) - ws->J);
     for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
+}
+
+void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met, double *frame_bar) {
+    int body = side ? c->b : c->a;
+    const ti_link *l = &ws->link[body];
+    ti_motion_bar *bar = &ws->scratch->motion_bar;
+    double sign = side ? 1 : -1, R[18], twist[TI_ROW_PRODUCTS][6];
+    if (!ws->model->tree[ws->model->body[body].tree].single) {
+        ti_rows(c, l, sign, R);
+        for (int k = 0; k < n; k++) { /* l' R S v: R of the link, S v its twist */
+            double twist_bar[6] = {0};
+            for (int r = 0; r < 3; r++)
+                for (int e = 0; e < 6; e++) twist_bar[e] += met[k].l[r] * R[6 * r + e];
+            ti_motion_twist_vjp(&ws->motion, body, met[k].v, twist_bar, bar);
+            ti_motion_twist(&ws->motion, body, met[k].v, twist[k]);
+            met[k].v = twist[k];
+        }
+    }
+    ti_rows_vjp(c, l, sign, n, met, &bar->link[body], frame_bar);
 }
 
 /* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */
@@ -115,7 +134,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
         int b = side ? c->b : c->a;
         if (b < 0) continue;
         row_products(ws, f, k, i, side, &q);
-        ti_rows_vjp(c, &ws->link[b], side ? 1 : -1, q.n, q.of, &s->diff[b], frame_bar);
+        ti_side_vjp(ws, c, side, q.n, q.of, frame_bar);
     }
     reverse_geometry(ws, f, i, frame_bar, gap_bar);
     if (!p_bar) return;
@@ -146,13 +165,6 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
     for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++)
         ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
 
-    ti_vec gravity_bar = {0, 0, 0};
-    for (int b = 0; b < m->size.nbody; b++) {
-        const ti_body *body = &m->body[b];
-        ti_link_free_vjp(&ws->link[b], ws->options.dt, &s->diff[b], &gravity_bar, u_bar ? u_bar + body->v : NULL);
-        ti_link_load_vjp(&ws->link[b], &s->diff[b], x_bar + body->v, x_bar + m->size.nv + body->v,
-                         p_bar ? p_bar + body->p : NULL);
-    }
-    if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
+    ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);
     return TRIBO_OK;
 }

@@ -24,7 +24,7 @@ static void reverse_momentum(const phase_bar *to, int blk, const double *y, cons
         for (int j = 0; j < w; j++) to->base_bar[at + j] += My[j];
     }
     for (int j = 0; j < w; j++) change[j] = v[j] - to->base[at + j];
-    ti_motion_inertia_vjp(&ws->motion, tree, -1, y, change, ws->scratch->diff);
+    ti_motion_inertia_vjp(&ws->motion, tree, -1, y, change, &ws->scratch->motion_bar);
 }
 
 /* What a law that depends on G itself adds at point k: to J_bar, which row products read, and to the inertias. */
@@ -41,7 +41,7 @@ static void reverse_delassus(const phase_bar *to, const ti_contact_problem *prob
         ti_contact_delassus_bar(ws->contact, problem, solution, k, s->c_bar[to->phase][k] + 3 * is->con0);
     ti_contact_delassus_vjp(ws->contact, problem, bar, J_bar, M_bar);
     for (int b = 0; b < is->nblk; b++)
-        ti_motion_inertia_bar(&ws->motion, to->f->blk_tree[is->blk0 + b], M_bar + problem->moff[b], s->diff);
+        ti_motion_inertia_bar(&ws->motion, to->f->blk_tree[is->blk0 + b], M_bar + problem->moff[b], &s->motion_bar);
 }
 
 /* The radius of a rebound's disk is mu (give + lambda_n): what mu feels, the given impulse feels in proportion. */
@@ -59,7 +59,7 @@ static void reverse_compliance(const phase_bar *to, const ti_contact_problem *pr
     int tree = to->f->blk_tree[to->f->island[to->island].blk0 + ti_contact_heaviest(problem)];
     double bar = 0;
     for (int i = 0; i < problem->nc; i++) bar += c_bar[3 * i + 2] * point->lambda[3 * i + 2];
-    ti_motion_heft_vjp(&ws->motion, tree, -bar * point->compliance, ws->scratch->diff);
+    ti_motion_heft_vjp(&ws->motion, tree, -bar * point->compliance, &ws->scratch->motion_bar);
 }
 
 /* v_bar (nv of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
@@ -113,7 +113,7 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
             if (body < 0) continue;
             int at = ws->voff[ti_blk_of_body(ws, body)];
             ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
-            ti_rows_vjp(c, &ws->link[body], side ? 1 : -1, 2, q, &s->diff[body], s->frame_bar + 12 * i);
+            ti_side_vjp(ws, c, side, 2, q, s->frame_bar + 12 * i);
         }
     }
 }
@@ -184,7 +184,7 @@ static void reverse_displace(tribo_ws *ws, const ti_frame *f, int k, ti_phase ph
         ref_bar[i] += share_bar / pace.most * ti_pace_ref(ws, &pace, phase, i);
     double square_bar = -share_bar * share / (2 * pace.most * pace.most);
     int at = ws->at_v[pace.blk];
-    ti_motion_moved_vjp(&ws->motion, f->blk_tree[pace.blk], square_bar, W + at, W_bar + at, ws->scratch->diff);
+    ti_motion_moved_vjp(&ws->motion, f->blk_tree[pace.blk], square_bar, W + at, W_bar + at, &ws->scratch->motion_bar);
 }
 
 /* D_bar becomes that of the displacement before recovery. */
@@ -298,7 +298,7 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
                 v[j] = side ? ws->vnow[at + j] : ti_impact_velocity(f, is, is->share, at + j);
             ti_motion_times(&ws->motion, tree, v, Mv);
             for (int j = 0; j < ws->width[b]; j++) bar[j] += w * Mv[j];
-            ti_motion_inertia_vjp(&ws->motion, tree, 0.5 * w, v, v, s->diff);
+            ti_motion_inertia_vjp(&ws->motion, tree, 0.5 * w, v, v, &s->motion_bar);
         }
     }
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
@@ -371,7 +371,7 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
         memcpy(s->hit_bar + is->v0, base_bar + is->v0, n);
     }
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], s->hit_bar + ws->at_v[b], s->diff);
+        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], s->hit_bar + ws->at_v[b], &s->motion_bar);
     for (int j = is->v0; j < is->v0 + is->nv; j++) s->now_bar[j] = -s->hit_bar[j];
     return TRIBO_OK;
 }
@@ -379,7 +379,7 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
 /* now_bar to the states of the bodies. */
 static void reverse_now(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        ti_motion_now_vjp(&ws->motion, f->blk_tree[b], ws->scratch->now_bar + ws->at_v[b], ws->scratch->diff);
+        ti_motion_now_vjp(&ws->motion, f->blk_tree[b], ws->scratch->now_bar + ws->at_v[b], &ws->scratch->motion_bar);
 }
 
 /* hold_bar: of the velocity that the first phase leaves. */
@@ -420,7 +420,7 @@ static tribo_status reverse_hold(tribo_ws *ws, const ti_frame *f, int k) {
     } else
         free_bar = s->hold_bar;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], free_bar + ws->at_v[b], s->diff);
+        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], free_bar + ws->at_v[b], &s->motion_bar);
     return status;
 }
 

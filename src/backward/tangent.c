@@ -53,7 +53,11 @@ static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, c
     return TRIBO_OK;
 }
 
-/* ---- of a law that depends on G itself: by the rows that the reverse gives ---- */
+/* ---- of a law that depends on G itself, and of trees with joints: by the rows that the reverse gives ---- */
+
+static bool by_rows(const tribo_ws *ws) {
+    return ti_contact_uses_delassus(ws->contact) || ws->model->chains;
+}
 
 /* Row i of the step's Jacobians, in scratch. */
 typedef struct jacobian_row {
@@ -116,8 +120,7 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
         ti_seeds in = {ndir - j < TI_DIRECTIONS ? ndir - j : TI_DIRECTIONS, ti_seed(x_dot, j, size->ndx),
                        ti_seed(u_dot, j, size->nu), ti_seed(p_dot, j, size->np)};
         double *out = xnext_dot + (size_t)j * (size_t)size->ndx;
-        status =
-            ti_contact_uses_delassus(ws->contact) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
+        status = by_rows(ws) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
     }
     return status;
 }
@@ -141,7 +144,7 @@ static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, in
 
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
     const tribo_sizes *size = &ws->model->size;
-    if (ti_contact_uses_delassus(ws->contact)) return jacobians_by_rows(ws, f, p, A, B, C);
+    if (by_rows(ws)) return jacobians_by_rows(ws, f, p, A, B, C);
     tribo_status s = TRIBO_OK;
     if ((A || B) && ti_jacobian_applies(ws, f)) {
         s = ti_jacobian(ws, f, p, A, B);

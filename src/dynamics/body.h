@@ -44,4 +44,7 @@ static inline ti_vec *ti_link_spin_diff(const ti_link *l, ti_link_diff *d) {
     return l->substeps > 1 ? &d->wf : &d->w;
 }
 
+/* Of a symmetric matrix's cotangent, to those of its numbers xx yy zz xy xz yz, added. */
+void ti_sym_add(double *s, const ti_mat *A);
+
 #endif

@@ -3,7 +3,7 @@
 #include "dynamics/spin.h"
 #include <string.h>
 
-static void sym_add(double *s, const ti_mat *A) {
+void ti_sym_add(double *s, const ti_mat *A) {
     for (int i = 0; i < 3; i++) s[i] += A->m[i][i];
     s[3] += A->m[0][1] + A->m[1][0];
     s[4] += A->m[0][2] + A->m[2][0];
@@ -34,7 +34,7 @@ void ti_link_load_vjp(const ti_link *l, const ti_link_diff *d, double *qbar, dou
     if (!pbar) return;
     pbar[0] += d->mass;
     ti_add3(pbar + 1, com);
-    sym_add(pbar + 4, &d->I);
+    ti_sym_add(pbar + 4, &d->I);
 }
 
 void ti_link_load_jvp(const ti_link *l, const double *qdot, const double *vdot, const double *pdot, ti_link_diff *d) {

@@ -1,23 +1,120 @@
-/* motion.c -- see motion.h; the reverse and the forward tangent of each function stand below it. A tree is one free
- * body, whose velocity is that of its centre of mass and its spin: its M is block-diagonal. */
+/* motion.c -- see motion.h; the reverse and the forward tangent of each function stand below it. Here are trees of one
+ * free body, whose velocity is that of its centre of mass and its spin, so that M is block-diagonal; those with joints
+ * are handed to tree.c. */
 #include "dynamics/motion.h"
+#include "dynamics/link.h"
+#include "dynamics/tree.h"
 #include <string.h>
 
 enum { WIDTH = TI_FREE_NV };
 
-static const ti_link *root(const ti_motion *m, int t) {
-    return &m->link[m->model->tree[t].body0];
+void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m) {
+    int nv = model->chains ? model->size.nv : 0, nb = model->chains ? model->size.nbody : 0;
+    size_t nM = model->chains ? model->nM : 0;
+    m->model = model;
+    TI_CARVE(a, m->link, model->size.nbody);
+    TI_CARVE(a, m->axis, nv);
+    TI_CARVE(a, m->bias, nv);
+    TI_CARVE(a, m->load, nv);
+    TI_CARVE(a, m->carried, nv);
+    TI_CARVE(a, m->now, nv);
+    TI_CARVE(a, m->free, nv);
+    TI_CARVE(a, m->inertia, nb);
+    TI_CARVE(a, m->M, nM);
+    TI_CARVE(a, m->factor, nM);
 }
-static ti_link_diff *root_diff(const ti_motion *m, int t, ti_link_diff *diffs) {
-    return &diffs[m->model->tree[t].body0];
+
+void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *bar) {
+    int nv = model->chains ? model->size.nv : 0;
+    TI_CARVE(a, bar->link, model->size.nbody);
+    TI_CARVE(a, bar->axis, nv);
+    TI_CARVE(a, bar->M, model->chains ? model->nM : 0);
+    TI_CARVE(a, bar->now, nv);
+    TI_CARVE(a, bar->free, nv);
+    TI_CARVE(a, bar->own, nv);
+    TI_CARVE(a, bar->twist, nv);
+    TI_CARVE(a, bar->bias, nv);
+    TI_CARVE(a, bar->y, nv);
+    TI_CARVE(a, bar->v, nv);
+    TI_CARVE(a, bar->place, nv);
+}
+
+static const ti_tree *tree_of(const ti_motion *m, int t) {
+    return &m->model->tree[t];
+}
+/* Of a tree that is one free body. */
+static const ti_link *root(const ti_motion *m, int t) {
+    return &m->link[tree_of(m, t)->body0];
+}
+static ti_link_diff *root_bar(const ti_motion *m, int t, ti_motion_bar *bar) {
+    return &bar->link[tree_of(m, t)->body0];
 }
 static const ti_link_diff *root_dot(const ti_motion *m, int t, const ti_link_diff *diffs) {
-    return &diffs[m->model->tree[t].body0];
+    return &diffs[tree_of(m, t)->body0];
+}
+
+/* ---- all that a step begins with ---- */
+
+bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt) {
+    bool all = true;
+    ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    for (int t = 0; t < m->model->ntree; t++) {
+        const ti_body *body = &m->model->body[tree_of(m, t)->body0];
+        if (!tree_of(m, t)->single) {
+            ti_tree_load(m, t, p, q, v, u);
+            all = ti_tree_free(m, t, p, dt) && all;
+            continue;
+        }
+        ti_link *l = &m->link[tree_of(m, t)->body0];
+        ti_link_load(l, p + body->p, q + body->q, v + body->v, u ? u + body->v : NULL);
+        all = ti_link_free(l, gravity, dt) && all;
+    }
+    return all;
+}
+
+void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
+                        double *v_bar, double *u_bar, double *p_bar) {
+    ti_vec gravity_bar = {0, 0, 0};
+    for (int t = 0; t < m->model->ntree; t++) {
+        const ti_body *body = &m->model->body[tree_of(m, t)->body0];
+        if (!tree_of(m, t)->single) {
+            ti_tree_vjp(m, t, p, dt, bar, q_bar, v_bar, u_bar, p_bar, &gravity_bar);
+            continue;
+        }
+        ti_link_diff *d = root_bar(m, t, bar);
+        ti_link_free_vjp(root(m, t), dt, d, &gravity_bar, u_bar ? u_bar + body->v : NULL);
+        ti_link_load_vjp(root(m, t), d, q_bar + body->v, v_bar + body->v, p_bar ? p_bar + body->p : NULL);
+    }
+    if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
+}
+
+double ti_motion_energy(const ti_motion *m, const double *p, const double *q) {
+    double e = 0;
+    for (int t = 0; t < m->model->ntree; t++) {
+        if (!tree_of(m, t)->single) {
+            e += ti_tree_energy(m, t, p, q);
+            continue;
+        }
+        const ti_link *l = root(m, t);
+        e += 0.5 * l->mass * ti_dot(l->v, l->v) + 0.5 * ti_dot(l->w, ti_mul(&l->I, l->w));
+        e -= l->mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l->xc);
+    }
+    return e;
 }
 
 /* ---- inertia ---- */
 
+static void add_outer(int w, double s, const double *a, const double *b, double *M) {
+    for (int r = 0; r < w; r++)
+        for (int c = 0; c < w; c++) M[r * w + c] += s * a[r] * b[c];
+}
+
 void ti_motion_inertia(const ti_motion *m, int t, double *M) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        memcpy(M, m->M + tree->M, sizeof *M * (size_t)tree->nv * (size_t)tree->nv);
+        return;
+    }
     const ti_link *l = root(m, t);
     memset(M, 0, WIDTH * WIDTH * sizeof *M);
     for (int i = 0; i < 3; i++) {
@@ -26,21 +123,35 @@ void ti_motion_inertia(const ti_motion *m, int t, double *M) {
     }
 }
 
-void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_link_diff *diffs) {
-    ti_link_diff *d = root_diff(m, t, diffs);
+void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        add_outer(tree->nv, s, a, b, bar->M + tree->M);
+        return;
+    }
+    ti_link_diff *d = root_bar(m, t, bar);
     d->mass += s * ti_dot(ti_load3(a), ti_load3(b));
     ti_outer_add(&d->I, s, ti_load3(a + 3), ti_load3(b + 3));
 }
 
-void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_link_diff *diffs) {
-    ti_link_diff *d = root_diff(m, t, diffs);
+void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        for (int k = 0; k < tree->nv * tree->nv; k++) bar->M[tree->M + (size_t)k] += M_bar[k];
+        return;
+    }
+    ti_link_diff *d = root_bar(m, t, bar);
     d->mass += M_bar[0] + M_bar[WIDTH + 1] + M_bar[2 * (WIDTH + 1)];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) d->I.m[r][c] += M_bar[WIDTH * (3 + r) + 3 + c];
 }
 
-void ti_motion_heft_vjp(const ti_motion *m, int t, double bar, ti_link_diff *diffs) {
-    root_diff(m, t, diffs)->mass += bar / root(m, t)->mass;
+void ti_motion_heft_vjp(const ti_motion *m, int t, double log_bar, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
+    if (tree->single)
+        root_bar(m, t, bar)->mass += log_bar / root(m, t)->mass;
+    else
+        bar->M[tree->M] += log_bar / m->M[tree->M];
 }
 double ti_motion_heft_jvp(const ti_motion *m, int t, const ti_link_diff *diffs) {
     return root_dot(m, t, diffs)->mass / root(m, t)->mass;
@@ -53,12 +164,25 @@ void ti_motion_inertia_jvp(const ti_motion *m, int t, const ti_link_diff *diffs,
 }
 
 void ti_motion_times(const ti_motion *m, int t, const double *in, double *out) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        const double *M = m->M + tree->M;
+        for (int r = 0; r < tree->nv; r++) {
+            out[r] = 0;
+            for (int c = 0; c < tree->nv; c++) out[r] += M[r * tree->nv + c] * in[c];
+        }
+        return;
+    }
     const ti_link *l = root(m, t);
     ti_store3(out, ti_scale(l->mass, ti_load3(in)));
     ti_store3(out + 3, ti_mul(&l->I, ti_load3(in + 3)));
 }
 
 void ti_motion_solve(const ti_motion *m, int t, const double *in, double *out) {
+    if (!tree_of(m, t)->single) {
+        ti_tree_solve(m, t, in, out);
+        return;
+    }
     const ti_link *l = root(m, t);
     ti_mat inv = ti_inverse(&l->I);
     ti_store3(out, ti_scale(1 / l->mass, ti_load3(in)));
@@ -67,15 +191,29 @@ void ti_motion_solve(const ti_motion *m, int t, const double *in, double *out) {
 
 /* ---- velocities before the step and under its forces ---- */
 
+static void add(int n, const double *from, double *to) {
+    for (int i = 0; i < n; i++) to[i] += from[i];
+}
+
 void ti_motion_now(const ti_motion *m, int t, double *v) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        memcpy(v, m->now + tree->v, sizeof *v * (size_t)tree->nv);
+        return;
+    }
     const ti_link *l = root(m, t);
     ti_store3(v, l->v), ti_store3(v + 3, ti_link_spin(l));
 }
 
-void ti_motion_now_vjp(const ti_motion *m, int t, const double *bar, ti_link_diff *diffs) {
-    ti_link_diff *d = root_diff(m, t, diffs);
+void ti_motion_now_vjp(const ti_motion *m, int t, const double *v_bar, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        add(tree->nv, v_bar, bar->now + tree->v);
+        return;
+    }
+    ti_link_diff *d = root_bar(m, t, bar);
     ti_vec *spin = ti_link_spin_diff(root(m, t), d);
-    d->v = ti_add(d->v, ti_load3(bar)), *spin = ti_add(*spin, ti_load3(bar + 3));
+    d->v = ti_add(d->v, ti_load3(v_bar)), *spin = ti_add(*spin, ti_load3(v_bar + 3));
 }
 
 void ti_motion_now_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, double *v_dot) {
@@ -84,13 +222,23 @@ void ti_motion_now_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, dou
 }
 
 void ti_motion_free(const ti_motion *m, int t, double *v) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        memcpy(v, m->free + tree->v, sizeof *v * (size_t)tree->nv);
+        return;
+    }
     const ti_link *l = root(m, t);
     ti_store3(v, l->vf), ti_store3(v + 3, l->wf);
 }
 
-void ti_motion_free_vjp(const ti_motion *m, int t, const double *bar, ti_link_diff *diffs) {
-    ti_link_diff *d = root_diff(m, t, diffs);
-    d->vf = ti_add(d->vf, ti_load3(bar)), d->wf = ti_add(d->wf, ti_load3(bar + 3));
+void ti_motion_free_vjp(const ti_motion *m, int t, const double *v_bar, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) {
+        add(tree->nv, v_bar, bar->free + tree->v);
+        return;
+    }
+    ti_link_diff *d = root_bar(m, t, bar);
+    d->vf = ti_add(d->vf, ti_load3(v_bar)), d->wf = ti_add(d->wf, ti_load3(v_bar + 3));
 }
 
 void ti_motion_free_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, double *v_dot) {
@@ -98,43 +246,109 @@ void ti_motion_free_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, do
     ti_store3(v_dot, d->vf), ti_store3(v_dot + 3, d->wf);
 }
 
+/* ---- the twist of a body ---- */
+
+void ti_motion_twist(const ti_motion *m, int body, const double *v, double *twist) {
+    if (tree_of(m, m->model->body[body].tree)->single)
+        memcpy(twist, v, WIDTH * sizeof *v);
+    else
+        ti_tree_twist(m, body, v, twist);
+}
+
+void ti_motion_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar) {
+    if (!tree_of(m, m->model->body[body].tree)->single) ti_tree_twist_vjp(m, body, v, twist_bar, bar);
+}
+
+void ti_motion_columns(const ti_motion *m, int body, double *S) {
+    ti_tree_columns(m, body, S);
+}
+
 /* ---- integration ---- */
 
 void ti_motion_integrate(const ti_motion *m, int t, const double *D, const double *V, double *q, double *v) {
-    const ti_tree *tree = &m->model->tree[t];
-    ti_link_integrate(root(m, t), D, V, q + tree->q, v + tree->v);
+    const ti_tree *tree = tree_of(m, t);
+    int root_nv = tree->rooted ? TI_FREE_NV : 0;
+    if (tree->rooted) ti_link_integrate(root(m, t), D, V, q + tree->q, v + tree->v);
+    for (int j = root_nv, at = tree->q + (tree->rooted ? TI_FREE_NQ : 0); j < tree->nv; j++, at++)
+        q[at] = m->q[at] + D[j], v[tree->v + j] = V[j];
+}
+
+static void clear(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar) {
+    size_t w = (size_t)tree->nv;
+    memset(bar->link + tree->body0, 0, sizeof *bar->link * (size_t)tree->nbody);
+    if (tree->single) return;
+    memset(bar->axis + tree->v, 0, sizeof *bar->axis * w);
+    memset(bar->M + tree->M, 0, sizeof *bar->M * w * w);
+    memset(bar->now + tree->v, 0, sizeof *bar->now * w), memset(bar->free + tree->v, 0, sizeof *bar->free * w);
+    (void)m;
 }
 
 void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
-                             const double *vbar, ti_link_diff *diffs, double *D_bar, double *V_bar) {
-    const ti_tree *tree = &m->model->tree[t];
-    ti_link_diff *d = root_diff(m, t, diffs);
-    memset(d, 0, sizeof *d);
-    ti_link_integrate_vjp(root(m, t), D, V, qbar + tree->v, vbar + tree->v, d, D_bar, V_bar);
+                             const double *vbar, ti_motion_bar *bar, double *D_bar, double *V_bar) {
+    const ti_tree *tree = tree_of(m, t);
+    clear(m, tree, bar);
+    qbar += tree->v, vbar += tree->v;
+    if (tree->rooted) ti_link_integrate_vjp(root(m, t), D, V, qbar, vbar, root_bar(m, t, bar), D_bar, V_bar);
+    for (int j = tree->rooted ? TI_FREE_NV : 0; j < tree->nv; j++) {
+        D_bar[j] = qbar[j], V_bar[j] = vbar[j];
+        bar->own[tree->v + j] = qbar[j];
+    }
 }
 
 void ti_motion_integrate_jvp(const ti_motion *m, int t, const double *D, const double *V, const ti_link_diff *diffs,
                              const double *D_dot, const double *V_dot, double *qdot, double *vdot) {
-    const ti_tree *tree = &m->model->tree[t];
+    const ti_tree *tree = tree_of(m, t);
     ti_link_integrate_jvp(root(m, t), D, V, root_dot(m, t, diffs), D_dot, V_dot, qdot + tree->v, vdot + tree->v);
 }
 
 /* ---- how far ---- */
 
+static double tree_mass(const ti_motion *m, const ti_tree *tree) {
+    double mass = 0;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) mass += m->link[b].mass;
+    return mass;
+}
+
+/* a' M b of a tree with joints */
+static double by_inertia(const ti_motion *m, const ti_tree *tree, const double *a, const double *b) {
+    const double *M = m->M + tree->M;
+    double sum = 0;
+    for (int r = 0; r < tree->nv; r++)
+        for (int c = 0; c < tree->nv; c++) sum += a[r] * M[r * tree->nv + c] * b[c];
+    return sum;
+}
+
 double ti_motion_moved(const ti_motion *m, int t, const double *D) {
+    const ti_tree *tree = tree_of(m, t);
+    if (!tree->single) return sqrt(by_inertia(m, tree, D, D) / tree_mass(m, tree));
     const ti_link *l = root(m, t);
     ti_vec lin = ti_load3(D), ang = ti_load3(D + 3);
     return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
 }
 
-void ti_motion_moved_vjp(const ti_motion *m, int t, double bar, const double *D, double *D_bar, ti_link_diff *diffs) {
+static void tree_moved_vjp(const ti_motion *m, const ti_tree *tree, double square_bar, const double *D, double *D_bar,
+                           ti_motion_bar *bar) {
+    double mass = tree_mass(m, tree), square = by_inertia(m, tree, D, D) / mass;
+    const double *M = m->M + tree->M;
+    for (int r = 0; r < tree->nv; r++)
+        for (int c = 0; c < tree->nv; c++) D_bar[r] += 2 * square_bar / mass * M[r * tree->nv + c] * D[c];
+    add_outer(tree->nv, square_bar / mass, D, D, bar->M + tree->M);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) bar->link[b].mass -= square_bar * square / mass;
+}
+
+void ti_motion_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,
+                         ti_motion_bar *bar) {
+    if (!tree_of(m, t)->single) {
+        tree_moved_vjp(m, tree_of(m, t), square_bar, D, D_bar, bar);
+        return;
+    }
     const ti_link *l = root(m, t);
-    ti_link_diff *d = root_diff(m, t, diffs);
+    ti_link_diff *d = root_bar(m, t, bar);
     ti_vec lin = ti_load3(D), ang = ti_load3(D + 3), turned = ti_mul(&l->I, ang);
-    ti_add3(D_bar, ti_scale(2 * bar, lin));
-    ti_add3(D_bar + 3, ti_scale(2 * bar / l->mass, turned));
-    ti_outer_add(&d->I, bar / l->mass, ang, ang);
-    d->mass -= bar * ti_dot(ang, turned) / (l->mass * l->mass);
+    ti_add3(D_bar, ti_scale(2 * square_bar, lin));
+    ti_add3(D_bar + 3, ti_scale(2 * square_bar / l->mass, turned));
+    ti_outer_add(&d->I, square_bar / l->mass, ang, ang);
+    d->mass -= square_bar * ti_dot(ang, turned) / (l->mass * l->mass);
 }
 
 double ti_motion_moved_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, const double *D, const double *D_dot) {

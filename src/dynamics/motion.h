@@ -1,18 +1,20 @@
 /* motion.h -- the trees of a model through a step: their inertia, their velocities before it and under its forces, and
  * how those change. Vectors of a tree have as many numbers as it has velocities. docs/math.md eq. (5)-(8).
  *
- * Cotangents go to the links (ti_link_diff), tangents come from them.
+ * A tree is one free body (link.c), or has joints (tree.c).
  */
 #ifndef TI_MOTION_H
 #define TI_MOTION_H
-#include "dynamics/link.h"
-#include "model/model.h"
+#include "base/base.h"
+#include "dynamics/moving.h"
 
-typedef struct ti_motion {
-    const tribo_model *model;
-    ti_link *link; /* (nbody) */
-} ti_motion;
+/* Arrays of a workspace. */
+void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m);
+void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *bar);
 
+/* Everything below from p and from q, v, u of the whole model (u NULL = 0). @return false where a body turns too fast
+ * for a step of this length, or an inertia is singular. */
+bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt);
 /* M (w,w) of tree t. */
 void ti_motion_inertia(const ti_motion *m, int t, double *M);
 /* The velocity that it comes with, what it starts from where its change is taken for an acceleration; and that which
@@ -27,23 +29,37 @@ void ti_motion_integrate(const ti_motion *m, int t, const double *D, const doubl
 /* Root mean square of how far the matter of the tree moves in a displacement D. */
 double ti_motion_moved(const ti_motion *m, int t, const double *D);
 
-/* ---- reverse: cotangents added to those of the links, `diffs` (nbody) ---- */
+/* The twist of a body as a link has it, velocity of its centre of mass in the world and spin in the body (6), by a
+ * velocity of its tree. */
+void ti_motion_twist(const ti_motion *m, int body, const double *v, double *twist);
+/* S (6,w) of that, of a tree with joints. */
+void ti_motion_columns(const ti_motion *m, int body, double *S);
+/* Kinetic energy, and that of gravity and springs, of all trees, loaded. */
+double ti_motion_energy(const ti_motion *m, const double *p, const double *q);
 
-void ti_motion_now_vjp(const ti_motion *m, int t, const double *bar, ti_link_diff *diffs);
-void ti_motion_free_vjp(const ti_motion *m, int t, const double *bar, ti_link_diff *diffs);
+/* ---- reverse: added to bar ---- */
+
+void ti_motion_now_vjp(const ti_motion *m, int t, const double *v_bar, ti_motion_bar *bar);
+void ti_motion_free_vjp(const ti_motion *m, int t, const double *v_bar, ti_motion_bar *bar);
 /* M_bar += s a b' */
-void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_link_diff *diffs);
-/* From dq, dv of the next state; D_bar, V_bar of the tree are overwritten, and its links' diffs. */
-void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
-                             const double *vbar, ti_link_diff *diffs, double *D_bar, double *V_bar);
+void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar);
 /* The same for all of M_bar (w,w). */
-void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_link_diff *diffs);
+void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar);
 /* Of the logarithm of the first number of M, which the contact problem measures mass by. */
-void ti_motion_heft_vjp(const ti_motion *m, int t, double bar, ti_link_diff *diffs);
-/* D_bar += of the square of ti_motion_moved(), which has the cotangent bar. */
-void ti_motion_moved_vjp(const ti_motion *m, int t, double bar, const double *D, double *D_bar, ti_link_diff *diffs);
+void ti_motion_heft_vjp(const ti_motion *m, int t, double log_bar, ti_motion_bar *bar);
+/* Of a twist; of a single body nothing depends on where it is. */
+void ti_motion_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar);
+/* From dq, dv of the next state; D_bar, V_bar of the tree are overwritten, and all of its in bar. */
+void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
+                             const double *vbar, ti_motion_bar *bar, double *D_bar, double *V_bar);
+/* D_bar += of the square of ti_motion_moved(), which has the cotangent square_bar. */
+void ti_motion_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,
+                         ti_motion_bar *bar);
+/* Of ti_motion_load(): from bar to x (dq, dv), u, p; u_bar, p_bar may be NULL. */
+void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
+                        double *v_bar, double *u_bar, double *p_bar);
 
-/* ---- forward ---- */
+/* ---- forward: of single free bodies alone ---- */
 
 void ti_motion_now_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, double *v_dot);
 void ti_motion_free_jvp(const ti_motion *m, int t, const ti_link_diff *diffs, double *v_dot);

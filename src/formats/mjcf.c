@@ -191,41 +191,27 @@ static void read_inertial(ti_mjcf *r, const xmlNode *node, tribo_body_def *d) {
     }
 }
 
-/* Is this child the body's free joint? Other joints are refused. */
-static bool is_free_joint(ti_mjcf *r, const xmlNode *node) {
-    if (ti_xml_is(node, "freejoint")) {
-        ti_xml_allow(&r->error, node, "name group user");
-        return true;
-    }
-    if (!ti_xml_is(node, "joint")) return false;
-    const char *type = ti_xml_attr(&r->error, node, "type");
-    if (!type || strcmp(type, "free") != 0)
-        ti_xml_fail(&r->error, node, "type", "`%.40s` is not supported, only free", type ? type : "hinge");
-    ti_xml_allow(&r->error, node, TI_MJCF_JOINT_ATTR);
-    ti_mjcf_zero(r, node, TI_MJCF_JOINT_ZERO);
-    return true;
-}
-
-/* The one child of that kind, NULL if there is none; `what` names it. */
-static const xmlNode *only_child(ti_mjcf *r, const xmlNode *node, bool (*is)(ti_mjcf *, const xmlNode *),
-                                 const char *what) {
+/* The body's <inertial>, NULL if there is none. */
+static const xmlNode *inertial_of(ti_mjcf *r, const xmlNode *node) {
     const xmlNode *found = NULL;
     for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c)) {
-        if (!is(r, c)) continue;
-        if (found) ti_xml_fail(&r->error, c, NULL, "a second %s", what);
+        if (!ti_xml_is(c, "inertial")) continue;
+        if (found) ti_xml_fail(&r->error, c, NULL, "a second inertial");
         found = c;
     }
     return found;
 }
 
-static bool is_inertial(ti_mjcf *r, const xmlNode *node) {
-    (void)r;
-    return ti_xml_is(node, "inertial");
+static bool has_geom(ti_mjcf *r, const xmlNode *node) {
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c))
+        if (ti_xml_is(c, "geom")) return true;
+    return false;
 }
 
-/* The free body of `node`; its geoms come later. @return its id, -2 after an error. */
-static int add_free_body(ti_mjcf *r, xmlNode *node, const ti_frame *pose, const xmlNode *inertial) {
+/* The body of `node`; its joints and geoms come later. @return its id, -2 after an error. */
+static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose, const xmlNode *inertial) {
     tribo_body_def d = tribo_default_body();
+    d.parent = parent;
     d.name = ti_xml_attr(&r->error, node, "name");
     memcpy(d.pos, pose->pos, sizeof d.pos);
     memcpy(d.quat, pose->quat, sizeof d.quat);
@@ -261,23 +247,25 @@ static void read_children(ti_mjcf *r, xmlNode *node, int body, int childclass, c
     }
 }
 
-/* Static bodies lend the world their geoms; bodies with a free joint must be right in the world, as in MuJoCo. */
+/* Static bodies lend the world their geoms; free bodies must be right in the world, as in MuJoCo. What is welded to a
+ * body that moves is a body of its own if it has matter. */
 static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, const ti_frame *frame, int depth) {
     static const ti_frame IDENTITY = {{0, 0, 0}, {1, 0, 0, 0}};
     enum { DEPTH_LIMIT = 100 };
     allow_posed(r, node, "name childclass pos user");
     const char *class = ti_xml_attr(&r->error, node, "childclass");
     if (class) childclass = ti_mjcf_class_find(r, node, "childclass", class);
-    const xmlNode *joint = only_child(r, node, is_free_joint, "joint");
-    const xmlNode *inertial = only_child(r, node, is_inertial, "inertial");
-    if (parent != TRIBO_WORLD)
-        ti_xml_fail(&r->error, node, NULL, "a body on a moving body is not supported: give its geoms to that body");
-    if (joint && depth > 1) ti_xml_fail(&r->error, joint, NULL, "a free joint belongs to a body right in the world");
+    ti_mjcf_moves moves = ti_mjcf_moves_of(r, node, childclass);
+    const xmlNode *inertial = inertial_of(r, node);
+    if (moves == TI_MOVES_FREELY && depth > 1)
+        ti_xml_fail(&r->error, node, NULL, "a free joint belongs to a body right in the world");
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
+    bool matter = inertial || has_geom(r, node), own_body = moves || (parent >= 0 && matter);
     ti_frame own = read_frame(r, node, -1), pose = ti_frame_mul(frame, &own);
-    int id = joint ? add_free_body(r, node, &pose, inertial) : TRIBO_WORLD;
-    if (!ti_mjcf_bad(r)) read_children(r, node, id, childclass, joint ? &IDENTITY : &pose, depth);
+    int id = own_body ? add_body(r, node, parent, &pose, inertial) : parent;
+    if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass);
+    if (!ti_mjcf_bad(r)) read_children(r, node, id, childclass, own_body ? &IDENTITY : &pose, depth);
 }
 
 static void read_worldbody(ti_mjcf *r, xmlNode *node) {

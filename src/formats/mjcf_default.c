@@ -9,9 +9,6 @@ const char TI_MJCF_GEOM_ATTR[] =
     "priority contype conaffinity condim margin gap solref solimp solmix rgba group "
     "material user";
 const char TI_MJCF_PAIR_ATTR[] = "name class geom1 geom2 friction condim margin gap solref solimp solreffriction";
-const char TI_MJCF_JOINT_ATTR[] =
-    "name class type group user limited damping armature frictionloss stiffness springref ref range margin pos axis";
-const char TI_MJCF_JOINT_ZERO[] = "damping armature frictionloss stiffness springref ref margin";
 const char TI_MJCF_SOFTNESS_ZERO[] = "margin gap";
 
 static const char ORIENTATION[] = "quat euler axisangle xyaxes zaxis";
@@ -24,7 +21,9 @@ void ti_mjcf_settle(ti_mjcf *r) {
 }
 
 static const xmlNode *of_class(const ti_mjcf *r, int class, const xmlNode *like) {
-    return ti_xml_is(like, "pair") ? r->class[class].pair : ti_xml_is(like, "geom") ? r->class[class].geom : NULL;
+    const ti_mjcf_class *c = &r->class[class];
+    if (ti_xml_is(like, "joint")) return c->joint;
+    return ti_xml_is(like, "pair") ? c->pair : ti_xml_is(like, "geom") ? c->geom : NULL;
 }
 
 int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *name) {
@@ -201,11 +200,6 @@ static int add_class(ti_mjcf *r, const xmlNode *node, int parent) {
     return r->nclass++;
 }
 
-static void default_joint(ti_mjcf *r, const xmlNode *node) {
-    ti_xml_allow(&r->error, node, TI_MJCF_JOINT_ATTR);
-    ti_mjcf_zero(r, node, TI_MJCF_JOINT_ZERO);
-}
-
 void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node) {
     bool top = node->parent == r->root;
     int parent = -1;
@@ -223,8 +217,8 @@ void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node) {
             r->class[class].pair = c;
         } else if (ti_xml_is(c, "default")) {
             ti_mjcf_defaults(r, c);
-        } else if (ti_xml_is(c, "joint")) {
-            default_joint(r, c);
+        } else if (ti_xml_is(c, "joint") && !r->class[class].joint) {
+            ti_mjcf_default_joint(r, class, c);
         } else if (!ti_xml_listed(VISUAL, (const char *)c->name)) {
             ti_xml_fail(&r->error, c, NULL, "not supported here, or twice");
         }

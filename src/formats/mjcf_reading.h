@@ -16,7 +16,7 @@ typedef struct ti_frame {
 typedef struct ti_mjcf_class {
     const char *name;
     int parent; /* -1 = none */
-    const xmlNode *geom, *pair, *node;
+    const xmlNode *geom, *pair, *joint, *node;
 } ti_mjcf_class;
 
 typedef struct ti_mjcf_body {
@@ -74,8 +74,16 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
 /* These attributes, where given, must be zero: what they ask for does not exist here. */
 void ti_mjcf_zero(ti_mjcf *r, const xmlNode *node, const char *list);
 
-extern const char TI_MJCF_GEOM_ATTR[], TI_MJCF_PAIR_ATTR[], TI_MJCF_JOINT_ATTR[], TI_MJCF_JOINT_ZERO[],
-    TI_MJCF_SOFTNESS_ZERO[];
+extern const char TI_MJCF_GEOM_ATTR[], TI_MJCF_PAIR_ATTR[], TI_MJCF_SOFTNESS_ZERO[];
+
+/* ---- mjcf_joint.c ---- */
+/* How the joints in a body's element let it move: not at all, freely, or by hinges and slides. */
+typedef enum ti_mjcf_moves { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_moves;
+ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass);
+/* Give the body its hinges and slides. */
+void ti_mjcf_joints(ti_mjcf *r, const xmlNode *node, int body, int childclass);
+/* A class's joint. */
+void ti_mjcf_default_joint(ti_mjcf *r, int class, const xmlNode *node);
 
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);

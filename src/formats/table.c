@@ -64,20 +64,30 @@ static tribo_status fail(const reader *r, const char *what, span cell, const cha
 
 /* ---- the header ---- */
 
-/* Place of a column `BODY.word`; -2 if there is none. */
+static bool is_text(const char *name, const char *at, size_t n) {
+    return strlen(name) == n && memcmp(name, at, n) == 0;
+}
+
+static int place_of_word(const tribo_model *m, const ti_table_words *words, int owner, const char *at, size_t n) {
+    for (int w = 0; w < words->nword; w++)
+        if (is_text(words->word[w], at, n)) return words->place(m, owner, w);
+    return -2;
+}
+
+/* Place of a column `BODY.word` or `JOINT.word`; -2 if there is none. */
 static int place_of(const reader *r, span cell) {
     const char *own_word = cell.end; /* after the last dot */
     while (own_word > cell.at && own_word[-1] != '.') own_word--;
     if (own_word == cell.at) return -2;
     size_t name = (size_t)(own_word - 1 - cell.at), word = (size_t)(cell.end - own_word);
-    for (int b = 0; b < r->m->size.nbody; b++) {
-        const char *own = r->m->body[b].name;
-        if (strlen(own) != name || memcmp(own, cell.at, name) != 0) continue;
-        for (int w = 0; w < r->kind->nword; w++)
-            if (strlen(r->kind->word[w]) == word && memcmp(r->kind->word[w], own_word, word) == 0)
-                return r->kind->place(r->m, b, w);
-    }
-    return -2;
+    for (int b = 0; b < r->m->size.nbody; b++)
+        if (r->m->body[b].free >= 0 && is_text(r->m->body[b].name, cell.at, name)) {
+            int place = place_of_word(r->m, &r->kind->body, b, own_word, word);
+            if (place >= 0) return place;
+        }
+    int joint = 0;
+    while (joint < r->m->size.njoint && !is_text(r->m->joint[joint].name, cell.at, name)) joint++;
+    return joint < r->m->size.njoint ? place_of_word(r->m, &r->kind->joint, joint, own_word, word) : -2;
 }
 
 static bool is_measure(span cell) {
@@ -92,7 +102,7 @@ static tribo_status read_column(reader *r, span cell) {
         r->nskip++, r->column[r->ncolumn++] = SKIP;
         return TRIBO_OK;
     }
-    if (place < TIME) return fail(r, "column", cell, " is unknown: no such body, or no such number of one");
+    if (place < TIME) return fail(r, "column", cell, " is unknown: no such body or joint, or no such number of one");
     for (int i = 0; i < r->ncolumn; i++)
         if (r->column[i] == place) return fail(r, "column", cell, " is there twice");
     r->column[r->ncolumn++] = place; /* room for all: no place comes twice */

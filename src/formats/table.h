@@ -1,15 +1,20 @@
-/* table.h -- CSV tables whose columns are `time` and `BODY.word`: the part that trajectories and controls share. */
+/* table.h -- CSV tables whose columns are `time`, `BODY.word` and `JOINT.word`: the part that trajectories and controls
+ * share. */
 #ifndef TI_TABLE_H
 #define TI_TABLE_H
 #include "base/base.h"
 #include "model/model.h"
 #include <stdio.h>
 
-/* What columns there can be: words of a body, and where in a row of `width` numbers the number of a word goes. */
-typedef struct ti_table_kind {
+/* What columns there can be: words of a free body and of a joint, and where in a row of `width` numbers the number of a
+ * word goes. */
+typedef struct ti_table_words {
     const char *const *word;
     int nword;
-    int (*place)(const tribo_model *m, int body, int word);
+    int (*place)(const tribo_model *m, int owner, int word);
+} ti_table_words;
+typedef struct ti_table_kind {
+    ti_table_words body, joint;
 } ti_table_kind;
 
 typedef struct ti_table {

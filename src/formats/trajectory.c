@@ -18,9 +18,20 @@ enum { STATES = TI_FREE_NQ + TI_FREE_NV };
 static const char *const STATE[STATES] = {"px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
 static const char *const FORCE[TI_FREE_NV] = {"fx", "fy", "fz", "tx", "ty", "tz"};
 
+/* Of a joint. */
+enum { JOINT_STATES = 2 };
+static const char *const JOINT_STATE[JOINT_STATES] = {"q", "v"}, *const JOINT_FORCE[1] = {"tau"};
+
 static int state_place(const tribo_model *m, int body, int word) {
-    int nq = ti_body_joint(m, body)->nq;
-    return word < nq ? m->body[body].q + word : m->size.nq + m->body[body].v + word - nq;
+    return word < TI_FREE_NQ ? m->body[body].q + word : m->size.nq + m->body[body].v + word - TI_FREE_NQ;
+}
+
+static int joint_state_place(const tribo_model *m, int joint, int word) {
+    return word == 0 ? m->joint[joint].q : m->size.nq + m->joint[joint].v;
+}
+
+static int joint_force_place(const tribo_model *m, int joint, int word) {
+    return m->joint[joint].v + word;
 }
 
 static int force_place(const tribo_model *m, int body, int word) {
@@ -32,7 +43,9 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
                                        tribo_diag *diag) {
     for (int i = 0; i < t->n; i++)
         for (int b = 0; b < m->size.nbody; b++) {
-            size_t at = (size_t)i * (size_t)t->width + (size_t)(m->body[b].q + ti_body_joint(m, b)->quat);
+            if (m->body[b].free < 0) continue;
+            int quat = ti_joint_of(TI_JOINT_FREE)->quat;
+            size_t at = (size_t)i * (size_t)t->width + (size_t)(m->body[b].q + quat);
             double *q = t->x + at;
             int seen = t->seen[at] + t->seen[at + 1] + t->seen[at + 2] + t->seen[at + 3];
             double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -49,7 +62,7 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
 
 tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const tribo_model *m,
                                           const tribo_allocator *a, tribo_trajectory **t, tribo_diag *diag) {
-    static const ti_table_kind KIND = {STATE, STATES, state_place};
+    static const ti_table_kind KIND = {{STATE, STATES, state_place}, {JOINT_STATE, JOINT_STATES, joint_state_place}};
     if (!text || !m || !t) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     ti_table *table;
     tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nx, m->x0, a, &table, diag);
@@ -64,7 +77,7 @@ tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const 
 
 tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
                                         tribo_controls **c, tribo_diag *diag) {
-    static const ti_table_kind KIND = {FORCE, TI_FREE_NV, force_place};
+    static const ti_table_kind KIND = {{FORCE, TI_FREE_NV, force_place}, {JOINT_FORCE, 1, joint_force_place}};
     if (!text || !m || !c) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     size_t zero_bytes = sizeof(double) * (size_t)m->size.nu;
     double *zero = ti_alloc(a, zero_bytes);
@@ -155,7 +168,9 @@ void tribo_controls_at(const tribo_controls *c, double time, double *u) {
 static void write_header(FILE *file, const tribo_model *m, int nmore, const char *const *names) {
     fputs("time", file);
     for (int b = 0; b < m->size.nbody; b++)
-        for (int w = 0; w < STATES; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
+        for (int w = 0; w < STATES && m->body[b].free >= 0; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
+    for (int j = 0; j < m->size.njoint; j++)
+        for (int w = 0; w < JOINT_STATES; w++) fprintf(file, ",%s.%s", m->joint[j].name, JOINT_STATE[w]);
     for (int k = 0; k < nmore; k++) fprintf(file, ",%s", names[k]);
     fputc('\n', file);
 }
@@ -174,7 +189,9 @@ void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *tim
         ti_write_number(times[i], text);
         fputs(text, f);
         for (int b = 0; b < m->size.nbody; b++)
-            for (int w = 0; w < STATES; w++) write_cell(f, x[state_place(m, b, w)]);
+            for (int w = 0; w < STATES && m->body[b].free >= 0; w++) write_cell(f, x[state_place(m, b, w)]);
+        for (int j = 0; j < m->size.njoint; j++)
+            for (int w = 0; w < JOINT_STATES; w++) write_cell(f, x[joint_state_place(m, j, w)]);
         for (int k = 0; k < nmore; k++) write_cell(f, more[(size_t)i * (size_t)nmore + (size_t)k]);
         fputc('\n', f);
     }

@@ -14,8 +14,8 @@ static tribo_status admit_params(tribo_ws *ws, const double *p) {
 
 /* Length 1 is not asked for, but a direction is, and squares that are numbers. */
 static bool has_orientations(const tribo_model *m, const double *x) {
-    for (int b = 0; b < m->size.nbody; b++) {
-        const double *q = x + m->body[b].q + 3, n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    for (int k = m->size.njoint; k < m->size.njoint + m->nfree; k++) {
+        const double *q = x + m->joint[k].q + 3, n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
         if (!(n > 1e-24 && n < 1e24)) return false;
     }
     return true;

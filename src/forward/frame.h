@@ -110,12 +110,13 @@ struct tribo_ws {
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
     tribo_contact *view;
-    double *V;      /* (widest) of one tree */
-    double *kick;   /* the same */
-    double *D, *D0; /* (nv) displacements; without recovery */
-    double *xnext;  /* (nx) */
-    double *p;      /* (np) that were last found to be physical */
-    bool p_known;   /* there are such */
+    double *columns; /* (6,widest) how a link moves with its tree */
+    double *V;       /* (widest) of one tree */
+    double *kick;    /* the same */
+    double *D, *D0;  /* (nv) displacements; without recovery */
+    double *xnext;   /* (nx) */
+    double *p;       /* (np) that were last found to be physical */
+    bool p_known;    /* there are such */
 
     struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
 };
@@ -130,7 +131,8 @@ enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
 
 /* Room for derivatives. The tangents' arrays hold TI_DIRECTIONS rows. */
 typedef struct ti_scratch {
-    ti_link_diff *diff;                          /* (nbody) */
+    ti_motion_bar motion_bar;
+    ti_link_diff *diff;                          /* (nbody) the motion_bar's */
     double *D_bar, *V_bar;                       /* (nv) of the model */
     double *geom_bar;                            /* (ngeom,9) */
     double *frame_bar, *J_bar;                   /* (ncon,12), as J: beside the phases' products */
@@ -178,9 +180,12 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
-/* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world. */
+/* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world, and for side 1 where both
+ * bodies are of one tree. */
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
-/* The block of body b in the frame, its first velocity there, and how many it has. */
+/* The same, where both bodies are of one tree that of their sum. */
+const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side);
+/* The block of a body in the frame. */
 static inline int ti_blk_of_body(const tribo_ws *ws, int body) {
     return ws->blk_at[ws->model->body[body].tree];
 }

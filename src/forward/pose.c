@@ -2,17 +2,8 @@
 #include "forward/frame.h"
 
 bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u) {
-    const tribo_model *m = ws->model;
-    bool all = true;
-    ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
-    const double *v = x + m->size.nq;
-    for (int b = 0; b < m->size.nbody; b++) {
-        const ti_body *body = &m->body[b];
-        ti_link *l = &ws->link[b];
-        ti_link_load(l, p + body->p, x + body->q, v + body->v, u ? u + body->v : NULL);
-        all = ti_link_free(l, gravity, ws->options.dt) && all;
-    }
-    ti_shapes(m, p, ws->link, ws->shape);
+    bool all = ti_motion_load(&ws->motion, p, x, x + ws->model->size.nq, u, ws->options.dt);
+    ti_shapes(ws->model, p, ws->link, ws->shape);
     return all;
 }
 
@@ -50,7 +41,7 @@ static void contact_blocks(const tribo_ws *ws, const ti_con *c, int *first, int 
     const ti_body *body = ws->model->body;
     int a = c->a >= 0 ? ws->blk_of[body[c->a].tree] : -1, b = c->b >= 0 ? ws->blk_of[body[c->b].tree] : -1;
     *first = a >= 0 ? a : b;
-    *second = a >= 0 ? b : -1;
+    *second = a >= 0 && a != b ? b : -1;
 }
 
 /* Where the rows of contact i begin in J. */
@@ -58,11 +49,36 @@ static double *rows_of(const tribo_ws *ws, int i) {
     return ws->J + (size_t)ws->con_entries * (size_t)i;
 }
 
+/* Whether both bodies of a contact belong to one tree: their rows are summed, and are those of side 0. */
+static bool is_within(const tribo_ws *ws, const ti_con *c) {
+    return c->a >= 0 && c->b >= 0 && ws->model->body[c->a].tree == ws->model->body[c->b].tree;
+}
+
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
     const ti_con *c = &f->con[i];
-    if ((side ? c->b : c->a) < 0) return NULL;
+    if ((side ? c->b : c->a) < 0 || (side && is_within(ws, c))) return NULL;
+    return ti_frame_side(ws, f, i, side);
+}
+
+const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side) {
+    const ti_con *c = &f->con[i];
     const double *J = rows_of(ws, i);
-    return side && c->a >= 0 ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
+    return side && c->a >= 0 && !is_within(ws, c) ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
+}
+
+/* J += rows R (3,6) of a link times how its tree moves it; of a single body they are its own. */
+static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, double *J) {
+    const ti_tree *tree = &ws->model->tree[ws->model->body[body].tree];
+    if (tree->single) {
+        ti_rows(c, &ws->link[body], sign, J);
+        return;
+    }
+    double R[18], *S = ws->columns;
+    ti_rows(c, &ws->link[body], sign, R);
+    ti_motion_columns(&ws->motion, body, S);
+    for (int r = 0; r < 3; r++)
+        for (int e = 0; e < 6; e++)
+            for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[6 * r + e] * S[e * tree->nv + j];
 }
 
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
@@ -108,10 +124,10 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     const int *at = ws->model->pair[c->pair].material;
     contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
     ws->joff[i] = ws->con_entries * (i - is->con0);
+    if (ws->model->chains) memset(rows_of(ws, i), 0, sizeof(double) * (size_t)ws->con_entries);
     for (int side = 0; side < 2; side++) {
-        double *J = rows_of(ws, i) + (side && c->a >= 0 ? 3 * ws->width[is->blk0 + ws->blk_a[i]] : 0);
         int body = side ? c->b : c->a;
-        if (body >= 0) ti_rows(c, &ws->link[body], side ? 1 : -1, J);
+        if (body >= 0) add_rows(ws, c, body, side ? 1 : -1, (double *)ti_frame_side(ws, f, i, side));
     }
     ti_grain grain = ti_frame_grain(ws, c);
     ti_reference r = ti_staying(c->touch.gap, &grain, ws->options.dt);

@@ -32,7 +32,8 @@ static void phases_layout(ti_arena *a, ti_scratch *s, int nv, int nc) {
 static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     const tribo_sizes *size = &w->model->size;
     int nb = size->nbody, nv = size->nv, nc = w->options.ncon_max, nd = TI_DIRECTIONS;
-    TI_CARVE(a, s->diff, nb);
+    ti_motion_bar_carve(a, w->model, &s->motion_bar);
+    s->diff = s->motion_bar.link;
     TI_CARVE(a, s->D_bar, nv);
     TI_CARVE(a, s->V_bar, nv);
     TI_CARVE(a, s->geom_bar, 9 * size->ngeom);
@@ -85,8 +86,8 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     int nc = w->options.ncon_max, nb = s->nbody, nt = w->model->ntree, nv = s->nv;
     ti_carve(a, 1, sizeof *w);
     w->con_entries = 6 * w->model->widest;
-    TI_CARVE(a, w->link, nb);
-    w->motion = (ti_motion){w->model, w->link};
+    ti_motion_carve(a, w->model, &w->motion);
+    w->link = w->motion.link;
     TI_CARVE(a, w->shape, s->ngeom);
     TI_CARVE(a, w->reach, s->ngeom);
     TI_CARVE(a, w->speed, s->ngeom);
@@ -130,6 +131,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->root, nb);
     TI_CARVE(a, w->warm, nc);
     TI_CARVE(a, w->view, nc);
+    TI_CARVE(a, w->columns, 6 * w->model->widest);
     TI_CARVE(a, w->V, w->model->widest);
     TI_CARVE(a, w->kick, w->model->widest);
     TI_CARVE(a, w->D, nv);
@@ -175,8 +177,8 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
 /* Positions in extents of the model, rotations in radians, and both a step for velocities. */
 static void measure_units(tribo_ws *w) {
     double L = tribo_model_extent(w->model);
-    for (int i = 0; i < w->model->size.ndx; i++)
-        w->scratch->unit[i] = (i % 6 < 3 && L > 0 ? L : 1) / (i < w->model->size.nv ? 1 : w->options.dt);
+    for (int i = 0, nv = w->model->size.nv; i < w->model->size.ndx; i++)
+        w->scratch->unit[i] = (!tribo_model_turns(w->model, i % nv) && L > 0 ? L : 1) / (i < nv ? 1 : w->options.dt);
 }
 
 tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *alloc, tribo_ws **ws,
@@ -453,10 +455,25 @@ tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int 
 
 /* ---- energy ---- */
 
+/* With joints: in memory of its own, by the model's allocator; NaN where there is none. */
+static double tree_energy(const tribo_model *m, const double *p, const double *x) {
+    ti_arena a = {0};
+    ti_motion motion;
+    ti_motion_carve(&a, m, &motion);
+    void *block = ti_arena_take(&a, &m->alloc);
+    if (!block) return (double)NAN;
+    ti_motion_carve(&a, m, &motion);
+    double e =
+        ti_motion_load(&motion, p, x, x + m->size.nq, NULL, m->dt) ? ti_motion_energy(&motion, p, x) : (double)NAN;
+    ti_free(&m->alloc, block, a.used);
+    return e;
+}
+
 double tribo_energy(const tribo_model *m, const double *p, const double *x) {
     if (!m || !p || !x) return (double)NAN;
     double e = 0;
     for (int b = 0; b < m->size.nbody; b++) {
+        if (!m->tree[m->body[b].tree].single) return tree_energy(m, p, x);
         ti_link l;
         ti_link_load(&l, p + m->body[b].p, x + m->body[b].q, x + m->size.nq + m->body[b].v, NULL);
         e += 0.5 * l.mass * ti_dot(l.v, l.v) + 0.5 * ti_dot(l.w, ti_mul(&l.I, l.w));

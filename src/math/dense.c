@@ -259,6 +259,6 @@ TI_CLONES_WIDE static void scale_own(int n, const double *A, const double *d, do
     }
 }
 
-void ti_scale(int n, const double *A, const double *d, double *S, int ld, double *seen) {
+void ti_scale_both(int n, const double *A, const double *d, double *S, int ld, double *seen) {
     scale_own(n, A, d, S, ld, seen);
 }

@@ -34,6 +34,6 @@ void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const d
 
 /* S := D A D, A (n,n) without padding, S (n,ld) padded with zeros. seen (ld) := 0, or NaN where its column of S holds a
  * NaN or an infinity. */
-void ti_scale(int n, const double *A, const double *d, double *S, int ld, double *seen);
+void ti_scale_both(int n, const double *A, const double *d, double *S, int ld, double *seen);
 
 #endif

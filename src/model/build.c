@@ -8,7 +8,7 @@
 
 /* What the layout needs to know. */
 typedef struct plan {
-    int nbody, ngeom, npair, npossible, nmoving; /* nmoving: geoms of bodies */
+    int nbody, njoint, nfree, ngeom, npair, npossible, nmoving; /* nmoving: geoms of bodies */
     int nq, nv;
     size_t text; /* bytes of all names */
 } plan;
@@ -19,9 +19,11 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     tribo_model *w = m ? m : &local; /* the first pass only counts */
     TI_CARVE(at, w->body, n->nbody);
     TI_CARVE(at, w->tree, n->nbody);
+    TI_CARVE(at, w->joint, n->njoint + n->nfree);
+    TI_CARVE(at, w->dof, n->nv);
     TI_CARVE(at, w->geom, n->ngeom);
     TI_CARVE(at, w->body_geom, n->nmoving);
-    int np = TI_P_BODIES + n->nbody * TI_P_BODY + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+    int np = TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
     TI_CARVE(at, w->p0, np);
     TI_CARVE(at, w->used, np);
     TI_CARVE(at, w->x0, n->nq + n->nv);
@@ -50,12 +52,26 @@ static bool excluded(const tribo_builder *b, int body_i, int body_j) {
     return false;
 }
 
+/* The body that i moves with: itself, or what it is welded to. */
+static int welded_to(const tribo_builder *b, int i) {
+    while (i >= 0 && b->body[i].def.parent >= 0 && b->body[i].njoint == 0) i = b->body[i].def.parent;
+    return i;
+}
+
+/* A body and its parent do not collide, nor what is welded together; with the world they do. */
+static bool related(const tribo_builder *b, int i, int j) {
+    if (i < 0 || j < 0) return false;
+    i = welded_to(b, i), j = welded_to(b, j);
+    return i == j || welded_to(b, b->body[i].def.parent) == j || welded_to(b, b->body[j].def.parent) == i;
+}
+
 /* A pair of its own overrules the filters. */
 static bool can_touch(const tribo_builder *b, int i, int j) {
     const ti_geom_rec *x = &b->geom[i], *y = &b->geom[j];
     if (x->body == y->body) return false; /* the world is one body */
     if (b->npair && own_pair(b, i, j) >= 0) return true;
     if (b->nexclude && excluded(b, x->body, y->body)) return false;
+    if (related(b, x->body, y->body)) return false;
     return (x->def.contype & y->def.conaffinity) || (y->def.contype & x->def.conaffinity);
 }
 
@@ -104,7 +120,7 @@ static void fill_pairs(tribo_model *m, const tribo_builder *b) {
 
 /* A geom that touches nothing, a number of a material that never counts, a plane's size: the dynamics sees none. */
 static void mark_used(tribo_model *m) {
-    for (int i = 0; i < TI_P_BODIES + m->size.nbody * TI_P_BODY; i++) m->used[i] = true;
+    for (int i = 0; i < TI_P_BODIES + m->size.nbody * TI_P_BODY + m->size.njoint * TI_P_JOINT; i++) m->used[i] = true;
     for (int i = 0; i < m->npossible; i++) {
         const ti_pair *pair = &m->pair[i];
         for (int k = 0; k < TI_P_PAIR; k++) m->used[pair->material[k]] = true;
@@ -126,10 +142,65 @@ static char *take_text(char **text, const char *name) {
     return at;
 }
 
-static void add_tree(tribo_model *m, ti_tree tree) {
-    m->tree[m->ntree++] = tree;
-    m->nM += (size_t)tree.nv * (size_t)tree.nv;
-    if (tree.nv > m->widest) m->widest = tree.nv;
+/* The next joint of body i, or its free one. */
+static void add_joint(tribo_model *m, const tribo_builder *b, ti_body *body, int i, int k, char **text) {
+    const ti_joint_rec *r = &b->joint[k];
+    int p = TI_P_BODIES + b->nbody * TI_P_BODY + k * TI_P_JOINT;
+    ti_joint *j = &m->joint[k];
+    *j = (ti_joint){take_text(text, r->name),
+                    (ti_joint_kind)r->def.kind,
+                    i,
+                    body->q + body->njoint,
+                    body->v + body->njoint,
+                    p,
+                    {0},
+                    {0}};
+    memcpy(j->axis, r->def.axis, sizeof j->axis), memcpy(j->pos, r->def.pos, sizeof j->pos);
+    const double own[TI_P_JOINT] = {r->def.damping, r->def.armature, r->def.stiffness, r->def.springref};
+    memcpy(m->p0 + p, own, sizeof own);
+    body->njoint++;
+}
+
+/* Its place in a tree, and its joints. @return how many numbers it has in v. */
+static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int v, char **text) {
+    const ti_body_rec *r = &b->body[i];
+    ti_body *body = &m->body[i];
+    bool is_free = ti_rec_is_free(r);
+    body->q = q, body->v = v, body->joint0 = r->joint0, body->parent = r->def.parent, body->free = -1;
+    memcpy(body->pos, r->def.pos, sizeof body->pos), memcpy(body->quat, r->def.quat, sizeof body->quat);
+    for (int k = r->joint0; k < r->joint0 + r->njoint; k++) add_joint(m, b, body, i, k, text);
+    if (is_free) {
+        body->free = m->size.njoint + m->nfree++;
+        m->joint[body->free] = (ti_joint){NULL, TI_JOINT_FREE, i, q, v, -1, {0}, {0}};
+    }
+    if (body->parent < 0) m->tree[m->ntree++] = (ti_tree){i, 0, q, v, 0, 0, is_free, false};
+    ti_tree *tree = &m->tree[m->ntree - 1];
+    int nv = is_free ? TI_FREE_NV : r->njoint;
+    body->tree = m->ntree - 1;
+    tree->nbody++, tree->nv += nv;
+    tree->single = tree->rooted && tree->nbody == 1;
+    return nv;
+}
+
+/* The numbers of v that move body i, after those of its parent. */
+static void chain_dofs(tribo_model *m, int i) {
+    ti_body *body = &m->body[i];
+    body->last = body->parent >= 0 ? m->body[body->parent].last : -1;
+    for (int k = 0; k < (body->free >= 0 ? TI_FREE_NV : body->njoint); k++) {
+        m->dof[body->v + k] = (ti_dof){body->free >= 0 ? body->free : body->joint0 + k, body->last};
+        body->last = body->v + k;
+    }
+}
+
+static void measure_trees(tribo_model *m) {
+    for (int i = 0; i < m->size.nbody; i++) chain_dofs(m, i);
+    for (int t = 0; t < m->ntree; t++) {
+        int nv = m->tree[t].nv;
+        m->tree[t].M = m->nM;
+        m->chains = m->chains || !m->tree[t].single;
+        m->nM += (size_t)nv * (size_t)nv;
+        if (nv > m->widest) m->widest = nv;
+    }
 }
 
 static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
@@ -137,10 +208,8 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
     for (int i = 0; i < b->nbody; i++) {
         const ti_body_rec *r = &b->body[i];
         ti_body *body = &m->body[i];
-        const ti_joint_row *joint = ti_joint_of(r->joint);
-        *body = (ti_body){take_text(text, r->name), i, r->joint, q, v, TI_P_BODIES + i * TI_P_BODY, geom0, 0};
-        add_tree(m, (ti_tree){i, 1, q, v, joint->nv});
-        q += joint->nq, v += joint->nv;
+        *body = (ti_body){.name = take_text(text, r->name), .p = TI_P_BODIES + i * TI_P_BODY, .geom0 = geom0};
+        int nv = place_body(m, b, i, q, v, text);
         double *p = m->p0 + body->p;
         p[TI_P_MASS] = r->def.mass;
         memcpy(p + TI_P_COM, r->def.com, sizeof r->def.com);
@@ -148,14 +217,16 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
         for (int g = 0; g < b->ngeom; g++)
             if (b->geom[g].body == i) m->body_geom[geom0 + body->ngeom++] = g;
         geom0 += body->ngeom;
-        joint->place(r->def.pos, r->def.quat, m->x0 + body->q);
+        if (body->free >= 0) ti_joint_of(TI_JOINT_FREE)->place(r->def.pos, r->def.quat, m->x0 + q);
+        q += body->free >= 0 ? TI_FREE_NQ : nv, v += nv;
     }
+    measure_trees(m);
     if (b->q) memcpy(m->x0, b->q, sizeof(double) * (size_t)m->size.nq);
     if (b->v) memcpy(m->x0 + m->size.nq, b->v, sizeof(double) * (size_t)m->size.nv);
 }
 
 static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
-    int at = TI_P_BODIES + b->nbody * TI_P_BODY;
+    int at = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT;
     for (int i = 0; i < b->ngeom; i++, at += TI_P_GEOM) {
         const ti_geom_rec *r = &b->geom[i];
         const tribo_geom_def *d = &r->def;
@@ -213,9 +284,10 @@ static bool settle_inertia(tribo_builder *b) {
 }
 
 static plan measure(const tribo_builder *b) {
-    plan n = {.nbody = b->nbody, .ngeom = b->ngeom, .npair = b->npair};
+    plan n = {.nbody = b->nbody, .njoint = b->njoint, .ngeom = b->ngeom, .npair = b->npair};
     ti_builder_widths(b, &n.nq, &n.nv);
-    for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1;
+    for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1, n.nfree += ti_rec_is_free(&b->body[i]);
+    for (int i = 0; i < b->njoint; i++) n.text += strlen(b->joint[i].name) + 1;
     for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
     for (int i = 0; i < b->ngeom; i++) {
         n.text += strlen(b->geom[i].name) + 1;
@@ -235,10 +307,11 @@ static tribo_model *assemble(const tribo_builder *b) {
     m->alloc = b->alloc;
     m->bytes = at.used;
     m->dt = b->dt, m->law = b->law;
-    m->size = (tribo_sizes){.nbody = n.nbody, .ngeom = n.ngeom, .npair = n.npair, .nq = n.nq, .nv = n.nv, .nu = n.nv};
+    m->size = (tribo_sizes){
+        .nbody = n.nbody, .njoint = n.njoint, .ngeom = n.ngeom, .npair = n.npair, .nq = n.nq, .nv = n.nv, .nu = n.nv};
     m->size.nx = n.nq + n.nv;
     m->size.ndx = 2 * n.nv;
-    m->size.np = TI_P_BODIES + n.nbody * TI_P_BODY + n.ngeom * TI_P_GEOM + n.npair * TI_P_PAIR;
+    m->size.np = TI_P_BODIES + n.nbody * TI_P_BODY + n.njoint * TI_P_JOINT + n.ngeom * TI_P_GEOM + n.npair * TI_P_PAIR;
     memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
     fill_bodies(m, b, &text);
     fill_geoms(m, b, &text);
@@ -251,8 +324,8 @@ tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (!b) return ti_fail(diag, TRIBO_E_NOMEM, 0, "there is no builder: out of memory");
     if (!m) ti_builder_fail(b, TRIBO_E_ARG, 0, "no place for the model was given");
     if (b->status == TRIBO_OK && b->nbody == 0) ti_builder_fail(b, TRIBO_E_ARG, 0, "there is no body that moves");
-    if (b->status == TRIBO_OK && b->nstart && b->nstart != b->nbody)
-        ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies were added after the start state was given");
+    if (b->status == TRIBO_OK && b->nstart && b->nstart != b->nbody + b->njoint)
+        ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies or joints were added after the start state was given");
     if (b->status == TRIBO_OK) settle_inertia(b);
     tribo_model *made = b->status == TRIBO_OK ? assemble(b) : NULL;
     if (b->status == TRIBO_OK && !made) ti_builder_fail(b, TRIBO_E_NOMEM, 0, "out of memory");

@@ -11,6 +11,10 @@ tribo_body_def tribo_default_body(void) {
     return (tribo_body_def){.struct_size = sizeof(tribo_body_def), .parent = TRIBO_WORLD, .quat = {1, 0, 0, 0}};
 }
 
+tribo_joint_def tribo_default_joint(void) {
+    return (tribo_joint_def){.struct_size = sizeof(tribo_joint_def), .axis = {0, 0, 1}};
+}
+
 tribo_geom_def tribo_default_geom(void) {
     return (tribo_geom_def){.struct_size = sizeof(tribo_geom_def),
                             .shape = TRIBO_SPHERE,
@@ -40,6 +44,7 @@ void tribo_builder_free(tribo_builder *b) {
     if (!b) return;
     tribo_allocator a = b->alloc;
     ti_free(&a, b->body, b->body_bytes);
+    ti_free(&a, b->joint, b->joint_bytes);
     ti_free(&a, b->geom, b->geom_bytes);
     ti_free(&a, b->pair, b->pair_bytes);
     ti_free(&a, b->exclude, b->exclude_bytes);
@@ -102,11 +107,20 @@ static bool normalise(double q[4]) {
     return true;
 }
 
+/* Whether a child of `parent` can be the next body: they and what stands between them are of one tree. */
+static bool follows(const tribo_builder *b, int parent) {
+    for (int i = b->nbody - 1; i > parent; i--)
+        if (b->body[i].def.parent == TRIBO_WORLD) return false;
+    return true;
+}
+
 static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
     tribo_body_def *d = &r->def;
     const char *what = NULL;
-    if (d->parent != TRIBO_WORLD)
-        what = "only the world can be its parent";
+    if (d->parent < TRIBO_WORLD || d->parent >= b->nbody)
+        what = "there is no such parent";
+    else if (d->parent >= 0 && !follows(b, d->parent))
+        what = "the bodies of a tree must be added one after the other, a parent's other children before the next";
     else if (!ti_finite(d->pos, 3))
         what = "pos is not finite";
     else if (!normalise(d->quat))
@@ -136,13 +150,54 @@ int tribo_add_body(tribo_builder *b, const tribo_body_def *def) {
     if (!records) return NONE;
     b->body = records;
     ti_body_rec *r = &b->body[b->nbody];
-    *r = (ti_body_rec){.def = *def, .line = b->line};
+    *r = (ti_body_rec){.def = *def, .line = b->line, .joint0 = b->njoint};
     r->def.name = NULL;
     if (!take_name(b, "body", b->nbody, def->name, r->name, TI_NAME_MAX)) return NONE;
     for (int i = 0; i < b->nbody; i++)
         if (strcmp(b->body[i].name, r->name) == 0) return duplicate(b, "body", r->name), NONE;
     if (!body_is_sound(b, r)) return NONE;
     return b->nbody++;
+}
+
+static bool joint_is_sound(tribo_builder *b, ti_joint_rec *r) {
+    tribo_joint_def *d = &r->def;
+    const char *what = NULL;
+    double n = sqrt(d->axis[0] * d->axis[0] + d->axis[1] * d->axis[1] + d->axis[2] * d->axis[2]);
+    if (r->body < 0 || r->body != b->nbody - 1)
+        what = "only the body that was added last can be given a joint";
+    else if (b->body[r->body].njoint == TI_BODY_JOINTS)
+        what = "its body has six joints already";
+    else if (d->kind != TRIBO_JOINT_HINGE && d->kind != TRIBO_JOINT_SLIDE)
+        what = "there is no such kind";
+    else if (!(n > 1e-12) || !isfinite(n))
+        what = "axis has no direction";
+    else if (!ti_finite(d->pos, 3))
+        what = "pos is not finite";
+    else
+        what = ti_joint_flaw((double[TI_P_JOINT]){d->damping, d->armature, d->stiffness, d->springref});
+    for (int i = 0; i < 3 && !what; i++) d->axis[i] /= n;
+    if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "joint %s: %s", r->name, what);
+    return !what;
+}
+
+int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def) {
+    if (!b || b->status != TRIBO_OK) return -1;
+    if (!def || def->struct_size != sizeof *def) {
+        ti_builder_fail(b, TRIBO_E_DEF, b->line, "joint %d: not made by tribo_default_joint()", b->njoint);
+        return -1;
+    }
+    ti_joint_rec *records = room(b, b->joint, &b->joint_bytes, b->njoint, sizeof *b->joint);
+    if (!records) return -1;
+    b->joint = records;
+    ti_joint_rec *r = &b->joint[b->njoint];
+    *r = (ti_joint_rec){.def = *def, .line = b->line, .body = body};
+    r->def.name = NULL;
+    if (!take_name(b, "joint", b->njoint, def->name, r->name, TI_NAME_MAX)) return -1;
+    for (int i = 0; i < b->njoint; i++)
+        if (strcmp(b->joint[i].name, r->name) == 0) return duplicate(b, "joint", r->name), -1;
+    if (!joint_is_sound(b, r)) return -1;
+    b->body[body].njoint++;
+    return b->njoint++;
 }
 
 static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
@@ -273,8 +328,9 @@ void tribo_set_law(tribo_builder *b, const tribo_law_options *law) {
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv) {
     *nq = *nv = 0;
     for (int i = 0; i < b->nbody; i++) {
-        const ti_joint_row *joint = ti_joint_of(b->body[i].joint);
-        *nq += joint->nq, *nv += joint->nv;
+        bool is_free = ti_rec_is_free(&b->body[i]);
+        *nq += is_free ? TI_FREE_NQ : b->body[i].njoint;
+        *nv += is_free ? TI_FREE_NV : b->body[i].njoint;
     }
 }
 
@@ -295,15 +351,17 @@ void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
         ti_builder_fail(b, TRIBO_E_NOMEM, b->line, "out of memory");
         return;
     }
-    b->nstart = b->nbody;
+    b->nstart = b->nbody + b->njoint;
     size_t at = 0;
     for (int i = 0; i < b->nbody; i++) {
-        const ti_joint_row *joint = ti_joint_of(b->body[i].joint);
         double *own = b->q + at;
-        joint->place(b->body[i].def.pos, b->body[i].def.quat, own);
-        if (q) memcpy(own, q + at, (size_t)joint->nq * sizeof *own);
-        at += (size_t)joint->nq;
-        if (joint->quat >= 0 && !normalise(own + joint->quat))
+        bool is_free = ti_rec_is_free(&b->body[i]);
+        size_t n = is_free ? TI_FREE_NQ : (size_t)b->body[i].njoint;
+        memset(own, 0, n * sizeof *own);
+        if (is_free) ti_joint_of(TI_JOINT_FREE)->place(b->body[i].def.pos, b->body[i].def.quat, own);
+        if (q) memcpy(own, q + at, n * sizeof *own);
+        at += n;
+        if (is_free && !normalise(own + ti_joint_of(TI_JOINT_FREE)->quat))
             ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: the start quaternion has no direction", b->body[i].name);
     }
     memset(b->v, 0, nv * sizeof *v);

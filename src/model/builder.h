@@ -7,12 +7,25 @@
 enum { TI_NAME_MAX = 55, TI_PAIR_NAME_MAX = 2 * TI_NAME_MAX + 1 };
 enum { TI_BODIES_LIMIT = 2048, TI_GEOMS_LIMIT = 2048 }; /* the table of pairs is quadratic in them */
 
+enum { TI_BODY_JOINTS = 6 }; /* on one body */
+
 typedef struct ti_body_rec {
     tribo_body_def def;
     char name[TI_NAME_MAX + 1];
     int line;
-    ti_joint joint;
+    int joint0, njoint;
 } ti_body_rec;
+
+typedef struct ti_joint_rec {
+    tribo_joint_def def;
+    char name[TI_NAME_MAX + 1];
+    int line, body;
+} ti_joint_rec;
+
+/* Whether a body is free in the world. */
+static inline bool ti_rec_is_free(const ti_body_rec *r) {
+    return r->def.parent == TRIBO_WORLD && r->njoint == 0;
+}
 
 typedef struct ti_geom_rec {
     tribo_geom_def def;
@@ -35,16 +48,17 @@ struct tribo_builder {
     tribo_status status; /* the first error sticks */
     tribo_diag diag;
     int line; /* of the file, for whatever is added next; 0 = no file */
-    int nbody, ngeom, npair, nexclude;
+    int nbody, njoint, ngeom, npair, nexclude;
     ti_body_rec *body;
+    ti_joint_rec *joint;
     ti_geom_rec *geom;
     ti_pair_rec *pair;
     ti_exclude_rec *exclude;
-    size_t body_bytes, geom_bytes, pair_bytes, exclude_bytes, q_bytes, v_bytes;
+    size_t body_bytes, joint_bytes, geom_bytes, pair_bytes, exclude_bytes, q_bytes, v_bytes;
     double gravity[3], dt;
     tribo_law_options law;
     double *q, *v; /* start state, NULL = not given */
-    int nstart;    /* bodies there were when it was given */
+    int nstart;    /* bodies and joints there were when it was given */
 };
 
 /* Let an error stick, unless one does already. */

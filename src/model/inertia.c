@@ -2,6 +2,7 @@
 #include "model/inertia.h"
 #include "base/base.h"
 #include "math/vec.h"
+#include "model/model.h"
 #include "model/shape.h"
 
 void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]) {
@@ -61,4 +62,11 @@ const char *ti_material_flaw(const tribo_material *m) {
     if (m->baumgarte < 0 || m->baumgarte > 1) return "baumgarte must be in 0..1";
     if (m->slop < 0) return "slop must be >= 0";
     return NULL;
+}
+
+const char *ti_joint_flaw(const double *p) {
+    if (!ti_finite(p, TI_P_JOINT)) return "a number is not finite";
+    if (!(p[TI_P_DAMPING] >= 0)) return "damping must be >= 0";
+    if (!(p[TI_P_ARMATURE] >= 0)) return "armature must be >= 0";
+    return p[TI_P_STIFFNESS] >= 0 ? NULL : "stiffness must be >= 0";
 }

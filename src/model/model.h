@@ -12,24 +12,47 @@ enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
 enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
 enum { TI_M_FRICTION, TI_M_STICTION, TI_M_RESTITUTION, TI_M_BAUMGARTE, TI_M_SLOP, TI_P_PAIR };
 
-/* How a body moves; what that means is in state.c. */
-typedef enum ti_joint { TI_JOINT_FREE } ti_joint;
+enum { TI_P_DAMPING, TI_P_ARMATURE, TI_P_STIFFNESS, TI_P_SPRINGREF, TI_P_JOINT };
+
+/* What moves a body; what that means is in state.c. */
+typedef enum ti_joint_kind { TI_JOINT_HINGE = TRIBO_JOINT_HINGE, TI_JOINT_SLIDE, TI_JOINT_FREE } ti_joint_kind;
 /* Numbers of a free joint in q and in v. */
 enum { TI_FREE_NQ = 7, TI_FREE_NV = 6 };
 
-/* Bodies that joints tie together: consecutive, a parent before its children. Today each body is one. */
+/* A free joint has no name and no numbers of its own; they come after all others. */
+typedef struct ti_joint {
+    char *name;
+    ti_joint_kind kind;
+    int body, q, v;
+    int p;                  /* first of its four numbers in p */
+    double axis[3], pos[3]; /* body frame; the axis is of length 1 */
+} ti_joint;
+
+/* One number of v: what it moves, and the one before it on the way from the root of its tree, -1 = none. The six of a
+ * free root move it along the world's axes, then turn it about its own through its centre of mass. */
+typedef struct ti_dof {
+    int joint, before;
+} ti_dof;
+
+/* Bodies that joints tie together: consecutive, a parent before its children. */
 typedef struct ti_tree {
     int body0, nbody;
     int q, v, nv; /* its first entry in q and in v, and how many of v are its own */
+    size_t M;     /* its first entry in arrays of all trees' inertias */
+    bool rooted;  /* its first body is free */
+    bool single;  /* that is all there is */
 } ti_tree;
 
 typedef struct ti_body {
     char *name;
-    int tree;
-    ti_joint joint;
-    int q, v;         /* its first entry in q and in v: as many as its joint has */
-    int p;            /* first of its ten numbers in p */
-    int geom0, ngeom; /* its geoms are consecutive in model->body_geom */
+    int tree, parent;       /* parent: or TRIBO_WORLD */
+    int joint0, njoint;     /* in model->joint, the first nearest the parent */
+    int free;               /* its free joint, or -1 */
+    double pos[3], quat[4]; /* in its parent, joints at zero */
+    int q, v;               /* its first entry in q and in v */
+    int last;               /* of v, the last number that moves it */
+    int p;                  /* first of its ten numbers in p */
+    int geom0, ngeom;       /* its geoms are consecutive in model->body_geom */
 } ti_body;
 
 typedef struct ti_geom {
@@ -56,16 +79,20 @@ struct tribo_model {
     double dt;
     tribo_law_options law; /* what the scene says of it */
     ti_body *body;         /* (nbody) */
-    int ntree, widest;     /* widest: most velocities of a tree */
-    size_t nM;             /* entries of all trees' inertias, nv * nv each */
-    ti_tree *tree;         /* (ntree) */
-    ti_geom *geom;         /* (ngeom) */
-    int *body_geom;        /* (ngeom of bodies) geom ids, body after body */
-    double *p0;            /* (np) */
-    bool *used;            /* (np) does any number of the dynamics depend on it? */
-    double *x0;            /* (nx) */
-    char **pair_name;      /* (npair) */
-    int *pair_geom;        /* (npair,2) */
+    int nfree;
+    ti_joint *joint;   /* (size.njoint + nfree): hinges and slides, then the free ones */
+    ti_dof *dof;       /* (nv) */
+    bool chains;       /* not all trees are single bodies */
+    int ntree, widest; /* widest: most velocities of a tree */
+    size_t nM;         /* entries of all trees' inertias, nv * nv each */
+    ti_tree *tree;     /* (ntree) */
+    ti_geom *geom;     /* (ngeom) */
+    int *body_geom;    /* (ngeom of bodies) geom ids, body after body */
+    double *p0;        /* (np) */
+    bool *used;        /* (np) does any number of the dynamics depend on it? */
+    double *x0;        /* (nx) */
+    char **pair_name;  /* (npair) */
+    int *pair_geom;    /* (npair,2) */
     /* Every pair that passes the filters, grouped: the static geoms first, see ti_model_pair(). */
     int npossible;
     ti_pair *pair; /* (npossible), sorted by (a,b) of ids */

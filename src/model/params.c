@@ -20,6 +20,10 @@ static const entry body_entry[TI_P_BODY] = {{"mass", TRIBO_PARAM_MASS},         
                                             {"inertia/xx", TRIBO_PARAM_INERTIA}, {"inertia/yy", TRIBO_PARAM_INERTIA},
                                             {"inertia/zz", TRIBO_PARAM_INERTIA}, {"inertia/xy", TRIBO_PARAM_INERTIA},
                                             {"inertia/xz", TRIBO_PARAM_INERTIA}, {"inertia/yz", TRIBO_PARAM_INERTIA}};
+static const entry joint_entry[TI_P_JOINT] = {{"damping", TRIBO_PARAM_DAMPING},
+                                              {"armature", TRIBO_PARAM_ARMATURE},
+                                              {"stiffness", TRIBO_PARAM_STIFFNESS},
+                                              {"springref", TRIBO_PARAM_SPRINGREF}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -46,7 +50,8 @@ typedef struct owner {
 
 static owner owner_of(const tribo_model *m, int index) {
     owner o = {.body = -1, .geom = -1, .pair = -1};
-    int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM;
+    int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM,
+        nj = m->size.njoint * TI_P_JOINT;
     if (at < 0) {
         o.name = "gravity";
         o.entry = &gravity_entry[index];
@@ -54,14 +59,18 @@ static owner owner_of(const tribo_model *m, int index) {
         o.body = at / TI_P_BODY;
         o.name = m->body[o.body].name;
         o.entry = &body_entry[at % TI_P_BODY];
-    } else if (at < nb + ng) {
-        o.geom = (at - nb) / TI_P_GEOM;
+    } else if (at < nb + nj) {
+        o.body = m->joint[(at - nb) / TI_P_JOINT].body;
+        o.name = m->joint[(at - nb) / TI_P_JOINT].name;
+        o.entry = &joint_entry[(at - nb) % TI_P_JOINT];
+    } else if (at < nb + nj + ng) {
+        o.geom = (at - nb - nj) / TI_P_GEOM;
         o.name = m->geom[o.geom].name;
-        o.entry = &geom_entry[(at - nb) % TI_P_GEOM];
+        o.entry = &geom_entry[(at - nb - nj) % TI_P_GEOM];
     } else {
-        o.pair = (at - nb - ng) / TI_P_PAIR;
+        o.pair = (at - nb - nj - ng) / TI_P_PAIR;
         o.name = m->pair_name[o.pair];
-        o.entry = &pair_entry[(at - nb - ng) % TI_P_PAIR];
+        o.entry = &pair_entry[(at - nb - nj - ng) % TI_P_PAIR];
     }
     return o;
 }
@@ -74,6 +83,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
     case TRIBO_PARAM_COM:
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_QUAT:
+    case TRIBO_PARAM_SPRINGREF:
         break;
     case TRIBO_PARAM_INERTIA:
         if (e->suffix[8] == e->suffix[9]) *lower = 0; /* xx yy zz; the products may be negative */
@@ -88,6 +98,9 @@ static void bounds(const entry *e, double *lower, double *upper) {
     case TRIBO_PARAM_FRICTION:
     case TRIBO_PARAM_STICTION:
     case TRIBO_PARAM_SLOP:
+    case TRIBO_PARAM_DAMPING:
+    case TRIBO_PARAM_ARMATURE:
+    case TRIBO_PARAM_STIFFNESS:
         *lower = 0;
         break;
     }
@@ -152,6 +165,8 @@ static int search(const tribo_model *m, const char *name, bool whole, int *index
     int body, geom, pair, found = 0;
     resolve(m, head, &body, &geom, &pair);
     if (body >= 0) found = collect(m, body_entry, TI_P_BODY, m->body[body].p, path, whole, index, max, found);
+    int joint = tribo_model_joint_find(m, head);
+    if (joint >= 0) found = collect(m, joint_entry, TI_P_JOINT, m->joint[joint].p, path, whole, index, max, found);
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     if (pair >= 0)
@@ -190,6 +205,10 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
         const double *own = p + m->body[i].p;
         const char *what = own[TI_P_MASS] > 0 ? ti_inertia_flaw(own + TI_P_INERTIA) : "mass must be > 0";
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "body %s: %s", m->body[i].name, what);
+    }
+    for (int i = 0; i < m->size.njoint; i++) {
+        const char *what = ti_joint_flaw(p + m->joint[i].p);
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "joint %s: %s", m->joint[i].name, what);
     }
     for (int i = 0; i < m->size.ngeom; i++) {
         const char *what = geom_flaw(m, i, p + m->geom[i].p);

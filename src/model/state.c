@@ -27,14 +27,29 @@ static void free_difference(const double *a, const double *b, double *dq) {
     ti_store3(dq + 3, turn_between(a + 3, b + 3));
 }
 
+/* ---- hinge, slide ---- */
+
+static void axis_place(const double pos[3], const double quat[4], double *q) {
+    (void)pos, (void)quat;
+    *q = 0;
+}
+static void axis_add(const double *q, const double *dq, double *out) {
+    *out = *q + *dq;
+}
+static void axis_difference(const double *a, const double *b, double *dq) {
+    *dq = *b - *a;
+}
+
 /* ---- the table ---- */
 
 static const ti_joint_row ROW[] = {
+    [TI_JOINT_HINGE] = {1, 1, -1, -1, axis_place, axis_add, axis_difference},
+    [TI_JOINT_SLIDE] = {1, 1, -1, -1, axis_place, axis_add, axis_difference},
     [TI_JOINT_FREE] = {TI_FREE_NQ, TI_FREE_NV, 3, 3, free_place, free_add, free_difference},
 };
 
-const ti_joint_row *ti_joint_of(ti_joint joint) {
-    return &ROW[joint];
+const ti_joint_row *ti_joint_of(ti_joint_kind kind) {
+    return &ROW[kind];
 }
 
 /* ---- a whole state ---- */
@@ -43,20 +58,52 @@ int tribo_model_body_q(const tribo_model *m, int body) {
     return m && body >= 0 && body < m->size.nbody ? m->body[body].q : -1;
 }
 
+bool tribo_model_turns(const tribo_model *m, int v) {
+    if (!m || v < 0 || v >= m->size.nv) return false;
+    const ti_joint *j = &m->joint[m->dof[v].joint];
+    return j->kind == TI_JOINT_HINGE || (j->kind == TI_JOINT_FREE && v - j->v >= ti_joint_of(TI_JOINT_FREE)->turn);
+}
+
+bool tribo_model_body_free(const tribo_model *m, int body) {
+    return m && body >= 0 && body < m->size.nbody && m->body[body].free >= 0;
+}
+
+static bool has_joint(const tribo_model *m, int joint) {
+    return m && joint >= 0 && joint < m->size.njoint;
+}
+const char *tribo_model_joint_name(const tribo_model *m, int joint) {
+    return has_joint(m, joint) ? m->joint[joint].name : NULL;
+}
+int tribo_model_joint_find(const tribo_model *m, const char *name) {
+    for (int j = 0; m && name && j < m->size.njoint; j++)
+        if (strcmp(m->joint[j].name, name) == 0) return j;
+    return -1;
+}
+int tribo_model_joint_q(const tribo_model *m, int joint) {
+    return has_joint(m, joint) ? m->joint[joint].q : -1;
+}
+int tribo_model_joint_v(const tribo_model *m, int joint) {
+    return has_joint(m, joint) ? m->joint[joint].v : -1;
+}
+
 int tribo_model_body_v(const tribo_model *m, int body) {
     return m && body >= 0 && body < m->size.nbody ? m->body[body].v : -1;
 }
 
 void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out) {
     if (!m || !x || !dx || !out) return;
-    for (int b = 0; b < m->size.nbody; b++)
-        ti_body_joint(m, b)->add(x + m->body[b].q, dx + m->body[b].v, out + m->body[b].q);
+    for (int k = 0; k < ti_joints(m); k++) {
+        const ti_joint *j = &m->joint[k];
+        ti_joint_of(j->kind)->add(x + j->q, dx + j->v, out + j->q);
+    }
     for (int i = 0; i < m->size.nv; i++) out[m->size.nq + i] = x[m->size.nq + i] + dx[m->size.nv + i];
 }
 
 void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx) {
     if (!m || !a || !b || !dx) return;
-    for (int k = 0; k < m->size.nbody; k++)
-        ti_body_joint(m, k)->difference(a + m->body[k].q, b + m->body[k].q, dx + m->body[k].v);
+    for (int k = 0; k < ti_joints(m); k++) {
+        const ti_joint *j = &m->joint[k];
+        ti_joint_of(j->kind)->difference(a + j->q, b + j->q, dx + j->v);
+    }
     for (int i = 0; i < m->size.nv; i++) dx[m->size.nv + i] = b[m->size.nq + i] - a[m->size.nq + i];
 }

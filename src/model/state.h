@@ -8,8 +8,9 @@
 #define TI_STATE_H
 #include "model/model.h"
 
-/* One kind of joint. Today there is one, the free joint: q is a position in the world and a unit quaternion, v the
- * velocity in the world and the spin in the body, dq a displacement in the world and a rotation vector in the body. */
+/* One kind of joint. Of the free joint q is a position in the world and a unit quaternion, v the velocity in the world
+ * and the spin in the body, dq a displacement in the world and a rotation vector in the body; hinges and slides have
+ * one number of each. */
 typedef struct ti_joint_row {
     int nq, nv;
     int quat; /* where in q its unit quaternion begins, -1 = it has none */
@@ -20,10 +21,10 @@ typedef struct ti_joint_row {
     void (*difference)(const double *a, const double *b, double *dq); /* the shortest dq with a (+) dq = b */
 } ti_joint_row;
 
-const ti_joint_row *ti_joint_of(ti_joint joint);
-/* The same of a body. */
-static inline const ti_joint_row *ti_body_joint(const tribo_model *m, int body) {
-    return ti_joint_of(m->body[body].joint);
+const ti_joint_row *ti_joint_of(ti_joint_kind kind);
+/* All joints of a model. */
+static inline int ti_joints(const tribo_model *m) {
+    return m->size.njoint + m->nfree;
 }
 
 #endif

@@ -99,7 +99,7 @@ tribo_status ti_qcqp_scale(tribo_qcqp_ws *ws, const tribo_qcqp *qp) {
         if (qp->r[i] < 0) return TRIBO_E_ARG;
     tribo_status status = scale_variables(ws, qp);
     if (status) return status;
-    ti_scale(n, qp->P, ws->d, ws->S, ws->ld, ws->row);
+    ti_scale_both(n, qp->P, ws->d, ws->S, ws->ld, ws->row);
     if (!ti_finite(ws->row, (size_t)n)) return TRIBO_E_NONFINITE;
     for (int i = 0; i < n; i++) ws->b[i] = ws->d[i] * qp->q[i];
     double s = largest(ws->b, n);

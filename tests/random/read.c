@@ -41,6 +41,11 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_BAUMGARTE:
         g->baumgarte = value;
         break;
+    case TRIBO_PARAM_DAMPING: /* of joints, which these scenes do not have */
+    case TRIBO_PARAM_ARMATURE:
+    case TRIBO_PARAM_STIFFNESS:
+    case TRIBO_PARAM_SPRINGREF:
+        break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;
         break;

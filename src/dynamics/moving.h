@@ -1,0 +1,32 @@
+/* moving.h -- what is known of a model's trees inside a step, and the cotangents of that. */
+#ifndef TI_MOVING_H
+#define TI_MOVING_H
+#include "dynamics/body.h"
+#include "dynamics/spatial.h"
+#include "model/model.h"
+
+typedef struct ti_motion {
+    const tribo_model *model;
+    ti_link *link; /* (nbody) */
+    /* Of trees with joints, tree.c: by number of v, (nv). */
+    ti_spatial *axis;            /* the twist of a unit of it */
+    ti_spatial *bias, *load;     /* acceleration at no change of v, up to here; wrench on all that it carries */
+    ti_spatial_inertia *carried; /* of all that it carries */
+    double *now, *free;          /* velocities before the step and after it, without contacts */
+    ti_spatial_inertia *inertia; /* (nbody) */
+    double *M, *factor;          /* (model->nM) with damping and springs; its Cholesky factor */
+    const double *q, *u;         /* of the model: of the last load */
+} ti_motion;
+
+/* Cotangents. Of single free bodies all are those of their links. */
+typedef struct ti_motion_bar {
+    ti_link_diff *link; /* (nbody) */
+    /* Of trees with joints, as in ti_motion. */
+    ti_spatial *axis;
+    double *M, *now, *free;
+    double *own;               /* (nv) of the joints' own numbers in q */
+    ti_spatial *twist, *bias;  /* on the way */
+    double *y, *v, *place;     /* (nv) of forces, of present velocities, of displacements of the tree */
+} ti_motion_bar;
+
+#endif

@@ -1,0 +1,454 @@
+/* tree.c -- see tree.h. Everything is in the world about its origin, so that a tree is sums along its chains. */
+#include "dynamics/tree.h"
+#include "dynamics/link.h"
+#include "math/dense.h"
+#include <string.h>
+
+static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
+
+/* ---- places: docs/math.md eq. (150) ---- */
+
+static void turn_hinge(ti_link *l, const ti_joint *j, double q) {
+    double e[4];
+    ti_vec at = ti_load3(j->pos), anchor = ti_add(l->xo, ti_mul(&l->R, at));
+    ti_quat_exp(ti_scale(q, ti_load3(j->axis)), e);
+    ti_quat_mul(l->quat, e, l->quat);
+    l->R = ti_quat_mat(l->quat);
+    l->xo = ti_sub(anchor, ti_mul(&l->R, at));
+}
+
+/* The axis of a joint that stands where the link is now. */
+static ti_spatial axis_of(const ti_link *l, const ti_joint *j) {
+    ti_vec a = ti_mul(&l->R, ti_load3(j->axis)), at = ti_add(l->xo, ti_mul(&l->R, ti_load3(j->pos)));
+    return j->kind == TI_JOINT_SLIDE ? (ti_spatial){{0, 0, 0}, a} : (ti_spatial){a, ti_cross(at, a)};
+}
+
+/* Where a body that is not free stands, joint after joint, with the axes that these have. */
+static void place(ti_motion *m, int b, const double *q) {
+    const ti_body *body = &m->model->body[b];
+    ti_link *l = &m->link[b];
+    l->xo = ti_load3(body->pos), memcpy(l->quat, body->quat, sizeof l->quat);
+    if (body->parent >= 0) {
+        const ti_link *up = &m->link[body->parent];
+        l->xo = ti_add(up->xo, ti_mul(&up->R, l->xo));
+        ti_quat_mul(up->quat, l->quat, l->quat);
+    }
+    l->R = ti_quat_mat(l->quat);
+    for (int k = 0; k < body->njoint; k++) {
+        const ti_joint *j = &m->model->joint[body->joint0 + k];
+        m->axis[j->v] = axis_of(l, j);
+        if (j->kind == TI_JOINT_HINGE)
+            turn_hinge(l, j, q[j->q]);
+        else
+            l->xo = ti_axpy(l->xo, q[j->q], m->axis[j->v].v);
+    }
+    l->xc = ti_add(l->xo, ti_mul(&l->R, l->com));
+}
+
+static void place_root(ti_motion *m, const ti_link *l, int v) {
+    static const double one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int k = 0; k < 3; k++) {
+        ti_vec a = ti_col(&l->R, k);
+        m->axis[v + k] = (ti_spatial){{0, 0, 0}, ti_load3(one[k])};
+        m->axis[v + 3 + k] = (ti_spatial){a, ti_cross(l->xc, a)};
+    }
+}
+
+/* ---- velocities ---- */
+
+/* The twist of a body by a velocity of its tree, v as the whole model's. */
+static ti_spatial twist_of(const ti_motion *m, int body, const double *v) {
+    ti_spatial sum = none;
+    for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before)
+        sum = ti_sp_axpy(sum, v[d], m->axis[d]);
+    return sum;
+}
+
+void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist) {
+    const ti_link *l = &m->link[body];
+    ti_spatial nu = twist_of(m, body, v - m->model->tree[m->model->body[body].tree].v);
+    ti_store3(twist, ti_sp_at(nu, l->xc)), ti_store3(twist + 3, ti_tmul(&l->R, nu.w));
+}
+
+void ti_tree_columns(const ti_motion *m, int body, double *S) {
+    const ti_tree *tree = &m->model->tree[m->model->body[body].tree];
+    const ti_link *l = &m->link[body];
+    memset(S, 0, sizeof *S * 6 * (size_t)tree->nv);
+    for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before) {
+        double column[6];
+        ti_store3(column, ti_sp_at(m->axis[d], l->xc)), ti_store3(column + 3, ti_tmul(&l->R, m->axis[d].w));
+        for (int r = 0; r < 6; r++) S[r * tree->nv + d - tree->v] = column[r];
+    }
+}
+
+void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        const ti_body *body = &model->body[b];
+        const double *own = p + body->p;
+        ti_link *l = &m->link[b];
+        if (body->free >= 0) {
+            ti_link_load(l, own, q + body->q, v + body->v, u ? u + body->v : NULL);
+            place_root(m, l, body->v);
+            l->substeps = 1;
+            ti_store3(m->now + body->v, l->v), ti_store3(m->now + body->v + 3, l->w);
+            continue;
+        }
+        *l = (ti_link){
+            .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
+        for (int k = 0; k < body->njoint; k++) m->now[body->v + k] = v[body->v + k];
+        place(m, b, q);
+        double twist[6];
+        ti_tree_twist(m, b, m->now + tree->v, twist);
+        l->v = ti_load3(twist), l->w = ti_load3(twist + 3);
+    }
+    m->q = q, m->u = u;
+}
+
+/* ---- inertia: docs/math.md eq. (151), (152) ---- */
+
+static ti_spatial_inertia inertia_of(const ti_link *l) {
+    ti_mat RI = ti_matmul(&l->R, &l->I), T = ti_transpose(&l->R);
+    ti_spatial_inertia out = {l->mass, ti_scale(l->mass, l->xc), ti_matmul(&RI, &T)};
+    double square = l->mass * ti_dot(l->xc, l->xc);
+    ti_outer_add(&out.I, -l->mass, l->xc, l->xc);
+    for (int i = 0; i < 3; i++) out.I.m[i][i] += square;
+    return out;
+}
+
+static void add_inertia(ti_spatial_inertia *to, const ti_spatial_inertia *from) {
+    to->m += from->m, to->h = ti_add(to->h, from->h);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) to->I.m[i][j] += from->I.m[i][j];
+}
+
+/* M, from what each number of v carries with it. */
+static void composite(ti_motion *m, const ti_tree *tree, double *M) {
+    const ti_dof *dof = m->model->dof;
+    int v0 = tree->v, w = tree->nv;
+    memset(m->carried + v0, 0, sizeof *m->carried * (size_t)w);
+    memset(M, 0, sizeof *M * (size_t)w * (size_t)w);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        m->inertia[b] = inertia_of(&m->link[b]);
+        if (m->model->body[b].last >= 0) add_inertia(&m->carried[m->model->body[b].last], &m->inertia[b]);
+    }
+    for (int d = v0 + w - 1; d >= v0; d--) {
+        if (dof[d].before >= 0) add_inertia(&m->carried[dof[d].before], &m->carried[d]);
+        ti_spatial momentum = ti_sp_times(&m->carried[d], m->axis[d]);
+        for (int e = d; e >= 0; e = dof[e].before)
+            M[(d - v0) * w + e - v0] = M[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], momentum);
+    }
+}
+
+/* ---- forces: docs/math.md eq. (153), (154) ---- */
+
+/* What the numbers of v before d, on the way from the root, give: the twist of what its axis is fixed in. Those of a
+ * free root turn with it. */
+static ti_spatial twist_before(const ti_motion *m, const ti_tree *tree, int d, const double *v) {
+    ti_spatial sum = none;
+    int first = m->model->dof[d].before;
+    if (tree->rooted && d < tree->v + TI_FREE_NV) {
+        if (d < tree->v + 3) return none;
+        first = tree->v + TI_FREE_NV - 1;
+    }
+    for (; first >= 0; first = m->model->dof[first].before) sum = ti_sp_axpy(sum, v[first], m->axis[first]);
+    return sum;
+}
+
+/* The wrench that keeps a link on its way where no velocity of the tree changes: inertia and gyroscopic forces less
+ * gravity. bias: its acceleration then. */
+static ti_spatial wrench_of(const ti_spatial_inertia *I, ti_spatial nu, ti_spatial bias, ti_vec gravity) {
+    bias.v = ti_sub(bias.v, gravity);
+    return ti_sp_axpy(ti_sp_times(I, bias), 1, ti_sp_cross_force(nu, ti_sp_times(I, nu)));
+}
+
+static void bias_accelerations(ti_motion *m, const ti_tree *tree) {
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        int before = m->model->dof[d].before;
+        ti_spatial rate = ti_sp_cross(twist_before(m, tree, d, m->now), m->axis[d]);
+        m->bias[d] = ti_sp_axpy(before >= 0 ? m->bias[before] : none, m->now[d], rate);
+    }
+}
+
+/* The generalized forces that act, from the links' weight and motion, controls, damping and springs. */
+static void forces(ti_motion *m, const ti_tree *tree, const double *p, double dt, double *force) {
+    const tribo_model *model = m->model;
+    int v0 = tree->v;
+    ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    bias_accelerations(m, tree);
+    for (int j = 0; j < tree->nv; j++) m->load[v0 + j] = none;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = model->body[b].last;
+        if (last < 0) continue;
+        ti_spatial f = wrench_of(&m->inertia[b], twist_of(m, b, m->now), m->bias[last], gravity);
+        m->load[last] = ti_sp_axpy(m->load[last], 1, f);
+    }
+    for (int d = v0 + tree->nv - 1; d >= v0; d--) {
+        int before = model->dof[d].before;
+        if (before >= 0) m->load[before] = ti_sp_axpy(m->load[before], 1, m->load[d]);
+        force[d - v0] = -ti_sp_dot(m->axis[d], m->load[d]);
+        const ti_joint *j = &model->joint[model->dof[d].joint];
+        if (j->kind == TI_JOINT_FREE) continue;
+        const double *own = p + j->p;
+        force[d - v0] += (m->u ? m->u[d] : 0) - own[TI_P_DAMPING] * m->now[d];
+        force[d - v0] -= own[TI_P_STIFFNESS] * (m->q[j->q] - own[TI_P_SPRINGREF] + dt * m->now[d]);
+    }
+    if (!tree->rooted) return;
+    const ti_link *l = &m->link[tree->body0];
+    ti_add3(force, l->f), ti_add3(force + 3, l->torque);
+}
+
+void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
+    const ti_tree *tree = &m->model->tree[t];
+    if (out != in) memcpy(out, in, sizeof *out * (size_t)tree->nv);
+    ti_chol_solve(tree->nv, m->factor + tree->M, tree->nv, out);
+}
+
+bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    int w = tree->nv, v0 = tree->v;
+    double *M = m->M + tree->M, *factor = m->factor + tree->M, *out = m->free + v0;
+    composite(m, tree, M);
+    for (int d = v0; d < v0 + w; d++) {
+        const ti_joint *j = &model->joint[model->dof[d].joint];
+        if (j->kind == TI_JOINT_FREE) continue;
+        const double *own = p + j->p;
+        M[(d - v0) * w + d - v0] += own[TI_P_ARMATURE] + dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
+    }
+    memcpy(factor, M, sizeof *M * (size_t)w * (size_t)w);
+    if (ti_chol(w, factor, w, 0) != 0) return false;
+    forces(m, tree, p, dt, out);
+    ti_tree_solve(m, t, out, out);
+    for (int j = 0; j < w; j++) out[j] = m->now[v0 + j] + dt * out[j];
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        double twist[6];
+        ti_tree_twist(m, b, out, twist);
+        m->link[b].vf = ti_load3(twist), m->link[b].wf = ti_load3(twist + 3);
+    }
+    return true;
+}
+
+double ti_tree_energy(const ti_motion *m, int t, const double *p, const double *q) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    double e = 0;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        const ti_link *l = &m->link[b];
+        e += 0.5 * l->mass * ti_dot(l->v, l->v) + 0.5 * ti_dot(l->w, ti_mul(&l->I, l->w));
+        e -= l->mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l->xc);
+    }
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        const ti_joint *j = &model->joint[model->dof[d].joint];
+        if (j->kind == TI_JOINT_FREE) continue;
+        const double *own = p + j->p, stretch = q[j->q] - own[TI_P_SPRINGREF];
+        e += 0.5 * own[TI_P_ARMATURE] * m->now[d] * m->now[d] + 0.5 * own[TI_P_STIFFNESS] * stretch * stretch;
+    }
+    return e;
+}
+
+/* ---- reverse ---- */
+
+/* Body d's place turns and moves with its link: cotangents of what is fixed in it. */
+static void link_turns(const ti_motion *m, int body, ti_vec turn, ti_motion_bar *bar) {
+    const ti_link *l = &m->link[body];
+    bar->link[body].th = ti_add(bar->link[body].th, ti_tmul(&l->R, turn));
+}
+
+void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar) {
+    const ti_link *l = &m->link[body];
+    const double *all = v - m->model->tree[m->model->body[body].tree].v;
+    ti_vec force = ti_load3(twist_bar), torque = ti_mul(&l->R, ti_load3(twist_bar + 3));
+    ti_spatial nu = twist_of(m, body, all), wrench = ti_sp_wrench(torque, l->xc, force);
+    for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before)
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], all[d], wrench);
+    bar->link[body].xc = ti_add(bar->link[body].xc, ti_cross(force, nu.w));
+    link_turns(m, body, ti_cross(torque, nu.w), bar);
+}
+
+/* The cotangent of a' I b for the inertia of a link, a and b twists: to its mass, its moments and its place. */
+static void pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar) {
+    const ti_link *l = &m->link[body];
+    ti_link_diff *d = &bar->link[body];
+    ti_vec va = ti_sp_at(a, l->xc), vb = ti_sp_at(b, l->xc), wa = ti_tmul(&l->R, a.w), wb = ti_tmul(&l->R, b.w);
+    d->mass += s * ti_dot(va, vb);
+    ti_outer_add(&d->I, s, wa, wb);
+    d->xc = ti_axpy(d->xc, s * l->mass, ti_add(ti_cross(vb, a.w), ti_cross(va, b.w)));
+    ti_vec Ia = ti_mul(&l->I, wa), Ib = ti_mul(&l->I, wb); /* wa = R'a: it turns the other way */
+    d->th = ti_axpy(d->th, s, ti_add(ti_cross(Ib, wa), ti_cross(Ia, wb)));
+}
+
+/* Of M: M_bar (w,w) of the tree. */
+static void inertia_vjp(const ti_motion *m, const ti_tree *tree, const double *M_bar, ti_motion_bar *bar) {
+    const ti_dof *dof = m->model->dof;
+    int v0 = tree->v, w = tree->nv;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
+        for (int d = m->model->body[b].last; d >= 0; d = dof[d].before) {
+            ti_spatial sum = none, both = none; /* of the columns of M_bar, and of its rows too */
+            for (int e = m->model->body[b].last; e >= 0; e = dof[e].before) {
+                double one = M_bar[(e - v0) * w + d - v0], other = M_bar[(d - v0) * w + e - v0];
+                sum = ti_sp_axpy(sum, one, m->axis[e]), both = ti_sp_axpy(both, one + other, m->axis[e]);
+            }
+            pair_vjp(m, b, 1, sum, m->axis[d], bar);
+            bar->axis[d] = ti_sp_axpy(bar->axis[d], 1, ti_sp_times(&m->inertia[b], both));
+        }
+}
+
+/* What a cotangent of the twist before d does: to the axes on the way there and to their velocities. */
+static void before_vjp(const ti_motion *m, const ti_tree *tree, int d, ti_spatial wrench, ti_motion_bar *bar,
+                       double *v_bar) {
+    int first = m->model->dof[d].before;
+    if (tree->rooted && d < tree->v + TI_FREE_NV) {
+        if (d < tree->v + 3) return;
+        first = tree->v + TI_FREE_NV - 1;
+    }
+    for (; first >= 0; first = m->model->dof[first].before) {
+        bar->axis[first] = ti_sp_axpy(bar->axis[first], m->now[first], wrench);
+        v_bar[first] += ti_sp_dot(m->axis[first], wrench);
+    }
+}
+
+/* Of -(axis . load) of every number of v, with the cotangent y (of the whole model). docs/math.md eq. (155). */
+static void forces_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *y, ti_motion_bar *bar,
+                       double *v_bar, ti_vec *gravity_bar) {
+    const tribo_model *model = m->model;
+    int v0 = tree->v;
+    for (int d = v0; d < v0 + tree->nv; d++) {
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], -y[d], m->load[d]);
+        bar->twist[d] = bar->bias[d] = none; /* wrenches, summed from the leaves */
+    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = model->body[b].last;
+        if (last < 0) continue;
+        const ti_spatial_inertia *I = &m->inertia[b];
+        ti_spatial eta = twist_of(m, b, y), nu = twist_of(m, b, m->now), push = m->bias[last];
+        push.v = ti_sub(push.v, gravity);
+        ti_spatial across = ti_sp_cross(nu, eta), I_eta = ti_sp_times(I, eta), I_nu = ti_sp_times(I, nu);
+        pair_vjp(m, b, -1, eta, push, bar), pair_vjp(m, b, 1, across, nu, bar);
+        *gravity_bar = ti_add(*gravity_bar, I_eta.v);
+        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, I_eta);
+        ti_spatial nu_bar = ti_sp_axpy(ti_sp_times(I, across), 1, ti_sp_cross_force(eta, I_nu));
+        bar->twist[last] = ti_sp_axpy(bar->twist[last], 1, nu_bar);
+    }
+    for (int d = v0 + tree->nv - 1; d >= v0; d--) {
+        int before = model->dof[d].before;
+        if (before >= 0) {
+            bar->twist[before] = ti_sp_axpy(bar->twist[before], 1, bar->twist[d]);
+            bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, bar->bias[d]);
+        }
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], m->now[d], bar->twist[d]);
+        v_bar[d] += ti_sp_dot(m->axis[d], bar->twist[d]);
+        ti_spatial ahead = twist_before(m, tree, d, m->now), G = bar->bias[d];
+        v_bar[d] += ti_sp_dot(ti_sp_cross(ahead, m->axis[d]), G);
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], -m->now[d], ti_sp_cross_force(ahead, G));
+        ti_spatial turned = ti_sp_cross_force(m->axis[d], G);
+        before_vjp(m, tree, d, (ti_spatial){ti_scale(m->now[d], turned.w), ti_scale(m->now[d], turned.v)}, bar, v_bar);
+    }
+}
+
+/* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
+ */
+static void places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar) {
+    const tribo_model *model = m->model;
+    int v0 = tree->v;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        const ti_link *l = &m->link[b];
+        const ti_link_diff *d = &bar->link[b];
+        ti_spatial wrench = ti_sp_wrench(ti_mul(&l->R, d->th), l->xc, d->xc);
+        wrench = ti_sp_axpy(wrench, 1, ti_sp_wrench((ti_vec){0, 0, 0}, l->xo, d->xo));
+        for (int e = model->body[b].last; e >= 0; e = model->dof[e].before)
+            place_bar[e] += ti_sp_dot(m->axis[e], wrench);
+    }
+    for (int d = v0; d < v0 + tree->nv; d++) {
+        ti_spatial wrench = ti_sp_cross_force(m->axis[d], bar->axis[d]);
+        int first = model->dof[d].before;
+        if (tree->rooted && d < v0 + TI_FREE_NV) {
+            if (d < v0 + 3) continue;
+            first = v0 + TI_FREE_NV - 1;
+        }
+        for (; first >= 0; first = model->dof[first].before) place_bar[first] += ti_sp_dot(m->axis[first], wrench);
+    }
+}
+
+/* Of damping, armature and springs, from the cotangents of forces, bar->y, and of the inertia, bar->M. */
+static void joints_vjp(const ti_motion *m, const ti_tree *tree, const double *p, double dt, const ti_motion_bar *bar,
+                       double *q_bar, double *p_bar) {
+    const tribo_model *model = m->model;
+    int w = tree->nv;
+    for (int d = tree->v; d < tree->v + w; d++) {
+        const ti_joint *j = &model->joint[model->dof[d].joint];
+        if (j->kind == TI_JOINT_FREE) continue;
+        const double *own = p + j->p, y = bar->y[d], on = bar->M[tree->M + (size_t)((d - tree->v) * (w + 1))];
+        double ahead = m->q[j->q] - own[TI_P_SPRINGREF] + dt * m->now[d];
+        bar->v[d] -= (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]) * y;
+        q_bar[d] -= own[TI_P_STIFFNESS] * y;
+        if (!p_bar) continue;
+        double *to = p_bar + j->p;
+        to[TI_P_ARMATURE] += on;
+        to[TI_P_DAMPING] += dt * on - y * m->now[d];
+        to[TI_P_STIFFNESS] += dt * dt * on - y * ahead;
+        to[TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;
+    }
+}
+
+/* From the root's centre of mass to its frame, whose numbers q and v are; place (6), the tree's displacement, turns it
+ * about the former. */
+static void root_vjp(const ti_motion *m, int t, ti_motion_bar *bar, double *q_bar, double *v_bar, double *u_bar,
+                     ti_vec *com_bar) {
+    const ti_tree *tree = &m->model->tree[t];
+    const ti_link *l = &m->link[tree->body0];
+    int v0 = tree->v;
+    ti_vec lin = ti_tmul(&l->R, ti_load3(bar->place + v0)), vb = ti_tmul(&l->R, ti_load3(bar->v + v0));
+    ti_vec f_bar = ti_load3(bar->y + v0), t_bar = ti_load3(bar->y + v0 + 3);
+    ti_vec fb = ti_tmul(&l->R, l->f), fb_bar = ti_cross(l->com, t_bar); /* torque = tau - com x R'f */
+    ti_vec turn = ti_add(ti_load3(bar->place + v0 + 3), ti_cross(l->com, lin));
+    turn = ti_sub(ti_add(turn, ti_cross(ti_cross(l->w, l->com), vb)), ti_cross(fb, fb_bar));
+    ti_add3(q_bar + v0, ti_load3(bar->place + v0)), ti_add3(q_bar + v0 + 3, turn);
+    ti_add3(v_bar + v0, ti_load3(bar->v + v0));
+    ti_add3(v_bar + v0 + 3, ti_add(ti_load3(bar->v + v0 + 3), ti_cross(l->com, vb)));
+    ti_vec about = {0, 0, 0}; /* its own turns are about its centre of mass */
+    for (int k = 3; k < TI_FREE_NV; k++) about = ti_add(about, ti_cross(m->axis[v0 + k].w, bar->axis[v0 + k].v));
+    *com_bar = ti_add(ti_tmul(&l->R, about), ti_sub(ti_cross(vb, l->w), ti_cross(fb, t_bar)));
+    if (!u_bar) return;
+    ti_add3(u_bar + v0, ti_add(f_bar, ti_mul(&l->R, fb_bar)));
+    ti_add3(u_bar + v0 + 3, t_bar);
+}
+
+static void matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec root_com,
+                       double *p_bar) {
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        const ti_link_diff *d = &bar->link[b];
+        double *to = p_bar + m->model->body[b].p;
+        ti_vec com = ti_add(d->com, ti_tmul(&m->link[b].R, d->xc));
+        if (m->model->body[b].free >= 0) com = ti_add(com, root_com);
+        to[TI_P_MASS] += d->mass;
+        ti_add3(to + TI_P_COM, com);
+        ti_sym_add(to + TI_P_INERTIA, &d->I);
+    }
+}
+
+void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
+                 double *v_bar, double *u_bar, double *p_bar, ti_vec *gravity_bar) {
+    const ti_tree *tree = &m->model->tree[t];
+    int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
+    double *y = bar->y + v0, *M_bar = bar->M + tree->M;
+    ti_vec root_com = {0, 0, 0};
+    ti_tree_solve(m, t, bar->free + v0, y);
+    for (int j = 0; j < w; j++) {
+        y[j] *= dt, bar->place[v0 + j] = 0;
+        bar->v[v0 + j] = bar->now[v0 + j] + bar->free[v0 + j];
+    }
+    for (int r = 0; r < w; r++)
+        for (int c = 0; c < w; c++) M_bar[r * w + c] -= y[r] * (m->free[v0 + c] - m->now[v0 + c]) / dt;
+    joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
+    forces_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), bar->y, bar, bar->v, gravity_bar);
+    inertia_vjp(m, tree, M_bar, bar);
+    places_vjp(m, tree, bar, bar->place);
+    if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &root_com);
+    for (int d = joints; d < v0 + w; d++) {
+        q_bar[d] += bar->place[d] + bar->own[d], v_bar[d] += bar->v[d];
+        if (u_bar) u_bar[d] += bar->y[d];
+    }
+    if (p_bar) matter_vjp(m, tree, bar, root_com, p_bar);
+}

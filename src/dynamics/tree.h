@@ -1,0 +1,33 @@
+/* tree.h -- a tree with joints through a step: where its links are, its inertia, the velocity that its forces give.
+ *
+ * Inside a step the velocities of a free root are those of its centre of mass and its spin, as of a free body, then
+ * come those of the joints. docs/math.md eq. (150)-(156).
+ */
+#ifndef TI_TREE_H
+#define TI_TREE_H
+#include "dynamics/moving.h"
+
+/* Links, axes and present velocities of tree t, from the numbers of the whole model. */
+void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u);
+/* Inertia with what damping and springs add to it, its factor, and the velocity after the step. @return false where the
+ * inertia is singular. */
+bool ti_tree_free(ti_motion *m, int t, const double *p, double dt);
+/* out = M^-1 in; may be the same */
+void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out);
+
+/* The twist of a body as ti_link has it, velocity of the centre of mass in the world and spin in the body, (6), by a
+ * velocity of its tree. */
+void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist);
+/* Reverse: twist_bar (6) to the axes and the link's place. */
+void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar);
+/* S (6,w) of that: column j moves nothing where the body does not depend on it. */
+void ti_tree_columns(const ti_motion *m, int body, double *S);
+
+/* Reverse of ti_tree_load() and ti_tree_free() together: from the cotangents in bar to x (dq and dv, of the whole
+ * model), u, p and gravity. Any of u_bar, p_bar may be NULL. */
+void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
+                 double *v_bar, double *u_bar, double *p_bar, ti_vec *gravity_bar);
+/* Kinetic energy, and that of gravity and springs. */
+double ti_tree_energy(const ti_motion *m, int t, const double *p, const double *q);
+
+#endif
