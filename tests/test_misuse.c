@@ -99,7 +99,12 @@ SPOIL(mass_zero, SPOILED_BODY(d.mass = 0))
 SPOIL(inertia_no_solid_has, SPOILED_BODY(d.inertia[2] = 1))
 SPOIL(inertia_below_zero, SPOILED_BODY(d.inertia[0] = -0.1))
 SPOIL(body_pos_inf, SPOILED_BODY(d.pos[0] = INFINITY))
-SPOIL(body_child, SPOILED_BODY(d.parent = 0))
+SPOIL(body_child, SPOILED_BODY(d.parent = 7))
+SPOIL(joint_of_no_body, tribo_joint_def d = tribo_default_joint(); tribo_add_joint(b, 9, &d))
+SPOIL(joint_not_default, tribo_joint_def d = {0}; tribo_add_joint(b, 0, &d))
+SPOIL(joint_axis_zero, tribo_joint_def d = tribo_default_joint(); d.axis[2] = 0; tribo_add_joint(b, 0, &d))
+SPOIL(joint_damping_nan, tribo_joint_def d = tribo_default_joint(); d.damping = NAN; tribo_add_joint(b, 0, &d))
+SPOIL(joint_kind_unknown, tribo_joint_def d = tribo_default_joint(); d.kind = 9; tribo_add_joint(b, 0, &d))
 SPOIL(body_not_default, SPOILED_BODY(d.struct_size = 0))
 SPOIL(body_name_with_slash, SPOILED_BODY(d.name = "a/b"))
 SPOIL(body_without_geom_or_inertia, SPOILED_BODY(d.inertia_given = false))
@@ -131,6 +136,11 @@ START_TEST(building) {
                  {inertia_below_zero, TRIBO_E_ARG},
                  {body_pos_inf, TRIBO_E_ARG},
                  {body_child, TRIBO_E_ARG},
+                 {joint_of_no_body, TRIBO_E_ARG},
+                 {joint_not_default, TRIBO_E_DEF},
+                 {joint_axis_zero, TRIBO_E_ARG},
+                 {joint_damping_nan, TRIBO_E_ARG},
+                 {joint_kind_unknown, TRIBO_E_ARG},
                  {body_not_default, TRIBO_E_DEF},
                  {body_name_with_slash, TRIBO_E_ARG},
                  {body_without_geom_or_inertia, TRIBO_E_ARG},

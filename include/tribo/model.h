@@ -178,7 +178,8 @@ TRIBO_API int tribo_model_joint_v(const tribo_model *m, int joint);            /
 TRIBO_API bool tribo_model_turns(const tribo_model *m, int v);
 /** Whether a body moves freely in the world; false if there is none. */
 TRIBO_API bool tribo_model_body_free(const tribo_model *m, int body);
-/** Where in q the numbers of a body begin; of a free one position (3) and unit quaternion (4). -1 if there is none. */
+/** Where in q the numbers of a body begin; of a free one position (3) and unit quaternion (4), else one a joint. -1 if
+ * there is none, or it has no joints. */
 TRIBO_API int tribo_model_body_q(const tribo_model *m, int body);
 /** Where in v, and in each half of a tangent; of a free body velocity (3) and spin (3). -1 if there is none. */
 TRIBO_API int tribo_model_body_v(const tribo_model *m, int body);

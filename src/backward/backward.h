@@ -44,11 +44,6 @@ tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, doub
 
 /* What contact i asks of the velocity, with its derivative. */
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
-/* Most products l' J v that one side of a contact meets. */
-enum { TI_ROW_PRODUCTS = TI_PHASES * 2 * TI_CONTACT_POINTS + TI_CONTACT_POINTS + 3 };
-/* Reverse of a sum of n of them on one side, v of its tree: to what its body's place and the contact's frame do.
- * Overwrites the products. */
-void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *products, double *frame_bar);
 /* Whether contact i of island k has an impulse in any phase. */
 bool ti_frame_acts(const ti_frame *f, int k, int i);
 

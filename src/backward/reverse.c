@@ -85,25 +85,6 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
     for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
 }
 
-void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met, double *frame_bar) {
-    int body = side ? c->b : c->a;
-    const ti_link *l = &ws->link[body];
-    ti_motion_bar *bar = &ws->scratch->motion_bar;
-    double sign = side ? 1 : -1, R[18], twist[TI_ROW_PRODUCTS][6];
-    if (!ws->model->tree[ws->model->body[body].tree].single) {
-        ti_rows(c, l, sign, R);
-        for (int k = 0; k < n; k++) { /* l' R S v: R of the link, S v its twist */
-            double twist_bar[6] = {0};
-            for (int r = 0; r < 3; r++)
-                for (int e = 0; e < 6; e++) twist_bar[e] += met[k].l[r] * R[6 * r + e];
-            ti_motion_twist_vjp(&ws->motion, body, met[k].v, twist_bar, bar);
-            ti_motion_twist(&ws->motion, body, met[k].v, twist[k]);
-            met[k].v = twist[k];
-        }
-    }
-    ti_rows_vjp(c, l, sign, n, met, &bar->link[body], frame_bar);
-}
-
 /* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */
 TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar,
                                        double gap_bar) {

@@ -3,6 +3,9 @@
 #define TI_SPATIAL_H
 #include "math/vec.h"
 
+/* Numbers of a twist. */
+enum { TI_TWIST = 6 };
+
 /* A twist: angular velocity, velocity of the point at the origin. A wrench: torque about the origin, force. */
 typedef struct ti_spatial {
     ti_vec w, v;

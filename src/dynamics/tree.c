@@ -73,11 +73,11 @@ void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist)
 void ti_tree_columns(const ti_motion *m, int body, double *S) {
     const ti_tree *tree = &m->model->tree[m->model->body[body].tree];
     const ti_link *l = &m->link[body];
-    memset(S, 0, sizeof *S * 6 * (size_t)tree->nv);
+    memset(S, 0, sizeof *S * TI_TWIST * (size_t)tree->nv);
     for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before) {
-        double column[6];
+        double column[TI_TWIST];
         ti_store3(column, ti_sp_at(m->axis[d], l->xc)), ti_store3(column + 3, ti_tmul(&l->R, m->axis[d].w));
-        for (int r = 0; r < 6; r++) S[r * tree->nv + d - tree->v] = column[r];
+        for (int r = 0; r < TI_TWIST; r++) S[r * tree->nv + d - tree->v] = column[r];
     }
 }
 
@@ -99,7 +99,7 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
             .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
         for (int k = 0; k < body->njoint; k++) m->now[body->v + k] = v[body->v + k];
         place(m, b, q);
-        double twist[6];
+        double twist[TI_TWIST];
         ti_tree_twist(m, b, m->now + tree->v, twist);
         l->v = ti_load3(twist), l->w = ti_load3(twist + 3);
     }
@@ -223,7 +223,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
     ti_tree_solve(m, t, out, out);
     for (int j = 0; j < w; j++) out[j] = m->now[v0 + j] + dt * out[j];
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        double twist[6];
+        double twist[TI_TWIST];
         ti_tree_twist(m, b, out, twist);
         m->link[b].vf = ti_load3(twist), m->link[b].wf = ti_load3(twist + 3);
     }

@@ -255,10 +255,8 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     allow_posed(r, node, "name childclass pos user");
     const char *class = ti_xml_attr(&r->error, node, "childclass");
     if (class) childclass = ti_mjcf_class_find(r, node, "childclass", class);
-    ti_mjcf_moves moves = ti_mjcf_moves_of(r, node, childclass);
+    ti_mjcf_moves moves = ti_mjcf_moves_of(r, node, childclass, depth);
     const xmlNode *inertial = inertial_of(r, node);
-    if (moves == TI_MOVES_FREELY && depth > 1)
-        ti_xml_fail(&r->error, node, NULL, "a free joint belongs to a body right in the world");
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
     bool matter = inertial || has_geom(r, node), own_body = moves || (parent >= 0 && matter);
@@ -358,6 +356,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     tribo_builder_free(r->builder);
     ti_free(&r->alloc, r->class, r->class_bytes);
     ti_free(&r->alloc, r->body, r->body_bytes);
+    ti_free(&r->alloc, r->joint, r->joint_bytes);
     ti_free(&r->alloc, r->geom, r->geom_bytes);
     ti_free(&r->alloc, r->pair, r->pair_bytes);
 }

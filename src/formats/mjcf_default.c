@@ -9,6 +9,10 @@ const char TI_MJCF_GEOM_ATTR[] =
     "priority contype conaffinity condim margin gap solref solimp solmix rgba group "
     "material user";
 const char TI_MJCF_PAIR_ATTR[] = "name class geom1 geom2 friction condim margin gap solref solimp solreffriction";
+const char TI_MJCF_JOINT_ATTR[] =
+    "name class type group user limited damping armature frictionloss stiffness springref ref range margin pos axis "
+    "solreflimit solimplimit solreffriction solimpfriction springdamper actuatorfrclimited actuatorfrcrange";
+const char TI_MJCF_JOINT_ZERO[] = "frictionloss ref margin springdamper";
 const char TI_MJCF_SOFTNESS_ZERO[] = "margin gap";
 
 static const char ORIENTATION[] = "quat euler axisangle xyaxes zaxis";
@@ -218,7 +222,9 @@ void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node) {
         } else if (ti_xml_is(c, "default")) {
             ti_mjcf_defaults(r, c);
         } else if (ti_xml_is(c, "joint") && !r->class[class].joint) {
-            ti_mjcf_default_joint(r, class, c);
+            ti_xml_allow(&r->error, c, TI_MJCF_JOINT_ATTR);
+            ti_mjcf_zero(r, c, TI_MJCF_JOINT_ZERO);
+            r->class[class].joint = c;
         } else if (!ti_xml_listed(VISUAL, (const char *)c->name)) {
             ti_xml_fail(&r->error, c, NULL, "not supported here, or twice");
         }

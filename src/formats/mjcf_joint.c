@@ -1,10 +1,6 @@
 /* mjcf_joint.c -- the joints of MJCF's bodies: free, hinge, slide; limits, dry friction and balls are refused. */
 #include "formats/mjcf_reading.h"
 
-static const char ATTR[] = "name class type group user limited damping armature frictionloss stiffness springref ref "
-                           "range margin pos axis solreflimit solimplimit solreffriction solimpfriction springdamper "
-                           "actuatorfrclimited actuatorfrcrange";
-static const char ZERO[] = "frictionloss ref margin springdamper";
 static const char FREE_ZERO[] = "damping armature stiffness springref";
 
 static bool is_joint(const xmlNode *node) {
@@ -22,22 +18,17 @@ static bool is_free(ti_mjcf *r, const xmlNode *node, int class) {
     return type && strcmp(type, "free") == 0;
 }
 
-void ti_mjcf_default_joint(ti_mjcf *r, int class, const xmlNode *node) {
-    ti_xml_allow(&r->error, node, ATTR);
-    ti_mjcf_zero(r, node, ZERO);
-    r->class[class].joint = node;
-}
-
-ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass) {
+ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth) {
     ti_mjcf_moves moves = TI_MOVES_NOT;
     for (const xmlNode *c = ti_xml_child(&r->error, body); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         if (!is_joint(c)) continue;
         bool free = is_free(r, c, class_of(r, c, childclass));
-        if (moves == TI_MOVES_FREELY || (moves && free)) ti_xml_fail(&r->error, c, NULL, "beside a free joint");
+        if (moves == TI_MOVES_FREELY || (moves && free)) ti_xml_fail(&r->error, c, NULL, "a second joint, beside a free one");
+        if (free && depth > 1) ti_xml_fail(&r->error, c, NULL, "a free joint belongs to a body right in the world");
         if (free && ti_xml_is(c, "freejoint")) ti_xml_allow(&r->error, c, "name group user align");
         if (free && ti_xml_is(c, "joint")) {
-            ti_xml_allow(&r->error, c, ATTR);
-            ti_mjcf_zero(r, c, ZERO), ti_mjcf_zero(r, c, FREE_ZERO);
+            ti_xml_allow(&r->error, c, TI_MJCF_JOINT_ATTR);
+            ti_mjcf_zero(r, c, TI_MJCF_JOINT_ZERO), ti_mjcf_zero(r, c, FREE_ZERO);
         }
         moves = free ? TI_MOVES_FREELY : TI_MOVES_BY_JOINTS;
     }
@@ -53,10 +44,10 @@ static void refuse_limits(ti_mjcf *r, const xmlNode *node, int class) {
         ti_xml_fail(&r->error, node, sure ? "limited" : "range", "limits are not supported: say limited=\"false\"");
 }
 
-static void read_joint(ti_mjcf *r, const xmlNode *node, int body, int class) {
+static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class) {
     tribo_joint_def d = tribo_default_joint();
-    ti_xml_allow(&r->error, node, ATTR);
-    ti_mjcf_zero(r, node, ZERO);
+    ti_xml_allow(&r->error, node, TI_MJCF_JOINT_ATTR);
+    ti_mjcf_zero(r, node, TI_MJCF_JOINT_ZERO);
     const char *type = ti_mjcf_attr(r, node, class, "type");
     if (type && strcmp(type, "slide") == 0)
         d.kind = TRIBO_JOINT_SLIDE;
@@ -73,11 +64,18 @@ static void read_joint(ti_mjcf *r, const xmlNode *node, int body, int class) {
     if (d.kind == TRIBO_JOINT_HINGE) d.springref *= r->angle;
     if (ti_mjcf_bad(r)) return;
     r->builder->line = ti_xml_line(node);
-    tribo_add_joint(r->builder, body, &d);
+    ti_mjcf_joint *grown = ti_grow(&r->alloc, r->joint, &r->joint_bytes, (size_t)(r->njoint + 1) * sizeof *r->joint);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    r->joint = grown;
+    r->joint[r->njoint] = (ti_mjcf_joint){node, d.kind == TRIBO_JOINT_HINGE};
+    if (tribo_add_joint(r->builder, body, &d) == r->njoint) r->njoint++;
     ti_mjcf_settle(r);
 }
 
-void ti_mjcf_joints(ti_mjcf *r, const xmlNode *node, int body, int childclass) {
-    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
+void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass) {
+    for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
         if (is_joint(c)) read_joint(r, c, body, class_of(r, c, childclass));
 }

@@ -24,6 +24,11 @@ typedef struct ti_mjcf_body {
     bool inertial; /* its inertia comes from its <inertial> */
 } ti_mjcf_body;
 
+typedef struct ti_mjcf_joint {
+    xmlNode *node;
+    bool turns; /* its spring's reference is an angle */
+} ti_mjcf_joint;
+
 typedef struct ti_mjcf_geom {
     xmlNode *node;
     int class;
@@ -45,12 +50,13 @@ typedef struct ti_mjcf {
     double angle; /* radians per unit of angle */
     char eulerseq[4];
     ti_inertia_rule inertia;
-    int nclass, nbody, ngeom, npair;
+    int nclass, nbody, njoint, ngeom, npair;
     ti_mjcf_class *class;
     ti_mjcf_body *body; /* one per body of the builder, in its order; likewise geom and pair */
+    ti_mjcf_joint *joint;
     ti_mjcf_geom *geom;
     ti_mjcf_pair *pair;
-    size_t class_bytes, body_bytes, geom_bytes, pair_bytes;
+    size_t class_bytes, body_bytes, joint_bytes, geom_bytes, pair_bytes;
 } ti_mjcf;
 
 /* Read a document: afterwards r->builder holds the scene, and the records say where each thing came from. Look at
@@ -74,16 +80,15 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
 /* These attributes, where given, must be zero: what they ask for does not exist here. */
 void ti_mjcf_zero(ti_mjcf *r, const xmlNode *node, const char *list);
 
-extern const char TI_MJCF_GEOM_ATTR[], TI_MJCF_PAIR_ATTR[], TI_MJCF_SOFTNESS_ZERO[];
+extern const char TI_MJCF_GEOM_ATTR[], TI_MJCF_PAIR_ATTR[], TI_MJCF_JOINT_ATTR[], TI_MJCF_JOINT_ZERO[],
+    TI_MJCF_SOFTNESS_ZERO[];
 
 /* ---- mjcf_joint.c ---- */
-/* How the joints in a body's element let it move: not at all, freely, or by hinges and slides. */
+/* depth: 1 right in the world. How the joints in a body's element let it move: not at all, freely, or by hinges and slides. */
 typedef enum ti_mjcf_moves { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_moves;
-ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass);
+ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth);
 /* Give the body its hinges and slides. */
-void ti_mjcf_joints(ti_mjcf *r, const xmlNode *node, int body, int childclass);
-/* A class's joint. */
-void ti_mjcf_default_joint(ti_mjcf *r, int class, const xmlNode *node);
+void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass);
 
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);

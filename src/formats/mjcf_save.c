@@ -114,6 +114,17 @@ static void edit_body(edit *e, int i) {
     let_inertial_count(e);
 }
 
+static void edit_joint(edit *e, int i) {
+    static const char *const word[TI_P_JOINT] = {"damping", "armature", "stiffness", "springref"};
+    int p = e->now->joint[i].p;
+    for (int k = 0; k < TI_P_JOINT; k++) {
+        if (!any_differs(e, p + k, 1, (tribo_param_kind)(TRIBO_PARAM_DAMPING + k))) continue;
+        double x = e->want[p + k];
+        if (k == TI_P_SPRINGREF && e->scene.joint[i].turns) x /= e->scene.angle;
+        set_numbers(e, e->scene.joint[i].node, word[k], &x, 1);
+    }
+}
+
 /* The numeric of that name, NULL if there is none. */
 static xmlNode *find_numeric(const edit *e, const char *name) {
     ti_xml_error none = {0};
@@ -231,7 +242,8 @@ static void edit_geom(edit *e, int i) {
 /* ---- a whole scene ---- */
 
 static bool same_scene(const tribo_model *a, const tribo_model *b) {
-    if (a->size.nbody != b->size.nbody || a->size.ngeom != b->size.ngeom || a->size.npair != b->size.npair)
+    if (a->size.nbody != b->size.nbody || a->size.njoint != b->size.njoint || a->size.ngeom != b->size.ngeom ||
+        a->size.npair != b->size.npair)
         return false;
     for (int i = 0; i < a->size.nbody; i++)
         if (strcmp(a->body[i].name, b->body[i].name) != 0) return false;
@@ -344,6 +356,7 @@ static tribo_status edit_until_right(edit *e, const tribo_model *m, tribo_diag *
     for (int pass = 0; pass < PASSES && status == TRIBO_OK; pass++) {
         edit_gravity(e);
         for (int i = 0; i < m->size.nbody; i++) edit_body(e, i);
+        for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
         for (int i = 0; i < m->size.ngeom; i++) edit_geom(e, i);
         int at = m->size.np - m->size.npair * TI_P_PAIR;
         for (int i = 0; i < m->size.npair; i++, at += TI_P_PAIR)

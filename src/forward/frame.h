@@ -196,6 +196,12 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t);
 /* v += s M^-1 J' of row r of contact i. */
 void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v);
 
+/* Most products l' J v that one side of a contact meets. */
+enum { TI_ROW_PRODUCTS = TI_PHASES * 2 * TI_CONTACT_POINTS + TI_CONTACT_POINTS + 3 };
+/* Reverse of a sum of n of them on one side, v of its tree: to what its body's place and the contact's frame do.
+ * Overwrites the products. */
+void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *products, double *frame_bar);
+
 /* Where the rounds of a phase before the rebound are kept, (rounds,3 contacts of its problem). */
 double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase);
 

@@ -73,12 +73,12 @@ static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, doubl
         ti_rows(c, &ws->link[body], sign, J);
         return;
     }
-    double R[18], *S = ws->columns;
+    double R[3 * TI_TWIST], *S = ws->columns;
     ti_rows(c, &ws->link[body], sign, R);
     ti_motion_columns(&ws->motion, body, S);
     for (int r = 0; r < 3; r++)
-        for (int e = 0; e < 6; e++)
-            for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[6 * r + e] * S[e * tree->nv + j];
+        for (int e = 0; e < TI_TWIST; e++)
+            for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[TI_TWIST * r + e] * S[e * tree->nv + j];
 }
 
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
@@ -109,6 +109,25 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
     if (k >= 0) return f->v + ws->at_v[k];
     ti_motion_free(&ws->motion, t, ws->V);
     return ws->V;
+}
+
+void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met, double *frame_bar) {
+    int body = side ? c->b : c->a;
+    const ti_link *l = &ws->link[body];
+    ti_motion_bar *bar = &ws->scratch->motion_bar;
+    double sign = side ? 1 : -1, R[3 * TI_TWIST], twist[TI_ROW_PRODUCTS][TI_TWIST];
+    if (!ws->model->tree[ws->model->body[body].tree].single) {
+        ti_rows(c, l, sign, R);
+        for (int k = 0; k < n; k++) { /* l' R S v: R of the link, S v its twist */
+            double twist_bar[TI_TWIST] = {0};
+            for (int r = 0; r < 3; r++)
+                for (int e = 0; e < TI_TWIST; e++) twist_bar[e] += met[k].l[r] * R[TI_TWIST * r + e];
+            ti_motion_twist_vjp(&ws->motion, body, met[k].v, twist_bar, bar);
+            ti_motion_twist(&ws->motion, body, met[k].v, twist[k]);
+            met[k].v = twist[k];
+        }
+    }
+    ti_rows_vjp(c, l, sign, n, met, &bar->link[body], frame_bar);
 }
 
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {

@@ -85,7 +85,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     const tribo_sizes *s = &w->model->size;
     int nc = w->options.ncon_max, nb = s->nbody, nt = w->model->ntree, nv = s->nv;
     ti_carve(a, 1, sizeof *w);
-    w->con_entries = 6 * w->model->widest;
+    w->con_entries = 2 * 3 * w->model->widest;
     ti_motion_carve(a, w->model, &w->motion);
     w->link = w->motion.link;
     TI_CARVE(a, w->shape, s->ngeom);
@@ -131,7 +131,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->root, nb);
     TI_CARVE(a, w->warm, nc);
     TI_CARVE(a, w->view, nc);
-    TI_CARVE(a, w->columns, 6 * w->model->widest);
+    TI_CARVE(a, w->columns, TI_TWIST * w->model->widest);
     TI_CARVE(a, w->V, w->model->widest);
     TI_CARVE(a, w->kick, w->model->widest);
     TI_CARVE(a, w->D, nv);

@@ -54,8 +54,13 @@ const ti_joint_row *ti_joint_of(ti_joint_kind kind) {
 
 /* ---- a whole state ---- */
 
+/* Whether a body is free or has joints of its own. */
+static bool moves_itself(const tribo_model *m, int body) {
+    return m && body >= 0 && body < m->size.nbody && (m->body[body].free >= 0 || m->body[body].njoint > 0);
+}
+
 int tribo_model_body_q(const tribo_model *m, int body) {
-    return m && body >= 0 && body < m->size.nbody ? m->body[body].q : -1;
+    return moves_itself(m, body) ? m->body[body].q : -1;
 }
 
 bool tribo_model_turns(const tribo_model *m, int v) {
@@ -87,7 +92,7 @@ int tribo_model_joint_v(const tribo_model *m, int joint) {
 }
 
 int tribo_model_body_v(const tribo_model *m, int body) {
-    return m && body >= 0 && body < m->size.nbody ? m->body[body].v : -1;
+    return moves_itself(m, body) ? m->body[body].v : -1;
 }
 
 void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out) {

@@ -22,6 +22,10 @@ typedef struct ti_joint_row {
 } ti_joint_row;
 
 const ti_joint_row *ti_joint_of(ti_joint_kind kind);
+/* Whether every body is free in the world. */
+static inline bool ti_all_free(const tribo_model *m) {
+    return !m->chains;
+}
 /* All joints of a model. */
 static inline int ti_joints(const tribo_model *m) {
     return m->size.njoint + m->nfree;

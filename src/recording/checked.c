@@ -1,4 +1,5 @@
 /* checked.c -- a recording looked at from beginning to end: the copy, the order of the questions, what was found. */
+#include "model/state.h"
 #include "recording/predict.h"
 #include "recording/questions.h"
 
@@ -92,6 +93,8 @@ tribo_status tribo_checked_new(const tribo_model *m, const double *p, const trib
     ti_arena arena = {0};
     if (!m || !r || !out || r->n < 2 || !r->time || !r->x)
         return ti_fail(diag, TRIBO_E_ARG, 0, "no model, no recording of two rows, or nowhere to put it");
+    if (!ti_all_free(m))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "recordings of models with joints cannot be looked at yet");
     measure.m = m, measure.z = tribo_model_sizes(m);
     if (a) measure.alloc = *a;
     lay_out(&measure, r, &arena, &self);

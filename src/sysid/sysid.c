@@ -1,6 +1,7 @@
 /* sysid.c -- an identification from its definition to its end: memory, stages, the best so far. */
 #include "collide/collide.h"
 #include "dynamics/link.h"
+#include "model/state.h"
 #include "sysid/fit.h"
 #include "sysid/kicked.h"
 
@@ -240,6 +241,7 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     if (status) return status;
     measure.z = tribo_model_sizes(m);
     if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
+    if (!ti_all_free(m)) return ti_fail(diag, TRIBO_E_ARG, 0, "models with joints cannot be identified yet");
     lay_out(&measure, def, &arena, &self);
     if (!ti_arena_take(&arena, def->allocator)) return TRIBO_E_NOMEM;
     lay_out(&measure, def, &arena, &self);

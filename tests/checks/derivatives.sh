@@ -8,6 +8,11 @@ ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_level_jac    ti_collide_jac
 ti_corner_jac           ti_collide_jac
+ti_motion_load_vjp      tribo_step_vjp (test_trees)
+ti_motion_twist_vjp     tribo_step_vjp (test_trees)
+ti_side_vjp             tribo_step_vjp (test_diff_ops, test_trees)
+ti_tree_twist_vjp       tribo_step_vjp (test_trees)
+ti_tree_vjp             tribo_step_vjp (test_trees)
 ti_motion_free_jvp      tribo_step_jvp (test_diff_ops, test_gradients)
 ti_motion_free_vjp      tribo_step_vjp (test_diff_ops, test_gradients)
 ti_motion_heft_jvp      tribo_step_jvp (test_diff_ops, test_gradients)

@@ -1,0 +1,319 @@
+/* test_trees.c -- bodies on hinges and slides: against closed forms, against one body where bodies are welded, against
+ * differences, and where it is installed against MuJoCo. */
+#include "dynamics/motion.h"
+#include "gradcheck.h"
+#include "test_main.h"
+#include "worlds.h"
+#ifdef HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
+
+static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker"};
+enum { NSCENES = sizeof SCENES / sizeof *SCENES };
+
+static void scene_path(const char *name, char *path, size_t n) {
+    const char *scenes = getenv("TRIBO_SCENES");
+    ck_assert_ptr_nonnull(scenes);
+    snprintf(path, n, "%s/%s.xml", scenes, name);
+}
+
+static tribo_model *scene(const char *name) {
+    char path[4096];
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    scene_path(name, path, sizeof path);
+    ck_assert_msg(tribo_model_load(path, NULL, &m, &diag) == TRIBO_OK, "%s: %s", path, diag.text);
+    return m;
+}
+
+/* ---- closed forms ---- */
+
+/* One step of a double pendulum of two rods from rest: V = h M^-1 (-dU/dq), by hand. */
+START_TEST(double_pendulum_by_hand) {
+    tribo_model *m = scene("double-pendulum");
+    double p[128], x[4] = {1.2, 0.5, 0, 0}, next[4], g = 9.81, h = 1e-3;
+    ck_assert_int_le(tribo_model_sizes(m).np, 128);
+    tribo_model_params(m, p);
+    tribo_ws *ws;
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_step(ws, p, x, NULL, next, NULL), TRIBO_OK);
+    int mass[2] = {tribo_param_find(m, "upper/mass"), tribo_param_find(m, "lower/mass")};
+    int about[2] = {tribo_param_find(m, "upper/inertia/yy"), tribo_param_find(m, "lower/inertia/yy")};
+    double m1 = p[mass[0]], m2 = p[mass[1]], I1 = p[about[0]], I2 = p[about[1]], l = 0.5, c1 = 0.25, c2 = 0.2;
+    double q1 = x[0], q2 = x[1];
+    double M11 = I1 + m1 * c1 * c1 + I2 + m2 * (l * l + c2 * c2 + 2 * l * c2 * cos(q2));
+    double M12 = I2 + m2 * (c2 * c2 + l * c2 * cos(q2)), M22 = I2 + m2 * c2 * c2;
+    double f2 = -m2 * g * c2 * sin(q1 + q2), f1 = -(m1 * c1 + m2 * l) * g * sin(q1) + f2;
+    double det = M11 * M22 - M12 * M12;
+    ck_assert_double_eq_tol(next[2], h * (M22 * f1 - M12 * f2) / det, 1e-15);
+    ck_assert_double_eq_tol(next[3], h * (M11 * f2 - M12 * f1) / det, 1e-15);
+    ck_assert_double_eq_tol(next[0], q1 + h * next[2], 1e-15);
+    tribo_ws_free(ws);
+    tribo_model_free(m);
+}
+END_TEST
+
+static double drift(const char *name, double dt, int steps, bool bare) {
+    tribo_model *m = scene(name);
+    tribo_sizes z = tribo_model_sizes(m);
+    double *p = calloc((size_t)(z.np + z.nx), sizeof *p), *x = p + z.np, worst = 0;
+    int index[64], n = bare ? tribo_param_group(m, "rail/damping", index, 64) : 0;
+    tribo_model_params(m, p);
+    if (n) p[index[0]] = 0, p[tribo_param_find(m, "pivot/damping")] = 0;
+    tribo_model_state0(m, x);
+    double before = tribo_energy(m, p, x);
+    tribo_options o = tribo_default_options();
+    o.dt = dt;
+    tribo_ws *ws;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, NULL), TRIBO_OK);
+    for (int k = 0; k < steps; k++) {
+        ck_assert_int_eq(tribo_step(ws, p, x, NULL, x, NULL), TRIBO_OK);
+        worst = fmax(worst, fabs(tribo_energy(m, p, x) - before));
+    }
+    tribo_ws_free(ws);
+    tribo_model_free(m);
+    free(p);
+    return worst;
+}
+
+/* Without friction energy stays, the better the shorter the step. Of 2 to 20 J. */
+START_TEST(energy_stays) {
+    double coarse = drift("double-pendulum", 1e-3, 10000, false), fine = drift("double-pendulum", 1e-4, 100000, false);
+    printf("double pendulum, 10 s: energy off by %.2g J at 1 ms, %.2g J at 0.1 ms\n", coarse, fine);
+    ck_assert_double_le(coarse, 0.5);
+    ck_assert_double_le(fine, 0.2 * coarse);
+    coarse = drift("cart-pole", 1e-3, 5000, true), fine = drift("cart-pole", 1e-4, 50000, true);
+    ck_assert_double_le(coarse, 0.02);
+    ck_assert_double_le(fine, 0.2 * coarse);
+}
+END_TEST
+
+/* ---- welds ---- */
+
+/* Two balls, the second welded into the first, or one ball of the mass of both: moments are equal about all axes, so
+ * that there is no gyroscopic torque. */
+static tribo_model *balls(bool welded, double restitution) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_model *m = NULL;
+    world_floor(b, 0.4, restitution);
+    tribo_body_def d = tribo_default_body();
+    d.name = "ball", d.pos[2] = 0.15, d.inertia_given = true, d.mass = welded ? 0.7 : 1;
+    for (int i = 0; i < 3; i++) d.inertia[i] = welded ? 0.006 : 0.01;
+    int body = tribo_add_body(b, &d);
+    tribo_geom_def g = tribo_default_geom();
+    g.size[0] = 0.1, g.material = world_material(0.4, restitution);
+    tribo_add_geom(b, body, &g);
+    if (welded) {
+        d = tribo_default_body();
+        d.name = "core", d.parent = body, d.inertia_given = true, d.mass = 0.3;
+        for (int i = 0; i < 3; i++) d.inertia[i] = 0.004;
+        tribo_add_body(b, &d);
+    }
+    ck_assert_int_eq(tribo_build(b, &m, NULL), TRIBO_OK);
+    return m;
+}
+
+typedef struct rolled {
+    double x[13], x_bar[12], friction, gravity;
+} rolled;
+
+static void roll(tribo_model *m, rolled *out) {
+    tribo_sizes z = tribo_model_sizes(m);
+    double p[128], p_bar[128] = {0}, u_bar[6 * 150] = {0},
+                   last[12] = {0.3, -0.2, 0.5, 0.1, 0.4, -0.3, 1, -1, 0.7, 0.2, 0.1, 0.6};
+    double x[13] = {0, 0, 0.15, 1, 0, 0, 0, 0.5, 0.1, -0.3, 1, 2, -1}, *lx = calloc(151 * 12, sizeof *lx);
+    tribo_ws *ws;
+    tribo_tape *tape;
+    ck_assert_int_eq(z.nx, 13);
+    tribo_model_params(m, p);
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_tape_new(ws, 150, 0, &tape), TRIBO_OK);
+    for (int k = 0; k < 150; k++) ck_assert_int_eq(tribo_step(ws, p, x, NULL, x, tape), TRIBO_OK);
+    memcpy(out->x, x, sizeof x), memcpy(lx + 150 * 12, last, sizeof last);
+    memset(out->x_bar, 0, sizeof out->x_bar);
+    ck_assert_int_ge(tribo_backward(ws, tape, lx, out->x_bar, u_bar, p_bar), 0);
+    out->friction = p_bar[tribo_param_find(m, "floor/friction")];
+    out->gravity = p_bar[tribo_param_find(m, "gravity/z")];
+    tribo_tape_free(tape), tribo_ws_free(ws), tribo_model_free(m), free(lx);
+}
+
+START_TEST(welded_bodies_are_one) {
+    rolled one, two;
+    double e = _i ? 0.5 : 0;
+    roll(balls(false, e), &one), roll(balls(true, e), &two);
+    for (int i = 0; i < 13; i++) ck_assert_double_eq_tol(one.x[i], two.x[i], 1e-12);
+    for (int i = 0; i < 12; i++) ck_assert_double_eq_tol(one.x_bar[i], two.x_bar[i], 1e-11);
+    ck_assert_double_eq_tol(one.friction, two.friction, 1e-11);
+    ck_assert_double_eq_tol(one.gravity, two.gravity, 1e-11);
+}
+END_TEST
+
+/* ---- derivatives ---- */
+
+START_TEST(reverse_is_the_derivative) {
+    static const int STEPS[] = {1, 40};
+    tribo_model *m = scene(SCENES[_i / 2]);
+    double *x0 = calloc((size_t)tribo_model_sizes(m).nx, sizeof *x0);
+    tribo_model_state0(m, x0);
+    grad_task task = {
+        .model = m, .x0 = x0, .steps = STEPS[_i % 2], .seed = 5, .per_block = 6, .tol = _i % 2 ? 1e-7 : 1e-8};
+    grad_result r;
+    task.options = tribo_default_options();
+    ck_assert_int_ge(grad_check(&task, &r), 0);
+    const char *flaw = grad_flaw(&task, &r);
+    ck_assert_msg(!flaw, "%s, %d steps: %s, worst %g", SCENES[_i / 2], task.steps, flaw, r.worst);
+    free(x0);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* ---- what cannot be ---- */
+
+static void refused(const char *text, const char *why) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_int_lt(tribo_model_load_memory(text, strlen(text), "text", NULL, &m, &diag), 0);
+    ck_assert_msg(strstr(diag.text, why) != NULL, "`%s` does not say %s", diag.text, why);
+}
+
+#define BODY(joint)                                                                                                    \
+    "<mujoco><worldbody><body>" joint "<geom size='0.1'/><body><geom size='0.1'/></body></body></worldbody></mujoco>"
+START_TEST(refusals_say_why) {
+    refused(BODY("<joint axis='0 0 0'/>"), "axis has no direction");
+    refused(BODY("<joint type='ball'/>"), "only free, hinge and slide");
+    refused(BODY("<joint range='0 1'/>"), "limits are not supported");
+    refused(BODY("<joint damping='-1'/>"), "damping must be >= 0");
+    refused(BODY("<joint frictionloss='1'/>"), "only 0 is supported");
+    refused(BODY("<joint/><freejoint/>"), "beside a free one");
+    refused(BODY("<joint name='a'/><joint name='a'/>"), "there is one of this name already");
+    refused(BODY("<joint/><joint/><joint/><joint/><joint/><joint/><joint/>"), "six joints");
+}
+END_TEST
+
+/* ---- MuJoCo ---- */
+
+#ifdef HAVE_MUJOCO
+static unsigned seed = 1;
+
+static void random_state(const tribo_model *m, double *x) {
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_model_state0(m, x);
+    for (int i = 0; i < z.nx; i++) x[i] += test_random(&seed);
+    for (int b = 0; b < z.nbody; b++) {
+        if (!tribo_model_body_free(m, b)) continue;
+        double *q = x + tribo_model_body_q(m, b) + 3, n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        for (int i = 0; i < 4; i++) q[i] /= n;
+    }
+}
+
+/* Column j of what takes MuJoCo's velocities to ours: a free root's is that of its centre of mass. */
+static void root_map(const tribo_model *m, const ti_motion *t, double *T) {
+    int nv = m->size.nv;
+    for (int i = 0; i < nv; i++)
+        for (int j = 0; j < nv; j++) T[i * nv + j] = i == j;
+    for (int b = 0; b < m->size.nbody; b++) {
+        if (m->body[b].free < 0) continue;
+        ti_mat C = ti_skew(ti_scale(-1, t->link[b].com)), RC = ti_matmul(&t->link[b].R, &C);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) T[(m->body[b].v + i) * nv + m->body[b].v + 3 + j] = RC.m[i][j];
+    }
+}
+
+static void compare_masses(const tribo_model *m, const ti_motion *t, const mjModel *mm, mjData *d) {
+    int nv = m->size.nv;
+    double *T = calloc(3 * (size_t)(nv * nv), sizeof *T), *M = T + nv * nv, *full = M + nv * nv;
+    root_map(m, t, T);
+    for (int k = 0; k < m->ntree; k++) {
+        const ti_tree *tree = &m->tree[k];
+        for (int i = 0; i < tree->nv; i++)
+            for (int j = 0; j < tree->nv; j++)
+                M[(tree->v + i) * nv + tree->v + j] = t->M[tree->M + (size_t)(i * tree->nv + j)];
+    }
+    mj_fullM(mm, full, d->qM);
+    for (int i = 0; i < nv; i++)
+        for (int j = 0; j < nv; j++) {
+            double sum = 0;
+            for (int a = 0; a < nv; a++)
+                for (int b = 0; b < nv; b++) sum += T[a * nv + i] * M[a * nv + b] * T[b * nv + j];
+            ck_assert_double_eq_tol(sum, full[i * nv + j], 1e-10);
+        }
+    free(T);
+}
+
+/* Accelerations: ours of a root is that of its centre of mass. */
+static void compare_accelerations(const tribo_model *m, const ti_motion *t, double dt, const mjData *d) {
+    for (int i = 0; i < m->size.nv; i++) {
+        double a = (t->free[i] - t->now[i]) / dt;
+        const ti_joint *j = &m->joint[m->dof[i].joint];
+        if (j->kind == TI_JOINT_FREE && i - j->v < 3) {
+            const ti_link *l = &t->link[j->body];
+            ti_vec turn = {(t->free[j->v + 3] - t->now[j->v + 3]) / dt, (t->free[j->v + 4] - t->now[j->v + 4]) / dt,
+                           (t->free[j->v + 5] - t->now[j->v + 5]) / dt};
+            ti_vec lever = ti_add(ti_cross(turn, l->com), ti_cross(l->w, ti_cross(l->w, l->com)));
+            a -= ti_get(ti_mul(&l->R, lever), i - j->v);
+        }
+        ck_assert_double_eq_tol(a, d->qacc[i], 1e-9 * (1 + fabs(d->qacc[i])));
+    }
+}
+
+static void compare_places(const tribo_model *m, const ti_motion *t, const mjModel *mm, const mjData *d) {
+    for (int b = 0; b < m->size.nbody; b++) {
+        int id = mj_name2id(mm, mjOBJ_BODY, m->body[b].name);
+        ck_assert_int_ge(id, 0);
+        double at[3];
+        ti_store3(at, t->link[b].xo);
+        for (int i = 0; i < 3; i++) ck_assert_double_eq_tol(at[i], d->xpos[3 * id + i], 1e-12);
+        for (int i = 0; i < 9; i++) ck_assert_double_eq_tol(t->link[b].R.m[i / 3][i % 3], d->xmat[9 * id + i], 1e-12);
+    }
+}
+
+/* Armature is in both; damping and springs, which act at the end of our step, are left out. */
+START_TEST(values_are_mujocos) {
+    char path[4096], error[512];
+    const double dt = 1e-3;
+    scene_path(SCENES[_i], path, sizeof path);
+    tribo_model *m = scene(SCENES[_i]);
+    mjModel *mm = mj_loadXML(path, NULL, error, sizeof error);
+    ck_assert_msg(mm != NULL, "%s", error);
+    mjData *d = mj_makeData(mm);
+    ti_arena a = {0};
+    ti_motion t;
+    ti_motion_carve(&a, m, &t);
+    void *block = ti_arena_take(&a, NULL);
+    ti_motion_carve(&a, m, &t);
+    double *p = calloc((size_t)(m->size.np + m->size.nx), sizeof *p), *x = p + m->size.np;
+    tribo_model_params(m, p);
+    for (int j = 0; j < m->size.njoint; j++) p[m->joint[j].p + TI_P_DAMPING] = p[m->joint[j].p + TI_P_STIFFNESS] = 0;
+    mm->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_PASSIVE;
+    for (int k = 0; k < 100; k++) {
+        random_state(m, x);
+        mju_copy(d->qpos, x, mm->nq), mju_copy(d->qvel, x + m->size.nq, mm->nv);
+        mj_forward(mm, d);
+        ck_assert(ti_motion_load(&t, p, x, x + m->size.nq, NULL, dt));
+        compare_places(m, &t, mm, d);
+        compare_masses(m, &t, mm, d);
+        compare_accelerations(m, &t, dt, d);
+    }
+    mj_deleteData(d), mj_deleteModel(mm);
+    ti_free(NULL, block, a.used);
+    tribo_model_free(m);
+    free(p);
+}
+END_TEST
+#endif
+
+static Suite *suite(void) {
+    Suite *s = suite_create("trees");
+    TCase *c = tcase_create("all");
+    tcase_set_timeout(c, 120);
+    tcase_add_test(c, double_pendulum_by_hand);
+    tcase_add_test(c, energy_stays);
+    tcase_add_loop_test(c, welded_bodies_are_one, 0, 2);
+    tcase_add_loop_test(c, reverse_is_the_derivative, 0, 2 * NSCENES);
+    tcase_add_test(c, refusals_say_why);
+#ifdef HAVE_MUJOCO
+    tcase_add_loop_test(c, values_are_mujocos, 0, NSCENES);
+#endif
+    suite_add_tcase(s, c);
+    return s;
+}
