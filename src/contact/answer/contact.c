@@ -90,7 +90,7 @@ static tribo_status check(const tribo_contact_ws *ws, const tribo_contact_proble
     return TRIBO_OK;
 }
 
-/* An answer of G that is none of its factor, and no limit of anything. */
+/* Take an answer of ti_given_newton(), which is no limit of a compliance, as the solution. */
 static void take_impulses(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda, double residual,
                           tribo_contact_info *info) {
     ti_contact_solution *s = &ws->sol;
@@ -108,8 +108,8 @@ static void take_impulses(tribo_contact_ws *ws, const tribo_contact_problem *p, 
     if (info->ndegenerate == 0) info->ndegenerate = 1;
 }
 
-/* A G that rounding made indefinite is more than its factor: solve again with what the factor leaves out, which is in
- * proportion to the change of the impulses, until the answer is one of G itself. Its residual is that with G. */
+/* Rounding may have made G indefinite: its factor F F' is not all of it. Solve again with (G - F F') lambda in ref,
+ * until the answer is one of G itself; if that fails, Newton with G. The residual is that with G. */
 static tribo_status meet_matrix(tribo_contact_ws *ws, const tribo_contact_problem *p, const ti_contact_options *o,
                                 tribo_contact_info *info, tribo_status status) {
     enum { ROUNDS = 12 };
@@ -254,7 +254,8 @@ static void add_blocks(const tribo_contact_ws *ws, double w, double *M_bar, doub
     }
 }
 
-/* What a law that depends on G itself adds, after reverse_point() of k; in impulses to G_bar. */
+/* What a law that depends on G itself adds, after reverse_point() of k: to M_bar and J_bar, or to G_bar where the form
+ * is of impulses. */
 static void reverse_delassus(tribo_contact_ws *ws, const tribo_contact_problem *p, int k, double w, double *M_bar,
                              double *J_bar, double *G_bar) {
     const ti_delassus_bar *bar = ti_contact_delassus_bar(ws->contact, &ws->block, &ws->sol, k, ws->c_bar[k]);
@@ -298,7 +299,7 @@ static TI_CLONES_WIDE void reverse_product(tribo_contact_ws *ws, const tribo_con
     double *restrict x = ws->z;
     bool any = false;
     for (int k = 0; k < n3 * n3; k++) any = any || ws->G[k] != 0;
-    if (!any) return; /* as where nothing slides */
+    if (!any) return; /* for instance where nothing slides */
     inertia_rows(ws, p);
     for (int r = 0; r < n3; r++) {
         const double *G = ws->G + (size_t)r * n3;
@@ -340,7 +341,7 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
     if (status) return status;
     bool uses_delassus = ti_contact_uses_delassus(ws->contact),
          through = uses_delassus && ws->form == TI_FORM_DELASSUS && n > 0;
-    if (through) memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double)); /* not needed any more */
+    if (through) memset(ws->G, 0, (size_t)n3 * n3 * sizeof(double)); /* its content is not needed any more */
     for (int k = 0; k < ws->sol.npoint; k++) {
         const ti_contact_point *q = &ws->sol.point[k];
         const double w = q->weight, *c_bar = ws->c_bar[k];
@@ -353,7 +354,8 @@ tribo_status tribo_contact_vjp(tribo_contact_ws *ws, const tribo_contact_problem
                     G_bar[(size_t)r * n3 + c] += 0.5 * w * (c_bar[r] * q->lambda[c] + c_bar[c] * q->lambda[r]);
         if (!uses_delassus) continue;
         if (ws->sol.npoint > 1)
-            (void)reverse_point(ws, p, k, ws->vb); /* the law's own part is of the point last made */
+            (void)reverse_point(ws, p, k,
+                                ws->vb); /* reverse_delassus() needs the reverse of this point to be the last one */
         reverse_delassus(ws, p, k, w, M_bar, J_bar, through ? ws->G : G_bar);
     }
     if (through) reverse_product(ws, p, M_bar, J_bar);

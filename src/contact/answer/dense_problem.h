@@ -17,29 +17,30 @@ struct tribo_contact_ws {
     const double *noise; /* (2 nc) the caller's */
     ti_dense_form form;  /* of the last solve */
     int nc, nv;
-    tribo_status verdict; /* on it, as far as derivatives are concerned */
+    tribo_status verdict; /* the status of its derivatives */
     ti_contact_ws *contact;
     ti_contact_problem block;
     ti_contact_solution sol;
     int *width, *voff, *moff, *a, *b, *joff;
     double *M, *J, *vfree, *ref;
-    double *chol;                                         /* (nv,nv) of M */
-    double *Y;                                            /* (nv,3 nc) L^-1 J', where the form is of impulses */
-    double *G;                                            /* (3 nc,3 nc) */
-    double *z, *vb, *l_bar;                               /* (nv), (nv), (3 nc) */
-    double *y[TI_CONTACT_POINTS], *vk[TI_CONTACT_POINTS]; /* (nv) of each point, so that all are there before any is */
+    double *chol;           /* (nv,nv) of M */
+    double *Y;              /* (nv,3 nc) L^-1 J', where the form is of impulses */
+    double *G;              /* (3 nc,3 nc) */
+    double *z, *vb, *l_bar; /* (nv), (nv), (3 nc) */
+    double *y[TI_CONTACT_POINTS],
+        *vk[TI_CONTACT_POINTS]; /* (nv) of each point: all are computed before the caller's arrays change */
     double *c_bar[TI_CONTACT_POINTS], *mu_bar[TI_CONTACT_POINTS]; /* used: (3 nc), (nc) */
-    double *J_bar, *M_bar;                                        /* as J and M: of a law that depends on G itself */
-    int *owner; /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
+    double *J_bar, *M_bar; /* laid out as J and M: for a law that depends on G itself */
+    int *owner;            /* (nv) block of a velocity; scratch (3 nc) of the factor of G */
 };
 
 /* p into ws->block, its form into ws->form. TRIBO_E_NONFINITE, TRIBO_E_SINGULAR. */
 tribo_status ti_dense_cast(tribo_contact_ws *ws, const tribo_contact_problem *p);
-/* Where G was given, F F' is all of it that a factor can hold. Put what it leaves out, at lambda, into ref; returns its
- * largest entry over that of g. */
+/* Where G was given, F F' is the semidefinite part of it. Put (G - F F') lambda into ref; returns its largest entry
+ * over that of g. */
 double ti_dense_leftover(tribo_contact_ws *ws, const tribo_contact_problem *p, const double *lambda);
-/* given.c: Newton on the law of ws with G (3 nc,3 nc), symmetric, from lambda, which it leaves at the best met; returns
- * its residual. A (3 nc,3 nc), pivot (3 nc): scratch. ws is prepared for p. */
+/* given.c: Newton on the law of ws with a symmetric G (3 nc,3 nc), from lambda, in which it leaves the best iterate;
+ * returns its residual. A (3 nc,3 nc), pivot (3 nc): scratch. ws is prepared for p. */
 double ti_given_newton(ti_contact_ws *ws, const ti_contact_problem *p, const double *G, const double *g, double tol,
                        double *lambda, double *A, int *pivot);
 /* x (n) := M^-1 x, M of the problem last cast, where it has velocities. */

@@ -1,7 +1,7 @@
-/* given.c -- a problem whose G is no product of anything: Newton on the law with G as it stands.
+/* given.c -- Newton on the law with a matrix G that is given and, by rounding, is no J M^-1 J'.
  *
- * Where redundant contacts leave directions in which only rounding has put something into G, that decides how the load
- * is shared: the answer is one of G, and not the limit of a compliance. docs/math.md, "A matrix that is given".
+ * Where contacts are redundant, the rounding in G decides how they share the load: the answer is that of this G, and
+ * not the limit of a compliance. docs/math.md, "A matrix that is given".
  */
 #include "contact/answer/dense_problem.h"
 #include "contact/system/blocks.h"

@@ -18,15 +18,16 @@ static void energies(ti_contact_ws *ws, const ti_contact_problem *p, const ti_co
 
 /* ---------------------------------------------------------------- internal forces */
 
-/* A cone no smaller than the one that lambda is in. */
+/* The friction coefficient, or a larger one if lambda is outside of its cone. */
 static double opening(const ti_contact_problem *p, int i, const double *lambda) {
     const double *l = lambda + 3 * i;
     double t = sqrt(l[0] * l[0] + l[1] * l[1]);
     return l[2] > 0 && t > p->mu[i] * l[2] ? t / l[2] : p->mu[i];
 }
 
-/* Impulses across count a hundredth of those along the normal, in square, as in ti_contact_compliance(): where contacts
- * stick, the canonical solution is the least then. In l = (0.1 lambda_t, lambda_n) that is the norm. */
+/* Norm of impulses: squares of tangential ones count a hundredth, as ti_contact_compliance() has it, because the
+ * canonical solution of contacts that stick is the least in that norm. It is the Euclidean norm of (0.1 lambda_t,
+ * lambda_n). */
 static const double stretch[3] = {10, 10, 1};
 
 /* out (3 nc) = the impulses at x, D their derivative over `unit`; returns half their square. */
@@ -54,8 +55,9 @@ static double dot(int n, const double *a, const double *b) {
     return sum;
 }
 
-/* The impulses of least norm in the cones that do what lambda does, b = J' lambda: P_K(J x) at the least of
- * 1/2 |P_K(J x)|^2 - b'x, which is convex. Newton, the first matrix that of no cones. docs/math.md eq. (71). */
+/* The impulses of least norm in the cones with the same effect b = J' lambda: P_K(J x) at the minimum of 1/2 |P_K(J
+ * x)|^2 - b'x, which is convex. By Newton, whose first matrix takes the cones for all of space. docs/math.md eq. (71).
+ */
 static tribo_status least_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *out) {
     double *x = ws->vt, *b = ws->vb, *g = ws->r, *step = ws->ds, *trial = ws->vi, unit = 1e-10 * ws->r0;
     memset(x, 0, p->nv * sizeof *x);

@@ -14,10 +14,10 @@ static bool needs_delassus(const ti_contact_ws *ws) {
     return !by_ladder(ws) || ti_contact_uses_delassus(ws);
 }
 
-/* Contacts of a problem that another solver is asked about where the ladder fails: its tables stay below a few MB. */
+/* The most contacts for which another solver is tried where the ladder fails: its tables stay below a few MB. */
 enum { FALLBACK_CONTACTS = 64 };
 
-/* The solver that is asked then: pivoting ends at a solution of the pyramid's law, whatever the problem. */
+/* That solver: Lemke's pivoting finds a solution of the pyramid's law for every problem. */
 static const ti_solver *fallback_of(const ti_solver *solver) {
     bool pyramid = solver->law == TRIBO_LAW_LCP && solver->solver == TRIBO_SOLVER_LADDER;
     return pyramid ? ti_solver_find(TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE) : NULL;
@@ -127,7 +127,7 @@ static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
     memset(s->mode, TRIBO_BREAK, p->nc);
 }
 
-/* Room on the disk. */
+/* The margins of Coulomb's disk. */
 static void disk_margin(double mu, unsigned char mode, const double *l, const double *c, double *out) {
     double bound = mu * l[2];
     out[0] = out[1] = HUGE_VAL;
@@ -146,8 +146,9 @@ static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int 
         disk_margin(p->mu[i], mode, l, c, out);
 }
 
-/* A contact at the bound of its friction that others hold in place: it slides in the limit of no compliance, at a speed
- * in proportion to it. What counts is that speed beside the compliance's. */
+/* The margin of a contact that is at the bound of its friction while others hold it. In the limit it does not slip; at
+ * a small compliance it does, at a speed in proportion to that. Compared are that speed and the one that the compliance
+ * gives its impulse. */
 static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int i) {
     const ti_contact_point *q = &s->point[0];
     const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
@@ -197,7 +198,8 @@ bool ti_contact_has_noise(const ti_contact_ws *ws) {
 static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     const double none[3] = {0, 0, 0};
     for (int i = 0; i < p->nc; i++) {
-        if (p->rebound && p->rebound[i] * p->mu[i] > 0) return false; /* what does not slip sticks */
+        if (p->rebound && p->rebound[i] * p->mu[i] > 0)
+            return false; /* friction of the prescribed impulse acts even where nothing slips */
         if (ws->law == &ti_law_ncp) {
             if (!(ws->g[3 * i + 2] >= 0)) return false;
             continue;
@@ -217,7 +219,8 @@ void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p,
         const double *l = lambda + 3 * i;
         bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
         s->mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
-        if (ws->law != &ti_law_ncp) s->mode[i] = TI_MODE_FREE; /* another's ways of sliding show in the velocity */
+        if (ws->law != &ti_law_ncp)
+            s->mode[i] = TI_MODE_FREE; /* other laws tell their ways of sliding by the velocity */
     }
 }
 
@@ -278,7 +281,7 @@ static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
         ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);
 }
 
-/* Where the ladder has failed: the answer of another solver, if it is better. */
+/* Where the ladder has failed: the answer of ws->fallback, if it is better. */
 static void fallback(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                      tribo_contact_info *info) {
     if (!ws->fallback || p->nc > FALLBACK_CONTACTS || ti_delassus_prepare(&ws->G, p)) return;
@@ -331,7 +334,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 
-/* Newton from where the interior point ends, as it goes to and fro from nothing. */
+/* Newton from where the interior point ends: from nothing it may cycle. */
 static bool softly(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     const ti_interior_settings settings = {.fraction = 0.98, .power = 3};
     int done = 0;

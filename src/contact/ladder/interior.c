@@ -11,16 +11,16 @@
 
 /* One contact at the present iterate. */
 typedef struct cone {
-    double x[3], w[3];      /* impulse, with what is given, and shifted velocity, scaled */
+    double x[3], w[3];      /* scaled: impulse, the prescribed one included, and shifted velocity */
     double dx[3], dw[3];    /* direction */
-    double ax[3], aw[3];    /* the predictor's */
+    double ax[3], aw[3];    /* direction of the predictor */
     double rp[3], E[2];     /* w - c - (slip, 0, 0); gradient of slip */
     double h[3], eta;       /* scaling W = sqrt(eta) V(h) */
     double z[3];            /* W x = W^-1 w */
     double A[9];            /* (W^2 + E R)^-1 */
-    double unit[3], R[3];   /* lambda = unit x; c = velocity / ... ; compliance, scaled */
+    double unit[3], R[3];   /* lambda = unit ip_unit x; compliance, scaled */
     double normal, rebound; /* x_n = normal + rebound */
-    bool paired;            /* (normal, nu) is a pair too, and w_n + nu the shifted velocity */
+    bool paired;            /* there is a second pair, (normal, nu), and w_n + nu is the shifted velocity */
     double nu, dnu, anu;
     double rest; /* dnu = rest - nu dx_n / normal */
 } cone;
@@ -75,7 +75,7 @@ static void arrow_solve(const double *z, const double *x, double *y) {
     y[0] = y0, y[1] = (x[1] - z[1] * y0) / z[0], y[2] = (x[2] - z[2] * y0) / z[0];
 }
 
-/* b = a^-1 by elimination without exchanges: a is graded, its large entry first. */
+/* b = a^-1 by elimination; the first pivot is a[0]: a is graded, its large entry first. */
 static void invert3(const double *a, double *b) {
     double l1 = a[3] / a[0], l2 = a[6] / a[0];
     double u11 = a[4] - l1 * a[1], u12 = a[5] - l1 * a[2], v1 = a[7] - l2 * a[1], v2 = a[8] - l2 * a[2];
@@ -290,7 +290,7 @@ bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, c
     cone *cones = ws->cones;
     if (*done == 0) {
         begin(ws, p, R, b->local, cones);
-        impulses(ws, p, cones, ws->lambda); /* momentum is balanced from the start, or a light body would run away */
+        impulses(ws, p, cones, ws->lambda); /* with its momentum balanced from the start: a light body would run away */
         if (!ti_contact_balance(ws, p, ws->lambda, ws->vi)) return false;
     }
     bool fine = true;
@@ -298,7 +298,7 @@ bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, c
     for (int first = *done; *done < iterations && fine; ++*done) {
         double gap = mean_gap(cones, p->nc);
         if (gap < rough) break;
-        if ((*done - first) % STALL == 0) { /* it falls by more than this in one step where it gets anywhere */
+        if ((*done - first) % STALL == 0) { /* where it converges the gap falls by more than this in one step */
             fine = gap < 0.5 * before, before = gap;
             if (!fine) break;
         }

@@ -1,7 +1,9 @@
-/* ladder.c -- the rungs of the contact solver, from the modes of the last step to proximal iterations.
+/* ladder.c -- the stages of the contact solver: Newton from the last step, Newton from nothing, a path of falling
+ * compliance, the interior point, proximal iterations.
  *
- * docs/math.md, "The ladder". All but the last look for the canonical solution, the limit of vanishing compliance; the
- * last takes any. */
+ * docs/math.md, "The ladder". All but the last look for the canonical solution, the limit of a vanishing compliance;
+ * the last takes any solution.
+ */
 #include "contact/work/workspace.h"
 #include <math.h>
 
@@ -22,21 +24,22 @@ static void iterate_from(ti_contact_ws *ws, const ti_contact_problem *p, const d
     memcpy(ws->lambda, l, 3 * p->nc * sizeof(double));
 }
 
-/* What a rung has got to: the residual of what is in s, whether that will do, and whether it is the limit of vanishing
- * compliance; whether the iterate is on the path there. */
+/* What has been reached: the residual of what is in s, whether that will do, whether it is canonical; whether the
+ * iterate follows the path of falling compliance. */
 typedef struct progress {
     double tol, residual;
-    bool done, canonical, on_path, met; /* met: a path was found, whether or not it could be followed */
-    bool consistent;                    /* the last point of the path has the modes that it was computed with */
-    int patience;                       /* strides of a path that may miss */
+    bool done, canonical, on_path, met; /* met: a point of the path was found */
+    bool consistent;                    /* the law at the last point of the path chooses the modes that were held */
+    int patience;                       /* strides along the path that may fail */
     int most;                           /* factorizations after which the path is given up */
 } progress;
 
-/* docs/math.md eq. (36): (v1, l1), (v2, l2) to no compliance, and polish: what is well determined becomes exact. */
+/* docs/math.md eq. (36): extrapolate (v1, l1), (v2, l2) to no compliance, and polish by steps on the hard law while the
+ * residual falls. Returns the residual. */
 static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
-    double r = HUGE_VAL; /* of what is in vb, lb; for the first of them only if it is needed */
+    double r = HUGE_VAL; /* of what is in vb, lb; that of the extrapolation is computed only if it is needed */
     for (int it = 0; it < 6 && r > 1e-15; it++) {
         iterate_to(ws, p, ws->vb, ws->lb);
         ti_contact_approach(ws, p, R, 0);
@@ -51,8 +54,8 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
     return r;
 }
 
-/* The iterate at compliance R itself, where its residual is below share of the best. What solves the law without
- * compliance is linearised next to that, however large R was: where impulses are zero R does not show. */
+/* Keep the iterate at compliance R as the answer if its residual is below `share` of the best. If it solves the hard
+ * law, it is linearised at a small compliance, however large R was: zero impulses do not show R. */
 static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, progress *g,
                      ti_contact_solution *s) {
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
@@ -65,8 +68,9 @@ static void keep_one(ti_contact_ws *ws, const ti_contact_problem *p, double R, d
     g->residual = r, g->canonical = g->on_path;
 }
 
-/* By how much polishing moved the impulses beyond their extrapolation, of the largest: derivatives, which are not
- * polished, miss as much. Small unless R is near what holds a contact, as in a wedge whose sides nearly let go. */
+/* The largest change that polishing made to the extrapolated impulses, relative to the largest impulse. Derivatives are
+ * not polished and miss as much. It is small unless R is near what holds a contact, as in a wedge whose sides nearly
+ * let go. */
 static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
     double moved = 0, most = 0;
     for (int k = 0; k < 3 * p->nc; k++) {
@@ -76,9 +80,9 @@ static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
     return most > 0 ? moved / most : 0;
 }
 
-/* From modes and an approximate solution in ws at compliance R or 2 R: the two points, their extrapolation, its
- * residual. What is better than before goes to s, if it is less curved than `most`; the iterate ends at the solution at
- * R. Returns the curvature; HUGE_VAL where a point is not there. */
+/* From modes and an approximate solution in ws at compliance R or 2 R: the two points and their extrapolation. It goes
+ * to s if its residual is the best and its curvature below `most`; the iterate ends at the solution at R. Returns the
+ * curvature; HUGE_VAL where a point is not found. */
 static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, progress *g,
                           ti_contact_solution *s) {
     if (!ti_contact_settle(ws, p, 2 * R)) return HUGE_VAL;
@@ -89,7 +93,7 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
     double r = extrapolate(ws, p, R), curved = curvature(ws, p);
     bool will_do = g->consistent && r < g->tol;
-    if (curved < most && (r < g->residual || will_do)) { /* of two that are as good, the one in the law's modes */
+    if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
         s->npoint = 2;
         keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
         keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
@@ -102,7 +106,7 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     return curved;
 }
 
-/* The points of both_points(), and where they are curved those further down. */
+/* both_points() at R, and at smaller compliances while these are less curved. */
 #define CURVED 3e-9
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
     g->done = false;
@@ -133,7 +137,8 @@ bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, doubl
     return true;
 }
 
-/* From impulses, with about the velocity that they give: the first matrix depends on where contacts slide to. */
+/* Start from impulses, with about the velocity that they give, or from nothing: the first linearisation depends on
+ * directions of slip. */
 static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     if (!lambda) {
@@ -146,15 +151,15 @@ static void start(ti_contact_ws *ws, const ti_contact_problem *p, const double *
     for (int k = 0; k < p->nv; k++) ws->v[k] += ws->minv[k] * ws->r[k];
 }
 
-/* From a start at the compliance `from` down to `to`, along the path of solutions. What small compliances decide (the
- * sharing of load among redundant contacts) a large one decides in a well-conditioned problem. A point of the path need
- * not be exact: its modes count, and the tangent, for which the factors of its last step will do. */
-#define CLOSE 1e-8 /* merit below which the modes may change without notice */
-#define NEAR 1e-6  /* merit of a point of the path */
+/* Follow the path of solutions from a start at the compliance `from` down to `to`. What small compliances decide, the
+ * sharing of load among redundant contacts, a large one decides in a well-conditioned problem. Points of the path need
+ * not be exact: only their modes and the tangent count, for which the factors of the last step serve. */
+#define CLOSE 1e-8 /* merit below which steps are not shortened, though modes change */
+#define NEAR 1e-6  /* merit that will do for a point of the path */
 static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations, progress *g,
                     ti_contact_solution *s) {
     iterate_to(ws, p, ws->vb, ws->lb);
-    if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) { /* or by whole steps, if there are some left */
+    if (!ti_contact_newton(ws, p, from, iterations, NEAR, CLOSE)) { /* or by full steps, if there are some left */
         if (ws->iterations + 2 * iterations > g->most) return false;
         iterate_from(ws, p, ws->vb, ws->lb);
         if (!ti_contact_newton(ws, p, from, iterations, NEAR, HUGE_VAL)) return false;
@@ -166,14 +171,14 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from,
     for (double R = from; R > 1.01 * to;) {
         if (ws->iterations > g->most) return false;
         double next = R > 1.1 * stride * to ? R / stride : to;
-        keep_one(ws, p, R, 1, g, s); /* never without an answer */
+        keep_one(ws, p, R, 1, g, s); /* so that there is always an answer */
         iterate_to(ws, p, ws->vb, ws->lb);
         if (factored)
             ti_contact_approach(ws, p, R, next);
         else if (!ti_contact_predict(ws, p, R, next))
             return false;
         int before = ws->iterations;
-        if (ti_contact_newton(ws, p, next, 6, NEAR, HUGE_VAL)) { /* whole steps, which leave a kink behind */
+        if (ti_contact_newton(ws, p, next, 6, NEAR, HUGE_VAL)) { /* full steps, which pass over a kink */
             R = next, stride = stride < 5 ? stride * stride : stride < 10 ? 10 : 100;
             factored = ws->iterations > before;
         } else { /* modes change on the way: smaller steps */
@@ -185,7 +190,7 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from,
     return true;
 }
 
-/* descend() and finish(); where R was too large for the tolerance, smaller ones. */
+/* descend() and finish(); while R is too large for the tolerance, again from there to a tenth of it. */
 static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, int iterations,
                                progress *g, ti_contact_solution *s) {
     for (int k = 0; k < 5 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
@@ -195,17 +200,20 @@ static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, d
     return g->done;
 }
 
-/* On the path contacts slide at the speed of the compliance, and the equation must tell such speeds apart. */
+/* Factor on rho_t along the path: slip is there as slow as the compliance makes it, and the equation must resolve that.
+ */
 #define TANGENT_SCALE 1000
 
-/* ref - R lambda: with it the compliance pulls towards the present impulses, and the solution near them is hard. */
+/* The reference velocity ref - R lambda: with it the compliance acts on the change of the impulses alone, and a fixed
+ * point solves the hard law. */
 static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     ti_law_compliance c = ti_contact_compliance(R);
     for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
 }
 
-/* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, so
- * that they end at a hard solution without a small compliance. The better that goes, the less of it. */
+/* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, and
+ * they converge to a hard solution without a small compliance. The proximal term grows where Newton fails and shrinks
+ * where the residual falls slowly. */
 static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, progress *g,
                      ti_contact_solution *s) {
     ti_contact_problem q = *p;
@@ -224,7 +232,7 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
             continue;
         }
         keep_one(ws, p, R, 1, g, s);
-        iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors, steps on the law without any pull */
+        iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors: steps on the law without a proximal term */
         for (int step = 0; step < 3 && g->residual >= g->tol && g->residual < 1e4 * g->tol; step++) {
             ti_contact_approach(ws, p, pull, 0);
             keep_one(ws, p, R, 1, g, s);
@@ -243,8 +251,8 @@ static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0, NULL}, {.
 
 enum { ROUNDS = 36 };
 
-/* One round with the speeds of slip held, which makes the problem convex, at compliance R; then the speeds that it
- * ends at. Returns their largest change, in the unit of velocity; HUGE_VAL where the interior point broke down. */
+/* One round with the speeds of slip held, which makes the problem convex, at compliance R; slip becomes the speeds of
+ * its solution. Returns their largest change in units of velocity; HUGE_VAL where the interior point broke down. */
 static double hold_slips(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *slip) {
     const ti_interior_settings held = {.fraction = 0.98, .power = 3, .slip = slip};
     double change = 0;
@@ -258,8 +266,8 @@ static double hold_slips(ti_contact_ws *ws, const ti_contact_problem *p, double 
     return change / ws->unit_c;
 }
 
-/* Where the interior point stalls: the speeds of slip held, round by round, and proximal steps from where that settles.
- * A start that is not near enough takes few of them. */
+/* For where the interior point stalls: rounds with the speeds of slip held, and proximal iterations whenever those
+ * settle; from a bad start these soon give up. */
 static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     double *slip = ws->by_mu; /* of the reverse: free until then */
     memset(slip, 0, p->nc * sizeof(double));
@@ -273,8 +281,8 @@ static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *
     }
 }
 
-/* An answer off the path is where some iteration stopped: its velocity is made that of its impulses, where that
- * satisfies the law as well. */
+/* An answer that is not canonical is where some iteration stopped: give it the velocity of its impulses, if the law
+ * holds then too. */
 static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     if (!g->done || g->canonical || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
     double r = ti_contact_residual(ws, p, ws->law, ws->vt, s->lambda, NULL);
@@ -284,12 +292,12 @@ static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g,
     g->residual = r;
 }
 
-/* Where no path leads to the canonical solution: one that is not, next to where the interior point without compliance
- * ends, or next to no impulses at all. */
+/* Where no path leads to the canonical solution, any: proximal iterations from where the interior point without
+ * compliance ends, and from nothing. */
 static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
     g->on_path = false;
-    for (int k = 0; k < 12 && !g->done; k++) { /* first only from where the interior point got to its end */
+    for (int k = 0; k < 12 && !g->done; k++) { /* first only where the interior point converged */
         int done = 0;
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
@@ -303,7 +311,7 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
     }
 }
 
-/* The interior point at a compliance that is still large, and from there the path down. */
+/* The interior point at a large compliance, and the path down from there. */
 static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from,
                               const ti_interior_settings *b, double R, progress *g, ti_contact_solution *s) {
     int done = 0;
@@ -320,10 +328,10 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
     return false;
 }
 
-/* From the last step: its modes, and where they do not hold Newton from its impulses. */
+/* From the last step: with its modes, and if these are not those of the law, by Newton from its impulses. */
 static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
                              ti_contact_solution *s) {
-    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s takes what is met on the way */
+    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s is overwritten on the way */
     start(ws, p, ws->z);
     memcpy(ws->mode, s->mode, p->nc);
     finish(ws, p, R, g, s);
@@ -335,7 +343,7 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     return g->done ? TRIBO_RUNG_NEWTON : TRIBO_RUNG_NONE;
 }
 
-/* The rungs of Newton: from the last step, from nothing. TRIBO_RUNG_NONE if neither is enough. */
+/* Newton from the last step, then from nothing. TRIBO_RUNG_NONE if neither is enough. */
 static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, bool warm, progress *g,
                                ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
@@ -348,13 +356,13 @@ static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, b
     return near && descend_and_finish(ws, p, R, R, 8, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
 }
 
-/* The path from a compliance at which a start from nothing will do. */
+/* The whole path, from a compliance that is large enough to start from nothing. */
 static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     start(ws, p, NULL);
     return descend_and_finish(ws, p, 0.1 * ws->r0, 1e-6 * ws->r0, 20, g, s);
 }
 
-/* The rungs that follow the path of a compliance that falls. */
+/* The interior point and the path, from several compliances. */
 static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
                              ti_contact_solution *s) {
     static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
@@ -380,8 +388,7 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     return TRIBO_RUNG_INTERIOR;
 }
 
-/* A large problem is not worth as many factorizations as a small one before an answer is taken that is not canonical.
- */
+/* progress.most: a large problem gets fewer factorizations before an answer is taken that is not canonical. */
 static progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
     double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
     worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
@@ -418,7 +425,7 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     size_t bytes = 3 * (size_t)p->nc * sizeof(double);
     ti_contact_velocity(ws, p, best, ws->v);
     double r = ti_contact_residual(ws, p, ws->law, ws->v, best, NULL);
-    bool stop = ws->options.max_iter > 0; /* at the caller's wish */
+    bool stop = ws->options.max_iter > 0; /* the caller limits the iterations */
     for (int way = 0; way < 2 && !stop && !(r <= tol); way++) {
         progress g = beginning(ws, 0.1 * tol, way > 0);
         if (way == 0) {
@@ -435,7 +442,7 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     return r;
 }
 
-/* Newton from v0, l0 at the large one of two compliances, and the two points. */
+/* Newton from v, l at 2 R, then finish(). */
 static void near_by(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *l, double R,
                     int iterations, progress *g, ti_contact_solution *s) {
     iterate_from(ws, p, v, l);
@@ -459,7 +466,7 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     memcpy(ws->l0, s->lambda, 3 * p->nc * sizeof(double));
     memcpy(ws->v0, s->v, p->nv * sizeof(double));
     memcpy(ws->mode0, s->mode, p->nc);
-    near_by(ws, p, ws->v0, ws->l0, R, 10, &g, s); /* its modes need not be those of the limit */
+    near_by(ws, p, ws->v0, ws->l0, R, 10, &g, s); /* the modes of v0, l0 need not be those of the limit */
     if (!g.done) {
         iterate_from(ws, p, ws->v0, ws->l0);
         memcpy(ws->mode, ws->mode0, p->nc);

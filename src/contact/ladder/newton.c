@@ -8,7 +8,8 @@ static double largest(const double *a, int n) {
     return m;
 }
 
-/* What evaluate() does with the law: keep or choose the modes; linearise, or stay with the matrix that was factored. */
+/* What evaluate() does: CHOOSE the modes, else keep those of ws->mode; CHORD: keep the matrix that was factored, else
+ * linearise. */
 typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 
 /* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
@@ -29,7 +30,7 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
         const ti_law_scale *s = ws->scale + i;
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
-        if (ws->law == &ti_law_ncp) { /* every step goes through here */
+        if (ws->law == &ti_law_ncp) { /* the default law, in closed form */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
         } else {
@@ -70,7 +71,7 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_factor(&ws->sys, p, ws->D) == TRIBO_OK;
 }
 
-/* Put the impulses of sliding contacts back on their circles: a step along the tangent leaves them outside by its
+/* Project impulses of sliding contacts back on their circles. A step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
     bool cone = ws->law->cone || p->rebound;
@@ -83,7 +84,7 @@ static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, doub
     }
 }
 
-/* Whether the modes that were fixed are those of the law, where they are not within `slack` of it. */
+/* As workspace.h says. */
 bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, double R, double slack) {
     ti_law_compliance Rc = ti_contact_compliance(R);
     slack *= largest(ws->lambda, 3 * p->nc);
@@ -103,7 +104,7 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     ti_law_compliance Rk = ti_contact_compliance(R);
     int n3 = 3 * p->nc;
     double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
-    int grace = free > 0 ? 4 : 0; /* steps more where the modes stay: what is left then is smooth */
+    int grace = free > 0 ? 4 : 0; /* a few steps more where modes stay: what remains is smooth */
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
@@ -155,8 +156,8 @@ static inline void add_and_measure(int n, double *x, const double *d, const doub
     *size += sum4(&a), *change += sum4(&b);
 }
 
-/* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as the speeds that
- * the inertia makes of them. */
+/* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as speeds, by
+ * ws->arm. */
 static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     double l = 0, dl = 0, v = ws->speed, dv = 0;
     add_and_measure(3 * p->nc, ws->lambda, ws->dlambda, NULL, &l, &dl);
@@ -165,8 +166,8 @@ static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     return sqrt(ti_max(impulse, velocity));
 }
 
-/* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it a
- * millionfold. Both leave rounding behind when they are this small. */
+/* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
+ * a million. Steps of the sizes below leave nothing but rounding. */
 bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
@@ -177,7 +178,7 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R)
         if (again && !factor(ws, p)) return false;
         ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
-        if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* not the modes of any solution */
+        if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* no solution has these modes */
         if (change < (again ? 1e-9 : 1e-10)) return true;
         if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
         again = change > 1e-5 || change > 0.01 * before;

@@ -1,8 +1,8 @@
-/* bisection.c -- one contact in full, the others held: the direction in which it slides by bracketed Newton steps.
+/* bisection.c -- the exact solution of one contact, the others held: bracketed Newton steps on its direction of slip.
  *
- * docs/math.md eq. (97), (99). Of the impulses at the edge of the cone that leave no normal velocity, a curve with the
- * direction d of friction for its parameter, RaiSim takes the one of least kinetic energy, [Hwangbo18]; corrected, the
- * one that is opposite to its own slip, which is the NCP's, [LeLidec24b].
+ * docs/math.md eq. (97), (99). Impulses on the edge of the cone that leave no normal velocity form a curve, with the
+ * direction d of friction as its parameter. RaiSim takes the one of least kinetic energy [Hwangbo18]; corrected, the
+ * one that opposes its own slip, which is the NCP's [LeLidec24b].
  */
 #include "contact/law/bisection.h"
 #include <math.h>
@@ -33,8 +33,8 @@ static inline vec unit(vec a) {
 typedef struct curve {
     double mu, beta;
     vec a, p, Px, Py; /* columns of P */
-    vec stick;        /* the impulse across that would hold the contact */
-    double stick_n;   /* and along */
+    vec stick;        /* the tangential impulse that would hold the contact */
+    double stick_n;   /* and the normal one */
     double shift;     /* 1: RaiSim's law, q along d + a; 0: the NCP, q along d */
 } curve;
 
@@ -42,7 +42,8 @@ static inline vec q_at(const curve *k, vec d) {
     return (vec){-(k->p.x + k->Px.x * d.x + k->Py.x * d.y), -(k->p.y + k->Px.y * d.x + k->Py.y * d.y)};
 }
 
-/* How far q is turned ahead of the direction that it should have, eq. (99); and how that changes as d turns. */
+/* The sine by which q is ahead of the direction that it should have, eq. (99), times lengths; and its derivative as d
+ * turns. */
 static inline double ahead(const curve *k, vec d, double *change) {
     *change = 0;
     if (!(1 + dot(k->a, d) > 0)) return cross(d, k->a); /* no such impulse: turn towards those that are */
@@ -157,7 +158,8 @@ static inline void bisect(const ti_law_contact *contact, const double *free, dou
     }
     vec d = sliding_direction(&k, l);
     double n = 1 + dot(k.a, d);
-    if (!(n > 0 && dot(q_at(&k, d), mix(1, d, shift, k.a)) >= 0)) { /* it jams: mu so large that sliding pushes in */
+    if (!(n > 0 && dot(q_at(&k, d), mix(1, d, shift, k.a)) >=
+                       0)) { /* no solution that slides: mu is so large that sliding presses the bodies together */
         ti_law_ncp.local(contact, free, l);
         return;
     }

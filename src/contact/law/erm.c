@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A function of x = (t1, t2, n) of lambda, then of z: value, gradient, upper half and lower of the Hessian. */
+/* A function of x = (lambda, z), each (t1, t2, n): value, gradient, Hessian. */
 typedef struct quadratic {
     double value, g[6], H[36];
 } quadratic;
@@ -27,7 +27,7 @@ static normal normal_of(const ti_noise *w, double l, double z) {
                 .above = ti_noise_below(w, -z),
                 .density = ti_noise_density(w, z)};
     d = l - k.push;
-    if (z > 0) { /* the variance of what is pushed, without the difference of squares */
+    if (z > 0) { /* the variance of max(0, z_n + w), without a difference of squares */
         double t = ti_noise_ramp(w, -z);
         k.value = d * d + s2 - (z * z + s2) * k.above + z * s2 * k.density - t * (2 * z + t);
     } else
@@ -71,7 +71,7 @@ static across across_of(const ti_noise *w, const double *l, const double *z, dou
     return a;
 }
 
-/* Both as energies, over x; and the derivative of the gradient to mu, over x. */
+/* The sum of both, as energies, over x; and the derivative of its gradient with respect to mu. */
 static void together(const normal *n, const across *a, double mu, double rho_n, double rho_t, quadratic *f,
                      double *by_mu) {
     double wn = 1 / rho_n, wt = 1 / rho_t, r_z = mu * n->below;

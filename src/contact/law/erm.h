@@ -18,7 +18,7 @@ typedef struct ti_erm {
 } ti_erm;
 
 void ti_erm_of(const ti_law_contact *s, const double *lambda, const double *c, ti_erm *out);
-/* Its Hessian with every curvature positive, in units where rho is 1. */
+/* Replace the eigenvalues of its Hessian, in units where rho is 1, by their absolute values. */
 void ti_erm_convex(ti_erm *e);
 
 #endif

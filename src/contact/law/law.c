@@ -9,7 +9,8 @@ double ti_cone_distance(double t, double n, double mu) {
     return (t - mu * n) / sqrt(1 + mu * mu);
 }
 
-/* st = t + across q, sn = n + across / q with q the root of t over n: st over sn is q^2 too. */
+/* The metric diag(st, st, sn): st = t + q across, sn = n + across / q with n = G_nn, t the largest tangential
+ * eigenvalue, across = |G_tn|, q = sqrt(t / n); so st / sn = q^2. */
 ti_law_steps ti_law_steps_of(const double *G) {
     double half = 0.5 * (G[0] + G[4]), skew = 0.5 * (G[0] - G[4]), t = half + sqrt(skew * skew + G[1] * G[1]);
     double across = sqrt(G[2] * G[2] + G[5] * G[5]), q = sqrt(t / G[8]);

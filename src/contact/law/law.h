@@ -21,10 +21,12 @@ typedef struct ti_law_compliance {
     double inverse_n, inverse_t;
 } ti_law_compliance;
 
-/* A mode is a byte: TRIBO_BREAK, TRIBO_STICK, or TRIBO_SLIDE and what a law adds to it to tell its ways of sliding
- * apart. */
-enum { TI_MODE_FREE = 255 };                     /* choose the mode from (lambda, c) */
-enum { TI_REBOUND_STICK = 3, TI_REBOUND_SLIDE }; /* of a rebound: parting, under the friction of what is given */
+/* A mode is a byte: TRIBO_BREAK, TRIBO_STICK, or TRIBO_SLIDE + k, k counting the ways in which a law slides. */
+enum { TI_MODE_FREE = 255 }; /* choose the mode from (lambda, c) */
+enum {
+    TI_REBOUND_STICK = 3,
+    TI_REBOUND_SLIDE
+}; /* law_rebound.c: no lambda_n, but friction of the prescribed impulse */
 static inline tribo_mode ti_mode_public(unsigned char mode) {
     return mode < TRIBO_SLIDE ? (tribo_mode)mode : TRIBO_SLIDE;
 }
@@ -40,8 +42,8 @@ typedef struct ti_pyramid {
 /* Of settled options; law_lcp.c. */
 void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y);
 
-/* Steps of one contact that cannot overshoot: inverses of the normal's and the largest tangential eigenvalue of G_ii,
- * and of the two numbers of a metric not less than G_ii, docs/math.md eq. (83). */
+/* Step lengths for projected gradients on one contact, which cannot overshoot: the inverses of G_nn and of the largest
+ * tangential eigenvalue of G_ii, and those of a metric diag(t, t, n) not less than G_ii. docs/math.md eq. (83). */
 typedef struct ti_law_steps {
     double n, t;
     double metric_n, metric_t;
@@ -49,18 +51,18 @@ typedef struct ti_law_steps {
 } ti_law_steps;
 ti_law_steps ti_law_steps_of(const double *Gii);
 
-/* What a law may read of a contact beside lambda and c. */
+/* What a law may read of a contact besides lambda and c. */
 typedef struct ti_law_contact {
     double mu;
     const ti_law_scale *scale;
-    const double *Gii;         /* (3,3) J_i M^-1 J_i' + R; only where the law's `uses_Gii` or a sweep asks for it */
+    const double *Gii;         /* (3,3) J_i M^-1 J_i' + R; only for a law with `uses_Gii`, and in sweeps */
     const ti_law_steps *steps; /* of `local` alone */
     const double *inverse;     /* (3,3) of Gii; of `local` alone */
     const ti_pyramid *pyramid; /* LCP */
     tribo_smoothing smoothing; /* stochastic */
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
     double kappa;              /* central path: the gap, J */
-    double rebound;            /* rebound: the normal impulse that acts beside lambda, N s */
+    double rebound;            /* law_rebound.c: the prescribed normal impulse, N s */
 } ti_law_contact;
 
 /* F in N s, and its derivatives with the mode held. */
@@ -79,28 +81,28 @@ typedef struct ti_law {
                   ti_law_slope *out);
     /* 3. Whether `mode` is the law's mode at (lambda, c), to within slack, an impulse. */
     bool (*agrees)(const ti_law_contact *s, unsigned char mode, const double *lambda, const double *c, double slack);
-    /* 4. How wrong (lambda, c) is: primal in N s, dual in m/s, complementarity in J; zero at a solution. */
+    /* 4. How far (lambda, c) is from the law: primal in N s, dual in m/s, complementarity in J; zero at a solution. */
     void (*residual)(const ti_law_contact *s, const double *lambda, const double *c, double *out);
-    /* 5. The contact by itself: lambda for c = G_ii lambda + free; what a sweep of Gauss-Seidel repeats. lambda holds
-     * the impulses of the sweep before. */
+    /* 5. One contact with the others held: lambda for c = G_ii lambda + free. Gauss-Seidel repeats it, and lambda comes
+     * with the impulses of the sweep before. */
     void (*local)(const ti_law_contact *s, const double *free, double *lambda);
     bool uses_Gii; /* F depends on s->Gii, or may */
-    bool cone;     /* impulses of contacts that slide lie on the circle of their friction */
-    /* How far a contact that touches is from another such mode: out[0] the room of the impulse, a share of its bound;
-     * out[1] the speed at which it slides, or by which it would turn to another way to; HUGE_VAL = none. NULL: the
-     * disk's. For the margin, docs/math.md eq. (46). */
+    bool cone;     /* sliding contacts have |lambda_t| = mu lambda_n */
+    /* How far a contact that touches is from another mode that touches: out[0] the impulse, as a share of its bound;
+     * out[1] the speed at which it slides, or by which it would change its way of sliding; HUGE_VAL = none. NULL: those
+     * of the disk. docs/math.md eq. (46). */
     void (*margin)(const ti_law_contact *s, unsigned char mode, const double *lambda, const double *c, double *out);
-    unsigned char apart; /* modes from this one on do not touch either, though they have friction; 0 = there are none */
+    unsigned char apart; /* from this mode on there is no lambda_n, but friction; 0 = no such modes */
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
-extern const ti_law ti_law_rebound; /* the second phase of Poisson's impacts */
-extern const ti_law ti_law_central; /* what the interior point meets at options.kappa > 0 */
+extern const ti_law ti_law_rebound; /* the rebound of Poisson's impacts */
+extern const ti_law ti_law_central; /* the central path: the interior point at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);
 
-/* Whether a contact by itself sticks, and lambda then: what a `local` may begin with. */
+/* Whether the contact sticks with the others held, and lambda then: the first thing that a `local` may try. */
 static inline bool ti_law_stick(const ti_law_contact *s, const double *free, double *lambda) {
     const double *B = s->inverse;
     double f0 = free[0], f1 = free[1], f2 = free[2];

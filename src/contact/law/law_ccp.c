@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double relaxed = 1.5; /* of a projected step, in (0, 2) */
+static const double relaxed = 1.5; /* over-relaxation of a projected step, in (0, 2) */
 
-/* Where an impulse is sent: z = lambda - rho c, its length across the normal; and its projection on the cone where
- * that is on the side, docs/math.md eq. (81): a normal part, and mu times that along z_t. */
+/* What is projected: z = lambda - rho c, with the length of its tangential part. Projected on the side of the cone it
+ * is (projected, mu projected along z_t), docs/math.md eq. (81). */
 typedef struct trial {
     double rho, n, t0, t1, length, projected;
 } trial;
@@ -63,7 +63,7 @@ static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l,
     if (mode == TRIBO_BREAK) return z.projected <= slack;
     if (!(z.projected >= -slack)) return false;
     if (mode == TRIBO_STICK) return z.length <= s->mu * z.n + slack;
-    /* not inside the cone, and not on the other side of it */
+    /* outside of the cone, on the side of lambda_t */
     return z.length >= s->mu * z.n - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
 }
 
@@ -74,8 +74,8 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
     out[2] = fabs(l[0] * c[0] + l[1] * c[1] + l[2] * c[2]);
 }
 
-/* Gauss-Seidel: the contact by itself sticks, breaks, or slides; then a few steps projected on the cone, in the metric
- * S = diag(st, st, sn) >= G_ii. docs/math.md eq. (83). */
+/* Gauss-Seidel. If the contact neither sticks nor breaks: a few gradient steps, projected on the cone in the metric S =
+ * diag(st, st, sn) >= G_ii. docs/math.md eq. (83). */
 static void local(const ti_law_contact *s, const double *free, double *l) {
     const double *G = s->Gii;
     double mu = s->mu;

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the slip, in units of kappa / lambda_n; and what counts as no impulse, in units of sqrt(kappa rho). */
+/* Smoothing of |c_t|, in units of kappa / lambda_n; a normal impulse below faint sqrt(kappa rho) counts as that; a mu
+ * below `frictionless` as 0. */
 static const double rounded = 0.1, faint = 1e-6, frictionless = 1e-12;
 
 /* phi(s) = (s + sqrt(s^2 + 4 d)) / 2, r the root. */
@@ -82,8 +83,8 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
     }
 }
 
-/* There is one branch; the mode says what the contact is closest to. It never breaks: what is apart pushes too, if only
- * by kappa over its velocity, and the reverse of a step passes over contacts that break. */
+/* The law is one smooth equation; the mode says what the contact is closer to. It is never TRIBO_BREAK, as the reverse
+ * of a step skips contacts that break: here bodies that are apart push each other too, by about kappa / c_n. */
 static unsigned char mode(const ti_law_contact *s, const double *l, const double *c) {
     double inside = s->mu * l[2] - sqrt(l[0] * l[0] + l[1] * l[1]);
     return inside > s->scale->rho_t * sqrt(c[0] * c[0] + c[1] * c[1]) ? TRIBO_STICK : TRIBO_SLIDE;
@@ -107,7 +108,7 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
     out[2] = gap > turn || gap != gap ? gap : turn;
 }
 
-/* No kink is near. */
+/* The law is smooth: no mode is near. */
 static void margin(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double *out) {
     (void)s, (void)mode, (void)l, (void)c;
     out[0] = out[1] = HUGE_VAL;

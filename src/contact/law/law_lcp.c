@@ -22,7 +22,7 @@ static double cone_distance(const ti_pyramid *y, double mu, const double *l) {
 
 /* ---------------------------------------------------------------- the law */
 
-/* Where an impulse is sent, z = lambda - rho c, and mu z_n. */
+/* What is projected, z = lambda - rho c, and the size mu z_n of the polygon. */
 typedef struct trial {
     double t[2], n, size;
 } trial;
@@ -42,7 +42,7 @@ static unsigned char mode(const ti_law_contact *s, const double *l, const double
     return part == TI_INSIDE ? TRIBO_STICK : (unsigned char)(TRIBO_SLIDE + part - 1);
 }
 
-/* The row across and the row along, apart: a small compliance counts in one of them alone. */
+/* One row across the edge and one along it, not mixed, so that the small compliance enters one of them alone. */
 static void slope_at_edge(const ti_law_contact *s, int k, const trial *z, const double *l, const double *c,
                           ti_law_slope *out) {
     const double *e = s->pyramid->e[k], a = s->pyramid->apothem, rt = s->scale->rho_t;
@@ -76,7 +76,7 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
         out->c[0] = out->c[4] = rt;
         return;
     }
-    /* linear in the impulse, also where z_n is below zero: Newton returns from there */
+    /* continued linearly to z_n < 0, so that Newton returns from there */
     z.size = s->mu * z.n;
     int k = mode - TRIBO_SLIDE;
     if (k < s->pyramid->n)
@@ -85,8 +85,8 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
         slope_at_vertex(s, k - s->pyramid->n, &z, l, out);
 }
 
-/* In a way of sliding the impulse is where it should be, and the velocity decides. Among redundant contacts that is of
- * the size of the small compliance, far below the rounding of an impulse. */
+/* Whether the velocity is one that pushes the impulse to part k of the polygon, on which it already is. Among redundant
+ * contacts that velocity is in proportion to the small compliance, and the rounding of z would hide it. */
 static bool slides(const ti_law_contact *s, int k, const double *l, const double *c, double slack, double speed) {
     const ti_pyramid *y = s->pyramid;
     if (k < y->n) return ti_across(y, k, c) <= speed && fabs(ti_along(y, k, l)) <= s->mu * y->half * l[2] + slack;
@@ -103,7 +103,7 @@ static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l,
     return slides(s, mode - TRIBO_SLIDE, l, c, slack, 1e-3 * slack * s->scale->g_t);
 }
 
-/* docs/math.md eq. (92): the last is the power that the impulse could still take, and that of the normal. */
+/* docs/math.md eq. (92). out[2]: the power that is left to dissipate, and that of the normal. */
 static void residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
     const ti_pyramid *y = s->pyramid;
     double against[2] = {-c[0], -c[1]};
@@ -116,9 +116,8 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
 
 /* ---------------------------------------------------------------- one contact */
 
-/* The least of t'Gt/2 + b't in `size` times the polygon, from t, where it is without the polygon; the part that it is
- * on. Edge by edge, along which it falls: an edge that t is beyond, whose least is inside it, holds the answer;
- * otherwise a vertex that falls to neither side. */
+/* The minimum of t'Gt/2 + b't in `size` times the polygon, from its unconstrained minimum t; returns the part it is on.
+ * Walks the edges downhill to one with its minimum inside, or to a vertex from which no edge leads down. */
 static int least_in_polygon(const ti_pyramid *y, double size, const double *G, const double *b, double *t) {
     if (ti_inside(y, size, t)) return TI_INSIDE;
     int k = ti_sector(y, t), side = 0;
@@ -138,8 +137,8 @@ static int least_in_polygon(const ti_pyramid *y, double size, const double *G, c
     return ti_part(y, size, t);
 }
 
-/* With the contact on an edge or at a vertex: the impulse l for which nothing moves along the normal and the edge.
- * False if that is not the law's. */
+/* The impulse l on an edge or a vertex for which nothing moves along the normal and the edge. False if that does not
+ * satisfy the law. */
 static bool on_part(const ti_law_contact *s, int part, const double *free, double *l) {
     const double *G = s->Gii;
     const ti_pyramid *y = s->pyramid;
@@ -165,8 +164,8 @@ static bool on_part(const ti_law_contact *s, int part, const double *free, doubl
     return true;
 }
 
-/* What sticks at once; otherwise the two parts in turn, each exactly: the normal, then the polygon that it leaves; and
- * together, on the part of the polygon that this has found. */
+/* If the contact does not stick: the normal impulse, then the minimum in the polygon that it allows; then both
+ * together, on the part of the polygon that was found. */
 static void local(const ti_law_contact *s, const double *free, double *l) {
     const double *G = s->Gii, *H = s->inverse;
     const ti_pyramid *y = s->pyramid;

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Where an impulse is sent: z = lambda - rho c, its length across the normal, and the radius of its disk. */
+/* What is projected: z = lambda - rho c, the length of its tangential part, and the radius of the disk that z_n allows.
+ */
 typedef struct trial {
     double n, t0, t1, length, radius;
 } trial;
@@ -46,7 +47,7 @@ static inline void diagonal(double t, double n, double *A) {
     A[6] = 0, A[7] = 0, A[8] = n;
 }
 
-/* Slides along d = z_t / |z_t|; across it the circle bends the impulse with stiffness alpha. */
+/* Slides along d = z_t / |z_t|; alpha is the stiffness across d, by the curvature of the circle. */
 static void slides(const trial *z, double mu, const ti_law_scale *s, ti_law_compliance R, double *D, double *Ainv) {
     double d0 = 1, d1 = 0, share = 0;
     if (z->length > 0) {
@@ -115,7 +116,7 @@ static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l,
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
     if (mode == TRIBO_STICK) return z.length <= z.radius + slack;
-    /* it slides against its impulse: z is not shorter than lambda, nor on the other side */
+    /* slip opposes the impulse: z_t is outside of the disk, on the side of lambda_t */
     return z.length >= z.radius - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
 }
 
@@ -131,8 +132,8 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
     ti_ncp_residual(l, c, s->mu, out);
 }
 
-/* Projected Gauss-Seidel: what sticks at once; otherwise the normal impulse first, then a projection on the disk that
- * it leaves. [LeLidec23] eq. 20. */
+/* Projected Gauss-Seidel. If the contact does not stick: the normal impulse, then a gradient step across it, projected
+ * on the disk. [LeLidec23] eq. 20. */
 static void local(const ti_law_contact *s, const double *free, double *l) {
     const double *G = s->Gii;
     if (ti_law_stick(s, free, l)) return;

@@ -1,14 +1,14 @@
-/* law_rebound.c -- the NCP of what an impact gives back: the normal impulse `rebound` acts whatever the velocities,
- * lambda_n comes to it where the bodies would not part otherwise, and friction is Coulomb's on the disk of both.
+/* law_rebound.c -- the rebound of an impact: the NCP with a normal impulse `rebound` that acts whatever the velocities.
  *
- * 0 <= lambda_n  _|_  c_n >= 0,  lambda_t in argmin over |l| <= mu (rebound + lambda_n) of l . c_t: docs/math.md,
+ * lambda_n comes on top where the bodies would not part otherwise, and friction is Coulomb's under both:
+ * 0 <= lambda_n  _|_  c_n >= 0,  lambda_t in argmin over |l| <= mu (rebound + lambda_n) of l . c_t. docs/math.md,
  * Impacts.
  */
 #include "contact/law/law.h"
 #include <math.h>
 #include <string.h>
 
-/* As the NCP's: z = lambda - rho c, its length across the normal, the radius of its disk. */
+/* What is projected, as in law_ncp.c: z = lambda - rho c, the length of its tangential part, the radius of its disk. */
 typedef struct trial {
     double n, t0, t1, length, radius;
 } trial;

@@ -31,8 +31,8 @@ static trial trial_of(const ti_law_contact *s, const double *l, const double *c)
     return z;
 }
 
-/* The equation is one and smooth; the mode only says what the contact mostly does. It breaks where nothing is left of
- * the impulse nor of its derivatives. */
+/* The law is one smooth equation; the mode says what the contact does most. It breaks where impulse and derivatives are
+ * zero in floating point. */
 static unsigned char mode(const ti_law_contact *s, const double *l, const double *c) {
     trial z = trial_of(s, l, c);
     if (z.n < ti_noise_end(&z.noise_n)) return TRIBO_BREAK;
@@ -92,7 +92,8 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
     out[0] = n + t, out[1] = n / z.rho_n + t / z.rho_t, out[2] = 0;
 }
 
-/* The normal impulse is the answer at once, as z_n does not depend on it; across, one step from the last sweep. */
+/* z_n does not depend on lambda_n, so the normal equation gives it at once; the tangential impulse takes one
+ * fixed-point step. */
 static void local(const ti_law_contact *s, const double *free, double *l) {
     const double *G = s->Gii;
     for (int pass = 0; pass < 2; pass++) {

@@ -18,7 +18,7 @@ ti_noise ti_noise_of(bool logistic, double deviation);
 double ti_noise_density(const ti_noise *w, double x);
 double ti_noise_below(const ti_noise *w, double x);
 double ti_noise_ramp(const ti_noise *w, double x);
-/* Below this ti_noise_ramp() and its derivatives are zero in floating point. */
+/* The argument below which ti_noise_ramp() and its derivatives are zero in floating point. */
 double ti_noise_end(const ti_noise *w);
 
 /* h(s, r) = E clip(s + omega, -r, r), s, r >= 0: symmetric in them. */
@@ -29,8 +29,8 @@ typedef struct ti_clip {
 } ti_clip;
 ti_clip ti_noise_clip(const ti_noise *w, double s, double r);
 
-/* More of the Gaussian one: q = h / s as a function of the vector z, s = |z|: its derivatives are
- * q_z = a z, q_zz = a 1 + b z z', q_r, q_rz = e z, q_rr; and those of h. */
+/* Second derivatives, of the Gaussian only: of h, and of q = h / s as a function of the vector z, s = |z|: q_z = a z,
+ * q_zz = a 1 + b z z', q_r, q_rz = e z, q_rr. */
 typedef struct ti_clip_second {
     double hss, hsr; /* h_rr is h_ss */
     double a, b, qr, e, qrr;

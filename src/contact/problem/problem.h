@@ -16,26 +16,26 @@
 typedef enum ti_contact_kind {
     TI_CONTACT_LAW,     /* the law of the options, by their solver */
     TI_CONTACT_REBOUND, /* the NCP beside normal impulses that are given: law_rebound.c */
-    TI_CONTACT_PLAIN    /* the NCP, whatever the options say; of ti_contact_solve_soft() */
+    TI_CONTACT_PLAIN    /* the NCP, whatever the options say: ti_contact_solve_soft() */
 } ti_contact_kind;
 
 typedef struct ti_contact_problem {
     ti_contact_kind kind;
     int nc, nblk, nv;
-    const int *width;    /* (nblk) */
-    const int *voff;     /* (nblk) first velocity of a block */
-    const int *moff;     /* (nblk) first entry of a block in M */
-    const double *M;     /* symmetric (width,width) blocks */
-    const int *a, *b;    /* (nc) blocks; b may be -1 */
-    const int *joff;     /* (nc) first entry of a contact in J */
-    const double *J;     /* contact i: (3,width[a]) then, if b >= 0, (3,width[b]); rows t1, t2, n */
-    const double *vfree; /* (nv) */
-    const double *ref;   /* (3 nc) c = J v + ref */
-    const double *mu;    /* (nc) */
-    const double *noise; /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
-    const double *R;     /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
-    const double
-        *rebound; /* (nc) of a rebound: normal impulses that act beside lambda and widen its disks; else NULL */
+    const int *width;      /* (nblk) */
+    const int *voff;       /* (nblk) first velocity of a block */
+    const int *moff;       /* (nblk) first entry of a block in M */
+    const double *M;       /* symmetric (width,width) blocks */
+    const int *a, *b;      /* (nc) blocks; b may be -1 */
+    const int *joff;       /* (nc) first entry of a contact in J */
+    const double *J;       /* contact i: (3,width[a]) then, if b >= 0, (3,width[b]); rows t1, t2, n */
+    const double *vfree;   /* (nv) */
+    const double *ref;     /* (3 nc) c = J v + ref */
+    const double *mu;      /* (nc) */
+    const double *noise;   /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
+    const double *R;       /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
+    const double *rebound; /* (nc) prescribed normal impulses of a rebound: they act besides lambda and widen its disks;
+                              else NULL */
 } ti_contact_problem;
 
 typedef struct ti_contact_options {
@@ -43,7 +43,7 @@ typedef struct ti_contact_options {
     bool warm;  /* lambda and mode hold a start */
 } ti_contact_options;
 
-/* One compliance's solution, enough to linearise there. What a tape keeps. */
+/* The solution at one compliance, enough to linearise the problem there: this is what a tape keeps. */
 typedef struct ti_contact_point {
     double weight;      /* of this point in the extrapolated solution: x = sum weight_k x_k */
     double compliance;  /* R at the normals; s/kg */
@@ -63,10 +63,11 @@ void ti_contact_solution_carve(ti_arena *m, int nc, int nv, ti_contact_solution 
 
 typedef struct ti_contact_ws ti_contact_ws;
 
-/* A start that nothing improved on has its modes still to be chosen: by the law, where they are open. */
+/* Replace modes TI_MODE_FREE, which a start without velocities has, by the law's. */
 void ti_contact_settle_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s);
 
-/* Check and fill in: given, then the scene's (NULL = none), then the defaults. TRIBO_E_ARG. */
+/* Complete and check options: what `given` leaves open is taken from the scene's (NULL = none), then from the defaults.
+ * TRIBO_E_ARG. */
 tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_options *scene, tribo_law_options *out,
                            tribo_diag *diag);
 /* Whether two settled options mean the same law in every number that derivatives depend on. */
@@ -89,17 +90,18 @@ bool ti_contact_has_noise(const ti_contact_ws *ws);
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
 
-/* The block of the largest mass, the first number of its inertia, which no choice of axes changes. */
+/* The block with the largest mass, which is the first number of its inertia, whatever its axes. */
 int ti_contact_heaviest(const ti_contact_problem *p);
 
-/* The limit of a vanishing compliance for what need not have a solution: two points at R, a multiple of the velocity
- * that a unit impulse gives the heaviest block, and 2 R, extrapolated and no more. Strictly convex where mu is 0, so
- * there is an answer whatever ref asks for: the nearest. held: s->mode says which contacts hold (TRIBO_SLIDE) and which
- * do not, whatever the sign of their impulses. TRIBO_NOT_CONVERGED: s is undefined. */
+/* For problems that need not have a solution: the limit of a vanishing compliance as two points, at R and 2 R,
+ * extrapolated without a polish. R is in units of the velocity that a unit impulse gives the heaviest block. With mu =
+ * 0 the problem is strictly convex: there is an answer whatever ref asks for, the nearest. held: the contacts of mode
+ * TRIBO_SLIDE in s->mode hold, the others do not, whatever the signs of their impulses. TRIBO_NOT_CONVERGED: s is
+ * undefined. */
 tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool held,
                                    ti_contact_solution *s);
 
-/* A start for options.warm where only impulses are known: they, and the modes that they show. */
+/* A start for options.warm from impulses alone: they, and the modes that they show. */
 void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda,
                            ti_contact_solution *s);
 
@@ -120,23 +122,23 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
  * docs/math.md eq. (61), (63). */
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar);
-/* How exact the results of ti_contact_vjp(), ti_contact_jvp() and ti_contact_panel() since the last
- * ti_contact_factor() are as solutions of its linear system: the worst relative size, as a root of energy, of what
- * another refinement would change. 1e-14 and less as a rule; NaN where something was not finite. */
+/* The error of ti_contact_vjp(), ti_contact_jvp() and ti_contact_panel() as solutions of the linear system of the last
+ * ti_contact_factor(): the largest relative correction, in the norm of the energy, that one more refinement would make.
+ * 1e-14 and less as a rule; NaN where something was not finite. */
 double ti_contact_linear_residual(const ti_contact_ws *ws);
-/* Whether the law also depends on G itself, so that ti_contact_vjp() is not all: RaiSim's, a compliance in proportion
- * to G. Then there is no ti_contact_jvp(). */
+/* Whether the law depends on G = J M^-1 J' itself, as RaiSim's does, or its compliance does: then ti_contact_vjp() is
+ * not the whole reverse, and there is no ti_contact_jvp(). */
 bool ti_contact_uses_delassus(const ti_contact_ws *ws);
-/* What is missing then, after ti_contact_vjp() at point k: the cotangent of G with lambda, v and c held, in memory of
- * ws; ti_delassus_vjp() takes it on. */
+/* The rest of the reverse then, after ti_contact_vjp() at point k: the cotangent of G with lambda, v and c held, in
+ * memory of ws. */
 typedef struct ti_delassus_bar ti_delassus_bar;
 const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
                                                const ti_contact_solution *s, int k, const double *c_bar);
-/* ti_delassus_vjp() with what ws holds of G: J_bar and M_bar, laid out as the problem's J and M, += . */
+/* And from there to J and M: J_bar and M_bar, laid out as the problem's J and M, += . */
 void ti_contact_delassus_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
                              double *M_bar);
-/* Measures of a solution. whole: ref is velocity too, and not only what a step asks for; energies count it then.
- * TRIBO_E_NONFINITE. measures.c. */
+/* Measures of a solution. whole: ref is part of the relative velocity, as in dense problems, and energies count it; in
+ * a step it is a velocity that is asked for. TRIBO_E_NONFINITE. measures.c. */
 tribo_status ti_contact_measures(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
                                  bool whole, tribo_measures *m);
 

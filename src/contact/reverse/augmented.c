@@ -107,7 +107,7 @@ bool ti_augmented_ready(ti_contact_ws *ws, const ti_contact_problem *hard) {
 
 /* ---------------------------------------------------------------- solution */
 
-/* Adds the correction for what is in g->rest, which it leaves there; its relative size in the nv velocities. */
+/* Solve for the residual in g->rest and add the correction to x; returns its relative size in the nv velocities. */
 static double correct(ti_augmented *g, int nv, const double *before, const double *after, bool transposed) {
     double size = 0, whole = 0;
     for (int k = 0; k < g->n; k++) g->rest[k] *= before[k];
@@ -121,7 +121,7 @@ static double correct(ti_augmented *g, int nv, const double *before, const doubl
     return size > 0 ? sqrt(size / whole) : size;
 }
 
-/* What is left of the equations; the first time, of nothing solved, all of the right-hand side. */
+/* The residual of the equations into g->rest; at first x = 0, and it is the right-hand side. */
 typedef void rest_function(ti_contact_ws *ws, const ti_contact_problem *p, const void *given, bool first);
 
 static double refine(ti_contact_ws *ws, const ti_contact_problem *p, rest_function *rest, const void *given,

@@ -12,10 +12,10 @@
 void ti_augmented_carve(ti_arena *m, int nc_max, int nv_max, ti_augmented *g);
 /* Whether p has more unknowns than there is room for. */
 bool ti_augmented_is_large(const ti_contact_ws *ws, const ti_contact_problem *p);
-/* At the point of the last ti_contact_factor(), once; false where it is too large or singular. */
+/* Assemble and factor at the point of the last ti_contact_factor(), once; false if it is too large or singular. */
 bool ti_augmented_ready(ti_contact_ws *ws, const ti_contact_problem *p);
-/* As ti_contact_jvp() of one direction, offset (3 nc) what dlambda is where nothing moves; and as ti_contact_vjp()
- * without mu_bar, z in ws->z. Return the relative size of what a further refinement would find to correct. */
+/* As ti_contact_jvp() of one direction; offset (3 nc) is dlambda where nothing moves. As ti_contact_vjp() without
+ * mu_bar, with z in ws->z. Both return the relative size of the correction that one more refinement would make. */
 double ti_augmented_jvp(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc,
                         const double *offset, double *dv, double *dlambda);
 double ti_augmented_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,

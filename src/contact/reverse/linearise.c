@@ -2,7 +2,7 @@
 #include "contact/reverse/augmented.h"
 #include <math.h>
 
-/* What the points of a problem have in common. */
+/* What the points of a problem share. */
 static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_system_pack(&ws->sys, p);
     for (int b = 0; b < p->nblk; b++)
@@ -90,12 +90,12 @@ static void law_rhs(const ti_contact_ws *ws, const ti_contact_problem *p, const 
 
 /* ---------------------------------------------------------------- refinement */
 
-/* D is large where compliance is small, so dlambda = -D (J dv + dc) leaves the momentum row less exact than it can be:
- * what is left of that row is solved for again. Each pass shrinks the error by the same factor, which the size of the
- * first correction shows: rounding times the condition of the contacts, mostly 1e-9, in bad ones 0.1. */
+/* Iterative refinement. D is large where compliance is small, so dlambda = -D (J dv + dc) leaves a residual in the
+ * momentum row, which is solved for again. Each pass shrinks the error by the same factor, rounding times the condition
+ * of the contacts: mostly 1e-9, in bad cases 0.1. */
 typedef struct refinement {
-    double before; /* the relative size of the correction before, as a root of energy; 1 at first */
-    double error;  /* what the next one would be */
+    double before; /* relative size of the last correction, in the norm of the energy; 1 = none yet */
+    double error;  /* estimate of the next one */
 } refinement;
 
 static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8;
@@ -116,10 +116,10 @@ static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, do
     return size > 0 ? size / (evens + odds) : size; /* NaN stays NaN */
 }
 
-/* Whether another pass pays after one that corrected by the root of `energy`; what is slow is left to the augmented
- * system, unless that is too large. By how much a pass shrinks the error does not show in one: it may be small by the
- * right-hand side alone. A second one tells, and the other solves with these factors and those of the next point, which
- * are near, take its word. Where the system is definite nothing is nearly singular, and less will do. */
+/* Whether to refine again after a correction whose square is `energy`. Slow convergence is left to the augmented
+ * system, unless that is too large (patient). One correction does not show the rate, as it may be small by the
+ * right-hand side alone; two do, and later solves with these factors, or with those of the next point, which are near,
+ * use that rate. A symmetric system is definite, never nearly singular, and needs less. */
 static bool pays(ti_contact_ws *ws, refinement *f, double energy, bool patient) {
     double change = sqrt(energy), last = f->before;
     bool first = last == 1;
@@ -139,7 +139,7 @@ static bool pays(ti_contact_ws *ws, refinement *f, double energy, bool patient) 
 
 enum { PASSES = 24 };
 
-/* Whether the elimination is worth trying, and otherwise whether there is something better. */
+/* Whether refinement was not enough and the augmented system can be factored. */
 static bool has_better(ti_contact_ws *ws, const ti_contact_problem *p, double error) {
     return !(error <= settled) && ti_augmented_ready(ws, p);
 }
@@ -154,7 +154,7 @@ double ti_contact_linear_residual(const ti_contact_ws *ws) {
 
 /* ---------------------------------------------------------------- forward */
 
-/* A pass; the energy of what it changes over the whole. */
+/* One refinement; returns the energy of the correction over that of the result. */
 static double correct(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, double *dv, double *dlambda) {
     ti_system_mv(&ws->sys, p, dv, ws->dv);
     for (int k = 0; k < p->nv; k++) ws->dv[k] = r[k] - ws->dv[k];
@@ -166,8 +166,8 @@ static double correct(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     return add(ws, p->nv, ws->dv, dv);
 }
 
-/* The error of dv as a share of what the right-hand side would move by itself, where that is more: nothing depends on
- * the digits of a tangent that is nothing but rounding. */
+/* The error relative to what the right-hand side would move without contacts, where that is more than dv: a tangent
+ * that is nothing but rounding needs no digits. */
 static double weigh(const ti_contact_ws *ws, const ti_contact_problem *p, double error, const double *r,
                     const double *dc, const double *dv) {
     if (!(error > settled)) return error;

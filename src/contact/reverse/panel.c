@@ -30,12 +30,12 @@ TI_INLINE void columns_times(int w, const double *J, lane (*L)[LANES], double *Y
     }
 }
 
-/* Known at compile time where all blocks are free bodies. */
+/* A constant of the compiler where all blocks are free bodies. */
 TI_INLINE int width(const ti_contact_problem *p, int blk, bool six) {
     return six ? 6 : p->width[blk];
 }
 
-/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0; then only those of the blocks blk count. */
+/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter. */
 TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six, const double *X,
                         const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
@@ -130,11 +130,11 @@ typedef struct equations {
     double *X, *rest;
 } equations;
 
-/* How much a refinement changed, as a root of energy. */
+/* The relative size of a correction, in the norm of the energy. */
 typedef enum amount { MUCH, LITTLE, NOTHING } amount; /* NaN is much */
 static const double little = 1e-7, nothing = 1e-10;
 
-/* X += rest; how much that is of the sum, in the worst column. */
+/* X += rest; the relative size of rest in the worst column. */
 TI_INLINE amount add(const ti_contact_ws *ws, int nv, const double *rest, double *X) {
     int good = 0, exact = 0;
     for (int c = 0; c < LANES; c++) {
@@ -149,8 +149,8 @@ TI_INLINE amount add(const ti_contact_ws *ws, int nv, const double *rest, double
     return exact == N ? NOTHING : good == N ? LITTLE : MUCH;
 }
 
-/* One refinement of K X = r - J'D dc, as in ti_contact_jvp(): impulses restored from X, what is left of the momentum
- * row; how much that changed. */
+/* One refinement of K X = r - J'D dc, as in ti_contact_jvp(): impulses from X, the residual of the momentum row, its
+ * solution added. */
 TI_INLINE amount refine(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
     momentum(p, six, e->r, e->X, e->rest);
     impulses(ws, p, e->blk, six, e->X, e->dc, e->rest);
@@ -158,7 +158,7 @@ TI_INLINE amount refine(const ti_contact_ws *ws, const ti_contact_problem *p, bo
     return add(ws, p->nv, e->rest, e->X);
 }
 
-/* K X = r - J'D dc, refined once, and again where that changed a little. */
+/* K X = r - J'D dc, refined once, and again if the first correction was not negligible. */
 TI_INLINE amount panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
     memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
     impulses(ws, p, e->blk, six, NULL, e->dc, e->X);
@@ -175,7 +175,7 @@ static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, co
     return panel(ws, p, false, e);
 }
 
-/* Where that is not enough: column by column, as ti_contact_jvp() does it. */
+/* Where that is not exact enough: column by column by ti_contact_jvp(). */
 static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     double *r = ws->v1, *dc = ws->l1, *dv = ws->v2, *dlambda = ws->l2;
     for (int c = 0; c < N; c++) {

@@ -5,9 +5,8 @@
 #include "math/dense.h"
 #include <math.h>
 
-/* In units of the largest eigenvalue of G: the proximal term, the first rho, that of the attempt before, its bounds.
- * When rho is out of balance, how much it may change, after how many iterations, and how many more the next time.
- * Growth of f at which differences are dropped. */
+/* In units of the largest eigenvalue of G: the proximal term, the first rho, the rho of attempt(), the bounds of rho.
+ */
 static const double proximity = 1e-7, first = 0.03, faint = 1e-10, lowest = 1e-10, highest = 1e3;
 static const double imbalance = 10, stride = 10, wait = 10, patience = 1.5, worse = 2;
 enum { MEMORY = 10, LENGTH = 400 };
@@ -27,7 +26,7 @@ void ti_admm_carve(ti_arena *m, int n, bool dense, ti_admm *a) {
     if (dense) TI_CARVE(m, a->K, size * a->ld);
 }
 
-/* What changes from one iteration to the next, beside the vectors. */
+/* The state of the iteration, besides the vectors. */
 typedef struct state {
     double unit; /* largest eigenvalue of G */
     double rho, prox, wait, alpha;
@@ -87,7 +86,8 @@ static double largest_eigenvalue(ti_admm *a, const ti_admm_task *k) {
 
 /* ---------------------------------------------------------------- iteration */
 
-/* rho by the balance of how far x is from z and how far z moved. False if the factorization fails. */
+/* Change rho where the primal residual |x - z| and the dual one, rho times the change of z, are out of balance. False
+ * if the factorization fails. */
 static bool balance(ti_admm *a, const ti_admm_task *k, state *s) {
     double moved = 0;
     for (int i = 0; i < k->n; i++) moved += (a->z[i] - a->old[i]) * (a->z[i] - a->old[i]);
@@ -105,7 +105,7 @@ static bool balance(ti_admm *a, const ti_admm_task *k, state *s) {
     return factor(a, k, rho + s->prox);
 }
 
-/* x = argmin of the quadratic and the penalties; f = where t is sent, less t. docs/math.md eq. (73). */
+/* x = argmin of the quadratic and the penalties; f = T(t) - t for the mixing. docs/math.md eq. (73). */
 static void descend(ti_admm *a, const ti_admm_task *k, state *s) {
     int n = k->n;
     double rho = s->rho, *step = a->step, alpha = s->alpha, primal = 0;
@@ -130,7 +130,7 @@ static void project(ti_admm *a, const ti_admm_task *k, double rho) {
     for (int i = 0; i < k->n; i++) a->y[i] = rho * (a->t[i] - a->z[i]);
 }
 
-/* Where nothing slides and nothing parts the equation alone has the solution: a faint rho finds it at once. */
+/* With a tiny rho: where nothing slides and nothing parts, the linear equation alone has the solution. */
 static bool attempt(ti_admm *a, const ti_admm_task *k, state *s) {
     int n = k->n;
     double rho = s->rho, prox = s->prox;
@@ -176,7 +176,7 @@ static bool begin(ti_admm *a, const ti_admm_task *k, bool warm, const double *z,
     return factor(a, k, s->rho + s->prox);
 }
 
-/* Where it makes no headway: another rho, balanced from the beginning. False if the factorization fails. */
+/* Where it stalls: start over with another rho. False if the factorization fails. */
 static bool again(ti_admm *a, const ti_admm_task *k, state *s) {
     static const double other[4] = {0.1, 10, 0.3, 1};
     s->rho = first * other[s->restarts++ % 4] * s->unit, s->since = s->iterations, s->wait = wait, s->f = HUGE_VAL;
@@ -185,7 +185,7 @@ static bool again(ti_admm *a, const ti_admm_task *k, state *s) {
     return factor(a, k, s->rho + s->prox);
 }
 
-/* Iterations of the rest; s->solved where z will do. */
+/* The iteration; s->solved if z is exact enough. */
 static void iterate(ti_admm *a, const ti_admm_task *k, state *s) {
     int n = k->n, length = LENGTH, most = LENGTH;
     for (int start = s->iterations; s->iterations <= k->max_iter; s->iterations++) {

@@ -27,11 +27,12 @@ typedef struct ti_admm_task {
     void (*solve)(void *context, double *x);                     /* x := (G + shift)^-1 x */
     /* z := the nearest point of the set. */
     void (*project)(void *context, double *z);
-    /* s (n) -= what is added to g where the velocity G z + g is c, or c + what was added; NULL = nothing. */
+    /* If g depends on the multiplier, as by de Saxce's correction: s (n) -= that part of g at the velocity c (n), the
+     * correction in c or not. NULL = it does not. */
     void (*shift)(void *context, const double *c, double *s);
-    /* Whether z will do; it is asked rarely. */
+    /* Whether z is exact enough. Called rarely. */
     bool (*done)(void *context, const double *z);
-    double tol;        /* of the same, roughly, relative: when to ask */
+    double tol;        /* relative; done() is asked when the iteration is about that exact */
     double penalty;    /* first rho; 0 = from G */
     double relaxation; /* in (0,2) */
     int max_iter;

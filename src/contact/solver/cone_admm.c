@@ -4,7 +4,7 @@
 #include "contact/solver/solvers.h"
 #include <math.h>
 
-/* Impulses up to which G is kept and factored dense: then that is faster than bodies. */
+/* Up to this many impulses G is dense: that is faster than products by bodies. */
 enum { DENSE = 24 };
 
 typedef struct cone_admm {
@@ -88,7 +88,7 @@ static bool done(void *context, const double *z) {
     ti_contact_ws *ws = a->ws;
     ti_contact_velocity(ws, a->p, z, ws->v);
     double r = ti_contact_law_residual(ws, a->p, ws->v, z);
-    if (r > a->tol && r < 1e4 * a->tol) /* the allowance for rounding is on the large side */
+    if (r > a->tol && r < 1e4 * a->tol) /* the cheap residual overestimates: it has no allowance for rounding */
         r = 2 * ti_contact_residual(ws, a->p, ws->law, ws->v, z, NULL);
     if (r < a->best) {
         a->best = r;

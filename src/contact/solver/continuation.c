@@ -4,8 +4,8 @@
 
 _Static_assert(sizeof(ti_stochastic) <= TI_SCRATCH_MAX, "scratch of the stochastic law");
 
-/* About 1e-6 of the unit of compliance, a power of 16: where redundant contacts share a load by what the noise leaves
- * of their gaps, less than this, the answer depends on it, and derivatives take it as given. */
+/* A small compliance, about 1e-6 of its unit, a power of 16. Redundant contacts share a load by what the noise leaves
+ * of their gaps; if that is less than this, the answer depends on it, and derivatives take it as constant. */
 static double small(const ti_contact_ws *ws) {
     int e;
     frexp(1e-6 * ws->r0, &e);
@@ -19,7 +19,7 @@ void ti_continuation_carve(ti_arena *m, const ti_contact_sizes *sizes, void *at)
     if (sizes->law->smoothing == TRIBO_SMOOTHING_ERM) ti_erm_carve(m, sizes, s);
 }
 
-/* No contact has less noise than `level`; or all have less than they should in proportion. */
+/* Noise of at least `level` at every contact; below the least noise asked for, all of it in proportion. */
 static void raise_noise(ti_contact_ws *ws, const ti_contact_problem *p, double level) {
     const ti_stochastic *s = ws->scratch;
     double share = level < s->least ? level / s->least : 1;
@@ -31,7 +31,7 @@ static void iterate_copy(const ti_contact_problem *p, const double *v, const dou
     memcpy(l_to, l, 3 * p->nc * sizeof(double));
 }
 
-/* From the solution at a small compliance to none, as far as the residual falls; that is what it returns. */
+/* From the solution at a small compliance towards none, while the residual falls; returns the residual. */
 static double harden(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     double best = HUGE_VAL;
     if (!ti_contact_settle(ws, p, R)) return best;
@@ -47,7 +47,7 @@ static double harden(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     return best;
 }
 
-/* Where on the way to the wanted noise and no compliance. */
+/* A point on the way to the wanted noise and no compliance. */
 typedef struct place {
     double level, R;
 } place;
@@ -77,7 +77,7 @@ static bool walk(ti_contact_ws *ws, const ti_contact_problem *p, place *at, plac
     return true;
 }
 
-/* From nothing, with much noise and compliance, to the wanted noise: first the noise falls, or first the compliance. */
+/* From nothing, at much noise and compliance, to the wanted noise: first the noise falls, or first the compliance. */
 static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double least, bool noise_first, place *at) {
     double most = 0, level = ti_max(ws->unit_c, least);
     for (int i = 0; i < p->nc; i++) most = ti_max(most, ws->scale[i].g_n);
@@ -89,7 +89,7 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double least
     return walk(ws, p, at, corner) && walk(ws, p, at, end);
 }
 
-/* From the solution without noise, up. */
+/* From the solution without noise, by raising the noise. */
 static bool ascend(ti_contact_ws *ws, const ti_contact_problem *p, double R, place *at) {
     ti_stochastic *s = ws->scratch;
     const ti_contact_options o = {0};
@@ -116,7 +116,7 @@ static bool find(ti_contact_ws *ws, const ti_contact_problem *p, double least, p
     return descend(ws, p, least, true, at) || descend(ws, p, least, false, at) || ascend(ws, p, small(ws), at);
 }
 
-/* Without the polish the compliance itself has to go. */
+/* For raw answers, which are not polished: to no compliance. */
 static void harden_to(ti_contact_ws *ws, const ti_contact_problem *p, double tol, place *at) {
     double best = HUGE_VAL;
     bool found = true;
@@ -154,8 +154,7 @@ static double residual_at(ti_contact_ws *ws, const ti_contact_problem *p, double
     return ti_contact_residual(ws, &q, ws->law, ws->v, ws->lambda, NULL);
 }
 
-/* To rounding, where whole steps lead there; under next to no noise they may not, and damped ones do. Returns the
- * residual. */
+/* Converge by full steps; with next to no noise they may diverge, and damped ones do not. Returns the residual. */
 static double settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double tol) {
     double before = residual_at(ws, p, R);
     iterate_copy(p, ws->v, ws->lambda, ws->vb, ws->lb);

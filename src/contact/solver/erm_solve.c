@@ -71,7 +71,7 @@ static tribo_residuals residuals(const ti_contact_problem *p, const ti_stochasti
     return r;
 }
 
-/* Relative size of w; impulses smaller than those of the noise alone count as these. */
+/* Relative size of w; the unit of impulse is at least what the noise alone gives. */
 static double measure(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_stochastic *e,
                       const double *lambda) {
     double sl = 0;
@@ -109,8 +109,8 @@ static void hessian(const ti_contact_problem *p, ti_stochastic *e) {
 
 /* ---------------------------------------------------------------- Newton */
 
-/* e->d = -H^-1 w; with the Hessian of each contact made convex, and ever more beside it, where H is not positive. The
- * terms are spoiled. False if there is none. */
+/* The Newton direction e->d = -H^-1 w. Where H is not positive definite: with the Hessian of each contact made convex,
+ * and a growing multiple of the identity added. Overwrites the terms. False if none is found. */
 static bool direction(ti_contact_ws *ws, const ti_contact_problem *p, ti_stochastic *e) {
     int n = 3 * p->nc;
     for (double shift = 0; shift<1e6; shift = shift> 0 ? 1e3 * shift : 1e-12) {
@@ -130,8 +130,8 @@ static bool direction(ti_contact_ws *ws, const ti_contact_problem *p, ti_stochas
     return false;
 }
 
-/* The minimum near ws->lambda; its relative gradient. What is left of psi's fall in its own rounding is judged by the
- * gradient. */
+/* Minimise psi from ws->lambda; returns the relative gradient. Where the decrease of psi is lost in rounding, a step is
+ * accepted if it reduces the gradient. */
 static double minimise(ti_contact_ws *ws, const ti_contact_problem *p, ti_stochastic *e, int iterations) {
     int n = 3 * p->nc;
     double value = evaluate(ws, p, e, ws->lambda), now = measure(ws, p, e, ws->lambda);
@@ -154,7 +154,8 @@ static double minimise(ti_contact_ws *ws, const ti_contact_problem *p, ti_stocha
     return value < HUGE_VAL ? measure(ws, p, e, ws->lambda) : HUGE_VAL;
 }
 
-/* The stationary point near ws->lambda, on the branch it is on, as compliance changes; its relative gradient. */
+/* Newton on w = 0 from ws->lambda, to stay on the branch of stationary points as compliance changes; returns the
+ * relative gradient. */
 static double follow(ti_contact_ws *ws, const ti_contact_problem *p, ti_stochastic *e, double tol) {
     int n = 3 * p->nc;
     evaluate(ws, p, e, ws->lambda);
@@ -185,7 +186,7 @@ double ti_erm_run(ti_contact_ws *ws, const ti_contact_problem *p) {
     return minimise(ws, p, e, 300);
 }
 
-/* Whether the Hessian of the present terms is regular enough to do without compliance. */
+/* Whether the Hessian is regular enough for a solution without compliance. */
 static bool is_regular(const ti_contact_problem *p, ti_stochastic *e) {
     int n = 3 * p->nc;
     hessian(p, e);
@@ -198,8 +199,8 @@ static bool is_regular(const ti_contact_problem *p, ti_stochastic *e) {
     return true;
 }
 
-/* One point without compliance; or, where redundant contacts leave the load open, two with more of it than the
- * smoothed law has, as it enters squared. */
+/* One point without compliance; or, where redundant contacts leave the sharing of load open, two, at a larger
+ * compliance than that of the smoothed law, as it enters squared here. */
 void ti_erm_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                    tribo_contact_info *info) {
     ti_stochastic *e = ws->scratch;
@@ -254,7 +255,8 @@ static tribo_status factor(ti_contact_ws *ws, const ti_contact_problem *p, const
     delassus(ws, p, e, q->compliance);
     ti_contact_jv(p, p->vfree, true, ws->g);
     evaluate(ws, p, e, q->lambda);
-    for (double shift = 0; shift<1; shift = shift> 0 ? 100 * shift : 1e-14) { /* extreme mass ratios need one */
+    for (double shift = 0;
+         shift<1; shift = shift> 0 ? 100 * shift : 1e-14) { /* a shift, which extreme mass ratios need */
         hessian(p, e);
         for (int k = 0; k < n3; k++) {
             const ti_erm *t = &e->term[k / 3];
@@ -292,7 +294,7 @@ static void vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_
     ti_delassus_minv(&ws->G, p, y);
 }
 
-/* After vjp(): through rho, and x' dG eta. */
+/* After vjp(): the cotangent of G through rho, and x' dG eta. */
 static void delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_point *at,
                          const double *c_bar) {
     ti_stochastic *e = ws->scratch;

@@ -8,8 +8,8 @@
 #include "math/clones.h"
 #include <math.h>
 
-/* Sweeps before they are mixed, and how many of them; sweeps in which there must be progress, and how often there may
- * be none. */
+/* Sweeps before mixing begins; differences that are mixed; sweeps in a window; windows without progress before it gives
+ * up. */
 enum { PLAIN = 12, MEMORY = 10, WINDOW = 100, IDLE = 20 };
 
 typedef struct sweep {
@@ -98,7 +98,7 @@ TI_INLINE void push(const ti_contact_ws *ws, const ti_contact_problem *p, int i,
         add_columns(p->width[b], W + 3 * (size_t)wa, d, v + p->voff[b]);
 }
 
-/* |t| over the most that the normal impulse 1 allows: 1 on the edge of the disk or of the pyramid. */
+/* The gauge of t over mu: 1 on the edge of the disk, or of the polygon, for a normal impulse of 1. */
 static double gauge(const ti_contact_ws *ws, double mu, const double *t) {
     if (ws->options.law != TRIBO_LAW_LCP) return sqrt(t[0] * t[0] + t[1] * t[1]) / mu;
     const ti_pyramid *y = &ws->pyramid;
@@ -111,7 +111,7 @@ static double gauge(const ti_contact_ws *ws, double mu, const double *t) {
     return most / mu;
 }
 
-/* Relaxation, and back along the disk where it left the cone, or the mixing had. */
+/* Over- or under-relaxation, and a projection back on the cone where that, or the mixing, has left it. */
 static void relax(const ti_contact_ws *ws, double mu, const double *before, double *l) {
     double w = ws->options.relaxation;
     for (int r = 0; r < 3; r++) l[r] = before[r] + w * (l[r] - before[r]);
@@ -159,14 +159,14 @@ static void mix(ti_contact_ws *ws, const ti_contact_problem *p) {
     refresh(ws, p);
 }
 
-/* What the sweeps have met so far. */
+/* Progress of the sweeps. */
 typedef struct record {
-    double best, gate;  /* the least residual, of ws->lb; the relative change at which it is looked at again */
-    double least, mark; /* the least change, and what it was a window ago */
+    double best, gate; /* least residual, its impulses in ws->lb; the relative change below which to compute it again */
+    double least, mark; /* least change, and that at the last window */
     int idle, plain;    /* windows without progress; sweeps that are not mixed */
 } record;
 
-/* The law's residual, looked at whenever the change of a sweep has become small. True if it will do. */
+/* Compute the law's residual and keep the best. True if it is below tol. */
 static bool good(ti_contact_ws *ws, const ti_contact_problem *p, record *k, double change, double tol) {
     double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
     k->gate = 0.5 * change;

@@ -50,7 +50,8 @@ static double perturbed(const ti_lemke *l, int row, int k) {
     return l->basic[row] == k;
 }
 
-/* Of rows that vanish together, the one that a perturbation (e, e^2, ...) of q would have vanish first. */
+/* Lexicographic choice among rows that reach zero together: the one that does first if q is perturbed by (e, e^2, ...).
+ */
 static int first_of(ti_lemke *l, int n, int column) {
     for (int k = 0; k < l->m && n > 1; k++) {
         double least = HUGE_VAL;
@@ -89,8 +90,8 @@ static int leaving(ti_lemke *l, int column, double tie) {
     return first_of(l, n, column);
 }
 
-/* The artificial variable enters at every row, at rates that differ so that no two rows vanish together by symmetry;
- * the row furthest below zero leaves. -1 = q >= 0. */
+/* First pivot: the artificial variable enters, with different coefficients so that no two rows tie by symmetry; the row
+ * most below zero leaves. -1 = q >= 0, nothing to do. */
 static int first_row(ti_lemke *l, int turn) {
     int row = -1;
     double worst = 0;
@@ -103,7 +104,8 @@ static int first_row(ti_lemke *l, int turn) {
 }
 
 int ti_lemke_run(ti_lemke *l, int turn, int most, bool *solved) {
-    static const double tie[3] = {1e-9, 1e-7, 1e-11}; /* what has vanished; rounding grows with the masses' ratio */
+    static const double tie[3] = {1e-9, 1e-7,
+                                  1e-11}; /* slack that counts as zero; rounding grows with the ratio of masses */
     int m = l->m, row = first_row(l, turn), column = m + 1, count = 0;
     *solved = row < 0;
     while (row >= 0 && count < most) {

@@ -24,13 +24,13 @@ void ti_lemke_begin(ti_lemke *l, int m);
 static inline double *ti_lemke_row(ti_lemke *l, int i) { /* M_i, and q_i before it */
     return l->T + (size_t)i * l->ld + 1;
 }
-/* Pivot until the artificial variable is gone, at most `most` times; `turn` chooses another path to it. Returns the
- * pivots made, *solved whether it is gone; the basic variables are in x then. Impulses and velocities should be of the
- * order of one. */
+/* Pivot until the artificial variable has left, at most `most` times; `turn` varies its coefficients and so the path.
+ * Returns the number of pivots; *solved = whether it has left, with the basic variables in x. Impulses and velocities
+ * should be of the order of one. */
 int ti_lemke_run(ti_lemke *l, int turn, int most, bool *solved);
 /* z (m) of the basic variables; w likewise, NULL = skip. */
 void ti_lemke_values(const ti_lemke *l, double *z, double *w);
-/* x := x + the change that one of r in q makes: with r = M z + q - w, a step of refinement. */
+/* Add to x its change when r is added to q: with r = M z + q - w, a step of refinement. */
 void ti_lemke_correct(ti_lemke *l, const double *r);
 
 #endif

@@ -15,12 +15,12 @@ void ti_ncp_newton_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scrat
     TI_CARVE(m, a->step, 3 * (size_t)sizes->nc);
 }
 
-/* Whether the warm start will do as it is. */
+/* Whether the warm start already is a solution. */
 static bool is_solved(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     return ws->warm && ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) <= tol;
 }
 
-/* Newton on the smoothed law (78) as its gap falls, and from near its end on the law itself; the residual of a->s. The
+/* Newton on the smoothed law (78) at a falling gap, near its end on the law itself; returns the residual of a->s. The
  * path of a gap is smoother than that of a compliance. */
 static double smoothing(ti_contact_ws *ws, const ti_contact_problem *p, double tol, double *start) {
     newton *a = ws->scratch;
@@ -36,7 +36,7 @@ static double smoothing(ti_contact_ws *ws, const ti_contact_problem *p, double t
     for (double gap = unit; gap > 1e-14 * unit && r > tol && ws->iterations < most;) {
         memcpy(start, ws->lambda, n3 * sizeof(double)), memcpy(ws->vi, ws->v, nv * sizeof(double));
         ws->law = &ti_law_central, ws->kappa = gap;
-        bool found = ti_contact_newton(ws, p, 1e-10 * ws->r0, 30, 0, 0) || /* or as far as digits go */
+        bool found = ti_contact_newton(ws, p, 1e-10 * ws->r0, 30, 0, 0) || /* or to rounding */
                      ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) < 1e-6;
         ws->law = law, ws->kappa = 0;
         if (!found) {
@@ -82,8 +82,8 @@ static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0, NULL}, {.
                                                  {.7, 1, .2, false, 0, NULL}, {.7, 1, .2, true, 0, NULL},
                                                  {.5, 1, .3, false, 0, NULL}, {.5, 1, .3, true, 0, NULL}};
 
-/* Down the central path until the residual is below tol or rounding stops it; returns the best residual, whose impulses
- * are in ws->lb. */
+/* Follow the central path until the residual is below tol or rounding stops it; returns the best residual, its impulses
+ * in ws->lambda. */
 static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *b, double tol) {
     double best = HUGE_VAL;
     bool fine = true;
@@ -103,7 +103,7 @@ static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_in
     return best;
 }
 
-/* The residual at (ws->v, ws->lambda), which is kept where it is the best. */
+/* Keep the iterate if its residual is the best. */
 static void judge(ti_contact_ws *ws, const ti_contact_problem *p, double *best, double *lambda) {
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (r < *best) *best = r, memcpy(lambda, ws->lambda, 3 * (size_t)p->nc * sizeof(double));
@@ -140,7 +140,7 @@ void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
         centre(ws, p, tol);
         return;
     }
-    if (ws->warm) { /* it has no use for a start itself */
+    if (ws->warm) { /* the interior point itself cannot use a start */
         least = ti_ncp_cross_over(ws, p, tol, &a->s);
         memcpy(a->best, a->s.lambda, bytes);
     }
@@ -151,7 +151,7 @@ void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
         r = ti_ncp_cross_over(ws, p, tol, &a->s);
         if (r < least) least = r, memcpy(a->best, a->s.lambda, bytes);
     }
-    if (least > tol) { /* the same path by its equation, not from inside */
+    if (least > tol) { /* the same path, by Newton on its equation */
         double r = smoothing(ws, p, tol, a->step);
         if (r < least) least = r, memcpy(a->best, a->s.lambda, bytes);
     }

@@ -35,7 +35,7 @@ void ti_pivoting_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch
     s->facets = sizes->law->facets;
 }
 
-/* Units in which the diagonal of G is about one: mass ratios leave the table then. */
+/* Units in which the diagonal of G is about one, so that mass ratios do not show in the table. */
 static void choose_units(pivoting *s, const ti_contact_ws *ws, const ti_contact_problem *p) {
     int n3 = 3 * p->nc;
     s->velocity = 0;
@@ -116,7 +116,7 @@ static void residual_of(pivoting *s, const ti_contact_ws *ws, const ti_contact_p
     }
 }
 
-/* What pivots have left of rounding: the table holds the inverse of the basis. */
+/* Iterative refinement: the table holds the inverse of the basis. */
 static void refine(pivoting *s, const ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int it = 0; it < 3; it++) {
         ti_lemke_values(&s->lemke, s->z, s->w);
@@ -133,7 +133,7 @@ static double wrong(ti_contact_ws *ws, const ti_contact_problem *p, const double
     return ti_contact_residual(ws, p, ws->law, ws->v, lambda, NULL);
 }
 
-/* A start that is a solution is kept; a start that is not is of no use to it. */
+/* Lemke's method cannot use a start: one is kept if it is a solution. */
 void ti_pivoting_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     enum { TURNS = 3 };
     pivoting *s = ws->scratch;

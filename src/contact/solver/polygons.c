@@ -34,7 +34,8 @@ void ti_polygons_pose(ti_polygons *s, const ti_pyramid *y, int nc, const double 
         for (size_t j = 0; j < n; j++) s->S[i * n + j] = s->unit[i / 2] * s->unit[j / 2] * G[i * n + j];
 }
 
-/* s->c = S t + q, where z = t - c is, and how far t is from the projection of z: 0 at a solution. */
+/* s->c = S t + q, the parts on which the projections of t - c are, and the largest distance of t from these: 0 at a
+ * solution. */
 static double look(ti_polygons *s, unsigned char *part) {
     int n = 2 * s->nc;
     double off = 0;
@@ -48,7 +49,7 @@ static double look(ti_polygons *s, unsigned char *part) {
     return off;
 }
 
-/* The directions that the parts leave free; s->t becomes their base. Returns how many. */
+/* The directions free on the parts; s->t becomes the base point. Returns how many. */
 static int span(ti_polygons *s) {
     static const double axes[4] = {1, 0, 0, 1}, origin[2] = {0, 0};
     int m = 0;
@@ -80,7 +81,7 @@ static bool factor(ti_polygons *s, int m) {
     return ti_chol(m, s->K, ld, 0) == 0;
 }
 
-/* s->t += dir x with x the least of the quadratic from s->t, pulled to the anchor. */
+/* s->t += dir x, with x the minimum of the quadratic with the proximal term. */
 static void descend(ti_polygons *s, int m) {
     int n = 2 * s->nc;
     ti_matvec_t(n, n, s->S, n, s->t, s->q, s->c);
@@ -96,7 +97,7 @@ static void descend(ti_polygons *s, int m) {
     }
 }
 
-/* Newton's method from the parts that s->t is on; true once they stay. */
+/* Newton's method from the parts that s->t is on; true once these stay the same. */
 static bool newton(ti_polygons *s, int steps) {
     int n = 2 * s->nc;
     memcpy(s->anchor, s->t, n * sizeof(double));
@@ -107,7 +108,7 @@ static bool newton(ti_polygons *s, int steps) {
         descend(s, m);
         look(s, s->known);
         if (memcmp(s->known, s->part, s->nc) == 0) {
-            for (int more = 0; more < 2; more++) { /* the pull goes, rounding too */
+            for (int more = 0; more < 2; more++) { /* remove the proximal term */
                 memcpy(s->anchor, s->t, n * sizeof(double));
                 descend(s, m);
             }

@@ -1,20 +1,22 @@
 /* primal.c -- the convex relaxation by Newton on its primal: the kinetic energy of v - vfree, and a smooth conic cost
  * of each contact's velocity. docs/math.md eq. (84)-(87).
  *
- * A compliance makes the cost smooth. Where the model has none, or next to none, one is lent, and taken back by pulling
- * towards the impulses of the round before (the method of multipliers), so that the answer is the hard one.
+ * A compliance makes the cost smooth. Where the model has too little, some is added, and its effect removed by the
+ * method of multipliers: each round is anchored at the impulses of the one before, so that the limit is the hard
+ * solution.
  */
 #include "contact/solver/solvers.h"
 #include <math.h>
 
-/* What is lent, in units of the contact's own G_nn: at first, then, and at least; when it is lowered, and how fast. */
+/* The added compliance, in units of the contact's G_nn: in the first round, in the second, at least. `slow`: the rate
+ * of convergence above which it is lowered. */
 static const double first = 1e-2, then = 1e-4, least = 1e-9, slow = 0.2;
 enum { STEPS = 60, ROUNDS = 100, SEARCHES = 40 };
 
 typedef struct primal {
-    double *R;      /* (2 nc) compliance at the normal and across, the model's and the lent one */
+    double *R;      /* (2 nc) compliance along the normal and across, the added one included */
     double *extra;  /* (nc) */
-    double *anchor; /* (3 nc) ref less what the lent compliance pulls towards */
+    double *anchor; /* (3 nc) ref - (added compliance) (impulses of the round before) */
     double *along;  /* (3 nc) J dv */
     double *inert;  /* (nv) M (v - vfree) */
     double *moved;  /* (nv) M dv */
@@ -70,7 +72,7 @@ static void respond_all(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int i = 0; i < p->nc; i++) respond(p->mu[i], s->R + 2 * i, ws->c + 3 * i, ws->lambda + 3 * i, ws->D + 9 * i);
 }
 
-/* The derivative of the cost at v + step dv, and its own. */
+/* The derivative of the cost along dv at v + step dv, and its curvature. */
 static double slope_at(const ti_contact_ws *ws, const ti_contact_problem *p, double step, double linear,
                        double quadratic, double *curvature) {
     const primal *s = ws->scratch;
@@ -88,8 +90,7 @@ static double slope_at(const ti_contact_ws *ws, const ti_contact_problem *p, dou
     return slope;
 }
 
-/* The step at which the cost is least along dv: Newton on its derivative, which grows, kept between what is too short
- * and what is too long. */
+/* The minimum of the cost along dv: Newton on its derivative, which is monotone, safeguarded by a bracket. */
 static double search(const ti_contact_ws *ws, const ti_contact_problem *p, double slope0) {
     const primal *s = ws->scratch;
     double linear = 0, quadratic = 0, low = 0, high = HUGE_VAL, step = 1;
@@ -116,8 +117,8 @@ static void velocities(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_system_jv(&ws->sys, &pulled, ws->v, true, ws->c);
 }
 
-/* From ws->v to the least cost at the present compliance, to an energy of enough; the impulses there. False if the
- * steps are used up or a factorization fails. */
+/* Minimise the cost from ws->v, until a step gains less than the energy `enough`; the impulses there. False if steps
+ * run out or a factorization fails. */
 static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double enough) {
     primal *s = ws->scratch;
     double before = HUGE_VAL;
@@ -147,7 +148,8 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double enoug
 
 /* ---------------------------------------------------------------- rounds */
 
-/* R = the model's and `share` of G_nn, lent where the model has less; towards the present impulses. */
+/* Set R = the model's compliance, plus `share` of G_nn where that is too little, anchored at the present impulses.
+ * Whether any was added. */
 static bool regularise(ti_contact_ws *ws, const ti_contact_problem *p, double share) {
     primal *s = ws->scratch;
     bool any = false;
@@ -171,7 +173,7 @@ void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
         bool there = descend(ws, p, enough);
         ti_contact_velocity(ws, p, ws->lambda, ws->v);
         double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
-        if (r <= tol) r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL); /* as it will be judged */
+        if (r <= tol) r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL); /* by the final criterion */
         if (!(r < HUGE_VAL)) break;
         idle = r < 0.9 * best ? 0 : idle + 1;
         if (r < best) best = r, memcpy(ws->lb, ws->lambda, n3 * sizeof(double));
@@ -179,7 +181,7 @@ void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
         if (!extra || idle > 0) enough *= 1e-2;
         if (round == 0)
             share = then;
-        else if (!there || r >= before) /* rounding over compliance is what impulses are known to */
+        else if (!there || r >= before) /* rounding over the added compliance limits the impulses' accuracy: add more */
             share = share < 0.1 * then ? 10 * share : then;
         else if (r > slow * before)
             share = share > 10 * least ? 0.1 * share : least;

@@ -1,7 +1,4 @@
-/* solvers.h -- what an algorithm is to the contact problem: a row of a table, a struct of scratch and one function.
- *
- * To add one: docs/contact-laws.md, "Adding a solver".
- */
+/* solvers.h -- an algorithm for the contact problem is a row of a table, a struct of scratch and one function. */
 #ifndef TI_SOLVERS_H
 #define TI_SOLVERS_H
 #include "contact/work/workspace.h"
@@ -10,7 +7,7 @@
 typedef struct ti_solver {
     tribo_law law;
     tribo_solver solver;
-    const ti_law *model; /* the law that its answer meets, and that is differentiated */
+    const ti_law *model; /* the law that its answer satisfies, and that is differentiated */
     double tol;          /* on the relative residual of that law, where the caller names none */
     int max_iter;
     /* Cut the arrays of its struct, which is at most TI_SCRATCH_MAX bytes; called twice, with another arena. NULL =
@@ -27,7 +24,7 @@ const ti_solver *ti_solver_find(tribo_law law, tribo_solver solver);
 /* The algorithms, each in the file of its name. */
 void ti_sweep_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
 void ti_sweep_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
-/* Sweeps with another local solution than that of the law which the answer is to meet. */
+/* Sweeps with a local solution other than that of ws->law. */
 typedef void ti_local(const ti_law_contact *s, const double *free, double *lambda);
 void ti_sweep_by(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_local *local);
 void ti_bisection_corrected_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);

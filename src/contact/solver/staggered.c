@@ -18,7 +18,7 @@ struct ti_staggered_ws {
     ti_anderson mixing;      /* of the solver */
     double *next, *f;        /* (2 nc) of the solver */
     double *last;            /* (3 nc) of the solver: the best of the rounds */
-    ti_contact_solution end; /* of the solver, where Newton ends it */
+    ti_contact_solution end; /* of the solver: where ti_contact_end() works */
     double *G;               /* (3 nc,3 nc), contact by contact */
     double *Gnn, *Gnt, *Gtt; /* (nc,nc), (nc,2 nc), (2 nc,2 nc) */
     double *g;               /* (3 nc) J vfree + ref */
@@ -225,13 +225,13 @@ void ti_staggered_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratc
     if (ws->faceted) ti_polygons_carve(m, sizes->nc, &ws->polygons);
 }
 
-/* Residual of (n, t) in ws->lambda; whether it is the best so far, kept in ws->lb. */
+/* The residual of (n, t), in ws->lambda; the best is kept in ws->lb. */
 static double judge(ti_contact_ws *ws, const ti_contact_problem *p, const ti_staggered_ws *s, double tol,
                     double *best) {
     join(p->nc, s->n, s->t, ws->lambda);
     ti_contact_velocity(ws, p, ws->lambda, ws->v);
     double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
-    if (r > tol && r < 1e4 * tol) /* the allowance for rounding is on the large side */
+    if (r > tol && r < 1e4 * tol) /* the cheap residual overestimates: it has no allowance for rounding */
         r = 2 * ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (r < *best) *best = r, memcpy(ws->lb, ws->lambda, 3 * p->nc * sizeof(double));
     return r;
@@ -258,7 +258,7 @@ static void alternate(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         double had = best, r = judge(ws, p, s, tol, &best), size = 0;
         if (!(r > tol)) break; /* NaN too */
         idle = best < 0.9 * had ? 0 : idle + 1;
-        if (mixed && idle > STALLED) { /* rounds as they are, from the best that was met */
+        if (mixed && idle > STALLED) { /* rounds without mixing, from the best answer */
             ti_anderson_forget(&s->mixing, nt);
             part(p->nc, ws->lb, s->n, s->t);
             idle = 0, plain = STALLED;
@@ -289,7 +289,7 @@ void ti_staggered_plain_run(ti_contact_ws *ws, const ti_contact_problem *p, doub
 
 /* ---------------------------------------------------------------- reverse */
 
-/* A stage is c = G lambda + g seen by one subproblem: c_bar is the adjoint of its q. */
+/* One stage sees c = G lambda + g through one subproblem: c_bar is the cotangent of its q. */
 static void emit(ti_staggered_ws *ws, const ti_contact_problem *p, ti_staggered_stage *stage, void *context) {
     velocity(ws, p, ws->lambda, ws->v);
     memset(ws->y, 0, p->nv * sizeof(double)); /* y = M^-1 J' c_bar */

@@ -21,8 +21,8 @@ void ti_staggered_ws_free(ti_staggered_ws *ws);
 tribo_status ti_staggered_solve(ti_staggered_ws *ws, const ti_contact_problem *p, int rounds, double *tape,
                                 double *lambda, double *v, unsigned char *mode);
 
-/* One stage of the reverse, in the terms of ti_contact_vjp(): with the stage's lambda and v,
- *   vfree_bar += M y,  M_bar -= y (v - vfree)',  J_bar += lambda y' + c_bar v',  ref_bar += c_bar,  mu_bar. */
+/* Receives one stage of the reverse, in the terms of ti_contact_vjp(): with the stage's lambda and v, vfree_bar += M y,
+ * M_bar -= y (v - vfree)', J_bar += lambda y' + c_bar v', ref_bar += c_bar, mu_bar. */
 typedef void ti_staggered_stage(void *context, const double *lambda, const double *v, const double *y,
                                 const double *c_bar, const double *mu_bar);
 

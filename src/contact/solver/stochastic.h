@@ -1,4 +1,4 @@
-/* stochastic.h -- what the two ways to the stochastic law share: continuation.c, erm_solve.c. */
+/* stochastic.h -- scratch of the stochastic law's solver: continuation.c, erm_solve.c. */
 #ifndef TI_STOCHASTIC_H
 #define TI_STOCHASTIC_H
 #include "contact/law/erm.h"
@@ -6,9 +6,9 @@
 
 typedef struct ti_stochastic {
     double *wanted;           /* (2 nc) noise of the problem */
-    double least;             /* of them */
-    ti_contact_solution hard; /* that without noise */
-    /* Only of the least expected residual. */
+    double least;             /* the least of them */
+    ti_contact_solution hard; /* the solution without noise */
+    /* For the least expected residual only. */
     int ld;
     double *G, *H, *Y; /* (3 nc,ld) the Delassus matrix; the Hessian or its factors; scratch */
     int *pivot;        /* (3 nc) */

@@ -1,4 +1,4 @@
-/* elimination.h -- what is kept of a contact system while it is eliminated: its pattern, its factors. */
+/* elimination.h -- a contact system under block elimination: its pattern and its factors. */
 #ifndef TI_ELIMINATION_H
 #define TI_ELIMINATION_H
 #include "base/base.h"
@@ -8,14 +8,14 @@ typedef struct ti_system {
     int nblk_max, nc_max;
     int nblk, nv;
     bool six;                /* every block is 6 wide: six.h; its blocks are padded to 6 x 8 */
-    double *rows, *cols;     /* the packed Jacobian then, (nc,2,3,8) and (nc,2,6,4) */
+    double *rows, *cols;     /* if so, the packed Jacobian: (nc,2,3,8) and (nc,2,6,4) */
     size_t capacity;         /* of val, doubles */
     size_t used;             /* of val, by the present pattern */
     const int *width, *voff; /* the problem's */
-    int *order, *place;      /* k-th block eliminated; when a block is eliminated */
+    int *order, *place;      /* block eliminated as the k-th, and its inverse: when a block is eliminated */
     int *start;              /* (nblk + 1) of the list of later neighbours of order[k] */
     int *neighbour;          /* blocks, in order of elimination */
-    int *upper, *lower;      /* offsets in val: rows of the pivot, columns of the neighbour; and the reverse */
+    int *upper, *lower;      /* offsets in val of the blocks (order[k], neighbour) and (neighbour, order[k]) */
     int nneighbour_max;      /* capacity of those three */
     int *diag;               /* (nblk) offset of a block's diagonal */
     int *contact;            /* (2 nc) offsets of the blocks (a,b) and (b,a) of a contact */

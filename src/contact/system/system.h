@@ -1,14 +1,14 @@
-/* system.h -- the linear system of every rung and of the adjoint:  K = M + J' D J  by block LU.
+/* system.h -- the linear system of every solver and of the reverse:  K = M + J' D J  by block LU.
  *
- * D is block-diagonal, 3x3 a contact and nonsymmetric where a contact slides. K has a block for each velocity block and
- * one for each pair of blocks that a contact joins; blocks are eliminated in a minimum-degree order, with partial
+ * D is block-diagonal, 3x3 for each contact, nonsymmetric where a contact slides. K has a block for each velocity block
+ * and one for each pair of blocks that a contact joins; blocks are eliminated in a minimum-degree order, with partial
  * pivoting inside a block. docs/math.md eq. (41).
  */
 #ifndef TI_SYSTEM_H
 #define TI_SYSTEM_H
 #include "contact/system/elimination.h"
 
-/* Keep J for the products below; first of all, once a problem. */
+/* Store J for the products below: first, once for each problem. */
 void ti_system_pack(ti_system *s, const ti_contact_problem *p);
 /* c (3 nc) = J v (+ ref if with_ref); y (nv) += J' lambda; y (nv) = M x */
 void ti_system_jv(const ti_system *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c);

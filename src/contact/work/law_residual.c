@@ -3,9 +3,9 @@
 #include <float.h>
 #include <math.h>
 
-/* Share of what a velocity is made of that counts as its unit: a tolerance of 1e-10 on it is a few roundings. */
+/* The unit of velocity counts this share of the terms that a velocity is a sum of: 1e-10 of it is a few roundings. */
 #define ROUNDED 1e-5
-/* Share of the speeds of approach that the unit of impulse gives at least. */
+/* The unit of impulse is at least what gives the lightest body this share of the largest speed of approach. */
 #define FAINT 1e-3
 
 static double row_scale(int w, const double *row, const double *minv) {
@@ -14,7 +14,7 @@ static double row_scale(int w, const double *row, const double *minv) {
     return s;
 }
 
-/* The diagonal of G is only a scale here, so the diagonal of M stands for M. */
+/* The diagonal of G is only a scale here, so M is taken for its diagonal. */
 void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     double gt = 0, gn = 0;
     const double *J = p->J + p->joff[i];
@@ -32,13 +32,13 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     ws->scale[i] = s;
 }
 
-void ti_contact_scale_tangents(ti_contact_ws *ws, const ti_contact_problem *p, double steep) {
-    double more = steep / ws->tangent_scale;
+void ti_contact_scale_tangents(ti_contact_ws *ws, const ti_contact_problem *p, double factor) {
+    double more = factor / ws->tangent_scale;
     for (int i = 0; i < p->nc; i++) ws->scale[i].rho_t *= more, ws->scale[i].g_t /= more;
-    ws->tangent_scale = steep;
+    ws->tangent_scale = factor;
 }
 
-/* max_i sum_j |J_ij x_j| + |ref_i|: what J x + ref is made of, whose rounding it carries. */
+/* max_i sum_j |J_ij x_j| + |ref_i|: the size of the terms of J x + ref, and so of its rounding. */
 static double made_of(const ti_contact_problem *p, const double *x, const double *ref) {
     double most = 0;
     for (int i = 0; i < p->nc; i++) {
@@ -55,7 +55,7 @@ static double made_of(const ti_contact_problem *p, const double *x, const double
     return most;
 }
 
-/* max_i sum_j |G_ij lambda_j|, the diagonal of M for M. */
+/* max_i sum_j |G_ij lambda_j|, with the diagonal of M for M. */
 static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     memset(ws->dv, 0, p->nv * sizeof(double));
     for (int i = 0; i < p->nc; i++) {
@@ -71,7 +71,7 @@ static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, c
     return made_of(p, ws->dv, NULL);
 }
 
-/* Not less than made_of_impulses() but for the off-diagonal entries of M: |G_ij|^2 <= G_ii G_jj. */
+/* A cheap upper bound of made_of_impulses(), off-diagonal entries of M aside: |G_ij|^2 <= G_ii G_jj. */
 static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     double widest = 0, most = 0;
     for (int i = 0; i < p->nc; i++) {
@@ -83,8 +83,8 @@ static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_proble
     return 3 * p->nc * sqrt(widest * most);
 }
 
-/* docs/math.md eq. (37): the unit of velocity, and with it the unit of merit, an energy. Speeds that leave nothing but
- * their rounding in g count for that; they are looked at where they may be a thousandth of the unit. */
+/* docs/math.md eq. (37): the unit of velocity, and from it the unit of merit, an energy. Large speeds may cancel in g
+ * and leave their rounding, which counts; it is computed only where it may reach a thousandth of the unit. */
 static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     double largest = 0, widest = 0, ref = 0;
     for (int i = 0; i < 3 * p->nc; i++) largest = ti_max(largest, fabs(ws->g[i])), ref = ti_max(ref, fabs(p->ref[i]));
@@ -151,9 +151,9 @@ static double worst_of(tribo_residuals r) {
     return ti_max(r.primal, ti_max(r.dual, r.complementarity));
 }
 
-/* The unit of impulse: the largest, but not less than what gives the lightest body a share of the speeds of approach.
- * Of slips it says nothing: they may hardly press. Those given to a rebound count: what friction has to answer to them
- * may be rounding. */
+/* The unit of impulse: the largest impulse, prescribed ones included, whose friction may be all there is; but not less
+ * than what gives the lightest body a share of the approach speeds. Speeds of slip do not count, as what slips may
+ * hardly press. */
 static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     double l = ws->widest > 0 ? FAINT * ws->approach / ws->widest : 0;
     for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
@@ -173,8 +173,8 @@ double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, c
     return worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
 }
 
-/* Velocity that is only the rounding of the impulses, in the problem's own unit, where that is too much for any answer:
- * else 0. */
+/* The rounding that impulses leave in velocities, in units of velocity, where that is too much for any answer to be
+ * trusted; else 0. */
 static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double largest,
                           double unit) {
     const double most = 1e-6, half = 0.5 * DBL_EPSILON;
@@ -187,13 +187,14 @@ static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const 
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts) {
     double sl = unit_of_impulse(ws, p, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
-    ti_contact_momentum(ws, p, v, lambda); /* and the velocity that it amounts to */
+    ti_contact_momentum(ws, p, v, lambda); /* the momentum residual, and the velocity it stands for */
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int k = 0; k < 3 * p->nc; k++) off = ti_max(off, fabs(ws->c[k]));
     ti_contact_relative(ws, p, v, lambda, ws->c);
     tribo_residuals r = parts_in(ws, p, law, lambda, sl, sc);
-    if (!(ti_max(off / sc, worst_of(r)) < 1e-12)) { /* the exact unit is larger: worth its cost */
+    if (!(ti_max(off / sc, worst_of(r)) <
+          1e-12)) { /* the exact unit is larger and dearer, and asked for only if it may matter */
         sc += ROUNDED * made_of_impulses(ws, p, lambda);
         r = parts_in(ws, p, law, lambda, sl, sc);
     }

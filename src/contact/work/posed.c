@@ -1,5 +1,5 @@
-/* posed.c -- the problem as the solver meets it: its law, its compliance, what the law may read of a contact, the
- * velocity that impulses give. */
+/* posed.c -- the problem as a solver sees it: its law, its compliance, what the law may read of a contact; the velocity
+ * that impulses give. */
 #include "contact/work/workspace.h"
 #include <math.h>
 
