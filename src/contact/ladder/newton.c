@@ -74,13 +74,12 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
 /* Project impulses of sliding contacts back on their circles. A step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
-    bool cone = ws->law->cone || p->rebound;
-    for (int i = 0; cone && i < p->nc; i++) {
-        double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), bound = p->mu[i] * l[2];
-        if (p->rebound) bound += p->mu[i] * p->rebound[i];
-        bool slides = ws->mode[i] == TRIBO_SLIDE || (p->rebound && ws->mode[i] == TI_REBOUND_SLIDE);
-        if (!slides || !(t > 0) || !(bound > 0)) continue;
-        l[0] *= bound / t, l[1] *= bound / t;
+    for (int i = 0; ws->law->circle && i < p->nc; i++) {
+        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]);
+        double radius = ws->law->circle(&contact, ws->mode[i], l);
+        if (!(t > 0) || !(radius > 0) || radius == HUGE_VAL) continue;
+        l[0] *= radius / t, l[1] *= radius / t;
     }
 }
 

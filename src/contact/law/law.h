@@ -7,6 +7,7 @@
  */
 #ifndef TI_LAW_H
 #define TI_LAW_H
+#include <math.h>
 #include <tribo/contact.h>
 
 /* Units of one contact: any positive values give the same solutions. */
@@ -87,7 +88,8 @@ typedef struct ti_law {
      * with the impulses of the sweep before. */
     void (*local)(const ti_law_contact *s, const double *free, double *lambda);
     bool uses_Gii; /* F depends on s->Gii, or may */
-    bool cone;     /* sliding contacts have |lambda_t| = mu lambda_n */
+    /* The radius of the circle on which lambda_t lies in a mode; HUGE_VAL = on none. NULL: never on any. */
+    double (*circle)(const ti_law_contact *s, unsigned char mode, const double *lambda);
     /* How far a contact that touches is from another mode that touches: out[0] the impulse, as a share of its bound;
      * out[1] the speed at which it slides, or by which it would change its way of sliding; HUGE_VAL = none. NULL: those
      * of the disk. docs/math.md eq. (46). */
@@ -101,6 +103,11 @@ extern const ti_law ti_law_central; /* the central path: the interior point at o
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);
+
+/* The circle of Coulomb's friction where TRIBO_SLIDE is the one way to slide. */
+static inline double ti_law_circle(const ti_law_contact *s, unsigned char mode, const double *lambda) {
+    return mode == TRIBO_SLIDE ? s->mu * lambda[2] : HUGE_VAL;
+}
 
 /* Whether the contact sticks with the others held, and lambda then: the first thing that a `local` may try. */
 static inline bool ti_law_stick(const ti_law_contact *s, const double *free, double *lambda) {

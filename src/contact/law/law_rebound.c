@@ -104,4 +104,8 @@ static void margin(const ti_law_contact *s, unsigned char mode, const double *l,
         out[1] = sqrt(c[0] * c[0] + c[1] * c[1]);
 }
 
-const ti_law ti_law_rebound = {mode, slope, agrees, residual, local, false, false, margin, TI_REBOUND_STICK};
+static double circle(const ti_law_contact *s, unsigned char mode, const double *l) {
+    return mode == TRIBO_SLIDE || mode == TI_REBOUND_SLIDE ? s->mu * l[2] + s->mu * s->rebound : HUGE_VAL;
+}
+
+const ti_law ti_law_rebound = {mode, slope, agrees, residual, local, false, circle, margin, TI_REBOUND_STICK};

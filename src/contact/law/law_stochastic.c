@@ -108,4 +108,4 @@ static void local(const ti_law_contact *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_stochastic = {mode, slope, agrees, residual, local, true, false, NULL, 0};
+const ti_law ti_law_stochastic = {mode, slope, agrees, residual, local, true, NULL, NULL, 0};
