@@ -3,16 +3,12 @@
 #define CONTACT_PROBLEMS_H
 #include "contact_makes.h"
 #include "problem.h"
+#include "randoms.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tribo/contact.h>
-
-static inline double random_in(uint64_t *seed) { /* (-1, 1) */
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
-}
 
 /* x := A^-1 x by Cholesky, A (n,n); A is destroyed. */
 static inline void solve_spd(int n, double *A, int m, double *X) {

@@ -77,11 +77,7 @@ static tribo_model *lively(void) {
     double v[12] = {3, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 1};
     tribo_set_start(b, NULL, v);
     tribo_set_timestep(b, 2e-3);
-    tribo_model *m = NULL;
-    tribo_diag diag = {0};
-    tribo_status s = tribo_build(b, &m, &diag);
-    ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
-    return m;
+    return world_build(b);
 }
 
 static void weigh(world *w) {

@@ -2,26 +2,8 @@
 #include "collide/broad.h"
 #include "collide/collide.h"
 #include "collide/pairs.h"
+#include "random_shapes.h"
 #include "test_main.h"
-#include <stdint.h>
-
-static uint64_t state;
-
-static double uniform(double lo, double hi) {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return lo + (hi - lo) * (double)(state >> 11) / 9007199254740992.0;
-}
-
-static ti_vec random_vec(double s) {
-    double x = uniform(-s, s), y = uniform(-s, s), z = uniform(-s, s);
-    return ti_vec3(x, y, z);
-}
-
-static ti_mat rotation(ti_vec w) {
-    double q[4];
-    ti_quat_exp(w, q);
-    return ti_quat_mat(q);
-}
 
 static ti_shape make(tribo_shape shape, ti_vec x, ti_vec w, ti_vec size) {
     return (ti_shape){shape, x, rotation(w), size};

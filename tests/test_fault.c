@@ -48,12 +48,16 @@ static tribo_status load_scene(const tribo_allocator *a) {
     return s;
 }
 
-static tribo_status load_scene_file(const tribo_allocator *a) {
-    static const char PATH[] = "fault_test.xml";
-    FILE *f = fopen(PATH, "wb");
+static void write_scene(const char *path) {
+    FILE *f = fopen(path, "wb");
     ck_assert_ptr_nonnull(f);
     fputs(SCENE, f);
     fclose(f);
+}
+
+static tribo_status load_scene_file(const tribo_allocator *a) {
+    static const char PATH[] = "fault_test.xml";
+    write_scene(PATH);
     tribo_model *m = NULL;
     tribo_status s = tribo_model_load(PATH, a, &m, NULL);
     tribo_model_free(m);
@@ -63,10 +67,7 @@ static tribo_status load_scene_file(const tribo_allocator *a) {
 
 static tribo_status save_scene(const tribo_allocator *a) {
     static const char PATH[] = "fault_test_save.xml";
-    FILE *f = fopen(PATH, "wb");
-    ck_assert_ptr_nonnull(f);
-    fputs(SCENE, f);
-    fclose(f);
+    write_scene(PATH);
     tribo_model *m = NULL;
     tribo_status s = tribo_model_load(PATH, a, &m, NULL);
     double p[128];

@@ -118,10 +118,7 @@ static tribo_model *scene(const solid *s, int n, tribo_material floor, tribo_mat
     }
     tribo_set_start(b, NULL, v);
     tribo_set_timestep(b, 1e-3);
-    tribo_model *m = NULL;
-    tribo_diag diag = {0};
-    tribo_status status = tribo_build(b, &m, &diag);
-    ck_assert_msg(status == TRIBO_OK, "%s", diag.text);
+    tribo_model *m = world_build(b);
     free(v);
     return m;
 }
@@ -178,11 +175,7 @@ static tribo_model *ball_off_its_frame(void) {
     tribo_add_geom(b, tribo_add_body(b, &d), &g);
     tribo_set_start(b, NULL, v);
     tribo_set_timestep(b, 2e-3);
-    tribo_model *m = NULL;
-    tribo_diag diag = {0};
-    tribo_status status = tribo_build(b, &m, &diag);
-    ck_assert_msg(status == TRIBO_OK, "%s", diag.text);
-    return m;
+    return world_build(b);
 }
 
 START_TEST(one_body_hits) {

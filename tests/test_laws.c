@@ -3,15 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "contact/solver/solvers.h"
 #include "mallocs.h"
+#include "randoms.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
 #include <tribo/tribo.h>
-
-static double random_in(uint64_t *s) { /* (-1, 1) */
-    *s = *s * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*s >> 11) * 0x1p-52 - 1;
-}
 
 /* Call f for every law that some solver's answer meets, once each. */
 typedef void law_test(const ti_law *law, const char *name);

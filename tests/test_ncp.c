@@ -2,6 +2,7 @@
 #include "contact/problem/problem.h"
 #include "contact/solver/staggered.h"
 #include "mallocs.h"
+#include "randoms.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +24,6 @@ typedef struct answer {
     tribo_status status;
 } answer;
 
-static double uniform(uint64_t *seed) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
-}
-
 /* Rows t1, t2, n of a contact at r of a free body: (R, -R [r]) with the frame turned by yaw. */
 static void contact_rows(double *J, const double r[3], double yaw, double sign) {
     double frame[3][3] = {{cos(yaw), sin(yaw), 0}, {-sin(yaw), cos(yaw), 0}, {0, 0, 1}};
@@ -48,7 +44,7 @@ static void tower(scene *s, int nb, int ncorner, const double *m, double mu, uin
         for (int j = 0; j < 6; j++) s->M[36 * k + 7 * j] = j < 3 ? m[k] : m[k] * 0.04 / 6;
         s->vfree[6 * k + 2] = -9.81e-3;
         for (int i = 0; i < ncorner; i++, nc++) {
-            double yaw = seed ? 3 * uniform(&seed) : 0;
+            double yaw = seed ? 3 * random_in(&seed) : 0;
             double r[3] = {corner[i][0], corner[i][1], -0.1}, top[3] = {corner[i][0], corner[i][1], 0.1};
             s->a[nc] = k, s->b[nc] = k - 1, s->joff[nc] = at, s->mu[nc] = mu;
             contact_rows(s->J + at, r, yaw, 1);
@@ -146,14 +142,14 @@ static void random_change(change *d, const scene *s, uint64_t *seed) {
         for (int i = 0; i < 6; i++)
             for (int j = 0; j <= i; j++)
                 d->M[36 * k + 6 * i + j] = d->M[36 * k + 6 * j + i] =
-                    0.1 * uniform(seed) * sqrt(s->M[36 * k + 7 * i] * s->M[36 * k + 7 * j]);
+                    0.1 * random_in(seed) * sqrt(s->M[36 * k + 7 * i] * s->M[36 * k + 7 * j]);
     /* Redundant rows must stay redundant, or the compliance decides: move the bodies' coordinates, and the frames. */
     double T[NB][36];
     for (int k = 0; k < s->p.nblk; k++)
-        for (int i = 0; i < 36; i++) T[k][i] = 0.1 * uniform(seed);
+        for (int i = 0; i < 36; i++) T[k][i] = 0.1 * random_in(seed);
     memset(d->J, 0, sizeof d->J);
     for (int i = 0; i < s->p.nc; i++) {
-        double turn = uniform(seed);
+        double turn = random_in(seed);
         for (int side = 0; side < (s->p.b[i] >= 0 ? 2 : 1); side++) {
             const double *J = s->J + s->joff[i] + 18 * side, *Tk = T[side ? s->b[i] : s->a[i]];
             double *dJ = d->J + s->joff[i] + 18 * side;
@@ -164,9 +160,9 @@ static void random_change(change *d, const scene *s, uint64_t *seed) {
             }
         }
     }
-    for (int k = 0; k < s->p.nv; k++) d->vfree[k] = 0.01 * uniform(seed);
+    for (int k = 0; k < s->p.nv; k++) d->vfree[k] = 0.01 * random_in(seed);
     memset(d->ref, 0, sizeof d->ref);
-    for (int i = 0; i < s->p.nc; i++) d->mu[i] = 0.1 * uniform(seed);
+    for (int i = 0; i < s->p.nc; i++) d->mu[i] = 0.1 * random_in(seed);
 }
 
 static void moved(scene *t, const scene *s, const change *d, double h) {
@@ -326,8 +322,8 @@ START_TEST(reverse_is_the_transpose) {
         random_change(&d, &s, &rng);
         solve(ws, &s, &x);
         double dv[NV], dl[3 * NC], v_bar[NV], l_bar[3 * NC], forward = 0, size = 0;
-        for (int j = 0; j < NV; j++) v_bar[j] = uniform(&rng);
-        for (int j = 0; j < 3 * NC; j++) l_bar[j] = uniform(&rng);
+        for (int j = 0; j < NV; j++) v_bar[j] = random_in(&rng);
+        for (int j = 0; j < 3 * NC; j++) l_bar[j] = random_in(&rng);
         tangent(ws, &s, &x, &d, dv, dl);
         double reverse = cotangent(ws, &s, &x, &d, v_bar, l_bar);
         for (int j = 0; j < s.p.nv; j++) forward += v_bar[j] * dv[j], size += fabs(v_bar[j] * dv[j]);
@@ -345,12 +341,12 @@ END_TEST
 /* noise: gaps that do not fit together, as a step leaves them; then several ways to share the load are nearly right. */
 static void random_tower(scene *s, uint64_t *rng, double decades, double noise) {
     double m[NB];
-    int nb = 1 + (int)(1.999999 * (uniform(rng) + 1));
-    for (int k = 0; k < nb; k++) m[k] = pow(10, 0.5 * decades * uniform(rng));
-    tower(s, nb, 4, m, 0.55 + 0.45 * uniform(rng), *rng | 1);
-    for (int k = 0; k < 6 * nb; k++) s->vfree[k] += (k % 6 < 3 ? 0.01 : 0.05) * uniform(rng) * (k % 6 == 2 ? 0.1 : 1);
+    int nb = 1 + (int)(1.999999 * (random_in(rng) + 1));
+    for (int k = 0; k < nb; k++) m[k] = pow(10, 0.5 * decades * random_in(rng));
+    tower(s, nb, 4, m, 0.55 + 0.45 * random_in(rng), *rng | 1);
+    for (int k = 0; k < 6 * nb; k++) s->vfree[k] += (k % 6 < 3 ? 0.01 : 0.05) * random_in(rng) * (k % 6 == 2 ? 0.1 : 1);
     for (int i = 0; i < s->p.nc && noise > 0; i++)
-        s->ref[3 * i + 2] = noise * uniform(rng) * pow(10, -3 * fabs(uniform(rng)));
+        s->ref[3 * i + 2] = noise * random_in(rng) * pow(10, -3 * fabs(random_in(rng)));
 }
 
 START_TEST(random_towers_are_solved) {
@@ -678,8 +674,8 @@ START_TEST(unrolled_reverse_is_that_of_the_rounds) {
             set(&s, &motions[i ? 7 : 3], 3);
             s.vfree[3] += 0.01, s.vfree[4] += 0.01; /* without, a corner of three bears nothing in the first round */
             random_change(&d, &s, &rng);
-            for (int j = 0; j < NV; j++) v_bar[j] = uniform(&rng);
-            for (int j = 0; j < 3 * NC; j++) l_bar[j] = uniform(&rng);
+            for (int j = 0; j < NV; j++) v_bar[j] = random_in(&rng);
+            for (int j = 0; j < 3 * NC; j++) l_bar[j] = random_in(&rng);
             static const double step[4] = {1, -1, 0.5, -0.5};
             for (int k = 0; k < 4; k++) {
                 moved(&t, &s, &d, 1e-3 * step[k]);
@@ -711,7 +707,7 @@ START_TEST(unrolled_at_convergence_is_implicit) {
         unsigned char mode[NC];
         set(&s, &motions[with_one_sharing[i]], 3);
         random_change(&d, &s, &rng);
-        for (int j = 0; j < NV; j++) v_bar[j] = uniform(&rng);
+        for (int j = 0; j < NV; j++) v_bar[j] = random_in(&rng);
         solve(ncp, &s, &x);
         ck_assert_int_eq(ti_staggered_solve(ws, &s.p, ROUNDS, tape, lambda, v, mode), TRIBO_OK);
         ck_assert_msg(difference(v, x.s.v, s.p.nv) < 1e-11, "%s: velocities differ by %g",

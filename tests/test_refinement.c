@@ -2,6 +2,7 @@
  * elimination in long double. */
 #include "contact/reverse/panel.h"
 #include "contact/work/workspace.h"
+#include "randoms.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
@@ -19,24 +20,19 @@ typedef struct island {
     double R;
 } island;
 
-static double uniform(uint64_t *seed) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
-}
-
 static void fill_body(island *s, int k, double mass, uint64_t *seed) {
     s->width[k] = 6, s->voff[k] = 6 * k, s->moff[k] = 36 * k;
-    for (int j = 0; j < 6; j++) s->M[36 * k + 7 * j] = j < 3 ? mass : mass * 0.01 * (1.5 + uniform(seed));
+    for (int j = 0; j < 6; j++) s->M[36 * k + 7 * j] = j < 3 ? mass : mass * 0.01 * (1.5 + random_in(seed));
 }
 
 static void fill_contact(island *s, int i, uint64_t *seed) {
     double *J = s->J + 36 * i, *l = s->lambda + 3 * i, *c = s->c + 3 * i;
     s->joff[i] = 36 * i, s->a[i] = i % NB, s->b[i] = i % 3 == 0 || i % NB == 0 ? -1 : i % NB - 1;
     bool repeated = i >= NB && i % 2 == 0; /* as three corners before: nothing new but to the compliance */
-    for (int k = 0; k < 36; k++) J[k] = (k % 6 < 3 ? 1 : 0.1) * uniform(seed);
+    for (int k = 0; k < 36; k++) J[k] = (k % 6 < 3 ? 1 : 0.1) * random_in(seed);
     if (repeated) memcpy(J, s->J + 36 * (i - NB), 36 * sizeof *J), s->b[i] = s->b[i - NB];
-    s->mu[i] = 0.8 + 0.7 * uniform(seed);
-    double choice = uniform(seed), angle = 3 * uniform(seed), n = 1 + 0.9 * uniform(seed), speed = 0.3;
+    s->mu[i] = 0.8 + 0.7 * random_in(seed);
+    double choice = random_in(seed), angle = 3 * random_in(seed), n = 1 + 0.9 * random_in(seed), speed = 0.3;
     s->mode[i] = choice < -0.8 ? TRIBO_BREAK : choice < 0 ? TRIBO_STICK : TRIBO_SLIDE;
     if (s->mode[i] == TRIBO_BREAK) {
         c[2] = 1;
@@ -51,12 +47,12 @@ static void fill(island *s, double ratio, uint64_t *seed) {
     memset(s, 0, sizeof *s);
     double heaviest = 0;
     for (int k = 0; k < NB; k++) {
-        double mass = exp(log(ratio) * (0.5 + 0.5 * uniform(seed)));
+        double mass = exp(log(ratio) * (0.5 + 0.5 * random_in(seed)));
         heaviest = fmax(heaviest, mass);
         fill_body(s, k, mass, seed);
     }
     s->R = 1e-6 / heaviest;
-    for (int k = 0; k < NV; k++) s->v[k] = uniform(seed);
+    for (int k = 0; k < NV; k++) s->v[k] = random_in(seed);
     for (int i = 0; i < NC; i++) fill_contact(s, i, seed);
     s->p = (ti_contact_problem){.nc = NC, .nblk = NB, .nv = NV, .width = s->width, .voff = s->voff};
     s->p.moff = s->moff, s->p.M = s->M, s->p.a = s->a, s->p.b = s->b, s->p.joff = s->joff, s->p.J = s->J;
@@ -175,10 +171,10 @@ static void draw(const island *s, given *g, uint64_t *seed) {
     memset(g, 0, sizeof *g);
     for (int k = 0; k < NV; k++) {
         double m = s->M[36 * (k / 6) + 7 * (k % 6)];
-        g->r[k] = m * uniform(seed), g->v_bar[k] = m * uniform(seed), w[k] = uniform(seed);
+        g->r[k] = m * random_in(seed), g->v_bar[k] = m * random_in(seed), w[k] = random_in(seed);
     }
     for (int i = 0; i < NC; i++) {
-        g->dmu[i] = uniform(seed);
+        g->dmu[i] = random_in(seed);
         for (int q = 0; q < 3; q++)
             for (int j = 0; j < 6; j++) {
                 const double *J = s->J + 36 * i + 6 * q + j;

@@ -87,13 +87,18 @@ static inline world world_of(tribo_model *m, const tribo_options *o) {
     return w;
 }
 
-static inline world world_new(tribo_builder *b, double dt) {
+/* The model of a builder without mistakes, which it frees. */
+static inline tribo_model *world_build(tribo_builder *b) {
     tribo_model *m = NULL;
     tribo_diag diag = {0};
-    tribo_set_timestep(b, dt);
     tribo_status s = tribo_build(b, &m, &diag);
     ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
-    return world_of(m, NULL);
+    return m;
+}
+
+static inline world world_new(tribo_builder *b, double dt) {
+    tribo_set_timestep(b, dt);
+    return world_of(world_build(b), NULL);
 }
 
 static inline void world_free(world *w) {
