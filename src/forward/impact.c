@@ -6,11 +6,20 @@ ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
     return ti_impact_of(c->touch.gap, c->uf, c->an, ws->options.dt);
 }
 
+/* The speed along the normal of contact i that the forces of the step give its bodies, one as though it went against
+ * the other: bodies that fall together are brought together by whatever holds one of them. */
+static double forced_speed(const tribo_ws *ws, const ti_frame *f, int i) {
+    double sum = 0;
+    for (int side = 0; side < 2; side++)
+        sum += fabs(ti_side_velocity(ws, f, i, side, 2, ws->vfree) - ti_side_velocity(ws, f, i, side, 2, ws->vnow));
+    return sum;
+}
+
 /* Whether a contact that stays is hit in this step, faster than acceleration brings it there: then the velocity without
  * the impacts has a jump, which is no acceleration to reckon times with. */
 static bool is_struck(const tribo_ws *ws, const ti_frame *f, int i) {
-    double now = ti_row_velocity(ws, f, i, 2, ws->vnow), then = ti_row_velocity(ws, f, i, 2, ws->vfree);
-    return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -fabs(then - now);
+    double now = ti_row_velocity(ws, f, i, 2, ws->vnow);
+    return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -forced_speed(ws, f, i);
 }
 
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k) {

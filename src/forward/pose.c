@@ -81,16 +81,15 @@ static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, doubl
             for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[TI_TWIST * r + e] * S[e * tree->nv + j];
 }
 
+double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v) {
+    const double *J = ti_frame_rows(ws, f, i, side);
+    if (!J) return 0;
+    int k = ti_blk_of_body(ws, side ? f->con[i].b : f->con[i].a), w = ws->width[k];
+    return row_times(w, J + w * r, v + ws->at_v[k]);
+}
+
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
-    const ti_con *c = &f->con[i];
-    double sum = 0;
-    for (int side = 0; side < 2; side++) {
-        const double *J = ti_frame_rows(ws, f, i, side);
-        if (!J) continue;
-        int k = ti_blk_of_body(ws, side ? c->b : c->a), w = ws->width[k];
-        sum += row_times(w, J + w * r, v + ws->at_v[k]);
-    }
-    return sum;
+    return ti_side_velocity(ws, f, i, 0, r, v) + ti_side_velocity(ws, f, i, 1, r, v);
 }
 
 void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v) {

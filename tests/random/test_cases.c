@@ -42,6 +42,8 @@ static const row rows[] = {
     {.file = "grad_seed236", .steps = 2, .gradient = true},
     {.file = "silent_700649", .steps = 9, .gradient = true},
     {.file = "silent_700622", .steps = 4, .gradient = true},
+    {.file = "stack_at_rest", .steps = 10, .gradient = true},
+    {.file = "stack_of_six", .steps = 8, .gradient = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
