@@ -21,8 +21,9 @@ static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
 
 ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
     const int *at = ws->model->pair[f->con[i].pair].material;
-    return ti_overlap_of(end_gap(ws, f, i), p[at[TI_M_BAUMGARTE]], p[at[TI_M_SLOP]],
-                         ws->options.recovery * ws->options.dt);
+    double gap = end_gap(ws, f, i);
+    if (fabs(gap) < ti_frame_grain(ws, &f->con[i]).rounding) gap = 0; /* it closes in the step, and overlaps by none */
+    return ti_overlap_of(gap, p[at[TI_M_BAUMGARTE]], p[at[TI_M_SLOP]], ws->options.recovery * ws->options.dt);
 }
 
 /* Only what overlaps before the step: what its impacts leave of that, the next step takes back. */
