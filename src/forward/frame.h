@@ -283,6 +283,9 @@ void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
 void ti_step_displace(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *D);
 /* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
 tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
+/* How far contacts of a solved island are from bouncing where they do not, and the other way round, added to info. */
+void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
+                      tribo_contact_info *info);
 
 /* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
  * another workspace's or p is not the tape's. */

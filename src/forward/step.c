@@ -304,26 +304,6 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     return changed;
 }
 
-/* How far the step is from bouncing where it stays, and the other way round, as a share of the speeds there. */
-static double bounce_margin(const tribo_ws *ws, const ti_con *c, const double *p) {
-    double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]], dt = ws->options.dt;
-    if (!(e > 0)) return (double)INFINITY;
-    double speed = fabs(c->uf) + fabs(c->an) * dt, reach = (c->touch.gap + dt * c->uf) / dt;
-    ti_impact hit = ti_frame_impact(ws, c);
-    double margin = hit.reached ? fabs(ti_impact_leaves(&hit, c->an, e, dt)) : fabs(reach);
-    if (hit.reached && c->bounce && -reach < margin) margin = -reach;
-    return speed > 0 ? margin / speed : (double)INFINITY;
-}
-
-static void add_bounces(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
-                        tribo_contact_info *info) {
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double margin = bounce_margin(ws, &f->con[i], p);
-        if (margin < info->margin) info->margin = margin;
-        info->ndegenerate += margin < 1e-9;
-    }
-}
-
 static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
     tribo_status worst = TRIBO_OK;
     for (int k = 0; k < f->nisland; k++) {
@@ -337,7 +317,7 @@ static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
             again = true;
         } while (let_slip(ws, f, is, p) > 0);
         if (status > worst) worst = status;
-        add_bounces(ws, f, is, p, &one);
+        ti_island_brinks(ws, f, is, p, &one);
         add_info(&ws->info, &one);
     }
     return worst;

@@ -32,3 +32,51 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f) {
     ws->info.measures = all;
     return TRIBO_OK;
 }
+
+/* ---- how far contacts are from bouncing ---- */
+
+/* The fastest that contacts of the island come, of themselves or by the forces of the step. */
+static double speed_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    double most = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        for (int r = 0; r < 3; r++) {
+            most = ti_max(most, fabs(ti_row_velocity(ws, f, i, r, ws->vnow)));
+            most = ti_max(most, fabs(ti_row_velocity(ws, f, i, r, ws->vfree)));
+        }
+    return most;
+}
+
+/* By how much the speeds of a contact with restitution e must change for it to bounce, or not to, m/s. What has met
+ * already bounces if it comes at all. */
+static double speed_off(const tribo_ws *ws, const ti_con *c, double e) {
+    double dt = ws->options.dt, gap = c->touch.gap, reach = gap / dt + c->uf, come = c->uf - c->an * dt / 2;
+    ti_impact hit = ti_frame_impact(ws, c);
+    if (!hit.reached) return gap > 0 ? fabs(reach) : ti_max(reach, come);
+    double off = fabs(ti_impact_leaves(&hit, c->an, e, dt));
+    if (c->bounce) off = ti_min(off, -reach);
+    if (c->bounce && gap <= 0) off = ti_min(off, -come);
+    return off;
+}
+
+static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, double speed) {
+    const ti_con *c = &f->con[i];
+    if (!(e > 0)) return (double)INFINITY;
+    double off = speed_off(ws, c, e), own = fabs(c->uf) + fabs(c->an) * ws->options.dt;
+    if (f->mode[i] != TRIBO_BREAK && !c->bounce) {        /* loaded */
+        if (own <= 1e-9 * speed) return (double)INFINITY; /* of bodies that fall together, until one is held */
+        speed = own;
+    }
+    if (off == 0) return 0;
+    return speed > 0 ? off / speed : (double)INFINITY;
+}
+
+void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
+                      tribo_contact_info *info) {
+    double speed = speed_of(ws, f, is);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double e = p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]];
+        double margin = margin_of(ws, f, i, e, speed);
+        if (margin < info->margin) info->margin = margin;
+        info->ndegenerate += margin < 1e-9;
+    }
+}

@@ -44,6 +44,9 @@ static const row rows[] = {
     {.file = "silent_700622", .steps = 4, .gradient = true},
     {.file = "stack_at_rest", .steps = 10, .gradient = true},
     {.file = "stack_of_six", .steps = 8, .gradient = true},
+    {.file = "overlap_at_rest", .steps = 9, .gradient = true},
+    {.file = "overlap_weightless", .steps = 2, .gradient = true},
+    {.file = "falling_together", .steps = 5, .gradient = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -168,7 +168,7 @@ static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, 
 /* Margins, docs/math.md eq. (46): how far each contact is from another mode, dimensionless. */
 static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
                     tribo_contact_info *info) {
-    double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = 0;
+    double sc = ws->unit_c > 0 ? ws->unit_c : 1, sl = ti_contact_faint(ws);
     for (int i = 0; i < p->nc; i++) sl = ti_max(sl, fabs(s->lambda[3 * i + 2]));
     if (sl == 0) sl = 1;
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
@@ -194,6 +194,9 @@ bool ti_contact_has_noise(const ti_contact_ws *ws) {
     return ws->asked == &ti_law_stochastic;
 }
 
+/* Approach that is nothing but rounding, as where bodies that touch fall together, asks for no impulse. */
+static const double STILL = 1e-14;
+
 /* Whether no impulses at all are a solution. */
 static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     const double none[3] = {0, 0, 0};
@@ -201,7 +204,7 @@ static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
         if (p->rebound && p->rebound[i] * p->mu[i] > 0)
             return false; /* friction of the prescribed impulse acts even where nothing slips */
         if (ws->law == &ti_law_ncp) {
-            if (!(ws->g[3 * i + 2] >= 0)) return false;
+            if (!(ws->g[3 * i + 2] >= -STILL * ws->unit_c)) return false;
             continue;
         }
         ti_law_contact contact = ti_law_contact_of(ws, p, i);

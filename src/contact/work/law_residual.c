@@ -151,11 +151,15 @@ static double worst_of(tribo_residuals r) {
     return ti_max(r.primal, ti_max(r.dual, r.complementarity));
 }
 
+double ti_contact_faint(const ti_contact_ws *ws) {
+    return ws->widest > 0 ? FAINT * ws->approach / ws->widest : 0;
+}
+
 /* The unit of impulse: the largest impulse, prescribed ones included, whose friction may be all there is; but not less
  * than what gives the lightest body a share of the approach speeds. Speeds of slip do not count, as what slips may
  * hardly press. */
 static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
-    double l = ws->widest > 0 ? FAINT * ws->approach / ws->widest : 0;
+    double l = ti_contact_faint(ws);
     for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
     for (int i = 0; p->rebound && i < p->nc; i++) l = ti_max(l, p->rebound[i]);
     return l == 0 ? 1 : l;

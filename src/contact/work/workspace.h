@@ -147,6 +147,8 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p);
 /* Set rho_t of every contact to `factor` times its usual value. Large, the law's equation resolves slow slip; small, it
  * resolves impulses. */
 void ti_contact_scale_tangents(ti_contact_ws *ws, const ti_contact_problem *p, double factor);
+/* Impulses far below this are nothing but rounding: a share of what gives the lightest body the speeds of approach. */
+double ti_contact_faint(const ti_contact_ws *ws);
 /* The relative residual of a law, docs/math.md eq. (37), at (v, lambda) with v as it is given; parts NULL = skip. */
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts);
