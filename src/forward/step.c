@@ -348,22 +348,33 @@ static void count_contacts(tribo_ws *ws, const ti_frame *f) {
     }
 }
 
+/* Whether contact i was hit and left: those that hold what hits give back, too. */
+static bool has_bounced(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
+    bool stays = is->phase[TI_AFTER].npoint > 0 && f->phase[TI_AFTER].mode[i] != TRIBO_BREAK;
+    return is->phase[TI_REBOUND].npoint > 0 && ws->give[i] > 0 && !stays;
+}
+
+static void show_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    const ti_con *c = &f->con[i];
+    tribo_contact *v = &ws->view[c->id];
+    *v = (tribo_contact){.geom_a = ws->model->pair[c->pair].a,
+                         .geom_b = ws->model->pair[c->pair].b,
+                         .mode = ti_mode_public(f->mode[i]),
+                         .gap = c->touch.gap,
+                         .bounced = has_bounced(ws, f, is, i)};
+    ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
+    ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
+    memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
+}
+
 const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
     if (n) *n = 0;
     if (!ws || !n) return NULL;
     const ti_frame *f = &ws->frame;
-    for (int i = 0; i < ws->info.ncon; i++) {
-        const ti_con *c = &f->con[i];
-        tribo_contact *v = &ws->view[c->id];
-        *v = (tribo_contact){.geom_a = ws->model->pair[c->pair].a,
-                             .geom_b = ws->model->pair[c->pair].b,
-                             .mode = ti_mode_public(f->mode[i]),
-                             .gap = c->touch.gap,
-                             .bounced = c->bounce && f->mode[i] != TRIBO_BREAK};
-        ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
-        ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
-        memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
-    }
+    for (int k = 0; k < ws->info.nislands; k++)
+        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
+            show_contact(ws, f, &f->island[k], i);
     *n = ws->info.ncon;
     return ws->view;
 }
