@@ -90,12 +90,21 @@ typedef struct balance_sheet {
     double weight;          /* sum of |F| */
     double depth;           /* sum of penetrations, m */
     double skin;            /* work of what takes back overlaps of less than a skin */
-    double least;           /* speeds of 1e-15 sizes a step are rounding whatever else is there */
+    double least;           /* rounding: speeds of 1e-15 sizes a step, and of 1e-10 of what is solved together */
     int bounces, stays;
 } balance_sheet;
 
+/* The fastest body of a group. */
+static double fastest(const moment *t, int group) {
+    double most = 0;
+    for (int i = 0; i < t->s->nbody; i++)
+        if (t->group[i] == group) most = larger(most, larger(length(t->before[i].v), length(t->before[i].free_v)));
+    return most;
+}
+
 static balance_sheet sum_up(const moment *t, int island) {
     balance_sheet e = {0};
+    double speed = fastest(t, t->group[island]);
     for (int i = 0; i < t->s->nbody; i++) {
         if (t->island[i] != island) continue;
         const solid *b = &t->s->b[i];
@@ -108,10 +117,13 @@ static balance_sheet sum_up(const moment *t, int island) {
         double F = length(m->force);
         times(d, m->inertia, m->accel_w);
         e.readings += t->s->dt * F * length(change) + length(d) * length(turn);
+        sub(turn, n->push_w, m->push_w), times(d, m->inertia, n->w);
+        e.readings +=
+            0.5 * length(d) * length(turn); /* a torque that turns with the body is another one after the step */
         sub(d, n->x, m->x);
         e.scale += k0 + k1 + F * length(d) + 0.5 * b->mass * dot(m->accel, m->accel) + fabs(W);
         e.weight += F;
-        double rounding = 1e-15 * length(m->x) / t->s->dt;
+        double rounding = 1e-15 * length(m->x) / t->s->dt + 1e-10 * speed;
         e.least += b->mass * rounding * rounding;
     }
     for (int i = 0; i < t->nc; i++) {
