@@ -8,7 +8,7 @@
 #include <mujoco/mujoco.h>
 #endif
 
-static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker"};
+static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker", "legs"};
 enum { NSCENES = sizeof SCENES / sizeof *SCENES };
 
 static void scene_path(const char *name, char *path, size_t n) {
@@ -151,7 +151,7 @@ END_TEST
 /* ---- derivatives ---- */
 
 START_TEST(reverse_is_the_derivative) {
-    static const int STEPS[] = {1, 40};
+    static const int STEPS[] = {1, 60};
     tribo_model *m = scene(SCENES[_i / 2]);
     double *x0 = calloc((size_t)tribo_model_sizes(m).nx, sizeof *x0);
     tribo_model_state0(m, x0);
