@@ -227,8 +227,8 @@ for signal in INT TERM; do
     "$tribo" identify "$collision" --data "$data"/recordings/*.csv --free floor/friction=0.3 impact/restitution=0.2 cube/mass=1 \
         --optimizer adam --search 0 --out "$folder/$signal" >"$folder/out" 2>"$folder/err" &
     child=$!
-    for wait in $(seq 60); do
-        grep -q ' 2 descent  loss' "$folder/err" && break
+    for wait in $(seq 300); do # progress is printed once a second, so that any one line may be missing
+        grep -q ' \([2-9]\|[1-9][0-9]*[0-9]\) descent  loss' "$folder/err" && break
         sleep 1
     done
     kill -s $signal $child

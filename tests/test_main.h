@@ -4,6 +4,12 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* An assertion that holds costs nothing: Check's own writes to a file where it was, which nobody reads here. */
+#undef ck_assert
+#undef ck_assert_msg
+#define ck_assert_msg(expr, ...) ((expr) ? (void)0 : ck_abort_msg(__VA_ARGS__))
+#define ck_assert(expr) ck_assert_msg(expr, "Assertion '%s' failed", #expr)
+
 static Suite *suite(void);
 
 int main(void) {
