@@ -211,6 +211,11 @@ static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
 }
 
+/* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
+ * a few iterations, as they cost little by then. */
+#define EXACT 1e-14
+enum { MORE = 6 };
+
 /* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, and
  * they converge to a hard solution without a small compliance. The proximal term grows where Newton fails and shrinks
  * where the residual falls slowly. */
@@ -221,8 +226,9 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    int most = first < 0.1 ? 40 : 120;
-    for (int k = 0; k < most && g->residual >= g->tol; k++) {
+    int most = first < 0.1 ? 40 : 120, more = MORE;
+    for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
+        double enough = g->residual < g->tol ? EXACT : g->tol;
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, CLOSE)) {
@@ -233,7 +239,7 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
         }
         keep_one(ws, p, R, 1, g, s);
         iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors: steps on the law without a proximal term */
-        for (int step = 0; step < 3 && g->residual >= g->tol && g->residual < 1e4 * g->tol; step++) {
+        for (int step = 0; step < 3 && g->residual >= enough && g->residual < 1e4 * g->tol; step++) {
             ti_contact_approach(ws, p, pull, 0);
             keep_one(ws, p, R, 1, g, s);
         }
