@@ -231,6 +231,8 @@ ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
 bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* By how much the normal velocity of contact i at its impact differs from the one that its bodies come with. */
 double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i);
+/* Whether a contact that stays is struck, faster than forces bring it together. */
+bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Velocity that impact and a share of the rebound leave, entry j of the frame's blocks. */

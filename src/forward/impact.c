@@ -22,10 +22,16 @@ static bool is_struck(const tribo_ws *ws, const ti_frame *f, int i) {
     return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -forced_speed(ws, f, i);
 }
 
+bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int i = is->con0; i < is->con0 + is->nhold; i++)
+        if (is_struck(ws, f, i)) return true;
+    return false;
+}
+
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k) {
     ti_island *is = &f->island[k];
     const double *v = f->phase[TI_HOLD].v[TI_SOLVED];
-    for (int i = is->con0; i < is->con0 + is->nhold; i++) is->prompt = is->prompt || is_struck(ws, f, i);
+    is->prompt = is->prompt || ti_island_is_struck(ws, f, is);
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
         ti_con *c = &f->con[i];
         c->uf = ti_row_velocity(ws, f, i, 2, v);

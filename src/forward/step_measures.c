@@ -58,12 +58,12 @@ static double speed_off(const tribo_ws *ws, const ti_con *c, double e) {
     return off;
 }
 
-static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, double speed) {
+static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, bool struck, double speed) {
     const ti_con *c = &f->con[i];
     if (!(e > 0)) return (double)INFINITY;
     double off = speed_off(ws, c, e), own = fabs(c->uf) + fabs(c->an) * ws->options.dt;
-    if (f->mode[i] != TRIBO_BREAK && !c->bounce) {        /* loaded */
-        if (own <= 1e-9 * speed) return (double)INFINITY; /* of bodies that fall together, until one is held */
+    if (f->mode[i] != TRIBO_BREAK && !c->bounce && !struck) { /* loaded by forces alone */
+        if (own <= 1e-9 * speed) return (double)INFINITY;     /* of bodies that fall together, until one is held */
         speed = own;
     }
     if (off == 0) return 0;
@@ -73,9 +73,10 @@ static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, 
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info) {
     double speed = speed_of(ws, f, is);
+    bool struck = ti_island_is_struck(ws, f, is);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double e = p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]];
-        double margin = margin_of(ws, f, i, e, speed);
+        double margin = margin_of(ws, f, i, e, struck, speed);
         if (margin < info->margin) info->margin = margin;
         info->ndegenerate += margin < 1e-9;
     }

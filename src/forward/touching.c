@@ -162,8 +162,8 @@ ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest) 
 
 /* In the step's motion without the impact the gap is gap + u0 t + a t^2/2 with u0 = u - a dt/2: semi-implicit Euler's
  * velocities are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A
- * gap that is slightly negative was hit before the step began: the same formulas, with tau < 0; or, of bodies that part,
- * is closed again later in the step. */
+ * gap that is slightly negative was hit before the step began: the same formulas, with tau < 0; or, of bodies that
+ * part, is closed again later in the step. */
 ti_impact ti_impact_of(double gap, double u, double a, double dt) {
     ti_impact hit = {0};
     if (!(gap + dt * u < 0)) return hit;
