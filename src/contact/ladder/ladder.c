@@ -32,6 +32,7 @@ typedef struct progress {
     bool consistent;                    /* the law at the last point of the path chooses the modes that were held */
     int patience;                       /* strides along the path that may fail */
     int most;                           /* factorizations after which the path is given up */
+    int more;                           /* proximal iterations beyond the tolerance */
 } progress;
 
 /* docs/math.md eq. (36): extrapolate (v1, l1), (v2, l2) to no compliance, and polish by steps on the hard law while the
@@ -226,7 +227,7 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    int most = first < 0.1 ? 40 : 120, more = MORE;
+    int most = first < 0.1 ? 40 : 120, more = g->more;
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
         double enough = g->residual < g->tol ? EXACT : g->tol;
         anchor(ws, p, pull);
@@ -302,7 +303,7 @@ static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g,
  * compliance ends, and from nothing. */
 static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
-    g->on_path = false;
+    g->on_path = false, g->more = MORE;
     for (int k = 0; k < 12 && !g->done; k++) { /* first only where the interior point converged */
         int done = 0;
         bool fine = true;
