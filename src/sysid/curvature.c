@@ -217,10 +217,34 @@ static void forget(const tribo_sysid *s, double *S, double *g) {
     for (size_t i = 0; i < nd; i++) g[i] = share > 0 ? g[i] * share : 0;
 }
 
+void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *logdet) {
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nb = n + 1, row = ndx + nb;
+    const double *full = path->full;
+    double *X = path->start;
+    path->promise = 0;
+    for (size_t i = 0; i < ndx; i++) {
+        memcpy(path->start_chol + i * ndx, full + i * row, ndx * sizeof *full);
+        memcpy(X + i * nb, full + i * row + ndx, nb * sizeof *full);
+        path->start_chol[i * ndx + i] *= 1 + lambda;
+    }
+    cholesky(ndx, path->start_chol, logdet);
+    back_substitute(ndx, path->start_chol, nb, X);
+    for (size_t i = 0; i < ndx; i++) path->promise += full[i * row + ndx + n] * X[i * nb + n];
+    for (size_t a = 0; a < n; a++) {
+        const double *of = full + (ndx + a) * row;
+        memcpy(path->H + a * n, of + ndx, n * sizeof *full);
+        path->g[a] = of[ndx + n];
+        for (size_t i = 0; i < ndx; i++) {
+            for (size_t b = 0; b < n; b++) path->H[a * n + b] -= of[i] * X[i * nb + b];
+            path->g[a] -= of[i] * X[i * nb + n];
+        }
+    }
+}
+
 /* The start taken out: H and g of theta. docs/math.md eq. (149). */
 static void eliminate_start(ti_worker *w, const ti_track *t, ti_path *path, const double *S, const double *g) {
     const tribo_sysid *s = w->s;
-    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n, nb = n + 1;
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
     ti_smoother m = ti_smoother_of(w);
     const double *T = path->T;
     double *G = m.Phi; /* dx by (xi, theta): (ndx,nd) */
@@ -238,21 +262,11 @@ static void eliminate_start(ti_worker *w, const ti_track *t, ti_path *path, cons
         m.s[i] += precision * w->r[i];
         path->logdet -= log(precision);
     }
-    for (size_t i = 0; i < ndx; i++) {
-        for (size_t j = 0; j < ndx; j++) path->start_chol[i * ndx + j] = m.P[i * nd + j];
-        for (size_t a = 0; a < n; a++) path->start[i * nb + a] = m.P[i * nd + ndx + a];
-        path->start[i * nb + n] = m.s[i];
+    for (size_t i = 0; i < nd; i++) {
+        memcpy(path->full + i * (nd + 1), m.P + i * nd, nd * sizeof *S);
+        path->full[i * (nd + 1) + nd] = m.s[i];
     }
-    cholesky(ndx, path->start_chol, &path->logdet);
-    back_substitute(ndx, path->start_chol, nb, path->start);
-    for (size_t a = 0; a < n; a++) {
-        for (size_t b = 0; b < n; b++) {
-            path->H[a * n + b] = m.P[(ndx + a) * nd + ndx + b];
-            for (size_t i = 0; i < ndx; i++) path->H[a * n + b] -= m.P[i * nd + ndx + a] * path->start[i * nb + b];
-        }
-        path->g[a] = m.s[ndx + a];
-        for (size_t i = 0; i < ndx; i++) path->g[a] -= m.P[i * nd + ndx + a] * path->start[i * nb + n];
-    }
+    ti_path_damp(s, path, 0, &path->logdet);
 }
 
 /* Phi of every interval along x, w as they are. */

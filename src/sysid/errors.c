@@ -20,7 +20,7 @@ static tribo_status predict(tribo_sysid *s, int recording, double *X) {
     bool along = t->start == TRIBO_START_ALONG && ti_rolls(s);
     /* where no fit has estimated it yet: from the first rows, then from all */
     bool anew = t->held_out || s->nfree == 0;
-    uint64_t asked = tribo_hash(s->p, (size_t)s->z.np, 1) | 1;
+    uint64_t asked = ti_asked(s);
     bool known = along && t->predicted == asked; /* several things are asked of one prediction */
     tribo_status status = along && anew && !known ? ti_start_first(w, recording, s->p) : TRIBO_OK;
     if (status >= 0) status = along && !known ? ti_start_along(w, recording, s->p) : ti_start(w, recording, s->p, NULL);

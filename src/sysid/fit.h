@@ -234,7 +234,7 @@ struct tribo_sysid {
     ti_sum *sum;         /* (nrec) */
     double *still;       /* (nv) zeros */
     double *X;           /* (rows,nx) a prediction, rows of the longest recording */
-    double *observe;     /* (4 nfree + 1, nfree) scratch of tribo_sysid_observe() */
+    double *observe;     /* (5 nfree + 1, nfree) scratch of tribo_sysid_observe() */
     double *norms;       /* scratch for medians, (norms_max) */
     size_t norms_max;
 
@@ -268,6 +268,11 @@ struct tribo_sysid {
 #define TI_STOPPED ((tribo_status)-1000)
 static inline bool ti_stopped(const tribo_sysid *s) {
     return s->fitting && s->stop && *s->stop;
+}
+
+/* A name for s->p, of a prediction with it; not 0. */
+static inline uint64_t ti_asked(const tribo_sysid *s) {
+    return tribo_hash(s->p, (size_t)s->z.np, 1) | 1;
 }
 
 /* Is a recording compared with one motion from its start to its end? */

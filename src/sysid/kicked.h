@@ -22,6 +22,7 @@ typedef struct ti_path {
     double *start_chol; /* (ndx,ndx) */
     double *T, *X0;     /* (ndx,ndx) start by xi; (nfree,ndx) start by theta */
     double *prior;      /* (nx) first guess of the start */
+    double *full;       /* (ndx+nfree,ndx+nfree+1) curvature and gradient by (xi, theta) before the start goes out */
     double *H, *g;      /* (nfree,nfree), (nfree): of theta, states eliminated */
     double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
     bool *touch;        /* (n) contact since the node before */
@@ -38,7 +39,7 @@ typedef struct ti_noise_sums {
     double nkick;                                       /* how many numbers they have */
 } ti_noise_sums;
 
-enum { TI_STARTS_MAX = 2 };
+enum { TI_STARTS_MAX = 6 };
 
 struct ti_shooting {
     ti_path *path;   /* (nrec) */
@@ -61,8 +62,12 @@ struct ti_shooting {
     double *start, *end;             /* (TI_STARTS_MAX,nfree) where fits begin and end */
     double end_value[TI_STARTS_MAX]; /* evidence there */
     int nstart, run, best;
-    bool plain, tried_plain; /* the fit without kicks that is under way, or was */
-    bool back;               /* back: the best is fitted again, to be left as it was */
+    bool kicked[TI_STARTS_MAX]; /* does a fit have kicks at first? */
+    bool near;                  /* a fit without kicks has been nearly explained */
+    bool explained, nearly;     /* the last fit leaves no more than noise, hardly more */
+    int draws;                  /* how often starts were drawn in this fit */
+    bool plain;                 /* the fit without kicks that is under way after one with them, or was */
+    bool back;                  /* back: the best is fitted again, to be left as it was */
 };
 #define TI_THETA_SILENT 0.1 /* curvature of a number that the recordings say nothing of: it stays where it is */
 #define TI_THETA_PRIOR 1e-2 /* precision: ten times the scale of theta is as good as unknown */
@@ -84,12 +89,19 @@ double ti_kick_rho(const tribo_sysid *s, const double *kick, int body, int kind,
 void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path);
 /* First motion: kicked at nodes so that it follows the recording. */
 tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
+/* Draw other starts of a motion without kicks, near what the first rows say, and take the best if it is better. */
+tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */
 tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P);
+/* Take the start out, damped: start, start_chol, H, g. */
+void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *logdet);
 /* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. */
 tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta);
 /* Covariance of the states by the last linearisation, and sums for the noise. */
 void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_sums *sums);
+/* S += sum of s_b s_b' over blocks of rows b, s_b their part in the gradient of theta by the last linearisation.
+ * @return how many blocks. */
+int ti_path_scatter(ti_worker *w, int track, double *S);
 /* Cost of x, w as they are. */
 double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick);
 
@@ -112,6 +124,11 @@ void ti_scales_guess(tribo_sysid *s);
 void ti_scales_drop(tribo_sysid *s);
 /* New scales from h->sums. @return the largest relative change. */
 double ti_scales_update(tribo_sysid *s);
+/* Does every recording leave no more than the noise that it shows by itself? */
+bool ti_scales_explain(const tribo_sysid *s, double slack);
+bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack);
+#define TI_EXPLAINED 0.15 /* more than the noise's variance: as much as it is not known by */
+#define TI_NEARLY 1.0     /* misfit that intervals can say and kicks would hide */
 /* Twice the negative log likelihood of theta and the scales, states integrated out (Laplace); docs/math.md eq. (152).
  */
 double ti_scales_evidence(const tribo_sysid *s);
@@ -120,12 +137,14 @@ double ti_scales_evidence(const tribo_sysid *s);
 
 /* First motions at theta. */
 tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta);
-/* First motions and scales at s->theta. */
-tribo_status ti_shooting_begin(tribo_sysid *s);
+/* First motions and scales at s->theta, with kicks or without. */
+tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked);
 /* H and g of every path and their sums at s->theta. */
 tribo_status ti_shooting_curvature(tribo_sysid *s);
 /* Covariances, after that. */
 tribo_status ti_shooting_spread(tribo_sysid *s);
+/* Other starts for recordings that are not explained. @return whether one was found. */
+tribo_status ti_shooting_draw(tribo_sysid *s, bool *found);
 /* One Gauss-Newton step of all paths and theta. */
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
 

@@ -10,6 +10,7 @@ typedef struct sums {
     double square; /* of weighted residuals */
     long nscalar;
     int ntrain, nalong;
+    int nblock; /* of rows, of kicked motions */
 } sums;
 
 /* H and the scatter S of the recordings' gradients over the training recordings, starts eliminated. */
@@ -40,19 +41,21 @@ static tribo_status gather(tribo_sysid *s, double *H, double *S, sums *out) {
 }
 
 /* The same of kicked motions, whose noise is in the weights. */
-static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, sums *out) {
+static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, double *blocks, sums *out) {
     size_t n = (size_t)s->nfree;
     if (!s->shooting->begun) ti_scales_init(s);
-    tribo_status status = s->shooting->begun ? TRIBO_OK : ti_shooting_begin(s);
+    tribo_status status = s->shooting->begun ? TRIBO_OK : ti_shooting_begin(s, false);
     if (status >= 0) status = ti_shooting_curvature(s);
     if (status < 0) return status;
     memset(H, 0, n * n * sizeof *H);
     memset(S, 0, n * n * sizeof *S);
+    memset(blocks, 0, n * n * sizeof *S);
     for (int i = 0; i < s->nrec; i++) {
         const ti_path *path = s->shooting->path + i;
         if (s->track[i].held_out) continue;
         for (size_t a = 0; a < n; a++)
             for (size_t b = 0; b < n; b++) H[a * n + b] += path->H[a * n + b], S[a * n + b] += path->g[a] * path->g[b];
+        out->nblock += ti_path_scatter(s->worker, i, blocks);
         out->ntrain++;
     }
     return TRIBO_OK;
@@ -67,26 +70,35 @@ static double student(double nu) {
     return z + (a + (b + c / nu) / nu) / nu;
 }
 
+/* How much larger a deviation is by the sandwich of a scatter S than by cov, where it is. */
+static void widen(const tribo_sysid *s, const double *X, const double *S, const double *cov, double *wide) {
+    int n = s->nfree;
+    for (int a = 0; a < n; a++) {
+        double sum = 0, variance = cov[a * n + a];
+        for (int k = 0; k < n; k++)
+            for (int l = 0; l < n; l++) sum += X[a * n + k] * S[k * n + l] * X[l * n + a];
+        if (sum > variance && variance > 0) wide[a] = ti_max(wide[a], sqrt(sum / variance));
+    }
+}
+
 /* Covariance of theta on the determined directions: sigma^2 H^-1, and where S is given the sandwich for the parameters
  * that it makes less sure. V's columns are eigenvectors. */
 static void covariance(tribo_sysid *s, const double *V, const double *value, int nopen, double sigma2, const double *S,
-                       double *cov) {
+                       const double *blocks, double *cov) {
     int n = s->nfree;
-    double *X = s->H, *wide = s->g; /* H^+; how much more a deviation is by the sandwich */
+    double *X = s->H, *wide = s->g; /* H^+; by how much recordings have made a deviation larger */
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
             X[a * n + b] = 0;
             for (int k = nopen; k < n; k++) X[a * n + b] += V[a * n + k] * V[b * n + k] / value[k];
             cov[a * n + b] = sigma2 * X[a * n + b];
         }
-    if (!S) return;
-    for (int a = 0; a < n; a++) {
-        double sum = 0;
-        for (int k = 0; k < n; k++)
-            for (int l = 0; l < n; l++) sum += X[a * n + k] * S[k * n + l] * X[l * n + a];
-        wide[a] =
-            sum > cov[a * n + a] && cov[a * n + a] > 0 ? sqrt(sum / cov[a * n + a]) : 1; /* 1: as the noise says */
-    }
+    double *by_blocks = s->step;
+    for (int a = 0; a < n; a++) by_blocks[a] = 1;
+    if (blocks) widen(s, X, blocks, cov, by_blocks);
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) cov[a * n + b] *= by_blocks[a] * by_blocks[b];
+    if (S) widen(s, X, S, cov, wide);
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) cov[a * n + b] *= wide[a] * wide[b];
 }
@@ -116,10 +128,11 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
                                  double *spread, int *nundetermined) {
     if (!s || !est || s->nfree == 0) return TRIBO_E_ARG;
     int n = s->nfree, nopen = 0;
-    double loss, *H = s->observe, *V = H + n * n, *S = V + n * n, *cov = S + n * n, *value = cov + n * n;
+    double loss, *H = s->observe, *V = H + n * n, *S = V + n * n, *cov = S + n * n, *blocks = cov + n * n,
+                 *value = blocks + n * n;
     sums sum = {0};
-    tribo_status status =
-        s->shooting ? gather_paths(s, H, S, &sum) : ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
+    tribo_status status = s->shooting ? gather_paths(s, H, S, blocks, &sum)
+                                      : ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
     if (!status && !s->shooting) status = gather(s, H, S, &sum);
     if (status) return status;
     double freedom = (double)sum.nscalar - n - (double)sum.nalong * s->z.ndx;
@@ -134,7 +147,9 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     const double few = student(sum.ntrain - n), many = student(freedom);
     for (int i = 0; i < n; i++) s->g[i] = 1;
     for (int i = 0; sandwich && i < n * n; i++) S[i] *= (double)sum.ntrain / (sum.ntrain - n);
-    covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cov);
+    bool cut = s->shooting && sum.nblock >= 2 * n + 4;
+    for (int i = 0; cut && i < n * n; i++) blocks[i] *= (double)sum.nblock / (sum.nblock - n);
+    covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cut ? blocks : NULL, cov);
     for (int i = 0; i < n; i++) {
         double share = 0;
         for (int k = 0; k < nopen; k++) share += V[i * n + k] * V[i * n + k];

@@ -74,6 +74,7 @@ void ti_scales_guess(tribo_sysid *s) {
         if (s->weight_natural[k]) h->noise[k] *= ti_max(1, sqrt(miss[k] / ti_max(n, 1)));
     for (int k = 0; k < TI_KICK_KINDS; k++) {
         double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
+        if (!(h->kick[k] > 0)) continue;
         h->kick[k] = 1e3 * least, h->kick_last[k] = 1;
         for (int pass = 0; pass < 20; pass++) {
             double sum = 0, count = 0;
@@ -115,7 +116,7 @@ double ti_scales_update(tribo_sysid *s) {
     double change = 0;
     for (int k = 0; k < TRIBO_BLOCKS; k++) {
         if (!(sum.freedom[k] > 1) || !s->weight_natural[k]) continue;
-        double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.3, 2), old = h->noise[k];
+        double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.1, 2), old = h->noise[k];
         h->noise[k] = ti_max(factor * old, h->noise_least[k]);
         change = ti_max(change, fabs(h->noise[k] / old - 1));
     }
@@ -134,6 +135,23 @@ double ti_scales_update(tribo_sysid *s) {
     ti_scales_weigh(s);
     ti_scales_drop(s);
     return change;
+}
+
+bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack) {
+    const double most = 4; /* standard deviations of a sum of squares */
+    const struct ti_shooting *h = s->shooting;
+    const ti_noise_sums *sum = h->sums + recording;
+    for (int k = 0; k < TRIBO_BLOCKS; k++) {
+        double ratio = h->noise[k] / h->noise_shown[k], n = sum->freedom[k];
+        if (n > 1 && sum->square[k] * ratio * ratio > n * (1 + slack + most * sqrt(2 / n))) return false;
+    }
+    return true;
+}
+
+bool ti_scales_explain(const tribo_sysid *s, double slack) {
+    for (int i = 0; i < s->nrec; i++)
+        if (!s->track[i].held_out && !ti_scales_explain_one(s, i, slack)) return false;
+    return true;
 }
 
 double ti_scales_evidence(const tribo_sysid *s) {

@@ -6,7 +6,8 @@
  */
 #include "sysid/kicked.h"
 
-enum { TRIES = 6, PATIENCE = 8 };
+enum { TRIES = 7, PATIENCE = 8 };
+static const double least_damping = 1e-5;
 
 static tribo_status guess_job(ti_worker *w, int i, void *context) {
     (void)context;
@@ -20,6 +21,12 @@ static tribo_status linearise_job(ti_worker *w, int i, void *context) {
 
 static tribo_status follow_job(ti_worker *w, int i, void *context) {
     return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context);
+}
+
+static tribo_status draw_job(ti_worker *w, int i, void *context) {
+    (void)context;
+    const tribo_sysid *s = w->s;
+    return s->track[i].held_out || ti_scales_explain_one(s, i, TI_EXPLAINED) ? TRIBO_OK : ti_path_draw(w, i, s->p);
 }
 
 static tribo_status spread_job(ti_worker *w, int i, void *context) {
@@ -51,7 +58,14 @@ static bool held(const tribo_sysid *s, int i, double g) {
 /* s->step for a damping. @return the decrease it promises; < 0 = none. */
 static double propose(tribo_sysid *s, double lambda) {
     int n = s->nfree;
-    double *A = s->A, *d = s->step, promise = 0, longest = 0;
+    double *A = s->A, *d = s->step, promise = 0, longest = 0, states = 0, unused = 0;
+    for (int i = 0; i < s->nrec; i++) {
+        ti_path *path = s->shooting->path + i;
+        if (s->track[i].held_out) continue;
+        ti_path_damp(s, path, lambda, &unused);
+        states += path->promise;
+    }
+    total(s);
     memcpy(A, s->H, (size_t)n * (size_t)n * sizeof *A);
     for (int a = 0; a < n; a++) {
         if (held(s, a, s->g[a]) || s->H[a * n + a] < TI_THETA_SILENT) {
@@ -66,7 +80,7 @@ static double propose(tribo_sysid *s, double lambda) {
     if (n && !ti_spd_solve(n, A, 1, d)) return -1;
     for (int a = 0; a < n; a++) promise += s->trial[a] * d[a], longest = ti_max(longest, fabs(d[a]));
     for (int a = 0; a < n && longest > 1; a++) d[a] /= longest;
-    return longest > 1 ? promise / longest : promise;
+    return (longest > 1 ? promise / longest : promise) + states;
 }
 
 /* Covariance of theta by the present H: of what recordings say nothing, that of a wide prior. */
@@ -86,10 +100,10 @@ tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta) {
     return status ? status : ti_parallel(s, s->nrec, guess_job, NULL);
 }
 
-tribo_status ti_shooting_begin(tribo_sysid *s) {
+tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked) {
     struct ti_shooting *h = s->shooting;
     memcpy(h->noise, h->noise_shown, sizeof h->noise);
-    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = h->unit[TRIBO_BLOCK_VELOCITY + k];
+    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     ti_scales_weigh(s);
     tribo_status status = ti_shooting_guess(s, s->theta);
     if (status < 0) return status;
@@ -132,7 +146,7 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
 static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
     struct ti_shooting *h = s->shooting;
     *moved = false;
-    for (int tries = 0; tries < TRIES; tries++, s->lambda *= 8) {
+    for (int tries = 0; tries < TRIES; tries++, s->lambda *= 10) {
         double cost, gain = propose(s, s->lambda);
         if (gain < 0) continue;
         if (!tries) *promise = gain;
@@ -143,7 +157,7 @@ static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
         memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
         take(s);
         h->cost = cost;
-        s->lambda = s->lambda > 1e-9 ? 0.1 * s->lambda : s->lambda;
+        s->lambda = ti_max(0.1 * s->lambda, least_damping);
         *moved = true;
         return TRIBO_OK;
     }
@@ -165,6 +179,22 @@ tribo_status ti_shooting_spread(tribo_sysid *s) {
     return ti_parallel(s, s->nrec, spread_job, s->shooting->cov);
 }
 
+tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
+    const double worth = 0.01;
+    struct ti_shooting *h = s->shooting;
+    double before = 0, after = 0;
+    tribo_status status = ti_shooting_curvature(s);
+    if (status >= 0) status = ti_shooting_spread(s);
+    if (status < 0) return status;
+    before = h->cost;
+    status = ti_parallel(s, s->nrec, draw_job, NULL);
+    for (int i = 0; i < s->nrec; i++) after += s->track[i].held_out ? 0 : h->path[i].cost;
+    *found = after < (1 - worth) * before;
+    h->still = h->waited = 0;
+    s->lambda = 1e-3;
+    return status;
+}
+
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     struct ti_shooting *h = s->shooting;
     double promise = 0, change = 1;
@@ -173,15 +203,18 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
     double evidence = ti_scales_evidence(s), before = h->cost;
+    h->explained = ti_scales_explain(s, TI_EXPLAINED), h->nearly = ti_scales_explain(s, TI_NEARLY);
     status = step(s, &promise, &moved);
     if (status) return status;
     /* scales follow what is left once the motions have come near what they can be */
     double gained = before - h->cost, worth = before > 500 ? 0.002 * before : 1;
     if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
-    bool still = promise < 0.02 * (1 + s->nfree) || promise < 1e-9 * h->cost;
-    h->still = change < 0.25 && gained < worth && (still || !moved) ? h->still + 1 : 0;
+    bool still = promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * h->cost;
+    h->still = change < 0.25 && gained < worth ? h->still + 1 : 0;
     h->converged = still, h->evidence = evidence;
-    *done = h->still >= 2;
+    *done = h->still >= (still || !moved ? 2 : 4);
+    for (int a = 0; a < s->nfree && *done; a++) /* far from the answer it may have seemed to matter */
+        if (s->H[a * s->nfree + a] < 1) s->theta[a] = s->start_theta[a];
     return TRIBO_OK;
 }
 

@@ -152,3 +152,84 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
         push(ndx, n, path->Phi + (size_t)k * ndx * nd, m.P, m.M);
     }
 }
+
+/* ---- scatter of the gradient over blocks of rows ---- */
+
+/* How a row's measurements move the gradient: score += D' J' W r. D (ndx,n) is the state by theta, all else following.
+ */
+static void score_row(ti_worker *w, const ti_track *t, int row, const double *x, const double *D, double *score) {
+    const tribo_sysid *s = w->s;
+    size_t n = (size_t)s->nfree;
+    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_residual(s, t, row, x, w->r);
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
+            int at = ti_block_at(s, b, kind);
+            const double *r = w->r + at, *wt = weight + at;
+            double turn[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, slope;
+            if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) continue;
+            ti_rho(s, kind, r[0] * r[0] + r[1] * r[1] + r[2] * r[2], &slope);
+            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, b, turn);
+            for (int i = 0; i < 3; i++)
+                for (int a = 0; a < 3; a++) {
+                    double c = slope * wt[i] * turn[i][a] * r[i];
+                    for (size_t q = 0; q < n; q++) score[q] += c * D[(size_t)(at + a) * n + q];
+                }
+        }
+}
+
+/* D after the kick of a row, which follows too; its own prior's part in the score. */
+static void score_kick(const tribo_sysid *s, const ti_path *path, int row, double *D, double *M, double *score) {
+    size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nv = (size_t)s->z.nv, nb = ndx + n + 1;
+    const double *gain = path->gain + (size_t)row * nv * nb, *kick = path->w + (size_t)row * nv;
+    for (size_t i = 0; i < nv; i++) {
+        int kind = ti_kind_at(s, (int)i);
+        double size = s->shooting->kick[kind], weight = 0;
+        if (size > 0) ti_kick_rho(s, kick, ti_body_at((int)i), kind, size, &weight), weight /= size * size;
+        for (size_t a = 0; a < n; a++) {
+            double sum = gain[i * nb + ndx + a];
+            for (size_t k = 0; k < ndx; k++) sum += gain[i * nb + k] * D[k * n + a];
+            M[i * n + a] = size > 0 ? sum : 0;
+            score[a] += weight * kick[i] * M[i * n + a];
+        }
+    }
+    for (size_t i = 0; i < nv * n; i++) D[nv * n + i] += M[i];
+}
+
+static void add_block(size_t n, double *score, double *S) {
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) S[a * n + b] += score[a] * score[b];
+    memset(score, 0, n * sizeof *score);
+}
+
+int ti_path_scatter(ti_worker *w, int track, double *S) {
+    enum { BLOCK = 8 };
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    const ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n, nb = n + 1;
+    ti_smoother m = ti_smoother_of(w);
+    double *D = m.P, *next = m.M, *score = m.s;
+    int blocks = 0, rows = 0;
+    for (size_t i = 0; i < ndx; i++)
+        for (size_t a = 0; a < n; a++) {
+            D[i * n + a] = path->X0[a * ndx + i];
+            for (size_t j = 0; j < ndx; j++) D[i * n + a] -= path->T[i * ndx + j] * path->start[j * nb + a];
+        }
+    memset(score, 0, n * sizeof *score);
+    for (int k = t->first; k < t->n; k++) {
+        const double *Phi = path->Phi + (size_t)k * ndx * nd;
+        score_row(w, t, k, path->x + (size_t)k * nx, D, score);
+        if (++rows == BLOCK || k == t->n - 1) add_block(n, score, S), rows = 0, blocks++;
+        if (k == t->n - 1) break;
+        if (ti_path_node(s, t, path, k)) score_kick(s, path, k, D, next, score);
+        for (size_t i = 0; i < ndx; i++)
+            for (size_t a = 0; a < n; a++) {
+                double sum = Phi[i * nd + ndx + a];
+                for (size_t j = 0; j < ndx; j++) sum += Phi[i * nd + j] * D[j * n + a];
+                next[i * n + a] = sum;
+            }
+        memcpy(D, next, ndx * n * sizeof *D);
+    }
+    return blocks;
+}

@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 60 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -45,41 +45,43 @@ static bool candidate(const tribo_sysid *s, int n, double *theta) {
 }
 
 /* Cost of the first motions at theta: what is left of the measurements, and the kicks that it takes. */
-static double first_cost(tribo_sysid *s, const double *theta) {
+static double first_cost(tribo_sysid *s, const double *theta, bool kicked) {
     struct ti_shooting *h = s->shooting;
     double cost = 0;
-    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = 0.01 * h->unit[TRIBO_BLOCK_VELOCITY + k];
+    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? 0.01 * h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     if (ti_shooting_guess(s, theta)) return HUGE_VAL;
     for (int i = 0; i < s->nrec; i++)
         if (!s->track[i].held_out) cost += ti_path_cost(s->worker, i, h->path[i].x, h->path[i].w);
     return isfinite(cost) ? cost : HUGE_VAL;
 }
 
-/* Fill h->start with the given start and the best of the candidates. */
-static tribo_status search(tribo_sysid *s) {
+static void add_start(tribo_sysid *s, const double *theta, bool kicked) {
+    struct ti_shooting *h = s->shooting;
+    memcpy(h->start + (size_t)h->nstart * (size_t)s->nfree, theta, (size_t)s->nfree * sizeof *theta);
+    h->kicked[h->nstart++] = kicked;
+}
+
+/* Add the best of the candidates to h->start, and after it the given start, unless that begins much worse. */
+static tribo_status search(tribo_sysid *s, bool kicked) {
     struct ti_shooting *h = s->shooting;
     size_t n = (size_t)s->nfree;
     int want = s->search < CANDIDATES_MAX ? s->search : CANDIDATES_MAX;
-    double least = HUGE_VAL;
-    memcpy(h->start, s->start_theta, n * sizeof(double));
-    h->nstart = 1;
+    double least = HUGE_VAL, *best = s->step;
     memcpy(h->noise, h->noise_shown, sizeof h->noise);
     ti_scales_weigh(s);
     for (int c = 1; c <= want; c++) {
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
-        if (!candidate(s, c, s->trial)) return TRIBO_OK;
-        memcpy(s->step, s->trial, n * sizeof(double));
-        double cost = first_cost(s, s->step);
+        if (!candidate(s, c, s->trial)) break;
+        double cost = first_cost(s, s->trial, kicked);
         if (!(cost < least)) continue;
         least = cost;
-        memcpy(h->start + n, s->step, n * sizeof(double));
-        h->nstart = 2;
+        memcpy(best, s->trial, n * sizeof(double));
     }
-    /* a start that begins much worse than another is no rival of it */
-    if (h->nstart > 1 && first_cost(s, h->start) > 1.2 * least) {
-        memcpy(h->start, h->start + n, n * sizeof(double));
-        h->nstart = 1;
-    }
+    double given = isfinite(least) ? first_cost(s, s->start_theta, kicked) : 0;
+    bool better = least < given - 1; /* less says nothing */
+    if (!better) add_start(s, s->start_theta, kicked);
+    if (better || (isfinite(least) && least > given + 1)) add_start(s, best, kicked);
+    if (better && given < 1.2 * least) add_start(s, s->start_theta, kicked);
     return TRIBO_OK;
 }
 
@@ -109,39 +111,83 @@ static void note(tribo_sysid *s) {
     h->run++;
 }
 
-static tribo_status begin_at(tribo_sysid *s, const double *theta) {
-    s->shooting->rounds = 0;
+static tribo_status begin_at(tribo_sysid *s, const double *theta, bool kicked) {
+    s->shooting->rounds = s->shooting->draws = 0;
     memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
-    return ti_shooting_begin(s);
+    return ti_shooting_begin(s, kicked);
 }
 
-/* A fit has ended: the next start, the best again, the same without kicks where these are few; or the end. */
-static tribo_status next(tribo_sysid *s) {
+static tribo_status begin_run(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
-    size_t n = (size_t)s->nfree;
-    const double few = 0.1 * h->kicks + 20;
-    const double *best = h->end + (size_t)h->best * n;
-    bool better = h->plain && h->evidence <= h->end_value[h->best];
-    if (!h->plain && !h->back) note(s);
-    best = h->end + (size_t)h->best * n;
-    if (h->run < h->nstart) return begin_at(s, h->start + (size_t)h->run * n);
+    return begin_at(s, h->start + (size_t)h->run * (size_t)s->nfree, h->kicked[h->run]);
+}
+
+/* The best of the ends again, unless it is the one that has just been reached. */
+static tribo_status finish(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
     if (!h->back && h->best != h->run - 1) {
         h->back = true;
-        return begin_at(s, best);
-    }
-    if (h->plain && !better) {
-        h->plain = false, h->back = true;
-        return begin_at(s, best);
-    }
-    if (!h->tried_plain && h->known > 0 && h->known < few) {
-        h->tried_plain = h->plain = true, h->rounds = h->still = 0;
-        h->kick[TI_KICK_LINEAR] = h->kick[TI_KICK_ANGULAR] = 0;
-        ti_scales_drop(s);
-        return TRIBO_OK;
+        return begin_at(s, h->end + (size_t)h->best * (size_t)s->nfree, h->kicked[h->best]);
     }
     s->progress.stage = TRIBO_STAGE_DONE;
     s->progress.converged = h->converged, s->progress.settled = !h->converged;
     return TRIBO_OK;
+}
+
+/* A fit has ended: the next start; where rollouts explain the recordings, the end; where they do not, fits with kicks,
+ * and without again where these are few. */
+static tribo_status next(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    size_t n = (size_t)s->nfree;
+    bool kicked;
+    if (h->back) return finish(s);
+    if (h->plain) {
+        bool better = h->evidence <= h->end_value[h->best];
+        h->plain = false, h->back = better;
+        if (better) return finish(s);
+        h->back = true;
+        return begin_at(s, h->end + (size_t)h->best * n, h->kicked[h->best]);
+    }
+    if (!h->kicked[h->run] && !h->explained && h->draws < DRAWS_MAX) {
+        bool found = false;
+        tribo_status status = ti_shooting_draw(s, &found);
+        h->draws++, h->rounds = 0;
+        if (status < 0 || found) return status;
+    }
+    note(s);
+    kicked = h->kicked[h->run - 1];
+    h->near |= !kicked && h->nearly;
+    if (!kicked && h->explained) return finish(s);
+    if (h->run < h->nstart) return begin_run(s);
+    if (!kicked && h->near) return finish(s);
+    if (!kicked) {
+        memcpy(s->trial, h->end + (size_t)h->best * n, n * sizeof(double));
+        add_start(s, s->trial, true);
+        tribo_status status = search(s, true);
+        return status ? status : begin_run(s);
+    }
+    const double few = 0.1 * h->kicks + 20;
+    if (h->best == h->run - 1 && h->known > 0 && h->known < few) {
+        h->plain = true, h->rounds = h->still = 0;
+        h->kick[TI_KICK_LINEAR] = h->kick[TI_KICK_ANGULAR] = 0;
+        ti_scales_drop(s);
+        return TRIBO_OK;
+    }
+    return finish(s);
+}
+
+/* Where predictions start; of rollouts there is nothing left to be estimated of that. */
+static void keep_starts(tribo_sysid *s) {
+    const struct ti_shooting *h = s->shooting;
+    bool rolls = !(h->kick[TI_KICK_LINEAR] > 0 || h->kick[TI_KICK_ANGULAR] > 0);
+    tribo_sysid_params(s, s->theta, s->p);
+    for (int i = 0; i < s->nrec; i++) {
+        ti_track *t = s->track + i;
+        const double *x = h->path[i].x + (size_t)t->first * (size_t)s->z.nx;
+        if (t->held_out) continue;
+        memcpy(t->x0, x, (size_t)s->z.nx * sizeof *x);
+        t->predicted = rolls ? ti_asked(s) : 0;
+    }
 }
 
 tribo_status ti_shooting_iterate(tribo_sysid *s) {
@@ -150,18 +196,14 @@ tribo_status ti_shooting_iterate(tribo_sysid *s) {
     tribo_status status = TRIBO_OK;
     if (!h->begun) {
         ti_scales_init(s);
-        status = search(s);
+        status = search(s, false);
+        if (!status) status = begin_run(s);
         if (status) return status;
-        status = begin_at(s, h->start);
     }
     if (status >= 0) status = ti_shooting_step(s, &done);
     if (status) return status;
     s->progress.loss = h->cost / 2;
     if (s->progress.iteration == 0) s->progress.loss_start = s->progress.loss;
-    for (int i = 0; i < s->nrec; i++) {
-        ti_track *t = s->track + i;
-        const double *x = h->path[i].x + (size_t)t->first * (size_t)s->z.nx;
-        if (!t->held_out) memcpy(t->x0, x, (size_t)s->z.nx * sizeof *x); /* where a prediction starts */
-    }
+    keep_starts(s);
     return done || ++h->rounds >= ROUNDS_MAX ? next(s) : TRIBO_OK;
 }

@@ -59,7 +59,7 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
     TI_CARVE(a, s->norms, blocks);
     TI_CARVE(a, s->still, nv);
     TI_CARVE(a, s->X, rows * nx);
-    TI_CARVE(a, s->observe, (4 * n + 1) * n);
+    TI_CARVE(a, s->observe, (5 * n + 1) * n);
     TI_CARVE(a, s->sum, nrec);
     for (size_t i = 0; i < nrec; i++) {
         ti_sum scratch, *sum = s->sum ? s->sum + i : &scratch;
