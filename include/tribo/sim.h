@@ -86,7 +86,7 @@ TRIBO_API void tribo_ws_reset(tribo_ws *ws);
  *  @param P (ndx,ndx) symmetric, over the tangent of the state; stays the caller's, and is read by every step and every
  *           derivative until another is set. Derivatives take it, and the noise, as given; a tape is of one covariance.
  * NULL = options.law.noise
- *  @return TRIBO_OK; TRIBO_E_ARG (another law); TRIBO_E_NONFINITE. */
+ *  @return TRIBO_OK; TRIBO_E_ARG (another law, or bodies on joints); TRIBO_E_NONFINITE. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const double *P);
 
 /** One step of the dynamics, x_next = f(p, x, u).

@@ -6,15 +6,15 @@ bool ti_step_is_noisy(const tribo_ws *ws) {
 }
 
 tribo_status tribo_ws_set_covariance(tribo_ws *ws, const double *P) {
-    if (!ws || !ti_step_is_noisy(ws)) return TRIBO_E_ARG;
+    if (!ws || !ti_step_is_noisy(ws) || ws->model->chains) return TRIBO_E_ARG;
     size_t ndx = (size_t)ws->model->size.ndx;
     if (P && !ti_finite(P, ndx * ndx)) return TRIBO_E_NONFINITE;
     ws->covariance = P;
     return TRIBO_OK;
 }
 
-/* A row of a contact in direction d over the tangent of a body's state, from its origin: of the velocity, and with the
- * same numbers of where the point is. */
+/* The derivative of the velocity in direction d of a contact point with respect to the body's tangent; the same numbers
+ * are that of its position. */
 static void origin_row(const ti_con *c, const ti_link *l, ti_vec d, double sign, double *row) {
     ti_vec r = ti_sub(c->touch.point, l->xo);
     ti_store3(row, ti_scale(sign, d)), ti_store3(row + 3, ti_scale(sign, ti_tmul(&l->R, ti_cross(r, d))));

@@ -81,23 +81,9 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->p_row, size->np);
 }
 
-static void ws_layout(ti_arena *a, tribo_ws *w) {
-    const tribo_sizes *s = &w->model->size;
-    int nc = w->options.ncon_max, nb = s->nbody, nt = w->model->ntree, nv = s->nv;
-    ti_carve(a, 1, sizeof *w);
-    w->con_entries = 2 * 3 * w->model->widest;
-    ti_motion_carve(a, w->model, &w->motion);
-    w->link = w->motion.link;
-    TI_CARVE(a, w->shape, s->ngeom);
-    TI_CARVE(a, w->reach, s->ngeom);
-    TI_CARVE(a, w->speed, s->ngeom);
-    if (w->model->npossible >= TI_BROAD_FROM) {
-        int some = 64 + 32 * s->ngeom, all = w->model->npossible;
-        TI_CARVE(a, w->low, s->ngeom);
-        TI_CARVE(a, w->high, s->ngeom);
-        ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
-    }
-    ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nt, nt, nv);
+/* What the islands' contact problems are posed in. */
+static void problem_layout(ti_arena *a, tribo_ws *w) {
+    int nc = w->options.ncon_max, nt = w->model->ntree, nv = w->model->size.nv;
     TI_CARVE(a, w->width, nt);
     TI_CARVE(a, w->voff, nt);
     TI_CARVE(a, w->moff, nt);
@@ -121,6 +107,26 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->v_given, nv);
     TI_CARVE(a, w->v_after, nv);
     TI_CARVE(a, w->zero, nv > nc ? nv : nc);
+}
+
+static void ws_layout(ti_arena *a, tribo_ws *w) {
+    const tribo_sizes *s = &w->model->size;
+    int nc = w->options.ncon_max, nb = s->nbody, nt = w->model->ntree, nv = s->nv;
+    ti_carve(a, 1, sizeof *w);
+    w->con_entries = 2 * 3 * w->model->widest;
+    ti_motion_carve(a, w->model, &w->motion);
+    w->link = w->motion.link;
+    TI_CARVE(a, w->shape, s->ngeom);
+    TI_CARVE(a, w->reach, s->ngeom);
+    TI_CARVE(a, w->speed, s->ngeom);
+    if (w->model->npossible >= TI_BROAD_FROM) {
+        int some = 64 + 32 * s->ngeom, all = w->model->npossible;
+        TI_CARVE(a, w->low, s->ngeom);
+        TI_CARVE(a, w->high, s->ngeom);
+        ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
+    }
+    ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nt, nt, nv);
+    problem_layout(a, w);
     TI_CARVE(a, w->time, nb);
     TI_CARVE(a, w->weight, nb);
     TI_CARVE(a, w->sorted, nc);
