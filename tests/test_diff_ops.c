@@ -2,7 +2,7 @@
 #include "diff_ops.h"
 #include "dynamics/spin.h"
 #include "forward/frame.h"
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 #include "test_main.h"
 #include <tribo/contact.h>
 #include <tribo/grad.h>

@@ -1,6 +1,6 @@
 /* test_shooting.c -- multiple shooting: truths found from poses alone and from far starts, with intervals that hold. */
 #include "cubes.h"
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 #include "test_main.h"
 #include <tribo/tribo.h>
 

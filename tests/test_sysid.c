@@ -1,5 +1,5 @@
 /* test_sysid.c -- parameters found again in motion that was simulated with known ones, and what cannot be found. */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 #include "test_main.h"
 #include <stdio.h>
 #include <tribo/tribo.h>

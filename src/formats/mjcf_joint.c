@@ -23,7 +23,8 @@ ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, 
     for (const xmlNode *c = ti_xml_child(&r->error, body); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         if (!is_joint(c)) continue;
         bool free = is_free(r, c, class_of(r, c, childclass));
-        if (moves == TI_MOVES_FREELY || (moves && free)) ti_xml_fail(&r->error, c, NULL, "a second joint, beside a free one");
+        if (moves == TI_MOVES_FREELY || (moves && free))
+            ti_xml_fail(&r->error, c, NULL, "a second joint, beside a free one");
         if (free && depth > 1) ti_xml_fail(&r->error, c, NULL, "a free joint belongs to a body right in the world");
         if (free && ti_xml_is(c, "freejoint")) ti_xml_allow(&r->error, c, "name group user align");
         if (free && ti_xml_is(c, "joint")) {

@@ -84,7 +84,8 @@ extern const char TI_MJCF_GEOM_ATTR[], TI_MJCF_PAIR_ATTR[], TI_MJCF_JOINT_ATTR[]
     TI_MJCF_SOFTNESS_ZERO[];
 
 /* ---- mjcf_joint.c ---- */
-/* depth: 1 right in the world. How the joints in a body's element let it move: not at all, freely, or by hinges and slides. */
+/* depth: 1 right in the world. How the joints in a body's element let it move: not at all, freely, or by hinges and
+ * slides. */
 typedef enum ti_mjcf_moves { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_moves;
 ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth);
 /* Give the body its hinges and slides. */

@@ -3,7 +3,7 @@
  * Bounds: the loss is that of the nearest point inside, plus half the square distance to it, so that the minimum is
  * the bounded one.
  */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 #include <lbfgs.h>
 
 enum { CHUNK = 25, PATIENCE = 25 };

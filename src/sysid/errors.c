@@ -1,6 +1,6 @@
 /* errors.c -- how well a recording is predicted: from its start to its end, and a row ahead. */
 #include "math/vec.h"
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 static const double degree = 57.29577951308232;
 

@@ -3,7 +3,7 @@
  * docs/math.md eq. (68), (69): each recording's start enters its own rows only, so the normal
  * equations are an arrow, and a start's block is eliminated by itself.
  */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 enum { TRIES = 12 };
 static const double lambda_small = 0.05;

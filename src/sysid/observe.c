@@ -1,5 +1,5 @@
 /* observe.c -- what the recordings tell of each parameter, and what they leave open. docs/math.md eq. (70). */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 #include <lapacke.h>
 
 /* A direction is open if its deviation is more than a factor e, or nothing at all depends on it; the largest eigenvalue

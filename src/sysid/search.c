@@ -3,7 +3,7 @@
  * Rollouts through many impacts are chaotic: their loss is a smooth valley under a rough surface, whose slope says
  * nothing of the valley. A population's ranking does.
  */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 #include <lapacke.h>
 
 /* How far theta i has to move until the loss has risen by a share that counts: the slope and the curvature of a chaotic

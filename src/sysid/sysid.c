@@ -2,8 +2,8 @@
 #include "collide/collide.h"
 #include "dynamics/link.h"
 #include "model/state.h"
-#include "sysid/fit.h"
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
+#include "sysid/track/fit.h"
 
 enum { RETRIES = 2 };
 

@@ -12,7 +12,7 @@ import sys
 root, library = pathlib.Path(sys.argv[1]) / "src", sys.argv[2]
 STILL = set("""
 forward/find forward/impact forward/island forward/pose forward/recover forward/step forward/step_measures
-sysid/shoot sysid/start
+sysid/track/shoot sysid/track/start
 """.split())
 
 sources = {path.relative_to(root).as_posix().replace("/", "_"): path for path in root.rglob("*.c")}

@@ -22,7 +22,7 @@ src/backward/jacobian.c
 src/contact/system/delassus.c src/contact/system/system.c
 src/forward/step.c src/forward/touching.c
 src/backward/reverse.c src/backward/reverse_island.c src/backward/tangent_island.c
-src/sysid/errors.c src/sysid/residual.c src/sysid/settle.c src/sysid/tracks.c
+src/sysid/errors.c src/sysid/track/residual.c src/sysid/track/settle.c src/sysid/track/tracks.c
 """.split())
 
 number = r"(?:6|7|12|13|18|36)"

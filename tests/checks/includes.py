@@ -7,7 +7,8 @@ import sys
 LEVELS = [["base"], ["math"], ["model"], ["collide", "dynamics"], ["qcqp"],
           ["contact/problem"], ["contact/system"], ["contact/law"], ["contact/work"], ["contact/ladder"],
           ["contact/reverse"], ["contact/solver"], ["contact/answer"],
-          ["forward"], ["backward"], ["sysid", "recording", "trajopt", "batch"]]
+          ["forward"], ["backward"], ["sysid/track"], ["sysid/kicked"],
+          ["sysid", "recording", "trajopt", "batch"]]
 # formats turns files into models and problems and back, so it stands beside the models it makes.
 MAY = {room: {r for level in LEVELS[:i] for r in level} | {room} for i, level in enumerate(LEVELS) for room in level}
 MAY["formats"] = {"base", "math", "model", "formats"}

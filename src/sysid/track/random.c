@@ -1,5 +1,5 @@
 /* random.c -- a splitmix64 stream: the same numbers on every machine. */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 uint64_t ti_random_bits(ti_random *r) {
     uint64_t z = r->state += 0x9e3779b97f4a7c15u;

@@ -1,5 +1,5 @@
 /* spd.c -- the dense solve of the normal equations here: a few dozen unknowns at most. */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 bool ti_spd_solve(int n, double *A, int m, double *B) {
     double *x = A; /* Cholesky A = L L' in place, lower */

@@ -1,4 +1,4 @@
-/* fit.h -- what the files of this room share: maps, tracks, workers, sums. */
+/* fit.h -- what the rooms of identification share: maps, tracks, workers, sums. */
 #ifndef TI_FIT_H
 #define TI_FIT_H
 #include "base/base.h"
@@ -258,7 +258,7 @@ struct tribo_sysid {
     int passes; /* how often thresholds were set */
     bool stalled, searched;
     bool fitting;                 /* inside of an iteration: `stop` is looked at */
-    struct ti_shooting *shooting; /* kicked.h; of TRIBO_LOSS_SHOOTING */
+    struct ti_shooting *shooting; /* kicked/kicked.h; of TRIBO_LOSS_SHOOTING */
     int retries;                  /* how often starts were estimated again */
     tribo_progress progress;
 };

@@ -1,7 +1,7 @@
 /* residual.c -- simulated minus measured, on the tangent of the state; robust weighting of its blocks.
  * docs/math.md eq. (66). */
 #include "math/vec.h"
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 int ti_block_at(const tribo_sysid *s, int body, int kind) {
     return 6 * body + (kind & 1 ? 3 : 0) + (kind >= TRIBO_BLOCK_VELOCITY ? s->z.nv : 0);

@@ -1,6 +1,6 @@
 /* unmodelled.c -- what a recording says by itself, without a model: its noise, and velocities. docs/math.md eq. (147).
  */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 #include <stdlib.h>
 
 enum { ORDER = 3, REACH = 3, FIT_ROWS = 2 * REACH + 1 };

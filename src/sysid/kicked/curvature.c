@@ -3,7 +3,7 @@
  * docs/math.md eq. (148), (149): a Riccati recursion on (dx, dtheta), which is the elimination of the block-tridiagonal
  * arrow system in the order of time. Its cost is linear in the rows.
  */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 
 size_t ti_smoother_size(const tribo_sizes *z, int nfree) {
     size_t ndx = (size_t)z->ndx, n = (size_t)nfree, nd = ndx + n + 1;

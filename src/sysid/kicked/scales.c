@@ -4,7 +4,7 @@
  * over the number that the recordings determine, so that kicks that nothing asks for die out.
  */
 #include "model/model.h"
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 
 static double within(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;

@@ -1,5 +1,5 @@
 /* shoot.c -- one recording simulated, segment by segment, and what it adds to the loss and its derivatives. */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 int ti_dirs(const tribo_sysid *s, const ti_track *t) {
     return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);

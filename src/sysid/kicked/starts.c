@@ -1,6 +1,6 @@
 /* starts.c -- shooting from several starts: a wide search by first motions, a fit from the best of them and from the
  * one that was given, and the better of what these end at. */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 
 enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4 };
 

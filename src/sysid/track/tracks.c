@@ -1,6 +1,6 @@
 /* tracks.c -- recordings made ready: copied, checked, weighed, filled in where a simulation must start, cut up. */
 #include "math/vec.h"
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_recording *r) {
     size_t n = (size_t)r->n;

@@ -3,7 +3,7 @@
  * Masses and sizes: p = start exp(theta). The six numbers of one inertia together: docs/math.md eq. (67). Everything
  * else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1).
  */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 enum { NINERTIA = 6 };
 /* Row and column of xx yy zz xy xz yz. */

@@ -8,7 +8,7 @@
 #include "dynamics/link.h"
 #include "forward/touching.h"
 #include "model/model.h"
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 enum { PASSES = 4, ROWS_LOOKED_AT = 6 };
 static const double stand_gap = 0.015, margin_gap = 0.03; /* of the extent: pairs that stand; contacts held closed */

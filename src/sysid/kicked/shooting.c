@@ -4,7 +4,7 @@
  * follows with new motions. Noise and kicks are estimated on the way from what is left, so that kicks that nothing asks
  * for go to zero, and with them the difference between this and rollouts.
  */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 
 enum { TRIES = 7, PATIENCE = 8 };
 static const double least_damping = 1e-5;

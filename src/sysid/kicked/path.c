@@ -1,6 +1,6 @@
 /* path.c -- a kicked motion: its first guess, its cost, and a new one for other parameters. docs/math.md eq.
  * (147)-(150). */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 
 void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows) {
     size_t n = (size_t)rows, nx = (size_t)z->nx, nv = (size_t)z->nv, ndx = (size_t)z->ndx, nf = (size_t)nfree;

@@ -1,5 +1,5 @@
 /* start.c -- where a rollout starts: at the first row, at the fit of the flight before the first contact, or along. */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 enum { FLIGHT_PASSES = 3, ALONG_PASSES = 20, FIRST_ROWS = 6 };
 

@@ -1,5 +1,5 @@
 /* evaluate.c -- the loss over all recordings: jobs for the workers, sums in the order of the recordings. */
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #ifndef TI_KICKED_H
 #define TI_KICKED_H
-#include "sysid/fit.h"
+#include "sysid/track/fit.h"
 
 enum { TI_KICK_LINEAR, TI_KICK_ANGULAR, TI_KICK_KINDS };
 

@@ -1,6 +1,6 @@
 /* smooth.c -- what is known of a kicked motion: covariance of its states, and of what noise it speaks.
  * docs/math.md eq. (150), (151). */
-#include "sysid/kicked.h"
+#include "sysid/kicked/kicked.h"
 
 /* P (nd,nd) of (dx, dtheta) at the first row. */
 static void spread_start(ti_worker *w, const ti_path *path, const double *cov, double *P, double *F, double *M) {
