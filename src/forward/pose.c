@@ -51,7 +51,7 @@ static double *rows_of(const tribo_ws *ws, int i) {
 
 /* Whether both bodies of a contact belong to one tree: their rows are summed, and are those of side 0. */
 static bool is_within(const tribo_ws *ws, const ti_con *c) {
-    return c->a >= 0 && c->b >= 0 && ws->model->body[c->a].tree == ws->model->body[c->b].tree;
+    return ws->model->chains && c->a >= 0 && c->b >= 0 && ws->model->body[c->a].tree == ws->model->body[c->b].tree;
 }
 
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {

@@ -70,13 +70,23 @@ static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, 
     return speed > 0 ? off / speed : (double)INFINITY;
 }
 
+static double restitution_of(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+    return p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]];
+}
+
+static bool any_gives_back(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        if (restitution_of(ws, f, i, p) > 0) return true;
+    return false;
+}
+
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info) {
+    if (!any_gives_back(ws, f, is, p)) return;
     double speed = speed_of(ws, f, is);
     bool struck = ti_island_is_struck(ws, f, is);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double e = p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]];
-        double margin = margin_of(ws, f, i, e, struck, speed);
+        double margin = margin_of(ws, f, i, restitution_of(ws, f, i, p), struck, speed);
         if (margin < info->margin) info->margin = margin;
         info->ndegenerate += margin < 1e-9;
     }
