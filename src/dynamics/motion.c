@@ -273,20 +273,19 @@ void ti_motion_integrate(const ti_motion *m, int t, const double *D, const doubl
         q[at] = m->q[at] + D[j], v[tree->v + j] = V[j];
 }
 
-static void clear(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar) {
+static void clear(const ti_tree *tree, ti_motion_bar *bar) {
     size_t w = (size_t)tree->nv;
     memset(bar->link + tree->body0, 0, sizeof *bar->link * (size_t)tree->nbody);
     if (tree->single) return;
     memset(bar->axis + tree->v, 0, sizeof *bar->axis * w);
     memset(bar->M + tree->M, 0, sizeof *bar->M * w * w);
     memset(bar->now + tree->v, 0, sizeof *bar->now * w), memset(bar->free + tree->v, 0, sizeof *bar->free * w);
-    (void)m;
 }
 
 void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
                              const double *vbar, ti_motion_bar *bar, double *D_bar, double *V_bar) {
     const ti_tree *tree = tree_of(m, t);
-    clear(m, tree, bar);
+    clear(tree, bar);
     qbar += tree->v, vbar += tree->v;
     if (tree->rooted) ti_link_integrate_vjp(root(m, t), D, V, qbar, vbar, root_bar(m, t, bar), D_bar, V_bar);
     for (int j = tree->rooted ? TI_FREE_NV : 0; j < tree->nv; j++) {

@@ -56,17 +56,21 @@ static void place_root(ti_motion *m, const ti_link *l, int v) {
 
 /* ---- velocities ---- */
 
-/* The twist of a body by a velocity of its tree, v as the whole model's. */
-static ti_spatial twist_of(const ti_motion *m, int body, const double *v) {
+/* The twist of a body by a velocity whose first number is that of v0 in the model's. */
+static ti_spatial twist_of(const ti_motion *m, int body, const double *v, int v0) {
     ti_spatial sum = none;
     for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before)
-        sum = ti_sp_axpy(sum, v[d], m->axis[d]);
+        sum = ti_sp_axpy(sum, v[d - v0], m->axis[d]);
     return sum;
+}
+/* Where the numbers of a body's tree begin. */
+static int first_of(const ti_motion *m, int body) {
+    return m->model->tree[m->model->body[body].tree].v;
 }
 
 void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist) {
     const ti_link *l = &m->link[body];
-    ti_spatial nu = twist_of(m, body, v - m->model->tree[m->model->body[body].tree].v);
+    ti_spatial nu = twist_of(m, body, v, first_of(m, body));
     ti_store3(twist, ti_sp_at(nu, l->xc)), ti_store3(twist + 3, ti_tmul(&l->R, nu.w));
 }
 
@@ -181,7 +185,7 @@ static void forces(ti_motion *m, const ti_tree *tree, const double *p, double dt
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         int last = model->body[b].last;
         if (last < 0) continue;
-        ti_spatial f = wrench_of(&m->inertia[b], twist_of(m, b, m->now), m->bias[last], gravity);
+        ti_spatial f = wrench_of(&m->inertia[b], twist_of(m, b, m->now, 0), m->bias[last], gravity);
         m->load[last] = ti_sp_axpy(m->load[last], 1, f);
     }
     for (int d = v0 + tree->nv - 1; d >= v0; d--) {
@@ -258,11 +262,11 @@ static void link_turns(const ti_motion *m, int body, ti_vec turn, ti_motion_bar 
 
 void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar) {
     const ti_link *l = &m->link[body];
-    const double *all = v - m->model->tree[m->model->body[body].tree].v;
+    int v0 = first_of(m, body);
     ti_vec force = ti_load3(twist_bar), torque = ti_mul(&l->R, ti_load3(twist_bar + 3));
-    ti_spatial nu = twist_of(m, body, all), wrench = ti_sp_wrench(torque, l->xc, force);
+    ti_spatial nu = twist_of(m, body, v, v0), wrench = ti_sp_wrench(torque, l->xc, force);
     for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before)
-        bar->axis[d] = ti_sp_axpy(bar->axis[d], all[d], wrench);
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], v[d - v0], wrench);
     bar->link[body].xc = ti_add(bar->link[body].xc, ti_cross(force, nu.w));
     link_turns(m, body, ti_cross(torque, nu.w), bar);
 }
@@ -322,7 +326,7 @@ static void forces_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, 
         int last = model->body[b].last;
         if (last < 0) continue;
         const ti_spatial_inertia *I = &m->inertia[b];
-        ti_spatial eta = twist_of(m, b, y), nu = twist_of(m, b, m->now), push = m->bias[last];
+        ti_spatial eta = twist_of(m, b, y, 0), nu = twist_of(m, b, m->now, 0), push = m->bias[last];
         push.v = ti_sub(push.v, gravity);
         ti_spatial across = ti_sp_cross(nu, eta), I_eta = ti_sp_times(I, eta), I_nu = ti_sp_times(I, nu);
         pair_vjp(m, b, -1, eta, push, bar), pair_vjp(m, b, 1, across, nu, bar);

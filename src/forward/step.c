@@ -468,9 +468,9 @@ static double tree_energy(const tribo_model *m, const double *p, const double *x
 
 double tribo_energy(const tribo_model *m, const double *p, const double *x) {
     if (!m || !p || !x) return (double)NAN;
+    if (m->chains) return tree_energy(m, p, x);
     double e = 0;
     for (int b = 0; b < m->size.nbody; b++) {
-        if (!m->tree[m->body[b].tree].single) return tree_energy(m, p, x);
         ti_link l;
         ti_link_load(&l, p + m->body[b].p, x + m->body[b].q, x + m->size.nq + m->body[b].v, NULL);
         e += 0.5 * l.mass * ti_dot(l.v, l.v) + 0.5 * ti_dot(l.w, ti_mul(&l.I, l.w));
