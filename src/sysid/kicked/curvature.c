@@ -87,21 +87,16 @@ static void calm(const tribo_sysid *s, double *Phi) {
 /* S += J'J, s += J'r of a row's measurements; nothing else of S is touched than its x part. S (nd,nd) */
 static void add_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g) {
     const tribo_sysid *s = w->s;
-    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_measured m;
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->z.nbody; b++)
         for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            int at = ti_block_at(s, b, kind);
-            const double *r = w->r + at, *wt = weight + at;
-            double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, slope;
-            if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) continue;
-            ti_rho(s, kind, r[0] * r[0] + r[1] * r[1] + r[2] * r[2], &slope);
-            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, b, D);
+            if (!ti_measured_block(s, t, row, x, w->r, b, kind, &m)) continue;
             for (int i = 0; i < 3; i++)
                 for (int a = 0; a < 3; a++) {
-                    double j = slope * wt[i] * D[i][a];
-                    g[at + a] += j * r[i];
-                    for (int c = 0; c < 3; c++) S[(size_t)(at + a) * nd + (size_t)(at + c)] += j * wt[i] * D[i][c];
+                    double j = m.slope * m.wt[i] * m.D[i][a], *to = S + (size_t)(m.at + a) * nd + (size_t)m.at;
+                    g[m.at + a] += j * m.r[i];
+                    for (int c = 0; c < 3; c++) to[c] += j * m.wt[i] * m.D[i][c];
                 }
         }
 }

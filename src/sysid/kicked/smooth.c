@@ -42,23 +42,19 @@ static double share_of(double x) {
 static void count_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
                       ti_noise_sums *sums) {
     const tribo_sysid *s = w->s;
-    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_measured m;
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->z.nbody; b++)
         for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            int at = ti_block_at(s, b, kind);
-            const double *r = w->r + at, *wt = weight + at;
-            double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, slope, square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
-            if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) continue;
-            ti_rho(s, kind, square, &slope);
-            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, b, D);
-            sums->square[kind] += slope * square;
+            if (!ti_measured_block(s, t, row, x, w->r, b, kind, &m)) continue;
+            sums->square[kind] += m.slope * m.square;
             for (int i = 0; i < 3; i++) {
                 double variance = 0;
                 for (int a = 0; a < 3; a++)
                     for (int c = 0; c < 3; c++)
-                        variance += D[i][a] * P[(size_t)(at + a) * nd + (size_t)(at + c)] * D[i][c];
-                sums->freedom[kind] += wt[i] > 0 ? slope * share_of(1 - slope * wt[i] * wt[i] * variance) : 0;
+                        variance += m.D[i][a] * P[(size_t)(m.at + a) * nd + (size_t)(m.at + c)] * m.D[i][c];
+                double wt = m.wt[i];
+                sums->freedom[kind] += wt > 0 ? m.slope * share_of(1 - m.slope * wt * wt * variance) : 0;
             }
         }
 }
@@ -160,20 +156,15 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
 static void score_row(ti_worker *w, const ti_track *t, int row, const double *x, const double *D, double *score) {
     const tribo_sysid *s = w->s;
     size_t n = (size_t)s->nfree;
-    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
+    ti_measured m;
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->z.nbody; b++)
         for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            int at = ti_block_at(s, b, kind);
-            const double *r = w->r + at, *wt = weight + at;
-            double turn[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, slope;
-            if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) continue;
-            ti_rho(s, kind, r[0] * r[0] + r[1] * r[1] + r[2] * r[2], &slope);
-            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, b, turn);
+            if (!ti_measured_block(s, t, row, x, w->r, b, kind, &m)) continue;
             for (int i = 0; i < 3; i++)
                 for (int a = 0; a < 3; a++) {
-                    double c = slope * wt[i] * turn[i][a] * r[i];
-                    for (size_t q = 0; q < n; q++) score[q] += c * D[(size_t)(at + a) * n + q];
+                    double c = m.slope * m.wt[i] * m.D[i][a] * m.r[i];
+                    for (size_t q = 0; q < n; q++) score[q] += c * D[(size_t)(m.at + a) * n + q];
                 }
         }
 }

@@ -130,6 +130,16 @@ void ti_residual(const tribo_sysid *s, const ti_track *t, int row, const double 
 void ti_residual_rot(const tribo_sysid *s, const ti_track *t, int row, const double *x, int body, double D[3][3]);
 /* rho and rho' of a block's square norm. */
 double ti_rho(const tribo_sysid *s, int kind, double square, double *slope);
+/* A block of a row that was measured: where it begins, its residual and weights, the robust loss's slope, and the
+ * residual's derivative to the block's tangent. */
+typedef struct ti_measured {
+    int at;
+    const double *r, *wt;
+    double square, slope, D[3][3];
+} ti_measured;
+/* r (ndx): of ti_residual(). @return false where nothing of it was measured. */
+bool ti_measured_block(const tribo_sysid *s, const ti_track *t, int row, const double *x, const double *r, int body,
+                       int kind, ti_measured *m);
 int ti_block_at(const tribo_sysid *s, int body, int kind); /* first entry in a tangent */
 enum { TI_POSE_TANGENT = 6 };                              /* numbers of a body's pose in a tangent */
 int ti_kind_at(const tribo_sysid *s, int i);               /* kind of block that an entry of a tangent is in */
