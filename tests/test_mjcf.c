@@ -205,7 +205,7 @@ static const struct {
     {WITH("<default><default><geom/></default></default>"), 4, "<default class>"},
     {WITH("<default/><default/>"), 4, "<default>"},
     {WITH("<default><default class='main'/></default>"), 4, "twice"},
-    {WITH("<default><joint frictionloss='1'/></default>"), 4, "<joint frictionloss>: only 0"},
+    {WITH("<default><joint margin='1'/></default>"), 4, "<joint margin>: only 0"},
     {WITH("<asset><mesh name='m'/></asset>"), 4, "<mesh>"},
     {GEOM(""), 5, "<geom size>: missing"},
     {GEOM("size='-1'"), 5, "geom g: size must be > 0"},

@@ -7,9 +7,9 @@
 #include <string.h>
 
 const char *const grad_block_names[GRAD_BLOCKS] = {
-    "position",  "rotation", "velocity", "spin",     "force",     "torque",   "gravity",  "mass",
-    "com",       "inertia",  "size",     "geom pos", "geom quat", "friction", "stiction", "restitution",
-    "baumgarte", "slop",     "damping",  "armature", "stiffness", "springref"};
+    "position",  "rotation", "velocity", "spin",     "force",     "torque",    "gravity",      "mass",
+    "com",       "inertia",  "size",     "geom pos", "geom quat", "friction",  "stiction",     "restitution",
+    "baumgarte", "slop",     "damping",  "armature", "stiffness", "springref", "frictionloss", "range"};
 
 /* A step that is not solved to this has no derivative worth comparing. */
 static const double RESIDUAL = 1e-10;
@@ -247,9 +247,12 @@ static void compare(check *c, grad_block *b, double scale) {
  * what is penetrated there is what rounding and turning leave in a step, nanometres, and a derivative to either number
  * holds no further than that. Restitution 0: such a contact stays, and its derivative is 0 by convention
  * (docs/gradients.md); with any more of it contacts may bounce, which is another motion. */
+static bool is_of_overlap(int block) {
+    return block == GRAD_PARAMS + (int)TRIBO_PARAM_BAUMGARTE || block == GRAD_PARAMS + (int)TRIBO_PARAM_SLOP;
+}
 static bool is_convention(const argument *a) {
     if (a->lean > 0 && a->block == GRAD_PARAMS + (int)TRIBO_PARAM_RESTITUTION) return true;
-    return a->lean != 0 && a->block >= GRAD_PARAMS + (int)TRIBO_PARAM_BAUMGARTE;
+    return a->lean != 0 && is_of_overlap(a->block);
 }
 
 /* Single arguments of a block, chosen by chance where there are many, then a random direction through all of them. */
@@ -296,7 +299,7 @@ static void check_all(check *c, grad_result *result) {
     for (int block = 0; block < GRAD_BLOCKS; block++) {
         grad_block *b = &result->block[block];
         /* Baumgarte and slop act on penetrations: as good as none at rest, and then what is left is rounding. */
-        double floor = block >= GRAD_PARAMS + (int)TRIBO_PARAM_BAUMGARTE ? 1e-3 : 1e-6;
+        double floor = is_of_overlap(block) ? 1e-3 : 1e-6;
         if (b->entries) check_block(c, block, b, ti_max(b->largest, floor * largest));
         result->worst = ti_max(result->worst, b->worst);
         result->worst_dot = ti_max(result->worst_dot, b->worst_dot);

@@ -53,7 +53,8 @@ typedef struct tribo_body_def {
 /** How a joint moves a body. */
 typedef enum tribo_joint_kind {
     TRIBO_JOINT_HINGE, /**< turns it about an axis, rad */
-    TRIBO_JOINT_SLIDE  /**< moves it along an axis, m */
+    TRIBO_JOINT_SLIDE, /**< moves it along an axis, m */
+    TRIBO_JOINT_BALL   /**< turns it about a point: a unit quaternion w x y z in q, the spin in its own axes in v */
 } tribo_joint_kind;
 
 /** A joint between a body and its parent; several on one body act one after the other, the first nearest the parent.
@@ -62,12 +63,17 @@ typedef struct tribo_joint_def {
     uint32_t struct_size;  /**< set by tribo_default_joint() */
     const char *name;      /**< copied; unique among joints; NULL or "" = `jointN` */
     tribo_joint_kind kind; /**< a hinge by default */
-    double axis[3];        /**< in the body frame; normalised */
-    double pos[3];         /**< m, in the body frame: a point of a hinge's axis */
-    double damping;        /**< N s/m or N m s/rad, >= 0 */
-    double armature;       /**< inertia added to the joint, kg or kg m^2, >= 0 */
-    double stiffness;      /**< of a spring, N/m or N m/rad, >= 0 */
-    double springref;      /**< where the spring pulls to, m or rad */
+    double axis[3];        /**< in the body frame; normalised; of a ball: ignored */
+    double pos[3];         /**< m, in the body frame: a point of a hinge's axis, or that a ball turns about */
+    double ref;          /**< its number in q where the body stands as its pos and quat say, m or rad; not of a ball */
+    double damping;      /**< N s/m or N m s/rad, >= 0 */
+    double armature;     /**< inertia added to the joint, kg or kg m^2, >= 0 */
+    double stiffness;    /**< of a spring, N/m or N m/rad, >= 0; a ball has none */
+    double springref;    /**< where the spring pulls to, m or rad */
+    double frictionloss; /**< dry friction: at most this force or torque against its motion, N or N m, >= 0 */
+    bool limited;        /**< whether range holds; a ball is not limited */
+    double range[2];     /**< m or rad: lowest and highest, in this order */
+    double restitution;  /**< of an impact at a limit, 0 to 1 */
 } tribo_joint_def;
 
 /** A shape on a body or in the world. Fill with tribo_default_geom() first. */
@@ -190,7 +196,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
  * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
-/* ---- parameters: gravity, then ten numbers a body, 4 a joint, 15 a geom, 5 a pair ---- */
+/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 15 a geom, 5 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -206,10 +212,12 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_RESTITUTION,
     TRIBO_PARAM_BAUMGARTE,
     TRIBO_PARAM_SLOP,
-    TRIBO_PARAM_DAMPING,   /**< of a joint: N s/m, N m s/rad */
-    TRIBO_PARAM_ARMATURE,  /**< kg, kg m^2 */
-    TRIBO_PARAM_STIFFNESS, /**< N/m, N m/rad */
-    TRIBO_PARAM_SPRINGREF  /**< m, rad */
+    TRIBO_PARAM_DAMPING,      /**< of a joint: N s/m, N m s/rad */
+    TRIBO_PARAM_ARMATURE,     /**< kg, kg m^2 */
+    TRIBO_PARAM_STIFFNESS,    /**< N/m, N m/rad */
+    TRIBO_PARAM_SPRINGREF,    /**< m, rad */
+    TRIBO_PARAM_FRICTIONLOSS, /**< N, N m */
+    TRIBO_PARAM_RANGE         /**< of a joint: m, rad */
 } tribo_param_kind;
 
 /** One entry of p. */

@@ -23,7 +23,7 @@ void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
 
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con *c = &f->con[i];
-    if (f->island[k].bare && c->touch.gap < 0) return (ti_reference){0};
+    if (c->kind == TI_CON_DRY || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
     ti_grain grain = ti_frame_grain(ws, c);
     return ti_staying(c->touch.gap, &grain, ws->options.dt);
 }
@@ -104,13 +104,31 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     for (int j = 0; j < 9; j++) a[j] += out[j], b[j] += out[9 + j];
 }
 
+/* Of a joint's limit or dry friction: its row is a constant. */
+static void reverse_joint(tribo_ws *ws, const ti_con *c, int i, double gap_bar, double *p_bar) {
+    const ti_joint *j = &ws->model->joint[ws->model->dof[c->v].joint];
+    ti_scratch *s = ws->scratch;
+    if (c->kind == TI_CON_DRY) {
+        if (p_bar) p_bar[j->p + TI_P_FRICTIONLOSS] += ws->options.dt * s->mu_bar[i];
+        return;
+    }
+    s->motion_bar.own[c->v] += c->sign * gap_bar;
+    if (!p_bar) return;
+    p_bar[j->p + (c->sign > 0 ? TI_P_LOWER : TI_P_UPPER)] -= c->sign * gap_bar;
+    ti_material_add(p_bar, j->material, TI_M_RESTITUTION, s->e_bar[i]);
+}
+
 static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, double *p_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
-    const int *at = ws->model->pair[c->pair].material;
     double *frame_bar = s->frame_bar + 12 * i;
     products q;
     double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
+    if (c->kind != TI_CON_CONTACT) {
+        reverse_joint(ws, c, i, gap_bar, p_bar);
+        return;
+    }
+    const int *at = ws->model->pair[c->pair].material;
     for (int side = 0; side < 2; side++) {
         int b = side ? c->b : c->a;
         if (b < 0) continue;

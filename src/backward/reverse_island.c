@@ -82,7 +82,8 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;
             to->ref_bar[at] += c_bar[3 * i + 2];
-            if (to->phase >= TI_TIMING) continue;
+            bool dry = to->f->con[at].kind == TI_CON_DRY;
+            if (to->phase >= TI_TIMING || (dry && to->phase != TI_HOLD && to->phase != TI_AFTER)) continue;
             s->mu_bar[at] += s->mu_work[i];
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda[3 * i + 2], s->mu_work[i]);
         }
@@ -327,13 +328,13 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
     tribo_status status = reverse_phase(&to, s->rebound_bar, l_bar);
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        int at = ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION];
+        double e = ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION);
         double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
         /* At e = 0 nothing is given and e moves nothing, as in a contact that stays: docs/gradients.md. */
         if (!(l > 0) || ws->give[i] == 0) continue;
         for (int j = 0; j < is->phase[TI_REBOUND].npoint; j++)
             s->give_bar[i] += ti_row_velocity(ws, f, i, 2, s->y[TI_REBOUND][j]);
-        s->l_bar[3 * i + 2] += p[at] * s->give_bar[i];
+        s->l_bar[3 * i + 2] += e * s->give_bar[i];
         s->e_bar[i] += l * s->give_bar[i];
     }
     return TRIBO_OK;
@@ -344,10 +345,10 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
-    int at = ws->model->pair[c->pair].material[TI_M_RESTITUTION];
+    double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
     bool newton = f->island[k].impact == TRIBO_IMPACT_NEWTON;
     ti_impact hit = ti_frame_impact(ws, c);
-    double tau_bar = s->tau_bar[i], speed_bar = newton ? -p[at] * late_bar : 0, dt = ws->options.dt;
+    double tau_bar = s->tau_bar[i], speed_bar = newton ? -e * late_bar : 0, dt = ws->options.dt;
     if (newton) s->e_bar[i] -= late_bar * hit.speed;
     s->gap_bar[i] += late_bar * hit.late_gap + tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
     double u_bar = late_bar * hit.late_u + tau_bar * hit.tau_u + speed_bar * hit.speed_u;

@@ -86,8 +86,7 @@ void ti_link_next(const ti_link *l, const double *D, double *quat, ti_mat *R) {
     ti_quat_exp(ti_load3(D + 3), e);
     if (l->substeps > 1) ti_quat_mul(l->precession, e, e);
     ti_quat_mul(l->quat, e, quat);
-    double n = 1 / sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
-    for (int i = 0; i < 4; i++) quat[i] *= n;
+    ti_quat_normalise(quat);
     *R = ti_quat_mat(quat);
 }
 

@@ -4,6 +4,7 @@
 #include "dynamics/motion.h"
 #include "dynamics/link.h"
 #include "dynamics/tree.h"
+#include "model/state.h"
 #include <string.h>
 
 enum { WIDTH = TI_FREE_NV };
@@ -14,11 +15,15 @@ void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m) {
     m->model = model;
     TI_CARVE(a, m->link, model->size.nbody);
     TI_CARVE(a, m->axis, nv);
+    TI_CARVE(a, m->twist, nv);
     TI_CARVE(a, m->bias, nv);
     TI_CARVE(a, m->load, nv);
     TI_CARVE(a, m->carried, nv);
     TI_CARVE(a, m->now, nv);
     TI_CARVE(a, m->free, nv);
+    TI_CARVE(a, m->middle, nv);
+    TI_CARVE(a, m->given, nv);
+    TI_CARVE(a, m->next, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->M, nM);
     TI_CARVE(a, m->factor, nM);
@@ -34,6 +39,7 @@ void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *b
     TI_CARVE(a, bar->own, nv);
     TI_CARVE(a, bar->twist, nv);
     TI_CARVE(a, bar->bias, nv);
+    TI_CARVE(a, bar->eta, nv);
     TI_CARVE(a, bar->y, nv);
     TI_CARVE(a, bar->v, nv);
     TI_CARVE(a, bar->place, nv);
@@ -267,10 +273,14 @@ void ti_motion_columns(const ti_motion *m, int body, double *S) {
 
 void ti_motion_integrate(const ti_motion *m, int t, const double *D, const double *V, double *q, double *v) {
     const ti_tree *tree = tree_of(m, t);
-    int root_nv = tree->rooted ? TI_FREE_NV : 0;
     if (tree->rooted) ti_link_integrate(root(m, t), D, V, q + tree->q, v + tree->v);
-    for (int j = root_nv, at = tree->q + (tree->rooted ? TI_FREE_NQ : 0); j < tree->nv; j++, at++)
-        q[at] = m->q[at] + D[j], v[tree->v + j] = V[j];
+    for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
+        const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];
+        v[tree->v + d] = V[d];
+        if (tree->v + d != j->v) continue; /* a joint's numbers of q together */
+        ti_joint_of(j->kind)->add(m->q + j->q, D + d, q + j->q);
+        if (j->kind == TI_JOINT_BALL) ti_quat_normalise(q + j->q);
+    }
 }
 
 static void clear(const ti_tree *tree, ti_motion_bar *bar) {
@@ -282,15 +292,29 @@ static void clear(const ti_tree *tree, ti_motion_bar *bar) {
     memset(bar->now + tree->v, 0, sizeof *bar->now * w), memset(bar->free + tree->v, 0, sizeof *bar->free * w);
 }
 
+/* Of q exp(D): of q in its own axes, and of D. */
+static void ball_vjp(const double *D, const double *next_bar, double *q_bar, double *D_bar) {
+    ti_vec rot = ti_load3(D), th = ti_load3(next_bar);
+    double e[4];
+    ti_quat_exp(rot, e);
+    ti_mat E = ti_quat_mat(e);
+    ti_store3(q_bar, ti_mul(&E, th));
+    ti_store3(D_bar, ti_exp_right(ti_scale(-1, rot), th));
+}
+
 void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
                              const double *vbar, ti_motion_bar *bar, double *D_bar, double *V_bar) {
     const ti_tree *tree = tree_of(m, t);
     clear(tree, bar);
     qbar += tree->v, vbar += tree->v;
     if (tree->rooted) ti_link_integrate_vjp(root(m, t), D, V, qbar, vbar, root_bar(m, t, bar), D_bar, V_bar);
-    for (int j = tree->rooted ? TI_FREE_NV : 0; j < tree->nv; j++) {
-        D_bar[j] = qbar[j], V_bar[j] = vbar[j];
-        bar->own[tree->v + j] = qbar[j];
+    for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
+        const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];
+        V_bar[d] = vbar[d];
+        if (j->kind != TI_JOINT_BALL)
+            D_bar[d] = bar->own[tree->v + d] = qbar[d];
+        else if (tree->v + d == j->v)
+            ball_vjp(D + d, qbar + d, bar->own + tree->v + d, D_bar + d);
     }
 }
 

@@ -10,9 +10,11 @@ typedef struct ti_motion {
     ti_link *link; /* (nbody) */
     /* Of trees with joints, tree.c: by number of v, (nv). */
     ti_spatial *axis;            /* the twist of a unit of it */
+    ti_spatial *twist;           /* up to here, at the middle of the step */
     ti_spatial *bias, *load;     /* acceleration at no change of v, up to here; wrench on all that it carries */
     ti_spatial_inertia *carried; /* of all that it carries */
-    double *now, *free;          /* velocities before the step and after it, without contacts */
+    double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */
+    double *given, *next;        /* forces that do not turn with the motion; of a round */
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its Cholesky factor */
     const double *q, *u;         /* of the model: of the last load */
@@ -24,9 +26,9 @@ typedef struct ti_motion_bar {
     /* Of trees with joints, as in ti_motion. */
     ti_spatial *axis;
     double *M, *now, *free;
-    double *own;              /* (nv) of the joints' own numbers in q */
-    ti_spatial *twist, *bias; /* on the way */
-    double *y, *v, *place;    /* (nv) of forces, of present velocities, of displacements of the tree */
+    double *own;                    /* (nv) of the joints' own numbers in q */
+    ti_spatial *twist, *bias, *eta; /* on the way */
+    double *y, *v, *place;          /* (nv) of forces, of present velocities, of displacements of the tree */
 } ti_motion_bar;
 
 #endif

@@ -1,5 +1,7 @@
 /* tree.c -- see tree.h. Everything is in the world about its origin, so that a tree is sums along its chains. */
 #include "dynamics/tree.h"
+#include "base/base.h"
+#include "dynamics/bias.h"
 #include "dynamics/link.h"
 #include "math/dense.h"
 #include <string.h>
@@ -8,19 +10,38 @@ static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
 /* ---- places: docs/math.md eq. (150) ---- */
 
-static void turn_hinge(ti_link *l, const ti_joint *j, double q) {
-    double e[4];
+/* By a unit quaternion about the joint's point. */
+static void turn(ti_link *l, const ti_joint *j, const double *e) {
     ti_vec at = ti_load3(j->pos), anchor = ti_add(l->xo, ti_mul(&l->R, at));
-    ti_quat_exp(ti_scale(q, ti_load3(j->axis)), e);
     ti_quat_mul(l->quat, e, l->quat);
     l->R = ti_quat_mat(l->quat);
     l->xo = ti_sub(anchor, ti_mul(&l->R, at));
 }
 
-/* The axis of a joint that stands where the link is now. */
-static ti_spatial axis_of(const ti_link *l, const ti_joint *j) {
-    ti_vec a = ti_mul(&l->R, ti_load3(j->axis)), at = ti_add(l->xo, ti_mul(&l->R, ti_load3(j->pos)));
+/* Axis k of a joint that stands where the link is now. */
+static ti_spatial axis_of(const ti_link *l, const ti_joint *j, int k) {
+    ti_vec at = ti_add(l->xo, ti_mul(&l->R, ti_load3(j->pos)));
+    ti_vec a = j->kind == TI_JOINT_BALL ? ti_col(&l->R, k) : ti_mul(&l->R, ti_load3(j->axis));
     return j->kind == TI_JOINT_SLIDE ? (ti_spatial){{0, 0, 0}, a} : (ti_spatial){a, ti_cross(at, a)};
+}
+
+/* Move a link by its next joint, and give that its axes: those of a ball turn with the link. */
+static void move_by(ti_motion *m, ti_link *l, const ti_joint *j, const double *q) {
+    if (j->kind == TI_JOINT_BALL) {
+        double unit[4] = {q[0], q[1], q[2], q[3]};
+        ti_quat_normalise(unit);
+        turn(l, j, unit);
+        for (int k = 0; k < 3; k++) m->axis[j->v + k] = axis_of(l, j, k);
+        return;
+    }
+    double e[4], by = q[0] - j->ref;
+    m->axis[j->v] = axis_of(l, j, 0);
+    if (j->kind == TI_JOINT_SLIDE) {
+        l->xo = ti_axpy(l->xo, by, m->axis[j->v].v);
+        return;
+    }
+    ti_quat_exp(ti_scale(by, ti_load3(j->axis)), e);
+    turn(l, j, e);
 }
 
 /* Where a body that is not free stands, joint after joint, with the axes that these have. */
@@ -36,11 +57,7 @@ static void place(ti_motion *m, int b, const double *q) {
     l->R = ti_quat_mat(l->quat);
     for (int k = 0; k < body->njoint; k++) {
         const ti_joint *j = &m->model->joint[body->joint0 + k];
-        m->axis[j->v] = axis_of(l, j);
-        if (j->kind == TI_JOINT_HINGE)
-            turn_hinge(l, j, q[j->q]);
-        else
-            l->xo = ti_axpy(l->xo, q[j->q], m->axis[j->v].v);
+        move_by(m, l, j, q + j->q);
     }
     l->xc = ti_add(l->xo, ti_mul(&l->R, l->com));
 }
@@ -101,7 +118,7 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         }
         *l = (ti_link){
             .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
-        for (int k = 0; k < body->njoint; k++) m->now[body->v + k] = v[body->v + k];
+        for (int d = body->v; body->njoint > 0 && d <= body->last; d++) m->now[d] = v[d];
         place(m, b, q);
         double twist[TI_TWIST];
         ti_tree_twist(m, b, m->now + tree->v, twist);
@@ -147,66 +164,56 @@ static void composite(ti_motion *m, const ti_tree *tree, double *M) {
 
 /* ---- forces: docs/math.md eq. (153), (154) ---- */
 
-/* What the numbers of v before d, on the way from the root, give: the twist of what its axis is fixed in. Those of a
- * free root turn with it. */
-static ti_spatial twist_before(const ti_motion *m, const ti_tree *tree, int d, const double *v) {
-    ti_spatial sum = none;
-    int first = m->model->dof[d].before;
-    if (tree->rooted && d < tree->v + TI_FREE_NV) {
-        if (d < tree->v + 3) return none;
-        first = tree->v + TI_FREE_NV - 1;
-    }
-    for (; first >= 0; first = m->model->dof[first].before) sum = ti_sp_axpy(sum, v[first], m->axis[first]);
-    return sum;
-}
-
-/* The wrench that keeps a link on its way where no velocity of the tree changes: inertia and gyroscopic forces less
- * gravity. bias: its acceleration then. */
-static ti_spatial wrench_of(const ti_spatial_inertia *I, ti_spatial nu, ti_spatial bias, ti_vec gravity) {
-    bias.v = ti_sub(bias.v, gravity);
-    return ti_sp_axpy(ti_sp_times(I, bias), 1, ti_sp_cross_force(nu, ti_sp_times(I, nu)));
-}
-
-static void bias_accelerations(ti_motion *m, const ti_tree *tree) {
-    for (int d = tree->v; d < tree->v + tree->nv; d++) {
-        int before = m->model->dof[d].before;
-        ti_spatial rate = ti_sp_cross(twist_before(m, tree, d, m->now), m->axis[d]);
-        m->bias[d] = ti_sp_axpy(before >= 0 ? m->bias[before] : none, m->now[d], rate);
-    }
-}
-
-/* The generalized forces that act, from the links' weight and motion, controls, damping and springs. */
-static void forces(ti_motion *m, const ti_tree *tree, const double *p, double dt, double *force) {
+/* Those of controls, damping and springs, at the velocity before the step. */
+static void joint_forces(const ti_motion *m, const ti_tree *tree, const double *p, double dt, double *force) {
     const tribo_model *model = m->model;
-    int v0 = tree->v;
-    ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
-    bias_accelerations(m, tree);
-    for (int j = 0; j < tree->nv; j++) m->load[v0 + j] = none;
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        int last = model->body[b].last;
-        if (last < 0) continue;
-        ti_spatial f = wrench_of(&m->inertia[b], twist_of(m, b, m->now, 0), m->bias[last], gravity);
-        m->load[last] = ti_sp_axpy(m->load[last], 1, f);
-    }
-    for (int d = v0 + tree->nv - 1; d >= v0; d--) {
-        int before = model->dof[d].before;
-        if (before >= 0) m->load[before] = ti_sp_axpy(m->load[before], 1, m->load[d]);
-        force[d - v0] = -ti_sp_dot(m->axis[d], m->load[d]);
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
+        force[d] = 0;
         if (j->kind == TI_JOINT_FREE) continue;
         const double *own = p + j->p;
-        force[d - v0] += (m->u ? m->u[d] : 0) - own[TI_P_DAMPING] * m->now[d];
-        force[d - v0] -= own[TI_P_STIFFNESS] * (m->q[j->q] - own[TI_P_SPRINGREF] + dt * m->now[d]);
+        force[d] = (m->u ? m->u[d] : 0) - own[TI_P_DAMPING] * m->now[d];
+        if (j->kind == TI_JOINT_BALL) continue;
+        force[d] -= own[TI_P_STIFFNESS] * (m->q[j->q] - own[TI_P_SPRINGREF] + dt * m->now[d]);
     }
     if (!tree->rooted) return;
     const ti_link *l = &m->link[tree->body0];
-    ti_add3(force, l->f), ti_add3(force + 3, l->torque);
+    ti_add3(force + tree->v, l->f), ti_add3(force + tree->v + 3, l->torque);
 }
 
 void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     const ti_tree *tree = &m->model->tree[t];
     if (out != in) memcpy(out, in, sizeof *out * (size_t)tree->nv);
     ti_chol_solve(tree->nv, m->factor + tree->M, tree->nv, out);
+}
+
+/* Rounds that the midpoint takes at most, and the change, as a share of the largest velocity, that is its last. */
+enum { ROUNDS = 40 };
+static const double SETTLED = 1e-13;
+
+/* The velocity after the step, gyroscopic forces at the mean of it and of that before: docs/math.md eq. (154). @return
+ * false where that does not converge: a link turns by a radian or more in the step. */
+static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
+    const ti_tree *tree = &m->model->tree[t];
+    int v0 = tree->v, w = tree->nv;
+    ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    joint_forces(m, tree, p, dt, m->given);
+    memcpy(m->free + v0, m->now + v0, sizeof *m->now * (size_t)w);
+    for (int round = 0; round < ROUNDS; round++) {
+        double change = 0, size = 0, *next = m->next + v0;
+        for (int d = v0; d < v0 + w; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
+        ti_bias_forces(m, tree, gravity, m->middle, m->next);
+        for (int d = v0; d < v0 + w; d++) m->next[d] = dt * (m->next[d] + m->given[d]);
+        ti_tree_solve(m, t, next, next);
+        for (int d = v0; d < v0 + w; d++) {
+            double v = m->now[d] + m->next[d];
+            change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
+            m->free[d] = v;
+        }
+        if (change <= SETTLED * size) return true;
+        if (!(change < HUGE_VAL)) return false;
+    }
+    return false;
 }
 
 bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
@@ -223,9 +230,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
     }
     memcpy(factor, M, sizeof *M * (size_t)w * (size_t)w);
     if (ti_chol(w, factor, w, 0) != 0) return false;
-    forces(m, tree, p, dt, out);
-    ti_tree_solve(m, t, out, out);
-    for (int j = 0; j < w; j++) out[j] = m->now[v0 + j] + dt * out[j];
+    if (!by_midpoint(m, t, p, dt)) return false;
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         double twist[TI_TWIST];
         ti_tree_twist(m, b, out, twist);
@@ -271,18 +276,6 @@ void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const doub
     link_turns(m, body, ti_cross(torque, nu.w), bar);
 }
 
-/* The cotangent of a' I b for the inertia of a link, a and b twists: to its mass, its moments and its place. */
-static void pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar) {
-    const ti_link *l = &m->link[body];
-    ti_link_diff *d = &bar->link[body];
-    ti_vec va = ti_sp_at(a, l->xc), vb = ti_sp_at(b, l->xc), wa = ti_tmul(&l->R, a.w), wb = ti_tmul(&l->R, b.w);
-    d->mass += s * ti_dot(va, vb);
-    ti_outer_add(&d->I, s, wa, wb);
-    d->xc = ti_axpy(d->xc, s * l->mass, ti_add(ti_cross(vb, a.w), ti_cross(va, b.w)));
-    ti_vec Ia = ti_mul(&l->I, wa), Ib = ti_mul(&l->I, wb); /* wa = R'a: it turns the other way */
-    d->th = ti_axpy(d->th, s, ti_add(ti_cross(Ib, wa), ti_cross(Ia, wb)));
-}
-
 /* Of M: M_bar (w,w) of the tree. */
 static void inertia_vjp(const ti_motion *m, const ti_tree *tree, const double *M_bar, ti_motion_bar *bar) {
     const ti_dof *dof = m->model->dof;
@@ -294,61 +287,9 @@ static void inertia_vjp(const ti_motion *m, const ti_tree *tree, const double *M
                 double one = M_bar[(e - v0) * w + d - v0], other = M_bar[(d - v0) * w + e - v0];
                 sum = ti_sp_axpy(sum, one, m->axis[e]), both = ti_sp_axpy(both, one + other, m->axis[e]);
             }
-            pair_vjp(m, b, 1, sum, m->axis[d], bar);
+            ti_inertia_pair_vjp(m, b, 1, sum, m->axis[d], bar);
             bar->axis[d] = ti_sp_axpy(bar->axis[d], 1, ti_sp_times(&m->inertia[b], both));
         }
-}
-
-/* What a cotangent of the twist before d does: to the axes on the way there and to their velocities. */
-static void before_vjp(const ti_motion *m, const ti_tree *tree, int d, ti_spatial wrench, ti_motion_bar *bar,
-                       double *v_bar) {
-    int first = m->model->dof[d].before;
-    if (tree->rooted && d < tree->v + TI_FREE_NV) {
-        if (d < tree->v + 3) return;
-        first = tree->v + TI_FREE_NV - 1;
-    }
-    for (; first >= 0; first = m->model->dof[first].before) {
-        bar->axis[first] = ti_sp_axpy(bar->axis[first], m->now[first], wrench);
-        v_bar[first] += ti_sp_dot(m->axis[first], wrench);
-    }
-}
-
-/* Of -(axis . load) of every number of v, with the cotangent y (of the whole model). docs/math.md eq. (155). */
-static void forces_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *y, ti_motion_bar *bar,
-                       double *v_bar, ti_vec *gravity_bar) {
-    const tribo_model *model = m->model;
-    int v0 = tree->v;
-    for (int d = v0; d < v0 + tree->nv; d++) {
-        bar->axis[d] = ti_sp_axpy(bar->axis[d], -y[d], m->load[d]);
-        bar->twist[d] = bar->bias[d] = none; /* wrenches, summed from the leaves */
-    }
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        int last = model->body[b].last;
-        if (last < 0) continue;
-        const ti_spatial_inertia *I = &m->inertia[b];
-        ti_spatial eta = twist_of(m, b, y, 0), nu = twist_of(m, b, m->now, 0), push = m->bias[last];
-        push.v = ti_sub(push.v, gravity);
-        ti_spatial across = ti_sp_cross(nu, eta), I_eta = ti_sp_times(I, eta), I_nu = ti_sp_times(I, nu);
-        pair_vjp(m, b, -1, eta, push, bar), pair_vjp(m, b, 1, across, nu, bar);
-        *gravity_bar = ti_add(*gravity_bar, I_eta.v);
-        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, I_eta);
-        ti_spatial nu_bar = ti_sp_axpy(ti_sp_times(I, across), 1, ti_sp_cross_force(eta, I_nu));
-        bar->twist[last] = ti_sp_axpy(bar->twist[last], 1, nu_bar);
-    }
-    for (int d = v0 + tree->nv - 1; d >= v0; d--) {
-        int before = model->dof[d].before;
-        if (before >= 0) {
-            bar->twist[before] = ti_sp_axpy(bar->twist[before], 1, bar->twist[d]);
-            bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, bar->bias[d]);
-        }
-        bar->axis[d] = ti_sp_axpy(bar->axis[d], m->now[d], bar->twist[d]);
-        v_bar[d] += ti_sp_dot(m->axis[d], bar->twist[d]);
-        ti_spatial ahead = twist_before(m, tree, d, m->now), G = bar->bias[d];
-        v_bar[d] += ti_sp_dot(ti_sp_cross(ahead, m->axis[d]), G);
-        bar->axis[d] = ti_sp_axpy(bar->axis[d], -m->now[d], ti_sp_cross_force(ahead, G));
-        ti_spatial turned = ti_sp_cross_force(m->axis[d], G);
-        before_vjp(m, tree, d, (ti_spatial){ti_scale(m->now[d], turned.w), ti_scale(m->now[d], turned.v)}, bar, v_bar);
-    }
 }
 
 /* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
@@ -366,12 +307,8 @@ static void places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_
     }
     for (int d = v0; d < v0 + tree->nv; d++) {
         ti_spatial wrench = ti_sp_cross_force(m->axis[d], bar->axis[d]);
-        int first = model->dof[d].before;
-        if (tree->rooted && d < v0 + TI_FREE_NV) {
-            if (d < v0 + 3) continue;
-            first = v0 + TI_FREE_NV - 1;
-        }
-        for (; first >= 0; first = model->dof[first].before) place_bar[first] += ti_sp_dot(m->axis[first], wrench);
+        for (int first = ti_dof_moved_by(m, d); first >= 0; first = model->dof[first].before)
+            place_bar[first] += ti_sp_dot(m->axis[first], wrench);
     }
 }
 
@@ -391,6 +328,7 @@ static void joints_vjp(const ti_motion *m, const ti_tree *tree, const double *p,
         double *to = p_bar + j->p;
         to[TI_P_ARMATURE] += on;
         to[TI_P_DAMPING] += dt * on - y * m->now[d];
+        if (j->kind == TI_JOINT_BALL) continue;
         to[TI_P_STIFFNESS] += dt * dt * on - y * ahead;
         to[TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;
     }
@@ -432,13 +370,33 @@ static void matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_
     }
 }
 
+/* bar->y of bar->free: (M + h/2 C)' y = v_bar, C the derivative of the gyroscopic forces, by the rounds of the midpoint
+ * turned around. */
+static void adjoint(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
+    const ti_tree *tree = &m->model->tree[t];
+    int v0 = tree->v, w = tree->nv;
+    ti_tree_solve(m, t, bar->free + v0, bar->y + v0);
+    for (int round = 0; round < ROUNDS; round++) {
+        double change = 0, size = 0, *next = bar->v;
+        memset(next + v0, 0, sizeof *next * (size_t)w);
+        ti_bias_velocity_vjp(m, tree, m->middle, bar->y, bar, next);
+        for (int d = v0; d < v0 + w; d++) next[d] = bar->free[d] + 0.5 * dt * next[d];
+        ti_tree_solve(m, t, next + v0, next + v0);
+        for (int d = v0; d < v0 + w; d++) {
+            change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
+            bar->y[d] = next[d];
+        }
+        if (!(change > SETTLED * size)) return;
+    }
+}
+
 void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
                  double *v_bar, double *u_bar, double *p_bar, ti_vec *gravity_bar) {
     const ti_tree *tree = &m->model->tree[t];
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
     double *y = bar->y + v0, *M_bar = bar->M + tree->M;
     ti_vec root_com = {0, 0, 0};
-    ti_tree_solve(m, t, bar->free + v0, y);
+    adjoint(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
         y[j] *= dt, bar->place[v0 + j] = 0;
         bar->v[v0 + j] = bar->now[v0 + j] + bar->free[v0 + j];
@@ -446,7 +404,7 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     for (int r = 0; r < w; r++)
         for (int c = 0; c < w; c++) M_bar[r * w + c] -= y[r] * (m->free[v0 + c] - m->now[v0 + c]) / dt;
     joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
-    forces_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), bar->y, bar, bar->v, gravity_bar);
+    ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
     inertia_vjp(m, tree, M_bar, bar);
     places_vjp(m, tree, bar, bar->place);
     if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &root_com);

@@ -137,12 +137,25 @@ static bool read_law(ti_mjcf *r, const xmlNode *node) {
     return true;
 }
 
+/* The restitution at the limits of a joint. @return false if there is no joint of that name. */
+static bool set_joint_number(ti_mjcf *r, const xmlNode *node, const char *name, size_t n, double x) {
+    tribo_builder *b = r->builder;
+    int j = 0;
+    while (j < b->njoint && !(strlen(b->joint[j].name) == n && strncmp(b->joint[j].name, name, n) == 0)) j++;
+    if (j == b->njoint) return false;
+    if (strcmp(name + n, "/restitution") != 0)
+        ti_xml_fail(&r->error, node, "name", "`%.40s` is no word of a joint: see docs/mjcf.md", name + n + 1);
+    if (!(x >= 0 && x <= 1)) ti_xml_fail(&r->error, node, "data", "restitution must be in 0..1");
+    b->joint[j].def.restitution = x;
+    return true;
+}
+
 static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
     ti_xml_allow(&r->error, node, "name data size");
     double x;
     const char *name = ti_xml_attr(&r->error, node, "name"), *slash = name ? strrchr(name, '/') : NULL;
     if (!slash || slash == name)
-        ti_xml_fail(&r->error, node, "name", "a geom or pair, then / and a word of docs/mjcf.md expected");
+        ti_xml_fail(&r->error, node, "name", "a geom, pair or joint, then / and a word of docs/mjcf.md expected");
     if (!ti_mjcf_numbers(r, node, -1, "data", &x, 1, 1)) ti_xml_fail(&r->error, node, "data", "one number expected");
     if (ti_mjcf_bad(r)) return;
     size_t n = (size_t)(slash - name);
@@ -156,10 +169,12 @@ static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) 
         m = &r->builder->geom[geom].def.material;
     else if (pair >= 0)
         m = &r->builder->pair[pair].def.material;
+    else if (geom < 0 && set_joint_number(r, node, name, n, x))
+        return;
     else if (geom < 0 && n == 7 && strncmp(name, "contact", n) == 0)
         ti_xml_fail(&r->error, node, "name", "`%.40s` is no number of the contact law: see docs/mjcf.md", name);
     else if (geom < 0 && pass == TI_NUMERIC_PAIRS)
-        ti_xml_fail(&r->error, node, "name", "there is no geom or pair `%.*s`", (int)ti_cut(name, n, 80), name);
+        ti_xml_fail(&r->error, node, "name", "there is no geom, pair or joint `%.*s`", (int)ti_cut(name, n, 80), name);
     if (!m) return;
     if (!set_number(r, node, m, slash + 1, x))
         ti_xml_fail(&r->error, node, "name", "`%.40s` is none of the words of docs/mjcf.md", slash + 1);

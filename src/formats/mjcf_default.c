@@ -12,7 +12,7 @@ const char TI_MJCF_PAIR_ATTR[] = "name class geom1 geom2 friction condim margin 
 const char TI_MJCF_JOINT_ATTR[] =
     "name class type group user limited damping armature frictionloss stiffness springref ref range margin pos axis "
     "solreflimit solimplimit solreffriction solimpfriction springdamper actuatorfrclimited actuatorfrcrange";
-const char TI_MJCF_JOINT_ZERO[] = "frictionloss ref margin springdamper";
+const char TI_MJCF_JOINT_ZERO[] = "margin springdamper";
 const char TI_MJCF_SOFTNESS_ZERO[] = "margin gap";
 
 static const char ORIENTATION[] = "quat euler axisangle xyaxes zaxis";

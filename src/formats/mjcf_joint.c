@@ -1,7 +1,7 @@
-/* mjcf_joint.c -- the joints of MJCF's bodies: free, hinge, slide; limits, dry friction and balls are refused. */
+/* mjcf_joint.c -- the joints of MJCF's bodies: free, hinges, slides, balls. */
 #include "formats/mjcf_reading.h"
 
-static const char FREE_ZERO[] = "damping armature stiffness springref";
+static const char FREE_ZERO[] = "damping armature stiffness springref frictionloss";
 
 static bool is_joint(const xmlNode *node) {
     return ti_xml_is(node, "joint") || ti_xml_is(node, "freejoint");
@@ -36,13 +36,16 @@ ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, 
     return moves;
 }
 
-/* A range limits a joint unless it is said not to. */
-static void refuse_limits(ti_mjcf *r, const xmlNode *node, int class) {
+/* A range limits a joint unless it is said not to, or only where that is said, by the compiler's autolimits. */
+static void read_limits(ti_mjcf *r, const xmlNode *node, int class, tribo_joint_def *d) {
     const char *limited = ti_mjcf_attr(r, node, class, "limited");
-    if (limited && strcmp(limited, "false") == 0) return;
-    bool sure = limited && strcmp(limited, "true") == 0;
-    if (sure || ti_mjcf_attr(r, node, class, "range"))
-        ti_xml_fail(&r->error, node, sure ? "limited" : "range", "limits are not supported: say limited=\"false\"");
+    bool sure = limited && strcmp(limited, "true") == 0, never = limited && strcmp(limited, "false") == 0;
+    bool ranged = ti_mjcf_attr(r, node, class, "range") != NULL;
+    ti_mjcf_numbers(r, node, class, "range", d->range, 2, 2);
+    d->limited = sure || (ranged && !never);
+    if (sure && !ranged) ti_xml_fail(&r->error, node, "limited", "a limited joint needs a range");
+    if (d->kind != TRIBO_JOINT_HINGE) return;
+    for (int k = 0; k < 2; k++) d->range[k] *= r->angle;
 }
 
 static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class) {
@@ -52,9 +55,11 @@ static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class) {
     const char *type = ti_mjcf_attr(r, node, class, "type");
     if (type && strcmp(type, "slide") == 0)
         d.kind = TRIBO_JOINT_SLIDE;
+    else if (type && strcmp(type, "ball") == 0)
+        d.kind = TRIBO_JOINT_BALL;
     else if (type && strcmp(type, "hinge") != 0)
-        ti_xml_fail(&r->error, node, "type", "`%.40s` is not supported, only free, hinge and slide", type);
-    refuse_limits(r, node, class);
+        ti_xml_fail(&r->error, node, "type", "`%.40s` is not supported, only free, ball, hinge and slide", type);
+    read_limits(r, node, class, &d);
     d.name = ti_xml_attr(&r->error, node, "name");
     ti_mjcf_numbers(r, node, class, "axis", d.axis, 3, 3);
     ti_mjcf_numbers(r, node, class, "pos", d.pos, 3, 3);
@@ -62,7 +67,9 @@ static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class) {
     ti_mjcf_numbers(r, node, class, "armature", &d.armature, 1, 1);
     ti_mjcf_numbers(r, node, class, "stiffness", &d.stiffness, 1, 1);
     ti_mjcf_numbers(r, node, class, "springref", &d.springref, 1, 1);
-    if (d.kind == TRIBO_JOINT_HINGE) d.springref *= r->angle;
+    ti_mjcf_numbers(r, node, class, "frictionloss", &d.frictionloss, 1, 1);
+    ti_mjcf_numbers(r, node, class, "ref", &d.ref, 1, 1);
+    if (d.kind == TRIBO_JOINT_HINGE) d.springref *= r->angle, d.ref *= r->angle;
     if (ti_mjcf_bad(r)) return;
     r->builder->line = ti_xml_line(node);
     ti_mjcf_joint *grown = ti_grow(&r->alloc, r->joint, &r->joint_bytes, (size_t)(r->njoint + 1) * sizeof *r->joint);

@@ -114,17 +114,6 @@ static void edit_body(edit *e, int i) {
     let_inertial_count(e);
 }
 
-static void edit_joint(edit *e, int i) {
-    static const char *const word[TI_P_JOINT] = {"damping", "armature", "stiffness", "springref"};
-    int p = e->now->joint[i].p;
-    for (int k = 0; k < TI_P_JOINT; k++) {
-        if (!any_differs(e, p + k, 1, (tribo_param_kind)(TRIBO_PARAM_DAMPING + k))) continue;
-        double x = e->want[p + k];
-        if (k == TI_P_SPRINGREF && e->scene.joint[i].turns) x /= e->scene.angle;
-        set_numbers(e, e->scene.joint[i].node, word[k], &x, 1);
-    }
-}
-
 /* The numeric of that name, NULL if there is none. */
 static xmlNode *find_numeric(const edit *e, const char *name) {
     ti_xml_error none = {0};
@@ -160,6 +149,23 @@ static void set_numeric(edit *e, const char *owner, const char *lender, const ch
         set_text(e, node, "name", name);
     }
     set_numbers(e, node, "data", &x, 1);
+}
+
+static void edit_joint(edit *e, int i) {
+    static const char *const word[] = {"damping", "armature", "stiffness", "springref", "frictionloss"};
+    int p = e->now->joint[i].p;
+    for (int k = 0; k <= TI_P_FRICTIONLOSS; k++) {
+        if (!any_differs(e, p + k, 1, (tribo_param_kind)(TRIBO_PARAM_DAMPING + k))) continue;
+        double x = e->want[p + k];
+        if (k == TI_P_SPRINGREF && e->scene.joint[i].turns) x /= e->scene.angle;
+        set_numbers(e, e->scene.joint[i].node, word[k], &x, 1);
+    }
+    if (e->have[p + TI_P_BOUNCE] != e->want[p + TI_P_BOUNCE])
+        set_numeric(e, e->now->joint[i].name, NULL, "restitution", e->want[p + TI_P_BOUNCE]);
+    if (!e->now->joint[i].limited || !any_differs(e, p + TI_P_LOWER, 2, TRIBO_PARAM_RANGE)) return;
+    double range[2] = {e->want[p + TI_P_LOWER], e->want[p + TI_P_UPPER]}, unit = e->scene.angle;
+    for (int k = 0; k < 2 && e->scene.joint[i].turns; k++) range[k] /= unit;
+    set_numbers(e, e->scene.joint[i].node, "range", range, 2);
 }
 
 /* Friction sits in the element, with numbers behind it that are kept; a static one moves along with it. */

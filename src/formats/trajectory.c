@@ -18,20 +18,29 @@ enum { STATES = TI_FREE_NQ + TI_FREE_NV };
 static const char *const STATE[STATES] = {"px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
 static const char *const FORCE[TI_FREE_NV] = {"fx", "fy", "fz", "tx", "ty", "tz"};
 
-/* Of a joint. */
-enum { JOINT_STATES = 2 };
-static const char *const JOINT_STATE[JOINT_STATES] = {"q", "v"}, *const JOINT_FORCE[1] = {"tau"};
+/* Of a joint: of a hinge or slide, then of a ball. */
+enum { AXIS_STATES = 2, JOINT_STATES = 9, JOINT_FORCES = 4 };
+static const char *const JOINT_STATE[JOINT_STATES] = {"q", "v", "qw", "qx", "qy", "qz", "wx", "wy", "wz"};
+static const char *const JOINT_FORCE[JOINT_FORCES] = {"tau", "tx", "ty", "tz"};
+
+static bool is_ball(const tribo_model *m, int joint) {
+    return m->joint[joint].kind == TI_JOINT_BALL;
+}
 
 static int state_place(const tribo_model *m, int body, int word) {
     return word < TI_FREE_NQ ? m->body[body].q + word : m->size.nq + m->body[body].v + word - TI_FREE_NQ;
 }
 
 static int joint_state_place(const tribo_model *m, int joint, int word) {
-    return word == 0 ? m->joint[joint].q : m->size.nq + m->joint[joint].v;
+    const ti_joint *j = &m->joint[joint];
+    if (is_ball(m, joint) != (word >= AXIS_STATES)) return -2;
+    if (!is_ball(m, joint)) return word == 0 ? j->q : m->size.nq + j->v;
+    return word < AXIS_STATES + 4 ? j->q + word - AXIS_STATES : m->size.nq + j->v + word - AXIS_STATES - 4;
 }
 
 static int joint_force_place(const tribo_model *m, int joint, int word) {
-    return m->joint[joint].v + word;
+    if (is_ball(m, joint) != (word > 0)) return -2;
+    return m->joint[joint].v + (word > 0 ? word - 1 : 0);
 }
 
 static int force_place(const tribo_model *m, int body, int word) {
@@ -42,20 +51,22 @@ static int force_place(const tribo_model *m, int body, int word) {
 static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const char *text, size_t n,
                                        tribo_diag *diag) {
     for (int i = 0; i < t->n; i++)
-        for (int b = 0; b < m->size.nbody; b++) {
-            if (m->body[b].free < 0) continue;
-            int quat = ti_joint_of(TI_JOINT_FREE)->quat;
-            size_t at = (size_t)i * (size_t)t->width + (size_t)(m->body[b].q + quat);
+        for (int k = 0; k < ti_joints(m); k++) {
+            const ti_joint *j = &m->joint[k];
+            int quat = ti_joint_of(j->kind)->quat;
+            if (quat < 0) continue;
+            const char *name = j->name ? j->name : m->body[j->body].name;
+            size_t at = (size_t)i * (size_t)t->width + (size_t)(j->q + quat);
             double *q = t->x + at;
             int seen = t->seen[at] + t->seen[at + 1] + t->seen[at + 2] + t->seen[at + 3];
             double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
             if (seen != 0 && seen != 4)
                 return ti_fail(diag, TRIBO_E_PARSE, ti_table_line(text, n, i), "%s: %d of a quaternion's four numbers",
-                               m->body[b].name, seen);
+                               name, seen);
             if (!(fabs(norm - 1) <= 0.01))
-                return ti_fail(diag, TRIBO_E_PARSE, ti_table_line(text, n, i), "%s: a quaternion of length %.6g",
-                               m->body[b].name, norm);
-            for (int k = 0; k < 4 && seen; k++) q[k] /= norm;
+                return ti_fail(diag, TRIBO_E_PARSE, ti_table_line(text, n, i), "%s: a quaternion of length %.6g", name,
+                               norm);
+            for (int r = 0; r < 4 && seen; r++) q[r] /= norm;
         }
     return TRIBO_OK;
 }
@@ -77,7 +88,8 @@ tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const 
 
 tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
                                         tribo_controls **c, tribo_diag *diag) {
-    static const ti_table_kind KIND = {{FORCE, TI_FREE_NV, force_place}, {JOINT_FORCE, 1, joint_force_place}};
+    static const ti_table_kind KIND = {{FORCE, TI_FREE_NV, force_place},
+                                       {JOINT_FORCE, JOINT_FORCES, joint_force_place}};
     if (!text || !m || !c) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     size_t zero_bytes = sizeof(double) * (size_t)m->size.nu;
     double *zero = ti_alloc(a, zero_bytes);
@@ -170,7 +182,8 @@ static void write_header(FILE *file, const tribo_model *m, int nmore, const char
     for (int b = 0; b < m->size.nbody; b++)
         for (int w = 0; w < STATES && m->body[b].free >= 0; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
     for (int j = 0; j < m->size.njoint; j++)
-        for (int w = 0; w < JOINT_STATES; w++) fprintf(file, ",%s.%s", m->joint[j].name, JOINT_STATE[w]);
+        for (int w = 0; w < JOINT_STATES; w++)
+            if (joint_state_place(m, j, w) >= 0) fprintf(file, ",%s.%s", m->joint[j].name, JOINT_STATE[w]);
     for (int k = 0; k < nmore; k++) fprintf(file, ",%s", names[k]);
     fputc('\n', file);
 }
@@ -191,7 +204,8 @@ void ti_trajectory_write(FILE *f, const tribo_model *m, int n, const double *tim
         for (int b = 0; b < m->size.nbody; b++)
             for (int w = 0; w < STATES && m->body[b].free >= 0; w++) write_cell(f, x[state_place(m, b, w)]);
         for (int j = 0; j < m->size.njoint; j++)
-            for (int w = 0; w < JOINT_STATES; w++) write_cell(f, x[joint_state_place(m, j, w)]);
+            for (int w = 0; w < JOINT_STATES; w++)
+                if (joint_state_place(m, j, w) >= 0) write_cell(f, x[joint_state_place(m, j, w)]);
         for (int k = 0; k < nmore; k++) write_cell(f, more[(size_t)i * (size_t)nmore + (size_t)k]);
         fputc('\n', f);
     }

@@ -1,5 +1,6 @@
 /* admit.c -- what a step takes: parameters of bodies that can be, numbers that are finite, orientations. */
 #include "forward/frame.h"
+#include "model/state.h"
 
 /* As a rule p is that of the step before, so that looking for a difference is all there is to do. */
 static tribo_status admit_params(tribo_ws *ws, const double *p) {
@@ -14,8 +15,10 @@ static tribo_status admit_params(tribo_ws *ws, const double *p) {
 
 /* Length 1 is not asked for, but a direction is, and squares that are numbers. */
 static bool has_orientations(const tribo_model *m, const double *x) {
-    for (int k = m->size.njoint; k < m->size.njoint + m->nfree; k++) {
-        const double *q = x + m->joint[k].q + 3, n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    for (int k = 0; k < ti_joints(m); k++) {
+        int quat = ti_joint_of(m->joint[k].kind)->quat;
+        if (quat < 0) continue;
+        const double *q = x + m->joint[k].q + quat, n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
         if (!(n > 1e-24 && n < 1e24)) return false;
     }
     return true;

@@ -1,5 +1,6 @@
 /* find.c -- which contacts there are, and which bodies they tie together. */
 #include "forward/frame.h"
+#include "model/state.h"
 
 /* How far the surface of each geom may move in a step: a contact further away than that cannot be met. Twice the free
  * motion, because an impact can turn it. */
@@ -141,6 +142,53 @@ static bool pushed_reaches(tribo_ws *ws) {
     return any;
 }
 
+/* ---- joints ---- */
+
+/* How far the number of a hinge or slide may move in the step: by its own motion twice, as a geom, and by what may push
+ * its body. */
+static double joint_reach(const tribo_ws *ws, const ti_joint *j, const double *farthest) {
+    const ti_motion *motion = &ws->motion;
+    double own = ws->options.dt * (fabs(motion->now[j->v]) + fabs(motion->free[j->v])) + 1e-4;
+    if (!farthest) return own;
+    const ti_spatial *axis = &motion->axis[j->v];
+    ti_vec speed = ti_sp_at(*axis, ws->link[j->body].xc); /* of its body's centre, by a unit of it */
+    double pushed = farthest[ti_root(ws->root, tree_of(ws, j->body))], lever = ti_norm(speed) + 0.05;
+    return ti_max(own, pushed / lever);
+}
+
+static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kind kind, double sign, double gap) {
+    if (ws->nfound == ws->options.ncon_max) return TRIBO_E_CAPACITY;
+    int which = kind == TI_CON_DRY ? 2 : sign < 0;
+    ws->found[ws->nfound] = (ti_con){.id = ws->nfound,
+                                     .pair = ws->model->npossible + 3 * v + which,
+                                     .a = TRIBO_WORLD,
+                                     .b = j->body,
+                                     .kind = kind,
+                                     .v = v,
+                                     .sign = sign,
+                                     .touch = {.gap = gap, .point = {ws->motion.q[j->q], 0, 0}}};
+    ws->nfound++;
+    return TRIBO_OK;
+}
+
+/* Limits within reach, and dry friction. */
+static tribo_status joints(tribo_ws *ws, const double *farthest, const double *p) {
+    const tribo_model *m = ws->model;
+    tribo_status s = TRIBO_OK;
+    for (int k = 0; k < m->size.njoint && s == TRIBO_OK; k++) {
+        const ti_joint *j = &m->joint[k];
+        if (j->limited) {
+            double q = ws->motion.q[j->q], reach = joint_reach(ws, j, farthest);
+            double low = q - p[j->p + TI_P_LOWER], high = p[j->p + TI_P_UPPER] - q;
+            if (low < reach) s = add_joint(ws, j, j->v, TI_CON_LIMIT, 1, low);
+            if (high < reach && s == TRIBO_OK) s = add_joint(ws, j, j->v, TI_CON_LIMIT, -1, high);
+        }
+        int n = j->dry ? ti_joint_of(j->kind)->nv : 0;
+        for (int d = 0; d < n && s == TRIBO_OK; d++) s = add_joint(ws, j, j->v + d, TI_CON_DRY, 1, 0);
+    }
+    return s;
+}
+
 /* Islands, of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
 static void islands(tribo_ws *ws, ti_frame *f) {
     int ntree = ws->model->ntree, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
@@ -172,7 +220,7 @@ static void islands(tribo_ws *ws, ti_frame *f) {
     }
 }
 
-tribo_status ti_step_find(tribo_ws *ws, ti_frame *f) {
+tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
     reaches(ws);
     tribo_status s = touches(ws);
     if (s != TRIBO_OK) return s;
@@ -181,6 +229,11 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f) {
         if (touches(ws) != TRIBO_OK) reaches(ws), touches(ws); /* as many as there is room for */
         join(ws);
     }
+    ws->ntouch = ws->nfound;
+    if (ws->model->size.njoint > 0) {
+        if (ws->ntouch > 0) group_reaches(ws, ws->weight, ws->D);
+        s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
+    }
     islands(ws, f);
-    return TRIBO_OK;
+    return s;
 }

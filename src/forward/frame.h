@@ -94,6 +94,8 @@ struct tribo_ws {
     size_t *at_M;    /* (nblk) its inertia in M */
     int con_entries; /* of J, for one contact: three rows on two of the widest trees */
     double *M, *J, *vfree, *vnow, *ref, *mu;
+    double *mu_hit;      /* mu in an impact, which dry friction of joints has no part in */
+    unsigned char *what; /* ti_constraint_kind */
     /* Of phases after the first: references of impacts and of recovery, what a rebound is given and the velocity that
      * gives, the free velocity after the impacts, zeros; the mean time of the impacts that reach a block. */
     double *ref_hit, *ref_time, *ref_apart, *give, *v_given, *v_after, *zero, *time;
@@ -103,9 +105,9 @@ struct tribo_ws {
     const double *covariance; /* (ndx,ndx) of the state, the caller's; NULL = options.law.noise everywhere */
     double *noise;            /* (2 ncon_max) of the contacts, where there is one */
 
-    ti_con *found; /* (ncon_max) in pair order */
-    int nfound;
-    int *slot, *root; /* island sorting: (nbody) */
+    ti_con *found;      /* (ncon_max) in pair order */
+    int nfound, ntouch; /* ntouch: contacts, which come first */
+    int *slot, *root;   /* island sorting: (nbody) */
 
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
@@ -277,7 +279,7 @@ void ti_step_noise(tribo_ws *ws, const ti_con *c, int i, double ref_gap);
 /* How far noise moves the surface of a body in a step, whose points are within `radius` of its origin. */
 double ti_step_noise_reach(const tribo_ws *ws, int body, double radius);
 /* Find contacts and sort them into islands: con, island, blk_tree of the frame. TRIBO_E_CAPACITY if too many. */
-tribo_status ti_step_find(tribo_ws *ws, ti_frame *f);
+tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p);
 /* Displacements in the step, (nv): docs/math.md eq. (16). Without recovery, which is added by the
  * last phase. */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);

@@ -18,6 +18,7 @@ static double forced_speed(const tribo_ws *ws, const ti_frame *f, int i) {
 /* Whether a contact that stays is hit in this step, faster than acceleration brings it there: then the velocity without
  * the impacts has a jump, which is no acceleration to reckon times with. */
 static bool is_struck(const tribo_ws *ws, const ti_frame *f, int i) {
+    if (f->con[i].kind == TI_CON_DRY) return false;
     double now = ti_row_velocity(ws, f, i, 2, ws->vnow);
     return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -forced_speed(ws, f, i);
 }
@@ -67,7 +68,7 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
         if (i < is->con0 + is->nhold)
             ref[2] += ws->ref[3 * i + 2];
         else if (is_newton(is))
-            ref[2] -= p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]] * ti_frame_impact(ws, c).speed;
+            ref[2] -= ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * ti_frame_impact(ws, c).speed;
     }
 }
 
@@ -77,7 +78,7 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
     memcpy(ws->v_given + is->v0, f->phase[TI_IMPACT].v[TI_SOLVED] + is->v0, sizeof(double) * (size_t)is->nv);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
-        ws->give[i] = l > 0 ? p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]] * l : 0;
+        ws->give[i] = l > 0 ? ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION) * l : 0;
         if (ws->give[i] == 0) continue;
         any = true;
         ti_row_kick(ws, f, i, 2, ws->give[i], ws->v_given);

@@ -131,34 +131,52 @@ void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product 
 
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     const tribo_model *m = ws->model;
+    double fastest = ws->options.recovery * ws->options.dt;
+    if (c->kind != TI_CON_CONTACT) return ti_grain_of(&c->touch, 1, false, fastest);
     const ti_pair *pair = &m->pair[c->pair];
     bool round = ti_collide_most(m->geom[pair->a].shape, m->geom[pair->b].shape) == 1;
-    return ti_grain_of(&c->touch, pair->length, !round, ws->options.recovery * ws->options.dt);
+    return ti_grain_of(&c->touch, pair->length, !round, fastest);
+}
+
+static const unsigned char CONSTRAINT[] = {TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_DRY};
+
+static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double *p) {
+    const tribo_model *m = ws->model;
+    ws->what[i] = CONSTRAINT[c->kind];
+    if (c->kind == TI_CON_DRY) {
+        ws->mu[i] = ws->options.dt * p[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS], ws->mu_hit[i] = 0;
+        return;
+    }
+    ws->mu[i] = ti_con_number(m, c, p, TI_M_FRICTION) + (c->sticky ? ti_con_number(m, c, p, TI_M_STICTION) : 0);
+    ws->mu_hit[i] = ws->mu[i];
 }
 
 static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     const ti_island *is = &f->island[k];
     ti_con *c = &f->con[i];
-    const int *at = ws->model->pair[c->pair].material;
     contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
     ws->joff[i] = ws->con_entries * (i - is->con0);
     if (ws->model->chains) memset(rows_of(ws, i), 0, sizeof(double) * (size_t)ws->con_entries);
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2 && c->kind == TI_CON_CONTACT; side++) {
         int body = side ? c->b : c->a;
         if (body >= 0) add_rows(ws, c, body, side ? 1 : -1, (double *)ti_frame_side(ws, f, i, side));
     }
+    if (c->kind != TI_CON_CONTACT) {
+        const ti_tree *tree = &ws->model->tree[ws->model->body[c->b].tree];
+        rows_of(ws, i)[2 * tree->nv + c->v - tree->v] = c->sign;
+    }
     ti_grain grain = ti_frame_grain(ws, c);
-    ti_reference r = ti_staying(c->touch.gap, &grain, ws->options.dt);
+    ti_reference r = c->kind == TI_CON_DRY ? (ti_reference){0} : ti_staying(c->touch.gap, &grain, ws->options.dt);
     if (is->bare && c->touch.gap < 0) r = (ti_reference){0};
     ti_step_noise(ws, c, i, r.ref_gap);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
-    ws->mu[i] = p[at[TI_M_FRICTION]] + (c->sticky ? p[at[TI_M_STICTION]] : 0);
+    pose_coefficient(ws, c, i, p);
 }
 
 /* From the free motion: which contacts may bounce. Those that others keep from it are found out later. */
 static void free_motion(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
     ti_con *c = &f->con[i];
-    double e = p[ws->model->pair[c->pair].material[TI_M_RESTITUTION]];
+    double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
     c->uf = ti_row_velocity(ws, f, i, 2, ws->vfree);
     c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
     c->tau = 0, c->bounce = false;
@@ -183,6 +201,13 @@ void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh) 
     }
 }
 
+/* Whether there are others than contacts, and limits, which are contacts without friction. */
+static bool has_others(const tribo_ws *ws, const ti_island *is) {
+    for (int i = is->con0; ws->model->chains && i < is->con0 + is->ncon; i++)
+        if (ws->what[i] != TI_CONSTRAINT_CONTACT) return true;
+    return false;
+}
+
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
     const ti_island *is = &f->island[k];
     int c = is->con0, b = is->blk0, v = is->v0;
@@ -199,7 +224,8 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
                             .J = rows_of(ws, c),
                             .vfree = ws->vfree + v,
                             .ref = ws->ref + 3 * c,
-                            .mu = ws->mu + c,
+                            .mu = (phase == TI_IMPACT || phase == TI_REBOUND ? ws->mu_hit : ws->mu) + c,
+                            .what = has_others(ws, is) ? ws->what + c : NULL,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
     if (phase == TI_IMPACT) q.vfree = ws->vnow + v, q.ref = ws->ref_hit + 3 * c;
     if (phase == TI_AFTER) q.vfree = ws->v_after + v;

@@ -10,7 +10,9 @@ static int default_contacts(const tribo_model *m) {
     int most = 0, enough = 64 + 24 * m->size.nbody;
     for (int i = 0; i < m->npossible && most < enough; i++)
         most += ti_collide_most(m->geom[m->pair[i].a].shape, m->geom[m->pair[i].b].shape);
-    return most < enough ? most : enough;
+    int joints = 0;
+    for (int j = 0; j < m->size.njoint; j++) joints += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
+    return (most < enough ? most : enough) + joints;
 }
 
 static void phases_layout(ti_arena *a, ti_scratch *s, int nv, int nc) {
@@ -100,6 +102,8 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->vnow, nv);
     TI_CARVE(a, w->ref, 3 * nc);
     TI_CARVE(a, w->mu, nc);
+    TI_CARVE(a, w->mu_hit, nc);
+    TI_CARVE(a, w->what, nc);
     TI_CARVE(a, w->ref_hit, 3 * nc);
     TI_CARVE(a, w->ref_time, 3 * nc);
     TI_CARVE(a, w->ref_apart, 3 * nc);
@@ -163,6 +167,19 @@ static const char *options_flaw(const tribo_options *o) {
     return NULL;
 }
 
+/* What a model with limits and dry friction of joints cannot be stepped by; NULL if it can. */
+static const char *joints_flaw(const tribo_model *m, const tribo_options *o) {
+    bool any = false, dry = false;
+    for (int j = 0; j < m->size.njoint; j++) {
+        dry = dry || m->joint[j].dry;
+        any = any || dry || m->joint[j].limited;
+    }
+    if (any && o->rounds > 0) return "rounds know no limits and no dry friction of joints";
+    if (dry && o->law.law == TRIBO_LAW_STOCHASTIC && o->law.smoothing == TRIBO_SMOOTHING_ERM)
+        return "expected residual minimisation knows no dry friction of joints";
+    return NULL;
+}
+
 static tribo_status settle_options(const tribo_model *m, const tribo_options *given, tribo_options *o,
                                    tribo_diag *diag) {
     *o = given ? *given : tribo_default_options();
@@ -177,6 +194,7 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
     if (o->recovery == 0) o->recovery = 1;
     if (o->ncon_max == 0) o->ncon_max = default_contacts(m);
     const char *flaw = options_flaw(o);
+    if (!flaw) flaw = joints_flaw(m, o);
     return flaw ? ti_fail(diag, TRIBO_E_ARG, 0, "%s", flaw) : TRIBO_OK;
 }
 
@@ -257,7 +275,8 @@ void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is) {
         double *l = to->lambda[TI_SOLVED] + 3 * i;
         if (k < 0) { /* new: it will push if its bodies' free motion closes it */
             l[0] = l[1] = l[2] = 0;
-            to->mode[i] = f->con[i].uf + ws->ref[3 * i + 2] < 0 ? TRIBO_STICK : TRIBO_BREAK;
+            bool acts = f->con[i].kind == TI_CON_DRY || f->con[i].uf + ws->ref[3 * i + 2] < 0;
+            to->mode[i] = acts ? TRIBO_STICK : TRIBO_BREAK;
             continue;
         }
         memcpy(l, ws->warm[k].lambda, sizeof ws->warm[k].lambda);
@@ -301,11 +320,11 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     double unit = 0;
     for (int i = is->con0; i < end; i++) unit = ti_max(unit, slip_speed(ws, f, i, ws->vfree));
     for (int i = is->con0; i < end; i++) {
-        const int *at = ws->model->pair[f->con[i].pair].material;
-        if (!f->con[i].sticky || f->mode[i] < TRIBO_SLIDE) continue;
+        const ti_con *c = &f->con[i];
+        if (!c->sticky || f->mode[i] < TRIBO_SLIDE) continue;
         if (slip_speed(ws, f, i, f->v) <= 1e-9 * unit) continue;
-        f->con[i].sticky = false, ws->mu[i] = p[at[TI_M_FRICTION]];
-        changed += p[at[TI_M_STICTION]] > 0;
+        f->con[i].sticky = false, ws->mu[i] = ws->mu_hit[i] = ti_con_number(ws->model, c, p, TI_M_FRICTION);
+        changed += ti_con_number(ws->model, c, p, TI_M_STICTION) > 0;
     }
     return changed;
 }
@@ -347,8 +366,9 @@ static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
 }
 
 static void count_contacts(tribo_ws *ws, const ti_frame *f) {
-    ws->info.ncon = f->ncon, ws->info.nislands = f->nisland;
+    ws->info.ncon = ws->ntouch, ws->info.nislands = f->nisland;
     for (int i = 0; i < f->ncon; i++) {
+        if (f->con[i].kind != TI_CON_CONTACT) continue;
         ws->info.nactive += f->mode[i] != TRIBO_BREAK;
         if (-f->con[i].touch.gap > ws->info.penetration) ws->info.penetration = -f->con[i].touch.gap;
     }
@@ -363,6 +383,7 @@ static bool has_bounced(const tribo_ws *ws, const ti_frame *f, const ti_island *
 
 static void show_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
     const ti_con *c = &f->con[i];
+    if (c->kind != TI_CON_CONTACT) return;
     tribo_contact *v = &ws->view[c->id];
     *v = (tribo_contact){.geom_a = ws->model->pair[c->pair].a,
                          .geom_b = ws->model->pair[c->pair].b,
@@ -409,9 +430,9 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
         memset(f->u, 0, sizeof(double) * (size_t)size->nu);
 
     if (!ti_step_kinematics(ws, p, f->x, f->u)) return TRIBO_E_ARG;
-    s = ti_step_find(ws, f);
+    s = ti_step_find(ws, f, p);
     if (s < 0) return s;
-    for (int i = 0; i < f->ncon; i++) f->con[i].sticky = true;
+    for (int i = 0; i < f->ncon; i++) f->con[i].sticky = f->con[i].kind == TI_CON_CONTACT;
     ti_step_pose(ws, f, p, true);
     if (ws->options.warm_start) match_starts(ws);
     s = solve_islands(ws, f, p);

@@ -71,7 +71,7 @@ static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, 
 }
 
 static double restitution_of(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
-    return p[ws->model->pair[f->con[i].pair].material[TI_M_RESTITUTION]];
+    return ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION);
 }
 
 static bool any_gives_back(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {

@@ -10,17 +10,31 @@
 #include "model/model.h"
 #include <tribo/sim.h>
 
-/* One contact of a step. */
+/* One constraint of a step: a contact, the limit of a joint or its dry friction. That of a joint has one row, the
+ * third: `sign` times number `v` of the model's velocities. */
+typedef enum ti_con_kind { TI_CON_CONTACT, TI_CON_LIMIT, TI_CON_DRY } ti_con_kind;
 typedef struct ti_con {
     int id;         /* its number in pair order */
-    int pair, a, b; /* model->pair, bodies or TRIBO_WORLD */
-    ti_touch touch;
+    int pair, a, b; /* model->pair, bodies or TRIBO_WORLD; a joint's pairs come after those, and its body is b */
+    ti_con_kind kind;
+    int v;
+    double sign;    /* of a limit: 1 of the lower one, -1 of the upper */
+    ti_touch touch; /* of a limit: its gap */
     ti_vec t1, t2;
     bool sticky;   /* held to the static coefficient */
     bool bounce;   /* hits and leaves inside the step */
     double tau;    /* time of impact after the step's start; 0 if it does not bounce */
     double uf, an; /* normal velocity without the impact, and acceleration */
 } ti_con;
+
+/* What a constraint's numbers come from: see ti_material(). */
+static inline const int *ti_con_material(const tribo_model *m, const ti_con *c) {
+    return c->kind == TI_CON_CONTACT ? m->pair[c->pair].material : m->joint[m->dof[c->v].joint].material;
+}
+/* Its number TI_M_...; dry friction bounces from nothing. */
+static inline double ti_con_number(const tribo_model *m, const ti_con *c, const double *p, int k) {
+    return c->kind == TI_CON_DRY ? 0 : ti_material(p, ti_con_material(m, c), k);
+}
 
 /* World poses of the model's geoms. */
 void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes);

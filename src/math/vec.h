@@ -86,6 +86,10 @@ static inline void ti_quat_mul(const double *a, const double *b, double *c) {
     double z = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
     c[0] = w, c[1] = x, c[2] = y, c[3] = z;
 }
+static inline void ti_quat_normalise(double *q) {
+    double n = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++) q[i] *= n;
+}
 /* Rotation by the vector r (axis times angle), as a quaternion. */
 static inline void ti_quat_exp(ti_vec r, double *q) {
     double t = ti_norm(r), s = t > 1e-4 ? sin(t / 2) / t : 0.5 - t * t / 48 + t * t * t * t / 3840;

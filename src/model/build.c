@@ -120,7 +120,15 @@ static void fill_pairs(tribo_model *m, const tribo_builder *b) {
 
 /* A geom that touches nothing, a number of a material that never counts, a plane's size: the dynamics sees none. */
 static void mark_used(tribo_model *m) {
-    for (int i = 0; i < TI_P_BODIES + m->size.nbody * TI_P_BODY + m->size.njoint * TI_P_JOINT; i++) m->used[i] = true;
+    for (int i = 0; i < TI_P_BODIES + m->size.nbody * TI_P_BODY; i++) m->used[i] = true;
+    for (int i = 0; i < m->size.njoint; i++) {
+        const ti_joint *j = &m->joint[i];
+        bool *used = m->used + j->p, spring = j->kind != TI_JOINT_BALL;
+        used[TI_P_DAMPING] = used[TI_P_ARMATURE] = true;
+        used[TI_P_STIFFNESS] = used[TI_P_SPRINGREF] = spring;
+        used[TI_P_FRICTIONLOSS] = j->dry;
+        used[TI_P_LOWER] = used[TI_P_UPPER] = used[TI_P_BOUNCE] = j->limited;
+    }
     for (int i = 0; i < m->npossible; i++) {
         const ti_pair *pair = &m->pair[i];
         for (int k = 0; k < TI_P_PAIR; k++) m->used[pair->material[k]] = true;
@@ -143,20 +151,18 @@ static char *take_text(char **text, const char *name) {
 }
 
 /* The next joint of body i, or its free one. */
-static void add_joint(tribo_model *m, const tribo_builder *b, ti_body *body, int i, int k, char **text) {
+static void add_joint(tribo_model *m, const tribo_builder *b, ti_body *body, int i, int k, int q, int v, char **text) {
     const ti_joint_rec *r = &b->joint[k];
     int p = TI_P_BODIES + b->nbody * TI_P_BODY + k * TI_P_JOINT;
     ti_joint *j = &m->joint[k];
-    *j = (ti_joint){take_text(text, r->name),
-                    (ti_joint_kind)r->def.kind,
-                    i,
-                    body->q + body->njoint,
-                    body->v + body->njoint,
-                    p,
-                    {0},
-                    {0}};
-    memcpy(j->axis, r->def.axis, sizeof j->axis), memcpy(j->pos, r->def.pos, sizeof j->pos);
-    const double own[TI_P_JOINT] = {r->def.damping, r->def.armature, r->def.stiffness, r->def.springref};
+    const tribo_joint_def *d = &r->def;
+    *j =
+        (ti_joint){.name = take_text(text, r->name), .kind = (ti_joint_kind)d->kind, .body = i, .q = q, .v = v, .p = p};
+    memcpy(j->axis, d->axis, sizeof j->axis), memcpy(j->pos, d->pos, sizeof j->pos);
+    j->ref = d->ref, j->limited = d->limited, j->dry = d->frictionloss > 0;
+    for (int n = 0; n < TI_P_PAIR; n++) j->material[n] = n == TI_M_RESTITUTION ? p + TI_P_BOUNCE : -1;
+    const double own[TI_P_JOINT] = {d->damping,      d->armature, d->stiffness, d->springref,
+                                    d->frictionloss, d->range[0], d->range[1],  d->restitution};
     memcpy(m->p0 + p, own, sizeof own);
     body->njoint++;
 }
@@ -168,14 +174,18 @@ static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int 
     bool is_free = ti_rec_is_free(r);
     body->q = q, body->v = v, body->joint0 = r->joint0, body->parent = r->def.parent, body->free = -1;
     memcpy(body->pos, r->def.pos, sizeof body->pos), memcpy(body->quat, r->def.quat, sizeof body->quat);
-    for (int k = r->joint0; k < r->joint0 + r->njoint; k++) add_joint(m, b, body, i, k, text);
+    int nq = 0, nv = 0;
+    for (int k = r->joint0; k < r->joint0 + r->njoint; k++) {
+        const ti_joint_row *row = ti_joint_of((ti_joint_kind)b->joint[k].def.kind);
+        add_joint(m, b, body, i, k, q + nq, v + nv, text);
+        nq += row->nq, nv += row->nv;
+    }
     if (is_free) {
-        body->free = m->size.njoint + m->nfree++;
-        m->joint[body->free] = (ti_joint){NULL, TI_JOINT_FREE, i, q, v, -1, {0}, {0}};
+        body->free = m->size.njoint + m->nfree++, nv = TI_FREE_NV;
+        m->joint[body->free] = (ti_joint){.kind = TI_JOINT_FREE, .body = i, .q = q, .v = v, .p = -1};
     }
     if (body->parent < 0) m->tree[m->ntree++] = (ti_tree){i, 0, q, v, 0, 0, is_free, false};
     ti_tree *tree = &m->tree[m->ntree - 1];
-    int nv = is_free ? TI_FREE_NV : r->njoint;
     body->tree = m->ntree - 1;
     tree->nbody++, tree->nv += nv;
     tree->single = tree->rooted && tree->nbody == 1;
@@ -186,10 +196,13 @@ static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int 
 static void chain_dofs(tribo_model *m, int i) {
     ti_body *body = &m->body[i];
     body->last = body->parent >= 0 ? m->body[body->parent].last : -1;
-    for (int k = 0; k < (body->free >= 0 ? TI_FREE_NV : body->njoint); k++) {
-        m->dof[body->v + k] = (ti_dof){body->free >= 0 ? body->free : body->joint0 + k, body->last};
-        body->last = body->v + k;
-    }
+    int first = body->free >= 0 ? body->free : body->joint0, last = body->free >= 0 ? first : first + body->njoint - 1;
+    for (int k = first; k <= last; k++)
+        for (int d = 0; d < ti_joint_of(m->joint[k].kind)->nv; d++) {
+            int at = m->joint[k].v + d;
+            m->dof[at] = (ti_dof){k, body->last};
+            body->last = at;
+        }
 }
 
 static void measure_trees(tribo_model *m) {
@@ -217,8 +230,7 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
         for (int g = 0; g < b->ngeom; g++)
             if (b->geom[g].body == i) m->body_geom[geom0 + body->ngeom++] = g;
         geom0 += body->ngeom;
-        if (body->free >= 0) ti_joint_of(TI_JOINT_FREE)->place(r->def.pos, r->def.quat, m->x0 + q);
-        q += body->free >= 0 ? TI_FREE_NQ : nv, v += nv;
+        q += ti_rec_start(b, r, m->x0 + q), v += nv;
     }
     measure_trees(m);
     if (b->q) memcpy(m->x0, b->q, sizeof(double) * (size_t)m->size.nq);

@@ -167,14 +167,18 @@ static bool joint_is_sound(tribo_builder *b, ti_joint_rec *r) {
         what = "only the body that was added last can be given a joint";
     else if (b->body[r->body].njoint == TI_BODY_JOINTS)
         what = "its body has six joints already";
-    else if (d->kind != TRIBO_JOINT_HINGE && d->kind != TRIBO_JOINT_SLIDE)
+    else if (d->kind != TRIBO_JOINT_HINGE && d->kind != TRIBO_JOINT_SLIDE && d->kind != TRIBO_JOINT_BALL)
         what = "there is no such kind";
     else if (!(n > 1e-12) || !isfinite(n))
         what = "axis has no direction";
-    else if (!ti_finite(d->pos, 3))
-        what = "pos is not finite";
+    else if (!ti_finite(d->pos, 3) || !isfinite(d->ref))
+        what = "pos or ref is not finite";
+    else if (d->kind == TRIBO_JOINT_BALL && (d->stiffness != 0 || d->limited || d->ref != 0))
+        what = "a ball has no spring, no limits and no ref";
     else
-        what = ti_joint_flaw((double[TI_P_JOINT]){d->damping, d->armature, d->stiffness, d->springref});
+        what = ti_joint_flaw((double[TI_P_JOINT]){d->damping, d->armature, d->stiffness, d->springref, d->frictionloss,
+                                                  d->range[0], d->range[1], d->restitution},
+                             d->limited);
     for (int i = 0; i < 3 && !what; i++) d->axis[i] /= n;
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "joint %s: %s", r->name, what);
     return !what;
@@ -328,10 +332,41 @@ void tribo_set_law(tribo_builder *b, const tribo_law_options *law) {
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv) {
     *nq = *nv = 0;
     for (int i = 0; i < b->nbody; i++) {
-        bool is_free = ti_rec_is_free(&b->body[i]);
-        *nq += is_free ? TI_FREE_NQ : b->body[i].njoint;
-        *nv += is_free ? TI_FREE_NV : b->body[i].njoint;
+        if (!ti_rec_is_free(&b->body[i])) continue;
+        *nq += TI_FREE_NQ, *nv += TI_FREE_NV;
     }
+    for (int k = 0; k < b->njoint; k++) {
+        const ti_joint_row *row = ti_joint_of((ti_joint_kind)b->joint[k].def.kind);
+        *nq += row->nq, *nv += row->nv;
+    }
+}
+
+int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q) {
+    int n = 0;
+    if (ti_rec_is_free(r)) {
+        ti_joint_of(TI_JOINT_FREE)->place(r->def.pos, r->def.quat, q);
+        return TI_FREE_NQ;
+    }
+    for (int k = r->joint0; k < r->joint0 + r->njoint; k++) {
+        const tribo_joint_def *d = &b->joint[k].def;
+        const ti_joint_row *row = ti_joint_of((ti_joint_kind)d->kind);
+        const double pos[3] = {d->ref}, quat[4] = {1};
+        row->place(pos, quat, q + n);
+        n += row->nq;
+    }
+    return n;
+}
+
+/* Quaternions of a start to unit length; false where one has no direction. */
+static bool normalise_start(const tribo_builder *b, const ti_body_rec *r, double *q) {
+    if (ti_rec_is_free(r)) return normalise(q + ti_joint_of(TI_JOINT_FREE)->quat);
+    bool fine = true;
+    for (int k = r->joint0; k < r->joint0 + r->njoint; k++) {
+        const ti_joint_row *row = ti_joint_of((ti_joint_kind)b->joint[k].def.kind);
+        if (row->quat >= 0) fine = normalise(q + row->quat) && fine;
+        q += row->nq;
+    }
+    return fine;
 }
 
 void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
@@ -355,13 +390,10 @@ void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
     size_t at = 0;
     for (int i = 0; i < b->nbody; i++) {
         double *own = b->q + at;
-        bool is_free = ti_rec_is_free(&b->body[i]);
-        size_t n = is_free ? TI_FREE_NQ : (size_t)b->body[i].njoint;
-        memset(own, 0, n * sizeof *own);
-        if (is_free) ti_joint_of(TI_JOINT_FREE)->place(b->body[i].def.pos, b->body[i].def.quat, own);
+        size_t n = (size_t)ti_rec_start(b, &b->body[i], own);
         if (q) memcpy(own, q + at, n * sizeof *own);
         at += n;
-        if (is_free && !normalise(own + ti_joint_of(TI_JOINT_FREE)->quat))
+        if (!normalise_start(b, &b->body[i], own))
             ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: the start quaternion has no direction", b->body[i].name);
     }
     memset(b->v, 0, nv * sizeof *v);

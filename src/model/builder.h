@@ -66,6 +66,8 @@ void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *for
     __attribute__((format(printf, 4, 5)));
 
 /* Numbers in q and v of the bodies so far. */
+/* Where a body starts as it was placed, into q. @return how many numbers. */
+int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q);
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv);
 
 #endif

@@ -64,9 +64,12 @@ const char *ti_material_flaw(const tribo_material *m) {
     return NULL;
 }
 
-const char *ti_joint_flaw(const double *p) {
+const char *ti_joint_flaw(const double *p, bool limited) {
     if (!ti_finite(p, TI_P_JOINT)) return "a number is not finite";
     if (!(p[TI_P_DAMPING] >= 0)) return "damping must be >= 0";
     if (!(p[TI_P_ARMATURE] >= 0)) return "armature must be >= 0";
-    return p[TI_P_STIFFNESS] >= 0 ? NULL : "stiffness must be >= 0";
+    if (!(p[TI_P_STIFFNESS] >= 0)) return "stiffness must be >= 0";
+    if (!(p[TI_P_FRICTIONLOSS] >= 0)) return "frictionloss must be >= 0";
+    if (!(p[TI_P_BOUNCE] >= 0 && p[TI_P_BOUNCE] <= 1)) return "restitution must be in 0..1";
+    return limited && !(p[TI_P_LOWER] < p[TI_P_UPPER]) ? "its range must be two numbers in rising order" : NULL;
 }

@@ -14,6 +14,6 @@ const char *ti_inertia_flaw(const double inertia[6]);
 const char *ti_material_flaw(const tribo_material *m);
 
 /* What is wrong with the four numbers of a joint; NULL if nothing is. */
-const char *ti_joint_flaw(const double *p);
+const char *ti_joint_flaw(const double *p, bool limited);
 
 #endif

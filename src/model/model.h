@@ -12,10 +12,25 @@ enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
 enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
 enum { TI_M_FRICTION, TI_M_STICTION, TI_M_RESTITUTION, TI_M_BAUMGARTE, TI_M_SLOP, TI_P_PAIR };
 
-enum { TI_P_DAMPING, TI_P_ARMATURE, TI_P_STIFFNESS, TI_P_SPRINGREF, TI_P_JOINT };
+enum {
+    TI_P_DAMPING,
+    TI_P_ARMATURE,
+    TI_P_STIFFNESS,
+    TI_P_SPRINGREF,
+    TI_P_FRICTIONLOSS,
+    TI_P_LOWER,
+    TI_P_UPPER,
+    TI_P_BOUNCE,
+    TI_P_JOINT
+};
 
 /* What moves a body; what that means is in state.c. */
-typedef enum ti_joint_kind { TI_JOINT_HINGE = TRIBO_JOINT_HINGE, TI_JOINT_SLIDE, TI_JOINT_FREE } ti_joint_kind;
+typedef enum ti_joint_kind {
+    TI_JOINT_HINGE = TRIBO_JOINT_HINGE,
+    TI_JOINT_SLIDE,
+    TI_JOINT_BALL,
+    TI_JOINT_FREE
+} ti_joint_kind;
 /* Numbers of a free joint in q and in v. */
 enum { TI_FREE_NQ = 7, TI_FREE_NV = 6 };
 
@@ -24,8 +39,11 @@ typedef struct ti_joint {
     char *name;
     ti_joint_kind kind;
     int body, q, v;
-    int p;                  /* first of its four numbers in p */
-    double axis[3], pos[3]; /* body frame; the axis is of length 1 */
+    int p;                   /* first of its numbers in p */
+    double axis[3], pos[3];  /* body frame; the axis is of length 1 */
+    double ref;              /* its number in q where the body stands as it was placed */
+    bool limited, dry;       /* whether its range holds; whether it was given dry friction */
+    int material[TI_P_PAIR]; /* what a contact has, of its limits: see ti_pair */
 } ti_joint;
 
 /* One number of v: what it moves, and the one before it on the way from the root of its tree, -1 = none. The six of a
@@ -68,9 +86,17 @@ typedef struct ti_geom {
  * needed. */
 typedef struct ti_pair {
     int a, b;
-    int material[TI_P_PAIR]; /* index into p of each number of the pair's material */
+    int material[TI_P_PAIR]; /* index into p of each number of the pair's material; -1: what ti_material() says */
     double length;           /* of the smaller of the two as the file has it: what rounding of a gap is compared with */
 } ti_pair;
+
+/* Number k, TI_M_..., of a material: joints' limits have a restitution alone, and what overlaps there goes at once. */
+static inline double ti_material(const double *p, const int *material, int k) {
+    return material[k] >= 0 ? p[material[k]] : k == TI_M_BAUMGARTE;
+}
+static inline void ti_material_add(double *p_bar, const int *material, int k, double bar) {
+    if (material[k] >= 0) p_bar[material[k]] += bar;
+}
 
 struct tribo_model {
     tribo_allocator alloc;

@@ -20,10 +20,11 @@ static const entry body_entry[TI_P_BODY] = {{"mass", TRIBO_PARAM_MASS},         
                                             {"inertia/xx", TRIBO_PARAM_INERTIA}, {"inertia/yy", TRIBO_PARAM_INERTIA},
                                             {"inertia/zz", TRIBO_PARAM_INERTIA}, {"inertia/xy", TRIBO_PARAM_INERTIA},
                                             {"inertia/xz", TRIBO_PARAM_INERTIA}, {"inertia/yz", TRIBO_PARAM_INERTIA}};
-static const entry joint_entry[TI_P_JOINT] = {{"damping", TRIBO_PARAM_DAMPING},
-                                              {"armature", TRIBO_PARAM_ARMATURE},
-                                              {"stiffness", TRIBO_PARAM_STIFFNESS},
-                                              {"springref", TRIBO_PARAM_SPRINGREF}};
+static const entry joint_entry[TI_P_JOINT] = {
+    {"damping", TRIBO_PARAM_DAMPING},           {"armature", TRIBO_PARAM_ARMATURE},
+    {"stiffness", TRIBO_PARAM_STIFFNESS},       {"springref", TRIBO_PARAM_SPRINGREF},
+    {"frictionloss", TRIBO_PARAM_FRICTIONLOSS}, {"range/lower", TRIBO_PARAM_RANGE},
+    {"range/upper", TRIBO_PARAM_RANGE},         {"restitution", TRIBO_PARAM_RESTITUTION}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -84,6 +85,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_QUAT:
     case TRIBO_PARAM_SPRINGREF:
+    case TRIBO_PARAM_RANGE:
         break;
     case TRIBO_PARAM_INERTIA:
         if (e->suffix[8] == e->suffix[9]) *lower = 0; /* xx yy zz; the products may be negative */
@@ -101,6 +103,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
     case TRIBO_PARAM_DAMPING:
     case TRIBO_PARAM_ARMATURE:
     case TRIBO_PARAM_STIFFNESS:
+    case TRIBO_PARAM_FRICTIONLOSS:
         *lower = 0;
         break;
     }
@@ -207,7 +210,7 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "body %s: %s", m->body[i].name, what);
     }
     for (int i = 0; i < m->size.njoint; i++) {
-        const char *what = ti_joint_flaw(p + m->joint[i].p);
+        const char *what = ti_joint_flaw(p + m->joint[i].p, m->joint[i].limited);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "joint %s: %s", m->joint[i].name, what);
     }
     for (int i = 0; i < m->size.ngeom; i++) {

@@ -30,8 +30,8 @@ static void free_difference(const double *a, const double *b, double *dq) {
 /* ---- hinge, slide ---- */
 
 static void axis_place(const double pos[3], const double quat[4], double *q) {
-    (void)pos, (void)quat;
-    *q = 0;
+    (void)quat;
+    *q = pos[0];
 }
 static void axis_add(const double *q, const double *dq, double *out) {
     *out = *q + *dq;
@@ -40,11 +40,27 @@ static void axis_difference(const double *a, const double *b, double *dq) {
     *dq = *b - *a;
 }
 
+/* ---- ball ---- */
+
+static void ball_place(const double pos[3], const double quat[4], double *q) {
+    (void)pos;
+    memcpy(q, quat, 4 * sizeof *q);
+}
+static void ball_add(const double *q, const double *dq, double *out) {
+    double turn[4];
+    ti_quat_exp(ti_load3(dq), turn);
+    ti_quat_mul(q, turn, out);
+}
+static void ball_difference(const double *a, const double *b, double *dq) {
+    ti_store3(dq, turn_between(a, b));
+}
+
 /* ---- the table ---- */
 
 static const ti_joint_row ROW[] = {
     [TI_JOINT_HINGE] = {1, 1, -1, -1, axis_place, axis_add, axis_difference},
     [TI_JOINT_SLIDE] = {1, 1, -1, -1, axis_place, axis_add, axis_difference},
+    [TI_JOINT_BALL] = {4, 3, 0, 0, ball_place, ball_add, ball_difference},
     [TI_JOINT_FREE] = {TI_FREE_NQ, TI_FREE_NV, 3, 3, free_place, free_add, free_difference},
 };
 
@@ -66,7 +82,8 @@ int tribo_model_body_q(const tribo_model *m, int body) {
 bool tribo_model_turns(const tribo_model *m, int v) {
     if (!m || v < 0 || v >= m->size.nv) return false;
     const ti_joint *j = &m->joint[m->dof[v].joint];
-    return j->kind == TI_JOINT_HINGE || (j->kind == TI_JOINT_FREE && v - j->v >= ti_joint_of(TI_JOINT_FREE)->turn);
+    int turn = ti_joint_of(j->kind)->turn;
+    return j->kind == TI_JOINT_HINGE || (turn >= 0 && v - j->v >= turn);
 }
 
 bool tribo_model_body_free(const tribo_model *m, int body) {

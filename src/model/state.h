@@ -10,12 +10,12 @@
 
 /* One kind of joint. Of the free joint q is a position in the world and a unit quaternion, v the velocity in the world
  * and the spin in the body, dq a displacement in the world and a rotation vector in the body; hinges and slides have
- * one number of each. */
+ * one number of each, a ball has the rotations of a free one. */
 typedef struct ti_joint_row {
     int nq, nv;
     int quat; /* where in q its unit quaternion begins, -1 = it has none */
     int turn; /* where in dq, and in v, the rotation begins that goes with it */
-    /* Of a body that stands at pos, quat. */
+    /* Of a free body or a ball that stands at pos, quat; of one with an axis, at pos[0] of it. */
     void (*place)(const double pos[3], const double quat[4], double *q);
     void (*add)(const double *q, const double *dq, double *out);      /* q (+) dq; out may be q */
     void (*difference)(const double *a, const double *b, double *dq); /* the shortest dq with a (+) dq = b */

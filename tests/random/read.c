@@ -45,6 +45,8 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_ARMATURE:
     case TRIBO_PARAM_STIFFNESS:
     case TRIBO_PARAM_SPRINGREF:
+    case TRIBO_PARAM_FRICTIONLOSS:
+    case TRIBO_PARAM_RANGE:
         break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;

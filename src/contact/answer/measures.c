@@ -40,6 +40,11 @@ static double project(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     for (int i = 0; i < p->nc; i++) {
         double c[3];
         for (int r = 0; r < 3; r++) c[r] = -stretch[r] * ws->c[3 * i + r];
+        if (!ti_is_contact(p, i)) { /* all of space */
+            for (int r = 0; r < 3; r++) out[3 * i + r] = -stretch[r] * c[r], sum += 0.5 * c[r] * c[r];
+            for (int k = 0; k < 9; k++) ws->D[9 * i + k] = k % 4 == 0 ? stretch[k / 3] * stretch[k / 3] / unit : 0;
+            continue;
+        }
         ti_law_contact contact = {.mu = opening(p, i, lambda) / stretch[0], .scale = &one};
         ti_law_slope slope;
         ti_law_ccp.slope(&contact, ti_law_ccp.mode(&contact, none, c), none, c, &slope);

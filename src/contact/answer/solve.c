@@ -140,8 +140,9 @@ static void disk_margin(double mu, unsigned char mode, const double *l, const do
 static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode, const double *l,
                       const double *c, double *out) {
     ti_law_contact contact = ti_law_contact_of(ws, p, i);
-    if (ws->law->margin)
-        ws->law->margin(&contact, mode, l, c, out);
+    const ti_law *law = ti_law_at(ws, p, i);
+    if (law->margin)
+        law->margin(&contact, mode, l, c, out);
     else
         disk_margin(p->mu[i], mode, l, c, out);
 }
@@ -178,7 +179,11 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
         bool apart = s->mode[i] == TRIBO_BREAK || (ws->law->apart && s->mode[i] >= ws->law->apart);
         double m = apart ? fabs(c[2]) / sc : l[2] / sl;
-        if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
+        if (!ti_is_contact(p, i)) {
+            double way[2];
+            margin_of(ws, p, i, s->mode[i], l, c, way);
+            m = way[0] < way[1] / sc ? way[0] : way[1] / sc;
+        } else if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
             double way[2];
             margin_of(ws, p, i, s->mode[i], l, c, way);
             if (way[1] < 1e-9 * sc) way[1] = sc * held_margin(ws, p, s, i);
@@ -203,13 +208,14 @@ static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int i = 0; i < p->nc; i++) {
         if (p->rebound && p->rebound[i] * p->mu[i] > 0)
             return false; /* friction of the prescribed impulse acts even where nothing slips */
-        if (ws->law == &ti_law_ncp) {
+        const ti_law *law = ti_law_at(ws, p, i);
+        if (law == &ti_law_ncp) {
             if (!(ws->g[3 * i + 2] >= -STILL * ws->unit_c)) return false;
             continue;
         }
         ti_law_contact contact = ti_law_contact_of(ws, p, i);
         double wrong[3];
-        ws->law->residual(&contact, none, ws->g + 3 * i, wrong);
+        law->residual(&contact, none, ws->g + 3 * i, wrong);
         if (!(wrong[0] == 0 && wrong[1] == 0 && wrong[2] == 0)) return false;
     }
     return true;
@@ -222,7 +228,7 @@ void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p,
         const double *l = lambda + 3 * i;
         bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
         s->mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
-        if (ws->law != &ti_law_ncp)
+        if (ti_law_at(ws, p, i) != &ti_law_ncp)
             s->mode[i] = TI_MODE_FREE; /* other laws tell their ways of sliding by the velocity */
     }
 }
@@ -232,7 +238,7 @@ static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_cont
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
     for (int i = 0; i < p->nc; i++) {
         ti_law_contact contact = ti_law_contact_of(ws, p, i);
-        s->mode[i] = ws->law->mode(&contact, s->lambda + 3 * i, ws->c + 3 * i);
+        s->mode[i] = ti_law_at(ws, p, i)->mode(&contact, s->lambda + 3 * i, ws->c + 3 * i);
     }
 }
 
@@ -287,7 +293,7 @@ static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
 /* Where the ladder has failed: the answer of ws->fallback, if it is better. */
 static void fallback(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                      tribo_contact_info *info) {
-    if (!ws->fallback || p->nc > FALLBACK_CONTACTS || ti_delassus_prepare(&ws->G, p)) return;
+    if (!ws->fallback || p->nc > FALLBACK_CONTACTS || p->what || ti_delassus_prepare(&ws->G, p)) return;
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     ws->warm = false, ws->max_iter = ws->iterations + ws->fallback->max_iter;
@@ -318,7 +324,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     } else {
         status = ti_system_pattern(&ws->sys, p);
         if (status) return status;
-        if (by_ladder(ws) || ws->plain) {
+        if (by_ladder(ws) || ws->plain || (p->what && !ws->solver->any)) {
             ti_contact_climb(ws, p, o, s, info);
             double enough = o->tol > 0 ? o->tol : 1e-10;
             if (!(info->residual <= enough) && !ws->plain) fallback(ws, p, enough, s, info);

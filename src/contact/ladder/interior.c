@@ -5,6 +5,7 @@
  * Each step eliminates the cones contact by contact and solves the primal system of every other rung.
  * A rebound's impulse is in the cone with what is given added, and its normal part not below zero besides: a second,
  * scalar pair. docs/math.md eq. (44), (45). In this file components are ordered (normal, t1, t2).
+ * Dry friction of a joint is a box instead, with a scalar pair at each side; what holds has no pair at all.
  */
 #include "contact/work/workspace.h"
 #include <math.h>
@@ -23,6 +24,9 @@ typedef struct cone {
     bool paired;            /* there is a second pair, (normal, nu), and w_n + nu is the shifted velocity */
     double nu, dnu, anu;
     double rest; /* dnu = rest - nu dx_n / normal */
+    ti_constraint_kind kind;
+    double bound; /* dry friction: |x_n| <= bound, by what is left and a multiplier at each side */
+    double side[2], dside[2], aside[2]; /* the multipliers at +bound and -bound, their direction, the predictor's */
 } cone;
 
 static double dot(const double *a, const double *b) {
@@ -131,6 +135,80 @@ static void times3(const double *a, const double *b, double *c) {
 
 static const int place[3] = {2, 0, 1}; /* (n, t1, t2) in (t1, t2, n) */
 
+/* ---- joints ---- */
+
+/* What holds needs some compliance, in units of the heaviest body's; a bound below this is none. */
+static const double LEAST = 1e-8, NOTHING = 1e-12;
+
+static bool is_boxed(const cone *k) {
+    return k->kind == TI_CONSTRAINT_DRY && k->bound > NOTHING;
+}
+
+static void begin_joint(cone *k, ti_constraint_kind kind, double bound) {
+    k->kind = kind, k->bound = kind == TI_CONSTRAINT_DRY ? bound : 0;
+    for (int r = 0; r < 3; r++) {
+        k->x[r] = k->w[r] = 0;
+        if (kind == TI_CONSTRAINT_HELD && k->R[r] < LEAST) k->R[r] = LEAST;
+    }
+    if (is_boxed(k)) k->side[0] = k->side[1] = 1 / bound;
+    k->normal = 0;
+}
+
+/* What is left at side 0 (+bound) or 1 (-bound). */
+static double left(const cone *k, int side) {
+    return side ? k->bound + k->normal : k->bound - k->normal;
+}
+
+/* The diagonal of D, scaled. c (3) = J v + ref + R x. */
+static void linearise_joint(cone *k, const double *c, double *d) {
+    for (int r = 0; r < 3; r++) {
+        k->rp[r] = c[r];
+        d[r] = k->kind == TI_CONSTRAINT_HELD ? 1 / k->R[r] : 0;
+    }
+    if (is_boxed(k)) d[0] = 1 / (k->R[0] + k->side[0] / left(k, 0) + k->side[1] / left(k, 1));
+    memcpy(k->A, d, 3 * sizeof *d);
+}
+
+/* f (3), scaled: dx = -f - D J dv. */
+static void aim_joint(cone *k, double centre, bool corrected, double *f) {
+    double push = 0;
+    for (int r = 0; r < 3; r++) f[r] = k->A[r] * k->rp[r];
+    for (int s = 0; s < 2 && is_boxed(k); s++) {
+        double change = s ? k->ax[0] : -k->ax[0]; /* of what is left, by the predictor */
+        double to = corrected ? centre - change * k->aside[s] : 0;
+        k->dside[s] = to / left(k, s) - k->side[s];
+        push += (s ? -1 : 1) * to / left(k, s);
+    }
+    if (is_boxed(k)) f[0] += k->A[0] * push;
+}
+
+static void turn_joint(cone *k, const double *dx) {
+    memcpy(k->dx, dx, 3 * sizeof *dx);
+    memset(k->dw, 0, sizeof k->dw);
+    for (int s = 0; s < 2 && is_boxed(k); s++) k->dside[s] += (s ? -1 : 1) * k->side[s] / left(k, s) * dx[0];
+}
+
+static double longest_joint(const cone *k, double a) {
+    for (int s = 0; s < 2 && is_boxed(k); s++) {
+        double change = s ? k->dx[0] : -k->dx[0];
+        if (change < 0 && -left(k, s) / change < a) a = -left(k, s) / change;
+        if (k->dside[s] < 0 && -k->side[s] / k->dside[s] < a) a = -k->side[s] / k->dside[s];
+    }
+    return a;
+}
+
+/* Adds its pairs' gaps after a step a. @return how many there are. */
+static int gap_of_joint(const cone *k, double a, double *sum) {
+    if (!is_boxed(k)) return 0;
+    for (int s = 0; s < 2; s++) {
+        double change = s ? k->dx[0] : -k->dx[0];
+        *sum += (left(k, s) + a * change) * (k->side[s] + a * k->dside[s]);
+    }
+    return 2;
+}
+
+/* ---- all of them ---- */
+
 static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool local, cone *cones) {
     ti_law_compliance Rc = ti_contact_compliance(R);
     double size = 0;
@@ -140,7 +218,9 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
         double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->tangent_scale) / 3 : ws->r0),
-               mu = p->mu[i] > 1e-8 ? p->mu[i] : 1e-8;
+               mu = !ti_is_contact(p, i) ? 1
+                    : p->mu[i] > 1e-8    ? p->mu[i]
+                                         : 1e-8;
         for (int r = 0; r < 3; r++) {
             k->unit[r] = r ? s * mu : s;
             k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];
@@ -151,6 +231,10 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
     ws->ip_unit = size > 0 ? size : 1;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
+        if (!ti_is_contact(p, i)) {
+            begin_joint(k, (ti_constraint_kind)p->what[i], p->mu[i] / (k->unit[0] * ws->ip_unit));
+            continue;
+        }
         k->paired = p->rebound && p->rebound[i] > 0;
         k->rebound = k->paired ? p->rebound[i] / (k->unit[0] * ws->ip_unit) : 0;
         k->normal = k->x[0], k->x[0] += k->rebound, k->nu = k->paired;
@@ -171,6 +255,13 @@ static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         double c[3], T[9];
         for (int r = 0; r < 3; r++)
             c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->normal);
+        if (k->kind) {
+            double d[3];
+            linearise_joint(k, c, d);
+            memset(ws->D + 9 * i, 0, 9 * sizeof *ws->D);
+            for (int r = 0; r < 3; r++) ws->D[9 * i + 4 * place[r]] = k->unit[r] * d[r] * k->unit[r];
+            continue;
+        }
         double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
         for (int r = 0; r < 3; r++) k->rp[r] = k->w[r] - c[r];
         if (held)
@@ -191,6 +282,11 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
         double q[3], t[3], s = sqrt(k->eta);
+        if (k->kind) {
+            aim_joint(k, centre, corrected, q);
+            for (int r = 0; r < 3; r++) ws->f[3 * i + place[r]] = q[r] * k->unit[r] * ws->ip_unit;
+            continue;
+        }
         for (int r = 0; r < 3; r++) t[r] = k->rp[r] - k->w[r];
         k->rest = k->paired ? (corrected ? (centre - k->ax[0] * k->anu) / k->normal : 0) - k->nu : 0;
         t[0] += k->rest;
@@ -217,6 +313,10 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
             k->dx[r] = ws->dlambda[3 * i + place[r]] / (k->unit[r] * ws->ip_unit);
             c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * k->dx[r];
         }
+        if (k->kind) {
+            turn_joint(k, k->dx);
+            continue;
+        }
         k->dw[0] = c[0] + k->E[0] * c[1] + k->E[1] * c[2] - k->rp[0];
         k->dw[1] = c[1] - k->rp[1], k->dw[2] = c[2] - k->rp[2];
         k->dnu = k->paired ? k->rest - k->nu / k->normal * k->dx[0] : 0;
@@ -228,6 +328,10 @@ static double longest(const cone *cones, int nc) {
     double a = 1e9;
     for (int i = 0; i < nc; i++) {
         const cone *k = cones + i;
+        if (k->kind) {
+            a = longest_joint(k, a);
+            continue;
+        }
         double x = longest_step(k->x, k->dx), w = longest_step(k->w, k->dw);
         a = x < a ? x : a;
         a = w < a ? w : a;
@@ -241,13 +345,18 @@ static double longest(const cone *cones, int nc) {
 /* The mean gap of the pairs after a step a. */
 static double gap_after(const cone *cones, int nc, double a) {
     double sum = 0;
-    int pairs = nc;
+    int pairs = 0;
     for (int i = 0; i < nc; i++) {
         const cone *k = cones + i;
+        if (k->kind) {
+            pairs += gap_of_joint(k, a, &sum);
+            continue;
+        }
+        pairs++;
         for (int r = 0; r < 3; r++) sum += (k->x[r] + a * k->dx[r]) * (k->w[r] + a * k->dw[r]);
         if (k->paired) sum += (k->normal + a * k->dx[0]) * (k->nu + a * k->dnu), pairs++;
     }
-    return sum / pairs;
+    return pairs > 0 ? sum / pairs : 0;
 }
 
 static double mean_gap(const cone *cones, int nc) {
@@ -269,6 +378,7 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++) cones[i].ax[r] = cones[i].dx[r], cones[i].aw[r] = cones[i].dw[r];
         cones[i].anu = cones[i].dnu;
+        memcpy(cones[i].aside, cones[i].dside, sizeof cones[i].aside);
     }
     direction(ws, p, cones, ti_max(sigma * gap, b->gap), true);
     a = b->fraction * longest(cones, p->nc);
@@ -277,6 +387,7 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++) cones[i].x[r] += a * cones[i].dx[r], cones[i].w[r] += a * cones[i].dw[r];
         cones[i].normal += a * cones[i].dx[0], cones[i].nu += a * cones[i].dnu;
+        for (int s = 0; s < 2; s++) cones[i].side[s] += a * cones[i].dside[s];
         cones[i].x[0] = cones[i].normal + cones[i].rebound;
     }
     for (int k = 0; k < p->nv; k++) ws->vi[k] += a * ws->dv[k];

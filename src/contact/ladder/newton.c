@@ -30,13 +30,14 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
         const ti_law_scale *s = ws->scale + i;
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
-        if (ws->law == &ti_law_ncp) { /* the default law, in closed form */
+        const ti_law *law = ti_law_at(ws, p, i);
+        if (law == &ti_law_ncp) { /* the default law, in closed form */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i);
-            mode = flags & CHORD ? ti_law_value(ws->law, &contact, l, c, mode, F)
-                                 : ti_law_linearise(ws->law, &contact, l, c, *with, mode, F, ws->D + 9 * i, A);
+            mode = flags & CHORD ? ti_law_value(law, &contact, l, c, mode, F)
+                                 : ti_law_linearise(law, &contact, l, c, *with, mode, F, ws->D + 9 * i, A);
         }
         ws->mode[i] = mode;
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
@@ -75,6 +76,7 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
     for (int i = 0; ws->law->circle && i < p->nc; i++) {
+        if (!ti_is_contact(p, i)) continue;
         ti_law_contact contact = ti_law_contact_of(ws, p, i);
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]);
         double radius = ws->law->circle(&contact, ws->mode[i], l);
@@ -93,7 +95,7 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
         ti_law_contact contact = ti_law_contact_of(ws, p, i);
-        if (!ws->law->agrees(&contact, ws->mode[i], l, c, slack)) return false;
+        if (!ti_law_at(ws, p, i)->agrees(&contact, ws->mode[i], l, c, slack)) return false;
     }
     return true;
 }

@@ -98,8 +98,9 @@ typedef struct ti_law {
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
-extern const ti_law ti_law_rebound; /* the rebound of Poisson's impacts */
-extern const ti_law ti_law_central; /* the central path: the interior point at options.kappa > 0 */
+extern const ti_law ti_law_dry, ti_law_held; /* of joints, whatever the law of contacts: law_joint.c */
+extern const ti_law ti_law_rebound;          /* the rebound of Poisson's impacts */
+extern const ti_law ti_law_central;          /* the central path: the interior point at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);

@@ -12,6 +12,14 @@
 
 #define TI_CONTACT_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
 
+/* What a constraint is. Each kind has its own law; the law of the options is that of contacts. A limit of a joint is a
+ * contact without friction whose two tangential rows are zero. */
+typedef enum ti_constraint_kind {
+    TI_CONSTRAINT_CONTACT,
+    TI_CONSTRAINT_DRY, /* dry friction of a joint: one row, the third; mu is its bound, N s */
+    TI_CONSTRAINT_HELD /* c = 0 in all rows that are not zero */
+} ti_constraint_kind;
+
 /* Which equations a problem asks for. */
 typedef enum ti_contact_kind {
     TI_CONTACT_LAW,     /* the law of the options, by their solver */
@@ -22,18 +30,19 @@ typedef enum ti_contact_kind {
 typedef struct ti_contact_problem {
     ti_contact_kind kind;
     int nc, nblk, nv;
-    const int *width;      /* (nblk) */
-    const int *voff;       /* (nblk) first velocity of a block */
-    const int *moff;       /* (nblk) first entry of a block in M */
-    const double *M;       /* symmetric (width,width) blocks */
-    const int *a, *b;      /* (nc) blocks; b may be -1 */
-    const int *joff;       /* (nc) first entry of a contact in J */
-    const double *J;       /* contact i: (3,width[a]) then, if b >= 0, (3,width[b]); rows t1, t2, n */
-    const double *vfree;   /* (nv) */
-    const double *ref;     /* (3 nc) c = J v + ref */
-    const double *mu;      /* (nc) */
-    const double *noise;   /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
-    const double *R;       /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
+    const int *width;          /* (nblk) */
+    const int *voff;           /* (nblk) first velocity of a block */
+    const int *moff;           /* (nblk) first entry of a block in M */
+    const double *M;           /* symmetric (width,width) blocks */
+    const int *a, *b;          /* (nc) blocks; b may be -1 */
+    const int *joff;           /* (nc) first entry of a contact in J */
+    const double *J;           /* contact i: (3,width[a]) then, if b >= 0, (3,width[b]); rows t1, t2, n */
+    const double *vfree;       /* (nv) */
+    const double *ref;         /* (3 nc) c = J v + ref */
+    const double *mu;          /* (nc) */
+    const unsigned char *what; /* (nc) ti_constraint_kind; NULL = contacts, all of them */
+    const double *noise;       /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
+    const double *R;           /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
     const double *rebound; /* (nc) prescribed normal impulses of a rebound: they act besides lambda and widen its disks;
                               else NULL */
 } ti_contact_problem;

@@ -36,7 +36,7 @@ static void differentiate(const ti_contact_ws *ws, const ti_contact_problem *p, 
     ti_law_slope slope;
     double c[3];
     for (int r = 0; r < 3; r++) c[r] = ws->c[3 * i + r] + soft[r] * l[r];
-    ws->law->slope(&contact, ws->at_mode[i], l, c, &slope);
+    ti_law_at(ws, p, i)->slope(&contact, ws->at_mode[i], l, c, &slope);
     for (int k = 0; k < 9; k++) B[k] = slope.c[k], A[k] = slope.l[k] + slope.c[k] * soft[k % 3];
 }
 

@@ -27,17 +27,18 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
                           unsigned char mode, const double *l, const double *c) {
     ti_law_contact contact = ti_law_contact_of(ws, p, i);
     double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
-    if (ws->law == &ti_law_ncp) {
+    const ti_law *law = ti_law_at(ws, p, i);
+    if (law == &ti_law_ncp) {
         ti_ncp_linearise(l, c, contact.mu, contact.scale, R, mode, F, ws->D + 9 * i, A);
         ncp_by_mu(&contact, mode, l, c, by_mu);
         return;
     }
     ti_law_slope slope;
-    ws->law->slope(&contact, mode, l, c, &slope);
+    law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
     for (int r = 0; r < 3; r++)
         by_mu[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
-    for (int k = 0; ws->law->uses_Gii && k < 27; k++) {
+    for (int k = 0; law->uses_Gii && k < 27; k++) {
         const double *a = A + k / 9 * 3, *x = slope.Gii + k % 9;
         ws->by_Gii[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);
     }
@@ -281,9 +282,11 @@ bool ti_contact_uses_delassus(const ti_contact_ws *ws) {
 }
 
 /* Gii_bar (9): of the law's equation, -z' A^-1 dF/dG_ii; and of a compliance in proportion to its diagonal. */
-static void Gii_cotangent(const ti_contact_ws *ws, const double *l, int i, const double *c_bar, double *Gii_bar) {
-    const double *z = ws->z + 3 * i, *by_mu = ws->law->uses_Gii ? ws->by_Gii + 27 * i : NULL;
+static void Gii_cotangent(const ti_contact_ws *ws, const ti_contact_problem *p, const double *l, int i,
+                          const double *c_bar, double *Gii_bar) {
+    const double *z = ws->z + 3 * i, *by_mu = ti_law_at(ws, p, i)->uses_Gii ? ws->by_Gii + 27 * i : NULL;
     memset(Gii_bar, 0, 9 * sizeof *Gii_bar);
+    if (!ti_is_contact(p, i)) return;
     for (int j = 0; by_mu && j < 9; j++) Gii_bar[j] = z[0] * by_mu[j] + z[1] * by_mu[9 + j] + z[2] * by_mu[18 + j];
     if (ws->options.softness == TRIBO_SOFTNESS_MUJOCO) { /* R = share G_nn: in c, and in the diagonal of G_ii */
         double n = ti_softness_share(&ws->options), t = n / ws->options.impratio, bar = 0;
@@ -298,7 +301,7 @@ const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_conta
         ws->coupled->delassus_bar(ws, p, &s->point[k], c_bar);
         return &ws->G_bar;
     }
-    for (int i = 0; i < p->nc; i++) Gii_cotangent(ws, s->point[k].lambda + 3 * i, i, c_bar, ws->Gii_bar + 9 * i);
+    for (int i = 0; i < p->nc; i++) Gii_cotangent(ws, p, s->point[k].lambda + 3 * i, i, c_bar, ws->Gii_bar + 9 * i);
     ws->G_bar = (ti_delassus_bar){.Gii = ws->Gii_bar};
     return &ws->G_bar;
 }

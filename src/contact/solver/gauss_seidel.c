@@ -132,8 +132,11 @@ static TI_CLONES_WIDE double sweep_once(ti_contact_ws *ws, const ti_contact_prob
         relative(p, i, v, free);
         for (int r = 0; r < 3; r++) free[r] -= Gii[3 * r] * l[0] + Gii[3 * r + 1] * l[1] + Gii[3 * r + 2] * l[2];
         for (int r = 0; p->R && r < 3; r++) free[r] += p->R[3 * i + r] * l[r]; /* which is in G_ii, but not in J v */
-        local(s->contact + i, free, l);
-        if (relaxed) relax(ws, p->mu[i], before, l);
+        if (!ti_is_contact(p, i)) {
+            ti_law_at(ws, p, i)->local(s->contact + i, free, l);
+        } else
+            local(s->contact + i, free, l);
+        if (relaxed && ti_is_contact(p, i)) relax(ws, p->mu[i], before, l);
         for (int r = 0; r < 3; r++) {
             d[r] = l[r] - before[r];
             change = ti_max(change, fabs(d[r])), size = ti_max(size, fabs(l[r]));

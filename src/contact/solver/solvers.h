@@ -17,6 +17,7 @@ typedef struct ti_solver {
      * its own criterion is met and ti_contact_law_residual() is at most tol, or after ws->max_iter iterations, which it
      * counts in ws->iterations. Leaves the best it met. May use every array of ws but those of the solution. */
     void (*run)(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+    bool any; /* problems of joints too, not of contacts alone; else the ladder solves these */
 } ti_solver;
 
 /* The row of (law, solver); solver 0 = the first of the law. NULL if there is none. laws.c. */

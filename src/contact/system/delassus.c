@@ -93,6 +93,8 @@ tribo_status ti_delassus_prepare(ti_delassus *d, const ti_contact_problem *p) {
             for (int q = 0; q < r; q++) Gii[3 * q + r] = Gii[3 * r + q];
             if (p->R) Gii[4 * r] += p->R[3 * i + r];
         }
+        for (int r = 0; r < 3; r++) /* rows of a joint that are idle */
+            if (Gii[4 * r] == 0) Gii[4 * r] = Gii[8] > 0 ? Gii[8] : 1;
     }
     return TRIBO_OK;
 }

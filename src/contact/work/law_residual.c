@@ -135,11 +135,12 @@ static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, 
     if (ws->coupled && law == ws->law) return ws->coupled->parts(ws, p, lambda, sl, sc);
     for (int i = 0; i < p->nc; i++) {
         double part[3];
-        if (law == &ti_law_ncp) {
+        const ti_law *one = ti_law_among(p, law, i);
+        if (one == &ti_law_ncp) {
             ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i);
-            law->residual(&contact, lambda + 3 * i, ws->c + 3 * i, part);
+            one->residual(&contact, lambda + 3 * i, ws->c + 3 * i, part);
         }
         worst.primal = ti_max(worst.primal, part[0] / sl), worst.dual = ti_max(worst.dual, part[1] / sc);
         worst.complementarity = ti_max(worst.complementarity, part[2] / (sl * sc));

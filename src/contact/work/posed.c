@@ -54,6 +54,8 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, boo
     for (int i = 0; i < p->nc; i++) {
         double *R = ws->R + 3 * i;
         bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
+        R[0] = R[1] = R[2] = 0;
+        if (!ti_is_contact(p, i)) continue;
         R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
         R[0] = R[1] = physical ? 0.01 * o->compliance : R[2] / o->impratio;
         for (int r = 0; delassus && r < 3; r++) ws->G.Gii[9 * i + 4 * r] += R[r];

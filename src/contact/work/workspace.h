@@ -115,6 +115,17 @@ static inline ti_law_compliance ti_contact_compliance(double R) {
     return c;
 }
 
+/* The law of constraint i where `law` is that of contacts. */
+static inline const ti_law *ti_law_among(const ti_contact_problem *p, const ti_law *law, int i) {
+    if (!p->what || p->what[i] == TI_CONSTRAINT_CONTACT) return law;
+    return p->what[i] == TI_CONSTRAINT_DRY ? &ti_law_dry : &ti_law_held;
+}
+static inline const ti_law *ti_law_at(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
+    return ti_law_among(p, ws->law, i);
+}
+static inline bool ti_is_contact(const ti_contact_problem *p, int i) {
+    return !p->what || p->what[i] == TI_CONSTRAINT_CONTACT;
+}
 /* What the law may read of contact i. */
 ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i);
 /* MuJoCo's R over G_nn. */

@@ -1,0 +1,21 @@
+/* bias.h -- what acts on a tree besides its joints: weight, and inertia while no velocity changes. docs/math.md eq.
+ * (153), (155). Velocities and forces here are numbered as the model's. */
+#ifndef TI_BIAS_H
+#define TI_BIAS_H
+#include "dynamics/moving.h"
+
+/* The last number of v, on the way from the root, that turns and moves the axis of number d: -1 = none. */
+int ti_dof_moved_by(const ti_motion *m, int d);
+/* The cotangent of a' I b for the inertia of a link, a and b twists: to its mass, its moments and its place. */
+void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar);
+
+/* force = those at the velocity v; twists, accelerations and wrenches on the way stay in m for the reverse. */
+void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, double *force);
+/* v_bar += of the cotangent y of the forces, at the velocity v of the last ti_bias_forces(). */
+void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *v, const double *y, ti_motion_bar *bar,
+                          double *v_bar);
+/* The same, and to the axes, to the links and to gravity. */
+void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *y,
+                 ti_motion_bar *bar, double *v_bar, ti_vec *gravity_bar);
+
+#endif

@@ -1,0 +1,162 @@
+/* test_joints.c -- limits, dry friction and balls against closed forms, under every contact law. */
+#include "test_main.h"
+#include "worlds.h"
+
+typedef struct law_case {
+    tribo_law law;
+    tribo_solver solver;
+    double tol;
+} law_case;
+static const law_case LAWS[] = {
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER, 1e-13},       {TRIBO_LAW_NCP, TRIBO_SOLVER_PGS, 1e-6},
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_ADMM, 1e-13},         {TRIBO_LAW_CCP, TRIBO_SOLVER_LADDER, 1e-13},
+    {TRIBO_LAW_CCP, TRIBO_SOLVER_NEWTON, 1e-13},       {TRIBO_LAW_LCP, TRIBO_SOLVER_LADDER, 1e-13},
+    {TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE, 1e-13},        {TRIBO_LAW_RAISIM, TRIBO_SOLVER_LADDER, 1e-13},
+    {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION, 1e-6}};
+enum { NLAWS = sizeof LAWS / sizeof *LAWS };
+
+/* A block of 2 kg on one joint, at rest at zero. */
+static tribo_model *block(tribo_joint_def joint, double gravity) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    tribo_set_gravity(b, (double[3]){0, 0, gravity});
+    tribo_body_def d = tribo_default_body();
+    d.name = "block", d.inertia_given = true, d.mass = 2;
+    d.inertia[0] = 0.02, d.inertia[1] = 0.03, d.inertia[2] = 0.045;
+    int body = tribo_add_body(b, &d);
+    joint.name = "way";
+    tribo_add_joint(b, body, &joint);
+    ck_assert_msg(tribo_build(b, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    return m;
+}
+
+static tribo_joint_def slide(void) {
+    tribo_joint_def j = tribo_default_joint();
+    j.kind = TRIBO_JOINT_SLIDE;
+    return j;
+}
+
+/* A step of 10 ms of the block, and the reverse of its velocity (in place of dv) or position. */
+typedef struct stepped {
+    double next[2], x_bar[2], u_bar, p_bar[64];
+} stepped;
+static stepped step(tribo_model *m, const law_case *law, double q, double v, double u, bool by_velocity) {
+    stepped out = {0};
+    tribo_options o = tribo_default_options();
+    o.dt = 0.01;
+    if (law) o.law.law = law->law, o.law.solver = law->solver;
+    tribo_ws *ws;
+    tribo_tape *tape;
+    double p[64], x[2] = {q, v}, lx[4] = {0, 0, !by_velocity, by_velocity};
+    ck_assert_int_le(tribo_model_sizes(m).np, 64);
+    tribo_model_params(m, p);
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_tape_new(ws, 1, 0, &tape), TRIBO_OK);
+    ck_assert_int_eq(tribo_step(ws, p, x, &u, out.next, tape), TRIBO_OK);
+    ck_assert_int_ge(tribo_backward(ws, tape, lx, out.x_bar, &out.u_bar, out.p_bar), 0);
+    tribo_tape_free(tape), tribo_ws_free(ws);
+    return out;
+}
+
+/* Pushed by 5 N against 3 N of dry friction: v = h (5 - 3) / m; against 8 N it stays; sliding on, friction brakes. */
+START_TEST(dry_friction) {
+    const law_case *law = &LAWS[_i];
+    tribo_joint_def j = slide();
+    j.frictionloss = 3;
+    tribo_model *m = block(j, 0);
+    int loss = tribo_param_find(m, "way/frictionloss"), mass = tribo_param_find(m, "block/mass");
+    stepped s = step(m, law, 0, 0, 5, true);
+    ck_assert_double_eq_tol(s.next[1], 0.01, law->tol);
+    ck_assert_double_eq_tol(s.p_bar[loss], -0.005, 1e-9);
+    ck_assert_double_eq_tol(s.u_bar, 0.005, 1e-9);
+    ck_assert_double_eq_tol(s.p_bar[mass], -0.005, 1e-6);
+    s = step(m, law, 0, 0, -2.5, true);
+    ck_assert_double_eq_tol(s.next[1], 0, law->tol);
+    ck_assert_double_eq_tol(s.u_bar, 0, 1e-9);
+    ck_assert_double_eq_tol(s.p_bar[loss], 0, 1e-9);
+    s = step(m, law, 0, -1, 0, true);
+    ck_assert_double_eq_tol(s.next[1], -0.985, law->tol);
+    ck_assert_double_eq_tol(s.x_bar[1], 1, 1e-9);
+    ck_assert_double_eq_tol(s.p_bar[loss], 0.005, 1e-9);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* Hung in its limits: against the lower one it rests and follows it, and the upper one stops it where it is. */
+START_TEST(limits) {
+    const law_case *law = &LAWS[_i];
+    tribo_joint_def j = slide();
+    j.limited = true, j.range[0] = -0.2, j.range[1] = 0.3;
+    tribo_model *m = block(j, -9.81);
+    int low = tribo_param_find(m, "way/range/lower"), high = tribo_param_find(m, "way/range/upper");
+    stepped s = step(m, law, -0.2, 0, 0, false);
+    ck_assert_double_eq_tol(s.next[0], -0.2, law->tol);
+    ck_assert_double_eq_tol(s.next[1], 0, law->tol);
+    ck_assert_double_eq_tol(s.p_bar[low], 1, 1e-6);
+    ck_assert_double_eq_tol(s.x_bar[0], 0, 1e-6);
+    s = step(m, law, 0.295, 2, 0, false);
+    ck_assert_double_eq_tol(s.next[0], 0.3, law->tol);
+    ck_assert_double_eq_tol(s.p_bar[high], 1, 1e-6);
+    ck_assert_double_eq_tol(s.x_bar[1], 0, 1e-6);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* At 2 m/s onto a limit that gives half of it back; the same of a hinge, in radians. */
+START_TEST(limits_bounce) {
+    tribo_joint_def j = slide();
+    if (_i) j = tribo_default_joint();
+    j.limited = true, j.range[0] = -0.2, j.range[1] = 0.3, j.restitution = 0.5;
+    tribo_model *m = block(j, 0);
+    int e = tribo_param_find(m, "way/restitution"), high = tribo_param_find(m, "way/range/upper");
+    stepped s = step(m, NULL, 0.295, 2, 0, true);
+    ck_assert_double_eq_tol(s.next[1], -1, 1e-12);
+    ck_assert_double_eq_tol(s.next[0], 0.3 - 0.0075, 1e-12); /* there after 2.5 ms, back for 7.5 */
+    ck_assert_double_eq_tol(s.p_bar[e], -2, 1e-9);
+    s = step(m, NULL, 0.295, 2, 0, false);
+    ck_assert_double_eq_tol(s.p_bar[high], 1.5, 1e-9);
+    ck_assert_double_eq_tol(s.p_bar[e], -0.015, 1e-9);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* A ball joint at the centre of mass turns its body as nothing would. */
+START_TEST(ball_is_free) {
+    tribo_joint_def j = tribo_default_joint();
+    j.kind = TRIBO_JOINT_BALL;
+    tribo_model *held = block(j, -9.81), *loose = NULL;
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_set_gravity(b, (double[3]){0, 0, 0});
+    tribo_body_def d = tribo_default_body();
+    d.inertia_given = true, d.mass = 2, d.inertia[0] = 0.02, d.inertia[1] = 0.03, d.inertia[2] = 0.045;
+    tribo_add_body(b, &d);
+    ck_assert_int_eq(tribo_build(b, &loose, NULL), TRIBO_OK);
+    double p[2][64], x[7] = {1, 0, 0, 0, 3, 7, -2}, y[13] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 3, 7, -2};
+    tribo_options o = tribo_default_options();
+    o.dt = 2e-3;
+    tribo_ws *ws[2];
+    tribo_model_params(held, p[0]), tribo_model_params(loose, p[1]);
+    ck_assert_int_eq(tribo_ws_new(held, &o, NULL, &ws[0], NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(loose, &o, NULL, &ws[1], NULL), TRIBO_OK);
+    for (int k = 0; k < 500; k++) {
+        ck_assert_int_eq(tribo_step(ws[0], p[0], x, NULL, x, NULL), TRIBO_OK);
+        ck_assert_int_eq(tribo_step(ws[1], p[1], y, NULL, y, NULL), TRIBO_OK);
+    }
+    for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(x[i], y[3 + i], 1e-11);
+    for (int i = 0; i < 3; i++) ck_assert_double_eq_tol(x[4 + i], y[10 + i], 1e-11);
+    tribo_ws_free(ws[0]), tribo_ws_free(ws[1]);
+    tribo_model_free(held), tribo_model_free(loose);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("joints");
+    TCase *c = tcase_create("all");
+    tcase_add_loop_test(c, dry_friction, 0, NLAWS);
+    tcase_add_loop_test(c, limits, 0, NLAWS);
+    tcase_add_loop_test(c, limits_bounce, 0, 2);
+    tcase_add_test(c, ball_is_free);
+    suite_add_tcase(s, c);
+    return s;
+}
