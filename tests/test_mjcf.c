@@ -240,7 +240,7 @@ static const struct {
     {INERTIAL("pos='0 0 0' mass='1' diaginertia='1 1 -1'"), 5, "positive definite"},
     {INERTIAL("pos='0 0 0' mass='1' diaginertia='1 1 3'"), 5, "triangle inequality"},
     {INERTIAL("pos='0 0 0' mass='1' fullinertia='1 1 1 0 0 0' quat='0 1 0 0'"), 5, "<inertial fullinertia>"},
-    {HEAD "<worldbody>\n<body name='a'>\n<joint type='ball'/></body></worldbody>" TAIL, 4, "<joint type>: `ball`"},
+    {HEAD "<worldbody>\n<body name='a'>\n<joint type='rope'/></body></worldbody>" TAIL, 4, "<joint type>: `rope`"},
     {HEAD "<worldbody>\n<body name='a'>\n<joint type='free' damping='1'/></body></worldbody>" TAIL, 4,
      "<joint damping>"},
     {HEAD "<worldbody>\n<body><body>\n<freejoint/></body></body></worldbody>" TAIL, 4, "<freejoint>"},
