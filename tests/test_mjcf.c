@@ -270,7 +270,7 @@ static const struct {
     {WITH("<option timestep='abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghi\xc3\xa4'/>"), 4,
      "`abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghi` is not"},
     {WITH("<custom><numeric name='g' data='1'/></custom>"), 4, "<numeric name>"},
-    {WITH("<custom><numeric name='x/slop' data='1'/></custom>"), 4, "there is no geom or pair `x`"},
+    {WITH("<custom><numeric name='x/slop' data='1'/></custom>"), 4, "there is no geom, pair or joint `x`"},
     {WITH("<custom><numeric name='g/bounce' data='1'/></custom>"), 4, "`bounce` is none"},
     {WITH("<custom><numeric name='g/slop' data='1 2'/></custom>"), 4, "<numeric data>"},
     {WITH("<custom><text name='contact/law' data='coulomb'/></custom>"), 4, "`coulomb` is none of ncp, ccp"},
