@@ -213,6 +213,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
     int c = is->con0, b = is->blk0, v = is->v0;
     ti_contact_problem q = {.nc = phase == TI_HOLD ? is->nhold : is->ncon,
                             .nblk = is->nblk,
+                            .chains = ws->model->chains,
                             .nv = is->nv,
                             .width = ws->width + b,
                             .voff = ws->voff + b,

@@ -30,6 +30,7 @@ typedef enum ti_contact_kind {
 typedef struct ti_contact_problem {
     ti_contact_kind kind;
     int nc, nblk, nv;
+    bool chains; /* blocks of joints: each of their velocities has the rounding of them all */
     const int *width;          /* (nblk) */
     const int *voff;           /* (nblk) first velocity of a block */
     const int *moff;           /* (nblk) first entry of a block in M */

@@ -91,6 +91,7 @@ static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int i = 0; i < p->nc; i++) widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
     double rest = 0;
     if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
+    if (p->chains) rest = ti_max(rest, ROUNDED * sqrt(widest * ws->energy));
     ws->unit_c = largest + rest, ws->widest = widest;
     ws->merit = ws->approach = 0;
     for (int i = 0; i < p->nc; i++) {
