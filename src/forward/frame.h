@@ -96,6 +96,8 @@ struct tribo_ws {
     double *M, *J, *vfree, *vnow, *ref, *mu;
     double *mu_hit;      /* mu in an impact, which dry friction of joints has no part in */
     unsigned char *what; /* ti_constraint_kind */
+    ti_support *support; /* (2 ncon) of models with joints, and */
+    int *column;         /* (ncon,2,widest) what they list */
     /* Of phases after the first: references of impacts and of recovery, what a rebound is given and the velocity that
      * gives, the free velocity after the impacts, zeros; the mean time of the impacts that reach a block. */
     double *ref_hit, *ref_time, *ref_apart, *give, *v_given, *v_after, *zero, *time;

@@ -66,6 +66,25 @@ const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int si
     return side && c->a >= 0 && !is_within(ws, c) ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
 }
 
+/* The columns of the blocks of contact i that its bodies depend on. A contact inside one tree has all. */
+static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
+    const tribo_model *m = ws->model;
+    ti_support *s = ws->support + 2 * i;
+    s[0] = s[1] = (ti_support){0};
+    if (is_within(ws, c)) return;
+    for (int side = 0, k = 0; side < 2; side++) {
+        int body = side ? c->b : c->a;
+        if (body < 0) continue;
+        const ti_tree *tree = &m->tree[m->body[body].tree];
+        int *column = ws->column + (size_t)(2 * i + k) * (size_t)m->widest, n = 0, first = m->body[body].last;
+        if (c->kind != TI_CON_CONTACT)
+            column[n++] = c->v - tree->v;
+        else
+            for (int d = first; d >= 0; d = m->dof[d].before) column[n++] = d - tree->v;
+        s[k++] = (ti_support){n, tree->single ? NULL : column};
+    }
+}
+
 /* J += rows R (3,6) of a link times how its tree moves it; of a single body they are its own. */
 static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, double *J) {
     const ti_tree *tree = &ws->model->tree[ws->model->body[body].tree];
@@ -156,7 +175,10 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     ti_con *c = &f->con[i];
     contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
     ws->joff[i] = ws->con_entries * (i - is->con0);
-    if (ws->model->chains) memset(rows_of(ws, i), 0, sizeof(double) * (size_t)ws->con_entries);
+    if (ws->model->chains) {
+        memset(rows_of(ws, i), 0, sizeof(double) * (size_t)ws->con_entries);
+        list_columns(ws, c, i);
+    }
     for (int side = 0; side < 2 && c->kind == TI_CON_CONTACT; side++) {
         int body = side ? c->b : c->a;
         if (body >= 0) add_rows(ws, c, body, side ? 1 : -1, (double *)ti_frame_side(ws, f, i, side));
@@ -226,6 +248,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
                             .vfree = ws->vfree + v,
                             .ref = ws->ref + 3 * c,
                             .mu = (phase == TI_IMPACT || phase == TI_REBOUND ? ws->mu_hit : ws->mu) + c,
+                            .support = ws->model->chains ? ws->support + 2 * c : NULL,
                             .what = has_others(ws, is) ? ws->what + c : NULL,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
     if (phase == TI_IMPACT) q.vfree = ws->vnow + v, q.ref = ws->ref_hit + 3 * c;

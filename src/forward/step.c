@@ -104,6 +104,9 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->mu, nc);
     TI_CARVE(a, w->mu_hit, nc);
     TI_CARVE(a, w->what, nc);
+    int listed = w->model->chains ? 2 * nc : 0;
+    TI_CARVE(a, w->support, listed);
+    TI_CARVE(a, w->column, (size_t)listed * (size_t)w->model->widest);
     TI_CARVE(a, w->ref_hit, 3 * nc);
     TI_CARVE(a, w->ref_time, 3 * nc);
     TI_CARVE(a, w->ref_apart, 3 * nc);

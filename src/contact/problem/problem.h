@@ -27,10 +27,16 @@ typedef enum ti_contact_kind {
     TI_CONTACT_PLAIN    /* the NCP, whatever the options say: ti_contact_solve_soft() */
 } ti_contact_kind;
 
+/* The columns of a block that one side of a contact has entries in, the others being zero. */
+typedef struct ti_support {
+    int n;
+    const int *column; /* (n); NULL = all of the block */
+} ti_support;
+
 typedef struct ti_contact_problem {
     ti_contact_kind kind;
     int nc, nblk, nv;
-    bool chains; /* blocks of joints: each of their velocities has the rounding of them all */
+    bool chains;               /* blocks of joints: each of their velocities has the rounding of them all */
     const int *width;          /* (nblk) */
     const int *voff;           /* (nblk) first velocity of a block */
     const int *moff;           /* (nblk) first entry of a block in M */
@@ -38,6 +44,7 @@ typedef struct ti_contact_problem {
     const int *a, *b;          /* (nc) blocks; b may be -1 */
     const int *joff;           /* (nc) first entry of a contact in J */
     const double *J;           /* contact i: (3,width[a]) then, if b >= 0, (3,width[b]); rows t1, t2, n */
+    const ti_support *support; /* (2 nc) of sides a and b; NULL = all columns of all */
     const double *vfree;       /* (nv) */
     const double *ref;         /* (3 nc) c = J v + ref */
     const double *mu;          /* (nc) */

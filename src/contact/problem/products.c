@@ -22,17 +22,43 @@ static inline void columns(int w, const double *restrict J, const double *restri
     for (int k = 0; k < w; k++) y[k] += J[k] * l[0] + J[w + k] * l[1] + J[2 * w + k] * l[2];
 }
 
+/* The same of the columns that are not zero. */
+static inline void rows_of(const ti_support *s, int w, const double *J, const double *v, double *c) {
+    for (int e = 0; e < s->n; e++) {
+        int k = s->column[e];
+        c[0] += J[k] * v[k], c[1] += J[w + k] * v[k], c[2] += J[2 * w + k] * v[k];
+    }
+}
+
+static inline void columns_of(const ti_support *s, int w, const double *J, const double *l, double *y) {
+    for (int e = 0; e < s->n; e++) {
+        int k = s->column[e];
+        y[k] += J[k] * l[0] + J[w + k] * l[1] + J[2 * w + k] * l[2];
+    }
+}
+
+/* The columns of a side of contact i, NULL = all. */
+static inline const ti_support *support_of(const ti_contact_problem *p, int i, int side) {
+    const ti_support *s = p->support ? p->support + 2 * i + side : NULL;
+    return s && s->column ? s : NULL;
+}
+
 void ti_contact_jv(const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
     for (int i = 0; i < p->nc; i++, c += 3) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
         const double *J = p->J + p->joff[i];
+        const ti_support *sa = support_of(p, i, 0), *sb = support_of(p, i, 1);
         for (int r = 0; r < 3; r++) c[r] = with_ref ? p->ref[3 * i + r] : 0;
-        if (wa == 6)
+        if (sa)
+            rows_of(sa, wa, J, v + p->voff[a], c);
+        else if (wa == 6)
             rows(6, J, v + p->voff[a], c);
         else
             rows(wa, J, v + p->voff[a], c);
         if (b < 0) continue;
-        if (p->width[b] == 6)
+        if (sb)
+            rows_of(sb, p->width[b], J + 3 * (size_t)wa, v + p->voff[b], c);
+        else if (p->width[b] == 6)
             rows(6, J + 3 * (size_t)wa, v + p->voff[b], c);
         else
             rows(p->width[b], J + 3 * (size_t)wa, v + p->voff[b], c);
@@ -43,12 +69,17 @@ void ti_contact_jt(const ti_contact_problem *p, const double *lambda, double *y)
     for (int i = 0; i < p->nc; i++, lambda += 3) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
         const double *J = p->J + p->joff[i];
-        if (wa == 6)
+        const ti_support *sa = support_of(p, i, 0), *sb = support_of(p, i, 1);
+        if (sa)
+            columns_of(sa, wa, J, lambda, y + p->voff[a]);
+        else if (wa == 6)
             columns(6, J, lambda, y + p->voff[a]);
         else
             columns(wa, J, lambda, y + p->voff[a]);
         if (b < 0) continue;
-        if (p->width[b] == 6)
+        if (sb)
+            columns_of(sb, p->width[b], J + 3 * (size_t)wa, lambda, y + p->voff[b]);
+        else if (p->width[b] == 6)
             columns(6, J + 3 * (size_t)wa, lambda, y + p->voff[b]);
         else
             columns(p->width[b], J + 3 * (size_t)wa, lambda, y + p->voff[b]);

@@ -205,6 +205,40 @@ static void add_any(double *K, const double *D, const double *Jr, int wr, const 
     }
 }
 
+/* The same for columns that are listed. */
+static void add_listed(double *K, const double *D, const double *Jr, int wr, const ti_support *r, const double *Jc,
+                       int wc, const ti_support *c) {
+    enum { STRIP = 32 };
+    double T[3 * STRIP];
+    for (int c0 = 0; c0 < c->n; c0 += STRIP) {
+        int n = c->n - c0 < STRIP ? c->n - c0 : STRIP;
+        for (int e = 0; e < n; e++) {
+            const double *J = Jc + c->column[c0 + e];
+            for (int q = 0; q < 3; q++)
+                T[q * STRIP + e] = D[3 * q] * J[0] + D[3 * q + 1] * J[wc] + D[3 * q + 2] * J[2 * wc];
+        }
+        for (int e = 0; e < r->n; e++) {
+            const double *J = Jr + r->column[e];
+            double *to = K + (size_t)r->column[e] * wc, j0 = J[0], j1 = J[wr], j2 = J[2 * wr];
+            for (int q = 0; q < n; q++) to[c->column[c0 + q]] += j0 * T[q] + j1 * T[STRIP + q] + j2 * T[2 * STRIP + q];
+        }
+    }
+}
+
+/* One side of a contact: its rows, the width of its block and which columns are not zero. */
+typedef struct side {
+    const double *J;
+    int w;
+    const ti_support *support;
+} side;
+
+static void add_sides(double *K, const double *D, const side *r, const side *c) {
+    if (r->support && c->support && r->support->column && c->support->column)
+        add_listed(K, D, r->J, r->w, r->support, c->J, c->w, c->support);
+    else
+        add_any(K, D, r->J, r->w, c->J, c->w);
+}
+
 static void assemble(ti_system *s, const ti_contact_problem *p, const double *D) {
     size_t diagonal = 0;
     for (int i = 0; i < p->nblk; i++) {
@@ -215,14 +249,13 @@ static void assemble(ti_system *s, const ti_contact_problem *p, const double *D)
     memset(s->val + diagonal, 0, (s->used - diagonal) * sizeof(double));
     for (int i = 0; i < p->nc; i++, D += 9) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
-        const double *Ja = p->J + p->joff[i];
-        add_any(s->val + s->diag[a], D, Ja, wa, Ja, wa);
+        side from = {p->J + p->joff[i], wa, p->support ? p->support + 2 * i : NULL};
+        add_sides(s->val + s->diag[a], D, &from, &from);
         if (b < 0) continue;
-        int wb = p->width[b];
-        const double *Jb = Ja + 3 * (size_t)wa;
-        add_any(s->val + s->diag[b], D, Jb, wb, Jb, wb);
-        add_any(s->val + (a == b ? s->diag[a] : s->contact[2 * i]), D, Ja, wa, Jb, wb);
-        add_any(s->val + (a == b ? s->diag[a] : s->contact[2 * i + 1]), D, Jb, wb, Ja, wa);
+        side to = {from.J + 3 * (size_t)wa, p->width[b], from.support ? from.support + 1 : NULL};
+        add_sides(s->val + s->diag[b], D, &to, &to);
+        add_sides(s->val + (a == b ? s->diag[a] : s->contact[2 * i]), D, &from, &to);
+        add_sides(s->val + (a == b ? s->diag[a] : s->contact[2 * i + 1]), D, &to, &from);
     }
 }
 
