@@ -157,6 +157,23 @@ expect "no finer steps" 2 '' 'finer takes' compare "$slide" --finer 0
 expect "a scene that is not there" 3 '' 'none.xml: ' compare "$folder/none.xml"
 expect "a folder that cannot be" 1 '' '/dev/null' compare "$slide" --duration 0.02 --laws ncp --out /dev/null/here
 
+# ---- check ----
+cat >"$folder/needs.xml" <<'END'
+<mujoco><worldbody><body name="b"><freejoint/><geom size="0.1"/>
+<flexcomp/></body></worldbody>
+<actuator><muscle/></actuator></mujoco>
+END
+expect "what a scene needs" 3 'needs.xml:2: <flexcomp>: .*\[flexcomp\]' '' check "$folder/needs.xml"
+expect "how often" 3 'missing: flexcomp (1), muscle (1)' '' check "$folder/needs.xml"
+expect "left out in part" 3 'missing: muscle (1)' '' check "$folder/needs.xml" --lenient flexcomp
+expect "left out" 0 'mass 4.18879 kg' '' check "$folder/needs.xml" --lenient flexcomp,muscle
+expect "as JSON" 0 '"left_out": true' '' check "$folder/needs.xml" --lenient flexcomp --lenient muscle --json
+expect "a refusal by another verb" 3 '' 'needs.xml:2: <flexcomp>: .* (and 1 more: ' simulate "$folder/needs.xml"
+expect "leniency of another verb" 0 '^0.01,' '' simulate "$folder/needs.xml" --lenient flexcomp,muscle --duration 0.01
+expect "a scene that is whole" 0 'nv 6' '' check "$slide"
+expect "a scene that is broken" 3 '' 'none.xml: ' check "$folder/none.xml"
+expect "no scene to check" 2 '' 'which scene' check
+
 # ---- gradcheck ----
 expect "a gradient" 0 '^friction .*' '' gradcheck "$slide"
 expect "of ten steps as JSON" 0 '"ok": true' '' gradcheck "$slide" --steps 10 --seed 3 --json

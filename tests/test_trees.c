@@ -192,12 +192,12 @@ static void refused(const char *text, const char *why) {
 START_TEST(refusals_say_why) {
     refused(BODY("<joint axis='0 0 0'/>"), "axis has no direction");
     refused(BODY("<joint type='rope'/>"), "only free, ball, hinge and slide");
-    refused(BODY("<joint type='ball' range='0 1'/>"), "a ball has no spring, no limits");
+    refused(BODY("<joint type='ball' range='0 1'/>"), "limits of a ball are not supported");
     refused(BODY("<joint range='1 0'/>"), "two numbers in rising order");
-    refused(BODY("<joint limited='true'/>"), "needs a range");
+    refused(BODY("<joint limited='true'/>"), "said to be limited");
     refused(BODY("<joint damping='-1'/>"), "damping must be >= 0");
     refused(BODY("<joint frictionloss='-1'/>"), "frictionloss must be >= 0");
-    refused(BODY("<joint margin='1'/>"), "only 0 is supported");
+    refused(BODY("<joint springdamper='1 1'/>"), "only 0 is supported");
     refused(BODY("<joint/><freejoint/>"), "beside a free one");
     refused(BODY("<joint name='a'/><joint name='a'/>"), "there is one of this name already");
     refused(BODY("<joint/><joint/><joint/><joint/><joint/><joint/><joint/>"), "six joints");

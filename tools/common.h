@@ -23,7 +23,8 @@ typedef struct verb {
     const char *help;    /* what `tribo NAME --help` prints; begins with the usage line */
     int (*run)(int argc, char **argv);
 } verb;
-extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare, verb_params;
+extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare, verb_params,
+    verb_check;
 
 /* ---- messages, all on standard error ---- */
 

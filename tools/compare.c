@@ -261,20 +261,28 @@ static int run_scene(const arguments *a, contender *all, int n) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {
-        {"laws", required_argument, NULL, 'l'},     {"duration", required_argument, NULL, 'd'},
-        {"dt", required_argument, NULL, 's'},       {"start", required_argument, NULL, 'x'},
-        {"controls", required_argument, NULL, 'u'}, {"finer", required_argument, NULL, 'f'},
-        {"limit", required_argument, NULL, 'm'},    {"out", required_argument, NULL, 'o'},
-        {"json", no_argument, NULL, 'j'},           {"tol", required_argument, NULL, 't'},
-        {"finish", no_argument, NULL, 'n'},         LAW_OPTIONS,
-        {"help", no_argument, NULL, 'h'},           {0}};
+    const struct option options[] = {{"laws", required_argument, NULL, 'l'},
+                                     {"duration", required_argument, NULL, 'd'},
+                                     {"dt", required_argument, NULL, 's'},
+                                     {"start", required_argument, NULL, 'x'},
+                                     {"controls", required_argument, NULL, 'u'},
+                                     {"finer", required_argument, NULL, 'f'},
+                                     {"limit", required_argument, NULL, 'm'},
+                                     {"out", required_argument, NULL, 'o'},
+                                     {"json", no_argument, NULL, 'j'},
+                                     {"tol", required_argument, NULL, 't'},
+                                     {"finish", no_argument, NULL, 'n'},
+                                     LAW_OPTIONS,
+                                     SCENE_OPTIONS,
+                                     {"help", no_argument, NULL, 'h'},
+                                     {0}};
     const verb *v = &verb_compare;
     arguments a = {.finer = 16, .limit = 5};
     contender all[MOST];
     int n = 0;
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
+        if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
@@ -320,7 +328,7 @@ const verb verb_compare = {
         "  --tol T               on the relative residual of the law (default: the solver's)\n"
         "  --finish              solutions polished to the canonical one, not the solvers' answers as they are\n"
         "  --out DIR             writes DIR/result.json and DIR/report.html, with the curves\n"
-        "  --json                the table as JSON\n" LAW_HELP
+        "  --json                the table as JSON\n" SCENE_HELP LAW_HELP
         "Exit status: 0, also where a solver fails: its row says so; 2 usage; 3 bad input; 4 no reference.\n",
     .run = run,
 };

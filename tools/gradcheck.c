@@ -110,14 +110,20 @@ static int check_scene(const arguments *a, const tribo_model *m) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"steps", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
-                                     {"start", required_argument, NULL, 'x'}, {"tol", required_argument, NULL, 't'},
-                                     {"json", no_argument, NULL, 'j'},        LAW_OPTIONS,
-                                     {"help", no_argument, NULL, 'h'},        {0}};
+    const struct option options[] = {{"steps", required_argument, NULL, 'n'},
+                                     {"seed", required_argument, NULL, 's'},
+                                     {"start", required_argument, NULL, 'x'},
+                                     {"tol", required_argument, NULL, 't'},
+                                     {"json", no_argument, NULL, 'j'},
+                                     LAW_OPTIONS,
+                                     SCENE_OPTIONS,
+                                     {"help", no_argument, NULL, 'h'},
+                                     {0}};
     arguments a = {.steps = 1, .seed = 1};
     const verb *v = &verb_gradcheck;
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
+        if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
@@ -154,7 +160,7 @@ const verb verb_gradcheck = {
         "  --seed N          of the loss, of small forces, and of which arguments are compared (default 1)\n"
         "  --start FILE.csv  start from the first row instead of the scene's start\n"
         "  --tol T           relative error allowed in a block (default 1e-6 for one step, 1e-5 for more)\n"
-        "  --json            JSON instead of a table\n" LAW_HELP
+        "  --json            JSON instead of a table\n" SCENE_HELP LAW_HELP
         "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise).\n"
         "Where the motion has a slope on each side (a kink), the reverse has to lie between the two; where it jumps\n"
         "there is none. At most a fifth of the directions may be kinks, jumps or too noisy to tell.\n"

@@ -385,6 +385,7 @@ static int take(identify_arguments *a, int code) {
     default:
         if (code == 'e') a->estimate_start = true;
         if (code == AS_IS_OPTION) a->in.as_is = true;
+        if (code == SCENE_OPTION) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
 }
@@ -407,6 +408,7 @@ static int run(int argc, char **argv) {
                                             {"out", required_argument, NULL, 'o'},
                                             RECORDING_OPTIONS,
                                             LAW_OPTIONS,
+                                            SCENE_OPTIONS,
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     const verb *v = &verb_identify;
@@ -490,7 +492,7 @@ const verb verb_identify = {
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
         "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
         "  --iterations N       at most (default 2000)\n"
-        "  --workers N          threads (default: all processors); does not change a bit of the result\n" LAW_HELP
-        "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
+        "  --workers N          threads (default: all processors); does not change a bit of the result\n" SCENE_HELP
+            LAW_HELP "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
     .run = run,
 };

@@ -116,12 +116,14 @@ static int list(const char *path, bool json) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, SCENE_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
     const verb *v = &verb_params;
     const char *scene = NULL;
     bool json = false;
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
+        if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code == 1 && scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) scene = optarg;
         if (code == 'j') json = true;
@@ -133,10 +135,10 @@ const verb verb_params = {
     .name = "params",
     .summary = "list a scene's parameters: names, values, units, bounds",
     .help =
-        "usage: tribo params SCENE [--json]\n"
+        "usage: tribo params SCENE [--lenient WORD,...] [--json]\n"
         "Lists every number of the scene that its motion depends on, by the name that `identify --free` takes: its\n"
         "value, unit and physical bounds. Empty: there is no bound. A group of them is named by its beginning:\n"
-        "gravity, cube/size, cube/inertia, cube/com.\n"
-        "  --json    the same as JSON: name, value, unit, lower, upper (null = no bound)\n",
+        "gravity, cube/size, cube/inertia, cube/com.\n" SCENE_HELP
+        "  --json                the same as JSON: name, value, unit, lower, upper (null = no bound)\n",
     .run = run,
 };

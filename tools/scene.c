@@ -1,6 +1,7 @@
 /* scene.c -- loads scenes and recordings for the verbs. */
 #include "scene.h"
 #include "inputs.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,28 @@ static int outcome(const char *path, tribo_status s, const tribo_diag *diag) {
     return s < 0 ? input_error(path, s, diag) : EXIT_SUCCESS;
 }
 
+static char lenient[1024]; /* a command has one command line */
+
+int scene_option(const verb *v, int code, const char *value) {
+    if (code != SCENE_OPTION) return EXIT_SUCCESS;
+    size_t n = strlen(lenient);
+    if (n + strlen(value) + 2 > sizeof lenient) return usage_error(v, "--lenient has too many words");
+    snprintf(lenient + n, sizeof lenient - n, "%s%s", n ? " " : "", value);
+    for (char *c = lenient; *c; c++)
+        if (*c == ',') *c = ' ';
+    return EXIT_SUCCESS;
+}
+
+tribo_load_options scene_options(void) {
+    tribo_load_options o = tribo_default_load_options();
+    if (*lenient) o.lenient = lenient;
+    return o;
+}
+
 int scene_load(const char *path, tribo_model **m) {
     tribo_diag diag = {0};
-    int status = outcome(path, tribo_model_load(path, NULL, m, &diag), &diag);
+    tribo_load_options o = scene_options();
+    int status = outcome(path, tribo_model_load_with(path, &o, NULL, m, &diag), &diag);
     if (status == EXIT_SUCCESS && tribo_model_sizes(*m).nbody == 0)
         status = input_message(path, 0, "there is no body in this scene that could move");
     return status;

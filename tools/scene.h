@@ -5,6 +5,18 @@
 #include <tribo/model.h>
 #include <tribo/trajectory.h>
 
+/* How scenes are loaded, the same for every verb: entries for its list of options, what its help says of them, and what
+ * a code of theirs sets, for the rest of the process. */
+enum { SCENE_OPTION = 800 };
+#define SCENE_OPTIONS                                                                                                  \
+    { "lenient", required_argument, NULL, SCENE_OPTION }
+#define SCENE_HELP                                                                                                     \
+    "  --lenient WORD,...    leave out what the scene needs and is not there, by the words of `tribo check`\n"
+/* @return EXIT_SUCCESS, also where the code is none of theirs; EXIT_USAGE after a message. */
+int scene_option(const verb *v, int code, const char *value);
+/* The options as they are now, for a verb that asks for more. */
+tribo_load_options scene_options(void);
+
 /* Load a scene, a recording, controls. @return EXIT_SUCCESS, or the verb's exit status after a message. */
 int scene_load(const char *path, tribo_model **m);
 int recording_load(const char *path, const tribo_model *m, tribo_trajectory **t);

@@ -201,12 +201,14 @@ static int run(int argc, char **argv) {
                                      {"measures", no_argument, NULL, 'm'},
                                      {"tol", required_argument, NULL, 't'},
                                      LAW_OPTIONS,
+                                     SCENE_OPTIONS,
                                      {"help", no_argument, NULL, 'h'},
                                      {0}};
     const verb *v = &verb_simulate;
     arguments a = {0};
     for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
         if (code < 0) return option_exit(code);
+        if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
         if (code == 't' && parse_positive(v, TOL_RANGE, 1, &a.tol)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
@@ -239,7 +241,7 @@ const verb verb_simulate = {
             "  --measures            columns after the states: energy, dissipation, residuals, internal forces, lift,\n"
             "                        penetration, iterations; of all steps since the row before\n"
             "  --json                a summary as JSON on standard output\n"
-            "  --tol T               on the relative residual of the contact law (default: the solver's)\n" LAW_HELP
-            "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
+            "  --tol T               on the relative residual of the contact law (default: the solver's)\n" SCENE_HELP
+                LAW_HELP "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
     .run = run,
 };

@@ -101,6 +101,7 @@ static int run(int argc, char **argv) {
                                             {"json", no_argument, NULL, 'j'},
                                             RECORDING_OPTIONS,
                                             LAW_OPTIONS,
+                                            SCENE_OPTIONS,
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     const verb *v = &verb_validate;
@@ -122,6 +123,7 @@ static int run(int argc, char **argv) {
         if (code == AS_IS_OPTION) a.in.as_is = true;
         if (code == 'e') a.estimate_start = true;
         if (code == 'j') a.json = true;
+        if (status == EXIT_SUCCESS) status = scene_option(v, code, optarg);
         if (code >= LAW_OPTION && status == EXIT_SUCCESS) status = law_option(v, code, optarg, &a.law);
     }
     if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
@@ -143,6 +145,6 @@ const verb verb_validate = {
             "  --estimate-start    start from the state that fits the poses of the rows before the first contact, or "
             "of all\n"
             "                      where contact is there from the first row\n"
-            "  --json              the same as JSON\n" LAW_HELP,
+            "  --json              the same as JSON\n" SCENE_HELP LAW_HELP,
     .run = run,
 };

@@ -144,11 +144,33 @@ TRIBO_API void tribo_set_start(tribo_builder *b, const double *q, const double *
  *  @return TRIBO_OK; TRIBO_E_ARG (sizes, masses, non-physical inertia, names, ids); TRIBO_E_DEF; TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag);
 
+/** Something that a scene file needs and that is not there, or that was left out. Strings last for the call. */
+typedef struct tribo_need {
+    const char *file; /**< that has it, where it is included; NULL = the file asked for */
+    int line;         /**< of that file */
+    const char *word; /**< by which it can be left out */
+    const char *text; /**< <element attribute>: what */
+    bool left_out;    /**< as was asked for */
+} tribo_need;
+
+/** How a scene file is read. Fill with tribo_default_load_options() first. */
+typedef struct tribo_load_options {
+    uint32_t struct_size; /**< set by tribo_default_load_options() */
+    const char *lenient;  /**< words of what may be left out, single blanks between them; NULL = nothing */
+    void (*need)(void *ctx, const tribo_need *need); /**< told of everything missing or left out; NULL = nobody */
+    void *ctx;                                       /**< the caller's */
+} tribo_load_options;
+/** Nothing is left out, nobody is told. */
+TRIBO_API tribo_load_options tribo_default_load_options(void);
+
 /** Read an MJCF scene (the subset of docs/mjcf.md). @return also TRIBO_E_PARSE (file:line: element: what), TRIBO_E_IO.
  */
 TRIBO_API TRIBO_CHECK tribo_status tribo_model_load(const char *path, const tribo_allocator *a, tribo_model **m,
                                                     tribo_diag *diag);
-/** The same from memory; `name` is what messages call it. */
+/** The same with options; NULL = none. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_model_load_with(const char *path, const tribo_load_options *o,
+                                                         const tribo_allocator *a, tribo_model **m, tribo_diag *diag);
+/** The same from memory, without files beside it; `name` is what messages call it. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_model_load_memory(const char *xml, size_t bytes, const char *name,
                                                            const tribo_allocator *a, tribo_model **m, tribo_diag *diag);
 /** Write the scene file at `path` again as `out`, with the numbers of p in it.

@@ -36,16 +36,15 @@ static tribo_material together(const ti_geom_rec *a, const ti_geom_rec *b) {
 }
 
 static void read_pair(ti_mjcf *r, xmlNode *node) {
-    ti_xml_allow(&r->error, node, TI_MJCF_PAIR_ATTR);
-    const char *named = ti_xml_attr(&r->error, node, "class");
-    int class = named ? ti_mjcf_class_find(r, node, "class", named) : r->nclass ? 0 : -1;
+    int class = ti_mjcf_class_of(r, node, r->main);
+    if (ti_mjcf_bad(r)) return;
+    ti_mjcf_judge(r, node, class, "contact");
     tribo_pair_def d = tribo_default_pair();
     d.name = ti_xml_attr(&r->error, node, "name");
     d.geom_a = geom_of_pair(r, node, "geom1");
     d.geom_b = geom_of_pair(r, node, "geom2");
     if (ti_mjcf_bad(r)) return;
     d.material = together(&r->builder->geom[d.geom_a], &r->builder->geom[d.geom_b]);
-    ti_mjcf_zero(r, node, TI_MJCF_SOFTNESS_ZERO);
     double friction[5], condim = 3;
     if (ti_mjcf_numbers(r, node, class, "friction", friction, 2, 5)) {
         if (friction[0] != friction[1])
@@ -56,7 +55,7 @@ static void read_pair(ti_mjcf *r, xmlNode *node) {
     if (condim == 1)
         d.material.friction = 0;
     else if (condim != 3)
-        ti_xml_fail(&r->error, node, "condim", "only 1 (no friction) and 3 are supported");
+        ti_mjcf_need_of(r, node, "condim", "condim", "only 1 (no friction) and 3 are supported");
     if (ti_mjcf_bad(r)) return;
     ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
     if (!grown) {
@@ -65,37 +64,68 @@ static void read_pair(ti_mjcf *r, xmlNode *node) {
     }
     r->pair = grown;
     r->pair[r->npair] = (ti_mjcf_pair){node, class};
-    r->builder->line = ti_xml_line(node);
+    ti_mjcf_at(r, node);
     if (tribo_add_pair(r->builder, &d) == r->npair) r->npair++;
     ti_mjcf_settle(r);
 }
 
-static int body_of_exclude(ti_mjcf *r, const xmlNode *node, const char *attribute) {
+/* The element of a body by its name, below a node. */
+static const xmlNode *body_element(const xmlNode *below, const char *name) {
+    ti_xml_error quiet = {0};
+    const xmlNode *found = NULL;
+    for (const xmlNode *c = below->children; c && !found; c = c->next) {
+        if (c->type != XML_ELEMENT_NODE || !ti_xml_listed("worldbody body frame", (const char *)c->name)) continue;
+        const char *own = ti_xml_is(c, "body") ? ti_xml_attr(&quiet, c, "name") : NULL;
+        found = own && strcmp(own, name) == 0 ? c : body_element(c, name);
+    }
+    return found;
+}
+
+/* The body that a geom's element is in. */
+static const xmlNode *body_around(const xmlNode *node) {
+    while (node && !ti_xml_listed("body worldbody", (const char *)node->name)) node = node->parent;
+    return node;
+}
+
+/* One side of an exclusion: a body that moves, everything that does not, or the geoms of one body that does not. */
+typedef struct side {
+    int body;
+    const xmlNode *still; /* NULL = all of them */
+} side;
+
+static bool side_of(ti_mjcf *r, const xmlNode *node, const char *attribute, side *s) {
     const char *name = ti_xml_attr(&r->error, node, attribute);
-    if (name && strcmp(name, "world") == 0) return TRIBO_WORLD;
+    *s = (side){TRIBO_WORLD, NULL};
+    if (name && strcmp(name, "world") == 0) return true;
     for (int i = 0; name && i < r->builder->nbody; i++)
-        if (strcmp(r->builder->body[i].name, name) == 0) return i;
-    ti_xml_fail(&r->error, node, attribute, "there is no moving body `%.60s`", name ? name : "");
-    return TRIBO_WORLD;
+        if (strcmp(r->builder->body[i].name, name) == 0) return s->body = i, true;
+    s->still = name ? body_element(r->root, name) : NULL;
+    if (!s->still) ti_xml_fail(&r->error, node, attribute, "there is no body `%.60s`", name ? name : "");
+    return s->still != NULL;
 }
 
 static void read_exclude(ti_mjcf *r, const xmlNode *node) {
-    ti_xml_allow(&r->error, node, "name class body1 body2");
-    int a = body_of_exclude(r, node, "body1"), b = body_of_exclude(r, node, "body2");
-    if (ti_mjcf_bad(r)) return;
-    r->builder->line = ti_xml_line(node);
-    tribo_add_exclude(r->builder, a, b);
+    side a, b;
+    ti_mjcf_judge(r, node, -1, "contact");
+    if (!side_of(r, node, "body1", &a) || !side_of(r, node, "body2", &b) || ti_mjcf_bad(r)) return;
+    ti_mjcf_at(r, node);
+    if (b.still) {
+        side swap = a;
+        a = b, b = swap;
+    }
+    for (int i = 0; i < r->ngeom && a.still && b.body >= 0; i++)
+        if (body_around(r->geom[i].node) == a.still) ti_builder_exclude_geom(r->builder, i, b.body);
+    if (!a.still) tribo_add_exclude(r->builder, a.body, b.body);
     ti_mjcf_settle(r);
 }
 
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node) {
     for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        if (!ti_mjcf_child(r, c, "contact")) continue;
         if (ti_xml_is(c, "pair"))
             read_pair(r, c);
-        else if (ti_xml_is(c, "exclude"))
-            read_exclude(r, c);
         else
-            ti_xml_fail(&r->error, c, NULL, "this element is not supported");
+            read_exclude(r, c);
     }
 }
 
@@ -130,7 +160,7 @@ static bool read_law(ti_mjcf *r, const xmlNode *node) {
     if (!found && text)
         ti_xml_fail(&r->error, node, "name", "`%.40s` is no text of the contact law: see docs/mjcf.md", name);
     if (!found) return false;
-    ti_xml_allow(&r->error, node, text ? "name data" : "name data size");
+    ti_mjcf_judge(r, node, -1, "custom");
     tribo_diag diag;
     if (tribo_law_set(&r->builder->law, name + 8, value ? value : "", &diag))
         ti_xml_fail(&r->error, node, "data", "%s", diag.text);
@@ -151,10 +181,11 @@ static bool set_joint_number(ti_mjcf *r, const xmlNode *node, const char *name, 
 }
 
 static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
-    ti_xml_allow(&r->error, node, "name data size");
     double x;
     const char *name = ti_xml_attr(&r->error, node, "name"), *slash = name ? strrchr(name, '/') : NULL;
-    if (!slash || slash == name)
+    if (!slash) return; /* another program's */
+    ti_mjcf_judge(r, node, -1, "custom");
+    if (slash == name)
         ti_xml_fail(&r->error, node, "name", "a geom, pair or joint, then / and a word of docs/mjcf.md expected");
     if (!ti_mjcf_numbers(r, node, -1, "data", &x, 1, 1)) ti_xml_fail(&r->error, node, "data", "one number expected");
     if (ti_mjcf_bad(r)) return;
@@ -201,19 +232,37 @@ static void refuse_repetition(ti_mjcf *r, const xmlNode *node, const xmlNode *wo
 void ti_mjcf_custom(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
     for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         bool text = ti_xml_is(c, "text");
-        if (!text && !ti_xml_is(c, "numeric")) ti_xml_fail(&r->error, c, NULL, "this element is not supported");
+        if (!ti_mjcf_child(r, c, "custom")) continue;
         refuse_repetition(r, node, c);
         if (!ti_mjcf_bad(r) && !read_law(r, c) && !text) read_numeric(r, c, pass); /* another text is a remark */
     }
 }
 
-/* The first key is the start state; the others are for other programs. */
+/* Numbers of a key, as many as there are to be. Where something is left out they are those of another model. */
+static bool key_numbers(ti_mjcf *r, const xmlNode *key, const char *name, double *out, int n) {
+    const char *text = ti_xml_attr(&r->error, key, name);
+    if (!text) return false;
+    if (r->nneed == 0) return ti_mjcf_numbers(r, key, -1, name, out, n, n) > 0;
+    ti_xml_error other = {0};
+    if (ti_xml_numbers(&other, key, name, text, out, n) == n) return true;
+    if (r->nneed > r->nmissing)
+        ti_mjcf_need_of(r, key, name, "keyframe", "%d numbers are wanted where something is left out", n);
+    return false;
+}
+
+/* The first key is the start state. */
+static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, int nq, int nv) {
+    ti_mjcf_judge(r, key, -1, "keyframe");
+    bool has_q = key_numbers(r, key, "qpos", q, nq), has_v = key_numbers(r, key, "qvel", v, nv);
+    ti_mjcf_at(r, key);
+    if (!ti_mjcf_bad(r) && !r->keyed) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
+    r->keyed = true;
+    ti_mjcf_settle(r);
+}
+
 void ti_mjcf_keyframe(ti_mjcf *r, const xmlNode *node) {
-    const xmlNode *key = ti_xml_child(&r->error, node);
-    if (!key || r->builder->nbody == 0) return;
-    if (!ti_xml_is(key, "key")) ti_xml_fail(&r->error, key, NULL, "this element is not supported");
-    ti_xml_allow(&r->error, key, "name time qpos qvel");
     int nq, nv;
+    if (r->builder->nbody == 0) return;
     ti_builder_widths(r->builder, &nq, &nv);
     size_t bytes = sizeof(double) * (size_t)(nq + nv);
     double *q = ti_alloc(&r->alloc, bytes), *v = q ? q + nq : NULL;
@@ -221,10 +270,7 @@ void ti_mjcf_keyframe(ti_mjcf *r, const xmlNode *node) {
         r->error.status = TRIBO_E_NOMEM;
         return;
     }
-    bool has_q = ti_mjcf_numbers(r, key, -1, "qpos", q, nq, nq) > 0;
-    bool has_v = ti_mjcf_numbers(r, key, -1, "qvel", v, nv, nv) > 0;
-    r->builder->line = ti_xml_line(key);
-    if (!ti_mjcf_bad(r)) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
+        if (ti_mjcf_child(r, c, "keyframe")) read_key(r, c, q, v, nq, nv);
     ti_free(&r->alloc, q, bytes);
-    ti_mjcf_settle(r);
 }

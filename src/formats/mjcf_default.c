@@ -2,36 +2,40 @@
 #include "formats/mjcf_reading.h"
 #include <math.h>
 
-/* What a geom may say. solref, solimp and solmix describe how soft MuJoCo's contact is: hard contact has no use for
- * them. rgba, group, material and user change nothing that moves. */
-const char TI_MJCF_GEOM_ATTR[] =
-    "name class type size mass density fromto pos quat euler axisangle xyaxes zaxis friction "
-    "priority contype conaffinity condim margin gap solref solimp solmix rgba group "
-    "material user";
-const char TI_MJCF_PAIR_ATTR[] = "name class geom1 geom2 friction condim margin gap solref solimp solreffriction";
-const char TI_MJCF_JOINT_ATTR[] =
-    "name class type group user limited damping armature frictionloss stiffness springref ref range margin pos axis "
-    "solreflimit solimplimit solreffriction solimpfriction springdamper actuatorfrclimited actuatorfrcrange";
-const char TI_MJCF_JOINT_ZERO[] = "margin springdamper";
-const char TI_MJCF_SOFTNESS_ZERO[] = "margin gap";
-
 static const char ORIENTATION[] = "quat euler axisangle xyaxes zaxis";
-static const char VISUAL[] = "site camera light material";
+
+void ti_mjcf_at(ti_mjcf *r, const xmlNode *node) {
+    r->at = node;
+    r->builder->line = ti_xml_top_line(node);
+}
 
 void ti_mjcf_settle(ti_mjcf *r) {
     if (r->builder->status == TRIBO_OK || ti_mjcf_bad(r)) return;
+    tribo_diag diag = r->builder->diag;
+    if (ti_xml_source_of(r->at)) /* say where, of all files */
+        ti_xml_fail(&r->error, r->at, NULL, "%s", diag.text);
+    else
+        r->error.diag = diag;
     r->error.status = r->builder->status;
-    r->error.diag = r->builder->diag;
 }
 
-static const xmlNode *of_class(const ti_mjcf *r, int class, const xmlNode *like) {
-    const ti_mjcf_class *c = &r->class[class];
-    if (ti_xml_is(like, "joint")) return c->joint;
-    return ti_xml_is(like, "pair") ? c->pair : ti_xml_is(like, "geom") ? c->geom : NULL;
+int ti_mjcf_class_of(ti_mjcf *r, const xmlNode *node, int inherited) {
+    const char *named = ti_xml_attr(&r->error, node, "class");
+    return named ? ti_mjcf_class_find(r, node, "class", named) : inherited;
+}
+
+int ti_mjcf_choice(ti_mjcf *r, const xmlNode *node, int class, const char *name, const char *const *words,
+                   int fallback) {
+    const char *value = ti_mjcf_attr(r, node, class, name);
+    if (!value) return fallback;
+    for (int i = 0; words[i]; i++)
+        if (strcmp(value, words[i]) == 0) return i;
+    ti_xml_fail(&r->error, node, name, "`%.40s` is none of its words", value);
+    return -1;
 }
 
 int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *name) {
-    for (int i = 0; i < r->nclass; i++)
+    for (int i = r->nclass - 1; i >= 0; i--) /* of several `main`, the last has all of them */
         if (strcmp(r->class[i].name, name) == 0) return i;
     ti_xml_fail(&r->error, node, attribute, "there is no class `%.60s`", name);
     return -1;
@@ -41,7 +45,7 @@ int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, c
 static const xmlNode *speaker(ti_mjcf *r, const xmlNode *node, int class, const char *name) {
     if (ti_xml_attr(&r->error, node, name)) return node;
     for (int c = class; c >= 0; c = r->class[c].parent) {
-        const xmlNode *defaults = of_class(r, c, node);
+        const xmlNode *defaults = ti_mjcf_default_of(r, c, node);
         if (defaults && ti_xml_attr(&r->error, defaults, name)) return defaults;
     }
     return NULL;
@@ -58,18 +62,6 @@ int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name
     int n = ti_xml_numbers(&r->error, at, name, ti_xml_attr(&r->error, at, name), out, most);
     if (n >= 0 && n < least) ti_xml_fail(&r->error, at, name, "%d numbers, expected %d", n, least);
     return n < least ? 0 : n;
-}
-
-void ti_mjcf_zero(ti_mjcf *r, const xmlNode *node, const char *list) {
-    for (const xmlAttr *a = node->properties; a; a = a->next) {
-        const char *name = (const char *)a->name;
-        if (!ti_xml_listed(list, name)) continue;
-        double x[8];
-        const char *text = ti_xml_attr(&r->error, node, name);
-        int n = text ? ti_xml_numbers(&r->error, node, name, text, x, 8) : 0;
-        for (int i = 0; i < n; i++)
-            if (x[i] != 0) ti_xml_fail(&r->error, node, name, "only 0 is supported");
-    }
 }
 
 static void axis_quat(ti_vec axis, double angle, double quat[4]) {
@@ -158,7 +150,7 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
     const xmlNode *at = node;
     const char *kind = orientation_of(r, node);
     for (int c = class; c >= 0; c = r->class[c].parent) {
-        const xmlNode *defaults = of_class(r, c, node);
+        const xmlNode *defaults = ti_mjcf_default_of(r, c, node);
         const char *inherited = defaults ? orientation_of(r, defaults) : NULL;
         if (!inherited) continue;
         /* MuJoCo lets every other kind overrule a quat, and refuses two others. */
@@ -186,12 +178,28 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
     for (int i = 0; i < 4 && !ti_mjcf_bad(r); i++) quat[i] /= norm;
 }
 
+ti_frame ti_mjcf_frame(ti_mjcf *r, const xmlNode *node, int class) {
+    ti_frame f = {{0, 0, 0}, {1, 0, 0, 0}};
+    ti_mjcf_numbers(r, node, class, "pos", f.pos, 3, 3);
+    ti_mjcf_orientation(r, node, class, f.quat);
+    return f;
+}
+
+int ti_mjcf_enter(ti_mjcf *r, const xmlNode *node, int childclass, const ti_frame *in, ti_frame *frame) {
+    const char *class = ti_xml_attr(&r->error, node, "childclass");
+    if (class) childclass = ti_mjcf_class_find(r, node, "childclass", class);
+    ti_frame own = ti_mjcf_frame(r, node, -1);
+    *frame = ti_frame_mul(in, &own);
+    return childclass;
+}
+
+/* Another `main` goes on where the last one ended. */
 static int add_class(ti_mjcf *r, const xmlNode *node, int parent) {
     const char *name = ti_xml_attr(&r->error, node, "class");
-    ti_xml_allow(&r->error, node, "class");
-    if (!name && parent >= 0) ti_xml_fail(&r->error, node, "class", "a nested default needs a class");
+    bool top = node->parent == r->root;
+    if (!name && !top) ti_xml_fail(&r->error, node, "class", "a nested default needs a class");
     if (!name) name = "main";
-    for (int i = 0; i < r->nclass; i++)
+    for (int i = 0; i < r->nclass && !top; i++)
         if (strcmp(r->class[i].name, name) == 0)
             ti_xml_fail(&r->error, node, "class", "class `%.60s` is defined twice", name);
     ti_mjcf_class *grown = ti_grow(&r->alloc, r->class, &r->class_bytes, (size_t)(r->nclass + 1) * sizeof *r->class);
@@ -204,29 +212,29 @@ static int add_class(ti_mjcf *r, const xmlNode *node, int parent) {
     return r->nclass++;
 }
 
+/* Whether there are defaults for such elements at all. */
+static bool has_defaults(const xmlNode *node) {
+    static const char *const PARENT[] = {"body", "asset", "contact", "actuator"};
+    if (ti_xml_listed("equality tendon", (const char *)node->name)) return true;
+    for (size_t i = 0; i < sizeof PARENT / sizeof *PARENT; i++)
+        if (ti_mjcf_rule_of(PARENT[i], (const char *)node->name)) return true;
+    return false;
+}
+
 void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node) {
-    bool top = node->parent == r->root;
-    int parent = -1;
-    if (top && r->nclass > 0) ti_xml_fail(&r->error, node, NULL, "there is a default already: nest classes in it");
-    for (int i = 0; i < r->nclass && !top; i++)
+    int parent = node->parent == r->root ? r->main : -1;
+    for (int i = 0; i < r->nclass && node->parent != r->root; i++)
         if (r->class[i].node == node->parent) parent = i;
     int class = add_class(r, node, parent);
     if (class < 0) return;
+    if (node->parent == r->root) r->main = class;
+    ti_mjcf_judge(r, node, -1, "default");
     for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
-        if (ti_xml_is(c, "geom") && !r->class[class].geom) {
-            ti_xml_allow(&r->error, c, TI_MJCF_GEOM_ATTR);
-            r->class[class].geom = c;
-        } else if (ti_xml_is(c, "pair") && !r->class[class].pair) {
-            ti_xml_allow(&r->error, c, TI_MJCF_PAIR_ATTR);
-            r->class[class].pair = c;
-        } else if (ti_xml_is(c, "default")) {
+        if (ti_xml_is(c, "default"))
             ti_mjcf_defaults(r, c);
-        } else if (ti_xml_is(c, "joint") && !r->class[class].joint) {
-            ti_xml_allow(&r->error, c, TI_MJCF_JOINT_ATTR);
-            ti_mjcf_zero(r, c, TI_MJCF_JOINT_ZERO);
-            r->class[class].joint = c;
-        } else if (!ti_xml_listed(VISUAL, (const char *)c->name)) {
-            ti_xml_fail(&r->error, c, NULL, "not supported here, or twice");
-        }
+        else if (!has_defaults(c))
+            ti_mjcf_need_of(r, c, NULL, (const char *)c->name, "this element is not supported here");
+        else if (ti_mjcf_default_of(r, class, c) != c)
+            ti_xml_fail(&r->error, c, NULL, "given twice");
     }
 }

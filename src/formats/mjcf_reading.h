@@ -16,8 +16,28 @@ typedef struct ti_frame {
 typedef struct ti_mjcf_class {
     const char *name;
     int parent; /* -1 = none */
-    const xmlNode *geom, *pair, *joint, *node;
+    const xmlNode *node;
 } ti_mjcf_class;
+
+/* What becomes of an element, and of each of its attributes. Where the element is read, the attributes of `refused`
+ * may ask for nothing (0, false); one that stands nowhere is refused whatever it says. */
+typedef enum ti_mjcf_fate { TI_READ, TI_SKIPPED, TI_REFUSED } ti_mjcf_fate;
+typedef struct ti_mjcf_rule {
+    const char *where; /* parent/element; frames and the world are like bodies, defaults like what they are for */
+    ti_mjcf_fate fate;
+    const char *read, *skipped, *refused;
+} ti_mjcf_rule;
+extern const ti_mjcf_rule TI_MJCF_RULES[];
+extern const int TI_MJCF_NRULES;
+
+/* Something that a file needs and that is not there. */
+typedef struct ti_mjcf_need {
+    const xmlNode *at;
+    const char *attribute; /* or NULL */
+    int line;              /* in its file */
+    bool left_out;         /* as was asked for */
+    char word[32], text[160];
+} ti_mjcf_need;
 
 typedef struct ti_mjcf_body {
     xmlNode *node;
@@ -44,25 +64,66 @@ typedef enum ti_inertia_rule { TI_INERTIA_AUTO, TI_INERTIA_GEOMS, TI_INERTIA_GIV
 
 typedef struct ti_mjcf {
     tribo_allocator alloc;
+    const tribo_load_options *options; /* or NULL */
     ti_xml_error error;
+    int nneed, nmissing; /* missing: those not left out */
+    ti_mjcf_need *need;
     xmlNode *root;
     tribo_builder *builder;
-    double angle; /* radians per unit of angle */
+    const xmlNode *at; /* what the builder is given */
+    double angle;      /* radians per unit of angle */
     char eulerseq[4];
+    bool autolimits;
     ti_inertia_rule inertia;
+    int groups[2];                                /* of geoms, the first and the last that count for inertia */
+    double least_mass, least_inertia, total_mass; /* 0 = whatever they are */
+    bool balance;                                 /* make inertias round that no solid has */
+    const xmlNode *static_matter;                 /* a body that has some and does not move */
+    bool keyed;                                   /* a key has been read */
+    int main;                                     /* the class of what has none, -1 = no defaults */
     int nclass, nbody, njoint, ngeom, npair;
     ti_mjcf_class *class;
     ti_mjcf_body *body; /* one per body of the builder, in its order; likewise geom and pair */
     ti_mjcf_joint *joint;
     ti_mjcf_geom *geom;
     ti_mjcf_pair *pair;
-    size_t class_bytes, body_bytes, joint_bytes, geom_bytes, pair_bytes;
+    size_t need_bytes, class_bytes, body_bytes, joint_bytes, geom_bytes, pair_bytes;
 } ti_mjcf;
 
 /* Read a document: afterwards r->builder holds the scene, and the records say where each thing came from. Look at
  * r->error.status. Release with ti_mjcf_close() in every case; the builder belongs to whoever takes it out of r. */
-void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_allocator *a);
+void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_load_options *options, const tribo_allocator *a);
 void ti_mjcf_close(ti_mjcf *r);
+
+/* ---- mjcf_include.c ---- */
+/* Put the elements of other files where a document asks for them; path: of its file, NULL = from memory. Their sources
+ * are added to *all; release with ti_mjcf_sources_free() after the document, also after an error. */
+tribo_status ti_mjcf_include(xmlDoc *doc, const char *path, const tribo_allocator *a, ti_xml_source **all,
+                             tribo_diag *diag);
+void ti_mjcf_sources_free(ti_xml_source *all, const tribo_allocator *a);
+
+/* ---- mjcf_rules.c ---- */
+/* Whether a child of such a parent is read; one that is neither read nor skipped joins the list of needs. */
+bool ti_mjcf_child(ti_mjcf *r, const xmlNode *node, const char *parent);
+/* Attributes of an element and of its classes that are not supported join the list. */
+void ti_mjcf_judge(ti_mjcf *r, const xmlNode *node, int class, const char *parent);
+/* The element of a class that has the defaults of one like this; NULL if there is none. */
+const xmlNode *ti_mjcf_default_of(const ti_mjcf *r, int class, const xmlNode *like);
+/* Add to the list, under a word by which it may be left out. @return whether it was asked to be. */
+bool ti_mjcf_need_of(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* What is missing goes to whoever asked, and becomes the error. */
+void ti_mjcf_tell_needs(ti_mjcf *r);
+/* The row of an element in such a parent; NULL if MJCF has none. */
+const ti_mjcf_rule *ti_mjcf_rule_of(const char *parent, const char *name);
+/* The word of an element that is refused. */
+const char *ti_mjcf_word(const ti_mjcf_rule *rule);
+
+/* ---- mjcf_option.c ---- */
+void ti_mjcf_option(ti_mjcf *r, const xmlNode *node);
+void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node);
+/* What the compiler says of masses, done to those of the builder's bodies. */
+void ti_mjcf_masses(ti_mjcf *r);
 
 /* ---- mjcf_default.c ---- */
 void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node);
@@ -77,19 +138,25 @@ int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name
 bool ti_mjcf_ends(ti_mjcf *r, const xmlNode *node, int class, double *half, double pos[3], double quat[4]);
 /* Orientation from quat, euler, axisangle, xyaxes or zaxis; the identity if there is none. */
 void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat[4]);
-/* These attributes, where given, must be zero: what they ask for does not exist here. */
-void ti_mjcf_zero(ti_mjcf *r, const xmlNode *node, const char *list);
-
-extern const char TI_MJCF_GEOM_ATTR[], TI_MJCF_PAIR_ATTR[], TI_MJCF_JOINT_ATTR[], TI_MJCF_JOINT_ZERO[],
-    TI_MJCF_SOFTNESS_ZERO[];
+/* Where an element with pos and an orientation is. */
+ti_frame ti_mjcf_frame(ti_mjcf *r, const xmlNode *node, int class);
+/* The class and the frame of what is in a body or `frame`. */
+int ti_mjcf_enter(ti_mjcf *r, const xmlNode *node, int childclass, const ti_frame *in, ti_frame *frame);
+/* The class of an element: its own, or what it inherits. */
+int ti_mjcf_class_of(ti_mjcf *r, const xmlNode *node, int inherited);
+/* A word of a list that ends with NULL, by its number; `fallback` if the attribute is absent; -1 after an error. */
+int ti_mjcf_choice(ti_mjcf *r, const xmlNode *node, int class, const char *name, const char *const *words,
+                   int fallback);
 
 /* ---- mjcf_joint.c ---- */
 /* depth: 1 right in the world. How the joints in a body's element let it move: not at all, freely, or by hinges and
  * slides. */
 typedef enum ti_mjcf_moves { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_moves;
-ti_mjcf_moves ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth);
-/* Give the body its hinges and slides. */
-void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass);
+void ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth, ti_mjcf_moves *moves);
+/* Give the body its hinges and slides; frame: of the element in the body. */
+void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const ti_frame *frame);
+/* Whether something is limited by the range it may have. */
+bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *limited, const char *range);
 
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);
@@ -100,6 +167,8 @@ void ti_mjcf_keyframe(ti_mjcf *r, const xmlNode *node);
 /* Geom that a name stands for: a geom's own, or that of a body with only this one; -1 = none. */
 int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n);
 
+/* What is given to the builder next comes from that element. */
+void ti_mjcf_at(ti_mjcf *r, const xmlNode *node);
 /* Move the builder's error, if there is one, into r. */
 void ti_mjcf_settle(ti_mjcf *r);
 

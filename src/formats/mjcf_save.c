@@ -14,6 +14,7 @@ typedef struct edit {
     double *want, *have;
     size_t bytes; /* of want and have together */
     bool nomem;
+    ti_xml_source *sources;
 } edit;
 
 /* ---- XML ---- */
@@ -272,7 +273,7 @@ static void forget_reading(edit *e) {
 /* Read the tree as it is now; e->have are its numbers. */
 static tribo_status read_again(edit *e, const tribo_model *m, tribo_diag *diag) {
     forget_reading(e);
-    ti_mjcf_read(&e->scene, e->doc, &m->alloc);
+    ti_mjcf_read(&e->scene, e->doc, NULL, &m->alloc);
     tribo_status status = e->scene.error.status;
     if (status != TRIBO_OK && diag) *diag = e->scene.error.diag;
     if (status != TRIBO_OK) return status;
@@ -403,18 +404,20 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
     status = ti_xml_parse(text, n, &e.doc, diag);
     ti_free(&m->alloc, text, bytes);
     if (status != TRIBO_OK) return status;
-    e.want = ti_alloc(&m->alloc, e.bytes);
+    status = ti_mjcf_include(e.doc, path, &m->alloc, &e.sources, diag);
+    e.want = status == TRIBO_OK ? ti_alloc(&m->alloc, e.bytes) : NULL;
     if (e.want) {
         e.have = e.want + m->size.np;
         memcpy(e.want, p, sizeof *p * (size_t)m->size.np);
         unit_quaternions(m, e.want);
         status = edit_until_right(&e, m, diag);
         if (status == TRIBO_OK) status = write_tree(&e, out, diag);
-    } else {
+    } else if (status == TRIBO_OK) {
         status = ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     }
     forget_reading(&e);
-    ti_free(&m->alloc, e.want, e.bytes);
+    ti_free(&m->alloc, e.want, e.want ? e.bytes : 0);
     xmlFreeDoc(e.doc);
+    ti_mjcf_sources_free(e.sources, &m->alloc);
     return status;
 }

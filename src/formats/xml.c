@@ -47,14 +47,36 @@ int ti_xml_line(const xmlNode *node) {
     return node ? (int)xmlGetLineNo(node) : 0;
 }
 
+const ti_xml_source *ti_xml_source_of(const xmlNode *node) {
+    return node ? node->_private : NULL;
+}
+
+int ti_xml_top_line(const xmlNode *node) {
+    const ti_xml_source *s = ti_xml_source_of(node);
+    int line = ti_xml_line(node);
+    for (; s; s = s->from) line = s->line;
+    return line;
+}
+
+/* "in a.xml:3, b.xml:7: ", the files on the way to an element; nothing if it is in the one asked for. */
+static int write_chain(char *text, size_t room, const ti_xml_source *s, int line, bool last) {
+    if (!s) return snprintf(text, room, "in ");
+    int n = write_chain(text, room, s->from, s->line, false);
+    if (n < 0 || (size_t)n >= room) return n;
+    return n + snprintf(text + n, room - (size_t)n, "%.80s:%d%s", s->path, line, last ? ": " : ", ");
+}
+
 void ti_xml_fail(ti_xml_error *e, const xmlNode *at, const char *attribute, const char *format, ...) {
     if (e->status != TRIBO_OK) return;
     e->status = TRIBO_E_PARSE;
-    e->diag.line = ti_xml_line(at);
-    size_t room = sizeof e->diag.text;
-    int n = at ? snprintf(e->diag.text, room, "<%.40s%s%.40s>: ", (const char *)at->name, attribute ? " " : "",
-                          attribute ? attribute : "")
-               : 0;
+    e->diag.line = ti_xml_top_line(at);
+    size_t room = sizeof e->diag.text, most = room / 2;
+    const ti_xml_source *source = ti_xml_source_of(at);
+    int n = source ? write_chain(e->diag.text, most, source, ti_xml_line(at), true) : 0;
+    if (n >= (int)most) n = (int)most - 1;
+    if (at)
+        n += snprintf(e->diag.text + n, room - (size_t)n, "<%.40s%s%.40s>: ", (const char *)at->name,
+                      attribute ? " " : "", attribute ? attribute : "");
     va_list args;
     va_start(args, format);
     vsnprintf(e->diag.text + n, room - (size_t)n, format, args);

@@ -44,10 +44,12 @@ static int own_pair(const tribo_builder *b, int i, int j) {
     return -1;
 }
 
-static bool excluded(const tribo_builder *b, int body_i, int body_j) {
+static bool excluded(const tribo_builder *b, int i, int j) {
+    int body_i = b->geom[i].body, body_j = b->geom[j].body;
     for (int k = 0; k < b->nexclude; k++) {
-        int x = b->exclude[k].a, y = b->exclude[k].b;
-        if ((x == body_i && y == body_j) || (x == body_j && y == body_i)) return true;
+        const ti_exclude_rec *e = &b->exclude[k];
+        bool first = e->a == body_i && e->b == body_j && (e->geom < 0 || e->geom == i);
+        if (first || (e->a == body_j && e->b == body_i && (e->geom < 0 || e->geom == j))) return true;
     }
     return false;
 }
@@ -70,7 +72,7 @@ static bool can_touch(const tribo_builder *b, int i, int j) {
     const ti_geom_rec *x = &b->geom[i], *y = &b->geom[j];
     if (x->body == y->body) return false; /* the world is one body */
     if (b->npair && own_pair(b, i, j) >= 0) return true;
-    if (b->nexclude && excluded(b, x->body, y->body)) return false;
+    if (b->nexclude && excluded(b, i, j)) return false;
     if (related(b, x->body, y->body)) return false;
     return (x->def.contype & y->def.conaffinity) || (y->def.contype & x->def.conaffinity);
 }
@@ -258,7 +260,7 @@ static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
 }
 
 /* The sum over a body's geoms. */
-static void sum_inertia(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]) {
+void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]) {
     double m, c[3], I[6];
     *mass = 0;
     for (int i = 0; i < 3; i++) com[i] = 0;
@@ -285,7 +287,7 @@ static bool settle_inertia(tribo_builder *b) {
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
         if (d->inertia_given) continue;
-        sum_inertia(b, i, &d->mass, d->com, d->inertia);
+        ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
         const char *what = d->mass > 0 ? ti_inertia_flaw(d->inertia) : "mass must be > 0: neither given nor from geoms";
         if (what) {
             ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line, "body %s: %s", b->body[i].name, what);

@@ -297,16 +297,23 @@ int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def) {
     return b->npair++;
 }
 
-void tribo_add_exclude(tribo_builder *b, int body_a, int body_b) {
-    if (!b || b->status != TRIBO_OK) return;
-    if (body_a < TRIBO_WORLD || body_a >= b->nbody || body_b < TRIBO_WORLD || body_b >= b->nbody) {
-        ti_builder_fail(b, TRIBO_E_ARG, b->line, "exclude: there is no such body");
-        return;
-    }
+static void exclude(tribo_builder *b, ti_exclude_rec e) {
     ti_exclude_rec *records = room(b, b->exclude, &b->exclude_bytes, b->nexclude, sizeof *b->exclude);
     if (!records) return;
     b->exclude = records;
-    b->exclude[b->nexclude++] = (ti_exclude_rec){body_a, body_b};
+    b->exclude[b->nexclude++] = e;
+}
+
+void tribo_add_exclude(tribo_builder *b, int body_a, int body_b) {
+    if (!b || b->status != TRIBO_OK) return;
+    if (body_a < TRIBO_WORLD || body_a >= b->nbody || body_b < TRIBO_WORLD || body_b >= b->nbody)
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "exclude: there is no such body");
+    else
+        exclude(b, (ti_exclude_rec){body_a, body_b, -1});
+}
+
+void ti_builder_exclude_geom(tribo_builder *b, int geom, int body) {
+    if (b->status == TRIBO_OK) exclude(b, (ti_exclude_rec){b->geom[geom].body, body, geom});
 }
 
 void tribo_set_gravity(tribo_builder *b, const double gravity[3]) {

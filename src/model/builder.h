@@ -40,7 +40,8 @@ typedef struct ti_pair_rec {
 } ti_pair_rec;
 
 typedef struct ti_exclude_rec {
-    int a, b;
+    int a, b; /* bodies */
+    int geom; /* of a, the only one it is for; -1 = all */
 } ti_exclude_rec;
 
 struct tribo_builder {
@@ -61,9 +62,15 @@ struct tribo_builder {
     int nstart;    /* bodies and joints there were when it was given */
 };
 
+/* A geom of the world and a body never collide. */
+void ti_builder_exclude_geom(tribo_builder *b, int geom, int body);
+
 /* Let an error stick, unless one does already. */
 void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Mass, centre of mass and inertia of a body by its geoms. */
+void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]);
 
 /* Numbers in q and v of the bodies so far. */
 /* Where a body starts as it was placed, into q. @return how many numbers. */

@@ -1,0 +1,208 @@
+/* test_robots.c -- scenes as robots come: in several files, with classes, frames and much that is only seen; what a
+ * scene needs that is not there; and where it is installed, MuJoCo's masses and forces of the same files. */
+#include "formats/mjcf_reading.h"
+#include "test_main.h"
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <tribo/sim.h>
+
+static void write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* What was told of a file, a line a need. */
+typedef struct told {
+    char text[4096];
+    int n, left_out;
+} told;
+
+static void hear(void *ctx, const tribo_need *need) {
+    told *t = ctx;
+    size_t used = strlen(t->text);
+    snprintf(t->text + used, sizeof t->text - used, "%s:%d %s\n", need->file ? need->file : "", need->line, need->word);
+    t->n++, t->left_out += need->left_out;
+}
+
+static tribo_status load(const char *path, const char *lenient, told *t, tribo_model **m, tribo_diag *diag) {
+    tribo_load_options o = tribo_default_load_options();
+    *t = (told){0};
+    *m = NULL;
+    o.lenient = lenient, o.need = hear, o.ctx = t;
+    return tribo_model_load_with(path, &o, NULL, m, diag);
+}
+
+/* ---- include ---- */
+
+static const char ARM[] =
+    "<mujoco model='arm'>\n"
+    "  <compiler angle='radian'/>\n"
+    "  <default><geom density='500'/></default>\n"
+    "  <default><default class='long'><geom type='capsule' size='0.02 0.2'/></default></default>\n"
+    "  <worldbody>\n"
+    "    <body name='base'><geom name='foot' size='0.1'/>\n"
+    "      <include file='test_robots_link.xml'/>\n"
+    "    </body>\n"
+    "  </worldbody>\n"
+    "  <sensor><gyro site='nowhere'/></sensor>\n"
+    "</mujoco>\n";
+static const char LINK[] = "<mujocoinclude>\n"
+                           "<body name='link' pos='0 0 0.3'>\n"
+                           "  <joint name='hinge' axis='0 1 0' springref='0.5' stiffness='2'/>\n"
+                           "  <geom name='rod' class='long'/>\n"
+                           "  <site name='tip' pos='0 0 0.2'/></body>\n"
+                           "</mujocoinclude>\n";
+
+START_TEST(scenes_come_in_several_files) {
+    write_file("test_robots_arm.xml", ARM);
+    write_file("test_robots_link.xml", LINK);
+    write_file("test_robots_scene.xml",
+               "<mujoco><include file='./test_robots_arm.xml'/>"
+               "<worldbody><geom name='floor' type='plane' size='1 1 1'/></worldbody></mujoco>");
+    told t;
+    tribo_model *m;
+    tribo_diag diag = {0};
+    ck_assert_msg(load("test_robots_scene.xml", NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert_int_eq(m->size.nbody, 1);
+    ck_assert_int_eq(m->size.ngeom, 3);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "hinge/springref")], 0.5);
+    const double r = 0.02, l = 0.2, volume = 3.14159265358979323846 * r * r * (2 * l + 4. / 3 * r);
+    ck_assert_double_eq_tol(m->p0[tribo_param_find(m, "link/mass")], 500 * volume, 1e-15);
+    double *p = malloc(sizeof *p * (size_t)m->size.np);
+    tribo_model_params(m, p);
+    p[tribo_param_find(m, "hinge/stiffness")] = 3;
+    ck_assert_msg(tribo_model_save(m, p, "test_robots_scene.xml", "test_robots_saved.xml", &diag) == TRIBO_OK, "%s",
+                  diag.text);
+    tribo_model *back;
+    ck_assert_msg(load("test_robots_saved.xml", NULL, &t, &back, &diag) == TRIBO_OK, "%s", diag.text);
+    for (int i = 0; i < m->size.np; i++) ck_assert_double_eq(back->p0[i], p[i]);
+    free(p);
+    tribo_model_free(m), tribo_model_free(back);
+    write_file("test_robots_link.xml", "<mujoco>\n<body name='link'>\n<joint/><geom size='-1'/></body></mujoco>");
+    ck_assert_int_lt(load("test_robots_scene.xml", NULL, &t, &m, &diag), 0);
+    ck_assert_int_eq(diag.line, 1);
+    ck_assert_msg(strstr(diag.text, "in ./test_robots_arm.xml:7, ") && strstr(diag.text, "link.xml:3: <geom>"), "%s",
+                  diag.text);
+    remove("test_robots_arm.xml"), remove("test_robots_link.xml");
+    remove("test_robots_scene.xml"), remove("test_robots_saved.xml");
+}
+END_TEST
+
+START_TEST(includes_end) {
+    static const struct {
+        const char *a, *b, *message;
+    } CASE[] = {
+        {"<mujoco>\n<include file='test_robots_b.xml'/></mujoco>",
+         "<mujoco>\n\n<include file='test_robots_a.xml'/></mujoco>", "`test_robots_a.xml` is included already"},
+        {"<mujoco>\n<include file='test_robots_a.xml'/></mujoco>", "", "included already"},
+        {"<mujoco>\n<include file='test_robots_none.xml'/></mujoco>", "", "<include file>: `test_robots_none.xml`: "},
+        {"<mujoco>\n<include/></mujoco>", "", "<include file>: missing"},
+        {"<mujoco>\n<include file='test_robots_b.xml'><x/></include></mujoco>", "<mujoco/>", "elements of its own"},
+        {"<mujoco>\n<include file='test_robots_b.xml'/></mujoco>", "<mujoco>\n<<</mujoco>", "test_robots_b.xml:2: XML"},
+        {"<mujoco>\n<include file='test_robots_b.xml'/></mujoco>", "", "the file is empty"},
+        {"<mujoco>\n<include file='test_robots_b.xml'/></mujoco>", "<mujoco>\n<option timestep='-1'/></mujoco>",
+         "in test_robots_b.xml:2: <option>: timestep must be > 0"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        write_file("test_robots_a.xml", CASE[i].a);
+        write_file("test_robots_b.xml", CASE[i].b);
+        told t;
+        tribo_model *m;
+        tribo_diag diag = {0};
+        ck_assert_int_lt(load("test_robots_a.xml", NULL, &t, &m, &diag), 0);
+        ck_assert_msg(strstr(diag.text, CASE[i].message) != NULL, "%zu: %s", i, diag.text);
+        ck_assert_msg(diag.line == 2, "%zu: line %d: %s", i, diag.line, diag.text);
+    }
+    remove("test_robots_a.xml"), remove("test_robots_b.xml");
+}
+END_TEST
+
+/* ---- what is missing ---- */
+
+START_TEST(everything_missing_is_told) {
+    write_file("test_robots_a.xml", "<mujoco>\n<include file='test_robots_b.xml'/>\n<worldbody><body>\n"
+                                    "<freejoint/><geom size='1' condim='6'/>\n<geom size='1' margin='0.1'/>"
+                                    "<flexcomp/></body></worldbody>\n<tendon><spatial/><spatial/></tendon>\n"
+                                    "<extension><plugin plugin='some.thing'/></extension>\n</mujoco>");
+    write_file("test_robots_b.xml", "<mujoco><option viscosity='1'\n/></mujoco>");
+    told t;
+    tribo_model *m;
+    tribo_diag diag = {0};
+    static const char ALL[] = "test_robots_b.xml:2 viscosity\n:4 condim\n:5 margin\n:5 flexcomp\n:6 spatial\n"
+                              ":6 spatial\n:7 plugin\n";
+    ck_assert_int_eq(load("test_robots_a.xml", NULL, &t, &m, &diag), TRIBO_E_PARSE);
+    ck_assert_str_eq(t.text, ALL);
+    ck_assert_int_eq(diag.line, 2);
+    ck_assert_str_eq(diag.text, "in test_robots_b.xml:2: <option viscosity>: only 0 is supported "
+                                "(and 6 more: `tribo check` lists them)");
+    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin condim spatial", &t, &m, &diag), TRIBO_E_PARSE);
+    ck_assert_str_eq(t.text, ALL);
+    ck_assert_int_eq(t.left_out, 5);
+    ck_assert_str_eq(diag.text, "<geom margin>: only 0 is supported (and 1 more: `tribo check` lists them)");
+    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin condim margin flexcomp spatial", &t, &m, &diag), 0);
+    ck_assert_int_eq(t.left_out, 7);
+    ck_assert_int_eq(m->size.ngeom, 2);
+    tribo_model_free(m);
+    tribo_load_options wrong = {0};
+    ck_assert_int_eq(tribo_model_load_with("test_robots_a.xml", &wrong, NULL, &m, &diag), TRIBO_E_DEF);
+    remove("test_robots_a.xml"), remove("test_robots_b.xml");
+}
+END_TEST
+
+/* A row of docs/mjcf.md. */
+static void row_of(const ti_mjcf_rule *rule, char *row, size_t n) {
+    if (rule->fate == TI_READ)
+        snprintf(row, n, "| `%s` | %s | %s | %s |", rule->where, rule->read, rule->skipped, rule->refused);
+    else if (rule->fate == TI_SKIPPED)
+        snprintf(row, n, "| `%s` | skipped | | |", rule->where);
+    else
+        snprintf(row, n, "| `%s` | refused: %s | | |", rule->where, ti_mjcf_word(rule));
+    for (char *c; (c = strstr(row, "|  |")) != NULL;) memmove(c + 1, c + 2, strlen(c + 1));
+}
+
+/* docs/mjcf.md has what the table has, element by element and attribute by attribute. */
+START_TEST(the_documentation_says_what_is_read) {
+    const char *scenes = getenv("TRIBO_SCENES");
+    char path[4096], row[4096], line[4096];
+    static bool found[256];
+    ck_assert_ptr_nonnull(scenes);
+    snprintf(path, sizeof path, "%s/../../docs/mjcf.md", scenes);
+    FILE *f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "| `mujoco", 9) != 0 &&
+            !(strncmp(line, "| `", 3) == 0 && strchr(line, '/') && strchr(line, '/') < strchr(line + 3, '`')))
+            continue;
+        int k = 0;
+        for (; k < TI_MJCF_NRULES; k++) {
+            row_of(&TI_MJCF_RULES[k], row, sizeof row);
+            if (strcmp(row, line) == 0) break;
+        }
+        if (k < TI_MJCF_NRULES)
+            found[k] = true;
+        else
+            ck_assert_msg(strstr(line, "numeric") || strstr(line, "contact/"), "docs/mjcf.md says: %s", line);
+    }
+    fclose(f);
+    for (int k = 0; k < TI_MJCF_NRULES; k++) {
+        row_of(&TI_MJCF_RULES[k], row, sizeof row);
+        ck_assert_msg(found[k], "docs/mjcf.md has no row: %s", row);
+    }
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("robots");
+    TCase *t = tcase_create("robots");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, scenes_come_in_several_files);
+    tcase_add_test(t, includes_end);
+    tcase_add_test(t, everything_missing_is_told);
+    tcase_add_test(t, the_documentation_says_what_is_read);
+    suite_add_tcase(s, t);
+    return s;
+}
