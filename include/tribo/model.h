@@ -105,12 +105,35 @@ typedef struct tribo_pair_def {
     tribo_material material; /**< of this pair alone */
 } tribo_pair_def;
 
+/** What an equality holds. */
+typedef enum tribo_equality_kind {
+    TRIBO_EQUALITY_CONNECT, /**< a point of a body on a point of another */
+    TRIBO_EQUALITY_WELD,    /**< a body where another is */
+    TRIBO_EQUALITY_JOINT    /**< the number of a hinge or slide on a polynomial of another's */
+} tribo_equality_kind;
+
+/** What holds whatever forces that takes: loops of bodies, gears. Fill with tribo_default_equality() first. An error of
+ *  place is taken back in one step. docs/math.md eq. (161)-(163). */
+typedef struct tribo_equality_def {
+    uint32_t struct_size;     /**< set by tribo_default_equality() */
+    tribo_equality_kind kind; /**< a connection by default */
+    int a, b;             /**< body ids or TRIBO_WORLD, one of them at most; of joints, joint ids, b or -1 for none */
+    bool as_placed;       /**< true by default: what follows is found from how the bodies were placed, but for pos_a of
+                               a connection and pos_b of a weld */
+    double pos_a[3];      /**< m, in body a */
+    double pos_b[3];      /**< m, in body b: the point that is held at pos_a */
+    double quat[4];       /**< of a weld: body b in the frame of a, w x y z */
+    double polynomial[5]; /**< of joints: q_a - ref_a = sum polynomial[k] (q_b - ref_b)^k; 0 1 0 0 0 by default */
+} tribo_equality_def;
+
 /** A body at the origin whose inertia comes from its geoms. */
 TRIBO_API tribo_body_def tribo_default_body(void);
 /** A hinge about z through the body's origin, without damping or spring. */
 TRIBO_API tribo_joint_def tribo_default_joint(void);
 /** A sphere without size, of density 1000 and friction 1: give it shape and size. */
 TRIBO_API tribo_geom_def tribo_default_geom(void);
+/** A connection of no bodies, as they were placed. */
+TRIBO_API tribo_equality_def tribo_default_equality(void);
 /** A pair of no geoms with friction 1. */
 TRIBO_API tribo_pair_def tribo_default_pair(void);
 
@@ -127,6 +150,8 @@ TRIBO_API int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def 
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
 /** @return the pair's id, or -1. */
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
+/** @return the equality's id, or -1. */
+TRIBO_API int tribo_add_equality(tribo_builder *b, const tribo_equality_def *def);
 /** Geoms a and b never collide. */
 TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
 /** Gravity in the world; without it (0, 0, -9.81). */
@@ -183,7 +208,7 @@ TRIBO_API void tribo_model_free(tribo_model *m);
 /** Sizes of everything. */
 typedef struct tribo_sizes {
     int nbody, ngeom, npair;     /**< bodies, geoms, pairs with a material of their own */
-    int njoint;                  /**< hinges and slides */
+    int njoint, nequality;       /**< hinges, slides and balls; what holds */
     int nq, nv, nx, ndx, nu, np; /**< numbers in q, v, state, its tangent, control, parameters */
 } tribo_sizes;
 /** Sizes of the model and of every vector that goes with it. */

@@ -23,7 +23,7 @@ void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
 
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con *c = &f->con[i];
-    if (c->kind == TI_CON_DRY || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
+    if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
     ti_grain grain = ti_frame_grain(ws, c);
     return ti_staying(c->touch.gap, &grain, ws->options.dt);
 }
@@ -118,14 +118,31 @@ static void reverse_joint(tribo_ws *ws, const ti_con *c, int i, double gap_bar, 
     ti_material_add(p_bar, j->material, TI_M_RESTITUTION, s->e_bar[i]);
 }
 
+static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
+    const ti_con *c = &f->con[i];
+    double error_bar[3];
+    products q;
+    for (int side = 0; side < 2; side++) {
+        if ((side ? c->b : c->a) < 0) continue;
+        row_products(ws, f, k, i, side, &q);
+        ti_closure_side_vjp(ws, c, side, q.n, q.of);
+    }
+    for (int r = 0; r < 3; r++) error_bar[r] = ws->scratch->held_bar[3 * i + r] / ws->options.dt;
+    ti_closure_error_vjp(ws, c, error_bar);
+}
+
 static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, double *p_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     double *frame_bar = s->frame_bar + 12 * i;
     products q;
     double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
-    if (c->kind != TI_CON_CONTACT) {
+    if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
         reverse_joint(ws, c, i, gap_bar, p_bar);
+        return;
+    }
+    if (ti_con_holds(c)) {
+        reverse_closure(ws, f, k, i);
         return;
     }
     const int *at = ws->model->pair[c->pair].material;
@@ -153,6 +170,7 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
     double *const bars[] = {s->mu_bar, s->ref_bar, s->gap_bar, s->e_bar, s->beta_bar, s->slop_bar};
     for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
     memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f->ncon);
+    memset(s->held_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
     for (int i = 0; i < f->nisland; i++) {
         tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;

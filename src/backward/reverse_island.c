@@ -81,9 +81,11 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         if (to->phase >= TI_TIMING) reverse_compliance(to, &problem, &solution.point[k], c_bar);
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;
+            bool by_forces = to->phase == TI_HOLD || to->phase == TI_AFTER;
             to->ref_bar[at] += c_bar[3 * i + 2];
+            for (int r = 0; r < 3 && by_forces; r++) s->held_bar[3 * at + r] += c_bar[3 * i + r];
             bool dry = to->f->con[at].kind == TI_CON_DRY;
-            if (to->phase >= TI_TIMING || (dry && to->phase != TI_HOLD && to->phase != TI_AFTER)) continue;
+            if (to->phase >= TI_TIMING || (dry && !by_forces)) continue;
             s->mu_bar[at] += s->mu_work[i];
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda[3 * i + 2], s->mu_work[i]);
         }

@@ -258,6 +258,9 @@ static void section_custom_pairs(ti_mjcf *r, xmlNode *node) {
 static void section_contact(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_contact(r, node);
 }
+static void section_equality(ti_mjcf *r, xmlNode *node) {
+    ti_mjcf_equality(r, node);
+}
 static void section_keyframe(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_keyframe(r, node);
 }
@@ -273,7 +276,7 @@ static const struct {
 } SECTION[] = {{"compiler", section_compiler},   {"option", section_option},       {"default", section_default},
                {"asset", section_children},      {"extension", section_children},  {"deformable", section_children},
                {"worldbody", read_worldbody},    {"custom", section_custom_geoms}, {"contact", section_contact},
-               {"custom", section_custom_pairs}, {"equality", section_children},   {"tendon", section_children},
+               {"custom", section_custom_pairs}, {"equality", section_equality},   {"tendon", section_children},
                {"actuator", section_children},   {"keyframe", section_keyframe}};
 
 static void read_sections(ti_mjcf *r) {

@@ -158,6 +158,9 @@ void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const t
 /* Whether something is limited by the range it may have. */
 bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *limited, const char *range);
 
+/* ---- mjcf_equality.c ---- */
+void ti_mjcf_equality(ti_mjcf *r, const xmlNode *node);
+
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);
 /* Numerics that name a geom, or those that name a pair; both passes refuse what names neither. */

@@ -98,11 +98,23 @@ static int first_tree(const tribo_ws *ws, const ti_con *c) {
     return tree_of(ws, c->a >= 0 ? c->a : c->b);
 }
 
+/* The bodies that equality i holds. */
+static void held_bodies(const tribo_model *m, int i, int *a, int *b) {
+    const ti_equality *e = &m->equality[i];
+    *a = e->a, *b = e->b;
+    if (e->kind == TRIBO_EQUALITY_JOINT) *a = m->joint[e->a].body, *b = e->b < 0 ? -1 : m->joint[e->b].body;
+}
+
 /* Of trees that may push each other: root, and slot = 0. */
 static void join(tribo_ws *ws) {
     for (int t = 0; t < ws->model->ntree; t++) ws->root[t] = t, ws->slot[t] = 0;
     for (int i = 0; i < ws->nfound; i++) {
         int a = ws->found[i].a, b = ws->found[i].b;
+        if (a >= 0 && b >= 0) ti_unite(ws->root, tree_of(ws, a), tree_of(ws, b));
+    }
+    for (int i = 0; i < ws->model->size.nequality; i++) {
+        int a, b;
+        held_bodies(ws->model, i, &a, &b);
         if (a >= 0 && b >= 0) ti_unite(ws->root, tree_of(ws, a), tree_of(ws, b));
     }
 }
@@ -189,6 +201,24 @@ static tribo_status joints(tribo_ws *ws, const double *farthest, const double *p
     return s;
 }
 
+/* What holds: of a weld a point and then the axes. */
+static tribo_status closures(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    for (int i = 0; i < m->size.nequality; i++) {
+        const ti_equality *e = &m->equality[i];
+        int a, b, parts = e->kind == TRIBO_EQUALITY_WELD ? 2 : 1;
+        held_bodies(m, i, &a, &b);
+        for (int k = 0; k < parts; k++) {
+            ti_con_kind kind = e->kind == TRIBO_EQUALITY_JOINT ? TI_CON_COUPLING : k ? TI_CON_TURN : TI_CON_CONNECT;
+            int pair = m->npossible + 3 * m->size.nv + 2 * i + k;
+            if (ws->nfound == ws->options.ncon_max) return TRIBO_E_CAPACITY;
+            ws->found[ws->nfound] = (ti_con){.id = ws->nfound, .pair = pair, .a = a, .b = b, .kind = kind, .v = i};
+            ws->nfound++;
+        }
+    }
+    return TRIBO_OK;
+}
+
 /* Islands, of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
 static void islands(tribo_ws *ws, ti_frame *f) {
     int ntree = ws->model->ntree, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
@@ -234,6 +264,7 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
         if (ws->ntouch > 0) group_reaches(ws, ws->weight, ws->D);
         s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     }
+    if (s == TRIBO_OK) s = closures(ws);
     islands(ws, f);
     return s;
 }

@@ -142,6 +142,7 @@ typedef struct ti_scratch {
     double *frame_bar, *J_bar;                   /* (ncon,12), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
     double *e_bar, *beta_bar, *slop_bar;         /* (ncon) of the material */
+    double *held_bar;                            /* (3 ncon) of the references of what holds */
     double *M_bar;                               /* as M: of laws that depend on G */
     double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (nv) */
     double *c_bar[TI_PHASES][TI_CONTACT_POINTS]; /* (3 ncon) */
@@ -184,6 +185,22 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
+/* J (3,width of the tree) += rows R (3,6) of a link. */
+void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J);
+
+/* ---- closure.c: what holds ---- */
+
+/* Rows of one side, added to J (3,width). */
+void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double *J);
+/* The velocity (3) that takes back an error in one step. */
+void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref);
+/* Of a coupling: the column of its tree that a side has. */
+int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side);
+/* Reverse of a sum of n products l' J v on one side; overwrites them. */
+void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met);
+/* Reverse of dt times the reference. */
+void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar);
+
 /* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world, and for side 1 where both
  * bodies are of one tree. */
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);

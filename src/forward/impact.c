@@ -18,7 +18,7 @@ static double forced_speed(const tribo_ws *ws, const ti_frame *f, int i) {
 /* Whether a contact that stays is hit in this step, faster than acceleration brings it there: then the velocity without
  * the impacts has a jump, which is no acceleration to reckon times with. */
 static bool is_struck(const tribo_ws *ws, const ti_frame *f, int i) {
-    if (f->con[i].kind == TI_CON_DRY) return false;
+    if (!ti_con_opens(&f->con[i])) return false;
     double now = ti_row_velocity(ws, f, i, 2, ws->vnow);
     return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -forced_speed(ws, f, i);
 }
@@ -64,7 +64,8 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         double *ref = ws->ref_hit + 3 * i;
-        ref[0] = ref[1] = 0, ref[2] = ti_impact_late(ws, f, k, i);
+        ref[0] = ref[1] = 0, ref[2] = ti_con_opens(c) ? ti_impact_late(ws, f, k, i) : 0;
+        if (!ti_con_opens(c)) continue;
         if (i < is->con0 + is->nhold)
             ref[2] += ws->ref[3 * i + 2];
         else if (is_newton(is))
@@ -266,7 +267,8 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
 /* Where the velocity after the impacts and the forces of the step part every contact, there is nothing to solve. */
 static bool all_part(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (!(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0)) return false;
+        if (!ti_con_opens(&f->con[i]) || !(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0))
+            return false;
     return true;
 }
 

@@ -77,7 +77,9 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
         if (body < 0) continue;
         const ti_tree *tree = &m->tree[m->body[body].tree];
         int *column = ws->column + (size_t)(2 * i + k) * (size_t)m->widest, n = 0, first = m->body[body].last;
-        if (c->kind != TI_CON_CONTACT)
+        if (c->kind == TI_CON_COUPLING)
+            column[n++] = ti_closure_column(ws, c, side);
+        else if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY)
             column[n++] = c->v - tree->v;
         else
             for (int d = first; d >= 0; d = m->dof[d].before) column[n++] = d - tree->v;
@@ -85,19 +87,14 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
     }
 }
 
-/* J += rows R (3,6) of a link times how its tree moves it; of a single body they are its own. */
 static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, double *J) {
-    const ti_tree *tree = &ws->model->tree[ws->model->body[body].tree];
-    if (tree->single) {
+    double R[3 * TI_TWIST];
+    if (ws->model->tree[ws->model->body[body].tree].single) {
         ti_rows(c, &ws->link[body], sign, J);
         return;
     }
-    double R[3 * TI_TWIST], *S = ws->columns;
     ti_rows(c, &ws->link[body], sign, R);
-    ti_motion_columns(&ws->motion, body, S);
-    for (int r = 0; r < 3; r++)
-        for (int e = 0; e < TI_TWIST; e++)
-            for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[TI_TWIST * r + e] * S[e * tree->nv + j];
+    ti_link_rows(ws, body, R, J);
 }
 
 double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v) {
@@ -129,25 +126,6 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
     return ws->V;
 }
 
-void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met, double *frame_bar) {
-    int body = side ? c->b : c->a;
-    const ti_link *l = &ws->link[body];
-    ti_motion_bar *bar = &ws->scratch->motion_bar;
-    double sign = side ? 1 : -1, R[3 * TI_TWIST], twist[TI_ROW_PRODUCTS][TI_TWIST];
-    if (!ws->model->tree[ws->model->body[body].tree].single) {
-        ti_rows(c, l, sign, R);
-        for (int k = 0; k < n; k++) { /* l' R S v: R of the link, S v its twist */
-            double twist_bar[TI_TWIST] = {0};
-            for (int r = 0; r < 3; r++)
-                for (int e = 0; e < TI_TWIST; e++) twist_bar[e] += met[k].l[r] * R[TI_TWIST * r + e];
-            ti_motion_twist_vjp(&ws->motion, body, met[k].v, twist_bar, bar);
-            ti_motion_twist(&ws->motion, body, met[k].v, twist[k]);
-            met[k].v = twist[k];
-        }
-    }
-    ti_rows_vjp(c, l, sign, n, met, &bar->link[body], frame_bar);
-}
-
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     const tribo_model *m = ws->model;
     double fastest = ws->options.recovery * ws->options.dt;
@@ -157,7 +135,8 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     return ti_grain_of(&c->touch, pair->length, !round, fastest);
 }
 
-static const unsigned char CONSTRAINT[] = {TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_DRY};
+static const unsigned char CONSTRAINT[] = {TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_DRY,
+                                           TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD};
 
 static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double *p) {
     const tribo_model *m = ws->model;
@@ -179,19 +158,25 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
         memset(rows_of(ws, i), 0, sizeof(double) * (size_t)ws->con_entries);
         list_columns(ws, c, i);
     }
-    for (int side = 0; side < 2 && c->kind == TI_CON_CONTACT; side++) {
+    for (int side = 0; side < 2; side++) {
         int body = side ? c->b : c->a;
-        if (body >= 0) add_rows(ws, c, body, side ? 1 : -1, (double *)ti_frame_side(ws, f, i, side));
+        if (body < 0) continue;
+        double *J = (double *)ti_frame_side(ws, f, i, side);
+        if (c->kind == TI_CON_CONTACT)
+            add_rows(ws, c, body, side ? 1 : -1, J);
+        else if (ti_con_holds(c))
+            ti_closure_rows(ws, c, side, ws->width[ti_blk_of_body(ws, body)], J);
     }
-    if (c->kind != TI_CON_CONTACT) {
+    if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
         const ti_tree *tree = &ws->model->tree[ws->model->body[c->b].tree];
         rows_of(ws, i)[2 * tree->nv + c->v - tree->v] = c->sign;
     }
     ti_grain grain = ti_frame_grain(ws, c);
-    ti_reference r = c->kind == TI_CON_DRY ? (ti_reference){0} : ti_staying(c->touch.gap, &grain, ws->options.dt);
+    ti_reference r = !ti_con_opens(c) ? (ti_reference){0} : ti_staying(c->touch.gap, &grain, ws->options.dt);
     if (is->bare && c->touch.gap < 0) r = (ti_reference){0};
     ti_step_noise(ws, c, i, r.ref_gap);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
+    if (ti_con_holds(c)) ti_closure_reference(ws, c, ws->ref + 3 * i);
     pose_coefficient(ws, c, i, p);
 }
 

@@ -21,7 +21,7 @@ static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
 
 ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
     const ti_con *c = &f->con[i];
-    if (c->kind == TI_CON_DRY) return (ti_overlap){0};
+    if (!ti_con_opens(c)) return (ti_overlap){0};
     double gap = end_gap(ws, f, i);
     if (fabs(gap) < ti_frame_grain(ws, &f->con[i]).rounding) gap = 0; /* it closes in the step, and overlaps by none */
     return ti_overlap_of(gap, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE), ti_con_number(ws->model, c, p, TI_M_SLOP),

@@ -10,7 +10,7 @@ static int default_contacts(const tribo_model *m) {
     int most = 0, enough = 64 + 24 * m->size.nbody;
     for (int i = 0; i < m->npossible && most < enough; i++)
         most += ti_collide_most(m->geom[m->pair[i].a].shape, m->geom[m->pair[i].b].shape);
-    int joints = 0;
+    int joints = 2 * m->size.nequality;
     for (int j = 0; j < m->size.njoint; j++) joints += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
     return (most < enough ? most : enough) + joints;
 }
@@ -47,6 +47,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->e_bar, nc);
     TI_CARVE(a, s->beta_bar, nc);
     TI_CARVE(a, s->slop_bar, nc);
+    TI_CARVE(a, s->held_bar, 3 * nc);
     TI_CARVE(a, s->M_bar, w->model->nM);
     TI_CARVE(a, s->hold_bar, nv);
     TI_CARVE(a, s->hit_bar, nv);
@@ -177,9 +178,10 @@ static const char *joints_flaw(const tribo_model *m, const tribo_options *o) {
         dry = dry || m->joint[j].dry;
         any = any || dry || m->joint[j].limited;
     }
-    if (any && o->rounds > 0) return "rounds know no limits and no dry friction of joints";
+    any = any || m->size.nequality > 0, dry = dry || m->size.nequality > 0;
+    if (any && o->rounds > 0) return "rounds know no limits and no dry friction of joints, and nothing that holds";
     if (dry && o->law.law == TRIBO_LAW_STOCHASTIC && o->law.smoothing == TRIBO_SMOOTHING_ERM)
-        return "expected residual minimisation knows no dry friction of joints";
+        return "expected residual minimisation knows no dry friction of joints, and nothing that holds";
     return NULL;
 }
 
@@ -278,7 +280,7 @@ void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is) {
         double *l = to->lambda[TI_SOLVED] + 3 * i;
         if (k < 0) { /* new: it will push if its bodies' free motion closes it */
             l[0] = l[1] = l[2] = 0;
-            bool acts = f->con[i].kind == TI_CON_DRY || f->con[i].uf + ws->ref[3 * i + 2] < 0;
+            bool acts = !ti_con_opens(&f->con[i]) || f->con[i].uf + ws->ref[3 * i + 2] < 0;
             to->mode[i] = acts ? TRIBO_STICK : TRIBO_BREAK;
             continue;
         }

@@ -10,9 +10,18 @@
 #include "model/model.h"
 #include <tribo/sim.h>
 
-/* One constraint of a step: a contact, the limit of a joint or its dry friction. That of a joint has one row, the
- * third: `sign` times number `v` of the model's velocities. */
-typedef enum ti_con_kind { TI_CON_CONTACT, TI_CON_LIMIT, TI_CON_DRY } ti_con_kind;
+/* One constraint of a step: a contact, the limit of a joint or its dry friction, what holds. Limits and dry friction
+ * have one row, the third: `sign` times number `v` of the model's velocities. Of what holds `v` is the number of its
+ * equality: a coupling of joints has the third row, points that are connected, and axes that turn together, have three.
+ */
+typedef enum ti_con_kind {
+    TI_CON_CONTACT,
+    TI_CON_LIMIT,
+    TI_CON_DRY,
+    TI_CON_COUPLING,
+    TI_CON_CONNECT,
+    TI_CON_TURN
+} ti_con_kind;
 typedef struct ti_con {
     int id;         /* its number in pair order */
     int pair, a, b; /* model->pair, bodies or TRIBO_WORLD; a joint's pairs come after those, and its body is b */
@@ -27,13 +36,20 @@ typedef struct ti_con {
     double uf, an; /* normal velocity without the impact, and acceleration */
 } ti_con;
 
-/* What a constraint's numbers come from: see ti_material(). */
+/* Whether it is a gap that closes and opens. */
+static inline bool ti_con_opens(const ti_con *c) {
+    return c->kind <= TI_CON_LIMIT;
+}
+static inline bool ti_con_holds(const ti_con *c) {
+    return c->kind >= TI_CON_COUPLING;
+}
+/* What the numbers of a gap come from: see ti_material(). */
 static inline const int *ti_con_material(const tribo_model *m, const ti_con *c) {
     return c->kind == TI_CON_CONTACT ? m->pair[c->pair].material : m->joint[m->dof[c->v].joint].material;
 }
-/* Its number TI_M_...; dry friction bounces from nothing. */
+/* Its number TI_M_...; 0 of what is no gap. */
 static inline double ti_con_number(const tribo_model *m, const ti_con *c, const double *p, int k) {
-    return c->kind == TI_CON_DRY ? 0 : ti_material(p, ti_con_material(m, c), k);
+    return !ti_con_opens(c) ? 0 : ti_material(p, ti_con_material(m, c), k);
 }
 
 /* World poses of the model's geoms. */

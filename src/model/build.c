@@ -8,7 +8,7 @@
 
 /* What the layout needs to know. */
 typedef struct plan {
-    int nbody, njoint, nfree, ngeom, npair, npossible, nmoving; /* nmoving: geoms of bodies */
+    int nbody, njoint, nfree, ngeom, npair, npossible, nequality, nmoving; /* nmoving: geoms of bodies */
     int nq, nv;
     size_t text; /* bytes of all names */
 } plan;
@@ -29,6 +29,7 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, w->x0, n->nq + n->nv);
     TI_CARVE(at, w->pair_name, n->npair);
     TI_CARVE(at, w->pair_geom, 2 * n->npair);
+    TI_CARVE(at, w->equality, n->nequality);
     TI_CARVE(at, w->pair, n->npossible);
     TI_CARVE(at, w->pair_at, (size_t)n->ngeom * (size_t)n->ngeom);
     TI_CARVE(at, *text, n->text);
@@ -298,7 +299,7 @@ static bool settle_inertia(tribo_builder *b) {
 }
 
 static plan measure(const tribo_builder *b) {
-    plan n = {.nbody = b->nbody, .njoint = b->njoint, .ngeom = b->ngeom, .npair = b->npair};
+    plan n = {.nbody = b->nbody, .njoint = b->njoint, .ngeom = b->ngeom, .npair = b->npair, .nequality = b->nequality};
     ti_builder_widths(b, &n.nq, &n.nv);
     for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1, n.nfree += ti_rec_is_free(&b->body[i]);
     for (int i = 0; i < b->njoint; i++) n.text += strlen(b->joint[i].name) + 1;
@@ -330,6 +331,8 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_bodies(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);
+    m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0;
+    for (int i = 0; i < n.nequality; i++) ti_rec_equality(b, &b->equality[i], &m->equality[i]);
     mark_used(m);
     return m;
 }

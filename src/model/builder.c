@@ -48,6 +48,7 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->geom, b->geom_bytes);
     ti_free(&a, b->pair, b->pair_bytes);
     ti_free(&a, b->exclude, b->exclude_bytes);
+    ti_free(&a, b->equality, b->equality_bytes);
     ti_free(&a, b->q, b->q_bytes);
     ti_free(&a, b->v, b->v_bytes);
     ti_free(&a, b, sizeof *b);

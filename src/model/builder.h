@@ -44,18 +44,24 @@ typedef struct ti_exclude_rec {
     int geom; /* of a, the only one it is for; -1 = all */
 } ti_exclude_rec;
 
+typedef struct ti_equality_rec {
+    tribo_equality_def def;
+    int line;
+} ti_equality_rec;
+
 struct tribo_builder {
     tribo_allocator alloc;
     tribo_status status; /* the first error sticks */
     tribo_diag diag;
     int line; /* of the file, for whatever is added next; 0 = no file */
-    int nbody, njoint, ngeom, npair, nexclude;
+    int nbody, njoint, ngeom, npair, nexclude, nequality;
     ti_body_rec *body;
     ti_joint_rec *joint;
     ti_geom_rec *geom;
     ti_pair_rec *pair;
     ti_exclude_rec *exclude;
-    size_t body_bytes, joint_bytes, geom_bytes, pair_bytes, exclude_bytes, q_bytes, v_bytes;
+    ti_equality_rec *equality;
+    size_t body_bytes, joint_bytes, geom_bytes, pair_bytes, exclude_bytes, equality_bytes, q_bytes, v_bytes;
     double gravity[3], dt;
     tribo_law_options law;
     double *q, *v; /* start state, NULL = not given */
@@ -72,9 +78,11 @@ void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *for
 /* Mass, centre of mass and inertia of a body by its geoms. */
 void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]);
 
-/* Numbers in q and v of the bodies so far. */
 /* Where a body starts as it was placed, into q. @return how many numbers. */
 int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q);
+/* What an equality holds, from how bodies were placed where it does not say. */
+void ti_rec_equality(const tribo_builder *b, const ti_equality_rec *r, ti_equality *out);
+/* Numbers in q and v of the bodies so far. */
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv);
 
 #endif

@@ -90,6 +90,15 @@ typedef struct ti_pair {
     double length;           /* of the smaller of the two as the file has it: what rounding of a gap is compared with */
 } ti_pair;
 
+/* What holds: points and a rotation of bodies a and b, or joints a and b (-1 = none). */
+typedef struct ti_equality {
+    tribo_equality_kind kind;
+    int a, b;
+    double pos_a[3], pos_b[3]; /* body frames */
+    double quat[4];            /* b in a */
+    double polynomial[5];
+} ti_equality;
+
 /* Number k, TI_M_..., of a material: joints' limits have a restitution alone, and what overlaps there goes at once. */
 static inline double ti_material(const double *p, const int *material, int k) {
     return material[k] >= 0 ? p[material[k]] : k == TI_M_BAUMGARTE;
@@ -106,19 +115,20 @@ struct tribo_model {
     tribo_law_options law; /* what the scene says of it */
     ti_body *body;         /* (nbody) */
     int nfree;
-    ti_joint *joint;   /* (size.njoint + nfree): hinges and slides, then the free ones */
-    ti_dof *dof;       /* (nv) */
-    bool chains;       /* not all trees are single bodies */
-    int ntree, widest; /* widest: most velocities of a tree */
-    size_t nM;         /* entries of all trees' inertias, nv * nv each */
-    ti_tree *tree;     /* (ntree) */
-    ti_geom *geom;     /* (ngeom) */
-    int *body_geom;    /* (ngeom of bodies) geom ids, body after body */
-    double *p0;        /* (np) */
-    bool *used;        /* (np) does any number of the dynamics depend on it? */
-    double *x0;        /* (nx) */
-    char **pair_name;  /* (npair) */
-    int *pair_geom;    /* (npair,2) */
+    ti_joint *joint;       /* (size.njoint + nfree): hinges and slides, then the free ones */
+    ti_dof *dof;           /* (nv) */
+    bool chains;           /* not all trees are single bodies, or something holds */
+    int ntree, widest;     /* widest: most velocities of a tree */
+    size_t nM;             /* entries of all trees' inertias, nv * nv each */
+    ti_tree *tree;         /* (ntree) */
+    ti_geom *geom;         /* (ngeom) */
+    int *body_geom;        /* (ngeom of bodies) geom ids, body after body */
+    double *p0;            /* (np) */
+    bool *used;            /* (np) does any number of the dynamics depend on it? */
+    double *x0;            /* (nx) */
+    char **pair_name;      /* (npair) */
+    int *pair_geom;        /* (npair,2) */
+    ti_equality *equality; /* (size.nequality) */
     /* Every pair that passes the filters, grouped: the static geoms first, see ti_model_pair(). */
     int npossible;
     ti_pair *pair; /* (npossible), sorted by (a,b) of ids */

@@ -92,18 +92,31 @@ static void run(const tribo_model *m, const tribo_options *o, int steps, record 
 
 /* ---- the cases ---- */
 
-static const char *const SCENES[] = {"data/scenes/bounce.xml",      "data/scenes/collision.xml",
-                                     "data/scenes/corner.xml",      "data/scenes/capsules.xml",
-                                     "data/scenes/cube-toss.xml",   "data/scenes/pile.xml",
-                                     "data/scenes/push.xml",        "data/scenes/roll.xml",
-                                     "data/scenes/slide.xml",       "data/scenes/spin.xml",
-                                     "data/scenes/stack.xml",       "data/scenes/takeoff.xml",
-                                     "data/scenes/throw.xml",       "data/scenes/double-pendulum.xml",
-                                     "data/scenes/cart-pole.xml",   "data/scenes/walker.xml",
-                                     "data/scenes/legs.xml",        "data/scenes/arm.xml",
-                                     "bench/scenes/s1-slide.xml",   "bench/scenes/s1d-slide-diagonal.xml",
-                                     "bench/scenes/s2-pull.xml",    "bench/scenes/s3-heavy-on-light.xml",
-                                     "bench/scenes/s4-pile-10.xml", "bench/scenes/s4-pile-100.xml"};
+static const char *const SCENES[] = {"data/scenes/bounce.xml",
+                                     "data/scenes/collision.xml",
+                                     "data/scenes/corner.xml",
+                                     "data/scenes/capsules.xml",
+                                     "data/scenes/cube-toss.xml",
+                                     "data/scenes/pile.xml",
+                                     "data/scenes/push.xml",
+                                     "data/scenes/roll.xml",
+                                     "data/scenes/slide.xml",
+                                     "data/scenes/spin.xml",
+                                     "data/scenes/stack.xml",
+                                     "data/scenes/takeoff.xml",
+                                     "data/scenes/throw.xml",
+                                     "data/scenes/double-pendulum.xml",
+                                     "data/scenes/cart-pole.xml",
+                                     "data/scenes/walker.xml",
+                                     "data/scenes/legs.xml",
+                                     "data/scenes/arm.xml",
+                                     "data/scenes/four-bar.xml",
+                                     "bench/scenes/s1-slide.xml",
+                                     "bench/scenes/s1d-slide-diagonal.xml",
+                                     "bench/scenes/s2-pull.xml",
+                                     "bench/scenes/s3-heavy-on-light.xml",
+                                     "bench/scenes/s4-pile-10.xml",
+                                     "bench/scenes/s4-pile-100.xml"};
 static const char *const LAWS_ON[] = {"data/scenes/stack.xml", "data/scenes/corner.xml"};
 
 static int add_case(const tribo_model *m, const tribo_options *o, int steps, const char *scene, const char *how,

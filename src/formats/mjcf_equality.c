@@ -1,0 +1,69 @@
+/* mjcf_equality.c -- reader of MJCF's equalities: points that are connected, bodies that are welded, joints that are
+ * coupled. */
+#include "formats/mjcf_reading.h"
+
+/* @return false where there is none, or one that does not move and is not the world itself. */
+static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool needed, int *body) {
+    const char *name = ti_xml_attr(&r->error, node, attribute);
+    *body = TRIBO_WORLD;
+    if (!name && needed) ti_xml_fail(&r->error, node, attribute, "a body is wanted");
+    if (!name || strcmp(name, "world") == 0) return !needed || name;
+    for (int i = 0; i < r->builder->nbody; i++)
+        if (strcmp(r->builder->body[i].name, name) == 0) return *body = i, true;
+    ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body that moves", name);
+    return false;
+}
+
+static bool joint_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool needed, int *joint) {
+    const char *name = ti_xml_attr(&r->error, node, attribute);
+    *joint = -1;
+    if (!name && needed) ti_xml_fail(&r->error, node, attribute, "a joint is wanted");
+    if (!name) return !needed;
+    for (int i = 0; i < r->builder->njoint; i++)
+        if (strcmp(r->builder->joint[i].name, name) == 0) return *joint = i, true;
+    ti_xml_fail(&r->error, node, attribute, "there is no joint `%.60s`", name);
+    return false;
+}
+
+/* Where body2 is held in body1, if the file says so. */
+static void read_pose(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
+    double pose[7] = {0};
+    ti_mjcf_numbers(r, node, -1, "relpose", pose, 7, 7);
+    if (pose[3] == 0 && pose[4] == 0 && pose[5] == 0 && pose[6] == 0) return; /* as placed */
+    d->as_placed = false;
+    memcpy(d->quat, pose + 3, sizeof d->quat);
+    double n = 1 / sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
+    for (int k = 0; k < 4; k++) d->quat[k] *= n;
+    ti_mat R = ti_quat_mat(d->quat);
+    ti_store3(d->pos_a, ti_add(ti_load3(pose), ti_mul(&R, ti_load3(d->pos_b))));
+}
+
+static void read_one(ti_mjcf *r, const xmlNode *node) {
+    tribo_equality_def d = tribo_default_equality();
+    const char *active = ti_xml_attr(&r->error, node, "active");
+    bool found;
+    ti_mjcf_judge(r, node, -1, "equality");
+    if (active && strcmp(active, "false") == 0) return;
+    if (ti_xml_is(node, "joint")) {
+        d.kind = TRIBO_EQUALITY_JOINT;
+        found = joint_of(r, node, "joint1", true, &d.a) && joint_of(r, node, "joint2", false, &d.b);
+        int n = ti_mjcf_numbers(r, node, -1, "polycoef", d.polynomial, 1, 5);
+        for (int k = n > 0 ? n : 5; k < 5; k++) d.polynomial[k] = 0;
+    } else {
+        found = body_of(r, node, "body1", true, &d.a) && body_of(r, node, "body2", false, &d.b);
+        bool weld = ti_xml_is(node, "weld");
+        d.kind = weld ? TRIBO_EQUALITY_WELD : TRIBO_EQUALITY_CONNECT;
+        if (!ti_mjcf_numbers(r, node, -1, "anchor", weld ? d.pos_b : d.pos_a, 3, 3) && !weld)
+            ti_xml_fail(&r->error, node, "anchor", "an anchor is wanted");
+        if (weld) read_pose(r, node, &d);
+    }
+    if (!found || ti_mjcf_bad(r)) return;
+    ti_mjcf_at(r, node);
+    tribo_add_equality(r->builder, &d);
+    ti_mjcf_settle(r);
+}
+
+void ti_mjcf_equality(ti_mjcf *r, const xmlNode *node) {
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
+        if (ti_mjcf_child(r, c, "equality")) read_one(r, c);
+}

@@ -1,0 +1,35 @@
+/* link_rows.c -- rows of a link as rows of its tree, and the reverse of those of a contact. */
+#include "forward/frame.h"
+
+/* Times how its tree moves it; of a single body they are its own. */
+void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J) {
+    const ti_tree *tree = &ws->model->tree[ws->model->body[body].tree];
+    if (tree->single) {
+        memcpy(J, R, 3 * TI_TWIST * sizeof *J);
+        return;
+    }
+    double *S = ws->columns;
+    ti_motion_columns(&ws->motion, body, S);
+    for (int r = 0; r < 3; r++)
+        for (int e = 0; e < TI_TWIST; e++)
+            for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[TI_TWIST * r + e] * S[e * tree->nv + j];
+}
+
+void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met, double *frame_bar) {
+    int body = side ? c->b : c->a;
+    const ti_link *l = &ws->link[body];
+    ti_motion_bar *bar = &ws->scratch->motion_bar;
+    double sign = side ? 1 : -1, R[3 * TI_TWIST], twist[TI_ROW_PRODUCTS][TI_TWIST];
+    if (!ws->model->tree[ws->model->body[body].tree].single) {
+        ti_rows(c, l, sign, R);
+        for (int k = 0; k < n; k++) { /* l' R S v: R of the link, S v its twist */
+            double twist_bar[TI_TWIST] = {0};
+            for (int r = 0; r < 3; r++)
+                for (int e = 0; e < TI_TWIST; e++) twist_bar[e] += met[k].l[r] * R[TI_TWIST * r + e];
+            ti_motion_twist_vjp(&ws->motion, body, met[k].v, twist_bar, bar);
+            ti_motion_twist(&ws->motion, body, met[k].v, twist[k]);
+            met[k].v = twist[k];
+        }
+    }
+    ti_rows_vjp(c, l, sign, n, met, &bar->link[body], frame_bar);
+}
