@@ -40,9 +40,9 @@ static double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
 
 static void pose(const row *r) {
     for (int k = 0; k < POSES; k++) {
-        first[k] = (ti_shape){r->a, {0, 0, 0}, turned(r->a == TRIBO_PLANE ? 0 : r->turn), {0.5, 0.5, 0.5}};
+        first[k] = (ti_shape){r->a, {0, 0, 0}, turned(r->a == TRIBO_PLANE ? 0 : r->turn), {0.5, 0.5, 0.5}, NULL};
         double x = uniform(-r->side, r->side), y = uniform(-r->side, r->side);
-        second[k] = (ti_shape){r->b, {x, y, r->height}, turned(r->turn), {0.5, 0.5, 0.5}};
+        second[k] = (ti_shape){r->b, {x, y, r->height}, turned(r->turn), {0.5, 0.5, 0.5}, NULL};
     }
 }
 
@@ -109,6 +109,17 @@ int main(void) {
         {"box-capsule, any pose", TRIBO_BOX, TRIBO_CAPSULE, 1.2, 3, 0.2},
         {"box-capsule, apart", TRIBO_BOX, TRIBO_CAPSULE, 1.8, 3, 0.2},
         {"two capsules, any pose", TRIBO_CAPSULE, TRIBO_CAPSULE, 1, 3, 0.5},
+        {"plane-cylinder", TRIBO_PLANE, TRIBO_CYLINDER, 0.7, 3, 1},
+        {"plane-ellipsoid", TRIBO_PLANE, TRIBO_ELLIPSOID, 0.5, 3, 1},
+        {"sphere-cylinder", TRIBO_SPHERE, TRIBO_CYLINDER, 1, 3, 0.5},
+        {"box-cylinder, stacked", TRIBO_BOX, TRIBO_CYLINDER, 0.999, 1e-6, 0},
+        {"box-cylinder, any pose", TRIBO_BOX, TRIBO_CYLINDER, 1.2, 3, 0.2},
+        {"box-cylinder, apart", TRIBO_BOX, TRIBO_CYLINDER, 1.8, 3, 0.2},
+        {"capsule-cylinder", TRIBO_CAPSULE, TRIBO_CYLINDER, 1, 3, 0.5},
+        {"two cylinders, any pose", TRIBO_CYLINDER, TRIBO_CYLINDER, 1.2, 3, 0.2},
+        {"sphere-ellipsoid", TRIBO_SPHERE, TRIBO_ELLIPSOID, 1, 3, 0.2},
+        {"box-ellipsoid, any pose", TRIBO_BOX, TRIBO_ELLIPSOID, 1.1, 3, 0.2},
+        {"two ellipsoids, any pose", TRIBO_ELLIPSOID, TRIBO_ELLIPSOID, 1, 3, 0.2},
     };
     printf("%-28s %8s %14s %18s\n", "pair", "ns", "ns jac/contact", "contacts");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) measure(&rows[k]);

@@ -6,7 +6,7 @@
 #include "test_main.h"
 
 static ti_shape make(tribo_shape shape, ti_vec x, ti_vec w, ti_vec size) {
-    return (ti_shape){shape, x, rotation(w), size};
+    return (ti_shape){shape, x, rotation(w), size, NULL};
 }
 
 static ti_shape random_shape(tribo_shape shape, double spread, double turn) {
@@ -43,7 +43,7 @@ static int touches(const ti_shape *a, const ti_shape *b, double margin, ti_touch
 }
 
 /* Rows of the contact with this feature at the moved pose; false where it is another one. */
-static int rows_at(const ti_shape *a, const ti_shape *b, int c, double h, int feature, double *rows) {
+static int rows_at(const ti_shape *a, const ti_shape *b, int c, double h, int64_t feature, double *rows) {
     ti_shape ma = c < 9 ? moved(a, c, h) : *a, mb = c < 9 ? *b : moved(b, c - 9, h);
     ti_touch t[TI_CONTACTS_MAX];
     int n = touches(&ma, &mb, 10, t);
@@ -57,7 +57,7 @@ static int rows_at(const ti_shape *a, const ti_shape *b, int c, double h, int fe
 
 /* Richardson-extrapolated central difference of all rows along column c. */
 static double difference_step = 1e-3;
-static int difference(const ti_shape *a, const ti_shape *b, int c, int feature, double *d) {
+static int difference(const ti_shape *a, const ti_shape *b, int c, int64_t feature, double *d) {
     double h = difference_step, row[4][7];
     for (int k = 0; k < 4; k++)
         if (!rows_at(a, b, c, (k < 2 ? h : h / 2) * (k % 2 ? -1 : 1), feature, row[k])) return 0;
@@ -87,8 +87,8 @@ static void check_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, t
         sum->checked++;
         for (int i = 0; i < 7; i++) {
             double error = fabs(d[i] - J[i][c]) / (scale * scale * scale);
-            ck_assert_msg(error < 1e-9, "shapes %d %d feature %d row %d column %d: %.12g, differences %.12g", a->shape,
-                          b->shape, t->feature, i, c, J[i][c], d[i]);
+            ck_assert_msg(error < 1e-9, "shapes %d %d feature %lld row %d column %d: %.12g, differences %.12g",
+                          a->shape, b->shape, (long long)t->feature, i, c, J[i][c], d[i]);
             sum->worst = fmax(sum->worst, error);
         }
     }

@@ -458,6 +458,17 @@ DRAW_PAIR(draw_plane_capsule, TRIBO_PLANE, TRIBO_CAPSULE)
 DRAW_PAIR(draw_sphere_capsule, TRIBO_SPHERE, TRIBO_CAPSULE)
 DRAW_PAIR(draw_box_capsule, TRIBO_BOX, TRIBO_CAPSULE)
 DRAW_PAIR(draw_capsule_capsule, TRIBO_CAPSULE, TRIBO_CAPSULE)
+DRAW_PAIR(draw_plane_cylinder, TRIBO_PLANE, TRIBO_CYLINDER)
+DRAW_PAIR(draw_sphere_cylinder, TRIBO_SPHERE, TRIBO_CYLINDER)
+DRAW_PAIR(draw_box_cylinder, TRIBO_BOX, TRIBO_CYLINDER)
+DRAW_PAIR(draw_capsule_cylinder, TRIBO_CAPSULE, TRIBO_CYLINDER)
+DRAW_PAIR(draw_cylinder_cylinder, TRIBO_CYLINDER, TRIBO_CYLINDER)
+DRAW_PAIR(draw_plane_ellipsoid, TRIBO_PLANE, TRIBO_ELLIPSOID)
+DRAW_PAIR(draw_sphere_ellipsoid, TRIBO_SPHERE, TRIBO_ELLIPSOID)
+DRAW_PAIR(draw_box_ellipsoid, TRIBO_BOX, TRIBO_ELLIPSOID)
+DRAW_PAIR(draw_capsule_ellipsoid, TRIBO_CAPSULE, TRIBO_ELLIPSOID)
+DRAW_PAIR(draw_cylinder_ellipsoid, TRIBO_CYLINDER, TRIBO_ELLIPSOID)
+DRAW_PAIR(draw_ellipsoid_ellipsoid, TRIBO_ELLIPSOID, TRIBO_ELLIPSOID)
 
 /* ---- the contact problem ---- */
 
@@ -859,6 +870,17 @@ static const diff_op ops[] = {
     {"sphere-capsule", 18, 7, 1, 3e-4, 1e-9, draw_sphere_capsule, pair_value, pair_jvp, pair_vjp},
     {"box-capsule", 18, 7, 1, 3e-4, 1e-9, draw_box_capsule, pair_value, pair_jvp, pair_vjp},
     {"capsule-capsule", 18, 7, 1, 3e-4, 1e-9, draw_capsule_capsule, pair_value, pair_jvp, pair_vjp},
+    {"plane-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_plane_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"sphere-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_sphere_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"box-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_box_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"capsule-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_capsule_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"plane-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_plane_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"sphere-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_sphere_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"box-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_box_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"capsule-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_capsule_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"ellipsoid-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_ellipsoid, pair_value, pair_jvp, pair_vjp},
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},

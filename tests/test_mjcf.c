@@ -652,7 +652,7 @@ END_TEST
 
 /* The scenes of the project: each is read, and survives being saved. */
 START_TEST(own_scenes) {
-    static const char *const NAME[] = {"bounce", "capsules", "collision", "corner", "cube-toss", "pile",
+    static const char *const NAME[] = {"bounce", "capsules", "collision", "corner", "cube-toss", "cylinders", "pile",
                                        "push",   "roll",     "slide",     "spin",   "stack",     "takeoff"};
     const char *folder = getenv("TRIBO_SCENES");
     if (!folder) {

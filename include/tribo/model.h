@@ -20,10 +20,12 @@ enum { TRIBO_WORLD = -1 /**< where a body id is asked for: what does not move */
 
 /** Shape of a geom. */
 typedef enum tribo_shape {
-    TRIBO_PLANE,  /**< fills the half space below its z axis */
-    TRIBO_SPHERE, /**< of a radius */
-    TRIBO_BOX,    /**< of three half extents */
-    TRIBO_CAPSULE /**< all within a radius of a segment along its z axis */
+    TRIBO_PLANE,    /**< fills the half space below its z axis */
+    TRIBO_SPHERE,   /**< of a radius */
+    TRIBO_BOX,      /**< of three half extents */
+    TRIBO_CAPSULE,  /**< all within a radius of a segment along its z axis */
+    TRIBO_CYLINDER, /**< of a radius and a half length, along its z axis */
+    TRIBO_ELLIPSOID /**< of three semi-axes */
 } tribo_shape;
 
 /** What happens where two geoms touch. */
@@ -82,7 +84,8 @@ typedef struct tribo_geom_def {
     const char *name;              /**< copied; unique among geoms; NULL or "" = `geomN` */
     tribo_shape shape;             /**< decides what size means */
     double size[3];                /**< m: sphere radius | box half extents | capsule radius, half
-                                        length of its segment | plane: ignored */
+                                        length of its segment | cylinder radius, half length | ellipsoid semi-axes |
+                                        plane: ignored */
     double pos[3];                 /**< m, in the body frame (the world's for TRIBO_WORLD) */
     double quat[4];                /**< in the body frame; a plane's normal is its z axis */
     double mass;                   /**< kg; < 0 = from density; counts only where the body's inertia is not given */
@@ -251,7 +254,7 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_MASS,    /**< kg */
     TRIBO_PARAM_COM,     /**< m, body frame: x y z */
     TRIBO_PARAM_INERTIA, /**< kg m^2 about the centre of mass: xx yy zz xy xz yz */
-    TRIBO_PARAM_SIZE,    /**< m: x y z (sphere, capsule: x is the radius; capsule: y is the half length) */
+    TRIBO_PARAM_SIZE,    /**< m: x y z (of what is round x is the radius; capsule, cylinder: y is the half length) */
     TRIBO_PARAM_POS,     /**< m, geom in its body: x y z */
     TRIBO_PARAM_QUAT,    /**< geom in its body: w x y z; normalised where used */
     TRIBO_PARAM_FRICTION,

@@ -10,7 +10,11 @@ typedef struct pair_row {
     ti_collide_jac_fn *jac;
 } pair_row;
 
-enum { SHAPES = TRIBO_CAPSULE + 1 };
+enum { SHAPES = TRIBO_ELLIPSOID + 1 };
+/* Of any two convex shapes, and of one and a plane. */
+#define CONVEX(a, b, most) [a][b] = {most, ti_collide_convex, ti_collide_convex_jac}
+#define PLANE_CONVEX(b, most) [TRIBO_PLANE][b] = {most, ti_collide_plane_convex, ti_collide_convex_jac}
+
 static const pair_row PAIR[SHAPES][SHAPES] = {
     [TRIBO_PLANE][TRIBO_SPHERE] = {1, ti_collide_plane_sphere, ti_collide_plane_sphere_jac},
     [TRIBO_PLANE][TRIBO_BOX] = {8, ti_collide_plane_box, ti_collide_plane_box_jac},
@@ -21,6 +25,17 @@ static const pair_row PAIR[SHAPES][SHAPES] = {
     [TRIBO_SPHERE][TRIBO_CAPSULE] = {1, ti_collide_sphere_capsule, ti_collide_sphere_capsule_jac},
     [TRIBO_BOX][TRIBO_CAPSULE] = {TI_CONTACTS_MAX, ti_collide_box_capsule, ti_collide_box_capsule_jac},
     [TRIBO_CAPSULE][TRIBO_CAPSULE] = {5, ti_collide_capsule_capsule, ti_collide_capsule_capsule_jac},
+    PLANE_CONVEX(TRIBO_CYLINDER, 4),
+    PLANE_CONVEX(TRIBO_ELLIPSOID, 1),
+    CONVEX(TRIBO_SPHERE, TRIBO_CYLINDER, 1),
+    CONVEX(TRIBO_BOX, TRIBO_CYLINDER, 4),
+    CONVEX(TRIBO_CAPSULE, TRIBO_CYLINDER, 4),
+    CONVEX(TRIBO_CYLINDER, TRIBO_CYLINDER, 4),
+    CONVEX(TRIBO_SPHERE, TRIBO_ELLIPSOID, 1),
+    CONVEX(TRIBO_BOX, TRIBO_ELLIPSOID, 1),
+    CONVEX(TRIBO_CAPSULE, TRIBO_ELLIPSOID, 1),
+    CONVEX(TRIBO_CYLINDER, TRIBO_ELLIPSOID, 1),
+    CONVEX(TRIBO_ELLIPSOID, TRIBO_ELLIPSOID, 1),
 };
 
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {

@@ -59,10 +59,10 @@ typedef int ti_collide_fn(const ti_shape *a, const ti_shape *b, double margin, t
 typedef void ti_collide_jac_fn(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
 ti_collide_fn ti_collide_plane_sphere, ti_collide_plane_box, ti_collide_sphere_sphere, ti_collide_sphere_box,
     ti_collide_box_box, ti_collide_plane_capsule, ti_collide_sphere_capsule, ti_collide_box_capsule,
-    ti_collide_capsule_capsule;
+    ti_collide_capsule_capsule, ti_collide_plane_convex, ti_collide_convex;
 ti_collide_jac_fn ti_collide_plane_sphere_jac, ti_collide_plane_box_jac, ti_collide_sphere_sphere_jac,
     ti_collide_sphere_box_jac, ti_collide_box_box_jac, ti_collide_plane_capsule_jac, ti_collide_sphere_capsule_jac,
-    ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac;
+    ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac, ti_collide_convex_jac;
 
 /* Derivative of a corner of the box Q over a plane with outward normal n (world) that belongs to P; at_p and at_q are
  * the first columns of P and Q, h_p the column of the size the plane moves with, or -1. J starts as zeros; the rows

@@ -10,9 +10,10 @@
 
 typedef struct ti_shape {
     tribo_shape shape;
-    ti_vec x;    /* centre, world */
-    ti_mat R;    /* geom axes in the world, as columns */
-    ti_vec size; /* radius | half extents | radius, half length */
+    ti_vec x;                   /* centre, world */
+    ti_mat R;                   /* geom axes in the world, as columns */
+    ti_vec size;                /* radius | half extents | radius, half length | semi-axes | scales */
+    const struct ti_hull *hull; /* of a mesh */
 } ti_shape;
 
 enum { TI_CONTACTS_MAX = 8 }; /* of one pair */
@@ -20,7 +21,7 @@ enum { TI_CONTACTS_MAX = 8 }; /* of one pair */
 typedef struct ti_touch {
     ti_vec point, normal; /* world */
     double gap;           /* m */
-    int feature; /* what touches what, in the pair's own coding: enough for ti_collide_jac, and stable in time */
+    int64_t feature; /* what touches what, in the pair's own coding: enough for ti_collide_jac, and stable in time */
 } ti_touch;
 
 /* The derivative of a contact: rows point (3), normal (3), gap (1); columns, for a then b: world displacement of the

@@ -34,19 +34,21 @@ static bool geom_shape(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_de
     if (ti_mjcf_attr(r, node, class, "mesh"))
         return ti_mjcf_need_of(r, node, "mesh", "fitted", "a %s fitted to a mesh is not supported", type), false;
     bool ends = ti_mjcf_attr(r, node, class, "fromto") != NULL;
-    if (ends && !shape->segment) ti_xml_fail(&r->error, node, "fromto", "only a capsule has ends");
+    if (ends && !shape->segment) ti_xml_fail(&r->error, node, "fromto", "a %s has no ends", shape->name);
     int least = !shape->bounded || ends ? 1 : shape->nsize;
     if (!ti_mjcf_numbers(r, node, class, "size", d->size, least, 3) && shape->bounded)
         ti_xml_fail(&r->error, node, "size", "missing");
     return true;
 }
 
-/* The frame of a geom; ends give the last number of its size too. */
+/* The frame of a geom; ends give the last number of its size too, and all others are the first. */
 static ti_frame geom_frame(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
     ti_frame f;
     double half;
     if (ti_mjcf_bad(r) || !ti_mjcf_ends(r, node, class, &half, f.pos, f.quat)) return ti_mjcf_frame(r, node, class);
-    d->size[ti_shape_of(d->shape)->nsize - 1] = half;
+    int nsize = ti_shape_of(d->shape)->nsize;
+    d->size[nsize - 1] = half;
+    if (nsize == 3) d->size[1] = d->size[0];
     return f;
 }
 

@@ -126,7 +126,8 @@ struct tribo_ws {
 };
 
 struct ti_warm {
-    int pair, feature;
+    int pair;
+    int64_t feature;
     unsigned char mode;
     double lambda[3]; /* of the first phase */
 };

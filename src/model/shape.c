@@ -74,13 +74,50 @@ static void capsule_halves(const ti_mat *R, const double *s, double e[3]) {
     for (int i = 0; i < 3; i++) e[i] = s[0] + fabs(R->m[i][2]) * s[1];
 }
 
+/* ---- cylinder: radius, half length along z. docs/math.md eq. (301) ---- */
+
+static double cylinder_volume(const double *s) {
+    return 2 * PI * s[0] * s[0] * s[1];
+}
+static void cylinder_inertia(double m, const double *s, double d[3]) {
+    d[2] = 0.5 * m * s[0] * s[0];
+    d[0] = d[1] = m * (s[0] * s[0] / 4 + s[1] * s[1] / 3);
+}
+static double cylinder_radius(const double *s) {
+    return sqrt(s[0] * s[0] + s[1] * s[1]);
+}
+static void cylinder_halves(const ti_mat *R, const double *s, double e[3]) {
+    for (int i = 0; i < 3; i++)
+        e[i] = s[0] * sqrt(R->m[i][0] * R->m[i][0] + R->m[i][1] * R->m[i][1]) + s[1] * fabs(R->m[i][2]);
+}
+
+/* ---- ellipsoid: semi-axes. docs/math.md eq. (302) ---- */
+
+static double ellipsoid_volume(const double *s) {
+    return 4.0 / 3.0 * PI * s[0] * s[1] * s[2];
+}
+static void ellipsoid_inertia(double m, const double *s, double d[3]) {
+    for (int i = 0; i < 3; i++) {
+        double j = s[(i + 1) % 3], k = s[(i + 2) % 3];
+        d[i] = 0.2 * m * (j * j + k * k);
+    }
+}
+static double ellipsoid_radius(const double *s) {
+    return ti_max(ti_max(s[0], s[1]), s[2]);
+}
+static void ellipsoid_halves(const ti_mat *R, const double *s, double e[3]) {
+    for (int i = 0; i < 3; i++) e[i] = ti_norm(ti_vec3(R->m[i][0] * s[0], R->m[i][1] * s[1], R->m[i][2] * s[2]));
+}
+
 /* ---- the table, in the order of tribo_shape ---- */
 
 static const ti_shape_row ROW[] = {
     {"plane", 0, false, false, true, plane_volume, plane_inertia, plane_radius, plane_halves},
     {"sphere", 1, true, false, false, sphere_volume, sphere_inertia, sphere_radius, sphere_halves},
-    {"box", 3, true, false, true, box_volume, box_inertia, box_radius, box_halves},
+    {"box", 3, true, true, true, box_volume, box_inertia, box_radius, box_halves},
     {"capsule", 2, true, true, true, capsule_volume, capsule_inertia, capsule_radius, capsule_halves},
+    {"cylinder", 2, true, true, true, cylinder_volume, cylinder_inertia, cylinder_radius, cylinder_halves},
+    {"ellipsoid", 3, true, true, true, ellipsoid_volume, ellipsoid_inertia, ellipsoid_radius, ellipsoid_halves},
 };
 
 const ti_shape_row *ti_shape_of(tribo_shape shape) {

@@ -12,7 +12,7 @@ typedef struct ti_shape_row {
     const char *name; /* its `type` in MJCF */
     int nsize;        /* numbers of its size that mean something; the others are 0 */
     bool bounded;     /* else it fills a half space below its z axis: it belongs to the world and has no mass */
-    bool segment;     /* all that is near a segment along its z axis, whose half length is the last of its size */
+    bool segment;     /* longer along its z axis, in MJCF: the half length there is the last of its size */
     bool turns;       /* whether a rotation about its centre changes anything */
     double (*volume)(const double *size);
     /* Moments of inertia about its centre along its own axes. */

@@ -31,6 +31,7 @@ ti_motion_moved_vjp     tribo_step_vjp (test_diff_ops, test_gradients)
 ti_motion_now_jvp       tribo_step_jvp (test_diff_ops, test_gradients)
 ti_motion_now_vjp       tribo_step_vjp (test_diff_ops, test_gradients)
 ti_rod_touch_jvp        ti_collide_jac
+ti_meet_jac             ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)
 ti_augmented_vjp        ti_contact_vjp (test_refinement)
 ti_contact_pose_jac     tribo_step_jac (test_jacobian)

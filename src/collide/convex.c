@@ -1,0 +1,109 @@
+/* convex.c -- any two convex shapes: the closest points, made exact, and what lies beside them.
+ *
+ * docs/math.md, "Convex shapes".
+ */
+#include "collide/surface.h"
+
+/* A face must separate no worse than the closest points by more than this share of the smallest extent: shapes at rest
+ * on a face keep to it while they rock by rounding. */
+static const double BIAS = 1e-3;
+/* Of two faces whose areas differ by a smaller share neither is the larger. */
+static const double EQUAL = 1e-6;
+
+double ti_separation(ti_form f[2], ti_vec n) {
+    const ti_shape *a = f[0].s, *b = f[1].s;
+    return ti_dot(n, ti_sub(b->x, a->x)) - ti_form_reach(&f[0], ti_tmul(&a->R, n)) -
+           ti_form_reach(&f[1], ti_scale(-1, ti_tmul(&b->R, n)));
+}
+
+static double small_of(const ti_form f[2]) {
+    return fmin(f[0].s->shape == TRIBO_PLANE ? (double)INFINITY : f[0].small, f[1].small);
+}
+
+/* Whether these are the closest points: both on their parts, and between supporting planes. */
+static bool is_closest(ti_form f[2], const ti_meet *m, const ti_near *at) {
+    double slack = 1e-9 * small_of(f);
+    for (int i = 0; i < 2; i++)
+        if (!ti_form_holds(&f[i], m->part[i], at->p[i], slack)) return false;
+    return at->gap - ti_separation(f, at->n) <= slack;
+}
+
+/* Make the closest points exact: the first two parts about there that have them. */
+static bool polish(ti_form f[2], double within, ti_near *at, ti_meet *found) {
+    ti_part part[2][TI_PARTS];
+    int n[2];
+    for (int i = 0; i < 2; i++)
+        n[i] = ti_form_parts(&f[i], ti_scale(i ? -1 : 1, ti_tmul(&f[i].s->R, at->n)), at->p[i], within, part[i]);
+    for (int sum = 0; sum < n[0] + n[1] - 1; sum++)
+        for (int i = sum < n[1] ? 0 : sum - n[1] + 1; i <= sum && i < n[0]; i++) {
+            ti_meet m = {{part[0][i], part[1][sum - i]}, TI_OF_PARTS, 0};
+            ti_near now = *at;
+            if (!ti_meet_solve(f, &m, &now) || ti_dot(now.n, at->n) < 0.5 || !is_closest(f, &m, &now)) continue;
+            *at = now, *found = m;
+            return true;
+        }
+    return false;
+}
+
+/* What a face that looks at the other shape separates them by; -1e300 if there is none. */
+static double face_gap(ti_form f[2], int i, ti_vec n, int *face) {
+    ti_vec d = ti_scale(i ? -1 : 1, ti_tmul(&f[i].s->R, n));
+    *face = ti_form_face(&f[i], d);
+    if (*face < 0) return -1e300;
+    ti_vec out = ti_form_face_normal(&f[i], *face);
+    return ti_dot(out, d) < 0.9 ? -1e300 : ti_separation(f, ti_scale(i ? -1 : 1, ti_mul(&f[i].s->R, out)));
+}
+
+/* The shape on whose face contacts are, and the face; -1 if on neither. */
+static int reference(ti_form f[2], const ti_near *at, int *face) {
+    double gap[2], bias = BIAS * small_of(f), area[2];
+    int its[2], best = -1;
+    for (int i = 0; i < 2; i++) gap[i] = face_gap(f, i, at->n, &its[i]);
+    bool may[2] = {gap[0] >= at->gap - bias, gap[1] >= at->gap - bias};
+    if (may[0] && may[1]) {
+        for (int i = 0; i < 2; i++) area[i] = ti_form_face_area(&f[i], its[i]);
+        best = fabs(gap[1] - gap[0]) > bias ? gap[1] > gap[0] : area[1] > (1 + EQUAL) * area[0];
+    } else if (may[0] || may[1]) {
+        best = may[1];
+    }
+    if (best >= 0) *face = its[best];
+    return best;
+}
+
+static int not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
+    double probe = 0;
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < 3; j++) probe += 0 * (a->R.m[k][j] + b->R.m[k][j]);
+    probe += 0 * (ti_dot(a->x, a->x) + ti_dot(b->x, b->x) + ti_dot(a->size, a->size) + ti_dot(b->size, b->size));
+    if (probe == probe) return 0;
+    ti_vec nan = {probe, probe, probe};
+    *out = (ti_touch){nan, nan, probe, 0};
+    return 1;
+}
+
+int ti_collide_convex(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
+    ti_form f[2] = {ti_form_of(a), ti_form_of(b)};
+    ti_near at;
+    ti_meet m = {{{TI_FIXED, 0}, {TI_FIXED, 0}}, TI_OF_PARTS, 0};
+    if (not_a_number(a, b, out)) return 1;
+    if (!ti_near_find(f, margin, &at)) return 0;
+    bool exact = polish(f, 1e-4, &at, &m) || polish(f, 0.1, &at, &m);
+    if (!exact && at.gap < 0 && ti_near_expand(f, &at)) exact = polish(f, 0.3, &at, &m);
+    ti_touch first = ti_meet_touch(f, &m, &at);
+    ti_pile pile = {.margin = margin, .merge = 2e-4 * small_of(f)};
+    int face, P = reference(f, &at, &face);
+    if (P >= 0)
+        ti_over_face(f, P, face, &pile);
+    else if (exact)
+        ti_along(f, &at, &pile);
+    double least = (double)INFINITY;
+    for (int k = 0; k < pile.count; k++) least = fmin(least, pile.t[k].gap);
+    if (first.gap < least - 1e-9 * small_of(f)) ti_pile_put(&pile, &first);
+    return ti_pile_thin(&pile, out);
+}
+
+void ti_collide_convex_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
+    ti_form f[2] = {ti_form_of(a), ti_form_of(b)};
+    ti_meet m = ti_meet_of(t->feature);
+    ti_meet_jac(f, &m, t, J);
+}

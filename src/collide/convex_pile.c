@@ -1,0 +1,149 @@
+/* convex_pile.c -- contacts of shapes that lie along one another; and which four of many are kept. */
+#include "collide/surface.h"
+
+/* Sine of the angle up to which tubes and edges lie along one another. */
+static const double ALONG = 0.05;
+
+/* ---- lines ---- */
+
+/* A straight part of a surface about where the closest points are, and the parts at its ends. */
+typedef struct line {
+    ti_part part, end[2];
+    ti_vec a;    /* its direction, world */
+    ti_vec p[2]; /* its ends, in the shape's frame */
+} line;
+
+static bool tube(const ti_form *f, ti_vec d, line *l) {
+    double across = sqrt(d.x * d.x + d.y * d.y), r = f->scale[0] / across;
+    bool capsule = f->s->shape == TRIBO_CAPSULE;
+    double half = capsule ? f->half : f->scale[2];
+    if (fabs(d.z) > ALONG) return false;
+    l->part = (ti_part){TI_SIDE, 0}, l->a = ti_col(&f->s->R, 2);
+    for (int i = 0; i < 2; i++) {
+        l->end[i] = (ti_part){capsule ? TI_BALL : TI_RIM, i};
+        l->p[i] = ti_vec3(r * d.x, r * d.y, i ? half : -half);
+    }
+    return true;
+}
+
+/* The edge at the furthest corner that lies most along `other`. */
+static bool ridge(ti_form *f, ti_vec d, ti_vec p, ti_vec other, line *l) {
+    ti_part part[TI_PARTS];
+    int n = ti_form_parts(f, d, p, ALONG, part);
+    double most = 0;
+    for (int k = 0; k < n; k++) {
+        if (part[k].kind != TI_EDGE) continue;
+        const int *e = f->hull->edge[part[k].id];
+        ti_vec from = ti_form_corner(f, e[0]), to = ti_form_corner(f, e[1]), a = ti_sub(to, from);
+        a = ti_mul(&f->s->R, ti_scale(1 / ti_norm(a), a));
+        if (fabs(ti_dot(a, other)) <= most) continue;
+        most = fabs(ti_dot(a, other));
+        *l = (line){part[k], {{TI_VERTEX, e[0]}, {TI_VERTEX, e[1]}}, a, {from, to}};
+    }
+    return most > 0;
+}
+
+static bool is_tube(const ti_form *f) {
+    return f->s->shape == TRIBO_CAPSULE || f->s->shape == TRIBO_CYLINDER;
+}
+
+/* An end of line i on the other one; no deeper than the shapes are. */
+static void put_end(ti_form f[2], const ti_near *at, const line l[2], int i, int end, ti_pile *pile) {
+    ti_meet m = {{l[0].part, l[1].part}, TI_OF_PARTS, 0};
+    ti_near now = *at;
+    m.part[i] = l[i].end[end], now.p[i] = l[i].p[end];
+    ti_vec p = ti_add(f[i].s->x, ti_mul(&f[i].s->R, now.p[i]));
+    now.p[1 - i] = ti_tmul(&f[1 - i].s->R, ti_sub(p, f[1 - i].s->x));
+    if (!ti_meet_solve(f, &m, &now) || ti_dot(now.n, at->n) < 0.99) return;
+    double small = fmin(f[0].small, f[1].small);
+    if (now.gap < at->gap - 1e-6 * small) return;
+    for (int k = 0; k < 2; k++)
+        if (!ti_form_holds(&f[k], m.part[k], now.p[k], 1e-4 * small)) return;
+    ti_touch t = ti_meet_touch(f, &m, &now);
+    ti_pile_put(pile, &t);
+}
+
+void ti_along(ti_form f[2], const ti_near *at, ti_pile *pile) {
+    line l[2];
+    bool tubes[2] = {is_tube(&f[0]), is_tube(&f[1])};
+    if (!tubes[0] && !tubes[1]) return;
+    ti_vec d[2];
+    for (int i = 0; i < 2; i++) {
+        d[i] = ti_scale(i ? -1 : 1, ti_tmul(&f[i].s->R, at->n));
+        if (tubes[i] && !tube(&f[i], d[i], &l[i])) return;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (tubes[i]) continue;
+        if (!f[i].hull || !ridge(&f[i], d[i], at->p[i], l[1 - i].a, &l[i])) return;
+    }
+    ti_vec off = ti_cross(l[0].a, l[1].a);
+    if (ti_dot(off, off) > ALONG * ALONG) return;
+    for (int k = 0; k < 4; k++) put_end(f, at, l, k >> 1, k & 1, pile);
+}
+
+/* ---- the pile ---- */
+
+void ti_pile_put(ti_pile *pile, const ti_touch *t) {
+    if (ti_beyond(t->gap, pile->margin)) return;
+    for (int k = 0; k < pile->count; k++) {
+        ti_vec d = ti_sub(t->point, pile->t[k].point);
+        if (t->feature == pile->t[k].feature || ti_dot(d, d) < pile->merge * pile->merge) return;
+    }
+    if (pile->count == TI_PILE) pile->count = ti_pile_thin(pile, pile->t);
+    pile->t[pile->count++] = *t;
+}
+
+/* The first of the largest values but for rounding. */
+static int largest(const double *value, int n) {
+    int best = 0;
+    for (int k = 1; k < n; k++)
+        if (value[k] > value[best] + 1e-6 * fabs(value[best])) best = k;
+    return best;
+}
+
+/* Those that span the most: furthest from the middle, furthest from that, furthest from the line of both on either
+ * side. */
+static void span(const ti_pile *pile, int kept[TI_KEPT]) {
+    ti_vec middle = {0, 0, 0}, n = pile->t[0].normal;
+    double value[TI_PILE];
+    for (int k = 0; k < pile->count; k++) middle = ti_axpy(middle, 1.0 / pile->count, pile->t[k].point);
+    for (int turn = 0; turn < 2; turn++) {
+        ti_vec from = turn ? pile->t[kept[0]].point : middle;
+        for (int k = 0; k < pile->count; k++) value[k] = ti_norm(ti_sub(pile->t[k].point, from));
+        kept[turn] = largest(value, pile->count);
+    }
+    ti_vec from = pile->t[kept[0]].point, across = ti_cross(n, ti_sub(pile->t[kept[1]].point, from));
+    for (int side = 0; side < 2; side++) {
+        for (int k = 0; k < pile->count; k++)
+            value[k] = (side ? -1 : 1) * ti_dot(across, ti_sub(pile->t[k].point, from));
+        kept[2 + side] = largest(value, pile->count);
+    }
+}
+
+/* The deepest is always kept: in place of the nearest, if it is deeper than all by more than rounding. */
+static void keep_deepest(const ti_pile *pile, int kept[TI_KEPT]) {
+    int deepest = 0, nearest = 0;
+    double least = (double)INFINITY, close = (double)INFINITY;
+    for (int k = 1; k < pile->count; k++)
+        if (pile->t[k].gap < pile->t[deepest].gap) deepest = k;
+    for (int i = 0; i < TI_KEPT; i++) {
+        const ti_touch *t = &pile->t[kept[i]];
+        double off = ti_norm(ti_sub(t->point, pile->t[deepest].point));
+        least = fmin(least, t->gap);
+        if (off < close) close = off, nearest = i;
+    }
+    if (pile->t[deepest].gap < least - 1e-6 * close) kept[nearest] = deepest;
+}
+
+int ti_pile_thin(ti_pile *pile, ti_touch *out) {
+    int kept[TI_KEPT], n = 0;
+    bool keep[TI_PILE] = {false};
+    for (int k = 0; k < pile->count && pile->count <= TI_KEPT; k++) out[k] = pile->t[k];
+    if (pile->count <= TI_KEPT) return pile->count;
+    span(pile, kept);
+    keep_deepest(pile, kept);
+    for (int i = 0; i < TI_KEPT; i++) keep[kept[i]] = true;
+    for (int k = 0; k < pile->count; k++)
+        if (keep[k]) out[n++] = pile->t[k];
+    return n;
+}
