@@ -26,25 +26,26 @@ static double *at_B(const target *t, int row, int col) {
 
 /* ---- right-hand sides ---- */
 
-static void prepare_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
-    ti_scratch *s = ws->scratch;
+void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double *rates,
+                      unsigned char *turns) {
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &ws->model->pair[c->pair];
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
-    if (f->mode[i] == TRIBO_BREAK) return;
     ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
     ti_reference ref = ti_frame_reference(ws, f, k, i);
     for (int side = 0; side < 2; side++) {
         if ((side ? c->b : c->a) < 0) continue;
-        double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + side);
-        s->turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
+        double *rate = rates + TI_COLLIDE_ROWS * POSE * (2 * i + side);
+        turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
         for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= ref.ref_gap;
     }
 }
 
 static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
+    ti_scratch *s = ws->scratch;
     for (int k = 0; k < f->nisland; k++)
-        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++) prepare_contact(ws, f, k, i, p);
+        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
+            if (f->mode[i] != TRIBO_BREAK) ti_contact_rates(ws, f, k, i, p, s->rate, s->turns);
 }
 
 /* Of a body's twelve columns the first six: a unit free velocity, M; then the pose, whose rotation moves the free

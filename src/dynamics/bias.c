@@ -11,8 +11,7 @@ int ti_dof_moved_by(const ti_motion *m, int d) {
     return dof->before;
 }
 
-/* Of the rates of axes: what moves an axis but for the numbers of its own rotation, whose parts cancel in their sum. */
-static int carried_by(const ti_motion *m, int d) {
+int ti_dof_carried_by(const ti_motion *m, int d) {
     const ti_dof *dof = &m->model->dof[d];
     const ti_joint *j = &m->model->joint[dof->joint];
     if (j->kind == TI_JOINT_BALL) return m->model->dof[j->v].before;
@@ -21,7 +20,7 @@ static int carried_by(const ti_motion *m, int d) {
 }
 
 static ti_spatial rate_of(const ti_motion *m, int d) {
-    int by = carried_by(m, d);
+    int by = ti_dof_carried_by(m, d);
     return by >= 0 ? ti_sp_cross(m->twist[by], m->axis[d]) : none;
 }
 
@@ -79,7 +78,7 @@ static void twists_bar(const ti_motion *m, const ti_tree *tree, const double *y,
 static void sums_bar(const ti_motion *m, const ti_tree *tree, const double *v, ti_motion_bar *bar, ti_spatial *axis_bar,
                      double *v_bar) {
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
-        int before = m->model->dof[d].before, by = carried_by(m, d);
+        int before = m->model->dof[d].before, by = ti_dof_carried_by(m, d);
         ti_spatial G = bar->bias[d];
         if (by >= 0) {
             ti_spatial turned = ti_sp_cross_force(m->axis[d], G);

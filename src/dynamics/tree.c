@@ -162,6 +162,16 @@ static void composite(ti_motion *m, const ti_tree *tree, double *M) {
     }
 }
 
+void ti_tree_adopt(ti_motion *m, int t) {
+    const ti_tree *tree = &m->model->tree[t];
+    const ti_link *l = &m->link[tree->body0];
+    double *now = m->now + tree->v, *free = m->free + tree->v;
+    place_root(m, l, tree->v);
+    ti_store3(now, l->v), ti_store3(now + 3, l->w), ti_store3(free, l->vf), ti_store3(free + 3, l->wf);
+    for (int d = 0; d < tree->nv; d++) m->middle[tree->v + d] = 0.5 * (now[d] + free[d]);
+    composite(m, tree, m->M + tree->M);
+}
+
 /* ---- forces: docs/math.md eq. (153), (154) ---- */
 
 /* Those of controls, damping and springs, at the velocity before the step. */

@@ -9,6 +9,8 @@
 
 /* Links, axes and present velocities of tree t, from the numbers of the whole model. */
 void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u);
+/* What a tree with joints has, of a single free body that was loaded as such. */
+void ti_tree_adopt(ti_motion *m, int t);
 /* Inertia with what damping and springs add to it, its factor, and the velocity after the step. @return false where the
  * inertia is singular. */
 bool ti_tree_free(ti_motion *m, int t, const double *p, double dt);

@@ -6,6 +6,7 @@
 #include "contact/problem/problem.h"
 #include "contact/solver/staggered.h"
 #include "dynamics/motion.h"
+#include "dynamics/tree_jac.h"
 #include "forward/touching.h"
 
 enum { TI_BROAD_FROM = 256 };           /* pairs of geoms; below, a look at each is cheaper than a broad phase */
@@ -163,6 +164,7 @@ typedef struct ti_scratch {
     double *now_dot;                                 /* (nv) of the velocities that bodies come with */
     double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon) */
     ti_link_jac *link_jac;                           /* (nbody) */
+    ti_tree_jac tree_jac;                            /* of models with joints */
     double *rate;                                    /* (ncon,2,7,6) */
     unsigned char *turns;                            /* (ncon,2) */
     double linear;                                   /* worst linear residual of the last reverse or tangents */

@@ -35,6 +35,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     const tribo_sizes *size = &w->model->size;
     int nb = size->nbody, nv = size->nv, nc = w->options.ncon_max, nd = TI_DIRECTIONS;
     ti_motion_bar_carve(a, w->model, &s->motion_bar);
+    ti_tree_jac_carve(a, w->model, &s->tree_jac);
     s->diff = s->motion_bar.link;
     TI_CARVE(a, s->D_bar, nv);
     TI_CARVE(a, s->V_bar, nv);

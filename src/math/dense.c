@@ -196,6 +196,35 @@ void ti_lu_solve(int n, const double *LU, int ld, const int *piv, double *x) {
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, LU, ld, piv, x, n);
 }
 
+TI_CLONES_WIDE static void lu_solve_rows(int n, const double *LU, int ld, const int *piv, int m, double *restrict X) {
+    size_t w = (size_t)m;
+    for (int k = 0; k < n; k++) {
+        if (piv[k] == k) continue;
+        for (size_t c = 0; c < w; c++) {
+            double t = X[(size_t)k * w + c];
+            X[(size_t)k * w + c] = X[(size_t)piv[k] * w + c], X[(size_t)piv[k] * w + c] = t;
+        }
+    }
+    for (int step = 0; step < 2; step++)
+        for (int r = 0; r < n; r++) {
+            int i = step ? n - 1 - r : r, from = step ? i + 1 : 0, to = step ? n : i;
+            const double *row = LU + (size_t)i * (size_t)ld;
+            double *restrict x = X + (size_t)i * w, scale = step ? 1 / row[i] : 1;
+            for (int j = from; j < to; j++) {
+                const double *restrict y = X + (size_t)j * w;
+                for (size_t c = 0; c < w; c++) x[c] -= row[j] * y[c];
+            }
+            for (size_t c = 0; step && c < w; c++) x[c] *= scale;
+        }
+}
+
+void ti_lu_solve_many(int n, const double *LU, int ld, const int *piv, int m, double *X) {
+    if (n < LU_LAPACK)
+        lu_solve_rows(n, LU, ld, piv, m, X);
+    else
+        LAPACKE_dgetrs(LAPACK_ROW_MAJOR, 'N', n, m, LU, ld, piv, X, m);
+}
+
 TI_CLONES_WIDE static void lu_solve_t_own(int n, const double *LU, int ld, const int *piv, double *restrict x) {
     for (int i = 0; i < n; i++) {
         const double *restrict row = LU + (size_t)i * (size_t)ld;

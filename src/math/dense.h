@@ -26,6 +26,8 @@ void ti_chol_solve(int n, const double *R, int ld, double *x);
 int ti_lu(int n, double *A, int ld, int *piv, double floor);
 /* x := A^-1 x */
 void ti_lu_solve(int n, const double *LU, int ld, const int *piv, double *x);
+/* X (n,m) := A^-1 X, rows one after the other in memory */
+void ti_lu_solve_many(int n, const double *LU, int ld, const int *piv, int m, double *X);
 /* x := A^-T x */
 void ti_lu_solve_t(int n, const double *LU, int ld, const int *piv, double *x);
 

@@ -1,0 +1,324 @@
+/* tree_columns.c -- the step's Jacobians A and B of models with joints, by columns: displacements, velocities and
+ * forces of every tree, through its free velocity, its contacts and its integration. docs/math.md eq. (164)-(167). */
+#include "backward/backward.h"
+#include "dynamics/bias.h"
+#include "model/state.h"
+
+/* What a column is by. */
+typedef enum column_kind { BY_PLACE, BY_VELOCITY, BY_FORCE, KINDS } column_kind;
+
+/* Where the matrices go; either may be NULL. */
+typedef struct target {
+    double *A, *B;
+    int nv, nu;
+} target;
+
+static double *entry(const target *t, column_kind kind, int row, int col) {
+    if (kind == BY_FORCE) return t->B ? t->B + (size_t)row * (size_t)t->nu + col : NULL;
+    return t->A ? t->A + (size_t)row * 2 * (size_t)t->nv + (kind == BY_VELOCITY ? t->nv : 0) + col : NULL;
+}
+
+/* ---- trees ---- */
+
+/* Y (w,w) = M X */
+static void times_inertia(const tribo_ws *ws, int t, const double *M, const double *X, double *Y) {
+    int w = ws->model->tree[t].nv;
+    memset(Y, 0, sizeof *Y * (size_t)w * (size_t)w);
+    for (int r = 0; r < w; r++)
+        for (int k = 0; k < w; k++)
+            for (int c = 0; c < w; c++) Y[r * w + c] += M[r * w + k] * X[k * w + c];
+}
+
+/* Everything of a tree that no contact changes; base_q is then M by the free velocity plus the derivative there. */
+static bool load_tree(tribo_ws *ws, const double *p, int t) {
+    ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *tree = &ws->model->tree[t];
+    size_t at = tree->M, n = (size_t)tree->nv * (size_t)tree->nv;
+    if (!ti_tree_jac_load(&ws->motion, t, p, ws->options.dt, j)) return false;
+    double *M = j->K + at; /* its factors have served */
+    ti_motion_inertia(&ws->motion, t, M);
+    times_inertia(ws, t, M, j->free_q + at, j->base_q + at);
+    times_inertia(ws, t, M, j->free_v + at, j->base_v + at);
+    times_inertia(ws, t, M, j->free_u + at, j->base_u + at);
+    for (size_t k = 0; k < n; k++) j->base_q[at + k] += j->G[at + k];
+    return true;
+}
+
+/* Twists of all links of an island at a solved velocity, of the frame's blocks. */
+static void load_solution(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p, const double *v) {
+    ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_dof *dof = ws->model->dof;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        int t = f->blk_tree[b];
+        const ti_tree *tree = &ws->model->tree[t];
+        const double *V = v + ws->at_v[b];
+        ti_tree_jac_inverse(&ws->motion, t, p, ws->options.dt, V, j);
+        for (int d = tree->v; d < tree->v + tree->nv; d++) {
+            ti_spatial from = dof[d].before >= 0 ? j->solved[dof[d].before] : (ti_spatial){{0, 0, 0}, {0, 0, 0}};
+            j->solved[d] = ti_sp_axpy(from, V[d - tree->v], ws->motion.axis[d]);
+        }
+    }
+}
+
+static void tree_column(const tribo_ws *ws, int t, column_kind kind, int d, double *r) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *tree = &ws->model->tree[t];
+    const double *from = (kind == BY_PLACE ? j->base_q : kind == BY_VELOCITY ? j->base_v : j->base_u) + tree->M;
+    for (int e = 0; e < tree->nv; e++) {
+        r[e] = from[e * tree->nv + d];
+        if (kind == BY_PLACE) r[e] -= j->G[tree->M + (size_t)(e * tree->nv + d)];
+    }
+}
+
+/* ---- contacts ---- */
+
+/* A contact at one point of the solution: its impulse as a wrench, its relative velocity. */
+typedef struct pressed {
+    const ti_con *c;
+    const double *lambda;
+    ti_vec force, speed;
+    ti_spatial wrench;
+    ti_mat D1, D2; /* of the tangents by the normal */
+} pressed;
+
+static ti_spatial solved_twist(const tribo_ws *ws, int body) {
+    return ws->scratch->tree_jac.solved[ws->model->body[body].last];
+}
+
+static pressed press(const tribo_ws *ws, const ti_con *c, const double *lambda) {
+    pressed q = {.c = c, .lambda = lambda};
+    q.force = ti_scale(lambda[0], c->t1);
+    q.force = ti_axpy(ti_axpy(q.force, lambda[1], c->t2), lambda[2], c->touch.normal);
+    q.wrench = ti_sp_wrench((ti_vec){0, 0, 0}, c->touch.point, q.force);
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c->b : c->a;
+        if (body < 0) continue;
+        q.speed = ti_axpy(q.speed, side ? 1 : -1, ti_sp_at(solved_twist(ws, body), c->touch.point));
+    }
+    ti_tangents_jac(c->touch.normal, &q.D1, &q.D2);
+    return q;
+}
+
+/* How the link of a side moves in a displacement by number d, in the world and in its own axes. */
+static void pose_of(const tribo_ws *ws, int body, int d, double *pose) {
+    const ti_link *l = &ws->link[body];
+    ti_spatial s = ws->motion.axis[d];
+    ti_store3(pose, ti_sp_at(s, l->xo)), ti_store3(pose + 3, ti_tmul(&l->R, s.w));
+}
+
+/* A displacement by number d moves the link of `side`: r (of the island) and dc (3) of the contact. */
+static void contact_column(const tribo_ws *ws, const pressed *q, int side, int d, const double *rate, double *r,
+                           double *dc) {
+    const tribo_model *m = ws->model;
+    const ti_con *c = q->c;
+    const ti_spatial *axis = ws->motion.axis;
+    int body = side ? c->b : c->a, by = ti_dof_carried_by(&ws->motion, d);
+    double pose[TI_POSE], moved[TI_COLLIDE_ROWS], sign = side ? 1 : -1;
+    pose_of(ws, body, d, pose);
+    for (int k = 0; k < TI_COLLIDE_ROWS; k++) {
+        moved[k] = 0;
+        for (int e = 0; e < TI_POSE; e++) moved[k] += rate[TI_POSE * k + e] * pose[e];
+    }
+    ti_vec point = ti_load3(moved), normal = ti_load3(moved + 3), t1 = ti_mul(&q->D1, normal),
+           t2 = ti_mul(&q->D2, normal);
+    ti_vec force = ti_axpy(ti_axpy(ti_scale(q->lambda[0], t1), q->lambda[1], t2), q->lambda[2], normal);
+    ti_spatial wrench = {ti_add(ti_cross(point, q->force), ti_cross(c->touch.point, force)), force};
+    ti_spatial twist =
+        ti_sp_cross(axis[d], by >= 0 ? ti_sp_axpy(solved_twist(ws, body), -1, ws->scratch->tree_jac.solved[by])
+                                     : solved_twist(ws, body));
+    ti_vec speed = ti_scale(sign, ti_sp_at(twist, c->touch.point));
+    for (int s = 0; s < 2; s++) {
+        int other = s ? c->b : c->a;
+        if (other < 0) continue;
+        const ti_tree *tree = &m->tree[m->body[other].tree];
+        double *to = r + ws->voff[ws->blk_at[m->body[other].tree]] - tree->v;
+        speed = ti_axpy(speed, s ? 1 : -1, ti_cross(solved_twist(ws, other).w, point));
+        for (int e = m->body[other].last; e >= 0; e = m->dof[e].before) {
+            to[e] += (s ? 1 : -1) * ti_sp_dot(axis[e], wrench);
+            if (s == side && ti_dof_moves(&ws->motion, d, e))
+                to[e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), q->wrench);
+        }
+    }
+    dc[0] += ti_dot(t1, q->speed) + ti_dot(c->t1, speed);
+    dc[1] += ti_dot(t2, q->speed) + ti_dot(c->t2, speed);
+    dc[2] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
+}
+
+/* Columns [first, end) of the model's numbers, into r (n,nv of the island) and dc (n,3 contacts). */
+static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int point, int first, int end, double *r,
+                             double *dc) {
+    const ti_island *is = &f->island[k];
+    const tribo_model *m = ws->model;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        size_t row = 3 * (size_t)(i - is->con0);
+        if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
+            dc[(size_t)(c->v - first) * 3 * (size_t)is->ncon + row + 2] +=
+                c->sign * ti_frame_reference(ws, f, k, i).ref_gap;
+        if (c->kind != TI_CON_CONTACT || f->mode[i] == TRIBO_BREAK) continue;
+        pressed q = press(ws, c, f->phase[TI_HOLD].lambda[point] + 3 * i);
+        for (int side = 0; side < 2; side++) {
+            int body = side ? c->b : c->a;
+            if (body < 0) continue;
+            const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * i + side);
+            for (int d = m->body[body].last; d >= 0; d = m->dof[d].before)
+                if (d >= first && d < end)
+                    contact_column(ws, &q, side, d, rate, r + (size_t)(d - first) * (size_t)is->nv,
+                                   dc + (size_t)(d - first) * 3 * (size_t)is->ncon + row);
+        }
+    }
+}
+
+static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
+    ti_scratch *s = ws->scratch;
+    for (int k = 0; k < f->nisland; k++)
+        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++) {
+            const ti_con *c = &f->con[i];
+            if (c->kind == TI_CON_CONTACT && f->mode[i] != TRIBO_BREAK)
+                ti_contact_rates(ws, f, k, i, p, s->rate, s->turns);
+        }
+}
+
+/* ---- islands ---- */
+
+/* One batch of columns of a tree, at a point of the solution, added to the rows of the next velocity. */
+static void batch(tribo_ws *ws, const ti_frame *f, int k, int point, double weight, int t, column_kind kind, int first,
+                  int end, const ti_contact_problem *problem, const target *to) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[k];
+    const ti_tree *trees = ws->model->tree;
+    size_t nv = (size_t)is->nv, n = (size_t)(end - first);
+    double *r = s->r_dot[0], *dc = s->c_dot[0];
+    memset(r, 0, sizeof *r * n * nv), memset(dc, 0, sizeof *dc * n * 3 * (size_t)is->ncon);
+    for (int d = first; d < end; d++)
+        tree_column(ws, t, kind, d - trees[t].v, r + (size_t)(d - first) * nv + ws->voff[ws->blk_at[t]]);
+    if (kind == BY_PLACE) contacts_columns(ws, f, k, point, first, end, r, dc);
+    ti_contact_jvp(ws->contact, problem, (int)n, r, dc, NULL, s->v_dot, s->lambda_dot);
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        for (int e = 0; e < ws->width[b]; e++) {
+            double *row = entry(to, kind, to->nv + trees[f->blk_tree[b]].v + e, first);
+            for (size_t j = 0; j < n; j++) row[j] += weight * s->v_dot[j * nv + (size_t)(ws->voff[b] + e)];
+        }
+}
+
+static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const double *p, const target *to) {
+    const ti_island *is = &f->island[k];
+    ti_contact_problem problem = ti_step_problem(ws, f, k, TI_HOLD);
+    ti_contact_solution solution = ti_frame_solution(f, k, TI_HOLD);
+    for (int point = 0; point < solution.npoint; point++) {
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, point);
+        if (status < 0) return status;
+        load_solution(ws, f, is, p, f->phase[TI_HOLD].v[point]);
+        for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+            const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
+            for (column_kind kind = BY_PLACE; kind < KINDS; kind++)
+                for (int d = tree->v; d < tree->v + tree->nv && entry(to, kind, 0, 0); d += TI_DIRECTIONS) {
+                    int end = d + TI_DIRECTIONS < tree->v + tree->nv ? d + TI_DIRECTIONS : tree->v + tree->nv;
+                    batch(ws, f, k, point, solution.point[point].weight, f->blk_tree[b], kind, d, end, &problem, to);
+                }
+        }
+        ws->scratch->linear = ti_max(ws->scratch->linear, ti_contact_linear_residual(ws->contact));
+    }
+    return TRIBO_OK;
+}
+
+/* ---- from velocities to states ---- */
+
+/* The next state of tree `row` by one column, whose velocity is in v (of the model) : d of that tree or -1. */
+static void integrate_column(tribo_ws *ws, const ti_frame *f, int row, int d, double *v, double *q) {
+    const ti_tree *tree = &ws->model->tree[row];
+    double dt = ws->options.dt, *D_dot = ws->scratch->D_dot, *V_dot = ws->scratch->next_dot;
+    const double *D = ws->D + tree->v;
+    for (int e = 0; e < tree->nv; e++) V_dot[e] = v[e], D_dot[e] = dt * v[e];
+    if (tree->rooted) {
+        ti_link_diff diff = {0};
+        double *place = (double[TI_FREE_NV]){0};
+        if (d >= 0 && d < TI_FREE_NV) place[d] = 1;
+        diff.xc = ti_load3(place), diff.th = ti_load3(place + 3);
+        ti_link_integrate_jvp(&ws->link[tree->body0], D, ti_solved_velocity(ws, f, row), &diff, D_dot, V_dot, q, v);
+    }
+    for (int e = tree->rooted ? TI_FREE_NV : 0; e < tree->nv; e++) {
+        const ti_joint *j = &ws->model->joint[ws->model->dof[tree->v + e].joint];
+        if (j->kind != TI_JOINT_BALL) {
+            q[e] = D_dot[e] + (e == d);
+        } else if (tree->v + e == j->v) {
+            double before[3] = {d == e, d == e + 1, d == e + 2}, turn[4];
+            ti_vec rot = ti_load3(D + e);
+            ti_quat_exp(rot, turn);
+            ti_mat E = ti_quat_mat(turn);
+            ti_store3(q + e, ti_add(ti_tmul(&E, ti_load3(before)), ti_exp_right(rot, ti_load3(D_dot + e))));
+        }
+    }
+}
+
+static void finish_column(tribo_ws *ws, const ti_frame *f, column_kind kind, int col, const target *to) {
+    const tribo_model *m = ws->model;
+    int own = m->body[m->joint[m->dof[col].joint].body].tree;
+    for (int t = 0; t < m->ntree; t++) {
+        const ti_tree *tree = &m->tree[t];
+        double *v = ws->scratch->x_row, *q = v + m->size.nv;
+        for (int e = 0; e < tree->nv; e++) v[e] = *entry(to, kind, to->nv + tree->v + e, col);
+        integrate_column(ws, f, t, t == own && kind == BY_PLACE ? col - tree->v : -1, v, q);
+        for (int e = 0; e < tree->nv; e++)
+            *entry(to, kind, tree->v + e, col) = q[e], *entry(to, kind, to->nv + tree->v + e, col) = v[e];
+    }
+}
+
+/* y += x A for three columns of a row each. */
+static void add_times(const double *x, const ti_mat *A, double *y) {
+    ti_add3(y, ti_tmul(A, ti_load3(x)));
+}
+
+/* The columns of a free root, which are of its centre of mass, become those of its frame. */
+static void root_columns(const tribo_ws *ws, const ti_tree *tree, const target *to) {
+    const ti_link *l = &ws->link[tree->body0];
+    ti_mat com = ti_skew(ti_scale(-1, l->com)), swing = ti_skew(ti_scale(-1, ti_cross(l->w, l->com))),
+           push = ti_skew(ti_tmul(&l->R, l->f)), T = ti_transpose(&l->R);
+    ti_mat arm = ti_matmul(&l->R, &com), fast = ti_matmul(&l->R, &swing), force = ti_matmul(&com, &T),
+           turned = ti_matmul(&com, &push);
+    for (int row = 0; row < 2 * to->nv; row++) {
+        double *q = entry(to, BY_PLACE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v),
+               *u = entry(to, BY_FORCE, row, tree->v);
+        if (q) {
+            double lin[3] = {q[0], q[1], q[2]}, vel[3] = {v[0], v[1], v[2]};
+            add_times(lin, &arm, q + 3), add_times(vel, &fast, q + 3), add_times(vel, &arm, v + 3);
+            if (u) add_times(u + 3, &turned, q + 3);
+        }
+        if (u) add_times(u + 3, &force, u);
+    }
+}
+
+bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f) {
+    for (int b = 0; b < ws->model->size.nbody; b++)
+        if (ws->link[b].substeps > 1) return false;
+    return f->phases == 1u << TI_HOLD && ws->model->size.nequality == 0 && !ti_contact_uses_delassus(ws->contact);
+}
+
+tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {
+    const tribo_model *m = ws->model;
+    target to = {A, B, m->size.nv, m->size.nu};
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    memset(A, 0, sizeof *A * 4 * (size_t)to.nv * (size_t)to.nv);
+    memset(B, 0, sizeof *B * 2 * (size_t)to.nv * (size_t)to.nu);
+    for (int t = 0; t < m->ntree; t++) {
+        const ti_tree *tree = &m->tree[t];
+        if (!load_tree(ws, p, t)) return TRIBO_E_SINGULAR;
+        for (int e = 0; ws->blk_at[t] < 0 && e < tree->nv; e++)
+            for (int d = 0; d < tree->nv; d++) {
+                size_t at = tree->M + (size_t)(e * tree->nv + d);
+                *entry(&to, BY_PLACE, to.nv + tree->v + e, tree->v + d) = j->free_q[at];
+                *entry(&to, BY_VELOCITY, to.nv + tree->v + e, tree->v + d) = j->free_v[at];
+                *entry(&to, BY_FORCE, to.nv + tree->v + e, tree->v + d) = j->free_u[at];
+            }
+    }
+    prepare_contacts(ws, f, p);
+    for (int k = 0; k < f->nisland; k++) {
+        tribo_status status = solve_island(ws, f, k, p, &to);
+        if (status < 0) return status;
+    }
+    for (column_kind kind = BY_PLACE; kind < KINDS; kind++)
+        for (int col = 0; col < to.nv; col++) finish_column(ws, f, kind, col, &to);
+    for (int t = 0; t < m->ntree; t++)
+        if (m->tree[t].rooted) root_columns(ws, &m->tree[t], &to);
+    return TRIBO_OK;
+}

@@ -1,0 +1,213 @@
+/* tree_jac.c -- see tree_jac.h. A displacement of number j moves all that it carries as one rigid body: seen from there
+ * only what it stands on has moved, so that composites of the whole say what changes. */
+#include "dynamics/tree_jac.h"
+#include "dynamics/bias.h"
+#include "dynamics/motion.h"
+#include "dynamics/tree.h"
+#include "math/dense.h"
+#include <string.h>
+
+static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
+
+void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j) {
+    int nv = model->chains ? model->size.nv : 0;
+    size_t nM = model->chains ? model->nM : 0;
+    TI_CARVE(a, j->twist, nv);
+    TI_CARVE(a, j->acceleration, nv);
+    TI_CARVE(a, j->wrench, nv);
+    TI_CARVE(a, j->solved, nv);
+    TI_CARVE(a, j->change, TI_TWIST_SQUARE * (size_t)nv);
+    TI_CARVE(a, j->acc, nv);
+    TI_CARVE(a, j->pivot, nv);
+    TI_CARVE(a, j->C, nM);
+    TI_CARVE(a, j->K, nM);
+    TI_CARVE(a, j->G, nM);
+    TI_CARVE(a, j->free_q, nM);
+    TI_CARVE(a, j->free_v, nM);
+    TI_CARVE(a, j->free_u, nM);
+    TI_CARVE(a, j->base_q, nM);
+    TI_CARVE(a, j->base_v, nM);
+    TI_CARVE(a, j->base_u, nM);
+}
+
+/* ---- composites ---- */
+
+static ti_spatial column(const double *A, ti_spatial x) {
+    double out[TI_TWIST], in[TI_TWIST];
+    ti_store3(in, x.w), ti_store3(in + 3, x.v);
+    for (int r = 0; r < TI_TWIST; r++) {
+        out[r] = 0;
+        for (int c = 0; c < TI_TWIST; c++) out[r] += A[TI_TWIST * r + c] * in[c];
+    }
+    return (ti_spatial){ti_load3(out), ti_load3(out + 3)};
+}
+
+/* A += how the wrench of a body changes with its twist where its acceleration goes along: I (x × nu) + x ×* I nu + nu
+ * ×* I x. */
+static void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *A) {
+    ti_spatial h = ti_sp_times(I, nu);
+    for (int c = 0; c < TI_TWIST; c++) {
+        double unit[TI_TWIST] = {0};
+        unit[c] = 1;
+        ti_spatial x = {ti_load3(unit), ti_load3(unit + 3)};
+        ti_spatial f = ti_sp_times(I, ti_sp_cross(x, nu));
+        f = ti_sp_axpy(f, 1, ti_sp_cross_force(x, h));
+        f = ti_sp_axpy(f, 1, ti_sp_cross_force(nu, ti_sp_times(I, x)));
+        double out[TI_TWIST];
+        ti_store3(out, f.w), ti_store3(out + 3, f.v);
+        for (int r = 0; r < TI_TWIST; r++) A[TI_TWIST * r + c] += out[r];
+    }
+}
+
+static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
+    const ti_dof *dof = m->model->dof;
+    memset(j->change + TI_TWIST_SQUARE * tree->v, 0, sizeof *j->change * TI_TWIST_SQUARE * (size_t)tree->nv);
+    for (int d = tree->v; d < tree->v + tree->nv; d++)
+        j->twist[d] = ti_sp_axpy(dof[d].before >= 0 ? j->twist[dof[d].before] : none, m->middle[d], m->axis[d]);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = m->model->body[b].last;
+        if (last >= 0) add_change(&m->inertia[b], j->twist[last], j->change + TI_TWIST_SQUARE * last);
+    }
+    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
+        if (dof[d].before < 0) continue;
+        double *to = j->change + TI_TWIST_SQUARE * dof[d].before, *from = j->change + TI_TWIST_SQUARE * d;
+        for (int k = 0; k < TI_TWIST_SQUARE; k++) to[k] += from[k];
+    }
+}
+
+/* Of what carries axis d, of the world where nothing does. */
+static ti_spatial under(const ti_motion *m, const ti_spatial *of, ti_spatial world, int d) {
+    int by = ti_dof_carried_by(m, d);
+    return by >= 0 ? of[by] : world;
+}
+
+/* The last number of the joint, or of the translation or rotation of a free root, that d is of. */
+static int group_end(const ti_motion *m, int d) {
+    const ti_joint *j = &m->model->joint[m->model->dof[d].joint];
+    if (j->kind == TI_JOINT_FREE) return d < j->v + 3 ? j->v + 2 : j->v + TI_FREE_NV - 1;
+    return j->kind == TI_JOINT_BALL ? j->v + 2 : d;
+}
+
+bool ti_dof_moves(const ti_motion *m, int d, int e) {
+    return d <= e || (group_end(m, d) == group_end(m, e) && ti_dof_moved_by(m, e) >= d);
+}
+
+/* eq. (166): C[e][d], the deeper of the two decides whose composite counts. */
+static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
+    int v0 = tree->v, w = tree->nv;
+    double *C = j->C + tree->M;
+    memset(C, 0, sizeof *C * (size_t)w * (size_t)w);
+    for (int d = v0; d < v0 + w; d++) {
+        ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d), within = j->twist[group_end(m, d)];
+        within = ti_sp_axpy(within, -1, nu);
+        ti_spatial x = ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
+        ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * d, s), 1, ti_sp_times(&m->carried[d], x));
+        for (int e = d; e >= 0; e = m->model->dof[e].before) C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], f);
+    }
+    for (int e = v0; e < v0 + w; e++)
+        for (int d = m->model->dof[e].before; d >= 0; d = m->model->dof[d].before) {
+            ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d), within = j->twist[group_end(m, d)];
+            within = ti_sp_axpy(within, -1, nu);
+            ti_spatial x = ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
+            ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * e, s), 1, ti_sp_times(&m->carried[e], x));
+            C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], f);
+        }
+}
+
+/* ---- displacements ---- */
+
+/* Accelerations with the joints' own j->acc, and wrenches. */
+static void accelerate(const ti_motion *m, const ti_tree *tree, ti_spatial world, ti_tree_jac *j) {
+    const ti_dof *dof = m->model->dof;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        ti_spatial rate = ti_sp_cross(under(m, j->twist, none, d), m->axis[d]);
+        ti_spatial a = ti_sp_axpy(dof[d].before >= 0 ? j->acceleration[dof[d].before] : world, j->acc[d], m->axis[d]);
+        j->acceleration[d] = ti_sp_axpy(a, m->middle[d], rate);
+        j->wrench[d] = none;
+    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = m->model->body[b].last;
+        if (last < 0) continue;
+        const ti_spatial_inertia *I = &m->inertia[b];
+        ti_spatial nu = j->twist[last], f = ti_sp_times(I, j->acceleration[last]);
+        f = ti_sp_axpy(f, 1, ti_sp_cross_force(nu, ti_sp_times(I, nu)));
+        j->wrench[last] = ti_sp_axpy(j->wrench[last], 1, f);
+    }
+    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--)
+        if (dof[d].before >= 0) j->wrench[dof[d].before] = ti_sp_axpy(j->wrench[dof[d].before], 1, j->wrench[d]);
+}
+
+/* What a displacement by number d changes for those that it carries: twists by nu, accelerations by a; eq. (164). */
+static void shift(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, ti_spatial *a, ti_spatial *nu) {
+    ti_spatial s = m->axis[d], under_nu = under(m, j->twist, none, d);
+    *nu = ti_sp_cross(under_nu, s);
+    *a = ti_sp_axpy(ti_sp_cross(under(m, j->acceleration, world, d), s), -1, ti_sp_cross(*nu, under_nu));
+}
+
+/* eq. (165) */
+static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, double scale, ti_tree_jac *j) {
+    int v0 = tree->v, w = tree->nv;
+    double *G = j->G + tree->M;
+    memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
+    for (int e = v0; e < v0 + w; e++)
+        for (int d = e; d >= 0; d = m->model->dof[d].before) {
+            ti_spatial a, nu, f;
+            shift(m, j, world, d, &a, &nu); /* e is carried by d */
+            f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * e, nu), 1, ti_sp_times(&m->carried[e], a));
+            G[(e - v0) * w + d - v0] = scale * ti_sp_dot(m->axis[e], f);
+            if (d == e) continue;
+            shift(m, j, world, e, &a, &nu); /* d carries e, which is displaced */
+            f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * e, nu), 1, ti_sp_times(&m->carried[e], a));
+            if (!ti_dof_moves(m, e, d)) f = ti_sp_axpy(f, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
+            G[(d - v0) * w + e - v0] = scale * ti_sp_dot(m->axis[d], f);
+        }
+}
+
+void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    ti_spatial world = {{0, 0, 0}, ti_scale(-1, ti_load3(p + TI_P_GRAVITY))};
+    for (int d = 0; d < tree->nv; d++) j->acc[tree->v + d] = (V[d] - m->now[tree->v + d]) / dt;
+    accelerate(m, tree, world, j);
+    by_place(m, tree, world, dt, j);
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        const ti_joint *joint = &model->joint[model->dof[d].joint];
+        if (joint->kind == TI_JOINT_FREE || joint->kind == TI_JOINT_BALL) continue;
+        j->G[tree->M + (size_t)((d - tree->v) * (tree->nv + 1))] += dt * p[joint->p + TI_P_STIFFNESS];
+    }
+}
+
+/* ---- the free velocity ---- */
+
+/* X (w,w) = K^-1 X */
+static void solve_K(const ti_tree *tree, const ti_tree_jac *j, double *X) {
+    ti_lu_solve_many(tree->nv, j->K + tree->M, tree->nv, j->pivot + tree->v, tree->nv, X);
+}
+
+bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_jac *j) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    int w = tree->nv, v0 = tree->v;
+    if (tree->single) ti_tree_adopt(m, t);
+    double *K = j->K + tree->M, *C = j->C + tree->M, *q = j->free_q + tree->M, *v = j->free_v + tree->M,
+           *u = j->free_u + tree->M, *M = j->G + tree->M;
+    composites(m, tree, j);
+    by_velocity(m, tree, j);
+    ti_motion_inertia(m, t, M);
+    for (int k = 0; k < w * w; k++) {
+        K[k] = M[k] + 0.5 * dt * C[k], v[k] = M[k] - 0.5 * dt * C[k];
+        u[k] = k % (w + 1) == 0 ? dt : 0;
+    }
+    for (int d = v0; d < v0 + w; d++) {
+        const ti_joint *joint = &model->joint[model->dof[d].joint];
+        if (joint->kind == TI_JOINT_FREE) continue;
+        const double *own = p + joint->p;
+        double spring = joint->kind == TI_JOINT_BALL ? 0 : own[TI_P_STIFFNESS];
+        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * spring);
+    }
+    ti_tree_jac_inverse(m, t, p, dt, m->free + v0, j);
+    for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
+    if (ti_lu(w, K, w, j->pivot + v0, 0) != 0) return false;
+    solve_K(tree, j, q), solve_K(tree, j, v), solve_K(tree, j, u);
+    return true;
+}

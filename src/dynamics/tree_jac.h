@@ -1,0 +1,33 @@
+/* tree_jac.h -- Jacobians of a tree's dynamics over all of its displacements and velocities at once. docs/math.md eq.
+ * (164)-(167). Every tree counts, one of a single free body too. */
+#ifndef TI_TREE_JAC_H
+#define TI_TREE_JAC_H
+#include "base/base.h"
+#include "dynamics/moving.h"
+
+enum { TI_TWIST_SQUARE = TI_TWIST * TI_TWIST };
+
+typedef struct ti_tree_jac {
+    /* By number of v, (nv). */
+    ti_spatial *twist, *acceleration, *wrench; /* up to here, in the middle of the step; on all that it carries */
+    ti_spatial *solved;                        /* the caller's: twists after the step */
+    double *change;                            /* (nv,36) by which the wrench changes with a twist */
+    double *acc;                               /* the joints' own */
+    int *pivot;
+    /* By tree, (w,w) each, (nM). */
+    double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
+    double *G;                        /* of inverse dynamics to displacements */
+    double *free_q, *free_v, *free_u; /* of the free velocity */
+    double *base_q, *base_v, *base_u; /* the caller's */
+} ti_tree_jac;
+
+void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
+/* What all columns share: axes and velocities of single bodies too, C, and the free velocity's derivatives to
+ * displacements, velocities and forces of the tree. @return false where that is singular. */
+bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_jac *j);
+/* j->G (w,w) at a velocity V (w) after the step: of h inverse dynamics, with springs. */
+void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j);
+/* Whether the axis of number e moves with number d, both on one chain, d before e or of one joint. */
+bool ti_dof_moves(const ti_motion *m, int d, int e);
+
+#endif
