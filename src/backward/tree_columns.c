@@ -7,15 +7,15 @@
 /* What a column is by. */
 typedef enum column_kind { BY_PLACE, BY_VELOCITY, BY_FORCE, KINDS } column_kind;
 
-/* Where the matrices go; either may be NULL. */
+/* Where the matrices go. */
 typedef struct target {
     double *A, *B;
     int nv, nu;
 } target;
 
 static double *entry(const target *t, column_kind kind, int row, int col) {
-    if (kind == BY_FORCE) return t->B ? t->B + (size_t)row * (size_t)t->nu + col : NULL;
-    return t->A ? t->A + (size_t)row * 2 * (size_t)t->nv + (kind == BY_VELOCITY ? t->nv : 0) + col : NULL;
+    if (kind == BY_FORCE) return t->B + (size_t)row * (size_t)t->nu + col;
+    return t->A + (size_t)row * 2 * (size_t)t->nv + (kind == BY_VELOCITY ? t->nv : 0) + col;
 }
 
 /* ---- trees ---- */
@@ -60,13 +60,14 @@ static void load_solution(tribo_ws *ws, const ti_frame *f, const ti_island *is, 
     }
 }
 
+/* By a displacement; or by a unit impulse, which velocities and forces are made of. */
 static void tree_column(const tribo_ws *ws, int t, column_kind kind, int d, double *r) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
-    const double *from = (kind == BY_PLACE ? j->base_q : kind == BY_VELOCITY ? j->base_v : j->base_u) + tree->M;
-    for (int e = 0; e < tree->nv; e++) {
-        r[e] = from[e * tree->nv + d];
-        if (kind == BY_PLACE) r[e] -= j->G[tree->M + (size_t)(e * tree->nv + d)];
+    if (kind == BY_FORCE) r[d] = 1;
+    for (int e = 0; kind == BY_PLACE && e < tree->nv; e++) {
+        size_t at = tree->M + (size_t)(e * tree->nv + d);
+        r[e] = j->base_q[at] - j->G[at];
     }
 }
 
@@ -201,6 +202,25 @@ static void batch(tribo_ws *ws, const ti_frame *f, int k, int point, double weig
         }
 }
 
+/* From the columns by unit impulses of a tree, in the place of those by forces, to those by velocities and by forces.
+ */
+static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, const target *to) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *trees = ws->model->tree, *tree = &trees[t];
+    int w = tree->nv;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        for (int e = 0; e < ws->width[b]; e++) {
+            int row = to->nv + trees[f->blk_tree[b]].v + e;
+            double *u = entry(to, BY_FORCE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v), *unit = ws->V;
+            memcpy(unit, u, sizeof *u * (size_t)w);
+            memset(u, 0, sizeof *u * (size_t)w);
+            for (int k = 0; k < w; k++) {
+                const double *by_u = j->base_u + tree->M + k * w, *by_v = j->base_v + tree->M + k * w;
+                for (int d = 0; d < w; d++) u[d] += unit[k] * by_u[d], v[d] += unit[k] * by_v[d];
+            }
+        }
+}
+
 static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const double *p, const target *to) {
     const ti_island *is = &f->island[k];
     ti_contact_problem problem = ti_step_problem(ws, f, k, TI_HOLD);
@@ -211,14 +231,15 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const d
         load_solution(ws, f, is, p, f->phase[TI_HOLD].v[point]);
         for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
             const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
-            for (column_kind kind = BY_PLACE; kind < KINDS; kind++)
-                for (int d = tree->v; d < tree->v + tree->nv && entry(to, kind, 0, 0); d += TI_DIRECTIONS) {
+            for (column_kind kind = BY_PLACE; kind < KINDS; kind += BY_FORCE)
+                for (int d = tree->v; d < tree->v + tree->nv; d += TI_DIRECTIONS) {
                     int end = d + TI_DIRECTIONS < tree->v + tree->nv ? d + TI_DIRECTIONS : tree->v + tree->nv;
                     batch(ws, f, k, point, solution.point[point].weight, f->blk_tree[b], kind, d, end, &problem, to);
                 }
         }
         ws->scratch->linear = ti_max(ws->scratch->linear, ti_contact_linear_residual(ws->contact));
     }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) spread(ws, f, is, f->blk_tree[b], to);
     return TRIBO_OK;
 }
 
@@ -279,12 +300,9 @@ static void root_columns(const tribo_ws *ws, const ti_tree *tree, const target *
     for (int row = 0; row < 2 * to->nv; row++) {
         double *q = entry(to, BY_PLACE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v),
                *u = entry(to, BY_FORCE, row, tree->v);
-        if (q) {
-            double lin[3] = {q[0], q[1], q[2]}, vel[3] = {v[0], v[1], v[2]};
-            add_times(lin, &arm, q + 3), add_times(vel, &fast, q + 3), add_times(vel, &arm, v + 3);
-            if (u) add_times(u + 3, &turned, q + 3);
-        }
-        if (u) add_times(u + 3, &force, u);
+        double lin[3] = {q[0], q[1], q[2]}, vel[3] = {v[0], v[1], v[2]};
+        add_times(lin, &arm, q + 3), add_times(vel, &fast, q + 3), add_times(vel, &arm, v + 3);
+        add_times(u + 3, &turned, q + 3), add_times(u + 3, &force, u);
     }
 }
 
