@@ -178,6 +178,37 @@ START_TEST(reverse_is_the_derivative) {
 }
 END_TEST
 
+/* A and B by columns are what the reverse gives row by row, also under forces and torques that turn with a root. */
+START_TEST(jacobians_are_the_reverse) {
+    tribo_model *m = scene(SCENES[_i]);
+    tribo_sizes z = tribo_model_sizes(m);
+    size_t n = (size_t)z.ndx, nu = (size_t)z.nu;
+    double *p = calloc((size_t)(z.np + z.nx + z.nu) + n * n + n * nu + 3 * n + nu, sizeof *p), *x = p + z.np,
+           *u = x + z.nx, *A = u + nu, *B = A + n * n, *lx = B + n * nu, *x_bar = lx + 2 * n, *u_bar = x_bar + n;
+    tribo_ws *ws;
+    tribo_tape *tape;
+    tribo_model_params(m, p), tribo_model_state0(m, x);
+    for (size_t i = 0; i < nu; i++) u[i] = 0.05 * sin((double)i + 1);
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_tape_new(ws, 1, 0, &tape), TRIBO_OK);
+    for (int k = 0; k < 120; k++) {
+        tribo_tape_rewind(tape);
+        ck_assert_int_ge(tribo_step(ws, p, x, u, x, tape), 0);
+        ck_assert_int_ge(tribo_step_jac(ws, tape, 0, A, B, NULL), 0);
+        double largest = 0;
+        for (size_t i = 0; i < n * n; i++) largest = fmax(largest, fabs(A[i]));
+        for (size_t i = 0; i < n; i++) {
+            memset(lx, 0, 2 * n * sizeof *lx), memset(x_bar, 0, (n + nu) * sizeof *x_bar);
+            lx[n + i] = 1;
+            ck_assert_int_ge(tribo_backward(ws, tape, lx, x_bar, u_bar, NULL), 0);
+            for (size_t j = 0; j < n; j++) ck_assert_double_eq_tol(A[i * n + j], x_bar[j], 1e-11 * largest);
+            for (size_t j = 0; j < nu; j++) ck_assert_double_eq_tol(B[i * nu + j], u_bar[j], 1e-11 * largest);
+        }
+    }
+    tribo_tape_free(tape), tribo_ws_free(ws), tribo_model_free(m), free(p);
+}
+END_TEST
+
 /* ---- what cannot be ---- */
 
 static void refused(const char *text, const char *why) {
@@ -342,6 +373,7 @@ static Suite *suite(void) {
     tcase_add_test(c, energy_stays);
     tcase_add_loop_test(c, welded_bodies_are_one, 0, 2);
     tcase_add_loop_test(c, reverse_is_the_derivative, 0, 2 * NSCENES);
+    tcase_add_loop_test(c, jacobians_are_the_reverse, 0, NSCENES);
     tcase_add_test(c, refusals_say_why);
 #ifdef HAVE_MUJOCO
     tcase_add_loop_test(c, values_are_mujocos, 0, NSCENES);

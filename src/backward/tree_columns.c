@@ -1,6 +1,7 @@
 /* tree_columns.c -- the step's Jacobians A and B of models with joints, by columns: displacements, velocities and
  * forces of every tree, through its free velocity, its contacts and its integration. docs/math.md eq. (164)-(167). */
 #include "backward/backward.h"
+#include "contact/reverse/panel.h"
 #include "dynamics/bias.h"
 #include "model/state.h"
 
@@ -61,13 +62,13 @@ static void load_solution(tribo_ws *ws, const ti_frame *f, const ti_island *is, 
 }
 
 /* By a displacement; or by a unit impulse, which velocities and forces are made of. */
-static void tree_column(const tribo_ws *ws, int t, column_kind kind, int d, double *r) {
+static void tree_column(const tribo_ws *ws, int t, column_kind kind, int d, double *r /* stride TI_PANEL */) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
-    if (kind == BY_FORCE) r[d] = 1;
+    if (kind == BY_FORCE) r[TI_PANEL * d] = 1;
     for (int e = 0; kind == BY_PLACE && e < tree->nv; e++) {
         size_t at = tree->M + (size_t)(e * tree->nv + d);
-        r[e] = j->base_q[at] - j->G[at];
+        r[TI_PANEL * e] = j->base_q[at] - j->G[at];
     }
 }
 
@@ -107,7 +108,7 @@ static void pose_of(const tribo_ws *ws, int body, int d, double *pose) {
     ti_store3(pose, ti_sp_at(s, l->xo)), ti_store3(pose + 3, ti_tmul(&l->R, s.w));
 }
 
-/* A displacement by number d moves the link of `side`: r (of the island) and dc (3) of the contact. */
+/* A displacement by number d moves the link of `side`: a column of r (nv of the island) and of dc (3), of panels. */
 static void contact_column(const tribo_ws *ws, const pressed *q, int side, int d, const double *rate, double *r,
                            double *dc) {
     const tribo_model *m = ws->model;
@@ -132,30 +133,29 @@ static void contact_column(const tribo_ws *ws, const pressed *q, int side, int d
         int other = s ? c->b : c->a;
         if (other < 0) continue;
         const ti_tree *tree = &m->tree[m->body[other].tree];
-        double *to = r + ws->voff[ws->blk_at[m->body[other].tree]] - tree->v;
+        double *to = r + TI_PANEL * (ws->voff[ws->blk_at[m->body[other].tree]] - tree->v);
         speed = ti_axpy(speed, s ? 1 : -1, ti_cross(solved_twist(ws, other).w, point));
         for (int e = m->body[other].last; e >= 0; e = m->dof[e].before) {
-            to[e] += (s ? 1 : -1) * ti_sp_dot(axis[e], wrench);
+            to[TI_PANEL * e] += (s ? 1 : -1) * ti_sp_dot(axis[e], wrench);
             if (s == side && ti_dof_moves(&ws->motion, d, e))
-                to[e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), q->wrench);
+                to[TI_PANEL * e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), q->wrench);
         }
     }
     dc[0] += ti_dot(t1, q->speed) + ti_dot(c->t1, speed);
-    dc[1] += ti_dot(t2, q->speed) + ti_dot(c->t2, speed);
-    dc[2] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
+    dc[TI_PANEL] += ti_dot(t2, q->speed) + ti_dot(c->t2, speed);
+    dc[2 * TI_PANEL] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
 }
 
-/* Columns [first, end) of the model's numbers, into r (n,nv of the island) and dc (n,3 contacts). */
+/* Columns [first, end) of the model's numbers, into r (nv of the island) and dc (3 contacts), of a panel. */
 static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int point, int first, int end, double *r,
                              double *dc) {
     const ti_island *is = &f->island[k];
     const tribo_model *m = ws->model;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
-        size_t row = 3 * (size_t)(i - is->con0);
+        double *of = dc + 3 * TI_PANEL * (i - is->con0);
         if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
-            dc[(size_t)(c->v - first) * 3 * (size_t)is->ncon + row + 2] +=
-                c->sign * ti_frame_reference(ws, f, k, i).ref_gap;
+            of[2 * TI_PANEL + c->v - first] += c->sign * ti_frame_reference(ws, f, k, i).ref_gap;
         if (c->kind != TI_CON_CONTACT || f->mode[i] == TRIBO_BREAK) continue;
         pressed q = press(ws, c, f->phase[TI_HOLD].lambda[point] + 3 * i);
         for (int side = 0; side < 2; side++) {
@@ -163,9 +163,7 @@ static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int p
             if (body < 0) continue;
             const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * i + side);
             for (int d = m->body[body].last; d >= 0; d = m->dof[d].before)
-                if (d >= first && d < end)
-                    contact_column(ws, &q, side, d, rate, r + (size_t)(d - first) * (size_t)is->nv,
-                                   dc + (size_t)(d - first) * 3 * (size_t)is->ncon + row);
+                if (d >= first && d < end) contact_column(ws, &q, side, d, rate, r + d - first, of + d - first);
         }
     }
 }
@@ -188,17 +186,18 @@ static void batch(tribo_ws *ws, const ti_frame *f, int k, int point, double weig
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     const ti_tree *trees = ws->model->tree;
-    size_t nv = (size_t)is->nv, n = (size_t)(end - first);
-    double *r = s->r_dot[0], *dc = s->c_dot[0];
-    memset(r, 0, sizeof *r * n * nv), memset(dc, 0, sizeof *dc * n * 3 * (size_t)is->ncon);
+    int n = end - first;
+    double *r = s->r_dot[0], *dc = s->c_dot[0], *X = s->v_dot;
+    memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv), memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
     for (int d = first; d < end; d++)
-        tree_column(ws, t, kind, d - trees[t].v, r + (size_t)(d - first) * nv + ws->voff[ws->blk_at[t]]);
+        tree_column(ws, t, kind, d - trees[t].v, r + TI_PANEL * ws->voff[ws->blk_at[t]] + d - first);
     if (kind == BY_PLACE) contacts_columns(ws, f, k, point, first, end, r, dc);
-    ti_contact_jvp(ws->contact, problem, (int)n, r, dc, NULL, s->v_dot, s->lambda_dot);
+    ti_contact_panel(ws->contact, problem, NULL, r, dc, X, s->v_sum[TI_HOLD]);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e++) {
             double *row = entry(to, kind, to->nv + trees[f->blk_tree[b]].v + e, first);
-            for (size_t j = 0; j < n; j++) row[j] += weight * s->v_dot[j * nv + (size_t)(ws->voff[b] + e)];
+            const double *x = X + TI_PANEL * (ws->voff[b] + e);
+            for (int j = 0; j < n; j++) row[j] += weight * x[j];
         }
 }
 
@@ -232,8 +231,8 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const d
         for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
             const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
             for (column_kind kind = BY_PLACE; kind < KINDS; kind += BY_FORCE)
-                for (int d = tree->v; d < tree->v + tree->nv; d += TI_DIRECTIONS) {
-                    int end = d + TI_DIRECTIONS < tree->v + tree->nv ? d + TI_DIRECTIONS : tree->v + tree->nv;
+                for (int d = tree->v; d < tree->v + tree->nv; d += TI_PANEL) {
+                    int end = d + TI_PANEL < tree->v + tree->nv ? d + TI_PANEL : tree->v + tree->nv;
                     batch(ws, f, k, point, solution.point[point].weight, f->blk_tree[b], kind, d, end, &problem, to);
                 }
         }

@@ -22,6 +22,23 @@ TI_INLINE void rows_times(int w, const double *J, const double *X, lane (*C)[LAN
             for (int c = 0; c < LANES; c++) C[r][c] += J[r * w + j] * row_in(X, j)[c];
 }
 
+/* The same of the columns that are not zero. */
+TI_INLINE void listed_rows_times(const ti_support *s, int w, const double *J, const double *X, lane (*C)[LANES]) {
+    for (int e = 0; e < s->n; e++) {
+        int j = s->column[e];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) C[r][c] += J[r * w + j] * row_in(X, j)[c];
+    }
+}
+
+TI_INLINE void listed_columns_times(const ti_support *s, int w, const double *J, lane (*L)[LANES], double *Y) {
+    for (int e = 0; e < s->n; e++) {
+        int j = s->column[e];
+        lane *y = row_of(Y, j);
+        for (int c = 0; c < LANES; c++) y[c] += J[j] * L[0][c] + J[w + j] * L[1][c] + J[2 * w + j] * L[2][c];
+    }
+}
+
 /* Y (w,N) += J' L, J (3,w) */
 TI_INLINE void columns_times(int w, const double *J, lane (*L)[LANES], double *Y) {
     for (int j = 0; j < w; j++) {
@@ -35,26 +52,43 @@ TI_INLINE int width(const ti_contact_problem *p, int blk, bool six) {
     return six ? 6 : p->width[blk];
 }
 
-/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter. */
+/* The columns of a side of contact i; NULL = all. */
+TI_INLINE const ti_support *support_of(const ti_contact_problem *p, int i, int side, bool six) {
+    const ti_support *s = !six && p->support ? p->support + 2 * i + side : NULL;
+    return s && s->column ? s : NULL;
+}
+
+/* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter, all
+ * of them where that is NULL. */
 TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six, const double *X,
                         const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
         int a = p->a[i], b = p->b[i], wa = width(p, a, six), wb = b >= 0 ? width(p, b, six) : 0;
-        if (!X && a != blk[0] && b != blk[0] && a != blk[1] && b != blk[1]) continue;
+        if (!X && blk && a != blk[0] && b != blk[0] && a != blk[1] && b != blk[1]) continue;
         const double *Jb = J + 3 * (size_t)wa;
         lane C[3][LANES], L[3][LANES];
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < LANES; c++) C[r][c] = row_in(dc, 3 * i + r)[c];
-        if (X) {
-            rows_times(wa, J, X + (size_t)N * p->voff[a], C);
-            if (b >= 0) rows_times(wb, Jb, X + (size_t)N * p->voff[b], C);
+        for (int side = 0; X && side < (b >= 0 ? 2 : 1); side++) {
+            const ti_support *s = support_of(p, i, side, six);
+            const double *Xs = X + (size_t)N * p->voff[side ? b : a], *Js = side ? Jb : J;
+            if (s)
+                listed_rows_times(s, side ? wb : wa, Js, Xs, C);
+            else
+                rows_times(side ? wb : wa, Js, Xs, C);
         }
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < LANES; c++)
                 L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
-        columns_times(wa, J, L, Y + (size_t)N * p->voff[a]);
-        if (b >= 0) columns_times(wb, Jb, L, Y + (size_t)N * p->voff[b]);
+        for (int side = 0; side < (b >= 0 ? 2 : 1); side++) {
+            const ti_support *s = support_of(p, i, side, six);
+            double *Ys = Y + (size_t)N * p->voff[side ? b : a];
+            if (s)
+                listed_columns_times(s, side ? wb : wa, side ? Jb : J, L, Ys);
+            else
+                columns_times(side ? wb : wa, side ? Jb : J, L, Ys);
+        }
     }
 }
 
@@ -171,7 +205,7 @@ TI_CLONES_WIDE static amount panel_six(const ti_contact_ws *ws, const ti_contact
     return panel(ws, p, true, e);
 }
 
-static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+TI_CLONES_WIDE static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     return panel(ws, p, false, e);
 }
 

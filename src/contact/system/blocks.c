@@ -99,6 +99,8 @@ void ti_block_solve(int w, const double *LU, const int *pivot, int n, double *X)
         lu_solve(6, LU, pivot, 6, X);
     else if (n == 8)
         lu_solve(w, LU, pivot, 8, X);
+    else if (n == 24)
+        lu_solve(w, LU, pivot, 24, X);
     else
         lu_solve(w, LU, pivot, n, X);
 }
