@@ -157,6 +157,16 @@ expect "no finer steps" 2 '' 'finer takes' compare "$slide" --finer 0
 expect "a scene that is not there" 3 '' 'none.xml: ' compare "$folder/none.xml"
 expect "a folder that cannot be" 1 '' '/dev/null' compare "$slide" --duration 0.02 --laws ncp --out /dev/null/here
 
+# ---- actuators and keys ----
+driven="$data/scenes/driven.xml"
+expect "controls of the first key" 0 '^0,0,0,0.3,0,' '' simulate "$driven" --duration 0.01
+expect "another key" 0 '^0,0.2,0.1,-1.2,0.2,' '' simulate "$driven" --duration 0.01 --key reach
+expect "a key nobody knows" 3 '' 'there is no key up' simulate "$driven" --key up
+printf 'time,push.ctrl,elbow.tau,elbow.ctrl\n0,0.5,1,0.2\n' >"$folder/drive.csv"
+expect "controls by name" 0 '^0.01,' '' simulate "$driven" --duration 0.01 --controls "$folder/drive.csv"
+printf 'time,push.tau\n0,0.5\n' >"$folder/drive.csv"
+expect "an actuator is no joint" 3 '' 'push.tau.* is unknown' simulate "$driven" --duration 0.01 --controls "$folder/drive.csv"
+
 # ---- check ----
 cat >"$folder/needs.xml" <<'END'
 <mujoco><worldbody><body name="b"><freejoint/><geom size="0.1"/>

@@ -4,8 +4,12 @@
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <tribo/sim.h>
+#ifdef HAVE_MUJOCO
+#include "mujoco_oracle.h"
+#endif
+#include "gradcheck.h"
+#include "worlds.h"
 
 static void write_file(const char *path, const char *text) {
     FILE *f = fopen(path, "wb");
@@ -195,6 +199,183 @@ START_TEST(the_documentation_says_what_is_read) {
 }
 END_TEST
 
+/* ---- actuators ---- */
+
+#define ONE(ACTUATOR)                                                                                                  \
+    "<mujoco><compiler angle='radian'/><option gravity='0 0 0'/><worldbody><body><joint name='j' axis='0 1 0' "        \
+    "range='-1 3' actuatorfrcrange='-5 5'/><geom size='0.1'/><body pos='1 0 0'><joint name='k' type='slide'/>"         \
+    "<geom size='0.1'/></body></body><body><freejoint name='f'/><geom size='1'/></body></worldbody>"                   \
+    "<tendon><fixed name='t'><joint joint='j' coef='2'/><joint joint='k' "                                             \
+    "coef='-1'/></fixed></tendon>\n<actuator>" ACTUATOR "</actuator></mujoco>"
+
+static tribo_model *from_text(const char *text) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_model_load_memory(text, strlen(text), "text", NULL, &m, &diag) == TRIBO_OK, "%s: %s", text,
+                  diag.text);
+    return m;
+}
+
+/* What an actuator does to the joints j and k at a state, and how many ranges hold. */
+START_TEST(actuators_by_hand) {
+    static const struct {
+        const char *actuator;
+        double control, j, k;
+        int held;
+    } CASE[] = {
+        {"<motor joint='j' gear='3'/>", 0.5, 1.5, 0, 0},
+        {"<motor joint='j' gear='3' ctrlrange='-1 1'/>", -2, -3, 0, 1},
+        {"<motor joint='j' gear='3' ctrlrange='-1 1' ctrllimited='false'/>", -1.5, -4.5, 0, 0},
+        {"<motor joint='j' gear='30'/>", 0.5, 5, 0, 1}, /* the joint's own range */
+        {"<motor joint='k' gear='30' forcerange='-0.1 0.1'/>", 0.5, 0, 3, 1},
+        {"<position joint='k' kp='4' kv='0.5'/>", 1, 0, 4 * (1 - 0.3) - 0.5 * 0.2, 0},
+        {"<position joint='j' kp='1' inheritrange='0.5'/>", 9, 2 - 0.7, 0, 1},
+        {"<velocity joint='k' kv='2'/>", 1, 0, 2 * (1 - 0.2), 0},
+        {"<damper joint='k' kv='2' ctrlrange='0 1'/>", 0.5, 0, -2 * 0.2 * 0.5, 0},
+        {"<motor tendon='t' gear='0.5'/>", 2, 2, -1, 0},
+        {"<position tendon='t' kp='10'/>", 1, -2 * 10 * (2 * 0.7 - 0.3 - 1), 10 * (2 * 0.7 - 0.3 - 1), 0},
+        {"<general joint='k' gainprm='2 9 9' biasprm='9 9 9'/>", 0.5, 0, 1, 0},
+        {"<general joint='k' gaintype='affine' gainprm='1 2 3' biastype='affine' biasprm='0.5 -1 -2'/>", 2, 0,
+         2 * (1 + 2 * 0.3 + 3 * 0.2) + 0.5 - 0.3 - 2 * 0.2, 0},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, ONE("%s"), CASE[i].actuator);
+        tribo_model *m = from_text(text);
+        double x[32], u[16] = {0}, *p = malloc(sizeof *p * (size_t)m->size.np);
+        tribo_ws *ws;
+        ck_assert_int_eq(m->size.nu, m->size.nv + 1);
+        ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+        tribo_model_params(m, p), tribo_model_state0(m, x);
+        x[0] = 0.7, x[1] = 0.3, x[m->size.nq] = -0.4, x[m->size.nq + 1] = 0.2, u[m->size.nv] = CASE[i].control;
+        ti_arena a = {0};
+        ti_motion motion;
+        ti_motion_carve(&a, m, &motion);
+        void *block = ti_arena_take(&a, NULL);
+        ti_motion_carve(&a, m, &motion);
+        const double *force = ti_actuators_load(&motion, p, x, x + m->size.nq, u);
+        ck_assert_double_eq_tol(force[0], CASE[i].j, 1e-14);
+        ck_assert_double_eq_tol(force[1], CASE[i].k, 1e-14);
+        double next[32];
+        ck_assert_int_eq(tribo_step(ws, p, x, u, next, NULL), TRIBO_OK);
+        ck_assert_int_eq(tribo_last_info(ws)->nheld, CASE[i].held);
+        ti_free(NULL, block, a.used);
+        tribo_ws_free(ws), tribo_model_free(m), free(p);
+    }
+}
+END_TEST
+
+START_TEST(actuators_are_refused) {
+    static const char *const CASE[][2] = {
+        {ONE("<motor/>"), "<motor>: it pulls on nothing"},
+        {ONE("<motor joint='x'/>"), "<motor joint>: there is no joint `x`"},
+        {ONE("<motor tendon='x'/>"), "<motor tendon>: there is no tendon `x`"},
+        {ONE("<motor joint='f'/>"), "a free joint is not supported"},
+        {ONE("<motor site='s'/>"), "<motor site>: not supported"},
+        {ONE("<motor joint='j' ctrlrange='1 -1'/>"), "the first number is larger"},
+        {ONE("<motor joint='j' gear='nan'/>"), "`nan` is not a number"},
+        {ONE("<position joint='k' inheritrange='1'/>"), "its joint has no range"},
+        {ONE("<position joint='j' dampratio='1'/>"), "<position dampratio>: only 0"},
+        {ONE("<general joint='j' dyntype='filter'/>"), "<general dyntype>: `filter`"},
+        {ONE("<general joint='j' gaintype='muscle'/>"), "<general gaintype>: `muscle`"},
+        {ONE("<general joint='j' biastype='muscle'/>"), "<general biastype>: `muscle`"},
+        {ONE("<motor name='a' joint='j'/><motor name='a' joint='j'/>"), "actuator a: there is one of this name"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        ck_assert_int_lt(tribo_model_load_memory(CASE[i][0], strlen(CASE[i][0]), "text", NULL, &m, &diag), 0);
+        ck_assert_msg(strstr(diag.text, CASE[i][1]) && diag.line == 2, "%d: %s", diag.line, diag.text);
+    }
+}
+END_TEST
+
+static void driven_path(char *path, size_t n) {
+    const char *scenes = getenv("TRIBO_SCENES");
+    ck_assert_ptr_nonnull(scenes);
+    snprintf(path, n, "%s/driven.xml", scenes);
+}
+
+/* From both keys, with their controls: ranges of controls and of forces hold in some steps. */
+START_TEST(actuators_reverse_is_the_derivative) {
+    char path[4096];
+    driven_path(path, sizeof path);
+    told t;
+    tribo_model *m;
+    tribo_diag diag = {0};
+    ck_assert_msg(load(path, NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert_int_eq(tribo_model_keys(m), 2);
+    ck_assert_int_eq(tribo_model_key_find(m, "reach"), 1);
+    ck_assert_int_eq(tribo_model_key_find(m, "none"), -1);
+    double x[8], u[11];
+    tribo_model_key(m, 1, x, u);
+    ck_assert(x[1] == -1.2 && x[4] == 0.1 && u[3] == 0 && u[4] == -0.5 && u[9] == 0.1);
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        tribo_model_key(m, (int)seed - 1, x, u);
+        grad_task task = {.model = m, .x0 = x, .steps = 40, .seed = seed, .per_block = 6, .tol = 1e-6};
+        grad_result r;
+        task.options = tribo_default_options();
+        ck_assert_int_ge(grad_check(&task, &r), 0);
+        const char *flaw = grad_flaw(&task, &r);
+        ck_assert_msg(flaw == NULL, "%s", flaw);
+        ck_assert_double_le(r.worst, 1e-6);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
+/* Every number of every actuator, written and read again. */
+START_TEST(actuators_are_saved) {
+    char path[4096];
+    driven_path(path, sizeof path);
+    told t;
+    tribo_model *m, *back;
+    tribo_diag diag = {0};
+    ck_assert_msg(load(path, NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    double *p = malloc(sizeof *p * (size_t)m->size.np);
+    tribo_model_params(m, p);
+    for (int i = 0; i < m->size.nactuator; i++)
+        for (int k = 0; k < TI_P_ACTUATOR; k++)
+            if (m->used[m->actuator[i].p + k]) p[m->actuator[i].p + k] += 0.01 * (1 + k);
+    ck_assert_msg(tribo_model_save(m, p, path, "test_robots_driven.xml", &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert_msg(load("test_robots_driven.xml", NULL, &t, &back, &diag) == TRIBO_OK, "%s", diag.text);
+    for (int i = 0; i < m->size.np; i++) ck_assert_double_eq(back->p0[i], p[i]);
+    remove("test_robots_driven.xml");
+    tribo_model_free(m), tribo_model_free(back), free(p);
+}
+END_TEST
+
+#ifdef HAVE_MUJOCO
+START_TEST(actuators_are_mujocos) {
+    char path[4096], error[500] = "";
+    driven_path(path, sizeof path);
+    told t;
+    tribo_model *m;
+    tribo_diag diag = {0};
+    unsigned seed = 3;
+    ck_assert_msg(load(path, NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    mjModel *mm = mj_loadXML(path, NULL, error, sizeof error);
+    ck_assert_msg(mm != NULL, "%s", error);
+    ck_assert_int_eq(mm->nkey, 2);
+    oracle o;
+    oracle_worst w;
+    oracle_open(&o, m, mm);
+    for (int k = 0; k < 100; k++) {
+        double x[8], u[11] = {0};
+        for (int i = 0; i < 8; i++) x[i] = 2 * test_random(&seed);
+        for (int i = 4; i < 11; i++) u[i] = 3 * test_random(&seed);
+        ck_assert(oracle_compare(&o, x, u, 1e-4, &w));
+        ck_assert_double_le(w.mass, 1e-12);
+        ck_assert_double_le(w.drive, 1e-12);
+        ck_assert_double_le(w.acceleration, 1e-10);
+    }
+    oracle_close(&o);
+    mj_deleteModel(mm);
+    tribo_model_free(m);
+}
+END_TEST
+#endif
+
 static Suite *suite(void) {
     Suite *s = suite_create("robots");
     TCase *t = tcase_create("robots");
@@ -203,6 +384,13 @@ static Suite *suite(void) {
     tcase_add_test(t, includes_end);
     tcase_add_test(t, everything_missing_is_told);
     tcase_add_test(t, the_documentation_says_what_is_read);
+    tcase_add_test(t, actuators_by_hand);
+    tcase_add_test(t, actuators_are_refused);
+    tcase_add_test(t, actuators_reverse_is_the_derivative);
+    tcase_add_test(t, actuators_are_saved);
+#ifdef HAVE_MUJOCO
+    tcase_add_test(t, actuators_are_mujocos);
+#endif
     suite_add_tcase(s, t);
     return s;
 }

@@ -7,9 +7,10 @@
 #include <string.h>
 
 const char *const grad_block_names[GRAD_BLOCKS] = {
-    "position",  "rotation", "velocity", "spin",     "force",     "torque",    "gravity",      "mass",
-    "com",       "inertia",  "size",     "geom pos", "geom quat", "friction",  "stiction",     "restitution",
-    "baumgarte", "slop",     "damping",  "armature", "stiffness", "springref", "frictionloss", "range"};
+    "position",  "rotation", "velocity", "spin",      "force",     "torque",    "gravity",      "mass",
+    "com",       "inertia",  "size",     "geom pos",  "geom quat", "friction",  "stiction",     "restitution",
+    "baumgarte", "slop",     "damping",  "armature",  "stiffness", "springref", "frictionloss", "range",
+    "gear",      "gain",     "bias",     "ctrlrange", "forcerange"};
 
 /* A step that is not solved to this has no derivative worth comparing. */
 static const double RESIDUAL = 1e-10;

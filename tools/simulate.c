@@ -10,7 +10,7 @@
 #include <tribo/sim.h>
 
 typedef struct arguments {
-    const char *scene, *start, *controls, *out;
+    const char *scene, *start, *key, *controls, *out;
     double duration, dt, tol; /* 0 = not given */
     bool json, measures;
     tribo_law_options law;
@@ -25,6 +25,7 @@ typedef struct run_state {
     const tribo_controls *controls;
     tribo_law_options law;
     double tol;
+    int key; /* where it starts, and whose controls hold if there are no others */
     int rows;
     double *time, *x;   /* (rows), (rows,nx) */
     double dt;          /* longest step */
@@ -98,7 +99,7 @@ static int rows_of_steps(run_state *r, const arguments *a) {
     r->x = calloc((size_t)r->rows * (size_t)r->n.nx, sizeof *r->x);
     if (!r->time || !r->x) return trouble("no memory");
     for (int i = 0; i < r->rows; i++) r->time[i] = i * r->dt;
-    tribo_model_state0(r->m, r->x);
+    tribo_model_key(r->m, r->key, r->x, NULL);
     return EXIT_SUCCESS;
 }
 
@@ -172,6 +173,11 @@ static int run_scene(const arguments *a) {
         r.u = calloc((size_t)r.n.nu, sizeof *r.u);
         if (status == EXIT_SUCCESS && (!r.p || !r.u)) status = trouble("no memory");
     }
+    if (status == EXIT_SUCCESS && a->key) {
+        r.key = tribo_model_key_find(m, a->key);
+        if (r.key < 0) status = input_message(a->scene, 0, "there is no key %s", a->key);
+    }
+    if (status == EXIT_SUCCESS) tribo_model_key(m, r.key, NULL, r.u);
     if (status == EXIT_SUCCESS && a->controls) status = controls_load(a->controls, m, &controls);
     if (status == EXIT_SUCCESS) status = a->start ? rows_of_recording(&r, a) : rows_of_steps(&r, a);
     if (status == EXIT_SUCCESS && a->out) status = output_check(NULL, a->out);
@@ -195,6 +201,7 @@ static int run(int argc, char **argv) {
     const struct option options[] = {{"duration", required_argument, NULL, 'd'},
                                      {"dt", required_argument, NULL, 's'},
                                      {"start", required_argument, NULL, 'x'},
+                                     {"key", required_argument, NULL, 'k'},
                                      {"controls", required_argument, NULL, 'u'},
                                      {"out", required_argument, NULL, 'o'},
                                      {"json", no_argument, NULL, 'j'},
@@ -216,6 +223,7 @@ static int run(int argc, char **argv) {
         if (code == 'd' && parse_positive(v, "--duration takes a time above 0 s", 1e9, &a.duration)) return EXIT_USAGE;
         if (code == 's' && parse_positive(v, "--dt takes a time above 0 s", 1e3, &a.dt)) return EXIT_USAGE;
         if (code == 'x') a.start = optarg;
+        if (code == 'k') a.key = optarg;
         if (code == 'u') a.controls = optarg;
         if (code == 'o') a.out = optarg;
         if (code == 'j') a.json = true;
@@ -228,20 +236,24 @@ static int run(int argc, char **argv) {
 const verb verb_simulate = {
     .name = "simulate",
     .summary = "simulate a scene and write its states",
-    .help = "usage: tribo simulate SCENE [--duration S] [--dt S] [--start FILE.csv] [--controls FILE.csv]\n"
-            "                            [--out FILE.csv] [--measures] [--tol T] [--json]\n"
-            "                            [--law L] [--solver S] ...\n"
-            "Simulates an MJCF scene and writes one row of states a step, as CSV.\n"
-            "  --duration S          seconds (default 1, or as long as the start file)\n"
-            "  --dt S                length of a step (default: the scene's timestep)\n"
-            "  --start FILE.csv      start from its first row, and write rows at its times; steps are then shortened\n"
-            "                        so that a whole number of them fills the time between two rows\n"
-            "  --controls FILE.csv   forces and torques over time, each row held until the next\n"
-            "  --out FILE.csv        where to write (default: standard output, unless --json)\n"
-            "  --measures            columns after the states: energy, dissipation, residuals, internal forces, lift,\n"
-            "                        penetration, iterations; of all steps since the row before\n"
-            "  --json                a summary as JSON on standard output\n"
-            "  --tol T               on the relative residual of the contact law (default: the solver's)\n" SCENE_HELP
-                LAW_HELP "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
+    .help =
+        "usage: tribo simulate SCENE [--duration S] [--dt S] [--start FILE.csv] [--key NAME]\n"
+        "                            [--controls FILE.csv]\n"
+        "                            [--out FILE.csv] [--measures] [--tol T] [--json]\n"
+        "                            [--law L] [--solver S] ...\n"
+        "Simulates an MJCF scene and writes one row of states a step, as CSV.\n"
+        "  --duration S          seconds (default 1, or as long as the start file)\n"
+        "  --dt S                length of a step (default: the scene's timestep)\n"
+        "  --start FILE.csv      start from its first row, and write rows at its times; steps are then shortened\n"
+        "                        so that a whole number of them fills the time between two rows\n"
+        "  --key NAME            start from that key of the scene, by name (default: the first)\n"
+        "  --controls FILE.csv   forces, torques and controls over time, each row held until the next (default: the\n"
+        "                        controls of the key, where there are any)\n"
+        "  --out FILE.csv        where to write (default: standard output, unless --json)\n"
+        "  --measures            columns after the states: energy, dissipation, residuals, internal forces, lift,\n"
+        "                        penetration, iterations; of all steps since the row before\n"
+        "  --json                a summary as JSON on standard output\n"
+        "  --tol T               on the relative residual of the contact law (default: the solver's)\n" SCENE_HELP
+            LAW_HELP "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
     .run = run,
 };

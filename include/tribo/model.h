@@ -78,6 +78,24 @@ typedef struct tribo_joint_def {
     double restitution;  /**< of an impact at a limit, 0 to 1 */
 } tribo_joint_def;
 
+/** What pulls on joints, with the force gain * control + bias, where gain = gain[0] + gain[1] length + gain[2]
+ * velocity, bias likewise, and length = gear * (a sum of positions of hinges and slides). What depends on the velocity
+ * acts at the end of a step. Fill with tribo_default_actuator() first. */
+typedef struct tribo_actuator_def {
+    uint32_t struct_size; /**< set by tribo_default_actuator() */
+    const char *name;     /**< copied; unique among actuators; NULL or "" = `actuatorN` */
+    int njoint;           /**< joints it pulls on: 1, or those of a tendon */
+    const int *joint;     /**< (njoint) joint ids, hinges or slides; copied */
+    const double *coef;   /**< (njoint) what each counts in the sum; NULL = 1 */
+    double gear;          /**< of length, velocity and force */
+    double gain[3];       /**< constant, by length, by velocity: 1 0 0 by default */
+    double bias[3];       /**< the same: 0 0 0 by default */
+    bool ctrl_limited;    /**< whether ctrlrange holds */
+    double ctrlrange[2];  /**< a control outside counts as the nearest inside; its derivative is then 0 */
+    bool force_limited;   /**< whether forcerange holds */
+    double forcerange[2]; /**< N or N m, the same of the force, before the gear */
+} tribo_actuator_def;
+
 /** A shape on a body or in the world. Fill with tribo_default_geom() first. */
 typedef struct tribo_geom_def {
     uint32_t struct_size;          /**< set by tribo_default_geom() */
@@ -133,6 +151,8 @@ typedef struct tribo_equality_def {
 TRIBO_API tribo_body_def tribo_default_body(void);
 /** A hinge about z through the body's origin, without damping or spring. */
 TRIBO_API tribo_joint_def tribo_default_joint(void);
+/** A motor on no joint, with gear 1. */
+TRIBO_API tribo_actuator_def tribo_default_actuator(void);
 /** A sphere without size, of density 1000 and friction 1: give it shape and size. */
 TRIBO_API tribo_geom_def tribo_default_geom(void);
 /** A connection of no bodies, as they were placed. */
@@ -155,6 +175,10 @@ TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *d
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
 /** @return the equality's id, or -1. */
 TRIBO_API int tribo_add_equality(tribo_builder *b, const tribo_equality_def *def);
+/** After the joints it pulls on. Its control is number nv + id of u. @return the actuator's id, or -1. */
+TRIBO_API int tribo_add_actuator(tribo_builder *b, const tribo_actuator_def *def);
+/** What all actuators together do to a hinge or slide stays within lower and upper, N or N m. */
+TRIBO_API void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper);
 /** Geoms a and b never collide. */
 TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
 /** Gravity in the world; without it (0, 0, -9.81). */
@@ -166,6 +190,11 @@ TRIBO_API void tribo_set_law(tribo_builder *b, const tribo_law_options *law);
 /** The start state, of the bodies there are now. Copied.
  *  @param q (nq) or NULL = as the bodies were placed. @param v (nv) or NULL = at rest */
 TRIBO_API void tribo_set_start(tribo_builder *b, const double *q, const double *v);
+
+/** A state by name, and what the controls are in it; of the bodies, joints and actuators there are now. Copied.
+ *  @param name NULL or "" = `keyN`. @param q, v as in tribo_set_start(). @param ctrl (actuators) or NULL = 0
+ *  @return the key's id, or -1. */
+TRIBO_API int tribo_add_key(tribo_builder *b, const char *name, const double *q, const double *v, const double *ctrl);
 
 /** Make the model. Consumes the builder, also on failure.
  *  @param diag [out] the first error that stuck, with the name of the thing
@@ -212,6 +241,7 @@ TRIBO_API void tribo_model_free(tribo_model *m);
 typedef struct tribo_sizes {
     int nbody, ngeom, npair;     /**< bodies, geoms, pairs with a material of their own */
     int njoint, nequality;       /**< hinges, slides and balls; what holds */
+    int nactuator;               /**< actuators; nu = nv + nactuator: generalized forces, then controls */
     int nq, nv, nx, ndx, nu, np; /**< numbers in q, v, state, its tangent, control, parameters */
 } tribo_sizes;
 /** Sizes of the model and of every vector that goes with it. */
@@ -222,6 +252,13 @@ TRIBO_API double tribo_model_timestep(const tribo_model *m);
 TRIBO_API tribo_law_options tribo_model_law(const tribo_model *m);
 /** Initial state x = [q; v]: the first keyframe's, else the bodies' placement at rest. */
 TRIBO_API void tribo_model_state0(const tribo_model *m, double *x /* [out] (nx) */);
+/** How many keys there are: states by name. */
+TRIBO_API int tribo_model_keys(const tribo_model *m);
+TRIBO_API const char *tribo_model_key_name(const tribo_model *m, int key);  /**< NULL if there is none */
+TRIBO_API int tribo_model_key_find(const tribo_model *m, const char *name); /**< -1 if there is none */
+/** A key's state and u, either NULL = skip; without such a key the initial state and zero.
+ *  @param x [out] (nx). @param u [out] (nu): no generalized forces, then the controls */
+TRIBO_API void tribo_model_key(const tribo_model *m, int key, double *x, double *u);
 TRIBO_API const char *tribo_model_body_name(const tribo_model *m, int body);   /**< NULL if there is none */
 TRIBO_API int tribo_model_body_find(const tribo_model *m, const char *name);   /**< -1 if there is none */
 TRIBO_API const char *tribo_model_geom_name(const tribo_model *m, int geom);   /**< NULL if there is none */
@@ -230,6 +267,8 @@ TRIBO_API const char *tribo_model_joint_name(const tribo_model *m, int joint); /
 TRIBO_API int tribo_model_joint_find(const tribo_model *m, const char *name);  /**< -1 if there is none */
 TRIBO_API int tribo_model_joint_q(const tribo_model *m, int joint);            /**< where in q; -1 if there is none */
 TRIBO_API int tribo_model_joint_v(const tribo_model *m, int joint);            /**< where in v; -1 if there is none */
+TRIBO_API const char *tribo_model_actuator_name(const tribo_model *m, int actuator); /**< NULL if there is none */
+TRIBO_API int tribo_model_actuator_find(const tribo_model *m, const char *name);     /**< -1 if there is none */
 /** Whether number v of a velocity is a rotation (rad/s) and not a translation (m/s); false if there is none. */
 TRIBO_API bool tribo_model_turns(const tribo_model *m, int v);
 /** Whether a body moves freely in the world; false if there is none. */
@@ -246,7 +285,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
  * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
-/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 15 a geom, 5 a pair ---- */
+/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator, 15 a geom, 5 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -267,7 +306,12 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_STIFFNESS,    /**< N/m, N m/rad */
     TRIBO_PARAM_SPRINGREF,    /**< m, rad */
     TRIBO_PARAM_FRICTIONLOSS, /**< N, N m */
-    TRIBO_PARAM_RANGE         /**< of a joint: m, rad */
+    TRIBO_PARAM_RANGE,        /**< of a joint: m, rad */
+    TRIBO_PARAM_GEAR,         /**< of an actuator */
+    TRIBO_PARAM_GAIN,         /**< constant, by length, by velocity */
+    TRIBO_PARAM_BIAS,         /**< the same */
+    TRIBO_PARAM_CTRLRANGE,    /**< lower, upper */
+    TRIBO_PARAM_FORCERANGE    /**< lower, upper; N, N m */
 } tribo_param_kind;
 
 /** One entry of p. */

@@ -53,6 +53,7 @@ typedef struct tribo_step_info {
     int nactive;             /**< contacts that carry an impulse */
     int nislands;            /**< groups of bodies that contacts connect, solved one by one */
     int iterations;          /**< linear systems factored */
+    int nheld;               /**< actuators that a range of controls or forces holds, and joints: derivative 0 there */
     int ndegenerate;         /**< contacts where the gradient is only one element of a set */
     double residual;         /**< relative residual of the law, worst island */
     double margin;           /**< distance to the nearest change of contact mode, dimensionless */

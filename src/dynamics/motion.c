@@ -2,6 +2,7 @@
  * free body, whose velocity is that of its centre of mass and its spin, so that M is block-diagonal; those with joints
  * are handed to tree.c. */
 #include "dynamics/motion.h"
+#include "dynamics/actuator.h"
 #include "dynamics/link.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
@@ -26,6 +27,11 @@ void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m) {
     TI_CARVE(a, m->next, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->M, nM);
+    int na = model->size.nactuator, driven = na ? nv : 0;
+    TI_CARVE(a, m->actuator, na);
+    TI_CARVE(a, m->driven, driven);
+    TI_CARVE(a, m->applied, driven);
+    TI_CARVE(a, m->capped, driven);
     TI_CARVE(a, m->factor, nM);
 }
 
@@ -43,6 +49,8 @@ void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *b
     TI_CARVE(a, bar->y, nv);
     TI_CARVE(a, bar->v, nv);
     TI_CARVE(a, bar->place, nv);
+    TI_CARVE(a, bar->applied, model->size.nactuator ? nv : 0);
+    TI_CARVE(a, bar->damping, model->size.nactuator);
 }
 
 static const ti_tree *tree_of(const ti_motion *m, int t) {
@@ -64,6 +72,7 @@ static const ti_link_diff *root_dot(const ti_motion *m, int t, const ti_link_dif
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];
         if (!tree_of(m, t)->single) {
@@ -81,16 +90,20 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
 void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
                         double *v_bar, double *u_bar, double *p_bar) {
     ti_vec gravity_bar = {0, 0, 0};
+    bool driven = m->model->size.nactuator > 0;
+    double *f_bar = driven ? bar->applied : u_bar;
+    if (driven) ti_actuators_clear(m, bar);
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];
         if (!tree_of(m, t)->single) {
-            ti_tree_vjp(m, t, p, dt, bar, q_bar, v_bar, u_bar, p_bar, &gravity_bar);
+            ti_tree_vjp(m, t, p, dt, bar, q_bar, v_bar, f_bar, p_bar, &gravity_bar);
             continue;
         }
         ti_link_diff *d = root_bar(m, t, bar);
-        ti_link_free_vjp(root(m, t), dt, d, &gravity_bar, u_bar ? u_bar + body->v : NULL);
+        ti_link_free_vjp(root(m, t), dt, d, &gravity_bar, f_bar ? f_bar + body->v : NULL);
         ti_link_load_vjp(root(m, t), d, q_bar + body->v, v_bar + body->v, p_bar ? p_bar + body->p : NULL);
     }
+    if (driven) ti_actuators_vjp(m, p, bar, q_bar, v_bar, u_bar, p_bar);
     if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
 }
 

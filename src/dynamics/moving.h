@@ -5,6 +5,15 @@
 #include "dynamics/spatial.h"
 #include "model/model.h"
 
+/* An actuator now; of what is cut off, at which end. */
+typedef struct ti_actuator_now {
+    double reach, rate; /* length and velocity before the gear */
+    double control, gain, force;
+    double damping; /* less its velocity, more its force */
+    int held_control, held_force;
+    bool damps;
+} ti_actuator_now;
+
 typedef struct ti_motion {
     const tribo_model *model;
     ti_link *link; /* (nbody) */
@@ -18,6 +27,10 @@ typedef struct ti_motion {
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its Cholesky factor */
     const double *q, *u;         /* of the model: of the last load */
+    ti_actuator_now *actuator;   /* (nactuator) */
+    double *driven, *applied;    /* (nv) what they do, and with the forces of u */
+    bool *capped;                /* (nv) cut off together */
+    int nheld;                   /* how many are cut off, one by one or together */
 } ti_motion;
 
 /* Cotangents. Of single free bodies all are those of their links. */
@@ -28,6 +41,7 @@ typedef struct ti_motion_bar {
     double *M, *now, *free;
     double *own;                    /* (nv) of the joints' own numbers in q */
     ti_spatial *twist, *bias, *eta; /* on the way */
+    double *applied, *damping;      /* (nv) of applied, (nactuator) of damping */
     double *y, *v, *place;          /* (nv) of forces, of present velocities, of displacements of the tree */
 } ti_motion_bar;
 

@@ -1,6 +1,7 @@
 /* tree.c -- see tree.h. Everything is in the world about its origin, so that a tree is sums along its chains. */
 #include "dynamics/tree.h"
 #include "base/base.h"
+#include "dynamics/actuator.h"
 #include "dynamics/bias.h"
 #include "dynamics/link.h"
 #include "math/dense.h"
@@ -238,6 +239,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
         const double *own = p + j->p;
         M[(d - v0) * w + d - v0] += own[TI_P_ARMATURE] + dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
     }
+    ti_actuators_damp(m, t, p, dt, M);
     memcpy(factor, M, sizeof *M * (size_t)w * (size_t)w);
     if (ti_chol(w, factor, w, 0) != 0) return false;
     if (!by_midpoint(m, t, p, dt)) return false;
@@ -414,6 +416,7 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     for (int r = 0; r < w; r++)
         for (int c = 0; c < w; c++) M_bar[r * w + c] -= y[r] * (m->free[v0 + c] - m->now[v0 + c]) / dt;
     joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
+    ti_actuators_damp_vjp(m, t, p, dt, bar, p_bar);
     ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
     inertia_vjp(m, tree, M_bar, bar);
     places_vjp(m, tree, bar, bar->place);

@@ -266,6 +266,12 @@ static void section_equality(ti_mjcf *r, xmlNode *node) {
 static void section_keyframe(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_keyframe(r, node);
 }
+static void section_tendon(ti_mjcf *r, xmlNode *node) {
+    ti_mjcf_tendons(r, node);
+}
+static void section_actuator(ti_mjcf *r, xmlNode *node) {
+    ti_mjcf_actuators(r, node);
+}
 /* Nothing of it is read, but what it needs may be. */
 static void section_children(ti_mjcf *r, xmlNode *node) {
     for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
@@ -278,8 +284,8 @@ static const struct {
 } SECTION[] = {{"compiler", section_compiler},   {"option", section_option},       {"default", section_default},
                {"asset", section_children},      {"extension", section_children},  {"deformable", section_children},
                {"worldbody", read_worldbody},    {"custom", section_custom_geoms}, {"contact", section_contact},
-               {"custom", section_custom_pairs}, {"equality", section_equality},   {"tendon", section_children},
-               {"actuator", section_children},   {"keyframe", section_keyframe}};
+               {"custom", section_custom_pairs}, {"equality", section_equality},   {"tendon", section_tendon},
+               {"actuator", section_actuator},   {"keyframe", section_keyframe}};
 
 static void read_sections(ti_mjcf *r) {
     for (xmlNode *c = ti_xml_child(&r->error, r->root); c; c = ti_xml_next(&r->error, c)) ti_mjcf_child(r, c, "mujoco");
@@ -322,6 +328,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     ti_free(&r->alloc, r->class, r->class_bytes);
     ti_free(&r->alloc, r->body, r->body_bytes);
     ti_free(&r->alloc, r->joint, r->joint_bytes);
+    ti_free(&r->alloc, r->actuator, r->actuator_bytes);
     ti_free(&r->alloc, r->geom, r->geom_bytes);
     ti_free(&r->alloc, r->pair, r->pair_bytes);
 }

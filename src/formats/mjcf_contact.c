@@ -242,35 +242,41 @@ void ti_mjcf_custom(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) {
 static bool key_numbers(ti_mjcf *r, const xmlNode *key, const char *name, double *out, int n) {
     const char *text = ti_xml_attr(&r->error, key, name);
     if (!text) return false;
-    if (r->nneed == 0) return ti_mjcf_numbers(r, key, -1, name, out, n, n) > 0;
     ti_xml_error other = {0};
-    if (ti_xml_numbers(&other, key, name, text, out, n) == n) return true;
-    if (r->nneed > r->nmissing)
+    int found = ti_xml_numbers(r->nneed ? &other : &r->error, key, name, text, out, n);
+    if (found == n || ti_mjcf_bad(r)) return found == n && n > 0;
+    if (r->nneed == 0)
+        ti_xml_fail(&r->error, key, name, "%d numbers, expected %d", found, n);
+    else if (r->nneed > r->nmissing)
         ti_mjcf_need_of(r, key, name, "keyframe", "%d numbers are wanted where something is left out", n);
     return false;
 }
 
-/* The first key is the start state. */
-static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, int nq, int nv) {
+/* The first key is the start state, all are there by name. */
+static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, double *u, const int size[3]) {
     ti_mjcf_judge(r, key, -1, "keyframe");
-    bool has_q = key_numbers(r, key, "qpos", q, nq), has_v = key_numbers(r, key, "qvel", v, nv);
+    bool has_q = key_numbers(r, key, "qpos", q, size[0]), has_v = key_numbers(r, key, "qvel", v, size[1]);
+    bool has_u = key_numbers(r, key, "ctrl", u, size[2]);
     ti_mjcf_at(r, key);
-    if (!ti_mjcf_bad(r) && !r->keyed) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
+    if (ti_mjcf_bad(r)) return;
+    if (!r->keyed) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
     r->keyed = true;
+    tribo_add_key(r->builder, ti_xml_attr(&r->error, key, "name"), has_q ? q : NULL, has_v ? v : NULL,
+                  has_u ? u : NULL);
     ti_mjcf_settle(r);
 }
 
 void ti_mjcf_keyframe(ti_mjcf *r, const xmlNode *node) {
-    int nq, nv;
+    int size[3] = {0, 0, r->builder->nactuator};
     if (r->builder->nbody == 0) return;
-    ti_builder_widths(r->builder, &nq, &nv);
-    size_t bytes = sizeof(double) * (size_t)(nq + nv);
-    double *q = ti_alloc(&r->alloc, bytes), *v = q ? q + nq : NULL;
+    ti_builder_widths(r->builder, &size[0], &size[1]);
+    size_t bytes = sizeof(double) * (size_t)(size[0] + size[1] + size[2]);
+    double *q = ti_alloc(&r->alloc, bytes), *v = q ? q + size[0] : NULL, *u = q ? v + size[1] : NULL;
     if (!q) {
         r->error.status = TRIBO_E_NOMEM;
         return;
     }
     for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
-        if (ti_mjcf_child(r, c, "keyframe")) read_key(r, c, q, v, nq, nv);
+        if (ti_mjcf_child(r, c, "keyframe")) read_key(r, c, q, v, u, size);
     ti_free(&r->alloc, q, bytes);
 }

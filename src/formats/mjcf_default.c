@@ -41,12 +41,27 @@ int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, c
     return -1;
 }
 
+/* All actuators of a class share what all of them have, whichever kind says it; the last counts. */
+static const xmlNode *shared_default(ti_mjcf *r, int class, const xmlNode *node, const char *name) {
+    static const char KINDS[] = "general motor position velocity intvelocity damper";
+    const xmlNode *found = NULL;
+    if (!ti_xml_listed(KINDS, (const char *)node->name)) return NULL;
+    if (!ti_xml_listed("gear ctrllimited ctrlrange forcelimited forcerange", name)) return NULL;
+    for (const xmlNode *c = r->class[class].node->children; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && ti_xml_listed(KINDS, (const char *)c->name) &&
+            ti_xml_attr(&r->error, c, name))
+            found = c;
+    return found;
+}
+
 /* The element that says it: the one given, or that of the nearest class; NULL if none does. */
 static const xmlNode *speaker(ti_mjcf *r, const xmlNode *node, int class, const char *name) {
     if (ti_xml_attr(&r->error, node, name)) return node;
     for (int c = class; c >= 0; c = r->class[c].parent) {
         const xmlNode *defaults = ti_mjcf_default_of(r, c, node);
         if (defaults && ti_xml_attr(&r->error, defaults, name)) return defaults;
+        const xmlNode *shared = shared_default(r, c, node, name);
+        if (shared) return shared;
     }
     return NULL;
 }

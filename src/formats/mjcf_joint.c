@@ -69,7 +69,8 @@ static void read_numbers(ti_mjcf *r, const xmlNode *node, int class, tribo_joint
     d->springref *= r->angle, d->ref *= r->angle, d->range[0] *= r->angle, d->range[1] *= r->angle;
 }
 
-static void keep_joint(ti_mjcf *r, xmlNode *node, int body, const tribo_joint_def *d) {
+/* cap: of the forces of all actuators on it, or NULL. */
+static void keep_joint(ti_mjcf *r, xmlNode *node, int body, const tribo_joint_def *d, const double *cap) {
     ti_mjcf_at(r, node);
     ti_mjcf_joint *grown = ti_grow(&r->alloc, r->joint, &r->joint_bytes, (size_t)(r->njoint + 1) * sizeof *r->joint);
     if (!grown) {
@@ -79,6 +80,7 @@ static void keep_joint(ti_mjcf *r, xmlNode *node, int body, const tribo_joint_de
     r->joint = grown;
     r->joint[r->njoint] = (ti_mjcf_joint){node, d->kind == TRIBO_JOINT_HINGE};
     if (tribo_add_joint(r->builder, body, d) == r->njoint) r->njoint++;
+    if (cap) tribo_cap_joint(r->builder, r->njoint - 1, cap[0], cap[1]);
     ti_mjcf_settle(r);
 }
 
@@ -100,7 +102,10 @@ static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class, const ti_
     ti_store3(d.pos, ti_add(ti_load3(frame->pos), ti_mul(&R, ti_load3(d.pos))));
     read_numbers(r, node, class, &d);
     if (d.kind == TRIBO_JOINT_BALL) judge_ball(r, node, &d);
-    if (!ti_mjcf_bad(r)) keep_joint(r, node, body, &d);
+    double range[2];
+    bool capped = d.kind != TRIBO_JOINT_BALL && ti_mjcf_numbers(r, node, class, "actuatorfrcrange", range, 2, 2) &&
+                  ti_mjcf_limited(r, node, class, "actuatorfrclimited", "actuatorfrcrange");
+    if (!ti_mjcf_bad(r)) keep_joint(r, node, body, &d, capped ? range : NULL);
 }
 
 void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const ti_frame *frame) {

@@ -49,6 +49,11 @@ typedef struct ti_mjcf_joint {
     bool turns; /* its spring's reference is an angle */
 } ti_mjcf_joint;
 
+typedef struct ti_mjcf_actuator {
+    xmlNode *node;
+    int class;
+} ti_mjcf_actuator;
+
 typedef struct ti_mjcf_geom {
     xmlNode *node;
     int class;
@@ -85,6 +90,9 @@ typedef struct ti_mjcf {
     ti_mjcf_class *class;
     ti_mjcf_body *body; /* one per body of the builder, in its order; likewise geom and pair */
     ti_mjcf_joint *joint;
+    int nactuator;
+    ti_mjcf_actuator *actuator;
+    size_t actuator_bytes;
     ti_mjcf_geom *geom;
     ti_mjcf_pair *pair;
     size_t need_bytes, class_bytes, body_bytes, joint_bytes, geom_bytes, pair_bytes;
@@ -160,6 +168,10 @@ bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *lim
 
 /* ---- mjcf_equality.c ---- */
 void ti_mjcf_equality(ti_mjcf *r, const xmlNode *node);
+
+/* ---- mjcf_drive.c ---- */
+void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node);
+void ti_mjcf_actuators(ti_mjcf *r, const xmlNode *node);
 
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);

@@ -7,7 +7,7 @@
 
 #define POSED "pos quat euler axisangle xyaxes zaxis"
 #define DRIVEN                                                                                                         \
-    "name class joint tendon gear ctrllimited ctrlrange forcelimited forcerange " /* what all actuators have */
+    "name class joint tendon gear ctrllimited ctrlrange forcelimited forcerange" /* what all actuators have */
 #define DRIVEN_SKIPPED "group user lengthrange actlimited actrange actdim actearly interp dynprm"
 #define DRIVEN_REFUSED                                                                                                 \
     "jointinparent slidersite cranksite cranklength site refsite body damping armature nsample delay input velrange "  \
@@ -86,14 +86,18 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"equality/flexvert", TI_REFUSED, "", "", ""},
     {"equality/flexstrain", TI_REFUSED, "", "", ""},
     {"mujoco/tendon", TI_READ, "", "", ""},
-    {"tendon/fixed", TI_REFUSED, "", "", ""},
+    {"tendon/fixed", TI_READ, "name class limited range",
+     "group user springlength margin width material rgba solreflimit "
+     "solimplimit solreffriction solimpfriction",
+     "stiffness damping frictionloss armature actuatorfrclimited actuatorfrcrange"},
+    {"fixed/joint", TI_READ, "joint coef", "", ""},
     {"tendon/spatial", TI_REFUSED, "", "", ""},
     {"mujoco/actuator", TI_READ, "", "", ""},
-    {"actuator/motor", TI_REFUSED, "", "", ""},
-    {"actuator/position", TI_REFUSED, "", "", ""},
-    {"actuator/velocity", TI_REFUSED, "", "", ""},
-    {"actuator/damper", TI_REFUSED, "", "", ""},
-    {"actuator/general", TI_REFUSED, "", "", ""},
+    {"actuator/motor", TI_READ, DRIVEN, DRIVEN_SKIPPED, DRIVEN_REFUSED},
+    {"actuator/position", TI_READ, DRIVEN " kp kv inheritrange", DRIVEN_SKIPPED, DRIVEN_REFUSED " dampratio timeconst"},
+    {"actuator/velocity", TI_READ, DRIVEN " kv", DRIVEN_SKIPPED, DRIVEN_REFUSED},
+    {"actuator/damper", TI_READ, DRIVEN " kv", DRIVEN_SKIPPED, DRIVEN_REFUSED},
+    {"actuator/general", TI_READ, DRIVEN " dyntype gaintype gainprm biastype biasprm", DRIVEN_SKIPPED, DRIVEN_REFUSED},
     {"actuator/intvelocity", TI_REFUSED, "", "", ""},
     {"actuator/orientation", TI_REFUSED, "", "", ""},
     {"actuator/pid", TI_REFUSED, "", "", ""},
@@ -219,8 +223,9 @@ static void judge_attributes(ti_mjcf *r, const xmlNode *node, const ti_mjcf_rule
 }
 
 const xmlNode *ti_mjcf_default_of(const ti_mjcf *r, int class, const xmlNode *like) {
+    const char *name = ti_xml_listed("fixed spatial", (const char *)like->name) ? "tendon" : (const char *)like->name;
     for (const xmlNode *c = r->class[class].node->children; c; c = c->next)
-        if (c->type == XML_ELEMENT_NODE && xmlStrEqual(c->name, like->name)) return c;
+        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, name)) return c;
     return NULL;
 }
 

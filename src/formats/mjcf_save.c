@@ -94,12 +94,13 @@ static void edit_gravity(edit *e) {
     if (option) set_numbers(e, option, "gravity", e->want + TI_P_GRAVITY, 3);
 }
 
-/* inertiafromgeom="true" would overrule what is written. */
+/* These would overrule what is written; without them all masses are as they are written. */
 static void let_inertial_count(edit *e) {
     for (xmlNode *c = e->scene.root->children; c; c = c->next)
-        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "compiler") &&
-            xmlHasProp(c, (const xmlChar *)"inertiafromgeom"))
-            set_text(e, c, "inertiafromgeom", "auto");
+        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "compiler")) {
+            if (xmlHasProp(c, (const xmlChar *)"inertiafromgeom")) set_text(e, c, "inertiafromgeom", "auto");
+            unset(c, "boundmass boundinertia balanceinertia settotalmass");
+        }
 }
 
 static void edit_body(edit *e, int i) {
@@ -167,6 +168,33 @@ static void edit_joint(edit *e, int i) {
     double range[2] = {e->want[p + TI_P_LOWER], e->want[p + TI_P_UPPER]}, unit = e->scene.angle;
     for (int k = 0; k < 2 && e->scene.joint[i].turns; k++) range[k] /= unit;
     set_numbers(e, e->scene.joint[i].node, "range", range, 2);
+}
+
+/* A range where it is in force, which the element says itself from now on. */
+static void edit_range(edit *e, xmlNode *node, const char *range, const char *limited, int at, bool in_force) {
+    if (!in_force || !any_differs(e, at, 2, TRIBO_PARAM_CTRLRANGE)) return;
+    set_numbers(e, node, range, e->want + at, 2);
+    set_text(e, node, limited, "true");
+    if (strcmp(range, "ctrlrange") == 0) unset(node, "inheritrange");
+}
+
+/* A gain or bias that no motor or servo has makes it a general actuator. */
+static void edit_actuator(edit *e, int i) {
+    const ti_actuator *a = &e->now->actuator[i];
+    xmlNode *node = e->scene.actuator[i].node;
+    const double *p = e->want + a->p;
+    if (any_differs(e, a->p + TI_P_GEAR, 1, TRIBO_PARAM_GEAR)) set_numbers(e, node, "gear", p + TI_P_GEAR, 1);
+    edit_range(e, node, "ctrlrange", "ctrllimited", a->p + TI_P_CTRLRANGE, a->ctrl_limited);
+    edit_range(e, node, "forcerange", "forcelimited", a->p + TI_P_FORCERANGE, a->force_limited);
+    if (!any_differs(e, a->p + TI_P_GAIN, 6, TRIBO_PARAM_GAIN)) return;
+    if (a->ctrl_limited) { /* what a damper has without saying so */
+        set_numbers(e, node, "ctrlrange", p + TI_P_CTRLRANGE, 2);
+        set_text(e, node, "ctrllimited", "true");
+    }
+    xmlNodeSetName(node, (const xmlChar *)"general");
+    unset(node, "kp kv inheritrange");
+    set_text(e, node, "gaintype", "affine"), set_text(e, node, "biastype", "affine");
+    set_numbers(e, node, "gainprm", p + TI_P_GAIN, 3), set_numbers(e, node, "biasprm", p + TI_P_BIAS, 3);
 }
 
 /* Friction sits in the element, with numbers behind it that are kept; a static one moves along with it. */
@@ -249,8 +277,8 @@ static void edit_geom(edit *e, int i) {
 /* ---- a whole scene ---- */
 
 static bool same_scene(const tribo_model *a, const tribo_model *b) {
-    if (a->size.nbody != b->size.nbody || a->size.njoint != b->size.njoint || a->size.ngeom != b->size.ngeom ||
-        a->size.npair != b->size.npair)
+    if (a->size.nbody != b->size.nbody || a->size.njoint != b->size.njoint || a->size.nactuator != b->size.nactuator ||
+        a->size.ngeom != b->size.ngeom || a->size.npair != b->size.npair)
         return false;
     for (int i = 0; i < a->size.nbody; i++)
         if (strcmp(a->body[i].name, b->body[i].name) != 0) return false;
@@ -364,6 +392,7 @@ static tribo_status edit_until_right(edit *e, const tribo_model *m, tribo_diag *
         edit_gravity(e);
         for (int i = 0; i < m->size.nbody; i++) edit_body(e, i);
         for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
+        for (int i = 0; i < m->size.nactuator; i++) edit_actuator(e, i);
         for (int i = 0; i < m->size.ngeom; i++) edit_geom(e, i);
         int at = m->size.np - m->size.npair * TI_P_PAIR;
         for (int i = 0; i < m->size.npair; i++, at += TI_P_PAIR)

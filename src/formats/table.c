@@ -74,7 +74,7 @@ static int place_of_word(const tribo_model *m, const ti_table_words *words, int 
     return -2;
 }
 
-/* Place of a column `BODY.word` or `JOINT.word`; -2 if there is none. */
+/* Place of a column `BODY.word`, `JOINT.word` or `ACTUATOR.word`; -2 if there is none. */
 static int place_of(const reader *r, span cell) {
     const char *own_word = cell.end; /* after the last dot */
     while (own_word > cell.at && own_word[-1] != '.') own_word--;
@@ -87,7 +87,11 @@ static int place_of(const reader *r, span cell) {
         }
     int joint = 0;
     while (joint < r->m->size.njoint && !is_text(r->m->joint[joint].name, cell.at, name)) joint++;
-    return joint < r->m->size.njoint ? place_of_word(r->m, &r->kind->joint, joint, own_word, word) : -2;
+    int place = -2, actuator = 0, na = r->m->size.nactuator;
+    if (joint < r->m->size.njoint) place = place_of_word(r->m, &r->kind->joint, joint, own_word, word);
+    while (actuator < na && !is_text(r->m->actuator[actuator].name, cell.at, name)) actuator++;
+    if (place >= 0 || actuator == na) return place;
+    return place_of_word(r->m, &r->kind->actuator, actuator, own_word, word);
 }
 
 static bool is_measure(span cell) {
@@ -102,7 +106,8 @@ static tribo_status read_column(reader *r, span cell) {
         r->nskip++, r->column[r->ncolumn++] = SKIP;
         return TRIBO_OK;
     }
-    if (place < TIME) return fail(r, "column", cell, " is unknown: no such body or joint, or no such number of one");
+    if (place < TIME)
+        return fail(r, "column", cell, " is unknown: no such body, joint or actuator, or no such number of one");
     for (int i = 0; i < r->ncolumn; i++)
         if (r->column[i] == place) return fail(r, "column", cell, " is there twice");
     r->column[r->ncolumn++] = place; /* room for all: no place comes twice */

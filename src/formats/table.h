@@ -14,7 +14,7 @@ typedef struct ti_table_words {
     int (*place)(const tribo_model *m, int owner, int word);
 } ti_table_words;
 typedef struct ti_table_kind {
-    ti_table_words body, joint;
+    ti_table_words body, joint, actuator;
 } ti_table_kind;
 
 typedef struct ti_table {

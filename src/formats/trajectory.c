@@ -43,6 +43,13 @@ static int joint_force_place(const tribo_model *m, int joint, int word) {
     return m->joint[joint].v + (word > 0 ? word - 1 : 0);
 }
 
+/* Of an actuator. */
+static const char *const CONTROL[1] = {"ctrl"};
+
+static int control_place(const tribo_model *m, int actuator, int word) {
+    return m->size.nv + actuator + word;
+}
+
 static int force_place(const tribo_model *m, int body, int word) {
     return m->body[body].v + word;
 }
@@ -73,7 +80,8 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
 
 tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const tribo_model *m,
                                           const tribo_allocator *a, tribo_trajectory **t, tribo_diag *diag) {
-    static const ti_table_kind KIND = {{STATE, STATES, state_place}, {JOINT_STATE, JOINT_STATES, joint_state_place}};
+    static const ti_table_kind KIND = {
+        {STATE, STATES, state_place}, {JOINT_STATE, JOINT_STATES, joint_state_place}, {NULL, 0, NULL}};
     if (!text || !m || !t) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     ti_table *table;
     tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nx, m->x0, a, &table, diag);
@@ -88,8 +96,8 @@ tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const 
 
 tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
                                         tribo_controls **c, tribo_diag *diag) {
-    static const ti_table_kind KIND = {{FORCE, TI_FREE_NV, force_place},
-                                       {JOINT_FORCE, JOINT_FORCES, joint_force_place}};
+    static const ti_table_kind KIND = {
+        {FORCE, TI_FREE_NV, force_place}, {JOINT_FORCE, JOINT_FORCES, joint_force_place}, {CONTROL, 1, control_place}};
     if (!text || !m || !c) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     size_t zero_bytes = sizeof(double) * (size_t)m->size.nu;
     double *zero = ti_alloc(a, zero_bytes);

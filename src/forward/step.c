@@ -436,6 +436,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
         memset(f->u, 0, sizeof(double) * (size_t)size->nu);
 
     if (!ti_step_kinematics(ws, p, f->x, f->u)) return TRIBO_E_ARG;
+    ws->info.nheld = ws->motion.nheld;
     s = ti_step_find(ws, f, p);
     if (s < 0) return s;
     for (int i = 0; i < f->ncon; i++) f->con[i].sticky = f->con[i].kind == TI_CON_CONTACT;

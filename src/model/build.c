@@ -9,9 +9,16 @@
 /* What the layout needs to know. */
 typedef struct plan {
     int nbody, njoint, nfree, ngeom, npair, npossible, nequality, nmoving; /* nmoving: geoms of bodies */
+    int nactuator, npull, ncap, nkey;
     int nq, nv;
     size_t text; /* bytes of all names */
 } plan;
+
+/* Of p. */
+static int numbers(const plan *n) {
+    return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nactuator * TI_P_ACTUATOR +
+           n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+}
 
 static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     tribo_model local, *m;
@@ -23,7 +30,12 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, w->dof, n->nv);
     TI_CARVE(at, w->geom, n->ngeom);
     TI_CARVE(at, w->body_geom, n->nmoving);
-    int np = TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+    int np = numbers(n);
+    TI_CARVE(at, w->actuator, n->nactuator);
+    TI_CARVE(at, w->key, (size_t)n->nkey * (size_t)(n->nq + n->nv + n->nactuator));
+    TI_CARVE(at, w->key_name, n->nkey);
+    TI_CARVE(at, w->pull, n->npull);
+    TI_CARVE(at, w->cap, n->ncap);
     TI_CARVE(at, w->p0, np);
     TI_CARVE(at, w->used, np);
     TI_CARVE(at, w->x0, n->nq + n->nv);
@@ -103,7 +115,7 @@ static double length_of(const tribo_model *m, int geom) {
 }
 
 static void fill_pairs(tribo_model *m, const tribo_builder *b) {
-    int n = 0, ng = b->ngeom, pairs_at = TI_P_BODIES + b->nbody * TI_P_BODY + ng * TI_P_GEOM;
+    int n = 0, ng = b->ngeom, pairs_at = m->size.np - b->npair * TI_P_PAIR;
     for (size_t e = 0; e < (size_t)ng * (size_t)ng; e++) m->pair_at[e] = -1;
     for (int i = 0; i < ng; i++)
         for (int j = i + 1; j < ng; j++) {
@@ -240,8 +252,36 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
     if (b->v) memcpy(m->x0 + m->size.nq, b->v, sizeof(double) * (size_t)m->size.nv);
 }
 
-static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
+/* After the joints. */
+static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) {
     int at = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT;
+    for (int i = 0; i < b->nactuator; i++, at += TI_P_ACTUATOR) {
+        const ti_actuator_rec *r = &b->actuator[i];
+        const tribo_actuator_def *d = &r->def;
+        m->actuator[i] =
+            (ti_actuator){take_text(text, r->name), at, r->pull0, d->njoint, d->ctrl_limited, d->force_limited};
+        ti_actuator_numbers(d, m->p0 + at);
+        for (int k = 0; k < TI_P_CTRLRANGE; k++) m->used[at + k] = true;
+        for (int k = 0; k < 2; k++) {
+            m->used[at + TI_P_CTRLRANGE + k] = d->ctrl_limited;
+            m->used[at + TI_P_FORCERANGE + k] = d->force_limited;
+        }
+    }
+    for (int k = 0; k < b->npull; k++) {
+        const ti_joint *j = &m->joint[b->pull[k].joint];
+        m->pull[k] = (ti_pull){j->q, j->v, b->pull[k].coef};
+    }
+    m->ncap = b->ncap, m->nkey = b->nkey;
+    for (int i = 0; i < b->nkey; i++) m->key_name[i] = take_text(text, b->key_name[i]);
+    if (b->nkey) memcpy(m->key, b->key, sizeof *m->key * (size_t)b->nkey * (size_t)b->nkeyed);
+    for (int k = 0; k < b->ncap; k++) {
+        m->cap[k] = (ti_cap){m->joint[b->cap[k].joint].v, {0}};
+        memcpy(m->cap[k].range, b->cap[k].range, sizeof m->cap[k].range);
+    }
+}
+
+static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
+    int at = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM;
     for (int i = 0; i < b->ngeom; i++, at += TI_P_GEOM) {
         const ti_geom_rec *r = &b->geom[i];
         const tribo_geom_def *d = &r->def;
@@ -303,6 +343,9 @@ static plan measure(const tribo_builder *b) {
     ti_builder_widths(b, &n.nq, &n.nv);
     for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1, n.nfree += ti_rec_is_free(&b->body[i]);
     for (int i = 0; i < b->njoint; i++) n.text += strlen(b->joint[i].name) + 1;
+    n.nactuator = b->nactuator, n.npull = b->npull, n.ncap = b->ncap, n.nkey = b->nkey;
+    for (int i = 0; i < b->nkey; i++) n.text += strlen(b->key_name[i]) + 1;
+    for (int i = 0; i < b->nactuator; i++) n.text += strlen(b->actuator[i].name) + 1;
     for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
     for (int i = 0; i < b->ngeom; i++) {
         n.text += strlen(b->geom[i].name) + 1;
@@ -326,9 +369,11 @@ static tribo_model *assemble(const tribo_builder *b) {
         .nbody = n.nbody, .njoint = n.njoint, .ngeom = n.ngeom, .npair = n.npair, .nq = n.nq, .nv = n.nv, .nu = n.nv};
     m->size.nx = n.nq + n.nv;
     m->size.ndx = 2 * n.nv;
-    m->size.np = TI_P_BODIES + n.nbody * TI_P_BODY + n.njoint * TI_P_JOINT + n.ngeom * TI_P_GEOM + n.npair * TI_P_PAIR;
+    m->size.nactuator = n.nactuator, m->size.nu += n.nactuator;
+    m->size.np = numbers(&n);
     memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
     fill_bodies(m, b, &text);
+    fill_actuators(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);
     m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0;
@@ -343,6 +388,8 @@ tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (b->status == TRIBO_OK && b->nbody == 0) ti_builder_fail(b, TRIBO_E_ARG, 0, "there is no body that moves");
     if (b->status == TRIBO_OK && b->nstart && b->nstart != b->nbody + b->njoint)
         ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies or joints were added after the start state was given");
+    if (b->status == TRIBO_OK && b->nkey && b->nkeyed != ti_builder_key_width(b))
+        ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies, joints or actuators were added after a key");
     if (b->status == TRIBO_OK) settle_inertia(b);
     tribo_model *made = b->status == TRIBO_OK ? assemble(b) : NULL;
     if (b->status == TRIBO_OK && !made) ti_builder_fail(b, TRIBO_E_NOMEM, 0, "out of memory");

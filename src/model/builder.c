@@ -49,7 +49,12 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->pair, b->pair_bytes);
     ti_free(&a, b->exclude, b->exclude_bytes);
     ti_free(&a, b->equality, b->equality_bytes);
+    ti_free(&a, b->actuator, b->actuator_bytes);
+    ti_free(&a, b->pull, b->pull_bytes);
+    ti_free(&a, b->cap, b->cap_bytes);
     ti_free(&a, b->q, b->q_bytes);
+    ti_free(&a, b->key, b->key_bytes);
+    ti_free(&a, b->key_name, b->key_name_bytes);
     ti_free(&a, b->v, b->v_bytes);
     ti_free(&a, b, sizeof *b);
 }
@@ -94,6 +99,13 @@ static bool take_name(tribo_builder *b, const char *kind, int id, const char *na
     }
     memcpy(out, name, n + 1);
     return true;
+}
+
+void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size) {
+    return room(b, records, bytes, n, size);
+}
+bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out) {
+    return take_name(b, kind, id, name, out, TI_NAME_MAX);
 }
 
 static bool duplicate(tribo_builder *b, const char *kind, const char *name) {
@@ -377,6 +389,22 @@ static bool normalise_start(const tribo_builder *b, const ti_body_rec *r, double
     return fine;
 }
 
+static void fill_state(tribo_builder *b, const double *q, const double *v, double *out_q, double *out_v) {
+    int nq, nv;
+    size_t at = 0;
+    ti_builder_widths(b, &nq, &nv);
+    for (int i = 0; i < b->nbody; i++) {
+        double *own = out_q + at;
+        size_t n = (size_t)ti_rec_start(b, &b->body[i], own);
+        if (q) memcpy(own, q + at, n * sizeof *own);
+        at += n;
+        if (!normalise_start(b, &b->body[i], own))
+            ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: the start quaternion has no direction", b->body[i].name);
+    }
+    memset(out_v, 0, (size_t)nv * sizeof *v);
+    if (v) memcpy(out_v, v, (size_t)nv * sizeof *v);
+}
+
 void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
     if (!b || b->status != TRIBO_OK || b->nbody == 0) return;
     int width_q, width_v;
@@ -395,15 +423,11 @@ void tribo_set_start(tribo_builder *b, const double *q, const double *v) {
         return;
     }
     b->nstart = b->nbody + b->njoint;
-    size_t at = 0;
-    for (int i = 0; i < b->nbody; i++) {
-        double *own = b->q + at;
-        size_t n = (size_t)ti_rec_start(b, &b->body[i], own);
-        if (q) memcpy(own, q + at, n * sizeof *own);
-        at += n;
-        if (!normalise_start(b, &b->body[i], own))
-            ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: the start quaternion has no direction", b->body[i].name);
-    }
-    memset(b->v, 0, nv * sizeof *v);
-    if (v) memcpy(b->v, v, nv * sizeof *v);
+    fill_state(b, q, v, b->q, b->v);
+}
+
+void ti_builder_state(tribo_builder *b, const double *q, const double *v, double *out) {
+    int nq, nv;
+    ti_builder_widths(b, &nq, &nv);
+    fill_state(b, q, v, out, out + nq);
 }

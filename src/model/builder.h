@@ -27,6 +27,22 @@ static inline bool ti_rec_is_free(const ti_body_rec *r) {
     return r->def.parent == TRIBO_WORLD && r->njoint == 0;
 }
 
+typedef struct ti_actuator_rec {
+    tribo_actuator_def def;
+    char name[TI_NAME_MAX + 1];
+    int pull0; /* in builder->pull */
+} ti_actuator_rec;
+
+typedef struct ti_pull_rec {
+    int joint;
+    double coef;
+} ti_pull_rec;
+
+typedef struct ti_cap_rec {
+    int joint;
+    double range[2];
+} ti_cap_rec;
+
 typedef struct ti_geom_rec {
     tribo_geom_def def;
     char name[TI_NAME_MAX + 1];
@@ -54,19 +70,32 @@ struct tribo_builder {
     tribo_status status; /* the first error sticks */
     tribo_diag diag;
     int line; /* of the file, for whatever is added next; 0 = no file */
-    int nbody, njoint, ngeom, npair, nexclude, nequality;
+    int nbody, njoint, ngeom, npair, nexclude, nequality, nactuator, npull, ncap;
     ti_body_rec *body;
     ti_joint_rec *joint;
     ti_geom_rec *geom;
     ti_pair_rec *pair;
     ti_exclude_rec *exclude;
     ti_equality_rec *equality;
+    ti_actuator_rec *actuator;
+    ti_pull_rec *pull;
+    ti_cap_rec *cap;
+    size_t actuator_bytes, pull_bytes, cap_bytes;
     size_t body_bytes, joint_bytes, geom_bytes, pair_bytes, exclude_bytes, equality_bytes, q_bytes, v_bytes;
     double gravity[3], dt;
     tribo_law_options law;
-    double *q, *v; /* start state, NULL = not given */
-    int nstart;    /* bodies and joints there were when it was given */
+    double *q, *v;    /* start state, NULL = not given */
+    int nkey, nkeyed; /* keys; numbers of a start state and of controls when the last was added */
+    double *key;      /* (nkey, nq + nv + nactuator) */
+    char (*key_name)[TI_NAME_MAX + 1];
+    size_t key_bytes, key_name_bytes;
+    int nstart; /* bodies and joints there were when it was given */
 };
+
+/* Room for one more record of `size` bytes; NULL sticks TRIBO_E_NOMEM. */
+void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size);
+/* Copy a name of at most TI_NAME_MAX bytes, or make one of `kind` and a number. */
+bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out);
 
 /* A geom of the world and a body never collide. */
 void ti_builder_exclude_geom(tribo_builder *b, int geom, int body);
@@ -78,11 +107,20 @@ void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *for
 /* Mass, centre of mass and inertia of a body by its geoms. */
 void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]);
 
+/* A state of the bodies so far, out (nq + nv): q and v, or where these are NULL as they were placed, at rest. */
+void ti_builder_state(tribo_builder *b, const double *q, const double *v, double *out);
+
 /* Where a body starts as it was placed, into q. @return how many numbers. */
 int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q);
 /* What an equality holds, from how bodies were placed where it does not say. */
 void ti_rec_equality(const tribo_builder *b, const ti_equality_rec *r, ti_equality *out);
 /* Numbers in q and v of the bodies so far. */
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv);
+/* Numbers of a key: q, v, controls. */
+static inline int ti_builder_key_width(const tribo_builder *b) {
+    int nq, nv;
+    ti_builder_widths(b, &nq, &nv);
+    return nq + nv + b->nactuator;
+}
 
 #endif

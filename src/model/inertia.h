@@ -16,4 +16,8 @@ const char *ti_material_flaw(const tribo_material *m);
 /* What is wrong with the four numbers of a joint; NULL if nothing is. */
 const char *ti_joint_flaw(const double *p, bool limited);
 
+/* The same of an actuator's; and what p has of a definition. */
+const char *ti_actuator_flaw(const double *p);
+void ti_actuator_numbers(const tribo_actuator_def *d, double *p);
+
 #endif

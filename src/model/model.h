@@ -24,6 +24,9 @@ enum {
     TI_P_JOINT
 };
 
+/* Of an actuator. */
+enum { TI_P_GEAR = 0, TI_P_GAIN = 1, TI_P_BIAS = 4, TI_P_CTRLRANGE = 7, TI_P_FORCERANGE = 9, TI_P_ACTUATOR = 11 };
+
 /* What moves a body; what that means is in state.c. */
 typedef enum ti_joint_kind {
     TI_JOINT_HINGE = TRIBO_JOINT_HINGE,
@@ -45,6 +48,23 @@ typedef struct ti_joint {
     bool limited, dry;       /* whether its range holds; whether it was given dry friction */
     int material[TI_P_PAIR]; /* what a contact has, of its limits: see ti_pair */
 } ti_joint;
+
+/* A joint that an actuator pulls on: its numbers in q and v, and what it counts. */
+typedef struct ti_pull {
+    int q, v;
+    double coef;
+} ti_pull;
+typedef struct ti_actuator {
+    char *name;
+    int p;            /* first of its numbers in p */
+    int pull0, npull; /* in model->pull */
+    bool ctrl_limited, force_limited;
+} ti_actuator;
+/* What all actuators together may do to a number of v. */
+typedef struct ti_cap {
+    int v;
+    double range[2];
+} ti_cap;
 
 /* One number of v: what it moves, and the one before it on the way from the root of its tree, -1 = none. The six of a
  * free root move it along the world's axes, then turn it about its own through its centre of mass. */
@@ -117,15 +137,22 @@ struct tribo_model {
     int nfree;
     ti_joint *joint;       /* (size.njoint + nfree): hinges and slides, then the free ones */
     ti_dof *dof;           /* (nv) */
-    bool chains;           /* not all trees are single bodies, or something holds */
-    int ntree, widest;     /* widest: most velocities of a tree */
-    size_t nM;             /* entries of all trees' inertias, nv * nv each */
-    ti_tree *tree;         /* (ntree) */
-    ti_geom *geom;         /* (ngeom) */
-    int *body_geom;        /* (ngeom of bodies) geom ids, body after body */
-    double *p0;            /* (np) */
-    bool *used;            /* (np) does any number of the dynamics depend on it? */
-    double *x0;            /* (nx) */
+    ti_actuator *actuator; /* (size.nactuator) */
+    ti_pull *pull;
+    int ncap;
+    ti_cap *cap;       /* (ncap) */
+    bool chains;       /* not all trees are single bodies, or something holds */
+    int ntree, widest; /* widest: most velocities of a tree */
+    size_t nM;         /* entries of all trees' inertias, nv * nv each */
+    ti_tree *tree;     /* (ntree) */
+    ti_geom *geom;     /* (ngeom) */
+    int *body_geom;    /* (ngeom of bodies) geom ids, body after body */
+    double *p0;        /* (np) */
+    bool *used;        /* (np) does any number of the dynamics depend on it? */
+    double *x0;        /* (nx) */
+    int nkey;
+    double *key;           /* (nkey, nx + nactuator) */
+    char **key_name;       /* (nkey) */
     char **pair_name;      /* (npair) */
     int *pair_geom;        /* (npair,2) */
     ti_equality *equality; /* (size.nequality) */

@@ -25,6 +25,18 @@ static const entry joint_entry[TI_P_JOINT] = {
     {"stiffness", TRIBO_PARAM_STIFFNESS},       {"springref", TRIBO_PARAM_SPRINGREF},
     {"frictionloss", TRIBO_PARAM_FRICTIONLOSS}, {"range/lower", TRIBO_PARAM_RANGE},
     {"range/upper", TRIBO_PARAM_RANGE},         {"restitution", TRIBO_PARAM_RESTITUTION}};
+static const entry actuator_entry[TI_P_ACTUATOR] = {
+    {"gear", TRIBO_PARAM_GEAR},
+    {"gain/constant", TRIBO_PARAM_GAIN},
+    {"gain/length", TRIBO_PARAM_GAIN},
+    {"gain/velocity", TRIBO_PARAM_GAIN},
+    {"bias/constant", TRIBO_PARAM_BIAS},
+    {"bias/length", TRIBO_PARAM_BIAS},
+    {"bias/velocity", TRIBO_PARAM_BIAS},
+    {"ctrlrange/lower", TRIBO_PARAM_CTRLRANGE},
+    {"ctrlrange/upper", TRIBO_PARAM_CTRLRANGE},
+    {"forcerange/lower", TRIBO_PARAM_FORCERANGE},
+    {"forcerange/upper", TRIBO_PARAM_FORCERANGE}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -52,7 +64,7 @@ typedef struct owner {
 static owner owner_of(const tribo_model *m, int index) {
     owner o = {.body = -1, .geom = -1, .pair = -1};
     int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM,
-        nj = m->size.njoint * TI_P_JOINT;
+        nj = m->size.njoint * TI_P_JOINT, na = m->size.nactuator * TI_P_ACTUATOR;
     if (at < 0) {
         o.name = "gravity";
         o.entry = &gravity_entry[index];
@@ -64,14 +76,17 @@ static owner owner_of(const tribo_model *m, int index) {
         o.body = m->joint[(at - nb) / TI_P_JOINT].body;
         o.name = m->joint[(at - nb) / TI_P_JOINT].name;
         o.entry = &joint_entry[(at - nb) % TI_P_JOINT];
-    } else if (at < nb + nj + ng) {
-        o.geom = (at - nb - nj) / TI_P_GEOM;
+    } else if (at < nb + nj + na) {
+        o.name = m->actuator[(at - nb - nj) / TI_P_ACTUATOR].name;
+        o.entry = &actuator_entry[(at - nb - nj) % TI_P_ACTUATOR];
+    } else if (at < nb + nj + na + ng) {
+        o.geom = (at - nb - nj - na) / TI_P_GEOM;
         o.name = m->geom[o.geom].name;
-        o.entry = &geom_entry[(at - nb - nj) % TI_P_GEOM];
+        o.entry = &geom_entry[(at - nb - nj - na) % TI_P_GEOM];
     } else {
-        o.pair = (at - nb - nj - ng) / TI_P_PAIR;
+        o.pair = (at - nb - nj - na - ng) / TI_P_PAIR;
         o.name = m->pair_name[o.pair];
-        o.entry = &pair_entry[(at - nb - nj - ng) % TI_P_PAIR];
+        o.entry = &pair_entry[(at - nb - nj - na - ng) % TI_P_PAIR];
     }
     return o;
 }
@@ -85,6 +100,11 @@ static void bounds(const entry *e, double *lower, double *upper) {
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_QUAT:
     case TRIBO_PARAM_SPRINGREF:
+    case TRIBO_PARAM_GEAR:
+    case TRIBO_PARAM_GAIN:
+    case TRIBO_PARAM_BIAS:
+    case TRIBO_PARAM_CTRLRANGE:
+    case TRIBO_PARAM_FORCERANGE:
     case TRIBO_PARAM_RANGE:
         break;
     case TRIBO_PARAM_INERTIA:
@@ -170,6 +190,10 @@ static int search(const tribo_model *m, const char *name, bool whole, int *index
     if (body >= 0) found = collect(m, body_entry, TI_P_BODY, m->body[body].p, path, whole, index, max, found);
     int joint = tribo_model_joint_find(m, head);
     if (joint >= 0) found = collect(m, joint_entry, TI_P_JOINT, m->joint[joint].p, path, whole, index, max, found);
+    int actuator = tribo_model_actuator_find(m, head);
+    if (actuator >= 0)
+        found =
+            collect(m, actuator_entry, TI_P_ACTUATOR, m->actuator[actuator].p, path, whole, index, max, found);
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     if (pair >= 0)
@@ -212,6 +236,10 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
     for (int i = 0; i < m->size.njoint; i++) {
         const char *what = ti_joint_flaw(p + m->joint[i].p, m->joint[i].limited);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "joint %s: %s", m->joint[i].name, what);
+    }
+    for (int i = 0; i < m->size.nactuator; i++) {
+        const char *what = ti_actuator_flaw(p + m->actuator[i].p);
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "actuator %s: %s", m->actuator[i].name, what);
     }
     for (int i = 0; i < m->size.ngeom; i++) {
         const char *what = geom_flaw(m, i, p + m->geom[i].p);

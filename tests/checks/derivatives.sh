@@ -2,6 +2,8 @@
 # derivatives.sh SOURCE: every derivative that a header declares is compared with differences by some test.
 # These are reached through another one, named beside them.
 through='
+ti_actuators_damp_vjp   tribo_step_vjp (test_robots)
+ti_actuators_vjp        tribo_step_vjp (test_robots)
 ti_advance_jvp          tribo_sysid (test_sysid)
 ti_island_jvp           tribo_step_jvp (test_diff_ops, test_gradients)
 ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)

@@ -47,6 +47,11 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_SPRINGREF:
     case TRIBO_PARAM_FRICTIONLOSS:
     case TRIBO_PARAM_RANGE:
+    case TRIBO_PARAM_GEAR: /* and of actuators */
+    case TRIBO_PARAM_GAIN:
+    case TRIBO_PARAM_BIAS:
+    case TRIBO_PARAM_CTRLRANGE:
+    case TRIBO_PARAM_FORCERANGE:
         break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;

@@ -1,0 +1,22 @@
+/* actuator.h -- forces of actuators on joints: affine in control, length and velocity, cut off at their ranges.
+ *
+ * docs/math.md eq. (170)-(173). What depends on velocity acts at the end of a step, as joint damping does.
+ */
+#ifndef TI_ACTUATOR_H
+#define TI_ACTUATOR_H
+#include "dynamics/moving.h"
+
+/* The generalized forces (nv) of u: its first nv numbers and what the actuators make of the others; u NULL = 0. */
+const double *ti_actuators_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u);
+/* M of tree t += what actuators add to its damping over a step. */
+void ti_actuators_damp(const ti_motion *m, int t, const double *p, double dt, double *M);
+
+/* Reverse of ti_actuators_damp(), from bar->M: to p_bar (or NULL) and what ti_actuators_vjp() goes on with. */
+void ti_actuators_damp_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *p_bar);
+/* Before the reverse of all trees; bar->applied takes the cotangents of the generalized forces. */
+void ti_actuators_clear(const ti_motion *m, ti_motion_bar *bar);
+/* From bar->applied to x (dq, dv), u, p; u_bar, p_bar may be NULL. */
+void ti_actuators_vjp(const ti_motion *m, const double *p, const ti_motion_bar *bar, double *q_bar, double *v_bar,
+                      double *u_bar, double *p_bar);
+
+#endif

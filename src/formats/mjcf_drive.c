@@ -1,0 +1,185 @@
+/* mjcf_drive.c -- reader of MJCF scenes: fixed tendons and actuators. */
+#include "formats/mjcf_reading.h"
+#include <math.h>
+
+/* ---- what they pull on ---- */
+
+enum { PULLS_LIMIT = 64 };
+
+typedef struct pulls {
+    int n, joint[PULLS_LIMIT];
+    double coef[PULLS_LIMIT];
+} pulls;
+
+/* The element of that name and kind anywhere below a node. */
+static const xmlNode *element_named(const xmlNode *below, const char *kinds, const char *name) {
+    ti_xml_error quiet = {0};
+    const xmlNode *found = NULL;
+    for (const xmlNode *c = below->children; c && !found; c = c->next) {
+        if (c->type != XML_ELEMENT_NODE || ti_xml_is(c, "default")) continue;
+        const char *own = ti_xml_listed(kinds, (const char *)c->name) ? ti_xml_attr(&quiet, c, "name") : NULL;
+        found = own && strcmp(own, name) == 0 ? c : element_named(c, kinds, name);
+    }
+    return found;
+}
+
+/* The hinge or slide of that name. @return -1 after an error, or where it is another joint. */
+static int axis_named(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *name) {
+    const tribo_builder *b = r->builder;
+    for (int j = 0; j < b->njoint; j++) {
+        if (strcmp(b->joint[j].name, name) != 0) continue;
+        if (b->joint[j].def.kind != TRIBO_JOINT_BALL) return j;
+        return ti_mjcf_need_of(r, node, attribute, "ball-actuator", "what pulls on a ball is not supported"), -1;
+    }
+    if (element_named(r->root, "joint freejoint", name))
+        ti_mjcf_need_of(r, node, attribute, "free-actuator", "what pulls on a free joint is not supported");
+    else
+        ti_xml_fail(&r->error, node, attribute, "there is no joint `%.60s`", name);
+    return -1;
+}
+
+static bool joint_pull(ti_mjcf *r, const xmlNode *node, const char *name, double coef, pulls *p) {
+    int joint = name ? axis_named(r, node, "joint", name) : -1;
+    if (!name) ti_xml_fail(&r->error, node, "joint", "missing");
+    if (joint < 0) return false;
+    if (p->n == PULLS_LIMIT) return ti_xml_fail(&r->error, node, NULL, "more than %d joints", PULLS_LIMIT), false;
+    p->joint[p->n] = joint, p->coef[p->n++] = coef;
+    return true;
+}
+
+static bool tendon_pulls(ti_mjcf *r, const xmlNode *node, const char *name, pulls *p) {
+    const xmlNode *tendon = element_named(r->root, "fixed spatial", name);
+    if (!tendon) ti_xml_fail(&r->error, node, "tendon", "there is no tendon `%.60s`", name);
+    if (!tendon || ti_xml_is(tendon, "spatial")) return false; /* which is on the list */
+    for (const xmlNode *c = ti_xml_child(&r->error, tendon); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        double coef;
+        if (!ti_mjcf_child(r, c, "fixed")) continue;
+        if (!ti_mjcf_numbers(r, c, -1, "coef", &coef, 1, 1)) ti_xml_fail(&r->error, c, "coef", "missing");
+        if (ti_mjcf_bad(r) || !joint_pull(r, c, ti_xml_attr(&r->error, c, "joint"), coef, p)) return false;
+    }
+    return true;
+}
+
+void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node) {
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        if (!ti_mjcf_child(r, c, "tendon")) continue;
+        int class = ti_mjcf_class_of(r, c, r->main);
+        if (ti_mjcf_bad(r)) return;
+        ti_mjcf_judge(r, c, class, "tendon");
+        if (ti_mjcf_limited(r, c, class, "limited", "range"))
+            ti_mjcf_need_of(r, c, "range", "tendon-limits", "limits of a tendon are not supported");
+        for (const xmlNode *d = ti_xml_child(&r->error, c); d; d = ti_xml_next(&r->error, d))
+            if (ti_mjcf_child(r, d, "fixed")) ti_mjcf_judge(r, d, -1, "fixed");
+    }
+}
+
+/* ---- actuators ---- */
+
+/* A number, or what it is without. */
+static double number(ti_mjcf *r, const xmlNode *node, int class, const char *name, double fallback) {
+    double x = fallback;
+    ti_mjcf_numbers(r, node, class, name, &x, 1, 1);
+    return x;
+}
+
+/* The first three of gainprm or biasprm, as far as the type lets them count. */
+static void affine(ti_mjcf *r, const xmlNode *node, int class, const char *name, int counts, double out[3]) {
+    double prm[10] = {out[0], out[1], out[2]};
+    ti_mjcf_numbers(r, node, class, name, prm, 1, 10);
+    for (int k = 0; k < 3; k++) out[k] = k < counts ? prm[k] : 0;
+}
+
+/* @return false if it is left out. */
+static bool general(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_def *d) {
+    const char *dyn = ti_mjcf_attr(r, node, class, "dyntype"), *gain = ti_mjcf_attr(r, node, class, "gaintype"),
+               *bias = ti_mjcf_attr(r, node, class, "biastype");
+    bool dynamic = dyn && strcmp(dyn, "none") != 0, fixed = !gain || strcmp(gain, "fixed") == 0,
+         none = !bias || strcmp(bias, "none") == 0;
+    const char *what = dynamic                                 ? dyn
+                       : !fixed && strcmp(gain, "affine") != 0 ? gain
+                       : !none && strcmp(bias, "affine") != 0  ? bias
+                                                               : NULL;
+    if (what) {
+        const char *name = dynamic ? "dyntype" : what == gain ? "gaintype" : "biastype";
+        ti_mjcf_need_of(r, node, name, name, "`%.40s` is not supported", what);
+        return false;
+    }
+    affine(r, node, class, "gainprm", fixed ? 1 : 3, d->gain);
+    affine(r, node, class, "biasprm", none ? 0 : 3, d->bias);
+    return true;
+}
+
+/* Gain and bias by the kind of actuator. @return false if it is left out. */
+static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_def *d) {
+    if (ti_xml_is(node, "general")) return general(r, node, class, d);
+    if (ti_xml_is(node, "motor")) return true;
+    double kv = number(r, node, class, "kv", ti_xml_is(node, "velocity") ? 1 : 0);
+    if (ti_xml_is(node, "position")) {
+        double kp = number(r, node, class, "kp", 1);
+        d->gain[0] = kp, d->bias[1] = -kp, d->bias[2] = -kv;
+    } else if (ti_xml_is(node, "velocity")) {
+        d->gain[0] = kv, d->bias[2] = -kv;
+    } else { /* damper */
+        d->gain[0] = 0, d->gain[2] = -kv;
+    }
+    return true;
+}
+
+/* A range of controls that is the joint's, wider or narrower about its middle. */
+static void inherit_range(ti_mjcf *r, const xmlNode *node, int class, const pulls *p, tribo_actuator_def *d) {
+    double share = number(r, node, class, "inheritrange", 0);
+    if (!(share > 0) || !ti_xml_is(node, "position")) return;
+    const tribo_joint_def *j = &r->builder->joint[p->joint[0]].def;
+    if (ti_xml_attr(&r->error, node, "tendon") || !(j->range[0] < j->range[1])) {
+        ti_xml_fail(&r->error, node, "inheritrange", "its joint has no range");
+        return;
+    }
+    double middle = 0.5 * (j->range[0] + j->range[1]), half = 0.5 * (j->range[1] - j->range[0]);
+    d->ctrl_limited = true;
+    d->ctrlrange[0] = middle - share * half, d->ctrlrange[1] = middle + share * half;
+}
+
+static void keep_actuator(ti_mjcf *r, xmlNode *node, int class, const tribo_actuator_def *d) {
+    ti_mjcf_actuator *grown =
+        ti_grow(&r->alloc, r->actuator, &r->actuator_bytes, (size_t)(r->nactuator + 1) * sizeof *r->actuator);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    r->actuator = grown;
+    r->actuator[r->nactuator] = (ti_mjcf_actuator){node, class};
+    ti_mjcf_at(r, node);
+    if (tribo_add_actuator(r->builder, d) == r->nactuator) r->nactuator++;
+    ti_mjcf_settle(r);
+}
+
+static void read_actuator(ti_mjcf *r, xmlNode *node) {
+    tribo_actuator_def d = tribo_default_actuator();
+    pulls p = {0};
+    double gear[6];
+    int class = ti_mjcf_class_of(r, node, r->main), before = r->nneed;
+    if (ti_mjcf_bad(r)) return;
+    ti_mjcf_judge(r, node, class, "actuator");
+    const char *joint = ti_xml_attr(&r->error, node, "joint"), *tendon = ti_xml_attr(&r->error, node, "tendon");
+    if (!joint && !tendon) {
+        if (r->nneed == before) ti_xml_fail(&r->error, node, NULL, "it pulls on nothing");
+        return; /* or on what is on the list */
+    }
+    if (joint ? !joint_pull(r, node, joint, 1, &p) : !tendon_pulls(r, node, tendon, &p)) return;
+    if (!read_law(r, node, class, &d)) return;
+    if (ti_mjcf_numbers(r, node, class, "gear", gear, 1, 6)) d.gear = gear[0];
+    ti_mjcf_numbers(r, node, class, "ctrlrange", d.ctrlrange, 2, 2);
+    ti_mjcf_numbers(r, node, class, "forcerange", d.forcerange, 2, 2);
+    d.ctrl_limited = ti_mjcf_limited(r, node, class, "ctrllimited", "ctrlrange");
+    if (ti_xml_is(node, "damper")) d.ctrl_limited = d.ctrl_limited || d.ctrlrange[0] < d.ctrlrange[1];
+    d.force_limited = ti_mjcf_limited(r, node, class, "forcelimited", "forcerange");
+    inherit_range(r, node, class, &p, &d);
+    d.name = ti_xml_attr(&r->error, node, "name");
+    d.njoint = p.n, d.joint = p.joint, d.coef = p.coef;
+    if (!ti_mjcf_bad(r)) keep_actuator(r, node, class, &d);
+}
+
+void ti_mjcf_actuators(ti_mjcf *r, const xmlNode *node) {
+    for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
+        if (ti_mjcf_child(r, c, "actuator")) read_actuator(r, c);
+}
