@@ -43,7 +43,7 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C);
 
 /* The Jacobians of a record of a model with joints: where it applies, without parameters. tree_columns.c. */
-bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f);
+bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *p);
 tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B);
 /* How point, normal and what its gap asks of contact i change with the poses of its bodies: rates (ncon,2,7,6), and
  * whether the normal turns, turns (ncon,2). */

@@ -2,6 +2,7 @@
  * forces of every tree, through its free velocity, its contacts and its integration. docs/math.md eq. (164)-(167). */
 #include "backward/backward.h"
 #include "contact/reverse/panel.h"
+#include "dynamics/actuator.h"
 #include "dynamics/bias.h"
 #include "model/state.h"
 
@@ -305,7 +306,22 @@ static void root_columns(const tribo_ws *ws, const ti_tree *tree, const target *
     }
 }
 
-bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f) {
+/* The columns of controls, from those of the forces that they make. */
+static void control_columns(const tribo_ws *ws, const double *p, const target *to) {
+    const tribo_model *m = ws->model;
+    for (int i = 0; i < m->size.nactuator; i++) {
+        const ti_actuator *a = &m->actuator[i];
+        double slope = ti_actuator_by_control(&ws->motion, i);
+        for (int k = a->pull0; k < a->pull0 + a->npull; k++) {
+            double arm = slope * ti_actuator_arm(&ws->motion, i, k, p);
+            for (int row = 0; row < 2 * to->nv; row++)
+                *entry(to, BY_FORCE, row, to->nv + i) += arm * *entry(to, BY_FORCE, row, m->pull[k].v);
+        }
+    }
+}
+
+bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *p) {
+    if (!ti_actuators_jac_applies(&ws->motion, p)) return false;
     for (int b = 0; b < ws->model->size.nbody; b++)
         if (ws->link[b].substeps > 1) return false;
     return f->phases == 1u << TI_HOLD && ws->model->size.nequality == 0 && !ti_contact_uses_delassus(ws->contact);
@@ -337,5 +353,6 @@ tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p,
         for (int col = 0; col < to.nv; col++) finish_column(ws, f, kind, col, &to);
     for (int t = 0; t < m->ntree; t++)
         if (m->tree[t].rooted) root_columns(ws, &m->tree[t], &to);
+    control_columns(ws, p, &to);
     return TRIBO_OK;
 }

@@ -158,3 +158,52 @@ void ti_actuators_vjp(const ti_motion *m, const double *p, const ti_motion_bar *
     for (int d = 0; u_bar && d < m->model->size.nv; d++) u_bar[d] += bar->applied[d];
     for (int i = 0; i < m->model->size.nactuator; i++) actuator_vjp(m, i, p, bar, q_bar, v_bar, u_bar, p_bar);
 }
+
+/* ---- Jacobians ---- */
+
+static double length_slope(const double *own, const ti_actuator_now *n) {
+    return n->held_force ? 0 : own[TI_P_BIAS + 1] + n->control * own[TI_P_GAIN + 1];
+}
+static double velocity_slope(const double *own, const ti_actuator_now *n) {
+    return n->held_force ? 0 : own[TI_P_BIAS + 2] + n->control * own[TI_P_GAIN + 2];
+}
+
+double ti_actuator_by_control(const ti_motion *m, int i) {
+    const ti_actuator_now *n = &m->actuator[i];
+    return n->held_force || n->held_control ? 0 : n->gain;
+}
+
+double ti_actuator_arm(const ti_motion *m, int i, int k, const double *p) {
+    const ti_pull *pull = &m->model->pull[k];
+    return m->capped[pull->v] ? 0 : p[m->model->actuator[i].p + TI_P_GEAR] * pull->coef;
+}
+
+void ti_actuators_jac(const ti_motion *m, int t, const double *p, double *by_q, double *by_v) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    for (int i = 0; i < model->size.nactuator; i++) {
+        const ti_actuator *a = &model->actuator[i];
+        const double *own = p + a->p, gear = own[TI_P_GEAR];
+        double length = gear * length_slope(own, &m->actuator[i]), speed = gear * velocity_slope(own, &m->actuator[i]);
+        for (int r = a->pull0; r < a->pull0 + a->npull; r++)
+            for (int c = a->pull0; on_tree(tree, &model->pull[r]) && c < a->pull0 + a->npull; c++) {
+                int at = (model->pull[r].v - tree->v) * tree->nv + model->pull[c].v - tree->v;
+                double arm = ti_actuator_arm(m, i, r, p) * model->pull[c].coef;
+                if (by_q) by_q[at] += arm * length;
+                if (by_v) by_v[at] += arm * speed;
+            }
+    }
+}
+
+bool ti_actuators_jac_applies(const ti_motion *m, const double *p) {
+    const tribo_model *model = m->model;
+    for (int i = 0; i < model->size.nactuator; i++) {
+        const ti_actuator *a = &model->actuator[i];
+        if (p[a->p + TI_P_GAIN + 2] != 0) return false;
+        for (int k = a->pull0 + 1; k < a->pull0 + a->npull; k++)
+            if (model->body[model->joint[model->dof[model->pull[k].v].joint].body].tree !=
+                model->body[model->joint[model->dof[model->pull[a->pull0].v].joint].body].tree)
+                return false;
+    }
+    return true;
+}

@@ -19,4 +19,12 @@ void ti_actuators_clear(const ti_motion *m, ti_motion_bar *bar);
 void ti_actuators_vjp(const ti_motion *m, const double *p, const ti_motion_bar *bar, double *q_bar, double *v_bar,
                       double *u_bar, double *p_bar);
 
+/* Forward: by_q, by_v (w,w) of tree t += derivatives of its generalized forces to its q and v; either may be NULL. */
+void ti_actuators_jac(const ti_motion *m, int t, const double *p, double *by_q, double *by_v);
+/* The derivative of the force of actuator i to its control, and of number v's force to that. */
+double ti_actuator_by_control(const ti_motion *m, int i);
+double ti_actuator_arm(const ti_motion *m, int i, int k, const double *p);
+/* Whether that is all: no damping depends on a control, no tendon pulls on two trees. */
+bool ti_actuators_jac_applies(const ti_motion *m, const double *p);
+
 #endif

@@ -1,6 +1,7 @@
 /* tree_jac.c -- see tree_jac.h. A displacement of number j moves all that it carries as one rigid body: seen from there
  * only what it stands on has moved, so that composites of the whole say what changes. */
 #include "dynamics/tree_jac.h"
+#include "dynamics/actuator.h"
 #include "dynamics/bias.h"
 #include "dynamics/motion.h"
 #include "dynamics/tree.h"
@@ -26,6 +27,7 @@ void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j) {
     TI_CARVE(a, j->free_v, nM);
     TI_CARVE(a, j->free_u, nM);
     TI_CARVE(a, j->base_q, nM);
+    TI_CARVE(a, j->driven, model->size.nactuator ? nM : 0);
     TI_CARVE(a, j->base_v, nM);
     TI_CARVE(a, j->base_u, nM);
 }
@@ -175,6 +177,11 @@ void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, 
         if (joint->kind == TI_JOINT_FREE || joint->kind == TI_JOINT_BALL) continue;
         j->G[tree->M + (size_t)((d - tree->v) * (tree->nv + 1))] += dt * p[joint->p + TI_P_STIFFNESS];
     }
+    if (model->size.nactuator == 0) return;
+    double *driven = j->driven + tree->M;
+    memset(driven, 0, sizeof *driven * (size_t)tree->nv * (size_t)tree->nv);
+    ti_actuators_jac(m, t, p, driven, NULL);
+    for (int k = 0; k < tree->nv * tree->nv; k++) j->G[tree->M + (size_t)k] -= dt * driven[k];
 }
 
 /* ---- the free velocity ---- */
@@ -204,6 +211,12 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_j
         const double *own = p + joint->p;
         double spring = joint->kind == TI_JOINT_BALL ? 0 : own[TI_P_STIFFNESS];
         v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * spring);
+    }
+    if (model->size.nactuator > 0) {
+        double *driven = j->driven + tree->M;
+        memset(driven, 0, sizeof *driven * (size_t)w * (size_t)w);
+        ti_actuators_jac(m, t, p, NULL, driven);
+        for (int k = 0; k < w * w; k++) v[k] += dt * driven[k];
     }
     ti_tree_jac_inverse(m, t, p, dt, m->free + v0, j);
     for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];

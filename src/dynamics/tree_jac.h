@@ -18,6 +18,7 @@ typedef struct ti_tree_jac {
     double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
     double *G;                        /* of inverse dynamics to displacements */
     double *free_q, *free_v, *free_u; /* of the free velocity */
+    double *driven;                   /* of actuators */
     double *base_q, *base_v, *base_u; /* the caller's */
 } ti_tree_jac;
 
