@@ -13,6 +13,7 @@ ti_corner_jac           ti_collide_jac
 ti_motion_load_vjp      tribo_step_vjp (test_trees)
 ti_motion_twist_vjp     tribo_step_vjp (test_trees)
 ti_side_vjp             tribo_step_vjp (test_diff_ops, test_trees)
+ti_actuators_jac        tribo_step_jac (test_trees)
 ti_bias_vjp             tribo_step_vjp (test_trees)
 ti_bias_velocity_vjp    tribo_step_vjp (test_trees)
 ti_inertia_pair_vjp     tribo_step_vjp (test_trees)
