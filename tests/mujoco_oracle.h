@@ -62,7 +62,8 @@ static void oracle_root_map(const oracle *o, double *T) {
 static double oracle_mass(const oracle *o) {
     int nv = o->m->size.nv;
     size_t n = (size_t)nv * (size_t)nv;
-    double *T = calloc(5 * n, sizeof *T), *M = T + n, *MT = M + n, *ours = MT + n, *full = ours + n, worst = 0, most = 0;
+    double *T = calloc(5 * n, sizeof *T), *M = T + n, *MT = M + n, *ours = MT + n, *full = ours + n, worst = 0,
+           most = 0;
     oracle_root_map(o, T);
     for (int t = 0; t < o->m->ntree; t++) {
         const ti_tree *tree = &o->m->tree[t];

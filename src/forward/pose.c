@@ -76,6 +76,7 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
         int body = side ? c->b : c->a;
         if (body < 0) continue;
         const ti_tree *tree = &m->tree[m->body[body].tree];
+        bool joint = c->kind == TI_CON_COUPLING || c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY;
         int *column = ws->column + (size_t)(2 * i + k) * (size_t)m->widest, n = 0, first = m->body[body].last;
         if (c->kind == TI_CON_COUPLING)
             column[n++] = ti_closure_column(ws, c, side);
@@ -83,7 +84,7 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
             column[n++] = c->v - tree->v;
         else
             for (int d = first; d >= 0; d = m->dof[d].before) column[n++] = d - tree->v;
-        s[k++] = (ti_support){n, tree->single ? NULL : column};
+        s[k++] = (ti_support){n, tree->single ? NULL : column, joint};
     }
 }
 

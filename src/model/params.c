@@ -25,18 +25,17 @@ static const entry joint_entry[TI_P_JOINT] = {
     {"stiffness", TRIBO_PARAM_STIFFNESS},       {"springref", TRIBO_PARAM_SPRINGREF},
     {"frictionloss", TRIBO_PARAM_FRICTIONLOSS}, {"range/lower", TRIBO_PARAM_RANGE},
     {"range/upper", TRIBO_PARAM_RANGE},         {"restitution", TRIBO_PARAM_RESTITUTION}};
-static const entry actuator_entry[TI_P_ACTUATOR] = {
-    {"gear", TRIBO_PARAM_GEAR},
-    {"gain/constant", TRIBO_PARAM_GAIN},
-    {"gain/length", TRIBO_PARAM_GAIN},
-    {"gain/velocity", TRIBO_PARAM_GAIN},
-    {"bias/constant", TRIBO_PARAM_BIAS},
-    {"bias/length", TRIBO_PARAM_BIAS},
-    {"bias/velocity", TRIBO_PARAM_BIAS},
-    {"ctrlrange/lower", TRIBO_PARAM_CTRLRANGE},
-    {"ctrlrange/upper", TRIBO_PARAM_CTRLRANGE},
-    {"forcerange/lower", TRIBO_PARAM_FORCERANGE},
-    {"forcerange/upper", TRIBO_PARAM_FORCERANGE}};
+static const entry actuator_entry[TI_P_ACTUATOR] = {{"gear", TRIBO_PARAM_GEAR},
+                                                    {"gain/constant", TRIBO_PARAM_GAIN},
+                                                    {"gain/length", TRIBO_PARAM_GAIN},
+                                                    {"gain/velocity", TRIBO_PARAM_GAIN},
+                                                    {"bias/constant", TRIBO_PARAM_BIAS},
+                                                    {"bias/length", TRIBO_PARAM_BIAS},
+                                                    {"bias/velocity", TRIBO_PARAM_BIAS},
+                                                    {"ctrlrange/lower", TRIBO_PARAM_CTRLRANGE},
+                                                    {"ctrlrange/upper", TRIBO_PARAM_CTRLRANGE},
+                                                    {"forcerange/lower", TRIBO_PARAM_FORCERANGE},
+                                                    {"forcerange/upper", TRIBO_PARAM_FORCERANGE}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -192,8 +191,7 @@ static int search(const tribo_model *m, const char *name, bool whole, int *index
     if (joint >= 0) found = collect(m, joint_entry, TI_P_JOINT, m->joint[joint].p, path, whole, index, max, found);
     int actuator = tribo_model_actuator_find(m, head);
     if (actuator >= 0)
-        found =
-            collect(m, actuator_entry, TI_P_ACTUATOR, m->actuator[actuator].p, path, whole, index, max, found);
+        found = collect(m, actuator_entry, TI_P_ACTUATOR, m->actuator[actuator].p, path, whole, index, max, found);
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     if (pair >= 0)

@@ -34,6 +34,9 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         if (law == &ti_law_ncp) { /* the default law, in closed form */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
+        } else if (law == &ti_law_dry) {
+            mode = flags & CHORD ? ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, NULL, NULL)
+                                 : ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i);
             mode = flags & CHORD ? ti_law_value(law, &contact, l, c, mode, F)

@@ -131,6 +131,9 @@ void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, d
 unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const double *lambda, const double *c,
                            unsigned char mode, double *F);
 
+/* Dry friction in closed form; D NULL: F alone. law_joint.c. */
+unsigned char ti_dry_linearise(const double *lambda, const double *c, double bound, const ti_law_scale *s,
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
 /* The NCP in closed form: law_ncp.c. */
 unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);

@@ -34,6 +34,18 @@ static void dry_slope(const ti_law_contact *s, unsigned char mode, const double 
     out->F[2] = l[2] - sign * s->mu, out->l[8] = 1, out->mu[2] = -sign;
 }
 
+unsigned char ti_dry_linearise(const double *l, const double *c, double bound, const ti_law_scale *s,
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {
+    double z = l[2] - s->rho_n * c[2];
+    if (mode == TI_MODE_FREE) mode = fabs(z) <= bound && bound > 0 ? TRIBO_STICK : z > 0 ? TRIBO_SLIDE : AGAINST;
+    bool sticks = mode == TRIBO_STICK;
+    F[0] = l[0], F[1] = l[1], F[2] = sticks ? s->rho_n * c[2] : l[2] - (mode == AGAINST ? -bound : bound);
+    if (!D) return mode;
+    memset(D, 0, 9 * sizeof *D), memset(Ainv, 0, 9 * sizeof *Ainv);
+    Ainv[0] = Ainv[4] = 1, Ainv[8] = sticks ? s->g_n * R.inverse_n : 1, D[8] = sticks ? R.inverse_n : 0;
+    return mode;
+}
+
 static bool dry_agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
     double z = trial_of(s, l, c);
     if (mode == TRIBO_STICK) return fabs(z) <= s->mu + slack;

@@ -31,6 +31,7 @@ typedef enum ti_contact_kind {
 typedef struct ti_support {
     int n;
     const int *column; /* (n); NULL = all of the block */
+    bool joint;        /* one column, and that in the third row alone */
 } ti_support;
 
 typedef struct ti_contact_problem {

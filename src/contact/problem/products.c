@@ -24,6 +24,10 @@ static inline void columns(int w, const double *restrict J, const double *restri
 
 /* The same of the columns that are not zero. */
 static inline void rows_of(const ti_support *s, int w, const double *J, const double *v, double *c) {
+    if (s->joint) {
+        c[2] += J[2 * w + s->column[0]] * v[s->column[0]];
+        return;
+    }
     for (int e = 0; e < s->n; e++) {
         int k = s->column[e];
         c[0] += J[k] * v[k], c[1] += J[w + k] * v[k], c[2] += J[2 * w + k] * v[k];
@@ -31,6 +35,10 @@ static inline void rows_of(const ti_support *s, int w, const double *J, const do
 }
 
 static inline void columns_of(const ti_support *s, int w, const double *J, const double *l, double *y) {
+    if (s->joint) {
+        y[s->column[0]] += J[2 * w + s->column[0]] * l[2];
+        return;
+    }
     for (int e = 0; e < s->n; e++) {
         int k = s->column[e];
         y[k] += J[k] * l[0] + J[w + k] * l[1] + J[2 * w + k] * l[2];

@@ -1,5 +1,6 @@
 /* blocks.c -- dense kernels for one block of velocities. */
 #include "contact/system/blocks.h"
+#include "math/clones.h"
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -32,9 +33,13 @@ static inline bool lu(int w, double *A, int *pivot) {
     return fine;
 }
 
+TI_CLONES_WIDE static bool lu_any(int w, double *A, int *pivot) {
+    return lu(w, A, pivot);
+}
+
 bool ti_block_lu(int w, double *A, int *pivot) {
     if (w == 6) return lu(6, A, pivot);
-    if (w < TI_LAPACK_FROM) return lu(w, A, pivot);
+    if (w < TI_LAPACK_FROM) return lu_any(w, A, pivot);
     int info = (int)LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, w, w, A, w, pivot); /* of A', which solves A'^T = A */
     return info == 0 && A[0] == A[0];
 }
@@ -73,6 +78,10 @@ static inline void lu_solve_one(int w, const double *LU, const int *pivot, doubl
     }
 }
 
+TI_CLONES_WIDE static void lu_solve_one_any(int w, const double *LU, const int *pivot, double *x) {
+    lu_solve_one(w, LU, pivot, x);
+}
+
 /* LAPACK holds the factors of A'. X (w,n) row-major is column-major (n,w), so systems are solved row by row. */
 static void lapack_solve(int w, const double *LU, const int *pivot, int n, double *X) {
     if (n == 1) {
@@ -94,7 +103,7 @@ void ti_block_solve(int w, const double *LU, const int *pivot, int n, double *X)
     else if (n == 1 && w == 6)
         lu_solve_one(6, LU, pivot, X);
     else if (n == 1)
-        lu_solve_one(w, LU, pivot, X);
+        lu_solve_one_any(w, LU, pivot, X);
     else if (w == 6 && n == 6)
         lu_solve(6, LU, pivot, 6, X);
     else if (n == 8)

@@ -210,6 +210,11 @@ static void add_listed(double *K, const double *D, const double *Jr, int wr, con
                        int wc, const ti_support *c) {
     enum { STRIP = 32 };
     double T[3 * STRIP];
+    if (r->joint && c->joint) {
+        int row = r->column[0], col = c->column[0];
+        K[row * wc + col] += Jr[2 * wr + row] * D[8] * Jc[2 * wc + col];
+        return;
+    }
     for (int c0 = 0; c0 < c->n; c0 += STRIP) {
         int n = c->n - c0 < STRIP ? c->n - c0 : STRIP;
         for (int e = 0; e < n; e++) {
