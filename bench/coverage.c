@@ -3,10 +3,19 @@
  * Data sets from generators that share nothing with the library: a slide and a bouncing ball in closed form, colliding
  * and tumbling cubes by examples/sysid/cubes.c. Poses alone, with noise; starts of the fit drawn about the truth.
  *
- * usage: bench_coverage CASE SETS RECORDINGS [rollout|shooting|window] [N] [NOISE_MM] [KEEP]
- * CASE is slide, bounce, collision or tumble; N the rows between nodes; KEEP the share of rows that is there. */
+ * usage: bench_coverage CASE SETS RECORDINGS [KEY=VALUE...]
+ * CASE is slide, bounce, collision or tumble. Keys:
+ *   loss=rollout|shooting|window   rows=N (between nodes, of a window)
+ *   noise=MM   keep=SHARE of the rows   first=NUMBER of the first set
+ *   step=S     of the fit, where the scene's is not wanted
+ *   made=library   recordings by the library's own step: what is left then is not the model's
+ *   near=1     fits begin at the truth, and there is no search
+ *   each=1     a line for every set
+ * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
+ * are 0 and 1 where these are right; the median of the errors' sizes. */
 #include "cubes.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +33,27 @@ typedef struct data_set {
 
 typedef struct experiment {
     const char *name, *xml;
-    int nbody, nfree;
+    int nfree, rows;
     const char *free[FREE];
     double truth[FREE];
-    void (*record)(data_set *d, int i);
+    void (*start)(data_set *d, cube_world *w);
+    bool (*next)(cube_world *w, int row); /* a hundredth of a second; false where the recording ends */
 } experiment;
+
+typedef struct settings {
+    tribo_loss loss;
+    int rows, first;
+    double noise, keep, step;
+    bool by_library, near, each;
+} settings;
 
 static double between(data_set *d, double a, double b) {
     return a + (b - a) * cubes_uniform(&d->seed);
 }
 
 /* A row of poses into a recording; velocities stay unmeasured. Rows may be missing. */
-static void put(data_set *d, int i, int k, double time, const cube *c, int n) {
+static void put(data_set *d, int i, double time, const cube *c, int n) {
     tribo_recording *r = &d->rec[i];
-    (void)k;
     if (r->n && cubes_uniform(&d->seed) > d->keep) return;
     int row = r->n++, nx = 13 * n;
     double *x = d->x[i] + row * nx;
@@ -48,15 +64,22 @@ static void put(data_set *d, int i, int k, double time, const cube *c, int n) {
 
 /* ---- a slide in closed form ---- */
 
-static void record_slide(data_set *d, int i) {
-    double v = between(d, 1.2, 2.5), angle = between(d, -3, 3), a = 0.25 * 9.81, stop = v / a;
-    cube_world world = {.n = 1, .half = 0.1};
-    cube c = cube_standing(&world, 1, 0, 0, 0, 0);
-    for (int k = 0; k < 61; k++) {
-        double t = 0.01 * k, s = t < stop ? t : stop, way = v * s - a * s * s / 2;
-        c.x[0] = way * cos(angle), c.x[1] = way * sin(angle);
-        put(d, i, k, t, &c, 1);
+static void slide_start(data_set *d, cube_world *w) {
+    double v = between(d, 1.2, 2.5), angle = between(d, -3, 3);
+    *w = (cube_world){.n = 1, .half = 0.1};
+    w->cube[0] = cube_standing(w, 1, 0, 0, 0, 0);
+    w->cube[0].v[0] = v * cos(angle), w->cube[0].v[1] = v * sin(angle);
+}
+
+static bool slide_next(cube_world *w, int row) {
+    cube *c = w->cube;
+    double v = hypot(c->v[0], c->v[1]), a = 0.25 * 9.81, t = v / a < 0.01 ? v / a : 0.01;
+    (void)row;
+    for (int j = 0; j < 2 && v > 0; j++) {
+        c->x[j] += c->v[j] * (t - a * t * t / 2 / v);
+        c->v[j] *= 1 - a * t / v;
     }
+    return true;
 }
 
 /* ---- a ball that bounces, event by event ---- */
@@ -84,75 +107,85 @@ static void spin(cube *c, double t) {
     }
 }
 
-static void record_bounce(data_set *d, int i) {
-    const double radius = 0.1, g = 9.81, e = 0.7, mu = 0.05;
-    cube c = {.x = {0, 0, radius + between(d, 0.2, 0.5)}, .R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    for (int j = 0; j < 3; j++) c.v[j] = j < 2 ? between(d, -1.5, 1.5) : 0, c.w[j] = between(d, -2, 2);
-    for (int k = 0; k < 81; k++) {
-        put(d, i, k, 0.01 * k, &c, 1);
-        for (double left = 0.01; left > 0;) {
-            double gap = c.x[2] - radius, hit = (c.v[2] + sqrt(c.v[2] * c.v[2] + 2 * g * (gap > 0 ? gap : 0))) / g;
-            double t = hit < left ? hit : left;
-            c.x[2] += c.v[2] * t - g * t * t / 2, c.v[2] -= g * t;
-            for (int j = 0; j < 2; j++) c.x[j] += c.v[j] * t;
-            spin(&c, t);
-            left = hit < left ? left - t : 0;
-            if (left > 0) bounce(&c, radius, e, mu);
-        }
+static void bounce_start(data_set *d, cube_world *w) {
+    *w = (cube_world){.n = 1, .half = 0.1};
+    cube *c = w->cube;
+    *c = cube_standing(w, 1, 0, 0, 0, 0);
+    c->x[2] = 0.1 + between(d, 0.2, 0.5);
+    for (int j = 0; j < 3; j++) c->v[j] = j < 2 ? between(d, -1.5, 1.5) : 0, c->w[j] = between(d, -2, 2);
+}
+
+static bool bounce_next(cube_world *w, int row) {
+    const double radius = 0.1, g = 9.81;
+    cube *c = w->cube;
+    (void)row;
+    for (double left = 0.01; left > 0;) {
+        double gap = c->x[2] - radius, hit = (c->v[2] + sqrt(c->v[2] * c->v[2] + 2 * g * (gap > 0 ? gap : 0))) / g;
+        double t = hit < left ? hit : left;
+        c->x[2] += c->v[2] * t - g * t * t / 2, c->v[2] -= g * t;
+        for (int j = 0; j < 2; j++) c->x[j] += c->v[j] * t;
+        spin(c, t);
+        left = hit < left ? left - t : 0;
+        if (left > 0) bounce(c, radius, 0.7, 0.05);
     }
+    return true;
 }
 
 /* ---- cubes ---- */
 
-static void record_collision(data_set *d, int i) {
-    cube_world w = {.n = 2,
-                    .half = 0.1,
-                    .gravity = 9.81,
-                    .dt = 1. / 32000,
-                    .floor_friction = 0.2,
-                    .impact_friction = 0.1,
-                    .impact_restitution = 0.5,
-                    .slow = 0.02};
-    double y = between(d, -0.03, 0.03), side = cubes_uniform(&d->seed) < 0.5 ? -1 : 1, v = between(d, 1.6, 2.8);
-    w.cube[0] = cube_standing(&w, 0.6, -0.45, y, side * between(d, 0.1, 0.28), v);
-    w.cube[1] = cube_standing(&w, 1, 0, 0, 0, 0);
-    for (int k = 0; k < 81; k++) {
-        put(d, i, k, 0.01 * k, w.cube, 2);
-        for (int s = 0; s < 320; s++) cubes_step(&w);
-    }
+static void cubes_advance(cube_world *w) {
+    for (int s = 0; s < (int)(0.01 / w->dt + 0.5); s++) cubes_step(w);
 }
 
-static void record_tumble(data_set *d, int i) {
-    cube_world w = {.n = 1,
-                    .half = 0.05,
-                    .gravity = 9.81,
-                    .dt = 1. / 40000,
-                    .floor_friction = 0.25,
-                    .floor_restitution = 0.3,
-                    .slow = 0.05};
-    cube *c = &w.cube[0];
-    *c = cube_standing(&w, 0.4, 0, 0, between(d, -1, 1), between(d, 0.5, 1.5));
+static void collision_start(data_set *d, cube_world *w) {
+    *w = (cube_world){.n = 2,
+                      .half = 0.1,
+                      .gravity = 9.81,
+                      .dt = 1. / 32000,
+                      .floor_friction = 0.2,
+                      .impact_friction = 0.1,
+                      .impact_restitution = 0.5,
+                      .slow = 0.02};
+    double y = between(d, -0.03, 0.03), side = cubes_uniform(&d->seed) < 0.5 ? -1 : 1, v = between(d, 1.6, 2.8);
+    w->cube[0] = cube_standing(w, 0.6, -0.45, y, side * between(d, 0.1, 0.28), v);
+    w->cube[1] = cube_standing(w, 1, 0, 0, 0, 0);
+}
+
+static bool collision_next(cube_world *w, int row) {
+    (void)row;
+    cubes_advance(w);
+    return true;
+}
+
+static void tumble_start(data_set *d, cube_world *w) {
+    *w = (cube_world){.n = 1,
+                      .half = 0.05,
+                      .gravity = 9.81,
+                      .dt = 1. / 40000,
+                      .floor_friction = 0.25,
+                      .floor_restitution = 0.3,
+                      .slow = 0.05};
+    cube *c = w->cube;
+    *c = cube_standing(w, 0.4, 0, 0, between(d, -1, 1), between(d, 0.5, 1.5));
     c->x[2] = between(d, 0.15, 0.25);
     for (int j = 0; j < 3; j++) c->w[j] = between(d, -3, 3);
     spin(c, 0.3);
-    for (int k = 0; k < 51; k++) { /* until corners begin to share impacts, which each law does in its own way */
-        int low = 0;
-        for (int j = 0; j < 8; j++) {
-            double z = c->x[2];
-            for (int a = 0; a < 3; a++) z += (j >> a & 1 ? 1 : -1) * w.half * c->R[2][a];
-            low += z < 2e-3;
-        }
-        if (low > 1 && k > 15) break;
-        put(d, i, k, 0.01 * k, w.cube, 1);
-        for (int s = 0; s < 400; s++) cubes_step(&w);
+}
+
+/* Until corners begin to share impacts, which each law does in its own way. */
+static bool tumble_next(cube_world *w, int row) {
+    const cube *c = w->cube;
+    int low = 0;
+    cubes_advance(w);
+    for (int j = 0; j < 8; j++) {
+        double z = c->x[2];
+        for (int a = 0; a < 3; a++) z += (j >> a & 1 ? 1 : -1) * w->half * c->R[2][a];
+        low += z < 2e-3;
     }
+    return low < 2 || row <= 15;
 }
 
 #define OPTION "<option timestep='0.001' gravity='0 0 -9.81' cone='elliptic'/>"
-/* A ball's spin after an impact is known to the lever arm at the step before it, and what slides, to half of what it
- * loses in a step: less than a standard error with these. */
-#define FINE "<option timestep='0.00025' gravity='0 0 -9.81' cone='elliptic'/>"
-#define HALF "<option timestep='0.0005' gravity='0 0 -9.81' cone='elliptic'/>"
 /* restitution of velocities is the law of cubes.c; Poisson's differs where an impact sticks */
 #define NEWTON "<text name='contact/impact' data='newton'/>"
 #define FLOOR "<geom name='floor' type='plane' size='0 0 1' priority='1' friction='"
@@ -161,46 +194,108 @@ static const experiment experiments[] = {
      "<mujoco>" OPTION "<worldbody>" FLOOR "0.25'/><body name='cube' pos='0 0 0.1'><freejoint/>"
      "<geom name='cube' type='box' size='0.1 0.1 0.1' mass='1'/></body></worldbody></mujoco>",
      1,
-     1,
+     61,
      {"floor/friction"},
      {0.25},
-     record_slide},
+     slide_start,
+     slide_next},
     {"bounce",
-     "<mujoco>" FINE "<custom><numeric name='floor/restitution' data='0.7'/></custom><worldbody>" FLOOR
+     "<mujoco>" OPTION "<custom><numeric name='floor/restitution' data='0.7'/></custom><worldbody>" FLOOR
      "0.05'/><body name='ball' pos='0 0 0.4'><freejoint/><geom name='ball' type='sphere' size='0.1' mass='1'/></body>"
      "</worldbody></mujoco>",
-     1,
      2,
+     81,
      {"floor/restitution", "floor/friction"},
      {0.7, 0.05},
-     record_bounce},
+     bounce_start,
+     bounce_next},
     {"collision",
-     "<mujoco>" HALF "<custom>" NEWTON "<numeric name='hit/restitution' data='0.5'/></custom>"
+     "<mujoco>" OPTION "<custom>" NEWTON "<numeric name='hit/restitution' data='0.5'/></custom>"
      "<default><geom type='box' size='0.1 0.1 0.1'/></default><worldbody>" FLOOR
      "0.2'/><body name='cube' pos='-0.45 0 0.1'><freejoint/><geom name='cube' mass='0.6'/></body>"
      "<body name='known' pos='0 0 0.1'><freejoint/><geom name='known' mass='1'/></body></worldbody>"
      "<contact><pair name='hit' geom1='cube' geom2='known' friction='0.1 0.1 0.005 0.0001 0.0001'/></contact></mujoco>",
-     2,
      3,
+     81,
      {"cube/mass", "floor/friction", "hit/restitution"},
      {0.6, 0.2, 0.5},
-     record_collision},
+     collision_start,
+     collision_next},
     {"tumble",
-     "<mujoco>" HALF "<custom>" NEWTON "<numeric name='floor/restitution' data='0.3'/></custom><worldbody>" FLOOR
+     "<mujoco>" OPTION "<custom>" NEWTON "<numeric name='floor/restitution' data='0.3'/></custom><worldbody>" FLOOR
      "0.25'/><body name='cube' pos='0 0 0.15'><freejoint/><geom name='cube' type='box' size='0.05 0.05 0.05' "
      "mass='0.4'/></body></worldbody></mujoco>",
-     1,
      3,
+     51,
      {"floor/friction", "floor/restitution", "gravity/z"},
      {0.25, 0.3, -9.81},
-     record_tumble},
+     tumble_start,
+     tumble_next},
 };
+
+/* ---- recordings ---- */
+
+/* A state of the library from cubes, whose angular velocities are in the world, and back. */
+static void to_state(const cube_world *w, double *x) {
+    uint64_t unused = 1;
+    for (int b = 0; b < w->n; b++) {
+        const cube *c = w->cube + b;
+        double *v = x + 7 * w->n + 6 * b;
+        cube_measure(c, 0, 0, &unused, x + 7 * b);
+        for (int i = 0; i < 3; i++) {
+            v[i] = c->v[i], v[3 + i] = 0;
+            for (int j = 0; j < 3; j++) v[3 + i] += c->R[j][i] * c->w[j];
+        }
+    }
+}
+
+static void from_state(const double *x, cube_world *w) {
+    for (int b = 0; b < w->n; b++) {
+        const double *p = x + 7 * b, *v = x + 7 * w->n + 6 * b, *q = p + 3;
+        cube *c = w->cube + b;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                int k = 3 - i - j;
+                double odd = i == j ? 0 : ((j - i + 3) % 3 == 1 ? -1 : 1) * 2 * q[0] * q[1 + k];
+                c->R[i][j] = (i == j ? 2 * q[0] * q[0] - 1 : odd) + 2 * q[1 + i] * q[1 + j];
+            }
+        for (int i = 0; i < 3; i++) {
+            c->x[i] = p[i], c->v[i] = v[i], c->w[i] = 0;
+            for (int j = 0; j < 3; j++) c->w[i] += c->R[i][j] * v[3 + j];
+        }
+    }
+}
+
+static bool by_library(tribo_ws *ws, double dt, const double *p, cube_world *w) {
+    double x[NX];
+    to_state(w, x);
+    for (int i = 0; i < (int)(0.01 / dt + 0.5); i++)
+        if (tribo_step(ws, p, x, NULL, x, NULL) < 0) return false;
+    from_state(x, w);
+    return true;
+}
+
+static void record(const experiment *e, data_set *d, int i, tribo_ws *ws, double dt, const double *p) {
+    cube_world w;
+    d->rec[i] = (tribo_recording){.time = d->time[i], .x = d->x[i]};
+    e->start(d, &w);
+    put(d, i, 0, w.cube, w.n);
+    for (int k = 1; k < e->rows; k++) {
+        cube_world before = w;
+        if (!e->next(&w, k)) break;
+        if (ws) {
+            w = before;
+            if (!by_library(ws, dt, p, &w)) break;
+        }
+        put(d, i, 0.01 * k, w.cube, w.n);
+    }
+}
 
 /* ---- a fit ---- */
 
 typedef struct tally {
     int sets, failed, held[FREE];
-    double square[FREE], variance[FREE], error[FREE][4096], seconds;
+    double square[FREE], variance[FREE], z[FREE], z2[FREE], error[FREE][4096], seconds;
 } tally;
 
 static double seconds(void) {
@@ -209,28 +304,21 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void judge(const experiment *e, tally *t, const tribo_estimate *est) {
+static void judge(const experiment *e, tally *t, const tribo_estimate *est, bool each) {
     t->sets++;
     for (int i = 0; i < e->nfree; i++) {
-        double off = est[i].estimate - e->truth[i];
+        double off = est[i].estimate - e->truth[i], z = off / est[i].std_error;
         t->held[i] += est[i].low95 <= e->truth[i] && e->truth[i] <= est[i].high95;
         t->square[i] += off * off, t->variance[i] += est[i].std_error * est[i].std_error;
+        t->z[i] += z, t->z2[i] += z * z;
         if (t->sets <= 4096) t->error[i][t->sets - 1] = fabs(off);
+        if (each)
+            printf("%s %.5g +- %.2g (%.1f)%s", e->free[i], est[i].estimate, est[i].std_error, z,
+                   i + 1 < e->nfree ? "; " : "\n");
     }
 }
 
-static int fit(const experiment *e, const tribo_model *m, data_set *d, int nrec, tribo_loss loss, int window,
-               tally *t) {
-    tribo_free_param free[FREE];
-    tribo_estimate est[FREE];
-    tribo_sysid_def def = tribo_default_sysid();
-    tribo_sysid *s = NULL;
-    tribo_progress now;
-    tribo_diag diag = {0};
-    for (int i = 0; i < nrec; i++) {
-        d->rec[i] = (tribo_recording){.time = d->time[i], .x = d->x[i]};
-        e->record(d, i);
-    }
+static void choose(const experiment *e, const tribo_model *m, data_set *d, tribo_free_param *free) {
     for (int i = 0; i < e->nfree; i++) {
         free[i] = tribo_default_free();
         free[i].index = tribo_param_find(m, e->free[i]);
@@ -239,24 +327,34 @@ static int fit(const experiment *e, const tribo_model *m, data_set *d, int nrec,
                         : strstr(e->free[i], "restitution") ? between(d, 0.1, 0.9)
                                                             : e->truth[i] * factor;
     }
-    def.free = free, def.nfree = e->nfree, def.rec = d->rec, def.nrec = nrec;
-    def.loss = loss, def.window = window, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
-    def.search = 32, def.workers = 2;
+}
+
+static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec, const settings *set, tally *t) {
+    tribo_free_param free[FREE];
+    tribo_estimate est[FREE];
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_options options = tribo_default_options();
+    tribo_sysid *s = NULL;
+    tribo_progress now = {0};
+    tribo_diag diag = {0};
+    choose(e, m, d, free);
+    for (int i = 0; i < e->nfree && set->near; i++) free[i].start = e->truth[i];
+    options.dt = set->step;
+    def.free = free, def.nfree = e->nfree, def.rec = d->rec, def.nrec = nrec, def.options = &options;
+    def.loss = set->loss, def.window = set->rows, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
+    def.search = set->near ? 0 : 32, def.workers = 2;
     double started = seconds();
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
     if (!status) status = tribo_sysid_fit(s, 200, &now);
     if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL);
     t->seconds += seconds() - started;
-    if (status >= 0) {
-        judge(e, t, est);
-        if (getenv("EACH"))
-            for (int i = 0; i < e->nfree; i++)
-                printf("%s %.5g +- %.2g (%.1f)%s", e->free[i], est[i].estimate, est[i].std_error,
-                       (est[i].estimate - e->truth[i]) / est[i].std_error, i + 1 < e->nfree ? "; " : "\n");
-    } else
+    if (set->each)
+        printf("%d iterations, %d of %d starts, loss %.4g: ", now.iteration, now.agreed, now.starts, now.loss);
+    if (status >= 0)
+        judge(e, t, est, set->each);
+    else
         t->failed++, fprintf(stderr, "%s: %s %s\n", e->name, tribo_status_text(status), diag.text);
     tribo_sysid_free(s);
-    return 0;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -264,37 +362,86 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv) {
+static void print(const experiment *e, tally *t, int nrec) {
+    printf("%s, %d sets of %d recordings: %d failed, %.2f s a fit\n", e->name, t->sets + t->failed, nrec, t->failed,
+           t->seconds / (t->sets + t->failed));
+    for (int i = 0; i < e->nfree && t->sets; i++) {
+        double n = t->sets, mean = t->z[i] / n;
+        qsort(t->error[i], (size_t)t->sets, sizeof(double), ascending);
+        printf("  %-16s held %5.1f %%; in standard errors: mean %5.2f, spread %.2f; median error %.3g; rms error %.3g, "
+               "standard error %.3g\n",
+               e->free[i], 100 * t->held[i] / n, mean, sqrt(fmax(0, t->z2[i] / n - mean * mean)),
+               t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
+    }
+}
+
+static bool read_setting(const char *word, settings *set) {
+    const char *value = strchr(word, '=');
+    size_t n = value ? (size_t)(value++ - word) : 0;
+    if (!n) return false;
+    double number = atof(value);
+    if (!strncmp(word, "loss", n))
+        set->loss = !strcmp(value, "rollout")  ? TRIBO_LOSS_ROLLOUT
+                    : !strcmp(value, "window") ? TRIBO_LOSS_WINDOW
+                                               : TRIBO_LOSS_SHOOTING;
+    else if (!strncmp(word, "made", n))
+        set->by_library = !strcmp(value, "library");
+    else if (!strncmp(word, "rows", n))
+        set->rows = (int)number;
+    else if (!strncmp(word, "first", n))
+        set->first = (int)number;
+    else if (!strncmp(word, "near", n))
+        set->near = number > 0;
+    else if (!strncmp(word, "each", n))
+        set->each = number > 0;
+    else if (!strncmp(word, "noise", n))
+        set->noise = number / 1e3;
+    else if (!strncmp(word, "keep", n))
+        set->keep = number;
+    else if (!strncmp(word, "step", n))
+        set->step = number;
+    else
+        return false;
+    return true;
+}
+
+static int run(const experiment *e, int sets, int nrec, const settings *set) {
     static data_set d;
     static tally t;
-    const experiment *e = NULL;
     tribo_model *m = NULL;
-    for (size_t i = 0; i < sizeof experiments / sizeof *experiments && argc > 3; i++)
-        if (!strcmp(experiments[i].name, argv[1])) e = &experiments[i];
-    int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
-    if (!e || sets < 1 || nrec < 1 || nrec > RECS) {
-        fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble SETS RECORDINGS [rollout|shooting|window] "
-                        "[N] [NOISE_MM] [KEEP]\n");
-        return 2;
-    }
-    tribo_loss loss = argc > 4 && !strcmp(argv[4], "rollout")  ? TRIBO_LOSS_ROLLOUT
-                      : argc > 4 && !strcmp(argv[4], "window") ? TRIBO_LOSS_WINDOW
-                                                               : TRIBO_LOSS_SHOOTING;
-    int window = argc > 5 ? atoi(argv[5]) : 1;
+    tribo_ws *ws = NULL;
+    double *p = NULL;
+    tribo_options options = tribo_default_options();
     if (tribo_model_load_memory(e->xml, strlen(e->xml), e->name, NULL, &m, NULL)) return 1;
-    for (int i = 0; i < sets; i++) {
+    options.dt = set->step > 0 ? set->step : tribo_model_timestep(m);
+    if (set->by_library && tribo_ws_new(m, &options, NULL, &ws, NULL)) return 1;
+    p = calloc((size_t)tribo_model_sizes(m).np, sizeof *p);
+    tribo_model_params(m, p);
+    for (int i = set->first; i < set->first + sets; i++) {
         d.seed = 77u * (uint64_t)(i + 1) + 12345u * (uint64_t)(e - experiments);
         for (int k = 0; k < 10; k++) cubes_uniform(&d.seed);
-        d.noise = 1e-3 * (argc > 6 ? atof(argv[6]) : 1), d.keep = argc > 7 ? atof(argv[7]) : 1;
-        if (fit(e, m, &d, nrec, loss, window, &t)) return 1;
+        d.noise = set->noise, d.keep = set->keep;
+        for (int k = 0; k < nrec; k++) record(e, &d, k, ws, options.dt, p);
+        fit(e, m, &d, nrec, set, &t);
+        fflush(stdout);
     }
-    printf("%s, %d sets of %d recordings: %d failed, %.2f s a fit\n", e->name, sets, nrec, t.failed, t.seconds / sets);
-    for (int i = 0; i < e->nfree && t.sets; i++) {
-        qsort(t.error[i], (size_t)t.sets, sizeof(double), ascending);
-        printf("  %-20s held %5.1f %%, rms error %.3g, rms standard error %.3g, median error %.3g\n", e->free[i],
-               100. * t.held[i] / t.sets, sqrt(t.square[i] / t.sets), sqrt(t.variance[i] / t.sets),
-               t.error[i][t.sets / 2]);
-    }
-    tribo_model_free(m);
+    print(e, &t, nrec);
+    tribo_ws_free(ws), tribo_model_free(m), free(p);
     return 0;
+}
+
+int main(int argc, char **argv) {
+    const experiment *e = NULL;
+    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 1, .noise = 1e-3, .keep = 1};
+    bool fine = argc > 3;
+    for (size_t i = 0; i < sizeof experiments / sizeof *experiments && argc > 3; i++)
+        if (!strcmp(experiments[i].name, argv[1])) e = &experiments[i];
+    for (int i = 4; i < argc; i++) fine &= read_setting(argv[i], &set);
+    int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
+    if (!e || sets < 1 || nrec < 1 || nrec > RECS || !fine) {
+        fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble SETS RECORDINGS [KEY=VALUE...]\n"
+                        "keys: loss rows noise keep first step made near each; see bench/coverage.c\n");
+        return 2;
+    }
+    return run(e, sets, nrec, &set);
 }
