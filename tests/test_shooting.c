@@ -219,6 +219,180 @@ START_TEST(noise_is_read_from_the_recordings_alone) {
 }
 END_TEST
 
+/* A worker of a fit that has begun, its parameters in place. */
+static ti_worker *begun(tribo_sysid *s) {
+    ck_assert_int_ge(tribo_sysid_iterate(s, NULL), 0);
+    tribo_sysid_params(s, s->theta, s->p);
+    tribo_sysid_map_jac(s, s->theta, s->P);
+    return s->worker;
+}
+
+/* A ball thrown from a height, state at row ROWS - 1 by steps of the loss. */
+static void throw_ball(ti_worker *w, double height, const double *p, int ndir, const double *pd, double *x) {
+    const ti_track *t = w->s->track;
+    tribo_model_state0(w->s->m, w->x);
+    w->x[2] = 0.1 + height, w->x[7] = 1;
+    memset(w->xd, 0, (size_t)ndir * 12 * sizeof(double));
+    for (int k = 0; k < ROWS - 1; k++) ck_assert_int_eq(ti_advance_jvp(w, t, k, p, ndir, pd), TRIBO_OK);
+    memcpy(x, w->x, NX * sizeof(double));
+}
+
+/* How far the spin is from going evenly with the height thrown from. */
+static double roughness(ti_worker *w, const double *p) {
+    double x[NX], spin[3] = {0}, sum = 0;
+    for (int i = 0; i < 60; i++) {
+        throw_ball(w, 0.2 + 2e-4 * i, p, 0, NULL, x);
+        spin[i % 3] = x[11];
+        if (i > 1) sum += fabs(spin[i % 3] - 2 * spin[(i + 2) % 3] + spin[(i + 1) % 3]);
+    }
+    return sum;
+}
+
+/* Where it is by the closed form, and how long after its last bounce. */
+static double bounced(double g, double e, double fallen, double time) {
+    double v = sqrt(2 * g * fallen), t = time - v / g;
+    for (v *= e; t > 2 * v / g; v *= e) t -= 2 * v / g;
+    return 0.1 + v * t - g * t * t / 2;
+}
+
+START_TEST(steps_that_see_a_hit_are_halved_and_stay_on_their_parabolas) {
+    data d;
+    tribo_free_param f;
+    double x[NX], before[NX], after[NX], time = 0.01 * (ROWS - 1), dt = 0.002;
+    drops(&d, 0, 1);
+    tribo_sysid_def def = define(&d, &f, "floor/restitution", 0.7);
+    tribo_sysid *s = make(&d, &def);
+    ti_worker *w = begun(s);
+    int np = s->z.np, e = f.index;
+    double *p = calloc((size_t)np, sizeof *p), *pd = calloc(2 * (size_t)np, sizeof *pd);
+    memcpy(p, s->p, (size_t)np * sizeof *p);
+    p[e] = 0.7, pd[e] = 1, pd[np + 2] = 1;
+    /* from rest, a velocity of its steps is g dt / 2 behind that of the parabola: it starts so much faster */
+    throw_ball(w, 0.2, p, 2, pd, x);
+    double moved[2] = {w->xd[2], w->xd[12 + 2]};
+    double lead = 9.81 * dt / 2, fallen = 0.2 + lead * lead / 2 / 9.81;
+    double off = x[2] - bounced(9.81, 0.7, fallen, time + lead / 9.81);
+    ck_assert_msg(fabs(off) < 1e-6, "%g m off", off);
+    double halved = roughness(w, p);
+    s->fine = 0;
+    double whole = roughness(w, p);
+    s->fine = TI_FINE;
+    ck_assert_msg(halved < 0.3 * whole, "rough by %g, %g with whole steps", halved, whole);
+    for (int i = 0; i < 2; i++) {
+        double h = 1e-7, *at = p + (i ? 2 : e), kept = *at;
+        *at = kept - h, throw_ball(w, 0.2, p, 0, NULL, before);
+        *at = kept + h, throw_ball(w, 0.2, p, 0, NULL, after);
+        *at = kept;
+        double slope = (after[2] - before[2]) / (2 * h);
+        ck_assert_msg(fabs(moved[i] - slope) < 1e-5 * (1 + fabs(slope)), "%d: %g, differences %g", i, moved[i], slope);
+    }
+    free(p), free(pd);
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
+/* Spoil the start of a recording's motion, simulate it anew. @return its cost. */
+static double spoil(ti_worker *w, int i, const double *by) {
+    tribo_sysid *s = w->s;
+    ti_path *path = s->shooting->path + i;
+    for (int j = 0; j < 6; j++) path->x[7 + j] += by[j];
+    memcpy(w->x, path->x, NX * sizeof(double));
+    for (int k = 0; k < ROWS - 1; k++) {
+        ck_assert_int_eq(ti_advance(w, s->track + i, k, s->p), TRIBO_OK);
+        memcpy(path->x + (k + 1) * NX, w->x, NX * sizeof(double));
+    }
+    return path->cost = ti_path_cost(w, i, path->x, path->w);
+}
+
+START_TEST(a_start_in_the_wrong_place_is_led_back_or_drawn_anew) {
+    data d;
+    tribo_free_param f;
+    static const double by[6] = {0.05, 0, 0.3, 2, 0, 0};
+    drops(&d, 1e-3, 6);
+    tribo_sysid_def def = define(&d, &f, "floor/restitution", 0.7);
+    tribo_sysid *s = make(&d, &def);
+    ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
+    ti_worker *w = s->worker;
+    ck_assert_int_ge(ti_shooting_curvature(s), 0);
+    for (int i = 0; i < RECORDINGS; i++) {
+        ti_path *path = s->shooting->path + i;
+        double best = path->cost, bad = spoil(w, i, by);
+        ck_assert_msg(bad > 10 * best, "%g and %g", best, bad);
+        ck_assert_int_eq(ti_path_draw(w, i, s->p), TRIBO_OK);
+        ck_assert_msg(path->cost < 0.5 * bad, "drawn: %g of %g, best %g", path->cost, bad, best);
+        ck_assert_double_eq(path->cost, ti_path_cost(w, i, path->x, path->w));
+        spoil(w, i, by);
+        ck_assert_int_eq(ti_path_grow(w, i, s->p, s->P), TRIBO_OK);
+        ck_assert_msg(path->cost < 1.02 * best + 1, "led: %g, best %g", path->cost, best);
+        ck_assert_double_eq(path->cost, ti_path_cost(w, i, path->x, path->w));
+        /* nothing is better than the best: it stays */
+        double now = path->cost;
+        ck_assert_int_eq(ti_path_draw(w, i, s->p), TRIBO_OK);
+        ck_assert(path->cost <= now);
+    }
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
+/* Sums over the recordings of a fit that is over: scatter over blocks and curvature. */
+static double scatter_ratio(data *d, const char *name, double start) {
+    tribo_free_param f;
+    double blocks = 0, H = 0;
+    tribo_sysid_def def = define(d, &f, name, start);
+    tribo_sysid *s = make(d, &def);
+    ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
+    ck_assert_int_ge(ti_shooting_curvature(s), 0);
+    for (int i = 0; i < RECORDINGS; i++) {
+        int n = ti_path_scatter(s->worker, i, &blocks);
+        ck_assert_int_eq(n, (ROWS + 7) / 8);
+        H += s->shooting->path[i].H[0];
+    }
+    tribo_sysid_free(s);
+    return blocks / H;
+}
+
+START_TEST(the_scatter_over_blocks_is_the_curvature_unless_errors_go_on) {
+    enum { SETS = 12 };
+    double white = 0, lasting = 0;
+    for (int k = 0; k < SETS; k++) {
+        data d;
+        slides(&d, 1e-3, 50 + 9 * (uint64_t)k);
+        white += scatter_ratio(&d, "floor/friction", 0.2) / SETS;
+        uint64_t seed = 900 + (uint64_t)k;
+        for (int i = 0; i < RECORDINGS; i++) /* as much as the noise, the same for eight rows */
+            for (int row = 0; row < ROWS; row += 8) {
+                double off[2] = {9e-4 * cubes_gauss(&seed), 9e-4 * cubes_gauss(&seed)};
+                for (int b = row; b < row + 8 && b < ROWS; b++)
+                    for (int j = 0; j < 2; j++) d.x[i][b * NX + j] += off[j];
+            }
+        lasting += scatter_ratio(&d, "floor/friction", 0.2) / SETS;
+        tribo_model_free(d.m);
+    }
+    ck_assert_msg(white > 0.5 && white < 1.5, "%g", white);
+    ck_assert_msg(lasting > 2 * white, "%g, with white noise %g", lasting, white);
+}
+END_TEST
+
+START_TEST(one_block_is_the_gradient) {
+    data d;
+    tribo_free_param f;
+    double S = 0;
+    slides(&d, 1e-3, 2);
+    for (int i = 0; i < RECORDINGS; i++) d.rec[i].n = 8;
+    tribo_sysid_def def = define(&d, &f, "floor/friction", 0.4);
+    tribo_sysid *s = make(&d, &def);
+    ck_assert_int_ge(ti_shooting_begin((ti_scales_init(s), s), false, false), 0);
+    ck_assert_int_ge(ti_shooting_curvature(s), 0);
+    for (int i = 0; i < RECORDINGS; i++) {
+        double g = s->shooting->path[i].g[0];
+        S = 0;
+        ck_assert_int_eq(ti_path_scatter(s->worker, i, &S), 1);
+        ck_assert_msg(fabs(S - g * g) < 1e-6 * g * g, "%g, gradient squared %g", S, g * g);
+    }
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("shooting");
     TCase *t = tcase_create("shooting");
@@ -229,6 +403,10 @@ static Suite *suite(void) {
     tcase_add_test(t, what_ends_at_a_bound_or_moves_nothing_is_told);
     tcase_add_test(t, workers_change_no_bit);
     tcase_add_test(t, noise_is_read_from_the_recordings_alone);
+    tcase_add_test(t, steps_that_see_a_hit_are_halved_and_stay_on_their_parabolas);
+    tcase_add_test(t, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
+    tcase_add_test(t, the_scatter_over_blocks_is_the_curvature_unless_errors_go_on);
+    tcase_add_test(t, one_block_is_the_gradient);
     suite_add_tcase(s, t);
     return s;
 }

@@ -193,7 +193,7 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_predict(tribo_sysid *s, const dou
 
 /** The motion that TRIBO_LOSS_SHOOTING has for a recording, states at its rows before their kicks; docs/math.md eq.
  * (147).
- *  @param X [out] (n,nx). @param cov [out] (n,ndx,ndx) covariance of each, in its tangent, eq. (150); NULL = skip
+ *  @param X [out] (n,nx). @param cov [out] (n,ndx,ndx) covariance of each, in its tangent, eq. (321); NULL = skip
  *  @return also TRIBO_E_ARG (another loss, a recording held out, no iteration yet). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_smooth(tribo_sysid *s, int recording, double *X, double *cov);
 

@@ -90,7 +90,7 @@ tribo_status tribo_sysid_errors(tribo_sysid *s, const double *p, int recording, 
     for (int k = t->first; k < t->n - 1; k++) {
         if (!t->complete[k]) continue;
         memcpy(w->x, t->x + (size_t)k * nx, nx * sizeof(double));
-        status = ti_advance(w, t, k, s->p, NULL);
+        status = ti_advance(w, t, k, s->p);
         if (status) return status;
         add(s, t, k + 1, w->x, true, &ahead);
     }

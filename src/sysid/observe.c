@@ -44,7 +44,7 @@ static tribo_status gather(tribo_sysid *s, double *H, double *S, sums *out) {
 static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, double *blocks, sums *out) {
     size_t n = (size_t)s->nfree;
     if (!s->shooting->begun) ti_scales_init(s);
-    tribo_status status = s->shooting->begun ? TRIBO_OK : ti_shooting_begin(s, false);
+    tribo_status status = s->shooting->begun ? TRIBO_OK : ti_shooting_begin(s, false, false);
     if (status >= 0) status = ti_shooting_curvature(s);
     if (status < 0) return status;
     memset(H, 0, n * n * sizeof *H);

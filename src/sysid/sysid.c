@@ -4,6 +4,7 @@
 #include "model/state.h"
 #include "sysid/kicked/kicked.h"
 #include "sysid/track/fit.h"
+#include <stdlib.h>
 
 enum { RETRIES = 2 };
 
@@ -33,39 +34,42 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
     TI_CARVE(a, h->end, TI_STARTS_MAX * (size_t)def->nfree);
 }
 
-/* Everything of one block. With the arena's base NULL it only measures. */
-static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {
-    size_t n = (size_t)def->nfree, ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np;
-    size_t nv = (size_t)s->z.nv;
-    size_t intervals = 0, rows = 0, blocks = 0, nrec = (size_t)def->nrec;
-    size_t lambda = 16 + 3 * n, zpad = (n + nrec * ndx + 7) / 8 * 8;
-    TI_CARVE(a, *self, 1);
+/* Recordings; what is shared between them. */
+static void lay_out_tracks(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a) {
+    size_t nrec = (size_t)def->nrec, rows = 0, intervals = 0;
     TI_CARVE(a, s->track, nrec);
     for (size_t i = 0; i < nrec; i++) {
         size_t length = (size_t)def->rec[i].n;
         ti_track scratch;
         intervals += length;
-        blocks += length * (size_t)s->z.nbody;
         rows = length > rows ? length : rows;
         ti_track_carve(a, s->track ? s->track + i : &scratch, &s->z, def->rec + i);
     }
+    s->rows = (int)rows, s->intervals = (int)intervals;
+    TI_CARVE(a, s->dt, intervals);
+    TI_CARVE(a, s->dt_steps, intervals);
+    TI_CARVE(a, s->dt_count, intervals);
+    TI_CARVE(a, s->norms, intervals * (size_t)s->z.nbody);
+    TI_CARVE(a, s->still, s->z.nv);
+    TI_CARVE(a, s->X, rows * (size_t)s->z.nx);
+    TI_CARVE(a, s->sum, nrec);
+    for (size_t i = 0; i < nrec; i++) {
+        ti_sum scratch, *sum = s->sum ? s->sum + i : &scratch;
+        size_t nd = (size_t)def->nfree + (size_t)s->z.ndx;
+        TI_CARVE(a, sum->g, nd);
+        TI_CARVE(a, sum->H, nd * nd);
+    }
+}
+
+/* Parameters and what moves them. */
+static void lay_out_fit(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a) {
+    size_t n = (size_t)def->nfree, np = (size_t)s->z.np, starts = (size_t)def->nrec * (size_t)s->z.ndx;
+    size_t lambda = 16 + 3 * n, zpad = (n + starts + 7) / 8 * 8;
     TI_CARVE(a, s->unknown, n);
     TI_CARVE(a, s->p0, np);
     TI_CARVE(a, s->p, np);
     TI_CARVE(a, s->P, n * np);
-    TI_CARVE(a, s->dt, intervals);
-    TI_CARVE(a, s->dt_steps, intervals);
-    TI_CARVE(a, s->dt_count, intervals);
-    TI_CARVE(a, s->norms, blocks);
-    TI_CARVE(a, s->still, nv);
-    TI_CARVE(a, s->X, rows * nx);
     TI_CARVE(a, s->observe, (5 * n + 1) * n);
-    TI_CARVE(a, s->sum, nrec);
-    for (size_t i = 0; i < nrec; i++) {
-        ti_sum scratch, *sum = s->sum ? s->sum + i : &scratch;
-        TI_CARVE(a, sum->g, n + ndx);
-        TI_CARVE(a, sum->H, (n + ndx) * (n + ndx));
-    }
     TI_CARVE(a, s->theta, n);
     TI_CARVE(a, s->start_theta, n);
     TI_CARVE(a, s->trial, n);
@@ -76,7 +80,7 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
     TI_CARVE(a, s->adam_m, zpad);
     TI_CARVE(a, s->adam_v, zpad);
     TI_CARVE(a, s->z_now, 3 * zpad);
-    TI_CARVE(a, s->back, nrec * ndx * (n + 1));
+    TI_CARVE(a, s->back, starts * (n + 1));
     TI_CARVE(a, s->cma.mean, n);
     TI_CARVE(a, s->cma.D, n);
     TI_CARVE(a, s->cma.pc, n);
@@ -88,35 +92,53 @@ static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tri
     TI_CARVE(a, s->cma.value, lambda);
     TI_CARVE(a, s->cma.order, lambda);
     s->zpad = (int)zpad;
+}
+
+static void lay_out_stand(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {
+    size_t nv = (size_t)s->z.nv;
+    TI_CARVE(a, w->link, s->z.nbody);
+    TI_CARVE(a, w->shape, s->z.ngeom);
+    TI_CARVE(a, w->diff, s->z.nbody);
+    TI_CARVE(a, w->stand_gap, TI_STAND_ROWS);
+    TI_CARVE(a, w->stand_J, TI_STAND_ROWS * nv);
+    TI_CARVE(a, w->stand_S, TI_STAND_ROWS * TI_STAND_ROWS);
+    TI_CARVE(a, w->stand_Y, TI_STAND_ROWS * (nv + n));
+    TI_CARVE(a, w->stand_B, TI_STAND_ROWS * (nv + n));
+    TI_CARVE(a, w->stand_Z, nv * (nv + n));
+}
+
+static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {
+    size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np, lengths = (size_t)s->intervals;
+    TI_CARVE(a, w->ws, lengths * (TI_FINE + 1));
+    TI_CARVE(a, w->one, lengths * (TI_FINE + 1));
+    TI_CARVE(a, w->whole, lengths);
+    TI_CARVE(a, w->record, lengths);
+    TI_CARVE(a, w->x, nx);
+    TI_CARVE(a, w->before, nx);
+    TI_CARVE(a, w->xd, (n + ndx) * ndx);
+    TI_CARVE(a, w->pd, (2 * ndx + n) * np);
+    TI_CARVE(a, w->r, ndx);
+    TI_CARVE(a, w->lx, ((size_t)s->rows + 1) * ndx);
+    TI_CARVE(a, w->wj, 3 * (n + ndx));
+    TI_CARVE(a, w->xbar, ndx > n ? ndx : n);
+    TI_CARVE(a, w->xnext, ndx);
+    TI_CARVE(a, w->pbar, np);
+    TI_CARVE(a, w->x0, nx);
+    TI_CARVE(a, w->x0d, n * ndx);
+    TI_CARVE(a, w->A, ndx * ndx);
+    TI_CARVE(a, w->B, ndx * (n + 1));
+    lay_out_stand(s, n, a, w);
+}
+
+/* Everything of one block. With the arena's base NULL it only measures. */
+static void lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {
+    TI_CARVE(a, *self, 1);
+    lay_out_tracks(s, def, a);
+    lay_out_fit(s, def, a);
     TI_CARVE(a, s->worker, def->workers);
     for (int i = 0; i < def->workers; i++) {
-        ti_worker scratch, *w = s->worker ? s->worker + i : &scratch;
-        TI_CARVE(a, w->ws, intervals);
-        TI_CARVE(a, w->one, intervals);
-        TI_CARVE(a, w->whole, intervals);
-        TI_CARVE(a, w->record, intervals);
-        TI_CARVE(a, w->x, nx);
-        TI_CARVE(a, w->xd, (n + ndx) * ndx);
-        TI_CARVE(a, w->pd, (2 * ndx + n) * np);
-        TI_CARVE(a, w->r, ndx);
-        TI_CARVE(a, w->lx, (rows + 1) * ndx);
-        TI_CARVE(a, w->wj, 3 * (n + ndx));
-        TI_CARVE(a, w->xbar, ndx);
-        TI_CARVE(a, w->xnext, ndx);
-        TI_CARVE(a, w->pbar, np);
-        TI_CARVE(a, w->x0, nx);
-        TI_CARVE(a, w->x0d, n * ndx);
-        TI_CARVE(a, w->link, s->z.nbody);
-        TI_CARVE(a, w->shape, s->z.ngeom);
-        TI_CARVE(a, w->stand_gap, TI_STAND_ROWS);
-        TI_CARVE(a, w->stand_J, TI_STAND_ROWS * nv);
-        TI_CARVE(a, w->stand_S, TI_STAND_ROWS * TI_STAND_ROWS);
-        TI_CARVE(a, w->diff, s->z.nbody);
-        TI_CARVE(a, w->stand_Y, TI_STAND_ROWS * (nv + n));
-        TI_CARVE(a, w->stand_B, TI_STAND_ROWS * (nv + n));
-        TI_CARVE(a, w->stand_Z, nv * (nv + n));
-        TI_CARVE(a, w->A, ndx * ndx);
-        TI_CARVE(a, w->B, ndx * (n + 1));
+        ti_worker scratch;
+        lay_out_worker(s, (size_t)def->nfree, a, s->worker ? s->worker + i : &scratch);
     }
     if (def->loss == TRIBO_LOSS_SHOOTING) lay_out_shooting(s, def, a);
 }
@@ -177,10 +199,7 @@ static tribo_status make_workers(tribo_sysid *s) {
         ti_worker *w = s->worker + i;
         w->s = s;
         for (int j = 0; j < s->ndt; j++) {
-            tribo_options o = s->options;
-            o.dt = s->dt[j];
-            tribo_status status = tribo_ws_new(s->m, &o, &s->alloc, &w->ws[j], NULL);
-            if (!status) status = tribo_tape_new(w->ws[j], 1, 0, &w->one[j]);
+            tribo_status status = ti_worker_ready(w, j, 0);
             if (status) return status;
         }
     }
@@ -255,6 +274,8 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     self->robust = def->robust, self->optimizer = def->optimizer, self->search = def->search;
     self->rate = def->rate > 0 ? def->rate : 0.02;
     self->seed = def->seed, self->stop = def->stop;
+    self->fine = def->loss == TRIBO_LOSS_SHOOTING ? TI_FINE : 0;
+    pthread_mutex_init(&self->making, NULL);
     self->nfree = def->nfree, self->nrec = def->nrec, self->nworker = def->workers;
     status = set_up(self, def, diag);
     if (status) {
@@ -269,11 +290,14 @@ void tribo_sysid_free(tribo_sysid *s) {
     if (!s) return;
     for (int i = 0; i < s->nworker; i++) {
         for (int j = 0; j < s->ndt; j++) {
-            tribo_tape_free(s->worker[i].one[j]);
             tribo_tape_free(s->worker[i].whole[j]);
-            tribo_ws_free(s->worker[i].ws[j]);
+            for (int level = 0; level <= TI_FINE; level++) {
+                tribo_tape_free(s->worker[i].one[j * (TI_FINE + 1) + level]);
+                tribo_ws_free(s->worker[i].ws[j * (TI_FINE + 1) + level]);
+            }
         }
     }
+    pthread_mutex_destroy(&s->making);
     tribo_allocator alloc = s->alloc;
     ti_free(&alloc, s, s->bytes);
 }

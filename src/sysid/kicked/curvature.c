@@ -44,27 +44,36 @@ static void chain(size_t ndx, size_t n, const double *A, const double *C, double
     memcpy(Phi, scratch, ndx * nd * sizeof *Phi);
 }
 
+/* What gravity by itself does, for steps of another length, to Phi. */
+static void move_by_gravity(ti_worker *w, double time, double *Phi) {
+    const tribo_sysid *s = w->s;
+    size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, nd = ndx + (size_t)s->nfree;
+    double *d = w->xbar;
+    for (size_t a = 0; a < (size_t)s->nfree && time != 0; a++) {
+        memset(d, 0, ndx * sizeof *d);
+        ti_stride_moved(s, time, w->pd + (ndx + a) * np, d);
+        for (size_t i = 0; i < ndx; i++) Phi[i * nd + ndx + a] += d[i];
+    }
+}
+
 /* From row k, kick given, to the next: w->x, and Phi of the interval. */
 static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, double *Phi, bool *touched) {
     const tribo_sysid *s = w->s;
     ti_smoother m = ti_smoother_of(w);
     size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree;
-    const double *u = t->u ? t->u + (size_t)k * (size_t)s->z.nu : NULL;
-    tribo_ws *ws = w->ws[t->dt[k]];
-    tribo_tape *one = w->one[t->dt[k]];
     memset(Phi, 0, ndx * (ndx + n) * sizeof *Phi);
     for (size_t i = 0; i < ndx; i++) Phi[i * (ndx + n) + i] = 1;
     *touched = false;
-    for (int j = 0; j < t->nsub[k]; j++) {
-        if (ti_stopped(s)) return TI_STOPPED;
-        tribo_tape_rewind(one);
-        tribo_status status = tribo_step(ws, p, w->x, u, w->x, one);
-        *touched |= status >= 0 && ti_touched(ws);
-        if (status >= 0) status = tribo_step_jac(ws, one, 0, m.A, NULL, NULL);
+    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
+        tribo_status status = ti_stride_next(w, t, p, true, &at);
+        *touched |= status >= 0 && ti_touched(at.ws);
+        if (status >= 0) status = tribo_step_jac(at.ws, at.one, 0, m.A, NULL, NULL);
         if (status >= 0 && n)
-            status = tribo_step_jvp(ws, one, 0, (int)n, NULL, NULL, w->pd + ndx * (size_t)s->z.np, m.C);
+            status = tribo_step_jvp(at.ws, at.one, 0, (int)n, NULL, NULL, w->pd + ndx * (size_t)s->z.np, m.C);
         if (status < 0) return status;
+        move_by_gravity(w, at.before, Phi);
         chain(ndx, n, m.A, m.C, Phi, m.M);
+        move_by_gravity(w, at.after, Phi);
     }
     return TRIBO_OK;
 }
@@ -271,7 +280,7 @@ static tribo_status forward(ti_worker *w, int track, const double *p) {
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
     memcpy(w->x, path->x + (size_t)t->first * nx, nx * sizeof(double));
-    for (int k = t->first; k < t->n - 1; k++) {
+    for (int k = t->first; k < ti_path_end(t, path) - 1; k++) {
         const double *kick = path->w + (size_t)k * nv;
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
         tribo_status status = advance_jac(w, t, k, p, path->Phi + (size_t)k * ndx * nd, &path->touch[k]);
@@ -312,7 +321,7 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
     path->logdet = 0;
     memset(m.S, 0, nd * nd * sizeof(double));
     memset(m.s, 0, nd * sizeof(double));
-    for (int k = t->n - 1;; k--) {
+    for (int k = ti_path_end(t, path) - 1;; k--) {
         add_row(w, t, k, path->x + (size_t)k * nx, nd, m.S, m.s);
         if (k == t->first) break;
         pull_back(ndx, n, path->Phi + (size_t)(k - 1) * ndx * nd, m.S, m.s, m.M, m.z);

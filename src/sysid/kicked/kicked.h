@@ -29,6 +29,7 @@ typedef struct ti_path {
     double cost, cost_try; /* twice the negative log posterior, up to constants of the noise */
     double promise;        /* decrease that the states alone would bring */
     double logdet;         /* of the curvature of the states */
+    int end;               /* the row before which a comparison ends that grows; beyond the recording: all of it */
     tribo_status status;
 } ti_path;
 
@@ -39,7 +40,7 @@ typedef struct ti_noise_sums {
     double nkick;                                       /* how many numbers they have */
 } ti_noise_sums;
 
-enum { TI_STARTS_MAX = 6 };
+enum { TI_STARTS_MAX = 6, TI_GROW_FROM = 8 };
 
 struct ti_shooting {
     ti_path *path;   /* (nrec) */
@@ -57,7 +58,10 @@ struct ti_shooting {
     double *cov;               /* (nfree,nfree) of theta */
     double cost, evidence;     /* twice the negative log posterior; of theta and the scales */
     int waited, still, rounds; /* iterations: since scales were set; without news; of this start */
+    double horizon;            /* rows compared, while they grow; 0 = all */
+    int stage;                 /* iterations since they grew last */
     bool begun, converged;
+    bool gains; /* the last step lowered the cost by what is worth going on for */
 
     double *start, *end;             /* (TI_STARTS_MAX,nfree) where fits begin and end */
     double end_value[TI_STARTS_MAX]; /* evidence there */
@@ -81,6 +85,10 @@ ti_smoother ti_smoother_of(const ti_worker *w);
 
 /* Memory of a path. */
 void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows);
+/* The row before which it is compared. */
+static inline int ti_path_end(const ti_track *t, const ti_path *path) {
+    return path->end < t->n ? path->end : t->n;
+}
 /* Is there a kick at a row? */
 bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row);
 /* Twice the negative logarithm of Student's density of a kick, and the weight that a square has in its place. */
@@ -89,6 +97,8 @@ double ti_kick_rho(const tribo_sysid *s, const double *kick, int body, int kind,
 void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path);
 /* First motion: kicked at nodes so that it follows the recording. */
 tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
+/* A motion without kicks at p from the first rows on, its start fitted to more and more of them; kept if better. */
+tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double *P);
 /* Draw other starts of a motion without kicks, near what the first rows say, and take the best if it is better. */
 tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */
@@ -129,7 +139,7 @@ bool ti_scales_explain(const tribo_sysid *s, double slack);
 bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack);
 #define TI_EXPLAINED 0.15 /* more than the noise's variance: as much as it is not known by */
 #define TI_NEARLY 1.0     /* misfit that intervals can say and kicks would hide */
-/* Twice the negative log likelihood of theta and the scales, states integrated out (Laplace); docs/math.md eq. (152).
+/* Twice the negative log likelihood of theta and the scales, states integrated out (Laplace); docs/math.md eq. (323).
  */
 double ti_scales_evidence(const tribo_sysid *s);
 
@@ -137,8 +147,10 @@ double ti_scales_evidence(const tribo_sysid *s);
 
 /* First motions at theta. */
 tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta);
-/* First motions and scales at s->theta, with kicks or without. */
-tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked);
+/* First motions and scales at s->theta, with kicks or without, compared over all rows or over a few that grow. */
+tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing);
+/* How far every motion is compared, by h->horizon. */
+void ti_shooting_reach(tribo_sysid *s);
 /* H and g of every path and their sums at s->theta. */
 tribo_status ti_shooting_curvature(tribo_sysid *s);
 /* Covariances, after that. */

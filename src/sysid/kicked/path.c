@@ -1,5 +1,5 @@
 /* path.c -- a kicked motion: its first guess, its cost, and a new one for other parameters. docs/math.md eq.
- * (147)-(150). */
+ * (147)-(149). */
 #include "sysid/kicked/kicked.h"
 
 void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows) {
@@ -91,7 +91,7 @@ double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick
     const ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     double sum = start_cost(w, path, x + (size_t)t->first * nx);
-    for (int k = t->first; k < t->n; k++) {
+    for (int k = t->first; k < ti_path_end(t, path); k++) {
         sum += row_cost(w, t, k, x + (size_t)k * nx);
         if (ti_path_node(s, t, path, k)) sum += kick_cost(s, kick + (size_t)k * nv);
     }
@@ -143,10 +143,11 @@ tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
     guess_start(w, t, w->x);
     if (t->nstand && !ti_settle(w, t, p, w->x)) return TRIBO_E_SINGULAR;
     memcpy(path->prior, w->x, nx * sizeof(double));
-    for (int k = t->first; k < t->n; k++) {
+    memset(path->touch, 0, (size_t)t->n * sizeof *path->touch);
+    for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *kick = path->w + (size_t)k * nv;
         memcpy(path->x + (size_t)k * nx, w->x, nx * sizeof(double));
-        if (k == t->n - 1) break;
+        if (k == ti_path_end(t, path) - 1) break;
         bool node = s->shooting->kick[0] + s->shooting->kick[1] > 0 && k > t->first && (k - t->first) % s->window == 0,
              touched = false;
         for (int j = k - 1; node && j >= t->first && j >= k - s->window; j--) touched |= path->touch[j];
@@ -157,61 +158,6 @@ tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
         path->touch[k] = touched;
     }
     ti_path_places(s, t, path);
-    return TRIBO_OK;
-}
-
-/* ---- other starts ---- */
-
-/* A start near x0, as far away as the first rows let it be, times a share. */
-static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const double *x0, double share,
-                       ti_random *random) {
-    const tribo_sysid *s = w->s;
-    memcpy(w->x, x0, (size_t)s->z.nx * sizeof *x0);
-    for (int b = 0; b < s->z.nbody; b++) {
-        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2];
-        bool moves = !t->rest[b] && ti_local_fit(s, t, t->first, b, pose, v, spread) >= 0;
-        for (int i = 0; i < TI_POSE_TANGENT; i++) {
-            pose[i] = share * s->shooting->noise_shown[i / 3] * ti_random_normal(random);
-            double step = share * ti_random_normal(random);
-            if (moves) ti_body_velocity(s, b, w->x)[i] += step * spread[i / 3];
-        }
-        ti_body_move(b, pose, w->x);
-    }
-    return !t->nstand || ti_settle(w, t, p, w->x);
-}
-
-/* A motion without kicks from w->x into xtry. @return its cost. */
-static double roll(ti_worker *w, int track, const double *p) {
-    const tribo_sysid *s = w->s;
-    const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
-    size_t nx = (size_t)s->z.nx;
-    for (int k = t->first; k < t->n; k++) {
-        memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
-        if (k < t->n - 1 && ti_advance(w, t, k, p, NULL) < 0) return HUGE_VAL;
-    }
-    double cost = ti_path_cost(w, track, path->xtry, path->w);
-    return isfinite(cost) ? cost : HUGE_VAL;
-}
-
-tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
-    enum { ROUNDS = 5, DRAWS = 16 };
-    const tribo_sysid *s = w->s;
-    const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
-    ti_random random = {s->seed + 0x9e3779b97f4a7c15u * (uint64_t)(track + 1)};
-    size_t at = (size_t)t->first * (size_t)s->z.nx;
-    double share = 1, least = path->cost;
-    for (int round = 0; round < ROUNDS; round++, share /= 2)
-        for (int i = 0; i < DRAWS; i++) {
-            if (ti_stopped(s)) return TI_STOPPED;
-            if (!draw_start(w, t, p, !round && i % 2 ? path->prior : path->x + at, share, &random)) continue;
-            double cost = roll(w, track, p), *x = path->x;
-            if (!(cost < least)) continue;
-            least = cost;
-            path->x = path->xtry, path->xtry = x;
-        }
-    path->cost = least;
     return TRIBO_OK;
 }
 
@@ -245,10 +191,10 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
     double *dx = w->r;
     if (!follow_start(w, t, path, p, dtheta, share)) return TRIBO_E_SINGULAR;
     memcpy(path->wtry, path->w, (size_t)t->n * nv * sizeof(double));
-    for (int k = t->first; k < t->n; k++) {
+    for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *kick = path->wtry + (size_t)k * nv;
         memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
-        if (k == t->n - 1) break;
+        if (k == ti_path_end(t, path) - 1) break;
         if (ti_path_node(s, t, path, k)) {
             const double *gain = path->gain + (size_t)k * nv * nb;
             tribo_state_difference(s->m, path->x + (size_t)k * nx, w->x, dx);
@@ -261,7 +207,7 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
         } else
             memset(kick, 0, nv * sizeof *kick);
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
-        tribo_status status = ti_advance(w, t, k, p, NULL);
+        tribo_status status = ti_advance(w, t, k, p);
         if (status < 0) return status;
     }
     path->cost_try = ti_path_cost(w, track, path->xtry, path->wtry);

@@ -1,6 +1,6 @@
 /* scales.c -- how large noise and kicks are: first by what recordings and first motions show, then by what is left.
  *
- * docs/math.md eq. (151): each variance is the sum of squares over the number of them that are free, or, for kicks,
+ * docs/math.md eq. (322): each variance is the sum of squares over the number of them that are free, or, for kicks,
  * over the number that the recordings determine, so that kicks that nothing asks for die out.
  */
 #include "model/model.h"
@@ -64,7 +64,7 @@ void ti_scales_guess(tribo_sysid *s) {
     double miss[2] = {0}, n = 0, *r = s->worker[0].r;
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
-        for (int k = t->first; k < t->n && !t->held_out; k++, n += 3 * s->z.nbody) {
+        for (int k = t->first; k < ti_path_end(t, h->path + i) && !t->held_out; k++, n += 3 * s->z.nbody) {
             ti_residual(s, t, k, h->path[i].x + (size_t)k * (size_t)s->z.nx, r);
             for (int j = 0; j < s->z.nv; j++) miss[ti_kind_at(s, j)] += r[j] * r[j];
         }

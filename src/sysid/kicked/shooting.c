@@ -1,6 +1,6 @@
 /* shooting.c -- multiple shooting: parameters and kicked motions of all recordings together.
  *
- * docs/math.md eq. (147)-(151). Each iteration linearises every motion, eliminates its states, solves for theta, and
+ * docs/math.md eq. (147)-(322). Each iteration linearises every motion, eliminates its states, solves for theta, and
  * follows with new motions. Noise and kicks are estimated on the way from what is left, so that kicks that nothing asks
  * for go to zero, and with them the difference between this and rollouts.
  */
@@ -26,7 +26,9 @@ static tribo_status follow_job(ti_worker *w, int i, void *context) {
 static tribo_status draw_job(ti_worker *w, int i, void *context) {
     (void)context;
     const tribo_sysid *s = w->s;
-    return s->track[i].held_out || ti_scales_explain_one(s, i, TI_EXPLAINED) ? TRIBO_OK : ti_path_draw(w, i, s->p);
+    if (s->track[i].held_out || ti_scales_explain_one(s, i, TI_EXPLAINED)) return TRIBO_OK;
+    tribo_status status = ti_path_grow(w, i, s->p, s->P);
+    return status < 0 ? status : ti_path_draw(w, i, s->p);
 }
 
 static tribo_status spread_job(ti_worker *w, int i, void *context) {
@@ -100,9 +102,23 @@ tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta) {
     return status ? status : ti_parallel(s, s->nrec, guess_job, NULL);
 }
 
-tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked) {
+void ti_shooting_reach(tribo_sysid *s) {
+    double rows = s->shooting->horizon;
+    bool all = true;
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        int end = rows > 0 && rows < t->n - t->first ? t->first + (int)rows : t->n;
+        s->shooting->path[i].end = end;
+        all &= end == t->n;
+    }
+    if (all) s->shooting->horizon = 0;
+}
+
+tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing) {
     struct ti_shooting *h = s->shooting;
     memcpy(h->noise, h->noise_shown, sizeof h->noise);
+    h->horizon = kicked || !growing ? 0 : TI_GROW_FROM, h->stage = 0;
+    ti_shooting_reach(s);
     for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     ti_scales_weigh(s);
     tribo_status status = ti_shooting_guess(s, s->theta);
@@ -211,6 +227,7 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
     bool still = promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * h->cost;
     h->still = change < 0.25 && gained < worth ? h->still + 1 : 0;
+    h->gains = gained >= worth;
     h->converged = still, h->evidence = evidence;
     *done = h->still >= (still || !moved ? 2 : 4);
     for (int a = 0; a < s->nfree && *done; a++) /* far from the answer it may have seemed to matter */

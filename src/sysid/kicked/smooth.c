@@ -1,5 +1,5 @@
 /* smooth.c -- what is known of a kicked motion: covariance of its states, and of what noise it speaks.
- * docs/math.md eq. (150), (151). */
+ * docs/math.md eq. (321), (322). */
 #include "sysid/kicked/kicked.h"
 
 /* P (nd,nd) of (dx, dtheta) at the first row. */
@@ -139,11 +139,11 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
     ti_smoother m = ti_smoother_of(w);
     *sums = (ti_noise_sums){0};
     spread_start(w, path, cov_theta, m.P, m.M, m.Q);
-    for (int k = t->first; k < t->n; k++) {
+    for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *cov = path->cov + (size_t)k * ndx * ndx;
         for (size_t i = 0; i < ndx; i++) memcpy(cov + i * ndx, m.P + i * nd, ndx * sizeof *cov);
         count_row(w, t, k, path->x + (size_t)k * nx, nd, m.P, sums);
-        if (k == t->n - 1) break;
+        if (k == ti_path_end(t, path) - 1) break;
         if (ti_path_node(s, t, path, k)) spread_kick(s, path, k, m.P, m.M, m.Q, sums);
         push(ndx, n, path->Phi + (size_t)k * ndx * nd, m.P, m.M);
     }

@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -68,6 +68,8 @@ static tribo_status search(tribo_sysid *s, bool kicked) {
     int want = s->search < CANDIDATES_MAX ? s->search : CANDIDATES_MAX;
     double least = HUGE_VAL, *best = s->step;
     memcpy(h->noise, h->noise_shown, sizeof h->noise);
+    h->horizon = 0;
+    ti_shooting_reach(s);
     ti_scales_weigh(s);
     for (int c = 1; c <= want; c++) {
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
@@ -111,15 +113,15 @@ static void note(tribo_sysid *s) {
     h->run++;
 }
 
-static tribo_status begin_at(tribo_sysid *s, const double *theta, bool kicked) {
+static tribo_status begin_at(tribo_sysid *s, const double *theta, bool kicked, bool growing) {
     s->shooting->rounds = s->shooting->draws = 0;
     memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
-    return ti_shooting_begin(s, kicked);
+    return ti_shooting_begin(s, kicked, growing);
 }
 
 static tribo_status begin_run(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
-    return begin_at(s, h->start + (size_t)h->run * (size_t)s->nfree, h->kicked[h->run]);
+    return begin_at(s, h->start + (size_t)h->run * (size_t)s->nfree, h->kicked[h->run], true);
 }
 
 /* The best of the ends again, unless it is the one that has just been reached. */
@@ -127,7 +129,7 @@ static tribo_status finish(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     if (!h->back && h->best != h->run - 1) {
         h->back = true;
-        return begin_at(s, h->end + (size_t)h->best * (size_t)s->nfree, h->kicked[h->best]);
+        return begin_at(s, h->end + (size_t)h->best * (size_t)s->nfree, h->kicked[h->best], true);
     }
     s->progress.stage = TRIBO_STAGE_DONE;
     s->progress.converged = h->converged, s->progress.settled = !h->converged;
@@ -146,7 +148,7 @@ static tribo_status next(tribo_sysid *s) {
         h->plain = false, h->back = better;
         if (better) return finish(s);
         h->back = true;
-        return begin_at(s, h->end + (size_t)h->best * n, h->kicked[h->best]);
+        return begin_at(s, h->end + (size_t)h->best * n, h->kicked[h->best], true);
     }
     if (!h->kicked[h->run] && !h->explained && h->draws < DRAWS_MAX) {
         bool found = false;
@@ -190,6 +192,16 @@ static void keep_starts(tribo_sysid *s) {
     }
 }
 
+/* What comes after an impact is compared once what goes before it fits: from far off, a motion that is compared to its
+ * end follows the wrong one of several. */
+static void reach_further(tribo_sysid *s) {
+    const double factor = 1.5;
+    struct ti_shooting *h = s->shooting;
+    h->horizon *= factor, h->stage = h->rounds = h->still = h->waited = 0;
+    ti_shooting_reach(s);
+    s->lambda = s->lambda < 1e-3 ? s->lambda : 1e-3;
+}
+
 tribo_status ti_shooting_iterate(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     bool done = false;
@@ -205,5 +217,9 @@ tribo_status ti_shooting_iterate(tribo_sysid *s) {
     s->progress.loss = h->cost / 2;
     if (s->progress.iteration == 0) s->progress.loss_start = s->progress.loss;
     keep_starts(s);
+    if (h->horizon > 0) {
+        if (done || !h->gains || ++h->stage >= STAGE_MAX) reach_further(s);
+        return TRIBO_OK;
+    }
     return done || ++h->rounds >= ROUNDS_MAX ? next(s) : TRIBO_OK;
 }

@@ -3,6 +3,7 @@
 #define TI_FIT_H
 #include "base/base.h"
 #include <math.h>
+#include <pthread.h>
 #include <tribo/sysid.h>
 
 /* ---- maps.c: theta <-> p ---- */
@@ -88,16 +89,19 @@ typedef struct ti_sum {
     double *g, *H; /* (nd), (nd,nd); nd = ti_dirs(track): theta, then the tangent of a start estimated along */
 } ti_sum;
 
+enum { TI_FINE = 4 }; /* how often a step is halved at most */
+
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;             /* (ndt) */
-    tribo_tape **one;          /* (ndt) of one step */
+    tribo_ws **ws;             /* (ndt,TI_FINE+1) of each length of step and its halves; the latter made when wanted */
+    tribo_tape **one;          /* (ndt,TI_FINE+1) of one step */
     tribo_tape **whole;        /* (ndt) of the longest segment; made when first wanted */
     int *record;               /* (ndt) records not yet swept */
     double *x, *xd;            /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *before;            /* (nx) where a step began that may have to be made again */
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
     double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
-    double *xbar, *xnext;      /* (ndx) */
+    double *xbar, *xnext;      /* (ndx), the first also (nfree) */
     double *pbar;              /* (np) */
     double *x0, *x0d;          /* (nx), (nfree,ndx) start of a rollout and how it moves with theta */
     struct ti_link *link;      /* (nbody) */
@@ -113,14 +117,34 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t);
 void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum);
 /* Roll out from w->x0. @param X [out] (n,nx); rows before the first are copied from the recording */
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
-/* From row k to the next, w->x in place. @param tape (ndt), NULL = do not record */
-tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape **tape);
-/* Did anything touch in the last step, be it for an instant? */
-bool ti_touched(const tribo_ws *ws);
+/* From row k to the next, w->x in place. */
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p);
 /* The same, and was anything touched on the way? */
 tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched);
 /* The same with ndir tangents w->xd carried along; w->pd are those of p, NULL = none. */
 tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd);
+
+/* ---- fine.c ---- */
+
+/* Where a motion is between a row and the next: {.row = k} at its beginning, while ti_stride_left(). */
+typedef struct ti_stride {
+    int row, step, level, done; /* whole steps behind; halvings of the next; what is done of it, in the shortest */
+    tribo_ws *ws;               /* of the last step */
+    tribo_tape *one;            /* its record */
+    double before, after;       /* s: how long gravity acted by itself before it and after it, for another length */
+} ti_stride;
+
+static inline bool ti_stride_left(const ti_track *t, const ti_stride *at) {
+    return at->step < t->nsub[at->row];
+}
+/* The next step of w->x, shorter where something is hit and the loss wants that. @param record on at->one? */
+tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at);
+/* What that does to a tangent xd (ndx), as p moves by pd (np). */
+void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd);
+/* Make workspace and tape of a length of step, halved so often. */
+tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
+/* Did anything touch in the last step, be it for an instant? */
+bool ti_touched(const tribo_ws *ws);
 
 /* ---- residual.c ---- */
 
@@ -231,6 +255,8 @@ struct tribo_sysid {
     uint64_t seed;
     int search;
     const volatile int *stop;
+    int fine;               /* how often a step in which something is hit is halved */
+    pthread_mutex_t making; /* of workspaces */
 
     int nfree, nrec, ndt, nworker, nalong;
     ti_unknown *unknown; /* (nfree) */
@@ -245,8 +271,8 @@ struct tribo_sysid {
     double *still;       /* (nv) zeros */
     double *X;           /* (rows,nx) a prediction, rows of the longest recording */
     double *observe;     /* (5 nfree + 1, nfree) scratch of tribo_sysid_observe() */
-    double *norms;       /* scratch for medians, (norms_max) */
-    size_t norms_max;
+    double *norms;       /* (intervals,nbody) scratch for medians */
+    int rows, intervals; /* of the longest recording; of all, as many as there may be lengths of step */
 
     /* the fit */
     double *theta, *start_theta, *trial; /* (nfree) best, start, scratch */

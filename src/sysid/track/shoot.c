@@ -5,46 +5,48 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
     return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);
 }
 
-tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape **tape) {
+/* The same with a tape that is read later, whole steps only. */
+static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
     const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
     for (int j = 0; j < t->nsub[k]; j++) {
         if (ti_stopped(w->s)) return TI_STOPPED;
-        tribo_status status = tribo_step(w->ws[t->dt[k]], p, w->x, u, w->x, tape ? tape[t->dt[k]] : NULL);
+        tribo_status status = tribo_step(w->ws[t->dt[k] * (TI_FINE + 1)], p, w->x, u, w->x, tape);
         if (status < 0) return status;
     }
     return TRIBO_OK;
 }
 
-bool ti_touched(const tribo_ws *ws) {
-    int n = 0;
-    const tribo_contact *c = tribo_last_contacts(ws, &n);
-    for (int i = 0; i < n; i++)
-        if (c[i].mode != TRIBO_BREAK || c[i].bounced) return true;
-    return false;
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p) {
+    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
+        tribo_status status = ti_stride_next(w, t, p, false, &at);
+        if (status < 0) return status;
+    }
+    return TRIBO_OK;
 }
 
 tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched) {
-    const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
     *touched = false;
-    for (int j = 0; j < t->nsub[k]; j++) {
-        tribo_ws *ws = w->ws[t->dt[k]];
-        tribo_status status = tribo_step(ws, p, w->x, u, w->x, NULL);
+    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
+        tribo_status status = ti_stride_next(w, t, p, false, &at);
         if (status < 0) return status;
-        *touched |= ti_touched(ws);
+        *touched |= ti_touched(at.ws);
     }
     return TRIBO_OK;
 }
 
+static void move_by_gravity(ti_worker *w, double time, int ndir, const double *pd) {
+    const tribo_sysid *s = w->s;
+    for (int d = 0; d < ndir && pd && time != 0; d++)
+        ti_stride_moved(s, time, pd + (size_t)d * (size_t)s->z.np, w->xd + (size_t)d * (size_t)s->z.ndx);
+}
+
 tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd) {
-    const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
-    tribo_ws *ws = w->ws[t->dt[k]];
-    tribo_tape *one = w->one[t->dt[k]];
-    for (int j = 0; j < t->nsub[k]; j++) {
-        if (ti_stopped(w->s)) return TI_STOPPED;
-        tribo_tape_rewind(one);
-        tribo_status status = tribo_step(ws, p, w->x, u, w->x, one);
-        if (status >= 0 && ndir) status = tribo_step_jvp(ws, one, 0, ndir, w->xd, NULL, pd, w->xd);
+    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
+        tribo_status status = ti_stride_next(w, t, p, true, &at);
+        move_by_gravity(w, at.before, ndir, pd);
+        if (status >= 0 && ndir) status = tribo_step_jvp(at.ws, at.one, 0, ndir, w->xd, NULL, pd, w->xd);
         if (status < 0) return status;
+        move_by_gravity(w, at.after, ndir, pd);
     }
     return TRIBO_OK;
 }
@@ -145,8 +147,8 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
             int dt = t->dt[seg->row + k];
-            tribo_status status =
-                tribo_step_vjp(w->ws[dt], w->whole[dt], --w->record[dt], w->xnext, w->xbar, NULL, w->pbar);
+            tribo_status status = tribo_step_vjp(w->ws[dt * (TI_FINE + 1)], w->whole[dt], --w->record[dt], w->xnext,
+                                                 w->xbar, NULL, w->pbar);
             if (status < 0) return status;
         }
         for (size_t i = 0; i < ndx; i++) w->xbar[i] += w->lx[(size_t)k * ndx + i];
@@ -184,7 +186,8 @@ static tribo_status shoot_segment(ti_worker *w, int track, const ti_segment *seg
         if (want == TI_WANT_FORWARD)
             status = ti_advance_jvp(w, t, row, p, nd, w->pd + ndx * (size_t)s->z.np);
         else
-            status = ti_advance(w, t, row, p, want == TI_WANT_REVERSE ? w->whole : NULL);
+            status =
+                want == TI_WANT_REVERSE ? advance_whole(w, t, row, p, w->whole[t->dt[row]]) : ti_advance(w, t, row, p);
         if (status >= 0) add_row(w, t, row + 1, want, nd, w->lx + ((size_t)k + 1) * ndx, sum);
     }
     if (status >= 0 && want == TI_WANT_REVERSE) status = sweep(w, t, seg, rows, P, sum);
@@ -217,7 +220,7 @@ tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X) {
     memcpy(w->x, w->x0, nx * sizeof *X);
     memcpy(X + (size_t)t->first * nx, w->x, nx * sizeof *X);
     for (int k = t->first; k < t->n - 1; k++) {
-        tribo_status status = ti_advance(w, t, k, p, NULL);
+        tribo_status status = ti_advance(w, t, k, p);
         if (status < 0) return status;
         memcpy(X + ((size_t)k + 1) * nx, w->x, nx * sizeof *X);
     }

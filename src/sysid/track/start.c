@@ -11,12 +11,10 @@ tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
         if (!t->complete[k]) continue;
         memcpy(w->x, t->x + (size_t)k * nx, nx * sizeof(double));
         bool touched = false;
-        const double *u = t->u ? t->u + (size_t)k * (size_t)s->z.nu : NULL;
-        for (int j = 0; j < t->nsub[k] && !touched; j++) {
-            tribo_ws *ws = w->ws[t->dt[k]];
-            tribo_status status = tribo_step(ws, p, w->x, u, w->x, NULL);
+        for (ti_stride at = {.row = k}; ti_stride_left(t, &at) && !touched;) {
+            tribo_status status = ti_stride_next(w, t, p, false, &at);
             if (status < 0) return status;
-            touched = ti_touched(ws);
+            touched = ti_touched(at.ws);
         }
         /* the row just before it may already be too late where the model is a little small */
         if (touched) break;

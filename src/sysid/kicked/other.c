@@ -1,0 +1,106 @@
+/* other.c -- other starts for a motion without kicks that leaves more than noise: led along its recording, or drawn.
+ * docs/math.md, Multiple shooting. */
+#include "sysid/kicked/kicked.h"
+
+/* A start near x0, as far away as the first rows let it be, times a share. */
+static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const double *x0, double share,
+                       ti_random *random) {
+    const tribo_sysid *s = w->s;
+    memcpy(w->x, x0, (size_t)s->z.nx * sizeof *x0);
+    for (int b = 0; b < s->z.nbody; b++) {
+        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2];
+        bool moves = !t->rest[b] && ti_local_fit(s, t, t->first, b, pose, v, spread) >= 0;
+        for (int i = 0; i < TI_POSE_TANGENT; i++) {
+            pose[i] = share * s->shooting->noise_shown[i / 3] * ti_random_normal(random);
+            double step = share * ti_random_normal(random);
+            if (moves) ti_body_velocity(s, b, w->x)[i] += step * spread[i / 3];
+        }
+        ti_body_move(b, pose, w->x);
+    }
+    return !t->nstand || ti_settle(w, t, p, w->x);
+}
+
+/* A motion without kicks from w->x into xtry. @return its cost. */
+static double roll(ti_worker *w, int track, const double *p) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx;
+    for (int k = t->first, end = ti_path_end(t, path); k < end; k++) {
+        memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
+        if (k < end - 1 && ti_advance(w, t, k, p) < 0) return HUGE_VAL;
+    }
+    double cost = ti_path_cost(w, track, path->xtry, path->w);
+    return isfinite(cost) ? cost : HUGE_VAL;
+}
+
+tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
+    enum { ROUNDS = 5, DRAWS = 16 };
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    ti_random random = {s->seed + 0x9e3779b97f4a7c15u * (uint64_t)(track + 1)};
+    size_t at = (size_t)t->first * (size_t)s->z.nx;
+    double share = 1, least = path->cost;
+    for (int round = 0; round < ROUNDS; round++, share /= 2)
+        for (int i = 0; i < DRAWS; i++) {
+            if (ti_stopped(s)) return TI_STOPPED;
+            if (!draw_start(w, t, p, !round && i % 2 ? path->prior : path->x + at, share, &random)) continue;
+            double cost = roll(w, track, p), *x = path->x;
+            if (!(cost < least)) continue;
+            least = cost;
+            path->x = path->xtry, path->xtry = x;
+        }
+    path->cost = least;
+    return TRIBO_OK;
+}
+
+/* ---- a start that is led along its recording ---- */
+
+/* Gauss-Newton on the start alone, as long as that gains something. */
+static tribo_status settle_start(ti_worker *w, int track, const double *p, const double *P) {
+    enum { PASSES = 5 };
+    const tribo_sysid *s = w->s;
+    ti_path *path = s->shooting->path + track;
+    double lambda = 1e-3, unused = 0, *still = w->xbar;
+    memset(still, 0, (size_t)s->nfree * sizeof *still);
+    for (int pass = 0; pass < PASSES; pass++) {
+        tribo_status status = ti_path_linearise(w, track, p, P);
+        if (status < 0) return status;
+        double before = path->cost, *x = path->x;
+        ti_path_damp(s, path, lambda, &unused);
+        status = ti_path_follow(w, track, p, still);
+        if (status == TI_STOPPED) return status;
+        if (status < 0 || !(path->cost_try < before)) {
+            lambda *= 30;
+            continue;
+        }
+        path->x = path->xtry, path->xtry = x, path->cost = path->cost_try;
+        lambda *= 0.1;
+        if (before - path->cost < 0.01 * before + 1) break;
+    }
+    return TRIBO_OK;
+}
+
+tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double *P) {
+    const double factor = 1.4;
+    const tribo_sysid *s = w->s;
+    ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, at = (size_t)t->first * nx;
+    double before = path->cost;
+    tribo_status status = TRIBO_OK;
+    memcpy(t->kept, path->x + at, nx * sizeof(double));
+    memcpy(path->x + at, path->prior, nx * sizeof(double));
+    for (double rows = TI_GROW_FROM; status >= 0; rows *= factor) {
+        path->end = t->first + (int)rows;
+        status = settle_start(w, track, p, P);
+        if (path->end >= t->n) break;
+    }
+    path->end = t->n;
+    if (status == TI_STOPPED || (status >= 0 && path->cost < before)) return status;
+    memcpy(w->x, t->kept, nx * sizeof(double));
+    path->cost = roll(w, track, p);
+    memcpy(path->x + at, path->xtry + at, ((size_t)t->n * nx - at) * sizeof(double));
+    return TRIBO_OK;
+}

@@ -1,0 +1,89 @@
+/* fine.c -- from a row to the next by steps that are halved where something is hit.
+ *
+ * A step knows when in its course a body is hit, but its forces act as though that had been at the beginning: what
+ * slides afterwards is wrong by up to friction times the step, in one way until the hit passes into the next step and
+ * then in another. A loss follows such jumps into minima of its own, so steps that see a hit are made again by halves,
+ * and the jumps are those of the shortest. docs/math.md, Multiple shooting.
+ */
+#include "sysid/track/fit.h"
+
+bool ti_touched(const tribo_ws *ws) {
+    int n = 0;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    for (int i = 0; i < n; i++)
+        if (c[i].mode != TRIBO_BREAK || c[i].bounced) return true;
+    return false;
+}
+
+/* Was something hit well inside of the step? What comes more slowly than it would fall in a step is rest that begins.
+ */
+static bool hit(const tribo_ws *ws, const double *p, double dt) {
+    int n = 0;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    double least = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt * dt;
+    for (int i = 0; i < n; i++)
+        if ((c[i].mode != TRIBO_BREAK || c[i].bounced) && c[i].gap > least) return true;
+    return false;
+}
+
+tribo_status ti_worker_ready(ti_worker *w, int dt, int level) {
+    tribo_sysid *s = w->s;
+    int at = dt * (TI_FINE + 1) + level;
+    tribo_options o = s->options;
+    tribo_status status = TRIBO_OK;
+    o.dt = ldexp(s->dt[dt], -level);
+    if (!w->ws[at]) status = tribo_ws_new(s->m, &o, &s->alloc, &w->ws[at], NULL);
+    if (!status && !w->one[at]) status = tribo_tape_new(w->ws[at], 1, 0, &w->one[at]);
+    return status;
+}
+
+/* Workspaces of short steps are made when they are first wanted, one at a time: whose allocator it is, is not known. */
+static tribo_status ready(ti_worker *w, int dt, int level) {
+    if (w->one[dt * (TI_FINE + 1) + level]) return TRIBO_OK;
+    pthread_mutex_lock(&w->s->making);
+    tribo_status status = ti_worker_ready(w, dt, level);
+    pthread_mutex_unlock(&w->s->making);
+    return status;
+}
+
+/* A state's velocities belong to the length of its step: along a parabola they are half of what gravity gives in a step
+ * behind those of the parabola. @return how long gravity has to act for steps of another length. */
+static double other_step(ti_worker *w, const double *p, double from, double to) {
+    const tribo_sysid *s = w->s;
+    double time = (from - to) / 2;
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int i = 0; i < 3; i++) ti_body_velocity(s, b, w->x)[i] += time * p[i];
+    return time;
+}
+
+void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd) {
+    for (int b = 0; b < s->z.nbody; b++)
+        for (int i = 0; i < 3; i++) xd[ti_block_at(s, b, TRIBO_BLOCK_VELOCITY) + i] += time * pd[i];
+}
+
+tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at) {
+    const tribo_sysid *s = w->s;
+    const double *u = t->u ? t->u + (size_t)at->row * (size_t)s->z.nu : NULL;
+    size_t bytes = (size_t)s->z.nx * sizeof(double);
+    int dt = t->dt[at->row], fine = u ? 0 : s->fine;
+    double whole = s->dt[dt];
+    for (at->before = 0;; at->level++) {
+        if (ti_stopped(s)) return TI_STOPPED;
+        tribo_status status = ready(w, dt, at->level);
+        if (status) return status;
+        at->ws = w->ws[dt * (TI_FINE + 1) + at->level], at->one = w->one[dt * (TI_FINE + 1) + at->level];
+        memcpy(w->before, w->x, bytes);
+        tribo_tape_rewind(at->one);
+        status = tribo_step(at->ws, p, w->x, u, w->x, record ? at->one : NULL);
+        if (status < 0) return status;
+        if (at->level == fine || !hit(at->ws, p, ldexp(whole, -at->level))) break;
+        memcpy(w->x, w->before, bytes);
+        at->before += other_step(w, p, ldexp(whole, -at->level), ldexp(whole, -at->level - 1));
+    }
+    int level = at->level;
+    at->done += 1 << (fine - at->level);
+    if (at->done == 1 << fine) at->done = 0, at->step++;
+    while (at->level > 0 && at->done % (1 << (fine - at->level + 1)) == 0) at->level--;
+    at->after = level == at->level ? 0 : other_step(w, p, ldexp(whole, -level), ldexp(whole, -at->level));
+    return TRIBO_OK;
+}
