@@ -324,6 +324,39 @@ START_TEST(actuators_reverse_is_the_derivative) {
 }
 END_TEST
 
+/* A and B alone, by columns, against those by rows: of the scene, whose damper they leave to the rows, and of it
+ * without one, where a tendon, a range of controls and one of forces count. */
+START_TEST(actuators_jacobians_are_the_reverse) {
+    char path[4096];
+    driven_path(path, sizeof path);
+    told t;
+    tribo_model *m;
+    tribo_diag diag = {0};
+    ck_assert_msg(load(path, NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    enum { NDX = 8, NU = 11 };
+    double x[8], u[NU], next[8], A[2][NDX * NDX], B[2][NDX * NU], *p = malloc(2 * sizeof *p * (size_t)m->size.np * NDX);
+    tribo_model_params(m, p);
+    tribo_ws *ws;
+    tribo_tape *tape;
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    for (int k = 0; k < 4; k++) {
+        if (k == 2)
+            for (int i = 0; i < m->size.nactuator; i++) p[m->actuator[i].p + TI_P_GAIN + 2] = 0;
+        tribo_model_key(m, k % 2, x, u);
+        u[4] = k % 2 ? 7 : 0.3; /* beyond its range, or within */
+        ck_assert_int_eq(tribo_tape_new(ws, 1, 0, &tape), TRIBO_OK);
+        ck_assert_int_eq(tribo_step(ws, p, x, u, next, tape), TRIBO_OK);
+        double *C = p + m->size.np;
+        ck_assert_int_ge(tribo_step_jac(ws, tape, 0, A[0], B[0], NULL), 0);
+        ck_assert_int_ge(tribo_step_jac(ws, tape, 0, A[1], B[1], C), 0);
+        for (int i = 0; i < NDX * NDX; i++) ck_assert_double_eq_tol(A[0][i], A[1][i], 1e-11);
+        for (int i = 0; i < NDX * NU; i++) ck_assert_double_eq_tol(B[0][i], B[1][i], 1e-11);
+        tribo_tape_free(tape);
+    }
+    tribo_ws_free(ws), tribo_model_free(m), free(p);
+}
+END_TEST
+
 /* Every number of every actuator, written and read again. */
 START_TEST(actuators_are_saved) {
     char path[4096];
@@ -387,6 +420,7 @@ static Suite *suite(void) {
     tcase_add_test(t, actuators_by_hand);
     tcase_add_test(t, actuators_are_refused);
     tcase_add_test(t, actuators_reverse_is_the_derivative);
+    tcase_add_test(t, actuators_jacobians_are_the_reverse);
     tcase_add_test(t, actuators_are_saved);
 #ifdef HAVE_MUJOCO
     tcase_add_test(t, actuators_are_mujocos);

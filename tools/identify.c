@@ -385,7 +385,7 @@ static int take(identify_arguments *a, int code) {
     default:
         if (code == 'e') a->estimate_start = true;
         if (code == AS_IS_OPTION) a->in.as_is = true;
-        if (code == SCENE_OPTION) return scene_option(v, code, optarg);
+        if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
 }

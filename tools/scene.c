@@ -11,8 +11,12 @@ static int outcome(const char *path, tribo_status s, const tribo_diag *diag) {
 }
 
 static char lenient[1024]; /* a command has one command line */
+static const char *packages;
+static bool free_base;
 
 int scene_option(const verb *v, int code, const char *value) {
+    if (code == SCENE_OPTION + 1) packages = value;
+    if (code == SCENE_OPTION + 2) free_base = true;
     if (code != SCENE_OPTION) return EXIT_SUCCESS;
     size_t n = strlen(lenient);
     if (n + strlen(value) + 2 > sizeof lenient) return usage_error(v, "--lenient has too many words");
@@ -25,6 +29,7 @@ int scene_option(const verb *v, int code, const char *value) {
 tribo_load_options scene_options(void) {
     tribo_load_options o = tribo_default_load_options();
     if (*lenient) o.lenient = lenient;
+    o.packages = packages, o.free_base = free_base;
     return o;
 }
 

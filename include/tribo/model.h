@@ -214,13 +214,16 @@ typedef struct tribo_need {
 typedef struct tribo_load_options {
     uint32_t struct_size; /**< set by tribo_default_load_options() */
     const char *lenient;  /**< words of what may be left out, single blanks between them; NULL = nothing */
+    bool free_base;       /**< of URDF: its first link moves freely; else it is fixed to the world */
+    const char *packages; /**< of URDF: folders with ROS packages, `:` between them; NULL = those above the file */
     void (*need)(void *ctx, const tribo_need *need); /**< told of everything missing or left out; NULL = nobody */
     void *ctx;                                       /**< the caller's */
 } tribo_load_options;
 /** Nothing is left out, nobody is told. */
 TRIBO_API tribo_load_options tribo_default_load_options(void);
 
-/** Read an MJCF scene (the subset of docs/mjcf.md). @return also TRIBO_E_PARSE (file:line: element: what), TRIBO_E_IO.
+/** Read a scene in MJCF (the subset of docs/mjcf.md) or URDF (docs/urdf.md). @return also TRIBO_E_PARSE (file:line:
+ * element: what), TRIBO_E_IO.
  */
 TRIBO_API TRIBO_CHECK tribo_status tribo_model_load(const char *path, const tribo_allocator *a, tribo_model **m,
                                                     tribo_diag *diag);

@@ -363,7 +363,7 @@ static tribo_status load_text(const char *xml, size_t bytes, const char *path, c
     ti_xml_source *sources = NULL;
     tribo_status status = ti_xml_parse(xml, bytes, &doc, diag);
     if (status != TRIBO_OK) return status;
-    status = ti_mjcf_include(doc, path, a, &sources, diag);
+    status = ti_scene_complete(&doc, path, o, a, &sources, diag);
     if (status == TRIBO_OK) status = build_document(doc, o, a, m, diag);
     xmlFreeDoc(doc);
     ti_mjcf_sources_free(sources, a);

@@ -110,6 +110,15 @@ tribo_status ti_mjcf_include(xmlDoc *doc, const char *path, const tribo_allocato
                              tribo_diag *diag);
 void ti_mjcf_sources_free(ti_xml_source *all, const tribo_allocator *a);
 
+/* ---- urdf.c ---- */
+bool ti_urdf_is(xmlDoc *doc);
+/* The scene of MJCF that a URDF document means; path: of its file, NULL = from memory. Release with xmlFreeDoc(). */
+tribo_status ti_urdf_convert(xmlDoc *doc, const char *path, const tribo_load_options *o, const tribo_allocator *a,
+                             xmlDoc **scene, tribo_diag *diag);
+/* Make a document one of MJCF with all its files in it; path as above. Of URDF *doc is another one afterwards. */
+tribo_status ti_scene_complete(xmlDoc **doc, const char *path, const tribo_load_options *o, const tribo_allocator *a,
+                               ti_xml_source **sources, tribo_diag *diag);
+
 /* ---- mjcf_rules.c ---- */
 /* Whether a child of such a parent is read; one that is neither read nor skipped joins the list of needs. */
 bool ti_mjcf_child(ti_mjcf *r, const xmlNode *node, const char *parent);

@@ -433,7 +433,7 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
     status = ti_xml_parse(text, n, &e.doc, diag);
     ti_free(&m->alloc, text, bytes);
     if (status != TRIBO_OK) return status;
-    status = ti_mjcf_include(e.doc, path, &m->alloc, &e.sources, diag);
+    status = ti_scene_complete(&e.doc, path, NULL, &m->alloc, &e.sources, diag);
     e.want = status == TRIBO_OK ? ti_alloc(&m->alloc, e.bytes) : NULL;
     if (e.want) {
         e.have = e.want + m->size.np;
