@@ -135,19 +135,19 @@ START_TEST(everything_missing_is_told) {
     told t;
     tribo_model *m;
     tribo_diag diag = {0};
-    static const char ALL[] = "test_robots_b.xml:2 viscosity\n:4 condim\n:5 margin\n:5 flexcomp\n:6 spatial\n"
+    static const char ALL[] = "test_robots_b.xml:2 viscosity\n:4 torsion\n:5 flexcomp\n:6 spatial\n"
                               ":6 spatial\n:7 plugin\n";
     ck_assert_int_eq(load("test_robots_a.xml", NULL, &t, &m, &diag), TRIBO_E_PARSE);
     ck_assert_str_eq(t.text, ALL);
     ck_assert_int_eq(diag.line, 2);
     ck_assert_str_eq(diag.text, "in test_robots_b.xml:2: <option viscosity>: only 0 is supported "
-                                "(and 6 more: `tribo check` lists them)");
-    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin condim spatial", &t, &m, &diag), TRIBO_E_PARSE);
+                                "(and 4 more: `tribo check` lists them)");
+    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin spatial", &t, &m, &diag), TRIBO_E_PARSE);
     ck_assert_str_eq(t.text, ALL);
     ck_assert_int_eq(t.left_out, 5);
-    ck_assert_str_eq(diag.text, "<geom margin>: only 0 is supported (and 1 more: `tribo check` lists them)");
-    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin condim margin flexcomp spatial", &t, &m, &diag), 0);
-    ck_assert_int_eq(t.left_out, 7);
+    ck_assert_str_eq(diag.text, "<flexcomp>: this element is not supported");
+    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin flexcomp spatial", &t, &m, &diag), 0);
+    ck_assert_int_eq(t.left_out, 6);
     ck_assert_int_eq(m->size.ngeom, 2);
     tribo_model_free(m);
     tribo_load_options wrong = {0};

@@ -33,10 +33,22 @@ tribo_load_options scene_options(void) {
     return o;
 }
 
+/* What is left out of any scene is said once, where it was not asked for. */
+static void hear_torsion(void *count, const tribo_need *n) {
+    if (strcmp(n->word, "torsion") == 0) ++*(int *)count;
+}
+
 int scene_load(const char *path, tribo_model **m) {
     tribo_diag diag = {0};
     tribo_load_options o = scene_options();
+    int torsion = 0;
+    if (!strstr(lenient, "torsion")) o.need = hear_torsion, o.ctx = &torsion;
     int status = outcome(path, tribo_model_load_with(path, &o, NULL, m, &diag), &diag);
+    if (status == EXIT_SUCCESS && torsion > 0)
+        fprintf(
+            stderr,
+            "%s: friction against turning and rolling of %d geoms or pairs is left out (--lenient torsion: known)\n",
+            path, torsion);
     if (status == EXIT_SUCCESS && tribo_model_sizes(*m).nbody == 0)
         status = input_message(path, 0, "there is no body in this scene that could move");
     return status;

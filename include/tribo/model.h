@@ -110,6 +110,7 @@ typedef struct tribo_geom_def {
     double density;                /**< kg/m^3 */
     tribo_material material;       /**< where no pair of its own is defined */
     int priority;                  /**< of two geoms, the material of the higher one counts; see tribo_pair_def */
+    double margin, gap;            /**< m: geoms touch at a distance of margin less gap, each the larger of the two */
     uint32_t contype, conaffinity; /**< a pair collides if (a.contype & b.conaffinity) | (b.contype & a.conaffinity) */
 } tribo_geom_def;
 
@@ -124,6 +125,7 @@ typedef struct tribo_pair_def {
     const char *name;        /**< of its parameters, `name/friction`; NULL or "" = `geom1:geom2` */
     int geom_a, geom_b;      /**< geom ids, in any order */
     tribo_material material; /**< of this pair alone */
+    double margin, gap;      /**< m: they touch at a distance of margin less gap, whatever their geoms say */
 } tribo_pair_def;
 
 /** What an equality holds. */
@@ -207,7 +209,7 @@ typedef struct tribo_need {
     int line;         /**< of that file */
     const char *word; /**< by which it can be left out */
     const char *text; /**< <element attribute>: what */
-    bool left_out;    /**< as was asked for */
+    bool left_out;    /**< as was asked for; friction against turning and rolling (`torsion`) always is */
 } tribo_need;
 
 /** How a scene file is read. Fill with tribo_default_load_options() first. */

@@ -7,14 +7,27 @@
 
 /* ---- bodies and geoms ---- */
 
-static void geom_material(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
-    double friction[3], condim = 3;
-    if (ti_mjcf_numbers(r, node, class, "friction", friction, 1, 3)) d->material.friction = friction[0];
+void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap) {
+    ti_mjcf_numbers(r, node, class, "margin", margin, 1, 1);
+    ti_mjcf_numbers(r, node, class, "gap", gap, 1, 1);
+}
+
+void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to) {
+    double condim = 3;
     ti_mjcf_numbers(r, node, class, "condim", &condim, 1, 1);
     if (condim == 1)
-        d->material.friction = 0;
-    else if (condim != 3)
-        ti_mjcf_need_of(r, node, "condim", "condim", "only 1 (no friction) and 3 are supported");
+        to->friction = 0;
+    else if (condim != 3 && condim != 4 && condim != 6)
+        ti_xml_fail(&r->error, node, "condim", "1, 3, 4 or 6 expected");
+    else if ((condim > 3 && torsion != 0) || (condim > 4 && rolling != 0))
+        ti_mjcf_need_of(r, node, "condim", TI_MJCF_TORSION, "friction against turning and rolling is not there");
+}
+
+static void geom_material(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
+    double friction[3] = {1, 0.005, 0.0001};
+    if (ti_mjcf_numbers(r, node, class, "friction", friction, 1, 3)) d->material.friction = friction[0];
+    ti_mjcf_margin(r, node, class, &d->margin, &d->gap);
+    ti_mjcf_condim(r, node, class, friction[1], friction[2], &d->material);
 }
 
 static uint32_t read_bits(ti_mjcf *r, const xmlNode *node, int class, const char *name, uint32_t fallback) {

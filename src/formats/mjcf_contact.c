@@ -45,17 +45,14 @@ static void read_pair(ti_mjcf *r, xmlNode *node) {
     d.geom_b = geom_of_pair(r, node, "geom2");
     if (ti_mjcf_bad(r)) return;
     d.material = together(&r->builder->geom[d.geom_a], &r->builder->geom[d.geom_b]);
-    double friction[5], condim = 3;
+    double friction[5] = {1, 1, 0.005, 0.0001, 0.0001};
     if (ti_mjcf_numbers(r, node, class, "friction", friction, 2, 5)) {
         if (friction[0] != friction[1])
             ti_xml_fail(&r->error, node, "friction", "the first two must be equal: friction has no directions here");
         d.material.friction = friction[0];
     }
-    ti_mjcf_numbers(r, node, class, "condim", &condim, 1, 1);
-    if (condim == 1)
-        d.material.friction = 0;
-    else if (condim != 3)
-        ti_mjcf_need_of(r, node, "condim", "condim", "only 1 (no friction) and 3 are supported");
+    ti_mjcf_margin(r, node, class, &d.margin, &d.gap);
+    ti_mjcf_condim(r, node, class, friction[2], fabs(friction[3]) + fabs(friction[4]), &d.material);
     if (ti_mjcf_bad(r)) return;
     ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
     if (!grown) {

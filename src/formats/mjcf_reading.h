@@ -175,6 +175,13 @@ void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const t
 /* Whether something is limited by the range it may have. */
 bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *limited, const char *range);
 
+/* What is left out of any scene, and told: friction against turning and rolling. */
+#define TI_MJCF_TORSION "torsion"
+/* Friction of a geom or pair from its numbers of friction (n of up to 5, all five laid out) and its condim: mjcf.c. */
+void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to);
+/* The distance at which a geom or a pair touches: mjcf.c. */
+void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap);
+
 /* ---- mjcf_equality.c ---- */
 void ti_mjcf_equality(ti_mjcf *r, const xmlNode *node);
 

@@ -57,9 +57,9 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
      "group user margin solreflimit solimplimit solreffriction solimpfriction", "springdamper actuatorgravcomp"},
     {"body/freejoint", TI_READ, "name", "group user", "align"},
     {"body/geom", TI_READ,
-     "name class type size fromto mass density friction priority contype conaffinity condim group mesh hfield " POSED,
-     "rgba material user solref solimp solmix fitscale fluidcoef",
-     "margin gap surfacevel adhesion shellinertia fluidshape"},
+     "name class type size fromto mass density friction priority contype conaffinity condim margin gap group mesh "
+     "hfield " POSED,
+     "rgba material user solref solimp solmix fitscale fluidcoef", "surfacevel adhesion shellinertia fluidshape"},
     {"geom/plugin", TI_REFUSED, "", "", ""},
     {"body/site", TI_SKIPPED, "", "", ""},
     {"body/camera", TI_SKIPPED, "", "", ""},
@@ -73,8 +73,8 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"deformable/flex", TI_REFUSED, "", "", ""},
     {"deformable/skin", TI_SKIPPED, "", "", ""},
     {"mujoco/contact", TI_READ, "", "", ""},
-    {"contact/pair", TI_READ, "name class geom1 geom2 friction condim", "solref solimp solreffriction",
-     "margin gap adhesion"},
+    {"contact/pair", TI_READ, "name class geom1 geom2 friction condim margin gap", "solref solimp solreffriction",
+     "adhesion"},
     {"contact/exclude", TI_READ, "name class body1 body2", "", ""},
     {"mujoco/equality", TI_READ, "", "", ""},
     {"equality/connect", TI_READ, "name class active body1 body2 anchor", "solref solimp", "site1 site2"},
@@ -140,7 +140,8 @@ bool ti_mjcf_need_of(ti_mjcf *r, const xmlNode *node, const char *attribute, con
     enum { LIMIT = 4096 };
     ti_mjcf_need n = {.line = ti_xml_line(node), .at = node, .attribute = attribute};
     snprintf(n.word, sizeof n.word, "%s", word);
-    n.left_out = r->options && r->options->lenient && ti_xml_listed(r->options->lenient, n.word);
+    bool asked = r->options && r->options->lenient && ti_xml_listed(r->options->lenient, n.word);
+    n.left_out = asked || strcmp(n.word, TI_MJCF_TORSION) == 0;
     va_list args;
     va_start(args, format);
     vsnprintf(n.text, sizeof n.text, format, args);

@@ -42,12 +42,12 @@ static double ball_around(const tribo_ws *ws, int g, ti_vec *centre, double *tra
 
 /* A body that turns far in a step reaches no further than its ball, though its points are fast: their velocities would
  * meet what the body never does. */
-static bool out_of_reach(const tribo_ws *ws, int a, int b) {
+static bool out_of_reach(const tribo_ws *ws, int a, int b, double margin) {
     if (!(ws->speed[a] > 0.5 * ws->reach[a]) && !(ws->speed[b] > 0.5 * ws->reach[b])) return false;
     ti_shape ball[2] = {ws->shape[a], ws->shape[b]};
     double travel[2], ra = ball_around(ws, a, &ball[0].x, &travel[0]), rb = ball_around(ws, b, &ball[1].x, &travel[1]);
     if (ball[0].shape == TRIBO_PLANE && ws->model->geom[a].body >= 0) return false;
-    return far_apart(&ball[0], &ball[1], ra, rb, travel[0] + travel[1]);
+    return far_apart(&ball[0], &ball[1], ra, rb, travel[0] + travel[1] + margin);
 }
 
 static tribo_status touch_pair(tribo_ws *ws, int i) {
@@ -55,15 +55,16 @@ static tribo_status touch_pair(tribo_ws *ws, int i) {
     const ti_pair *pair = &m->pair[i];
     const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
     ti_touch touch[TI_CONTACTS_MAX];
-    double margin = ws->speed[pair->a] + ws->speed[pair->b];
+    double margin = ws->speed[pair->a] + ws->speed[pair->b] + pair->margin;
     if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) return TRIBO_OK;
-    if (out_of_reach(ws, pair->a, pair->b)) return TRIBO_OK;
+    if (out_of_reach(ws, pair->a, pair->b, pair->margin)) return TRIBO_OK;
     int n = ti_collide(a, b, margin, touch);
     if (ws->nfound + n > ws->options.ncon_max) return TRIBO_E_CAPACITY;
     for (int k = 0; k < n; k++) {
         ti_con *c = &ws->found[ws->nfound];
         *c = (ti_con){
             .id = ws->nfound++, .pair = i, .a = m->geom[pair->a].body, .b = m->geom[pair->b].body, .touch = touch[k]};
+        c->touch.gap -= pair->margin;
         ti_tangents(touch[k].normal, &c->t1, &c->t2);
     }
     return TRIBO_OK;
@@ -73,7 +74,10 @@ static tribo_status touch_pair(tribo_ws *ws, int i) {
 static int near_pairs(tribo_ws *ws) {
     const tribo_model *m = ws->model;
     if (m->npossible < TI_BROAD_FROM) return -1;
-    for (int g = 0; g < m->size.ngeom; g++) ti_shape_aabb(&ws->shape[g], ws->speed[g], &ws->low[g], &ws->high[g]);
+    for (int g = 0; g < m->size.ngeom; g++) {
+        double around = ws->speed[g] + m->geom[g].margin;
+        ti_shape_aabb(&ws->shape[g], around, &ws->low[g], &ws->high[g]);
+    }
     return ti_broad_pairs(&ws->broad, m->size.ngeom, ws->low, ws->high, m->pair_at);
 }
 

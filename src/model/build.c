@@ -114,6 +114,14 @@ static double length_of(const tribo_model *m, int geom) {
     return ti_shape_of(g->shape)->radius(m->p0 + g->p + TI_P_SIZE);
 }
 
+/* Of two geoms the larger counts, unless they are a pair of their own. */
+static double touching_distance(const tribo_builder *b, int i, int j, int own) {
+    const tribo_geom_def *x = &b->geom[i].def, *y = &b->geom[j].def;
+    if (own >= 0) return b->pair[own].def.margin - b->pair[own].def.gap;
+    double margin = x->margin > y->margin ? x->margin : y->margin, gap = x->gap > y->gap ? x->gap : y->gap;
+    return margin - gap;
+}
+
 static void fill_pairs(tribo_model *m, const tribo_builder *b) {
     int n = 0, ng = b->ngeom, pairs_at = m->size.np - b->npair * TI_P_PAIR;
     for (size_t e = 0; e < (size_t)ng * (size_t)ng; e++) m->pair_at[e] = -1;
@@ -126,6 +134,11 @@ static void fill_pairs(tribo_model *m, const tribo_builder *b) {
             pair->b = swap ? i : j;
             pair->length = length_of(m, i) < length_of(m, j) ? length_of(m, i) : length_of(m, j);
             int own = b->npair ? own_pair(b, i, j) : -1;
+            pair->margin = touching_distance(b, i, j, own);
+            for (int k = 0; k < 2; k++) {
+                ti_geom *g = &m->geom[k ? j : i];
+                g->margin = g->margin > pair->margin ? g->margin : pair->margin;
+            }
             if (own < 0) choose_material(m, i, j, pair->material);
             for (int k = 0; own >= 0 && k < TI_P_PAIR; k++) pair->material[k] = pairs_at + own * TI_P_PAIR + k;
             m->pair_at[(size_t)i * (size_t)ng + (size_t)j] = m->pair_at[(size_t)j * (size_t)ng + (size_t)i] = n++;
@@ -286,7 +299,7 @@ static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
         const ti_geom_rec *r = &b->geom[i];
         const tribo_geom_def *d = &r->def;
         m->geom[i] =
-            (ti_geom){take_text(text, r->name), d->shape, r->body, at, d->priority, d->contype, d->conaffinity};
+            (ti_geom){take_text(text, r->name), d->shape, r->body, at, d->priority, d->contype, d->conaffinity, 0};
         memcpy(m->p0 + at + TI_P_SIZE, d->size, sizeof d->size);
         memcpy(m->p0 + at + TI_P_POS, d->pos, sizeof d->pos);
         memcpy(m->p0 + at + TI_P_QUAT, d->quat, sizeof d->quat);

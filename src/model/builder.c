@@ -217,6 +217,10 @@ int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def) {
     return b->njoint++;
 }
 
+static const char *margin_flaw(double margin, double gap) {
+    return margin >= 0 && isfinite(margin) && isfinite(gap) ? NULL : "margin must be >= 0, and gap a number";
+}
+
 static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     tribo_geom_def *d = &r->def;
     const char *what = NULL;
@@ -237,6 +241,7 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     else
         what = ti_size_flaw(d->shape, d->size);
     if (!what) what = ti_material_flaw(&d->material);
+    if (!what) what = margin_flaw(d->margin, d->gap);
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "geom %s: %s", r->name, what);
     return !what;
 }
@@ -270,6 +275,7 @@ static bool pair_is_sound(tribo_builder *b, ti_pair_rec *r) {
     const tribo_pair_def *d = &r->def;
     int body_a = b->geom[d->geom_a].body, body_b = b->geom[d->geom_b].body;
     const char *what = ti_material_flaw(&d->material);
+    if (!what) what = margin_flaw(d->margin, d->gap);
     if (body_a == body_b) what = body_a < 0 ? "neither of its geoms moves" : "its geoms are on the same body";
     for (int i = 0; i < b->npair && !what; i++) {
         const tribo_pair_def *o = &b->pair[i].def;

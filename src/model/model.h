@@ -100,6 +100,7 @@ typedef struct ti_geom {
     int p;    /* first of its 15 numbers in p */
     int priority;
     uint32_t contype, conaffinity;
+    double margin; /* the largest distance at which it touches anything */
 } ti_geom;
 
 /* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX <= CAPSULE by swapping a and b if
@@ -107,6 +108,7 @@ typedef struct ti_geom {
 typedef struct ti_pair {
     int a, b;
     int material[TI_P_PAIR]; /* index into p of each number of the pair's material; -1: what ti_material() says */
+    double margin;           /* the distance at which they touch */
     double length;           /* of the smaller of the two as the file has it: what rounding of a gap is compared with */
 } ti_pair;
 
