@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "collide/collide.h"
 #include "collide/broad.h"
+#include "model/mesh.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -38,11 +39,29 @@ static ti_touch touch[POSES][TI_CONTACTS_MAX];
 static int touches[POSES];
 static double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
 
+/* A hull of many corners on the sphere of radius 0.5. */
+static const ti_mesh *pebble(void) {
+    enum { CORNERS = 500 };
+    static ti_mesh *made;
+    static double v[3 * CORNERS];
+    tribo_mesh_def d = tribo_default_mesh();
+    char flaw[120];
+    for (int k = 0; k < CORNERS && !made; k++) {
+        ti_vec p = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        ti_store3(v + 3 * k, ti_scale(0.5 / ti_norm(p), p));
+    }
+    d.vertex = v, d.nvertex = CORNERS;
+    if (!made && ti_mesh_new(&d, NULL, &made, flaw, sizeof flaw) != TRIBO_OK) return NULL;
+    return made;
+}
+
 static void pose(const row *r) {
     for (int k = 0; k < POSES; k++) {
         first[k] = (ti_shape){r->a, {0, 0, 0}, turned(r->a == TRIBO_PLANE ? 0 : r->turn), {0.5, 0.5, 0.5}, NULL};
         double x = uniform(-r->side, r->side), y = uniform(-r->side, r->side);
         second[k] = (ti_shape){r->b, {x, y, r->height}, turned(r->turn), {0.5, 0.5, 0.5}, NULL};
+        if (r->a == TRIBO_MESH) first[k].mesh = pebble(), first[k].size = ti_vec3(1, 1, 1);
+        if (r->b == TRIBO_MESH) second[k].mesh = pebble(), second[k].size = ti_vec3(1, 1, 1);
     }
 }
 
@@ -120,6 +139,12 @@ int main(void) {
         {"sphere-ellipsoid", TRIBO_SPHERE, TRIBO_ELLIPSOID, 1, 3, 0.2},
         {"box-ellipsoid, any pose", TRIBO_BOX, TRIBO_ELLIPSOID, 1.1, 3, 0.2},
         {"two ellipsoids, any pose", TRIBO_ELLIPSOID, TRIBO_ELLIPSOID, 1, 3, 0.2},
+        {"plane-mesh", TRIBO_PLANE, TRIBO_MESH, 0.5, 3, 1},
+        {"sphere-mesh", TRIBO_SPHERE, TRIBO_MESH, 1, 3, 0.2},
+        {"box-mesh, stacked", TRIBO_BOX, TRIBO_MESH, 0.999, 1e-6, 0},
+        {"box-mesh, any pose", TRIBO_BOX, TRIBO_MESH, 1.1, 3, 0.2},
+        {"two meshes, any pose", TRIBO_MESH, TRIBO_MESH, 1.1, 3, 0.2},
+        {"two meshes, apart", TRIBO_MESH, TRIBO_MESH, 1.8, 3, 0.2},
     };
     printf("%-28s %8s %14s %18s\n", "pair", "ns", "ns jac/contact", "contacts");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) measure(&rows[k]);

@@ -1,16 +1,19 @@
 /* test_convex.c -- contacts of the convex pair: by a proof that each is what it says, and at rest. */
 #include "collide/collide.h"
 #include "collide/surface.h"
+#include "house.h"
 #include "model/shape.h"
 #include "random_shapes.h"
 #include "test_main.h"
 
-static const tribo_shape SHAPE[] = {TRIBO_SPHERE, TRIBO_BOX, TRIBO_CAPSULE, TRIBO_CYLINDER, TRIBO_ELLIPSOID};
+static const tribo_shape SHAPE[] = {TRIBO_SPHERE,   TRIBO_BOX,       TRIBO_CAPSULE,
+                                    TRIBO_CYLINDER, TRIBO_ELLIPSOID, TRIBO_MESH};
 enum { SHAPES = sizeof SHAPE / sizeof *SHAPE };
 
 static ti_shape random_shape(tribo_shape shape, double spread, double turn) {
     ti_shape s = {.shape = shape, .x = random_vec(spread), .R = rotation(random_vec(turn))};
     s.size = ti_vec3(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
+    if (shape == TRIBO_MESH) s.mesh = house();
     return s;
 }
 
@@ -30,6 +33,10 @@ static double reach(const ti_shape *s, ti_vec n) {
         break;
     case TRIBO_CYLINDER:
         own = h.x * across + h.y * fabs(d.z);
+        break;
+    case TRIBO_MESH:
+        own = -1e9;
+        for (int i = 0; i < HOUSE_POINTS; i++) own = fmax(own, ti_dot(d, house_corner(s, i)));
         break;
     default:
         own = sqrt(h.x * h.x * d.x * d.x + h.y * h.y * d.y * d.y + h.z * h.z * d.z * d.z);

@@ -2,6 +2,7 @@
 #include "diff_ops.h"
 #include "dynamics/spin.h"
 #include "forward/frame.h"
+#include "house.h"
 #include "sysid/track/fit.h"
 #include "test_main.h"
 #include <tribo/contact.h>
@@ -406,6 +407,7 @@ static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
         s->shape = i ? b : a, s->R = rotation(some_vec(2)), s->x = some_vec(0.2);
         double x = between(0.3, 0.6), y = between(0.3, 0.6);
         s->size = ti_vec3(x, y, between(0.3, 0.6));
+        s->mesh = s->shape == TRIBO_MESH ? house() : NULL;
     }
     ti_vec n = ti_col(&at_pair.s[0].R, 2); /* b above a, near enough to touch or nearly */
     at_pair.s[1].x = ti_axpy(at_pair.s[0].x, a == TRIBO_PLANE ? 0.5 : 0.9, n);
@@ -469,6 +471,13 @@ DRAW_PAIR(draw_box_ellipsoid, TRIBO_BOX, TRIBO_ELLIPSOID)
 DRAW_PAIR(draw_capsule_ellipsoid, TRIBO_CAPSULE, TRIBO_ELLIPSOID)
 DRAW_PAIR(draw_cylinder_ellipsoid, TRIBO_CYLINDER, TRIBO_ELLIPSOID)
 DRAW_PAIR(draw_ellipsoid_ellipsoid, TRIBO_ELLIPSOID, TRIBO_ELLIPSOID)
+DRAW_PAIR(draw_plane_mesh, TRIBO_PLANE, TRIBO_MESH)
+DRAW_PAIR(draw_sphere_mesh, TRIBO_SPHERE, TRIBO_MESH)
+DRAW_PAIR(draw_box_mesh, TRIBO_BOX, TRIBO_MESH)
+DRAW_PAIR(draw_capsule_mesh, TRIBO_CAPSULE, TRIBO_MESH)
+DRAW_PAIR(draw_cylinder_mesh, TRIBO_CYLINDER, TRIBO_MESH)
+DRAW_PAIR(draw_ellipsoid_mesh, TRIBO_ELLIPSOID, TRIBO_MESH)
+DRAW_PAIR(draw_mesh_mesh, TRIBO_MESH, TRIBO_MESH)
 
 /* ---- the contact problem ---- */
 
@@ -881,6 +890,13 @@ static const diff_op ops[] = {
     {"capsule-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_capsule_ellipsoid, pair_value, pair_jvp, pair_vjp},
     {"cylinder-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_ellipsoid, pair_value, pair_jvp, pair_vjp},
     {"ellipsoid-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"plane-mesh", 18, 7, 1, 3e-4, 1e-9, draw_plane_mesh, pair_value, pair_jvp, pair_vjp},
+    {"sphere-mesh", 18, 7, 1, 3e-4, 1e-9, draw_sphere_mesh, pair_value, pair_jvp, pair_vjp},
+    {"box-mesh", 18, 7, 1, 3e-4, 1e-9, draw_box_mesh, pair_value, pair_jvp, pair_vjp},
+    {"capsule-mesh", 18, 7, 1, 3e-4, 1e-9, draw_capsule_mesh, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-mesh", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_mesh, pair_value, pair_jvp, pair_vjp},
+    {"ellipsoid-mesh", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_mesh, pair_value, pair_jvp, pair_vjp},
+    {"mesh-mesh", 18, 7, 1, 3e-4, 1e-9, draw_mesh_mesh, pair_value, pair_jvp, pair_vjp},
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},

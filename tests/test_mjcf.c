@@ -211,7 +211,8 @@ static const struct {
     {GEOM("size='0'"), 5, "geom g: size must be > 0"},
     {GEOM("size='1e999'"), 5, "<geom size>"},
     {GEOM("size='nan'"), 5, "<geom size>"},
-    {GEOM("size='1' type='mesh'"), 5, "<geom type>: `mesh`"},
+    {GEOM("size='1' type='mesh'"), 5, "<geom mesh>: missing"},
+    {GEOM("size='1' type='sdf'"), 5, "<geom type>: `sdf`"},
     {GEOM("size='1' type='capsule'"), 5, "<geom size>: 1 numbers, expected 2"},
     {GEOM("size='1' type='capsule' fromto='0 0 0 0 0 0'"), 5, "<geom fromto>: two different points"},
     {GEOM("size='1' type='capsule' fromto='0 0 0 1 0 0' pos='0 0 0'"), 5, "<geom fromto>: given together with pos"},
@@ -464,6 +465,7 @@ static void perturb(const tribo_model *m, double *p, double share, uint64_t *see
         double r = uniform(seed);
         if (!info.used || uniform(seed) >= share) continue;
         if (info.kind == TRIBO_PARAM_QUAT && turned_by_class(tribo_model_geom_name(m, info.geom))) continue;
+        if (info.kind == TRIBO_PARAM_SIZE && m->geom[info.geom].mesh) continue; /* cannot be written */
         switch (info.kind) {
         case TRIBO_PARAM_INERTIA:
             p[i] *= 1 + 0.02 * r; /* small enough to stay physical */
@@ -651,8 +653,9 @@ END_TEST
 
 /* The scenes of the project: each is read, and survives being saved. */
 START_TEST(own_scenes) {
-    static const char *const NAME[] = {"bounce", "capsules", "collision", "corner", "cube-toss", "cylinders", "pile",
-                                       "push",   "roll",     "slide",     "spin",   "stack",     "takeoff"};
+    static const char *const NAME[] = {"bounce",    "capsules", "collision", "corner", "cube-toss",
+                                       "cylinders", "meshes",   "pile",      "push",   "roll",
+                                       "slide",     "spin",     "stack",     "takeoff"};
     const char *folder = getenv("TRIBO_SCENES");
     if (!folder) {
         printf("skipped: TRIBO_SCENES does not say where the scenes are\n");

@@ -1,5 +1,6 @@
 /* test_shapes.c -- what every shape and every pair of shapes has to be, by going through their tables. */
 #include "collide/collide.h"
+#include "house.h"
 #include "model/shape.h"
 #include "random_shapes.h"
 #include "test_main.h"
@@ -17,6 +18,7 @@ static ti_shape random_shape(tribo_shape shape, double spread, double turn) {
     double size[3] = {0, 0, 0};
     for (int i = 0; i < ti_shape_of(shape)->nsize; i++) size[i] = uniform(0.2, 1);
     s.size = ti_load3(size);
+    if (shape == TRIBO_MESH) s.mesh = house();
     return s;
 }
 
@@ -55,6 +57,7 @@ static double outside(const ti_shape *s, ti_vec point) {
         return r > 0 && z > 0 ? sqrt(r * r + z * z) : fmax(r, z);
     }
     if (s->shape == TRIBO_ELLIPSOID) return outside_ellipsoid(s->size, p);
+    if (s->shape == TRIBO_MESH) return house_outside(house_of(s), p);
     ck_assert_int_eq(s->shape, TRIBO_BOX);
     double d[3] = {fabs(p.x) - s->size.x, fabs(p.y) - s->size.y, fabs(p.z) - s->size.z}, square = 0;
     for (int i = 0; i < 3; i++) square += d[i] > 0 ? d[i] * d[i] : 0;
@@ -63,10 +66,9 @@ static double outside(const ti_shape *s, ti_vec point) {
 
 /* Whether it is; the same without a search for the foot. */
 static bool is_outside(const ti_shape *s, ti_vec point) {
-    if (s->shape != TRIBO_ELLIPSOID) return outside(s, point) > 0;
-    ti_vec p = ti_tmul(&s->R, ti_sub(point, s->x));
-    ti_vec q = {p.x / s->size.x, p.y / s->size.y, p.z / s->size.z};
-    return ti_dot(q, q) > 1;
+    ti_vec p = ti_tmul(&s->R, ti_sub(point, s->x)), q = {p.x / s->size.x, p.y / s->size.y, p.z / s->size.z};
+    if (s->shape == TRIBO_MESH) return house_plane(house_of(s), p) > 0;
+    return s->shape == TRIBO_ELLIPSOID ? ti_dot(q, q) > 1 : outside(s, point) > 0;
 }
 
 /* The gap of a capsule, or a sphere, and anything: least over its segment, where the distance is convex. */
@@ -94,7 +96,7 @@ START_TEST(names_lead_to_their_rows) {
         ck_assert_int_eq(found, k);
     }
     tribo_shape kept = TRIBO_BOX;
-    ck_assert_ptr_null(ti_shape_named("mesh", &kept));
+    ck_assert_ptr_null(ti_shape_named("hfield", &kept));
     ck_assert_int_eq(kept, TRIBO_BOX);
     ck_assert_ptr_null(ti_shape_of((tribo_shape)-1));
     ck_assert_int_ge(nshapes(), 4);
@@ -123,8 +125,8 @@ START_TEST(volume_and_inertia_are_integrals) {
         ti_shape s = random_shape((tribo_shape)k, 0, 0);
         double size[3], inertia[3], sum[3] = {0}, e[3];
         ti_store3(size, s.size);
-        row->inertia(1, size, inertia);
-        row->halves(&s.R, size, e);
+        row->inertia(s.mesh, 1, size, inertia);
+        row->halves(s.mesh, &s.R, size, e);
         enum { N = 120 };
         long count = 0;
         for (int c = 0; c < N * N * N; c++) {
@@ -134,8 +136,8 @@ START_TEST(volume_and_inertia_are_integrals) {
             sum[0] += p.y * p.y + p.z * p.z, sum[1] += p.x * p.x + p.z * p.z, sum[2] += p.x * p.x + p.y * p.y, count++;
         }
         double volume = 8 * e[0] * e[1] * e[2] * (double)count / ((double)N * N * N);
-        ck_assert_msg(fabs(volume / row->volume(size) - 1) < 2e-3, "%s: volume %g, not %g", row->name, volume,
-                      row->volume(size));
+        ck_assert_msg(fabs(volume / row->volume(s.mesh, size) - 1) < 2e-3, "%s: volume %g, not %g", row->name, volume,
+                      row->volume(s.mesh, size));
         for (int i = 0; i < 3; i++)
             ck_assert_msg(fabs(sum[i] / (double)count / inertia[i] - 1) < 2e-3, "%s: inertia %d", row->name, i);
     }
@@ -159,6 +161,7 @@ START_TEST(bounds_are_tight) {
                                       : ti_add(ti_scale(trial % 2 ? -1 : 1, ti_col(&s.R, 2)), random_vec(1e-3));
             if (trial % 10 < 3) {
                 ti_vec corner = {s.size.x * (trial & 16 ? 1 : -1), s.size.y * (trial & 32 ? 1 : -1), s.size.z};
+                if (s.mesh) corner = house_corner(&s, trial / 10 % HOUSE_POINTS);
                 d = ti_add(ti_mul(&s.R, corner), random_vec(1e-3));
             }
             double in = 0, out = 4;

@@ -20,12 +20,13 @@ enum { TRIBO_WORLD = -1 /**< where a body id is asked for: what does not move */
 
 /** Shape of a geom. */
 typedef enum tribo_shape {
-    TRIBO_PLANE,    /**< fills the half space below its z axis */
-    TRIBO_SPHERE,   /**< of a radius */
-    TRIBO_BOX,      /**< of three half extents */
-    TRIBO_CAPSULE,  /**< all within a radius of a segment along its z axis */
-    TRIBO_CYLINDER, /**< of a radius and a half length, along its z axis */
-    TRIBO_ELLIPSOID /**< of three semi-axes */
+    TRIBO_PLANE,     /**< fills the half space below its z axis */
+    TRIBO_SPHERE,    /**< of a radius */
+    TRIBO_BOX,       /**< of three half extents */
+    TRIBO_CAPSULE,   /**< all within a radius of a segment along its z axis */
+    TRIBO_CYLINDER,  /**< of a radius and a half length, along its z axis */
+    TRIBO_ELLIPSOID, /**< of three semi-axes */
+    TRIBO_MESH       /**< the convex hull of a mesh, scaled along the axes of its inertia */
 } tribo_shape;
 
 /** What happens where two geoms touch. */
@@ -103,7 +104,7 @@ typedef struct tribo_geom_def {
     tribo_shape shape;             /**< decides what size means */
     double size[3];                /**< m: sphere radius | box half extents | capsule radius, half
                                         length of its segment | cylinder radius, half length | ellipsoid semi-axes |
-                                        plane: ignored */
+                                        mesh: scales, 1 if all are 0 | plane: ignored */
     double pos[3];                 /**< m, in the body frame (the world's for TRIBO_WORLD) */
     double quat[4];                /**< in the body frame; a plane's normal is its z axis */
     double mass;                   /**< kg; < 0 = from density; counts only where the body's inertia is not given */
@@ -112,7 +113,28 @@ typedef struct tribo_geom_def {
     int priority;                  /**< of two geoms, the material of the higher one counts; see tribo_pair_def */
     double margin, gap;            /**< m: geoms touch at a distance of margin less gap, each the larger of the two */
     uint32_t contype, conaffinity; /**< a pair collides if (a.contype & b.conaffinity) | (b.contype & a.conaffinity) */
+    int mesh; /**< of a TRIBO_MESH its id; pos and quat are then those of the frame that its vertices
+                   are in. The model's are those of its inertia frame, as in MuJoCo */
 } tribo_geom_def;
+
+/** How the inside of a mesh is told. */
+typedef enum tribo_mesh_mass {
+    TRIBO_MESH_SIGNED,  /**< by which way its triangles are turned: exact for every closed surface */
+    TRIBO_MESH_UNSIGNED /**< each triangle adds to it, seen from the middle: MuJoCo's usual way, more than there is
+                           where a surface is not seen from there */
+} tribo_mesh_mass;
+
+/** A mesh for geoms: they touch by its convex hull, and weigh what the mesh does. Fill with tribo_default_mesh() first.
+ */
+typedef struct tribo_mesh_def {
+    uint32_t struct_size; /**< set by tribo_default_mesh() */
+    const char *name;     /**< what messages call it; NULL or "" = `meshN` */
+    const double *vertex; /**< m, (nvertex,3); copied */
+    int nvertex;          /**< 4 to 3000000, of which the hull has at most 40000 */
+    const int *triangle;  /**< (ntriangle,3) vertices in turn, against the clock seen from outside; copied */
+    int ntriangle;        /**< at most 1000000; 0 = the hull is what it weighs */
+    tribo_mesh_mass mass; /**< how it is weighed */
+} tribo_mesh_def;
 
 /** A pair of geoms with a material of its own, instead of one from its geoms.
  *
@@ -159,6 +181,8 @@ TRIBO_API tribo_actuator_def tribo_default_actuator(void);
 TRIBO_API tribo_geom_def tribo_default_geom(void);
 /** A connection of no bodies, as they were placed. */
 TRIBO_API tribo_equality_def tribo_default_equality(void);
+/** A mesh of no vertices. */
+TRIBO_API tribo_mesh_def tribo_default_mesh(void);
 /** A pair of no geoms with friction 1. */
 TRIBO_API tribo_pair_def tribo_default_pair(void);
 
@@ -173,6 +197,8 @@ TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
 TRIBO_API int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def);
 /** At most 2048: a table of all pairs is kept. @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
+/** A mesh, for any number of geoms. @return its id, or -1. */
+TRIBO_API int tribo_add_mesh(tribo_builder *b, const tribo_mesh_def *def);
 /** @return the pair's id, or -1. */
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
 /** @return the equality's id, or -1. */

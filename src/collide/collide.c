@@ -10,7 +10,7 @@ typedef struct pair_row {
     ti_collide_jac_fn *jac;
 } pair_row;
 
-enum { SHAPES = TRIBO_ELLIPSOID + 1 };
+enum { SHAPES = TRIBO_MESH + 1 };
 /* Of any two convex shapes, and of one and a plane. */
 #define CONVEX(a, b, most) [a][b] = {most, ti_collide_convex, ti_collide_convex_jac}
 #define PLANE_CONVEX(b, most) [TRIBO_PLANE][b] = {most, ti_collide_plane_convex, ti_collide_convex_jac}
@@ -36,6 +36,13 @@ static const pair_row PAIR[SHAPES][SHAPES] = {
     CONVEX(TRIBO_CAPSULE, TRIBO_ELLIPSOID, 1),
     CONVEX(TRIBO_CYLINDER, TRIBO_ELLIPSOID, 1),
     CONVEX(TRIBO_ELLIPSOID, TRIBO_ELLIPSOID, 1),
+    PLANE_CONVEX(TRIBO_MESH, 4),
+    CONVEX(TRIBO_SPHERE, TRIBO_MESH, 1),
+    CONVEX(TRIBO_BOX, TRIBO_MESH, 4),
+    CONVEX(TRIBO_CAPSULE, TRIBO_MESH, 4),
+    CONVEX(TRIBO_CYLINDER, TRIBO_MESH, 4),
+    CONVEX(TRIBO_ELLIPSOID, TRIBO_MESH, 1),
+    CONVEX(TRIBO_MESH, TRIBO_MESH, 4),
 };
 
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
@@ -56,13 +63,13 @@ void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_
 double ti_bound_radius(const ti_shape *s) {
     double size[3];
     ti_store3(size, s->size);
-    return ti_shape_of(s->shape)->radius(size);
+    return ti_shape_of(s->shape)->radius(s->mesh, size);
 }
 
 void ti_shape_aabb(const ti_shape *s, double inflate, ti_vec *lo, ti_vec *hi) {
     double size[3], e[3];
     ti_store3(size, s->size);
-    ti_shape_of(s->shape)->halves(&s->R, size, e);
+    ti_shape_of(s->shape)->halves(s->mesh, &s->R, size, e);
     for (int i = 0; i < 3; i++) e[i] += inflate;
     *lo = ti_sub(s->x, ti_load3(e)), *hi = ti_add(s->x, ti_load3(e));
 }

@@ -20,16 +20,16 @@ static double small_of(const ti_form f[2]) {
     return fmin(f[0].s->shape == TRIBO_PLANE ? (double)INFINITY : f[0].small, f[1].small);
 }
 
-/* Whether these are the closest points: both on their parts, and between supporting planes. */
-static bool is_closest(ti_form f[2], const ti_meet *m, const ti_near *at) {
-    double slack = 1e-9 * small_of(f);
+/* Whether these are the closest points, to a share of the sizes: both on their parts, and between supporting planes. */
+static bool is_closest(ti_form f[2], const ti_meet *m, const ti_near *at, double share) {
+    double slack = share * (small_of(f) + ti_norm(ti_sub(f[1].s->x, f[0].s->x)));
     for (int i = 0; i < 2; i++)
         if (!ti_form_holds(&f[i], m->part[i], at->p[i], slack)) return false;
     return at->gap - ti_separation(f, at->n) <= slack;
 }
 
 /* Make the closest points exact: the first two parts about there that have them. */
-static bool polish(ti_form f[2], double within, ti_near *at, ti_meet *found) {
+static bool polish(ti_form f[2], double within, double share, ti_near *at, ti_meet *found) {
     ti_part part[2][TI_PARTS];
     int n[2];
     for (int i = 0; i < 2; i++)
@@ -38,7 +38,7 @@ static bool polish(ti_form f[2], double within, ti_near *at, ti_meet *found) {
         for (int i = sum < n[1] ? 0 : sum - n[1] + 1; i <= sum && i < n[0]; i++) {
             ti_meet m = {{part[0][i], part[1][sum - i]}, TI_OF_PARTS, 0};
             ti_near now = *at;
-            if (!ti_meet_solve(f, &m, &now) || ti_dot(now.n, at->n) < 0.5 || !is_closest(f, &m, &now)) continue;
+            if (!ti_meet_solve(f, &m, &now) || ti_dot(now.n, at->n) < 0.5 || !is_closest(f, &m, &now, share)) continue;
             *at = now, *found = m;
             return true;
         }
@@ -87,10 +87,9 @@ int ti_collide_convex(const ti_shape *a, const ti_shape *b, double margin, ti_to
     ti_meet m = {{{TI_FIXED, 0}, {TI_FIXED, 0}}, TI_OF_PARTS, 0};
     if (not_a_number(a, b, out)) return 1;
     if (!ti_near_find(f, margin, &at)) return 0;
-    bool exact = polish(f, 1e-4, &at, &m) || polish(f, 0.1, &at, &m);
-    if (!exact && at.gap < 0 && ti_near_expand(f, &at)) exact = polish(f, 0.3, &at, &m);
+    bool exact = polish(f, 1e-4, 1e-13, &at, &m) || polish(f, 0.1, 1e-13, &at, &m) || polish(f, 0.3, 1e-10, &at, &m);
     ti_touch first = ti_meet_touch(f, &m, &at);
-    ti_pile pile = {.margin = margin, .merge = 2e-4 * small_of(f)};
+    ti_pile pile = {.margin = margin, .merge = 2e-4 * small_of(f), .least = at.gap};
     int face, P = reference(f, &at, &face);
     if (P >= 0)
         ti_over_face(f, P, face, &pile);

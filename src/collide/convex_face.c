@@ -6,12 +6,14 @@
 
 /* How far beyond the face a corner counts as inside, as a share of the smaller extent. */
 static const double SLACK = 1e-4;
+/* The same of what is round: beyond the border it is nearer to an edge, at a distance of its own. */
+static const double ROUND_SLACK = 1e-8;
 /* Sine of the tilt below which the end of a cylinder is level: it stands on fixed points of its rim. */
 static const double LEVEL = 1e-3;
 
 /* The face, in the frame of its shape. */
 typedef struct ground {
-    const ti_form *on, *other; /* the face's shape; the other one */
+    const ti_form *f, *on, *other; /* the face's shape; the other one */
     int P, face, rule;
     ti_vec n;    /* outward */
     double high; /* of its plane along n */
@@ -24,7 +26,7 @@ typedef struct ground {
 static ground lay(const ti_form f[2], int P, int face, ti_pile *pile) {
     const ti_shape *p = f[P].s, *q = f[1 - P].s;
     ti_mat Rt = ti_transpose(&p->R);
-    ground g = {&f[P], &f[1 - P], P, face, P ? TI_OF_FACE_B : TI_OF_FACE_A, .pile = pile};
+    ground g = {f, &f[P], &f[1 - P], P, face, P ? TI_OF_FACE_B : TI_OF_FACE_A, .pile = pile};
     g.n = ti_form_face_normal(g.on, face);
     g.high = g.on->hull ? ti_dot(g.n, ti_form_corner(g.on, g.on->hull->face_vertex[g.on->hull->face_at[face]])) : 0;
     g.C = ti_matmul(&Rt, &q->R), g.r = ti_tmul(&p->R, ti_sub(q->x, p->x));
@@ -41,8 +43,9 @@ static double gap_of(const ground *g, ti_vec p) {
     return ti_dot(g->n, p) - g->high;
 }
 
-static bool inside(const ground *g, ti_vec p) {
-    return ti_form_holds(g->on, (ti_part){TI_FACE, g->face}, p, g->slack);
+static bool inside(const ground *g, ti_part part, ti_vec p) {
+    double slack = part.kind == TI_VERTEX ? g->slack : ROUND_SLACK / SLACK * g->slack;
+    return ti_form_holds(g->on, (ti_part){TI_FACE, g->face}, p, slack);
 }
 
 /* A contact of a part of the other shape at c (the face's frame). */
@@ -61,9 +64,17 @@ static void put(const ground *g, ti_part own, ti_part part, ti_vec c, double gap
 /* A point of the other shape that is on the face. */
 static bool put_inside(const ground *g, ti_part part, ti_vec p) {
     ti_vec c = seen(g, p);
-    if (!inside(g, c)) return false;
+    if (!inside(g, part, c)) return false;
     put(g, (ti_part){TI_FACE, g->face}, part, c, gap_of(g, c));
     return true;
+}
+
+/* Where the side of a tube comes nearest to an edge of the face, near c. */
+static void put_side(const ground *g, int edge, ti_vec c) {
+    const ti_shape *s = g->on->s;
+    ti_meet m = {.rule = TI_OF_PARTS};
+    m.part[g->P] = (ti_part){TI_EDGE, edge}, m.part[1 - g->P] = (ti_part){TI_SIDE, 0};
+    ti_pile_meet(g->f, &m, ti_scale(g->P ? -1 : 1, ti_mul(&s->R, g->n)), g->P, c, g->pile);
 }
 
 /* Where a straight part of the other shape, from p to q, crosses the border of the face. */
@@ -79,7 +90,10 @@ static void put_crossings(const ground *g, ti_part part, ti_vec p, ti_vec q) {
         ti_vec c = ti_axpy(p, from / (from - to), ti_sub(q, p));
         double at = ti_dot(e, ti_sub(c, a)) / length;
         if (at < -g->slack || at > length + g->slack) continue;
-        put(g, (ti_part){TI_EDGE, h->face_edge[k]}, part, c, gap_of(g, c));
+        if (part.kind == TI_SIDE)
+            put_side(g, h->face_edge[k], c);
+        else
+            put(g, (ti_part){TI_EDGE, h->face_edge[k]}, part, c, gap_of(g, c));
     }
 }
 
@@ -144,6 +158,19 @@ static void put_cylinder(const ground *g, ti_vec d) {
     put_inside(g, (ti_part){TI_RIM, top | 4}, ti_vec3(c * e.x + s * e.y, c * e.y - s * e.x, z));
 }
 
+/* Every corner that is near enough to a plane; d: towards it, in the other shape's frame. */
+static void put_corners(const ground *g, ti_vec d) {
+    const ti_hull *h = g->other->hull;
+    const double *s = g->other->scale, down[3] = {s[0] * d.x, s[1] * d.y, s[2] * d.z};
+    double high = ti_dot(g->n, g->r) - g->high;
+    for (int k = 0; k < h->nv; k++) {
+        const double *v = h->v[k];
+        double low = v[0] * down[0] + v[1] * down[1] + v[2] * down[2];
+        if (!(high - low > g->pile->margin + g->slack))
+            put_inside(g, (ti_part){TI_VERTEX, k}, ti_form_corner(g->other, k));
+    }
+}
+
 void ti_over_face(ti_form f[2], int P, int face, ti_pile *pile) {
     ground g = lay(f, P, face, pile);
     ti_vec d = ti_scale(-1, ti_tmul(&g.C, g.n)); /* towards the face, in the other shape's frame */
@@ -153,7 +180,7 @@ void ti_over_face(ti_form f[2], int P, int face, ti_pile *pile) {
     } else if (g.other->s->shape == TRIBO_CYLINDER) {
         put_cylinder(&g, d);
     } else if (g.other->hull && !g.on->hull) { /* on a plane every corner counts */
-        for (int k = 0; k < g.other->hull->nv; k++) put_inside(&g, (ti_part){TI_VERTEX, k}, ti_form_corner(g.other, k));
+        put_corners(&g, d);
     } else if (g.other->hull) {
         put_polygon(&g, ti_form_face(&f[1 - P], d));
     } else {

@@ -1,5 +1,6 @@
 /* convex_form.c -- shapes as the convex pair sees them: supports, and which parts of a surface are furthest. */
 #include "collide/surface.h"
+#include "model/mesh.h"
 
 ti_form ti_form_of(const ti_shape *s) {
     ti_form f = {.s = s, .scale = {s->size.x, s->size.y, s->size.z}, .by = {0, 1, 2}};
@@ -17,6 +18,9 @@ ti_form ti_form_of(const ti_shape *s) {
         break;
     case TRIBO_BOX:
         f.hull = &ti_cube;
+        break;
+    case TRIBO_MESH:
+        f.hull = &s->mesh->hull;
         break;
     case TRIBO_ELLIPSOID:
         break;
@@ -53,6 +57,9 @@ ti_vec ti_form_support(ti_form *f, ti_vec d) {
         return ti_vec3(n * f->scale[0] * g[0], n * f->scale[1] * g[1], n * f->scale[2] * g[2]);
     case TRIBO_BOX:
         f->last = (d.x > 0) | (d.y > 0) << 1 | (d.z > 0) << 2;
+        return ti_form_corner(f, f->last);
+    case TRIBO_MESH:
+        f->last = ti_hull_climb(f->hull, g, f->last);
         return ti_form_corner(f, f->last);
     default:
         return ti_vec3(0, 0, 0);

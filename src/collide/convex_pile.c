@@ -47,20 +47,23 @@ static bool is_tube(const ti_form *f) {
     return f->s->shape == TRIBO_CAPSULE || f->s->shape == TRIBO_CYLINDER;
 }
 
-/* An end of line i on the other one; no deeper than the shapes are. */
+void ti_pile_meet(const ti_form f[2], const ti_meet *m, ti_vec n, int i, ti_vec p, ti_pile *pile) {
+    double small = fmin(f[0].small, f[1].small);
+    ti_near now = {.n = n, .gap = pile->least};
+    ti_vec world = ti_add(f[i].s->x, ti_mul(&f[i].s->R, p));
+    now.p[i] = p, now.p[1 - i] = ti_tmul(&f[1 - i].s->R, ti_sub(world, f[1 - i].s->x));
+    if (!ti_meet_solve(f, m, &now) || ti_dot(now.n, n) < 0.99 || now.gap < pile->least - 1e-6 * small) return;
+    for (int k = 0; k < 2; k++)
+        if (!ti_form_holds(&f[k], m->part[k], now.p[k], 1e-4 * small)) return;
+    ti_touch t = ti_meet_touch(f, m, &now);
+    ti_pile_put(pile, &t);
+}
+
+/* An end of line i on the other one. */
 static void put_end(ti_form f[2], const ti_near *at, const line l[2], int i, int end, ti_pile *pile) {
     ti_meet m = {{l[0].part, l[1].part}, TI_OF_PARTS, 0};
-    ti_near now = *at;
-    m.part[i] = l[i].end[end], now.p[i] = l[i].p[end];
-    ti_vec p = ti_add(f[i].s->x, ti_mul(&f[i].s->R, now.p[i]));
-    now.p[1 - i] = ti_tmul(&f[1 - i].s->R, ti_sub(p, f[1 - i].s->x));
-    if (!ti_meet_solve(f, &m, &now) || ti_dot(now.n, at->n) < 0.99) return;
-    double small = fmin(f[0].small, f[1].small);
-    if (now.gap < at->gap - 1e-6 * small) return;
-    for (int k = 0; k < 2; k++)
-        if (!ti_form_holds(&f[k], m.part[k], now.p[k], 1e-4 * small)) return;
-    ti_touch t = ti_meet_touch(f, &m, &now);
-    ti_pile_put(pile, &t);
+    m.part[i] = l[i].end[end];
+    ti_pile_meet(f, &m, at->n, i, l[i].p[end], pile);
 }
 
 void ti_along(ti_form f[2], const ti_near *at, ti_pile *pile) {

@@ -109,10 +109,13 @@ bool ti_near_expand(ti_form f[2], ti_near *at);
 enum { TI_PILE = 48, TI_KEPT = 4 };
 typedef struct ti_pile {
     double margin, merge;
+    double least; /* the gap of the closest points */
     int count;
     ti_touch t[TI_PILE];
 } ti_pile;
 void ti_pile_put(ti_pile *pile, const ti_touch *t);
+/* Where two parts meet near point p (its frame) of shape i and normal n, if they do: no deeper than the shapes are. */
+void ti_pile_meet(const ti_form f[2], const ti_meet *m, ti_vec n, int i, ti_vec p, ti_pile *pile);
 int ti_pile_thin(ti_pile *pile, ti_touch *out);
 
 /* What of the other shape is over a face of shape P, 0 or 1. */

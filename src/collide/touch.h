@@ -13,7 +13,7 @@ typedef struct ti_shape {
     ti_vec x;                   /* centre, world */
     ti_mat R;                   /* geom axes in the world, as columns */
     ti_vec size;                /* radius | half extents | radius, half length | semi-axes | scales */
-    const struct ti_hull *hull; /* of a mesh */
+    const struct ti_mesh *mesh; /* NULL of other shapes */
 } ti_shape;
 
 enum { TI_CONTACTS_MAX = 8 }; /* of one pair */

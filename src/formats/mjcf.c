@@ -38,14 +38,23 @@ static uint32_t read_bits(ti_mjcf *r, const xmlNode *node, int class, const char
     return fallback;
 }
 
+/* Its size in the file says nothing. */
+static bool geom_mesh(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
+    const char *name = ti_mjcf_attr(r, node, class, "mesh");
+    if (!name) return ti_xml_fail(&r->error, node, "mesh", "missing"), false;
+    d->mesh = ti_mjcf_mesh_named(r, node, name);
+    return d->mesh >= 0;
+}
+
 /* @return false if the geom is left out. */
 static bool geom_shape(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
     const char *type = ti_mjcf_attr(r, node, class, "type");
     if (!type) type = "sphere";
     const ti_shape_row *shape = ti_shape_named(type, &d->shape);
     if (!shape) return ti_mjcf_need_of(r, node, "type", type, "`%.40s` is not supported", type), false;
-    if (ti_mjcf_attr(r, node, class, "mesh"))
+    if (ti_mjcf_attr(r, node, class, "mesh") && !shape->meshed)
         return ti_mjcf_need_of(r, node, "mesh", "fitted", "a %s fitted to a mesh is not supported", type), false;
+    if (shape->meshed) return geom_mesh(r, node, class, d);
     bool ends = ti_mjcf_attr(r, node, class, "fromto") != NULL;
     if (ends && !shape->segment) ti_xml_fail(&r->error, node, "fromto", "a %s has no ends", shape->name);
     int least = !shape->bounded || ends ? 1 : shape->nsize;
@@ -264,6 +273,9 @@ static void section_compiler(ti_mjcf *r, xmlNode *node) {
 static void section_default(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_defaults(r, node);
 }
+static void section_asset(ti_mjcf *r, xmlNode *node) {
+    ti_mjcf_assets(r, node);
+}
 static void section_custom_geoms(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_custom(r, node, TI_NUMERIC_GEOMS);
 }
@@ -295,7 +307,7 @@ static const struct {
     const char *name;
     section_reader *read;
 } SECTION[] = {{"compiler", section_compiler},   {"option", section_option},       {"default", section_default},
-               {"asset", section_children},      {"extension", section_children},  {"deformable", section_children},
+               {"asset", section_asset},         {"extension", section_children},  {"deformable", section_children},
                {"worldbody", read_worldbody},    {"custom", section_custom_geoms}, {"contact", section_contact},
                {"custom", section_custom_pairs}, {"equality", section_equality},   {"tendon", section_tendon},
                {"actuator", section_actuator},   {"keyframe", section_keyframe}};
@@ -339,6 +351,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     tribo_builder_free(r->builder);
     ti_free(&r->alloc, r->need, r->need_bytes);
     ti_free(&r->alloc, r->class, r->class_bytes);
+    ti_free(&r->alloc, r->mesh, r->mesh_bytes);
     ti_free(&r->alloc, r->body, r->body_bytes);
     ti_free(&r->alloc, r->joint, r->joint_bytes);
     ti_free(&r->alloc, r->actuator, r->actuator_bytes);
@@ -377,6 +390,7 @@ static tribo_status load_text(const char *xml, size_t bytes, const char *path, c
     tribo_status status = ti_xml_parse(xml, bytes, &doc, diag);
     if (status != TRIBO_OK) return status;
     status = ti_scene_complete(&doc, path, o, a, &sources, diag);
+    if (path && !doc->URL) doc->URL = xmlStrdup((const xmlChar *)path); /* where its meshes are */
     if (status == TRIBO_OK) status = build_document(doc, o, a, m, diag);
     xmlFreeDoc(doc);
     ti_mjcf_sources_free(sources, a);

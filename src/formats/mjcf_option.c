@@ -69,6 +69,12 @@ void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node) {
     value = ti_xml_attr(&r->error, node, "coordinate");
     if (value && strcmp(value, "local") != 0)
         ti_mjcf_need_of(r, node, "coordinate", "coordinate", "only local coordinates are supported");
+    value = ti_xml_attr(&r->error, node, "meshdir");
+    if (value) r->meshdir = value;
+    value = ti_xml_attr(&r->error, node, "assetdir");
+    if (value) r->assetdir = value;
+    r->strippath = ti_mjcf_choice(r, node, -1, "strippath", FALSE_TRUE, r->strippath) != 0;
+    r->exact_meshes = ti_mjcf_choice(r, node, -1, "exactmeshinertia", FALSE_TRUE, r->exact_meshes) != 0;
     r->autolimits = ti_mjcf_choice(r, node, -1, "autolimits", FALSE_TRUE, r->autolimits) != 0;
     r->balance = ti_mjcf_choice(r, node, -1, "balanceinertia", FALSE_TRUE, r->balance) != 0;
     int inertia = ti_mjcf_choice(r, node, -1, "inertiafromgeom", INERTIA, (int)r->inertia);

@@ -65,6 +65,12 @@ typedef struct ti_mjcf_pair {
     int class;
 } ti_mjcf_pair;
 
+typedef struct ti_mjcf_mesh {
+    const xmlNode *node;
+    int class;
+    int id; /* the builder's; -1 = no geom has asked for it */
+} ti_mjcf_mesh;
+
 typedef enum ti_inertia_rule { TI_INERTIA_AUTO, TI_INERTIA_GEOMS, TI_INERTIA_GIVEN } ti_inertia_rule;
 
 typedef struct ti_mjcf {
@@ -86,6 +92,11 @@ typedef struct ti_mjcf {
     const xmlNode *static_matter;                 /* a body that has some and does not move */
     bool keyed;                                   /* a key has been read */
     int main;                                     /* the class of what has none, -1 = no defaults */
+    const char *meshdir, *assetdir;               /* of the compiler, or NULL */
+    bool strippath, exact_meshes;
+    int nmesh;
+    ti_mjcf_mesh *mesh;
+    size_t mesh_bytes;
     int nclass, nbody, njoint, ngeom, npair;
     ti_mjcf_class *class;
     ti_mjcf_body *body; /* one per body of the builder, in its order; likewise geom and pair */
@@ -188,6 +199,14 @@ void ti_mjcf_equality(ti_mjcf *r, const xmlNode *node);
 /* ---- mjcf_drive.c ---- */
 void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node);
 void ti_mjcf_actuators(ti_mjcf *r, const xmlNode *node);
+
+/* ---- mjcf_mesh.c ---- */
+/* Remember the meshes of an <asset>. */
+void ti_mjcf_assets(ti_mjcf *r, const xmlNode *node);
+/* The builder's mesh of that name, read when first asked for. @return -1 after an error, or where it is left out. */
+int ti_mjcf_mesh_named(ti_mjcf *r, const xmlNode *geom, const char *name);
+/* Name the files of meshes by their whole paths, for a scene that is written into another folder. */
+void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out);
 
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);

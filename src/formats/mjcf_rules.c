@@ -18,10 +18,8 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"mujoco/include", TI_READ, "file", "", ""},
     {"mujoco/compiler", TI_READ,
      "angle eulerseq autolimits coordinate inertiafromgeom inertiagrouprange boundmass boundinertia balanceinertia "
-     "settotalmass",
-     "assetdir meshdir texturedir strippath discardvisual fusestatic convexhull usethread saveinertial "
-     "exactmeshinertia conflict",
-     "alignfree fitaabb"},
+     "settotalmass assetdir meshdir strippath exactmeshinertia",
+     "texturedir discardvisual fusestatic convexhull usethread saveinertial conflict", "alignfree fitaabb"},
     {"compiler/lengthrange", TI_SKIPPED, "", "", ""},
     {"mujoco/option", TI_READ, "timestep gravity integrator",
      "solver cone jacobian iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance "
@@ -44,7 +42,8 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"asset/texture", TI_SKIPPED, "", "", ""},
     {"asset/material", TI_SKIPPED, "", "", ""},
     {"asset/skin", TI_SKIPPED, "", "", ""},
-    {"asset/mesh", TI_SKIPPED, "", "", ""},
+    {"asset/mesh", TI_READ, "name class file vertex face scale refpos refquat inertia",
+     "content_type normal texcoord smoothnormal user material octree_maxdepth", "maxhullvert builtin params"},
     {"asset/hfield", TI_SKIPPED, "", "", ""},
     {"asset/model", TI_REFUSED, "", "", ""},
     {"mujoco/worldbody", TI_READ, "childclass", "", ""},

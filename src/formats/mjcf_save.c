@@ -239,21 +239,36 @@ static void drop_ends(edit *e, const ti_mjcf_geom *g) {
         ti_xml_fail(&e->scene.error, g->node, "size", "its class has fromto, which overrules it");
 }
 
-/* Write a geom's size, and its pose as seen from the static body it is in. */
+/* A geom's pose as the file has it: seen from the static body it is in, of a mesh that of its vertices. */
+static void pose_in_file(const edit *e, int i, double pos[3], double quat[4]) {
+    const double *p = e->want + e->now->geom[i].p, *f = e->scene.geom[i].frame.quat;
+    double back[4] = {f[0], -f[1], -f[2], -f[3]};
+    ti_mat R = ti_quat_mat(f);
+    memcpy(pos, p + TI_P_POS, 3 * sizeof *pos), memcpy(quat, p + TI_P_QUAT, 4 * sizeof *quat);
+    if (e->now->geom[i].mesh) ti_mesh_unplace(e->now->geom[i].mesh, pos, quat);
+    ti_store3(pos, ti_tmul(&R, ti_sub(ti_load3(pos), ti_load3(e->scene.geom[i].frame.pos))));
+    ti_quat_mul(back, quat, quat);
+}
+
+/* Write a geom's size, and its pose. */
 static void edit_pose(edit *e, int i) {
     const ti_mjcf_geom *g = &e->scene.geom[i];
     int at = e->now->geom[i].p, nsize = ti_shape_of(e->now->geom[i].shape)->nsize;
-    const double *p = e->want + e->now->geom[i].p, *f = g->frame.quat;
-    ti_mat R = ti_quat_mat(f);
-    double pos[3], quat[4], back[4] = {f[0], -f[1], -f[2], -f[3]};
-    ti_store3(pos, ti_tmul(&R, ti_sub(ti_load3(p + TI_P_POS), ti_load3(g->frame.pos))));
-    ti_quat_mul(back, p + TI_P_QUAT, quat);
+    const double *p = e->want + e->now->geom[i].p;
+    double pos[3], quat[4];
+    pose_in_file(e, i, pos, quat);
     bool sized = any_differs(e, at + TI_P_SIZE, nsize, TRIBO_PARAM_SIZE);
     bool placed = any_differs(e, at + TI_P_POS, 3, TRIBO_PARAM_POS);
     bool turned = any_differs(e, at + TI_P_QUAT, 4, TRIBO_PARAM_QUAT);
     if ((sized || placed || turned) && ti_mjcf_attr(&e->scene, g->node, g->class, "fromto")) {
         drop_ends(e, g);
         sized = placed = turned = true;
+    }
+    if (e->now->geom[i].mesh) placed = turned = placed || turned;
+    if (sized && e->now->geom[i].mesh) {
+        ti_xml_fail(&e->scene.error, g->node, "size",
+                    "a mesh that is stretched along its axes of inertia cannot be written");
+        return;
     }
     if (sized) set_numbers(e, g->node, "size", p + TI_P_SIZE, nsize);
     if (placed) set_numbers(e, g->node, "pos", pos, 3);
@@ -433,6 +448,7 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
     status = ti_xml_parse(text, n, &e.doc, diag);
     ti_free(&m->alloc, text, bytes);
     if (status != TRIBO_OK) return status;
+    if (!e.doc->URL) e.doc->URL = xmlStrdup((const xmlChar *)path); /* where its meshes are */
     status = ti_scene_complete(&e.doc, path, NULL, &m->alloc, &e.sources, diag);
     e.want = status == TRIBO_OK ? ti_alloc(&m->alloc, e.bytes) : NULL;
     if (e.want) {
@@ -440,6 +456,7 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
         memcpy(e.want, p, sizeof *p * (size_t)m->size.np);
         unit_quaternions(m, e.want);
         status = edit_until_right(&e, m, diag);
+        if (status == TRIBO_OK) ti_mjcf_mesh_paths(&e.scene, out);
         if (status == TRIBO_OK) status = write_tree(&e, out, diag);
     } else if (status == TRIBO_OK) {
         status = ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");

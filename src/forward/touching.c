@@ -21,7 +21,7 @@ void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_s
         double q[4], n;
         unit_quat(pg + TI_P_QUAT, q, &n);
         ti_mat Q = ti_quat_mat(q);
-        s->shape = geom->shape, s->size = ti_load3(pg + TI_P_SIZE);
+        s->shape = geom->shape, s->mesh = geom->mesh, s->size = ti_load3(pg + TI_P_SIZE);
         if (geom->body < 0) {
             s->x = ti_load3(pg + TI_P_POS), s->R = Q;
         } else {

@@ -11,6 +11,8 @@ typedef struct plan {
     int nbody, njoint, nfree, ngeom, npair, npossible, nequality, nmoving; /* nmoving: geoms of bodies */
     int nactuator, npull, ncap, nkey;
     int nq, nv;
+    int nmesh;
+    ti_mesh *const *mesh;
     size_t text; /* bytes of all names */
 } plan;
 
@@ -36,6 +38,8 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, w->key_name, n->nkey);
     TI_CARVE(at, w->pull, n->npull);
     TI_CARVE(at, w->cap, n->ncap);
+    TI_CARVE(at, w->mesh, n->nmesh);
+    for (int i = 0; i < n->nmesh; i++) ti_mesh_copy(at, n->mesh[i], m ? &m->mesh[i] : NULL);
     TI_CARVE(at, w->p0, np);
     TI_CARVE(at, w->used, np);
     TI_CARVE(at, w->x0, n->nq + n->nv);
@@ -111,7 +115,7 @@ static void choose_material(const tribo_model *m, int i, int j, int material[TI_
 /* Radius of a geom as it was built. */
 static double length_of(const tribo_model *m, int geom) {
     const ti_geom *g = &m->geom[geom];
-    return ti_shape_of(g->shape)->radius(m->p0 + g->p + TI_P_SIZE);
+    return ti_shape_of(g->shape)->radius(g->mesh, m->p0 + g->p + TI_P_SIZE);
 }
 
 /* Of two geoms the larger counts, unless they are a pair of their own. */
@@ -298,8 +302,14 @@ static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
     for (int i = 0; i < b->ngeom; i++, at += TI_P_GEOM) {
         const ti_geom_rec *r = &b->geom[i];
         const tribo_geom_def *d = &r->def;
-        m->geom[i] =
-            (ti_geom){take_text(text, r->name), d->shape, r->body, at, d->priority, d->contype, d->conaffinity, 0};
+        m->geom[i] = (ti_geom){.name = take_text(text, r->name),
+                               .shape = d->shape,
+                               .mesh = d->shape == TRIBO_MESH ? &m->mesh[d->mesh] : NULL,
+                               .body = r->body,
+                               .p = at,
+                               .priority = d->priority,
+                               .contype = d->contype,
+                               .conaffinity = d->conaffinity};
         memcpy(m->p0 + at + TI_P_SIZE, d->size, sizeof d->size);
         memcpy(m->p0 + at + TI_P_POS, d->pos, sizeof d->pos);
         memcpy(m->p0 + at + TI_P_QUAT, d->quat, sizeof d->quat);
@@ -321,7 +331,7 @@ void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3
     for (int e = 0; e < 6; e++) inertia[e] = 0;
     for (int g = 0; g < b->ngeom; g++) {
         if (b->geom[g].body != body) continue;
-        ti_geom_inertia(&b->geom[g].def, &m, c, I);
+        ti_geom_inertia(&b->geom[g].def, ti_builder_mesh_of(b, &b->geom[g].def), &m, c, I);
         *mass += m;
         for (int i = 0; i < 3; i++) com[i] += m * c[i];
     }
@@ -329,7 +339,7 @@ void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3
     for (int i = 0; i < 3; i++) com[i] /= *mass;
     for (int g = 0; g < b->ngeom; g++) {
         if (b->geom[g].body != body) continue;
-        ti_geom_inertia(&b->geom[g].def, &m, c, I);
+        ti_geom_inertia(&b->geom[g].def, ti_builder_mesh_of(b, &b->geom[g].def), &m, c, I);
         for (int i = 0; i < 3; i++) c[i] -= com[i];
         ti_add_parallel(I, m, c);
         for (int e = 0; e < 6; e++) inertia[e] += I[e];
@@ -353,6 +363,7 @@ static bool settle_inertia(tribo_builder *b) {
 
 static plan measure(const tribo_builder *b) {
     plan n = {.nbody = b->nbody, .njoint = b->njoint, .ngeom = b->ngeom, .npair = b->npair, .nequality = b->nequality};
+    n.nmesh = b->nmesh, n.mesh = b->mesh;
     ti_builder_widths(b, &n.nq, &n.nv);
     for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1, n.nfree += ti_rec_is_free(&b->body[i]);
     for (int i = 0; i < b->njoint; i++) n.text += strlen(b->joint[i].name) + 1;
@@ -377,7 +388,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     tribo_model *m = lay_out(&at, &n, &text);
     m->alloc = b->alloc;
     m->bytes = at.used;
-    m->dt = b->dt, m->law = b->law;
+    m->dt = b->dt, m->law = b->law, m->nmesh = n.nmesh;
     m->size = (tribo_sizes){
         .nbody = n.nbody, .njoint = n.njoint, .ngeom = n.ngeom, .npair = n.npair, .nq = n.nq, .nv = n.nv, .nu = n.nv};
     m->size.nx = n.nq + n.nv;

@@ -23,7 +23,8 @@ tribo_geom_def tribo_default_geom(void) {
                             .density = 1000,
                             .material = {.friction = 1, .baumgarte = 1},
                             .contype = 1,
-                            .conaffinity = 1};
+                            .conaffinity = 1,
+                            .mesh = -1};
 }
 
 tribo_pair_def tribo_default_pair(void) {
@@ -52,6 +53,8 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->actuator, b->actuator_bytes);
     ti_free(&a, b->pull, b->pull_bytes);
     ti_free(&a, b->cap, b->cap_bytes);
+    for (int i = 0; i < b->nmesh; i++) ti_mesh_free(&a, b->mesh[i]);
+    ti_free(&a, b->mesh, b->mesh_bytes);
     ti_free(&a, b->q, b->q_bytes);
     ti_free(&a, b->key, b->key_bytes);
     ti_free(&a, b->key_name, b->key_name_bytes);
@@ -221,6 +224,14 @@ static const char *margin_flaw(double margin, double gap) {
     return margin >= 0 && isfinite(margin) && isfinite(gap) ? NULL : "margin must be >= 0, and gap a number";
 }
 
+/* Whether the mesh that a geom has is there; sizes that are all 0 become 1. */
+static const char *mesh_flaw(const tribo_builder *b, tribo_geom_def *d) {
+    if (d->shape != TRIBO_MESH) return NULL;
+    if (d->mesh < 0 || d->mesh >= b->nmesh) return "there is no such mesh";
+    if (d->size[0] == 0 && d->size[1] == 0 && d->size[2] == 0) d->size[0] = d->size[1] = d->size[2] = 1;
+    return NULL;
+}
+
 static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     tribo_geom_def *d = &r->def;
     const char *what = NULL;
@@ -239,7 +250,8 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     else if (!(d->density >= 0 && isfinite(d->density)))
         what = "density must be >= 0";
     else
-        what = ti_size_flaw(d->shape, d->size);
+        what = mesh_flaw(b, d);
+    if (!what) what = ti_size_flaw(d->shape, d->size);
     if (!what) what = ti_material_flaw(&d->material);
     if (!what) what = margin_flaw(d->margin, d->gap);
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "geom %s: %s", r->name, what);
@@ -266,6 +278,7 @@ int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def) {
     for (int i = 0; i < b->ngeom; i++)
         if (strcmp(b->geom[i].name, r->name) == 0) return duplicate(b, "geom", r->name), -1;
     if (!geom_is_sound(b, r)) return -1;
+    if (def->shape == TRIBO_MESH) ti_mesh_place(b->mesh[def->mesh], r->def.pos, r->def.quat);
     /* Sizes that mean nothing are zero, so that equal models have equal numbers. */
     for (int i = ti_shape_of(def->shape)->nsize; i < 3; i++) r->def.size[i] = 0;
     return b->ngeom++;

@@ -81,6 +81,9 @@ struct tribo_builder {
     ti_pull_rec *pull;
     ti_cap_rec *cap;
     size_t actuator_bytes, pull_bytes, cap_bytes;
+    ti_mesh **mesh; /* each in a block of its own */
+    int nmesh;
+    size_t mesh_bytes;
     size_t body_bytes, joint_bytes, geom_bytes, pair_bytes, exclude_bytes, equality_bytes, q_bytes, v_bytes;
     double gravity[3], dt;
     tribo_law_options law;
@@ -96,6 +99,10 @@ struct tribo_builder {
 void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size);
 /* Copy a name of at most TI_NAME_MAX bytes, or make one of `kind` and a number. */
 bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out);
+/* The mesh of a geom; NULL of other shapes. */
+static inline const ti_mesh *ti_builder_mesh_of(const tribo_builder *b, const tribo_geom_def *d) {
+    return d->shape == TRIBO_MESH ? b->mesh[d->mesh] : NULL;
+}
 
 /* A geom of the world and a body never collide. */
 void ti_builder_exclude_geom(tribo_builder *b, int geom, int body);

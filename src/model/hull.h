@@ -18,6 +18,10 @@ typedef struct ti_hull {
     const int *vertex_face;
 } ti_hull;
 
+/* The corner furthest in direction d, from a corner on; and how far it is. */
+int ti_hull_climb(const ti_hull *h, const double d[3], int from);
+double ti_hull_reach(const ti_hull *h, const double d[3]);
+
 enum { TI_HULL_MOST = 40000 }; /* corners: a feature has 17 bits for each of three of its parts */
 
 #endif

@@ -5,11 +5,11 @@
 #include "model/model.h"
 #include "model/shape.h"
 
-void ti_geom_inertia(const tribo_geom_def *g, double *mass, double com[3], double inertia[6]) {
+void ti_geom_inertia(const tribo_geom_def *g, const ti_mesh *mesh, double *mass, double com[3], double inertia[6]) {
     const ti_shape_row *shape = ti_shape_of(g->shape);
-    double m = !shape->bounded ? 0 : g->mass >= 0 ? g->mass : g->density * shape->volume(g->size);
+    double m = !shape->bounded ? 0 : g->mass >= 0 ? g->mass : g->density * shape->volume(mesh, g->size);
     double d[3];
-    shape->inertia(m, g->size, d);
+    shape->inertia(mesh, m, g->size, d);
     for (int i = 0; i < 3; i++) com[i] = g->pos[i];
     ti_mat R = ti_quat_mat(g->quat);
     static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};

@@ -63,7 +63,7 @@ double tribo_model_extent(const tribo_model *m) {
         const ti_geom *g = &m->geom[i];
         if (g->body < 0) continue;
         double half[3];
-        ti_shape_of(g->shape)->halves(&level, m->p0 + g->p + TI_P_SIZE, half);
+        ti_shape_of(g->shape)->halves(g->mesh, &level, m->p0 + g->p + TI_P_SIZE, half);
         for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * half[k]);
     }
     return extent;

@@ -2,6 +2,7 @@
 #ifndef TI_MODEL_H
 #define TI_MODEL_H
 #include "math/vec.h"
+#include "model/mesh.h"
 #include <stdbool.h>
 #include <tribo/law.h>
 #include <tribo/model.h>
@@ -96,8 +97,9 @@ typedef struct ti_body {
 typedef struct ti_geom {
     char *name;
     tribo_shape shape;
-    int body; /* or TRIBO_WORLD */
-    int p;    /* first of its 15 numbers in p */
+    const ti_mesh *mesh; /* NULL of other shapes */
+    int body;            /* or TRIBO_WORLD */
+    int p;               /* first of its 15 numbers in p */
     int priority;
     uint32_t contype, conaffinity;
     double margin; /* the largest distance at which it touches anything */
@@ -148,10 +150,12 @@ struct tribo_model {
     size_t nM;         /* entries of all trees' inertias, nv * nv each */
     ti_tree *tree;     /* (ntree) */
     ti_geom *geom;     /* (ngeom) */
-    int *body_geom;    /* (ngeom of bodies) geom ids, body after body */
-    double *p0;        /* (np) */
-    bool *used;        /* (np) does any number of the dynamics depend on it? */
-    double *x0;        /* (nx) */
+    ti_mesh *mesh;     /* (nmesh) */
+    int nmesh;
+    int *body_geom; /* (ngeom of bodies) geom ids, body after body */
+    double *p0;     /* (np) */
+    bool *used;     /* (np) does any number of the dynamics depend on it? */
+    double *x0;     /* (nx) */
     int nkey;
     double *key;           /* (nkey, nx + nactuator) */
     char **key_name;       /* (nkey) */

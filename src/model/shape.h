@@ -5,6 +5,7 @@
 #ifndef TI_SHAPE_H
 #define TI_SHAPE_H
 #include "math/vec.h"
+#include "model/mesh.h"
 #include <stdbool.h>
 #include <tribo/model.h>
 
@@ -13,13 +14,14 @@ typedef struct ti_shape_row {
     int nsize;        /* numbers of its size that mean something; the others are 0 */
     bool bounded;     /* else it fills a half space below its z axis: it belongs to the world and has no mass */
     bool segment;     /* longer along its z axis, in MJCF: the half length there is the last of its size */
+    bool meshed;      /* it needs a mesh */
     bool turns;       /* whether a rotation about its centre changes anything */
-    double (*volume)(const double *size);
+    double (*volume)(const ti_mesh *mesh, const double *size); /* mesh: NULL of other shapes */
     /* Moments of inertia about its centre along its own axes. */
-    void (*inertia)(double mass, const double *size, double d[3]);
-    double (*radius)(const double *size); /* of the ball around its centre that holds it */
+    void (*inertia)(const ti_mesh *mesh, double mass, const double *size, double d[3]);
+    double (*radius)(const ti_mesh *mesh, const double *size); /* of the ball around its centre that holds it */
     /* Half the widths of the box along the world's axes that holds it. */
-    void (*halves)(const ti_mat *R, const double *size, double e[3]);
+    void (*halves)(const ti_mesh *mesh, const ti_mat *R, const double *size, double e[3]);
 } ti_shape_row;
 
 /* NULL if there is no such shape. */

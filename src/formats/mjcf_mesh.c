@@ -1,0 +1,170 @@
+/* mjcf_mesh.c -- meshes of <asset>: found by name, read when a geom first asks for them. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "formats/mesh_file.h"
+#include "formats/mjcf_reading.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PATH_ROOM = 1024 };
+
+void ti_mjcf_assets(ti_mjcf *r, const xmlNode *node) {
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        if (!ti_mjcf_child(r, c, "asset") || !ti_xml_is(c, "mesh")) continue;
+        ti_mjcf_mesh *grown = ti_grow(&r->alloc, r->mesh, &r->mesh_bytes, (size_t)(r->nmesh + 1) * sizeof *r->mesh);
+        if (!grown) {
+            r->error.status = TRIBO_E_NOMEM;
+            return;
+        }
+        r->mesh = grown;
+        r->mesh[r->nmesh++] = (ti_mjcf_mesh){c, ti_mjcf_class_of(r, c, r->main), -1};
+    }
+}
+
+/* Where the name of a file begins in its path. */
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A mesh without a name is called as its file, without folders and what follows the last dot. */
+static bool is_called(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
+    const char *own = ti_xml_attr(&r->error, m->node, "name"), *file = ti_mjcf_attr(r, m->node, m->class, "file");
+    if (own && *own) return strcmp(own, name) == 0;
+    if (!file) return false;
+    const char *base = base_of(file), *dot = strrchr(base, '.');
+    size_t n = dot ? (size_t)(dot - base) : strlen(base);
+    return strlen(name) == n && strncmp(base, name, n) == 0;
+}
+
+/* The folder of the scene, that of the compiler's meshes, the file. */
+static bool path_of(const ti_mjcf *r, const char *file, char path[PATH_ROOM]) {
+    const char *scene = (const char *)r->root->doc->URL, *folder = r->meshdir ? r->meshdir : r->assetdir;
+    if (!scene) scene = "";
+    if (r->strippath) file = base_of(file);
+    if (!folder || *file == '/') folder = "";
+    int own = *file == '/' || *folder == '/' ? 0 : (int)(base_of(scene) - scene);
+    size_t n = strlen(folder);
+    const char *slash = n && folder[n - 1] != '/' ? "/" : "";
+    return snprintf(path, PATH_ROOM, "%.*s%s%s%s", own, scene, folder, slash, file) < PATH_ROOM;
+}
+
+static bool read_file(ti_mjcf *r, const ti_mjcf_mesh *m, const char *file, ti_mesh_data *d) {
+    char path[PATH_ROOM];
+    tribo_diag diag = {0};
+    if (!path_of(r, file, path)) return ti_xml_fail(&r->error, m->node, "file", "the name is too long"), false;
+    tribo_status s = ti_mesh_read(path, &r->alloc, d, &diag);
+    if (s == TRIBO_E_NOMEM)
+        r->error.status = s;
+    else if (s != TRIBO_OK && diag.line)
+        ti_xml_fail(&r->error, m->node, "file", "%.150s:%d: %.150s", path, diag.line, diag.text);
+    else if (s != TRIBO_OK)
+        ti_xml_fail(&r->error, m->node, "file", "%.150s: %.150s", path, diag.text);
+    return s == TRIBO_OK;
+}
+
+/* Numbers of an attribute of any length, three at a time. @return how many threes; -1 after an error. */
+static int read_threes(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name, double **out, size_t *bytes) {
+    const char *text = ti_mjcf_attr(r, m->node, m->class, name);
+    if (!text) return 0;
+    size_t most = strlen(text) / 2 + 1; /* a number and a blank */
+    *out = ti_grow(&r->alloc, NULL, bytes, most * sizeof **out);
+    if (!*out) return r->error.status = TRIBO_E_NOMEM, -1;
+    int n = ti_xml_numbers(&r->error, m->node, name, text, *out, (int)most);
+    if (n >= 0 && n % 3 == 0) return n / 3;
+    ti_xml_fail(&r->error, m->node, name, "%d numbers: not three for each", n);
+    return -1;
+}
+
+static bool read_inline(ti_mjcf *r, const ti_mjcf_mesh *m, ti_mesh_data *d) {
+    double *face = NULL;
+    size_t bytes = 0;
+    d->nvertex = read_threes(r, m, "vertex", &d->vertex, &d->vertex_bytes);
+    d->ntriangle = d->nvertex < 0 ? -1 : read_threes(r, m, "face", &face, &bytes);
+    if (d->ntriangle > 0) {
+        d->triangle = ti_grow(&r->alloc, NULL, &d->triangle_bytes, 3 * (size_t)d->ntriangle * sizeof *d->triangle);
+        if (!d->triangle) r->error.status = TRIBO_E_NOMEM;
+        for (int i = 0; d->triangle && i < 3 * d->ntriangle; i++)
+            d->triangle[i] = face[i] >= 0 && face[i] < d->nvertex ? (int)face[i] : -1;
+    }
+    ti_free(&r->alloc, face, bytes);
+    return !ti_mjcf_bad(r);
+}
+
+/* Moved by refpos, turned by refquat, scaled; what a mirror turns inside out is turned back. */
+static void apply(ti_mjcf *r, const ti_mjcf_mesh *m, ti_mesh_data *d) {
+    double pos[3] = {0, 0, 0}, quat[4] = {1, 0, 0, 0}, scale[3] = {1, 1, 1};
+    bool moved = ti_mjcf_numbers(r, m->node, m->class, "refpos", pos, 3, 3) > 0;
+    moved = ti_mjcf_numbers(r, m->node, m->class, "refquat", quat, 4, 4) > 0 || moved;
+    moved = ti_mjcf_numbers(r, m->node, m->class, "scale", scale, 3, 3) > 0 || moved;
+    double n = quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3];
+    if (!(n > 1e-24)) ti_xml_fail(&r->error, m->node, "refquat", "it has no direction");
+    if (!moved || ti_mjcf_bad(r)) return;
+    ti_quat_normalise(quat);
+    ti_mat R = ti_quat_mat(quat);
+    for (int i = 0; i < d->nvertex; i++) {
+        double *v = d->vertex + 3 * (size_t)i;
+        ti_vec p = ti_tmul(&R, ti_sub(ti_load3(v), ti_load3(pos)));
+        ti_store3(v, ti_vec3(scale[0] * p.x, scale[1] * p.y, scale[2] * p.z));
+    }
+    for (int i = 0; i < d->ntriangle && scale[0] * scale[1] * scale[2] < 0; i++) {
+        int *t = d->triangle + 3 * (size_t)i, swap = t[1];
+        t[1] = t[2], t[2] = swap;
+    }
+}
+
+/* How it is weighed: by all of it, or by its hull. @return false if the mesh is left out. */
+static bool weighing(ti_mjcf *r, const ti_mjcf_mesh *m, tribo_mesh_def *def) {
+    static const char *const WORD[] = {"legacy", "exact", "convex", "shell", NULL};
+    int how = ti_mjcf_choice(r, m->node, m->class, "inertia", WORD, r->exact_meshes ? 1 : 0);
+    if (how == 3) ti_mjcf_need_of(r, m->node, "inertia", "shell", "a mesh that is a shell is not supported");
+    if (how == 2) def->ntriangle = 0;
+    def->mass = how == 1 ? TRIBO_MESH_SIGNED : TRIBO_MESH_UNSIGNED;
+    return how >= 0 && how < 3;
+}
+
+/* Make it. @return its id; -1 after an error, or where it is left out. */
+static int make(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
+    const char *file = ti_mjcf_attr(r, m->node, m->class, "file");
+    tribo_mesh_def def = tribo_default_mesh();
+    ti_mesh_data d = {0};
+    int id = -1;
+    ti_mjcf_judge(r, m->node, m->class, "asset");
+    bool read = file ? read_file(r, m, file, &d) : read_inline(r, m, &d);
+    if (read) apply(r, m, &d);
+    if (read && !ti_mjcf_bad(r)) {
+        def.name = name, def.vertex = d.vertex, def.nvertex = d.nvertex;
+        def.triangle = d.triangle, def.ntriangle = d.ntriangle;
+        ti_mjcf_at(r, m->node);
+        if (weighing(r, m, &def)) id = tribo_add_mesh(r->builder, &def);
+        ti_mjcf_settle(r);
+    }
+    ti_mesh_data_free(&d, &r->alloc);
+    return id;
+}
+
+int ti_mjcf_mesh_named(ti_mjcf *r, const xmlNode *geom, const char *name) {
+    for (int i = 0; i < r->nmesh; i++) {
+        ti_mjcf_mesh *m = &r->mesh[i];
+        if (!is_called(r, m, name)) continue;
+        if (m->id < 0) m->id = make(r, m, name);
+        return m->id;
+    }
+    ti_xml_fail(&r->error, geom, "mesh", "there is no mesh `%.60s`", name);
+    return -1;
+}
+
+void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out) {
+    const char *scene = (const char *)r->root->doc->URL;
+    size_t folder = scene ? (size_t)(base_of(scene) - scene) : 0;
+    if (scene && (size_t)(base_of(out) - out) == folder && strncmp(scene, out, folder) == 0) return;
+    for (xmlNode *c = r->root->children; c && r->nmesh; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "compiler")) xmlUnsetProp(c, (const xmlChar *)"strippath");
+    for (int i = 0; i < r->nmesh; i++) {
+        const ti_mjcf_mesh *m = &r->mesh[i];
+        const char *file = ti_xml_attr(&r->error, m->node, "file");
+        char path[PATH_ROOM], whole[PATH_MAX];
+        if (!file || *file == '/' || !path_of(r, file, path) || !realpath(path, whole)) continue;
+        xmlSetProp((xmlNode *)(uintptr_t)m->node, (const xmlChar *)"file", (const xmlChar *)whole);
+    }
+}

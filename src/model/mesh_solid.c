@@ -1,0 +1,274 @@
+/* mesh_solid.c -- what a mesh weighs and how it turns; its hull in its inertia frame. docs/math.md eq. (307)-(309). */
+#include "math/vec.h"
+#include "model/mesh.h"
+#include <math.h>
+#include <stdio.h>
+
+/* ---- volume and moments, by the tetrahedra of the triangles and one point ---- */
+
+typedef struct solid {
+    double volume;
+    ti_vec centre;
+    double product[6]; /* integrals of xx yy zz xy xz yz */
+} solid;
+
+static ti_vec corner(const tribo_mesh_def *d, int triangle, int k) {
+    return ti_load3(d->vertex + 3 * d->triangle[3 * triangle + k]);
+}
+
+/* What a tetrahedron is of the parallelepiped on its edges. */
+static const double SHARE = 1. / (2 * 3);
+
+/* Six times the volume of the tetrahedron of a triangle and the point. */
+static double six_volumes(const tribo_mesh_def *d, int t, ti_vec from) {
+    ti_vec a = ti_sub(corner(d, t, 0), from), b = ti_sub(corner(d, t, 1), from), c = ti_sub(corner(d, t, 2), from);
+    double six = ti_dot(a, ti_cross(b, c));
+    return d->mass == TRIBO_MESH_UNSIGNED ? fabs(six) : six;
+}
+
+/* The mean of the triangles' centres by their areas. */
+static ti_vec middle(const tribo_mesh_def *d) {
+    ti_vec sum = {0, 0, 0};
+    double area = 0;
+    for (int t = 0; t < d->ntriangle; t++) {
+        ti_vec a = corner(d, t, 0), b = corner(d, t, 1), c = corner(d, t, 2);
+        double twice = ti_norm(ti_cross(ti_sub(b, a), ti_sub(c, a)));
+        sum = ti_axpy(sum, twice / 3, ti_add(a, ti_add(b, c))), area += twice;
+    }
+    return area > 0 ? ti_scale(1 / area, sum) : sum;
+}
+
+static ti_vec centre_of(const tribo_mesh_def *d, ti_vec from, double *volume) {
+    ti_vec sum = {0, 0, 0};
+    double six = 0;
+    for (int t = 0; t < d->ntriangle; t++) {
+        double v = six_volumes(d, t, from);
+        ti_vec c = ti_add(ti_add(corner(d, t, 0), corner(d, t, 1)), ti_add(corner(d, t, 2), from));
+        sum = ti_axpy(sum, v / 4, c), six += v;
+    }
+    *volume = SHARE * six;
+    return ti_scale(1 / six, sum);
+}
+
+static void measure(const tribo_mesh_def *d, solid *s) {
+    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    double six = 0;
+    *s = (solid){0};
+    s->centre = centre_of(d, middle(d), &s->volume);
+    for (int t = 0; t < d->ntriangle; t++) {
+        double v = six_volumes(d, t, s->centre), p[3][3], sum[3];
+        for (int k = 0; k < 3; k++) ti_store3(p[k], ti_sub(corner(d, t, k), s->centre));
+        for (int i = 0; i < 3; i++) sum[i] = p[0][i] + p[1][i] + p[2][i];
+        for (int e = 0; e < 6; e++) {
+            int i = at[e][0], j = at[e][1];
+            double own = p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j];
+            s->product[e] += v / 120 * (own + sum[i] * sum[j]);
+        }
+        six += v;
+    }
+    s->volume = SHARE * six;
+}
+
+/* ---- principal axes ---- */
+
+/* Turn the products so that those of i and j vanish, and the axes with them. */
+static void rotate(double A[3][3], ti_mat *R, int i, int j) {
+    double theta = (A[j][j] - A[i][i]) / (2 * A[i][j]);
+    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int k = 0; k < 3; k++) {
+        double x = A[k][i], y = A[k][j];
+        A[k][i] = c * x - s * y, A[k][j] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = A[i][k], y = A[j][k];
+        A[i][k] = c * x - s * y, A[j][k] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = R->m[k][i], y = R->m[k][j];
+        R->m[k][i] = c * x - s * y, R->m[k][j] = s * x + c * y;
+    }
+}
+
+/* Axes by Jacobi's turns, which stay where they are for a mesh along its axes. */
+static ti_mat principal(const double product[6], double second[3]) {
+    double A[3][3] = {{product[0], product[3], product[4]},
+                      {product[3], product[1], product[5]},
+                      {product[4], product[5], product[2]}};
+    double size = A[0][0] + A[1][1] + A[2][2];
+    ti_mat R = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (int sweep = 0; sweep < 50; sweep++) {
+        int turned = 0;
+        for (int i = 0; i < 2; i++)
+            for (int j = i + 1; j < 3; j++)
+                if (fabs(A[i][j]) > 1e-15 * size) rotate(A, &R, i, j), turned++;
+        if (!turned) break;
+    }
+    for (int i = 0; i < 3; i++) second[i] = A[i][i];
+    return R;
+}
+
+/* The quaternion of a rotation. */
+static void quat_of(const ti_mat *R, double q[4]) {
+    const double(*m)[3] = R->m;
+    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
+                      1 - m[0][0] - m[1][1] + m[2][2]};
+    int k = 0;
+    for (int i = 1; i < 4; i++)
+        if (four[i] > four[k]) k = i;
+    double s = 0.5 / sqrt(four[k]), skew[3] = {m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]};
+    q[k] = 0.5 * sqrt(four[k]);
+    for (int i = 0; i < 3; i++) {
+        if (k == 0) q[i + 1] = s * skew[i];
+        if (k == i + 1) q[0] = s * skew[i];
+        if (k && k != i + 1) q[i + 1] = s * (m[i][k - 1] + m[k - 1][i]);
+    }
+    double n = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++) q[i] *= n;
+}
+
+/* ---- a mesh ---- */
+
+static const char *flaw_of(const tribo_mesh_def *d, char *text, size_t room) {
+    if (d->nvertex < 4 || d->ntriangle < 0 || !d->vertex || (d->ntriangle && !d->triangle))
+        return "four vertices or more expected";
+    if (d->nvertex > TI_POINTS_LIMIT || d->ntriangle > TI_TRIANGLES_LIMIT) {
+        snprintf(text, room, "more than %d triangles", TI_TRIANGLES_LIMIT);
+        return text;
+    }
+    for (int i = 0; i < 3 * d->nvertex; i++)
+        if (!(fabs(d->vertex[i]) < 1e30)) {
+            snprintf(text, room, "vertex %d is not finite", i / 3);
+            return text;
+        }
+    for (int i = 0; i < 3 * d->ntriangle; i++)
+        if (d->triangle[i] < 0 || d->triangle[i] >= d->nvertex) {
+            snprintf(text, room, "triangle %d has vertex %d, of %d", i / 3, d->triangle[i], d->nvertex);
+            return text;
+        }
+    if (d->mass != TRIBO_MESH_SIGNED && d->mass != TRIBO_MESH_UNSIGNED) return "there is no such way to weigh it";
+    return NULL;
+}
+
+/* The hull's faces as triangles. @return how many; out NULL = only count. */
+static int fans(const ti_hull *h, int *out) {
+    int n = 0;
+    for (int f = 0; f < h->nf; f++)
+        for (int k = h->face_at[f] + 1; k + 1 < h->face_at[f + 1]; k++, n++)
+            if (out)
+                out[3 * n] = h->face_vertex[h->face_at[f]], out[3 * n + 1] = h->face_vertex[k],
+                        out[3 * n + 2] = h->face_vertex[k + 1];
+    return n;
+}
+
+/* Volume and moments, of the hull where no triangles are given. @return false without memory. */
+static bool weigh(const tribo_mesh_def *d, const ti_hull *h, const tribo_allocator *a, solid *s) {
+    if (d->ntriangle) {
+        measure(d, s);
+        return true;
+    }
+    int n = fans(h, NULL);
+    size_t bytes = 3 * (size_t)n * sizeof(int);
+    int *triangle = ti_alloc(a, bytes);
+    if (!triangle) return false;
+    fans(h, triangle);
+    tribo_mesh_def own = *d;
+    own.vertex = (const double *)h->v, own.nvertex = h->nv, own.triangle = triangle, own.ntriangle = n;
+    measure(&own, s);
+    ti_free(a, triangle, bytes);
+    return true;
+}
+
+void ti_mesh_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to) {
+    const ti_hull *f = &from->hull;
+    ti_hull h = *f;
+    int nsides = f->face_at[f->nf];
+    ti_hull_carve(at, &h, nsides);
+    if (!at->base) return;
+#define COPY(array, n) memcpy((void *)(uintptr_t)h.array, f->array, (size_t)(n) * sizeof *f->array)
+    COPY(v, f->nv), COPY(edge, f->ne), COPY(face, f->nf), COPY(face_at, f->nf + 1), COPY(face_vertex, nsides);
+    COPY(face_edge, nsides), COPY(vertex_at, f->nv + 1), COPY(vertex_edge, nsides), COPY(vertex_face, nsides);
+#undef COPY
+    *to = *from;
+    to->hull = h;
+}
+
+/* From the mesh's own frame to that of its inertia. */
+static void place(ti_mesh *m, const solid *s) {
+    ti_mat R = principal(s->product, m->second);
+    double(*v)[3] = (double(*)[3])(uintptr_t)m->hull.v, (*n)[3] = (double(*)[3])(uintptr_t)m->hull.face;
+    for (int i = 0; i < 3; i++) m->second[i] /= s->volume;
+    m->volume = s->volume, m->radius = 0;
+    ti_store3(m->pos, s->centre);
+    quat_of(&R, m->quat);
+    for (int i = 0; i < m->hull.nv; i++) {
+        ti_vec p = ti_tmul(&R, ti_sub(ti_load3(v[i]), s->centre));
+        ti_store3(v[i], p);
+        m->radius = fmax(m->radius, ti_norm(p));
+    }
+    for (int i = 0; i < m->hull.nf; i++) ti_store3(n[i], ti_tmul(&R, ti_load3(n[i])));
+}
+
+static ti_mesh *keep(const ti_mesh *from, const tribo_allocator *a) {
+    ti_arena at = {0};
+    ti_mesh *made;
+    TI_CARVE(&at, made, 1);
+    ti_mesh_copy(&at, from, NULL);
+    if (!ti_arena_take(&at, a)) return NULL;
+    TI_CARVE(&at, made, 1);
+    ti_mesh_copy(&at, from, made);
+    made->bytes = at.used;
+    return made;
+}
+
+/* What is less is rounding. */
+static double least_volume(const ti_hull *h) {
+    double square = 0;
+    for (int i = 0; i < h->nv; i++) {
+        ti_vec d = ti_sub(ti_load3(h->v[i]), ti_load3(h->v[0]));
+        square = fmax(square, ti_dot(d, d));
+    }
+    return 1e-12 * square * sqrt(square);
+}
+
+tribo_status ti_mesh_new(const tribo_mesh_def *d, const tribo_allocator *a, ti_mesh **made, char *flaw, size_t room) {
+    const char *what = flaw_of(d, flaw, room);
+    if (what && what != flaw) snprintf(flaw, room, "%s", what);
+    if (what) return TRIBO_E_ARG;
+    ti_mesh m = {0};
+    void *block;
+    size_t bytes;
+    solid s;
+    tribo_status status = ti_hull_make(d->vertex, d->nvertex, a, &m.hull, &block, &bytes, flaw, room);
+    if (status != TRIBO_OK) return status;
+    if (!weigh(d, &m.hull, a, &s)) {
+        status = TRIBO_E_NOMEM;
+    } else if (!(s.volume > least_volume(&m.hull))) {
+        snprintf(flaw, room,
+                 s.volume < -least_volume(&m.hull) ? "its triangles are turned inside out" : "it has no volume");
+        status = TRIBO_E_ARG;
+    } else {
+        place(&m, &s);
+        *made = keep(&m, a);
+        if (!*made) status = TRIBO_E_NOMEM;
+    }
+    ti_free(a, block, bytes);
+    return status;
+}
+
+void ti_mesh_free(const tribo_allocator *a, ti_mesh *m) {
+    if (m) ti_free(a, m, m->bytes);
+}
+
+/* The inertia frame in the body, from that of the vertices. */
+void ti_mesh_place(const ti_mesh *m, double pos[3], double quat[4]) {
+    ti_mat R = ti_quat_mat(quat);
+    ti_store3(pos, ti_add(ti_load3(pos), ti_mul(&R, ti_load3(m->pos))));
+    ti_quat_mul(quat, m->quat, quat);
+}
+
+void ti_mesh_unplace(const ti_mesh *m, double pos[3], double quat[4]) {
+    const double back[4] = {m->quat[0], -m->quat[1], -m->quat[2], -m->quat[3]};
+    ti_quat_mul(quat, back, quat);
+    ti_mat R = ti_quat_mat(quat);
+    ti_store3(pos, ti_sub(ti_load3(pos), ti_mul(&R, ti_load3(m->pos))));
+}
