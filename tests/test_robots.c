@@ -216,6 +216,9 @@ static tribo_model *from_text(const char *text) {
     return m;
 }
 
+/* Of the sphere that k moves. */
+#define ROOT_OF_MASS 2.0466534158929770
+
 /* What an actuator does to the joints j and k at a state, and how many ranges hold. */
 START_TEST(actuators_by_hand) {
     static const struct {
@@ -229,6 +232,8 @@ START_TEST(actuators_by_hand) {
         {"<motor joint='j' gear='30'/>", 0.5, 5, 0, 1}, /* the joint's own range */
         {"<motor joint='k' gear='30' forcerange='-0.1 0.1'/>", 0.5, 0, 3, 1},
         {"<position joint='k' kp='4' kv='0.5'/>", 1, 0, 4 * (1 - 0.3) - 0.5 * 0.2, 0},
+        {"<position joint='k' kp='4' dampratio='0.5'/>", 1, 0, 4 * (1 - 0.3) - 2 * 0.5 * 2 * ROOT_OF_MASS * 0.2, 0},
+        {"<position joint='j' gear='2' kp='4' dampratio='0.5'/>", 0, -5, 0, 1},
         {"<position joint='j' kp='1' inheritrange='0.5'/>", 9, 2 - 0.7, 0, 1},
         {"<velocity joint='k' kv='2'/>", 1, 0, 2 * (1 - 0.2), 0},
         {"<damper joint='k' kv='2' ctrlrange='0 1'/>", 0.5, 0, -2 * 0.2 * 0.5, 0},
@@ -275,7 +280,8 @@ START_TEST(actuators_are_refused) {
         {ONE("<motor joint='j' ctrlrange='1 -1'/>"), "the first number is larger"},
         {ONE("<motor joint='j' gear='nan'/>"), "`nan` is not a number"},
         {ONE("<position joint='k' inheritrange='1'/>"), "its joint has no range"},
-        {ONE("<position joint='j' dampratio='1'/>"), "<position dampratio>: only 0"},
+        {ONE("<position joint='j' kv='1' dampratio='1'/>"), "<position dampratio>: given together with kv"},
+        {ONE("<position joint='j' timeconst='1'/>"), "<position timeconst>: only 0"},
         {ONE("<general joint='j' dyntype='filter'/>"), "<general dyntype>: `filter`"},
         {ONE("<general joint='j' gaintype='muscle'/>"), "<general gaintype>: `muscle`"},
         {ONE("<general joint='j' biastype='muscle'/>"), "<general biastype>: `muscle`"},
@@ -321,6 +327,33 @@ START_TEST(actuators_reverse_is_the_derivative) {
         ck_assert_double_le(r.worst, 1e-6);
     }
     tribo_model_free(m);
+}
+END_TEST
+
+/* Weight that is carried: nothing falls, or less; the reverse knows, of trees and of free bodies. */
+START_TEST(carried_weight) {
+    tribo_model *m =
+        from_text("<mujoco><worldbody><body gravcomp='1'><joint axis='0 1 0'/><geom size='0.1' pos='1 0 0'/>"
+                  "<body pos='1 0 0' gravcomp='0.4'><joint axis='1 1 0'/><geom size='0.1' pos='0 1 0'/>"
+                  "</body></body><body gravcomp='0.7' pos='0 0 3'><freejoint/><geom size='0.2'/></body>"
+                  "</worldbody></mujoco>");
+    double x[32], next[32], *p = malloc(sizeof *p * (size_t)m->size.np);
+    tribo_ws *ws;
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    tribo_model_params(m, p), tribo_model_state0(m, x);
+    ck_assert_int_eq(tribo_step(ws, p, x, NULL, next, NULL), TRIBO_OK);
+    ck_assert_double_eq_tol(next[m->size.nq + 4], -0.3 * 9.81 * m->dt, 1e-15);
+    double before = tribo_energy(m, p, x), after;
+    memcpy(next, x, sizeof next);
+    for (int k = 0; k < 500; k++) ck_assert_int_eq(tribo_step(ws, p, next, NULL, next, NULL), TRIBO_OK);
+    after = tribo_energy(m, p, next);
+    ck_assert_double_eq_tol(after, before, 0.02 * fabs(before));
+    grad_task task = {.model = m, .x0 = x, .steps = 20, .seed = 1, .per_block = 6, .tol = 1e-6};
+    grad_result r;
+    task.options = tribo_default_options();
+    ck_assert_int_ge(grad_check(&task, &r), 0);
+    ck_assert_msg(grad_flaw(&task, &r) == NULL, "%s", grad_flaw(&task, &r));
+    tribo_ws_free(ws), tribo_model_free(m), free(p);
 }
 END_TEST
 
@@ -421,6 +454,7 @@ static Suite *suite(void) {
     tcase_add_test(t, actuators_are_refused);
     tcase_add_test(t, actuators_reverse_is_the_derivative);
     tcase_add_test(t, actuators_jacobians_are_the_reverse);
+    tcase_add_test(t, carried_weight);
     tcase_add_test(t, actuators_are_saved);
 #ifdef HAVE_MUJOCO
     tcase_add_test(t, actuators_are_mujocos);

@@ -51,6 +51,7 @@ typedef struct tribo_body_def {
     double mass;          /**< kg, > 0 */
     double com[3];        /**< m, centre of mass in the body frame */
     double inertia[6];    /**< kg m^2 about the centre of mass, body axes: xx yy zz xy xz yz */
+    double gravcomp;      /**< share of its weight that something else carries, 0 by default */
 } tribo_body_def;
 
 /** How a joint moves a body. */
@@ -91,6 +92,8 @@ typedef struct tribo_actuator_def {
     double gear;          /**< of length, velocity and force */
     double gain[3];       /**< constant, by length, by velocity: 1 0 0 by default */
     double bias[3];       /**< the same: 0 0 0 by default */
+    double dampratio;     /**< > 0: of a servo, bias[2] is then what damps it to this share of critical, by the inertia
+                               that it moves where bodies stand as they were placed */
     bool ctrl_limited;    /**< whether ctrlrange holds */
     double ctrlrange[2];  /**< a control outside counts as the nearest inside; its derivative is then 0 */
     bool force_limited;   /**< whether forcerange holds */

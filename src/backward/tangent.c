@@ -12,7 +12,8 @@ static void seed_links(tribo_ws *ws, const ti_seeds *in) {
             ti_link_diff *d = &ws->scratch->diff_dot[j * m->size.nbody + b];
             ti_link_load_jvp(&ws->link[b], x ? x + body->v : NULL, x ? x + m->size.nv + body->v : NULL,
                              p ? p + body->p : NULL, d);
-            ti_link_free_jvp(&ws->link[b], ws->options.dt, d, gravity, u ? u + body->v : NULL);
+            ti_link_free_jvp(&ws->link[b], ws->options.dt, d, ti_scale(1 - body->gravcomp, gravity),
+                             u ? u + body->v : NULL);
         }
     }
 }

@@ -42,7 +42,7 @@ void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const dou
         if (last < 0) continue;
         const ti_spatial_inertia *I = &m->inertia[b];
         ti_spatial push = m->bias[last], nu = m->twist[last];
-        push.v = ti_sub(push.v, gravity);
+        push.v = ti_axpy(push.v, model->body[b].gravcomp - 1, gravity);
         ti_spatial f = ti_sp_axpy(ti_sp_times(I, push), 1, ti_sp_cross_force(nu, ti_sp_times(I, nu)));
         m->load[last] = ti_sp_axpy(m->load[last], 1, f);
     }
@@ -119,9 +119,10 @@ void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const 
         int last = m->model->body[b].last;
         if (last < 0) continue;
         ti_spatial eta = bar->eta[last], push = m->bias[last], nu = m->twist[last];
-        push.v = ti_sub(push.v, gravity);
+        double weighs = 1 - m->model->body[b].gravcomp;
+        push.v = ti_axpy(push.v, -weighs, gravity);
         ti_inertia_pair_vjp(m, b, -1, eta, push, bar), ti_inertia_pair_vjp(m, b, 1, ti_sp_cross(nu, eta), nu, bar);
-        *gravity_bar = ti_add(*gravity_bar, ti_sp_times(&m->inertia[b], eta).v);
+        *gravity_bar = ti_axpy(*gravity_bar, weighs, ti_sp_times(&m->inertia[b], eta).v);
     }
     sums_bar(m, tree, v, bar, bar->axis, v_bar);
 }

@@ -82,7 +82,7 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
         }
         ti_link *l = &m->link[tree_of(m, t)->body0];
         ti_link_load(l, p + body->p, q + body->q, v + body->v, u ? u + body->v : NULL);
-        all = ti_link_free(l, gravity, dt) && all;
+        all = ti_link_free(l, ti_scale(1 - body->gravcomp, gravity), dt) && all;
     }
     return all;
 }
@@ -100,7 +100,9 @@ void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motio
             continue;
         }
         ti_link_diff *d = root_bar(m, t, bar);
-        ti_link_free_vjp(root(m, t), dt, d, &gravity_bar, f_bar ? f_bar + body->v : NULL);
+        ti_vec weight_bar = {0, 0, 0};
+        ti_link_free_vjp(root(m, t), dt, d, &weight_bar, f_bar ? f_bar + body->v : NULL);
+        gravity_bar = ti_axpy(gravity_bar, 1 - body->gravcomp, weight_bar);
         ti_link_load_vjp(root(m, t), d, q_bar + body->v, v_bar + body->v, p_bar ? p_bar + body->p : NULL);
     }
     if (driven) ti_actuators_vjp(m, p, bar, q_bar, v_bar, u_bar, p_bar);
@@ -116,7 +118,8 @@ double ti_motion_energy(const ti_motion *m, const double *p, const double *q) {
         }
         const ti_link *l = root(m, t);
         e += 0.5 * l->mass * ti_dot(l->v, l->v) + 0.5 * ti_dot(l->w, ti_mul(&l->I, l->w));
-        e -= l->mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l->xc);
+        double weighs = 1 - m->model->body[tree_of(m, t)->body0].gravcomp;
+        e -= weighs * l->mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l->xc);
     }
     return e;
 }

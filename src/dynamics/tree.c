@@ -258,7 +258,7 @@ double ti_tree_energy(const ti_motion *m, int t, const double *p, const double *
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         const ti_link *l = &m->link[b];
         e += 0.5 * l->mass * ti_dot(l->v, l->v) + 0.5 * ti_dot(l->w, ti_mul(&l->I, l->w));
-        e -= l->mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l->xc);
+        e -= (1 - model->body[b].gravcomp) * l->mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l->xc);
     }
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];

@@ -179,6 +179,7 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     d.name = ti_xml_attr(&r->error, node, "name");
     memcpy(d.pos, pose->pos, sizeof d.pos);
     memcpy(d.quat, pose->quat, sizeof d.quat);
+    ti_mjcf_numbers(r, node, -1, "gravcomp", &d.gravcomp, 1, 1);
     bool counts = inertial && r->inertia != TI_INERTIA_GEOMS;
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");

@@ -160,6 +160,15 @@ static const char *orientation_of(ti_mjcf *r, const xmlNode *node) {
     return found;
 }
 
+const char *ti_mjcf_overrules_quat(ti_mjcf *r, const xmlNode *node, int class) {
+    for (int c = class; c >= 0; c = r->class[c].parent) {
+        const xmlNode *defaults = ti_mjcf_default_of(r, c, node);
+        const char *inherited = defaults ? orientation_of(r, defaults) : NULL;
+        if (inherited && strcmp(inherited, "quat") != 0) return inherited;
+    }
+    return NULL;
+}
+
 void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat[4]) {
     double a[6];
     const xmlNode *at = node;
@@ -168,10 +177,9 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
         const xmlNode *defaults = ti_mjcf_default_of(r, c, node);
         const char *inherited = defaults ? orientation_of(r, defaults) : NULL;
         if (!inherited) continue;
-        /* MuJoCo lets every other kind overrule a quat, and refuses two others. */
-        if (kind && strcmp(kind, inherited) != 0 && strcmp(inherited, "quat") != 0)
-            ti_xml_fail(&r->error, node, kind, "its class has %s, which overrules it", inherited);
-        if (!kind) at = defaults, kind = inherited;
+        /* MuJoCo lets every other kind overrule a quat, also that of a class one that is nearer. */
+        bool overrules = kind && strcmp(kind, "quat") == 0 && strcmp(inherited, "quat") != 0;
+        if (!kind || overrules) at = defaults, kind = inherited;
     }
     quat[0] = 1, quat[1] = quat[2] = quat[3] = 0;
     if (!kind) return;

@@ -170,6 +170,8 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
 ti_frame ti_mjcf_frame(ti_mjcf *r, const xmlNode *node, int class);
 /* The class and the frame of what is in a body or `frame`. */
 int ti_mjcf_enter(ti_mjcf *r, const xmlNode *node, int childclass, const ti_frame *in, ti_frame *frame);
+/* The kind of orientation of a class that a quat of the element would not count beside; NULL if there is none. */
+const char *ti_mjcf_overrules_quat(ti_mjcf *r, const xmlNode *node, int class);
 /* The class of an element: its own, or what it inherits. */
 int ti_mjcf_class_of(ti_mjcf *r, const xmlNode *node, int inherited);
 /* A word of a list that ends with NULL, by its number; `fallback` if the attribute is absent; -1 after an error. */

@@ -275,7 +275,8 @@ static void edit_pose(edit *e, int i) {
     if (!turned) return;
     unset(g->node, "euler axisangle xyaxes zaxis");
     set_numbers(e, g->node, "quat", quat, 4);
-    ti_mjcf_orientation(&e->scene, g->node, g->class, quat); /* does its class overrule it? */
+    const char *kind = ti_mjcf_overrules_quat(&e->scene, g->node, g->class);
+    if (kind) ti_xml_fail(&e->scene.error, g->node, "quat", "its class has %s, which overrules it", kind);
 }
 
 static void edit_geom(edit *e, int i) {

@@ -205,6 +205,7 @@ static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int 
     ti_body *body = &m->body[i];
     bool is_free = ti_rec_is_free(r);
     body->q = q, body->v = v, body->joint0 = r->joint0, body->parent = r->def.parent, body->free = -1;
+    body->gravcomp = r->def.gravcomp, m->lifted = m->lifted || r->def.gravcomp != 0;
     memcpy(body->pos, r->def.pos, sizeof body->pos), memcpy(body->quat, r->def.quat, sizeof body->quat);
     int nq = 0, nv = 0;
     for (int k = r->joint0; k < r->joint0 + r->njoint; k++) {
@@ -415,6 +416,7 @@ tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (b->status == TRIBO_OK && b->nkey && b->nkeyed != ti_builder_key_width(b))
         ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies, joints or actuators were added after a key");
     if (b->status == TRIBO_OK) settle_inertia(b);
+    if (b->status == TRIBO_OK) ti_builder_damp(b);
     tribo_model *made = b->status == TRIBO_OK ? assemble(b) : NULL;
     if (b->status == TRIBO_OK && !made) ti_builder_fail(b, TRIBO_E_NOMEM, 0, "out of memory");
     tribo_status status = b->status;

@@ -137,8 +137,8 @@ static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
         what = "there is no such parent";
     else if (d->parent >= 0 && !follows(b, d->parent))
         what = "the bodies of a tree must be added one after the other, a parent's other children before the next";
-    else if (!ti_finite(d->pos, 3))
-        what = "pos is not finite";
+    else if (!ti_finite(d->pos, 3) || !isfinite(d->gravcomp))
+        what = "pos or gravcomp is not finite";
     else if (!normalise(d->quat))
         what = "quat has no direction";
     else if (d->inertia_given && !(d->mass > 0 && isfinite(d->mass)))

@@ -111,6 +111,8 @@ void ti_builder_exclude_geom(tribo_builder *b, int geom, int body);
 void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Damping of the servos that say it as a share of the critical one; inertias are settled. */
+void ti_builder_damp(tribo_builder *b);
 /* Mass, centre of mass and inertia of a body by its geoms. */
 void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]);
 

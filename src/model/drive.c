@@ -38,6 +38,7 @@ static const char *actuator_flaw(const tribo_builder *b, const ti_actuator_rec *
         if (!is_axis(b, d->joint[k])) return "it pulls on something that is no hinge and no slide";
         if (d->coef && !isfinite(d->coef[k])) return "a coefficient is not finite";
     }
+    if (!isfinite(d->dampratio)) return "a number is not finite";
     ti_actuator_numbers(d, p);
     return ti_actuator_flaw(p);
 }
@@ -67,6 +68,62 @@ int tribo_add_actuator(tribo_builder *b, const tribo_actuator_def *def) {
     }
     r->def.name = NULL, r->def.joint = NULL, r->def.coef = NULL;
     return b->nactuator++;
+}
+
+/* ---- damping as a share of the critical one: docs/mjcf.md ---- */
+
+/* Where body i stands in the world as it was placed. */
+static void stand(const tribo_builder *b, int i, ti_vec *at, ti_mat *R) {
+    double quat[4] = {1, 0, 0, 0};
+    *at = (ti_vec){0, 0, 0};
+    for (; i >= 0; i = b->body[i].def.parent) {
+        ti_mat own = ti_quat_mat(b->body[i].def.quat);
+        *at = ti_add(ti_load3(b->body[i].def.pos), ti_mul(&own, *at));
+        ti_quat_mul(b->body[i].def.quat, quat, quat);
+    }
+    *R = ti_quat_mat(quat);
+}
+
+static bool is_below(const tribo_builder *b, int i, int top) {
+    while (i > top) i = b->body[i].def.parent;
+    return i == top;
+}
+
+/* What a hinge or slide moves: its entry on the diagonal of M. */
+static double inertia_on(const tribo_builder *b, int joint) {
+    const ti_joint_rec *r = &b->joint[joint];
+    double sum = r->def.armature;
+    ti_vec at, xo;
+    ti_mat R, Ri;
+    stand(b, r->body, &xo, &R);
+    ti_vec axis = ti_mul(&R, ti_load3(r->def.axis)), on = ti_add(xo, ti_mul(&R, ti_load3(r->def.pos)));
+    for (int i = r->body; i < b->nbody; i++) {
+        const tribo_body_def *d = &b->body[i].def;
+        if (!is_below(b, i, r->body)) continue;
+        if (r->def.kind == TRIBO_JOINT_SLIDE) {
+            sum += d->mass;
+            continue;
+        }
+        stand(b, i, &at, &Ri);
+        ti_vec arm = ti_sub(ti_add(at, ti_mul(&Ri, ti_load3(d->com))), on), turn = ti_tmul(&Ri, axis);
+        ti_vec speed = ti_cross(axis, arm);
+        ti_mat I = ti_sym(d->inertia);
+        sum += d->mass * ti_dot(speed, speed) + ti_dot(turn, ti_mul(&I, turn));
+    }
+    return sum;
+}
+
+void ti_builder_damp(tribo_builder *b) {
+    for (int i = 0; i < b->nactuator; i++) {
+        ti_actuator_rec *r = &b->actuator[i];
+        double moved = 0;
+        if (!(r->def.dampratio > 0)) continue;
+        for (int k = r->pull0; k < r->pull0 + r->def.njoint; k++) {
+            double arm = r->def.gear * b->pull[k].coef;
+            if (arm != 0) moved += inertia_on(b, b->pull[k].joint) / (arm * arm);
+        }
+        r->def.bias[2] = -2 * r->def.dampratio * sqrt(fabs(r->def.gain[0]) * moved);
+    }
 }
 
 void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper) {

@@ -89,6 +89,7 @@ typedef struct ti_body {
     int free;               /* its free joint, or -1 */
     double pos[3], quat[4]; /* in its parent, joints at zero */
     int q, v;               /* its first entry in q and in v */
+    double gravcomp;        /* share of its weight that is carried */
     int last;               /* of v, the last number that moves it */
     int p;                  /* first of its ten numbers in p */
     int geom0, ngeom;       /* its geoms are consecutive in model->body_geom */
@@ -139,6 +140,7 @@ struct tribo_model {
     tribo_law_options law; /* what the scene says of it */
     ti_body *body;         /* (nbody) */
     int nfree;
+    bool lifted;           /* of some body weight is carried */
     ti_joint *joint;       /* (size.njoint + nfree): hinges and slides, then the free ones */
     ti_dof *dof;           /* (nv) */
     ti_actuator *actuator; /* (size.nactuator) */
