@@ -169,7 +169,7 @@ static tribo_status read_stl_bytes(reader *r, uint32_t count) {
     for (uint32_t t = 0; t < count; t++, at += STL_TRIANGLE) {
         tribo_status s = TRIBO_OK;
         for (int k = 0; k < 3 && s == TRIBO_OK; k++) {
-            const char *v = at + 12 + 12 * k;
+            const char *v = at + (size_t)(k + 1) * 3 * sizeof(float);
             double x[3] = {(double)float_at(v), (double)float_at(v + 4), (double)float_at(v + 8)};
             s = add_vertex(r, x);
         }

@@ -7,22 +7,6 @@
 
 /* ---- bodies and geoms ---- */
 
-void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap) {
-    ti_mjcf_numbers(r, node, class, "margin", margin, 1, 1);
-    ti_mjcf_numbers(r, node, class, "gap", gap, 1, 1);
-}
-
-void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to) {
-    double condim = 3;
-    ti_mjcf_numbers(r, node, class, "condim", &condim, 1, 1);
-    if (condim == 1)
-        to->friction = 0;
-    else if (condim != 3 && condim != 4 && condim != 6)
-        ti_xml_fail(&r->error, node, "condim", "1, 3, 4 or 6 expected");
-    else if ((condim > 3 && torsion != 0) || (condim > 4 && rolling != 0))
-        ti_mjcf_need_of(r, node, "condim", TI_MJCF_TORSION, "friction against turning and rolling is not there");
-}
-
 static void geom_material(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
     double friction[3] = {1, 0.005, 0.0001};
     if (ti_mjcf_numbers(r, node, class, "friction", friction, 1, 3)) d->material.friction = friction[0];
