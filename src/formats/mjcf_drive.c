@@ -116,11 +116,11 @@ static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_
     double kv = number(r, node, class, "kv", ti_xml_is(node, "velocity") ? 1 : 0);
     if (ti_xml_is(node, "position")) {
         double kp = number(r, node, class, "kp", 1);
-        d->gain[0] = kp, d->bias[1] = -kp, d->bias[2] = -kv;
+        d->gain[0] = kp, d->bias[1] = 0 - kp, d->bias[2] = 0 - kv; /* no minus zero */
         d->dampratio = number(r, node, class, "dampratio", 0);
         if (kv != 0 && d->dampratio != 0) ti_xml_fail(&r->error, node, "dampratio", "given together with kv");
     } else if (ti_xml_is(node, "velocity")) {
-        d->gain[0] = kv, d->bias[2] = -kv;
+        d->gain[0] = kv, d->bias[2] = 0 - kv;
     } else { /* damper */
         d->gain[0] = 0, d->gain[2] = -kv;
     }

@@ -33,8 +33,10 @@ for path in sorted(root.rglob("*.md")):
             print(f"{path}: {target}: there is no such heading")
             bad += 1
 
-program = re.search(r"\[examples/first/first\.c\].*?```c\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
-if not program or program[1] != (root / "examples/first/first.c").read_text(encoding="utf-8"):
-    print("README.md: the first program is not examples/first/first.c")
-    bad += 1
+for name in ("first", "robot"):
+    where = rf"\[examples/first/{name}\.c\].*?```c\n(.*?)```"
+    program = re.search(where, (root / "README.md").read_text(encoding="utf-8"), re.S)
+    if not program or program[1] != (root / f"examples/first/{name}.c").read_text(encoding="utf-8"):
+        print(f"README.md: its program is not examples/first/{name}.c")
+        bad += 1
 sys.exit(bad != 0)
