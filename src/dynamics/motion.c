@@ -46,6 +46,8 @@ void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *b
     TI_CARVE(a, bar->twist, nv);
     TI_CARVE(a, bar->bias, nv);
     TI_CARVE(a, bar->eta, nv);
+    TI_CARVE(a, bar->carried, nv);
+    TI_CARVE(a, bar->change, model->chains ? model->widest : 0);
     TI_CARVE(a, bar->y, nv);
     TI_CARVE(a, bar->v, nv);
     TI_CARVE(a, bar->place, nv);
@@ -126,11 +128,6 @@ double ti_motion_energy(const ti_motion *m, const double *p, const double *q) {
 
 /* ---- inertia ---- */
 
-static void add_outer(int w, double s, const double *a, const double *b, double *M) {
-    for (int r = 0; r < w; r++)
-        for (int c = 0; c < w; c++) M[r * w + c] += s * a[r] * b[c];
-}
-
 void ti_motion_inertia(const ti_motion *m, int t, double *M) {
     const ti_tree *tree = tree_of(m, t);
     if (!tree->single) {
@@ -148,7 +145,7 @@ void ti_motion_inertia(const ti_motion *m, int t, double *M) {
 void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
     if (!tree->single) {
-        add_outer(tree->nv, s, a, b, bar->M + tree->M);
+        ti_tree_inertia_vjp(m, t, s, a, b, bar);
         return;
     }
     ti_link_diff *d = root_bar(m, t, bar);
@@ -159,7 +156,7 @@ void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a,
 void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
     if (!tree->single) {
-        for (int k = 0; k < tree->nv * tree->nv; k++) bar->M[tree->M + (size_t)k] += M_bar[k];
+        ti_tree_inertia_bar(m, t, M_bar, bar);
         return;
     }
     ti_link_diff *d = root_bar(m, t, bar);
@@ -172,8 +169,11 @@ void ti_motion_heft_vjp(const ti_motion *m, int t, double log_bar, ti_motion_bar
     const ti_tree *tree = tree_of(m, t);
     if (tree->single)
         root_bar(m, t, bar)->mass += log_bar / root(m, t)->mass;
-    else
-        bar->M[tree->M] += log_bar / m->M[tree->M];
+    else {
+        double *unit = bar->change;
+        memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
+        ti_tree_inertia_vjp(m, t, log_bar / m->M[tree->M], unit, unit, bar);
+    }
 }
 double ti_motion_heft_jvp(const ti_motion *m, int t, const ti_link_diff *diffs) {
     return root_dot(m, t, diffs)->mass / root(m, t)->mass;
@@ -365,20 +365,21 @@ double ti_motion_moved(const ti_motion *m, int t, const double *D) {
     return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
 }
 
-static void tree_moved_vjp(const ti_motion *m, const ti_tree *tree, double square_bar, const double *D, double *D_bar,
+static void tree_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,
                            ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
     double mass = tree_mass(m, tree), square = by_inertia(m, tree, D, D) / mass;
     const double *M = m->M + tree->M;
     for (int r = 0; r < tree->nv; r++)
         for (int c = 0; c < tree->nv; c++) D_bar[r] += 2 * square_bar / mass * M[r * tree->nv + c] * D[c];
-    add_outer(tree->nv, square_bar / mass, D, D, bar->M + tree->M);
+    ti_tree_inertia_vjp(m, t, square_bar / mass, D, D, bar);
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) bar->link[b].mass -= square_bar * square / mass;
 }
 
 void ti_motion_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,
                          ti_motion_bar *bar) {
     if (!tree_of(m, t)->single) {
-        tree_moved_vjp(m, tree_of(m, t), square_bar, D, D_bar, bar);
+        tree_moved_vjp(m, t, square_bar, D, D_bar, bar);
         return;
     }
     const ti_link *l = root(m, t);

@@ -39,10 +39,11 @@ typedef struct ti_motion_bar {
     /* Of trees with joints, as in ti_motion. */
     ti_spatial *axis;
     double *M, *now, *free;
-    double *own;                    /* (nv) of the joints' own numbers in q */
-    ti_spatial *twist, *bias, *eta; /* on the way */
-    double *applied, *damping;      /* (nv) of applied, (nactuator) of damping */
-    double *y, *v, *place;          /* (nv) of forces, of present velocities, of displacements of the tree */
+    double *own;                              /* (nv) of the joints' own numbers in q */
+    ti_spatial *twist, *bias, *eta, *carried; /* on the way */
+    double *change;                           /* (widest) */
+    double *applied, *damping;                /* (nv) of applied, (nactuator) of damping */
+    double *y, *v, *place;                    /* (nv) of forces, of present velocities, of displacements of the tree */
 } ti_motion_bar;
 
 #endif

@@ -288,20 +288,47 @@ void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const doub
     link_turns(m, body, ti_cross(torque, nu.w), bar);
 }
 
-/* Of M: M_bar (w,w) of the tree. */
-static void inertia_vjp(const ti_motion *m, const ti_tree *tree, const double *M_bar, ti_motion_bar *bar) {
+/* M_bar += s a b': through the twists that a and b give every link, and the momenta of those. bar->M keeps it for what
+ * is on the diagonal besides. */
+void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar) {
+    const ti_tree *tree = &m->model->tree[t];
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
-        for (int d = m->model->body[b].last; d >= 0; d = dof[d].before) {
-            ti_spatial sum = none, both = none; /* of the columns of M_bar, and of its rows too */
-            for (int e = m->model->body[b].last; e >= 0; e = dof[e].before) {
-                double one = M_bar[(e - v0) * w + d - v0], other = M_bar[(d - v0) * w + e - v0];
-                sum = ti_sp_axpy(sum, one, m->axis[e]), both = ti_sp_axpy(both, one + other, m->axis[e]);
-            }
-            ti_inertia_pair_vjp(m, b, 1, sum, m->axis[d], bar);
-            bar->axis[d] = ti_sp_axpy(bar->axis[d], 1, ti_sp_times(&m->inertia[b], both));
-        }
+    double *M_bar = bar->M + tree->M;
+    for (int d = v0; d < v0 + w; d++) {
+        int up = dof[d].before;
+        bar->eta[d] = ti_sp_axpy(up >= 0 ? bar->eta[up] : none, a[d - v0], m->axis[d]);
+        bar->twist[d] = ti_sp_axpy(up >= 0 ? bar->twist[up] : none, b[d - v0], m->axis[d]);
+        bar->bias[d] = bar->carried[d] = none;
+        for (int e = 0; e < w; e++) M_bar[(d - v0) * w + e] += s * a[d - v0] * b[e];
+    }
+    for (int i = tree->body0; i < tree->body0 + tree->nbody; i++) {
+        int last = m->model->body[i].last;
+        if (last < 0) continue;
+        ti_spatial x = bar->eta[last], y = bar->twist[last];
+        ti_inertia_pair_vjp(m, i, s, x, y, bar);
+        bar->bias[last] = ti_sp_axpy(bar->bias[last], 1, ti_sp_times(&m->inertia[i], x));
+        bar->carried[last] = ti_sp_axpy(bar->carried[last], 1, ti_sp_times(&m->inertia[i], y));
+    }
+    for (int d = v0 + w - 1; d >= v0; d--) {
+        int up = dof[d].before;
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], s * a[d - v0], bar->carried[d]);
+        bar->axis[d] = ti_sp_axpy(bar->axis[d], s * b[d - v0], bar->bias[d]);
+        if (up < 0) continue;
+        bar->bias[up] = ti_sp_axpy(bar->bias[up], 1, bar->bias[d]);
+        bar->carried[up] = ti_sp_axpy(bar->carried[up], 1, bar->carried[d]);
+    }
+}
+
+/* The same for all of M_bar (w,w), row by row. */
+void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar) {
+    int w = m->model->tree[t].nv;
+    double *unit = bar->place + m->model->tree[t].v;
+    for (int r = 0; r < w; r++) {
+        memset(unit, 0, sizeof *unit * (size_t)w);
+        unit[r] = 1;
+        ti_tree_inertia_vjp(m, t, 1, unit, M_bar + r * w, bar);
+    }
 }
 
 /* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
@@ -406,19 +433,18 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
                  double *v_bar, double *u_bar, double *p_bar, ti_vec *gravity_bar) {
     const ti_tree *tree = &m->model->tree[t];
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
-    double *y = bar->y + v0, *M_bar = bar->M + tree->M;
+    double *y = bar->y + v0;
     ti_vec root_com = {0, 0, 0};
     adjoint(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
         y[j] *= dt, bar->place[v0 + j] = 0;
         bar->v[v0 + j] = bar->now[v0 + j] + bar->free[v0 + j];
     }
-    for (int r = 0; r < w; r++)
-        for (int c = 0; c < w; c++) M_bar[r * w + c] -= y[r] * (m->free[v0 + c] - m->now[v0 + c]) / dt;
+    for (int c = 0; c < w; c++) bar->change[c] = m->free[v0 + c] - m->now[v0 + c];
+    ti_tree_inertia_vjp(m, t, -1 / dt, y, bar->change, bar);
     joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
     ti_actuators_damp_vjp(m, t, p, dt, bar, p_bar);
     ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
-    inertia_vjp(m, tree, M_bar, bar);
     places_vjp(m, tree, bar, bar->place);
     if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &root_com);
     for (int d = joints; d < v0 + w; d++) {

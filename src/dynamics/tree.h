@@ -25,6 +25,9 @@ void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const doub
 /* S (6,w) of that: column j moves nothing where the body does not depend on it. */
 void ti_tree_columns(const ti_motion *m, int body, double *S);
 
+/* Reverse of the inertia: M_bar += s a b'; or all of M_bar (w,w). */
+void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar);
+void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar);
 /* Reverse of ti_tree_load() and ti_tree_free() together: from the cotangents in bar to x (dq and dv, of the whole
  * model), u, p and gravity. Any of u_bar, p_bar may be NULL. */
 void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
