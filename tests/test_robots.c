@@ -149,6 +149,11 @@ START_TEST(everything_missing_is_told) {
     ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin flexcomp spatial", &t, &m, &diag), 0);
     ck_assert_int_eq(t.left_out, 6);
     ck_assert_int_eq(m->size.ngeom, 2);
+    double *p = malloc(sizeof *p * (size_t)m->size.np);
+    tribo_model_params(m, p);
+    p[3] += 1; /* what was left out stays so where it is saved */
+    ck_assert_msg(tribo_model_save(m, p, "test_robots_a.xml", "test_robots_c.xml", &diag) == TRIBO_OK, "%s", diag.text);
+    free(p), remove("test_robots_c.xml");
     tribo_model_free(m);
     tribo_load_options wrong = {0};
     ck_assert_int_eq(tribo_model_load_with("test_robots_a.xml", &wrong, NULL, &m, &diag), TRIBO_E_DEF);

@@ -105,6 +105,11 @@ START_TEST(bases_are_fixed_or_free) {
     tribo_model_free(m);
     ck_assert_int_eq(load("test_urdf_a.urdf", NULL, true, &m, &diag), TRIBO_OK);
     ck_assert(tribo_model_sizes(m).nv == 7);
+    double p[128];
+    ck_assert_int_le(tribo_model_sizes(m).np, 128);
+    tribo_model_params(m, p);
+    ck_assert_msg(tribo_model_save(m, p, "test_urdf_a.urdf", "test_urdf_b.xml", &diag) == TRIBO_OK, "%s", diag.text);
+    remove("test_urdf_b.xml");
     tribo_model_free(m);
     write_file("test_urdf_a.urdf",
                "<robot><link name='world'/>" LINK(

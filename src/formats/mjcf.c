@@ -320,6 +320,10 @@ void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_load_options *options, co
         r->error.status = TRIBO_E_NOMEM;
         return;
     }
+    if (options) {
+        r->builder->lenient = options->lenient, r->builder->packages = options->packages;
+        r->builder->free_base = options->free_base;
+    }
     if (!r->root || !ti_xml_is(r->root, "mujoco")) {
         ti_xml_fail(&r->error, r->root, NULL, "the root of a scene is <mujoco>");
         return;

@@ -122,10 +122,20 @@ static void mend_inertia(const ti_mjcf *r, double six[6]) {
     if (changed) compose(d, V, six);
 }
 
-void ti_mjcf_masses(ti_mjcf *r) {
+/* What is given to the builder behind its back is looked at here. */
+static void judge_masses(ti_mjcf *r) {
+    tribo_builder *b = r->builder;
+    for (int i = 0; i < b->nbody && b->status == TRIBO_OK; i++) {
+        const tribo_body_def *d = &b->body[i].def;
+        const char *what = d->mass > 0 && isfinite(d->mass) ? ti_inertia_flaw(d->inertia) : "mass must be > 0";
+        if (what) ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line, "body %s: %s", b->body[i].name, what);
+    }
+    ti_mjcf_settle(r);
+}
+
+static void mend_masses(ti_mjcf *r) {
     tribo_builder *b = r->builder;
     bool mends = r->least_mass > 0 || r->least_inertia > 0 || r->balance;
-    if (!mends && !(r->total_mass > 0)) return;
     double total = 0;
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
@@ -145,4 +155,11 @@ void ti_mjcf_masses(ti_mjcf *r) {
         d->mass *= s;
         for (int e = 0; e < 6; e++) d->inertia[e] *= s;
     }
+}
+
+void ti_mjcf_masses(ti_mjcf *r) {
+    bool mends = r->least_mass > 0 || r->least_inertia > 0 || r->balance;
+    if (!mends && !(r->total_mass > 0)) return;
+    mend_masses(r);
+    judge_masses(r);
 }

@@ -14,6 +14,7 @@ typedef struct edit {
     double *want, *have;
     size_t bytes; /* of want and have together */
     bool nomem;
+    tribo_load_options options;
     ti_xml_source *sources;
 } edit;
 
@@ -314,10 +315,19 @@ static void forget_reading(edit *e) {
     e->now = NULL;
 }
 
+/* As it was read the first time. */
+static tribo_load_options options_of(const tribo_model *m) {
+    tribo_load_options o = tribo_default_load_options();
+    o.lenient = *m->lenient ? m->lenient : NULL, o.packages = *m->packages ? m->packages : NULL;
+    o.free_base = m->free_base;
+    return o;
+}
+
 /* Read the tree as it is now; e->have are its numbers. */
 static tribo_status read_again(edit *e, const tribo_model *m, tribo_diag *diag) {
     forget_reading(e);
-    ti_mjcf_read(&e->scene, e->doc, NULL, &m->alloc);
+    e->options = options_of(m);
+    ti_mjcf_read(&e->scene, e->doc, &e->options, &m->alloc);
     tribo_status status = e->scene.error.status;
     if (status != TRIBO_OK && diag) *diag = e->scene.error.diag;
     if (status != TRIBO_OK) return status;
@@ -450,7 +460,8 @@ tribo_status tribo_model_save(const tribo_model *m, const double *p, const char 
     ti_free(&m->alloc, text, bytes);
     if (status != TRIBO_OK) return status;
     if (!e.doc->URL) e.doc->URL = xmlStrdup((const xmlChar *)path); /* where its meshes are */
-    status = ti_scene_complete(&e.doc, path, NULL, &m->alloc, &e.sources, diag);
+    tribo_load_options o = options_of(m);
+    status = ti_scene_complete(&e.doc, path, &o, &m->alloc, &e.sources, diag);
     e.want = status == TRIBO_OK ? ti_alloc(&m->alloc, e.bytes) : NULL;
     if (e.want) {
         e.have = e.want + m->size.np;

@@ -491,6 +491,7 @@ tribo_status ti_scene_complete(xmlDoc **doc, const char *path, const tribo_load_
     xmlDoc *scene;
     tribo_status status = ti_urdf_convert(*doc, path, o, a, &scene, diag);
     if (status != TRIBO_OK) return status;
+    if (path) scene->URL = xmlStrdup((const xmlChar *)path); /* where its meshes are */
     xmlFreeDoc(*doc);
     *doc = scene;
     return TRIBO_OK;

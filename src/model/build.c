@@ -362,12 +362,17 @@ static bool settle_inertia(tribo_builder *b) {
     return true;
 }
 
+static const char *text_of(const char *text) {
+    return text ? text : "";
+}
+
 static plan measure(const tribo_builder *b) {
     plan n = {.nbody = b->nbody, .njoint = b->njoint, .ngeom = b->ngeom, .npair = b->npair, .nequality = b->nequality};
     n.nmesh = b->nmesh, n.mesh = b->mesh;
     ti_builder_widths(b, &n.nq, &n.nv);
     for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1, n.nfree += ti_rec_is_free(&b->body[i]);
     for (int i = 0; i < b->njoint; i++) n.text += strlen(b->joint[i].name) + 1;
+    n.text += strlen(text_of(b->lenient)) + strlen(text_of(b->packages)) + 2;
     n.nactuator = b->nactuator, n.npull = b->npull, n.ncap = b->ncap, n.nkey = b->nkey;
     for (int i = 0; i < b->nkey; i++) n.text += strlen(b->key_name[i]) + 1;
     for (int i = 0; i < b->nactuator; i++) n.text += strlen(b->actuator[i].name) + 1;
@@ -397,6 +402,8 @@ static tribo_model *assemble(const tribo_builder *b) {
     m->size.nactuator = n.nactuator, m->size.nu += n.nactuator;
     m->size.np = numbers(&n);
     memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
+    m->lenient = take_text(&text, text_of(b->lenient)), m->packages = take_text(&text, text_of(b->packages));
+    m->free_base = b->free_base;
     fill_bodies(m, b, &text);
     fill_actuators(m, b, &text);
     fill_geoms(m, b, &text);

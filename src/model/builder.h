@@ -69,6 +69,8 @@ struct tribo_builder {
     tribo_allocator alloc;
     tribo_status status; /* the first error sticks */
     tribo_diag diag;
+    const char *lenient, *packages; /* how its file is read: see tribo_load_options; until it is built */
+    bool free_base;
     int line; /* of the file, for whatever is added next; 0 = no file */
     int nbody, njoint, ngeom, npair, nexclude, nequality, nactuator, npull, ncap;
     ti_body_rec *body;

@@ -137,6 +137,8 @@ struct tribo_model {
     size_t bytes;
     tribo_sizes size;
     double dt;
+    char *lenient, *packages; /* how its file was read: see tribo_load_options; "" = NULL */
+    bool free_base;
     tribo_law_options law; /* what the scene says of it */
     ti_body *body;         /* (nbody) */
     int nfree;
