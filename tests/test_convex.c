@@ -5,6 +5,8 @@
 #include "model/shape.h"
 #include "random_shapes.h"
 #include "test_main.h"
+#include <string.h>
+#include <tribo/sim.h>
 
 static const tribo_shape SHAPE[] = {TRIBO_SPHERE,   TRIBO_BOX,       TRIBO_CAPSULE,
                                     TRIBO_CYLINDER, TRIBO_ELLIPSOID, TRIBO_MESH};
@@ -97,6 +99,53 @@ START_TEST(the_least_gap_is_the_distance_or_the_depth) {
 }
 END_TEST
 
+/* Apart at any distance, two of them in either order: the planes through the points are as far apart as the points. */
+START_TEST(distances_are_those_of_planes) {
+    state = 13;
+    for (int i = 0; i < SHAPES; i++)
+        for (int j = 0; j < SHAPES; j++)
+            for (int trial = 0; trial < 200; trial++) {
+                ti_shape s[2] = {random_shape(SHAPE[i], 4, 3), random_shape(SHAPE[j], 4, 3)};
+                ti_touch t;
+                ck_assert(ti_distance(&s[0], &s[1], &t));
+                if (t.gap < 1e-3) continue;
+                ck_assert_double_eq_tol(apart(&s[0], &s[1], t.normal), t.gap, 1e-11);
+            }
+}
+END_TEST
+
+static const char TWO[] = "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
+                          "<body><freejoint/><geom name='a' type='box' size='0.1 0.2 0.3' pos='1 0 0'/></body>"
+                          "<body pos='3 0 1'><freejoint/><geom name='b' type='cylinder' size='0.5 0.25'/></body>"
+                          "</worldbody></mujoco>";
+
+START_TEST(distances_of_geoms) {
+    tribo_model *m = NULL;
+    tribo_ws *ws = NULL;
+    double p[256], x[64];
+    tribo_distance d;
+    ck_assert_int_eq(tribo_model_load_memory(TWO, strlen(TWO), "two", NULL, &m, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    tribo_model_params(m, p), tribo_model_state0(m, x);
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, 1, 2, &d), TRIBO_OK);
+    double dx = 3 - 0.5 - 1.1, dz = 0.75 - 0.3, distance = sqrt(dx * dx + dz * dz);
+    ck_assert_double_eq_tol(d.distance, distance, 1e-14);
+    ck_assert_double_eq_tol(d.normal[0], dx / distance, 1e-14);
+    ck_assert_double_eq_tol(d.point[0][2], 0.3, 1e-14);
+    ck_assert_double_eq_tol(d.point[1][0], 2.5, 1e-14);
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, 2, 0, &d), TRIBO_OK);
+    ck_assert_double_eq_tol(d.distance, 0.75, 1e-15);
+    ck_assert_double_eq(d.normal[2], -1);
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, 0, 0, &d), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, 1, 3, &d), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, -1, 1, &d), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, 1, 1, NULL), TRIBO_E_ARG);
+    x[0] = (double)NAN;
+    ck_assert_int_eq(tribo_geom_distance(ws, p, x, 1, 2, &d), TRIBO_E_NONFINITE);
+    tribo_ws_free(ws), tribo_model_free(m);
+}
+END_TEST
+
 /* ---- at rest ---- */
 
 static ti_shape upright(tribo_shape shape, double z, ti_vec size) {
@@ -162,6 +211,8 @@ static Suite *suite(void) {
     TCase *t = tcase_create("pairs");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, the_least_gap_is_the_distance_or_the_depth);
+    tcase_add_test(t, distances_are_those_of_planes);
+    tcase_add_test(t, distances_of_geoms);
     tcase_add_test(t, what_rests_keeps_its_contacts);
     suite_add_tcase(s, t);
     return s;

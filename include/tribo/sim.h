@@ -122,6 +122,19 @@ TRIBO_API const tribo_step_info *tribo_last_info(const tribo_ws *ws);
 /** All *n contacts found, active or not; none after a step that failed. */
 TRIBO_API const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n);
 
+/** How far two geoms are apart. */
+typedef struct tribo_distance {
+    double distance;    /**< m; of geoms that overlap minus the length of the shortest way out */
+    double point[2][3]; /**< m, world: on the first, on the second */
+    double normal[3];   /**< unit, from the first to the second */
+} tribo_distance;
+/** Closest points of two geoms, also of the same body. The last step's views are gone then.
+ *  @param out [out] to rounding where shapes are apart. Where they overlap, of a stationary way out.
+ *  @return TRIBO_OK; out as it was: TRIBO_E_ARG (no such geom, two planes, p not physical), TRIBO_E_NONFINITE.
+ *          Allocates: never. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_geom_distance(tribo_ws *ws, const double *p, const double *x, int geom_a,
+                                                       int geom_b, tribo_distance *out);
+
 /** x (+) dx. @param out [out] (nx) may alias x. */
 TRIBO_API void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out);
 /** The shortest dx with a (+) dx = b. @param dx [out] (ndx) */

@@ -50,6 +50,26 @@ int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *ou
     return row->touch ? row->touch(a, b, margin, out) : 0;
 }
 
+/* In the order of the table. Contacts of a box and another one, or a capsule, are not always where they are closest. */
+static bool closest(const ti_shape *a, const ti_shape *b, ti_touch *t) {
+    ti_touch all[TI_CONTACTS_MAX];
+    int least = 0;
+    if (a->shape == TRIBO_BOX || PAIR[a->shape][b->shape].touch == ti_collide_convex)
+        return ti_convex_distance(a, b, t);
+    int n = ti_collide(a, b, (double)INFINITY, all);
+    for (int k = 1; k < n; k++)
+        if (all[k].gap < all[least].gap) least = k;
+    if (n) *t = all[least];
+    return n > 0;
+}
+
+bool ti_distance(const ti_shape *a, const ti_shape *b, ti_touch *t) {
+    if (a->shape <= b->shape) return closest(a, b, t);
+    if (!closest(b, a, t)) return false;
+    t->normal = ti_scale(-1, t->normal);
+    return true;
+}
+
 int ti_collide_most(tribo_shape a, tribo_shape b) {
     return PAIR[a][b].most;
 }

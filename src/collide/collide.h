@@ -6,11 +6,14 @@
 #ifndef TI_COLLIDE_H
 #define TI_COLLIDE_H
 #include "collide/touch.h"
+#include <stdbool.h>
 
 /* Contacts of a pair, at most TI_CONTACTS_MAX. @return how many. Deterministic; never allocates. */
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out);
 /* How many there may be; 0 for a pair that never touches, as two planes. */
 int ti_collide_most(tribo_shape a, tribo_shape b);
+/* The closest points at any distance, or the least way out. @return false of two planes. */
+bool ti_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);
 /* The derivative of one contact, its feature held. */
 void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac jac);
 

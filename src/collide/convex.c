@@ -81,13 +81,33 @@ static int not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
     return 1;
 }
 
+/* Closest points and what meets there; fixed points where no two parts are found that do. @return false beyond the
+ * margin. */
+static bool closest(ti_form f[2], double margin, ti_near *at, ti_meet *m, bool *exact) {
+    *m = (ti_meet){{{TI_FIXED, 0}, {TI_FIXED, 0}}, TI_OF_PARTS, 0};
+    if (!ti_near_find(f, margin, at)) return false;
+    *exact = polish(f, 1e-4, 1e-13, at, m) || polish(f, 0.1, 1e-13, at, m) || polish(f, 0.3, 1e-10, at, m);
+    return true;
+}
+
+bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t) {
+    ti_form f[2] = {ti_form_of(a), ti_form_of(b)};
+    ti_near at;
+    ti_meet m;
+    bool exact;
+    if (not_a_number(a, b, t)) return true;
+    if (!closest(f, (double)INFINITY, &at, &m, &exact)) return false;
+    *t = ti_meet_touch(f, &m, &at);
+    return true;
+}
+
 int ti_collide_convex(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
     ti_form f[2] = {ti_form_of(a), ti_form_of(b)};
     ti_near at;
-    ti_meet m = {{{TI_FIXED, 0}, {TI_FIXED, 0}}, TI_OF_PARTS, 0};
+    ti_meet m;
+    bool exact;
     if (not_a_number(a, b, out)) return 1;
-    if (!ti_near_find(f, margin, &at)) return 0;
-    bool exact = polish(f, 1e-4, 1e-13, &at, &m) || polish(f, 0.1, 1e-13, &at, &m) || polish(f, 0.3, 1e-10, &at, &m);
+    if (!closest(f, margin, &at, &m, &exact)) return 0;
     ti_touch first = ti_meet_touch(f, &m, &at);
     ti_pile pile = {.margin = margin, .merge = 2e-4 * small_of(f), .least = at.gap};
     int face, P = reference(f, &at, &face);

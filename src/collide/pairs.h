@@ -2,6 +2,7 @@
 #ifndef TI_PAIRS_H
 #define TI_PAIRS_H
 #include "collide/touch.h"
+#include <stdbool.h>
 
 /* Rows of a derivative and where the columns of its two shapes begin: centre, rotation, size of a, then of b. */
 enum { ROW_POINT = 0, ROW_NORMAL = 3, ROW_GAP = 6 };
@@ -63,6 +64,9 @@ ti_collide_fn ti_collide_plane_sphere, ti_collide_plane_box, ti_collide_sphere_s
 ti_collide_jac_fn ti_collide_plane_sphere_jac, ti_collide_plane_box_jac, ti_collide_sphere_sphere_jac,
     ti_collide_sphere_box_jac, ti_collide_box_box_jac, ti_collide_plane_capsule_jac, ti_collide_sphere_capsule_jac,
     ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac, ti_collide_convex_jac;
+
+/* The closest points of two shapes that are no planes, at any distance. */
+bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);
 
 /* Derivative of a corner of the box Q over a plane with outward normal n (world) that belongs to P; at_p and at_q are
  * the first columns of P and Q, h_p the column of the size the plane moves with, or -1. J starts as zeros; the rows
