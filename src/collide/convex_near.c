@@ -100,7 +100,7 @@ static bool known(const simplex *s, const corner *c) {
 
 /* ---- the polytope ---- */
 
-enum { CORNERS = 80, FACES = 2 * CORNERS, STEPS = 64 };
+enum { CORNERS = 160, FACES = 2 * CORNERS, STEPS = 64 };
 
 typedef struct face {
     int c[3];
@@ -193,6 +193,11 @@ static void way_out(const search *s, const polytope *y, const face *f, ti_near *
     at->n = ti_scale(-1, ti_mul(&s->f[0].s->R, f->n)), at->gap = -f->d;
 }
 
+/* Whether a polytope comes to its end at it: what is round it only comes near to. */
+static bool is_flat(const ti_form *f) {
+    return f->hull ? f->s->shape != TRIBO_CYLINDER : f->round > 0;
+}
+
 /* From the points of what is furthest to those of the surface. */
 static void add_round(const ti_form f[2], ti_near *at) {
     for (int i = 0; i < 2; i++) at->p[i] = ti_axpy(at->p[i], i ? -f[i].round : f[i].round, ti_tmul(&f[i].s->R, at->n));
@@ -202,17 +207,17 @@ static void add_round(const ti_form f[2], ti_near *at) {
 static bool expand(const search *s, ti_near *at) {
     polytope y;
     if (!start(s, &y)) return false;
-    for (int k = 0; k < STEPS; k++) {
+    double enough = (is_flat(&s->f[0]) && is_flat(&s->f[1]) ? 1e-10 : 1e-8) * s->size;
+    while (true) {
         face best = y.f[nearest_face(&y)];
         if (!(best.d < (double)INFINITY)) return false;
         way_out(s, &y, &best, at);
         corner next = furthest(s, ti_scale(-1, best.n));
         double gain = ti_dot(best.n, next.w) - best.d;
-        if (!(gain > 1e-10 * s->size) || y.nc == CORNERS) return true;
+        if (!(gain > enough) || y.nc == CORNERS) return true;
         y.c[y.nc++] = next;
         if (!grow(&y, y.nc - 1, 1e-11 * s->size) || y.nf == 0) return true;
     }
-    return true;
 }
 
 bool ti_near_expand(ti_form f[2], ti_near *at) {
