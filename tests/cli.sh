@@ -234,6 +234,15 @@ expect "parameters" 0 '^cube/mass  *0.6 kg  *0' '' params "$collision"
 expect "parameters as JSON" 0 '"unit": "m/s^2"' '' params "$collision" --json
 expect "parameters of nothing" 3 '' 'none.xml: ' params "$folder/none.xml"
 
+printf 'time,cube.fx\n0,3\n0.3,0\n' > "$folder/push.csv"
+expect "the best of candidate motions" 0 '^.*push.csv  *[+]- 0.000.*[+]- 0.00[0-9]* ' '' design "$data/scenes/slide.xml" --free floor/friction cube/mass \
+    --candidates "$data/scenes/slide.xml" "$folder/push.csv" "$data/scenes/slide.xml+$folder/push.csv"
+expect "what a slide leaves open" 0 'not determined' '' design "$data/scenes/slide.xml" --free floor/friction cube/mass --candidates "$data/scenes/slide.xml"
+expect "a design as JSON" 0 '"cube/mass": null' '' design "$data/scenes/slide.xml" --free cube/mass --candidates "$data/scenes/slide.xml" --json
+expect "a design of nothing" 2 '' '--candidates: which motions' design "$data/scenes/slide.xml" --free floor/friction
+expect "a parameter that a candidate has not" 3 '' 'no parameter impact/restitution' design "$collision" --free impact/restitution \
+    --candidates "$data/scenes/slide.xml"
+
 expect "sets of free parameters compared" 0 '^none .*the best; advised' '*' identify "$collision" --loss one-step --search 0 --iterations 20 \
     --data "$data"/recordings/collision-[1-4].csv --free floor/friction floor/slop --compare floor/friction --compare none --folds 2 --out "$folder/cv"
 there cv/result.json '"advised": true'
