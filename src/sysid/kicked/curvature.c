@@ -81,7 +81,7 @@ static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const do
 /* A box that lands flat rattles from corner to corner, and derivatives of 1e10 are what that motion has: nothing to
  * follow. Columns are shortened to what a step of a fit can make use of. */
 static void calm(const tribo_sysid *s, double *Phi) {
-    const double most = 1e3;
+    const double most = 30;
     size_t ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
     const double *unit = s->shooting->unit;
     for (size_t j = 0; j < nd; j++) {

@@ -67,6 +67,7 @@ struct ti_shooting {
     double end_value[TI_STARTS_MAX]; /* evidence there */
     int nstart, run, best;
     bool kicked[TI_STARTS_MAX]; /* does a fit have kicks at first? */
+    bool hopeless;              /* no fit without kicks will do */
     bool near;                  /* a fit without kicks has been nearly explained */
     bool explained, nearly;     /* the last fit leaves no more than noise, hardly more */
     int draws;                  /* how often starts were drawn in this fit */
@@ -137,6 +138,9 @@ double ti_scales_update(tribo_sysid *s);
 /* Does every recording leave no more than the noise that it shows by itself? */
 bool ti_scales_explain(const tribo_sysid *s, double slack);
 bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack);
+/* What is left of all recordings, in units of the noise that they show: a mean square. */
+double ti_scales_misfit(const tribo_sysid *s);
+#define TI_HOPELESS 20    /* of that, from few rows */
 #define TI_EXPLAINED 0.15 /* more than the noise's variance: as much as it is not known by */
 #define TI_NEARLY 1.0     /* misfit that intervals can say and kicks would hide */
 /* Twice the negative log likelihood of theta and the scales, states integrated out (Laplace); docs/math.md eq. (323).

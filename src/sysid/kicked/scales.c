@@ -148,6 +148,17 @@ bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack) {
     return true;
 }
 
+double ti_scales_misfit(const tribo_sysid *s) {
+    const struct ti_shooting *h = s->shooting;
+    ti_noise_sums sum = add_up(s);
+    double worst = 0;
+    for (int k = 0; k < TRIBO_BLOCKS; k++) {
+        double ratio = h->noise[k] / h->noise_shown[k];
+        if (sum.freedom[k] > 1) worst = ti_max(worst, sum.square[k] / sum.freedom[k] * ratio * ratio);
+    }
+    return worst;
+}
+
 bool ti_scales_explain(const tribo_sysid *s, double slack) {
     for (int i = 0; i < s->nrec; i++)
         if (!s->track[i].held_out && !ti_scales_explain_one(s, i, slack)) return false;

@@ -61,7 +61,8 @@ static void add_start(tribo_sysid *s, const double *theta, bool kicked) {
     h->kicked[h->nstart++] = kicked;
 }
 
-/* Add the best of the candidates to h->start, and after it the given start, unless that begins much worse. */
+/* Add the best of the candidates to h->start. With kicks after it the given start, unless that begins much worse;
+ * without it was there first. */
 static tribo_status search(tribo_sysid *s, bool kicked) {
     struct ti_shooting *h = s->shooting;
     size_t n = (size_t)s->nfree;
@@ -78,6 +79,10 @@ static tribo_status search(tribo_sysid *s, bool kicked) {
         if (!(cost < least)) continue;
         least = cost;
         memcpy(best, s->trial, n * sizeof(double));
+    }
+    if (!kicked) {
+        if (isfinite(least)) add_start(s, best, false);
+        return TRIBO_OK;
     }
     double given = isfinite(least) ? first_cost(s, s->start_theta, kicked) : 0;
     bool better = least < given - 1; /* less says nothing */
@@ -150,7 +155,7 @@ static tribo_status next(tribo_sysid *s) {
         h->back = true;
         return begin_at(s, h->end + (size_t)h->best * n, h->kicked[h->best], true);
     }
-    if (!h->kicked[h->run] && !h->explained && h->draws < DRAWS_MAX) {
+    if (!h->kicked[h->run] && !h->explained && !h->hopeless && h->draws < DRAWS_MAX) {
         bool found = false;
         tribo_status status = ti_shooting_draw(s, &found);
         h->draws++, h->rounds = 0;
@@ -160,11 +165,16 @@ static tribo_status next(tribo_sysid *s) {
     kicked = h->kicked[h->run - 1];
     h->near |= !kicked && h->nearly;
     if (!kicked && h->explained) return finish(s);
-    if (h->run < h->nstart) return begin_run(s);
+    if (!kicked && !h->near && !h->hopeless && h->run == 1) {
+        tribo_status status = search(s, false);
+        if (status) return status;
+    }
+    if (h->run < h->nstart && !(h->hopeless && !h->kicked[h->run])) return begin_run(s);
     if (!kicked && h->near) return finish(s);
     if (!kicked) {
         memcpy(s->trial, h->end + (size_t)h->best * n, n * sizeof(double));
-        add_start(s, s->trial, true);
+        h->nstart = h->run;
+        if (!h->hopeless) add_start(s, s->trial, true);
         tribo_status status = search(s, true);
         return status ? status : begin_run(s);
     }
@@ -202,14 +212,24 @@ static void reach_further(tribo_sysid *s) {
     s->lambda = s->lambda < 1e-3 ? s->lambda : 1e-3;
 }
 
+/* A few rows that fit as well as they can leave far more than noise: no motion without kicks will follow all of them.
+ * What that says of the parameters is no start for fits with kicks either. */
+static bool give_up(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    if (h->gains || ti_scales_misfit(s) < TI_HOPELESS) return false;
+    h->horizon = 0, h->evidence = HUGE_VAL, h->hopeless = true;
+    ti_shooting_reach(s);
+    return true;
+}
+
 tribo_status ti_shooting_iterate(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     bool done = false;
     tribo_status status = TRIBO_OK;
     if (!h->begun) {
         ti_scales_init(s);
-        status = search(s, false);
-        if (!status) status = begin_run(s);
+        add_start(s, s->start_theta, false);
+        status = begin_run(s);
         if (status) return status;
     }
     if (status >= 0) status = ti_shooting_step(s, &done);
@@ -217,6 +237,7 @@ tribo_status ti_shooting_iterate(tribo_sysid *s) {
     s->progress.loss = h->cost / 2;
     if (s->progress.iteration == 0) s->progress.loss_start = s->progress.loss;
     keep_starts(s);
+    if (h->horizon > 0 && give_up(s)) return next(s);
     if (h->horizon > 0) {
         if (done || !h->gains || ++h->stage >= STAGE_MAX) reach_further(s);
         return TRIBO_OK;
