@@ -412,8 +412,7 @@ static int run(int argc, char **argv) {
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     const verb *v = &verb_identify;
-    identify_arguments a = {.loss = TRIBO_LOSS_ROLLOUT,
-                            .window = 10,
+    identify_arguments a = {.loss = TRIBO_LOSS_SHOOTING,
                             .robust = TRIBO_ROBUST_HUBER,
                             .seed = 1,
                             .search = -1,
@@ -446,6 +445,9 @@ static int run(int argc, char **argv) {
     if (status == EXIT_SUCCESS && !a.free.n) status = usage_error(v, "--free: which parameters?");
     if (status == EXIT_SUCCESS && !a.out) status = usage_error(v, "--out: into which folder?");
     if (a.compare.n && !a.folds) a.folds = 5;
+    if (a.loss == TRIBO_LOSS_SHOOTING && !a.window) { /* none was asked for; other optimizers have rollouts only */
+        a.loss = a.optimizer == TRIBO_OPT_LM ? TRIBO_LOSS_SHOOTING : TRIBO_LOSS_ROLLOUT, a.window = 1;
+    }
     if (status == EXIT_SUCCESS) status = identify(&a);
     recording_options_free(&a.in), list_free(&a.free), list_free(&a.compare);
     return status;
@@ -470,9 +472,9 @@ const verb verb_identify = {
         "  --free NAME...       a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is "
         "the\n"
         "                       scene's if not given, MIN and MAX are the physical bounds\n"
-        "  --loss KIND          from every row to the next, over windows of N rows, whole rollouts (default), or "
-        "rollouts\n"
-        "                       that may be corrected every N rows (1) where something touches\n"
+        "  --loss KIND          from every row to the next, over windows of N rows, whole rollouts, or rollouts from\n"
+        "                       estimated starts that may be corrected every N rows (1) where something touches\n"
+        "                       (shooting, the default; with L-BFGS and Adam rollouts)\n"
         "  --optimizer KIND     Levenberg-Marquardt (default), L-BFGS, Adam\n"
         "  --estimate-start     start a rollout at the state that fits the poses before the first contact, or, where\n"
         "                       contact is there from the first row, at one estimated along with the parameters\n"
