@@ -237,7 +237,7 @@ typedef struct tribo_need {
     const char *file; /**< that has it, where it is included; NULL = the file asked for */
     int line;         /**< of that file */
     const char *word; /**< by which it can be left out */
-    const char *text; /**< <element attribute>: what */
+    const char *text; /**< what, after the element and the attribute */
     bool left_out;    /**< as was asked for; friction against turning and rolling (`torsion`) always is */
 } tribo_need;
 
