@@ -173,14 +173,12 @@ static char *without_shapes(const char *path) {
     ck_assert(fread(text, 1, (1 << 20) - 1, f) > 0);
     fclose(f);
     for (const char *at = text; *at;) {
-        static const char *const WORD[] = {"visual", "collision"};
+        static const char *const WORD[] = {"visual", "collision"}, *const END[] = {"</visual>", "</collision>"};
         bool cut = false;
         for (int k = 0; k < 2 && *at == '<'; k++) {
             size_t n = strlen(WORD[k]);
-            char end[32];
-            snprintf(end, sizeof end, "</%s>", WORD[k]);
-            const char *stop = strncmp(at + 1, WORD[k], n) == 0 ? strstr(at, end) : NULL;
-            if (stop) at = stop + strlen(end), cut = true;
+            const char *stop = strncmp(at + 1, WORD[k], n) == 0 ? strstr(at, END[k]) : NULL;
+            if (stop) at = stop + strlen(END[k]), cut = true;
         }
         if (!cut && strncmp(at, "planaraxis", 10) == 0) memcpy(to, "planar", 6), to += 6, at += 10, cut = true;
         if (!cut) *to++ = *at++;

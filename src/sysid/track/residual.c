@@ -92,9 +92,11 @@ bool ti_measured_block(const tribo_sysid *s, const ti_track *t, int row, const d
     int at = ti_block_at(s, body, kind);
     const double *own = r + at, *wt = t->w + (size_t)row * (size_t)s->z.ndx + at;
     if (!(wt[0] > 0 || wt[1] > 0 || wt[2] > 0)) return false;
-    *m = (ti_measured){.at = at, .r = own, .wt = wt, .D = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    *m = (ti_measured){.at = at, .r = own, .wt = wt};
     m->square = own[0] * own[0] + own[1] * own[1] + own[2] * own[2];
     ti_rho(s, kind, m->square, &m->slope);
-    if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, body, m->D);
+    if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, x, body, D);
+    memcpy(m->D, D, sizeof D);
     return true;
 }
