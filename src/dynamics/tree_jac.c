@@ -94,26 +94,26 @@ bool ti_dof_moves(const ti_motion *m, int d, int e) {
     return d <= e || (group_end(m, d) == group_end(m, e) && ti_dof_moved_by(m, e) >= d);
 }
 
+/* By how much a unit of V_d changes the wrench on what number `deeper` carries, which is d or carried by it. */
+static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d, int deeper) {
+    ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d);
+    ti_spatial within = ti_sp_axpy(j->twist[group_end(m, d)], -1, nu);
+    ti_spatial x = ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
+    return ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, s), 1, ti_sp_times(&m->carried[deeper], x));
+}
+
 /* eq. (166): C[e][d], the deeper of the two decides whose composite counts. */
 static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     int v0 = tree->v, w = tree->nv;
     double *C = j->C + tree->M;
     memset(C, 0, sizeof *C * (size_t)w * (size_t)w);
     for (int d = v0; d < v0 + w; d++) {
-        ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d), within = j->twist[group_end(m, d)];
-        within = ti_sp_axpy(within, -1, nu);
-        ti_spatial x = ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
-        ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * d, s), 1, ti_sp_times(&m->carried[d], x));
-        for (int e = d; e >= 0; e = m->model->dof[e].before) C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], f);
-    }
-    for (int e = v0; e < v0 + w; e++)
-        for (int d = m->model->dof[e].before; d >= 0; d = m->model->dof[d].before) {
-            ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d), within = j->twist[group_end(m, d)];
-            within = ti_sp_axpy(within, -1, nu);
-            ti_spatial x = ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
-            ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * e, s), 1, ti_sp_times(&m->carried[e], x));
-            C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], f);
+        ti_spatial own = push_of(m, j, d, d);
+        for (int e = d; e >= 0; e = m->model->dof[e].before) {
+            C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], own);
+            if (e != d) C[(d - v0) * w + e - v0] = ti_sp_dot(m->axis[d], push_of(m, j, e, d));
         }
+    }
 }
 
 /* ---- displacements ---- */
@@ -146,6 +146,13 @@ static void shift(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, in
     *a = ti_sp_axpy(ti_sp_cross(under(m, j->acceleration, world, d), s), -1, ti_sp_cross(*nu, under_nu));
 }
 
+/* How the wrench on what number `deeper` carries changes, seen from there, where number d is displaced. */
+static ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
+    ti_spatial a, nu;
+    shift(m, j, world, d, &a, &nu);
+    return ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, nu), 1, ti_sp_times(&m->carried[deeper], a));
+}
+
 /* eq. (165) */
 static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, double scale, ti_tree_jac *j) {
     int v0 = tree->v, w = tree->nv;
@@ -153,13 +160,10 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
     memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
     for (int e = v0; e < v0 + w; e++)
         for (int d = e; d >= 0; d = m->model->dof[d].before) {
-            ti_spatial a, nu, f;
-            shift(m, j, world, d, &a, &nu); /* e is carried by d */
-            f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * e, nu), 1, ti_sp_times(&m->carried[e], a));
+            ti_spatial f = turn_of(m, j, world, d, e); /* e is carried by d */
             G[(e - v0) * w + d - v0] = scale * ti_sp_dot(m->axis[e], f);
             if (d == e) continue;
-            shift(m, j, world, e, &a, &nu); /* d carries e, which is displaced */
-            f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * e, nu), 1, ti_sp_times(&m->carried[e], a));
+            f = turn_of(m, j, world, e, e); /* d carries e, which is displaced */
             if (!ti_dof_moves(m, e, d)) f = ti_sp_axpy(f, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
             G[(d - v0) * w + e - v0] = scale * ti_sp_dot(m->axis[d], f);
         }

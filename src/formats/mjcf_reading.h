@@ -190,7 +190,7 @@ bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *lim
 
 /* What is left out of any scene, and told: friction against turning and rolling. */
 #define TI_MJCF_TORSION "torsion"
-/* Friction of a geom or pair from its numbers of friction (n of up to 5, all five laid out) and its condim:
+/* What condim makes of the friction of a geom or pair, whose coefficients against turning and rolling are these:
  * mjcf_contact.c. */
 void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to);
 /* The distance at which a geom or a pair touches: mjcf_contact.c. */

@@ -12,14 +12,17 @@
 
 enum { AGAINST = TRIBO_SLIDE + 1 }; /* it slides with lambda_n = -bound; TRIBO_SLIDE: with +bound */
 
-static double trial_of(const ti_law_contact *s, const double *l, const double *c) {
-    return l[2] - s->scale->rho_n * c[2];
+static double trial_of(const ti_law_scale *s, const double *l, const double *c) {
+    return l[2] - s->rho_n * c[2];
+}
+
+static unsigned char mode_of(double z, double bound) {
+    if (fabs(z) <= bound && bound > 0) return TRIBO_STICK;
+    return z > 0 ? TRIBO_SLIDE : AGAINST;
 }
 
 static unsigned char dry_mode(const ti_law_contact *s, const double *l, const double *c) {
-    double z = trial_of(s, l, c);
-    if (fabs(z) <= s->mu && s->mu > 0) return TRIBO_STICK;
-    return z > 0 ? TRIBO_SLIDE : AGAINST;
+    return mode_of(trial_of(s->scale, l, c), s->mu);
 }
 
 static void dry_slope(const ti_law_contact *s, unsigned char mode, const double *l, const double *c,
@@ -36,8 +39,7 @@ static void dry_slope(const ti_law_contact *s, unsigned char mode, const double 
 
 unsigned char ti_dry_linearise(const double *l, const double *c, double bound, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {
-    double z = l[2] - s->rho_n * c[2];
-    if (mode == TI_MODE_FREE) mode = fabs(z) <= bound && bound > 0 ? TRIBO_STICK : z > 0 ? TRIBO_SLIDE : AGAINST;
+    if (mode == TI_MODE_FREE) mode = mode_of(trial_of(s, l, c), bound);
     bool sticks = mode == TRIBO_STICK;
     F[0] = l[0], F[1] = l[1], F[2] = sticks ? s->rho_n * c[2] : l[2] - (mode == AGAINST ? -bound : bound);
     if (!D) return mode;
@@ -47,7 +49,7 @@ unsigned char ti_dry_linearise(const double *l, const double *c, double bound, c
 }
 
 static bool dry_agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
-    double z = trial_of(s, l, c);
+    double z = trial_of(s->scale, l, c);
     if (mode == TRIBO_STICK) return fabs(z) <= s->mu + slack;
     return (mode == AGAINST ? -z : z) >= s->mu - slack;
 }
