@@ -127,7 +127,7 @@ static double oracle_acceleration(const oracle *o, double dt) {
 }
 
 /* At a state x and controls u, (nu) without generalized forces. @return false where a step of dt is too long. */
-static bool oracle_compare(oracle *o, const double *x, const double *u, double dt, oracle_worst *w) {
+static inline bool oracle_compare(oracle *o, const double *x, const double *u, double dt, oracle_worst *w) {
     const tribo_model *m = o->m;
     if (!ti_motion_load(&o->motion, o->p, x, x + m->size.nq, u, dt)) return false;
     mju_copy(o->d->qpos, x, m->size.nq);

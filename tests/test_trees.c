@@ -6,7 +6,7 @@
 #include "test_main.h"
 #include "worlds.h"
 #ifdef HAVE_MUJOCO
-#include <mujoco/mujoco.h>
+#include "mujoco_oracle.h"
 #endif
 
 static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker", "legs", "arm",
@@ -253,31 +253,19 @@ static void random_state(const tribo_model *m, double *x) {
     }
 }
 
-/* Column j of what takes MuJoCo's velocities to ours: a free root's is that of its centre of mass. */
-static void root_map(const tribo_model *m, const ti_motion *t, double *T) {
-    int nv = m->size.nv;
-    for (int i = 0; i < nv; i++)
-        for (int j = 0; j < nv; j++) T[i * nv + j] = i == j;
-    for (int b = 0; b < m->size.nbody; b++) {
-        if (m->body[b].free < 0) continue;
-        ti_mat C = ti_skew(ti_scale(-1, t->link[b].com)), RC = ti_matmul(&t->link[b].R, &C);
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) T[(m->body[b].v + i) * nv + m->body[b].v + 3 + j] = RC.m[i][j];
-    }
-}
-
-static void compare_masses(const tribo_model *m, const ti_motion *t, const mjModel *mm, mjData *d) {
+static void compare_masses(const oracle *o) {
+    const tribo_model *m = o->m;
     int nv = m->size.nv;
     double *T = calloc(3 * (size_t)(nv * nv), sizeof *T), *M = T + nv * nv, *full = M + nv * nv;
-    root_map(m, t, T);
+    oracle_root_map(o, T);
     for (int k = 0; k < m->ntree; k++) {
         const ti_tree *tree = &m->tree[k];
         double own[64 * 64];
-        ti_motion_inertia(t, k, own);
+        ti_motion_inertia(&o->motion, k, own);
         for (int i = 0; i < tree->nv; i++)
             for (int j = 0; j < tree->nv; j++) M[(tree->v + i) * nv + tree->v + j] = own[i * tree->nv + j];
     }
-    mj_fullM(mm, full, d->qM);
+    mj_fullM(o->mm, full, o->d->qM);
     for (int i = 0; i < nv; i++)
         for (int j = 0; j < nv; j++) {
             double sum = 0;
@@ -289,20 +277,24 @@ static void compare_masses(const tribo_model *m, const ti_motion *t, const mjMod
 }
 
 /* Accelerations: ours of a root is that of its centre of mass. */
-static void compare_accelerations(const tribo_model *m, const ti_motion *t, double dt, const mjData *d) {
+static void compare_accelerations(const oracle *o, double dt) {
+    const tribo_model *m = o->m;
+    double *free_v = calloc(2 * (size_t)m->size.nv, sizeof *free_v), *now = free_v + m->size.nv;
+    for (int k = 0; k < m->ntree; k++)
+        ti_motion_free(&o->motion, k, free_v + m->tree[k].v), ti_motion_now(&o->motion, k, now + m->tree[k].v);
     for (int i = 0; i < m->size.nv; i++) {
-        double a = (t->free[i] - t->now[i]) / dt;
+        double a = (free_v[i] - now[i]) / dt, theirs = o->d->qacc[i];
         const ti_joint *j = &m->joint[m->dof[i].joint];
         if (j->kind == TI_JOINT_FREE && i - j->v < 3) {
-            const ti_link *l = &t->link[j->body];
-            ti_vec turn = {(t->free[j->v + 3] - t->now[j->v + 3]) / dt, (t->free[j->v + 4] - t->now[j->v + 4]) / dt,
-                           (t->free[j->v + 5] - t->now[j->v + 5]) / dt};
-            ti_vec w = ti_load3(t->middle + j->v + 3);
+            const ti_link *l = &o->motion.link[j->body];
+            ti_vec before = ti_load3(now + j->v + 3), after = ti_load3(free_v + j->v + 3);
+            ti_vec turn = ti_scale(1 / dt, ti_sub(after, before)), w = ti_scale(0.5, ti_add(before, after));
             ti_vec lever = ti_add(ti_cross(turn, l->com), ti_cross(w, ti_cross(w, l->com)));
             a -= ti_get(ti_mul(&l->R, lever), i - j->v);
         }
-        ck_assert_double_eq_tol(a, d->qacc[i], 1e-9 * (1 + fabs(d->qacc[i])));
+        ck_assert_double_eq_tol(a, theirs, 1e-9 * (1 + fabs(theirs)));
     }
+    free(free_v);
 }
 
 static void compare_places(const tribo_model *m, const ti_motion *t, const mjModel *mm, const mjData *d) {
@@ -316,21 +308,6 @@ static void compare_places(const tribo_model *m, const ti_motion *t, const mjMod
     }
 }
 
-/* The velocity that gyroscopic forces are of, as MuJoCo has it. */
-static void middle_velocity(const tribo_model *m, const ti_motion *t, double *v) {
-    for (int k = 0; k < m->ntree; k++) { /* single bodies keep theirs elsewhere */
-        int v0 = m->tree[k].v;
-        ti_motion_free(t, k, t->free + v0), ti_motion_now(t, k, t->now + v0);
-        for (int i = v0; i < v0 + m->tree[k].nv; i++) t->middle[i] = 0.5 * (t->now[i] + t->free[i]);
-    }
-    memcpy(v, t->middle, sizeof *v * (size_t)m->size.nv);
-    for (int b = 0; b < m->size.nbody; b++) {
-        if (m->body[b].free < 0) continue;
-        double *own = v + m->body[b].v;
-        ti_store3(own, ti_sub(ti_load3(own), ti_mul(&t->link[b].R, ti_cross(ti_load3(own + 3), t->link[b].com))));
-    }
-}
-
 /* Armature is in both; damping and springs, which act at the end of our step, are left out. */
 START_TEST(values_are_mujocos) {
     char path[4096], error[512];
@@ -339,29 +316,22 @@ START_TEST(values_are_mujocos) {
     tribo_model *m = scene(SCENES[_i]);
     mjModel *mm = mj_loadXML(path, NULL, error, sizeof error);
     ck_assert_msg(mm != NULL, "%s", error);
-    mjData *d = mj_makeData(mm);
-    ti_arena a = {0};
-    ti_motion t;
-    ti_motion_carve(&a, m, &t);
-    void *block = ti_arena_take(&a, NULL);
-    ti_motion_carve(&a, m, &t);
-    double *p = calloc((size_t)(m->size.np + m->size.nx), sizeof *p), *x = p + m->size.np;
-    tribo_model_params(m, p);
-    for (int j = 0; j < m->size.njoint; j++) p[m->joint[j].p + TI_P_DAMPING] = p[m->joint[j].p + TI_P_STIFFNESS] = 0;
-    mm->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_PASSIVE | mjDSBL_FRICTIONLOSS | mjDSBL_LIMIT | mjDSBL_EQUALITY;
+    oracle o;
+    oracle_open(&o, m, mm);
+    double *x = calloc((size_t)m->size.nx, sizeof *x);
     for (int k = 0; k < 100; k++) {
         random_state(m, x);
-        ck_assert(ti_motion_load(&t, p, x, x + m->size.nq, NULL, dt));
-        mju_copy(d->qpos, x, mm->nq), middle_velocity(m, &t, d->qvel);
-        mj_forward(mm, d);
-        compare_places(m, &t, mm, d);
-        compare_masses(m, &t, mm, d);
-        compare_accelerations(m, &t, dt, d);
+        ck_assert(ti_motion_load(&o.motion, o.p, x, x + m->size.nq, NULL, dt));
+        mju_copy(o.d->qpos, x, mm->nq), oracle_middle(&o, o.d->qvel);
+        mj_forward(mm, o.d);
+        compare_places(m, &o.motion, mm, o.d);
+        compare_masses(&o);
+        compare_accelerations(&o, dt);
     }
-    mj_deleteData(d), mj_deleteModel(mm);
-    ti_free(NULL, block, a.used);
+    oracle_close(&o);
+    mj_deleteModel(mm);
     tribo_model_free(m);
-    free(p);
+    free(x);
 }
 END_TEST
 #endif
