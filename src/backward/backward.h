@@ -28,7 +28,7 @@ void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx,
 /* What came together: x0_bar (ndx), p_bar (np) += ; NULL = skip. @return the worst that was met. */
 tribo_status ti_sweep_end(ti_sweep *s, double *x0_bar, double *p_bar);
 
-/* ---- reverse.c, tangent.c, jacobian.c: the derivatives ---- */
+/* ---- reverse.c, tangent.c, jacobian_free.c: the derivatives ---- */
 
 /* Lay record k open in ws: frame, links, shapes, problem, displacements. p is the tape's. */
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p);

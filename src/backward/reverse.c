@@ -134,7 +134,7 @@ static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
 static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, double *p_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
-    double *frame_bar = s->frame_bar + 12 * i;
+    double *frame_bar = s->frame_bar + TI_CON_FRAME * i;
     products q;
     double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
     if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
@@ -169,7 +169,7 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
     reverse_integration(ws, f, xnext_bar);
     double *const bars[] = {s->mu_bar, s->ref_bar, s->gap_bar, s->e_bar, s->beta_bar, s->slop_bar};
     for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
-    memset(s->frame_bar, 0, 12 * sizeof(double) * (size_t)f->ncon);
+    memset(s->frame_bar, 0, TI_CON_FRAME * sizeof(double) * (size_t)f->ncon);
     memset(s->held_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
     for (int i = 0; i < f->nisland; i++) {
         tribo_status status = ti_island_vjp(ws, f, i, p);

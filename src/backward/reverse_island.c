@@ -116,7 +116,7 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
             if (body < 0) continue;
             int at = ws->voff[ti_blk_of_body(ws, body)];
             ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
-            ti_side_vjp(ws, c, side, 2, q, s->frame_bar + 12 * i);
+            ti_side_vjp(ws, c, side, 2, q, s->frame_bar + TI_CON_FRAME * i);
         }
     }
 }

@@ -4,8 +4,8 @@
 /* ---- one contact in one direction ---- */
 
 typedef struct contact_dot {
-    bool rows;       /* J_dot is not zero */
-    double J[2][18]; /* J_dot by side */
+    bool rows;                 /* J_dot is not zero */
+    double J[2][3 * TI_TWIST]; /* J_dot by side */
     double gap;
 } contact_dot;
 
@@ -41,7 +41,7 @@ static contact_dot rows_dot(const task *t, int i, int j) {
     const ti_pair *pair = &ws->model->pair[c->pair];
     const ti_link_diff *diffs = diffs_of(t, j);
     const double *p_dot = p_dot_of(t, j);
-    double move[TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS] = {0}, frame[12];
+    double move[TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS] = {0}, frame[TI_CON_FRAME];
     contact_dot out = {.rows = p_dot || body_moves(diffs, c->a) || body_moves(diffs, c->b)};
     if (!out.rows) return out;
     bool a = ti_shape_jvp(ws->model, t->p, ws->link, pair->a, diffs, p_dot, move);

@@ -141,7 +141,7 @@ typedef struct ti_scratch {
     ti_link_diff *diff;                          /* (nbody) the motion_bar's */
     double *D_bar, *V_bar;                       /* (nv) of the model */
     double *geom_bar;                            /* (ngeom,9) */
-    double *frame_bar, *J_bar;                   /* (ncon,12), as J: beside the phases' products */
+    double *frame_bar, *J_bar;                   /* (ncon,TI_CON_FRAME), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
     double *e_bar, *beta_bar, *slop_bar;         /* (ncon) of the material */
     double *held_bar;                            /* (3 ncon) of the references of what holds */
@@ -209,6 +209,14 @@ void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
 /* The same, where both bodies are of one tree that of their sum. */
 const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side);
+/* Where the rows of contact i begin in J. */
+static inline double *ti_frame_jacobian(const tribo_ws *ws, int i) {
+    return ws->J + (size_t)ws->con_entries * (size_t)i;
+}
+/* Whether both bodies of a contact belong to one tree: their rows are summed, and are those of side 0. */
+static inline bool ti_con_within(const tribo_ws *ws, const ti_con *c) {
+    return ws->model->chains && c->a >= 0 && c->b >= 0 && ws->model->body[c->a].tree == ws->model->body[c->b].tree;
+}
 /* The block of a body in the frame. */
 static inline int ti_blk_of_body(const tribo_ws *ws, int body) {
     return ws->blk_at[ws->model->body[body].tree];
@@ -231,10 +239,16 @@ void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product 
 /* Where the rounds of a phase before the rebound are kept, (rounds,3 contacts of its problem). */
 double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase);
 
-/* Start the contacts of an island that do not bounce from what they did in the last step: step.c. */
-void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is);
+/* ---- warm.c ---- */
 
-/* ---- island.c, impact.c, recover.c: the phases of one island ---- */
+/* Which of the last step's contacts each contact found was. */
+void ti_warm_match(tribo_ws *ws);
+/* Start the contacts of an island that do not bounce from what they did then. */
+void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is);
+/* For the next step. */
+void ti_warm_keep(tribo_ws *ws, const ti_frame *f);
+
+/* ---- phase.c, timing.c, impact.c, island.c, recover.c: the phases of one island ---- */
 
 /* Solve an island but for its recovery, into the frame; info is of all its phases. again: it was solved before in this
  * step, with other friction. */

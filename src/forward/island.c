@@ -2,59 +2,6 @@
 #include "contact/law/law.h"
 #include "forward/frame.h"
 
-/* ---- one phase ---- */
-
-/* By the given rounds of staggered projections. The implicit reverse and the forward tangents are those of the solution
- * which they approach: its points and modes are found first and kept. */
-static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, ti_contact_solution *s,
-                                    tribo_contact_info *info) {
-    ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
-    ti_contact_options o = {.tol = ws->options.tol};
-    unsigned char *mode = (unsigned char *)ws->scratch->mu_work;
-    int rounds = ws->options.rounds;
-    tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
-    if (status < 0) return status;
-    bool canonical = info->canonical || ws->options.reverse == TRIBO_REVERSE_UNROLLED; /* which knows of no other */
-    status = ti_staggered_solve(ws->staggered, &problem, rounds, ti_frame_rounds(f, rounds, k, phase), s->lambda, s->v,
-                                mode);
-    tribo_status measured = status < 0 ? status : ti_contact_measure(ws->contact, &problem, s, info);
-    info->canonical = canonical;
-    return measured < 0 ? measured : status;
-}
-
-static void add_info(tribo_contact_info *sum, const tribo_contact_info *one) {
-    sum->iterations += one->iterations;
-    sum->ndegenerate += one->ndegenerate;
-    sum->residual = ti_max(sum->residual, one->residual);
-    if (one->margin < sum->margin) sum->margin = one->margin;
-    if (one->rung > sum->rung) sum->rung = one->rung;
-    sum->canonical = sum->canonical && one->canonical;
-}
-
-void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s) {
-    ti_phase_points *points = &is->phase[phase];
-    points->npoint = s->npoint;
-    for (int j = 0; j < s->npoint; j++)
-        points->weight[j] = s->point[j].weight, points->compliance[j] = s->point[j].compliance;
-}
-
-tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bool warm, tribo_contact_info *info) {
-    ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
-    ti_contact_solution s = ti_frame_solution(f, k, phase);
-    tribo_contact_info one;
-    tribo_status status;
-    if (ws->options.rounds > 0 && phase < TI_REBOUND) {
-        status = solve_by_rounds(ws, f, k, phase, &s, &one);
-    } else {
-        ti_contact_options o = {.tol = ws->options.tol, .warm = warm};
-        status = ti_contact_solve(ws->contact, &problem, &o, &s, &one);
-    }
-    if (status < 0) return status;
-    ti_phase_keep(&f->island[k], phase, &s);
-    add_info(info, &one);
-    return status;
-}
-
 /* ---- the step without impacts ---- */
 
 /* Whether less could be asked for: overlaps may ask for velocities that no motion has, as those of a body that is

@@ -1,5 +1,6 @@
 /* touching.c -- see touching.h; each derivative stands below what it differentiates. */
 #include "forward/touching.h"
+#include "dynamics/spatial.h"
 #include "math/clones.h"
 #include <string.h>
 
@@ -84,8 +85,8 @@ bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, i
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
     ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
     for (int k = 0; k < 3; k++) {
-        ti_store3(J + 6 * k, ti_scale(sign, d[k]));
-        ti_store3(J + 6 * k + 3, ti_scale(sign, ti_tmul(&link->R, ti_cross(r, d[k]))));
+        ti_store3(J + TI_TWIST * k, ti_scale(sign, d[k]));
+        ti_store3(J + TI_TWIST * k + 3, ti_scale(sign, ti_tmul(&link->R, ti_cross(r, d[k]))));
     }
 }
 
@@ -122,8 +123,8 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
         ti_vec d_dot = ti_load3(frame_dot + 3 + 3 * k);
         ti_vec body = ti_tmul(&link->R, ti_add(ti_cross(r_dot, d[k]), ti_cross(r, d_dot)));
         ti_vec row = ti_tmul(&link->R, ti_cross(r, d[k]));
-        ti_store3(J_dot + 6 * k, ti_scale(sign, d_dot));
-        ti_store3(J_dot + 6 * k + 3, ti_scale(sign, ti_sub(body, ti_cross(diff->th, row))));
+        ti_store3(J_dot + TI_TWIST * k, ti_scale(sign, d_dot));
+        ti_store3(J_dot + TI_TWIST * k + 3, ti_scale(sign, ti_sub(body, ti_cross(diff->th, row))));
     }
 }
 

@@ -61,10 +61,12 @@ void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *links, i
 bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, int geom, const ti_link_diff *diffs,
                   const double *p_dot, double *out);
 
+enum { TI_CON_FRAME = 4 * 3 }; /* of a contact: point, t1, t2, normal */
+
 /* Rows t1, t2, n of a contact on body `link` (3,6); sign -1 on a, +1 on b. */
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J);
 /* Reverse of a sum of n products l' J v on one side: to the link's d, and to point (3), t1 (3), t2 (3), n (3) in
- * frame_bar (12), added. */
+ * frame_bar (TI_CON_FRAME), added. */
 typedef struct ti_row_product {
     const double *l, *v; /* (3), (6) */
 } ti_row_product;

@@ -11,7 +11,6 @@ import sys
 
 root, library = pathlib.Path(sys.argv[1]) / "src", sys.argv[2]
 STILL = set("""
-forward/find forward/impact forward/island forward/pose forward/recover forward/step forward/step_measures
 sysid/track/shoot sysid/track/start
 """.split())
 

@@ -10,7 +10,8 @@ import sys
 root = pathlib.Path(sys.argv[1])
 # What is a free joint's, a free body's kernels, or two shapes' eighteen directions.
 OWN = {"src/model/state.c", "src/model/state.h", "src/dynamics/body.h", "src/dynamics/link.c", "src/dynamics/link.h",
-       "src/dynamics/link_jac.c", "src/dynamics/spin.c", "src/dynamics/spin.h", "src/contact/system/six.c", "src/contact/system/six.h"}
+       "src/dynamics/link_jac.c", "src/dynamics/spin.c", "src/dynamics/spin.h", "src/contact/system/six.c", "src/contact/system/six.h",
+       "src/backward/jacobian_free.c"}
 OWN_ROOMS = ("src/collide/", "src/math/")
 # Where such a number is another one.
 OTHER = {"src/contact/law/erm.c": "impulse and residual together", "src/contact/law/noise.c": "coefficients",
@@ -18,10 +19,6 @@ OTHER = {"src/contact/law/erm.c": "impulse and residual together", "src/contact/
          "src/recording/gaps.c": "times the noise", "src/recording/units.c": "times the error",
          "tools/identify_report.c": "six curves", "examples/sysid/pyramid.c": "a matrix of two by three"}
 STILL = set("""
-src/backward/jacobian.c
-src/contact/system/delassus.c src/contact/system/system.c
-src/forward/step.c src/forward/touching.c
-src/backward/reverse.c src/backward/reverse_island.c src/backward/tangent_island.c
 src/sysid/errors.c src/sysid/track/residual.c src/sysid/track/settle.c src/sysid/track/tracks.c
 """.split())
 

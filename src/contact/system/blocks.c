@@ -38,7 +38,7 @@ TI_CLONES_WIDE static bool lu_any(int w, double *A, int *pivot) {
 }
 
 bool ti_block_lu(int w, double *A, int *pivot) {
-    if (w == 6) return lu(6, A, pivot);
+    if (w == TI_COMMON) return lu(TI_COMMON, A, pivot);
     if (w < TI_LAPACK_FROM) return lu_any(w, A, pivot);
     int info = (int)LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, w, w, A, w, pivot); /* of A', which solves A'^T = A */
     return info == 0 && A[0] == A[0];
@@ -100,12 +100,12 @@ static void lapack_solve(int w, const double *LU, const int *pivot, int n, doubl
 void ti_block_solve(int w, const double *LU, const int *pivot, int n, double *X) {
     if (w >= TI_LAPACK_FROM)
         lapack_solve(w, LU, pivot, n, X);
-    else if (n == 1 && w == 6)
-        lu_solve_one(6, LU, pivot, X);
+    else if (n == 1 && w == TI_COMMON)
+        lu_solve_one(TI_COMMON, LU, pivot, X);
     else if (n == 1)
         lu_solve_one_any(w, LU, pivot, X);
-    else if (w == 6 && n == 6)
-        lu_solve(6, LU, pivot, 6, X);
+    else if (w == TI_COMMON && n == TI_COMMON)
+        lu_solve(TI_COMMON, LU, pivot, TI_COMMON, X);
     else if (n == 8)
         lu_solve(w, LU, pivot, 8, X);
     else if (n == 24)
@@ -129,8 +129,8 @@ static inline void lu_solve_t(int w, const double *LU, const int *pivot, double 
 }
 
 void ti_block_solve_t(int w, const double *LU, const int *pivot, double *x) {
-    if (w == 6)
-        lu_solve_t(6, LU, pivot, x);
+    if (w == TI_COMMON)
+        lu_solve_t(TI_COMMON, LU, pivot, x);
     else if (w < TI_LAPACK_FROM)
         lu_solve_t(w, LU, pivot, x);
     else
@@ -147,12 +147,12 @@ static inline void gemm_sub(int m, int k, int n, const double *restrict A, const
 }
 
 void ti_block_product_sub(int m, int k, int n, const double *A, const double *B, double *C) {
-    if (m == 6 && k == 6 && n == 6)
-        gemm_sub(6, 6, 6, A, B, C);
-    else if (m == 6 && k == 6 && n == 1)
-        gemm_sub(6, 6, 1, A, B, C);
-    else if (m == 6 && k == 6 && n == 8)
-        gemm_sub(6, 6, 8, A, B, C);
+    if (m == TI_COMMON && k == TI_COMMON && n == TI_COMMON)
+        gemm_sub(TI_COMMON, TI_COMMON, TI_COMMON, A, B, C);
+    else if (m == TI_COMMON && k == TI_COMMON && n == 1)
+        gemm_sub(TI_COMMON, TI_COMMON, 1, A, B, C);
+    else if (m == TI_COMMON && k == TI_COMMON && n == 8)
+        gemm_sub(TI_COMMON, TI_COMMON, 8, A, B, C);
     else if (m >= TI_LAPACK_FROM && k >= TI_LAPACK_FROM)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, A, k, B, n, 1, C, n);
     else

@@ -1,10 +1,10 @@
-/* blocks.h -- dense kernels for one block: LU with partial pivoting, its solves, products. Row-major.
- * Width 6, a free body, is compiled apart; beyond TI_LAPACK_FROM LAPACK takes over. */
+/* blocks.h -- dense kernels for one block: LU with partial pivoting, its solves, products. Row-major. */
 #ifndef TI_BLOCKS_H
 #define TI_BLOCKS_H
 #include <stdbool.h>
 
-enum { TI_LAPACK_FROM = 25 };
+/* The width of most blocks, for which loops are compiled apart; where LAPACK takes over. */
+enum { TI_COMMON = 6, TI_LAPACK_FROM = 25 };
 
 /* P A = L U in place; pivot[j] = row exchanged with j. The diagonal of U is stored inverted below TI_LAPACK_FROM.
  * False if a pivot is zero or not finite. */

@@ -46,15 +46,15 @@ static void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const d
     int w = p->width[k];
     if (d->identity[k])
         memcpy(W, J, 3 * (size_t)w * sizeof *W);
-    else if (w == 6) {
+    else if (w == TI_COMMON) {
         const double *restrict B = d->inverse + p->moff[k];
         for (int r = 0; r < 3; r++) {
-            double sum[6] = {0};
-            for (int m = 0; m < 6; m++)
-                for (int j = 0; j < 6; j++) sum[j] += J[6 * r + m] * B[6 * m + j];
-            memcpy(W + 6 * r, sum, sizeof sum);
+            double sum[TI_COMMON] = {0};
+            for (int m = 0; m < TI_COMMON; m++)
+                for (int j = 0; j < TI_COMMON; j++) sum[j] += J[TI_COMMON * r + m] * B[TI_COMMON * m + j];
+            memcpy(W + TI_COMMON * r, sum, sizeof sum);
         }
-        add_Gii(6, W, J, Gii);
+        add_Gii(TI_COMMON, W, J, Gii);
         return;
     } else
         solve_rows(d, p, k, J, W);
@@ -63,16 +63,17 @@ static void one_side(ti_delassus *d, const ti_contact_problem *p, int k, const d
 
 /* The factors of a block; of a free body, which many contacts may share, the inverse. */
 static bool factor(ti_delassus *d, const ti_contact_problem *p, int k) {
-    static const double unit[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
     int w = p->width[k];
     double *LU = d->LU + p->moff[k];
     d->identity[k] = is_identity(w, p->M + p->moff[k]);
     if (d->identity[k]) return true;
     memcpy(LU, p->M + p->moff[k], (size_t)w * w * sizeof(double));
     if (!ti_block_lu(w, LU, d->pivot + p->voff[k])) return false;
-    if (w != 6) return true;
-    memcpy(d->inverse + p->moff[k], unit, sizeof unit);
-    ti_block_solve(6, LU, d->pivot + p->voff[k], 6, d->inverse + p->moff[k]);
+    if (w != TI_COMMON) return true;
+    double *inverse = d->inverse + p->moff[k];
+    memset(inverse, 0, sizeof *inverse * (size_t)w * (size_t)w);
+    for (int i = 0; i < w; i++) inverse[w * i + i] = 1;
+    ti_block_solve(w, LU, d->pivot + p->voff[k], w, inverse);
     return true;
 }
 

@@ -5,7 +5,7 @@
 
 typedef struct ti_delassus {
     double *LU;      /* factors of the blocks of M, laid out as M */
-    double *inverse; /* of those 6 wide, laid out as M */
+    double *inverse; /* of those TI_COMMON wide, laid out as M */
     int *pivot;      /* (nv) */
     double *W;       /* J M^-1, laid out as J */
     bool *identity;  /* (nblk) the block of M is the unit matrix: nothing to solve */

@@ -179,16 +179,16 @@ static inline void add(double *restrict K, const double *restrict J, int wr, con
             K[r * wc + c] += J[r] * T[c] + J[wr + r] * T[wc + c] + J[2 * wr + r] * T[2 * wc + c];
 }
 
-static void add6(double *K, const double *D, const double *Jr, const double *Jc) {
-    double T[18];
-    times(T, D, Jc, 6);
-    add(K, Jr, 6, T, 6);
+static void add_common(double *K, const double *D, const double *Jr, const double *Jc) {
+    double T[3 * TI_COMMON];
+    times(T, D, Jc, TI_COMMON);
+    add(K, Jr, TI_COMMON, T, TI_COMMON);
 }
 
 /* K (wr,wc) += Jr' D Jc for blocks of any width, in strips that fit the stack */
 static void add_any(double *K, const double *D, const double *Jr, int wr, const double *Jc, int wc) {
-    if (wr == 6 && wc == 6) {
-        add6(K, D, Jr, Jc);
+    if (wr == TI_COMMON && wc == TI_COMMON) {
+        add_common(K, D, Jr, Jc);
         return;
     }
     enum { STRIP = 32 };

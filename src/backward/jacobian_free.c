@@ -1,4 +1,4 @@
-/* jacobian.c -- the step's Jacobians A and B, body by body; docs/math.md, Jacobians of a step.
+/* jacobian_free.c -- Jacobians A and B of a step of free bodies, body by body; docs/math.md, Jacobians of a step.
  *
  * Velocity and control reach the next state only through the free velocity, so that half a panel of solves per body and
  * point does for all its columns: six unit free velocities (P), six displacements of its pose (Q). A body moves the

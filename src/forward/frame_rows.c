@@ -1,0 +1,62 @@
+/* frame_rows.c -- rows of the contacts of a step times velocities, and what their gaps are compared with. */
+#include "forward/frame.h"
+
+const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
+    const ti_con *c = &f->con[i];
+    if ((side ? c->b : c->a) < 0 || (side && ti_con_within(ws, c))) return NULL;
+    return ti_frame_side(ws, f, i, side);
+}
+
+const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side) {
+    const ti_con *c = &f->con[i];
+    const double *J = ti_frame_jacobian(ws, i);
+    return side && c->a >= 0 && !ti_con_within(ws, c) ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
+}
+
+static double row_times(int w, const double *row, const double *v) {
+    double s = 0;
+    for (int i = 0; i < w; i++) s += row[i] * v[i];
+    return s;
+}
+
+double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v) {
+    const double *J = ti_frame_rows(ws, f, i, side);
+    if (!J) return 0;
+    int k = ti_blk_of_body(ws, side ? f->con[i].b : f->con[i].a), w = ws->width[k];
+    return row_times(w, J + w * r, v + ws->at_v[k]);
+}
+
+double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
+    return ti_side_velocity(ws, f, i, 0, r, v) + ti_side_velocity(ws, f, i, 1, r, v);
+}
+
+void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v) {
+    const ti_con *c = &f->con[i];
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, f, i, side);
+        if (!J) continue;
+        int k = ti_blk_of_body(ws, side ? c->b : c->a), w = ws->width[k];
+        ti_motion_solve(&ws->motion, f->blk_tree[k], J + w * r, ws->kick);
+        for (int j = 0; j < w; j++) v[ws->at_v[k] + j] += s * ws->kick[j];
+    }
+}
+
+const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
+    int k = ws->blk_at[t];
+    if (k >= 0) return f->v + ws->at_v[k];
+    ti_motion_free(&ws->motion, t, ws->V);
+    return ws->V;
+}
+
+ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
+    const tribo_model *m = ws->model;
+    double fastest = ws->options.recovery * ws->options.dt;
+    if (c->kind != TI_CON_CONTACT) return ti_grain_of(&c->touch, 1, false, fastest);
+    const ti_pair *pair = &m->pair[c->pair];
+    bool round = ti_collide_most(m->geom[pair->a].shape, m->geom[pair->b].shape) == 1;
+    return ti_grain_of(&c->touch, pair->length, !round, fastest);
+}
+
+ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
+    return ti_impact_of(c->touch.gap, c->uf, c->an, ws->options.dt);
+}

@@ -1,0 +1,88 @@
+/* timing.c -- when the impacts of a step are, and what their times make of the displacements. docs/math.md, Impacts. */
+#include "forward/frame.h"
+
+double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, int j) {
+    double hit = f->phase[TI_IMPACT].v[TI_SOLVED][j];
+    if (is->phase[TI_REBOUND].npoint == 0) return hit;
+    return hit + share * (f->phase[TI_REBOUND].v[TI_SOLVED][j] - hit);
+}
+
+double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
+    if (is->phase[TI_REBOUND].npoint > 0)
+        l += is->share * (f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + 2] + ws->give[i]);
+    return l;
+}
+
+/* Whether a contact pushes in the impact or after it. */
+static bool transmits(const ti_frame *f, const ti_island *is, int i) {
+    for (ti_phase phase = TI_IMPACT; phase <= TI_AFTER; phase++)
+        if (is->phase[phase].npoint > 0 && f->phase[phase].mode[i] != TRIBO_BREAK) return true;
+    return false;
+}
+
+/* Bodies that push each other in the impact move as before until the mean time of the impacts among them: so none moves
+ * by more than its velocities before and after, and what is held stays held. */
+void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    int *root = ws->root;
+    double *sum = ws->time + is->blk0, *weight = ws->weight;
+    for (int b = 0; b < is->nblk; b++) root[b] = b, sum[b] = weight[b] = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (transmits(f, is, i) && ws->blk_b[i] >= 0) ti_unite(root, ws->blk_a[i], ws->blk_b[i]);
+    }
+    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
+        int r = ti_root(root, ws->blk_a[i]);
+        double l = ti_impact_impulse(ws, f, is, i);
+        if (l > 0) sum[r] += l * f->con[i].tau, weight[r] += l;
+    }
+    for (int b = 0; b < is->nblk; b++) {
+        int r = ti_root(root, b); /* the lowest of its group: seen first */
+        if (r == b)
+            sum[b] = weight[b] > 0 ? sum[b] / weight[b] : 0;
+        else
+            sum[b] = sum[r], weight[b] = weight[r];
+    }
+}
+
+double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i) {
+    return ti_row_velocity(ws, f, i, 2, f->v) - ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]);
+}
+
+/* A displacement that moves each contact by what its own time makes of its jump beyond what the mean does, and those
+ * that transmit by nothing: ref = (tau - time) jump. @return whether any body is hit more than once. */
+static bool pose_timing(tribo_ws *ws, const ti_frame *f, int k, unsigned char *mode) {
+    const ti_island *is = &f->island[k];
+    bool several = false;
+    ti_impact_times(ws, f, k);
+    for (int b = 0; b < is->nblk; b++) ws->weight[b] = 0; /* whether a group was met */
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double *ref = ws->ref_time + 3 * i;
+        bool acts = transmits(f, is, i);
+        ref[0] = ref[1] = ref[2] = 0;
+        if (mode) mode[i] = acts ? TRIBO_SLIDE : TRIBO_BREAK;
+        if (!acts || i < is->con0 + is->nhold) continue;
+        int r = ws->root[ws->blk_a[i]];
+        several = several || ws->weight[r] > 0;
+        ws->weight[r] = 1;
+        ref[2] = (f->con[i].tau - ws->time[is->blk0 + r]) * ti_impact_jump(ws, f, i);
+    }
+    return several;
+}
+
+void ti_timing_pose(tribo_ws *ws, const ti_frame *f, int k) {
+    if (f->island[k].phase[TI_TIMING].npoint > 0) pose_timing(ws, f, k, NULL);
+}
+
+tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
+    ti_island *is = &f->island[k];
+    if (is->phase[TI_IMPACT].npoint == 0) return TRIBO_OK;
+    if (!pose_timing(ws, f, k, f->phase[TI_TIMING].mode)) return TRIBO_OK;
+    ti_contact_problem problem = ti_step_problem(ws, f, k, TI_TIMING);
+    ti_contact_solution s = ti_frame_solution(f, k, TI_TIMING);
+    tribo_status status = ti_contact_solve_soft(ws->contact, &problem, 1e-6, true, &s);
+    if (status != TRIBO_OK) return status < 0 ? status : TRIBO_OK; /* without it the mean serves */
+    ti_phase_keep(is, TI_TIMING, &s);
+    is->pace[TI_TIMING] = ti_pace_share(ws, f, k, TI_TIMING);
+    return TRIBO_OK;
+}
