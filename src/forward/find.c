@@ -134,7 +134,7 @@ static void group_reaches(tribo_ws *ws, double *farthest, double *overlap) {
     }
     for (int i = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
-        if (c->touch.gap >= -ti_frame_grain(ws, c).skin) continue;
+        if (c->touch.gap >= 0 || c->touch.gap >= -ti_frame_grain(ws, c).skin) continue;
         int r = ti_root(ws->root, first_tree(ws, c));
         overlap[r] -= c->touch.gap;
         double pushed = ti_min(overlap[r], ws->options.recovery * ws->options.dt);

@@ -223,6 +223,8 @@ static inline int ti_blk_of_body(const tribo_ws *ws, int body) {
 }
 /* Row r of contact i times v, of every block of the frame. */
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v);
+/* Rows 0 and 1, at once. */
+void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double *v, double *slip);
 /* The part of side 0 (a) or 1 (b) in it. */
 double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v);
 /* Solved velocity of tree t: of the frame, or where nothing touches it the free one. Valid until the next call. */

@@ -19,15 +19,37 @@ static double row_times(int w, const double *row, const double *v) {
     return s;
 }
 
+/* Of the rows J of one side, and what follows them. */
+static inline double of_side(const tribo_ws *ws, int body, const double **J, int r, const double *v) {
+    int k = ti_blk_of_body(ws, body), w = ws->width[k];
+    const double *row = *J + w * r;
+    *J += 3 * w;
+    return row_times(w, row, v + ws->at_v[k]);
+}
+
 double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v) {
     const double *J = ti_frame_rows(ws, f, i, side);
-    if (!J) return 0;
-    int k = ti_blk_of_body(ws, side ? f->con[i].b : f->con[i].a), w = ws->width[k];
-    return row_times(w, J + w * r, v + ws->at_v[k]);
+    return J ? of_side(ws, side ? f->con[i].b : f->con[i].a, &J, r, v) : 0;
+}
+
+void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double *v, double *slip) {
+    const ti_con *c = &f->con[i];
+    const double *J = ti_frame_jacobian(ws, i);
+    int body[2] = {c->a, ti_con_within(ws, c) ? -1 : c->b};
+    slip[0] = slip[1] = 0;
+    for (int side = 0; side < 2; side++) {
+        if (body[side] < 0) continue;
+        int k = ti_blk_of_body(ws, body[side]), w = ws->width[k];
+        slip[0] += row_times(w, J, v + ws->at_v[k]), slip[1] += row_times(w, J + w, v + ws->at_v[k]);
+        J += 3 * w;
+    }
 }
 
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
-    return ti_side_velocity(ws, f, i, 0, r, v) + ti_side_velocity(ws, f, i, 1, r, v);
+    const ti_con *c = &f->con[i];
+    const double *J = ti_frame_jacobian(ws, i);
+    double sum = c->a >= 0 ? of_side(ws, c->a, &J, r, v) : 0;
+    return c->b >= 0 && !ti_con_within(ws, c) ? sum + of_side(ws, c->b, &J, r, v) : sum;
 }
 
 void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v) {

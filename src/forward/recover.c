@@ -32,7 +32,7 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const 
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double gap = f->con[i].touch.gap;
-        if (gap < -ti_frame_grain(ws, &f->con[i]).skin || (is->bare && gap < 0)) return true;
+        if (gap < 0 && (is->bare || gap < -ti_frame_grain(ws, &f->con[i]).skin)) return true;
     }
     return false;
 }

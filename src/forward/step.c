@@ -13,20 +13,27 @@ static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
 
 /* Relative velocity along the tangents (rows 0, 1) of contact i, v (nv of the frame). */
 static double slip_speed(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
-    double slip[2] = {ti_row_velocity(ws, f, i, 0, v), ti_row_velocity(ws, f, i, 1, v)};
+    double slip[2];
+    ti_slip_velocity(ws, f, i, v, slip);
     return sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
+}
+
+static double fastest_slip(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *v) {
+    double fastest = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) fastest = ti_max(fastest, slip_speed(ws, f, i, v));
+    return fastest;
 }
 
 /* Contacts that are held to the static coefficient and slip all the same get the kinetic one. One that carries all the
  * friction it can while others hold the body does not slip: its mode says so, its velocity does not.
  * @return how many of them that changes. */
 static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
-    int changed = 0, end = is->con0 + is->ncon;
-    double unit = 0;
-    for (int i = is->con0; i < end; i++) unit = ti_max(unit, slip_speed(ws, f, i, ws->vfree));
-    for (int i = is->con0; i < end; i++) {
+    int changed = 0;
+    double unit = -1;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         if (!c->sticky || f->mode[i] < TRIBO_SLIDE) continue;
+        if (unit < 0) unit = fastest_slip(ws, f, is, ws->vfree);
         if (slip_speed(ws, f, i, f->v) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = ws->mu_hit[i] = ti_con_number(ws->model, c, p, TI_M_FRICTION);
         changed += ti_con_number(ws->model, c, p, TI_M_STICTION) > 0;

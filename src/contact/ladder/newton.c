@@ -79,10 +79,12 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
     for (int i = 0; ws->law->circle && i < p->nc; i++) {
-        if (!ti_is_contact(p, i)) continue;
-        ti_law_contact contact = ti_law_contact_of(ws, p, i);
-        double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]);
-        double radius = ws->law->circle(&contact, ws->mode[i], l);
+        if (!ti_is_contact(p, i) || ws->mode[i] < TRIBO_SLIDE) continue; /* on no circle */
+        double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), radius = p->mu[i] * l[2];
+        if (ws->law != &ti_law_ncp) {
+            ti_law_contact contact = ti_law_contact_of(ws, p, i);
+            radius = ws->law->circle(&contact, ws->mode[i], l);
+        }
         if (!(t > 0) || !(radius > 0) || radius == HUGE_VAL) continue;
         l[0] *= radius / t, l[1] *= radius / t;
     }
