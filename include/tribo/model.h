@@ -120,6 +120,15 @@ typedef struct tribo_geom_def {
                    are in. The model's are those of its inertia frame, as in MuJoCo */
 } tribo_geom_def;
 
+/** A point and a frame fixed in a body or in the world: it touches nothing and weighs nothing. What an actuator pulls
+ *  at, what is asked for in dynamics.h. Fill with tribo_default_site() first. */
+typedef struct tribo_site_def {
+    uint32_t struct_size; /**< set by tribo_default_site() */
+    const char *name;     /**< copied; unique among sites; NULL or "" = `siteN` */
+    double pos[3];        /**< m, in the body frame (the world's for TRIBO_WORLD) */
+    double quat[4];       /**< in the body frame, w x y z; normalised */
+} tribo_site_def;
+
 /** How the inside of a mesh is told. */
 typedef enum tribo_mesh_mass {
     TRIBO_MESH_SIGNED,  /**< by which way its triangles are turned: exact for every closed surface */
@@ -182,6 +191,8 @@ TRIBO_API tribo_joint_def tribo_default_joint(void);
 TRIBO_API tribo_actuator_def tribo_default_actuator(void);
 /** A sphere without size, of density 1000 and friction 1: give it shape and size. */
 TRIBO_API tribo_geom_def tribo_default_geom(void);
+/** A site at its body's origin, along its axes. */
+TRIBO_API tribo_site_def tribo_default_site(void);
 /** A connection of no bodies, as they were placed. */
 TRIBO_API tribo_equality_def tribo_default_equality(void);
 /** A mesh of no vertices. */
@@ -200,6 +211,8 @@ TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
 TRIBO_API int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def);
 /** At most 2048: a table of all pairs is kept. @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
+/** @param body a body id or TRIBO_WORLD. @return the site's id, or -1. */
+TRIBO_API int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def);
 /** A mesh, for any number of geoms. @return its id, or -1. */
 TRIBO_API int tribo_add_mesh(tribo_builder *b, const tribo_mesh_def *def);
 /** @return the pair's id, or -1. */
@@ -275,6 +288,7 @@ TRIBO_API void tribo_model_free(tribo_model *m);
 typedef struct tribo_sizes {
     int nbody, ngeom, npair;     /**< bodies, geoms, pairs with a material of their own */
     int njoint, nequality;       /**< hinges, slides and balls; what holds */
+    int nsite;                   /**< sites */
     int nactuator;               /**< actuators; nu = nv + nactuator: generalized forces, then controls */
     int nq, nv, nx, ndx, nu, np; /**< numbers in q, v, state, its tangent, control, parameters */
 } tribo_sizes;
@@ -303,6 +317,9 @@ TRIBO_API int tribo_model_joint_q(const tribo_model *m, int joint);            /
 TRIBO_API int tribo_model_joint_v(const tribo_model *m, int joint);            /**< where in v; -1 if there is none */
 TRIBO_API const char *tribo_model_actuator_name(const tribo_model *m, int actuator); /**< NULL if there is none */
 TRIBO_API int tribo_model_actuator_find(const tribo_model *m, const char *name);     /**< -1 if there is none */
+TRIBO_API const char *tribo_model_site_name(const tribo_model *m, int site);         /**< NULL if there is none */
+TRIBO_API int tribo_model_site_find(const tribo_model *m, const char *name);         /**< -1 if there is none */
+TRIBO_API int tribo_model_site_body(const tribo_model *m, int site); /**< or TRIBO_WORLD, also if there is none */
 /** Whether number v of a velocity is a rotation (rad/s) and not a translation (m/s); false if there is none. */
 TRIBO_API bool tribo_model_turns(const tribo_model *m, int v);
 /** Whether a body moves freely in the world; false if there is none. */
@@ -319,7 +336,8 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
  * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
-/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator, 15 a geom, 5 a pair ---- */
+/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator, 7 a site, 15 a geom, 5 a
+ * pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -328,8 +346,8 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_COM,     /**< m, body frame: x y z */
     TRIBO_PARAM_INERTIA, /**< kg m^2 about the centre of mass: xx yy zz xy xz yz */
     TRIBO_PARAM_SIZE,    /**< m: x y z (of what is round x is the radius; capsule, cylinder: y is the half length) */
-    TRIBO_PARAM_POS,     /**< m, geom in its body: x y z */
-    TRIBO_PARAM_QUAT,    /**< geom in its body: w x y z; normalised where used */
+    TRIBO_PARAM_POS,     /**< m, geom or site in its body: x y z */
+    TRIBO_PARAM_QUAT,    /**< geom or site in its body: w x y z; normalised where used */
     TRIBO_PARAM_FRICTION,
     TRIBO_PARAM_STICTION,
     TRIBO_PARAM_RESTITUTION,
@@ -353,7 +371,8 @@ typedef struct tribo_param_info {
     char name[128];        /**< path name */
     tribo_param_kind kind; /**< what it is */
     int body, geom, pair;  /**< whose it is; -1 = not a body's (geom's, pair's) */
-    bool used;             /**< false: no number of the dynamics depends on it (a plane's size, a sphere's size/y) */
+    int site;              /**< the same of a site */
+    bool used;             /**< false: no number of a step depends on it (a plane's size, a sphere's size/y) */
     double lower, upper;   /**< physical bounds; infinite where there are none */
 } tribo_param_info;
 

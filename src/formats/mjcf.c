@@ -200,6 +200,8 @@ static void read_children(ti_mjcf *r, xmlNode *node, const inside *in) {
             continue;
         } else if (ti_xml_is(c, "geom")) {
             read_geom(r, c, in->body, in->childclass, &in->frame, in->weighs);
+        } else if (ti_xml_is(c, "site")) {
+            ti_mjcf_site(r, c, in->body, in->childclass, &in->frame);
         } else if (ti_xml_is(c, "body")) {
             read_body(r, c, in->body, in->childclass, &in->frame, in->depth + 1);
         } else if (ti_xml_is(c, "frame")) {
@@ -346,6 +348,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     ti_free(&r->alloc, r->actuator, r->actuator_bytes);
     ti_free(&r->alloc, r->geom, r->geom_bytes);
     ti_free(&r->alloc, r->pair, r->pair_bytes);
+    ti_free(&r->alloc, r->site, r->site_bytes);
 }
 
 tribo_load_options tribo_default_load_options(void) {

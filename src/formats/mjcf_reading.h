@@ -60,6 +60,12 @@ typedef struct ti_mjcf_geom {
     ti_frame frame; /* what the geom's pose in the file is relative to, in its body or the world */
 } ti_mjcf_geom;
 
+typedef struct ti_mjcf_site_rec {
+    xmlNode *node;
+    int class;
+    ti_frame frame; /* as of a geom */
+} ti_mjcf_site_rec;
+
 typedef struct ti_mjcf_pair {
     xmlNode *node;
     int class;
@@ -104,6 +110,9 @@ typedef struct ti_mjcf {
     int nactuator;
     ti_mjcf_actuator *actuator;
     size_t actuator_bytes;
+    int nsite;
+    ti_mjcf_site_rec *site;
+    size_t site_bytes;
     ti_mjcf_geom *geom;
     ti_mjcf_pair *pair;
     size_t need_bytes, class_bytes, body_bytes, joint_bytes, geom_bytes, pair_bytes;
@@ -195,6 +204,10 @@ bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *lim
 void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to);
 /* The distance at which a geom or a pair touches: mjcf_contact.c. */
 void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap);
+
+/* ---- mjcf_site.c ---- */
+/* frame: of the element in the body, or in the world. */
+void ti_mjcf_site(ti_mjcf *r, xmlNode *node, int body, int childclass, const ti_frame *frame);
 
 /* ---- mjcf_equality.c ---- */
 void ti_mjcf_equality(ti_mjcf *r, const xmlNode *node);

@@ -60,7 +60,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
      "hfield " POSED,
      "rgba material user solref solimp solmix fitscale fluidcoef", "surfacevel adhesion shellinertia fluidshape"},
     {"geom/plugin", TI_REFUSED, "", "", ""},
-    {"body/site", TI_SKIPPED, "", "", ""},
+    {"body/site", TI_READ, "name class type fromto " POSED, "size rgba material group user", ""},
     {"body/camera", TI_SKIPPED, "", "", ""},
     {"body/light", TI_SKIPPED, "", "", ""},
     {"body/attach", TI_REFUSED, "", "", ""},

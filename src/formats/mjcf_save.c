@@ -233,22 +233,34 @@ static void edit_material(edit *e, xmlNode *node, int class, int at, const char 
         set_numeric(e, owner, lender, "stiction", stiction);
 }
 
-/* A geom that is given by its ends is given by its size and pose from now on. */
-static void drop_ends(edit *e, const ti_mjcf_geom *g) {
-    unset(g->node, "fromto");
-    if (ti_mjcf_attr(&e->scene, g->node, g->class, "fromto"))
-        ti_xml_fail(&e->scene.error, g->node, "size", "its class has fromto, which overrules it");
+/* What is given by its ends is given by its size and pose from now on. */
+static void drop_ends(edit *e, xmlNode *node, int class) {
+    unset(node, "fromto");
+    if (ti_mjcf_attr(&e->scene, node, class, "fromto"))
+        ti_xml_fail(&e->scene.error, node, "size", "its class has fromto, which overrules it");
+}
+
+static void set_orientation(edit *e, xmlNode *node, int class, const double quat[4]) {
+    unset(node, "euler axisangle xyaxes zaxis");
+    set_numbers(e, node, "quat", quat, 4);
+    const char *kind = ti_mjcf_overrules_quat(&e->scene, node, class);
+    if (kind) ti_xml_fail(&e->scene.error, node, "quat", "its class has %s, which overrules it", kind);
+}
+
+/* A pose in a body, as it is seen from a frame of the file. */
+static void seen_from(const ti_frame *f, double pos[3], double quat[4]) {
+    double back[4] = {f->quat[0], -f->quat[1], -f->quat[2], -f->quat[3]};
+    ti_mat R = ti_quat_mat(f->quat);
+    ti_store3(pos, ti_tmul(&R, ti_sub(ti_load3(pos), ti_load3(f->pos))));
+    ti_quat_mul(back, quat, quat);
 }
 
 /* A geom's pose as the file has it: seen from the static body it is in, of a mesh that of its vertices. */
 static void pose_in_file(const edit *e, int i, double pos[3], double quat[4]) {
-    const double *p = e->want + e->now->geom[i].p, *f = e->scene.geom[i].frame.quat;
-    double back[4] = {f[0], -f[1], -f[2], -f[3]};
-    ti_mat R = ti_quat_mat(f);
+    const double *p = e->want + e->now->geom[i].p;
     memcpy(pos, p + TI_P_POS, 3 * sizeof *pos), memcpy(quat, p + TI_P_QUAT, 4 * sizeof *quat);
     if (e->now->geom[i].mesh) ti_mesh_unplace(e->now->geom[i].mesh, pos, quat);
-    ti_store3(pos, ti_tmul(&R, ti_sub(ti_load3(pos), ti_load3(e->scene.geom[i].frame.pos))));
-    ti_quat_mul(back, quat, quat);
+    seen_from(&e->scene.geom[i].frame, pos, quat);
 }
 
 /* Write a geom's size, and its pose. */
@@ -262,7 +274,7 @@ static void edit_pose(edit *e, int i) {
     bool placed = any_differs(e, at + TI_P_POS, 3, TRIBO_PARAM_POS);
     bool turned = any_differs(e, at + TI_P_QUAT, 4, TRIBO_PARAM_QUAT);
     if ((sized || placed || turned) && ti_mjcf_attr(&e->scene, g->node, g->class, "fromto")) {
-        drop_ends(e, g);
+        drop_ends(e, g->node, g->class);
         sized = placed = turned = true;
     }
     if (e->now->geom[i].mesh) placed = turned = placed || turned;
@@ -273,11 +285,25 @@ static void edit_pose(edit *e, int i) {
     }
     if (sized) set_numbers(e, g->node, "size", p + TI_P_SIZE, nsize);
     if (placed) set_numbers(e, g->node, "pos", pos, 3);
-    if (!turned) return;
-    unset(g->node, "euler axisangle xyaxes zaxis");
-    set_numbers(e, g->node, "quat", quat, 4);
-    const char *kind = ti_mjcf_overrules_quat(&e->scene, g->node, g->class);
-    if (kind) ti_xml_fail(&e->scene.error, g->node, "quat", "its class has %s, which overrules it", kind);
+    if (turned) set_orientation(e, g->node, g->class, quat);
+}
+
+static void edit_site(edit *e, int i) {
+    const ti_mjcf_site_rec *s = &e->scene.site[i];
+    const double *p = e->want + e->now->site[i].p;
+    int at = e->now->site[i].p;
+    double pos[3], quat[4];
+    bool placed = any_differs(e, at + TI_P_SITE_POS, 3, TRIBO_PARAM_POS);
+    bool turned = any_differs(e, at + TI_P_SITE_QUAT, 4, TRIBO_PARAM_QUAT);
+    if (!placed && !turned) return;
+    memcpy(pos, p + TI_P_SITE_POS, sizeof pos), memcpy(quat, p + TI_P_SITE_QUAT, sizeof quat);
+    seen_from(&s->frame, pos, quat);
+    if (ti_mjcf_attr(&e->scene, s->node, s->class, "fromto")) {
+        drop_ends(e, s->node, s->class);
+        placed = turned = true;
+    }
+    if (placed) set_numbers(e, s->node, "pos", pos, 3);
+    if (turned) set_orientation(e, s->node, s->class, quat);
 }
 
 static void edit_geom(edit *e, int i) {
@@ -295,7 +321,7 @@ static void edit_geom(edit *e, int i) {
 
 static bool same_scene(const tribo_model *a, const tribo_model *b) {
     if (a->size.nbody != b->size.nbody || a->size.njoint != b->size.njoint || a->size.nactuator != b->size.nactuator ||
-        a->size.ngeom != b->size.ngeom || a->size.npair != b->size.npair)
+        a->size.nsite != b->size.nsite || a->size.ngeom != b->size.ngeom || a->size.npair != b->size.npair)
         return false;
     for (int i = 0; i < a->size.nbody; i++)
         if (strcmp(a->body[i].name, b->body[i].name) != 0) return false;
@@ -340,13 +366,15 @@ static tribo_status read_again(edit *e, const tribo_model *m, tribo_diag *diag) 
     return TRIBO_OK;
 }
 
+static void make_unit(double *q) {
+    double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int k = 0; k < 4; k++) q[k] /= n;
+}
+
 /* Quaternions are unit in a file that was read; so are those to compare with. */
 static void unit_quaternions(const tribo_model *m, double *p) {
-    for (int i = 0; i < m->size.ngeom; i++) {
-        double *q = p + m->geom[i].p + TI_P_QUAT;
-        double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        for (int k = 0; k < 4; k++) q[k] /= n;
-    }
+    for (int i = 0; i < m->size.nsite; i++) make_unit(p + m->site[i].p + TI_P_SITE_QUAT);
+    for (int i = 0; i < m->size.ngeom; i++) make_unit(p + m->geom[i].p + TI_P_QUAT);
 }
 
 /* Of two geoms of equal priority the larger number counts. Where that would now be the other one's, and it counts
@@ -419,6 +447,7 @@ static tribo_status edit_until_right(edit *e, const tribo_model *m, tribo_diag *
         for (int i = 0; i < m->size.nbody; i++) edit_body(e, i);
         for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
         for (int i = 0; i < m->size.nactuator; i++) edit_actuator(e, i);
+        for (int i = 0; i < m->size.nsite; i++) edit_site(e, i);
         for (int i = 0; i < m->size.ngeom; i++) edit_geom(e, i);
         int at = m->size.np - m->size.npair * TI_P_PAIR;
         for (int i = 0; i < m->size.npair; i++, at += TI_P_PAIR)

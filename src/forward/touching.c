@@ -45,12 +45,10 @@ void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *links, i
         d->th = ti_add(d->th, ti_add(ti_cross(ti_load3(pg + TI_P_POS), xb), rb));
     }
     if (!p_bar) return;
-    double *out = p_bar + g->p, q[4], n, r[4] = {0, rb.x, rb.y, rb.z};
+    double *out = p_bar + g->p;
     ti_add3(out + TI_P_SIZE, ti_load3(bar + 6));
     ti_add3(out + TI_P_POS, xb);
-    unit_quat(pg + TI_P_QUAT, q, &n); /* rotation vector = 2 vec(dq q*), so q_bar = 2 (0, r) q / |raw| */
-    ti_quat_mul(r, q, r);
-    for (int i = 0; i < 4; i++) out[TI_P_QUAT + i] += 2 * n * r[i];
+    ti_quat_turn_vjp(pg + TI_P_QUAT, rb, out + TI_P_QUAT);
 }
 
 bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, int geom, const ti_link_diff *diffs,

@@ -102,6 +102,15 @@ static inline ti_vec ti_quat_log(const double *q) {
     return (ti_vec){k * q[1], k * q[2], k * q[3]};
 }
 
+/* Of the rotation of a quaternion that need not be unit: turn, the cotangent of a rotation vector before it, to its
+ * four numbers, added. That vector is 2 vec(dq q*), so that q_bar = 2 (0, turn) q / |raw|. */
+static inline void ti_quat_turn_vjp(const double *raw, ti_vec turn, double *raw_bar) {
+    double n = 1 / sqrt(raw[0] * raw[0] + raw[1] * raw[1] + raw[2] * raw[2] + raw[3] * raw[3]);
+    double q[4] = {n * raw[0], n * raw[1], n * raw[2], n * raw[3]}, r[4] = {0, turn.x, turn.y, turn.z};
+    ti_quat_mul(r, q, r);
+    for (int i = 0; i < 4; i++) raw_bar[i] += 2 * n * r[i];
+}
+
 static inline ti_mat ti_transpose(const ti_mat *A) {
     return (ti_mat){{{A->m[0][0], A->m[1][0], A->m[2][0]},
                      {A->m[0][1], A->m[1][1], A->m[2][1]},

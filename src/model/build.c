@@ -9,7 +9,7 @@
 /* What the layout needs to know. */
 typedef struct plan {
     int nbody, njoint, nfree, ngeom, npair, npossible, nequality, nmoving; /* nmoving: geoms of bodies */
-    int nactuator, npull, ncap, nkey;
+    int nactuator, npull, ncap, nkey, nsite;
     int nq, nv;
     int nmesh;
     ti_mesh *const *mesh;
@@ -19,7 +19,7 @@ typedef struct plan {
 /* Of p. */
 static int numbers(const plan *n) {
     return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nactuator * TI_P_ACTUATOR +
-           n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+           n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
 }
 
 static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
@@ -38,6 +38,7 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, w->key_name, n->nkey);
     TI_CARVE(at, w->pull, n->npull);
     TI_CARVE(at, w->cap, n->ncap);
+    TI_CARVE(at, w->site, n->nsite);
     TI_CARVE(at, w->mesh, n->nmesh);
     for (int i = 0; i < n->nmesh; i++) ti_mesh_copy(at, n->mesh[i], m ? &m->mesh[i] : NULL);
     TI_CARVE(at, w->p0, np);
@@ -298,6 +299,17 @@ static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) 
     }
 }
 
+/* Nothing of a step depends on them yet. */
+static void fill_sites(tribo_model *m, const tribo_builder *b, char **text) {
+    int at = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM - b->nsite * TI_P_SITE;
+    for (int i = 0; i < b->nsite; i++, at += TI_P_SITE) {
+        const ti_site_rec *r = &b->site[i];
+        m->site[i] = (ti_site){take_text(text, r->name), r->body, at};
+        memcpy(m->p0 + at + TI_P_SITE_POS, r->def.pos, sizeof r->def.pos);
+        memcpy(m->p0 + at + TI_P_SITE_QUAT, r->def.quat, sizeof r->def.quat);
+    }
+}
+
 static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
     int at = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM;
     for (int i = 0; i < b->ngeom; i++, at += TI_P_GEOM) {
@@ -376,6 +388,8 @@ static plan measure(const tribo_builder *b) {
     n.nactuator = b->nactuator, n.npull = b->npull, n.ncap = b->ncap, n.nkey = b->nkey;
     for (int i = 0; i < b->nkey; i++) n.text += strlen(b->key_name[i]) + 1;
     for (int i = 0; i < b->nactuator; i++) n.text += strlen(b->actuator[i].name) + 1;
+    n.nsite = b->nsite;
+    for (int i = 0; i < b->nsite; i++) n.text += strlen(b->site[i].name) + 1;
     for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
     for (int i = 0; i < b->ngeom; i++) {
         n.text += strlen(b->geom[i].name) + 1;
@@ -400,12 +414,14 @@ static tribo_model *assemble(const tribo_builder *b) {
     m->size.nx = n.nq + n.nv;
     m->size.ndx = 2 * n.nv;
     m->size.nactuator = n.nactuator, m->size.nu += n.nactuator;
+    m->size.nsite = n.nsite;
     m->size.np = numbers(&n);
     memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
     m->lenient = take_text(&text, text_of(b->lenient)), m->packages = take_text(&text, text_of(b->packages));
     m->free_base = b->free_base;
     fill_bodies(m, b, &text);
     fill_actuators(m, b, &text);
+    fill_sites(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);
     m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0;

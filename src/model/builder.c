@@ -53,6 +53,7 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->actuator, b->actuator_bytes);
     ti_free(&a, b->pull, b->pull_bytes);
     ti_free(&a, b->cap, b->cap_bytes);
+    ti_free(&a, b->site, b->site_bytes);
     for (int i = 0; i < b->nmesh; i++) ti_mesh_free(&a, b->mesh[i]);
     ti_free(&a, b->mesh, b->mesh_bytes);
     ti_free(&a, b->q, b->q_bytes);

@@ -49,6 +49,12 @@ typedef struct ti_geom_rec {
     int line, body;
 } ti_geom_rec;
 
+typedef struct ti_site_rec {
+    tribo_site_def def;
+    char name[TI_NAME_MAX + 1];
+    int body;
+} ti_site_rec;
+
 typedef struct ti_pair_rec {
     tribo_pair_def def;
     char name[TI_PAIR_NAME_MAX + 1];
@@ -82,7 +88,9 @@ struct tribo_builder {
     ti_actuator_rec *actuator;
     ti_pull_rec *pull;
     ti_cap_rec *cap;
-    size_t actuator_bytes, pull_bytes, cap_bytes;
+    int nsite;
+    ti_site_rec *site;
+    size_t actuator_bytes, pull_bytes, cap_bytes, site_bytes;
     ti_mesh **mesh; /* each in a block of its own */
     int nmesh;
     size_t mesh_bytes;

@@ -7,10 +7,12 @@
 #include <tribo/law.h>
 #include <tribo/model.h>
 
-/* Layout of p: gravity, bodies, geoms, pairs. Offsets inside one of each. */
+/* Layout of p: gravity, bodies, joints, actuators, sites, geoms, pairs. Offsets inside one of each. */
 enum { TI_P_GRAVITY = 0, TI_P_BODIES = 3 };
 enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
 enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
+/* Of a site. */
+enum { TI_P_SITE_POS = 0, TI_P_SITE_QUAT = 3, TI_P_SITE = 7 };
 enum { TI_M_FRICTION, TI_M_STICTION, TI_M_RESTITUTION, TI_M_BAUMGARTE, TI_M_SLOP, TI_P_PAIR };
 
 enum {
@@ -106,6 +108,12 @@ typedef struct ti_geom {
     double margin; /* the largest distance at which it touches anything */
 } ti_geom;
 
+typedef struct ti_site {
+    char *name;
+    int body; /* or TRIBO_WORLD */
+    int p;    /* first of its 7 numbers in p */
+} ti_site;
+
 /* A pair of geoms that can touch: a < b, the shapes ordered PLANE <= SPHERE <= BOX <= CAPSULE by swapping a and b if
  * needed. */
 typedef struct ti_pair {
@@ -153,6 +161,7 @@ struct tribo_model {
     int ntree, widest; /* widest: most velocities of a tree */
     size_t nM;         /* entries of all trees' inertias, nv * nv each */
     ti_tree *tree;     /* (ntree) */
+    ti_site *site;     /* (nsite) */
     ti_geom *geom;     /* (ngeom) */
     ti_mesh *mesh;     /* (nmesh) */
     int nmesh;

@@ -36,6 +36,11 @@ static const entry actuator_entry[TI_P_ACTUATOR] = {{"gear", TRIBO_PARAM_GEAR},
                                                     {"ctrlrange/upper", TRIBO_PARAM_CTRLRANGE},
                                                     {"forcerange/lower", TRIBO_PARAM_FORCERANGE},
                                                     {"forcerange/upper", TRIBO_PARAM_FORCERANGE}};
+/* Told from a geom's of the same name; no part of a path name is another one. */
+static const entry site_entry[TI_P_SITE] = {{"site_pos/x", TRIBO_PARAM_POS},   {"site_pos/y", TRIBO_PARAM_POS},
+                                            {"site_pos/z", TRIBO_PARAM_POS},   {"site_quat/w", TRIBO_PARAM_QUAT},
+                                            {"site_quat/x", TRIBO_PARAM_QUAT}, {"site_quat/y", TRIBO_PARAM_QUAT},
+                                            {"site_quat/z", TRIBO_PARAM_QUAT}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -57,13 +62,13 @@ static const entry *const pair_entry = geom_entry + TI_P_MATERIAL;
 typedef struct owner {
     const char *name;
     const entry *entry;
-    int body, geom, pair;
+    int body, geom, pair, site;
 } owner;
 
 static owner owner_of(const tribo_model *m, int index) {
-    owner o = {.body = -1, .geom = -1, .pair = -1};
+    owner o = {.body = -1, .geom = -1, .pair = -1, .site = -1};
     int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM,
-        nj = m->size.njoint * TI_P_JOINT, na = m->size.nactuator * TI_P_ACTUATOR;
+        nj = m->size.njoint * TI_P_JOINT, na = m->size.nactuator * TI_P_ACTUATOR, ns = m->size.nsite * TI_P_SITE;
     if (at < 0) {
         o.name = "gravity";
         o.entry = &gravity_entry[index];
@@ -78,14 +83,18 @@ static owner owner_of(const tribo_model *m, int index) {
     } else if (at < nb + nj + na) {
         o.name = m->actuator[(at - nb - nj) / TI_P_ACTUATOR].name;
         o.entry = &actuator_entry[(at - nb - nj) % TI_P_ACTUATOR];
-    } else if (at < nb + nj + na + ng) {
-        o.geom = (at - nb - nj - na) / TI_P_GEOM;
+    } else if (at < nb + nj + na + ns) {
+        o.site = (at - nb - nj - na) / TI_P_SITE;
+        o.name = m->site[o.site].name;
+        o.entry = &site_entry[(at - nb - nj - na) % TI_P_SITE];
+    } else if (at < nb + nj + na + ns + ng) {
+        o.geom = (at - nb - nj - na - ns) / TI_P_GEOM;
         o.name = m->geom[o.geom].name;
-        o.entry = &geom_entry[(at - nb - nj - na) % TI_P_GEOM];
+        o.entry = &geom_entry[(at - nb - nj - na - ns) % TI_P_GEOM];
     } else {
-        o.pair = (at - nb - nj - na - ng) / TI_P_PAIR;
+        o.pair = (at - nb - nj - na - ns - ng) / TI_P_PAIR;
         o.name = m->pair_name[o.pair];
-        o.entry = &pair_entry[(at - nb - nj - na - ng) % TI_P_PAIR];
+        o.entry = &pair_entry[(at - nb - nj - na - ns - ng) % TI_P_PAIR];
     }
     return o;
 }
@@ -131,7 +140,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
 tribo_status tribo_param_describe(const tribo_model *m, int index, tribo_param_info *info) {
     if (!m || !info || index < 0 || index >= m->size.np) return TRIBO_E_ARG;
     owner o = owner_of(m, index);
-    *info = (tribo_param_info){.kind = o.entry->kind, .body = o.body, .geom = o.geom, .pair = o.pair};
+    *info = (tribo_param_info){.kind = o.entry->kind, .body = o.body, .geom = o.geom, .pair = o.pair, .site = o.site};
     snprintf(info->name, sizeof info->name, "%s/%s", o.name, o.entry->suffix);
     info->used = m->used[index];
     bounds(o.entry, &info->lower, &info->upper);
@@ -192,6 +201,8 @@ static int search(const tribo_model *m, const char *name, bool whole, int *index
     int actuator = tribo_model_actuator_find(m, head);
     if (actuator >= 0)
         found = collect(m, actuator_entry, TI_P_ACTUATOR, m->actuator[actuator].p, path, whole, index, max, found);
+    int site = tribo_model_site_find(m, head);
+    if (site >= 0) found = collect(m, site_entry, TI_P_SITE, m->site[site].p, path, whole, index, max, found);
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     if (pair >= 0)
@@ -208,9 +219,13 @@ int tribo_param_group(const tribo_model *m, const char *name, int *index, int ma
     return m && name && (index || max <= 0) ? search(m, name, false, index, max) : 0;
 }
 
+static const char *quat_flaw(const double *q) {
+    return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-24 ? NULL : "quat has no direction";
+}
+
 static const char *geom_flaw(const tribo_model *m, int geom, const double *p) {
-    const double *q = p + TI_P_QUAT;
-    if (!(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-24)) return "quat has no direction";
+    const char *what = quat_flaw(p + TI_P_QUAT);
+    if (what) return what;
     return ti_size_flaw(m->geom[geom].shape, p + TI_P_SIZE);
 }
 
@@ -238,6 +253,10 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
     for (int i = 0; i < m->size.nactuator; i++) {
         const char *what = ti_actuator_flaw(p + m->actuator[i].p);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "actuator %s: %s", m->actuator[i].name, what);
+    }
+    for (int i = 0; i < m->size.nsite; i++) {
+        const char *what = quat_flaw(p + m->site[i].p + TI_P_SITE_QUAT);
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "site %s: %s", m->site[i].name, what);
     }
     for (int i = 0; i < m->size.ngeom; i++) {
         const char *what = geom_flaw(m, i, p + m->geom[i].p);

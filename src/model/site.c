@@ -1,0 +1,53 @@
+/* site.c -- points and frames fixed in bodies: added to a builder, asked of a model. */
+#include "model/builder.h"
+#include <math.h>
+
+tribo_site_def tribo_default_site(void) {
+    return (tribo_site_def){.struct_size = sizeof(tribo_site_def), .quat = {1, 0, 0, 0}};
+}
+
+static const char *flaw_of(const tribo_builder *b, const ti_site_rec *r) {
+    const double *q = r->def.quat, square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    if (r->body < TRIBO_WORLD || r->body >= b->nbody) return "there is no such body";
+    if (!ti_finite(r->def.pos, 3)) return "pos is not finite";
+    if (!(square > 1e-24 && square < 1e24)) return "quat has no direction";
+    for (int i = 0; i < b->nsite; i++)
+        if (strcmp(b->site[i].name, r->name) == 0) return "there is one of this name already";
+    return NULL;
+}
+
+int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
+    if (!b || b->status != TRIBO_OK) return -1;
+    if (!def || def->struct_size != sizeof *def) {
+        ti_builder_fail(b, TRIBO_E_DEF, b->line, "site %d: not made by tribo_default_site()", b->nsite);
+        return -1;
+    }
+    ti_site_rec *records = ti_builder_room(b, b->site, &b->site_bytes, b->nsite, sizeof *records);
+    if (!records) return -1;
+    b->site = records;
+    ti_site_rec *r = &b->site[b->nsite];
+    *r = (ti_site_rec){.def = *def, .body = body};
+    r->def.name = NULL;
+    if (!ti_builder_name(b, "site", b->nsite, def->name, r->name)) return -1;
+    const char *what = flaw_of(b, r);
+    if (what) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "site %s: %s", r->name, what);
+        return -1;
+    }
+    ti_quat_normalise(r->def.quat);
+    return b->nsite++;
+}
+
+const char *tribo_model_site_name(const tribo_model *m, int site) {
+    return m && site >= 0 && site < m->size.nsite ? m->site[site].name : NULL;
+}
+
+int tribo_model_site_find(const tribo_model *m, const char *name) {
+    for (int i = 0; m && name && i < m->size.nsite; i++)
+        if (strcmp(m->site[i].name, name) == 0) return i;
+    return -1;
+}
+
+int tribo_model_site_body(const tribo_model *m, int site) {
+    return m && site >= 0 && site < m->size.nsite ? m->site[site].body : TRIBO_WORLD;
+}
