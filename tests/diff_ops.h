@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OP_IN = 96, OP_OUT = 48, OP_MODES = 8 };
+enum { OP_IN = 112, OP_OUT = 48, OP_MODES = 8 };
 
 typedef struct diff_op {
     const char *name;

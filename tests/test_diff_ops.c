@@ -1,6 +1,7 @@
 /* test_diff_ops.c -- the table of differentiable functions: value, forward and reverse of each against each other. */
 #include "diff_ops.h"
 #include "dynamics/spin.h"
+#include "dynamics_ops.h"
 #include "forward/frame.h"
 #include "house.h"
 #include "sysid/track/fit.h"
@@ -943,6 +944,7 @@ static const diff_op ops[] = {
     {"qp", 27, 6, 1, 1e-3, 1e-9, draw_qp, qp_value, NULL, qp_vjp},
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"settle", 12 + SETTLED_FREE, 12, 1, 1e-4, 1e-7, draw_settle, settle_value, settle_jvp, settle_vjp},
+    DYN_ROWS,
     {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
 };
 
@@ -952,6 +954,7 @@ START_TEST(every_op) {
 END_TEST
 
 static void release(void) {
+    dyn_release();
     tribo_model_free(at_shape.m), tribo_model_free(at_step.m);
     tribo_sysid_free(at_settle.s), tribo_model_free(at_settle.m);
     at_settle.s = NULL, at_settle.m = NULL;

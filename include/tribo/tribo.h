@@ -3,6 +3,7 @@
 #define TRIBO_H
 #include <tribo/base.h>
 #include <tribo/contact.h>
+#include <tribo/dynamics.h>
 #include <tribo/grad.h>
 #include <tribo/law.h>
 #include <tribo/model.h>

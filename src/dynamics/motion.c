@@ -10,9 +10,9 @@
 
 enum { WIDTH = TI_FREE_NV };
 
-void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m) {
-    int nv = model->chains ? model->size.nv : 0, nb = model->chains ? model->size.nbody : 0;
-    size_t nM = model->chains ? model->nM : 0;
+static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *m) {
+    int nv = trees ? model->size.nv : 0, nb = trees ? model->size.nbody : 0;
+    size_t nM = trees ? model->nM : 0;
     m->model = model;
     TI_CARVE(a, m->link, model->size.nbody);
     TI_CARVE(a, m->axis, nv);
@@ -35,11 +35,11 @@ void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m) {
     TI_CARVE(a, m->factor, nM);
 }
 
-void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *bar) {
-    int nv = model->chains ? model->size.nv : 0;
+static void carve_bar(ti_arena *a, const tribo_model *model, bool trees, ti_motion_bar *bar) {
+    int nv = trees ? model->size.nv : 0;
     TI_CARVE(a, bar->link, model->size.nbody);
     TI_CARVE(a, bar->axis, nv);
-    TI_CARVE(a, bar->M, model->chains ? model->nM : 0);
+    TI_CARVE(a, bar->M, trees ? model->nM : 0);
     TI_CARVE(a, bar->now, nv);
     TI_CARVE(a, bar->free, nv);
     TI_CARVE(a, bar->own, nv);
@@ -47,12 +47,25 @@ void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *b
     TI_CARVE(a, bar->bias, nv);
     TI_CARVE(a, bar->eta, nv);
     TI_CARVE(a, bar->carried, nv);
-    TI_CARVE(a, bar->change, model->chains ? model->widest : 0);
+    TI_CARVE(a, bar->change, trees ? model->widest : 0);
     TI_CARVE(a, bar->y, nv);
     TI_CARVE(a, bar->v, nv);
     TI_CARVE(a, bar->place, nv);
     TI_CARVE(a, bar->applied, model->size.nactuator ? nv : 0);
     TI_CARVE(a, bar->damping, model->size.nactuator);
+}
+
+void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m) {
+    carve(a, model, model->chains, m);
+}
+void ti_motion_carve_all(ti_arena *a, const tribo_model *model, ti_motion *m) {
+    carve(a, model, true, m);
+}
+void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *bar) {
+    carve_bar(a, model, model->chains, bar);
+}
+void ti_motion_bar_carve_all(ti_arena *a, const tribo_model *model, ti_motion_bar *bar) {
+    carve_bar(a, model, true, bar);
 }
 
 static const ti_tree *tree_of(const ti_motion *m, int t) {

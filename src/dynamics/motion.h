@@ -11,6 +11,9 @@
 /* Arrays of a workspace. */
 void ti_motion_carve(ti_arena *a, const tribo_model *model, ti_motion *m);
 void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *bar);
+/* The same with what trees with joints have, for every tree. */
+void ti_motion_carve_all(ti_arena *a, const tribo_model *model, ti_motion *m);
+void ti_motion_bar_carve_all(ti_arena *a, const tribo_model *model, ti_motion_bar *bar);
 
 /* Everything below from p and from q, v, u of the whole model (u NULL = 0). @return false where a body turns too fast
  * for a step of this length, or an inertia is singular. */

@@ -45,8 +45,8 @@ static void move_by(ti_motion *m, ti_link *l, const ti_joint *j, const double *q
     turn(l, j, e);
 }
 
-/* Where a body that is not free stands, joint after joint, with the axes that these have. */
-static void place(ti_motion *m, int b, const double *q) {
+/* Joint after joint, with the axes that these have. */
+void ti_tree_place(ti_motion *m, int b, const double *q) {
     const ti_body *body = &m->model->body[b];
     ti_link *l = &m->link[b];
     l->xo = ti_load3(body->pos), memcpy(l->quat, body->quat, sizeof l->quat);
@@ -120,7 +120,7 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         *l = (ti_link){
             .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
         for (int d = body->v; body->njoint > 0 && d <= body->last; d++) m->now[d] = v[d];
-        place(m, b, q);
+        ti_tree_place(m, b, q);
         double twist[TI_TWIST];
         ti_tree_twist(m, b, m->now + tree->v, twist);
         l->v = ti_load3(twist), l->w = ti_load3(twist + 3);
@@ -145,8 +145,7 @@ static void add_inertia(ti_spatial_inertia *to, const ti_spatial_inertia *from) 
         for (int j = 0; j < 3; j++) to->I.m[i][j] += from->I.m[i][j];
 }
 
-/* M, from what each number of v carries with it. */
-static void composite(ti_motion *m, const ti_tree *tree, double *M) {
+void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     memset(m->carried + v0, 0, sizeof *m->carried * (size_t)w);
@@ -170,7 +169,7 @@ void ti_tree_adopt(ti_motion *m, int t) {
     place_root(m, l, tree->v);
     ti_store3(now, l->v), ti_store3(now + 3, l->w), ti_store3(free, l->vf), ti_store3(free + 3, l->wf);
     for (int d = 0; d < tree->nv; d++) m->middle[tree->v + d] = 0.5 * (now[d] + free[d]);
-    composite(m, tree, m->M + tree->M);
+    ti_tree_composite(m, tree, m->M + tree->M);
 }
 
 /* ---- forces: docs/math.md eq. (153), (154) ---- */
@@ -232,7 +231,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
     double *M = m->M + tree->M, *factor = m->factor + tree->M, *out = m->free + v0;
-    composite(m, tree, M);
+    ti_tree_composite(m, tree, M);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
         if (j->kind == TI_JOINT_FREE) continue;
@@ -331,9 +330,7 @@ void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_moti
     }
 }
 
-/* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
- */
-static void places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar) {
+void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar) {
     const tribo_model *model = m->model;
     int v0 = tree->v;
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
@@ -396,8 +393,8 @@ static void root_vjp(const ti_motion *m, int t, ti_motion_bar *bar, double *q_ba
     ti_add3(u_bar + v0 + 3, t_bar);
 }
 
-static void matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec root_com,
-                       double *p_bar) {
+void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec root_com,
+                        double *p_bar) {
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         const ti_link_diff *d = &bar->link[b];
         double *to = p_bar + m->model->body[b].p;
@@ -445,11 +442,11 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
     ti_actuators_damp_vjp(m, t, p, dt, bar, p_bar);
     ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
-    places_vjp(m, tree, bar, bar->place);
+    ti_tree_places_vjp(m, tree, bar, bar->place);
     if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &root_com);
     for (int d = joints; d < v0 + w; d++) {
         q_bar[d] += bar->place[d] + bar->own[d], v_bar[d] += bar->v[d];
         if (u_bar) u_bar[d] += bar->y[d];
     }
-    if (p_bar) matter_vjp(m, tree, bar, root_com, p_bar);
+    if (p_bar) ti_tree_matter_vjp(m, tree, bar, root_com, p_bar);
 }

@@ -9,6 +9,10 @@
 
 /* Links, axes and present velocities of tree t, from the numbers of the whole model. */
 void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u);
+/* Where a body on joints, or welded to another, stands, whose parent and com are there; the axes of its joints. */
+void ti_tree_place(ti_motion *m, int body, const double *q);
+/* Inertias of links, what each number of v carries, and M (w,w) of it, with nothing else on the diagonal. */
+void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);
 /* Inertia with what damping and springs add to it, its factor, and the velocity after the step. @return false where the
@@ -28,6 +32,12 @@ void ti_tree_columns(const ti_motion *m, int body, double *S);
 /* Reverse of the inertia: M_bar += s a b'; or all of M_bar (w,w). */
 void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar);
 void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar);
+/* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
+ */
+void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar);
+/* Those of links to mass, centre of mass and inertia; root_com: what else a free root's centre of mass has. */
+void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec root_com,
+                        double *p_bar);
 /* Reverse of ti_tree_load() and ti_tree_free() together: from the cotangents in bar to x (dq and dv, of the whole
  * model), u, p and gravity. Any of u_bar, p_bar may be NULL. */
 void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *q_bar,

@@ -11,8 +11,15 @@
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
 void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j) {
-    int nv = model->chains ? model->size.nv : 0;
-    size_t nM = model->chains ? model->nM : 0;
+    if (model->chains)
+        ti_tree_jac_carve_all(a, model, j);
+    else
+        *j = (ti_tree_jac){0};
+}
+
+void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j) {
+    int nv = model->size.nv;
+    size_t nM = model->nM;
     TI_CARVE(a, j->twist, nv);
     TI_CARVE(a, j->acceleration, nv);
     TI_CARVE(a, j->wrench, nv);
@@ -169,13 +176,22 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
         }
 }
 
+void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
+    composites(m, tree, j);
+    by_velocity(m, tree, j);
+}
+
+void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, double scale, ti_tree_jac *j) {
+    ti_spatial world = {{0, 0, 0}, ti_scale(-1, gravity)};
+    accelerate(m, tree, world, j);
+    by_place(m, tree, world, scale, j);
+}
+
 void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j) {
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
-    ti_spatial world = {{0, 0, 0}, ti_scale(-1, ti_load3(p + TI_P_GRAVITY))};
     for (int d = 0; d < tree->nv; d++) j->acc[tree->v + d] = (V[d] - m->now[tree->v + d]) / dt;
-    accelerate(m, tree, world, j);
-    by_place(m, tree, world, dt, j);
+    ti_tree_jac_place(m, tree, ti_load3(p + TI_P_GRAVITY), dt, j);
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
         if (joint->kind == TI_JOINT_FREE || joint->kind == TI_JOINT_BALL) continue;
@@ -202,8 +218,7 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_j
     if (tree->single) ti_tree_adopt(m, t);
     double *K = j->K + tree->M, *C = j->C + tree->M, *q = j->free_q + tree->M, *v = j->free_v + tree->M,
            *u = j->free_u + tree->M, *M = j->G + tree->M;
-    composites(m, tree, j);
-    by_velocity(m, tree, j);
+    ti_tree_jac_velocity(m, tree, j);
     ti_motion_inertia(m, t, M);
     for (int k = 0; k < w * w; k++) {
         K[k] = M[k] + 0.5 * dt * C[k], v[k] = M[k] - 0.5 * dt * C[k];

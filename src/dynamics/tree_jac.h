@@ -22,10 +22,16 @@ typedef struct ti_tree_jac {
     double *base_q, *base_v, *base_u; /* the caller's */
 } ti_tree_jac;
 
+/* Arrays of a workspace: none where all trees are single bodies; or for all trees. */
 void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
+void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
 /* What all columns share: axes and velocities of single bodies too, C, and the free velocity's derivatives to
  * displacements, velocities and forces of the tree. @return false where that is singular. */
 bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_jac *j);
+/* Both parts by themselves, at the velocity m->middle, after ti_tree_composite(): j->C; and with it j->G, times scale,
+ * at the accelerations j->acc, without springs. No part of a weight may be carried. */
+void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j);
+void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, double scale, ti_tree_jac *j);
 /* j->G (w,w) at a velocity V (w) after the step: of h inverse dynamics, with springs. */
 void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j);
 /* Whether the axis of number e moves with number d, both on one chain, d before e or of one joint. */
