@@ -110,7 +110,7 @@ struct tribo_ws {
 
     ti_con *found;      /* (ncon_max) in pair order */
     int nfound, ntouch; /* ntouch: contacts, which come first */
-    int *slot, *root;   /* island sorting: (nbody) */
+    int *slot, *root;   /* island sorting: (nbody), (nbody + 1) */
 
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
@@ -328,6 +328,10 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* How far contacts of a solved island are from bouncing where they do not, and the other way round, added to info. */
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info);
+
+/* Contacts of a solved phase whose load places decide about, since friction holds the bodies in a ring, counted in
+ * info: ring.c. */
+tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info);
 
 /* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
  * another workspace's or p is not the tape's. */

@@ -55,6 +55,8 @@ static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
         } while (let_slip(ws, f, is, p) > 0);
         if (status > worst) worst = status;
         ti_island_brinks(ws, f, is, p, &one);
+        status = ti_island_ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, &one);
+        if (status < 0) return status;
         add_info(&ws->info, &one);
     }
     return worst;

@@ -143,7 +143,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     if (ti_step_is_noisy(w)) TI_CARVE(a, w->noise, 2 * (size_t)nc);
     TI_CARVE(a, w->found, nc);
     TI_CARVE(a, w->slot, nb);
-    TI_CARVE(a, w->root, nb);
+    TI_CARVE(a, w->root, nb + 1);
     TI_CARVE(a, w->warm, nc);
     TI_CARVE(a, w->view, nc);
     TI_CARVE(a, w->columns, TI_TWIST * w->model->widest);

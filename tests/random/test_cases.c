@@ -48,6 +48,7 @@ static const row rows[] = {
     {.file = "overlap_at_rest", .steps = 9, .gradient = true},
     {.file = "overlap_weightless", .steps = 2, .gradient = true},
     {.file = "falling_together", .steps = 5, .gradient = true},
+    {.file = "jammed", .steps = 2, .gradient = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

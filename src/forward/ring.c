@@ -1,0 +1,96 @@
+/* ring.c -- bodies that friction holds in a ring: their load is a stress of which compliance decides, and places decide
+ * whether there is one. docs/math.md eq. (117). */
+#include "forward/frame.h"
+
+/* The share of what places ask for that no motion gives, above which contacts hold one another in a ring. Elsewhere it
+ * is what a small compliance takes, a millionth. */
+static const double SHARE = 1e-4;
+
+/* Whether contacts connect bodies in a circle. Those of one pair of geoms lie in a plane, and count as one. */
+static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int end) {
+    const unsigned char *mode = f->phase[phase].mode;
+    int *root = ws->root, last = -1;
+    if (ws->model->chains) return true; /* through joints, or of a joint with itself */
+    for (int b = 0; b <= is->nblk; b++) root[b] = b;
+    for (int i = is->con0; i < end; i++) {
+        if (mode[i] == TRIBO_BREAK || f->con[i].pair == last) continue;
+        int a = ws->blk_a[i], b = ws->blk_b[i] >= 0 ? ws->blk_b[i] : is->nblk; /* the world is one, too */
+        last = f->con[i].pair;
+        if (ti_root(root, a) == ti_root(root, b)) return true;
+        ti_unite(root, a, b);
+    }
+    return false;
+}
+
+/* Some displacement of the bodies, of no particular direction, in units of the root of energy. */
+static void displace(const tribo_ws *ws, const ti_island *is, double *to) {
+    for (int b = is->blk0, k = 0; b < is->blk0 + is->nblk; b++)
+        for (int j = 0, w = ws->width[b]; j < w; j++, k++) {
+            double golden = 0.6180339887498949 * (k + 1), part = golden - (int)golden;
+            to[ws->at_v[b] + j] = (k % 3 == 1 ? -0.5 - part : 0.5 + part) / sqrt(ws->M[ws->at_M[b] + j * (w + 1)]);
+        }
+}
+
+/* What contact i asks of the velocities more, after that displacement: c (3). */
+static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, double *c) {
+    const ti_con *con = &f->con[i];
+    c[0] = c[1] = c[2] = 0;
+    if (ti_con_holds(con))
+        for (int r = 0; r < 3; r++) c[r] = ti_row_velocity(ws, f, i, r, moved) / ws->options.dt;
+    if (!ti_con_opens(con) || (is->bare && con->touch.gap < 0)) return;
+    ti_grain grain = ti_frame_grain(ws, con);
+    c[2] = ti_staying(con->touch.gap, &grain, ws->options.dt).ref_gap * ti_row_velocity(ws, f, i, 2, moved);
+}
+
+/* Speed across the normal of contact i, of velocities v (nv of the frame). */
+static double slip(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
+    return hypot(ti_row_velocity(ws, f, i, 0, v), ti_row_velocity(ws, f, i, 1, v));
+}
+
+/* By how much contact i of a solved phase departs from its mode for that displacement, in its units: impulses that only
+ * a compliance bounds, and a slip of what has all of its friction and is held by others. */
+static double departure(const tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int i,
+                        double slow) {
+    const ti_phase_data *d = &f->phase[phase];
+    double stress = is->phase[phase].compliance[0] * fabs(ws->scratch->lambda_dot[3 * i + 2]);
+    bool held = d->mode[i] >= TRIBO_SLIDE && ws->mu[i] > 0 && ti_con_opens(&f->con[i]) &&
+                slip(ws, f, i, d->v[TI_SOLVED]) <= slow;
+    return held ? ti_max(stress, slip(ws, f, i, ws->scratch->v_dot)) : stress;
+}
+
+/* The velocities and impulses of a phase after that displacement, to first order; the most that is asked, and the
+ * fastest slip of the free motion. */
+static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *most, double *fastest) {
+    const ti_island *is = &f->island[k];
+    ti_scratch *s = ws->scratch;
+    ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
+    ti_contact_solution at = ti_frame_solution(f, k, phase);
+    tribo_status status = ti_contact_factor(ws->contact, &problem, &at, 0);
+    if (status < 0) return status;
+    double *c = s->c_dot[0] + 3 * is->con0;
+    *most = *fastest = 0;
+    displace(ws, is, s->v_work);
+    for (int i = 0; i < problem.nc; i++) {
+        ask(ws, f, is, is->con0 + i, s->v_work, c + 3 * i);
+        *fastest = ti_max(*fastest, slip(ws, f, is->con0 + i, ws->vfree));
+        for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
+    }
+    ti_contact_jvp(ws->contact, &problem, 1, ws->zero, c, NULL, s->v_dot + is->v0, s->lambda_dot + 3 * is->con0);
+    return TRIBO_OK;
+}
+
+tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info) {
+    const ti_island *is = &f->island[k];
+    int end = is->con0 + (phase == TI_HOLD ? is->nhold : is->ncon), many = 0;
+    bool smooth = ws->options.law.law == TRIBO_LAW_STOCHASTIC;
+    if (is->phase[phase].npoint == 0 || smooth || info->margin == 0 || !has_circle(ws, f, is, phase, end))
+        return TRIBO_OK;
+    double most, fastest;
+    tribo_status status = respond(ws, f, k, phase, &most, &fastest);
+    if (status < 0) return status == TRIBO_E_SINGULAR ? TRIBO_OK : status;
+    for (int i = is->con0; i < end; i++)
+        many += f->phase[phase].mode[i] != TRIBO_BREAK && departure(ws, f, is, phase, i, 1e-9 * fastest) > SHARE * most;
+    info->ndegenerate += many;
+    if (many > 0) info->margin = 0;
+    return TRIBO_OK;
+}
