@@ -99,6 +99,38 @@ START_TEST(names_may_be_borrowed) {
 }
 END_TEST
 
+/* As where models are attached to others, also where one name ends where a number of another's begins. */
+START_TEST(names_may_have_slashes) {
+    static const char *const NAME[] = {"robot", "robot/", "robot/arm", "robot/com", "robot/com/x"};
+    enum { NAMES = sizeof NAME / sizeof *NAME };
+    tribo_builder *b = tribo_builder_new(NULL);
+    for (int i = 0; i < NAMES; i++) {
+        tribo_geom_def g = geom_of(NULL, TRIBO_SPHERE, 0.1 + i, 0, 0);
+        tribo_add_geom(b, add_body(b, NAME[i]), &g);
+    }
+    tribo_model *m = built(b);
+    int index[16];
+    tribo_param_info info;
+    for (int i = 0; i < m->size.np; i++) { /* every number is found by its name */
+        ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
+        ck_assert_int_eq(tribo_param_find(m, info.name), i);
+    }
+    for (int i = 0; i < NAMES; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s/mass", NAME[i]);
+        ck_assert_int_eq(tribo_param_find(m, name), m->body[i].p + TI_P_MASS);
+    }
+    ck_assert_int_eq(tribo_param_group(m, "robot/arm/inertia", index, 16), 6);
+    ck_assert_int_gt(tribo_param_group(m, "robot/arm", index, 16), 10); /* and the geom's */
+    ck_assert_int_eq(index[0], m->body[2].p);
+    ck_assert_int_eq(tribo_param_group(m, "robot/inertia", index, 16), 6);
+    ck_assert_int_gt(tribo_param_group(m, "robot/com", index, 16), 10); /* the longest name counts */
+    ck_assert_int_eq(index[0], m->body[3].p);
+    ck_assert_int_eq(tribo_param_group(m, "robot/leg", index, 16), 0);
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(inertia_of_a_box_and_of_two) {
     tribo_model *m = built(cube_and_ball());
     double p[128];
@@ -224,7 +256,7 @@ static void bad_geom(int k, tribo_geom_def *g) {
     if (k == 8) g->pos[2] = INFINITY;
     if (k == 9) g->material.baumgarte = 2;
     if (k == 10) g->material.stiction = NAN;
-    if (k == 11) g->name = "a/b";
+    if (k == 11) g->name = "a=b";
     if (k == 12) g->name = "gravity";
 }
 
@@ -372,6 +404,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("model");
     tcase_add_test(t, sizes_and_layout);
     tcase_add_test(t, names_may_be_borrowed);
+    tcase_add_test(t, names_may_have_slashes);
     tcase_add_test(t, inertia_of_a_box_and_of_two);
     tcase_add_test(t, pairs_and_materials);
     tcase_add_test(t, filters_priority_and_own_pairs);

@@ -182,15 +182,8 @@ static int collect(const tribo_model *m, const entry *e, int n, int at, const ch
     return found;
 }
 
-/* All matches of a path name; `whole` asks for exact names, used or not. */
-static int search(const tribo_model *m, const char *name, bool whole, int *index, int max) {
-    char head[TI_PAIR_NAME_MAX + 1];
-    const char *slash = strchr(name, '/');
-    size_t n = slash ? (size_t)(slash - name) : strlen(name);
-    if (n == 0 || n > TI_PAIR_NAME_MAX || (slash && !slash[1])) return 0;
-    memcpy(head, name, n);
-    head[n] = '\0';
-    const char *path = slash ? slash + 1 : "";
+/* What the things of that name have that the rest of a path name is for. */
+static int search_things(const tribo_model *m, const char *head, const char *path, bool whole, int *index, int max) {
     if (strcmp(head, "gravity") == 0)
         return collect(m, gravity_entry, TI_P_BODIES, TI_P_GRAVITY, path, whole, index, max, 0);
     int body, geom, pair, found = 0;
@@ -207,6 +200,21 @@ static int search(const tribo_model *m, const char *name, bool whole, int *index
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     if (pair >= 0)
         found = collect(m, pair_entry, TI_P_PAIR, pairs_at + pair * TI_P_PAIR, path, whole, index, max, found);
+    return found;
+}
+
+/* All matches of a path name; `whole` asks for exact names, used or not. Names may have slashes of their own: the
+ * longest that something has counts. Of exact ones there is no other, since no end of what may stand behind a name
+ * could stand there alone. */
+static int search(const tribo_model *m, const char *name, bool whole, int *index, int max) {
+    char head[TI_PAIR_NAME_MAX + 1];
+    int found = 0;
+    for (size_t all = strlen(name), n = all; n > 0 && found == 0; n--) {
+        if (n > TI_PAIR_NAME_MAX || (n < all && (name[n] != '/' || n + 1 == all))) continue;
+        memcpy(head, name, n);
+        head[n] = '\0';
+        found = search_things(m, head, n < all ? name + n + 1 : "", whole, index, max);
+    }
     return found;
 }
 
