@@ -8,7 +8,7 @@
 #include <tribo/dynamics.h>
 #include <tribo/sim.h>
 
-enum { DYN_NV = 17, DYN_NU = 20, DYN_NX = 37, DYN_P = 46, DYN_IN = 3 * DYN_NV + DYN_P };
+enum { DYN_NV = 17, DYN_NU = 21, DYN_NX = 37, DYN_P = 52, DYN_IN = 3 * DYN_NV + DYN_P };
 
 static struct {
     tribo_model *m;
@@ -43,7 +43,7 @@ static void dyn_joint(tribo_builder *b, int body, const char *name, tribo_joint_
     tribo_add_joint(b, body, &j);
 }
 
-static void dyn_actuators(tribo_builder *b) {
+static void dyn_actuators(tribo_builder *b, int site) {
     int joint[2] = {0, 1};
     double coef[2] = {0.7, -0.4};
     for (int i = 0; i < 3; i++) { /* on a hinge; on both; held at a range */
@@ -53,6 +53,10 @@ static void dyn_actuators(tribo_builder *b) {
         if (i == 2) d.ctrl_limited = true, d.ctrlrange[0] = 5, d.ctrlrange[1] = 6;
         tribo_add_actuator(b, &d);
     }
+    tribo_actuator_def d = tribo_default_actuator();
+    d.name = "thrust", d.site = site, d.gain[0] = 2, d.gain[2] = 0.3, d.bias[2] = -0.4;
+    for (int i = 0; i < 6; i++) d.wrench[i] = 0.5 - 0.3 * i;
+    tribo_add_actuator(b, &d);
 }
 
 static bool dyn_build(void) {
@@ -65,8 +69,7 @@ static bool dyn_build(void) {
     (void)dyn_body(b, TRIBO_WORLD, "single", &seed);
     tribo_site_def s = tribo_default_site();
     s.name = "tip", s.pos[0] = 0.3, s.pos[1] = -0.2, s.pos[2] = 0.1, s.quat[1] = 0.5, s.quat[3] = -0.3;
-    tribo_add_site(b, hand, &s);
-    dyn_actuators(b);
+    dyn_actuators(b, tribo_add_site(b, hand, &s));
     if (tribo_build(b, &at_dyn.m, NULL) != TRIBO_OK) return false;
     return tribo_dynamics_new(at_dyn.m, NULL, &at_dyn.d) == TRIBO_OK;
 }
@@ -98,6 +101,12 @@ static bool dyn_draw(unsigned seed) {
                                         "tip/site_quat/x",
                                         "tip/site_quat/y",
                                         "tip/site_quat/z",
+                                        "thrust/gear",
+                                        "thrust/gear/2",
+                                        "thrust/gear/3",
+                                        "thrust/gear/4",
+                                        "thrust/gear/5",
+                                        "thrust/gear/6",
                                         "hinge/stiffness",
                                         "slide/springref",
                                         NULL};

@@ -352,6 +352,10 @@ static const char SITED[] =
     "          <geom size='.05' pos='.1 0 0'/>\n"
     "          <site name='tip' type='capsule' fromto='0 0 0 .1 .2 .3' size='.01'/></body></body></body>\n"
     "  </worldbody>\n"
+    "  <actuator><motor site='eye' gear='0 0 1 0.1 -0.2 0.3'/>\n"
+    "    <general name='thrust' site='tip' gear='1 2 3 .4 .5 .6' ctrllimited='true' ctrlrange='-1 1' gaintype='affine' "
+    "gainprm='2 3 .3'\n"
+    "      biastype='affine' biasprm='.1 4 -.5'/></actuator>\n"
     "</mujoco>\n";
 
 static const char SITED_PATH[] = "dynamics_test_sites.xml";
@@ -383,11 +387,21 @@ START_TEST(sites_are_read_and_saved) {
         ck_assert_int_eq(tribo_param_describe(r.m, at, &info), TRIBO_OK);
         ck_assert_int_eq(info.site, s);
         ck_assert_str_eq(info.name, name);
-        ck_assert(!info.used);
+        ck_assert_int_eq(info.used, strcmp(name, "eye/site_pos/y") == 0 || strcmp(name, "tip/site_pos/y") == 0);
         r.p[at] += 0.125;
         if (strcmp(tribo_model_site_name(r.m, s), "eye") == 0) continue; /* its class has euler, which overrules quat */
         double *q = r.p + r.m->site[s].p + TI_P_SITE_QUAT, turn[4];
         ti_quat_exp(ti_vec3(0.1, 0.2, -0.3), turn), ti_quat_mul(q, turn, q);
+    }
+    for (int k = 1; k <= 6; k++) {
+        char name[32] = "thrust/gear";
+        if (k > 1) snprintf(name, sizeof name, "thrust/gear/%d", k);
+        ck_assert_int_ge(tribo_param_find(r.m, name), 0);
+        r.p[tribo_param_find(r.m, name)] += 0.5 * k;
+    }
+    for (int i = 0; i < r.n.np; i++) {
+        ck_assert_int_eq(tribo_param_describe(r.m, i, &info), TRIBO_OK);
+        ck_assert_int_eq(tribo_param_find(r.m, info.name), i);
     }
     tribo_diag diag = {0};
     ck_assert_msg(tribo_model_save(r.m, r.p, SITED_PATH, OUT, &diag) == TRIBO_OK, "%s", diag.text);
@@ -425,7 +439,7 @@ typedef struct oracle {
     mjModel *m;
     mjData *d;
     double *J, *M;
-    double worst[6]; /* places, Jacobians, M, bias, momentum, energies */
+    double worst[7]; /* places, Jacobians, M, bias, momentum, energies, forces of joints and actuators */
     int bodies, sites;
 } oracle;
 
@@ -495,6 +509,18 @@ static void compare_state(robot *r, oracle *o) {
         o->worst[5] = ti_max(o->worst[5], worst_of(e, o->d->energy, 2));
 }
 
+/* Controls, dampers and springs. */
+static void compare_forces(robot *r, oracle *o) {
+    int nv = r->n.nv;
+    double *u = world_zeros(r->n.nu);
+    for (int i = 0; i < r->n.nactuator; i++) u[nv + i] = o->d->ctrl[i] = 2 * test_random(&seed);
+    mj_forward(o->m, o->d);
+    ck_assert_int_eq(tribo_joint_forces(r->d, u, r->a), TRIBO_OK);
+    for (int i = 0; i < nv; i++) r->b[i] = o->d->qfrc_passive[i] + o->d->qfrc_actuator[i];
+    o->worst[6] = ti_max(o->worst[6], worst_of(r->a, r->b, nv));
+    free(u);
+}
+
 /* At 100 random states. */
 static void compare(const char *path) {
     char error[512] = "";
@@ -508,14 +534,15 @@ static void compare(const char *path) {
     o.d = mj_makeData(o.m);
     int nv = r.n.nv;
     o.J = world_zeros((6 + nv) * nv), o.M = o.J + 6 * nv;
-    for (int k = 0; k < 100; k++) compare_state(&r, &o);
+    ck_assert_int_eq(o.m->nu, r.n.nactuator);
+    for (int k = 0; k < 100; k++) compare_state(&r, &o), compare_forces(&r, &o);
     const char *name = strrchr(path, '/');
-    printf(
-        "%-20s %4d bodies, %4d sites: places %.1e, Jacobians %.1e, M %.1e, bias %.1e, momentum %.1e, energies %.1e\n",
-        name ? name + 1 : path, o.bodies / 100, o.sites / 100, o.worst[0], o.worst[1], o.worst[2], o.worst[3],
-        o.worst[4], o.worst[5]);
+    static const char *const KIND[] = {"places", "Jacobians", "M", "bias", "momentum", "energies", "forces"};
+    printf("%-20s %4d bodies, %4d sites:", name ? name + 1 : path, o.bodies / 100, o.sites / 100);
+    for (int i = 0; i < 7; i++) printf(" %s %.1e", KIND[i], o.worst[i]);
+    printf("\n");
     ck_assert_int_gt(o.bodies, 0);
-    for (int i = 0; i < 6; i++) ck_assert_msg(o.worst[i] <= 1e-10, "%s: kind %d differs by %g", path, i, o.worst[i]);
+    for (int i = 0; i < 7; i++) ck_assert_msg(o.worst[i] <= 1e-10, "%s: kind %d differs by %g", path, i, o.worst[i]);
     free(o.J), mj_deleteData(o.d), mj_deleteModel(o.m);
     close_robot(&r);
 }

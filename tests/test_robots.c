@@ -281,7 +281,8 @@ START_TEST(actuators_are_refused) {
         {ONE("<motor joint='x'/>"), "<motor joint>: there is no joint `x`"},
         {ONE("<motor tendon='x'/>"), "<motor tendon>: there is no tendon `x`"},
         {ONE("<motor joint='f'/>"), "a free joint is not supported"},
-        {ONE("<motor site='s'/>"), "<motor site>: not supported"},
+        {ONE("<motor site='s'/>"), "<motor site>: there is no site `s`"},
+        {ONE("<motor site='s' refsite='s'/>"), "<motor refsite>: not supported"},
         {ONE("<motor joint='j' ctrlrange='1 -1'/>"), "the first number is larger"},
         {ONE("<motor joint='j' gear='nan'/>"), "`nan` is not a number"},
         {ONE("<position joint='k' inheritrange='1'/>"), "its joint has no range"},
@@ -332,6 +333,31 @@ START_TEST(actuators_reverse_is_the_derivative) {
         ck_assert_double_le(r.worst, 1e-6);
     }
     tribo_model_free(m);
+}
+END_TEST
+
+/* Thrust and torque at sites: of a drone, which is one free body, and of an arm on another one, whose thruster also
+ * brakes. Reverse, and A and B, which go by its rows. */
+START_TEST(sites_reverse_is_the_derivative) {
+    tribo_model *m =
+        from_text("<mujoco><worldbody><body pos='0 0 2'><freejoint/><geom type='box' size='.2 .1 .05' pos='.03 0 .01'/>"
+                  "<site name='left' pos='.2 .1 0' euler='10 20 0'/></body>"
+                  "<body pos='3 0 2'><freejoint/><geom type='box' size='.2 .1 .05' pos='.03 0 .01'/>"
+                  "<body pos='.2 0 0'><joint axis='0 1 1' pos='.01 .02 0'/><geom size='.08' pos='.1 0 0'/>"
+                  "<body pos='.2 0 0'><joint type='ball'/><geom type='box' size='.1 .08 .05' pos='.1 0 .05'/>"
+                  "<site name='tip' pos='.2 .1 0' euler='0 40 30'/></body></body></body></worldbody>"
+                  "<actuator><motor site='left' gear='0 0 1 0 0 .1'/>"
+                  "<general site='tip' gear='1 .3 -.4 .1 .2 .3' gaintype='affine' gainprm='2 0 .2' biastype='affine' "
+                  "biasprm='.3 0 -.4'/></actuator><keyframe><key ctrl='6 2'/></keyframe></mujoco>");
+    double *x = malloc(sizeof *x * (size_t)m->size.nx);
+    tribo_model_key(m, 0, x, NULL);
+    for (int i = m->size.nq; i < m->size.nx; i++) x[i] = 0.3 * sin(i);
+    grad_task task = {.model = m, .x0 = x, .steps = 30, .seed = 2, .per_block = 12, .tol = 1e-6};
+    grad_result r;
+    task.options = tribo_default_options();
+    ck_assert_int_ge(grad_check(&task, &r), 0);
+    ck_assert_msg(grad_flaw(&task, &r) == NULL, "%s: worst %g", grad_flaw(&task, &r), r.worst);
+    tribo_model_free(m), free(x);
 }
 END_TEST
 
@@ -459,6 +485,7 @@ static Suite *suite(void) {
     tcase_add_test(t, actuators_are_refused);
     tcase_add_test(t, actuators_reverse_is_the_derivative);
     tcase_add_test(t, actuators_jacobians_are_the_reverse);
+    tcase_add_test(t, sites_reverse_is_the_derivative);
     tcase_add_test(t, carried_weight);
     tcase_add_test(t, actuators_are_saved);
 #ifdef HAVE_MUJOCO

@@ -80,16 +80,19 @@ typedef struct tribo_joint_def {
     double restitution;  /**< of an impact at a limit, 0 to 1 */
 } tribo_joint_def;
 
-/** What pulls on joints, with the force gain * control + bias, where gain = gain[0] + gain[1] length + gain[2]
- * velocity, bias likewise, and length = gear * (a sum of positions of hinges and slides). What depends on the velocity
- * acts at the end of a step. Fill with tribo_default_actuator() first. */
+/** What pulls on joints or at a site, with the force gain * control + bias, where gain = gain[0] + gain[1] length +
+ * gain[2] velocity, bias likewise, and length = gear * (a sum of positions of hinges and slides). What depends on the
+ * velocity acts at the end of a step. At a site length is 0, velocity is wrench . (its velocity, its spin) in its own
+ * axes, and what depends on that acts at the start. Fill with tribo_default_actuator() first. */
 typedef struct tribo_actuator_def {
     uint32_t struct_size; /**< set by tribo_default_actuator() */
     const char *name;     /**< copied; unique among actuators; NULL or "" = `actuatorN` */
-    int njoint;           /**< joints it pulls on: 1, or those of a tendon */
+    int njoint;           /**< joints it pulls on: 1, or those of a tendon; 0 = none, but at a site */
     const int *joint;     /**< (njoint) joint ids, hinges or slides; copied */
     const double *coef;   /**< (njoint) what each counts in the sum; NULL = 1 */
-    double gear;          /**< of length, velocity and force */
+    double gear;          /**< of length, velocity and force; not at a site */
+    int site;             /**< a site id that it pulls at instead of joints, on a body that moves; -1 = none */
+    double wrench[6];     /**< at a site: force and torque for a force of 1, in its own axes */
     double gain[3];       /**< constant, by length, by velocity: 1 0 0 by default */
     double bias[3];       /**< the same: 0 0 0 by default */
     double dampratio;     /**< > 0: of a servo, bias[2] is then what damps it to this share of critical, by the inertia
@@ -219,7 +222,7 @@ TRIBO_API int tribo_add_mesh(tribo_builder *b, const tribo_mesh_def *def);
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
 /** @return the equality's id, or -1. */
 TRIBO_API int tribo_add_equality(tribo_builder *b, const tribo_equality_def *def);
-/** After the joints it pulls on. Its control is number nv + id of u. @return the actuator's id, or -1. */
+/** After the joints it pulls on, or its site. Its control is number nv + id of u. @return the actuator's id, or -1. */
 TRIBO_API int tribo_add_actuator(tribo_builder *b, const tribo_actuator_def *def);
 /** What all actuators together do to a hinge or slide stays within lower and upper, N or N m. */
 TRIBO_API void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper);
@@ -336,8 +339,8 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
  * whole length). */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
-/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator, 7 a site, 15 a geom, 5 a
- * pair ---- */
+/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,
+ * 7 a site, 15 a geom, 5 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -359,7 +362,7 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_SPRINGREF,    /**< m, rad */
     TRIBO_PARAM_FRICTIONLOSS, /**< N, N m */
     TRIBO_PARAM_RANGE,        /**< of a joint: m, rad */
-    TRIBO_PARAM_GEAR,         /**< of an actuator */
+    TRIBO_PARAM_GEAR,         /**< of an actuator; of one at a site six: gear, gear/2 to gear/6 */
     TRIBO_PARAM_GAIN,         /**< constant, by length, by velocity */
     TRIBO_PARAM_BIAS,         /**< the same */
     TRIBO_PARAM_CTRLRANGE,    /**< lower, upper */

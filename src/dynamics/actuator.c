@@ -1,5 +1,6 @@
 /* actuator.c -- see actuator.h. */
 #include "dynamics/actuator.h"
+#include "dynamics/sited.h"
 #include <string.h>
 
 /* ---- docs/math.md eq. (170), (171) ---- */
@@ -10,25 +11,34 @@ static double cut(double x, const double *range, int *side) {
     return *side < 0 ? range[0] : *side > 0 ? range[1] : x;
 }
 
-/* Length and velocity before the gear. */
-static void stretch(const tribo_model *model, const ti_actuator *a, const double *q, const double *v,
-                    ti_actuator_now *n) {
+/* Of joints; the arms at a site have its gears in them. */
+static double gear_of(const ti_actuator *a, const double *p) {
+    return a->site < 0 ? p[a->p + TI_P_GEAR] : 1;
+}
+static double arm_of(const ti_motion *m, const ti_actuator *a, int k) {
+    return a->site < 0 ? m->model->pull[k].coef : m->arm[k];
+}
+
+/* Length and velocity before the gear; a site has no length. */
+static void stretch(const ti_motion *m, const ti_actuator *a, const double *q, const double *v, ti_actuator_now *n) {
     n->reach = n->rate = 0;
     for (int k = a->pull0; k < a->pull0 + a->npull; k++) {
-        const ti_pull *pull = &model->pull[k];
-        n->reach += pull->coef * q[pull->q], n->rate += pull->coef * v[pull->v];
+        const ti_pull *pull = &m->model->pull[k];
+        if (a->site < 0) n->reach += pull->coef * q[pull->q];
+        n->rate += arm_of(m, a, k) * v[pull->v];
     }
 }
 
-static void force_of(const ti_actuator *a, const double *own, double control, ti_actuator_now *n) {
+/* What depends on the velocity of a site acts at the start of the step. */
+static void force_of(const ti_actuator *a, const double *own, double gear, double control, ti_actuator_now *n) {
     const double *gain = own + TI_P_GAIN, *bias = own + TI_P_BIAS;
-    double length = own[TI_P_GEAR] * n->reach, velocity = own[TI_P_GEAR] * n->rate;
+    double length = gear * n->reach, velocity = gear * n->rate;
     n->held_control = n->held_force = 0;
     n->control = a->ctrl_limited ? cut(control, own + TI_P_CTRLRANGE, &n->held_control) : control;
     n->gain = gain[0] + gain[1] * length + gain[2] * velocity;
     double force = n->gain * n->control + bias[0] + bias[1] * length + bias[2] * velocity;
     n->force = a->force_limited ? cut(force, own + TI_P_FORCERANGE, &n->held_force) : force;
-    n->damps = !n->held_force;
+    n->damps = !n->held_force && a->site < 0;
     n->damping = n->damps ? -bias[2] - gain[2] * n->control : 0;
 }
 
@@ -51,15 +61,16 @@ const double *ti_actuators_load(ti_motion *m, const double *p, const double *q, 
     const tribo_model *model = m->model;
     int nv = model->size.nv;
     memset(m->driven, 0, sizeof *m->driven * (size_t)nv);
-    m->nheld = 0;
+    m->nheld = 0, m->v = v;
     for (int i = 0; i < model->size.nactuator; i++) {
         const ti_actuator *a = &model->actuator[i];
         ti_actuator_now *n = &m->actuator[i];
-        stretch(model, a, q, v, n);
-        force_of(a, p + a->p, u ? u[nv + i] : 0, n);
+        if (a->site >= 0) ti_sited_arms(m, i, p);
+        stretch(m, a, q, v, n);
+        force_of(a, p + a->p, gear_of(a, p), u ? u[nv + i] : 0, n);
         m->nheld += n->held_control != 0 || n->held_force != 0;
         for (int k = a->pull0; k < a->pull0 + a->npull; k++)
-            m->driven[model->pull[k].v] += p[a->p + TI_P_GEAR] * model->pull[k].coef * n->force;
+            m->driven[model->pull[k].v] += gear_of(a, p) * arm_of(m, a, k) * n->force;
     }
     cut_joints(m);
     for (int d = 0; d < nv; d++) m->applied[d] = m->driven[d] + (u ? u[d] : 0);
@@ -116,9 +127,10 @@ typedef struct force_bar {
     double control, length, velocity;
 } force_bar;
 
-static force_bar force_vjp(const double *own, const ti_actuator_now *n, double F, double D, double *own_bar) {
-    const double *gain = own + TI_P_GAIN, *bias = own + TI_P_BIAS;
-    double gear = own[TI_P_GEAR], length = gear * n->reach, velocity = gear * n->rate, G = F * n->control;
+static force_bar force_vjp(const ti_actuator *a, const double *p, const ti_actuator_now *n, double F, double D,
+                           double *own_bar) {
+    const double *own = p + a->p, *gain = own + TI_P_GAIN, *bias = own + TI_P_BIAS;
+    double gear = gear_of(a, p), length = gear * n->reach, velocity = gear * n->rate, G = F * n->control;
     if (n->held_force) {
         if (own_bar) own_bar[TI_P_FORCERANGE + (n->held_force > 0)] += F;
         return (force_bar){0, 0, 0};
@@ -129,7 +141,7 @@ static force_bar force_vjp(const double *own, const ti_actuator_now *n, double F
     own_bar[TI_P_GAIN] += G, own_bar[TI_P_GAIN + 1] += G * length, own_bar[TI_P_GAIN + 2] += G * velocity;
     own_bar[TI_P_GAIN + 2] -= D * n->control, own_bar[TI_P_BIAS + 2] -= D;
     own_bar[TI_P_BIAS] += F, own_bar[TI_P_BIAS + 1] += F * length, own_bar[TI_P_BIAS + 2] += F * velocity;
-    own_bar[TI_P_GEAR] += out.length * n->reach + out.velocity * n->rate;
+    if (a->site < 0) own_bar[TI_P_GEAR] += out.length * n->reach + out.velocity * n->rate;
     return out;
 }
 
@@ -138,16 +150,25 @@ static void actuator_vjp(const ti_motion *m, int i, const double *p, const ti_mo
     const tribo_model *model = m->model;
     const ti_actuator *a = &model->actuator[i];
     const ti_actuator_now *n = &m->actuator[i];
-    double gear = p[a->p + TI_P_GEAR], sum = 0, *own_bar = p_bar ? p_bar + a->p : NULL;
+    double gear = gear_of(a, p), sum = 0, *own_bar = p_bar ? p_bar + a->p : NULL;
     for (int k = a->pull0; k < a->pull0 + a->npull; k++) {
         int v = model->pull[k].v;
-        if (!m->capped[v]) sum += model->pull[k].coef * bar->applied[v];
+        if (!m->capped[v]) sum += arm_of(m, a, k) * bar->applied[v];
     }
-    if (own_bar) own_bar[TI_P_GEAR] += n->force * sum;
-    force_bar b = force_vjp(p + a->p, n, gear * sum, bar->damping[i], own_bar);
+    if (own_bar && a->site < 0) own_bar[TI_P_GEAR] += n->force * sum;
+    force_bar b = force_vjp(a, p, n, gear * sum, bar->damping[i], own_bar);
     for (int k = a->pull0; k < a->pull0 + a->npull; k++) {
         const ti_pull *pull = &model->pull[k];
-        q_bar[pull->v] += gear * pull->coef * b.length, v_bar[pull->v] += gear * pull->coef * b.velocity;
+        v_bar[pull->v] += gear * arm_of(m, a, k) * b.velocity;
+        if (a->site < 0) q_bar[pull->v] += gear * pull->coef * b.length;
+    }
+    if (a->site >= 0) {
+        double *arm_bar = m->arm_bar + a->pull0;
+        for (int k = 0; k < a->npull; k++) {
+            int v = model->pull[a->pull0 + k].v;
+            arm_bar[k] = (m->capped[v] ? 0 : n->force * bar->applied[v]) + b.velocity * m->v[v];
+        }
+        ti_sited_arms_vjp(m, i, p, arm_bar, q_bar, p_bar);
     }
     if (n->held_control && own_bar) own_bar[TI_P_CTRLRANGE + (n->held_control > 0)] += b.control;
     if (!n->held_control && u_bar) u_bar[model->size.nv + i] += b.control;
@@ -199,7 +220,7 @@ bool ti_actuators_jac_applies(const ti_motion *m, const double *p) {
     const tribo_model *model = m->model;
     for (int i = 0; i < model->size.nactuator; i++) {
         const ti_actuator *a = &model->actuator[i];
-        if (p[a->p + TI_P_GAIN + 2] != 0) return false;
+        if (a->site >= 0 || p[a->p + TI_P_GAIN + 2] != 0) return false;
         for (int k = a->pull0 + 1; k < a->pull0 + a->npull; k++)
             if (model->body[model->joint[model->dof[model->pull[k].v].joint].body].tree !=
                 model->body[model->joint[model->dof[model->pull[a->pull0].v].joint].body].tree)

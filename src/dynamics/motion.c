@@ -32,6 +32,8 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->driven, driven);
     TI_CARVE(a, m->applied, driven);
     TI_CARVE(a, m->capped, driven);
+    TI_CARVE(a, m->arm, model->sited ? model->npull : 0);
+    TI_CARVE(a, m->arm_bar, model->sited ? model->npull : 0);
     TI_CARVE(a, m->factor, nM);
 }
 
@@ -84,9 +86,22 @@ static const ti_link_diff *root_dot(const ti_motion *m, int t, const ti_link_dif
 
 /* ---- all that a step begins with ---- */
 
+/* Where links are, before anything pulls on them. */
+static void place_all(ti_motion *m, const double *p, const double *q, const double *v) {
+    for (int t = 0; t < m->model->ntree; t++) {
+        int b = tree_of(m, t)->body0;
+        const ti_body *body = &m->model->body[b];
+        if (tree_of(m, t)->single)
+            ti_link_load(&m->link[b], p + body->p, q + body->q, v + body->v, NULL);
+        else
+            ti_tree_load(m, t, p, q, v, NULL);
+    }
+}
+
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    if (m->model->sited) place_all(m, p, q, v);
     if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];

@@ -26,9 +26,10 @@ typedef struct ti_motion {
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its Cholesky factor */
-    const double *q, *u;         /* of the model: of the last load */
+    const double *q, *v, *u;     /* of the model: of the last load, v of that of actuators */
     ti_actuator_now *actuator;   /* (nactuator) */
     double *driven, *applied;    /* (nv) what they do, and with the forces of u */
+    double *arm, *arm_bar;       /* (npull) of those that pull at sites, on the numbers of v; their cotangents */
     bool *capped;                /* (nv) cut off together */
     int nheld;                   /* how many are cut off, one by one or together */
 } ti_motion;

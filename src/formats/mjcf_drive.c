@@ -60,6 +60,13 @@ static bool tendon_pulls(ti_mjcf *r, const xmlNode *node, const char *name, pull
     return true;
 }
 
+/* It pulls at the site of that name. */
+static bool site_pull(ti_mjcf *r, const xmlNode *node, const char *name, tribo_actuator_def *d) {
+    for (d->site = 0; d->site < r->builder->nsite; d->site++)
+        if (strcmp(r->builder->site[d->site].name, name) == 0) return true;
+    return ti_xml_fail(&r->error, node, "site", "there is no site `%.60s`", name), false;
+}
+
 void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node) {
     for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         if (!ti_mjcf_child(r, c, "tendon")) continue;
@@ -131,6 +138,10 @@ static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_
 static void inherit_range(ti_mjcf *r, const xmlNode *node, int class, const pulls *p, tribo_actuator_def *d) {
     double share = number(r, node, class, "inheritrange", 0);
     if (!(share > 0) || !ti_xml_is(node, "position")) return;
+    if (p->n == 0) {
+        ti_xml_fail(&r->error, node, "inheritrange", "a site has no range");
+        return;
+    }
     const tribo_joint_def *j = &r->builder->joint[p->joint[0]].def;
     if (ti_xml_attr(&r->error, node, "tendon") || !(j->range[0] < j->range[1])) {
         ti_xml_fail(&r->error, node, "inheritrange", "its joint has no range");
@@ -158,18 +169,23 @@ static void keep_actuator(ti_mjcf *r, xmlNode *node, int class, const tribo_actu
 static void read_actuator(ti_mjcf *r, xmlNode *node) {
     tribo_actuator_def d = tribo_default_actuator();
     pulls p = {0};
-    double gear[6];
+    double gear[6] = {1, 0, 0, 0, 0, 0};
     int class = ti_mjcf_class_of(r, node, r->main), before = r->nneed;
     if (ti_mjcf_bad(r)) return;
     ti_mjcf_judge(r, node, class, "actuator");
-    const char *joint = ti_xml_attr(&r->error, node, "joint"), *tendon = ti_xml_attr(&r->error, node, "tendon");
-    if (!joint && !tendon) {
+    const char *joint = ti_xml_attr(&r->error, node, "joint"), *tendon = ti_xml_attr(&r->error, node, "tendon"),
+               *site = ti_xml_attr(&r->error, node, "site");
+    if (!joint && !tendon && !site) {
         if (r->nneed == before) ti_xml_fail(&r->error, node, NULL, "it pulls on nothing");
         return; /* or on what is on the list */
     }
-    if (joint ? !joint_pull(r, node, joint, 1, &p) : !tendon_pulls(r, node, tendon, &p)) return;
+    if (joint    ? !joint_pull(r, node, joint, 1, &p)
+        : tendon ? !tendon_pulls(r, node, tendon, &p)
+                 : !site_pull(r, node, site, &d))
+        return;
     if (!read_law(r, node, class, &d)) return;
-    if (ti_mjcf_numbers(r, node, class, "gear", gear, 1, 6)) d.gear = gear[0];
+    ti_mjcf_numbers(r, node, class, "gear", gear, 1, 6);
+    d.gear = gear[0], memcpy(d.wrench, gear, sizeof d.wrench);
     ti_mjcf_numbers(r, node, class, "ctrlrange", d.ctrlrange, 2, 2);
     ti_mjcf_numbers(r, node, class, "forcerange", d.forcerange, 2, 2);
     d.ctrl_limited = ti_mjcf_limited(r, node, class, "ctrllimited", "ctrlrange");

@@ -7,10 +7,10 @@
 
 #define POSED "pos quat euler axisangle xyaxes zaxis"
 #define DRIVEN                                                                                                         \
-    "name class joint tendon gear ctrllimited ctrlrange forcelimited forcerange" /* what all actuators have */
+    "name class joint tendon site gear ctrllimited ctrlrange forcelimited forcerange" /* what all actuators have */
 #define DRIVEN_SKIPPED "group user lengthrange actlimited actrange actdim actearly interp dynprm"
 #define DRIVEN_REFUSED                                                                                                 \
-    "jointinparent slidersite cranksite cranklength site refsite body damping armature nsample delay input velrange "  \
+    "jointinparent slidersite cranksite cranklength refsite body damping armature nsample delay input velrange "       \
     "ffrange"
 
 const ti_mjcf_rule TI_MJCF_RULES[] = {

@@ -179,12 +179,20 @@ static void edit_range(edit *e, xmlNode *node, const char *range, const char *li
     if (strcmp(range, "ctrlrange") == 0) unset(node, "inheritrange");
 }
 
+static void edit_gear(edit *e, xmlNode *node, const ti_actuator *a) {
+    double gear[1 + TI_P_MORE_GEARS] = {e->want[a->p + TI_P_GEAR]};
+    bool sited = a->site >= 0, differs = any_differs(e, a->p + TI_P_GEAR, 1, TRIBO_PARAM_GEAR);
+    differs = differs || (sited && any_differs(e, a->more, TI_P_MORE_GEARS, TRIBO_PARAM_GEAR));
+    if (sited) memcpy(gear + 1, e->want + a->more, TI_P_MORE_GEARS * sizeof *gear);
+    if (differs) set_numbers(e, node, "gear", gear, sited ? 1 + TI_P_MORE_GEARS : 1);
+}
+
 /* A gain or bias that no motor or servo has makes it a general actuator. */
 static void edit_actuator(edit *e, int i) {
     const ti_actuator *a = &e->now->actuator[i];
     xmlNode *node = e->scene.actuator[i].node;
     const double *p = e->want + a->p;
-    if (any_differs(e, a->p + TI_P_GEAR, 1, TRIBO_PARAM_GEAR)) set_numbers(e, node, "gear", p + TI_P_GEAR, 1);
+    edit_gear(e, node, a);
     edit_range(e, node, "ctrlrange", "ctrllimited", a->p + TI_P_CTRLRANGE, a->ctrl_limited);
     edit_range(e, node, "forcerange", "forcelimited", a->p + TI_P_FORCERANGE, a->force_limited);
     if (!any_differs(e, a->p + TI_P_GAIN, 6, TRIBO_PARAM_GAIN)) return;

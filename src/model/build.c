@@ -9,7 +9,7 @@
 /* What the layout needs to know. */
 typedef struct plan {
     int nbody, njoint, nfree, ngeom, npair, npossible, nequality, nmoving; /* nmoving: geoms of bodies */
-    int nactuator, npull, ncap, nkey, nsite;
+    int nactuator, npull, ncap, nkey, nsite, nsited;                       /* nsited: actuators at sites */
     int nq, nv;
     int nmesh;
     ti_mesh *const *mesh;
@@ -19,7 +19,7 @@ typedef struct plan {
 /* Of p. */
 static int numbers(const plan *n) {
     return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nactuator * TI_P_ACTUATOR +
-           n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+           n->nsited * TI_P_MORE_GEARS + n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
 }
 
 static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
@@ -271,24 +271,44 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
     if (b->v) memcpy(m->x0 + m->size.nq, b->v, sizeof(double) * (size_t)m->size.nv);
 }
 
+/* The joints that an actuator pulls on, or all numbers of v that move its site. @return how many */
+static int fill_pulls(tribo_model *m, const tribo_builder *b, const ti_actuator_rec *r, ti_pull *pull) {
+    const tribo_actuator_def *d = &r->def;
+    int n = 0;
+    if (d->site >= 0) {
+        for (int v = m->body[b->site[d->site].body].last; v >= 0; v = m->dof[v].before) pull[n++] = (ti_pull){-1, v, 0};
+        return n;
+    }
+    for (const ti_pull_rec *from = b->pull + r->pull0; n < d->njoint; n++, from++)
+        pull[n] = (ti_pull){m->joint[from->joint].q, m->joint[from->joint].v, from->coef};
+    return n;
+}
+
 /* After the joints. */
 static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) {
-    int at = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT;
+    int at = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT, more = at + b->nactuator * TI_P_ACTUATOR;
     for (int i = 0; i < b->nactuator; i++, at += TI_P_ACTUATOR) {
         const ti_actuator_rec *r = &b->actuator[i];
         const tribo_actuator_def *d = &r->def;
-        m->actuator[i] =
-            (ti_actuator){take_text(text, r->name), at, r->pull0, d->njoint, d->ctrl_limited, d->force_limited};
+        bool sited = d->site >= 0;
+        int npull = fill_pulls(m, b, r, m->pull + m->npull);
+        m->actuator[i] = (ti_actuator){.name = take_text(text, r->name),
+                                       .p = at,
+                                       .pull0 = m->npull,
+                                       .npull = npull,
+                                       .site = d->site,
+                                       .more = sited ? more : -1,
+                                       .ctrl_limited = d->ctrl_limited,
+                                       .force_limited = d->force_limited};
+        m->npull += npull;
         ti_actuator_numbers(d, m->p0 + at);
         for (int k = 0; k < TI_P_CTRLRANGE; k++) m->used[at + k] = true;
+        if (sited) m->used[at + TI_P_GAIN + 1] = m->used[at + TI_P_BIAS + 1] = false; /* it has no length */
+        for (int k = 0; sited && k < TI_P_MORE_GEARS; k++) m->p0[more] = d->wrench[k + 1], m->used[more++] = true;
         for (int k = 0; k < 2; k++) {
             m->used[at + TI_P_CTRLRANGE + k] = d->ctrl_limited;
             m->used[at + TI_P_FORCERANGE + k] = d->force_limited;
         }
-    }
-    for (int k = 0; k < b->npull; k++) {
-        const ti_joint *j = &m->joint[b->pull[k].joint];
-        m->pull[k] = (ti_pull){j->q, j->v, b->pull[k].coef};
     }
     m->ncap = b->ncap, m->nkey = b->nkey;
     for (int i = 0; i < b->nkey; i++) m->key_name[i] = take_text(text, b->key_name[i]);
@@ -299,7 +319,7 @@ static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) 
     }
 }
 
-/* Nothing of a step depends on them yet. */
+/* A step depends on those that something pulls at. */
 static void fill_sites(tribo_model *m, const tribo_builder *b, char **text) {
     int at = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM - b->nsite * TI_P_SITE;
     for (int i = 0; i < b->nsite; i++, at += TI_P_SITE) {
@@ -308,6 +328,9 @@ static void fill_sites(tribo_model *m, const tribo_builder *b, char **text) {
         memcpy(m->p0 + at + TI_P_SITE_POS, r->def.pos, sizeof r->def.pos);
         memcpy(m->p0 + at + TI_P_SITE_QUAT, r->def.quat, sizeof r->def.quat);
     }
+    for (int i = 0; i < m->size.nactuator; i++)
+        for (int k = 0; m->actuator[i].site >= 0 && k < TI_P_SITE; k++)
+            m->used[m->site[m->actuator[i].site].p + k] = m->sited = true;
 }
 
 static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
@@ -389,6 +412,9 @@ static plan measure(const tribo_builder *b) {
     for (int i = 0; i < b->nkey; i++) n.text += strlen(b->key_name[i]) + 1;
     for (int i = 0; i < b->nactuator; i++) n.text += strlen(b->actuator[i].name) + 1;
     n.nsite = b->nsite;
+    for (int i = 0; i < b->nactuator; i++)
+        if (b->actuator[i].def.site >= 0)
+            n.nsited++, n.npull += ti_rec_carried(b, b->site[b->actuator[i].def.site].body);
     for (int i = 0; i < b->nsite; i++) n.text += strlen(b->site[i].name) + 1;
     for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
     for (int i = 0; i < b->ngeom; i++) {
@@ -424,7 +450,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_sites(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);
-    m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0;
+    m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0 || m->sited;
     for (int i = 0; i < n.nequality; i++) ti_rec_equality(b, &b->equality[i], &m->equality[i]);
     mark_used(m);
     return m;

@@ -131,6 +131,8 @@ void ti_builder_state(tribo_builder *b, const double *q, const double *v, double
 
 /* Where a body starts as it was placed, into q. @return how many numbers. */
 int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q);
+/* How many numbers of v move a body. */
+int ti_rec_carried(const tribo_builder *b, int body);
 /* What an equality holds, from how bodies were placed where it does not say. */
 void ti_rec_equality(const tribo_builder *b, const ti_equality_rec *r, ti_equality *out);
 /* Numbers in q and v of the bodies so far. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 tribo_actuator_def tribo_default_actuator(void) {
-    return (tribo_actuator_def){.struct_size = sizeof(tribo_actuator_def), .gear = 1, .gain = {1, 0, 0}};
+    return (tribo_actuator_def){.struct_size = sizeof(tribo_actuator_def), .gear = 1, .gain = {1, 0, 0}, .site = -1};
 }
 
 const char *ti_actuator_flaw(const double *p) {
@@ -15,7 +15,7 @@ const char *ti_actuator_flaw(const double *p) {
 }
 
 void ti_actuator_numbers(const tribo_actuator_def *d, double *p) {
-    p[TI_P_GEAR] = d->gear;
+    p[TI_P_GEAR] = d->site < 0 ? d->gear : d->wrench[0];
     memcpy(p + TI_P_GAIN, d->gain, sizeof d->gain), memcpy(p + TI_P_BIAS, d->bias, sizeof d->bias);
     for (int k = 0; k < 2; k++) {
         p[TI_P_CTRLRANGE + k] = d->ctrl_limited ? d->ctrlrange[k] : 0;
@@ -28,12 +28,20 @@ static bool is_axis(const tribo_builder *b, int joint) {
            (b->joint[joint].def.kind == TRIBO_JOINT_HINGE || b->joint[joint].def.kind == TRIBO_JOINT_SLIDE);
 }
 
+static const char *site_flaw(const tribo_builder *b, const tribo_actuator_def *d) {
+    if (d->site >= b->nsite) return "there is no such site";
+    if (b->site[d->site].body < 0) return "its site does not move";
+    if (d->njoint != 0) return "it pulls on joints and at a site";
+    return ti_finite(d->wrench, 6) && d->dampratio == 0 ? NULL : "wrench is not finite, or dampratio is not 0";
+}
+
 static const char *actuator_flaw(const tribo_builder *b, const ti_actuator_rec *r) {
     const tribo_actuator_def *d = &r->def;
     double p[TI_P_ACTUATOR];
     for (int i = 0; i < b->nactuator; i++)
         if (strcmp(b->actuator[i].name, r->name) == 0) return "there is one of this name already";
-    if (d->njoint < 1 || !d->joint) return "it pulls on no joint";
+    const char *what = d->site >= 0 ? site_flaw(b, d) : d->njoint < 1 || !d->joint ? "it pulls on no joint" : NULL;
+    if (what) return what;
     for (int k = 0; k < d->njoint; k++) {
         if (!is_axis(b, d->joint[k])) return "it pulls on something that is no hinge and no slide";
         if (d->coef && !isfinite(d->coef[k])) return "a coefficient is not finite";

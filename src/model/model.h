@@ -29,6 +29,7 @@ enum {
 
 /* Of an actuator. */
 enum { TI_P_GEAR = 0, TI_P_GAIN = 1, TI_P_BIAS = 4, TI_P_CTRLRANGE = 7, TI_P_FORCERANGE = 9, TI_P_ACTUATOR = 11 };
+enum { TI_P_MORE_GEARS = 5 }; /* of one at a site, behind all actuators */
 
 /* What moves a body; what that means is in state.c. */
 typedef enum ti_joint_kind {
@@ -52,7 +53,7 @@ typedef struct ti_joint {
     int material[TI_P_PAIR]; /* what a contact has, of its limits: see ti_pair */
 } ti_joint;
 
-/* A joint that an actuator pulls on: its numbers in q and v, and what it counts. */
+/* What an actuator pulls on, a joint, and what it counts; of one at a site a number of v that moves it, and no q. */
 typedef struct ti_pull {
     int q, v;
     double coef;
@@ -61,6 +62,7 @@ typedef struct ti_actuator {
     char *name;
     int p;            /* first of its numbers in p */
     int pull0, npull; /* in model->pull */
+    int site, more;   /* -1 = on joints; else where the other five gears are in p */
     bool ctrl_limited, force_limited;
 } ti_actuator;
 /* What all actuators together may do to a number of v. */
@@ -155,9 +157,11 @@ struct tribo_model {
     ti_dof *dof;           /* (nv) */
     ti_actuator *actuator; /* (size.nactuator) */
     ti_pull *pull;
+    int npull;
+    bool sited; /* some actuator pulls at a site */
     int ncap;
     ti_cap *cap;       /* (ncap) */
-    bool chains;       /* not all trees are single bodies, or something holds */
+    bool chains;       /* not all trees are single bodies, or something holds, or pulls at a site */
     int ntree, widest; /* widest: most velocities of a tree */
     size_t nM;         /* entries of all trees' inertias, nv * nv each */
     ti_tree *tree;     /* (ntree) */

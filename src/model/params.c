@@ -41,6 +41,11 @@ static const entry site_entry[TI_P_SITE] = {{"site_pos/x", TRIBO_PARAM_POS},   {
                                             {"site_pos/z", TRIBO_PARAM_POS},   {"site_quat/w", TRIBO_PARAM_QUAT},
                                             {"site_quat/x", TRIBO_PARAM_QUAT}, {"site_quat/y", TRIBO_PARAM_QUAT},
                                             {"site_quat/z", TRIBO_PARAM_QUAT}};
+static const entry more_entry[TI_P_MORE_GEARS] = {{"gear/2", TRIBO_PARAM_GEAR},
+                                                  {"gear/3", TRIBO_PARAM_GEAR},
+                                                  {"gear/4", TRIBO_PARAM_GEAR},
+                                                  {"gear/5", TRIBO_PARAM_GEAR},
+                                                  {"gear/6", TRIBO_PARAM_GEAR}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -65,11 +70,25 @@ typedef struct owner {
     int body, geom, pair, site;
 } owner;
 
+/* Which actuator has more gears there, -1 = none. */
+static int geared_at(const tribo_model *m, int index) {
+    for (int i = 0; m->sited && i < m->size.nactuator; i++)
+        if (m->actuator[i].site >= 0 && index >= m->actuator[i].more && index < m->actuator[i].more + TI_P_MORE_GEARS)
+            return i;
+    return -1;
+}
+
 static owner owner_of(const tribo_model *m, int index) {
     owner o = {.body = -1, .geom = -1, .pair = -1, .site = -1};
     int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM,
         nj = m->size.njoint * TI_P_JOINT, na = m->size.nactuator * TI_P_ACTUATOR, ns = m->size.nsite * TI_P_SITE;
-    if (at < 0) {
+    int sited = 0, geared = geared_at(m, index);
+    for (int i = 0; m->sited && i < m->size.nactuator; i++) sited += m->actuator[i].site >= 0;
+    if (at >= nb + nj + na && geared < 0) at -= sited * TI_P_MORE_GEARS; /* which are behind those */
+    if (geared >= 0) {
+        o.name = m->actuator[geared].name;
+        o.entry = &more_entry[index - m->actuator[geared].more];
+    } else if (at < 0) {
         o.name = "gravity";
         o.entry = &gravity_entry[index];
     } else if (at < nb) {
@@ -194,6 +213,8 @@ static int search_things(const tribo_model *m, const char *head, const char *pat
     int actuator = tribo_model_actuator_find(m, head);
     if (actuator >= 0)
         found = collect(m, actuator_entry, TI_P_ACTUATOR, m->actuator[actuator].p, path, whole, index, max, found);
+    if (actuator >= 0 && m->actuator[actuator].site >= 0)
+        found = collect(m, more_entry, TI_P_MORE_GEARS, m->actuator[actuator].more, path, whole, index, max, found);
     int site = tribo_model_site_find(m, head);
     if (site >= 0) found = collect(m, site_entry, TI_P_SITE, m->site[site].p, path, whole, index, max, found);
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);

@@ -1,5 +1,6 @@
 /* site.c -- points and frames fixed in bodies: added to a builder, asked of a model. */
 #include "model/builder.h"
+#include "model/state.h"
 #include <math.h>
 
 tribo_site_def tribo_default_site(void) {
@@ -36,6 +37,17 @@ int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
     }
     ti_quat_normalise(r->def.quat);
     return b->nsite++;
+}
+
+int ti_rec_carried(const tribo_builder *b, int body) {
+    int n = 0;
+    for (int i = body; i >= 0; i = b->body[i].def.parent) {
+        const ti_body_rec *r = &b->body[i];
+        if (ti_rec_is_free(r)) n += TI_FREE_NV;
+        for (int k = r->joint0; k < r->joint0 + r->njoint; k++)
+            n += ti_joint_of((ti_joint_kind)b->joint[k].def.kind)->nv;
+    }
+    return n;
 }
 
 const char *tribo_model_site_name(const tribo_model *m, int site) {

@@ -37,6 +37,7 @@ ti_motion_moved_vjp     tribo_step_vjp (test_diff_ops, test_gradients)
 ti_motion_now_jvp       tribo_step_jvp (test_diff_ops, test_gradients)
 ti_motion_now_vjp       tribo_step_vjp (test_diff_ops, test_gradients)
 ti_quat_turn_vjp        tribo_site_pose_vjp (test_diff_ops)
+ti_sited_arms_vjp       tribo_joint_forces_vjp (test_diff_ops)
 ti_rod_touch_jvp        ti_collide_jac
 ti_meet_jac             ti_collide_jac
 ti_augmented_jvp        ti_contact_jvp (test_refinement)
