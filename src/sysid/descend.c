@@ -10,7 +10,7 @@ enum { CHUNK = 25, PATIENCE = 25 };
 
 /* Start states move in units of the weights: what counts as one in the loss. */
 static double unit(const tribo_sysid *s, int i) {
-    int kind = (i >= s->z.nv ? 2 : 0) + (i % 6 >= 3 ? 1 : 0);
+    int kind = ti_kind_at(s, i);
     return s->weight[kind] > 0 ? 1 / s->weight[kind] : 1;
 }
 
@@ -29,7 +29,7 @@ static double unpack(tribo_sysid *s, const double *z) {
         ti_track *t = s->track + i;
         if (t->held_out || t->start != TRIBO_START_ALONG) continue;
         for (int j = 0; j < s->z.ndx; j++) dx[j] = unit(s, j) * z[j];
-        ti_retract(s, t->x0try, dx, t->x0); /* settled where it is used */
+        tribo_state_add(s->m, t->x0try, dx, t->x0); /* settled where it is used */
         z += s->z.ndx;
     }
     return outside;

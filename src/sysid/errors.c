@@ -1,5 +1,4 @@
 /* errors.c -- how well a recording is predicted: from its start to its end, and a row ahead. */
-#include "math/vec.h"
 #include "sysid/track/fit.h"
 
 static const double degree = 57.29577951308232;
@@ -35,42 +34,22 @@ tribo_status tribo_sysid_predict(tribo_sysid *s, const double *p, int recording,
     return status;
 }
 
-/* Distances of x from a measured row: position, rotation (rad), velocity, angular velocity of a body; NaN = unseen. */
-static void distances(const tribo_sysid *s, const ti_track *t, int row, int body, const double *x,
-                      double d[TRIBO_BLOCKS]) {
-    const double *y = t->x + (size_t)row * (size_t)s->z.nx;
-    double inverse[4], turn[4], square[TRIBO_BLOCKS] = {0};
-    const double *a = y + 7 * body, *b = x + 7 * body, *va = y + s->z.nq + 6 * body, *vb = x + s->z.nq + 6 * body;
-    for (int i = 0; i < 4; i++) inverse[i] = i ? -a[3 + i] : a[3];
-    ti_quat_mul(inverse, b + 3, turn);
-    double r[3];
-    ti_store3(r, ti_quat_log(turn));
-    for (int i = 0; i < 3; i++) {
-        square[TRIBO_BLOCK_POSITION] += (b[i] - a[i]) * (b[i] - a[i]);
-        square[TRIBO_BLOCK_ROTATION] += r[i] * r[i];
-        square[TRIBO_BLOCK_VELOCITY] += (vb[i] - va[i]) * (vb[i] - va[i]);
-        square[TRIBO_BLOCK_ANGULAR] += (vb[3 + i] - va[3 + i]) * (vb[3 + i] - va[3 + i]);
-    }
-    for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-        const bool *seen = t->seen + ((size_t)row * (size_t)s->z.nbody + (size_t)body) * TRIBO_BLOCKS;
-        d[kind] = seen[kind] ? sqrt(square[kind]) : (double)NAN;
-    }
-}
-
 typedef struct means {
     double sum[TRIBO_BLOCKS];
     long n[TRIBO_BLOCKS];
 } means;
 
+/* Distances of x from a measured row: positions, rotations (rad), velocities, angular velocities of all joints. */
 static void add(const tribo_sysid *s, const ti_track *t, int row, const double *x, bool squares, means *m) {
-    for (int b = 0; b < s->z.nbody; b++) {
-        double d[TRIBO_BLOCKS];
-        distances(s, t, row, b, x, d);
-        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            if (isnan(d[kind])) continue;
-            m->sum[kind] += squares ? d[kind] * d[kind] : d[kind];
-            m->n[kind]++;
-        }
+    double *d = s->worker->r;
+    tribo_state_difference(s->m, t->x + (size_t)row * (size_t)s->z.nx, x, d);
+    for (int i = 0; i < s->nblock; i++) {
+        const ti_block *b = &s->block[i];
+        double square = 0;
+        if (!t->seen[(size_t)row * (size_t)s->nblock + (size_t)i]) continue;
+        for (int k = b->at; k < b->at + b->n; k++) square += d[k] * d[k];
+        m->sum[b->kind] += squares ? square : sqrt(square);
+        m->n[b->kind]++;
     }
 }
 

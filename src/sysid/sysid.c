@@ -29,6 +29,16 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
     h->scratch_size = ti_smoother_size(&s->z, def->nfree);
     TI_CARVE(a, h->scratch, (size_t)def->workers * h->scratch_size);
     TI_CARVE(a, h->sums, def->nrec);
+    TI_CARVE(a, h->noise, s->ngroup);
+    TI_CARVE(a, h->noise_shown, s->ngroup);
+    TI_CARVE(a, h->noise_least, s->ngroup);
+    TI_CARVE(a, h->total.square, s->ngroup);
+    TI_CARVE(a, h->total.freedom, s->ngroup);
+    for (int i = 0; i < def->nrec; i++) {
+        ti_noise_sums scratch, *sums = h->sums ? h->sums + i : &scratch;
+        TI_CARVE(a, sums->square, s->ngroup);
+        TI_CARVE(a, sums->freedom, s->ngroup);
+    }
     TI_CARVE(a, h->cov, (size_t)def->nfree * (size_t)def->nfree);
     TI_CARVE(a, h->start, TI_STARTS_MAX * (size_t)def->nfree);
     TI_CARVE(a, h->end, TI_STARTS_MAX * (size_t)def->nfree);
@@ -43,13 +53,13 @@ static void lay_out_tracks(tribo_sysid *s, const tribo_sysid_def *def, ti_arena 
         ti_track scratch;
         intervals += length;
         rows = length > rows ? length : rows;
-        ti_track_carve(a, s->track ? s->track + i : &scratch, &s->z, def->rec + i);
+        ti_track_carve(a, s->track ? s->track + i : &scratch, s, def->rec + i);
     }
     s->rows = (int)rows, s->intervals = (int)intervals;
     TI_CARVE(a, s->dt, intervals);
     TI_CARVE(a, s->dt_steps, intervals);
     TI_CARVE(a, s->dt_count, intervals);
-    TI_CARVE(a, s->norms, intervals * (size_t)s->z.nbody);
+    TI_CARVE(a, s->norms, intervals * (size_t)s->nblock);
     TI_CARVE(a, s->still, s->z.nv);
     TI_CARVE(a, s->X, rows * (size_t)s->z.nx);
     TI_CARVE(a, s->sum, nrec);
@@ -65,6 +75,10 @@ static void lay_out_tracks(tribo_sysid *s, const tribo_sysid_def *def, ti_arena 
 static void lay_out_fit(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a) {
     size_t n = (size_t)def->nfree, np = (size_t)s->z.np, starts = (size_t)def->nrec * (size_t)s->z.ndx;
     size_t lambda = 16 + 3 * n, zpad = (n + starts + 7) / 8 * 8;
+    TI_CARVE(a, s->block, s->nblock);
+    TI_CARVE(a, s->entry, s->z.ndx);
+    TI_CARVE(a, s->threshold, s->ngroup);
+    TI_CARVE(a, s->boost, s->ngroup);
     TI_CARVE(a, s->unknown, n);
     TI_CARVE(a, s->p0, np);
     TI_CARVE(a, s->p, np);
@@ -127,6 +141,10 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->x0d, n * ndx);
     TI_CARVE(a, w->A, ndx * ndx);
     TI_CARVE(a, w->B, ndx * (n + 1));
+    TI_CARVE(a, w->by_p, ndx * np);
+    TI_CARVE(a, w->by_x, ndx * ndx);
+    TI_CARVE(a, w->by_theta, n * ndx);
+    TI_CARVE(a, w->moved, (n + ndx) * ndx);
     lay_out_stand(s, n, a, w);
 }
 
@@ -164,11 +182,10 @@ static void choose_weights(tribo_sysid *s, const tribo_sysid_def *def) {
     double fall = sqrt(L / (g > 0 ? g : 9.81)), natural[TRIBO_BLOCKS] = {1 / L, 0.5, fall / L, fall / 2};
     for (int i = 0; i < TRIBO_BLOCKS; i++) {
         s->weight[i] = def->weight[i] == 0 ? natural[i] : def->weight[i] < 0 ? 0 : def->weight[i];
-        s->boost[i] = 1;
         s->weight_natural[i] = def->weight[i] == 0;
-        s->threshold[i] = def->threshold[i];
         s->threshold_auto[i] = !(def->threshold[i] > 0);
     }
+    for (int i = 0; i < s->ngroup; i++) s->boost[i] = 1, s->threshold[i] = def->threshold[ti_group_kind(s, i)];
 }
 
 static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
@@ -206,20 +223,27 @@ static tribo_status make_workers(tribo_sysid *s) {
     return TRIBO_OK;
 }
 
+/* Do the first row's velocities come with its poses, joint by joint? */
+static bool velocities_seen(const tribo_sysid *s, const ti_track *t) {
+    const bool *seen = t->seen + (size_t)t->first * (size_t)s->nblock;
+    for (int b = 0; b < s->nblock; b++) {
+        bool placed = false;
+        for (int i = 0; i < s->nblock; i++)
+            placed |= s->block[i].joint == s->block[b].joint && s->block[i].kind <= TRIBO_BLOCK_ROTATION && seen[i];
+        if (placed && !seen[b]) return false;
+    }
+    return true;
+}
+
 /* Flight or not, recording by recording; then the blocks are counted. */
 static tribo_status choose_starts(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) {
         ti_track *t = s->track + i;
         tribo_status status = ti_flight_rows(s->worker, t, s->p0);
         if (status) return status;
-        bool flies = t->nflight >= TI_FLIGHT_ROWS && s->weight[0] > 0 && s->weight[1] > 0;
+        bool flies = ti_all_free(s->m) && t->nflight >= TI_FLIGHT_ROWS && s->weight[0] > 0 && s->weight[1] > 0;
         /* velocities that nobody measured are differences of two noisy poses: no start */
-        bool whole = true;
-        for (int b = 0; b < s->z.nbody; b++) {
-            const bool *seen = t->seen + ((size_t)t->first * (size_t)s->z.nbody + (size_t)b) * TRIBO_BLOCKS;
-            for (int kind = 0; kind < TRIBO_BLOCKS; kind++)
-                whole &= seen[kind] || !(seen[TRIBO_BLOCK_POSITION] || seen[TRIBO_BLOCK_ROTATION]);
-        }
+        bool whole = velocities_seen(s, t);
         t->start = s->start == TRIBO_START_MEASURED && !whole ? TRIBO_START_AUTO : s->start;
         if (t->start == TRIBO_START_FLIGHT && !flies) t->start = TRIBO_START_AUTO;
         if (t->start == TRIBO_START_AUTO) t->start = flies ? TRIBO_START_FLIGHT : TRIBO_START_ALONG;
@@ -260,21 +284,22 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     if (status) return status;
     measure.z = tribo_model_sizes(m);
     if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
-    if (!ti_all_free(m)) return ti_fail(diag, TRIBO_E_ARG, 0, "models with joints cannot be identified yet");
+    measure.m = m;
+    measure.nblock = ti_blocks(m, NULL, NULL, &measure.ngroup);
     lay_out(&measure, def, &arena, &self);
     if (!ti_arena_take(&arena, def->allocator)) return TRIBO_E_NOMEM;
     lay_out(&measure, def, &arena, &self);
     *self = measure;
     self->bytes = arena.used;
     if (def->allocator) self->alloc = *def->allocator;
-    self->m = m;
+    ti_blocks(m, self->block, self->entry, &self->ngroup);
     self->options = def->options ? *def->options : tribo_default_options();
     self->options.warm_start = false; /* so that no order of work changes a bit */
     self->loss = def->loss, self->window = def->window, self->start = def->start;
     self->robust = def->robust, self->optimizer = def->optimizer, self->search = def->search;
     self->rate = def->rate > 0 ? def->rate : 0.02;
     self->seed = def->seed, self->stop = def->stop;
-    self->fine = def->loss == TRIBO_LOSS_SHOOTING ? TI_FINE : 0;
+    self->fine = def->loss == TRIBO_LOSS_SHOOTING && ti_all_free(m) ? TI_FINE : 0;
     pthread_mutex_init(&self->making, NULL);
     self->nfree = def->nfree, self->nrec = def->nrec, self->nworker = def->workers;
     status = set_up(self, def, diag);

@@ -11,7 +11,6 @@ import sys
 
 root, library = pathlib.Path(sys.argv[1]) / "src", sys.argv[2]
 STILL = set("""
-sysid/track/shoot sysid/track/start
 """.split())
 
 sources = {path.relative_to(root).as_posix().replace("/", "_"): path for path in root.rglob("*.c")}

@@ -19,7 +19,6 @@ OTHER = {"src/contact/law/erm.c": "impulse and residual together", "src/contact/
          "src/recording/gaps.c": "times the noise", "src/recording/units.c": "times the error",
          "tools/identify_report.c": "six curves", "examples/sysid/pyramid.c": "a matrix of two by three"}
 STILL = set("""
-src/sysid/errors.c src/sysid/track/residual.c src/sysid/track/settle.c src/sysid/track/tracks.c
 """.split())
 
 number = r"(?:6|7|12|13|18|36)"

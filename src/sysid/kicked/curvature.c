@@ -67,9 +67,7 @@ static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const do
     for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
         tribo_status status = ti_stride_next(w, t, p, true, &at);
         *touched |= status >= 0 && ti_touched(at.ws);
-        if (status >= 0) status = tribo_step_jac(at.ws, at.one, 0, m.A, NULL, NULL);
-        if (status >= 0 && n)
-            status = tribo_step_jvp(at.ws, at.one, 0, (int)n, NULL, NULL, w->pd + ndx * (size_t)s->z.np, m.C);
+        if (status >= 0) status = ti_stride_jac(w, &at, w->pd + ndx * (size_t)s->z.np, m.A, m.C);
         if (status < 0) return status;
         move_by_gravity(w, at.before, Phi);
         chain(ndx, n, m.A, m.C, Phi, m.M);
@@ -98,16 +96,15 @@ static void add_row(ti_worker *w, const ti_track *t, int row, const double *x, s
     const tribo_sysid *s = w->s;
     ti_measured m;
     ti_residual(s, t, row, x, w->r);
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            if (!ti_measured_block(s, t, row, x, w->r, b, kind, &m)) continue;
-            for (int i = 0; i < 3; i++)
-                for (int a = 0; a < 3; a++) {
-                    double j = m.slope * m.wt[i] * m.D[i][a], *to = S + (size_t)(m.at + a) * nd + (size_t)m.at;
-                    g[m.at + a] += j * m.r[i];
-                    for (int c = 0; c < 3; c++) to[c] += j * m.wt[i] * m.D[i][c];
-                }
-        }
+    for (int b = 0; b < s->nblock; b++) {
+        if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        for (int i = 0; i < m.n; i++)
+            for (int a = 0; a < m.n; a++) {
+                double j = m.slope * m.wt[i] * m.D[i][a], *to = S + (size_t)(m.at + a) * nd + (size_t)m.at;
+                g[m.at + a] += j * m.r[i];
+                for (int c = 0; c < m.n; c++) to[c] += j * m.wt[i] * m.D[i][c];
+            }
+    }
 }
 
 /* S := G' S G, g := G' g with G = (Phi; 0 1). */
@@ -178,9 +175,7 @@ static void eliminate_kick(const tribo_sysid *s, ti_path *path, int row, double 
         double size = sigma[ti_kind_at(s, (int)i)];
         bool on = size > 0;
         precision[i] = 0;
-        if (on)
-            ti_kick_rho(s, kick, ti_body_at((int)i), ti_kind_at(s, (int)i), size, &precision[i]),
-                precision[i] /= size * size;
+        if (on) ti_kick_rho(s, kick, ti_kick_block(s, i), size, &precision[i]), precision[i] /= size * size;
         for (size_t j = 0; j < nv; j++)
             L[i * nv + j] = on && sigma[ti_kind_at(s, (int)j)] > 0 ? S[(nv + i) * nd + nv + j] : 0;
         L[i * nv + i] += on ? precision[i] : 1;

@@ -35,9 +35,9 @@ typedef struct ti_path {
 
 /* Sums over a path that noise is estimated from. */
 typedef struct ti_noise_sums {
-    double square[TRIBO_BLOCKS], freedom[TRIBO_BLOCKS]; /* of residuals in units of noise */
-    double kick[TI_KICK_KINDS], known[TI_KICK_KINDS];   /* the same of kicks */
-    double nkick;                                       /* how many numbers they have */
+    double *square, *freedom;                         /* (ngroup) of residuals in units of noise */
+    double kick[TI_KICK_KINDS], known[TI_KICK_KINDS]; /* the same of kicks */
+    double nkick;                                     /* how many numbers they have */
 } ti_noise_sums;
 
 enum { TI_STARTS_MAX = 6, TI_GROW_FROM = 8 };
@@ -48,13 +48,13 @@ struct ti_shooting {
     size_t scratch_size;
     double unit[TRIBO_BLOCKS];                             /* what counts as one: position, rotation, velocities */
     double prior[TRIBO_BLOCKS];                            /* standard deviation of the start */
-    double noise[TRIBO_BLOCKS], noise_shown[TRIBO_BLOCKS]; /* of each kind of measurement; by differences alone */
-    double noise_least[TRIBO_BLOCKS];
+    double *noise, *noise_shown, *noise_least;             /* (ngroup) of measurements; by differences alone */
     double kick[TI_KICK_KINDS], kick_least[TI_KICK_KINDS]; /* scale of kicks; 0 = none */
     double kick_last[TI_KICK_KINDS];                       /* factors of the last change */
     double known, kicks;       /* how many numbers of kicks the recordings determine, and of how many */
     double freedom;            /* measured numbers less what they determine */
     ti_noise_sums *sums;       /* (nrec) */
+    ti_noise_sums total;       /* of all recordings, of the last time it was asked for */
     double *cov;               /* (nfree,nfree) of theta */
     double cost, evidence;     /* twice the negative log posterior; of theta and the scales */
     int waited, still, rounds; /* iterations: since scales were set; without news; of this start */
@@ -93,7 +93,11 @@ static inline int ti_path_end(const ti_track *t, const ti_path *path) {
 /* Is there a kick at a row? */
 bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row);
 /* Twice the negative logarithm of Student's density of a kick, and the weight that a square has in its place. */
-double ti_kick_rho(const tribo_sysid *s, const double *kick, int body, int kind, double sigma, double *weight);
+double ti_kick_rho(const tribo_sysid *s, const double *kick, const ti_block *b, double sigma, double *weight);
+/* The block of velocities that entry i of a kick is in. */
+static inline const ti_block *ti_kick_block(const tribo_sysid *s, size_t i) {
+    return &s->block[s->entry[(size_t)s->z.nv + i]];
+}
 /* From contact in the interval behind each row to contact since the node before. */
 void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path);
 /* First motion: kicked at nodes so that it follows the recording. */
@@ -116,12 +120,12 @@ int ti_path_scatter(ti_worker *w, int track, double *S);
 /* Cost of x, w as they are. */
 double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick);
 
-/* Pose and velocity of a body near a row by a parabola through its neighbours. @param side -1, 0, 1: rows before,
- * around, after. @return rms residual in units of noise; < 0 = too few rows. */
-double ti_local_fit(const tribo_sysid *s, const ti_track *t, int row, int body, double pose[6], double v[6],
-                    double spread[2]);
-/* Noise of each kind from differences of third order, robustly; 0 = not measured often enough. */
-void ti_noise_guess(tribo_sysid *s, double noise[TRIBO_BLOCKS]);
+/* Pose, relative to a row's, and velocity of a joint there by a parabola through its neighbours; spread: of the
+ * velocity, by noise. @return rms residual in units of noise; < 0 = too few rows. */
+double ti_local_fit(const tribo_sysid *s, const ti_track *t, int row, int joint, double pose[TI_POSE_TANGENT],
+                    double v[TI_POSE_TANGENT], double spread[TI_POSE_TANGENT]);
+/* Noise of each group from differences of third order, robustly; 0 = not measured often enough. */
+void ti_noise_guess(tribo_sysid *s, double *noise);
 
 /* ---- scales.c ---- */
 

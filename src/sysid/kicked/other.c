@@ -7,15 +7,16 @@ static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const d
                        ti_random *random) {
     const tribo_sysid *s = w->s;
     memcpy(w->x, x0, (size_t)s->z.nx * sizeof *x0);
-    for (int b = 0; b < s->z.nbody; b++) {
-        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2];
+    for (int b = 0; b < ti_joints(s->m); b++) {
+        const ti_joint *j = &s->m->joint[b];
+        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[TI_POSE_TANGENT];
         bool moves = !t->rest[b] && ti_local_fit(s, t, t->first, b, pose, v, spread) >= 0;
-        for (int i = 0; i < TI_POSE_TANGENT; i++) {
-            pose[i] = share * s->shooting->noise_shown[i / 3] * ti_random_normal(random);
+        for (int i = 0; i < ti_joint_of(j->kind)->nv; i++) {
+            pose[i] = share * s->shooting->noise_shown[s->block[s->entry[j->v + i]].group] * ti_random_normal(random);
             double step = share * ti_random_normal(random);
-            if (moves) ti_body_velocity(s, b, w->x)[i] += step * spread[i / 3];
+            if (moves) ti_joint_velocity(s, j, w->x)[i] += step * spread[i];
         }
-        ti_body_move(b, pose, w->x);
+        ti_joint_move(j, pose, w->x);
     }
     return !t->nstand || ti_settle(w, t, p, w->x);
 }

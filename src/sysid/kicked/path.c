@@ -57,31 +57,32 @@ static double row_cost(ti_worker *w, const ti_track *t, int row, const double *x
     const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
     double sum = 0;
     ti_residual(s, t, row, x, w->r);
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            int at = ti_block_at(s, b, kind);
-            double square = 0, slope;
-            if (!(weight[at] > 0 || weight[at + 1] > 0 || weight[at + 2] > 0)) continue;
-            for (int i = at; i < at + 3; i++) square += w->r[i] * w->r[i];
-            sum += ti_rho(s, kind, square, &slope);
-        }
+    for (int i = 0; i < s->nblock; i++) {
+        const ti_block *b = &s->block[i];
+        double square = 0, slope;
+        if (!ti_block_counts(b, weight)) continue;
+        for (int k = b->at; k < b->at + b->n; k++) square += w->r[k] * w->r[k];
+        sum += ti_rho(s, b->group, square, &slope);
+    }
     return sum;
 }
 
-double ti_kick_rho(const tribo_sysid *s, const double *kick, int body, int kind, double sigma, double *weight) {
-    const double *w = kick + ti_block_at(s, body, kind), nu = 2; /* rare large ones among small: impacts */
-    double square = (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / (sigma * sigma);
-    *weight = (nu + 3) / (nu + square);
-    return (nu + 3) * log1p(square / nu);
+double ti_kick_rho(const tribo_sysid *s, const double *kick, const ti_block *b, double sigma, double *weight) {
+    const double *w = kick + (b->at - s->z.nv), nu = 2; /* rare large ones among small: impacts */
+    double square = 0;
+    for (int i = 0; i < b->n; i++) square += w[i] * w[i];
+    square /= sigma * sigma;
+    *weight = (nu + b->n) / (nu + square);
+    return (nu + b->n) * log1p(square / nu);
 }
 
 static double kick_cost(const tribo_sysid *s, const double *kick) {
     double sum = 0, weight;
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = 0; kind < TI_KICK_KINDS; kind++) {
-            double size = s->shooting->kick[kind];
-            if (size > 0) sum += ti_kick_rho(s, kick, b, kind, size, &weight);
-        }
+    for (int i = 0; i < s->nblock; i++) {
+        const ti_block *b = &s->block[i];
+        double size = b->kind < TRIBO_BLOCK_VELOCITY ? 0 : s->shooting->kick[b->kind - TRIBO_BLOCK_VELOCITY];
+        if (size > 0) sum += ti_kick_rho(s, kick, b, size, &weight);
+    }
     return sum;
 }
 
@@ -107,17 +108,18 @@ static void kick_to_follow(ti_worker *w, const ti_track *t, int row, double *kic
     const double doubt = 2;
     int reach = row + (s->window > 2 ? s->window : 2);
     double ahead = t->time[reach < t->n ? reach : t->n - 1] - t->time[row];
-    for (int b = 0; b < s->z.nbody; b++) {
-        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2], off[TI_POSE_TANGENT];
-        const double *now = ti_body_velocity(s, b, w->x);
+    for (int b = 0; b < ti_joints(s->m); b++) {
+        const ti_joint *j = &s->m->joint[b];
+        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[TI_POSE_TANGENT], off[TI_POSE_TANGENT];
+        const double *now = ti_joint_velocity(s, j, w->x);
         if (ti_local_fit(s, t, row, b, pose, v, spread) < 0) continue;
         memcpy(w->x0, t->x + (size_t)row * (size_t)s->z.nx, (size_t)s->z.nx * sizeof(double));
-        ti_body_move(b, pose, w->x0);
-        ti_body_difference(b, w->x, w->x0, off);
-        for (int i = 0; i < TI_POSE_TANGENT; i++) {
+        ti_joint_move(j, pose, w->x0);
+        ti_joint_difference(j, w->x, w->x0, off);
+        for (int i = 0; i < ti_joint_of(j->kind)->nv; i++) {
             double wish = v[i] + off[i] / ahead - now[i];
-            double free = doubt * (spread[i / 3] + s->shooting->noise[i / 3] / ahead);
-            kick[ti_block_at(s, b, TRIBO_BLOCK_POSITION) + i] = fabs(wish) <= free ? 0 : wish - copysign(free, wish);
+            double free = doubt * (spread[i] + s->shooting->noise[s->block[s->entry[j->v + i]].group] / ahead);
+            kick[j->v + i] = fabs(wish) <= free ? 0 : wish - copysign(free, wish);
         }
     }
 }
@@ -125,11 +127,12 @@ static void kick_to_follow(ti_worker *w, const ti_track *t, int row, double *kic
 /* Where the first rows say that it starts. */
 static void guess_start(ti_worker *w, const ti_track *t, double *x0) {
     const tribo_sysid *s = w->s;
-    for (int b = 0; b < s->z.nbody; b++) {
-        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[2];
+    for (int b = 0; b < ti_joints(s->m); b++) {
+        const ti_joint *j = &s->m->joint[b];
+        double pose[TI_POSE_TANGENT], v[TI_POSE_TANGENT], spread[TI_POSE_TANGENT];
         if (t->rest[b] || ti_local_fit(s, t, t->first, b, pose, v, spread) < 0) continue;
-        ti_body_move(b, pose, x0);
-        memcpy(ti_body_velocity(s, b, x0), v, sizeof v);
+        ti_joint_move(j, pose, x0);
+        memcpy(ti_joint_velocity(s, j, x0), v, (size_t)ti_joint_of(j->kind)->nv * sizeof *v);
     }
 }
 
@@ -178,7 +181,7 @@ static bool follow_start(ti_worker *w, const ti_track *t, const ti_path *path, c
         dx[i] = 0;
         for (int j = 0; j < ndx; j++) dx[i] += path->T[i * ndx + j] * xi[j];
     }
-    ti_retract(s, path->x + (size_t)t->first * (size_t)s->z.nx, dx, w->x);
+    tribo_state_add(s->m, path->x + (size_t)t->first * (size_t)s->z.nx, dx, w->x);
     return !t->nstand || ti_settle(w, t, p, w->x);
 }
 

@@ -14,11 +14,10 @@ void ti_scales_weigh(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         for (int k = 0; k < t->n; k++)
-            for (int b = 0; b < s->z.nbody; b++)
-                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-                    double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
-                    for (int j = 0; j < 3; j++) w[j] = w[j] > 0 ? 1 / s->shooting->noise[kind] : 0;
-                }
+            for (int j = 0; j < s->z.ndx; j++) {
+                double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
+                *w = *w > 0 ? 1 / s->shooting->noise[s->block[s->entry[j]].group] : 0;
+            }
     }
 }
 
@@ -26,17 +25,18 @@ void ti_scales_init(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]);
     if (!(L > 0)) L = 1;
-    double fast = sqrt((g > 0 ? g : 9.81) * L), shown[TRIBO_BLOCKS];
+    double fast = sqrt((g > 0 ? g : 9.81) * L), *shown = h->noise_shown;
     const double unit[TRIBO_BLOCKS] = {L, 2, fast, 2 * fast / L};
+    for (int k = 0; k < TRIBO_BLOCKS; k++) h->unit[k] = unit[k], h->prior[k] = 10 * unit[k];
     ti_noise_guess(s, shown);
-    for (int k = 0; k < TRIBO_BLOCKS; k++) {
-        h->unit[k] = unit[k], h->prior[k] = 10 * unit[k];
-        h->noise_least[k] = ti_max(1e-6 * unit[k], 0.8 * shown[k]);
-        h->noise_shown[k] = !s->weight_natural[k] && s->weight[k] > 0 ? 1 / s->weight[k]
-                            : shown[k] > 0                            ? ti_max(shown[k], 1e-5 * unit[k])
+    for (int i = 0; i < s->ngroup; i++) {
+        int k = ti_group_kind(s, i);
+        h->noise_least[i] = ti_max(1e-6 * unit[k], 0.8 * shown[i]);
+        h->noise_shown[i] = !s->weight_natural[k] && s->weight[k] > 0 ? 1 / s->weight[k]
+                            : shown[i] > 0                            ? ti_max(shown[i], 1e-5 * unit[k])
                                                                       : 0.01 * unit[k];
-        h->noise[k] = h->noise_shown[k];
-        if (s->threshold_auto[k]) s->threshold[k] = 4; /* of three normal numbers one in a thousand is beyond */
+        h->noise[i] = h->noise_shown[i];
+        if (s->threshold_auto[k]) s->threshold[i] = 4; /* of three normal numbers one in a thousand is beyond */
     }
     h->kick_least[TI_KICK_LINEAR] = 1e-6 * fast, h->kick_least[TI_KICK_ANGULAR] = 1e-6 * fast / L;
 }
@@ -50,10 +50,13 @@ static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
         for (int k = t->first; k < t->n && !t->held_out; k++) {
             if (!ti_path_node(s, t, path, k)) continue;
             const double *w = path->w + (size_t)k * (size_t)s->z.nv;
-            for (int b = 0; b < s->z.nbody; b++) {
-                const double *v = w + ti_block_at(s, b, kind);
-                ti_kick_rho(s, w, b, kind, size, &weight);
-                *sum += weight * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / (size * size), *n += 1;
+            for (int a = 0; a < s->nblock; a++) {
+                const ti_block *b = &s->block[a];
+                double square = 0;
+                if (b->kind != TRIBO_BLOCK_VELOCITY + kind) continue;
+                for (int j = b->at - s->z.nv; j < b->at - s->z.nv + b->n; j++) square += w[j] * w[j];
+                ti_kick_rho(s, w, b, size, &weight);
+                *sum += weight * square / (size * size), *n += b->n / 3.;
             }
         }
     }
@@ -61,17 +64,22 @@ static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
 
 void ti_scales_guess(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
-    double miss[2] = {0}, n = 0, *r = s->worker[0].r;
+    double *miss = h->total.square, *n = h->total.freedom, *r = s->worker[0].r;
+    memset(miss, 0, (size_t)s->ngroup * sizeof *miss), memset(n, 0, (size_t)s->ngroup * sizeof *n);
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
-        for (int k = t->first; k < ti_path_end(t, h->path + i) && !t->held_out; k++, n += 3 * s->z.nbody) {
+        for (int k = t->first; k < ti_path_end(t, h->path + i) && !t->held_out; k++) {
             ti_residual(s, t, k, h->path[i].x + (size_t)k * (size_t)s->z.nx, r);
-            for (int j = 0; j < s->z.nv; j++) miss[ti_kind_at(s, j)] += r[j] * r[j];
+            for (int j = 0; j < s->z.nv; j++) {
+                int group = s->block[s->entry[j]].group;
+                miss[group] += r[j] * r[j], n[group]++;
+            }
         }
     }
     /* wide at first, so that the motions can close in on the measurements */
-    for (int k = 0; k <= TRIBO_BLOCK_ROTATION; k++)
-        if (s->weight_natural[k]) h->noise[k] *= ti_max(1, sqrt(miss[k] / ti_max(n, 1)));
+    for (int i = 0; i < s->ngroup; i++)
+        if (ti_group_kind(s, i) <= TRIBO_BLOCK_ROTATION && s->weight_natural[ti_group_kind(s, i)])
+            h->noise[i] *= ti_max(1, sqrt(miss[i] / ti_max(n[i], 1)));
     for (int k = 0; k < TI_KICK_KINDS; k++) {
         double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
         if (!(h->kick[k] > 0)) continue;
@@ -99,11 +107,13 @@ void ti_scales_drop(tribo_sysid *s) {
 }
 
 static ti_noise_sums add_up(const tribo_sysid *s) {
-    ti_noise_sums sum = {0};
+    ti_noise_sums sum = s->shooting->total;
+    memset(sum.square, 0, (size_t)s->ngroup * sizeof *sum.square);
+    memset(sum.freedom, 0, (size_t)s->ngroup * sizeof *sum.freedom);
     for (int i = 0; i < s->nrec; i++) {
         const ti_noise_sums *one = s->shooting->sums + i;
         if (s->track[i].held_out) continue;
-        for (int k = 0; k < TRIBO_BLOCKS; k++) sum.square[k] += one->square[k], sum.freedom[k] += one->freedom[k];
+        for (int k = 0; k < s->ngroup; k++) sum.square[k] += one->square[k], sum.freedom[k] += one->freedom[k];
         for (int k = 0; k < TI_KICK_KINDS; k++) sum.kick[k] += one->kick[k], sum.known[k] += one->known[k];
         sum.nkick += one->nkick;
     }
@@ -114,8 +124,8 @@ double ti_scales_update(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     ti_noise_sums sum = add_up(s);
     double change = 0;
-    for (int k = 0; k < TRIBO_BLOCKS; k++) {
-        if (!(sum.freedom[k] > 1) || !s->weight_natural[k]) continue;
+    for (int k = 0; k < s->ngroup; k++) {
+        if (!(sum.freedom[k] > 1) || !s->weight_natural[ti_group_kind(s, k)]) continue;
         double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.1, 2), old = h->noise[k];
         h->noise[k] = ti_max(factor * old, h->noise_least[k]);
         change = ti_max(change, fabs(h->noise[k] / old - 1));
@@ -131,7 +141,7 @@ double ti_scales_update(tribo_sysid *s) {
         change = ti_max(change, fabs(factor - 1));
     }
     h->freedom = 0, h->known = sum.known[0] + sum.known[1], h->kicks = sum.nkick;
-    for (int k = 0; k < TRIBO_BLOCKS; k++) h->freedom += sum.freedom[k];
+    for (int k = 0; k < s->ngroup; k++) h->freedom += sum.freedom[k];
     ti_scales_weigh(s);
     ti_scales_drop(s);
     return change;
@@ -141,7 +151,7 @@ bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack) {
     const double most = 4; /* standard deviations of a sum of squares */
     const struct ti_shooting *h = s->shooting;
     const ti_noise_sums *sum = h->sums + recording;
-    for (int k = 0; k < TRIBO_BLOCKS; k++) {
+    for (int k = 0; k < s->ngroup; k++) {
         double ratio = h->noise[k] / h->noise_shown[k], n = sum->freedom[k];
         if (n > 1 && sum->square[k] * ratio * ratio > n * (1 + slack + most * sqrt(2 / n))) return false;
     }
@@ -152,7 +162,7 @@ double ti_scales_misfit(const tribo_sysid *s) {
     const struct ti_shooting *h = s->shooting;
     ti_noise_sums sum = add_up(s);
     double worst = 0;
-    for (int k = 0; k < TRIBO_BLOCKS; k++) {
+    for (int k = 0; k < s->ngroup; k++) {
         double ratio = h->noise[k] / h->noise_shown[k];
         if (sum.freedom[k] > 1) worst = ti_max(worst, sum.square[k] / sum.freedom[k] * ratio * ratio);
     }
@@ -173,11 +183,10 @@ double ti_scales_evidence(const tribo_sysid *s) {
         if (t->held_out) continue;
         sum += path->cost + path->logdet;
         for (int k = t->first; k < t->n; k++)
-            for (int b = 0; b < s->z.nbody; b++)
-                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-                    const double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
-                    for (int j = 0; j < 3; j++) sum += w[j] > 0 ? 2 * log(s->shooting->noise[kind]) : 0;
-                }
+            for (int j = 0; j < s->z.ndx; j++) {
+                const double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
+                sum += *w > 0 ? 2 * log(s->shooting->noise[s->block[s->entry[j]].group]) : 0;
+            }
     }
     return sum;
 }

@@ -116,7 +116,7 @@ void ti_shooting_reach(tribo_sysid *s) {
 
 tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing) {
     struct ti_shooting *h = s->shooting;
-    memcpy(h->noise, h->noise_shown, sizeof h->noise);
+    memcpy(h->noise, h->noise_shown, (size_t)s->ngroup * sizeof *h->noise);
     h->horizon = kicked || !growing ? 0 : TI_GROW_FROM, h->stage = 0;
     ti_shooting_reach(s);
     for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;

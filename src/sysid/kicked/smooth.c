@@ -44,19 +44,19 @@ static void count_row(ti_worker *w, const ti_track *t, int row, const double *x,
     const tribo_sysid *s = w->s;
     ti_measured m;
     ti_residual(s, t, row, x, w->r);
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            if (!ti_measured_block(s, t, row, x, w->r, b, kind, &m)) continue;
-            sums->square[kind] += m.slope * m.square;
-            for (int i = 0; i < 3; i++) {
-                double variance = 0;
-                for (int a = 0; a < 3; a++)
-                    for (int c = 0; c < 3; c++)
-                        variance += m.D[i][a] * P[(size_t)(m.at + a) * nd + (size_t)(m.at + c)] * m.D[i][c];
-                double wt = m.wt[i];
-                sums->freedom[kind] += wt > 0 ? m.slope * share_of(1 - m.slope * wt * wt * variance) : 0;
-            }
+    for (int b = 0; b < s->nblock; b++) {
+        int group = s->block[b].group;
+        if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        sums->square[group] += m.slope * m.square;
+        for (int i = 0; i < m.n; i++) {
+            double variance = 0;
+            for (int a = 0; a < m.n; a++)
+                for (int c = 0; c < m.n; c++)
+                    variance += m.D[i][a] * P[(size_t)(m.at + a) * nd + (size_t)(m.at + c)] * m.D[i][c];
+            double wt = m.wt[i];
+            sums->freedom[group] += wt > 0 ? m.slope * share_of(1 - m.slope * wt * wt * variance) : 0;
         }
+    }
 }
 
 /* P after the kick; what the data say of it. M (nv,nd), Q (nv,nv) scratch. */
@@ -91,7 +91,7 @@ static void spread_kick(const tribo_sysid *s, const ti_path *path, int row, doub
         int kind = ti_kind_at(s, (int)i);
         if (!(sigma[kind] > 0)) continue;
         double variance = KPK[i * nv + i], unit = sigma[kind] * sigma[kind], weight;
-        ti_kick_rho(s, kick, ti_body_at((int)i), kind, sigma[kind], &weight);
+        ti_kick_rho(s, kick, ti_kick_block(s, i), sigma[kind], &weight);
         unit /= weight;
         sums->kick[kind] += kick[i] * kick[i] / unit;
         sums->nkick += 1;
@@ -137,7 +137,9 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
     ti_smoother m = ti_smoother_of(w);
-    *sums = (ti_noise_sums){0};
+    double *square = sums->square, *freedom = sums->freedom;
+    memset(square, 0, (size_t)s->ngroup * sizeof *square), memset(freedom, 0, (size_t)s->ngroup * sizeof *freedom);
+    *sums = (ti_noise_sums){.square = square, .freedom = freedom};
     spread_start(w, path, cov_theta, m.P, m.M, m.Q);
     for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *cov = path->cov + (size_t)k * ndx * ndx;
@@ -158,15 +160,14 @@ static void score_row(ti_worker *w, const ti_track *t, int row, const double *x,
     size_t n = (size_t)s->nfree;
     ti_measured m;
     ti_residual(s, t, row, x, w->r);
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            if (!ti_measured_block(s, t, row, x, w->r, b, kind, &m)) continue;
-            for (int i = 0; i < 3; i++)
-                for (int a = 0; a < 3; a++) {
-                    double c = m.slope * m.wt[i] * m.D[i][a] * m.r[i];
-                    for (size_t q = 0; q < n; q++) score[q] += c * D[(size_t)(m.at + a) * n + q];
-                }
-        }
+    for (int b = 0; b < s->nblock; b++) {
+        if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        for (int i = 0; i < m.n; i++)
+            for (int a = 0; a < m.n; a++) {
+                double c = m.slope * m.wt[i] * m.D[i][a] * m.r[i];
+                for (size_t q = 0; q < n; q++) score[q] += c * D[(size_t)(m.at + a) * n + q];
+            }
+    }
 }
 
 /* D after the kick of a row, which follows too; its own prior's part in the score. */
@@ -176,7 +177,7 @@ static void score_kick(const tribo_sysid *s, const ti_path *path, int row, doubl
     for (size_t i = 0; i < nv; i++) {
         int kind = ti_kind_at(s, (int)i);
         double size = s->shooting->kick[kind], weight = 0;
-        if (size > 0) ti_kick_rho(s, kick, ti_body_at((int)i), kind, size, &weight), weight /= size * size;
+        if (size > 0) ti_kick_rho(s, kick, ti_kick_block(s, i), size, &weight), weight /= size * size;
         for (size_t a = 0; a < n; a++) {
             double sum = gain[i * nb + ndx + a];
             for (size_t k = 0; k < ndx; k++) sum += gain[i * nb + k] * D[k * n + a];

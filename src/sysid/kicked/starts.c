@@ -68,7 +68,7 @@ static tribo_status search(tribo_sysid *s, bool kicked) {
     size_t n = (size_t)s->nfree;
     int want = s->search < CANDIDATES_MAX ? s->search : CANDIDATES_MAX;
     double least = HUGE_VAL, *best = s->step;
-    memcpy(h->noise, h->noise_shown, sizeof h->noise);
+    memcpy(h->noise, h->noise_shown, (size_t)s->ngroup * sizeof *h->noise);
     h->horizon = 0;
     ti_shooting_reach(s);
     ti_scales_weigh(s);

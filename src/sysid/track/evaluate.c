@@ -118,17 +118,17 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Median over the training recordings of the norms of one kind, in flight before the first contact or after it. */
-static double median(tribo_sysid *s, int kind, bool flight) {
-    size_t n = 0, nb = (size_t)s->z.nbody;
+/* Median over the training recordings of the norms of one group, in flight before the first contact or after it. */
+static double median(tribo_sysid *s, int group, bool flight) {
+    size_t n = 0, nb = (size_t)s->nblock;
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         if (t->held_out) continue;
         for (int k = 0; k < t->n; k++) {
             if (flight != (t->start != TRIBO_START_ALONG && k < t->first + t->nflight)) continue;
             for (size_t b = 0; b < nb; b++) {
-                double norm = t->norm[((size_t)k * nb + b) * TRIBO_BLOCKS + (size_t)kind];
-                if (norm >= 0) s->norms[n++] = norm;
+                double norm = t->norm[(size_t)k * nb + b];
+                if (norm >= 0 && s->block[b].group == group) s->norms[n++] = norm;
             }
         }
     }
@@ -138,14 +138,14 @@ static double median(tribo_sysid *s, int kind, bool flight) {
 
 /* Weigh the rows of flights by the spread they have themselves: what a flight says of gravity and of the centre of mass
  * is exact to the noise, and would be lost beside what is left of a motion after some impacts. */
-static void boost_flights(tribo_sysid *s, int kind, double factor) {
+static void boost_flights(tribo_sysid *s, int group, double factor) {
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         if (t->start == TRIBO_START_ALONG) continue;
         for (int k = t->first; k < t->first + t->nflight; k++)
-            for (int b = 0; b < s->z.nbody; b++) {
-                double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
-                for (int j = 0; j < 3; j++) w[j] *= factor;
+            for (int b = 0; b < s->nblock; b++) {
+                double *w = t->w + (size_t)k * (size_t)s->z.ndx + s->block[b].at;
+                for (int j = 0; s->block[b].group == group && j < s->block[b].n; j++) w[j] *= factor;
             }
     }
 }
@@ -156,15 +156,16 @@ tribo_status ti_thresholds(tribo_sysid *s, const double *theta) {
     if (s->robust == TRIBO_ROBUST_NONE) return TRIBO_OK;
     tribo_status status = ti_evaluate(s, theta, false, TI_WANT_NORMS, &loss, NULL, NULL);
     if (status) return status;
-    for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-        double rest = median(s, kind, false), flight = median(s, kind, true);
+    for (int group = 0; group < s->ngroup; group++) {
+        int kind = ti_group_kind(s, group);
+        double rest = median(s, group, false), flight = median(s, group, true);
         if (kind <= TRIBO_BLOCK_ROTATION && s->loss == TRIBO_LOSS_ROLLOUT && flight > 0 && rest > 0) {
-            double wanted = rest / flight * s->boost[kind], most = boost_max;
+            double wanted = rest / flight * s->boost[group], most = boost_max;
             wanted = wanted < 1 ? 1 : wanted > most ? most : wanted;
-            boost_flights(s, kind, wanted / s->boost[kind]);
-            s->boost[kind] = wanted;
+            boost_flights(s, group, wanted / s->boost[group]);
+            s->boost[group] = wanted;
         }
-        if (s->threshold_auto[kind]) s->threshold[kind] = 1.5 * (rest > 0 ? rest : flight);
+        if (s->threshold_auto[kind]) s->threshold[group] = 1.5 * (rest > 0 ? rest : flight);
     }
     return TRIBO_OK;
 }

@@ -3,7 +3,8 @@
  * A step knows when in its course a body is hit, but its forces act as though that had been at the beginning: what
  * slides afterwards is wrong by up to friction times the step, in one way until the hit passes into the next step and
  * then in another. A loss follows such jumps into minima of its own, so steps that see a hit are made again by halves,
- * and the jumps are those of the shortest. docs/math.md, Multiple shooting.
+ * and the jumps are those of the shortest. docs/math.md, Multiple shooting. Of free bodies alone: velocities of joints
+ * do not move by gravity alike.
  */
 #include "sysid/track/fit.h"
 
@@ -51,14 +52,32 @@ static tribo_status ready(ti_worker *w, int dt, int level) {
 static double other_step(ti_worker *w, const double *p, double from, double to) {
     const tribo_sysid *s = w->s;
     double time = (from - to) / 2;
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int i = 0; i < 3; i++) ti_body_velocity(s, b, w->x)[i] += time * p[i];
+    for (int k = 0; k < ti_joints(s->m); k++)
+        for (int i = 0; i < 3; i++) ti_joint_velocity(s, &s->m->joint[k], w->x)[i] += time * p[i];
     return time;
 }
 
+/* Directions of trees come from rows of the reverse, which has all of p at once; those of free bodies one by one. */
+tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
+    const tribo_sysid *s = w->s;
+    size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, n = (size_t)s->nfree;
+    bool free = ti_all_free(s->m);
+    tribo_status status = tribo_step_jac(at->ws, at->one, 0, A, NULL, free || !n ? NULL : w->by_p);
+    if (status >= 0 && free && n) status = tribo_step_jvp(at->ws, at->one, 0, (int)n, NULL, NULL, pd, C);
+    if (status < 0 || free) return status;
+    memset(C, 0, n * ndx * sizeof *C);
+    for (size_t a = 0; a < n; a++)
+        for (size_t k = 0; k < n; k++) {
+            double rate = pd[a * np + (size_t)s->unknown[k].index];
+            const double *column = w->by_p + s->unknown[k].index;
+            for (size_t i = 0; i < ndx && rate != 0; i++) C[a * ndx + i] += rate * column[i * np];
+        }
+    return status;
+}
+
 void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd) {
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int i = 0; i < 3; i++) xd[ti_block_at(s, b, TRIBO_BLOCK_VELOCITY) + i] += time * pd[i];
+    for (int k = 0; k < ti_joints(s->m) && time != 0; k++)
+        for (int i = 0; i < 3; i++) xd[s->z.nv + s->m->joint[k].v + i] += time * pd[i];
 }
 
 tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at) {

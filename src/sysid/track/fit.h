@@ -2,9 +2,23 @@
 #ifndef TI_FIT_H
 #define TI_FIT_H
 #include "base/base.h"
+#include "model/state.h"
 #include <math.h>
 #include <pthread.h>
 #include <tribo/sysid.h>
+
+/* ---- channels.c: what is measured, joint by joint ---- */
+
+/* One kind of measurement of one joint; a free body's joint is one of them. */
+typedef struct ti_block {
+    int joint, kind; /* in model->joint */
+    int at, n;       /* its numbers in a tangent: three, of an axis one */
+    int quat;        /* of a rotation by a quaternion: where that is in q; -1 = a difference of numbers */
+    int group;       /* what shares a noise, a weight, a threshold: free bodies by kind; of a joint every block */
+} ti_block;
+
+/* How many blocks and groups a model has; with blocks and entries, what they are. */
+int ti_blocks(const tribo_model *m, ti_block *block, int *entry, int *groups);
 
 /* ---- maps.c: theta <-> p ---- */
 
@@ -44,7 +58,7 @@ typedef struct ti_track {
     double *w;       /* (n,ndx) weights, 0 = not measured */
     double *u;       /* (n,nu) or NULL */
     int *nsub, *dt;  /* (n-1) steps from a row to the next, index into the step lengths */
-    bool *seen;      /* (n,nbody,TRIBO_BLOCKS) blocks measured whole */
+    bool *seen;      /* (n,nblock) blocks measured whole */
     bool *complete;  /* (n) poses measured, so that a simulation may start here */
     ti_segment *seg; /* (nseg) */
     int nseg, first; /* first: the row a rollout starts at */
@@ -55,14 +69,14 @@ typedef struct ti_track {
     double *x0;                   /* (nx) where a rollout starts: measured, or estimated along */
     double *kept;                 /* (nx) scratch */
     double *guess;                /* (nx) x0 before anything was estimated */
-    bool *rest;                   /* (nbody) stands still at the start, as far as can be told */
+    bool *rest;                   /* (joints) stands still at the start, as far as can be told */
     double *T;     /* (ndx,ndx) how a start estimated along moves where it stands; of the last ti_start() with P */
     double *dx;    /* (ndx) scratch */
     double *x0try; /* (nx) */
     bool held_out;
     uint64_t predicted; /* hash of the parameters that x0 was last estimated for, for a prediction; 0 = none */
     long nblock;        /* measured blocks that the loss counts */
-    double *norm;       /* (n,nbody,TRIBO_BLOCKS) block norms of the last TI_WANT_NORMS; < 0 = not measured */
+    double *norm;       /* (n,nblock) block norms of the last TI_WANT_NORMS; < 0 = not measured */
 } ti_track;
 
 /* Blocks that the loss counts, once the start is chosen. */
@@ -71,7 +85,7 @@ void ti_track_count(const tribo_sysid *s, ti_track *t);
 enum { TI_FLIGHT_ROWS = 4 }; /* fewer do not make a flight */
 
 /* Bytes of a track, and its arrays cut from memory. */
-void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_recording *r);
+void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sysid *s, const tribo_recording *r);
 /* Copy, check, fill in, weigh and cut into segments. */
 tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag);
 
@@ -109,6 +123,8 @@ typedef struct ti_worker {
     struct ti_link_diff *diff; /* (nbody) */
     double *stand_gap, *stand_J, *stand_S, *stand_Y, *stand_B, *stand_Z;
     double *A, *B; /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
+    /* of a step of a model with joints: (ndx,np), (ndx,ndx), (nfree,ndx), (ndir,ndx) */
+    double *by_p, *by_x, *by_theta, *moved;
 } ti_worker;
 
 /* Directions of a track's derivatives. */
@@ -117,13 +133,6 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t);
 void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum);
 /* Roll out from w->x0. @param X [out] (n,nx); rows before the first are copied from the recording */
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
-/* From row k to the next, w->x in place. */
-tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p);
-/* The same, and was anything touched on the way? */
-tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched);
-/* The same with ndir tangents w->xd carried along; w->pd are those of p, NULL = none. */
-tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd);
-
 /* ---- fine.c ---- */
 
 /* Where a motion is between a row and the next: {.row = k} at its beginning, while ti_stride_left(). */
@@ -139,6 +148,9 @@ static inline bool ti_stride_left(const ti_track *t, const ti_stride *at) {
 }
 /* The next step of w->x, shorter where something is hit and the loss wants that. @param record on at->one? */
 tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at);
+/* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
+ */
+tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
 /* What that does to a tangent xd (ndx), as p moves by pd (np). */
 void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd);
 /* Make workspace and tape of a length of step, halved so often. */
@@ -146,33 +158,42 @@ tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
 /* Did anything touch in the last step, be it for an instant? */
 bool ti_touched(const tribo_ws *ws);
 
+/* ---- advance.c ---- */
+
+/* From row k to the next, w->x in place. */
+tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p);
+/* The same, and was anything touched on the way? */
+tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched);
+/* The same with ndir tangents w->xd carried along; w->pd are those of p, NULL = none. */
+tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd);
+
 /* ---- residual.c ---- */
 
 /* r = x (-) measured row (ndx), weighted; rotations as the rotation vector from measured to simulated. */
 void ti_residual(const tribo_sysid *s, const ti_track *t, int row, const double *x, double *r);
-/* J' w for one row: what the loss changes with the tangent of x; rot = the unweighted rotation vectors' Jacobian. */
-void ti_residual_rot(const tribo_sysid *s, const ti_track *t, int row, const double *x, int body, double D[3][3]);
-/* rho and rho' of a block's square norm. */
-double ti_rho(const tribo_sysid *s, int kind, double square, double *slope);
+/* What a block's residual, not weighted, changes with its tangent. */
+void ti_residual_slope(const tribo_sysid *s, const ti_track *t, int row, const double *x, const ti_block *b,
+                       double D[3][3]);
+/* rho and rho' of the square norm of a block of that group. */
+double ti_rho(const tribo_sysid *s, int group, double square, double *slope);
 /* A block of a row that was measured: where it begins, its residual and weights, the robust loss's slope, and the
  * residual's derivative to the block's tangent. */
 typedef struct ti_measured {
-    int at;
+    int at, n;
     const double *r, *wt;
     double square, slope, D[3][3];
 } ti_measured;
 /* r (ndx): of ti_residual(). @return false where nothing of it was measured. */
-bool ti_measured_block(const tribo_sysid *s, const ti_track *t, int row, const double *x, const double *r, int body,
-                       int kind, ti_measured *m);
-int ti_block_at(const tribo_sysid *s, int body, int kind); /* first entry in a tangent */
-enum { TI_POSE_TANGENT = 6 };                              /* numbers of a body's pose in a tangent */
-int ti_kind_at(const tribo_sysid *s, int i);               /* kind of block that an entry of a tangent is in */
-int ti_body_at(int i);                                     /* the body of an entry of half a tangent */
-/* Poses of a body in two states: displacement and rotation vector from the first to the second; and back. */
-void ti_body_difference(int body, const double *x, const double *y, double d[TI_POSE_TANGENT]);
-void ti_body_move(int body, const double d[TI_POSE_TANGENT], double *x);
-double *ti_body_velocity(const tribo_sysid *s, int body, double *x); /* its six in a state */
-void ti_retract(const tribo_sysid *s, const double *x, const double *dx, double *out);
+bool ti_measured_block(const tribo_sysid *s, const ti_track *t, int row, const double *x, const double *r,
+                       const ti_block *b, ti_measured *m);
+/* Its rows by the tangents in w->xd: w->wj (n,nd), weighted. */
+void ti_measured_jac(ti_worker *w, const ti_measured *m, int nd);
+/* Does anything of a block count, by its weights in a row? */
+bool ti_block_counts(const ti_block *b, const double *row);
+enum { TI_POSE_TANGENT = TI_FREE_NV }; /* numbers of a joint's pose in a tangent at most */
+/* Poses of a joint in two states: the tangent from the first to the second; and back. */
+void ti_joint_difference(const ti_joint *j, const double *x, const double *y, double d[TI_POSE_TANGENT]);
+void ti_joint_move(const ti_joint *j, const double d[TI_POSE_TANGENT], double *x);
 
 /* ---- settle.c ---- */
 
@@ -191,6 +212,8 @@ void ti_start_move(const tribo_sysid *s, ti_track *t, double *dx);
 tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P);
 /* Rows before the first contact, at the model's own p. */
 tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p);
+/* ---- along.c ---- */
+
 /* Estimate t->x0 for a fixed p by the first rows alone: noise has made the first guess of a velocity, and what comes of
  * that after a collision leads nowhere. */
 tribo_status ti_start_first(ti_worker *w, int track, const double *p);
@@ -242,13 +265,16 @@ struct tribo_sysid {
     size_t bytes;
     const tribo_model *m;
     tribo_sizes z;
+    ti_block *block; /* (nblock) */
+    int *entry;      /* (ndx) the block of a number of a tangent */
+    int nblock, ngroup;
     tribo_options options;
     tribo_loss loss;
     int window;
     tribo_start start;
     tribo_robust robust;
-    double threshold[TRIBO_BLOCKS], weight[TRIBO_BLOCKS];
-    double boost[TRIBO_BLOCKS]; /* of the weights of flights */
+    double *threshold, weight[TRIBO_BLOCKS]; /* the first (ngroup) */
+    double *boost;                           /* (ngroup) of the weights of flights */
     bool threshold_auto[TRIBO_BLOCKS], weight_natural[TRIBO_BLOCKS];
     tribo_optimizer optimizer;
     double rate;
@@ -271,7 +297,7 @@ struct tribo_sysid {
     double *still;       /* (nv) zeros */
     double *X;           /* (rows,nx) a prediction, rows of the longest recording */
     double *observe;     /* (5 nfree + 1, nfree) scratch of tribo_sysid_observe() */
-    double *norms;       /* (intervals,nbody) scratch for medians */
+    double *norms;       /* (intervals,nblock) scratch for medians */
     int rows, intervals; /* of the longest recording; of all, as many as there may be lengths of step */
 
     /* the fit */
@@ -298,6 +324,21 @@ struct tribo_sysid {
     int retries;                  /* how often starts were estimated again */
     tribo_progress progress;
 };
+
+/* Kind of the blocks of a group. */
+static inline int ti_group_kind(const tribo_sysid *s, int group) {
+    int b = 0;
+    while (group >= TRIBO_BLOCKS && s->block[b].group != group) b++;
+    return group < TRIBO_BLOCKS ? group : s->block[b].kind;
+}
+/* Kind of block that an entry of a tangent is in. */
+static inline int ti_kind_at(const tribo_sysid *s, int i) {
+    return s->block[s->entry[i]].kind;
+}
+/* What is known of a joint's velocities is in no state of it alone: their numbers. */
+static inline double *ti_joint_velocity(const tribo_sysid *s, const ti_joint *j, double *x) {
+    return x + s->z.nq + j->v;
+}
 
 /* Inside of the fit: somebody wants it to stop, and what was under way is worth nothing. Comes out of it as
  * TRIBO_INTERRUPTED. */

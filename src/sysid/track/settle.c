@@ -37,28 +37,23 @@ static double significance(const double *y, int n) {
 
 /* Does the body stand still over the first rows, as far as their noise lets one tell? Then it starts at rest, at the
  * mean of them: friction swallows small velocities, so that no loss could find out that they are not zero. */
-static bool at_rest(const tribo_sysid *s, ti_track *t, int body) {
-    double y[6][ROWS_LOOKED_AT], mean[6] = {0};
+static bool at_rest(const tribo_sysid *s, ti_track *t, const ti_joint *j) {
+    double y[ROWS_LOOKED_AT][TI_POSE_TANGENT], mean[TI_POSE_TANGENT] = {0};
     size_t nx = (size_t)s->z.nx;
-    const double *first = t->x + (size_t)t->first * nx + 7 * body;
+    const double *first = t->x + (size_t)t->first * nx;
+    int nv = ti_joint_of(j->kind)->nv;
     if (t->first + ROWS_LOOKED_AT > t->n) return false;
     for (int k = 0; k < ROWS_LOOKED_AT; k++) {
-        const double *q = t->x + (size_t)(t->first + k) * nx + 7 * body;
-        double inverse[4] = {first[3], -first[4], -first[5], -first[6]}, turn[4], r[3];
         if (!t->complete[t->first + k]) return false;
-        ti_quat_mul(inverse, q + 3, turn);
-        ti_store3(r, ti_quat_log(turn));
-        for (int i = 0; i < 3; i++) y[i][k] = q[i] - first[i], y[3 + i][k] = r[i];
+        ti_joint_difference(j, first, first + (size_t)k * nx, y[k]);
     }
-    for (int i = 0; i < 6; i++) {
-        if (significance(y[i], ROWS_LOOKED_AT) > 4) return false; /* 4: Student's t of six rows, 1 % */
-        for (int k = 0; k < ROWS_LOOKED_AT; k++) mean[i] += y[i][k] / ROWS_LOOKED_AT;
+    for (int i = 0; i < nv; i++) {
+        double one[ROWS_LOOKED_AT];
+        for (int k = 0; k < ROWS_LOOKED_AT; k++) one[k] = y[k][i], mean[i] += one[k] / ROWS_LOOKED_AT;
+        if (significance(one, ROWS_LOOKED_AT) > 4) return false; /* 4: Student's t of six rows, 1 % */
     }
-    double turn[4], *q = t->x0 + 7 * body;
-    for (int i = 0; i < 3; i++) q[i] = first[i] + mean[i];
-    ti_quat_exp(ti_load3(mean + 3), turn);
-    ti_quat_mul(first + 3, turn, q + 3);
-    for (int i = 0; i < 6; i++) t->x0[s->z.nq + 6 * body + i] = 0;
+    ti_joint_of(j->kind)->add(first + j->q, mean, t->x0 + j->q);
+    for (int i = 0; i < nv; i++) ti_joint_velocity(s, j, t->x0)[i] = 0;
     return true;
 }
 
@@ -67,6 +62,7 @@ void ti_stand_choose(ti_worker *w, ti_track *t, const double *p) {
     const tribo_model *m = s->m;
     double L = tribo_model_extent(m);
     t->nstand = 0;
+    if (!ti_all_free(m)) return; /* what stands on legs gives way in its joints */
     for (int i = 0; i < m->npossible && t->nstand < TI_STANDS; i++) {
         const ti_pair *pair = &m->pair[i];
         double sum = 0;
@@ -86,7 +82,8 @@ void ti_stand_choose(ti_worker *w, ti_track *t, const double *p) {
     for (int i = 0; i < t->nstand; i++)
         for (int side = 0; side < 2; side++) {
             int body = m->geom[side ? m->pair[t->stand[i]].b : m->pair[t->stand[i]].a].body;
-            if (body >= 0 && !t->rest[body]) t->rest[body] = at_rest(s, t, body);
+            int j = body < 0 ? -1 : m->body[body].free;
+            if (j >= 0 && !t->rest[j]) t->rest[j] = at_rest(s, t, &m->joint[j]);
         }
 }
 
@@ -122,7 +119,7 @@ static int gaps(ti_worker *w, const ti_track *t, const double *p, const double *
 /* What a tangent moves by at the least: a rotation counts by what it moves a surface. */
 static double ease(const tribo_sysid *s, int i) {
     double L = tribo_model_extent(s->m);
-    return i % 6 < 3 ? 1 : 1 / (L * L);
+    return ti_kind_at(s, i) == TRIBO_BLOCK_POSITION ? 1 : 1 / (L * L);
 }
 
 /* Z := W J' (J W J' + eps)^-1 B for B (n,m) in Z's place on entry; Z (nv,m). */
@@ -159,7 +156,7 @@ bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x) {
         memset(dx, 0, (size_t)s->z.ndx * sizeof *dx);
         if (!least_change(w, n, 1, w->stand_gap, dx)) return false;
         for (int i = 0; i < nv; i++) dx[i] = -dx[i];
-        ti_retract(s, x, dx, x);
+        tribo_state_add(s->m, x, dx, x);
     }
     n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
     for (int i = 0; i < n; i++) {
@@ -234,7 +231,7 @@ static void project_start(const tribo_sysid *s, const ti_track *t, const double 
     for (size_t i = 0; i < nv; i++)
         for (size_t j = 0; j < nv; j++) {
             t->T[i * ndx + j] -= Z[i * nv + j];
-            if (!t->rest[j / 6]) t->T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
+            if (!t->rest[s->block[s->entry[j]].joint]) t->T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
         }
 }
 
@@ -268,7 +265,7 @@ bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const doubl
     const double *v = x + s->z.nq;
     double *T = t->T, *Z = w->stand_Z;
     memset(T, 0, ndx * ndx * sizeof *T);
-    for (size_t i = 0; i < ndx; i++) T[i * ndx + i] = i < nv || !t->rest[(i - nv) / 6];
+    for (size_t i = 0; i < ndx; i++) T[i * ndx + i] = i < nv || !t->rest[s->block[s->entry[i]].joint];
     memset(w->x0d, 0, nfree * ndx * sizeof *T);
     int n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
     if (!n) return true;

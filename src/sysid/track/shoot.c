@@ -16,97 +16,40 @@ static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const 
     return TRIBO_OK;
 }
 
-tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p) {
-    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
-        tribo_status status = ti_stride_next(w, t, p, false, &at);
-        if (status < 0) return status;
-    }
-    return TRIBO_OK;
-}
-
-tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const double *p, bool *touched) {
-    *touched = false;
-    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
-        tribo_status status = ti_stride_next(w, t, p, false, &at);
-        if (status < 0) return status;
-        *touched |= ti_touched(at.ws);
-    }
-    return TRIBO_OK;
-}
-
-static void move_by_gravity(ti_worker *w, double time, int ndir, const double *pd) {
-    const tribo_sysid *s = w->s;
-    for (int d = 0; d < ndir && pd && time != 0; d++)
-        ti_stride_moved(s, time, pd + (size_t)d * (size_t)s->z.np, w->xd + (size_t)d * (size_t)s->z.ndx);
-}
-
-tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd) {
-    for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
-        tribo_status status = ti_stride_next(w, t, p, true, &at);
-        move_by_gravity(w, at.before, ndir, pd);
-        if (status >= 0 && ndir) status = tribo_step_jvp(at.ws, at.one, 0, ndir, w->xd, NULL, pd, w->xd);
-        if (status < 0) return status;
-        move_by_gravity(w, at.after, ndir, pd);
-    }
-    return TRIBO_OK;
-}
-
 /* One block's part of gradient and Gauss-Newton matrix, from the tangents in w->xd. */
-static void add_forward(ti_worker *w, const ti_track *t, int row, int body, int kind, double slope, int nd,
-                        ti_sum *sum) {
-    const tribo_sysid *s = w->s;
-    int at = ti_block_at(s, body, kind), ndx = s->z.ndx;
-    const double *weight = t->w + (size_t)row * (size_t)ndx + at, *r = w->r + at;
-    double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, w->x, body, D);
-    for (int d = 0; d < nd; d++) {
-        const double *v = w->xd + (size_t)d * (size_t)ndx + at;
-        for (int i = 0; i < 3; i++) w->wj[i * nd + d] = weight[i] * (D[i][0] * v[0] + D[i][1] * v[1] + D[i][2] * v[2]);
-    }
-    for (int i = 0; i < 3; i++) {
+static void add_forward(ti_worker *w, const ti_measured *m, int nd, ti_sum *sum) {
+    ti_measured_jac(w, m, nd);
+    for (int i = 0; i < m->n; i++) {
         const double *j = w->wj + i * nd;
         for (int a = 0; a < nd; a++) {
-            double scaled = slope * j[a], *H = sum->H + (size_t)a * (size_t)nd;
-            sum->g[a] += scaled * r[i];
+            double scaled = m->slope * j[a], *H = sum->H + (size_t)a * (size_t)nd;
+            sum->g[a] += scaled * m->r[i];
             for (int b = 0; b < nd; b++) H[b] += scaled * j[b];
         }
     }
 }
 
 /* dl/dx of one block into lx. */
-static void add_reverse(ti_worker *w, const ti_track *t, int row, int body, int kind, double slope, double *lx) {
-    const tribo_sysid *s = w->s;
-    int at = ti_block_at(s, body, kind);
-    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx + at, *r = w->r + at;
-    double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, w->x, body, D);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) lx[at + j] += slope * D[i][j] * weight[i] * r[i];
+static void add_reverse(const ti_measured *m, double *lx) {
+    for (int i = 0; i < m->n; i++)
+        for (int j = 0; j < m->n; j++) lx[m->at + j] += m->slope * m->D[i][j] * m->wt[i] * m->r[i];
 }
 
 /* Compare w->x with a row of the recording. */
 static void add_row(ti_worker *w, ti_track *t, int row, ti_want want, int nd, double *lx, ti_sum *sum) {
     tribo_sysid *s = w->s;
-    const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
     ti_residual(s, t, row, w->x, w->r);
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-            int at = ti_block_at(s, b, kind), scalars = 0;
-            double square = 0, slope;
-            for (int i = at; i < at + 3; i++) {
-                square += w->r[i] * w->r[i];
-                scalars += weight[i] > 0;
-            }
-            if (!scalars) continue;
-            if (want == TI_WANT_NORMS)
-                t->norm[((size_t)row * (size_t)s->z.nbody + (size_t)b) * TRIBO_BLOCKS + (size_t)kind] = sqrt(square);
-            sum->loss += ti_rho(s, kind, square, &slope) / 2;
-            sum->square += slope * square;
-            sum->nscalar += scalars;
-            sum->nblock++;
-            if (want == TI_WANT_FORWARD) add_forward(w, t, row, b, kind, slope, nd, sum);
-            if (want == TI_WANT_REVERSE) add_reverse(w, t, row, b, kind, slope, lx);
-        }
+    for (int b = 0; b < s->nblock; b++) {
+        ti_measured m;
+        if (!ti_measured_block(s, t, row, w->x, w->r, &s->block[b], &m)) continue;
+        if (want == TI_WANT_NORMS) t->norm[(size_t)row * (size_t)s->nblock + (size_t)b] = sqrt(m.square);
+        sum->loss += ti_rho(s, s->block[b].group, m.square, &m.slope) / 2;
+        sum->square += m.slope * m.square;
+        for (int i = 0; i < m.n; i++) sum->nscalar += m.wt[i] > 0;
+        sum->nblock++;
+        if (want == TI_WANT_FORWARD) add_forward(w, &m, nd, sum);
+        if (want == TI_WANT_REVERSE) add_reverse(&m, lx);
+    }
 }
 
 /* The state a segment starts from into w->x; its tangents into w->xd. */
@@ -206,7 +149,7 @@ void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want
         memcpy(w->pd + (size_t)s->z.ndx * np, P, (size_t)s->nfree * np * sizeof *P);
     }
     if (want == TI_WANT_NORMS)
-        for (size_t i = 0; i < (size_t)t->n * (size_t)s->z.nbody * TRIBO_BLOCKS; i++) t->norm[i] = -1;
+        for (size_t i = 0; i < (size_t)t->n * (size_t)s->nblock; i++) t->norm[i] = -1;
     for (int i = 0; i < t->nseg && !sum->status; i++)
         sum->status = shoot_segment(w, track, t->seg + i, p, P, want, sum);
     if (!sum->status && !isfinite(sum->loss)) sum->status = TRIBO_E_NONFINITE;

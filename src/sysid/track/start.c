@@ -1,7 +1,8 @@
-/* start.c -- where a rollout starts: at the first row, at the fit of the flight before the first contact, or along. */
+/* start.c -- where a rollout starts: at the first row, or at the fit of the flight before the
+ * first contact. */
 #include "sysid/track/fit.h"
 
-enum { FLIGHT_PASSES = 3, ALONG_PASSES = 20, FIRST_ROWS = 6 };
+enum { FLIGHT_PASSES = 3 };
 
 tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
     const tribo_sysid *s = w->s;
@@ -28,26 +29,20 @@ static void add_pose(ti_worker *w, const ti_track *t, int row, int ntheta) {
     const tribo_sysid *s = w->s;
     int ndx = s->z.ndx, nd = ndx + ntheta, nb = s->nfree + 1;
     ti_residual(s, t, row, w->x, w->r);
-    for (int b = 0; b < s->z.nbody; b++)
-        for (int kind = TRIBO_BLOCK_POSITION; kind <= TRIBO_BLOCK_ROTATION; kind++) {
-            int at = ti_block_at(s, b, kind);
-            const double *weight = t->w + (size_t)row * (size_t)ndx + at, *r = w->r + at;
-            double D[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-            if (kind == TRIBO_BLOCK_ROTATION) ti_residual_rot(s, t, row, w->x, b, D);
-            for (int d = 0; d < nd; d++) {
-                const double *v = w->xd + (size_t)d * (size_t)ndx + at;
-                for (int i = 0; i < 3; i++)
-                    w->wj[i * nd + d] = weight[i] * (D[i][0] * v[0] + D[i][1] * v[1] + D[i][2] * v[2]);
-            }
-            for (int i = 0; i < 3; i++) {
-                const double *j = w->wj + i * nd;
-                for (int a = 0; a < ndx; a++) {
-                    for (int c = 0; c < ndx; c++) w->A[a * ndx + c] += j[a] * j[c];
-                    for (int c = 0; c < ntheta; c++) w->B[a * nb + c] += j[a] * j[ndx + c];
-                    w->B[a * nb + s->nfree] += j[a] * r[i];
-                }
+    for (int b = 0; b < s->nblock; b++) {
+        ti_measured m;
+        if (s->block[b].kind > TRIBO_BLOCK_ROTATION) continue;
+        if (!ti_measured_block(s, t, row, w->x, w->r, &s->block[b], &m)) continue;
+        ti_measured_jac(w, &m, nd);
+        for (int i = 0; i < m.n; i++) {
+            const double *j = w->wj + i * nd;
+            for (int a = 0; a < ndx; a++) {
+                for (int c = 0; c < ndx; c++) w->A[a * ndx + c] += j[a] * j[c];
+                for (int c = 0; c < ntheta; c++) w->B[a * nb + c] += j[a] * j[ndx + c];
+                w->B[a * nb + s->nfree] += j[a] * m.r[i];
             }
         }
+    }
 }
 
 /* One Gauss-Newton pass over the flight rows from w->x0; the last one also gives w->x0d. */
@@ -73,7 +68,7 @@ static tribo_status flight_pass(ti_worker *w, const ti_track *t, const double *p
     for (size_t i = 0; i < ndx; i++) w->r[i] = -w->B[i * nb + nb - 1];
     for (size_t c = 0; c < (size_t)ntheta; c++)
         for (size_t i = 0; i < ndx; i++) w->x0d[c * ndx + i] = -w->B[i * nb + c];
-    ti_retract(s, w->x0, w->r, w->x0);
+    tribo_state_add(s->m, w->x0, w->r, w->x0);
     return TRIBO_OK;
 }
 
@@ -100,63 +95,5 @@ void ti_start_move(const tribo_sysid *s, ti_track *t, double *dx) {
         t->dx[i] = 0;
         for (size_t j = 0; j < ndx; j++) t->dx[i] += t->T[i * ndx + j] * dx[j];
     }
-    ti_retract(s, t->x0try, t->dx, t->x0);
-}
-
-tribo_status ti_start_along(ti_worker *w, int track, const double *p) {
-    tribo_sysid *s = w->s;
-    ti_track *t = s->track + track;
-    ti_sum *sum = s->sum + track;
-    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nd = (size_t)ti_dirs(s, t), n0 = (size_t)s->nfree;
-    double lambda = 1e-4;
-    if (t->nstand && !ti_settle(w, t, p, t->x0)) return TRIBO_E_SINGULAR;
-    double *none = w->pd; /* zeros: theta stays */
-    memset(none, 0, (size_t)s->nfree * (size_t)s->z.np * sizeof(double));
-    ti_shoot(w, track, p, none, TI_WANT_FORWARD, sum);
-    for (int pass = 0; pass < ALONG_PASSES && !sum->status; pass++) {
-        double before = sum->loss;
-        for (size_t i = 0; i < ndx; i++) {
-            for (size_t j = 0; j < ndx; j++) w->A[i * ndx + j] = sum->H[(n0 + i) * nd + n0 + j];
-            w->A[i * ndx + i] += lambda * w->A[i * ndx + i] + 1e-12;
-            w->B[i] = -sum->g[n0 + i];
-        }
-        if (!ti_spd_solve((int)ndx, w->A, 1, w->B)) return TRIBO_E_SINGULAR;
-        ti_start_move(s, t, w->B);
-        ti_shoot(w, track, p, none, TI_WANT_FORWARD, sum);
-        if (sum->status || !(sum->loss < before)) {
-            memcpy(t->x0, t->x0try, nx * sizeof(double));
-            lambda *= 10;
-            if (lambda > 1e6) break;
-            ti_shoot(w, track, p, none, TI_WANT_FORWARD, sum);
-            continue;
-        }
-        lambda *= 0.1;
-        if (before - sum->loss < 1e-10 * before) break;
-    }
-    return sum->status ? sum->status : ti_start(w, track, p, NULL);
-}
-
-tribo_status ti_start_first(ti_worker *w, int track, const double *p) {
-    ti_track *t = w->s->track + track;
-    if (t->start != TRIBO_START_ALONG) return TRIBO_OK;
-    t->horizon = FIRST_ROWS;
-    tribo_status status = ti_start_along(w, track, p);
-    t->horizon = 0;
-    return status;
-}
-
-tribo_status ti_start_retry(ti_worker *w, int track, const double *p) {
-    tribo_sysid *s = w->s;
-    ti_track *t = s->track + track;
-    size_t nx = (size_t)s->z.nx;
-    if (t->start != TRIBO_START_ALONG || t->held_out) return TRIBO_OK;
-    tribo_status status = ti_start_along(w, track, p);
-    double before = s->sum[track].loss;
-    if (status < 0) return status;
-    memcpy(t->kept, t->x0, nx * sizeof(double));
-    memcpy(t->x0, t->guess, nx * sizeof(double));
-    status = ti_start_first(w, track, p);
-    if (status >= 0) status = ti_start_along(w, track, p);
-    if (status < 0 || !(s->sum[track].loss < before)) memcpy(t->x0, t->kept, nx * sizeof(double));
-    return TRIBO_OK;
+    tribo_state_add(s->m, t->x0try, t->dx, t->x0);
 }

@@ -2,22 +2,23 @@
 #include "math/vec.h"
 #include "sysid/track/fit.h"
 
-void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sizes *z, const tribo_recording *r) {
+void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sysid *s, const tribo_recording *r) {
+    const tribo_sizes *z = &s->z;
     size_t n = (size_t)r->n;
     t->n = r->n;
     TI_CARVE(a, t->time, n);
     TI_CARVE(a, t->x, n * (size_t)z->nx);
     TI_CARVE(a, t->w, n * (size_t)z->ndx);
-    TI_CARVE(a, t->norm, n * (size_t)z->nbody * TRIBO_BLOCKS);
+    TI_CARVE(a, t->norm, n * (size_t)s->nblock);
     TI_CARVE(a, t->nsub, n);
     TI_CARVE(a, t->dt, n);
-    TI_CARVE(a, t->seen, n * (size_t)z->nbody * TRIBO_BLOCKS);
+    TI_CARVE(a, t->seen, n * (size_t)s->nblock);
     TI_CARVE(a, t->complete, n);
     TI_CARVE(a, t->seg, n);
     TI_CARVE(a, t->x0, z->nx);
     TI_CARVE(a, t->x0try, z->nx);
     TI_CARVE(a, t->dx, z->ndx);
-    TI_CARVE(a, t->rest, z->nbody);
+    TI_CARVE(a, t->rest, ti_joints(s->m));
     TI_CARVE(a, t->guess, z->nx);
     TI_CARVE(a, t->kept, z->nx);
     TI_CARVE(a, t->T, (size_t)z->ndx * (size_t)z->ndx);
@@ -41,40 +42,60 @@ static tribo_status check(ti_track *t, const tribo_recording *r, const tribo_siz
     return TRIBO_OK;
 }
 
-/* Does some row measure a pose of this body? */
-static bool posed(const tribo_sizes *z, const tribo_recording *r, int body) {
+/* Does some row measure a joint's place? */
+static bool posed(const tribo_sysid *s, const tribo_recording *r, const ti_joint *j) {
     for (int k = 0; k < r->n; k++)
-        for (int i = 0; i < 7; i++)
-            if (!isnan(r->x[(size_t)k * (size_t)z->nx + (size_t)(7 * body + i)])) return true;
+        for (int i = 0; i < ti_joint_of(j->kind)->nq; i++)
+            if (!isnan(r->x[(size_t)k * (size_t)s->z.nx + (size_t)(j->q + i)])) return true;
     return false;
+}
+
+/* Quaternions to length 1. @return false where one has none. */
+static bool normalise(const tribo_sysid *s, double *x) {
+    for (int k = 0; k < ti_joints(s->m); k++) {
+        const ti_joint *j = &s->m->joint[k];
+        int quat = ti_joint_of(j->kind)->quat;
+        if (quat < 0) continue;
+        double *q = x + j->q + quat, size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (size < 1e-6) return false;
+        for (int i = 0; i < 4; i++) q[i] /= size;
+    }
+    return true;
+}
+
+/* Where in a state a block's number is measured: a quaternion is whole or not there. */
+static const double *source(const tribo_sysid *s, const ti_block *b, const double *x, int i) {
+    const ti_joint *j = &s->m->joint[b->joint];
+    if (b->quat >= 0) return x + b->quat;
+    return b->at >= s->z.nv ? x + s->z.nq + (b->at - s->z.nv) + i : x + j->q + (b->at - j->v) + i;
+}
+
+/* Weights of one row of a block; whether it was measured whole. */
+static bool weigh_block(const tribo_sysid *s, const ti_block *b, const double *x, bool calm, double *w) {
+    double weight = s->weight[b->kind];
+    bool whole = true;
+    for (int i = 0; i < b->n; i++) {
+        bool seen = !isnan(*source(s, b, x, i));
+        bool counts = seen && weight > 0 && !(calm && s->weight_natural[b->kind] && b->kind >= TRIBO_BLOCK_VELOCITY);
+        w[b->at + i] = counts ? weight : 0;
+        whole &= seen;
+    }
+    return whole;
 }
 
 /* Weights of what was measured; quaternions normalised; NaN stays in x for now. */
 static tribo_status weigh(const tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
-    const tribo_sizes *z = &s->z;
-    memcpy(t->x, r->x, (size_t)r->n * (size_t)z->nx * sizeof *t->x);
-    for (int b = 0; b < z->nbody; b++) {
+    size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nb = (size_t)s->nblock;
+    memcpy(t->x, r->x, (size_t)r->n * nx * sizeof *t->x);
+    for (int k = 0; k < t->n; k++)
+        if (!normalise(s, t->x + (size_t)k * nx))
+            return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: a quaternion is zero", k);
+    for (size_t b = 0; b < nb; b++) {
         /* velocities jump at an impact, so a loss that counts them jumps where an impact passes a row; poses say as
          * much of a longer motion */
-        bool calm = s->loss != TRIBO_LOSS_ONE_STEP && posed(z, r, b);
-        for (int k = 0; k < t->n; k++) {
-            double *x = t->x + (size_t)k * (size_t)z->nx, *q = x + 7 * b + 3, *w = t->w + (size_t)k * (size_t)z->ndx;
-            double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-            if (size < 1e-6) return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: a quaternion is zero", k);
-            for (int i = 0; i < 4; i++) q[i] /= size;
-            bool *whole = t->seen + ((size_t)k * (size_t)z->nbody + (size_t)b) * TRIBO_BLOCKS;
-            for (int kind = 0; kind < TRIBO_BLOCKS; kind++) whole[kind] = true;
-            for (int i = 0; i < 3; i++) {
-                const double *v = x + z->nq + 6 * b;
-                bool seen[TRIBO_BLOCKS] = {!isnan(x[7 * b + i]), !isnan(size), !isnan(v[i]), !isnan(v[3 + i])};
-                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-                    bool counts = seen[kind] && s->weight[kind] > 0 &&
-                                  !(calm && s->weight_natural[kind] && kind >= TRIBO_BLOCK_VELOCITY);
-                    w[ti_block_at(s, b, kind) + i] = counts ? s->weight[kind] : 0;
-                    whole[kind] = whole[kind] && seen[kind];
-                }
-            }
-        }
+        bool calm = s->loss != TRIBO_LOSS_ONE_STEP && posed(s, r, &s->m->joint[s->block[b].joint]);
+        for (size_t k = 0; k < (size_t)t->n; k++)
+            t->seen[k * nb + b] = weigh_block(s, &s->block[b], t->x + k * nx, calm, t->w + k * ndx);
     }
     return TRIBO_OK;
 }
@@ -98,30 +119,29 @@ static void fill_poses(const tribo_sysid *s, ti_track *t, const double *state0) 
     }
 }
 
-/* Mean velocity of a body between rows a and b, world and body frame. */
-static void difference(const tribo_sysid *s, const ti_track *t, int a, int b, int body, double v[6]) {
+/* Mean velocity of a joint between rows a and b. */
+static void difference(const tribo_sysid *s, const ti_track *t, int a, int b, const ti_joint *j, double *v) {
     size_t nx = (size_t)s->z.nx;
-    const double *x = t->x + (size_t)a * nx + 7 * body, *y = t->x + (size_t)b * nx + 7 * body;
-    double h = t->time[b] - t->time[a], inverse[4] = {x[3], -x[4], -x[5], -x[6]}, d[4];
-    for (int i = 0; i < 3; i++) v[i] = (y[i] - x[i]) / h;
-    ti_quat_mul(inverse, y + 3, d);
-    ti_store3(v + 3, ti_scale(1 / h, ti_quat_log(d)));
+    double h = t->time[b] - t->time[a];
+    ti_joint_difference(j, t->x + (size_t)a * nx, t->x + (size_t)b * nx, v);
+    for (int i = 0; i < ti_joint_of(j->kind)->nv; i++) v[i] /= h;
 }
 
 /* Velocities that were not measured: the difference from the last complete row, for the first row to the next. */
 static void fill_velocities(const tribo_sysid *s, ti_track *t) {
     int last = -1, next = 0;
     for (int k = 0; k < t->n; k++) {
-        double *v = t->x + (size_t)k * (size_t)s->z.nx + s->z.nq;
+        double *x = t->x + (size_t)k * (size_t)s->z.nx;
         for (next = k + 1; next < t->n && !t->complete[next];) next++;
-        for (int b = 0; b < s->z.nbody; b++) {
-            double d[6] = {0};
+        for (int b = 0; b < ti_joints(s->m); b++) {
+            const ti_joint *j = &s->m->joint[b];
+            double d[TI_POSE_TANGENT] = {0}, *v = ti_joint_velocity(s, j, x);
             if (t->complete[k] && last >= 0)
-                difference(s, t, last, k, b, d);
+                difference(s, t, last, k, j, d);
             else if (t->complete[k] && next < t->n)
-                difference(s, t, k, next, b, d);
-            for (int i = 0; i < 6; i++)
-                if (isnan(v[6 * b + i])) v[6 * b + i] = d[i];
+                difference(s, t, k, next, j, d);
+            for (int i = 0; i < ti_joint_of(j->kind)->nv; i++)
+                if (isnan(v[i])) v[i] = d[i];
         }
         if (t->complete[k]) last = k;
     }
@@ -182,9 +202,6 @@ void ti_track_count(const tribo_sysid *s, ti_track *t) {
     t->nblock = 0;
     for (int i = 0; i < t->nseg; i++)
         for (int k = t->seg[i].row + (own_start ? 0 : 1); k <= t->seg[i].row + t->seg[i].n; k++)
-            for (int b = 0; b < s->z.nbody; b++)
-                for (int kind = 0; kind < TRIBO_BLOCKS; kind++) {
-                    const double *w = t->w + (size_t)k * (size_t)s->z.ndx + ti_block_at(s, b, kind);
-                    t->nblock += w[0] > 0 || w[1] > 0 || w[2] > 0;
-                }
+            for (int b = 0; b < s->nblock; b++)
+                t->nblock += ti_block_counts(&s->block[b], t->w + (size_t)k * (size_t)s->z.ndx);
 }
