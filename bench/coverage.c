@@ -4,7 +4,7 @@
  * and tumbling cubes by examples/sysid/cubes.c. Poses alone, with noise; starts of the fit drawn about the truth.
  *
  * usage: bench_coverage CASE SETS RECORDINGS [KEY=VALUE...]
- * CASE is slide, bounce, collision or tumble. Keys:
+ * CASE is slide, bounce, collision, tumble, or arm, of which coverage_arm.c has the keys. Keys:
  *   loss=rollout|shooting|window   rows=N (between nodes, of a window)
  *   noise=MM   keep=SHARE of the rows   first=NUMBER of the first set
  *   step=S     of the fit, where the scene's is not wanted
@@ -13,6 +13,7 @@
  *   each=1     a line for every set
  * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
  * are 0 and 1 where these are right; the median of the errors' sizes. */
+#include "coverage_arm.h"
 #include "cubes.h"
 #include <math.h>
 #include <stdbool.h>
@@ -434,12 +435,13 @@ int main(int argc, char **argv) {
     const experiment *e = NULL;
     settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 1, .noise = 1e-3, .keep = 1};
     bool fine = argc > 3;
+    if (argc > 1 && !strcmp(argv[1], "arm")) return coverage_arm(argc, argv);
     for (size_t i = 0; i < sizeof experiments / sizeof *experiments && argc > 3; i++)
         if (!strcmp(experiments[i].name, argv[1])) e = &experiments[i];
     for (int i = 4; i < argc; i++) fine &= read_setting(argv[i], &set);
     int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
     if (!e || sets < 1 || nrec < 1 || nrec > RECS || !fine) {
-        fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble SETS RECORDINGS [KEY=VALUE...]\n"
+        fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
                         "keys: loss rows noise keep first step made near each; see bench/coverage.c\n");
         return 2;
     }
