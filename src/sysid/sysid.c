@@ -142,6 +142,8 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->A, ndx * ndx);
     TI_CARVE(a, w->B, ndx * (n + 1));
     TI_CARVE(a, w->by_p, ndx * np);
+    TI_CARVE(a, w->by_u, ndx * (size_t)s->z.nu);
+    TI_CARVE(a, w->by_force, 4 * (size_t)s->z.nv);
     TI_CARVE(a, w->by_x, ndx * ndx);
     TI_CARVE(a, w->by_theta, n * ndx);
     TI_CARVE(a, w->moved, (n + ndx) * ndx);
@@ -260,6 +262,7 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
     choose_weights(s, def);
     tribo_status status = ti_maps_init(s, def, diag);
     if (status) return status;
+    s->by_forces = ti_regressor_applies(s);
     hold_out(s, def->validation);
     for (int i = 0; i < s->nrec; i++) {
         tribo_diag why = {0};

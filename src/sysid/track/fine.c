@@ -61,7 +61,11 @@ static double other_step(ti_worker *w, const double *p, double from, double to) 
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, n = (size_t)s->nfree;
-    bool free = ti_all_free(s->m);
+    bool free = ti_all_free(s->m), done = false;
+    if (s->by_forces && n) {
+        tribo_status known = ti_regressor_jac(w, at, pd, A, C, &done);
+        if (known < 0 || done) return known;
+    }
     tribo_status status = tribo_step_jac(at->ws, at->one, 0, A, NULL, free || !n ? NULL : w->by_p);
     if (status >= 0 && free && n) status = tribo_step_jvp(at->ws, at->one, 0, (int)n, NULL, NULL, pd, C);
     if (status < 0 || free) return status;

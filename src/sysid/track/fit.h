@@ -125,6 +125,7 @@ typedef struct ti_worker {
     double *A, *B; /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
     /* of a step of a model with joints: (ndx,np), (ndx,ndx), (nfree,ndx), (ndir,ndx) */
     double *by_p, *by_x, *by_theta, *moved;
+    double *by_u, *by_force; /* (ndx,nu); (4 nv) */
 } ti_worker;
 
 /* Directions of a track's derivatives. */
@@ -151,6 +152,9 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
 /* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
  */
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
+/* The same where theta enters as forces in joints, if done. regressor.c */
+tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C, bool *done);
+bool ti_regressor_applies(const tribo_sysid *s);
 /* What that does to a tangent xd (ndx), as p moves by pd (np). */
 void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd);
 /* Make workspace and tape of a length of step, halved so often. */
@@ -281,6 +285,7 @@ struct tribo_sysid {
     uint64_t seed;
     int search;
     const volatile int *stop;
+    bool by_forces;         /* all that is free enters as forces in joints */
     int fine;               /* how often a step in which something is hit is halved */
     pthread_mutex_t making; /* of workspaces */
 
