@@ -85,7 +85,8 @@ static void choose(const tribo_model *m, const arm_options *o, uint64_t *seed, u
 /* Recordings cut into pieces that share a row. @return how many. */
 static int record(const tribo_model *m, const arm_options *o, uint64_t *seed, tribo_recording *rec) {
     tribo_sizes z = tribo_model_sizes(m);
-    int rows = (int)(o->seconds / o->spacing + 1.5), piece = o->cut > 0 ? (int)(o->cut / o->spacing + 0.5) : rows, n = 0;
+    int rows = (int)(o->seconds / o->spacing + 1.5), piece = o->cut > 0 ? (int)(o->cut / o->spacing + 0.5) : rows,
+        n = 0;
     double *q = calloc((size_t)(2 * rows * N), sizeof *q), *torque = q + rows * N;
     for (int i = 0; i < o->nrec; i++) {
         arm a = arm_ur();
@@ -120,8 +121,8 @@ static void judge(const tribo_model *m, const unknown *u, const tribo_estimate *
         t->square[i] += off * off, t->variance[i] += est[i].std_error * est[i].std_error;
         if (t->sets <= 1024) t->error[i][t->sets - 1] = fabs(off);
         if (o->each && !tribo_param_describe(m, est[i].index, &info))
-            printf("  %s %.5g +- %.2g (%.1f) from %.4g%s\n", info.name, est[i].estimate, est[i].std_error, z, est[i].start,
-                   est[i].at_bound ? ", at a bound" : "");
+            printf("  %s %.5g +- %.2g (%.1f) from %.4g%s\n", info.name, est[i].estimate, est[i].std_error, z,
+                   est[i].start, est[i].at_bound ? ", at a bound" : "");
     }
 }
 
@@ -145,7 +146,8 @@ static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, un
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
     while (!status && now.stage != TRIBO_STAGE_DONE && now.iteration < 300) {
         status = tribo_sysid_iterate(s, &now);
-        if (getenv("VERBOSE")) printf("%d loss %g starts %d %.1f s\n", now.iteration, now.loss, now.starts, seconds() - started);
+        if (getenv("VERBOSE"))
+            printf("%d loss %g starts %d %.1f s\n", now.iteration, now.loss, now.starts, seconds() - started);
     }
     if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, &open);
     t->seconds += seconds() - started;
@@ -173,10 +175,11 @@ static void print(const tribo_model *m, const arm_options *o, const unknown *u, 
         double n = t->sets, mean = t->z[i] / n;
         if (tribo_param_describe(m, u->free[i].index, &info)) continue;
         qsort(t->error[i], (size_t)t->sets, sizeof(double), ascending);
-        printf("  %-20s held %5.1f %%, told %5.1f %%; in standard errors: mean %5.2f, spread %.2f; median error %.3g; rms "
-               "error %.3g, standard error %.3g\n",
-               info.name, 100 * t->held[i] / n, 100 * t->told[i] / n, mean, sqrt(fmax(0, t->z2[i] / n - mean * mean)),
-               t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
+        printf(
+            "  %-20s held %5.1f %%, told %5.1f %%; in standard errors: mean %5.2f, spread %.2f; median error %.3g; rms "
+            "error %.3g, standard error %.3g\n",
+            info.name, 100 * t->held[i] / n, 100 * t->told[i] / n, mean, sqrt(fmax(0, t->z2[i] / n - mean * mean)),
+            t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
     }
 }
 
@@ -211,8 +214,9 @@ int coverage_arm(int argc, char **argv) {
     for (int i = 4; i < argc; i++) fine &= read_key(argv[i], &o);
     o.sets = argc > 2 ? atoi(argv[2]) : 0, o.nrec = argc > 3 ? atoi(argv[3]) : 0;
     if (!fine || o.sets < 1 || o.nrec < 1 || tribo_model_load("data/scenes/ur-like.xml", NULL, &m, &diag)) {
-        fprintf(stderr, "usage: bench_coverage arm SETS RECORDINGS [KEY=VALUE...], in the root of the project %s\n"
-                        "keys: seconds spacing step noise cut free factor first each same; see bench/coverage_arm.c\n",
+        fprintf(stderr,
+                "usage: bench_coverage arm SETS RECORDINGS [KEY=VALUE...], in the root of the project %s\n"
+                "keys: seconds spacing step noise cut free factor first each same; see bench/coverage_arm.c\n",
                 diag.text);
         return 2;
     }

@@ -44,8 +44,8 @@ static bool spread(tribo_sysid *s, const part *p, const tribo_recording *rec, in
 static double likelihood(const residuals *r, const double scale[QUALITY_KINDS]) {
     double sum = 0;
     long n = 0;
-    for (int k = 0; k < r->n * r->nbody * 2 * 3; k++) {
-        double s = scale[k / 3 % 2] * sqrt((FREEDOM - 2.) / FREEDOM), x = r->r[k] / s;
+    for (int k = 0; k < r->n * r->nv; k++) {
+        double s = scale[tribo_model_turns(r->m, k % r->nv)] * sqrt((FREEDOM - 2.) / FREEDOM), x = r->r[k] / s;
         if (isnan(x)) continue;
         sum += -log(s) - (FREEDOM + 1) / 2. * log1p(x * x / FREEDOM) + lgamma((FREEDOM + 1) / 2.) -
                lgamma(FREEDOM / 2.) - log(FREEDOM * 3.141592653589793) / 2;

@@ -175,6 +175,29 @@ static int judge(identification *id) {
     return EXIT_SUCCESS;
 }
 
+/* Of robots that have no free body there are no positions. */
+static void print_errors(const char *name, const mean_errors *sum) {
+    tribo_errors e = mean_of(sum);
+    printf("%s:", name);
+    if (!isnan(e.position_mean)) printf(" position %.5f m (%.2f %%)", e.position_mean, 100 * e.position_relative);
+    printf("%s", isnan(e.position_mean) || isnan(e.rotation_mean_deg) ? "" : ",");
+    if (!isnan(e.rotation_mean_deg)) printf(" rotation %.2f deg", e.rotation_mean_deg);
+    printf(" over %d recordings\n", sum->n);
+}
+
+/* Directions that nothing in the recordings tells, in the fit's own numbers. */
+static void print_open(const identification *id) {
+    for (int k = 0; k < id->nopen && id->observed; k++) {
+        printf("not told:");
+        for (int i = 0; i < id->nfree; i++) {
+            tribo_param_info info;
+            double x = id->direction[k * id->nfree + i];
+            if (fabs(x) > 0.05) printf(" %+.2f %s", x, free_name(id, i, &info));
+        }
+        puts("");
+    }
+}
+
 static void print_table(const identification *id) {
     printf("%-28s %12s %12s %12s   %s\n", "parameter", "start", "estimate", "std error", "95 % interval");
     for (int i = 0; i < id->nfree; i++) {
@@ -188,6 +211,7 @@ static void print_table(const identification *id) {
         else
             puts("           -   not determined by these recordings");
     }
+    print_open(id);
     printf("loss %.6g, was %.6g; %ld evaluations, %.1f s; ", id->progress.loss, id->progress.loss_start,
            id->progress.evaluations, id->seconds);
     puts(id->interrupted          ? "interrupted"
@@ -195,13 +219,9 @@ static void print_table(const identification *id) {
          : id->progress.settled   ? "no step improves a loss that is not smooth here"
                                   : "not converged");
     if (!id->train.n) return;
-    tribo_errors train = mean_of(&id->train), held = mean_of(&id->held);
-    printf("rollouts: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", train.position_mean,
-           100 * train.position_relative, train.rotation_mean_deg, id->train.n);
+    print_errors("rollouts", &id->train);
     if (id->warning[0]) printf("warning: %s\n", id->warning);
-    if (id->held.n)
-        printf("held out: position %.5f m (%.2f %%), rotation %.2f deg over %d recordings\n", held.position_mean,
-               100 * held.position_relative, held.rotation_mean_deg, id->held.n);
+    if (id->held.n) print_errors("held out", &id->held);
 }
 
 /* ---- the verb ---- */

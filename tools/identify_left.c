@@ -27,20 +27,19 @@ static const char *file_of(const identification *id, int recording) {
     return slash ? slash + 1 : path;
 }
 
-/* Three axes of one kind of one body over time. */
-static void residual_lines(FILE *f, const identification *id, const residuals *r, int recording, int body, int kind) {
+/* What belongs together over time: three axes, or one. */
+static void residual_lines(FILE *f, const identification *id, const residuals *r, int recording, const channel *c) {
     static const char *const axes[] = {"x", "y", "z"};
     const tribo_recording *rec = &id->r.rec[recording];
     size_t n = (size_t)r->n;
-    double *y = calloc(3 * n + 1, sizeof *y), sigma = noise_of_rows(id->m, rec, kind);
+    double *y = calloc(3 * n + 1, sizeof *y), sigma = noise_of_rows(id->m, rec, c->turns, c);
     char label[CELL];
     if (!y) return;
-    lines l = {.x = rec->time, .n = n, .scale = kind ? degree : 1e3, .x_label = "time, s", .y_label = label};
-    snprintf(label, CELL, "%.30s: %s", tribo_model_body_name(id->m, body), kind ? "rotation, degrees" : "position, mm");
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t k = 0; k < n; k++)
-            y[i * n + k] = r->r[(k * (size_t)r->nbody + (size_t)body) * 2 * 3 + 3 * (size_t)kind + i];
-        l.y[i] = y + i * n, l.name[i] = axes[i];
+    lines l = {.x = rec->time, .n = n, .scale = c->turns ? degree : 1e3, .x_label = "time, s", .y_label = label};
+    snprintf(label, CELL, "%.30s: %s", c->name, c->turns ? "rotation, degrees" : "position, mm");
+    for (size_t i = 0; i < (size_t)c->n; i++) {
+        for (size_t k = 0; k < n; k++) y[i * n + k] = r->r[k * (size_t)r->nv + (size_t)c->v + i];
+        l.y[i] = y + i * n, l.name[i] = c->n > 1 ? axes[i] : c->name;
     }
     l.band = isnan(sigma) ? 0 : 2 * sigma;
     lines_draw(f, &l);
@@ -72,12 +71,14 @@ static void one(FILE *f, identification *id, const entry *e, bool open) {
     report_escape(f, file_of(id, e->recording));
     fprintf(f, ": %.2f mm, %.2f degrees%s</summary>\n", 1e3 * e->position, e->rotation,
             e->held ? ", held out of the fit" : "");
-    if (residuals_of(&r, id->s, id->m, &id->r.rec[e->recording], e->recording)) {
-        for (int b = 0; b < r.nbody; b++)
-            for (int kind = 0; kind < 2; kind++) residual_lines(f, id, &r, e->recording, b, kind);
+    channel *list = calloc((size_t)tribo_model_sizes(id->m).nv + 1, sizeof *list);
+    if (list && residuals_of(&r, id->s, id->m, &id->r.rec[e->recording], e->recording)) {
+        int n = channels_of(id->m, list);
+        for (int c = 0; c < n; c++) residual_lines(f, id, &r, e->recording, &list[c]);
         correlation_lines(f, &r);
         residuals_free(&r);
     }
+    free(list);
     fputs("</details>\n", f);
 }
 

@@ -64,31 +64,32 @@ static void convergence(FILE *f, const identification *id) {
     free(x);
 }
 
-/* Positions of one body in one recording, measured and simulated. */
-static bool motion(FILE *f, identification *id, int recording, int body) {
+/* Positions of one body in one recording, or of a joint, measured and simulated. */
+static bool motion(FILE *f, identification *id, int recording, const channel *c) {
     static const char *const axis[3] = {"x", "y", "z"};
     const tribo_recording *r = id->r.rec + recording;
-    size_t n = (size_t)r->n, nx = (size_t)tribo_model_sizes(id->m).nx;
+    size_t n = (size_t)r->n, nx = (size_t)tribo_model_sizes(id->m).nx, axes = (size_t)c->n;
     double *X = calloc(n * nx + 6 * n, sizeof *X), *column = X + n * nx;
     char title[3][2][CELL], name[CELL], caption[512];
     plot_series series[6];
     bool good = X && tribo_sysid_predict(id->s, NULL, recording, X) >= 0;
-    for (size_t i = 0; good && i < 3; i++) {
+    for (size_t i = 0; good && i < axes; i++) {
         double *measured = column + 2 * i * n, *simulated = measured + n;
-        size_t at = (size_t)tribo_model_body_q(id->m, body) + i;
+        size_t at = (size_t)c->q + i;
         for (size_t k = 0; k < n; k++) {
             measured[k] = r->x[k * nx + at];
             simulated[k] = X[k * nx + at];
         }
-        snprintf(title[i][0], CELL, "%s measured", axis[i]);
-        snprintf(title[i][1], CELL, "%s simulated", axis[i]);
+        snprintf(title[i][0], CELL, "%s measured", axes > 1 ? axis[i] : "");
+        snprintf(title[i][1], CELL, "%s simulated", axes > 1 ? axis[i] : "");
         series[2 * i] = (plot_series){title[i][0], r->time, measured, n, PLOT_DOTS, (int)i + 1};
         series[2 * i + 1] = (plot_series){title[i][1], r->time, simulated, n, PLOT_LINE, (int)i + 1};
     }
     if (good) {
-        plot p = {.x_label = "time, s", .y_label = "position, m", .series = series, .nseries = 6};
-        snprintf(name, sizeof name, "motion%dx%d", recording, body);
-        snprintf(caption, sizeof caption, "%s, body %s%s", id->r.path[recording], tribo_model_body_name(id->m, body),
+        plot p = {.x_label = "time, s", .y_label = c->turns ? "angle, rad" : "position, m", .series = series};
+        p.nseries = 2 * c->n;
+        snprintf(name, sizeof name, "motion%dx%d", recording, c->v);
+        snprintf(caption, sizeof caption, "%s, %s %s%s", id->r.path[recording], axes > 1 ? "body" : "joint", c->name,
                  tribo_sysid_held_out(id->s, recording) ? ", held out of the fit" : "");
         report_plot(f, &p, name, caption);
     }
@@ -111,13 +112,19 @@ static int worst(identification *id, bool held, const int *shown, int nshown) {
 }
 
 static void motions(FILE *f, identification *id) {
-    int shown = 0, bodies = tribo_model_sizes(id->m).nbody;
-    int list[SHOWN];
+    int shown = 0, list[SHOWN];
+    channel *of = calloc((size_t)tribo_model_sizes(id->m).nv + 1, sizeof *of);
+    int channels = of ? channels_of(id->m, of) : 0;
     for (int held = 1; held >= 0; held--)
         while (shown < (held ? SHOWN / 2 : SHOWN) && (list[shown] = worst(id, held, list, shown)) >= 0) {
-            for (int b = 0; b < bodies && b < 2; b++) motion(f, id, list[shown], b);
+            for (int c = 0, room = 6; c < channels && room > 0; c++) {
+                if (of[c].q < 0) continue;
+                motion(f, id, list[shown], &of[c]);
+                room -= of[c].n;
+            }
             shown++;
         }
+    free(of);
 }
 
 static void undetermined(FILE *f, const identification *id) {

@@ -6,6 +6,30 @@
 
 static const double degree = 57.29577951308232;
 
+int channels_of(const tribo_model *m, channel *out) {
+    tribo_sizes z = tribo_model_sizes(m);
+    int n = 0, owners = z.nbody + z.njoint, starts = 0;
+    for (int v = 0; v < z.nv; v = starts) {
+        const char *name = NULL;
+        int q = -1;
+        starts = z.nv;
+        for (int i = 0; i < owners; i++) {
+            bool body = i < z.nbody;
+            if (body && !tribo_model_body_free(m, i)) continue;
+            int at = body ? tribo_model_body_v(m, i) : tribo_model_joint_v(m, i - z.nbody);
+            if (at == v) name = body ? tribo_model_body_name(m, i) : tribo_model_joint_name(m, i - z.nbody);
+            if (at == v) q = body ? tribo_model_body_q(m, i) : tribo_model_joint_q(m, i - z.nbody);
+            if (at > v && at < starts) starts = at;
+        }
+        for (int from = v, to; from < starts; from = to, n++) {
+            bool turns = tribo_model_turns(m, from);
+            for (to = from; to < starts && tribo_model_turns(m, to) == turns;) to++;
+            if (out) out[n] = (channel){name, turns && to - from > 1 ? -1 : q, from, to - from, turns};
+        }
+    }
+    return n;
+}
+
 void residuals_free(residuals *r) {
     free(r->r);
     free(r->x);
@@ -18,7 +42,7 @@ static void poses(const tribo_sizes *z, const double *row, double *x) {
     memcpy(x, row, (size_t)z->nq * sizeof *x);
 }
 
-/* Displacements and turns from one state to another, a body's six after the other: NaN where either has none. */
+/* Displacements and turns from one state to another: NaN where either has none. */
 static void between(const tribo_model *m, const double *a, const double *b, double *scratch, double *d) {
     tribo_sizes z = tribo_model_sizes(m);
     double *from = scratch, *to = from + z.nx;
@@ -35,7 +59,7 @@ bool residuals_at(residuals *out, tribo_sysid *s, const double *p, const tribo_m
     tribo_sizes z = tribo_model_sizes(m);
     size_t n = (size_t)rec->n, nx = (size_t)z.nx, ndx = (size_t)z.ndx, nv = (size_t)z.nv;
     double *scratch = calloc(2 * nx + ndx, sizeof *scratch);
-    *out = (residuals){.n = rec->n, .nbody = z.nbody};
+    *out = (residuals){.n = rec->n, .nv = z.nv, .m = m};
     out->r = calloc(n * nv, sizeof *out->r);
     out->x = calloc(n * nx, sizeof *out->x);
     bool good = scratch && out->r && out->x && tribo_sysid_predict(s, p, recording, out->x) >= 0;
@@ -48,20 +72,17 @@ bool residuals_at(residuals *out, tribo_sysid *s, const double *p, const tribo_m
     return good;
 }
 
-static const double *block(const residuals *r, int row, int body, int kind) {
-    return r->r + (size_t)(row * r->nbody + body) * 2 * 3 + 3 * kind;
-}
-
 double residuals_correlation(const residuals *r, int kind, int lag) {
     double product = 0, square = 0;
     long pairs = 0, all = 0;
     for (int k = 0; k < r->n; k++)
-        for (int b = 0; b < r->nbody; b++)
-            for (int i = 0; i < 3; i++) {
-                double x = block(r, k, b, kind)[i], y = k + lag < r->n ? block(r, k + lag, b, kind)[i] : (double)NAN;
-                if (!isnan(x)) square += x * x, all++;
-                if (!isnan(x) && !isnan(y)) product += x * y, pairs++;
-            }
+        for (int i = 0; i < r->nv; i++) {
+            const double *at = r->r + (size_t)k * (size_t)r->nv + i;
+            double x = *at, y = k + lag < r->n ? at[lag * r->nv] : (double)NAN;
+            if (tribo_model_turns(r->m, i) != (kind == QUALITY_ROTATION)) continue;
+            if (!isnan(x)) square += x * x, all++;
+            if (!isnan(x) && !isnan(y)) product += x * y, pairs++;
+        }
     return pairs && square > 0 ? product / (double)pairs / (square / (double)all) : (double)NAN;
 }
 
@@ -70,52 +91,58 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The third difference of a smooth motion is noise, twenty times its variance; the median passes over impacts. That of
- * the length of three of them is 1.538 standard deviations of one. */
-double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind) {
+/* Differences of neighbouring rows from row k on, three after one another; false where the times are not even. */
+static bool steps(const tribo_model *m, const tribo_recording *rec, int k, double *scratch, double *d) {
     tribo_sizes z = tribo_model_sizes(m);
-    size_t nx = (size_t)z.nx, n = 0, room = (size_t)rec->n * (size_t)z.nbody;
-    double *length = calloc(room + 1, sizeof *length), sigma = (double)NAN;
-    double *scratch = calloc(2 * nx + 3 * (size_t)z.ndx, sizeof *scratch);
+    double h = rec->time[k + 1] - rec->time[k];
+    for (int j = 0; j < 3; j++) {
+        const double *row = rec->x + (size_t)(k + j) * (size_t)z.nx;
+        if (!(fabs(rec->time[k + j + 1] - rec->time[k + j] - h) < 0.1 * h)) return false;
+        between(m, row, row + z.nx, scratch, d + j * z.ndx);
+    }
+    return true;
+}
+
+/* The third difference of a smooth motion is noise, twenty times its variance; the median passes over impacts. That of
+ * the length of so many of them is known. */
+double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind, const channel *only) {
+    static const double median[] = {0, 0.6745, 1.1774, 1.538};
+    tribo_sizes z = tribo_model_sizes(m);
+    size_t n = 0, nv = (size_t)z.nv;
+    double *length = calloc((size_t)rec->n * nv + 1, sizeof *length), sigma = (double)NAN;
+    double *scratch = calloc(2 * (size_t)z.nx + 3 * (size_t)z.ndx, sizeof *scratch), *d = scratch + 2 * z.nx;
+    channel *list = calloc(nv + 1, sizeof *list);
+    int channels = list ? channels_of(m, list) : 0;
     for (int k = 0; length && scratch && k + 3 < rec->n; k++) {
-        double h = rec->time[k + 1] - rec->time[k], *d = scratch + 2 * nx;
-        bool even = true;
-        for (int j = 0; j < 3; j++) {
-            double other = rec->time[k + j + 1] - rec->time[k + j];
-            even &= fabs(other - h) < 0.1 * h;
-            const double *row = rec->x + (size_t)(k + j) * nx;
-            between(m, row, row + nx, scratch, d + j * z.ndx);
-        }
-        for (int b = 0; b < z.nbody && even; b++) {
+        if (!steps(m, rec, k, scratch, d)) continue;
+        for (int c = 0; c < channels; c++) {
             double square = 0;
-            for (int i = 0; i < 3; i++) {
-                const double *at = d + 2 * 3 * b + 3 * kind + i;
+            if (list[c].turns != (kind == QUALITY_ROTATION) || (only && only->v != list[c].v)) continue;
+            for (const double *at = d + list[c].v; at < d + list[c].v + list[c].n; at++) {
                 double third = at[2 * z.ndx] - 2 * at[z.ndx] + at[0];
                 square += third * third;
             }
-            if (!isnan(square)) length[n++] = sqrt(square);
+            if (!isnan(square)) length[n++] = sqrt(square) / median[list[c].n];
         }
     }
     if (n > 8) {
         qsort(length, n, sizeof *length, ascending);
-        sigma = length[n / 2] / 1.538 / sqrt(20);
+        sigma = length[n / 2] / sqrt(20);
     }
-    free(length);
-    free(scratch);
+    free(length), free(scratch), free(list);
     return sigma;
 }
 
 void quality_add(quality *q, const residuals *r, const tribo_model *m, const tribo_recording *rec) {
     q->recordings++;
     for (int kind = 0; kind < QUALITY_KINDS; kind++) {
-        double sigma = noise_of_rows(m, rec, kind), c = residuals_correlation(r, kind, 1), square = 0;
+        double sigma = noise_of_rows(m, rec, kind, NULL), c = residuals_correlation(r, kind, 1), square = 0;
         long n = 0;
         for (int k = 0; k < r->n; k++)
-            for (int b = 0; b < r->nbody; b++)
-                for (int i = 0; i < 3; i++) {
-                    double x = block(r, k, b, kind)[i];
-                    if (!isnan(x)) square += x * x, n++;
-                }
+            for (int i = 0; i < r->nv; i++) {
+                double x = r->r[(size_t)k * (size_t)r->nv + (size_t)i];
+                if (tribo_model_turns(m, i) == (kind == QUALITY_ROTATION) && !isnan(x)) square += x * x, n++;
+            }
         if (isnan(sigma) || !n) continue;
         q->square[kind] += square, q->n[kind] += n;
         q->noise[kind] += sigma * sigma * (double)n;
@@ -141,13 +168,21 @@ bool quality_good(const quality *q, char text[400]) {
         bad |= q->rms[kind] > large * q->sigma[kind] || (q->correlation[kind] > alike && q->rms[kind] > q->sigma[kind]);
     }
     if (!bad) return true;
-    snprintf(
+    char off[2][48], noise[2][48], follow[2][16];
+    for (int kind = 0; kind < QUALITY_KINDS; kind++) {
+        double unit = kind == QUALITY_ROTATION ? degree : 1e3;
+        const char *name = kind == QUALITY_ROTATION ? "degrees" : "mm", *and = kind && !isnan(q->rms[0]) ? " and " : "";
+        bool any = !isnan(q->rms[kind]);
+        snprintf(off[kind], sizeof off[kind], any ? "%s%.2g %s" : "", and, unit * q->rms[kind], name);
+        snprintf(noise[kind], sizeof noise[kind], any ? "%s%.2g %s" : "", and, unit * q->sigma[kind], name);
+        snprintf(follow[kind], sizeof follow[kind], any ? "%s%.2f" : "", and, q->correlation[kind]);
+    }
+    int wrote = snprintf(
         text, 400,
-        "the simulation does not explain the recordings to their noise: it is off by %.2g mm and %.2g degrees an "
-        "axis, rms, where neighbouring rows differ as by a noise of %.2g mm and %.2g degrees, and what is off goes on "
-        "from row to row (correlation %.2f and %.2f): intervals hold for a model that is right, from a start that is "
+        "the simulation does not explain the recordings to their noise: it is off by %s%s an "
+        "axis, rms, where neighbouring rows differ as by a noise of %s%s, and what is off goes on "
+        "from row to row (correlation %s%s): intervals hold for a model that is right, from a start that is "
         "known",
-        1e3 * q->rms[0], degree * q->rms[1], 1e3 * q->sigma[0], degree * q->sigma[1], q->correlation[0],
-        q->correlation[1]);
-    return false;
+        off[0], off[1], noise[0], noise[1], follow[0], follow[1]);
+    return wrote < 0;
 }

@@ -3,10 +3,20 @@
 #define TRIBO_TOOLS_RESIDUALS_H
 #include "recordings.h"
 
-/* Position, m, and rotation vector, rad, of every body in every row: (n,nbody,6), NaN where nothing was measured. */
+/* Numbers of a tangent that belong together: positions or rotations of a free body, or what a joint has. */
+typedef struct channel {
+    const char *name; /* of the body, or of the joint */
+    int q, v, n; /* q: where in q the same numbers are, -1 = a quaternion is there */
+    bool turns;  /* rad, else m */
+} channel;
+/* How many a model has; with out, what they are. */
+int channels_of(const tribo_model *m, channel *out);
+
+/* Displacements, m, and rotation vectors, rad, of everything in every row: (n,nv), NaN where nothing was measured. */
 typedef struct residuals {
-    int n, nbody;
-    double *r; /* (n,nbody,6) */
+    int n, nv;
+    const tribo_model *m;
+    double *r; /* (n,nv) */
     double *x; /* (n,nx) simulated */
 } residuals;
 
@@ -36,7 +46,8 @@ bool quality_good(const quality *q, char text[400]);
 
 /* Correlation of residuals of one kind that are `lag` rows apart. */
 double residuals_correlation(const residuals *r, int kind, int lag);
-/* Standard deviation of one axis from row to row, by third differences; NaN of too few rows. */
-double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind);
+/* Standard deviation of one axis from row to row, by third differences; NaN of too few rows. only: of that channel;
+ * NULL = of all of a kind. */
+double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind, const channel *only);
 
 #endif

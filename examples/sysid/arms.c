@@ -38,8 +38,7 @@ static void places(const arm *a, const double *q, place *w) {
                 S[i][j] = (i == j ? c : 0) + s * odd + (1 - c) * u[i] * u[j];
             }
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                w->R[k][i][j] = R[i][0] * S[0][j] + R[i][1] * S[1][j] + R[i][2] * S[2][j];
+            for (int j = 0; j < 3; j++) w->R[k][i][j] = R[i][0] * S[0][j] + R[i][1] * S[1][j] + R[i][2] * S[2][j];
         memcpy(R, w->R[k], sizeof R);
         turn(R, l->com, step);
         for (int i = 0; i < 3; i++) w->com[k][i] = origin[i] + step[i];
@@ -149,6 +148,18 @@ static void accelerate(const arm *a, const double *q, const double *v, const dou
     for (int i = 0; i < a->n; i++) {
         hold[i] = f[i];
         for (int j = 0; j < a->n; j++) hold[i] -= M[i][j] * acc[j];
+    }
+}
+
+void arm_torque(const arm *a, const double *acc, double *torque) {
+    double M[N][N], none[N] = {0}, f[N];
+    arm smooth = *a;
+    for (int i = 0; i < a->n; i++) smooth.link[i].damping = 0;
+    forces(&smooth, a->q, a->v, none, f);
+    inertia(a, a->q, M);
+    for (int i = 0; i < a->n; i++) {
+        torque[i] = -f[i];
+        for (int j = 0; j < a->n; j++) torque[i] += M[i][j] * acc[j];
     }
 }
 

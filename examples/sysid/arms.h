@@ -25,6 +25,8 @@ typedef struct arm {
 
 /* The arm of data/scenes/ur-like.xml at rest and upright. */
 arm arm_ur(void);
+/* The torques that give it accelerations acc where it is: no damping, no friction, no events. */
+void arm_torque(const arm *a, const double *acc, double *torque);
 /* A time dt with torques held. */
 void arm_step(arm *a, const double *torque, double dt);
 

@@ -1,10 +1,10 @@
 /* sysid.h -- identification: the parameters of a model from recorded motion, and what the recordings cannot tell.
  *
  * A fit works in theta, one dimensionless number a free parameter: p = map(theta) keeps every value physical,
- * docs/math.md eq. (67). The loss is the mean of rho(|w r|^2) / 2 over the measured blocks of three numbers (position,
- * rotation, velocity, angular velocity of a body in a row), r = simulated minus measured. Drive a fit with
- * tribo_sysid_iterate(), an iteration a call, or with tribo_sysid_fit(); the best estimate is kept whenever it stops.
- * No number of workers changes a bit.
+ * docs/math.md eq. (67). The loss is the mean of rho(|w r|^2) / 2 over the measured blocks: position, rotation,
+ * velocity, angular velocity in a row, three numbers each of a free body, the one or three of a joint; r = simulated
+ * minus measured. Drive a fit with tribo_sysid_iterate(), an iteration a call, or with tribo_sysid_fit(); the best
+ * estimate is kept whenever it stops. No number of workers changes a bit.
  */
 #ifndef TRIBO_SYSID_H
 #define TRIBO_SYSID_H
@@ -61,7 +61,8 @@ typedef struct tribo_recording {
     const double *u;    /**< (n,nu) controls, held from a row to the next; NULL = none */
 } tribo_recording;
 
-/** Kinds of blocks, in the order of the arrays of four below. */
+/** Kinds of blocks, in the order of the arrays of four below. A hinge has the second and the last, in rad, as a ball
+ * does; a slide the first and the third, in m. */
 enum { TRIBO_BLOCK_POSITION, TRIBO_BLOCK_ROTATION, TRIBO_BLOCK_VELOCITY, TRIBO_BLOCK_ANGULAR, TRIBO_BLOCKS };
 
 /** Fill with tribo_default_sysid() first. Everything pointed to is copied. */
@@ -178,8 +179,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_est
 /** How well a recording is predicted. */
 typedef struct tribo_errors {
     int rows;                                        /**< of the recording */
-    double position_mean;                            /**< m, of the whole rollout: mean over rows and bodies */
-    double rotation_mean_deg;                        /**< the same for the angle between orientations */
+    double position_mean;                            /**< m, of the whole rollout: mean over rows and bodies, slides */
+    double rotation_mean_deg;                        /**< the same for angles between orientations, of hinges */
     double position_relative;                        /**< position_mean / extent */
     double step_position_rms, step_rotation_rms_deg; /**< one row ahead from each row */
     double step_velocity_rms, step_angular_rms;      /**< m/s, rad/s; NaN where none was measured */

@@ -63,9 +63,22 @@ static tribo_status copy(tribo_checked *c, const double *p, const tribo_recordin
     return TRIBO_OK;
 }
 
+/* Of a robot: what free bodies and joints say by themselves. What the scene predicts is not asked: its masses and its
+ * controls are what is in doubt. */
+static tribo_status look_joints(tribo_checked *c) {
+    ti_survey(c);
+    ti_check_columns(c);
+    ti_check_joints(c);
+    ti_survey(c);
+    ti_note_times(c);
+    return TRIBO_OK;
+}
+
 /* All questions, those first whose answers the others take for granted. */
 static tribo_status look(tribo_checked *c) {
-    for (int b = 0; b < c->z.nbody; b++) settle_signs(c, b);
+    for (int b = 0; b < c->z.nbody; b++)
+        if (c->m->body[b].free >= 0) settle_signs(c, b);
+    if (!ti_all_free(c->m)) return look_joints(c);
     ti_survey(c);
     ti_check_columns(c);
     int before = c->nfound;
@@ -93,8 +106,6 @@ tribo_status tribo_checked_new(const tribo_model *m, const double *p, const trib
     ti_arena arena = {0};
     if (!m || !r || !out || r->n < 2 || !r->time || !r->x)
         return ti_fail(diag, TRIBO_E_ARG, 0, "no model, no recording of two rows, or nowhere to put it");
-    if (!ti_all_free(m))
-        return ti_fail(diag, TRIBO_E_ARG, 0, "recordings of models with joints cannot be looked at yet");
     measure.m = m, measure.z = tribo_model_sizes(m);
     if (a) measure.alloc = *a;
     lay_out(&measure, r, &arena, &self);

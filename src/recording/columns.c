@@ -220,7 +220,7 @@ static void linear(tribo_checked *c, int body, const reading *r) {
     double factor = unit(r->scale), scale = 1;
     if (factor > 1) { /* the poses are in a smaller unit than the velocities: those of all bodies, once */
         for (int b = 0; b < c->z.nbody; b++)
-            for (int k = 0; k < c->n; k++)
+            for (int k = 0; k < c->n && c->m->body[b].free >= 0; k++)
                 for (int i = 0; i < 3; i++) ti_pose(c, c->x, k, b)[i] /= factor;
         c->noise /= factor;
         ti_found(c, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, -1, -1, 1 / factor,
@@ -291,7 +291,8 @@ static void check_body(tribo_checked *c, int body) {
 }
 
 void ti_check_columns(tribo_checked *c) {
-    for (int body = 0; body < c->z.nbody; body++) check_body(c, body);
+    for (int body = 0; body < c->z.nbody; body++)
+        if (c->m->body[body].free >= 0) check_body(c, body);
 }
 
 /* The mean of two neighbouring differences is the velocity between them. */

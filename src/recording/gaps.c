@@ -178,7 +178,7 @@ static void mend(tribo_checked *c, int k, double most) {
     ti_survey(c);
 }
 
-static void note_times(tribo_checked *c) {
+void ti_note_times(tribo_checked *c) {
     int gaps = 0, at = -1;
     double most = 0;
     for (int k = 0; k + 1 < c->n; k++) {
@@ -195,7 +195,7 @@ static void note_times(tribo_checked *c) {
 }
 
 void ti_check_gaps(tribo_checked *c) {
-    note_times(c);
+    ti_note_times(c);
     double most = limit(c);
     for (int mends = 0, from = 1; c->n > ROWS_LONG; mends++) {
         int k = jump_of(c, most, from);

@@ -8,6 +8,10 @@ void ti_check_columns(tribo_checked *c);
 /* Take velocity columns that are half a sample off to the instant of their row, where the scene says that this is
  * better; needs ti_predict_begin(). */
 void ti_check_kinds(tribo_checked *c);
+/* joints.c: columns of hinges and slides: degrees, millimetres, milliseconds, delays, kinds. */
+void ti_check_joints(tribo_checked *c);
+/* gaps.c: rows that the times say are missing. */
+void ti_note_times(tribo_checked *c);
 /* gaps.c: rows that are missing, rows that are wrong, names exchanged half way. */
 void ti_check_gaps(tribo_checked *c);
 /* units.c: gravity, and where things stand, against the units of length and time. */

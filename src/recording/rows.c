@@ -43,6 +43,7 @@ static double noise_of(tribo_checked *c) {
     size_t n = 0;
     for (int b = 0; b < c->z.nbody; b++)
         for (int k = 0; k + 3 < c->n && n < (size_t)c->n * 3; k++) {
+            if (c->m->body[b].free < 0) continue;
             if (!c->posed[k * c->z.nbody + b] || !c->posed[(k + 1) * c->z.nbody + b]) continue;
             if (!c->posed[(k + 2) * c->z.nbody + b] || !c->posed[(k + 3) * c->z.nbody + b]) continue;
             double square = 0;
@@ -60,7 +61,8 @@ void ti_survey(tribo_checked *c) {
     for (int k = 0; k < c->n; k++)
         for (int b = 0; b < c->z.nbody; b++) {
             bool whole = true;
-            for (int i = 0; i < 7; i++) whole &= !isnan(ti_pose(c, c->x, k, b)[i]);
+            for (int i = 0; i < TI_FREE_NQ && c->m->body[b].free >= 0; i++)
+                whole &= !isnan(ti_pose(c, c->x, k, b)[i]);
             c->posed[k * c->z.nbody + b] = whole;
         }
     for (int k = 0; k + 1 < c->n; k++) c->rate[k] = c->time[k + 1] - c->time[k];
