@@ -102,31 +102,68 @@ END_TEST
 
 /* ---- welds ---- */
 
-/* Two balls, the second welded into the first, or one ball of the mass of both: moments are equal about all axes, so
- * that there is no gyroscopic torque. */
+/* A ball with another one welded to it, off its centre and turned, or one body with the mass and the shapes of both.
+ * The moments about the three axes differ. */
+static const double OFF[3] = {0.05, 0.03, -0.02}, TURNED[4] = {0.8, 0.2, 0.4, 0.4},
+                    OWN[2][4] = {{0.7, 0.006, 0.004, 0.005}, {0.3, 0.002, 0.003, 0.004}};
+
+static void add_ball(tribo_builder *b, int body, double restitution, const double *at) {
+    tribo_geom_def g = tribo_default_geom();
+    g.size[0] = 0.1, g.material = world_material(0.4, restitution);
+    for (int i = 0; i < 3 && at; i++) g.pos[i] = at[i];
+    tribo_add_geom(b, body, &g);
+}
+
+/* R diag(d) R', R that of TURNED. */
+static void turned_moments(const double *d, double I[3][3]) {
+    double w = TURNED[0], x = TURNED[1], y = TURNED[2], z = TURNED[3];
+    double R[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                      {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                      {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            I[i][j] = 0;
+            for (int k = 0; k < 3; k++) I[i][j] += R[i][k] * d[k] * R[j][k];
+        }
+}
+
+static void give_sum(tribo_body_def *d) {
+    double I[3][3], reduced = OWN[0][0] * OWN[1][0], square = 0;
+    turned_moments(OWN[1] + 1, I);
+    d->mass = OWN[0][0] + OWN[1][0];
+    for (int i = 0; i < 3; i++) d->com[i] = OWN[1][0] * OFF[i] / d->mass, square += OFF[i] * OFF[i];
+    reduced /= d->mass;
+    for (int i = 0; i < 3; i++) d->inertia[i] = OWN[0][1 + i] + I[i][i] + reduced * (square - OFF[i] * OFF[i]);
+    for (int k = 0; k < 3; k++) {
+        int i = k == 2, j = k == 0 ? 1 : 2;
+        d->inertia[3 + k] = I[i][j] - reduced * OFF[i] * OFF[j];
+    }
+}
+
 static tribo_model *balls(bool welded, double restitution) {
     tribo_builder *b = tribo_builder_new(NULL);
     tribo_model *m = NULL;
     world_floor(b, 0.4, restitution);
     tribo_body_def d = tribo_default_body();
-    d.name = "ball", d.pos[2] = 0.15, d.inertia_given = true, d.mass = welded ? 0.7 : 1;
-    for (int i = 0; i < 3; i++) d.inertia[i] = welded ? 0.006 : 0.01;
+    d.name = "ball", d.pos[2] = 0.15, d.inertia_given = true, d.mass = OWN[0][0];
+    memcpy(d.inertia, OWN[0] + 1, 3 * sizeof(double));
+    if (!welded) give_sum(&d);
     int body = tribo_add_body(b, &d);
-    tribo_geom_def g = tribo_default_geom();
-    g.size[0] = 0.1, g.material = world_material(0.4, restitution);
-    tribo_add_geom(b, body, &g);
+    add_ball(b, body, restitution, NULL);
     if (welded) {
         d = tribo_default_body();
-        d.name = "core", d.parent = body, d.inertia_given = true, d.mass = 0.3;
-        for (int i = 0; i < 3; i++) d.inertia[i] = 0.004;
-        tribo_add_body(b, &d);
+        d.name = "core", d.parent = body, d.inertia_given = true, d.mass = OWN[1][0];
+        memcpy(d.pos, OFF, sizeof OFF), memcpy(d.quat, TURNED, sizeof TURNED);
+        memcpy(d.inertia, OWN[1] + 1, 3 * sizeof(double));
+        body = tribo_add_body(b, &d);
     }
+    add_ball(b, body, restitution, welded ? NULL : OFF);
     ck_assert_int_eq(tribo_build(b, &m, NULL), TRIBO_OK);
     return m;
 }
 
 typedef struct rolled {
-    double x[13], x_bar[12], friction, gravity;
+    double x[13], x_bar[12], u_bar[6], friction, gravity;
 } rolled;
 
 static void roll(tribo_model *m, rolled *out) {
@@ -146,6 +183,7 @@ static void roll(tribo_model *m, rolled *out) {
     ck_assert_int_ge(tribo_backward(ws, tape, lx, out->x_bar, u_bar, p_bar), 0);
     out->friction = p_bar[tribo_param_find(m, "floor/friction")];
     out->gravity = p_bar[tribo_param_find(m, "gravity/z")];
+    memcpy(out->u_bar, u_bar + 6 * 20, sizeof out->u_bar);
     tribo_tape_free(tape), tribo_ws_free(ws), tribo_model_free(m), free(lx);
 }
 
@@ -157,6 +195,7 @@ START_TEST(welded_bodies_are_one) {
     for (int i = 0; i < 12; i++) ck_assert_double_eq_tol(one.x_bar[i], two.x_bar[i], 1e-11);
     ck_assert_double_eq_tol(one.friction, two.friction, 1e-11);
     ck_assert_double_eq_tol(one.gravity, two.gravity, 1e-11);
+    for (int i = 0; i < 6; i++) ck_assert_double_eq_tol(one.u_bar[i], two.u_bar[i], 1e-11);
 }
 END_TEST
 

@@ -26,6 +26,7 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->given, nv);
     TI_CARVE(a, m->next, nv);
     TI_CARVE(a, m->inertia, nb);
+    TI_CARVE(a, m->centre, trees ? model->ntree : 0);
     TI_CARVE(a, m->M, nM);
     int na = model->size.nactuator, driven = na ? nv : 0;
     TI_CARVE(a, m->actuator, na);
@@ -41,6 +42,7 @@ static void carve_bar(ti_arena *a, const tribo_model *model, bool trees, ti_moti
     int nv = trees ? model->size.nv : 0;
     TI_CARVE(a, bar->link, model->size.nbody);
     TI_CARVE(a, bar->axis, nv);
+    TI_CARVE(a, bar->root, trees ? model->ntree : 0);
     TI_CARVE(a, bar->M, trees ? model->nM : 0);
     TI_CARVE(a, bar->now, nv);
     TI_CARVE(a, bar->free, nv);
@@ -315,9 +317,17 @@ void ti_motion_columns(const ti_motion *m, int body, double *S) {
 
 /* ---- integration ---- */
 
+/* A free root with all that is welded to it. */
+static const ti_link *whole_root(const ti_motion *m, int t, ti_link *one) {
+    if (!tree_of(m, t)->welded) return root(m, t);
+    *one = ti_tree_root(m, t);
+    return one;
+}
+
 void ti_motion_integrate(const ti_motion *m, int t, const double *D, const double *V, double *q, double *v) {
     const ti_tree *tree = tree_of(m, t);
-    if (tree->rooted) ti_link_integrate(root(m, t), D, V, q + tree->q, v + tree->v);
+    ti_link one;
+    if (tree->rooted) ti_link_integrate(whole_root(m, t, &one), D, V, q + tree->q, v + tree->v);
     for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
         const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];
         v[tree->v + d] = V[d];
@@ -327,10 +337,11 @@ void ti_motion_integrate(const ti_motion *m, int t, const double *D, const doubl
     }
 }
 
-static void clear(const ti_tree *tree, ti_motion_bar *bar) {
+static void clear(const ti_tree *tree, int t, ti_motion_bar *bar) {
     size_t w = (size_t)tree->nv;
     memset(bar->link + tree->body0, 0, sizeof *bar->link * (size_t)tree->nbody);
     if (tree->single) return;
+    if (tree->welded) memset(bar->root + t, 0, sizeof *bar->root);
     memset(bar->axis + tree->v, 0, sizeof *bar->axis * w);
     memset(bar->M + tree->M, 0, sizeof *bar->M * w * w);
     memset(bar->now + tree->v, 0, sizeof *bar->now * w), memset(bar->free + tree->v, 0, sizeof *bar->free * w);
@@ -349,9 +360,11 @@ static void ball_vjp(const double *D, const double *next_bar, double *q_bar, dou
 void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
                              const double *vbar, ti_motion_bar *bar, double *D_bar, double *V_bar) {
     const ti_tree *tree = tree_of(m, t);
-    clear(tree, bar);
+    clear(tree, t, bar);
     qbar += tree->v, vbar += tree->v;
-    if (tree->rooted) ti_link_integrate_vjp(root(m, t), D, V, qbar, vbar, root_bar(m, t, bar), D_bar, V_bar);
+    ti_link one;
+    ti_link_diff *own = tree->welded ? &bar->root[t] : root_bar(m, t, bar);
+    if (tree->rooted) ti_link_integrate_vjp(whole_root(m, t, &one), D, V, qbar, vbar, own, D_bar, V_bar);
     for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
         const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];
         V_bar[d] = vbar[d];

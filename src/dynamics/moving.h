@@ -26,6 +26,7 @@ typedef struct ti_motion {
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its Cholesky factor */
+    ti_vec *centre;              /* (ntree) of mass, of a free root and what is welded to it, in the root's frame */
     const double *q, *v, *u;     /* of the model: of the last load, v of that of actuators */
     ti_actuator_now *actuator;   /* (nactuator) */
     double *driven, *applied;    /* (nv) what they do, and with the forces of u */
@@ -39,6 +40,7 @@ typedef struct ti_motion_bar {
     ti_link_diff *link; /* (nbody) */
     /* Of trees with joints, as in ti_motion. */
     ti_spatial *axis;
+    ti_link_diff *root; /* (ntree) of a free root that others are welded to, as one body with them */
     double *M, *now, *free;
     double *own;                              /* (nv) of the joints' own numbers in q */
     ti_spatial *twist, *bias, *eta, *carried; /* on the way */

@@ -63,13 +63,66 @@ void ti_tree_place(ti_motion *m, int b, const double *q) {
     l->xc = ti_add(l->xo, ti_mul(&l->R, l->com));
 }
 
-static void place_root(ti_motion *m, const ti_link *l, int v) {
+/* Axes of a free root whose centre of mass is at xc. */
+static void place_root(ti_motion *m, const ti_link *l, ti_vec xc, int v) {
     static const double one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int k = 0; k < 3; k++) {
         ti_vec a = ti_col(&l->R, k);
         m->axis[v + k] = (ti_spatial){{0, 0, 0}, ti_load3(one[k])};
-        m->axis[v + 3 + k] = (ti_spatial){a, ti_cross(l->xc, a)};
+        m->axis[v + 3 + k] = (ti_spatial){a, ti_cross(xc, a)};
     }
+}
+
+/* Where the centre of mass of a free root is, in its frame. */
+static ti_vec centre_of(const ti_motion *m, int t) {
+    const ti_tree *tree = &m->model->tree[t];
+    return tree->welded ? m->centre[t] : m->link[tree->body0].com;
+}
+
+ti_link ti_tree_root(const ti_motion *m, int t) {
+    ti_link l = m->link[m->model->tree[t].body0];
+    l.com = centre_of(m, t), l.xc = ti_add(l.xo, ti_mul(&l.R, l.com));
+    return l;
+}
+
+/* What is welded to a free root moves with it. */
+static bool is_of_root(const ti_motion *m, const ti_tree *tree, int body) {
+    return m->model->body[body].last == m->model->body[tree->body0].last;
+}
+
+static ti_link matter_of(const double *own) {
+    return (ti_link){
+        .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
+}
+
+/* The centre of mass of a free root, that stands, with what is welded to it. */
+static void find_centre(ti_motion *m, int t, const double *p, const double *q) {
+    const ti_tree *tree = &m->model->tree[t];
+    const ti_link *root = &m->link[tree->body0];
+    double mass = 0;
+    ti_vec sum = {0, 0, 0};
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        if (!is_of_root(m, tree, b)) continue;
+        if (b > tree->body0) m->link[b] = matter_of(p + m->model->body[b].p), ti_tree_place(m, b, q);
+        mass += m->link[b].mass, sum = ti_axpy(sum, m->link[b].mass, ti_sub(m->link[b].xc, root->xo));
+    }
+    m->centre[t] = ti_scale(1 / mass, ti_tmul(&root->R, sum));
+}
+
+/* A free root's velocity is that of the centre of mass, with what is welded to it, and so are forces about it. */
+static void load_root(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u) {
+    const ti_tree *tree = &m->model->tree[t];
+    ti_link *l = &m->link[tree->body0];
+    ti_link_load(l, p + m->model->body[tree->body0].p, q + tree->q, v + tree->v, u ? u + tree->v : NULL);
+    ti_vec at = l->v;
+    l->substeps = 1;
+    if (tree->welded) {
+        find_centre(m, t, p, q);
+        at = ti_add(ti_load3(v + tree->v), ti_mul(&l->R, ti_cross(l->w, m->centre[t])));
+        if (u) l->torque = ti_sub(ti_load3(u + tree->v + 3), ti_cross(m->centre[t], ti_tmul(&l->R, l->f)));
+    }
+    place_root(m, l, ti_add(l->xo, ti_mul(&l->R, centre_of(m, t))), tree->v);
+    ti_store3(m->now + tree->v, at), ti_store3(m->now + tree->v + 3, l->w);
 }
 
 /* ---- velocities ---- */
@@ -108,17 +161,12 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
     const ti_tree *tree = &model->tree[t];
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         const ti_body *body = &model->body[b];
-        const double *own = p + body->p;
         ti_link *l = &m->link[b];
         if (body->free >= 0) {
-            ti_link_load(l, own, q + body->q, v + body->v, u ? u + body->v : NULL);
-            place_root(m, l, body->v);
-            l->substeps = 1;
-            ti_store3(m->now + body->v, l->v), ti_store3(m->now + body->v + 3, l->w);
+            load_root(m, t, p, q, v, u);
             continue;
         }
-        *l = (ti_link){
-            .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
+        *l = matter_of(p + body->p);
         for (int d = body->v; body->njoint > 0 && d <= body->last; d++) m->now[d] = v[d];
         ti_tree_place(m, b, q);
         double twist[TI_TWIST];
@@ -166,7 +214,7 @@ void ti_tree_adopt(ti_motion *m, int t) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_link *l = &m->link[tree->body0];
     double *now = m->now + tree->v, *free = m->free + tree->v;
-    place_root(m, l, tree->v);
+    place_root(m, l, l->xc, tree->v);
     ti_store3(now, l->v), ti_store3(now + 3, l->w), ti_store3(free, l->vf), ti_store3(free + 3, l->wf);
     for (int d = 0; d < tree->nv; d++) m->middle[tree->v + d] = 0.5 * (now[d] + free[d]);
     ti_tree_composite(m, tree, m->M + tree->M);
@@ -370,13 +418,24 @@ static void joints_vjp(const ti_motion *m, const ti_tree *tree, const double *p,
     }
 }
 
+/* What the next place and velocity of a free root ask of it, where others are welded to it. @return the cotangent of
+ * its centre of mass. */
+static ti_vec welded_vjp(const ti_motion *m, int t, ti_motion_bar *bar) {
+    const ti_tree *tree = &m->model->tree[t];
+    const ti_link_diff *d = &bar->root[t];
+    if (!tree->welded) return (ti_vec){0, 0, 0};
+    ti_add3(bar->place + tree->v, d->xc), ti_add3(bar->place + tree->v + 3, d->th);
+    return ti_add(d->com, ti_tmul(&m->link[tree->body0].R, d->xc));
+}
+
 /* From the root's centre of mass to its frame, whose numbers q and v are; place (6), the tree's displacement, turns it
  * about the former. */
 static void root_vjp(const ti_motion *m, int t, ti_motion_bar *bar, double *q_bar, double *v_bar, double *u_bar,
-                     ti_vec *com_bar) {
+                     ti_vec *centre_bar) {
     const ti_tree *tree = &m->model->tree[t];
-    const ti_link *l = &m->link[tree->body0];
+    const ti_link root = ti_tree_root(m, t), *l = &root;
     int v0 = tree->v;
+    *centre_bar = welded_vjp(m, t, bar);
     ti_vec lin = ti_tmul(&l->R, ti_load3(bar->place + v0)), vb = ti_tmul(&l->R, ti_load3(bar->v + v0));
     ti_vec f_bar = ti_load3(bar->y + v0), t_bar = ti_load3(bar->y + v0 + 3);
     ti_vec fb = ti_tmul(&l->R, l->f), fb_bar = ti_cross(l->com, t_bar); /* torque = tau - com x R'f */
@@ -387,19 +446,37 @@ static void root_vjp(const ti_motion *m, int t, ti_motion_bar *bar, double *q_ba
     ti_add3(v_bar + v0 + 3, ti_add(ti_load3(bar->v + v0 + 3), ti_cross(l->com, vb)));
     ti_vec about = {0, 0, 0}; /* its own turns are about its centre of mass */
     for (int k = 3; k < TI_FREE_NV; k++) about = ti_add(about, ti_cross(m->axis[v0 + k].w, bar->axis[v0 + k].v));
-    *com_bar = ti_add(ti_tmul(&l->R, about), ti_sub(ti_cross(vb, l->w), ti_cross(fb, t_bar)));
+    ti_vec turned = ti_add(ti_tmul(&l->R, about), ti_sub(ti_cross(vb, l->w), ti_cross(fb, t_bar)));
+    *centre_bar = ti_add(*centre_bar, turned);
     if (!u_bar) return;
     ti_add3(u_bar + v0, ti_add(f_bar, ti_mul(&l->R, fb_bar)));
     ti_add3(u_bar + v0 + 3, t_bar);
 }
 
-void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec root_com,
+/* The centre of mass of a free root and of what is welded to it, to masses and centres of mass of these. */
+static void centre_vjp(const ti_motion *m, const ti_tree *tree, ti_vec centre_bar, double *p_bar) {
+    const ti_link *root = &m->link[tree->body0];
+    ti_vec world = ti_mul(&root->R, centre_bar), centre = {0, 0, 0};
+    double mass = 0;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
+        if (is_of_root(m, tree, b)) mass += m->link[b].mass, centre = ti_axpy(centre, m->link[b].mass, m->link[b].xc);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        const ti_link *l = &m->link[b];
+        if (!is_of_root(m, tree, b)) continue;
+        double *to = p_bar + m->model->body[b].p;
+        to[TI_P_MASS] += ti_dot(world, ti_sub(l->xc, ti_scale(1 / mass, centre))) / mass;
+        ti_add3(to + TI_P_COM, ti_scale(l->mass / mass, ti_tmul(&l->R, world)));
+    }
+}
+
+void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec centre_bar,
                         double *p_bar) {
+    if (tree->welded) centre_vjp(m, tree, centre_bar, p_bar);
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         const ti_link_diff *d = &bar->link[b];
         double *to = p_bar + m->model->body[b].p;
         ti_vec com = ti_add(d->com, ti_tmul(&m->link[b].R, d->xc));
-        if (m->model->body[b].free >= 0) com = ti_add(com, root_com);
+        if (m->model->body[b].free >= 0 && !tree->welded) com = ti_add(com, centre_bar);
         to[TI_P_MASS] += d->mass;
         ti_add3(to + TI_P_COM, com);
         ti_sym_add(to + TI_P_INERTIA, &d->I);
@@ -431,7 +508,7 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     const ti_tree *tree = &m->model->tree[t];
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
     double *y = bar->y + v0;
-    ti_vec root_com = {0, 0, 0};
+    ti_vec centre_bar = {0, 0, 0};
     adjoint(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
         y[j] *= dt, bar->place[v0 + j] = 0;
@@ -443,10 +520,10 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     ti_actuators_damp_vjp(m, t, p, dt, bar, p_bar);
     ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
     ti_tree_places_vjp(m, tree, bar, bar->place);
-    if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &root_com);
+    if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &centre_bar);
     for (int d = joints; d < v0 + w; d++) {
         q_bar[d] += bar->place[d] + bar->own[d], v_bar[d] += bar->v[d];
         if (u_bar) u_bar[d] += bar->y[d];
     }
-    if (p_bar) ti_tree_matter_vjp(m, tree, bar, root_com, p_bar);
+    if (p_bar) ti_tree_matter_vjp(m, tree, bar, centre_bar, p_bar);
 }

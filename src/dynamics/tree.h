@@ -1,7 +1,7 @@
 /* tree.h -- a tree with joints through a step: where its links are, its inertia, the velocity that its forces give.
  *
- * Inside a step the velocities of a free root are those of its centre of mass and its spin, as of a free body, then
- * come those of the joints. docs/math.md eq. (150)-(156).
+ * Inside a step the velocities of a free root are those of its centre of mass, with all that is welded to it, and its
+ * spin, as of a free body, then come those of the joints. docs/math.md eq. (150)-(156).
  */
 #ifndef TI_TREE_H
 #define TI_TREE_H
@@ -13,6 +13,8 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
 void ti_tree_place(ti_motion *m, int body, const double *q);
 /* Inertias of links, what each number of v carries, and M (w,w) of it, with nothing else on the diagonal. */
 void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M);
+/* A free root as one body with what is welded to it: its place, the centre of mass of all, and their velocity there. */
+ti_link ti_tree_root(const ti_motion *m, int t);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);
 /* Inertia with what damping and springs add to it, its factor, and the velocity after the step. @return false where the
@@ -35,8 +37,8 @@ void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_moti
 /* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
  */
 void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar);
-/* Those of links to mass, centre of mass and inertia; root_com: what else a free root's centre of mass has. */
-void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec root_com,
+/* Those of links to mass, centre of mass and inertia; centre_bar: of a free root's with what is welded to it. */
+void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec centre_bar,
                         double *p_bar);
 /* Reverse of ti_tree_load() and ti_tree_free() together: from the cotangents in bar to x (dq and dv, of the whole
  * model), u, p and gravity. Any of u_bar, p_bar may be NULL. */

@@ -218,7 +218,7 @@ static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int 
         body->free = m->size.njoint + m->nfree++, nv = TI_FREE_NV;
         m->joint[body->free] = (ti_joint){.kind = TI_JOINT_FREE, .body = i, .q = q, .v = v, .p = -1};
     }
-    if (body->parent < 0) m->tree[m->ntree++] = (ti_tree){i, 0, q, v, 0, 0, is_free, false};
+    if (body->parent < 0) m->tree[m->ntree++] = (ti_tree){i, 0, q, v, 0, 0, is_free, false, false};
     ti_tree *tree = &m->tree[m->ntree - 1];
     body->tree = m->ntree - 1;
     tree->nbody++, tree->nv += nv;
@@ -239,11 +239,18 @@ static void chain_dofs(tribo_model *m, int i) {
         }
 }
 
+/* Whether others are welded to a free root: what moves them is all that moves it. */
+static bool is_welded(const tribo_model *m, const ti_tree *tree) {
+    for (int b = tree->body0 + 1; tree->rooted && b < tree->body0 + tree->nbody; b++)
+        if (m->body[b].last == m->body[tree->body0].last) return true;
+    return false;
+}
+
 static void measure_trees(tribo_model *m) {
     for (int i = 0; i < m->size.nbody; i++) chain_dofs(m, i);
     for (int t = 0; t < m->ntree; t++) {
         int nv = m->tree[t].nv;
-        m->tree[t].M = m->nM;
+        m->tree[t].M = m->nM, m->tree[t].welded = is_welded(m, &m->tree[t]);
         m->chains = m->chains || !m->tree[t].single;
         m->nM += (size_t)nv * (size_t)nv;
         if (nv > m->widest) m->widest = nv;

@@ -84,6 +84,7 @@ typedef struct ti_tree {
     size_t M;     /* its first entry in arrays of all trees' inertias */
     bool rooted;  /* its first body is free */
     bool single;  /* that is all there is */
+    bool welded;  /* others are welded to that body */
 } ti_tree;
 
 typedef struct ti_body {
