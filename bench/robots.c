@@ -129,9 +129,11 @@ static void bench(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const SCENES[] = {"data/scenes/cart-pole.xml", "data/scenes/double-pendulum.xml",
-                                         "data/scenes/arm.xml",       "data/scenes/legs.xml",
-                                         "data/scenes/walker.xml",    "data/scenes/quadruped.xml"};
+    static const char *const SCENES[] = {
+        "data/scenes/cart-pole.xml", "data/scenes/double-pendulum.xml", "data/scenes/arm.xml",
+        "data/scenes/legs.xml",      "data/scenes/walker.xml",          "data/scenes/quadruped.xml",
+        "data/scenes/hopper.xml",    "data/scenes/half-cheetah.xml",    "data/scenes/arm-7.xml",
+        "data/scenes/hand.xml",      "data/scenes/humanoid.xml"};
     printf("%-20s %4s %8s %8s %6s %8s %6s %8s %6s %8s %6s %9s %6s\n", "scene", "nv", "step us", "MuJoCo", "ratio",
            "tape/st", "rev/st", "A,B us", "/step", "by diff", "ratio", "residual", "failed");
     for (int i = 1; i < argc; i++) bench(argv[i]);

@@ -329,6 +329,13 @@ const char *grad_flaw(const grad_task *task, const grad_result *r) {
     return NULL;
 }
 
+/* Controls of the first key, and small forces, so that nothing is symmetric by accident. */
+static void list_controls(check *c) {
+    for (int k = 0; k < c->task->steps; k++) tribo_model_key(c->task->model, 0, NULL, c->U + k * c->n.nu);
+    for (int i = 0; i < c->narguments; i++)
+        if (c->argument[i].part == 1) c->U[c->argument[i].index] += 1e-3 * c->argument[i].size * next_random(c);
+}
+
 tribo_status grad_check(const grad_task *task, grad_result *result) {
     check c = {.task = task, .n = tribo_model_sizes(task->model), .random = task->seed};
     double *memory = NULL;
@@ -340,8 +347,7 @@ tribo_status grad_check(const grad_task *task, grad_result *result) {
         tribo_model_params(task->model, c.p);
         list_arguments(&c);
         for (int i = 0; i < (task->steps + 1) * c.n.ndx; i++) c.weight[i] = next_random(&c);
-        for (int i = 0; i < c.narguments; i++) /* small forces, so that nothing is symmetric by accident */
-            if (c.argument[i].part == 1) c.U[c.argument[i].index] = 1e-3 * c.argument[i].size * next_random(&c);
+        list_controls(&c);
         s = reverse(&c, task->x0, c.X, c.gradient, &result->info);
     }
     if (s >= 0) s = find_wobble(&c);

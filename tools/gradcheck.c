@@ -156,6 +156,7 @@ const verb verb_gradcheck = {
         "                       [--law L] [--solver S] ...\n"
         "Simulates N steps, differentiates a random loss of the motion by the reverse pass, and compares with\n"
         "extrapolated differences, block by block: start state, forces, and every kind of parameter.\n"
+        "Controls are those of the scene's first key.\n"
         "  --steps N         steps (default 1)\n"
         "  --seed N          of the loss, of small forces, and of which arguments are compared (default 1)\n"
         "  --start FILE.csv  start from the first row instead of the scene's start\n"

@@ -74,10 +74,11 @@ static void run(const tribo_model *m, const tribo_options *o, int steps, record 
     size_t nx = (size_t)n.nx, ndx = (size_t)n.ndx, nu = (size_t)n.nu, np = (size_t)n.np, T = (size_t)steps;
     double *p = numbers(np), *X = numbers((T + 1) * nx), *lx = numbers((T + 1) * ndx);
     double *x_bar = numbers(ndx), *u_bar = numbers(T * nu), *p_bar = numbers(np);
-    double *A = numbers(ndx * ndx), *B = numbers(ndx * nu), *C = numbers(ndx * np);
+    double *A = numbers(ndx * ndx), *B = numbers(ndx * nu), *C = numbers(ndx * np), *U = numbers(T * nu);
     tribo_model_params(m, p);
     tribo_model_state0(m, X);
-    say_status(tribo_rollout(ws, p, X, steps, NULL, X, tape), r->name);
+    for (size_t k = 0; k < T; k++) tribo_model_key(m, 0, NULL, U + k * nu);
+    say_status(tribo_rollout(ws, p, X, steps, nu ? U : NULL, X, tape), r->name);
     for (size_t k = 0; k < ndx; k++) lx[T * ndx + k] = weight(k);
     say_status(tribo_backward(ws, tape, lx, x_bar, u_bar, p_bar), r->name);
     say_status(tribo_step_jac(ws, tape, steps / 2, A, B, C), r->name);
@@ -86,7 +87,7 @@ static void run(const tribo_model *m, const tribo_options *o, int steps, record 
     digest_add(&r->d[GRADIENT], p_bar, np);
     digest_add(&r->d[JACOBIAN], A, ndx * ndx), digest_add(&r->d[JACOBIAN], B, ndx * nu);
     digest_add(&r->d[JACOBIAN], C, ndx * np);
-    free(p), free(X), free(lx), free(x_bar), free(u_bar), free(p_bar), free(A), free(B), free(C);
+    free(p), free(X), free(lx), free(x_bar), free(u_bar), free(p_bar), free(A), free(B), free(C), free(U);
     tribo_tape_free(tape), tribo_ws_free(ws);
 }
 
@@ -115,6 +116,14 @@ static const char *const SCENES[] = {"data/scenes/bounce.xml",
                                      "data/scenes/four-bar.xml",
                                      "data/scenes/quadruped.xml",
                                      "data/scenes/driven.xml",
+                                     "data/scenes/pendulum.xml",
+                                     "data/scenes/finger.xml",
+                                     "data/scenes/spinner.xml",
+                                     "data/scenes/hopper.xml",
+                                     "data/scenes/half-cheetah.xml",
+                                     "data/scenes/arm-7.xml",
+                                     "data/scenes/humanoid.xml",
+                                     "data/scenes/hand.xml",
                                      "bench/scenes/s1-slide.xml",
                                      "bench/scenes/s1d-slide-diagonal.xml",
                                      "bench/scenes/s2-pull.xml",
