@@ -174,7 +174,7 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
     if (sl == 0) sl = 1;
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
     info->margin = HUGE_VAL, info->ndegenerate = 0;
-    if (ws->law == &ti_law_stochastic) return; /* smooth */
+    if (ws->law->is & TI_LAW_SMOOTH) return;
     for (int i = 0; i < p->nc; i++) {
         const double *l = s->lambda + 3 * i, *c = ws->c + 3 * i;
         bool apart = s->mode[i] == TRIBO_BREAK || (ws->law->apart && s->mode[i] >= ws->law->apart);
@@ -196,7 +196,7 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
 }
 
 bool ti_contact_has_noise(const ti_contact_ws *ws) {
-    return ws->asked == &ti_law_stochastic;
+    return ws->asked->is & TI_LAW_SMOOTH;
 }
 
 /* Approach that is nothing but rounding, as where bodies that touch fall together, asks for no impulse. */
@@ -209,7 +209,7 @@ static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
         if (p->rebound && p->rebound[i] * p->mu[i] > 0)
             return false; /* friction of the prescribed impulse acts even where nothing slips */
         const ti_law *law = ti_law_at(ws, p, i);
-        if (law == &ti_law_ncp) {
+        if (law->is & TI_LAW_HARD) {
             if (!(ws->g[3 * i + 2] >= -STILL * ws->unit_c)) return false;
             continue;
         }
@@ -228,7 +228,7 @@ void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p,
         const double *l = lambda + 3 * i;
         bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
         s->mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
-        if (ti_law_at(ws, p, i) != &ti_law_ncp)
+        if (!(ti_law_at(ws, p, i)->is & TI_LAW_HARD))
             s->mode[i] = TI_MODE_FREE; /* other laws tell their ways of sliding by the velocity */
     }
 }
@@ -284,7 +284,7 @@ static void by_solver(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
     info->residual = ti_contact_residual(ws, p, ws->law, s->v, s->lambda, NULL);
     info->rung = TRIBO_RUNG_SOLVER;
     if (ws->options.raw) return;
-    if (ws->law == &ti_law_stochastic)
+    if (ws->law->is & TI_LAW_SMOOTH)
         ti_continuation_polish(ws, p, tol, s, info);
     else if (info->residual <= tol)
         ti_contact_polish(ws, p, tol < 1e-10 ? tol : 1e-10, s, info);

@@ -311,7 +311,7 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
             fine = ti_ncp_interior(ws, p, 0, settings + order[k % 6], rough, &done, 60);
             if (fine || k >= 6) proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
-        if (k == 1 && !g->done && (ws->law == &ti_law_ncp || ws->law == &ti_law_rebound)) by_rounds(ws, p, g, s);
+        if (k == 1 && !g->done && (ws->law->is & TI_LAW_CONVEX)) by_rounds(ws, p, g, s);
         if (k != 6 || g->done) continue;
         start(ws, p, NULL);
         proximal(ws, p, 0.1, g, s);
@@ -479,7 +479,7 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
         memcpy(ws->mode, ws->mode0, p->nc);
         finish(ws, p, R, &g, s);
     }
-    if (!g.done && ws->law != &ti_law_ncp) {
+    if (!g.done && !(ws->law->is & TI_LAW_HARD)) {
         iterate_from(ws, p, ws->v0, ws->l0);
         ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
         descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
@@ -488,7 +488,7 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
     }
     if (!g.done) {
         by_the_ncp(ws, p, &g, s);
-        if (ws->law != &ti_law_ncp) { /* not far from there */
+        if (!(ws->law->is & TI_LAW_HARD)) { /* not far from there */
             g = beginning(ws, tol, true);
             near_by(ws, p, s->v, s->lambda, R, 50, &g, s);
         }

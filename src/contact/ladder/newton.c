@@ -31,10 +31,10 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         const ti_law_scale *s = ws->scale + i;
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
         const ti_law *law = ti_law_at(ws, p, i);
-        if (law == &ti_law_ncp) { /* the default law, in closed form */
+        if (law->is & TI_LAW_HARD) { /* in closed form, as most contacts are */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
-        } else if (law == &ti_law_dry) {
+        } else if (law->is & TI_LAW_DRY) {
             mode = flags & CHORD ? ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, NULL, NULL)
                                  : ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
         } else {
@@ -81,7 +81,7 @@ static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, doub
     for (int i = 0; ws->law->circle && i < p->nc; i++) {
         if (!ti_is_contact(p, i) || ws->mode[i] < TRIBO_SLIDE) continue; /* on no circle */
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), radius = p->mu[i] * l[2];
-        if (ws->law != &ti_law_ncp) {
+        if (!(ws->law->is & TI_LAW_HARD)) {
             ti_law_contact contact = ti_law_contact_of(ws, p, i);
             radius = ws->law->circle(&contact, ws->mode[i], l);
         }

@@ -74,6 +74,15 @@ typedef struct ti_law_slope {
     double Gii[27];    /* dF/dG_ii, (3,9); only where the law's `uses_Gii` is set */
 } ti_law_slope;
 
+/* What else there is to know of a law. */
+typedef enum ti_law_is {
+    TI_LAW_HARD =
+        1, /* Signorini's condition and Coulomb's friction as they are, below in closed form; others turn to it */
+    TI_LAW_CONVEX = 2, /* the problem is convex where speeds of slip are held, and solved by rounds that hold them */
+    TI_LAW_SMOOTH = 4, /* it has no modes to be near to, and knows noise */
+    TI_LAW_DRY = 8     /* dry friction of joints */
+} ti_law_is;
+
 typedef struct ti_law {
     /* 1. The mode that (lambda, c) is in. */
     unsigned char (*mode)(const ti_law_contact *s, const double *lambda, const double *c);
@@ -95,6 +104,7 @@ typedef struct ti_law {
      * of the disk. docs/math.md eq. (46). */
     void (*margin)(const ti_law_contact *s, unsigned char mode, const double *lambda, const double *c, double *out);
     unsigned char apart; /* from this mode on there is no lambda_n, but friction; 0 = no such modes */
+    unsigned is;         /* ti_law_is */
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
@@ -140,5 +150,7 @@ unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu,
 void ti_ncp_residual(const double *lambda, const double *c, double mu, double *out);
 unsigned char ti_ncp_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
                            double *F);
+/* -A^-1 dF/dmu. */
+void ti_ncp_by_mu(const double *lambda, const double *c, const ti_law_scale *s, unsigned char mode, double *by_mu);
 
 #endif

@@ -100,4 +100,5 @@ static void local(const ti_law_contact *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_ccp = {mode, slope, agrees, residual, local, false, ti_law_circle, NULL, 0};
+const ti_law ti_law_ccp = {
+    .mode = mode, .slope = slope, .agrees = agrees, .residual = residual, .local = local, .circle = ti_law_circle};

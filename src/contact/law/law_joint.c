@@ -74,7 +74,13 @@ static void dry_margin(const ti_law_contact *s, unsigned char mode, const double
         out[1] = fabs(c[2]);
 }
 
-const ti_law ti_law_dry = {dry_mode, dry_slope, dry_agrees, dry_residual, dry_local, false, NULL, dry_margin, 0};
+const ti_law ti_law_dry = {.mode = dry_mode,
+                           .slope = dry_slope,
+                           .agrees = dry_agrees,
+                           .residual = dry_residual,
+                           .local = dry_local,
+                           .margin = dry_margin,
+                           .is = TI_LAW_DRY};
 
 /* ---- what holds ---- */
 
@@ -113,4 +119,9 @@ static void held_margin(const ti_law_contact *s, unsigned char mode, const doubl
     out[0] = out[1] = HUGE_VAL;
 }
 
-const ti_law ti_law_held = {held_mode, held_slope, held_agrees, held_residual, held_local, false, NULL, held_margin, 0};
+const ti_law ti_law_held = {.mode = held_mode,
+                            .slope = held_slope,
+                            .agrees = held_agrees,
+                            .residual = held_residual,
+                            .local = held_local,
+                            .margin = held_margin};

@@ -211,7 +211,8 @@ static void margin(const ti_law_contact *s, unsigned char mode, const double *l,
     out[1] = after < before ? after : before;
 }
 
-const ti_law ti_law_lcp = {mode, slope, agrees, residual, local, false, NULL, margin, 0};
+const ti_law ti_law_lcp = {
+    .mode = mode, .slope = slope, .agrees = agrees, .residual = residual, .local = local, .margin = margin};
 
 void ti_pyramid_of(const tribo_law_options *o, ti_pyramid *y) {
     const double pi = 3.14159265358979323846;

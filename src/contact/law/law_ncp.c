@@ -132,6 +132,13 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
     ti_ncp_residual(l, c, s->mu, out);
 }
 
+/* The friction moves the radius of the disk. */
+void ti_ncp_by_mu(const double *l, const double *c, const ti_law_scale *s, unsigned char mode, double *by_mu) {
+    double z0 = l[0] - s->rho_t * c[0], z1 = l[1] - s->rho_t * c[1];
+    double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
+    by_mu[0] = scale * z0, by_mu[1] = scale * z1, by_mu[2] = 0;
+}
+
 /* Projected Gauss-Seidel. If the contact does not stick: the normal impulse, then a gradient step across it, projected
  * on the disk. [LeLidec23] eq. 20. */
 static void local(const ti_law_contact *s, const double *free, double *l) {
@@ -148,4 +155,10 @@ static void local(const ti_law_contact *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_ncp = {mode, slope, agrees, residual, local, false, ti_law_circle, NULL, 0};
+const ti_law ti_law_ncp = {.mode = mode,
+                           .slope = slope,
+                           .agrees = agrees,
+                           .residual = residual,
+                           .local = local,
+                           .circle = ti_law_circle,
+                           .is = TI_LAW_HARD | TI_LAW_CONVEX};

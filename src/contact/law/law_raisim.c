@@ -67,4 +67,10 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
     }
 }
 
-const ti_law ti_law_raisim = {mode, slope, agrees, residual, ti_bisect_raisim, true, ti_law_circle, NULL, 0};
+const ti_law ti_law_raisim = {.mode = mode,
+                              .slope = slope,
+                              .agrees = agrees,
+                              .residual = residual,
+                              .local = ti_bisect_raisim,
+                              .uses_Gii = true,
+                              .circle = ti_law_circle};

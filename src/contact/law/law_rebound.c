@@ -108,4 +108,12 @@ static double circle(const ti_law_contact *s, unsigned char mode, const double *
     return mode == TRIBO_SLIDE || mode == TI_REBOUND_SLIDE ? s->mu * l[2] + s->mu * s->rebound : HUGE_VAL;
 }
 
-const ti_law ti_law_rebound = {mode, slope, agrees, residual, local, false, circle, margin, TI_REBOUND_STICK};
+const ti_law ti_law_rebound = {.mode = mode,
+                               .slope = slope,
+                               .agrees = agrees,
+                               .residual = residual,
+                               .local = local,
+                               .circle = circle,
+                               .margin = margin,
+                               .apart = TI_REBOUND_STICK,
+                               .is = TI_LAW_CONVEX};

@@ -108,4 +108,10 @@ static void local(const ti_law_contact *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_stochastic = {mode, slope, agrees, residual, local, true, NULL, NULL, 0};
+const ti_law ti_law_stochastic = {.mode = mode,
+                                  .slope = slope,
+                                  .agrees = agrees,
+                                  .residual = residual,
+                                  .local = local,
+                                  .uses_Gii = true,
+                                  .is = TI_LAW_SMOOTH};

@@ -14,23 +14,15 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
-/* -A^-1 dF/dmu of the NCP, in closed form */
-static void ncp_by_mu(const ti_law_contact *contact, unsigned char mode, const double *l, const double *c,
-                      double *by_mu) {
-    double z0 = l[0] - contact->scale->rho_t * c[0], z1 = l[1] - contact->scale->rho_t * c[1];
-    double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
-    by_mu[0] = scale * z0, by_mu[1] = scale * z1, by_mu[2] = 0;
-}
-
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
 static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
                           unsigned char mode, const double *l, const double *c) {
     ti_law_contact contact = ti_law_contact_of(ws, p, i);
     double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     const ti_law *law = ti_law_at(ws, p, i);
-    if (law == &ti_law_ncp) {
+    if (law->is & TI_LAW_HARD) {
         ti_ncp_linearise(l, c, contact.mu, contact.scale, R, mode, F, ws->D + 9 * i, A);
-        ncp_by_mu(&contact, mode, l, c, by_mu);
+        ti_ncp_by_mu(l, c, contact.scale, mode, by_mu);
         return;
     }
     ti_law_slope slope;

@@ -109,7 +109,7 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
                          .factor = factor,
                          .solve = solve,
                          .project = project,
-                         .shift = ws->law == &ti_law_ncp ? shift : NULL,
+                         .shift = ws->law->is & TI_LAW_CONVEX ? shift : NULL,
                          .done = done,
                          .tol = tol,
                          .penalty = ws->options.penalty,

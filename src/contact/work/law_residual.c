@@ -137,7 +137,7 @@ static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, 
     for (int i = 0; i < p->nc; i++) {
         double part[3];
         const ti_law *one = ti_law_among(p, law, i);
-        if (one == &ti_law_ncp) {
+        if (one->is & TI_LAW_HARD) {
             ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i);
