@@ -240,6 +240,7 @@ START_TEST(actuators_by_hand) {
         {"<position joint='k' kp='4' dampratio='0.5'/>", 1, 0, 4 * (1 - 0.3) - 2 * 0.5 * 2 * ROOT_OF_MASS * 0.2, 0},
         {"<position joint='j' gear='2' kp='4' dampratio='0.5'/>", 0, -5, 0, 1},
         {"<position joint='j' kp='1' inheritrange='0.5'/>", 9, 2 - 0.7, 0, 1},
+        {"<position joint='j' kp='1' ctrllimited='true' inheritrange='0.5'/>", 9, 2 - 0.7, 0, 1},
         {"<velocity joint='k' kv='2'/>", 1, 0, 2 * (1 - 0.2), 0},
         {"<damper joint='k' kv='2' ctrlrange='0 1'/>", 0.5, 0, -2 * 0.2 * 0.5, 0},
         {"<motor tendon='t' gear='0.5'/>", 2, 2, -1, 0},

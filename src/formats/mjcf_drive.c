@@ -134,22 +134,19 @@ static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_
     return true;
 }
 
-/* A range of controls that is the joint's, wider or narrower about its middle. */
-static void inherit_range(ti_mjcf *r, const xmlNode *node, int class, const pulls *p, tribo_actuator_def *d) {
+/* A range of controls that is the joint's, wider or narrower about its middle. @return false if it has one of its own. */
+static bool inherit_range(ti_mjcf *r, const xmlNode *node, int class, const pulls *p, tribo_actuator_def *d) {
     double share = number(r, node, class, "inheritrange", 0);
-    if (!(share > 0) || !ti_xml_is(node, "position")) return;
-    if (p->n == 0) {
-        ti_xml_fail(&r->error, node, "inheritrange", "a site has no range");
-        return;
-    }
-    const tribo_joint_def *j = &r->builder->joint[p->joint[0]].def;
-    if (ti_xml_attr(&r->error, node, "tendon") || !(j->range[0] < j->range[1])) {
-        ti_xml_fail(&r->error, node, "inheritrange", "its joint has no range");
-        return;
+    if (!(share > 0) || !ti_xml_is(node, "position")) return false;
+    const tribo_joint_def *j = p->n > 0 ? &r->builder->joint[p->joint[0]].def : NULL;
+    if (!j || ti_xml_attr(&r->error, node, "tendon") || !(j->range[0] < j->range[1])) {
+        ti_xml_fail(&r->error, node, "inheritrange", j ? "its joint has no range" : "a site has no range");
+        return true;
     }
     double middle = 0.5 * (j->range[0] + j->range[1]), half = 0.5 * (j->range[1] - j->range[0]);
     d->ctrl_limited = true;
     d->ctrlrange[0] = middle - share * half, d->ctrlrange[1] = middle + share * half;
+    return true;
 }
 
 static void keep_actuator(ti_mjcf *r, xmlNode *node, int class, const tribo_actuator_def *d) {
@@ -188,10 +185,10 @@ static void read_actuator(ti_mjcf *r, xmlNode *node) {
     d.gear = gear[0], memcpy(d.wrench, gear, sizeof d.wrench);
     ti_mjcf_numbers(r, node, class, "ctrlrange", d.ctrlrange, 2, 2);
     ti_mjcf_numbers(r, node, class, "forcerange", d.forcerange, 2, 2);
-    d.ctrl_limited = ti_mjcf_limited(r, node, class, "ctrllimited", "ctrlrange");
+    if (!inherit_range(r, node, class, &p, &d))
+        d.ctrl_limited = ti_mjcf_limited(r, node, class, "ctrllimited", "ctrlrange");
     if (ti_xml_is(node, "damper")) d.ctrl_limited = d.ctrl_limited || d.ctrlrange[0] < d.ctrlrange[1];
     d.force_limited = ti_mjcf_limited(r, node, class, "forcelimited", "forcerange");
-    inherit_range(r, node, class, &p, &d);
     d.name = ti_xml_attr(&r->error, node, "name");
     d.njoint = p.n, d.joint = p.joint, d.coef = p.coef;
     if (!ti_mjcf_bad(r)) keep_actuator(r, node, class, &d);
