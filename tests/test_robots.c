@@ -511,6 +511,42 @@ START_TEST(robots_are_saved) {
 }
 END_TEST
 
+/* A mesh that is a box of 0.6 x 0.2 x 0.4 beside its frame: shapes that are fitted to it, and one that is changed then.
+ */
+START_TEST(shapes_are_fitted_to_meshes) {
+    static const char *const TYPE[] = {"box", "sphere", "capsule", "cylinder", "ellipsoid"};
+    static const double SIZE[][3] = {{0.1, 0.2, 0.3}, {0.2}, {0.15, 0.3 - 0.075}, {0.15, 0.3}, {0.1, 0.2, 0.3}};
+    static const char PATH[] = "test_robots_fitted.xml", OUT[] = "test_robots_fitted_saved.xml";
+    for (size_t i = 0; i < sizeof TYPE / sizeof *TYPE; i++) {
+        char text[1024];
+        told t;
+        tribo_model *m, *back;
+        tribo_diag diag = {0};
+        snprintf(
+            text, sizeof text,
+            "<mujoco><asset><mesh name='m' vertex='1 0 0 1.6 0 0 1 .2 0 1.6 .2 0 1 0 .4 1.6 0 .4 1 .2 .4 1.6 .2 .4'/>"
+            "</asset><worldbody><body><freejoint/><geom name='g' type='%s' mesh='m' fitscale='%d' pos='0 0 2' "
+            "euler='0 0 90'/></body></worldbody></mujoco>",
+            TYPE[i], i == 3 ? 2 : 1);
+        write_file(PATH, text);
+        ck_assert_msg(load(PATH, NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+        double *p = malloc(sizeof *p * (size_t)m->size.np), *g = p + m->geom[0].p;
+        tribo_model_params(m, p);
+        for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_SIZE + k], (i == 3 ? 2 : 1) * SIZE[i][k], 1e-12);
+        double at[3] = {-0.1, 1.3, 2.2}; /* its middle, turned */
+        for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_POS + k], at[k], 1e-12);
+        ti_mat R = ti_quat_mat(g + TI_P_QUAT);
+        if (i != 1) ck_assert_double_eq_tol(fabs(R.m[1][2]), 1, 1e-12); /* the longest, of x turned to y */
+        g[TI_P_SIZE] *= 1.25;
+        ck_assert_msg(tribo_model_save(m, p, PATH, OUT, &diag) == TRIBO_OK, "%s", diag.text);
+        ck_assert_msg(load(OUT, NULL, &t, &back, &diag) == TRIBO_OK, "%s", diag.text);
+        for (int k = 0; k < m->size.np; k++) ck_assert_double_eq_tol(back->p0[k], p[k], 1e-12);
+        remove(PATH), remove(OUT);
+        tribo_model_free(m), tribo_model_free(back), free(p);
+    }
+}
+END_TEST
+
 #ifdef HAVE_MUJOCO
 START_TEST(actuators_are_mujocos) {
     char path[4096], error[500] = "";
@@ -559,6 +595,7 @@ static Suite *suite(void) {
     tcase_add_test(t, actuators_are_saved);
     tcase_add_loop_test(t, robots_stand, 0, NSTANDS);
     tcase_add_loop_test(t, robots_are_saved, 0, NSTANDS);
+    tcase_add_test(t, shapes_are_fitted_to_meshes);
 #ifdef HAVE_MUJOCO
     tcase_add_test(t, actuators_are_mujocos);
 #endif

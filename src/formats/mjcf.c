@@ -36,9 +36,9 @@ static bool geom_shape(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_de
     if (!type) type = "sphere";
     const ti_shape_row *shape = ti_shape_named(type, &d->shape);
     if (!shape) return ti_mjcf_need_of(r, node, "type", type, "`%.40s` is not supported", type), false;
-    if (ti_mjcf_attr(r, node, class, "mesh") && !shape->meshed)
-        return ti_mjcf_need_of(r, node, "mesh", "fitted", "a %s fitted to a mesh is not supported", type), false;
-    if (shape->meshed) return geom_mesh(r, node, class, d);
+    bool fitted = ti_mjcf_attr(r, node, class, "mesh") && !shape->meshed;
+    if (fitted && !shape->bounded) return ti_xml_fail(&r->error, node, "mesh", "a %s fits no mesh", type), false;
+    if (fitted || shape->meshed) return geom_mesh(r, node, class, d);
     bool ends = ti_mjcf_attr(r, node, class, "fromto") != NULL;
     if (ends && !shape->segment) ti_xml_fail(&r->error, node, "fromto", "a %s has no ends", shape->name);
     int least = !shape->bounded || ends ? 1 : shape->nsize;
@@ -101,7 +101,8 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     int class = ti_mjcf_class_of(r, node, childclass);
     if (ti_mjcf_bad(r)) return;
     const char *type = ti_mjcf_attr(r, node, class, "type");
-    if (type && strcmp(type, "mesh") == 0 && is_looks(r, node, class, weighs)) return;
+    bool meshed = (type && strcmp(type, "mesh") == 0) || ti_mjcf_attr(r, node, class, "mesh");
+    if (meshed && is_looks(r, node, class, weighs)) return;
     ti_mjcf_judge(r, node, class, "body");
     for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c))
         ti_mjcf_child(r, c, "geom");
@@ -116,6 +117,7 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     ti_frame own = geom_frame(r, node, class, &d), pose = ti_frame_mul(frame, &own);
     memcpy(d.pos, pose.pos, sizeof d.pos);
     memcpy(d.quat, pose.quat, sizeof d.quat);
+    if (d.shape != TRIBO_MESH && d.mesh >= 0) ti_mjcf_fit(r, node, class, &d);
     if (!ti_mjcf_bad(r)) keep_geom(r, node, body, class, frame, &d);
 }
 

@@ -134,7 +134,8 @@ static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_
     return true;
 }
 
-/* A range of controls that is the joint's, wider or narrower about its middle. @return false if it has one of its own. */
+/* A range of controls that is the joint's, wider or narrower about its middle. @return false if it has one of its own.
+ */
 static bool inherit_range(ti_mjcf *r, const xmlNode *node, int class, const pulls *p, tribo_actuator_def *d) {
     double share = number(r, node, class, "inheritrange", 0);
     if (!(share > 0) || !ti_xml_is(node, "position")) return false;

@@ -3,6 +3,7 @@
 #include "formats/mesh_file.h"
 #include "formats/mjcf_reading.h"
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -152,6 +153,36 @@ int ti_mjcf_mesh_named(ti_mjcf *r, const xmlNode *geom, const char *name) {
     }
     ti_xml_fail(&r->error, geom, "mesh", "there is no mesh `%.60s`", name);
     return -1;
+}
+
+/* Half the box that turns as a mesh does, the longest last, and how its axes are turned for that. */
+static void box_of(const ti_mesh *m, double half[3], double turn[4]) {
+    static const int PAIR[3] = {0, 1, 0};
+    for (int i = 0; i < 3; i++) half[i] = sqrt(3 * m->second[i]);
+    memcpy(turn, (double[4]){1, 0, 0, 0}, 4 * sizeof *turn);
+    for (int k = 0; k < 3; k++) {
+        int i = PAIR[k];
+        if (half[i] <= half[i + 1]) continue;
+        double swap = half[i], quarter[4] = {sqrt(0.5), 0, 0, 0};
+        half[i] = half[i + 1], half[i + 1] = swap;
+        quarter[i ? 1 : 3] = sqrt(0.5); /* about the third axis */
+        ti_quat_mul(turn, quarter, turn);
+    }
+}
+
+void ti_mjcf_fit(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
+    const ti_mesh *m = r->builder->mesh[d->mesh];
+    double half[3], turn[4], scale = 1, *size = d->size;
+    ti_mjcf_numbers(r, node, class, "fitscale", &scale, 1, 1);
+    box_of(m, half, turn);
+    double across = 0.5 * (half[0] + half[1]);
+    memcpy(size, half, sizeof half);
+    if (d->shape == TRIBO_SPHERE) size[0] = (half[0] + half[1] + half[2]) / 3;
+    if (d->shape == TRIBO_CAPSULE) size[0] = across, size[1] = ti_max(half[2] - 0.5 * across, 0);
+    if (d->shape == TRIBO_CYLINDER) size[0] = across, size[1] = half[2];
+    for (int i = 0; i < 3; i++) size[i] *= scale;
+    ti_mesh_place(m, d->pos, d->quat);
+    ti_quat_mul(d->quat, turn, d->quat);
 }
 
 void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out) {

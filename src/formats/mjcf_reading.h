@@ -221,6 +221,9 @@ void ti_mjcf_actuators(ti_mjcf *r, const xmlNode *node);
 void ti_mjcf_assets(ti_mjcf *r, const xmlNode *node);
 /* The builder's mesh of that name, read when first asked for. @return -1 after an error, or where it is left out. */
 int ti_mjcf_mesh_named(ti_mjcf *r, const xmlNode *geom, const char *name);
+/* The size of a geom that is fitted to its mesh, d->mesh, by the box that turns as the mesh does; its pose, which is
+ * that of the mesh, becomes its own. */
+void ti_mjcf_fit(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d);
 /* Name the files of meshes by their whole paths, for a scene that is written into another folder. */
 void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out);
 

@@ -57,8 +57,8 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"body/freejoint", TI_READ, "name", "group user", "align"},
     {"body/geom", TI_READ,
      "name class type size fromto mass density friction priority contype conaffinity condim margin gap group mesh "
-     "hfield " POSED,
-     "rgba material user solref solimp solmix fitscale fluidcoef", "surfacevel adhesion shellinertia fluidshape"},
+     "hfield fitscale " POSED,
+     "rgba material user solref solimp solmix fluidcoef", "surfacevel adhesion shellinertia fluidshape"},
     {"geom/plugin", TI_REFUSED, "", "", ""},
     {"body/site", TI_READ, "name class type fromto " POSED, "size rgba material group user", ""},
     {"body/camera", TI_SKIPPED, "", "", ""},

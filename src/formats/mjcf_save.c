@@ -285,6 +285,12 @@ static void edit_pose(edit *e, int i) {
         drop_ends(e, g->node, g->class);
         sized = placed = turned = true;
     }
+    if ((sized || placed || turned) && !e->now->geom[i].mesh && ti_mjcf_attr(&e->scene, g->node, g->class, "mesh")) {
+        unset(g->node, "mesh fitscale"); /* it was fitted */
+        if (ti_mjcf_attr(&e->scene, g->node, g->class, "mesh"))
+            ti_xml_fail(&e->scene.error, g->node, "size", "its class has mesh, which overrules it");
+        sized = placed = turned = true;
+    }
     if (e->now->geom[i].mesh) placed = turned = placed || turned;
     if (sized && e->now->geom[i].mesh) {
         ti_xml_fail(&e->scene.error, g->node, "size",
