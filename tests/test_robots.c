@@ -385,6 +385,16 @@ START_TEST(carried_weight) {
     task.options = tribo_default_options();
     ck_assert_int_ge(grad_check(&task, &r), 0);
     ck_assert_msg(grad_flaw(&task, &r) == NULL, "%s", grad_flaw(&task, &r));
+    size_t n = 2 * (size_t)m->size.nv, all = n * n + n * (size_t)m->size.nu + n * (size_t)m->size.np;
+    double *A = malloc(2 * sizeof *A * all), *B = A + n * n, *C = B + n * (size_t)m->size.nu, *rows = A + all;
+    tribo_tape *tape;
+    ck_assert_int_eq(tribo_tape_new(ws, 1, 0, &tape), TRIBO_OK);
+    for (int i = m->size.nq; i < m->size.nx; i++) x[i] = 0.4 * sin(i);
+    ck_assert_int_eq(tribo_step(ws, p, x, NULL, next, tape), TRIBO_OK);
+    ck_assert_int_ge(tribo_step_jac(ws, tape, 0, A, B, NULL), 0);
+    ck_assert_int_ge(tribo_step_jac(ws, tape, 0, rows, rows + n * n, C), 0); /* by rows */
+    for (size_t i = 0; i < n * n + n * (size_t)m->size.nu; i++) ck_assert_double_eq_tol(A[i], rows[i], 1e-12);
+    tribo_tape_free(tape), free(A);
     tribo_ws_free(ws), tribo_model_free(m), free(p);
 }
 END_TEST

@@ -105,17 +105,6 @@ tribo_status tribo_inverse_dynamics_vjp(tribo_dynamics *d, const double *a, cons
     return TRIBO_OK;
 }
 
-/* Row by row where part of a weight is carried, which composites do not tell. */
-static void jacobian_by_rows(tribo_dynamics *d, const double *a, double *by_q, double *by_v) {
-    size_t nv = (size_t)d->m->size.nv;
-    newton_euler(d, a, d->work);
-    for (size_t k = 0; k < nv; k++) {
-        d->zero[k] = 1;
-        newton_euler_vjp(d, a, d->zero, by_q ? by_q + k * nv : NULL, by_v ? by_v + k * nv : NULL, NULL, NULL);
-        d->zero[k] = 0;
-    }
-}
-
 /* A tree's block of a matrix of the whole model. */
 static void set_block(const tribo_dynamics *d, const ti_tree *tree, const double *block, double *J) {
     size_t nv = (size_t)d->m->size.nv, w = (size_t)tree->nv, at = (size_t)tree->v;
@@ -127,10 +116,6 @@ static void jacobian(tribo_dynamics *d, const double *a, double *by_q, double *b
     ti_dynamics_sum(d);
     if (by_q) memset(by_q, 0, sizeof *by_q * nv * nv);
     if (by_v) memset(by_v, 0, sizeof *by_v * nv * nv);
-    if (d->m->lifted) {
-        jacobian_by_rows(d, a, by_q, by_v);
-        return;
-    }
     memcpy(d->at.middle, ti_dynamics_v(d), sizeof *a * nv), memcpy(d->jac.acc, a, sizeof *a * nv);
     for (int t = 0; t < d->m->ntree; t++) {
         const ti_tree *tree = &d->m->tree[t];

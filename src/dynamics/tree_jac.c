@@ -24,6 +24,7 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
     TI_CARVE(a, j->acceleration, nv);
     TI_CARVE(a, j->wrench, nv);
     TI_CARVE(a, j->solved, nv);
+    TI_CARVE(a, j->lift, model->lifted ? nv : 0);
     TI_CARVE(a, j->change, TI_TWIST_SQUARE * (size_t)nv);
     TI_CARVE(a, j->acc, nv);
     TI_CARVE(a, j->pivot, nv);
@@ -66,6 +67,25 @@ static void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *A) {
         ti_store3(out, f.w), ti_store3(out + 3, f.v);
         for (int r = 0; r < TI_TWIST; r++) A[TI_TWIST * r + c] += out[r];
     }
+}
+
+/* How much of what each number carries is not weighed. */
+static void lifts(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
+    const ti_dof *dof = m->model->dof;
+    if (!m->model->lifted) return;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) j->lift[d] = none;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = m->model->body[b].last;
+        double mass = m->model->body[b].gravcomp * m->link[b].mass;
+        if (last >= 0) j->lift[last] = ti_sp_axpy(j->lift[last], mass, (ti_spatial){m->link[b].xc, {1, 0, 0}});
+    }
+    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--)
+        if (dof[d].before >= 0) j->lift[dof[d].before] = ti_sp_axpy(j->lift[dof[d].before], 1, j->lift[d]);
+}
+
+/* The wrench that it takes where all of it is accelerated alike. */
+static ti_spatial lifting(ti_spatial lift, ti_vec x) {
+    return (ti_spatial){ti_cross(lift.w, x), ti_scale(lift.v.x, x)};
 }
 
 static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
@@ -140,6 +160,8 @@ static void accelerate(const ti_motion *m, const ti_tree *tree, ti_spatial world
         const ti_spatial_inertia *I = &m->inertia[b];
         ti_spatial nu = j->twist[last], f = ti_sp_times(I, j->acceleration[last]);
         f = ti_sp_axpy(f, 1, ti_sp_cross_force(nu, ti_sp_times(I, nu)));
+        double carried = m->model->body[b].gravcomp * m->link[b].mass;
+        if (carried != 0) f = ti_sp_axpy(f, -carried, ti_sp_wrench(none.w, m->link[b].xc, world.v));
         j->wrench[last] = ti_sp_axpy(j->wrench[last], 1, f);
     }
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--)
@@ -157,7 +179,9 @@ static void shift(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, in
 static ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
     ti_spatial a, nu;
     shift(m, j, world, d, &a, &nu);
-    return ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, nu), 1, ti_sp_times(&m->carried[deeper], a));
+    ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, nu), 1, ti_sp_times(&m->carried[deeper], a));
+    if (!m->model->lifted) return f;
+    return ti_sp_axpy(f, -1, lifting(j->lift[deeper], ti_cross(world.v, m->axis[d].w))); /* where weight is not felt */
 }
 
 /* eq. (165) */
@@ -178,6 +202,7 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
 
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     composites(m, tree, j);
+    lifts(m, tree, j);
     by_velocity(m, tree, j);
 }
 

@@ -11,8 +11,9 @@ typedef struct ti_tree_jac {
     /* By number of v, (nv). */
     ti_spatial *twist, *acceleration, *wrench; /* up to here, in the middle of the step; on all that it carries */
     ti_spatial *solved;                        /* the caller's: twists after the step */
-    double *change;                            /* (nv,36) by which the wrench changes with a twist */
-    double *acc;                               /* the joints' own */
+    ti_spatial *lift; /* of what is carried of the weight there: mass times centre, mass in v.x */
+    double *change;   /* (nv,36) by which the wrench changes with a twist */
+    double *acc;      /* the joints' own */
     int *pivot;
     /* By tree, (w,w) each, (nM). */
     double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
@@ -29,7 +30,7 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
  * displacements, velocities and forces of the tree. @return false where that is singular. */
 bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_jac *j);
 /* Both parts by themselves, at the velocity m->middle, after ti_tree_composite(): j->C; and with it j->G, times scale,
- * at the accelerations j->acc, without springs. No part of a weight may be carried. */
+ * at the accelerations j->acc, without springs. */
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j);
 void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, double scale, ti_tree_jac *j);
 /* j->G (w,w) at a velocity V (w) after the step: of h inverse dynamics, with springs. */
