@@ -190,7 +190,8 @@ static void bench(const char *path) {
 int main(int argc, char **argv) {
     static const char *const SCENES[] = {"data/scenes/cart-pole.xml", "data/scenes/double-pendulum.xml",
                                          "data/scenes/arm.xml",       "data/scenes/legs.xml",
-                                         "data/scenes/walker.xml",    "data/scenes/quadruped.xml"};
+                                         "data/scenes/walker.xml",    "data/scenes/quadruped.xml",
+                                         "data/scenes/hand.xml",      "data/scenes/humanoid.xml"};
     printf("%-20s %4s %7s %7s %5s %7s %7s %5s %7s %7s %5s %7s %7s %5s %7s %7s %7s %7s\n", "scene", "nv", "state",
            "MuJoCo", "ratio", "inverse", "MuJoCo", "ratio", "M, 1/M", "MuJoCo", "ratio", "forward", "MuJoCo", "ratio",
            "inv vjp", "fwd vjp", "inv jac", "fwd jac");
