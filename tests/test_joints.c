@@ -150,6 +150,29 @@ START_TEST(ball_is_free) {
 }
 END_TEST
 
+/* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
+START_TEST(as_many_contacts_as_there_may_be) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.5, 0);
+    int body = world_box(b, "box", 1, 0.1, 0, 0, -0.3, world_material(0.5, 0));
+    tribo_body_def d = tribo_default_body();
+    d.parent = body, d.inertia_given = true, d.mass = 0.1;
+    for (int i = 0; i < 3; i++) d.inertia[i] = 0.01;
+    tribo_joint_def j = tribo_default_joint();
+    tribo_add_joint(b, tribo_add_body(b, &d), &j);
+    tribo_model *m = world_build(b);
+    tribo_options o = tribo_default_options();
+    o.law.law = LAWS[_i].law, o.law.solver = LAWS[_i].solver, o.law.raw = true, o.tol = 1e-9;
+    world w = world_of(m, &o);
+    ck_assert_int_eq(tribo_ws_options(w.ws).ncon_max, 8);
+    for (int i = 0; i < w.n.nv; i++) w.x0[w.n.nq + i] = 0.5 - 0.3 * i;
+    world_steps(&w, 1);
+    world_run(&w); /* solved by all */
+    ck_assert_int_eq(tribo_last_info(w.ws)->ncon, 8);
+    world_free(&w);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("joints");
     TCase *c = tcase_create("all");
@@ -157,6 +180,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, limits, 0, NLAWS);
     tcase_add_loop_test(c, limits_bounce, 0, 2);
     tcase_add_test(c, ball_is_free);
+    tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;
 }

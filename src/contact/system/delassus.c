@@ -5,12 +5,11 @@
 
 void ti_delassus_carve(ti_arena *m, const ti_contact_size *most, ti_delassus *d) {
     size_t nc = (size_t)most->nc, nv = (size_t)most->nv, wide = (size_t)most->wide;
-    size_t both = 2 * wide < nv ? 2 * wide : nv; /* sides of a contact */
     TI_CARVE(m, d->LU, wide * nv);
     TI_CARVE(m, d->inverse, wide * nv);
     TI_CARVE(m, d->pivot, nv);
     TI_CARVE(m, d->identity, most->nblk);
-    TI_CARVE(m, d->W, 3 * nc * both);
+    TI_CARVE(m, d->W, 3 * nc * 2 * wide); /* as J: room for two sides, also where both would be one tree */
     TI_CARVE(m, d->Gii, 9 * nc);
     TI_CARVE(m, d->row, 3 * nv);
 }
