@@ -61,8 +61,9 @@ START_TEST(double_pendulum_by_hand) {
 END_TEST
 
 /* How far energy is off at any step, and by how much its mean over the last tenth differs from that over the first: a
- * state's velocity is that of the middle of the step before, so that energy swings by half a step's work, but stays. */
-static double drift(const char *name, double dt, int steps, bool bare, double *mean) {
+ * state's velocity is that of the middle of the step before, so that energy swings by half a step's work, but stays.
+ * @param middle [out] how far it is off at the middles of steps, where position and velocity are of one time */
+static double drift(const char *name, double dt, int steps, bool bare, double *mean, double *middle) {
     tribo_model *m = scene(name);
     tribo_sizes z = tribo_model_sizes(m);
     double *p = calloc((size_t)(z.np + z.nx), sizeof *p), *x = p + z.np, worst = 0;
@@ -75,10 +76,13 @@ static double drift(const char *name, double dt, int steps, bool bare, double *m
     o.dt = dt;
     tribo_ws *ws;
     ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, NULL), TRIBO_OK);
+    *middle = 0;
     for (int k = 0; k < steps; k++) {
         ck_assert_int_eq(tribo_step(ws, p, x, NULL, x, NULL), TRIBO_OK);
-        double off = tribo_energy(m, p, x) - before;
+        double off = tribo_energy(m, p, x) - before, between[8];
         worst = fmax(worst, fabs(off)), part[k / (steps / 10)] += off / (steps / 10);
+        for (int i = 0; i < z.nx; i++) between[i] = i < z.nq ? x[i] - 0.5 * dt * x[z.nq + i] : x[i];
+        *middle = fmax(*middle, fabs(tribo_energy(m, p, between) - before));
     }
     *mean = fabs(part[9] - part[0]);
     tribo_ws_free(ws);
@@ -89,15 +93,19 @@ static double drift(const char *name, double dt, int steps, bool bare, double *m
 
 /* Without friction energy stays, the better the shorter the step. Of 2 to 20 J. */
 START_TEST(energy_stays) {
-    double mean, coarse = drift("double-pendulum", 1e-3, 100000, false, &mean);
-    printf("double pendulum, 100 s at 1 ms: energy swings by %.2g J and drifts by %.2g J, of 10\n", coarse, mean);
+    double mean, half, fine, coarse = drift("double-pendulum", 1e-3, 100000, false, &mean, &half);
+    printf(
+        "double pendulum, 100 s at 1 ms: energy swings by %.2g J, at middles of steps by %.2g, drifts by %.2g, of 31\n",
+        coarse, half, mean);
     ck_assert_double_le(coarse, 0.07);
     ck_assert_double_le(mean, 2e-3);
-    ck_assert_double_le(drift("double-pendulum", 1e-4, 100000, false, &mean), 0.12 * coarse);
-    coarse = drift("cart-pole", 1e-3, 50000, true, &mean);
+    ck_assert_double_le(half, 3.2e-5 * 31.4);
+    ck_assert_double_le(drift("double-pendulum", 1e-4, 100000, false, &mean, &fine), 0.12 * coarse);
+    ck_assert_double_le(fine, 0.012 * half); /* O(dt^2) */
+    coarse = drift("cart-pole", 1e-3, 50000, true, &mean, &half);
     ck_assert_double_le(coarse, 0.02);
     ck_assert_double_le(mean, 5e-4);
-    ck_assert_double_le(drift("cart-pole", 1e-4, 50000, true, &mean), 0.12 * coarse);
+    ck_assert_double_le(drift("cart-pole", 1e-4, 50000, true, &mean, &half), 0.12 * coarse);
 }
 END_TEST
 

@@ -139,7 +139,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_geom_distance(tribo_ws *ws, const doubl
 TRIBO_API void tribo_state_add(const tribo_model *m, const double *x, const double *dx, double *out);
 /** The shortest dx with a (+) dx = b. @param dx [out] (ndx) */
 TRIBO_API void tribo_state_difference(const tribo_model *m, const double *a, const double *b, double *dx);
-/** Kinetic plus potential energy, J; NaN of NULL. */
+/** Kinetic plus potential energy, J; NaN of NULL. A state's velocity is that of the middle of the step that led to it:
+ *  the energy of a state swings by O(h), that half a step back, at x (+) -h/2 v, by O(h^2). */
 TRIBO_API double tribo_energy(const tribo_model *m, const double *p, const double *x);
 
 #ifdef __cplusplus
