@@ -145,12 +145,15 @@ static double square(int w, const double *M, const double *v) {
     return sum;
 }
 
-/* By how much share s of the rebound raises the kinetic energy of the island, and what it was before. Every velocity is
- * taken at the mean time of the impacts that reach its body, ws->time. */
-static double gain_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, double s, double *before) {
+/* By how much share s of the rebound raises the kinetic energy of a group of bodies that push one another in the
+ * impact, by its number in ws->root, and what it was before. Every velocity is taken at the mean time of the group's
+ * impacts, ws->time. */
+static double gain_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int group, double s,
+                             double *before) {
     double gain = 0;
     *before = 0;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        if (ws->root[b - is->blk0] != group) continue;
         double *come = ws->V, *go = ws->kick, ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
         int w = ws->width[b], v0 = ws->at_v[b];
         for (int j = 0; j < w; j++) {
@@ -167,31 +170,47 @@ static double gain_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_isl
  * energy impacts may bring this share at most, which their times make up for; beyond, none. */
 static const double JAM = 0.02;
 
-static bool jams(tribo_ws *ws, const ti_frame *f, int k) {
-    const ti_island *is = &f->island[k];
-    double before;
+/* The groups of the island's bodies and their times, with every number in ws->root that of its group. */
+static void group(tribo_ws *ws, const ti_frame *f, int k) {
     ti_impact_times(ws, f, k);
-    return gain_at_impact(ws, f, is, is->share, &before) > JAM * before;
+    for (int b = 0; b < f->island[k].nblk; b++) ws->root[b] = ti_root(ws->root, b);
 }
 
-/* What the bodies' energy allows of the rebound. */
+/* Whether share s of the rebound brings a group more than its times make up for. */
+static bool jams(tribo_ws *ws, const ti_frame *f, int k, double s) {
+    const ti_island *is = &f->island[k];
+    double before;
+    group(ws, f, k);
+    for (int b = 0; b < is->nblk; b++)
+        if (ws->root[b] == b && gain_at_impact(ws, f, is, b, s, &before) > JAM * before) return true;
+    return false;
+}
+
+/* What the bodies' energy allows of the rebound: the least of the groups that jam. */
 static double unjammed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
-    double before, none = gain_at_impact(ws, f, is, 0, &before), half = gain_at_impact(ws, f, is, 0.5, &before);
-    double all = gain_at_impact(ws, f, is, 1, &before), bend = 2 * (all - 2 * half + none);
-    return root_of_gain(none, all - none - bend, bend);
+    double before, least = 1;
+    for (int b = 0; b < is->nblk; b++) {
+        if (ws->root[b] != b || !(gain_at_impact(ws, f, is, b, is->share, &before) > JAM * before)) continue;
+        double none = gain_at_impact(ws, f, is, b, 0, &before), half = gain_at_impact(ws, f, is, b, 0.5, &before);
+        double all = gain_at_impact(ws, f, is, b, 1, &before), bend = 2 * (all - 2 * half + none);
+        least = ti_min(least, root_of_gain(none, all - none - bend, bend));
+    }
+    return least;
 }
 
 /* Above this residual a rebound is no answer at all. */
 static const double ROUGH = 1e-6;
 
 /* To no velocity at each contact's own time; velocities at different times may have no solution together (a ball that
- * is stopped by two walls, one after the other), those at one time do. */
+ * is stopped by two walls, one after the other), or one that jams and makes work of the times. Those at one time have
+ * one that takes energy. */
 static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     tribo_contact_info before = *info;
     pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
-    if (status != TRIBO_NOT_CONVERGED || ws->options.rounds > 0) return status;
+    if (status < 0 || ws->options.rounds > 0 || is->prompt) return status;
+    if (status != TRIBO_NOT_CONVERGED && !jams(ws, f, k, 0)) return status;
     is->prompt = true;
     ti_impact_motions(ws, f, k);
     before.iterations = info->iterations, before.ndegenerate++, *info = before;
@@ -216,7 +235,7 @@ static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p
     }
     *info = rebound;
     is->share = share_of(ws, f, k);
-    is->jammed = jams(ws, f, k);
+    is->jammed = jams(ws, f, k, is->share);
     if (is->jammed) is->share = ti_min(is->share, unjammed(ws, f, is));
     info->ndegenerate += is->jammed;
     return back > status ? back : status;
@@ -238,7 +257,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         unit += square(ws->width[b], M, ws->vnow + ws->at_v[b]) + square(ws->width[b], M, hit + ws->at_v[b]);
     }
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
-    if (fine && work <= 1e-11 * unit && !jams(ws, f, k)) {
+    if (fine && work <= 1e-11 * unit && !jams(ws, f, k, 1)) {
         *info = one;
         return status;
     }
