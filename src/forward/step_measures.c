@@ -80,6 +80,12 @@ static bool any_gives_back(const tribo_ws *ws, const ti_frame *f, const ti_islan
     return false;
 }
 
+/* Of an island that was hit: how far contact i is from being held afterwards, where none is. */
+static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    bool apart = is->phase[TI_IMPACT].npoint > 0 && is->phase[TI_AFTER].npoint == 0 && ti_con_opens(&f->con[i]);
+    return apart ? fabs(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]) : (double)INFINITY;
+}
+
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info) {
     if (!any_gives_back(ws, f, is, p)) return;
@@ -87,6 +93,7 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     bool struck = ti_island_is_struck(ws, f, is);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double margin = margin_of(ws, f, i, restitution_of(ws, f, i, p), struck, speed);
+        if (speed > 0) margin = ti_min(margin, after_off(ws, f, is, i) / speed);
         if (margin < info->margin) info->margin = margin;
         info->ndegenerate += margin < 1e-9;
     }
