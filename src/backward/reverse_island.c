@@ -202,11 +202,10 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (apart_bar[i] == 0) continue;
-        ti_overlap o = ti_frame_overlap(ws, f, i, p);
+        ti_overlap o = ti_frame_overlap(ws, f, k, i, p);
         double end_bar = apart_bar[i] * o.ref_gap;
         s->gap_bar[i] += end_bar;
-        add_row_bar(ws, f, i, 2, end_bar, ws->D0, true);
-        add_row(ws, f, i, 2, end_bar, s->D_bar, true);
+        if (!o.before) add_row_bar(ws, f, i, 2, end_bar, ws->D0, true), add_row(ws, f, i, 2, end_bar, s->D_bar, true);
         s->beta_bar[i] += apart_bar[i] * o.ref_beta, s->slop_bar[i] += apart_bar[i] * o.ref_slop;
     }
     return TRIBO_OK;

@@ -480,9 +480,9 @@ static void overlap_tangent(const task *t, int i, int j) {
         const ti_tree *tree = &ws->model->tree[ws->model->body[b].tree];
         end += dot(tree->nv, d.J[side] + 2 * tree->nv, ws->D0 + tree->v);
     }
-    ti_overlap o = ti_frame_overlap(ws, t->f, i, t->p);
+    ti_overlap o = ti_frame_overlap(ws, t->f, t->k, i, t->p);
     double *ref = &s->ref_dot[at_contact(t, j, i)];
-    *ref = o.ref_gap * end;
+    *ref = o.ref_gap * (o.before ? d.gap : end);
     if (p_dot) *ref += o.ref_beta * p_dot[at[TI_M_BAUMGARTE]] + o.ref_slop * p_dot[at[TI_M_SLOP]];
 }
 

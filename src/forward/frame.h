@@ -293,8 +293,8 @@ double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i);
 tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p);
 /* What the recovery of a recorded island was posed with, again; adds it to the displacements. */
 void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p);
-/* What contact i asks of it. */
-ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p);
+/* What contact i of island k asks of it. */
+ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p);
 
 /* ---- pace.c: how far a displacement (TI_TIMING, TI_RECOVER), solved and posed, may move a body ---- */
 

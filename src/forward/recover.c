@@ -19,16 +19,20 @@ static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
     return gap;
 }
 
-ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     const ti_con *c = &f->con[i];
     if (!ti_con_opens(c)) return (ti_overlap){0};
-    double gap = end_gap(ws, f, i);
+    double gap = end_gap(ws, f, i), before = ti_min(c->touch.gap, 0);
     if (fabs(gap) < ti_frame_grain(ws, &f->con[i]).rounding) gap = 0; /* it closes in the step, and overlaps by none */
-    return ti_overlap_of(gap, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE), ti_con_number(ws->model, c, p, TI_M_SLOP),
-                         ws->options.recovery * ws->options.dt);
+    bool deeper = f->island[k].phase[TI_IMPACT].npoint > 0 && gap < before;
+    ti_overlap o = ti_overlap_of(deeper ? before : gap, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE),
+                                 ti_con_number(ws->model, c, p, TI_M_SLOP), ws->options.recovery * ws->options.dt);
+    o.before = deeper;
+    if (deeper && before == 0) o.ref_gap = 0;
+    return o;
 }
 
-/* Only what overlaps before the step: what its impacts leave of that, the next step takes back. */
+/* Only where something overlaps before the step: what its impacts leave of that, the next step takes back. */
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double gap = f->con[i].touch.gap;
@@ -37,17 +41,18 @@ static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     return false;
 }
 
-static void pose(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+static void pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         ws->ref_apart[3 * i] = ws->ref_apart[3 * i + 1] = 0;
-        ws->ref_apart[3 * i + 2] = ti_frame_overlap(ws, f, i, p).ref;
+        ws->ref_apart[3 * i + 2] = ti_frame_overlap(ws, f, k, i, p).ref;
     }
 }
 
 tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_island *is = &f->island[k];
     if (!is_needed(ws, f, is)) return TRIBO_OK;
-    pose(ws, f, is, p);
+    pose(ws, f, k, p);
     ti_contact_problem problem = ti_step_problem(ws, f, k, TI_RECOVER);
     ti_contact_solution s = ti_frame_solution(f, k, TI_RECOVER);
     tribo_status status = TRIBO_NOT_CONVERGED;
@@ -63,6 +68,6 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
 void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     if (is->phase[TI_RECOVER].npoint == 0) return;
-    pose(ws, f, is, p);
+    pose(ws, f, k, p);
     ti_step_displace(ws, f, k, TI_RECOVER, ws->D);
 }

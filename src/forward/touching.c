@@ -154,7 +154,7 @@ ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest) 
     if (gap >= -slop) return (ti_overlap){0};
     double back = beta * (gap + slop);
     if (back < -farthest) return (ti_overlap){.ref = -farthest};
-    return (ti_overlap){back, beta, gap + slop, beta};
+    return (ti_overlap){back, beta, gap + slop, beta, false};
 }
 
 /* ---- impacts ---- */

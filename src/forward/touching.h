@@ -93,6 +93,7 @@ ti_reference ti_staying(double gap, const ti_grain *grain, double dt);
  * it; or to take back an overlap beyond slop, by beta, no faster than recovery. */
 typedef struct ti_overlap {
     double ref, ref_gap, ref_beta, ref_slop; /* m */
+    bool before;                             /* ref_gap is of the gap before the step */
 } ti_overlap;
 ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest);
 
