@@ -3,7 +3,7 @@
 #include "judge.h"
 #include <stdlib.h>
 
-enum { SIZES = 9, KINDS_OF_P = TRIBO_PARAM_SLOP + 1, WINDOWS = 6 };
+enum { SIZES = 9, KINDS_OF_P = TRIBO_PARAM_RANGE + 1, WINDOWS = 6 };
 
 /* A rollout, its loss sum_k lx_k . (x_k - what it was), and one direction of its arguments. */
 typedef struct probe {
@@ -20,9 +20,22 @@ typedef struct probe {
     bool known[2][SIZES], outside;
 } probe;
 
+/* What number i of a state's tangent is measured in. */
+static double state_unit(const probe *p, int i) {
+    bool velocity = i >= p->ndx / 2;
+    bool turns = p->s->robot ? tribo_model_turns(p->w->m, i % (p->ndx / 2)) : i % 6 >= 3;
+    return (turns ? 1 : p->size) * (velocity ? p->speed / p->size : 1);
+}
+
 /* ---- states ---- */
 
 static void moved(const probe *p, double s, double *out) {
+    if (p->s->robot) {
+        double step[NDX * MAX_BODIES];
+        for (int i = 0; i < p->ndx; i++) step[i] = s * p->x_dir[i];
+        tribo_state_add(p->w->m, p->x, step, out);
+        return;
+    }
     for (int i = 0; i < p->s->nbody; i++) {
         const double *d = p->x_dir + 6 * i, *e = p->x_dir + 6 * p->s->nbody + 6 * i, *q = p->x + 7 * i;
         double turn[3] = {s * d[3], s * d[4], s * d[5]}, step[4];
@@ -38,6 +51,12 @@ static void moved(const probe *p, double s, double *out) {
 
 static double loss_of(const probe *p, const double *lx, const double *was, const double *is) {
     double sum = 0;
+    if (p->s->robot) {
+        double step[NDX * MAX_BODIES];
+        tribo_state_difference(p->w->m, was, is, step);
+        for (int i = 0; i < p->ndx; i++) sum += lx[i] * step[i];
+        return sum;
+    }
     for (int i = 0; i < p->s->nbody; i++) {
         const double *a = was + 7 * i, *b = is + 7 * i, *v = was + 7 * p->s->nbody + 6 * i,
                      *w = is + 7 * p->s->nbody + 6 * i, *l = lx + 6 * i, *m = lx + 6 * p->s->nbody + 6 * i;
@@ -205,6 +224,11 @@ static double unit_of(const probe *p, int i) {
         return size;
     case TRIBO_PARAM_SLOP:
         return 1e-3 * size;
+    case TRIBO_PARAM_DAMPING:
+    case TRIBO_PARAM_ARMATURE:
+    case TRIBO_PARAM_STIFFNESS:
+    case TRIBO_PARAM_FRICTIONLOSS:
+        return value;
     default:
         return 1;
     }
@@ -212,8 +236,9 @@ static double unit_of(const probe *p, int i) {
 
 /* Inertias of all bodies times 1 + s X, kept symmetric. */
 static void inertia_direction(probe *p, dice *d) {
-    for (int b = 0, i = 0; b < p->s->nbody; b++) {
+    for (int i = 0;;) {
         while (i < p->np && p->kind[i] != TRIBO_PARAM_INERTIA) i++;
+        if (i == p->np) return;
         double trace = p->p[i] + p->p[i + 1] + p->p[i + 2];
         for (int k = 0; k < 6; k++) p->p_dir[i + k] = 0.05 * trace * dice_normal(d);
         i += 6;
@@ -228,15 +253,18 @@ static void clear(probe *p) {
 
 static void state_direction(probe *p, dice *d) {
     for (int i = 0; i < p->ndx; i++) {
-        int within = i % 6, velocity = i >= p->ndx / 2;
-        double unit = within < 3 ? p->size : 1;
-        p->x_dir[i] = unit * (velocity ? p->speed / p->size : 1) * dice_normal(d);
+        p->x_dir[i] = state_unit(p, i) * dice_normal(d);
     }
 }
 
 static void force_direction(probe *p, dice *d) {
     for (int i = 0; i < p->nu; i++) {
         double f = p->s->b[i / 6].mass * p->speed / p->s->dt;
+        if (p->s->robot) {
+            f = 1000 * pow(p->size, 3) * p->speed / p->s->dt;
+            p->u_dir[i] = (tribo_model_turns(p->w->m, i) ? f * p->size : f) * 0.1 * dice_normal(d);
+            continue;
+        }
         p->u_dir[i] = (i % 6 < 3 ? f : f * p->size) * 0.1 * dice_normal(d);
     }
 }
@@ -265,16 +293,16 @@ static void judge_coordinates(probe *p, verdict *v) {
 /* State, force, and four kinds of parameters; where it is to be thorough all of them, several times, and each number
  * of the state. Each has random numbers of its own, whatever is judged besides. */
 static void judge_directions(probe *p, verdict *v) {
-    static const char *const names[KINDS_OF_P] = {"gravity",  "mass",        "com",       "inertia",
-                                                  "size",     "pos",         "quat",      "friction",
-                                                  "stiction", "restitution", "baumgarte", "slop"};
-    uint64_t kinds = p->s->thorough ? KINDS_OF_P : 4;
+    static const char *const names[KINDS_OF_P] = {
+        "gravity",     "mass",      "com",  "inertia", "size",     "pos",       "quat",      "friction",     "stiction",
+        "restitution", "baumgarte", "slop", "damping", "armature", "stiffness", "springref", "frictionloss", "range"};
+    uint64_t there = p->s->robot ? KINDS_OF_P : TRIBO_PARAM_SLOP + 1, kinds = p->s->thorough ? there : 4;
     for (uint64_t round = 0; round < (p->s->thorough ? 3 : 1); round++) {
         dice d = {p->s->seed + 1 + 1000 * round};
         clear(p), state_direction(p, &d), judge_direction(p, "state", v);
         clear(p), force_direction(p, &d), judge_direction(p, "force", v);
         for (uint64_t i = 0; i < kinds; i++) {
-            uint64_t kind = (p->s->seed * 5 + 5 * i) % KINDS_OF_P;
+            uint64_t kind = (p->s->seed * 5 + 5 * i) % there;
             d.state = p->s->seed + 100 * (kind + 1) + 10000 * round;
             clear(p), parameter_direction(p, &d, (tribo_param_kind)kind);
             judge_direction(p, names[kind], v);
@@ -297,10 +325,7 @@ static void judge_three_ways(probe *p, const tribo_tape *tape, int k, dice *d, i
         J[i] = calloc((size_t)rows * (size_t)cols[i], sizeof *J[i]);
         back[i] = calloc((size_t)cols[i], sizeof *back[i]);
     }
-    for (int i = 0; i < rows; i++) {
-        double unit = i % 6 < 3 ? p->size : 1;
-        bar[i] = dice_normal(d) / (unit * (i >= rows / 2 ? p->speed / p->size : 1));
-    }
+    for (int i = 0; i < rows; i++) bar[i] = dice_normal(d) / state_unit(p, i);
     const double *dot_in[3] = {p->x_dir, p->u_dir, p->p_dir};
     tribo_status f = tribo_step_jvp(p->w->ws, tape, k, 1, p->x_dir, p->u_dir, p->p_dir, out);
     tribo_status r = tribo_step_vjp(p->w->ws, tape, k, bar, back[0], back[1], back[2]);
@@ -357,12 +382,12 @@ static void probe_free(probe *p) {
 /* Roll out and record, no further than is cheap to repeat a hundred times; false if a step failed. Fills what the
  * probe knows of statuses, units and weights. */
 static bool record(probe *p, tribo_tape *tape, dice *d) {
-    double size = HUGE_VAL, speed = 0;
+    double size = p->s->robot ? p->s->size : HUGE_VAL, speed = p->s->robot ? sqrt(9.81 * size) : 0;
     for (int i = 0; i < p->s->ngeom; i++)
         if (p->s->g[i].body >= 0) size = smaller(size, geom_radius(&p->s->g[i]));
     long cost = 0;
     p->claims = true, p->margin = HUGE_VAL, p->size = size;
-    scene_control(p->s, p->u);
+    if (!p->s->robot) scene_control(p->s, p->u);
     for (int k = 0; k < p->steps; k++) {
         tribo_status status = tribo_step(p->w->ws, p->p, p->x + k * p->nx, p->u, p->x + (k + 1) * p->nx, tape);
         if (status < 0) return false;
@@ -380,10 +405,7 @@ static bool record(probe *p, tribo_tape *tape, dice *d) {
     p->speed = larger(speed, 1e-3 * size);
     bool last = dice_chance(d, 0.6);
     for (int k = last ? p->steps : 0; k <= p->steps; k++)
-        for (int i = 0; i < p->ndx; i++) {
-            double unit = i % 6 < 3 ? size : 1;
-            p->lx[k * p->ndx + i] = dice_normal(d) / (unit * (i >= p->ndx / 2 ? p->speed / size : 1));
-        }
+        for (int i = 0; i < p->ndx; i++) p->lx[k * p->ndx + i] = dice_normal(d) / state_unit(p, i);
     return true;
 }
 

@@ -8,14 +8,14 @@ typedef struct request {
     uint64_t seed;
     const char *out;
     flaw only;
-    bool shrink, verbose, capsules;
+    bool shrink, verbose, capsules, robots;
     int keep; /* files of each flaw at most */
     const char *file;
     int steps;
 } request;
 
 static void usage(void) {
-    puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene] [--capsules]\n"
+    puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene] [--capsules|--robots]\n"
          "       hunt SCENE.xml [--steps N] [--out DIR] [--only WORD] [--shrink]\n"
          "  judge the random scenes of seeds S to S + N - 1 (S = 1); exit status 4 if any has a flaw;\n"
          "  or a scene file, gradients over its N steps from its start\n"
@@ -24,7 +24,8 @@ static void usage(void) {
          "  --keep K     write at most K scenes of each flaw; 20\n"
          "  --shrink     leave out of a scene what does not matter before it is written\n"
          "  --scene      write every scene, flaw or not\n"
-         "  --capsules   scenes with capsules in them");
+         "  --capsules   scenes with capsules in them\n"
+         "  --robots     trees with joints, of all shapes; they are not shrunk");
     for (int f = 0; f < FLAWS; f++) printf("  %-12s %s\n", flaw_word((flaw)f), flaw_text((flaw)f));
 }
 
@@ -56,6 +57,8 @@ static bool parse(int argc, char **argv, request *r) {
             r->verbose = true;
         else if (!strcmp(argv[i], "--capsules"))
             r->capsules = true;
+        else if (!strcmp(argv[i], "--robots"))
+            r->robots = true;
         else if (!strcmp(argv[i], "--seed") && number(next, &n))
             r->seed = n, i++;
         else if (!strcmp(argv[i], "--steps") && number(next, &n))
@@ -74,6 +77,7 @@ static bool parse(int argc, char **argv, request *r) {
 
 static void save(const request *r, const scene *s, const char *word, const char *remark) {
     char path[512];
+    if (s->robot) return; /* its seed makes it again */
     snprintf(path, sizeof path, "%s/%s-%llu.xml", r->out, word, (unsigned long long)s->seed);
     FILE *f = fopen(path, "w");
     if (!f) {
@@ -94,7 +98,7 @@ static void tell(const request *r, const scene *s, flaw f, const verdict *v) {
            v->step[f], s->steps, s->dt, s->nbody, s->story, v->what[f]);
     scene small = *s;
     verdict again = *v;
-    if (r->shrink) {
+    if (r->shrink && !s->robot) {
         shrink(&small, f);
         run(&small, f, &again);
         printf("            shrunk to %d bodies, %d geoms, step %d: %s\n", small.nbody, small.ngeom, again.step[f],
@@ -108,7 +112,10 @@ static void tell(const request *r, const scene *s, flaw f, const verdict *v) {
 /* The i-th scene that is asked for. */
 static bool next_scene(const request *r, long i, scene *s) {
     if (!r->file) {
-        scene_make(s, r->seed + (uint64_t)i, r->capsules);
+        if (r->robots)
+            robot_make(s, r->seed + (uint64_t)i);
+        else
+            scene_make(s, r->seed + (uint64_t)i, r->capsules);
         return true;
     }
     tribo_diag diag = {0};

@@ -91,6 +91,9 @@ void judge_overlap(const moment *t, verdict *v);
 void judge_symmetries(const moment *t, dice *d, verdict *v);
 void judge_gradients(const scene *s, const world *w, const double *x, verdict *v);
 
+/* robot.c: what applies to trees with joints. */
+void run_robot(const scene *s, flaw only, verdict *v);
+
 /* run.c: everything. `only`: judge this flaw alone where that saves time; FLAWS = all. */
 void run(const scene *s, flaw only, verdict *v);
 /* shrink.c: a smaller scene with the same flaw. */

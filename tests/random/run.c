@@ -69,6 +69,10 @@ static bool wants(flaw only, flaw low, flaw high) {
 
 void run(const scene *s, flaw only, verdict *v) {
     *v = (verdict){0};
+    if (s->robot) {
+        run_robot(s, only, v);
+        return;
+    }
     world w;
     tribo_diag diag = {0};
     tribo_status status = world_new(&w, s, &diag);

@@ -27,6 +27,8 @@ typedef struct scene {
     int nbody, ngeom, steps;
     int graded, horizon; /* where gradients are asked for, over how many steps */
     bool thorough;       /* gradients by every kind of parameter, not by four */
+    bool robot;          /* trees with joints, made from the seed alone: robot.c */
+    double size, drop;   /* of a robot: m of a body, m above the floor */
     double gravity[3], dt, recovery;
     solid b[MAX_BODIES];
     geom g[MAX_GEOMS];
@@ -42,6 +44,10 @@ typedef struct world {
 
 /* generator.c, arrange.c: the scene of a seed; more than half of its bodies of capsules, or of none. */
 void scene_make(scene *s, uint64_t seed, bool capsules);
+
+/* robot.c: trees with joints of a seed. Their start is the model's, they have no forces. */
+void robot_make(scene *s, uint64_t seed);
+tribo_status robot_new(world *w, const scene *s, tribo_diag *diag);
 
 /* build.c */
 tribo_status world_new(world *w, const scene *s, tribo_diag *diag);

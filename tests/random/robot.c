@@ -1,0 +1,268 @@
+/* robot.c -- random trees with joints above a floor, of all shapes; and the judges of their steps. */
+#include "judge.h"
+#include <stdlib.h>
+
+enum { MOST_BODIES = 8, CORNERS = 12 };
+
+/* A tree on its way into a builder. */
+typedef struct workshop {
+    tribo_builder *b;
+    dice d;
+    double size, weight; /* m; N of a body, about */
+    double q[NX * MAX_BODIES], v[NX * MAX_BODIES], drop;
+    int nq, nv;
+} workshop;
+
+/* ---- bodies ---- */
+
+static int hull(workshop *w) {
+    double corner[3 * CORNERS];
+    for (int i = 0; i < CORNERS; i++) {
+        dice_vector(&w->d, corner + 3 * i, 1);
+        double r = length(corner + 3 * i);
+        for (int k = 0; k < 3; k++) corner[3 * i + k] *= w->size / larger(r, 1e-3);
+    }
+    tribo_mesh_def mesh = tribo_default_mesh();
+    mesh.vertex = corner, mesh.nvertex = CORNERS;
+    return tribo_add_mesh(w->b, &mesh);
+}
+
+static tribo_material surface(dice *d) {
+    tribo_material m = {.friction = dice_chance(d, 0.1) ? 0 : dice_between(d, 0, 1.5), .baumgarte = 1};
+    m.restitution = dice_chance(d, 0.5) ? 0 : dice_between(d, 0, 1);
+    return m;
+}
+
+/* A geom of any shape, which meets all but its own tree. */
+static void shape_of(workshop *w, int body, int tree) {
+    static const tribo_shape shapes[] = {TRIBO_SPHERE,   TRIBO_BOX,       TRIBO_CAPSULE,
+                                         TRIBO_CYLINDER, TRIBO_ELLIPSOID, TRIBO_MESH};
+    tribo_geom_def g = tribo_default_geom();
+    g.shape = shapes[dice_below(&w->d, 6)];
+    for (int i = 0; i < 3; i++) g.size[i] = w->size * dice_between(&w->d, 0.2, 0.7);
+    if (g.shape == TRIBO_MESH) g.mesh = hull(w), memset(g.size, 0, sizeof g.size);
+    if (dice_chance(&w->d, 0.5)) dice_quat(&w->d, g.quat);
+    if (dice_chance(&w->d, 0.3)) dice_vector(&w->d, g.pos, 0.3 * w->size);
+    g.material = surface(&w->d);
+    g.contype = 2u << tree, g.conaffinity = ~g.contype;
+    tribo_add_geom(w->b, body, &g);
+}
+
+/* ---- joints ---- */
+
+static void number(workshop *w, double at, double speed) {
+    w->q[w->nq++] = at, w->v[w->nv++] = speed;
+}
+
+/* Two hinges on one body do not turn it about one axis. */
+static void add_joint(workshop *w, int body, tribo_joint_kind kind, const double *arm, int axis) {
+    dice *d = &w->d;
+    tribo_joint_def j = tribo_default_joint();
+    double unit = kind == TRIBO_JOINT_SLIDE ? w->size : 1, force = w->weight * (unit == 1 ? w->size : 1), speed[3];
+    j.kind = kind;
+    dice_vector(d, j.axis, dice_chance(d, 0.5) ? 0.5 : 0);
+    j.axis[axis] = 1;
+    for (int i = 0; i < 3; i++) j.pos[i] = -0.5 * arm[i];
+    double rate = sqrt(9.81 / w->size) * unit;
+    if (dice_chance(d, 0.3)) j.damping = force / rate * dice_decades(d, -3, -1);
+    if (dice_chance(d, 0.2)) j.armature = force / (9.81 * (unit == 1 ? 1 / w->size : 1)) * dice_decades(d, -3, 0);
+    if (kind != TRIBO_JOINT_BALL && dice_chance(d, 0.15)) j.stiffness = force / unit * dice_decades(d, -2, 1);
+    if (dice_chance(d, 0.25)) j.frictionloss = force * dice_decades(d, -2, 0);
+    dice_vector(d, speed, dice_chance(d, 0.5) ? 0 : 0.5 * rate);
+    if (kind == TRIBO_JOINT_BALL) {
+        dice_quat(d, w->q + w->nq);
+        w->nq += 4;
+        for (int i = 0; i < 3; i++) w->v[w->nv++] = speed[i];
+    } else {
+        double at = dice_chance(d, 0.4) ? 0 : unit * dice_between(d, -0.6, 0.6);
+        j.limited = dice_chance(d, 0.4);
+        j.range[0] = at - unit * dice_between(d, 0, 1), j.range[1] = at + unit * dice_between(d, 0.01, 1);
+        if (dice_chance(d, 0.15)) j.range[0] = at;
+        j.restitution = dice_chance(d, 0.6) ? 0 : dice_between(d, 0, 1);
+        number(w, at, speed[0]);
+    }
+    tribo_add_joint(w->b, body, &j);
+}
+
+/* A free root, with a state of its own. */
+static void set_free(workshop *w, const double pos[3], const double quat[4]) {
+    double v[3], spin[3];
+    bool rests = dice_chance(&w->d, 0.4);
+    copy3(w->q + w->nq, pos), copy4(w->q + w->nq + 3, quat), w->nq += 7;
+    dice_vector(&w->d, v, rests ? 0 : sqrt(9.81 * w->size));
+    dice_vector(&w->d, spin, rests ? 0 : sqrt(9.81 / w->size));
+    copy3(w->v + w->nv, v), copy3(w->v + w->nv + 3, spin), w->nv += 6;
+}
+
+/* What holds a body at its parent: nothing (a free root, a weld), or joints. */
+static void connect(workshop *w, int body, bool root, const tribo_body_def *def) {
+    double kind = dice_between(&w->d, 0, 1);
+    int axis = dice_below(&w->d, 3);
+    if (root && kind < 0.6)
+        set_free(w, def->pos, def->quat);
+    else if (kind < 0.65)
+        add_joint(w, body, TRIBO_JOINT_HINGE, def->pos, axis);
+    else if (kind < 0.8)
+        add_joint(w, body, TRIBO_JOINT_SLIDE, def->pos, axis);
+    else if (kind < 0.9 || root)
+        add_joint(w, body, TRIBO_JOINT_BALL, def->pos, axis);
+    if (kind >= 0.5 && kind < 0.65 && !root) add_joint(w, body, TRIBO_JOINT_HINGE, def->pos, (axis + 1) % 3);
+}
+
+static void grow(workshop *w, int tree, int bodies) {
+    int first = 0;
+    for (int i = 0; i < bodies; i++) {
+        tribo_body_def def = tribo_default_body();
+        dice_vector(&w->d, def.pos, w->size);
+        if (i == 0) def.pos[0] += 12 * w->size * tree, def.pos[2] = w->drop;
+        if (dice_chance(&w->d, 0.6)) dice_quat(&w->d, def.quat);
+        def.parent = i == 0 ? TRIBO_WORLD : first + (i > 2 ? i - 1 - dice_below(&w->d, 3) : dice_below(&w->d, i));
+        int body = tribo_add_body(w->b, &def);
+        if (i == 0) first = body;
+        connect(w, body, i == 0, &def);
+        shape_of(w, body, tree);
+    }
+}
+
+static void add_floor(workshop *w) {
+    tribo_geom_def g = tribo_default_geom();
+    g.shape = TRIBO_PLANE, g.contype = 1, g.conaffinity = ~0u, g.material = surface(&w->d);
+    double tilt[3] = {dice_between(&w->d, -0.3, 0.3), dice_between(&w->d, -0.3, 0.3), 0};
+    if (dice_chance(&w->d, 0.4)) quat_exp(g.quat, tilt);
+    tribo_add_geom(w->b, TRIBO_WORLD, &g);
+}
+
+/* The trees of the scene's seed with their roots at this height. */
+static tribo_model *assemble(const scene *s, double drop, tribo_diag *diag) {
+    workshop w = {.b = tribo_builder_new(NULL), .d = {s->seed * 0x2545F4914F6CDD1Du + 99}, .size = s->size};
+    w.drop = drop, w.weight = 9.81 * 1000 * 0.5 * s->size * s->size * s->size;
+    for (int i = 0; i < 4; i++) dice_bits(&w.d);
+    tribo_set_gravity(w.b, s->gravity), tribo_set_timestep(w.b, s->dt);
+    add_floor(&w);
+    int trees = 1 + dice_chance(&w.d, 0.2), most = MOST_BODIES / trees;
+    for (int t = 0; t < trees; t++) grow(&w, t, 1 + dice_below(&w.d, most));
+    tribo_set_start(w.b, w.q, w.v);
+    tribo_model *m = NULL;
+    return tribo_build(w.b, &m, diag) == TRIBO_OK ? m : NULL;
+}
+
+/* How far the lowest geom is above the floor; the floor is geom 0. */
+static double height(const tribo_model *m) {
+    tribo_ws *ws = NULL;
+    tribo_sizes n = tribo_model_sizes(m);
+    double *p = calloc((size_t)n.np, sizeof *p), x[NX * MAX_BODIES], least = HUGE_VAL;
+    if (p && !tribo_ws_new(m, NULL, NULL, &ws, NULL)) {
+        tribo_model_params(m, p), tribo_model_state0(m, x);
+        for (int g = 1; g < n.ngeom; g++) {
+            tribo_distance apart;
+            if (!tribo_geom_distance(ws, p, x, 0, g, &apart)) least = smaller(least, apart.distance);
+        }
+    }
+    tribo_ws_free(ws), free(p);
+    return least;
+}
+
+void robot_make(scene *s, uint64_t seed) {
+    dice d = {seed * 0x9E3779B97F4A7C15u + 7};
+    for (int i = 0; i < 4; i++) dice_bits(&d);
+    *s = (scene){.seed = seed, .recovery = 1, .robot = true, .size = dice_decades(&d, -1.3, -0.3)};
+    s->dt = dice_decades(&d, -3.7, -2.2), s->gravity[2] = dice_chance(&d, 0.1) ? 0 : -9.81;
+    s->drop = dice_chance(&d, 0.3) ? 0 : s->size * dice_decades(&d, -3, -0.5);
+    if (dice_chance(&d, 0.1)) s->drop = -0.1 * s->drop;
+    s->steps = 10 + dice_below(&d, 40), s->graded = dice_below(&d, s->steps), s->horizon = 1 + dice_below(&d, 5);
+    snprintf(s->story, sizeof s->story, "robot");
+}
+
+tribo_status robot_new(world *w, const scene *s, tribo_diag *diag) {
+    *w = (world){0};
+    double high[2]; /* with roots at 0 and at 1 m: the floor may be tilted */
+    for (int k = 0; k < 2; k++) {
+        tribo_model *m = assemble(s, k, diag);
+        if (!m) return TRIBO_E_ARG;
+        high[k] = height(m);
+        tribo_model_free(m);
+    }
+    w->m = assemble(s, (s->drop - high[0]) / (high[1] - high[0]), diag);
+    if (!w->m) return TRIBO_E_ARG;
+    tribo_status status = tribo_ws_new(w->m, NULL, NULL, &w->ws, NULL);
+    w->p = calloc((size_t)tribo_model_sizes(w->m).np, sizeof *w->p);
+    if (status || !w->p) return status ? status : TRIBO_E_NOMEM;
+    tribo_model_params(w->m, w->p);
+    return TRIBO_OK;
+}
+
+/* ---- judges ---- */
+
+typedef struct energies {
+    double swing; /* J: the most that a step changed what moves */
+    double start, scale, kinetic, weight;
+} energies;
+
+/* Kinetic energy: energy without weight and springs; and the weight. */
+static double moving(const world *w, const double *x, double *weight) {
+    tribo_sizes n = tribo_model_sizes(w->m);
+    double *p = calloc((size_t)n.np, sizeof *p), e = 0;
+    memcpy(p, w->p, (size_t)n.np * sizeof *p);
+    *weight = 0;
+    for (int i = 0; i < n.np; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(w->m, i, &info)) continue;
+        if (info.kind == TRIBO_PARAM_MASS) *weight += 9.81 * p[i];
+        if (info.kind == TRIBO_PARAM_GRAVITY || info.kind == TRIBO_PARAM_STIFFNESS) p[i] = 0;
+    }
+    e = tribo_energy(w->m, p, x);
+    free(p);
+    return e;
+}
+
+/* Nothing drives a tree: energy, which is read half a step late, rises by no more than the work of half a step, and by
+ * what taking back overlaps lifts. */
+static void judge_robot_energy(const world *w, const tribo_step_info *info, const double *x, int k, energies *e,
+                               verdict *v) {
+    double now = tribo_energy(w->m, w->p, x), kinetic = moving(w, x, &e->weight);
+    if (k >= 0) {
+        e->swing = larger(e->swing, fabs(kinetic - e->kinetic));
+        e->scale = larger(e->scale, kinetic);
+        e->start += info->penetration * e->weight;
+        ask(v, ENERGY_RUN, k, now - e->start, 1.5 * e->swing + 0.02 * e->scale + 1e-9, "J");
+    } else
+        e->start = now, e->scale = kinetic;
+    e->kinetic = kinetic;
+}
+
+static void judge_robot_step(const world *w, tribo_status status, const double *next, int k, verdict *v) {
+    const tribo_step_info *info = tribo_last_info(w->ws);
+    v->asked[STATUS]++, v->asked[UNCONVERGED]++;
+    if (status == TRIBO_NOT_CONVERGED)
+        note(v, UNCONVERGED, k, info->residual, "residual %.3g, %d contacts", info->residual, info->ncon);
+    if (status == TRIBO_OK && !(info->residual <= 1e-9)) note(v, STATUS, k, 1, "residual %g", info->residual);
+    for (int i = 0, n = tribo_model_sizes(w->m).nx; i < n; i++)
+        if (!isfinite(next[i])) note(v, STATUS, k, 1, "a state that is not finite under status %d", (int)status);
+}
+
+void run_robot(const scene *s, flaw only, verdict *v) {
+    world w;
+    tribo_diag diag = {0};
+    v->asked[BUILD]++;
+    if (robot_new(&w, s, &diag)) {
+        note(v, BUILD, 0, 1, "%s", diag.text);
+        world_free(&w);
+        return;
+    }
+    double x[NX * MAX_BODIES];
+    energies e = {0};
+    bool gradients = only == FLAWS || (only >= THREE_WAYS && only <= SILENT_KINK);
+    tribo_model_state0(w.m, x);
+    judge_robot_energy(&w, NULL, x, -1, &e, v);
+    for (int k = 0; k < s->steps; k++) {
+        if (k == s->graded && gradients) judge_gradients(s, &w, x, v);
+        tribo_status status = tribo_step(w.ws, w.p, x, NULL, x, NULL);
+        if (status < 0) {
+            note(v, STATUS, k, 1, "%s", tribo_status_text(status));
+            break;
+        }
+        judge_robot_step(&w, status, x, k, v);
+        judge_robot_energy(&w, tribo_last_info(w.ws), x, k, &e, v);
+    }
+    world_free(&w);
+}
