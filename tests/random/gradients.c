@@ -269,12 +269,16 @@ static void force_direction(probe *p, dice *d) {
     }
 }
 
+/* Materials that are equal change alike: of two geoms that touch the larger number counts. */
 static void parameter_direction(probe *p, dice *d, tribo_param_kind kind) {
     if (kind == TRIBO_PARAM_INERTIA)
         inertia_direction(p, d);
     else
         for (int i = 0; i < p->np; i++)
             if (p->kind[i] == kind) p->p_dir[i] = unit_of(p, i) * dice_normal(d);
+    for (int i = 0; i < p->np && kind >= TRIBO_PARAM_FRICTION && kind <= TRIBO_PARAM_SLOP; i++)
+        for (int j = 0; j < i && p->kind[i] == kind; j++)
+            if (p->kind[j] == kind && p->p[j] == p->p[i]) p->p_dir[i] = p->p_dir[j];
 }
 
 /* One number of the state after the other. */

@@ -49,6 +49,7 @@ static const row rows[] = {
     {.file = "overlap_weightless", .steps = 2, .gradient = true},
     {.file = "falling_together", .steps = 5, .gradient = true},
     {.file = "jammed", .steps = 2, .gradient = true},
+    {.file = "bounce_without_friction", .steps = 1, .gradient = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -124,7 +124,8 @@ static void nothing_to_do(const ti_contact_problem *p, ti_contact_solution *s) {
     memset(s->lambda, 0, 3 * p->nc * sizeof(double));
     memcpy(s->point[0].v, p->vfree, p->nv * sizeof(double));
     memcpy(s->v, p->vfree, p->nv * sizeof(double));
-    memset(s->mode, TRIBO_BREAK, p->nc);
+    for (int i = 0; i < p->nc; i++) /* what a rebound gives slides, without friction too */
+        s->mode[i] = p->rebound && p->rebound[i] > 0 ? TI_MODE_FREE : TRIBO_BREAK;
 }
 
 /* The margins of Coulomb's disk. */

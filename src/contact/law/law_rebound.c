@@ -33,7 +33,7 @@ static unsigned char mode(const ti_law_contact *s, const double *l, const double
     trial z = trial_of(s, l, c);
     bool stick = z.length <= z.radius && s->mu > 0;
     if (z.n > 0) return stick ? TRIBO_STICK : TRIBO_SLIDE;
-    if (!(z.radius > 0)) return TRIBO_BREAK;
+    if (!(s->rebound > 0)) return TRIBO_BREAK; /* without friction it slides, too: a little would act */
     return stick ? TI_REBOUND_STICK : TI_REBOUND_SLIDE;
 }
 
