@@ -80,6 +80,17 @@ static bool any_gives_back(const tribo_ws *ws, const ti_frame *f, const ti_islan
     return false;
 }
 
+/* Whether nothing comes to the contacts of the island but what rounding makes of their gaps: bodies that touch without
+ * a load, at rest or sliding. */
+static bool is_faint(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        double come = fabs(c->uf + ws->ref[3 * i + 2]) * ws->options.dt;
+        if (!ti_con_opens(c) || !(come <= ti_frame_grain(ws, c).rounding)) return false;
+    }
+    return true;
+}
+
 /* Of an island that was hit: how far contact i is from being held afterwards, where none is. */
 static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
     bool apart = is->phase[TI_IMPACT].npoint > 0 && is->phase[TI_AFTER].npoint == 0 && ti_con_opens(&f->con[i]);
@@ -88,6 +99,10 @@ static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *
 
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info) {
+    if (is_faint(ws, f, is)) {
+        info->margin = 0;
+        for (int i = is->con0; i < is->con0 + is->ncon; i++) info->ndegenerate += f->mode[i] != TRIBO_BREAK;
+    }
     if (!any_gives_back(ws, f, is, p)) return;
     double speed = speed_of(ws, f, is);
     bool struck = ti_island_is_struck(ws, f, is);
