@@ -129,7 +129,8 @@ static void step_derivatives(const char *scene, const double *speed) {
     for (size_t a = 0; a < n; a++) {
         double size = 1e-9;
         for (size_t i = 0; i < ndx; i++) size = fmax(size, fabs(C[(n + a) * ndx + i]));
-        for (size_t i = 0; i < ndx; i++) ck_assert_double_eq_tol(C[a * ndx + i], C[(n + a) * ndx + i], 1e-10 * size + 1e-15);
+        for (size_t i = 0; i < ndx; i++)
+            ck_assert_double_eq_tol(C[a * ndx + i], C[(n + a) * ndx + i], 1e-10 * size + 1e-15);
     }
     for (size_t i = 0; i < ndx * ndx; i++) ck_assert_double_eq_tol(A[i], A[ndx * ndx + i], 1e-10);
     free(P), free(C), free(A);
@@ -183,7 +184,7 @@ static void gradients(const char *scene, const char *const *name, int n, int row
 
 START_TEST(gradients_agree) {
     static const char *const limbs[] = {"upper/mass",    "fore/com/z",  "elbow/damping",
-                                      "wrist/damping", "finger/mass", "finger/com/z"};
+                                        "wrist/damping", "finger/mass", "finger/com/z"};
     static const char *const dog[] = {"base/mass", "fl knee/damping", "fl knee/armature", "floor/friction"};
     gradients("arm", limbs, 6, 20, 0.5);
     gradients("quadruped", dog, 4, 12, 0.2);

@@ -177,12 +177,12 @@ bool quality_good(const quality *q, char text[400]) {
         snprintf(noise[kind], sizeof noise[kind], any ? "%s%.2g %s" : "", and, unit * q->sigma[kind], name);
         snprintf(follow[kind], sizeof follow[kind], any ? "%s%.2f" : "", and, q->correlation[kind]);
     }
-    int wrote = snprintf(
-        text, 400,
-        "the simulation does not explain the recordings to their noise: it is off by %s%s an "
-        "axis, rms, where neighbouring rows differ as by a noise of %s%s, and what is off goes on "
-        "from row to row (correlation %s%s): intervals hold for a model that is right, from a start that is "
-        "known",
-        off[0], off[1], noise[0], noise[1], follow[0], follow[1]);
+    int wrote =
+        snprintf(text, 400,
+                 "the simulation does not explain the recordings to their noise: it is off by %s%s an "
+                 "axis, rms, where neighbouring rows differ as by a noise of %s%s, and what is off goes on "
+                 "from row to row (correlation %s%s): intervals hold for a model that is right, from a start that is "
+                 "known",
+                 off[0], off[1], noise[0], noise[1], follow[0], follow[1]);
     return wrote < 0;
 }

@@ -6,8 +6,8 @@
 /* Numbers of a tangent that belong together: positions or rotations of a free body, or what a joint has. */
 typedef struct channel {
     const char *name; /* of the body, or of the joint */
-    int q, v, n; /* q: where in q the same numbers are, -1 = a quaternion is there */
-    bool turns;  /* rad, else m */
+    int q, v, n;      /* q: where in q the same numbers are, -1 = a quaternion is there */
+    bool turns;       /* rad, else m */
 } channel;
 /* How many a model has; with out, what they are. */
 int channels_of(const tribo_model *m, channel *out);

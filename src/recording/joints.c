@@ -89,11 +89,12 @@ static void mend_slide(tribo_checked *c, const ti_joint *j, double scale) {
     const double units[] = {1e3, 1e-3, 1e2, 1e-2};
     double unit = nearest(scale, units, 4);
     if (unit == 0) return;
-    bool rate = unit < 1, milli = unit > 500 || unit < 5e-3;
+    bool rate = unit<1, milli = unit> 500 || unit < 5e-3;
     rescale(c, j, rate, rate ? unit : 1 / unit);
     ti_found(c, rate ? TRIBO_CONVENTION_VELOCITY : TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, j->body, -1,
-             rate ? unit : 1 / unit, "%s: the %s is in %s%s; taken as metres%s", j->name, rate ? "velocity" : "position",
-             milli ? "millimetres" : "centimetres", rate ? " a second" : "", rate ? " a second" : "");
+             rate ? unit : 1 / unit, "%s: the %s is in %s%s; taken as metres%s", j->name,
+             rate ? "velocity" : "position", milli ? "millimetres" : "centimetres", rate ? " a second" : "",
+             rate ? " a second" : "");
 }
 
 /* The column is `late` half samples behind: whole ones are taken out; half of one is a difference's. */
@@ -159,7 +160,10 @@ static void check_times(tribo_checked *c) {
     c->spacing *= common;
     ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, -1, -1, common,
              "times are in %s: the velocity columns say how fast the joints move; taken as seconds times %g",
-             common > 1e-4 ? "milliseconds" : common > 1e-7 ? "microseconds" : "nanoseconds", 1 / common);
+             common > 1e-4   ? "milliseconds"
+             : common > 1e-7 ? "microseconds"
+                             : "nanoseconds",
+             1 / common);
 }
 
 void ti_check_joints(tribo_checked *c) {

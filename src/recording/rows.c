@@ -61,8 +61,7 @@ void ti_survey(tribo_checked *c) {
     for (int k = 0; k < c->n; k++)
         for (int b = 0; b < c->z.nbody; b++) {
             bool whole = true;
-            for (int i = 0; i < TI_FREE_NQ && c->m->body[b].free >= 0; i++)
-                whole &= !isnan(ti_pose(c, c->x, k, b)[i]);
+            for (int i = 0; i < TI_FREE_NQ && c->m->body[b].free >= 0; i++) whole &= !isnan(ti_pose(c, c->x, k, b)[i]);
             c->posed[k * c->z.nbody + b] = whole;
         }
     for (int k = 0; k + 1 < c->n; k++) c->rate[k] = c->time[k + 1] - c->time[k];

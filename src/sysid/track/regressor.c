@@ -174,7 +174,8 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
             for (size_t d = 0; d < nv; d++) column[i] += w->by_u[i * nu + d] * force[d];
         }
         for (size_t a = 0; a < (size_t)s->nfree; a++)
-            for (size_t i = 0; i < ndx && pd[a * np + index] != 0; i++) C[a * ndx + i] += pd[a * np + index] * column[i];
+            for (size_t i = 0; i < ndx && pd[a * np + index] != 0; i++)
+                C[a * ndx + i] += pd[a * np + index] * column[i];
     }
     *done = true;
     return TRIBO_OK;
