@@ -229,7 +229,7 @@ void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p,
         const double *l = lambda + 3 * i;
         bool edge = hypot(l[0], l[1]) >= p->mu[i] * l[2] * (1 - 1e-9);
         s->mode[i] = !(l[2] > 0) ? TRIBO_BREAK : edge ? TRIBO_SLIDE : TRIBO_STICK;
-        if (!(ti_law_at(ws, p, i)->is & TI_LAW_HARD))
+        if (!(ti_law_among(p, ws->asked, i)->is & TI_LAW_HARD))
             s->mode[i] = TI_MODE_FREE; /* other laws tell their ways of sliding by the velocity */
     }
 }
