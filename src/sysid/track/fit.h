@@ -26,7 +26,8 @@ typedef enum ti_map {
     TI_MAP_LOG,     /* p = start exp(theta) */
     TI_MAP_LINEAR,  /* p = start + scale theta */
     TI_MAP_INERTIA, /* six numbers together: S = L0 K K' L0', K lower triangular with exp on its diagonal */
-    TI_MAP_MEMBER   /* one of the five others of an inertia */
+    TI_MAP_MEMBER,  /* one of the five others of an inertia */
+    TI_MAP_MOMENT   /* p = (start + scale theta) m0 / m, m the mass of the same link, which is free too */
 } ti_map;
 
 typedef struct ti_unknown {
@@ -35,7 +36,7 @@ typedef struct ti_unknown {
     double start, scale;
     double lower, upper;   /* of p */
     double tlower, tupper; /* of theta */
-    int leader;            /* of an inertia: the theta of its xx; the six are consecutive there */
+    int leader;            /* of an inertia: the theta of its xx, the six are consecutive there; of a moment: its mass */
     double L0[3][3];       /* of an inertia's leader */
 } ti_unknown;
 

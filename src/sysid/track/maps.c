@@ -1,13 +1,26 @@
 /* maps.c -- theta to p: dimensionless numbers to physical parameters.
  *
  * Masses and sizes: p = start exp(theta). The six numbers of one inertia together: docs/math.md eq. (67). Everything
- * else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1).
+ * else: p = start + scale theta inside bounds that it may reach (friction 0, restitution 1). Of robots theta is what
+ * forces in joints are linear in, as far as bounds let it: masses, and first moments in place of centres.
  */
 #include "sysid/track/fit.h"
 
 enum { NINERTIA = 6 };
 /* Row and column of xx yy zz xy xz yz. */
 static const int at[NINERTIA][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+
+/* A twentieth of what weight and its swing would ask of a joint: a torque, or that over their rates. */
+static double usual_of(const tribo_sysid *s, const tribo_param_info *info) {
+    double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]), mass = 0;
+    for (int b = 0; b < s->z.nbody; b++) mass += s->p0[s->m->body[b].p + TI_P_MASS];
+    if (!(L > 0)) L = 1;
+    if (!(g > 0)) g = 9.81;
+    double torque = 0.05 * mass / s->z.nbody * g * L, rate = sqrt(g / L);
+    return info->kind == TRIBO_PARAM_DAMPING    ? torque / rate
+           : info->kind == TRIBO_PARAM_ARMATURE ? torque / (rate * rate)
+                                                : torque;
+}
 
 static double scale_of(const tribo_sysid *s, const tribo_param_info *info, double start) {
     double L = tribo_model_extent(s->m), a = fabs(start);
@@ -31,6 +44,15 @@ static double scale_of(const tribo_sysid *s, const tribo_param_info *info, doubl
         }
         return a;
     }
+    case TRIBO_PARAM_MASS:
+        return a > 0 ? a : 1;
+    case TRIBO_PARAM_DAMPING:
+    case TRIBO_PARAM_FRICTIONLOSS:
+    case TRIBO_PARAM_ARMATURE:
+    case TRIBO_PARAM_STIFFNESS: {
+        double usual = usual_of(s, info);
+        return a > usual ? a : usual;
+    }
     default:
         return 1;
     }
@@ -47,7 +69,8 @@ static double inverse(const ti_unknown *k, double p) {
 static void finite_bounds(ti_unknown *k, const tribo_param_info *info) {
     bool ratio = info->kind == TRIBO_PARAM_FRICTION || info->kind == TRIBO_PARAM_STICTION;
     double far = ratio ? 10 + 10 * k->start : k->map == TI_MAP_LOG ? 999 * k->start : 1e3 * k->scale;
-    if (k->map == TI_MAP_LOG && k->lower < 1e-3 * k->start) k->lower = 1e-3 * k->start;
+    bool least = k->map == TI_MAP_LOG || (info->kind == TRIBO_PARAM_MASS && k->start > 0);
+    if (least && k->lower < 1e-3 * k->start) k->lower = 1e-3 * k->start;
     if (!isfinite(k->upper)) k->upper = k->start + far;
     if (!isfinite(k->lower)) k->lower = k->start - far;
 }
@@ -66,7 +89,8 @@ static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_par
         return ti_fail(diag, TRIBO_E_ARG, 0, "%s: the start %g is outside of [%g, %g]", info.name, k->start, k->lower,
                        k->upper);
     bool positive = info.kind == TRIBO_PARAM_MASS || info.kind == TRIBO_PARAM_SIZE;
-    k->map = positive && k->start > 0 ? TI_MAP_LOG : TI_MAP_LINEAR;
+    bool linear = info.kind == TRIBO_PARAM_MASS && !ti_all_free(s->m);
+    k->map = positive && k->start > 0 && !linear ? TI_MAP_LOG : TI_MAP_LINEAR;
     k->scale = scale_of(s, &info, k->start);
     finite_bounds(k, &info);
     k->tlower = inverse(k, k->lower), k->tupper = inverse(k, k->upper);
@@ -108,6 +132,18 @@ static void join_inertia(tribo_sysid *s, const tribo_sysid_def *def, int first) 
     }
 }
 
+/* A link's centre of mass whose mass is free as well: what joints feel is their product. */
+static void join_moment(tribo_sysid *s, const tribo_sysid_def *def, int i) {
+    tribo_param_info info, other;
+    ti_unknown *k = s->unknown + i;
+    if (tribo_param_describe(s->m, k->index, &info) || info.kind != TRIBO_PARAM_COM || ti_all_free(s->m)) return;
+    if (!isnan(def->free[i].lower) || !isnan(def->free[i].upper)) return;
+    for (int j = 0; j < s->nfree; j++) {
+        if (tribo_param_describe(s->m, s->unknown[j].index, &other) || other.kind != TRIBO_PARAM_MASS) continue;
+        if (other.body == info.body) k->map = TI_MAP_MOMENT, k->leader = j;
+    }
+}
+
 tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag) {
     for (int i = 0; i < s->nfree; i++) {
         tribo_status status = init_one(s, s->unknown + i, def->free + i, diag);
@@ -122,6 +158,7 @@ tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag
         size_t n = strlen(info.name);
         bool xx = info.kind == TRIBO_PARAM_INERTIA && n > 2 && !strcmp(info.name + n - 2, "xx");
         if (xx) join_inertia(s, def, i);
+        join_moment(s, def, i);
     }
     return TRIBO_OK;
 }
@@ -157,6 +194,13 @@ static void inertia_of(double A[3][3], double B[3][3], double I[NINERTIA]) {
     for (int k = 0; k < NINERTIA; k++) I[k] = (k < 3 ? trace : 0) - S[at[k][0]][at[k][1]];
 }
 
+/* The mass that goes with a moment. */
+static double mass_of(const tribo_sysid *s, const ti_unknown *k, const double *theta) {
+    const ti_unknown *m = s->unknown + k->leader;
+    double mass = m->start + m->scale * theta[k->leader];
+    return mass < m->lower ? m->lower : mass > m->upper ? m->upper : mass;
+}
+
 void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
     if (!s || !theta || !p) return;
     memcpy(p, s->p0, (size_t)s->z.np * sizeof *p);
@@ -169,6 +213,8 @@ void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
             memcpy(L0, k->L0, sizeof L0);
             mul3(L0, K, L);
             inertia_of(L, L, p + k->index);
+        } else if (k->map == TI_MAP_MOMENT) {
+            p[k->index] = (k->start + k->scale * t) * s->unknown[k->leader].start / mass_of(s, k, theta);
         } else if (k->map != TI_MAP_MEMBER) {
             /* a bound is reached exactly, not to rounding */
             double v = k->map == TI_MAP_LOG ? k->start * exp(t) : k->start + k->scale * t;
@@ -188,6 +234,12 @@ void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
             row[k->index] = k->start * exp(theta[i]);
         } else if (k->map == TI_MAP_LINEAR) {
             row[k->index] = k->scale;
+        } else if (k->map == TI_MAP_MOMENT) {
+            const ti_unknown *m = s->unknown + k->leader;
+            double mass = mass_of(s, k, theta), by = m->start / mass;
+            row[k->index] = k->scale * by;
+            P[(size_t)k->leader * (size_t)np + (size_t)k->index] =
+                -(k->start + k->scale * theta[i]) * by / mass * m->scale;
         } else {
             const ti_unknown *lead = s->unknown + k->leader;
             double K[3][3], dK[3][3] = {{0}}, L[3][3], dL[3][3], L0[3][3];
