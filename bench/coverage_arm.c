@@ -7,7 +7,7 @@
  *   free=main|dynamics|all   what is free: masses and centres of the heavier links along them, damping, friction;
  *                            with all masses and centres; with inertias and rotors
  *   factor=F   starts of the fit are drawn within that factor of the truth
- *   first=NUMBER of the first set   each=1: a line for every set   pairs=SEED: the same data, other starts */
+ *   first=NUMBER of the first set   each=1: a line for every set   same=1: the same data, other starts */
 #include "coverage_arm.h"
 #include "arms.h"
 #include "cubes.h"
@@ -146,8 +146,6 @@ static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, un
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
     while (!status && now.stage != TRIBO_STAGE_DONE && now.iteration < 300) {
         status = tribo_sysid_iterate(s, &now);
-        if (getenv("VERBOSE"))
-            printf("%d loss %g starts %d %.1f s\n", now.iteration, now.loss, now.starts, seconds() - started);
     }
     if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, &open);
     t->seconds += seconds() - started;

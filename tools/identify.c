@@ -404,7 +404,7 @@ static int take(identify_arguments *a, int code) {
         return EXIT_SUCCESS;
     default:
         if (code == 'e') a->estimate_start = true;
-        if (code == AS_IS_OPTION) a->in.as_is = true;
+        if (code == AS_IS_OPTION || code == CUT_OPTION) return recording_option(v, code, optarg, &a->in);
         if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
@@ -506,9 +506,8 @@ const verb verb_identify = {
         "                       which set predicts best, and which needs least (5 parts without --folds)\n"
         "  --noise KIND=S,...   standard deviation of positions (m), rotations (rad), velocities (m/s), angular "
         "(rad/s), so\n"
-        "                       that each counts as much as it is worth; KIND=out leaves it out (default: by the size "
-        "of\n"
-        "                       the bodies; velocities count where no pose was measured, and in one-step losses)\n"
+        "                       that each counts as much as it is worth; KIND=out leaves it out (velocities count\n"
+        "                       where no pose was measured, and in one-step losses)\n"
         "  --seed N             of the choice of those, and of the search\n"
         "  --robust KIND        what a large residual counts (default huber: linearly)\n"
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"

@@ -98,6 +98,74 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     return status;
 }
 
+/* The numbers of one, where they are not those of what was looked at. */
+static void recording_free(const recordings *r, int i) {
+    bool ours = !r->checked || !r->checked[i] || r->rec[i].x != tribo_checked_recording(r->checked[i]).x;
+    if (ours) free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x);
+    if (ours) free((void *)(size_t)r->rec[i].u);
+}
+
+/* Rows from `from` on as a recording of its own. */
+static bool piece_of(const tribo_recording *rec, const tribo_sizes *z, int from, int n, tribo_recording *out) {
+    size_t nx = (size_t)z->nx, nu = (size_t)z->nu, rows = (size_t)n, at = (size_t)from;
+    double *time = calloc(rows, sizeof *time), *x = calloc(rows * nx, sizeof *x),
+           *u = rec->u ? calloc(rows * nu, sizeof *u) : NULL;
+    *out = (tribo_recording){.n = n, .time = time, .x = x, .u = u};
+    if (!time || !x || (rec->u && !u)) return false;
+    memcpy(time, rec->time + at, rows * sizeof *time);
+    memcpy(x, rec->x + at * nx, rows * nx * sizeof *x);
+    if (u) memcpy(u, rec->u + at * nu, rows * nu * sizeof *u);
+    return true;
+}
+
+/* Where the piece that begins at a row ends: neighbours share a row, and none is too short to begin anew. */
+static int piece_end(const tribo_recording *rec, int from, double length) {
+    enum { LEAST = 8 };
+    int to = from + 1;
+    while (to < rec->n - 1 && (rec->time[to] - rec->time[from] < length * (1 - 1e-9) || to < from + LEAST)) to++;
+    return rec->n - 1 - to < LEAST ? rec->n - 1 : to;
+}
+
+/* Every recording in pieces; what was found in it stays with the first. */
+static int cut(recordings *r, const tribo_model *m, double length) {
+    tribo_sizes z = tribo_model_sizes(m);
+    recordings all = {0};
+    size_t most = 0;
+    bool good = true;
+    for (int i = 0; i < r->n; i++) most += (size_t)r->rec[i].n;
+    all.rec = calloc(most, sizeof *all.rec), all.checked = calloc(most, sizeof *all.checked);
+    all.path = all.own = calloc(most, sizeof *all.path);
+    good = all.rec && all.checked && all.path;
+    for (int i = 0; i < r->n && good; i++) {
+        const tribo_recording *whole = &r->rec[i];
+        for (int from = 0, to; from < whole->n - 1 && good; from = to, all.n++) {
+            to = piece_end(whole, from, length);
+            good = piece_of(whole, &z, from, to - from + 1, &all.rec[all.n]);
+            all.path[all.n] = r->path[i];
+            if (!from) all.checked[all.n] = r->checked[i];
+        }
+    }
+    for (int i = 0; i < r->n && good; i++) {
+        recording_free(r, i);
+        r->rec[i] = (tribo_recording){0}, r->checked[i] = NULL;
+    }
+    if (good) {
+        recordings_free(r);
+        *r = all;
+        return EXIT_SUCCESS;
+    }
+    for (int i = 0; i < all.n && all.checked; i++) all.checked[i] = NULL;
+    recordings_free(&all);
+    return trouble("no memory");
+}
+
+int recording_option(const verb *v, int code, const char *value, recording_options *o) {
+    if (code == AS_IS_OPTION) o->as_is = true;
+    if (code == CUT_OPTION) return parse_positive(v, "--cut takes a time above 0 s", 1e6, &o->cut);
+    (void)value;
+    return EXIT_SUCCESS;
+}
+
 int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o) {
     int status = EXIT_SUCCESS;
     *r = (recordings){.n = o->data.n, .path = o->data.item};
@@ -112,18 +180,17 @@ int recordings_load(recordings *r, const verb *v, const tribo_model *m, const re
         status = load_one(r, m, o, i);
     }
     tell(r);
-    return status;
+    return status == EXIT_SUCCESS && o->cut > 0 ? cut(r, m, o->cut) : status;
 }
 
 void recordings_free(recordings *r) {
     for (int i = 0; r->rec && i < r->n; i++) {
-        bool ours = !r->checked || !r->checked[i] || r->rec[i].x != tribo_checked_recording(r->checked[i]).x;
-        if (ours) free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x);
-        if (ours) free((void *)(size_t)r->rec[i].u);
+        recording_free(r, i);
         if (r->checked) tribo_checked_free(r->checked[i]);
     }
     free(r->rec);
     free(r->checked);
+    free(r->own);
 }
 
 void recording_options_free(recording_options *o) {

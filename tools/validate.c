@@ -120,7 +120,7 @@ static int run(int argc, char **argv) {
             a.scene = optarg;
         else if (code == 1)
             status = usage_error(v, "one scene, not also %s", optarg);
-        if (code == AS_IS_OPTION) a.in.as_is = true;
+        if (status == EXIT_SUCCESS) status = recording_option(v, code, optarg, &a.in);
         if (code == 'e') a.estimate_start = true;
         if (code == 'j') a.json = true;
         if (status == EXIT_SUCCESS) status = scene_option(v, code, optarg);

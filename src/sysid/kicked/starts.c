@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, AGAIN_MAX = 4 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -141,6 +141,23 @@ static tribo_status finish(tribo_sysid *s) {
     return TRIBO_OK;
 }
 
+/* Did the last fit end better than the best before it? */
+static bool gained(const struct ti_shooting *h) {
+    double before = HUGE_VAL;
+    for (int i = 0; i < h->run - 1; i++)
+        if (h->end_value[i] < before) before = h->end_value[i];
+    return h->end_value[h->run - 1] < before - 1;
+}
+
+/* Dry friction in joints holds motions where it takes hold of them: once more from the best end, motions begun anew. */
+static tribo_status again(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    memcpy(s->trial, h->end + (size_t)h->best * (size_t)s->nfree, (size_t)s->nfree * sizeof(double));
+    h->nstart = h->run;
+    add_start(s, s->trial, false);
+    return begin_at(s, s->trial, false, false);
+}
+
 /* A fit has ended: the next start; where rollouts explain the recordings, the end; where they do not, fits with kicks,
  * and without again where these are few. */
 static tribo_status next(tribo_sysid *s) {
@@ -164,7 +181,10 @@ static tribo_status next(tribo_sysid *s) {
     note(s);
     kicked = h->kicked[h->run - 1];
     h->near |= !kicked && h->nearly;
-    if (!kicked && h->explained) return finish(s);
+    if (!kicked && h->explained) {
+        if (ti_all_free(s->m) || h->run >= AGAIN_MAX || (h->run > 1 && !gained(h))) return finish(s);
+        return again(s);
+    }
     if (!kicked && !h->near && !h->hopeless && h->run == 1) {
         tribo_status status = search(s, false);
         if (status) return status;

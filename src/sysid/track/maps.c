@@ -12,7 +12,8 @@ static const int at[NINERTIA][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 
 
 /* A twentieth of what weight and its swing would ask of a joint: a torque, or that over their rates. */
 static double usual_of(const tribo_sysid *s, const tribo_param_info *info) {
-    double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]), mass = 0;
+    double L = tribo_model_extent(s->m), g = sqrt(s->p0[0] * s->p0[0] + s->p0[1] * s->p0[1] + s->p0[2] * s->p0[2]),
+           mass = 0;
     for (int b = 0; b < s->z.nbody; b++) mass += s->p0[s->m->body[b].p + TI_P_MASS];
     if (!(L > 0)) L = 1;
     if (!(g > 0)) g = 9.81;
