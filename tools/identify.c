@@ -513,7 +513,7 @@ const verb verb_identify = {
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
         "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
         "  --iterations N       at most (default 2000)\n"
-        "  --workers N          threads (default: all processors); does not change a bit of the result\n" SCENE_HELP
+        "  --workers N          threads (default: all processors)\n" SCENE_HELP
             LAW_HELP "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
     .run = run,
 };
