@@ -83,6 +83,9 @@ static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_proble
     return 3 * p->nc * sqrt(widest * most);
 }
 
+/* Speeds whose squares are no numbers are none, m/s. */
+static const double LEAST = 1e-140;
+
 /* docs/math.md eq. (37): the unit of velocity, and from it the unit of merit, an energy. Large speeds may cancel in g
  * and leave their rounding, which counts; it is computed only where it may reach a thousandth of the unit. */
 static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
@@ -93,6 +96,7 @@ static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
     if (p->chains) rest = ti_max(rest, ROUNDED * sqrt(widest * ws->energy));
     ws->unit_c = largest + rest, ws->widest = widest;
+    if (ws->unit_c > 0 && ws->unit_c < LEAST) ws->unit_c = LEAST;
     ws->merit = ws->approach = 0;
     for (int i = 0; i < p->nc; i++) {
         const double *g = ws->g + 3 * i;
