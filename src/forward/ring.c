@@ -65,8 +65,7 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     ti_scratch *s = ws->scratch;
     ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
     ti_contact_solution at = ti_frame_solution(f, k, phase);
-    tribo_status status = ti_contact_factor(ws->contact, &problem, &at, 0);
-    if (status < 0) return status;
+    double *v_dot = s->v_dot + is->v0, *lambda_dot = s->lambda_dot + 3 * is->con0;
     double *c = s->c_dot[0] + 3 * is->con0;
     *most = *fastest = 0;
     displace(ws, is, s->v_work);
@@ -75,7 +74,11 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
         *fastest = ti_max(*fastest, slip(ws, f, is->con0 + i, ws->vfree));
         for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
     }
-    ti_contact_jvp(ws->contact, &problem, 1, ws->zero, c, NULL, s->v_dot + is->v0, s->lambda_dot + 3 * is->con0);
+    bool last = phase == TI_AFTER || is->phase[TI_IMPACT].npoint == 0; /* of the phases, to be solved */
+    if (last && ti_contact_respond(ws->contact, &problem, c, v_dot, lambda_dot)) return TRIBO_OK;
+    tribo_status status = ti_contact_factor(ws->contact, &problem, &at, 0);
+    if (status < 0) return status;
+    ti_contact_jvp(ws->contact, &problem, 1, ws->zero, c, NULL, v_dot, lambda_dot);
     return TRIBO_OK;
 }
 

@@ -86,6 +86,7 @@ static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
  * curvature; HUGE_VAL where a point is not found. */
 static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, progress *g,
                           ti_contact_solution *s) {
+    ws->at_answer = false;
     if (!ti_contact_settle(ws, p, 2 * R)) return HUGE_VAL;
     iterate_to(ws, p, ws->v2, ws->l2);
     ti_contact_approach(ws, p, 2 * R, R);
@@ -99,7 +100,7 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
         keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
         keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
         memcpy(s->mode, ws->mode, p->nc);
-        g->canonical = true;
+        g->canonical = ws->at_answer = true;
         if (!g->done) iterate_to(ws, p, s->v, s->lambda), g->residual = r;
     }
     g->done |= will_do;
@@ -122,6 +123,21 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, pro
         ti_contact_approach(ws, p, at, 0.2 * at);
         before = curved, curved = both_points(ws, p, 0.1 * at, 0.1 * curved, g, s);
     }
+}
+
+bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
+                        double *lambda_dot) {
+    if (!ws->at_answer) return false;
+    memset(ws->r, 0, p->nv * sizeof(double));
+    for (int i = 0; i < p->nc; i++)
+        for (int r = 0; r < 3; r++) {
+            const double *D = ws->D + 9 * i + 3 * r, *x = c + 3 * i;
+            ws->f[3 * i + r] = D[0] * x[0] + D[1] * x[1] + D[2] * x[2];
+        }
+    ti_contact_direction(ws, p);
+    memcpy(v_dot, ws->dv, p->nv * sizeof(double));
+    memcpy(lambda_dot, ws->dlambda, 3 * p->nc * sizeof(double));
+    return true;
 }
 
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
@@ -407,6 +423,7 @@ void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
                       ti_contact_solution *s, tribo_contact_info *info) {
     progress g = beginning(ws, o->tol > 0 ? o->tol : 1e-10, true);
     info->rung = climb(ws, p, o, &g, s);
+    ws->at_answer = ws->at_answer && g.canonical && s->npoint == 2;
     info->residual = g.residual, info->canonical = g.canonical;
 }
 

@@ -140,6 +140,11 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
  * docs/math.md eq. (61), (63). */
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar);
+/* To about a millionth, without a factorization: how the answer of the last ti_contact_solve() changes with its
+ * reference by c (3 nc), to v_dot (nv) and lambda_dot (3 nc), the compliance held. @return false if its factors are
+ * gone. */
+bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
+                        double *lambda_dot);
 /* The error of ti_contact_vjp(), ti_contact_jvp() and ti_contact_panel() as solutions of the linear system of the last
  * ti_contact_factor(): the largest relative correction, in the norm of the energy, that one more refinement would make.
  * 1e-14 and less as a rule; NaN where something was not finite. */

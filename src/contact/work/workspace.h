@@ -107,6 +107,7 @@ struct ti_contact_ws {
     double ip_unit; /* its unit: the root of an energy */
     double settled; /* relative size of the last step of settle() */
     int iterations; /* factorizations so far */
+    bool at_answer; /* the factors are those of the first point of the answer, or of an iterate next to it */
 };
 
 /* Tangential compliance is a hundredth: it only chooses among impulses with the same normal parts. */
