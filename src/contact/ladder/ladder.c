@@ -5,6 +5,7 @@
  * the last takes any solution.
  */
 #include "contact/work/workspace.h"
+#include <float.h>
 #include <math.h>
 
 static void keep(ti_contact_point *q, double weight, double R, const ti_contact_problem *p, const double *v,
@@ -108,6 +109,13 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     return curved;
 }
 
+/* What rounding alone makes of the curvature at compliance R, where contacts are redundant: it grows as R falls. */
+static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->lambda[k]));
+    return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
+}
+
 /* both_points() at R, and at smaller compliances while these are less curved. */
 #define CURVED 3e-9
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
@@ -119,7 +127,8 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, pro
         g->done = g->consistent && g->residual < g->tol;
         return;
     }
-    for (double at = R, before = HUGE_VAL; curved > CURVED && curved < 0.1 * before && at > 2e-9 * ws->r0; at *= 0.1) {
+    double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
+    for (double at = R, before = HUGE_VAL; curved > more && curved < 0.1 * before && at > 2e-9 * ws->r0; at *= 0.1) {
         ti_contact_approach(ws, p, at, 0.2 * at);
         before = curved, curved = both_points(ws, p, 0.1 * at, 0.1 * curved, g, s);
     }
