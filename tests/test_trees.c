@@ -237,8 +237,9 @@ START_TEST(jacobians_are_the_reverse) {
     tribo_model *m = scene(SCENES[_i]);
     tribo_sizes z = tribo_model_sizes(m);
     size_t n = (size_t)z.ndx, nu = (size_t)z.nu;
-    double *p = calloc((size_t)(z.np + z.nx + z.nu) + n * n + n * nu + 3 * n + nu, sizeof *p), *x = p + z.np,
-           *u = x + z.nx, *A = u + nu, *B = A + n * n, *lx = B + n * nu, *x_bar = lx + 2 * n, *u_bar = x_bar + n;
+    double *p = calloc((size_t)(z.np + z.nx + z.nu) + 2 * n * n + n * nu + 3 * n + nu, sizeof *p), *x = p + z.np,
+           *u = x + z.nx, *A = u + nu, *alone = A + n * n, *B = alone + n * n, *lx = B + n * nu, *x_bar = lx + 2 * n,
+           *u_bar = x_bar + n;
     tribo_ws *ws;
     tribo_tape *tape;
     tribo_model_params(m, p), tribo_model_state0(m, x);
@@ -249,6 +250,8 @@ START_TEST(jacobians_are_the_reverse) {
         tribo_tape_rewind(tape);
         ck_assert_int_ge(tribo_step(ws, p, x, u, x, tape), 0);
         ck_assert_int_ge(tribo_step_jac(ws, tape, 0, A, B, NULL), 0);
+        ck_assert_int_ge(tribo_step_jac(ws, tape, 0, alone, NULL, NULL), 0);
+        ck_assert_mem_eq(A, alone, n * n * sizeof *A);
         double largest = 0;
         for (size_t i = 0; i < n * n; i++) largest = fmax(largest, fabs(A[i]));
         for (size_t i = 0; i < n; i++) {

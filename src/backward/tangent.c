@@ -145,7 +145,8 @@ static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, in
 
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
     const tribo_sizes *size = &ws->model->size;
-    if (by_rows(ws) && A && B && !C && ti_tree_columns_apply(ws, f, p)) return ti_tree_jacobians(ws, f, p, A, B);
+    if (by_rows(ws) && A && !C && ti_tree_columns_apply(ws, f, p)) /* A alone goes through B, too */
+        return ti_tree_jacobians(ws, f, p, A, B ? B : ws->scratch->B);
     if (by_rows(ws)) return jacobians_by_rows(ws, f, p, A, B, C);
     tribo_status s = TRIBO_OK;
     if ((A || B) && ti_jacobian_applies(ws, f)) {

@@ -168,6 +168,7 @@ typedef struct ti_scratch {
     double *rate;                                    /* (ncon,2,7,6) */
     unsigned char *turns;                            /* (ncon,2) */
     double linear;                                   /* worst linear residual of the last reverse or tangents */
+    double *B;                                       /* (ndx,nu), of models with joints, for A alone */
     double *seed;                                    /* (ndx + nu + np) */
 } ti_scratch;
 

@@ -77,6 +77,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);
     TI_CARVE(a, s->turns, 2 * nc);
     TI_CARVE(a, s->seed, TI_DIRECTIONS * (2 * size->ndx + size->nu + size->np));
+    TI_CARVE(a, s->B, w->model->chains ? (size_t)size->ndx * (size_t)size->nu : 0);
     TI_CARVE(a, s->bar, size->ndx);
     TI_CARVE(a, s->p_sum, size->np);
     TI_CARVE(a, s->unit, size->ndx);
