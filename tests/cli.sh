@@ -260,11 +260,12 @@ expect "noise below zero" 2 '' 'noise takes' identify "$collision" --data "$reco
 # ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
 for signal in INT TERM; do
     checks=$((checks + 1))
+    rm -f "$folder/err" # that of the signal before would be read until the shell has emptied it
     "$tribo" identify "$collision" --data "$data"/recordings/*.csv --free floor/friction=0.3 impact/restitution=0.2 cube/mass=1 \
         --optimizer adam --search 0 --out "$folder/$signal" >"$folder/out" 2>"$folder/err" &
     child=$!
     for wait in $(seq 300); do # progress is printed once a second, so that any one line may be missing
-        grep -q ' \([2-9]\|[1-9][0-9]*[0-9]\) descent  loss' "$folder/err" && break
+        grep -qs ' \([2-9]\|[1-9][0-9]*[0-9]\) descent  loss' "$folder/err" && break
         sleep 1
     done
     kill -s $signal $child

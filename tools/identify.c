@@ -410,6 +410,25 @@ static int take(identify_arguments *a, int code) {
     }
 }
 
+/* Where the values of an option that takes several go; NULL = it takes one. */
+static string_list *list_of(identify_arguments *a, int kind) {
+    if (kind == CONTROLS_OPTION) return &a->in.controls;
+    return kind == 'd' ? &a->in.data : kind == 'f' ? &a->free : kind == 'c' ? &a->compare : NULL;
+}
+
+/* What is needed is asked for; what was not said follows from the rest. */
+static int complete(identify_arguments *a) {
+    const verb *v = &verb_identify;
+    if (!a->scene) return usage_error(v, "which scene?");
+    if (!a->in.data.n) return usage_error(v, "--data: which recordings?");
+    if (!a->free.n) return usage_error(v, "--free: which parameters?");
+    if (!a->out) return usage_error(v, "--out: into which folder?");
+    if (a->compare.n && !a->folds) a->folds = 5;
+    if (a->loss == TRIBO_LOSS_SHOOTING && !a->window) /* none was asked for; other optimizers have rollouts only */
+        a->loss = a->optimizer == TRIBO_OPT_LM ? TRIBO_LOSS_SHOOTING : TRIBO_LOSS_ROLLOUT, a->window = 1;
+    return EXIT_SUCCESS;
+}
+
 static int run(int argc, char **argv) {
     static const struct option options[] = {{"data", required_argument, NULL, 'd'},
                                             {"free", required_argument, NULL, 'f'},
@@ -446,9 +465,7 @@ static int run(int argc, char **argv) {
             return option_exit(code);
         }
         int kind = code == 1 && a.scene ? last : code;
-        string_list *list = kind == 'd' ? &a.in.data : kind == 'f' ? &a.free : NULL;
-        if (kind == CONTROLS_OPTION) list = &a.in.controls;
-        if (kind == 'c') list = &a.compare;
+        string_list *list = list_of(&a, kind);
         if (list) {
             if (!list_add(list, optarg)) status = trouble("no memory");
         } else if (code == 1 && !a.scene) {
@@ -460,14 +477,7 @@ static int run(int argc, char **argv) {
         }
         if (code != 1) last = code;
     }
-    if (status == EXIT_SUCCESS && !a.scene) status = usage_error(v, "which scene?");
-    if (status == EXIT_SUCCESS && !a.in.data.n) status = usage_error(v, "--data: which recordings?");
-    if (status == EXIT_SUCCESS && !a.free.n) status = usage_error(v, "--free: which parameters?");
-    if (status == EXIT_SUCCESS && !a.out) status = usage_error(v, "--out: into which folder?");
-    if (a.compare.n && !a.folds) a.folds = 5;
-    if (a.loss == TRIBO_LOSS_SHOOTING && !a.window) { /* none was asked for; other optimizers have rollouts only */
-        a.loss = a.optimizer == TRIBO_OPT_LM ? TRIBO_LOSS_SHOOTING : TRIBO_LOSS_ROLLOUT, a.window = 1;
-    }
+    if (status == EXIT_SUCCESS) status = complete(&a);
     if (status == EXIT_SUCCESS) status = identify(&a);
     recording_options_free(&a.in), list_free(&a.free), list_free(&a.compare);
     return status;
@@ -513,7 +523,7 @@ const verb verb_identify = {
         "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
         "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
         "  --iterations N       at most (default 2000)\n"
-        "  --workers N          threads (default: all processors)\n" SCENE_HELP
-            LAW_HELP "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
+        "  --workers N          threads (default: all processors)\n" SCENE_HELP LAW_HELP
+        "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
     .run = run,
 };

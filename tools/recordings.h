@@ -36,7 +36,7 @@ enum { CONTROLS_OPTION = 900, AS_IS_OPTION, CUT_OPTION };
 #define RECORDING_HELP                                                                                                 \
     "  --controls FILE.csv...  forces and torques over time, each row held until the next: one file for all\n"         \
     "                       recordings, or one for each in their order\n"                                              \
-    "  --cut S              pieces of S seconds, each with a start of its own\n"                                        \
+    "  --cut S              pieces of S seconds, each with a start of its own\n"                                       \
     "  --as-is              do not look at units, orders, frames and clocks of the recordings\n"
 
 /* Means over recordings of what tribo_sysid_errors() says of each. */

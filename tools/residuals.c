@@ -172,10 +172,11 @@ bool quality_good(const quality *q, char text[400]) {
     for (int kind = 0; kind < QUALITY_KINDS; kind++) {
         double unit = kind == QUALITY_ROTATION ? degree : 1e3;
         const char *name = kind == QUALITY_ROTATION ? "degrees" : "mm", *and = kind && !isnan(q->rms[0]) ? " and " : "";
-        bool any = !isnan(q->rms[kind]);
-        snprintf(off[kind], sizeof off[kind], any ? "%s%.2g %s" : "", and, unit * q->rms[kind], name);
-        snprintf(noise[kind], sizeof noise[kind], any ? "%s%.2g %s" : "", and, unit * q->sigma[kind], name);
-        snprintf(follow[kind], sizeof follow[kind], any ? "%s%.2f" : "", and, q->correlation[kind]);
+        off[kind][0] = noise[kind][0] = follow[kind][0] = '\0';
+        if (isnan(q->rms[kind])) continue;
+        snprintf(off[kind], sizeof off[kind], "%s%.2g %s", and, unit * q->rms[kind], name);
+        snprintf(noise[kind], sizeof noise[kind], "%s%.2g %s", and, unit * q->sigma[kind], name);
+        snprintf(follow[kind], sizeof follow[kind], "%s%.2f", and, q->correlation[kind]);
     }
     int wrote =
         snprintf(text, 400,

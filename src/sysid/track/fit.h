@@ -36,8 +36,8 @@ typedef struct ti_unknown {
     double start, scale;
     double lower, upper;   /* of p */
     double tlower, tupper; /* of theta */
-    int leader;            /* of an inertia: the theta of its xx, the six are consecutive there; of a moment: its mass */
-    double L0[3][3];       /* of an inertia's leader */
+    int leader;      /* of an inertia: the theta of its xx, the six are consecutive there; of a moment: its mass */
+    double L0[3][3]; /* of an inertia's leader */
 } ti_unknown;
 
 /* Choose maps, scales and bounds. @return TRIBO_OK; TRIBO_E_ARG (index, bounds, start outside of them). */
