@@ -401,6 +401,15 @@ static struct {
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
 } at_pair;
 
+/* A bumpy field of 2 m, below a that is a quarter as large as else. */
+static const ti_mesh *bumpy(ti_shape *a, ti_shape *field) {
+    static double height[7 * 8];
+    static const ti_mesh m = {.nrow = 7, .ncol = 8, .height = height, .base = 1, .highest = 1};
+    for (int i = 0; i < 7 * 8; i++) height[i] = 0.3 * sin(5.0 * i * i);
+    a->size = ti_scale(0.4, a->size), field->size = ti_add(field->size, ti_vec3(0.6, 0.6, 0));
+    return &m;
+}
+
 static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
     random_state = seed;
     for (int i = 0; i < 2; i++) {
@@ -412,6 +421,10 @@ static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
     }
     ti_vec n = ti_col(&at_pair.s[0].R, 2); /* b above a, near enough to touch or nearly */
     at_pair.s[1].x = ti_axpy(at_pair.s[0].x, a == TRIBO_PLANE ? 0.5 : 0.9, n);
+    if (b == TRIBO_HFIELD) {
+        at_pair.s[1].mesh = bumpy(&at_pair.s[0], &at_pair.s[1]);
+        at_pair.s[1].x = ti_axpy(at_pair.s[0].x, -0.25, ti_col(&at_pair.s[1].R, 2));
+    }
     ti_touch t[TI_CONTACTS_MAX];
     int found = ti_collide(&at_pair.s[0], &at_pair.s[1], 1, t);
     if (found == 0) return false;
@@ -479,6 +492,12 @@ DRAW_PAIR(draw_capsule_mesh, TRIBO_CAPSULE, TRIBO_MESH)
 DRAW_PAIR(draw_cylinder_mesh, TRIBO_CYLINDER, TRIBO_MESH)
 DRAW_PAIR(draw_ellipsoid_mesh, TRIBO_ELLIPSOID, TRIBO_MESH)
 DRAW_PAIR(draw_mesh_mesh, TRIBO_MESH, TRIBO_MESH)
+DRAW_PAIR(draw_sphere_field, TRIBO_SPHERE, TRIBO_HFIELD)
+DRAW_PAIR(draw_box_field, TRIBO_BOX, TRIBO_HFIELD)
+DRAW_PAIR(draw_capsule_field, TRIBO_CAPSULE, TRIBO_HFIELD)
+DRAW_PAIR(draw_cylinder_field, TRIBO_CYLINDER, TRIBO_HFIELD)
+DRAW_PAIR(draw_ellipsoid_field, TRIBO_ELLIPSOID, TRIBO_HFIELD)
+DRAW_PAIR(draw_mesh_field, TRIBO_MESH, TRIBO_HFIELD)
 
 /* ---- the contact problem ---- */
 
@@ -898,6 +917,12 @@ static const diff_op ops[] = {
     {"cylinder-mesh", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_mesh, pair_value, pair_jvp, pair_vjp},
     {"ellipsoid-mesh", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_mesh, pair_value, pair_jvp, pair_vjp},
     {"mesh-mesh", 18, 7, 1, 3e-4, 1e-9, draw_mesh_mesh, pair_value, pair_jvp, pair_vjp},
+    {"sphere-field", 18, 7, 1, 3e-4, 1e-9, draw_sphere_field, pair_value, pair_jvp, pair_vjp},
+    {"box-field", 18, 7, 1, 3e-4, 1e-9, draw_box_field, pair_value, pair_jvp, pair_vjp},
+    {"capsule-field", 18, 7, 1, 3e-4, 1e-9, draw_capsule_field, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-field", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_field, pair_value, pair_jvp, pair_vjp},
+    {"ellipsoid-field", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_field, pair_value, pair_jvp, pair_vjp},
+    {"mesh-field", 18, 7, 1, 3e-4, 1e-9, draw_mesh_field, pair_value, pair_jvp, pair_vjp},
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},

@@ -538,8 +538,9 @@ static void compare_forces(robot *r, oracle *o) {
 static void compare(const char *path) {
     char error[512] = "";
     robot r;
-    open_file(&r, path);
     oracle o = {.m = mj_loadXML(path, NULL, error, sizeof error)};
+    if (!o.m && strstr(error, "'elevation'")) return; /* MuJoCo 2.2 has no heights in its scenes */
+    open_file(&r, path);
     ck_assert_msg(o.m != NULL, "%s: %s", path, error);
     o.m->opt.enableflags |= mjENBL_ENERGY;
     o.m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_EQUALITY | mjDSBL_FRICTIONLOSS;

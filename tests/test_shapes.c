@@ -9,7 +9,7 @@
 
 static int nshapes(void) {
     int n = 0;
-    while (ti_shape_of((tribo_shape)n)) n++;
+    while (ti_shape_of((tribo_shape)n) && n != TRIBO_HFIELD) n++; /* fields: test_fields.c */
     return n;
 }
 
@@ -96,7 +96,7 @@ START_TEST(names_lead_to_their_rows) {
         ck_assert_int_eq(found, k);
     }
     tribo_shape kept = TRIBO_BOX;
-    ck_assert_ptr_null(ti_shape_named("hfield", &kept));
+    ck_assert_ptr_null(ti_shape_named("sdf", &kept));
     ck_assert_int_eq(kept, TRIBO_BOX);
     ck_assert_ptr_null(ti_shape_of((tribo_shape)-1));
     ck_assert_int_ge(nshapes(), 4);

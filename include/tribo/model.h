@@ -26,7 +26,8 @@ typedef enum tribo_shape {
     TRIBO_CAPSULE,   /**< all within a radius of a segment along its z axis */
     TRIBO_CYLINDER,  /**< of a radius and a half length, along its z axis */
     TRIBO_ELLIPSOID, /**< of three semi-axes */
-    TRIBO_MESH       /**< the convex hull of a mesh, scaled along the axes of its inertia */
+    TRIBO_MESH,      /**< the convex hull of a mesh, scaled along the axes of its inertia */
+    TRIBO_HFIELD     /**< fills what is below a height field; touches by its top alone */
 } tribo_shape;
 
 /** What happens where two geoms touch. */
@@ -110,7 +111,8 @@ typedef struct tribo_geom_def {
     tribo_shape shape;             /**< decides what size means */
     double size[3];                /**< m: sphere radius | box half extents | capsule radius, half
                                         length of its segment | cylinder radius, half length | ellipsoid semi-axes |
-                                        mesh: scales, 1 if all are 0 | plane: ignored */
+                                        mesh: scales, 1 if all are 0 | height field: half widths along x and y, what a height
+                                        of 1 is | plane: ignored */
     double pos[3];                 /**< m, in the body frame (the world's for TRIBO_WORLD) */
     double quat[4];                /**< in the body frame; a plane's normal is its z axis */
     double mass;                   /**< kg; < 0 = from density; counts only where the body's inertia is not given */
@@ -119,8 +121,8 @@ typedef struct tribo_geom_def {
     int priority;                  /**< of two geoms, the material of the higher one counts; see tribo_pair_def */
     double margin, gap;            /**< m: geoms touch at a distance of margin less gap, each the larger of the two */
     uint32_t contype, conaffinity; /**< a pair collides if (a.contype & b.conaffinity) | (b.contype & a.conaffinity) */
-    int mesh; /**< of a TRIBO_MESH its id; pos and quat are then those of the frame that its vertices
-                   are in. The model's are those of its inertia frame, as in MuJoCo */
+    int mesh; /**< of a TRIBO_HFIELD its id; of a TRIBO_MESH its id; pos and quat are then those of the frame that its
+                 vertices are in. The model's are those of its inertia frame, as in MuJoCo */
 } tribo_geom_def;
 
 /** A point and a frame fixed in a body or in the world: it touches nothing and weighs nothing. What an actuator pulls
@@ -150,6 +152,17 @@ typedef struct tribo_mesh_def {
     int ntriangle;        /**< at most 1000000; 0 = the hull is what it weighs */
     tribo_mesh_mass mass; /**< how it is weighed */
 } tribo_mesh_def;
+
+/** Heights over a grid, for geoms of the world. Each cell is two triangles, parted from its corner at the lowest x and
+ * y to the one opposite. Fill with tribo_default_hfield() first. */
+typedef struct tribo_hfield_def {
+    uint32_t struct_size; /**< set by tribo_default_hfield() */
+    const char *name;     /**< what messages call it; NULL or "" = `hfieldN` */
+    int nrow, ncol;       /**< 2 or more each; at most 131072 triangles */
+    const double *height; /**< (nrow,ncol) in units of the geom's size z; a row goes along x, the first is at the lowest
+                               y; copied */
+    double base;          /**< m, > 0: the box that pairs are looked for with goes at least so far below 0; 1 */
+} tribo_hfield_def;
 
 /** A pair of geoms with a material of its own, instead of one from its geoms.
  *
@@ -200,6 +213,8 @@ TRIBO_API tribo_site_def tribo_default_site(void);
 TRIBO_API tribo_equality_def tribo_default_equality(void);
 /** A mesh of no vertices. */
 TRIBO_API tribo_mesh_def tribo_default_mesh(void);
+/** A height field of no heights. */
+TRIBO_API tribo_hfield_def tribo_default_hfield(void);
 /** A pair of no geoms with friction 1. */
 TRIBO_API tribo_pair_def tribo_default_pair(void);
 
@@ -218,6 +233,8 @@ TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *d
 TRIBO_API int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def);
 /** A mesh, for any number of geoms. @return its id, or -1. */
 TRIBO_API int tribo_add_mesh(tribo_builder *b, const tribo_mesh_def *def);
+/** A height field, for any number of geoms. Ids are shared with meshes. @return its id, or -1. */
+TRIBO_API int tribo_add_hfield(tribo_builder *b, const tribo_hfield_def *def);
 /** @return the pair's id, or -1. */
 TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
 /** @return the equality's id, or -1. */

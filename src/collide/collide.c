@@ -10,9 +10,10 @@ typedef struct pair_row {
     ti_collide_jac_fn *jac;
 } pair_row;
 
-enum { SHAPES = TRIBO_MESH + 1 };
+enum { SHAPES = TRIBO_HFIELD + 1 };
 /* Of any two convex shapes, and of one and a plane. */
 #define CONVEX(a, b, most) [a][b] = {most, ti_collide_convex, ti_collide_convex_jac}
+#define ON_FIELD(a) [a][TRIBO_HFIELD] = {4, ti_collide_field, ti_collide_field_jac}
 #define PLANE_CONVEX(b, most) [TRIBO_PLANE][b] = {most, ti_collide_plane_convex, ti_collide_convex_jac}
 
 static const pair_row PAIR[SHAPES][SHAPES] = {
@@ -43,6 +44,12 @@ static const pair_row PAIR[SHAPES][SHAPES] = {
     CONVEX(TRIBO_CYLINDER, TRIBO_MESH, 4),
     CONVEX(TRIBO_ELLIPSOID, TRIBO_MESH, 1),
     CONVEX(TRIBO_MESH, TRIBO_MESH, 4),
+    ON_FIELD(TRIBO_SPHERE),
+    ON_FIELD(TRIBO_BOX),
+    ON_FIELD(TRIBO_CAPSULE),
+    ON_FIELD(TRIBO_CYLINDER),
+    ON_FIELD(TRIBO_ELLIPSOID),
+    ON_FIELD(TRIBO_MESH),
 };
 
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
@@ -54,7 +61,7 @@ int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *ou
 static bool closest(const ti_shape *a, const ti_shape *b, ti_touch *t) {
     ti_touch all[TI_CONTACTS_MAX];
     int least = 0;
-    if (a->shape == TRIBO_BOX || PAIR[a->shape][b->shape].touch == ti_collide_convex)
+    if ((a->shape == TRIBO_BOX && b->shape != TRIBO_HFIELD) || PAIR[a->shape][b->shape].touch == ti_collide_convex)
         return ti_convex_distance(a, b, t);
     int n = ti_collide(a, b, (double)INFINITY, all);
     for (int k = 1; k < n; k++)

@@ -1,7 +1,7 @@
 /* collide.h -- contact points, normals and gaps of pairs of shapes, and their derivatives.
  *
- * Pairs come ordered as tribo_shape is: PLANE <= SPHERE <= BOX <= CAPSULE <= CYLINDER <= ELLIPSOID <= MESH. Beyond
- * `margin` a contact is left out.
+ * Pairs come ordered as tribo_shape is: PLANE <= SPHERE <= BOX <= CAPSULE <= CYLINDER <= ELLIPSOID <= MESH <= HFIELD.
+ * Beyond `margin` a contact is left out.
  */
 #ifndef TI_COLLIDE_H
 #define TI_COLLIDE_H

@@ -16,13 +16,13 @@ double ti_separation(ti_form f[2], ti_vec n) {
            ti_form_reach(&f[1], ti_scale(-1, ti_tmul(&b->R, n)));
 }
 
-static double small_of(const ti_form f[2]) {
+double ti_convex_small(const ti_form f[2]) {
     return fmin(f[0].s->shape == TRIBO_PLANE ? (double)INFINITY : f[0].small, f[1].small);
 }
 
 /* Whether these are the closest points, to a share of the sizes: both on their parts, and between supporting planes. */
 static bool is_closest(ti_form f[2], const ti_meet *m, const ti_near *at, double share) {
-    double slack = share * (small_of(f) + ti_norm(ti_sub(f[1].s->x, f[0].s->x)));
+    double slack = share * (ti_convex_small(f) + ti_norm(ti_sub(f[1].s->x, f[0].s->x)));
     for (int i = 0; i < 2; i++)
         if (!ti_form_holds(&f[i], m->part[i], at->p[i], slack)) return false;
     return at->gap - ti_separation(f, at->n) <= slack;
@@ -56,7 +56,7 @@ static double face_gap(ti_form f[2], int i, ti_vec n, int *face) {
 
 /* The shape on whose face contacts are, and the face; -1 if on neither. */
 static int reference(ti_form f[2], const ti_near *at, int *face) {
-    double gap[2], bias = BIAS * small_of(f), area[2];
+    double gap[2], bias = BIAS * ti_convex_small(f), area[2];
     int its[2], best = -1;
     for (int i = 0; i < 2; i++) gap[i] = face_gap(f, i, at->n, &its[i]);
     bool may[2] = {gap[0] >= at->gap - bias, gap[1] >= at->gap - bias};
@@ -70,7 +70,7 @@ static int reference(ti_form f[2], const ti_near *at, int *face) {
     return best;
 }
 
-static int not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
+int ti_not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
     double probe = 0;
     for (int k = 0; k < 3; k++)
         for (int j = 0; j < 3; j++) probe += 0 * (a->R.m[k][j] + b->R.m[k][j]);
@@ -95,29 +95,36 @@ bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t) {
     ti_near at;
     ti_meet m;
     bool exact;
-    if (not_a_number(a, b, t)) return true;
+    if (ti_not_a_number(a, b, t)) return true;
     if (!closest(f, (double)INFINITY, &at, &m, &exact)) return false;
     *t = ti_meet_touch(f, &m, &at);
     return true;
 }
 
-int ti_collide_convex(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
-    ti_form f[2] = {ti_form_of(a), ti_form_of(b)};
+bool ti_convex_gather(ti_form f[2], ti_pile *pile, ti_touch *first) {
     ti_near at;
     ti_meet m;
     bool exact;
-    if (not_a_number(a, b, out)) return 1;
-    if (!closest(f, margin, &at, &m, &exact)) return 0;
-    ti_touch first = ti_meet_touch(f, &m, &at);
-    ti_pile pile = {.margin = margin, .merge = 2e-4 * small_of(f), .least = at.gap};
+    if (!closest(f, pile->margin, &at, &m, &exact)) return false;
+    *first = ti_meet_touch(f, &m, &at);
+    pile->merge = 2e-4 * ti_convex_small(f), pile->least = at.gap;
     int face, P = reference(f, &at, &face);
     if (P >= 0)
-        ti_over_face(f, P, face, &pile);
+        ti_over_face(f, P, face, pile);
     else if (exact)
-        ti_along(f, &at, &pile);
+        ti_along(f, &at, pile);
+    return true;
+}
+
+int ti_collide_convex(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
+    ti_form f[2] = {ti_form_of(a), ti_form_of(b)};
+    ti_pile pile = {.margin = margin};
+    ti_touch first;
+    if (ti_not_a_number(a, b, out)) return 1;
+    if (!ti_convex_gather(f, &pile, &first)) return 0;
     double least = (double)INFINITY;
     for (int k = 0; k < pile.count; k++) least = fmin(least, pile.t[k].gap);
-    if (first.gap < least - 1e-9 * small_of(f)) ti_pile_put(&pile, &first);
+    if (first.gap < least - 1e-9 * ti_convex_small(f)) ti_pile_put(&pile, &first);
     return ti_pile_thin(&pile, out);
 }
 

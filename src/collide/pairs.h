@@ -60,10 +60,10 @@ typedef int ti_collide_fn(const ti_shape *a, const ti_shape *b, double margin, t
 typedef void ti_collide_jac_fn(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J);
 ti_collide_fn ti_collide_plane_sphere, ti_collide_plane_box, ti_collide_sphere_sphere, ti_collide_sphere_box,
     ti_collide_box_box, ti_collide_plane_capsule, ti_collide_sphere_capsule, ti_collide_box_capsule,
-    ti_collide_capsule_capsule, ti_collide_plane_convex, ti_collide_convex;
+    ti_collide_capsule_capsule, ti_collide_plane_convex, ti_collide_convex, ti_collide_field;
 ti_collide_jac_fn ti_collide_plane_sphere_jac, ti_collide_plane_box_jac, ti_collide_sphere_sphere_jac,
     ti_collide_sphere_box_jac, ti_collide_box_box_jac, ti_collide_plane_capsule_jac, ti_collide_sphere_capsule_jac,
-    ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac, ti_collide_convex_jac;
+    ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac, ti_collide_convex_jac, ti_collide_field_jac;
 
 /* The closest points of two shapes that are no planes, at any distance. */
 bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);

@@ -123,4 +123,12 @@ void ti_over_face(ti_form f[2], int P, int face, ti_pile *pile);
 /* What of two shapes that lie along one another meets. */
 void ti_along(ti_form f[2], const ti_near *at, ti_pile *pile);
 
+/* ---- convex.c ---- */
+/* Where two shapes are closest, and what lies beside it, into an empty pile with its margin set. @return false beyond
+ * it. */
+bool ti_convex_gather(ti_form f[2], ti_pile *pile, ti_touch *first);
+double ti_convex_small(const ti_form f[2]);
+/* Whether anything is: one contact that says so. */
+int ti_not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out);
+
 #endif

@@ -10,10 +10,10 @@
 
 typedef struct ti_shape {
     tribo_shape shape;
-    ti_vec x;                   /* centre, world */
-    ti_mat R;                   /* geom axes in the world, as columns */
-    ti_vec size;                /* radius | half extents | radius, half length | semi-axes | scales */
-    const struct ti_mesh *mesh; /* NULL of other shapes */
+    ti_vec x;    /* centre, world */
+    ti_mat R;    /* geom axes in the world, as columns */
+    ti_vec size; /* radius | half extents | radius, half length | semi-axes | scales | of a height field */
+    const struct ti_mesh *mesh; /* or height field; NULL of other shapes */
 } ti_shape;
 
 enum { TI_CONTACTS_MAX = 8 }; /* of one pair */

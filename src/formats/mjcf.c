@@ -24,9 +24,14 @@ static uint32_t read_bits(ti_mjcf *r, const xmlNode *node, int class, const char
 
 /* Its size in the file says nothing. */
 static bool geom_mesh(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
-    const char *name = ti_mjcf_attr(r, node, class, "mesh");
-    if (!name) return ti_xml_fail(&r->error, node, "mesh", "missing"), false;
-    d->mesh = ti_mjcf_mesh_named(r, node, name);
+    const char *kind = d->shape == TRIBO_HFIELD ? "hfield" : "mesh", *name = ti_mjcf_attr(r, node, class, kind);
+    if (!name) return ti_xml_fail(&r->error, node, kind, "missing"), false;
+    d->mesh = ti_mjcf_asset_named(r, node, kind, name);
+    for (int i = 0; i < r->nmesh && d->mesh >= 0 && d->shape == TRIBO_HFIELD; i++) {
+        double size[4];
+        if (r->mesh[i].id != d->mesh || !ti_mjcf_field_size(r, r->mesh[i].node, size)) continue;
+        memcpy(d->size, size, sizeof d->size);
+    }
     return d->mesh >= 0;
 }
 
@@ -101,7 +106,8 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     int class = ti_mjcf_class_of(r, node, childclass);
     if (ti_mjcf_bad(r)) return;
     const char *type = ti_mjcf_attr(r, node, class, "type");
-    bool meshed = (type && strcmp(type, "mesh") == 0) || ti_mjcf_attr(r, node, class, "mesh");
+    bool meshed =
+        (type && (strcmp(type, "mesh") == 0 || strcmp(type, "hfield") == 0)) || ti_mjcf_attr(r, node, class, "mesh");
     if (meshed && is_looks(r, node, class, weighs)) return;
     ti_mjcf_judge(r, node, class, "body");
     for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c))
@@ -117,7 +123,7 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     ti_frame own = geom_frame(r, node, class, &d), pose = ti_frame_mul(frame, &own);
     memcpy(d.pos, pose.pos, sizeof d.pos);
     memcpy(d.quat, pose.quat, sizeof d.quat);
-    if (d.shape != TRIBO_MESH && d.mesh >= 0) ti_mjcf_fit(r, node, class, &d);
+    if (!ti_shape_of(d.shape)->meshed && d.mesh >= 0) ti_mjcf_fit(r, node, class, &d);
     if (!ti_mjcf_bad(r)) keep_geom(r, node, body, class, frame, &d);
 }
 

@@ -1,4 +1,4 @@
-/* mjcf_mesh.c -- meshes of <asset>: found by name, read when a geom first asks for them. */
+/* mjcf_mesh.c -- meshes and height fields of <asset>: found by name, read when a geom first asks for them. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "formats/mesh_file.h"
 #include "formats/mjcf_reading.h"
@@ -7,25 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PATH_ROOM = 1024 };
-
 void ti_mjcf_assets(ti_mjcf *r, const xmlNode *node) {
     for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
-        if (!ti_mjcf_child(r, c, "asset") || !ti_xml_is(c, "mesh")) continue;
+        if (!ti_mjcf_child(r, c, "asset") || !(ti_xml_is(c, "mesh") || ti_xml_is(c, "hfield"))) continue;
         ti_mjcf_mesh *grown = ti_grow(&r->alloc, r->mesh, &r->mesh_bytes, (size_t)(r->nmesh + 1) * sizeof *r->mesh);
         if (!grown) {
             r->error.status = TRIBO_E_NOMEM;
             return;
         }
         r->mesh = grown;
-        r->mesh[r->nmesh++] = (ti_mjcf_mesh){c, ti_mjcf_class_of(r, c, r->main), -1};
+        r->mesh[r->nmesh++] = (ti_mjcf_mesh){c, ti_xml_is(c, "mesh") ? ti_mjcf_class_of(r, c, r->main) : -1, -1};
     }
-}
-
-/* Where the name of a file begins in its path. */
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* A mesh without a name is called as its file, without folders and what follows the last dot. */
@@ -33,27 +25,15 @@ static bool is_called(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
     const char *own = ti_xml_attr(&r->error, m->node, "name"), *file = ti_mjcf_attr(r, m->node, m->class, "file");
     if (own && *own) return strcmp(own, name) == 0;
     if (!file) return false;
-    const char *base = base_of(file), *dot = strrchr(base, '.');
+    const char *base = ti_mjcf_base_of(file), *dot = strrchr(base, '.');
     size_t n = dot ? (size_t)(dot - base) : strlen(base);
     return strlen(name) == n && strncmp(base, name, n) == 0;
 }
 
-/* The folder of the scene, that of the compiler's meshes, the file. */
-static bool path_of(const ti_mjcf *r, const char *file, char path[PATH_ROOM]) {
-    const char *scene = (const char *)r->root->doc->URL, *folder = r->meshdir ? r->meshdir : r->assetdir;
-    if (!scene) scene = "";
-    if (r->strippath) file = base_of(file);
-    if (!folder || *file == '/') folder = "";
-    int own = *file == '/' || *folder == '/' ? 0 : (int)(base_of(scene) - scene);
-    size_t n = strlen(folder);
-    const char *slash = n && folder[n - 1] != '/' ? "/" : "";
-    return snprintf(path, PATH_ROOM, "%.*s%s%s%s", own, scene, folder, slash, file) < PATH_ROOM;
-}
-
 static bool read_file(ti_mjcf *r, const ti_mjcf_mesh *m, const char *file, ti_mesh_data *d) {
-    char path[PATH_ROOM];
+    char path[TI_PATH_ROOM];
     tribo_diag diag = {0};
-    if (!path_of(r, file, path)) return ti_xml_fail(&r->error, m->node, "file", "the name is too long"), false;
+    if (!ti_mjcf_path_of(r, file, path)) return ti_xml_fail(&r->error, m->node, "file", "the name is too long"), false;
     tribo_status s = ti_mesh_read(path, &r->alloc, d, &diag);
     if (s == TRIBO_E_NOMEM)
         r->error.status = s;
@@ -144,14 +124,14 @@ static int make(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
     return id;
 }
 
-int ti_mjcf_mesh_named(ti_mjcf *r, const xmlNode *geom, const char *name) {
+int ti_mjcf_asset_named(ti_mjcf *r, const xmlNode *geom, const char *kind, const char *name) {
     for (int i = 0; i < r->nmesh; i++) {
         ti_mjcf_mesh *m = &r->mesh[i];
-        if (!is_called(r, m, name)) continue;
-        if (m->id < 0) m->id = make(r, m, name);
+        if (!ti_xml_is(m->node, kind) || !is_called(r, m, name)) continue;
+        if (m->id < 0) m->id = strcmp(kind, "mesh") == 0 ? make(r, m, name) : ti_mjcf_field(r, m->node, name);
         return m->id;
     }
-    ti_xml_fail(&r->error, geom, "mesh", "there is no mesh `%.60s`", name);
+    ti_xml_fail(&r->error, geom, kind, "there is no %s `%.60s`", kind, name);
     return -1;
 }
 
@@ -187,15 +167,15 @@ void ti_mjcf_fit(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) 
 
 void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out) {
     const char *scene = (const char *)r->root->doc->URL;
-    size_t folder = scene ? (size_t)(base_of(scene) - scene) : 0;
-    if (scene && (size_t)(base_of(out) - out) == folder && strncmp(scene, out, folder) == 0) return;
+    size_t folder = scene ? (size_t)(ti_mjcf_base_of(scene) - scene) : 0;
+    if (scene && (size_t)(ti_mjcf_base_of(out) - out) == folder && strncmp(scene, out, folder) == 0) return;
     for (xmlNode *c = r->root->children; c && r->nmesh; c = c->next)
         if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "compiler")) xmlUnsetProp(c, (const xmlChar *)"strippath");
     for (int i = 0; i < r->nmesh; i++) {
         const ti_mjcf_mesh *m = &r->mesh[i];
         const char *file = ti_xml_attr(&r->error, m->node, "file");
-        char path[PATH_ROOM], whole[PATH_MAX];
-        if (!file || *file == '/' || !path_of(r, file, path) || !realpath(path, whole)) continue;
+        char path[TI_PATH_ROOM], whole[PATH_MAX];
+        if (!file || *file == '/' || !ti_mjcf_path_of(r, file, path) || !realpath(path, whole)) continue;
         xmlSetProp((xmlNode *)(uintptr_t)m->node, (const xmlChar *)"file", (const xmlChar *)whole);
     }
 }

@@ -217,10 +217,17 @@ void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node);
 void ti_mjcf_actuators(ti_mjcf *r, const xmlNode *node);
 
 /* ---- mjcf_mesh.c ---- */
-/* Remember the meshes of an <asset>. */
+/* Remember the meshes and height fields of an <asset>. */
 void ti_mjcf_assets(ti_mjcf *r, const xmlNode *node);
-/* The builder's mesh of that name, read when first asked for. @return -1 after an error, or where it is left out. */
-int ti_mjcf_mesh_named(ti_mjcf *r, const xmlNode *geom, const char *name);
+/* The builder's id of what a geom calls so, a "mesh" or an "hfield"; -1 after an error, or where it is left out. */
+int ti_mjcf_asset_named(ti_mjcf *r, const xmlNode *geom, const char *kind, const char *name);
+/* Make a height field, and the same of the size of geoms that have it: mjcf_field.c. */
+int ti_mjcf_field(ti_mjcf *r, const xmlNode *node, const char *name);
+bool ti_mjcf_field_size(ti_mjcf *r, const xmlNode *node, double size[4]);
+/* Where the name of a file begins in its path; the folder of the scene, that of the compiler's meshes, the file. */
+enum { TI_PATH_ROOM = 1024 };
+const char *ti_mjcf_base_of(const char *path);
+bool ti_mjcf_path_of(const ti_mjcf *r, const char *file, char path[TI_PATH_ROOM]);
 /* The size of a geom that is fitted to its mesh, d->mesh, by the box that turns as the mesh does; its pose, which is
  * that of the mesh, becomes its own. */
 void ti_mjcf_fit(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d);

@@ -44,7 +44,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"asset/skin", TI_SKIPPED, "", "", ""},
     {"asset/mesh", TI_READ, "name class file vertex face scale refpos refquat inertia",
      "content_type normal texcoord smoothnormal user material octree_maxdepth", "maxhullvert builtin params"},
-    {"asset/hfield", TI_SKIPPED, "", "", ""},
+    {"asset/hfield", TI_READ, "name file nrow ncol size elevation", "content_type", ""},
     {"asset/model", TI_REFUSED, "", "", ""},
     {"mujoco/worldbody", TI_READ, "childclass", "", ""},
     {"body/body", TI_READ, "name childclass gravcomp " POSED, "user sleep simple", "mocap"},

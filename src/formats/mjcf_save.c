@@ -271,6 +271,23 @@ static void pose_in_file(const edit *e, int i, double pos[3], double quat[4]) {
     seen_from(&e->scene.geom[i].frame, pos, quat);
 }
 
+/* The size of a height field is its asset's: one of all its geoms. */
+static void set_field_size(edit *e, int i) {
+    const ti_geom *g = &e->now->geom[i];
+    double size[4];
+    for (int k = 0; k < e->now->size.ngeom; k++) {
+        const ti_geom *o = &e->now->geom[k];
+        if (o->mesh == g->mesh && memcmp(e->want + o->p + TI_P_SIZE, e->want + g->p + TI_P_SIZE, 3 * sizeof *size) != 0)
+            ti_xml_fail(&e->scene.error, e->scene.geom[i].node, "hfield", "geoms of one height field have one size");
+    }
+    for (int k = 0; k < e->scene.nmesh; k++) {
+        const ti_mjcf_mesh *m = &e->scene.mesh[k];
+        if (m->id != (int)(g->mesh - e->now->mesh) || !ti_mjcf_field_size(&e->scene, m->node, size)) continue;
+        memcpy(size, e->want + g->p + TI_P_SIZE, 3 * sizeof *size);
+        set_numbers(e, (xmlNode *)(uintptr_t)m->node, "size", size, 4);
+    }
+}
+
 /* Write a geom's size, and its pose. */
 static void edit_pose(edit *e, int i) {
     const ti_mjcf_geom *g = &e->scene.geom[i];
@@ -292,6 +309,10 @@ static void edit_pose(edit *e, int i) {
         sized = placed = turned = true;
     }
     if (e->now->geom[i].mesh) placed = turned = placed || turned;
+    if (sized && e->now->geom[i].shape == TRIBO_HFIELD) {
+        set_field_size(e, i);
+        sized = false;
+    }
     if (sized && e->now->geom[i].mesh) {
         ti_xml_fail(&e->scene.error, g->node, "size",
                     "a mesh that is stretched along its axes of inertia cannot be written");

@@ -347,7 +347,7 @@ static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
         const tribo_geom_def *d = &r->def;
         m->geom[i] = (ti_geom){.name = take_text(text, r->name),
                                .shape = d->shape,
-                               .mesh = d->shape == TRIBO_MESH ? &m->mesh[d->mesh] : NULL,
+                               .mesh = ti_shape_of(d->shape)->meshed ? &m->mesh[d->mesh] : NULL,
                                .body = r->body,
                                .p = at,
                                .priority = d->priority,

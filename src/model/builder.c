@@ -227,9 +227,11 @@ static const char *margin_flaw(double margin, double gap) {
 
 /* Whether the mesh that a geom has is there; sizes that are all 0 become 1. */
 static const char *mesh_flaw(const tribo_builder *b, tribo_geom_def *d) {
-    if (d->shape != TRIBO_MESH) return NULL;
+    if (!ti_shape_of(d->shape)->meshed) return NULL;
     if (d->mesh < 0 || d->mesh >= b->nmesh) return "there is no such mesh";
-    if (d->size[0] == 0 && d->size[1] == 0 && d->size[2] == 0) d->size[0] = d->size[1] = d->size[2] = 1;
+    bool field = b->mesh[d->mesh]->nrow > 0;
+    if (field != (d->shape == TRIBO_HFIELD)) return field ? "this mesh is a height field" : "this is no height field";
+    if (!field && d->size[0] == 0 && d->size[1] == 0 && d->size[2] == 0) d->size[0] = d->size[1] = d->size[2] = 1;
     return NULL;
 }
 
@@ -241,7 +243,8 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     else if (!ti_shape_of(d->shape))
         what = "there is no such shape";
     else if (!ti_shape_of(d->shape)->bounded && r->body != TRIBO_WORLD)
-        what = "a plane cannot move: only the world has planes";
+        what = d->shape == TRIBO_PLANE ? "a plane cannot move: only the world has planes"
+                                       : "a height field cannot move: only the world has them";
     else if (!ti_finite(d->pos, 3))
         what = "pos is not finite";
     else if (!normalise(d->quat))

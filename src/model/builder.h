@@ -3,6 +3,7 @@
 #define TI_BUILDER_H
 #include "base/base.h"
 #include "model/model.h"
+#include "model/shape.h"
 
 enum { TI_NAME_MAX = 55, TI_PAIR_NAME_MAX = 2 * TI_NAME_MAX + 1 };
 enum { TI_BODIES_LIMIT = 2048, TI_GEOMS_LIMIT = 2048 }; /* the table of pairs is quadratic in them */
@@ -111,7 +112,7 @@ void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, siz
 bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out);
 /* The mesh of a geom; NULL of other shapes. */
 static inline const ti_mesh *ti_builder_mesh_of(const tribo_builder *b, const tribo_geom_def *d) {
-    return d->shape == TRIBO_MESH ? b->mesh[d->mesh] : NULL;
+    return ti_shape_of(d->shape)->meshed ? b->mesh[d->mesh] : NULL;
 }
 
 /* A geom of the world and a body never collide. */

@@ -8,6 +8,7 @@
 #include <tribo/model.h>
 
 enum { TI_TRIANGLES_LIMIT = 1000000, TI_POINTS_LIMIT = 3000000 };
+enum { TI_FIELD_LIMIT = 131072 }; /* triangles of a height field: a feature has 17 bits for them */
 
 typedef struct ti_mesh {
     ti_hull hull;           /* in the inertia frame */
@@ -16,6 +17,10 @@ typedef struct ti_mesh {
     double radius;          /* of the ball around the origin that holds it */
     double pos[3], quat[4]; /* of that frame in the mesh's own */
     size_t bytes;           /* of the block that it is in, where it is alone in one */
+    /* Of a height field, which has none of the above but the last two; nrow = 0 of others. */
+    int nrow, ncol;
+    const double *height; /* (nrow,ncol) rows along x, the first at the lowest y; in units of size z */
+    double base, highest; /* m: how far the box around it goes below 0; the largest |height| */
 } ti_mesh;
 
 /* Look at a mesh's vertices and triangles. *made is one block, to be released with ti_mesh_free().
@@ -28,6 +33,10 @@ void ti_mesh_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to);
 /* From the pose of a mesh's vertices to that of its inertia frame, and back. */
 void ti_mesh_place(const ti_mesh *m, double pos[3], double quat[4]);
 void ti_mesh_unplace(const ti_mesh *m, double pos[3], double quat[4]);
+
+/* ---- hfield.c ---- */
+tribo_status ti_field_new(const tribo_hfield_def *d, const tribo_allocator *a, ti_mesh **made, char *flaw, size_t room);
+void ti_field_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to);
 
 /* ---- hull_make.c ---- */
 /* The convex hull of n points. Its arrays are in one block of *bytes at *block. @return as ti_mesh_new(). */

@@ -179,6 +179,10 @@ static bool weigh(const tribo_mesh_def *d, const ti_hull *h, const tribo_allocat
 }
 
 void ti_mesh_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to) {
+    if (from->nrow) {
+        ti_field_copy(at, from, to);
+        return;
+    }
     const ti_hull *f = &from->hull;
     ti_hull h = *f;
     int nsides = f->face_at[f->nf];

@@ -161,6 +161,17 @@ static void mesh_halves(const ti_mesh *o, const ti_mat *R, const double *s, doub
     }
 }
 
+/* ---- height field: half the widths, what a height of 1 is. The box around it is as deep as it is high. ---- */
+
+static void field_halves(const ti_mesh *o, const ti_mat *R, const double *s, double e[3]) {
+    const double box[3] = {s[0], s[1], ti_max(o->base, s[2] * o->highest)};
+    box_halves(o, R, box, e);
+}
+static double field_radius(const ti_mesh *o, const double *s) {
+    const double box[3] = {s[0], s[1], ti_max(o->base, s[2] * o->highest)};
+    return box_radius(o, box);
+}
+
 /* ---- the table, in the order of tribo_shape ---- */
 
 static const ti_shape_row ROW[] = {
@@ -171,6 +182,7 @@ static const ti_shape_row ROW[] = {
     {"cylinder", 2, true, true, false, true, cylinder_volume, cylinder_inertia, cylinder_radius, cylinder_halves},
     {"ellipsoid", 3, true, true, false, true, ellipsoid_volume, ellipsoid_inertia, ellipsoid_radius, ellipsoid_halves},
     {"mesh", 3, true, false, true, true, mesh_volume, mesh_inertia, mesh_radius, mesh_halves},
+    {"hfield", 3, false, false, true, true, plane_volume, plane_inertia, field_radius, field_halves},
 };
 
 const ti_shape_row *ti_shape_of(tribo_shape shape) {

@@ -12,9 +12,9 @@
 typedef struct ti_shape_row {
     const char *name; /* its `type` in MJCF */
     int nsize;        /* numbers of its size that mean something; the others are 0 */
-    bool bounded;     /* else it fills a half space below its z axis: it belongs to the world and has no mass */
+    bool bounded;     /* else it fills what is below it: it belongs to the world and has no mass */
     bool segment;     /* longer along its z axis, in MJCF: the half length there is the last of its size */
-    bool meshed;      /* it needs a mesh */
+    bool meshed;      /* it needs a mesh, or a height field */
     bool turns;       /* whether a rotation about its centre changes anything */
     double (*volume)(const ti_mesh *mesh, const double *size); /* mesh: NULL of other shapes */
     /* Moments of inertia about its centre along its own axes. */
