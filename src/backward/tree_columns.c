@@ -257,8 +257,9 @@ static void integrate_column(tribo_ws *ws, const ti_frame *f, int row, int d, do
         double *place = (double[TI_FREE_NV]){0};
         if (d >= 0 && d < TI_FREE_NV) place[d] = 1;
         diff.xc = ti_load3(place), diff.th = ti_load3(place + 3);
-        ti_link root = ti_tree_root(&ws->motion, row);
-        ti_link_integrate_jvp(&root, D, ti_solved_velocity(ws, f, row), &diff, D_dot, V_dot, q, v);
+        ti_link one;
+        const ti_link *root = ti_tree_root(&ws->motion, row, &one);
+        ti_link_integrate_jvp(root, D, ti_solved_velocity(ws, f, row), &diff, D_dot, V_dot, q, v);
     }
     for (int e = tree->rooted ? TI_FREE_NV : 0; e < tree->nv; e++) {
         const ti_joint *j = &ws->model->joint[ws->model->dof[tree->v + e].joint];
@@ -295,7 +296,8 @@ static void add_times(const double *x, const ti_mat *A, double *y) {
 /* The columns of a free root, which are of its centre of mass, become those of its frame. */
 static void root_columns(const tribo_ws *ws, int t, const target *to) {
     const ti_tree *tree = &ws->model->tree[t];
-    const ti_link root = ti_tree_root(&ws->motion, t), *l = &root;
+    ti_link one;
+    const ti_link *l = ti_tree_root(&ws->motion, t, &one);
     ti_mat com = ti_skew(ti_scale(-1, l->com)), swing = ti_skew(ti_scale(-1, ti_cross(l->w, l->com))),
            push = ti_skew(ti_tmul(&l->R, l->f)), T = ti_transpose(&l->R);
     ti_mat arm = ti_matmul(&l->R, &com), fast = ti_matmul(&l->R, &swing), force = ti_matmul(&com, &T),

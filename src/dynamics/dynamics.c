@@ -1,5 +1,6 @@
 /* dynamics.c -- see dynamics.h: a model is given parameters and a state, and cotangents come back to them. */
 #include "dynamics/dynamics.h"
+#include "dynamics/link.h"
 #include "dynamics/motion.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
@@ -24,9 +25,7 @@ static void find_runs(tribo_dynamics *d) {
 /* What the links have of parameters alone. */
 static void take_matter(tribo_dynamics *d) {
     for (int b = 0; b < d->m->size.nbody; b++) {
-        const double *own = d->p + d->m->body[b].p;
-        d->at.link[b] = (ti_link){
-            .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
+        d->at.link[b] = ti_link_matter(d->p + d->m->body[b].p);
     }
     d->placed = d->summed = d->factored = false;
 }
@@ -68,18 +67,12 @@ tribo_status tribo_dynamics_set_params(tribo_dynamics *d, const double *p, tribo
 
 /* A free root turns about its origin. */
 static void place_free(ti_motion *m, int b, const double *q) {
-    static const double one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     ti_link *l = &m->link[b];
-    int v = m->model->body[b].v;
     memcpy(l->quat, q + 3, sizeof l->quat);
     ti_quat_normalise(l->quat);
     l->R = ti_quat_mat(l->quat);
     l->xo = ti_load3(q), l->xc = ti_add(l->xo, ti_mul(&l->R, l->com));
-    for (int k = 0; k < 3; k++) {
-        ti_vec a = ti_col(&l->R, k);
-        m->axis[v + k] = (ti_spatial){{0, 0, 0}, ti_load3(one[k])};
-        m->axis[v + 3 + k] = (ti_spatial){a, ti_cross(l->xo, a)};
-    }
+    ti_tree_root_axes(m, l, l->xo, m->model->body[b].v);
 }
 
 static bool has_directions(const tribo_model *m, const double *q) {

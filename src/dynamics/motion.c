@@ -317,17 +317,10 @@ void ti_motion_columns(const ti_motion *m, int body, double *S) {
 
 /* ---- integration ---- */
 
-/* A free root with all that is welded to it. */
-static const ti_link *whole_root(const ti_motion *m, int t, ti_link *one) {
-    if (!tree_of(m, t)->welded) return root(m, t);
-    *one = ti_tree_root(m, t);
-    return one;
-}
-
 void ti_motion_integrate(const ti_motion *m, int t, const double *D, const double *V, double *q, double *v) {
     const ti_tree *tree = tree_of(m, t);
     ti_link one;
-    if (tree->rooted) ti_link_integrate(whole_root(m, t, &one), D, V, q + tree->q, v + tree->v);
+    if (tree->rooted) ti_link_integrate(ti_tree_root(m, t, &one), D, V, q + tree->q, v + tree->v);
     for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
         const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];
         v[tree->v + d] = V[d];
@@ -364,7 +357,7 @@ void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const d
     qbar += tree->v, vbar += tree->v;
     ti_link one;
     ti_link_diff *own = tree->welded ? &bar->root[t] : root_bar(m, t, bar);
-    if (tree->rooted) ti_link_integrate_vjp(whole_root(m, t, &one), D, V, qbar, vbar, own, D_bar, V_bar);
+    if (tree->rooted) ti_link_integrate_vjp(ti_tree_root(m, t, &one), D, V, qbar, vbar, own, D_bar, V_bar);
     for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
         const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];
         V_bar[d] = vbar[d];

@@ -63,26 +63,21 @@ void ti_tree_place(ti_motion *m, int b, const double *q) {
     l->xc = ti_add(l->xo, ti_mul(&l->R, l->com));
 }
 
-/* Axes of a free root whose centre of mass is at xc. */
-static void place_root(ti_motion *m, const ti_link *l, ti_vec xc, int v) {
+void ti_tree_root_axes(ti_motion *m, const ti_link *l, ti_vec centre, int v) {
     static const double one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int k = 0; k < 3; k++) {
         ti_vec a = ti_col(&l->R, k);
         m->axis[v + k] = (ti_spatial){{0, 0, 0}, ti_load3(one[k])};
-        m->axis[v + 3 + k] = (ti_spatial){a, ti_cross(xc, a)};
+        m->axis[v + 3 + k] = (ti_spatial){a, ti_cross(centre, a)};
     }
 }
 
-/* Where the centre of mass of a free root is, in its frame. */
-static ti_vec centre_of(const ti_motion *m, int t) {
+const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one) {
     const ti_tree *tree = &m->model->tree[t];
-    return tree->welded ? m->centre[t] : m->link[tree->body0].com;
-}
-
-ti_link ti_tree_root(const ti_motion *m, int t) {
-    ti_link l = m->link[m->model->tree[t].body0];
-    l.com = centre_of(m, t), l.xc = ti_add(l.xo, ti_mul(&l.R, l.com));
-    return l;
+    if (!tree->welded) return &m->link[tree->body0];
+    *one = m->link[tree->body0];
+    one->com = m->centre[t], one->xc = ti_add(one->xo, ti_mul(&one->R, one->com));
+    return one;
 }
 
 /* What is welded to a free root moves with it. */
@@ -90,38 +85,30 @@ static bool is_of_root(const ti_motion *m, const ti_tree *tree, int body) {
     return m->model->body[body].last == m->model->body[tree->body0].last;
 }
 
-static ti_link matter_of(const double *own) {
-    return (ti_link){
-        .mass = own[TI_P_MASS], .com = ti_load3(own + TI_P_COM), .I = ti_sym(own + TI_P_INERTIA), .substeps = 1};
-}
-
-/* The centre of mass of a free root, that stands, with what is welded to it. */
-static void find_centre(ti_motion *m, int t, const double *p, const double *q) {
+/* The centre of mass of a free root with what is welded to it, where all of them stand. */
+static ti_vec centre_of(const ti_motion *m, int t) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_link *root = &m->link[tree->body0];
     double mass = 0;
     ti_vec sum = {0, 0, 0};
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         if (!is_of_root(m, tree, b)) continue;
-        if (b > tree->body0) m->link[b] = matter_of(p + m->model->body[b].p), ti_tree_place(m, b, q);
         mass += m->link[b].mass, sum = ti_axpy(sum, m->link[b].mass, ti_sub(m->link[b].xc, root->xo));
     }
-    m->centre[t] = ti_scale(1 / mass, ti_tmul(&root->R, sum));
+    return ti_scale(1 / mass, ti_tmul(&root->R, sum));
 }
 
 /* A free root's velocity is that of the centre of mass, with what is welded to it, and so are forces about it. */
-static void load_root(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u) {
+static void root_now(ti_motion *m, int t, const double *v, const double *u) {
     const ti_tree *tree = &m->model->tree[t];
-    ti_link *l = &m->link[tree->body0];
-    ti_link_load(l, p + m->model->body[tree->body0].p, q + tree->q, v + tree->v, u ? u + tree->v : NULL);
+    ti_link *l = &m->link[tree->body0], one;
     ti_vec at = l->v;
-    l->substeps = 1;
     if (tree->welded) {
-        find_centre(m, t, p, q);
+        m->centre[t] = centre_of(m, t);
         at = ti_add(ti_load3(v + tree->v), ti_mul(&l->R, ti_cross(l->w, m->centre[t])));
         if (u) l->torque = ti_sub(ti_load3(u + tree->v + 3), ti_cross(m->centre[t], ti_tmul(&l->R, l->f)));
     }
-    place_root(m, l, ti_add(l->xo, ti_mul(&l->R, centre_of(m, t))), tree->v);
+    ti_tree_root_axes(m, l, ti_tree_root(m, t, &one)->xc, tree->v);
     ti_store3(m->now + tree->v, at), ti_store3(m->now + tree->v + 3, l->w);
 }
 
@@ -163,12 +150,17 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         const ti_body *body = &model->body[b];
         ti_link *l = &m->link[b];
         if (body->free >= 0) {
-            load_root(m, t, p, q, v, u);
+            ti_link_load(l, p + body->p, q + body->q, v + body->v, u ? u + body->v : NULL);
+            l->substeps = 1;
             continue;
         }
-        *l = matter_of(p + body->p);
+        *l = ti_link_matter(p + body->p);
         for (int d = body->v; body->njoint > 0 && d <= body->last; d++) m->now[d] = v[d];
         ti_tree_place(m, b, q);
+    }
+    if (tree->rooted) root_now(m, t, v, u);
+    for (int b = tree->body0 + tree->rooted; b < tree->body0 + tree->nbody; b++) {
+        ti_link *l = &m->link[b];
         double twist[TI_TWIST];
         ti_tree_twist(m, b, m->now + tree->v, twist);
         l->v = ti_load3(twist), l->w = ti_load3(twist + 3);
@@ -214,7 +206,7 @@ void ti_tree_adopt(ti_motion *m, int t) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_link *l = &m->link[tree->body0];
     double *now = m->now + tree->v, *free = m->free + tree->v;
-    place_root(m, l, l->xc, tree->v);
+    ti_tree_root_axes(m, l, l->xc, tree->v);
     ti_store3(now, l->v), ti_store3(now + 3, l->w), ti_store3(free, l->vf), ti_store3(free + 3, l->wf);
     for (int d = 0; d < tree->nv; d++) m->middle[tree->v + d] = 0.5 * (now[d] + free[d]);
     ti_tree_composite(m, tree, m->M + tree->M);
@@ -433,7 +425,8 @@ static ti_vec welded_vjp(const ti_motion *m, int t, ti_motion_bar *bar) {
 static void root_vjp(const ti_motion *m, int t, ti_motion_bar *bar, double *q_bar, double *v_bar, double *u_bar,
                      ti_vec *centre_bar) {
     const ti_tree *tree = &m->model->tree[t];
-    const ti_link root = ti_tree_root(m, t), *l = &root;
+    ti_link one;
+    const ti_link *l = ti_tree_root(m, t, &one);
     int v0 = tree->v;
     *centre_bar = welded_vjp(m, t, bar);
     ti_vec lin = ti_tmul(&l->R, ti_load3(bar->place + v0)), vb = ti_tmul(&l->R, ti_load3(bar->v + v0));

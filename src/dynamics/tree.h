@@ -13,8 +13,10 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
 void ti_tree_place(ti_motion *m, int body, const double *q);
 /* Inertias of links, what each number of v carries, and M (w,w) of it, with nothing else on the diagonal. */
 void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M);
-/* A free root as one body with what is welded to it: its place, the centre of mass of all, and their velocity there. */
-ti_link ti_tree_root(const ti_motion *m, int t);
+/* Axes of a free root, from number v on: it moves along the world's axes and turns about `centre`. */
+void ti_tree_root_axes(ti_motion *m, const ti_link *l, ti_vec centre, int v);
+/* A free root whose centre of mass is that of all that is welded to it; *one is room for it. */
+const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);
 /* Inertia with what damping and springs add to it, its factor, and the velocity after the step. @return false where the
