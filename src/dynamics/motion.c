@@ -33,8 +33,8 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->driven, driven);
     TI_CARVE(a, m->applied, driven);
     TI_CARVE(a, m->capped, driven);
-    TI_CARVE(a, m->arm, model->sited ? model->npull : 0);
-    TI_CARVE(a, m->arm_bar, model->sited ? model->npull : 0);
+    TI_CARVE(a, m->arm, model->nsited ? model->npull : 0);
+    TI_CARVE(a, m->arm_bar, model->nsited ? model->npull : 0);
     TI_CARVE(a, m->factor, nM);
 }
 
@@ -103,7 +103,7 @@ static void place_all(ti_motion *m, const double *p, const double *q, const doub
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
-    if (m->model->sited) place_all(m, p, q, v);
+    if (m->model->nsited) place_all(m, p, q, v);
     if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];

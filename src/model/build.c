@@ -307,7 +307,7 @@ static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) 
                                        .more = sited ? more : -1,
                                        .ctrl_limited = d->ctrl_limited,
                                        .force_limited = d->force_limited};
-        m->npull += npull;
+        m->npull += npull, m->nsited += sited;
         ti_actuator_numbers(d, m->p0 + at);
         for (int k = 0; k < TI_P_CTRLRANGE; k++) m->used[at + k] = true;
         if (sited) m->used[at + TI_P_GAIN + 1] = m->used[at + TI_P_BIAS + 1] = false; /* it has no length */
@@ -337,7 +337,7 @@ static void fill_sites(tribo_model *m, const tribo_builder *b, char **text) {
     }
     for (int i = 0; i < m->size.nactuator; i++)
         for (int k = 0; m->actuator[i].site >= 0 && k < TI_P_SITE; k++)
-            m->used[m->site[m->actuator[i].site].p + k] = m->sited = true;
+            m->used[m->site[m->actuator[i].site].p + k] = true;
 }
 
 static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
@@ -457,7 +457,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_sites(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);
-    m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0 || m->sited;
+    m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0 || m->nsited > 0;
     for (int i = 0; i < n.nequality; i++) ti_rec_equality(b, &b->equality[i], &m->equality[i]);
     mark_used(m);
     return m;

@@ -7,7 +7,19 @@
 #include <tribo/law.h>
 #include <tribo/model.h>
 
-/* Layout of p: gravity, bodies, joints, actuators, sites, geoms, pairs. Offsets inside one of each. */
+/* The parts of p, in their order. */
+typedef enum ti_part_of_p {
+    TI_PART_GRAVITY,
+    TI_PART_BODY,
+    TI_PART_JOINT,
+    TI_PART_ACTUATOR,
+    TI_PART_GEARS, /* of an actuator at a site, beyond its first */
+    TI_PART_SITE,
+    TI_PART_GEOM,
+    TI_PART_PAIR,
+    TI_P_PARTS
+} ti_part_of_p;
+/* Offsets inside one of each. */
 enum { TI_P_GRAVITY = 0, TI_P_BODIES = 3 };
 enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
 enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
@@ -159,7 +171,7 @@ struct tribo_model {
     ti_actuator *actuator; /* (size.nactuator) */
     ti_pull *pull;
     int npull;
-    bool sited; /* some actuator pulls at a site */
+    int nsited; /* actuators that pull at sites */
     int ncap;
     ti_cap *cap;       /* (ncap) */
     bool chains;       /* not all trees are single bodies, or something holds, or pulls at a site */
@@ -185,5 +197,12 @@ struct tribo_model {
     ti_pair *pair; /* (npossible), sorted by (a,b) of ids */
     int *pair_at;  /* (ngeom,ngeom) index into pair, or -1; symmetric */
 };
+
+/* Whose a number of p is, and which of its own. */
+typedef struct ti_number {
+    ti_part_of_p part;
+    int owner, number;
+} ti_number;
+ti_number ti_number_of(const tribo_model *m, int index);
 
 #endif

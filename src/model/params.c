@@ -61,7 +61,6 @@ static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"restitution", TRIBO_PARAM_RESTITUTION},
                                             {"baumgarte", TRIBO_PARAM_BAUMGARTE},
                                             {"slop", TRIBO_PARAM_SLOP}};
-static const entry *const pair_entry = geom_entry + TI_P_MATERIAL;
 
 /* Who owns the number at `index`, and which of the owner's it is. */
 typedef struct owner {
@@ -70,50 +69,54 @@ typedef struct owner {
     int body, geom, pair, site;
 } owner;
 
-/* Which actuator has more gears there, -1 = none. */
-static int geared_at(const tribo_model *m, int index) {
-    for (int i = 0; m->sited && i < m->size.nactuator; i++)
-        if (m->actuator[i].site >= 0 && index >= m->actuator[i].more && index < m->actuator[i].more + TI_P_MORE_GEARS)
-            return i;
-    return -1;
+/* Of the n-th actuator at a site. */
+static int sited_actuator(const tribo_model *m, int n) {
+    int i = 0;
+    while (m->actuator[i].site < 0 || n-- > 0) i++;
+    return i;
+}
+
+ti_number ti_number_of(const tribo_model *m, int index) {
+    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES,     TI_P_BODY, TI_P_JOINT, TI_P_ACTUATOR,
+                                         TI_P_MORE_GEARS, TI_P_SITE, TI_P_GEOM,  TI_P_PAIR};
+    int part = TI_PART_GRAVITY;
+    const int count[TI_P_PARTS] = {1,         m->size.nbody, m->size.njoint, m->size.nactuator,
+                                   m->nsited, m->size.nsite, m->size.ngeom,  m->size.npair};
+    while (index >= count[part] * SIZE[part]) index -= count[part] * SIZE[part], part++;
+    ti_number n = {(ti_part_of_p)part, index / SIZE[part], index % SIZE[part]};
+    if (part == TI_PART_GEARS) n.owner = sited_actuator(m, n.owner);
+    return n;
 }
 
 static owner owner_of(const tribo_model *m, int index) {
-    owner o = {.body = -1, .geom = -1, .pair = -1, .site = -1};
-    int at = index - TI_P_BODIES, nb = m->size.nbody * TI_P_BODY, ng = m->size.ngeom * TI_P_GEOM,
-        nj = m->size.njoint * TI_P_JOINT, na = m->size.nactuator * TI_P_ACTUATOR, ns = m->size.nsite * TI_P_SITE;
-    int sited = 0, geared = geared_at(m, index);
-    for (int i = 0; m->sited && i < m->size.nactuator; i++) sited += m->actuator[i].site >= 0;
-    if (at >= nb + nj + na && geared < 0) at -= sited * TI_P_MORE_GEARS; /* which are behind those */
-    if (geared >= 0) {
-        o.name = m->actuator[geared].name;
-        o.entry = &more_entry[index - m->actuator[geared].more];
-    } else if (at < 0) {
+    static const entry *const ENTRY[TI_P_PARTS] = {gravity_entry, body_entry, joint_entry, actuator_entry,
+                                                   more_entry,    site_entry, geom_entry,  geom_entry + TI_P_MATERIAL};
+    ti_number n = ti_number_of(m, index);
+    owner o = {.entry = ENTRY[n.part] + n.number, .body = -1, .geom = -1, .pair = -1, .site = -1};
+    switch (n.part) {
+    case TI_PART_GRAVITY:
         o.name = "gravity";
-        o.entry = &gravity_entry[index];
-    } else if (at < nb) {
-        o.body = at / TI_P_BODY;
-        o.name = m->body[o.body].name;
-        o.entry = &body_entry[at % TI_P_BODY];
-    } else if (at < nb + nj) {
-        o.body = m->joint[(at - nb) / TI_P_JOINT].body;
-        o.name = m->joint[(at - nb) / TI_P_JOINT].name;
-        o.entry = &joint_entry[(at - nb) % TI_P_JOINT];
-    } else if (at < nb + nj + na) {
-        o.name = m->actuator[(at - nb - nj) / TI_P_ACTUATOR].name;
-        o.entry = &actuator_entry[(at - nb - nj) % TI_P_ACTUATOR];
-    } else if (at < nb + nj + na + ns) {
-        o.site = (at - nb - nj - na) / TI_P_SITE;
-        o.name = m->site[o.site].name;
-        o.entry = &site_entry[(at - nb - nj - na) % TI_P_SITE];
-    } else if (at < nb + nj + na + ns + ng) {
-        o.geom = (at - nb - nj - na - ns) / TI_P_GEOM;
-        o.name = m->geom[o.geom].name;
-        o.entry = &geom_entry[(at - nb - nj - na - ns) % TI_P_GEOM];
-    } else {
-        o.pair = (at - nb - nj - na - ns - ng) / TI_P_PAIR;
-        o.name = m->pair_name[o.pair];
-        o.entry = &pair_entry[(at - nb - nj - na - ns - ng) % TI_P_PAIR];
+        break;
+    case TI_PART_BODY:
+        o.body = n.owner, o.name = m->body[n.owner].name;
+        break;
+    case TI_PART_JOINT:
+        o.body = m->joint[n.owner].body, o.name = m->joint[n.owner].name;
+        break;
+    case TI_PART_ACTUATOR:
+    case TI_PART_GEARS:
+        o.name = m->actuator[n.owner].name;
+        break;
+    case TI_PART_SITE:
+        o.site = n.owner, o.name = m->site[n.owner].name;
+        break;
+    case TI_PART_GEOM:
+        o.geom = n.owner, o.name = m->geom[n.owner].name;
+        break;
+    case TI_PART_PAIR:
+    case TI_P_PARTS:
+        o.pair = n.owner, o.name = m->pair_name[n.owner];
+        break;
     }
     return o;
 }
@@ -220,7 +223,8 @@ static int search_things(const tribo_model *m, const char *head, const char *pat
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
     int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
     if (pair >= 0)
-        found = collect(m, pair_entry, TI_P_PAIR, pairs_at + pair * TI_P_PAIR, path, whole, index, max, found);
+        found = collect(m, geom_entry + TI_P_MATERIAL, TI_P_PAIR, pairs_at + pair * TI_P_PAIR, path, whole, index, max,
+                        found);
     return found;
 }
 

@@ -7,20 +7,10 @@
 #include "backward/backward.h"
 #include "sysid/track/fit.h"
 
-/* What number `index` of p is of. */
-typedef struct source {
-    enum { OF_BODY, OF_JOINT, OF_GRAVITY, OF_OTHER } of;
-    int owner, number;
-} source;
-
-static source source_of(const tribo_model *m, int index) {
-    int body = index - TI_P_BODIES, joint = body - m->size.nbody * TI_P_BODY;
-    if (index < TI_P_BODIES) return (source){OF_GRAVITY, 0, index};
-    if (joint < 0) return (source){OF_BODY, body / TI_P_BODY, body % TI_P_BODY};
-    if (joint >= m->size.njoint * TI_P_JOINT) return (source){OF_OTHER, 0, 0};
-    source s = {OF_JOINT, joint / TI_P_JOINT, joint % TI_P_JOINT};
-    if (s.number > TI_P_FRICTIONLOSS) s.of = OF_OTHER;
-    return s;
+/* Whether a number of p enters as a force in joints. */
+static bool is_force(const tribo_model *m, int index) {
+    ti_number n = ti_number_of(m, index);
+    return n.part <= TI_PART_BODY || (n.part == TI_PART_JOINT && n.number <= TI_P_FRICTIONLOSS);
 }
 
 bool ti_regressor_applies(const tribo_sysid *s) {
@@ -29,7 +19,7 @@ bool ti_regressor_applies(const tribo_sysid *s) {
     for (int j = 0; j < m->size.njoint; j++)
         if (m->joint[j].kind == TI_JOINT_BALL) return false;
     for (int i = 0; i < s->nfree; i++)
-        if (source_of(m, s->unknown[i].index).of == OF_OTHER) return false;
+        if (!is_force(m, s->unknown[i].index)) return false;
     return true;
 }
 
@@ -135,12 +125,12 @@ static void add_impulse(const ti_motion *m, const ti_tree_jac *jac, double dt, d
 
 static void by_number(const solved *s, const ti_tree_jac *jac, int index, double *force, double *impulse) {
     int nv = s->motion->model->size.nv;
-    source of = source_of(s->motion->model, index);
+    ti_number n = ti_number_of(s->motion->model, index);
     bool any = false;
     memset(force, 0, (size_t)nv * sizeof *force), memset(impulse, 0, (size_t)nv * sizeof *impulse);
-    if (of.of == OF_BODY) by_body(s, of.owner, of.number, force, impulse);
-    if (of.of == OF_GRAVITY) by_gravity(s, of.number, force);
-    if (of.of == OF_JOINT) by_joint(s, of.owner, of.number, force, impulse);
+    if (n.part == TI_PART_BODY) by_body(s, n.owner, n.number, force, impulse);
+    if (n.part == TI_PART_GRAVITY) by_gravity(s, n.number, force);
+    if (n.part == TI_PART_JOINT) by_joint(s, n.owner, n.number, force, impulse);
     for (int d = 0; d < nv; d++) any |= impulse[d] != 0;
     if (any) add_impulse(s->motion, jac, s->dt, impulse, force);
 }
