@@ -12,4 +12,5 @@
 #include <tribo/sim.h>
 #include <tribo/sysid.h>
 #include <tribo/trajectory.h>
+#include <tribo/trajopt.h>
 #endif

@@ -145,5 +145,14 @@ static inline ti_vec ti_exp_right(ti_vec r, ti_vec v) {
     ti_vec rv = ti_cross(r, v), rrv = ti_cross(r, rv);
     return ti_axpy(ti_axpy(v, -a, rv), b, rrv);
 }
+/* Its inverse, d log(exp(r) exp(d)) / dd at d = 0: 1 + [r]/2 + k [r]^2. */
+static inline ti_mat ti_log_right(ti_vec r) {
+    double q = ti_dot(r, r), angle = sqrt(q);
+    double k = angle < 1e-3 ? 1. / 12 + q / 720 : 1 / q - 1 / (2 * angle * tan(angle / 2));
+    ti_mat D = ti_skew(ti_scale(0.5, r));
+    ti_outer_add(&D, k, r, r);
+    for (int i = 0; i < 3; i++) D.m[i][i] += 1 - k * q;
+    return D;
+}
 
 #endif

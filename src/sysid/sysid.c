@@ -1,4 +1,5 @@
 /* sysid.c -- an identification from its definition to its end: memory, stages, the best so far. */
+#include "base/crew.h"
 #include "collide/collide.h"
 #include "dynamics/link.h"
 #include "model/state.h"

@@ -12,6 +12,7 @@ LEVELS = [["base"], ["math"], ["model"], ["collide", "dynamics"], ["qcqp"],
 # formats turns files into models and problems and back, so it stands beside the models it makes.
 MAY = {room: {r for level in LEVELS[:i] for r in level} | {room} for i, level in enumerate(LEVELS) for room in level}
 MAY["formats"] = {"base", "math", "model", "formats"}
+MAY["trajopt"].add("formats")  # libraries of policies are files
 
 root = pathlib.Path(sys.argv[1])
 bad = 0

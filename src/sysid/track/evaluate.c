@@ -1,52 +1,22 @@
 /* evaluate.c -- the loss over all recordings: jobs for the workers, sums in the order of the recordings. */
+#include "base/crew.h"
 #include "sysid/track/fit.h"
-#include <stdatomic.h>
 #include <stdlib.h>
 
-typedef struct crew {
-    atomic_int next, failed; /* failed: the lowest job that did */
-    int n;
+typedef struct dealt {
+    tribo_sysid *s;
     ti_job job;
     void *context;
-    tribo_sysid *s;
-} crew;
+} dealt;
 
-typedef struct member {
-    crew *crew;
-    ti_worker *worker;
-    tribo_status status; /* of its own lowest failed job */
-    int job;
-} member;
-
-static void *work(void *argument) {
-    member *me = argument;
-    crew *c = me->crew;
-    for (int i; (i = atomic_fetch_add(&c->next, 1)) < c->n;) {
-        tribo_status status = c->job(me->worker, i, c->context);
-        if (status < 0 && (me->job < 0 || i < me->job)) me->status = status, me->job = i;
-    }
-    return NULL;
+static tribo_status deal(int worker, int i, void *context) {
+    const dealt *d = context;
+    return d->job(d->s->worker + worker, i, d->context);
 }
 
 tribo_status ti_parallel(tribo_sysid *s, int n, ti_job job, void *context) {
-    crew c = {.n = n, .job = job, .context = context, .s = s};
-    member members[TI_WORKERS_MAX];
-    pthread_t thread[TI_WORKERS_MAX];
-    int want = s->nworker < n ? s->nworker : n, started = 0;
-    for (int i = 0; i < want; i++) members[i] = (member){.crew = &c, .worker = s->worker + i, .job = -1};
-    /* where no thread can be had, those that run do its work */
-    for (int i = 1; i < want; i++) {
-        if (pthread_create(&thread[i], NULL, work, &members[i])) break;
-        started = i;
-    }
-    if (want) work(&members[0]);
-    for (int i = 1; i <= started; i++) pthread_join(thread[i], NULL);
-    int first = -1;
-    tribo_status status = TRIBO_OK;
-    for (int i = 0; i < want; i++)
-        if (members[i].job >= 0 && (first < 0 || members[i].job < first))
-            first = members[i].job, status = members[i].status;
-    return status;
+    dealt d = {s, job, context};
+    return ti_crew(s->nworker, n, deal, &d);
 }
 
 /* Tapes for the reverse, when it is first wanted: a long recording's are large. */

@@ -229,7 +229,6 @@ tribo_status ti_start_along(ti_worker *w, int track, const double *p);
 
 /* ---- evaluate.c: all tracks, on all workers, summed in order ---- */
 
-enum { TI_WORKERS_MAX = 256 };
 /* Make the tapes that TI_WANT_REVERSE needs. */
 tribo_status ti_reverse_ready(tribo_sysid *s);
 

@@ -17,16 +17,12 @@ void ti_residual(const tribo_sysid *s, const ti_track *t, int row, const double 
     for (int i = 0; i < s->z.ndx; i++) r[i] *= w[i];
 }
 
-/* d log(a^-1 b exp(d)) / dd = 1 + [r]/2 + k [r]^2, the inverse right Jacobian of the rotation group at r. */
+/* d log(a^-1 b exp(d)) / dd */
 static void rotation_slope(const double *a, const double *b, double D[3][3]) {
     double inverse[4] = {a[0], -a[1], -a[2], -a[3]}, d[4];
     ti_quat_mul(inverse, b, d);
-    ti_vec r = ti_quat_log(d);
-    double q = ti_dot(r, r), angle = sqrt(q);
-    double k = angle < 1e-3 ? 1. / 12 + q / 720 : 1 / q - 1 / (2 * angle * tan(angle / 2));
-    double v[3] = {r.x, r.y, r.z}, X[3][3] = {{0, -r.z, r.y}, {r.z, 0, -r.x}, {-r.y, r.x, 0}};
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) D[i][j] = (i == j) + X[i][j] / 2 + k * (v[i] * v[j] - (i == j ? q : 0));
+    ti_mat slope = ti_log_right(ti_quat_log(d));
+    memcpy(D, slope.m, sizeof slope.m);
 }
 
 void ti_residual_slope(const tribo_sysid *s, const ti_track *t, int row, const double *x, const ti_block *b,

@@ -1,0 +1,154 @@
+/* memory.c -- what a task holds: laid out in one block, and filled from its definition. */
+#include "trajopt/task.h"
+
+static void lay_out_path(const tribo_trajopt *t, ti_arena *a, ti_path *path) {
+    TI_CARVE(a, path->X, (size_t)(t->knots + 1) * (size_t)t->z.nx);
+    TI_CARVE(a, path->U, (size_t)t->knots * (size_t)t->nc);
+}
+
+static void lay_out_knot(const tribo_trajopt *t, ti_arena *a, bool end, ti_knot *k) {
+    size_t n = (size_t)t->z.ndx, nc = (size_t)t->nc;
+    TI_CARVE(a, k->lx, n);
+    TI_CARVE(a, k->lxx, n * n);
+    if (end) return;
+    TI_CARVE(a, k->A, n * n);
+    TI_CARVE(a, k->B, n * nc);
+    TI_CARVE(a, k->bent, (n + nc) * (n + nc));
+    TI_CARVE(a, k->A0, n * n);
+    TI_CARVE(a, k->B0, n * nc);
+    TI_CARVE(a, k->lu, nc);
+    TI_CARVE(a, k->lux, nc * n);
+    TI_CARVE(a, k->luu, nc * nc);
+    TI_CARVE(a, k->gap, n);
+    TI_CARVE(a, k->feed, nc);
+    TI_CARVE(a, k->gain, nc * n);
+}
+
+static void lay_out_planner(const tribo_trajopt *t, ti_arena *a, ti_planner *w) {
+    size_t n = (size_t)t->z.ndx, nu = (size_t)t->z.nu, rows = (size_t)t->rows;
+    TI_CARVE(a, w->r, rows);
+    TI_CARVE(a, w->rx, rows * n);
+    TI_CARVE(a, w->ru, rows * (size_t)t->nc);
+    TI_CARVE(a, w->jac, TI_TWIST * (size_t)t->z.nv);
+    TI_CARVE(a, w->u, nu);
+    TI_CARVE(a, w->A, n * n);
+    TI_CARVE(a, w->B, n * nu);
+    TI_CARVE(a, w->product, n * (n > (size_t)t->nc ? n : (size_t)t->nc));
+}
+
+static void lay_out_passes(tribo_trajopt *t, ti_arena *a) {
+    size_t n = (size_t)t->z.ndx, nc = (size_t)t->nc, wide = n > nc ? n : nc, knots = (size_t)t->knots;
+    size_t steps = knots * (size_t)t->substeps;
+    TI_CARVE(a, t->dx, n);
+    TI_CARVE(a, t->du, nc);
+    TI_CARVE(a, t->Vx, n);
+    TI_CARVE(a, t->Vxx, n * n);
+    TI_CARVE(a, t->VA, n * n);
+    TI_CARVE(a, t->VB, nc * wide);
+    TI_CARVE(a, t->Qx, n);
+    TI_CARVE(a, t->Qu, nc);
+    TI_CARVE(a, t->Qxx, n * n);
+    TI_CARVE(a, t->Qux, nc * n);
+    TI_CARVE(a, t->Quu, nc * nc);
+    TI_CARVE(a, t->reduced, nc * nc);
+    TI_CARVE(a, t->held, nc);
+    TI_CARVE(a, t->lx, (steps + 1) * n);
+    TI_CARVE(a, t->u_bar, steps * ((size_t)t->z.nu > nc ? (size_t)t->z.nu : nc));
+    TI_CARVE(a, t->gradient, knots * nc);
+    TI_CARVE(a, t->secant, 3 * (n + nc));
+    TI_CARVE(a, t->fixed, knots * nc);
+    TI_CARVE(a, t->flat, knots * nc + 8);
+}
+
+static void lay_out_terms(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a) {
+    TI_CARVE(a, t->term, t->nterm);
+    for (int i = 0; i < t->nterm; i++) {
+        const tribo_term_def *d = def->term + i;
+        ti_term scratch = {0}, *term = t->term ? t->term + i : &scratch;
+        size_t length = d->name ? strlen(d->name) + 1 : 0;
+        char *name = NULL;
+        term->def = *d;
+        ti_term_sizes(t, d, &term->n, &term->width);
+        term->first = ti_knot_of(d->first, t->knots), term->last = ti_knot_of(d->last, t->knots);
+        if (d->kind == TRIBO_TERM_CONTROL && term->last == t->knots) term->last--;
+        TI_CARVE(a, name, length);
+        TI_CARVE(a, term->weights, term->n);
+        TI_CARVE(a, term->target, (size_t)term->width * (size_t)(d->target ? d->ntarget : 0));
+        TI_CARVE(a, term->multiplier, (size_t)term->n * (size_t)(term->last - term->first + 1));
+        if (term->n > t->rows) t->rows = term->n;
+        if (name && length) memcpy(name, d->name, length);
+        if (term != &scratch) term->def.name = length ? name : NULL;
+    }
+}
+
+void ti_task_lay_out(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a) {
+    TI_CARVE(a, t->control, t->nc);
+    TI_CARVE(a, t->lower, t->nc);
+    TI_CARVE(a, t->upper, t->nc);
+    TI_CARVE(a, t->u, t->z.nu);
+    TI_CARVE(a, t->p, t->z.np);
+    TI_CARVE(a, t->x0, t->z.nx);
+    TI_CARVE(a, t->x_was, t->z.nx);
+    TI_CARVE(a, t->stage, t->nstage);
+    lay_out_terms(t, def, a);
+    lay_out_path(t, a, &t->best);
+    lay_out_path(t, a, &t->trial);
+    lay_out_passes(t, a);
+    TI_CARVE(a, t->knot, t->knots + 1);
+    for (int k = 0; k <= t->knots; k++) {
+        ti_knot scratch = {0};
+        lay_out_knot(t, a, k == t->knots, t->knot ? t->knot + k : &scratch);
+    }
+    TI_CARVE(a, t->planner, t->nworker);
+    for (int i = 0; i < t->nworker; i++) {
+        ti_planner scratch;
+        lay_out_planner(t, a, t->planner ? t->planner + i : &scratch);
+    }
+}
+
+/* ---- from the definition ---- */
+
+static void fill_terms(tribo_trajopt *t, const tribo_trajopt_def *def) {
+    for (int i = 0; i < t->nterm; i++) {
+        const tribo_term_def *d = def->term + i;
+        ti_term *term = &t->term[i];
+        for (int j = 0; j < term->n; j++) term->weights[j] = d->weights ? d->weights[j] : 1;
+        if (d->target)
+            memcpy(term->target, d->target, sizeof(double) * (size_t)term->width * (size_t)d->ntarget);
+        else
+            term->target = NULL, term->def.ntarget = 1;
+        term->penalty = 1, term->worst = HUGE_VAL;
+        term->def.weights = term->def.target = NULL; /* the caller's */
+    }
+}
+
+/* Bounds of control i: the definition's, or an actuator's range. */
+static void fill_bounds(tribo_trajopt *t, const tribo_trajopt_def *def, int i) {
+    int actuator = t->control[i] - t->z.nv;
+    double range[2] = {-HUGE_VAL, HUGE_VAL};
+    if (actuator >= 0 && t->m->actuator[actuator].ctrl_limited)
+        memcpy(range, t->p + t->m->actuator[actuator].p + TI_P_CTRLRANGE, sizeof range);
+    t->lower[i] = def->lower ? def->lower[i] : range[0];
+    t->upper[i] = def->upper ? def->upper[i] : range[1];
+}
+
+void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def) {
+    size_t d = sizeof(double);
+    tribo_model_params(t->m, t->p);
+    tribo_model_state0(t->m, t->x0);
+    if (def->p) memcpy(t->p, def->p, d * (size_t)t->z.np);
+    if (def->x0) memcpy(t->x0, def->x0, d * (size_t)t->z.nx);
+    if (def->u) memcpy(t->u, def->u, d * (size_t)t->z.nu);
+    if (def->nstage) memcpy(t->stage, def->stage, sizeof *t->stage * (size_t)def->nstage);
+    for (int i = 0; i < t->nc; i++) {
+        t->control[i] = def->control ? def->control[i] : (t->z.nactuator > 0 ? t->z.nv : 0) + i;
+        fill_bounds(t, def, i);
+    }
+    for (int k = 0; k < t->knots * t->nc; k++) {
+        double u = def->U ? def->U[k] : 0;
+        t->best.U[k] = ti_max(t->lower[k % t->nc], ti_min(u, t->upper[k % t->nc]));
+    }
+    memcpy(t->best.X, t->x0, d * (size_t)t->z.nx);
+    if (def->X) memcpy(t->best.X, def->X, d * (size_t)(t->knots + 1) * (size_t)t->z.nx);
+    fill_terms(t, def);
+}

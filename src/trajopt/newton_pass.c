@@ -1,0 +1,95 @@
+/* newton_pass.c -- a pass of differential dynamic programming: models, backward, a step along what was found.
+ * docs/math.md eq. (403)-(407). */
+#include "trajopt/task.h"
+
+static const double LEAST = 1e-2, MOST = 1e10, SHARE_LEAST = 1e-3, ARMIJO = 1e-4;
+
+/* The schedule of [Tassa12]: quadratic in both directions. */
+static void more_regularisation(tribo_trajopt *t) {
+    t->growth = ti_max(2, t->growth * 2);
+    t->regularisation = ti_max(LEAST, t->regularisation * t->growth);
+}
+static void less_regularisation(tribo_trajopt *t) {
+    t->growth = ti_min(0.5, t->growth / 2);
+    t->regularisation *= t->growth;
+    if (t->regularisation < LEAST) t->regularisation = 0;
+}
+
+static double total_gap(const tribo_trajopt *t) {
+    double sum = 0;
+    for (int k = 0; k < t->knots && t->best.gap > 0; k++)
+        for (int i = 0; i < t->z.ndx; i++) sum += fabs(t->knot[k].gap[i]);
+    return sum;
+}
+
+/* The trial becomes the best, with what it left of the gaps; the models are trusted as far as they foretold it: what
+ * they leave out is how the dynamics bend. */
+static void accept(tribo_trajopt *t, double share, double foretold) {
+    for (int k = 0; k < t->knots; k++)
+        for (int i = 0; i < t->z.ndx; i++) t->knot[k].gap[i] *= 1 - share;
+    ti_path_swap(t);
+    t->linear = t->failed = false;
+    t->progress.step = share;
+    if (foretold < 0.3 || share < 0.3) more_regularisation(t);
+    if (foretold > 0.6 && share == 1) less_regularisation(t);
+}
+
+/* Backward until the matrices are definite. @return whether they came to be. */
+static bool backward(tribo_trajopt *t) {
+    while (!ti_riccati(t)) {
+        more_regularisation(t);
+        if (t->regularisation > MOST) return false;
+    }
+    return true;
+}
+
+/* Halves the step until cost and gaps fall by a share of what the models say. @return TRIBO_NOT_CONVERGED: none did. */
+static tribo_status search(tribo_trajopt *t, double slope, double bend, double more) {
+    double gap = total_gap(t), price = gap > 0 ? 2 * ti_max(0, slope + fabs(bend)) / gap : 0;
+    for (double share = 1; share > SHARE_LEAST; share /= 2) {
+        double straight = share * (slope - price * gap),
+               model = straight + share * share * (t->bends ? bend + more : bend);
+        if (!(model < 0)) continue;
+        tribo_status s = ti_path_roll(t, NULL, share);
+        if (s == TRIBO_INTERRUPTED || s == TRIBO_E_NOMEM) return s;
+        if (s < 0) continue;
+        double change = t->trial.cost - t->best.cost - price * share * gap;
+        if (!(change <= ARMIJO * model)) continue;
+        double off = change - straight - share * share * bend;
+        t->bends = t->method == TRIBO_METHOD_DDP && fabs(off - share * share * more) < fabs(off);
+        accept(t, share, change / model);
+        return TRIBO_OK;
+    }
+    return TRIBO_NOT_CONVERGED;
+}
+
+tribo_status ti_newton_pass(tribo_trajopt *t) {
+    double slope, bend, more;
+    t->progress.step = 0;
+    if (!t->linear) {
+        tribo_status s = ti_knots_linearise(t);
+        if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+        t->linear = true;
+        ti_models_gradient(t, t->gradient);
+        t->followed = true;
+        t->progress.gradient = ti_steepest(t, t->gradient);
+    }
+    if (!backward(t)) {
+        t->settled = true;
+        return TRIBO_OK;
+    }
+    ti_expectation(t, &slope, &bend, &more);
+    t->progress.expected = -(slope + (t->bends ? bend + more : bend));
+    if (t->best.gap == 0 && t->progress.expected <= t->tol * t->best.size) {
+        t->met = t->regularisation == 0;
+        t->settled = t->failed; /* neither longer steps nor shorter ones */
+        less_regularisation(t);
+        return TRIBO_OK;
+    }
+    tribo_status s = search(t, slope, bend, more);
+    if (s != TRIBO_NOT_CONVERGED) return s;
+    more_regularisation(t);
+    t->failed = true;
+    t->settled = t->regularisation > MOST;
+    return TRIBO_OK;
+}

@@ -1,0 +1,199 @@
+/* riccati.c -- the backward pass: steps and feedback of every knot from the quadratic models of all, with gaps and
+ * bounds; and what they are expected to gain. docs/math.md eq. (403)-(407). */
+#include "math/dense.h"
+#include "trajopt/task.h"
+#include <cblas.h>
+
+/* C (m,n) = A' B, or C += A' B; A (k,m), B (k,n). */
+static void times_t(int m, int n, int k, const double *A, const double *B, double keep, double *C) {
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, keep, C, n);
+}
+/* C (m,n) = A B; A (m,k). */
+static void times(int m, int n, int k, const double *A, const double *B, double *C) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n, 0, C, n);
+}
+
+/* What the dynamics' own second derivative adds to Q. */
+static void add_bent(tribo_trajopt *t, const ti_knot *k) {
+    int n = t->z.ndx, nc = t->nc, w = n + nc;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) t->Qxx[i * n + j] += k->bent[i * w + j];
+    for (int i = 0; i < nc; i++) {
+        for (int j = 0; j < n; j++) t->Qux[i * n + j] += k->bent[(n + i) * w + j];
+        for (int j = 0; j < nc; j++) t->Quu[i * nc + j] += k->bent[(n + i) * w + n + j];
+    }
+}
+
+/* Q of a knot from V of the next. eq. (404) */
+static void expand(tribo_trajopt *t, const ti_knot *k) {
+    int n = t->z.ndx, nc = t->nc;
+    size_t d = sizeof(double), nn = (size_t)(n * n);
+    for (int i = 0; i < n; i++) { /* the gap: V_x := V_x + V_xx gap */
+        double sum = t->Vx[i];
+        for (int j = 0; j < n; j++) sum += t->Vxx[i * n + j] * k->gap[j];
+        t->dx[i] = sum;
+    }
+    times(n, n, n, t->Vxx, k->A, t->VA);
+    times(n, nc, n, t->Vxx, k->B, t->VB);
+    memcpy(t->Qxx, k->lxx, nn * d), memcpy(t->Qx, k->lx, (size_t)n * d);
+    memcpy(t->Qux, k->lux, (size_t)(nc * n) * d), memcpy(t->Quu, k->luu, (size_t)(nc * nc) * d);
+    memcpy(t->Qu, k->lu, (size_t)nc * d);
+    if (t->bends) add_bent(t, k);
+    times_t(n, n, n, k->A, t->VA, 1, t->Qxx);
+    times_t(nc, n, n, k->B, t->VA, 1, t->Qux);
+    times_t(nc, nc, n, k->B, t->VB, 1, t->Quu);
+    times_t(n, 1, n, k->A, t->dx, 1, t->Qx);
+    times_t(nc, 1, n, k->B, t->dx, 1, t->Qu);
+}
+
+/* The step within bounds, and the feedback of what is free. eq. (405)-(407) */
+static bool solve(tribo_trajopt *t, ti_knot *k, const double *u) {
+    double R[TI_CONTROLS_MAX * TI_CONTROLS_MAX], lower[TI_CONTROLS_MAX], upper[TI_CONTROLS_MAX], col[TI_CONTROLS_MAX];
+    int n = t->z.ndx, nc = t->nc;
+    memcpy(t->reduced, t->Quu, sizeof(double) * (size_t)(nc * nc));
+    for (int i = 0; i < nc; i++) {
+        t->reduced[i * nc + i] += t->regularisation * fabs(t->Quu[i * nc + i]);
+        lower[i] = t->lower[i] - u[i], upper[i] = t->upper[i] - u[i];
+        k->feed[i] = 0;
+    }
+    if (!ti_box_solve(nc, t->reduced, t->Qu, lower, upper, k->feed, R, t->held)) return false;
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < nc; i++) col[i] = t->held[i] ? 0 : -t->Qux[i * n + j];
+        ti_chol_solve(nc, R, ti_ld(nc), col);
+        for (int i = 0; i < nc; i++) k->gain[i * n + j] = t->held[i] ? 0 : col[i];
+    }
+    return true;
+}
+
+/* V of this knot. eq. (403) */
+static void contract(tribo_trajopt *t, const ti_knot *k) {
+    int n = t->z.ndx, nc = t->nc;
+    double *KQ = t->VB; /* (nc,n): Quu K + Qux */
+    memcpy(KQ, t->Qux, sizeof(double) * (size_t)(nc * n));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, nc, n, nc, 1, t->Quu, nc, k->gain, n, 1, KQ, n);
+    memcpy(t->Vx, t->Qx, sizeof(double) * (size_t)n);
+    for (int i = 0; i < nc; i++) {
+        double push = t->Qu[i];
+        for (int j = 0; j < nc; j++) push += t->Quu[i * nc + j] * k->feed[j];
+        for (int j = 0; j < n; j++) t->Vx[j] += k->gain[i * n + j] * push + t->Qux[i * n + j] * k->feed[i];
+    }
+    /* Qxx + K' (Quu K + Qux) + Qux' K */
+    memcpy(t->Vxx, t->Qxx, sizeof(double) * (size_t)(n * n));
+    times_t(n, n, nc, k->gain, KQ, 1, t->Vxx);
+    times_t(n, n, nc, t->Qux, k->gain, 1, t->Vxx);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) t->Vxx[i * n + j] = t->Vxx[j * n + i] = (t->Vxx[i * n + j] + t->Vxx[j * n + i]) / 2;
+}
+
+bool ti_riccati(tribo_trajopt *t) {
+    int n = t->z.ndx, nc = t->nc;
+    const ti_knot *end = &t->knot[t->knots];
+    memcpy(t->Vx, end->lx, sizeof(double) * (size_t)n);
+    memcpy(t->Vxx, end->lxx, sizeof(double) * (size_t)(n * n));
+    for (int k = t->knots - 1; k >= 0; k--) {
+        const double *u = t->best.U + (size_t)k * (size_t)nc;
+        expand(t, &t->knot[k]);
+        if (!solve(t, &t->knot[k], u)) return false;
+        contract(t, &t->knot[k]);
+    }
+    return ti_finite(t->Vx, (size_t)n) && ti_finite(t->Vxx, (size_t)(n * n));
+}
+
+/* slope += l'd, bend += d'Hd/2 of a knot. */
+static void expect_knot(const tribo_trajopt *t, const ti_knot *k, double *slope, double *bend) {
+    int n = t->z.ndx, nc = t->nc;
+    const double *dx = t->dx, *du = t->du;
+    for (int i = 0; i < n; i++) {
+        double row = 0;
+        for (int j = 0; j < n; j++) row += k->lxx[i * n + j] * dx[j];
+        *slope += k->lx[i] * dx[i], *bend += row * dx[i] / 2;
+    }
+    for (int i = 0; k->lu && i < nc; i++) {
+        double row = 0;
+        for (int j = 0; j < nc; j++) row += k->luu[i * nc + j] * du[j] / 2;
+        for (int j = 0; j < n; j++) row += k->lux[i * n + j] * dx[j];
+        *slope += k->lu[i] * du[i], *bend += row * du[i];
+    }
+}
+
+/* d'Wd/2 of what the dynamics' second derivative adds. */
+static double expect_bent(const tribo_trajopt *t, const ti_knot *k) {
+    int n = t->z.ndx, w = n + t->nc;
+    double sum = 0;
+    for (int i = 0; i < w; i++) {
+        double row = 0;
+        for (int j = 0; j < w; j++) row += k->bent[i * w + j] * (j < n ? t->dx[j] : t->du[j - n]);
+        sum += row * (i < n ? t->dx[i] : t->du[i - n]) / 2;
+    }
+    return sum;
+}
+
+void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more) {
+    int n = t->z.ndx, nc = t->nc;
+    double *next = t->Vx;
+    memset(t->dx, 0, sizeof(double) * (size_t)n);
+    *slope = *bend = *more = 0;
+    for (int k = 0; k < t->knots; k++) {
+        const ti_knot *a = &t->knot[k];
+        memcpy(t->du, a->feed, sizeof(double) * (size_t)nc);
+        memcpy(next, a->gap, sizeof(double) * (size_t)n);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, nc, n, 1, a->gain, n, t->dx, 1, 1, t->du, 1);
+        expect_knot(t, a, slope, bend);
+        *more += expect_bent(t, a);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, n, 1, a->A, n, t->dx, 1, 1, next, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, nc, 1, a->B, nc, t->du, 1, 1, next, 1);
+        memcpy(t->dx, next, sizeof(double) * (size_t)n);
+    }
+    expect_knot(t, &t->knot[t->knots], slope, bend);
+}
+
+double ti_steepest(const tribo_trajopt *t, const double *gradient) {
+    double most = 0;
+    for (int k = 0; k < t->knots * t->nc; k++) {
+        double u = t->best.U[k], g = gradient[k];
+        bool held = (u <= t->lower[k % t->nc] && g > 0) || (u >= t->upper[k % t->nc] && g < 0);
+        if (!held) most = ti_max(most, fabs(g));
+    }
+    return most;
+}
+
+/* The secant of the last two models of a knot: [A B]' lambda moved by y over s; symmetric rank one. */
+static void update_bent(tribo_trajopt *t, int knot, const double *lambda) {
+    int n = t->z.ndx, nc = t->nc, w = n + nc;
+    ti_knot *k = &t->knot[knot];
+    double *s = t->secant, *y = s + w, *e = y + w, ss = 0, ee = 0, es = 0;
+    tribo_state_difference(t->m, t->trial.X + (size_t)knot * (size_t)t->z.nx,
+                           t->best.X + (size_t)knot * (size_t)t->z.nx, s);
+    for (int i = 0; i < nc; i++) s[n + i] = t->best.U[knot * nc + i] - t->trial.U[knot * nc + i];
+    for (int i = 0; i < w; i++) {
+        y[i] = 0;
+        for (int j = 0; j < n; j++)
+            y[i] +=
+                lambda[j] * (i < n ? k->A[j * n + i] - k->A0[j * n + i] : k->B[j * nc + i - n] - k->B0[j * nc + i - n]);
+    }
+    memcpy(k->A0, k->A, sizeof(double) * (size_t)(n * n)), memcpy(k->B0, k->B, sizeof(double) * (size_t)(n * nc));
+    if (t->method != TRIBO_METHOD_DDP || !t->followed) return;
+    for (int i = 0; i < w; i++) {
+        e[i] = y[i];
+        for (int j = 0; j < w; j++) e[i] -= k->bent[i * w + j] * s[j];
+        ss += s[i] * s[i], ee += e[i] * e[i], es += e[i] * s[i];
+    }
+    if (fabs(es) > 1e-2 * sqrt(ss * ee) && ss > 0)
+        for (int i = 0; i < w; i++)
+            for (int j = 0; j < w; j++) k->bent[i * w + j] += e[i] * e[j] / es;
+}
+
+void ti_models_gradient(tribo_trajopt *t, double *gradient) {
+    int n = t->z.ndx, nc = t->nc;
+    memcpy(t->Vx, t->knot[t->knots].lx, sizeof(double) * (size_t)n);
+    for (int k = t->knots - 1; k >= 0; k--) {
+        ti_knot *a = &t->knot[k];
+        double *g = gradient + (size_t)k * (size_t)nc;
+        update_bent(t, k, t->Vx);
+        memcpy(g, a->lu, sizeof(double) * (size_t)nc);
+        memcpy(t->Qx, a->lx, sizeof(double) * (size_t)n);
+        times_t(nc, 1, n, a->B, t->Vx, 1, g);
+        times_t(n, 1, n, a->A, t->Vx, 1, t->Qx);
+        memcpy(t->Vx, t->Qx, sizeof(double) * (size_t)n);
+    }
+}

@@ -1,0 +1,162 @@
+/* rollout.c -- trajectories of a task: rolled out with feedback and gaps, and linearised knot by knot. */
+#include "base/crew.h"
+#include "trajopt/task.h"
+
+void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u) {
+    memcpy(u, t->u, sizeof(double) * (size_t)t->z.nu);
+    for (int i = 0; i < t->nc; i++) u[t->control[i]] = controls[i];
+}
+
+static double *state_at(const tribo_trajopt *t, const ti_path *path, int knot) {
+    return path->X + (size_t)knot * (size_t)t->z.nx;
+}
+static double *controls_at(const tribo_trajopt *t, const ti_path *path, int knot) {
+    return path->U + (size_t)knot * (size_t)t->nc;
+}
+
+/* The steps of a knot from x; x becomes where they lead. */
+static tribo_status advance(const tribo_trajopt *t, tribo_ws *ws, const double *controls, double *x, tribo_tape *tape,
+                            int *unconverged) {
+    double *u = t->planner[0].u;
+    ti_control_spread(t, controls, u);
+    for (int s = 0; s < t->substeps; s++) {
+        tribo_status status = tribo_step(ws, t->p, x, u, x, tape);
+        if (status < 0) return status;
+        *unconverged += status == TRIBO_NOT_CONVERGED;
+    }
+    return t->stop && *t->stop ? TRIBO_INTERRUPTED : TRIBO_OK;
+}
+
+/* x := f (-) (1 - share) gap, f in x; the gap that is left to *left, its largest number. */
+static void close_gap(tribo_trajopt *t, const double *gap, double share, double *x, double *left) {
+    for (int i = 0; i < t->z.ndx; i++) {
+        t->dx[i] = -(1 - share) * gap[i];
+        *left = ti_max(*left, fabs(t->dx[i]));
+    }
+    if (share < 1) tribo_state_add(t->m, x, t->dx, x);
+}
+
+/* Controls of a knot of the trial: those of U, or the best's with that share of the step, and feedback. eq. (407) */
+static void steer(tribo_trajopt *t, int knot, const double *U, double share) {
+    const ti_knot *k = &t->knot[knot];
+    const double *was = U ? U + (size_t)knot * (size_t)t->nc : controls_at(t, &t->best, knot);
+    double *u = controls_at(t, &t->trial, knot);
+    if (!U) tribo_state_difference(t->m, state_at(t, &t->best, knot), state_at(t, &t->trial, knot), t->dx);
+    for (int i = 0; i < t->nc; i++) {
+        double sum = was[i] + (U ? 0 : share * k->feed[i]);
+        for (int j = 0; !U && j < t->z.ndx; j++) sum += k->gain[i * t->z.ndx + j] * t->dx[j];
+        u[i] = sum < t->lower[i] ? t->lower[i] : sum > t->upper[i] ? t->upper[i] : sum;
+    }
+}
+
+static void finish(ti_path *path, const ti_cost *cost, double gap, int unconverged) {
+    path->cost = cost->all, path->plain = cost->plain, path->size = cost->size;
+    path->violation = cost->violation, path->gap = gap, path->unconverged = unconverged;
+}
+
+tribo_status ti_path_roll(tribo_trajopt *t, const double *U, double share) {
+    ti_planner *w = &t->planner[0];
+    ti_cost cost = {0};
+    double gap = 0;
+    int unconverged = 0;
+    t->progress.rollouts++;
+    tribo_tape_rewind(t->trial.tape);
+    memcpy(t->trial.X, t->best.X, sizeof(double) * (size_t)t->z.nx);
+    for (int k = 0; k < t->knots; k++) {
+        double *x = state_at(t, &t->trial, k);
+        steer(t, k, U, share);
+        memcpy(x + t->z.nx, x, sizeof *x * (size_t)t->z.nx);
+        tribo_status s = ti_knot_cost(t, w, k, x, controls_at(t, &t->trial, k), &cost, NULL);
+        if (s >= 0) s = advance(t, w->ws, controls_at(t, &t->trial, k), x + t->z.nx, t->trial.tape, &unconverged);
+        if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+        if (!U) close_gap(t, t->knot[k].gap, share, x + t->z.nx, &gap);
+    }
+    tribo_status s = ti_knot_cost(t, w, t->knots, state_at(t, &t->trial, t->knots), NULL, &cost, NULL);
+    finish(&t->trial, &cost, gap, unconverged);
+    return s < 0 ? s : isfinite(cost.all) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
+tribo_status ti_path_take(tribo_trajopt *t) {
+    ti_planner *w = &t->planner[0];
+    double *f = t->x_was, gap = 0;
+    ti_cost cost = {0};
+    int unconverged = 0;
+    tribo_tape_rewind(t->best.tape);
+    for (int k = 0; k <= t->knots; k++) {
+        const double *x = state_at(t, &t->best, k), *u = k < t->knots ? controls_at(t, &t->best, k) : NULL;
+        tribo_status s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
+        memcpy(f, x, sizeof *f * (size_t)t->z.nx);
+        if (s >= 0 && u) s = advance(t, w->ws, u, f, t->best.tape, &unconverged);
+        if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+        if (!u) break;
+        tribo_state_difference(t->m, x + t->z.nx, f, t->knot[k].gap);
+        for (int i = 0; i < t->z.ndx; i++) gap = ti_max(gap, fabs(t->knot[k].gap[i]));
+    }
+    finish(&t->best, &cost, gap, unconverged);
+    return isfinite(cost.all) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
+double ti_path_hard(tribo_trajopt *t) {
+    ti_planner *w = &t->planner[0];
+    double *x = t->x_was;
+    ti_cost cost = {0};
+    int unconverged = 0;
+    if (!t->hard) return t->best.gap > 0 ? HUGE_VAL : t->best.plain;
+    memcpy(x, t->best.X, sizeof *x * (size_t)t->z.nx);
+    for (int k = 0; k <= t->knots; k++) {
+        const double *u = k < t->knots ? controls_at(t, &t->best, k) : NULL;
+        tribo_status s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
+        if (s >= 0 && u) s = advance(t, t->hard, u, x, NULL, &unconverged);
+        if (s < 0) return HUGE_VAL;
+    }
+    return isfinite(cost.plain) ? cost.plain : HUGE_VAL;
+}
+
+void ti_path_swap(tribo_trajopt *t) {
+    ti_path was = t->best;
+    t->best = t->trial, t->trial = was;
+}
+
+/* ---- models ---- */
+
+/* C (n,c) := A (n,n) C (n,c), through `product`. */
+static void push_forward(int n, int c, const double *A, double *C, double *product) {
+    memset(product, 0, sizeof(double) * (size_t)(n * c));
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            for (int j = 0; j < c; j++) product[i * c + j] += A[i * n + k] * C[k * c + j];
+    memcpy(C, product, sizeof(double) * (size_t)(n * c));
+}
+
+/* Chain one step's Jacobians in w->A, w->B to those of the knot. */
+static void chain(const tribo_trajopt *t, ti_planner *w, bool first, ti_knot *k) {
+    int n = t->z.ndx, nc = t->nc;
+    if (first) {
+        memcpy(k->A, w->A, sizeof(double) * (size_t)(n * n));
+        memset(k->B, 0, sizeof(double) * (size_t)(n * nc));
+    } else {
+        push_forward(n, n, w->A, k->A, w->product);
+        push_forward(n, nc, w->A, k->B, w->product);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < nc; j++) k->B[i * nc + j] += w->B[i * t->z.nu + t->control[j]];
+}
+
+static tribo_status linearise_knot(int worker, int knot, void *context) {
+    tribo_trajopt *t = context;
+    ti_planner *w = &t->planner[worker];
+    const double *u = knot < t->knots ? controls_at(t, &t->best, knot) : NULL;
+    if (t->stop && *t->stop) return TRIBO_OK;
+    tribo_status s = ti_knot_model(t, w, knot, state_at(t, &t->best, knot), u);
+    for (int i = 0; u && s >= 0 && i < t->substeps; i++) {
+        s = tribo_step_jac(w->ws, t->best.tape, knot * t->substeps + i, w->A, w->B, NULL);
+        if (s >= 0) chain(t, w, i == 0, &t->knot[knot]);
+    }
+    return s;
+}
+
+tribo_status ti_knots_linearise(tribo_trajopt *t) {
+    tribo_status s = ti_crew(t->nworker, t->knots + 1, linearise_knot, t);
+    for (int k = 0; k < t->knots && t->best.gap == 0; k++) memset(t->knot[k].gap, 0, sizeof(double) * (size_t)t->z.ndx);
+    return s >= 0 && t->stop && *t->stop ? TRIBO_INTERRUPTED : s;
+}

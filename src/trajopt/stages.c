@@ -1,0 +1,117 @@
+/* stages.c -- a search from stage to stage: workspaces under each stage's law, multipliers, the end. */
+#include "trajopt/task.h"
+
+void ti_stage_free(tribo_trajopt *t) {
+    for (int i = 0; i < t->nworker; i++) tribo_ws_free(t->planner[i].ws), t->planner[i].ws = NULL;
+    tribo_ws_free(t->hard);
+    tribo_tape_free(t->best.tape);
+    tribo_tape_free(t->trial.tape);
+    t->hard = NULL, t->best.tape = t->trial.tape = NULL;
+}
+
+void ti_models_forget(tribo_trajopt *t) {
+    size_t w = (size_t)(t->z.ndx + t->nc);
+    t->linear = t->bends = t->followed = t->failed = t->settled = t->met = false;
+    t->regularisation = t->growth = t->rate = 0;
+    for (int k = 0; k < t->knots; k++) memset(t->knot[k].bent, 0, sizeof(double) * w * w);
+}
+
+tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag) {
+    tribo_options o = t->options;
+    tribo_status s = TRIBO_OK;
+    ti_stage_free(t);
+    t->progress.stage = stage;
+    if (stage < t->nstage) {
+        s = tribo_ws_new(t->m, &t->options, &t->allocator, &t->hard, diag);
+        o.law = t->stage[stage];
+    }
+    for (int i = 0; i < t->nworker && s >= 0; i++) s = tribo_ws_new(t->m, &o, &t->allocator, &t->planner[i].ws, diag);
+    for (int i = 0; i < 2 && s >= 0; i++)
+        s = tribo_tape_new(t->planner[0].ws, t->knots * t->substeps, 0, i ? &t->trial.tape : &t->best.tape);
+    ti_models_forget(t);
+    t->carried = false;
+    return s;
+}
+
+/* The best under the new law: with feedback where that is better, so that a motion that is not stable stays near. */
+static tribo_status carry_over(tribo_trajopt *t) {
+    double followed = HUGE_VAL;
+    if (t->best.gap > 0) {
+        tribo_status s = ti_path_take(t);
+        t->carried = s == TRIBO_OK;
+        return s;
+    }
+    for (int k = 0; k < t->knots; k++) memset(t->knot[k].gap, 0, sizeof(double) * (size_t)t->z.ndx);
+    tribo_status s = ti_path_roll(t, NULL, 0);
+    if (s == TRIBO_INTERRUPTED) return s;
+    if (s >= 0) {
+        followed = t->trial.cost;
+        memcpy(t->u_bar, t->trial.U, sizeof(double) * (size_t)(t->knots * t->nc));
+    }
+    s = ti_path_roll(t, t->best.U, 1);
+    if (s == TRIBO_INTERRUPTED) return s;
+    if (isfinite(followed) && !(s >= 0 && t->trial.cost <= followed)) s = ti_path_roll(t, t->u_bar, 1);
+    if (s >= 0) ti_path_swap(t), t->carried = true;
+    return s;
+}
+
+/* A stage's minimum is there, or none can be found: multipliers, or the next stage, or the end. */
+static tribo_status turn_over(tribo_trajopt *t) {
+    double violation;
+    bool met = t->met;
+    tribo_status s = ti_multipliers_update(t, &violation);
+    if (s < 0) return s;
+    if (met && violation > t->tol_constraint && ++t->rounds < TI_ROUNDS_MAX) {
+        ti_models_forget(t);
+        return ti_path_take(t);
+    }
+    t->rounds = 0;
+    if (t->progress.stage < t->nstage) return ti_stage_open(t, t->progress.stage + 1, NULL);
+    t->progress.done = true;
+    t->progress.converged = met && violation <= t->tol_constraint;
+    return TRIBO_OK;
+}
+
+void ti_progress_note(tribo_trajopt *t) {
+    tribo_trajopt_progress *p = &t->progress;
+    p->cost = t->best.plain, p->gap = t->best.gap, p->violation = t->best.violation;
+    p->unconverged = t->best.unconverged;
+    p->regularisation = t->regularisation;
+    p->cost_hard = ti_path_hard(t);
+}
+
+static tribo_status pass(tribo_trajopt *t) {
+    tribo_status s = t->carried ? TRIBO_OK : carry_over(t);
+    if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+    switch (t->method) {
+    case TRIBO_METHOD_FIRST:
+        return ti_first_order_pass(t);
+    case TRIBO_METHOD_LBFGS:
+        return ti_quasi_newton_pass(t);
+    default:
+        return ti_newton_pass(t);
+    }
+}
+
+tribo_status tribo_trajopt_iterate(tribo_trajopt *t, tribo_trajopt_progress *progress) {
+    if (!t) return TRIBO_E_ARG;
+    tribo_status s = TRIBO_OK;
+    if (!t->progress.done) {
+        s = t->stop && *t->stop ? TRIBO_INTERRUPTED : pass(t);
+        t->progress.iteration++;
+        if (s >= 0 && s != TRIBO_INTERRUPTED) {
+            ti_progress_note(t);
+            if (t->met || t->settled) s = turn_over(t);
+        }
+    }
+    if (progress) *progress = t->progress;
+    return s < 0 || s == TRIBO_INTERRUPTED ? s : TRIBO_OK;
+}
+
+tribo_status tribo_trajopt_solve(tribo_trajopt *t, int max_iterations, tribo_trajopt_progress *progress) {
+    if (!t) return TRIBO_E_ARG;
+    tribo_status s = TRIBO_OK;
+    for (int i = 0; i < max_iterations && !t->progress.done && s == TRIBO_OK; i++) s = tribo_trajopt_iterate(t, NULL);
+    if (progress) *progress = t->progress;
+    return s != TRIBO_OK ? s : t->progress.converged ? TRIBO_OK : TRIBO_NOT_CONVERGED;
+}

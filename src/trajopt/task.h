@@ -1,0 +1,189 @@
+/* task.h -- what the files of trajectory optimisation share: a task, its terms, the best so far, scratch. */
+#ifndef TI_TASK_H
+#define TI_TASK_H
+#include "base/base.h"
+#include "model/model.h"
+#include <math.h>
+#include <tribo/dynamics.h>
+#include <tribo/trajopt.h>
+
+enum { TI_TWIST = 6, TI_STAGES_MAX = 32, TI_CONTROLS_MAX = 128, TI_ROUNDS_MAX = 30 };
+
+/* A term as it was defined; what its definition points to is the task's own. */
+typedef struct ti_term {
+    tribo_term_def def;
+    int n, width;          /* numbers of its residual, of a row of its target */
+    int first, last;       /* knots, both in */
+    double *weights;       /* (n) */
+    double *target;        /* (ntarget,width) */
+    double *multiplier;    /* (last-first+1,n), of constraints */
+    double penalty, worst; /* of constraints: rho, and the violation when it was last raised */
+} ti_term;
+
+/* What one thread needs. */
+typedef struct ti_planner {
+    tribo_ws *ws;
+    tribo_dynamics *dynamics;
+    double *r, *rx, *ru; /* a residual and its derivatives */
+    double *jac;         /* (TI_TWIST,nv) */
+    double *u, *A, *B, *product;
+} ti_planner;
+
+/* The quadratic model of a knot. */
+typedef struct ti_knot {
+    double *A, *B;           /* (ndx,ndx), (ndx,nc) */
+    double *lx, *lu;         /* (ndx), (nc) */
+    double *lxx, *lux, *luu; /* (ndx,ndx), (nc,ndx), (nc,nc) */
+    double *gap;             /* (ndx): what the dynamics lead to, less the next state */
+    double *bent;            /* (ndx+nc,ndx+nc): what the dynamics' second derivative adds, by secants */
+    double *A0, *B0;         /* the models before, of `bent` */
+    double *feed, *gain;     /* (nc), (nc,ndx): the step and its feedback */
+} ti_knot;
+
+/* States, controls, the tape that led to them. */
+typedef struct ti_path {
+    double *X, *U;
+    tribo_tape *tape;
+    double cost;           /* with what constraints add */
+    double plain;          /* without */
+    double size;           /* sum of what terms count, taken positive */
+    double gap, violation; /* the largest */
+    int unconverged;
+} ti_path;
+
+struct tribo_trajopt {
+    const tribo_model *m;
+    tribo_sizes z;
+    tribo_allocator allocator;
+    size_t bytes;
+    int knots, substeps, nc, nterm, rows, nworker, nstage;
+    tribo_method method;
+    int *control;
+    double *lower, *upper, *u, *p, *x0, *x_was;
+    ti_term *term;
+    tribo_options options;
+    tribo_law_options *stage;
+    double tol, tol_constraint;
+    const volatile int *stop;
+    ti_planner *planner;
+    tribo_ws *hard; /* under the options' law; NULL = the present stage's is */
+    ti_path best, trial;
+    ti_knot *knot;                               /* (knots+1); the last has costs alone */
+    double *dx, *du;                             /* of a linear rollout (ndx), (nc) */
+    double *Vx, *Vxx, *VA, *VB;                  /* (ndx), (ndx,ndx), (ndx,ndx), (ndx,nc) */
+    double *Qx, *Qu, *Qxx, *Qux, *Quu, *reduced; /* of a knot */
+    bool *held;                                  /* (nc) at a bound */
+    double *lx, *u_bar, *gradient;               /* of the whole, for the reverse */
+    double *secant;                              /* (3, ndx+nc): of a knot */
+    bool *fixed;                                 /* (knots,nc) */
+    double *flat;                                /* (knots nc, rounded up) of L-BFGS */
+    double regularisation, growth, rate;         /* rate: the last step of first order */
+    bool followed, failed; /* the models before are of the trial; no step was found in the last pass */
+    bool bends;            /* whether secants count: where they foretold the last step better */
+    bool linear;           /* the knots' models are the best's */
+    bool settled;          /* no step improves, in this stage */
+    bool met;              /* the stage's minimum is reached */
+    bool carried;          /* the best is of the stage's law */
+    int rounds;            /* of multipliers, in this stage */
+    tribo_trajopt_progress progress;
+};
+
+/* ---- checks.c, memory.c ---- */
+
+/* @return TRIBO_OK; TRIBO_E_ARG or TRIBO_E_DEF, with what is wrong in diag. */
+tribo_status ti_task_check(const tribo_sizes *z, const tribo_trajopt_def *def, tribo_diag *diag);
+/* The same of numbers that are known by their sizes only when terms are: weights and targets. */
+tribo_status ti_task_check_targets(const tribo_trajopt *t, tribo_diag *diag);
+/* A knot counted from the end where it is below 0. */
+int ti_knot_of(int k, int knots);
+/* How many controls a definition asks for. */
+int ti_controls_of(const tribo_sizes *z, const tribo_trajopt_def *def);
+void ti_task_lay_out(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a);
+void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def);
+
+/* ---- terms.c: residuals ---- */
+
+/* Sizes of a term's residual and of a row of its target. */
+void ti_term_sizes(const tribo_trajopt *t, const tribo_term_def *def, int *n, int *width);
+/* Whether a term of that kind asks for bodies' places. */
+bool ti_term_is_placed(tribo_term_kind kind);
+/* r, and where rx is not NULL rx (n,ndx), ru (n,nc). @param u (nc) NULL = the last knot */
+tribo_status ti_term_residual(const tribo_trajopt *t, ti_planner *w, const ti_term *term, int knot, const double *x,
+                              const double *u, double *r, double *rx, double *ru);
+/* p_bar += of a term's residual r by p, at the state that the planner's dynamics are at; v its velocity. */
+tribo_status ti_term_params_vjp(const tribo_trajopt *t, ti_planner *w, const ti_term *term, const double *r,
+                                const double *r_bar, const double *v, double *p_bar);
+
+/* ---- cost.c: what knots cost ---- */
+
+typedef struct ti_cost {
+    double all, plain, size, violation; /* as in ti_path; violation the largest */
+} ti_cost;
+/* += of one knot. @param u NULL at the last. @param each (nterm) += J by terms; NULL = skip */
+tribo_status ti_knot_cost(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,
+                          ti_cost *cost, double *each);
+/* Gradient and Gauss-Newton matrices of a knot into its model. */
+tribo_status ti_knot_model(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u);
+/* p_bar += of a knot's cost by p, state and control held. */
+tribo_status ti_knot_params_vjp(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,
+                                double *p_bar);
+/* Multipliers and penalties after the inner problem is solved; the largest violation. */
+tribo_status ti_multipliers_update(tribo_trajopt *t, double *violation);
+
+/* ---- rollout.c ---- */
+
+/* Into trial, from the best's start: with controls U within bounds; or where U is NULL the best's, that share of the
+ * step and feedback, gaps closed by that share. @return what a step or a term says below 0; TRIBO_INTERRUPTED. */
+tribo_status ti_path_roll(tribo_trajopt *t, const double *U, double share);
+/* The guess as it stands in best: gaps, costs, tape. */
+tribo_status ti_path_take(tribo_trajopt *t);
+/* J of the best's controls under the options' law. */
+double ti_path_hard(tribo_trajopt *t);
+void ti_path_swap(tribo_trajopt *t);
+/* All of u at a knot's controls. */
+void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u);
+/* Models of all knots, by all workers. */
+tribo_status ti_knots_linearise(tribo_trajopt *t);
+
+/* Controls (nc) of a linear feedback, bounds left aside; dx (ndx) becomes x (-) at. */
+void ti_feedback(const tribo_model *m, const tribo_sizes *z, int nc, const double *at, const double *controls,
+                 const double *K, const double *x, double *dx, double *u);
+
+/* ---- box.c ---- */
+
+/* argmin d'Hd/2 + g'd, lower <= d <= upper; R the factor of H over what is free, held (n) the rest. d is a guess.
+ * @param R (n,ti_ld(n)) [out]. @return false where H is not positive definite. */
+bool ti_box_solve(int n, const double *H, const double *g, const double *lower, const double *upper, double *d,
+                  double *R, bool *held);
+
+/* ---- riccati.c ---- */
+
+/* Steps and gains of all knots at a regularisation. @return false where it does not suffice. */
+bool ti_riccati(tribo_trajopt *t);
+/* What a share s of the step is expected to change in the cost: s slope + s^2 bend, and s^2 more by secants. */
+void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more);
+/* dJ/dU (knots,nc) by the knots' models, where there are no gaps. */
+void ti_models_gradient(tribo_trajopt *t, double *gradient);
+/* Its largest number that no bound holds back. */
+double ti_steepest(const tribo_trajopt *t, const double *gradient);
+
+/* ---- stages.c ---- */
+
+/* Workspaces and tapes under a stage's law. */
+tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag);
+void ti_stage_free(tribo_trajopt *t);
+/* A search that begins: no models yet. */
+void ti_models_forget(tribo_trajopt *t);
+/* What the best is worth, into progress. */
+void ti_progress_note(tribo_trajopt *t);
+
+/* ---- newton_pass.c, first_order.c: a pass each ---- */
+
+/* dJ/dU (knots,nc) of the best or the trial by the reverse, with constraints; x0_bar, p_bar +=. Any may be NULL. */
+tribo_status ti_path_reverse(tribo_trajopt *t, const ti_path *path, double *gradient, double *x0_bar, double *p_bar);
+/* A pass of the methods of first order. */
+tribo_status ti_newton_pass(tribo_trajopt *t);
+tribo_status ti_first_order_pass(tribo_trajopt *t);
+tribo_status ti_quasi_newton_pass(tribo_trajopt *t);
+
+#endif

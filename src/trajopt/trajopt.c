@@ -1,0 +1,189 @@
+/* trajopt.c -- a task from its definition to its end, and what is asked of it and of its feedback. */
+#include "trajopt/task.h"
+
+tribo_term_def tribo_default_term(void) {
+    return (tribo_term_def){.struct_size = sizeof(tribo_term_def),
+                            .joint = -1,
+                            .body = -1,
+                            .site = -1,
+                            .body2 = -1,
+                            .site2 = -1,
+                            .weight = 1,
+                            .scale = 1,
+                            .last = -2,
+                            .ntarget = 1};
+}
+
+tribo_trajopt_def tribo_default_trajopt(void) {
+    return (tribo_trajopt_def){.struct_size = sizeof(tribo_trajopt_def), .substeps = 1, .workers = 1};
+}
+
+/* Dynamics for terms, workspaces, the first rollout. */
+static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_diag *diag) {
+    tribo_status s = ti_task_check_targets(t, diag);
+    for (int i = 0; i < t->nworker && !s; i++) {
+        s = tribo_dynamics_new(t->m, &t->allocator, &t->planner[i].dynamics);
+        if (!s) s = tribo_dynamics_set_params(t->planner[i].dynamics, t->p, diag);
+    }
+    if (!s) s = ti_stage_open(t, 0, diag);
+    if (s < 0) return s;
+    if (def->X) {
+        s = ti_path_take(t);
+    } else {
+        s = ti_path_roll(t, t->best.U, 1);
+        if (s >= 0) ti_path_swap(t);
+    }
+    if (s < 0) return ti_fail(diag, s, 0, "the first guess: %s", tribo_status_text(s));
+    t->carried = s == TRIBO_OK;
+    ti_progress_note(t);
+    return TRIBO_OK;
+}
+
+tribo_status tribo_trajopt_new(const tribo_model *m, const tribo_trajopt_def *def, tribo_trajopt **out,
+                               tribo_diag *diag) {
+    if (!m || !def || !out) return ti_fail(diag, TRIBO_E_ARG, 0, "an argument is NULL");
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_status s = ti_task_check(&z, def, diag);
+    if (s) return s;
+    tribo_trajopt measure = {.m = m,
+                             .z = z,
+                             .knots = def->knots,
+                             .substeps = def->substeps,
+                             .nc = ti_controls_of(&z, def),
+                             .nterm = def->nterm,
+                             .nworker = def->workers,
+                             .nstage = def->nstage,
+                             .method = def->method,
+                             .options = def->options ? *def->options : tribo_default_options(),
+                             .tol = def->tol > 0 ? def->tol : 1e-9,
+                             .tol_constraint = def->tol_constraint > 0 ? def->tol_constraint : 1e-6,
+                             .stop = def->stop};
+    if (def->allocator) measure.allocator = *def->allocator;
+    tribo_trajopt *t;
+    ti_arena arena = {0};
+    TI_CARVE(&arena, t, 1);
+    ti_task_lay_out(&measure, def, &arena);
+    measure.bytes = arena.used;
+    if (!ti_arena_take(&arena, def->allocator)) return ti_fail(diag, TRIBO_E_NOMEM, 0, "no memory for the task");
+    TI_CARVE(&arena, t, 1);
+    *t = measure;
+    ti_task_lay_out(t, def, &arena);
+    ti_task_fill(t, def);
+    s = begin(t, def, diag);
+    if (s < 0)
+        tribo_trajopt_free(t);
+    else
+        *out = t;
+    return s;
+}
+
+void tribo_trajopt_free(tribo_trajopt *t) {
+    if (!t) return;
+    tribo_allocator a = t->allocator;
+    ti_stage_free(t);
+    for (int i = 0; i < t->nworker; i++) tribo_dynamics_free(t->planner[i].dynamics);
+    ti_free(&a, t, t->bytes);
+}
+
+/* ---- what is asked of it ---- */
+
+int tribo_trajopt_ncontrol(const tribo_trajopt *t) {
+    return t ? t->nc : 0;
+}
+int tribo_trajopt_control(const tribo_trajopt *t, int i) {
+    return t && i >= 0 && i < t->nc ? t->control[i] : -1;
+}
+
+void tribo_trajopt_trajectory(const tribo_trajopt *t, double *X, double *U) {
+    if (!t) return;
+    if (X) memcpy(X, t->best.X, sizeof *X * (size_t)(t->knots + 1) * (size_t)t->z.nx);
+    if (U) memcpy(U, t->best.U, sizeof *U * (size_t)t->knots * (size_t)t->nc);
+}
+
+tribo_status tribo_trajopt_costs(tribo_trajopt *t, double *cost) {
+    if (!t || !cost) return TRIBO_E_ARG;
+    ti_cost sum = {0};
+    tribo_status s = TRIBO_OK;
+    memset(cost, 0, sizeof *cost * (size_t)t->nterm);
+    for (int k = 0; k <= t->knots && s >= 0; k++)
+        s = ti_knot_cost(t, &t->planner[0], k, t->best.X + (size_t)k * (size_t)t->z.nx,
+                         k < t->knots ? t->best.U + (size_t)k * (size_t)t->nc : NULL, &sum, cost);
+    return s;
+}
+
+tribo_status tribo_trajopt_gradient(tribo_trajopt *t, double *x0_bar, double *p_bar) {
+    if (!t || t->best.gap > 0 || !t->carried) return TRIBO_E_ARG;
+    return ti_path_reverse(t, &t->best, NULL, x0_bar, p_bar);
+}
+
+tribo_status tribo_trajopt_gain(const tribo_trajopt *t, int knot, double *K) {
+    if (!t || !K || knot < 0 || knot >= t->knots) return TRIBO_E_ARG;
+    memcpy(K, t->knot[knot].gain, sizeof *K * (size_t)t->nc * (size_t)t->z.ndx);
+    return TRIBO_OK;
+}
+
+void ti_feedback(const tribo_model *m, const tribo_sizes *z, int nc, const double *at, const double *controls,
+                 const double *K, const double *x, double *dx, double *u) {
+    tribo_state_difference(m, at, x, dx);
+    for (int i = 0; i < nc; i++) {
+        u[i] = controls[i];
+        for (int j = 0; j < z->ndx; j++) u[i] += K[i * z->ndx + j] * dx[j];
+    }
+}
+
+tribo_status tribo_trajopt_feedback(const tribo_trajopt *t, int knot, const double *x, double *u) {
+    if (!t || !x || !u || knot < 0 || knot >= t->knots) return TRIBO_E_ARG;
+    if (!ti_finite(x, (size_t)t->z.nx)) return TRIBO_E_NONFINITE;
+    double c[TI_CONTROLS_MAX];
+    ti_feedback(t->m, &t->z, t->nc, t->best.X + (size_t)knot * (size_t)t->z.nx,
+                t->best.U + (size_t)knot * (size_t)t->nc, t->knot[knot].gain, x, t->dx, c);
+    for (int i = 0; i < t->nc; i++) c[i] = ti_max(t->lower[i], ti_min(c[i], t->upper[i]));
+    ti_control_spread(t, c, u);
+    return TRIBO_OK;
+}
+
+/* ---- begun again ---- */
+
+static tribo_status restart(tribo_trajopt *t, const double *x0, const double *U) {
+    size_t bytes = sizeof(double) * (size_t)t->z.nx;
+    tribo_status s = TRIBO_OK;
+    if (!ti_finite(x0, (size_t)t->z.nx) || !ti_finite(U, (size_t)t->knots * (size_t)t->nc)) return TRIBO_E_NONFINITE;
+    if (t->progress.stage != t->nstage) s = ti_stage_open(t, t->nstage, NULL);
+    if (s < 0) return s;
+    memcpy(t->x_was, t->best.X, bytes);
+    memcpy(t->best.X, x0, bytes);
+    s = ti_path_roll(t, U, 1);
+    if (s != TRIBO_OK) {
+        memcpy(t->best.X, t->x_was, bytes);
+        return s;
+    }
+    ti_path_swap(t);
+    t->carried = true;
+    ti_models_forget(t);
+    t->rounds = 0;
+    t->progress = (tribo_trajopt_progress){.stage = t->nstage};
+    ti_progress_note(t);
+    return TRIBO_OK;
+}
+
+tribo_status tribo_trajopt_restart(tribo_trajopt *t, const double *x0, const double *U) {
+    return t && x0 && U ? restart(t, x0, U) : TRIBO_E_ARG;
+}
+
+tribo_status tribo_trajopt_shift(tribo_trajopt *t, int knots, const double *x0) {
+    if (!t || !x0 || knots < 0) return TRIBO_E_ARG;
+    for (int k = 0; k < t->knots; k++) {
+        int from = k < t->knots - 1 - knots ? k + knots : t->knots - 1;
+        memcpy(t->flat + k * t->nc, t->best.U + from * t->nc, sizeof(double) * (size_t)t->nc);
+    }
+    return restart(t, x0, t->flat);
+}
+
+tribo_status tribo_trajopt_set_target(tribo_trajopt *t, int term, const double *target) {
+    if (!t || !target || term < 0 || term >= t->nterm || !t->term[term].target) return TRIBO_E_ARG;
+    ti_term *at = &t->term[term];
+    size_t n = (size_t)at->width * (size_t)at->def.ntarget;
+    if (!ti_finite(target, n)) return TRIBO_E_NONFINITE;
+    memcpy(at->target, target, n * sizeof *target);
+    return TRIBO_OK;
+}
