@@ -1,5 +1,6 @@
 /* linearise.c -- the linearisation of a law at a solution, forward and reverse. docs/math.md eq. (60), (61). */
 #include "contact/reverse/augmented.h"
+#include "contact/reverse/doubled.h"
 #include <math.h>
 
 /* What the points of a problem share. */
@@ -137,6 +138,13 @@ static bool has_better(ti_contact_ws *ws, const ti_contact_problem *p, double er
     return !(error <= settled) && ti_augmented_ready(ws, p);
 }
 
+/* With twice the digits, where that is needed and succeeds; returns the error then, or that which was. */
+static double doubled(ti_contact_ws *ws, const ti_contact_problem *p, const ti_doubled *q, bool stalled, double error) {
+    if (!stalled && !ti_doubled_needed(ws, p, q)) return error;
+    double better = ti_doubled_refine(ws, p, q);
+    return better <= settled ? better : error;
+}
+
 static void note(ti_contact_ws *ws, double error) {
     ws->linear_residual = ti_max(ws->linear_residual, error);
 }
@@ -174,18 +182,24 @@ static double weigh(const ti_contact_ws *ws, const ti_contact_problem *p, double
     return pushed > moved ? error * sqrt(moved / pushed) : error;
 }
 
+/* Whether refinement ends above rounding: impulses cancel, or a system that slides amplifies what its rows round. Shown
+ * by one more correction, where the last was not negligible. */
+static bool stalls(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, double *dv, double *dlambda,
+                   double last) {
+    return !(last <= settled) && !(sqrt(correct(ws, p, r, dv, dlambda)) <= rounding);
+}
+
 static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, const double *dmu,
                    double *dv, double *dlambda) {
     refinement f = {1, 1};
     bool large = ti_augmented_is_large(ws, p);
     for (int pass = 0; pass < PASSES; pass++)
         if (!pays(ws, &f, correct(ws, p, r, dv, dlambda), large)) break;
-    if (has_better(ws, p, f.error)) {
-        double *offset = ws->lt;
-        memset(offset, 0, 3 * (size_t)p->nc * sizeof(double));
-        for (int k = 0; dmu && k < 3 * p->nc; k++) offset[k] = ws->by_mu[k] * dmu[k / 3];
-        f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
-    }
+    double *offset = ws->lt;
+    for (int k = 0; k < 3 * p->nc; k++) offset[k] = dmu ? ws->by_mu[k] * dmu[k / 3] : 0;
+    const ti_doubled q = {.b = r, .d = dc, .o = offset, .x = dv, .l = dlambda};
+    f.error = doubled(ws, p, &q, stalls(ws, p, r, dv, dlambda, f.before), f.error);
+    if (has_better(ws, p, f.error)) f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
     f.error = weigh(ws, p, f.error, r, dc, dv);
     for (int k = 0; k < 3 * p->nc; k++) f.error += 0 * dlambda[k];
     note(ws, f.error);
@@ -247,6 +261,8 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     law_rhs_t(ws, p, z, c_bar);
     for (int pass = 0; pass < PASSES; pass++)
         if (!pays(ws, &f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
+    const ti_doubled q = {.transposed = true, .b = v_bar, .d = lambda_bar, .x = y, .l = c_bar, .c = z};
+    f.error = doubled(ws, p, &q, false, f.error);
     return has_better(ws, p, f.error) ? ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar) : f.error;
 }
 
