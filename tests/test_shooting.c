@@ -393,6 +393,38 @@ START_TEST(one_block_is_the_gradient) {
 }
 END_TEST
 
+START_TEST(an_answer_beside_the_best_one_is_found_out) {
+    data d;
+    tribo_free_param f;
+    tribo_estimate slope, wider;
+    bool found = true;
+    slides(&d, 1e-3, 4);
+    tribo_sysid_def def = define(&d, &f, "floor/friction", 0.4);
+    tribo_sysid *s = make(&d, &def);
+    struct ti_shooting *h = s->shooting;
+    ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
+    /* a slide is what its slope says */
+    ck_assert_int_ge(ti_shooting_doubt(s, &found), 0);
+    ck_assert(!found && h->wide[0] == 1 && h->wide[1] == 1);
+    ck_assert_int_eq(tribo_sysid_observe(s, &slope, NULL, NULL, NULL, NULL), TRIBO_OK);
+    h->wide[0] = 2, h->wide[1] = 1;
+    ck_assert_int_eq(tribo_sysid_observe(s, &wider, NULL, NULL, NULL, NULL), TRIBO_OK);
+    ck_assert_double_eq_tol(wider.estimate - wider.low95, 2 * (slope.estimate - slope.low95), 1e-12);
+    ck_assert_double_eq(wider.high95, slope.high95);
+    ck_assert_double_eq_tol(wider.std_error, sqrt(2.5) * slope.std_error, 1e-12);
+    /* three standard errors beside it, starts as good as they can be there */
+    double answer = s->theta[0], off = 3 * sqrt(h->cov[0]);
+    s->theta[0] += off;
+    tribo_sysid_params(s, s->theta, s->p);
+    tribo_sysid_map_jac(s, s->theta, s->P);
+    for (int i = 0; i < RECORDINGS; i++) ck_assert_int_ge(ti_path_settle(s->worker, i, s->p, s->P), 0);
+    ck_assert_int_ge(ti_shooting_doubt(s, &found), 0);
+    ck_assert(found);
+    ck_assert_msg(fabs(s->theta[0] - answer) < 0.5 * off, "%g of %g", s->theta[0] - answer, off);
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("shooting");
     TCase *t = tcase_create("shooting");
@@ -407,6 +439,7 @@ static Suite *suite(void) {
     tcase_add_test(t, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
     tcase_add_test(t, the_scatter_over_blocks_is_the_curvature_unless_errors_go_on);
     tcase_add_test(t, one_block_is_the_gradient);
+    tcase_add_test(t, an_answer_beside_the_best_one_is_found_out);
     suite_add_tcase(s, t);
     return s;
 }

@@ -124,6 +124,22 @@ static void estimate(tribo_sysid *s, int i, const double *cov, bool open, double
     if (e->high95 > k->upper) e->high95 = k->upper;
 }
 
+/* Where the loss around the answer is not what its slope says. */
+static void stretch(const tribo_sysid *s, int i, tribo_estimate *e) {
+    const ti_unknown *k = s->unknown + i;
+    double down = ti_max(1, s->shooting->wide[2 * i]), up = ti_max(1, s->shooting->wide[2 * i + 1]);
+    e->std_error *= sqrt((down * down + up * up) / 2);
+    if (k->map == TI_MAP_LOG) {
+        e->low95 = e->estimate * pow(e->low95 / e->estimate, down);
+        e->high95 = e->estimate * pow(e->high95 / e->estimate, up);
+    } else {
+        e->low95 = e->estimate + down * (e->low95 - e->estimate);
+        e->high95 = e->estimate + up * (e->high95 - e->estimate);
+    }
+    if (e->low95 < k->lower) e->low95 = k->lower;
+    if (e->high95 > k->upper) e->high95 = k->upper;
+}
+
 tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information, double *direction,
                                  double *spread, int *nundetermined) {
     if (!s || !est || s->nfree == 0) return TRIBO_E_ARG;
@@ -154,6 +170,7 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
         double share = 0;
         for (int k = 0; k < nopen; k++) share += V[i * n + k] * V[i * n + k];
         estimate(s, i, cov, share > 1e-3, s->g[i] > 1 ? few : many, est + i);
+        if (s->shooting) stretch(s, i, est + i);
     }
     for (int k = 0; k < n; k++) {
         for (int i = 0; direction && i < n; i++) direction[k * n + i] = V[i * n + k];

@@ -72,6 +72,9 @@ struct ti_shooting {
     bool explained, nearly;     /* the last fit leaves no more than noise, hardly more */
     int draws;                  /* how often starts were drawn in this fit */
     bool plain;                 /* the fit without kicks that is under way after one with them, or was */
+    double *wide;               /* (nfree,2) how much longer than its slope says an interval is, down and up */
+    double *side;               /* (nrec,2 nfree + 1,nx) starts at the ends of intervals, and of the answer */
+    int looked;                 /* how often the answer's neighbours were tried */
     bool back;                  /* back: the best is fitted again, to be left as it was */
 };
 #define TI_THETA_SILENT 0.1 /* curvature of a number that the recordings say nothing of: it stays where it is */
@@ -106,6 +109,15 @@ tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
 tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double *P);
 /* Draw other starts of a motion without kicks, near what the first rows say, and take the best if it is better. */
 tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
+/* Other starts as far off as the recording leaves open by the last linearisation, each with its own minimum; the best
+ * stays. */
+tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double *P, int draws);
+/* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something. */
+tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
+/* A motion without kicks from w->x into xtry. @return its cost. */
+double ti_path_roll(ti_worker *w, int track, const double *p);
+/* w->x: the start for a step dtheta by the last linearisation, a share of its own step taken. */
+bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */
 tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P);
 /* Take the start out, damped: start, start_chol, H, g. */
@@ -167,6 +179,12 @@ tribo_status ti_shooting_spread(tribo_sysid *s);
 tribo_status ti_shooting_draw(tribo_sysid *s, bool *found);
 /* One Gauss-Newton step of all paths and theta. */
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
+
+/* ---- doubt.c: is the answer what its slope says? ---- */
+
+/* Try an answer's neighbours where its slope does not say what is there: found, which s->theta and the motions then
+ * are, or how much longer the intervals are, h->wide. */
+tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found);
 
 /* ---- starts.c: an iteration of the whole ---- */
 tribo_status ti_shooting_iterate(tribo_sysid *s);

@@ -21,8 +21,7 @@ static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const d
     return !t->nstand || ti_settle(w, t, p, w->x);
 }
 
-/* A motion without kicks from w->x into xtry. @return its cost. */
-static double roll(ti_worker *w, int track, const double *p) {
+double ti_path_roll(ti_worker *w, int track, const double *p) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
@@ -47,7 +46,7 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
         for (int i = 0; i < DRAWS; i++) {
             if (ti_stopped(s)) return TI_STOPPED;
             if (!draw_start(w, t, p, !round && i % 2 ? path->prior : path->x + at, share, &random)) continue;
-            double cost = roll(w, track, p), *x = path->x;
+            double cost = ti_path_roll(w, track, p), *x = path->x;
             if (!(cost < least)) continue;
             least = cost;
             path->x = path->xtry, path->xtry = x;
@@ -58,8 +57,7 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
 
 /* ---- a start that is led along its recording ---- */
 
-/* Gauss-Newton on the start alone, as long as that gains something. */
-static tribo_status settle_start(ti_worker *w, int track, const double *p, const double *P) {
+tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P) {
     enum { PASSES = 5 };
     const tribo_sysid *s = w->s;
     ti_path *path = s->shooting->path + track;
@@ -95,13 +93,60 @@ tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double
     memcpy(path->x + at, path->prior, nx * sizeof(double));
     for (double rows = TI_GROW_FROM; status >= 0; rows *= factor) {
         path->end = t->first + (int)rows;
-        status = settle_start(w, track, p, P);
+        status = ti_path_settle(w, track, p, P);
         if (path->end >= t->n) break;
     }
     path->end = t->n;
     if (status == TI_STOPPED || (status >= 0 && path->cost < before)) return status;
     memcpy(w->x, t->kept, nx * sizeof(double));
-    path->cost = roll(w, track, p);
+    path->cost = ti_path_roll(w, track, p);
     memcpy(path->x + at, path->xtry + at, ((size_t)t->n * nx - at) * sizeof(double));
     return TRIBO_OK;
+}
+
+/* ---- neighbours of a fit ---- */
+
+/* w->x: the start off by a draw from what the recording leaves open of it, theta held. */
+static bool draw_near(ti_worker *w, int track, const double *p, double share, ti_random *random) {
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    const ti_path *path = s->shooting->path + track;
+    size_t ndx = (size_t)s->z.ndx;
+    double *xi = w->r, *dx = w->xnext;
+    for (size_t i = ndx; i-- > 0;) {
+        xi[i] = share * ti_random_normal(random);
+        for (size_t k = i + 1; k < ndx; k++) xi[i] -= path->start_chol[k * ndx + i] * xi[k];
+        xi[i] /= path->start_chol[i * ndx + i];
+    }
+    for (size_t i = 0; i < ndx; i++) {
+        dx[i] = 0;
+        for (size_t j = 0; j < ndx; j++) dx[i] += path->T[i * ndx + j] * xi[j];
+    }
+    tribo_state_add(s->m, path->x + (size_t)t->first * (size_t)s->z.nx, dx, w->x);
+    return !t->nstand || ti_settle(w, t, p, w->x);
+}
+
+tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double *P, int draws) {
+    const tribo_sysid *s = w->s;
+    ti_track *t = s->track + track;
+    ti_path *path = s->shooting->path + track;
+    size_t nx = (size_t)s->z.nx, at = (size_t)t->first * nx;
+    double least = path->cost;
+    uint64_t which = (uint64_t)(s->progress.iteration + 1) * (uint64_t)s->nrec + (uint64_t)track;
+    ti_random random = {s->seed + 0x9e3779b97f4a7c15u * which};
+    tribo_status status = TRIBO_OK;
+    for (int i = 0; i < draws && status >= 0; i++) {
+        memcpy(t->kept, path->x + at, nx * sizeof(double));
+        status = ti_path_linearise(w, track, p, P);
+        if (status < 0) break;
+        if (!draw_near(w, track, p, i % 3 + 1, &random)) continue;
+        memcpy(path->x + at, w->x, nx * sizeof(double));
+        status = ti_path_settle(w, track, p, P);
+        if (status == TI_STOPPED) break;
+        bool better = status >= 0 && path->cost < least;
+        if (better) least = path->cost;
+        if (!better) memcpy(path->x + at, t->kept, nx * sizeof(double));
+        status = TRIBO_OK;
+    }
+    return status < 0 ? status : ti_path_linearise(w, track, p, P);
 }

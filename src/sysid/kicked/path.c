@@ -166,10 +166,10 @@ tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
 
 /* ---- a step of the fit ---- */
 
-/* The start for a step dtheta, a share of its own step taken. */
-static bool follow_start(ti_worker *w, const ti_track *t, const ti_path *path, const double *p, const double *dtheta,
-                         double share) {
+bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share) {
     const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
+    const ti_path *path = s->shooting->path + track;
     int n = s->nfree, ndx = s->z.ndx;
     double *xi = w->r, *dx = w->xnext;
     for (int i = 0; i < ndx; i++) {
@@ -192,7 +192,7 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nb = ndx + n + 1;
     double *dx = w->r;
-    if (!follow_start(w, t, path, p, dtheta, share)) return TRIBO_E_SINGULAR;
+    if (!ti_path_start(w, track, p, dtheta, share)) return TRIBO_E_SINGULAR;
     memcpy(path->wtry, path->w, (size_t)t->n * nv * sizeof(double));
     for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *kick = path->wtry + (size_t)k * nv;

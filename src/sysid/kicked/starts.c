@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, AGAIN_MAX = 4 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, AGAIN_MAX = 4 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -120,6 +120,7 @@ static void note(tribo_sysid *s) {
 
 static tribo_status begin_at(tribo_sysid *s, const double *theta, bool kicked, bool growing) {
     s->shooting->rounds = s->shooting->draws = 0;
+    for (int i = 0; i < 2 * s->nfree; i++) s->shooting->wide[i] = 1;
     memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
     return ti_shooting_begin(s, kicked, growing);
 }
@@ -176,6 +177,12 @@ static tribo_status next(tribo_sysid *s) {
         bool found = false;
         tribo_status status = ti_shooting_draw(s, &found);
         h->draws++, h->rounds = 0;
+        if (status < 0 || found) return status;
+    }
+    if (!h->kicked[h->run] && h->explained && h->looked < LOOKS_MAX && ti_all_free(s->m)) {
+        bool found = false;
+        tribo_status status = ti_shooting_doubt(s, &found);
+        h->looked++, h->rounds = h->still = h->waited = 0;
         if (status < 0 || found) return status;
     }
     note(s);

@@ -1,0 +1,139 @@
+/* doubt.c -- is an answer what its slope says? docs/math.md eq. (338).
+ *
+ * Where motions bounce from corner to corner a loss has minima beside one another, and the slope at the bottom of one
+ * says little of the width of them all. At both ends of each interval the motions' starts are fitted again: the loss
+ * there must have risen by what the interval was made of. Where it has risen less, the interval is longer; where it has
+ * fallen, the answer is another.
+ */
+#include "sysid/kicked/kicked.h"
+
+enum { NEIGHBOURS = 8 };
+static const double reach = 2; /* standard errors to either side */
+static const double worth = 1; /* twice a logarithm of likelihood */
+
+/* Where a recording starts at the ends of intervals, (2 nfree + 1,nx); the last is of the answer. */
+static double *sides(const tribo_sysid *s, int track) {
+    return s->shooting->side + (size_t)track * (2 * (size_t)s->nfree + 1) * (size_t)s->z.nx;
+}
+
+static double *start_of(const tribo_sysid *s, int track) {
+    return s->shooting->path[track].x + (size_t)s->track[track].first * (size_t)s->z.nx;
+}
+
+/* From the answer to an end of the interval of one number, others following: s->trial, s->step, s->p. */
+static void go_to(tribo_sysid *s, int side) {
+    size_t n = (size_t)s->nfree, i = (size_t)side / 2;
+    const double *cov = s->shooting->cov;
+    double size = (side % 2 ? reach : -reach) / sqrt(cov[i * (n + 1)]);
+    for (size_t a = 0; a < n; a++) s->trial[a] = s->theta[a] + size * cov[a * n + i];
+    ti_maps_clamp(s, s->trial);
+    for (size_t a = 0; a < n; a++) s->step[a] = s->trial[a] - s->theta[a];
+    tribo_sysid_params(s, s->trial, s->p);
+}
+
+/* The start at an end of an interval, and the cost of its motion. */
+static tribo_status roll_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx, side = (size_t) * (const int *)context;
+    if (s->track[i].held_out) return TRIBO_OK;
+    if (!ti_path_start(w, i, s->p, s->step, 0)) return TRIBO_E_SINGULAR;
+    memcpy(sides(s, i) + side * nx, w->x, nx * sizeof(double));
+    s->shooting->path[i].cost_try = ti_path_roll(w, i, s->p);
+    return TRIBO_OK;
+}
+
+/* From there on to where the motion costs least. */
+static tribo_status settle_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx, side = (size_t) * (const int *)context;
+    if (s->track[i].held_out) return TRIBO_OK;
+    memcpy(start_of(s, i), sides(s, i) + side * nx, nx * sizeof(double));
+    return ti_path_settle(w, i, s->p, s->P);
+}
+
+static tribo_status near_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx;
+    (void)context;
+    if (s->track[i].held_out) return TRIBO_OK;
+    tribo_status status = ti_path_near(w, i, s->p, s->P, NEIGHBOURS);
+    memcpy(sides(s, i) + 2 * (size_t)s->nfree * nx, start_of(s, i), nx * sizeof(double));
+    return status;
+}
+
+static double sum_of(const tribo_sysid *s, bool tried) {
+    double sum = 0;
+    for (int i = 0; i < s->nrec; i++)
+        if (!s->track[i].held_out) sum += tried ? s->shooting->path[i].cost_try : s->shooting->path[i].cost;
+    return sum;
+}
+
+/* Do the recordings say so much of a number that its interval is a step that one can make? */
+static bool known(const tribo_sysid *s, int i) {
+    const double most = 0.1;
+    size_t at = (size_t)i * (size_t)(s->nfree + 1);
+    return s->shooting->cov[at] < most && s->H[at] > TI_THETA_SILENT;
+}
+
+/* Starts at all ends; has the loss risen there by what the slope says? */
+static tribo_status look(tribo_sysid *s, bool *smooth) {
+    const double off = 0.3;
+    double before = sum_of(s, false);
+    *smooth = true;
+    for (int side = 0; side < 2 * s->nfree; side++) {
+        if (!known(s, side / 2)) continue;
+        go_to(s, side);
+        s->progress.evaluations++;
+        tribo_status status = ti_parallel(s, s->nrec, roll_job, &side);
+        if (status < 0) return status;
+        double rise = sum_of(s, true) - before;
+        *smooth &= fabs(rise - reach * reach) < off * reach * reach;
+    }
+    return TRIBO_OK;
+}
+
+static void back_to_answer(tribo_sysid *s) {
+    size_t nx = (size_t)s->z.nx;
+    for (int i = 0; i < s->nrec; i++)
+        if (!s->track[i].held_out) memcpy(start_of(s, i), sides(s, i) + 2 * (size_t)s->nfree * nx, nx * sizeof(double));
+}
+
+/* How far the loss has risen at the ends, motions settled there. */
+static tribo_status measure(tribo_sysid *s, double before, bool *found) {
+    const double most = 3;
+    struct ti_shooting *h = s->shooting;
+    for (int side = 0; side < 2 * s->nfree; side++) {
+        if (!known(s, side / 2)) continue;
+        go_to(s, side);
+        tribo_sysid_map_jac(s, s->trial, s->P);
+        s->progress.evaluations++;
+        tribo_status status = ti_parallel(s, s->nrec, settle_job, &side);
+        if (status < 0) return status;
+        double rise = sum_of(s, false) - before, wide = rise > 0 ? reach / sqrt(rise) : most;
+        *found = rise < -worth;
+        if (*found) {
+            memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
+            return TRIBO_OK;
+        }
+        h->wide[side] = wide < 1 ? 1 : wide > most ? most : wide;
+    }
+    back_to_answer(s);
+    return TRIBO_OK;
+}
+
+tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
+    struct ti_shooting *h = s->shooting;
+    bool smooth = true;
+    *found = false;
+    for (int i = 0; i < 2 * s->nfree; i++) h->wide[i] = 1;
+    tribo_status status = ti_shooting_curvature(s);
+    if (status >= 0) status = ti_shooting_spread(s);
+    if (status >= 0) status = look(s, &smooth);
+    if (status < 0 || smooth) return status;
+    tribo_sysid_params(s, s->theta, s->p);
+    status = ti_parallel(s, s->nrec, near_job, NULL);
+    if (status < 0) return status;
+    double now = sum_of(s, false);
+    *found = now < h->cost - worth;
+    return *found ? TRIBO_OK : measure(s, now, found);
+}
