@@ -115,7 +115,7 @@ tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double
 /* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something. */
 tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
 /* A motion without kicks from w->x into xtry. @return its cost. */
-double ti_path_roll(ti_worker *w, int track, const double *p);
+double ti_path_plain(ti_worker *w, int track, const double *p);
 /* w->x: the start for a step dtheta by the last linearisation, a share of its own step taken. */
 bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */

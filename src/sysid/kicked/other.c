@@ -21,7 +21,7 @@ static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const d
     return !t->nstand || ti_settle(w, t, p, w->x);
 }
 
-double ti_path_roll(ti_worker *w, int track, const double *p) {
+double ti_path_plain(ti_worker *w, int track, const double *p) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
@@ -46,7 +46,7 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
         for (int i = 0; i < DRAWS; i++) {
             if (ti_stopped(s)) return TI_STOPPED;
             if (!draw_start(w, t, p, !round && i % 2 ? path->prior : path->x + at, share, &random)) continue;
-            double cost = ti_path_roll(w, track, p), *x = path->x;
+            double cost = ti_path_plain(w, track, p), *x = path->x;
             if (!(cost < least)) continue;
             least = cost;
             path->x = path->xtry, path->xtry = x;
@@ -99,7 +99,7 @@ tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double
     path->end = t->n;
     if (status == TI_STOPPED || (status >= 0 && path->cost < before)) return status;
     memcpy(w->x, t->kept, nx * sizeof(double));
-    path->cost = ti_path_roll(w, track, p);
+    path->cost = ti_path_plain(w, track, p);
     memcpy(path->x + at, path->xtry + at, ((size_t)t->n * nx - at) * sizeof(double));
     return TRIBO_OK;
 }
