@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "random_shapes.h"
 #include "test_main.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +241,22 @@ START_TEST(bad_fields_are_refused) {
 }
 END_TEST
 
+/* Also where the count of triangles is no int. */
+START_TEST(large_fields_are_refused) {
+    static const int SIZE[][2] = {{257, 258}, {46342, 46342}, {131072, 131072}, {131072, 2}, {INT_MAX, INT_MAX}};
+    for (size_t i = 0; i < sizeof SIZE / sizeof *SIZE; i++) {
+        tribo_builder *b = tribo_builder_new(NULL);
+        tribo_hfield_def d = tribo_default_hfield();
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        d.nrow = SIZE[i][0], d.ncol = SIZE[i][1], d.height = height;
+        ck_assert_int_eq(tribo_add_hfield(b, &d), -1);
+        ck_assert_int_eq(tribo_build(b, &m, &diag), TRIBO_E_ARG);
+        ck_assert_ptr_nonnull(strstr(diag.text, "131072 triangles"));
+    }
+}
+END_TEST
+
 /* The first row of a file is the one furthest along y. */
 START_TEST(sizes_are_written_back) {
     char in[] = "/tmp/tribo-field-XXXXXX.xml", out[] = "/tmp/tribo-field-XXXXXX.xml";
@@ -273,6 +290,7 @@ static Suite *suite(void) {
     tcase_add_test(t, balls_are_as_near_as_the_nearest_triangle);
     tcase_add_loop_test(t, a_flat_field_is_a_plane, 0, SHAPES);
     tcase_add_test(t, bad_fields_are_refused);
+    tcase_add_test(t, large_fields_are_refused);
     tcase_add_test(t, sizes_are_written_back);
     tcase_add_loop_test(t, things_move_on_a_flat_field_as_on_a_plane, 0, 2);
     suite_add_tcase(s, t);

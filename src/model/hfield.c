@@ -15,7 +15,8 @@ void ti_field_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to) {
 
 static const char *flaw_of(const tribo_hfield_def *d, char *text, size_t room) {
     if (d->nrow < 2 || d->ncol < 2) return "two rows and two columns or more expected";
-    if (d->nrow > TI_FIELD_LIMIT || d->ncol > TI_FIELD_LIMIT || 2 * (d->nrow - 1) * (d->ncol - 1) > TI_FIELD_LIMIT) {
+    if (d->nrow > TI_FIELD_LIMIT || d->ncol > TI_FIELD_LIMIT ||
+        2 * (int64_t)(d->nrow - 1) * (d->ncol - 1) > TI_FIELD_LIMIT) {
         snprintf(text, room, "more than %d triangles", TI_FIELD_LIMIT);
         return text;
     }
