@@ -109,7 +109,7 @@ START_TEST(limits_bounce) {
     if (_i) j = tribo_default_joint();
     j.limited = true, j.range[0] = -0.2, j.range[1] = 0.3, j.restitution = 0.5;
     tribo_model *m = block(j, 0);
-    int e = tribo_param_find(m, "way/restitution"), high = tribo_param_find(m, "way/range/upper");
+    int e = tribo_param_find(m, "way/limit_restitution"), high = tribo_param_find(m, "way/range/upper");
     stepped s = step(m, NULL, 0.295, 2, 0, true);
     ck_assert_double_eq_tol(s.next[1], -1, 1e-12);
     ck_assert_double_eq_tol(s.next[0], 0.3 - 0.0075, 1e-12); /* there after 2.5 ms, back for 7.5 */

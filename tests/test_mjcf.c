@@ -3,6 +3,7 @@
 #include "math/vec.h"
 #include "model/model.h"
 #include "test_main.h"
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <tribo/sim.h>
@@ -683,6 +684,57 @@ START_TEST(own_scenes) {
 }
 END_TEST
 
+/* @return how many numbers the scene has. */
+static int names_lead_back(const char *path) {
+    tribo_model *m = read_file(path);
+    tribo_param_info info;
+    int n = m->size.np;
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
+        ck_assert_msg(tribo_param_find(m, info.name) == i, "%s: %s is not found", path, info.name);
+    }
+    tribo_model_free(m);
+    return n;
+}
+
+START_TEST(every_name_leads_back) {
+    const char *scenes = getenv("TRIBO_SCENES");
+    DIR *folder = scenes ? opendir(scenes) : NULL;
+    if (!folder) {
+        printf("skipped: TRIBO_SCENES does not say where the scenes are\n");
+        return;
+    }
+    int n = 0;
+    for (struct dirent *f; (f = readdir(folder));) {
+        char path[1024];
+        if (!strstr(f->d_name, ".xml")) continue;
+        snprintf(path, sizeof path, "%s/%s", scenes, f->d_name);
+        n += names_lead_back(path);
+    }
+    closedir(folder);
+    ck_assert_int_gt(n, 6000);
+}
+END_TEST
+
+/* A joint and a geom of one name have a restitution each. */
+START_TEST(numbers_of_one_name_are_told_apart) {
+    static const char PATH[] = "mjcf_test_shared.xml";
+    write_text(PATH, "<mujoco><worldbody><body name='a'><joint name='a' range='-1 1'/><geom name='a' size='1'/></body>"
+                     "</worldbody><custom><numeric name='a/limit_restitution' data='0.5'/>"
+                     "<numeric name='a/restitution' data='0.25'/></custom></mujoco>");
+    tribo_model *m = read_file(PATH);
+    double p[128];
+    tribo_model_params(m, p);
+    int limit = tribo_param_find(m, "a/limit_restitution"), geom = tribo_param_find(m, "a/restitution");
+    ck_assert_double_eq(p[limit], 0.5);
+    ck_assert_double_eq(p[geom], 0.25);
+    p[limit] = 0.125, p[geom] = 0.75;
+    ck_assert(survives(PATH, m, p));
+    tribo_model_free(m);
+    ck_assert_int_eq(remove(PATH), 0);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("mjcf");
     TCase *t = tcase_create("mjcf");
@@ -702,6 +754,8 @@ static Suite *suite(void) {
     tcase_add_test(t, saving_overrules_inertiafromgeom);
     tcase_add_test(t, saving_settles_whose_material_counts);
     tcase_add_test(t, own_scenes);
+    tcase_add_test(t, every_name_leads_back);
+    tcase_add_test(t, numbers_of_one_name_are_told_apart);
     suite_add_tcase(s, t);
     return s;
 }

@@ -131,6 +131,27 @@ START_TEST(names_may_have_slashes) {
 }
 END_TEST
 
+/* A body, its joint, its geom, an actuator and a site of one name; a body whose geom lends it its name is another. */
+START_TEST(names_may_be_shared) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_joint_def j = tribo_default_joint();
+    tribo_site_def s = tribo_default_site();
+    tribo_actuator_def a = tribo_default_actuator();
+    tribo_geom_def g = geom_of("x", TRIBO_SPHERE, 0.1, 0, 0);
+    int body = add_body(b, "x");
+    j.name = s.name = a.name = "x";
+    a.site = 0;
+    tribo_add_joint(b, body, &j), tribo_add_geom(b, body, &g), tribo_add_site(b, body, &s), tribo_add_actuator(b, &a);
+    tribo_model *m = built(b);
+    tribo_param_info info;
+    for (int i = 0; i < m->size.np; i++) {
+        ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
+        ck_assert_msg(tribo_param_find(m, info.name) == i, "%s is not found", info.name);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(inertia_of_a_box_and_of_two) {
     tribo_model *m = built(cube_and_ball());
     double p[128];
@@ -405,6 +426,7 @@ static Suite *suite(void) {
     tcase_add_test(t, sizes_and_layout);
     tcase_add_test(t, names_may_be_borrowed);
     tcase_add_test(t, names_may_have_slashes);
+    tcase_add_test(t, names_may_be_shared);
     tcase_add_test(t, inertia_of_a_box_and_of_two);
     tcase_add_test(t, pairs_and_materials);
     tcase_add_test(t, filters_priority_and_own_pairs);

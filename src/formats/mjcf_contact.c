@@ -180,15 +180,16 @@ static bool read_law(ti_mjcf *r, const xmlNode *node) {
     return true;
 }
 
-/* The restitution at the limits of a joint. @return false if there is no joint of that name. */
-static bool set_joint_number(ti_mjcf *r, const xmlNode *node, const char *name, size_t n, double x) {
+/* The restitution at the limits of a joint. @return false if there is no joint of that name, or this is no word of it
+ * where a geom has the name too. */
+static bool set_joint_number(ti_mjcf *r, const xmlNode *node, const char *name, size_t n, bool geom, double x) {
     tribo_builder *b = r->builder;
+    bool own = strcmp(name + n, "/limit_restitution") == 0;
     int j = 0;
     while (j < b->njoint && !(strlen(b->joint[j].name) == n && strncmp(b->joint[j].name, name, n) == 0)) j++;
-    if (j == b->njoint) return false;
-    if (strcmp(name + n, "/restitution") != 0)
-        ti_xml_fail(&r->error, node, "name", "`%.40s` is no word of a joint: see docs/mjcf.md", name + n + 1);
-    if (!(x >= 0 && x <= 1)) ti_xml_fail(&r->error, node, "data", "restitution must be in 0..1");
+    if (j == b->njoint || (geom && !own)) return false;
+    if (!own) ti_xml_fail(&r->error, node, "name", "`%.40s` is no word of a joint: see docs/mjcf.md", name + n + 1);
+    if (!(x >= 0 && x <= 1)) ti_xml_fail(&r->error, node, "data", "limit_restitution must be in 0..1");
     b->joint[j].def.restitution = x;
     return true;
 }
@@ -209,12 +210,12 @@ static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) 
         const char *own = r->builder->pair[i].name;
         if (strlen(own) == n && strncmp(own, name, n) == 0) pair = i;
     }
-    if (geom >= 0 && pass == TI_NUMERIC_GEOMS)
+    if (set_joint_number(r, node, name, n, geom >= 0 || pair >= 0, x))
+        return;
+    else if (geom >= 0 && pass == TI_NUMERIC_GEOMS)
         m = &r->builder->geom[geom].def.material;
     else if (pair >= 0)
         m = &r->builder->pair[pair].def.material;
-    else if (geom < 0 && set_joint_number(r, node, name, n, x))
-        return;
     else if (geom < 0 && n == 7 && strncmp(name, "contact", n) == 0)
         ti_xml_fail(&r->error, node, "name", "`%.40s` is no number of the contact law: see docs/mjcf.md", name);
     else if (geom < 0 && pass == TI_NUMERIC_PAIRS)

@@ -164,7 +164,7 @@ static void edit_joint(edit *e, int i) {
         set_numbers(e, e->scene.joint[i].node, word[k], &x, 1);
     }
     if (e->have[p + TI_P_BOUNCE] != e->want[p + TI_P_BOUNCE])
-        set_numeric(e, e->now->joint[i].name, NULL, "restitution", e->want[p + TI_P_BOUNCE]);
+        set_numeric(e, e->now->joint[i].name, NULL, "limit_restitution", e->want[p + TI_P_BOUNCE]);
     if (!e->now->joint[i].limited || !any_differs(e, p + TI_P_LOWER, 2, TRIBO_PARAM_RANGE)) return;
     double range[2] = {e->want[p + TI_P_LOWER], e->want[p + TI_P_UPPER]}, unit = e->scene.angle;
     for (int k = 0; k < 2 && e->scene.joint[i].turns; k++) range[k] /= unit;

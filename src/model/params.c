@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* One number of an owner: the rest of its path name, and what it is. In the order of p. */
+/* One number of an owner: the rest of its path name, and what it is. In the order of p. A body, joint, actuator, site
+ * and geom may share a name, so no rest is another kind's, nor ends as one does behind a slash. */
 typedef struct entry {
     const char *suffix;
     tribo_param_kind kind;
@@ -24,7 +25,7 @@ static const entry joint_entry[TI_P_JOINT] = {
     {"damping", TRIBO_PARAM_DAMPING},           {"armature", TRIBO_PARAM_ARMATURE},
     {"stiffness", TRIBO_PARAM_STIFFNESS},       {"springref", TRIBO_PARAM_SPRINGREF},
     {"frictionloss", TRIBO_PARAM_FRICTIONLOSS}, {"range/lower", TRIBO_PARAM_RANGE},
-    {"range/upper", TRIBO_PARAM_RANGE},         {"restitution", TRIBO_PARAM_RESTITUTION}};
+    {"range/upper", TRIBO_PARAM_RANGE},         {"limit_restitution", TRIBO_PARAM_RESTITUTION}};
 static const entry actuator_entry[TI_P_ACTUATOR] = {{"gear", TRIBO_PARAM_GEAR},
                                                     {"gain/constant", TRIBO_PARAM_GAIN},
                                                     {"gain/length", TRIBO_PARAM_GAIN},
@@ -36,7 +37,6 @@ static const entry actuator_entry[TI_P_ACTUATOR] = {{"gear", TRIBO_PARAM_GEAR},
                                                     {"ctrlrange/upper", TRIBO_PARAM_CTRLRANGE},
                                                     {"forcerange/lower", TRIBO_PARAM_FORCERANGE},
                                                     {"forcerange/upper", TRIBO_PARAM_FORCERANGE}};
-/* Told from a geom's of the same name; no part of a path name is another one. */
 static const entry site_entry[TI_P_SITE] = {{"site_pos/x", TRIBO_PARAM_POS},   {"site_pos/y", TRIBO_PARAM_POS},
                                             {"site_pos/z", TRIBO_PARAM_POS},   {"site_quat/w", TRIBO_PARAM_QUAT},
                                             {"site_quat/x", TRIBO_PARAM_QUAT}, {"site_quat/y", TRIBO_PARAM_QUAT},
