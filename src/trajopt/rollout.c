@@ -20,7 +20,7 @@ static tribo_status advance(const tribo_trajopt *t, tribo_ws *ws, const double *
     double *u = t->planner[0].u;
     ti_control_spread(t, controls, u);
     for (int s = 0; s < t->substeps; s++) {
-        tribo_status status = tribo_step(ws, t->p, x, u, x, tape);
+        tribo_status status = t->plant ? t->plant->step(t->plant->context, u, x) : tribo_step(ws, t->p, x, u, x, tape);
         if (status < 0) return status;
         *unconverged += status == TRIBO_NOT_CONVERGED;
     }
@@ -142,12 +142,27 @@ static void chain(const tribo_trajopt *t, ti_planner *w, bool first, ti_knot *k)
         for (int j = 0; j < nc; j++) k->B[i * nc + j] += w->B[i * t->z.nu + t->control[j]];
 }
 
+/* The Jacobians of somebody else's steps, from the knot's state on. */
+static tribo_status linearise_plant(tribo_trajopt *t, ti_planner *w, int knot, const double *controls) {
+    double *x = t->x_was;
+    tribo_status s = TRIBO_OK;
+    memcpy(x, state_at(t, &t->best, knot), sizeof *x * (size_t)t->z.nx);
+    ti_control_spread(t, controls, w->u);
+    for (int i = 0; s >= 0 && i < t->substeps; i++) {
+        s = t->plant->jac(t->plant->context, x, w->u, w->A, w->B);
+        if (s >= 0) chain(t, w, i == 0, &t->knot[knot]);
+        if (s >= 0) s = t->plant->step(t->plant->context, w->u, x);
+    }
+    return s;
+}
+
 static tribo_status linearise_knot(int worker, int knot, void *context) {
     tribo_trajopt *t = context;
     ti_planner *w = &t->planner[worker];
     const double *u = knot < t->knots ? controls_at(t, &t->best, knot) : NULL;
     if (t->stop && *t->stop) return TRIBO_OK;
     tribo_status s = ti_knot_model(t, w, knot, state_at(t, &t->best, knot), u);
+    if (u && s >= 0 && t->plant) return linearise_plant(t, w, knot, u);
     for (int i = 0; u && s >= 0 && i < t->substeps; i++) {
         s = tribo_step_jac(w->ws, t->best.tape, knot * t->substeps + i, w->A, w->B, NULL);
         if (s >= 0) chain(t, w, i == 0, &t->knot[knot]);

@@ -51,6 +51,14 @@ typedef struct ti_path {
     int unconverged;
 } ti_path;
 
+/* Somebody else's dynamics in place of the step: what a comparison plans on with the same passes. */
+typedef struct ti_plant {
+    tribo_status (*step)(void *context, const double *u, double *x); /* x becomes where a step leads */
+    tribo_status (*jac)(void *context, const double *x, const double *u, double *A,
+                        double *B); /* as tribo_step_jac() */
+    void *context;
+} ti_plant;
+
 struct tribo_trajopt {
     const tribo_model *m;
     tribo_sizes z;
@@ -66,7 +74,8 @@ struct tribo_trajopt {
     double tol, tol_constraint;
     const volatile int *stop;
     ti_planner *planner;
-    tribo_ws *hard; /* under the options' law; NULL = the present stage's is */
+    const ti_plant *plant; /* NULL = the model's own step */
+    tribo_ws *hard;        /* under the options' law; NULL = the present stage's is */
     ti_path best, trial;
     ti_knot *knot;                               /* (knots+1); the last has costs alone */
     double *dx, *du;                             /* of a linear rollout (ndx), (nc) */
