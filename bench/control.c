@@ -213,7 +213,7 @@ static void run(const contest *c, int passes) {
         const ti_plant plant = {soft_step, soft_jac, &s};
         t->plant = &plant;
         result r = {0};
-        if (ti_path_roll(t, def.U, 1) == TRIBO_OK) {
+        if (ti_path_roll(t, (ti_roll){.U = def.U}) == TRIBO_OK) {
             ti_path_swap(t), ti_progress_note(t);
             r = race(t, passes);
         }

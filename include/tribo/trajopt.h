@@ -191,9 +191,10 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_gradient(tribo_trajopt *t, doub
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_feedback(const tribo_trajopt *t, int knot, const double *x, double *u);
 /** The gain K (ncontrol,ndx) of a knot. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_gain(const tribo_trajopt *t, int knot, double *K);
-/** Begin again, `knots` later and at x0: controls are shifted, the last repeated, states rolled out; targets stay where
- *  they are unless tribo_trajopt_set_target() moves them. For receding horizons. The search starts at its last stage.
- *  @param knots >= 0. @param x0 (nx)
+/** Begin again, `knots` later and at x0: controls are shifted, the last repeated, states rolled out, with the feedback
+ * where that costs less; targets stay where they are unless tribo_trajopt_set_target() moves them. For receding
+ * horizons. The search starts at its last stage.
+ *  @param knots in [0, the task's]. @param x0 (nx)
  *  @return TRIBO_OK; as it was: TRIBO_E_ARG; what tribo_step() returns along the shifted controls. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_shift(tribo_trajopt *t, int knots, const double *x0);
 /** Other controls, and x0. @param U (knots,ncontrol). @return as tribo_trajopt_shift(). */

@@ -67,7 +67,7 @@ tribo_status ti_first_order_pass(tribo_trajopt *t) {
     descend_knots(t);
     double share = t->rate > 0 ? 4 * t->rate : 1;
     for (int k = 0; k < HALVINGS; k++, share /= 2) {
-        s = ti_path_roll(t, NULL, share);
+        s = ti_path_roll(t, (ti_roll){.share = share});
         if (s == TRIBO_INTERRUPTED) return s;
         if (s < 0) continue;
         slope = along_gradient(t, &squared);
@@ -103,7 +103,7 @@ static lbfgsfloatval_t value(void *instance, const lbfgsfloatval_t *z, lbfgsfloa
     double outside = 0;
     (void)step;
     for (int i = 0; i < n; i++) g[i] = i < used ? 0 : z[i];
-    tribo_status s = ti_path_roll(t, z, 1);
+    tribo_status s = ti_path_roll(t, (ti_roll){.U = z});
     if (s >= 0) s = ti_path_reverse(t, &t->trial, t->gradient, NULL, NULL);
     if (s == TRIBO_INTERRUPTED) r->status = s;
     if (s < 0 || s == TRIBO_INTERRUPTED) return 1e30;
@@ -148,7 +148,7 @@ tribo_status ti_quasi_newton_pass(tribo_trajopt *t) {
     int end = lbfgs(n, z, &cost, value, interrupted, &r, &parameter);
     if (end == LBFGSERR_OUTOFMEMORY) return TRIBO_E_NOMEM;
     if (r.status == TRIBO_INTERRUPTED) return r.status;
-    s = ti_path_roll(t, z, 1);
+    s = ti_path_roll(t, (ti_roll){.U = z});
     t->progress.expected = s < 0 ? 0 : t->best.cost - t->trial.cost;
     t->progress.step = t->progress.expected > 0;
     if (s >= 0 && t->trial.cost < t->best.cost) ti_path_swap(t);

@@ -50,7 +50,7 @@ static tribo_status search(tribo_trajopt *t, double slope, double bend, double m
         double straight = share * (slope - price * gap),
                model = straight + share * share * (t->bends ? bend + more : bend);
         if (!(model < 0)) continue;
-        tribo_status s = ti_path_roll(t, NULL, share);
+        tribo_status s = ti_path_roll(t, (ti_roll){.share = share});
         if (s == TRIBO_INTERRUPTED || s == TRIBO_E_NOMEM) return s;
         if (s < 0) continue;
         double change = t->trial.cost - t->best.cost - price * share * gap;

@@ -36,15 +36,16 @@ static void close_gap(tribo_trajopt *t, const double *gap, double share, double 
     if (share < 1) tribo_state_add(t->m, x, t->dx, x);
 }
 
-/* Controls of a knot of the trial: those of U, or the best's with that share of the step, and feedback. eq. (407) */
-static void steer(tribo_trajopt *t, int knot, const double *U, double share) {
-    const ti_knot *k = &t->knot[knot];
-    const double *was = U ? U + (size_t)knot * (size_t)t->nc : controls_at(t, &t->best, knot);
+/* Controls of a knot of the trial. eq. (407) */
+static void steer(tribo_trajopt *t, int knot, const ti_roll *how) {
+    int from = knot + how->shift < t->knots ? knot + how->shift : t->knots - 1;
+    const ti_knot *k = &t->knot[from];
+    const double *was = how->U ? how->U + (size_t)knot * (size_t)t->nc : controls_at(t, &t->best, from);
     double *u = controls_at(t, &t->trial, knot);
-    if (!U) tribo_state_difference(t->m, state_at(t, &t->best, knot), state_at(t, &t->trial, knot), t->dx);
+    if (!how->U) tribo_state_difference(t->m, state_at(t, &t->best, from), state_at(t, &t->trial, knot), t->dx);
     for (int i = 0; i < t->nc; i++) {
-        double sum = was[i] + (U ? 0 : share * k->feed[i]);
-        for (int j = 0; !U && j < t->z.ndx; j++) sum += k->gain[i * t->z.ndx + j] * t->dx[j];
+        double sum = was[i] + (how->U ? 0 : how->share * k->feed[i]);
+        for (int j = 0; !how->U && j < t->z.ndx; j++) sum += k->gain[i * t->z.ndx + j] * t->dx[j];
         u[i] = sum < t->lower[i] ? t->lower[i] : sum > t->upper[i] ? t->upper[i] : sum;
     }
 }
@@ -54,22 +55,22 @@ static void finish(ti_path *path, const ti_cost *cost, double gap, int unconverg
     path->violation = cost->violation, path->gap = gap, path->unconverged = unconverged;
 }
 
-tribo_status ti_path_roll(tribo_trajopt *t, const double *U, double share) {
+tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
     ti_planner *w = &t->planner[0];
     ti_cost cost = {0};
     double gap = 0;
     int unconverged = 0;
     t->progress.rollouts++;
     tribo_tape_rewind(t->trial.tape);
-    memcpy(t->trial.X, t->best.X, sizeof(double) * (size_t)t->z.nx);
+    memcpy(t->trial.X, how.x0 ? how.x0 : t->best.X, sizeof(double) * (size_t)t->z.nx);
     for (int k = 0; k < t->knots; k++) {
         double *x = state_at(t, &t->trial, k);
-        steer(t, k, U, share);
+        steer(t, k, &how);
         memcpy(x + t->z.nx, x, sizeof *x * (size_t)t->z.nx);
         tribo_status s = ti_knot_cost(t, w, k, x, controls_at(t, &t->trial, k), &cost, NULL);
         if (s >= 0) s = advance(t, w->ws, controls_at(t, &t->trial, k), x + t->z.nx, t->trial.tape, &unconverged);
         if (s < 0 || s == TRIBO_INTERRUPTED) return s;
-        if (!U) close_gap(t, t->knot[k].gap, share, x + t->z.nx, &gap);
+        if (!how.U) close_gap(t, t->knot[k].gap, how.share, x + t->z.nx, &gap);
     }
     tribo_status s = ti_knot_cost(t, w, t->knots, state_at(t, &t->trial, t->knots), NULL, &cost, NULL);
     finish(&t->trial, &cost, gap, unconverged);

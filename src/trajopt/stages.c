@@ -33,25 +33,30 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag) {
     return s;
 }
 
-/* The best under the new law: with feedback where that is better, so that a motion that is not stable stays near. */
-static tribo_status carry_over(tribo_trajopt *t) {
-    double followed = HUGE_VAL;
-    if (t->best.gap > 0) {
-        tribo_status s = ti_path_take(t);
-        t->carried = s == TRIBO_OK;
-        return s;
-    }
+tribo_status ti_path_carry(tribo_trajopt *t, const double *x0, int shift) {
+    double followed = HUGE_VAL, *held = t->u_bar;
     for (int k = 0; k < t->knots; k++) memset(t->knot[k].gap, 0, sizeof(double) * (size_t)t->z.ndx);
-    tribo_status s = ti_path_roll(t, NULL, 0);
+    tribo_status s = ti_path_roll(t, (ti_roll){.x0 = x0, .shift = shift});
     if (s == TRIBO_INTERRUPTED) return s;
     if (s >= 0) {
         followed = t->trial.cost;
-        memcpy(t->u_bar, t->trial.U, sizeof(double) * (size_t)(t->knots * t->nc));
+        memcpy(held, t->trial.U, sizeof *held * (size_t)(t->knots * t->nc));
     }
-    s = ti_path_roll(t, t->best.U, 1);
+    for (int k = 0; k < t->knots; k++)
+        memcpy(t->flat + k * t->nc, t->best.U + (k + shift < t->knots ? k + shift : t->knots - 1) * t->nc,
+               sizeof(double) * (size_t)t->nc);
+    s = ti_path_roll(t, (ti_roll){.U = t->flat, .x0 = x0});
     if (s == TRIBO_INTERRUPTED) return s;
-    if (isfinite(followed) && !(s >= 0 && t->trial.cost <= followed)) s = ti_path_roll(t, t->u_bar, 1);
-    if (s >= 0) ti_path_swap(t), t->carried = true;
+    if (followed < HUGE_VAL && !(s >= 0 && t->trial.cost <= followed))
+        s = ti_path_roll(t, (ti_roll){.U = held, .x0 = x0});
+    return s;
+}
+
+/* The best under the law of a new stage. */
+static tribo_status carry_over(tribo_trajopt *t) {
+    tribo_status s = t->best.gap > 0 ? ti_path_take(t) : ti_path_carry(t, NULL, 0);
+    if (s >= 0 && s != TRIBO_INTERRUPTED && t->best.gap == 0) ti_path_swap(t);
+    t->carried = s == TRIBO_OK;
     return s;
 }
 

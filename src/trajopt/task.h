@@ -141,9 +141,15 @@ tribo_status ti_multipliers_update(tribo_trajopt *t, double *violation);
 
 /* ---- rollout.c ---- */
 
-/* Into trial, from the best's start: with controls U within bounds; or where U is NULL the best's, that share of the
- * step and feedback, gaps closed by that share. @return what a step or a term says below 0; TRIBO_INTERRUPTED. */
-tribo_status ti_path_roll(tribo_trajopt *t, const double *U, double share);
+/* How to roll out: with controls U; or where U is NULL the best's of `shift` knots later, the last ones held, with a
+ * share of the step and feedback, and gaps closed by that share. From x0, NULL = the best's. */
+typedef struct ti_roll {
+    const double *U, *x0;
+    double share;
+    int shift;
+} ti_roll;
+/* Into trial, within bounds. @return what a step or a term says below 0; TRIBO_INTERRUPTED. */
+tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how);
 /* The guess as it stands in best: gaps, costs, tape. */
 tribo_status ti_path_take(tribo_trajopt *t);
 /* J of the best's controls under the options' law. */
@@ -183,6 +189,9 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag);
 void ti_stage_free(tribo_trajopt *t);
 /* A search that begins: no models yet. */
 void ti_models_forget(tribo_trajopt *t);
+/* Into trial what the best's controls of `shift` knots later lead to from x0 (NULL = its own), as they are or with
+ * their feedback: whichever costs less, as a motion that is not stable is left by controls alone. */
+tribo_status ti_path_carry(tribo_trajopt *t, const double *x0, int shift);
 /* What the best is worth, into progress. */
 void ti_progress_note(tribo_trajopt *t);
 

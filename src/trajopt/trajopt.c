@@ -30,7 +30,7 @@ static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_
     if (def->X) {
         s = ti_path_take(t);
     } else {
-        s = ti_path_roll(t, t->best.U, 1);
+        s = ti_path_roll(t, (ti_roll){.U = t->best.U});
         if (s >= 0) ti_path_swap(t);
     }
     if (s < 0) return ti_fail(diag, s, 0, "the first guess: %s", tribo_status_text(s));
@@ -144,22 +144,20 @@ tribo_status tribo_trajopt_feedback(const tribo_trajopt *t, int knot, const doub
 
 /* ---- begun again ---- */
 
-static tribo_status restart(tribo_trajopt *t, const double *x0, const double *U) {
-    size_t bytes = sizeof(double) * (size_t)t->z.nx;
+/* Under the options' law, with the present targets. @param U NULL = the best's, shifted, with feedback */
+static tribo_status restart(tribo_trajopt *t, const double *x0, const double *U, int shift) {
     tribo_status s = TRIBO_OK;
-    if (!ti_finite(x0, (size_t)t->z.nx) || !ti_finite(U, (size_t)t->knots * (size_t)t->nc)) return TRIBO_E_NONFINITE;
+    if (!ti_finite(x0, (size_t)t->z.nx)) return TRIBO_E_NONFINITE;
     if (t->progress.stage != t->nstage) s = ti_stage_open(t, t->nstage, NULL);
     if (s < 0) return s;
-    memcpy(t->x_was, t->best.X, bytes);
-    memcpy(t->best.X, x0, bytes);
-    s = ti_path_roll(t, U, 1);
-    if (s != TRIBO_OK) {
-        memcpy(t->best.X, t->x_was, bytes);
-        return s;
-    }
+    s = U ? ti_path_roll(t, (ti_roll){.U = U, .x0 = x0}) : ti_path_carry(t, x0, shift);
+    if (s != TRIBO_OK) return s;
     ti_path_swap(t);
-    t->carried = true;
     ti_models_forget(t);
+    for (int k = 0; k < t->knots && shift > 0; k++)
+        if (k + shift < t->knots)
+            memcpy(t->knot[k].gain, t->knot[k + shift].gain, sizeof(double) * (size_t)(t->nc * t->z.ndx));
+    t->carried = true;
     t->rounds = 0;
     t->progress = (tribo_trajopt_progress){.stage = t->nstage};
     ti_progress_note(t);
@@ -167,16 +165,13 @@ static tribo_status restart(tribo_trajopt *t, const double *x0, const double *U)
 }
 
 tribo_status tribo_trajopt_restart(tribo_trajopt *t, const double *x0, const double *U) {
-    return t && x0 && U ? restart(t, x0, U) : TRIBO_E_ARG;
+    if (!t || !x0 || !U) return TRIBO_E_ARG;
+    return ti_finite(U, (size_t)t->knots * (size_t)t->nc) ? restart(t, x0, U, 0) : TRIBO_E_NONFINITE;
 }
 
 tribo_status tribo_trajopt_shift(tribo_trajopt *t, int knots, const double *x0) {
-    if (!t || !x0 || knots < 0) return TRIBO_E_ARG;
-    for (int k = 0; k < t->knots; k++) {
-        int from = k < t->knots - 1 - knots ? k + knots : t->knots - 1;
-        memcpy(t->flat + k * t->nc, t->best.U + from * t->nc, sizeof(double) * (size_t)t->nc);
-    }
-    return restart(t, x0, t->flat);
+    if (!t || !x0 || knots < 0 || knots > t->knots) return TRIBO_E_ARG;
+    return restart(t, x0, NULL, knots);
 }
 
 tribo_status tribo_trajopt_set_target(tribo_trajopt *t, int term, const double *target) {
