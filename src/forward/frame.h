@@ -92,6 +92,7 @@ struct tribo_ws {
     int *width, *voff, *moff, *blk_of, *blk_at, *blk_a, *blk_b, *joff; /* blk_of, blk_at: of a tree, in its island and
                                                                           in the frame */
     int *at_v;       /* (nblk) of a block, its first velocity in the frame */
+    int *before;     /* (nv) of models with joints: ti_contact_problem */
     size_t *at_M;    /* (nblk) its inertia in M */
     int con_entries; /* of J, for one contact: three rows on two of the widest trees */
     double *M, *J, *vfree, *vnow, *ref, *mu;

@@ -7,6 +7,19 @@ bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const do
     return all;
 }
 
+/* On the way to the root: of a single body one after the other. Counted from the first velocity of the island. */
+static void pose_ways(tribo_ws *ws, const ti_frame *f) {
+    for (int i = 0; i < f->nisland; i++)
+        for (int k = f->island[i].blk0; k < f->island[i].blk0 + f->island[i].nblk; k++) {
+            const ti_tree *tree = &ws->model->tree[f->blk_tree[k]];
+            int *before = ws->before + ws->at_v[k], v0 = ws->at_v[k] - f->island[i].v0;
+            for (int d = 0; d < tree->nv; d++) {
+                int on = tree->single ? d - 1 : ws->model->dof[tree->v + d].before - tree->v;
+                before[d] = on >= 0 ? v0 + on : -1;
+            }
+        }
+}
+
 static void pose_blocks(tribo_ws *ws, const ti_frame *f) {
     const ti_tree *trees = ws->model->tree;
     for (int t = 0; t < ws->model->ntree; t++) ws->blk_at[t] = -1;
@@ -20,6 +33,7 @@ static void pose_blocks(tribo_ws *ws, const ti_frame *f) {
         ti_motion_now(&ws->motion, t, ws->vnow + at_v);
         at_v += w, at_M += (size_t)w * (size_t)w;
     }
+    if (ws->model->chains) pose_ways(ws, f);
     for (int i = 0; i < f->nisland; i++) {
         const ti_island *is = &f->island[i];
         for (int k = 0; k < is->nblk; k++) {
@@ -38,12 +52,32 @@ static void contact_blocks(const tribo_ws *ws, const ti_con *c, int *first, int 
     *second = a >= 0 && a != b ? b : -1;
 }
 
-/* The columns of the blocks of contact i that its bodies depend on. A contact inside one tree has all. */
+/* The ways to the root of two bodies of one tree, the last numbers first. */
+static void list_both(tribo_ws *ws, const ti_con *c, int i) {
+    const ti_dof *dof = ws->model->dof;
+    const ti_tree *tree = &ws->model->tree[ws->model->body[c->a].tree];
+    int *column = ws->column + (size_t)(2 * i) * (size_t)ws->model->widest, n = 0;
+    int at[2] = {ws->model->body[c->a].last, ws->model->body[c->b].last};
+    if (c->kind == TI_CON_COUPLING)
+        for (int side = 0; side < 2; side++) at[side] = tree->v + ti_closure_column(ws, c, side);
+    while (at[0] >= 0 || at[1] >= 0) {
+        int k = at[0] > at[1] ? at[0] : at[1];
+        column[n++] = k - tree->v;
+        for (int side = 0; side < 2; side++)
+            if (at[side] == k) at[side] = c->kind == TI_CON_COUPLING ? -1 : dof[k].before;
+    }
+    ws->support[2 * i] = (ti_support){n, column, .forked = true};
+}
+
+/* The columns of the blocks of contact i that its bodies depend on. */
 static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
     const tribo_model *m = ws->model;
     ti_support *s = ws->support + 2 * i;
     s[0] = s[1] = (ti_support){0};
-    if (ti_con_within(ws, c)) return;
+    if (ti_con_within(ws, c)) {
+        list_both(ws, c, i);
+        return;
+    }
     for (int side = 0, k = 0; side < 2; side++) {
         int body = side ? c->b : c->a;
         if (body < 0) continue;
@@ -56,7 +90,7 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
             column[n++] = c->v - tree->v;
         else
             for (int d = first; d >= 0; d = m->dof[d].before) column[n++] = d - tree->v;
-        s[k++] = (ti_support){n, tree->single ? NULL : column, joint};
+        s[k++] = (ti_support){n, tree->single ? NULL : column, joint, false};
     }
 }
 

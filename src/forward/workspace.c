@@ -95,6 +95,7 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->blk_of, nt);
     TI_CARVE(a, w->blk_at, nt);
     TI_CARVE(a, w->at_v, nt);
+    TI_CARVE(a, w->before, w->model->chains ? nv : 0);
     TI_CARVE(a, w->at_M, nt);
     TI_CARVE(a, w->blk_a, nc);
     TI_CARVE(a, w->blk_b, nc);
@@ -226,7 +227,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     if (!block) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ws_layout(&a, &w);
     int nc = w.options.ncon_max;
-    const ti_contact_size most = {nc > 0 ? nc : 1, m->size.nv, m->ntree, m->widest};
+    const ti_contact_size most = {nc > 0 ? nc : 1, m->size.nv, m->ntree, m->widest, m->chains};
     s = ti_contact_ws_new(&most, &w.options.law, &w.alloc, &w.contact);
     if (s == TRIBO_OK && w.options.rounds > 0) s = ti_staggered_ws_new(&most, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {

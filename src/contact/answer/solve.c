@@ -57,7 +57,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->vi, nv);
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
-    const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide};
+    const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide, sizes->chains};
     ti_system_carve(m, &most, &ws->sys);
     ti_augmented_carve(m, nc, nv, &ws->augmented);
     if (needs_delassus(ws) || ws->fallback) ti_delassus_carve(m, &most, &ws->G);
@@ -93,7 +93,7 @@ tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_opti
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
-    const ti_contact_sizes sizes = {most->nc, most->nv, most->nblk, most->wide, &layout.options};
+    const ti_contact_sizes sizes = {most->nc, most->nv, most->nblk, most->wide, most->chains, &layout.options};
     ti_arena m = {0};
     carve(&m, &sizes, &layout);
     layout.bytes = m.used;

@@ -27,11 +27,12 @@ typedef enum ti_contact_kind {
     TI_CONTACT_PLAIN    /* the NCP, whatever the options say: ti_contact_solve_soft() */
 } ti_contact_kind;
 
-/* The columns of a block that one side of a contact has entries in, the others being zero. */
+/* The columns of a block that one side of a contact has entries in, the others being zero; the last one first. */
 typedef struct ti_support {
     int n;
     const int *column; /* (n); NULL = all of the block */
     bool joint;        /* one column, and that in the third row alone */
+    bool forked;       /* two ways to the root: of two bodies of the block */
 } ti_support;
 
 typedef struct ti_contact_problem {
@@ -40,6 +41,8 @@ typedef struct ti_contact_problem {
     bool chains;               /* blocks of joints: each of their velocities has the rounding of them all */
     const int *width;          /* (nblk) */
     const int *voff;           /* (nblk) first velocity of a block */
+    const int *before;         /* (nv) the velocity before each on the way to the root of its block, -1 = none: M has
+                                  entries along these ways alone. NULL = anywhere in a block */
     const int *moff;           /* (nblk) first entry of a block in M */
     const double *M;           /* symmetric (width,width) blocks */
     const int *a, *b;          /* (nc) blocks; b may be -1 */
@@ -92,9 +95,11 @@ tribo_status ti_law_settle(const tribo_law_options *given, const tribo_law_optio
 bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b);
 /* The solver's own tolerance, of settled options. */
 double ti_solver_tolerance(const tribo_law_options *o);
-/* The largest problem that a workspace has room for: contacts, velocities, blocks, and the width of the widest. */
+/* The largest problem that a workspace has room for: contacts, velocities, blocks, and the width of the widest; whether
+ * blocks may be trees with joints. */
 typedef struct ti_contact_size {
     int nc, nv, nblk, wide;
+    bool chains;
 } ti_contact_size;
 /* law: settled or not, NULL = the NCP by the ladder. TRIBO_E_ARG if there is no such law or solver. */
 tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_options *law, const tribo_allocator *a,

@@ -123,8 +123,34 @@ TI_INLINE void product_sub(int m, int k, const double *A, int ld, const double *
     }
 }
 
+/* The same where the factors are along the ways of trees. */
+TI_INLINE void solve_thin(const ti_paths *s, double *X) {
+    const double *upper = s->symmetric ? s->lower : s->upper;
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *u = upper + s->at[k];
+        const int *way = s->list + s->way[k];
+        for (int a = 0; a < n; a++)
+            for (int c = 0; c < LANES; c++) row_of(X, way[a])[c] -= u[a] * row_in(X, k)[c];
+    }
+    for (int e = s->n - 1; e >= 0; e--) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *l = s->lower + s->at[k];
+        const int *way = s->list + s->way[k];
+        lane sum[LANES];
+        for (int c = 0; c < LANES; c++) sum[c] = l[n] * row_in(X, k)[c];
+        for (int a = 0; a < n; a++)
+            for (int c = 0; c < LANES; c++) sum[c] -= l[a] * row_in(X, way[a])[c];
+        for (int c = 0; c < LANES; c++) row_of(X, k)[c] = sum[c];
+    }
+}
+
 /* X := K^-1 X as ti_system_solve(). */
 TI_INLINE void solve(const ti_system *s, bool six, double *X) {
+    if (!six && s->thin) {
+        solve_thin(&s->paths, X);
+        return;
+    }
     for (int k = 0; k < s->nblk; k++) {
         int pivot = s->order[k], w = six ? 6 : s->width[pivot];
         double *x = X + (size_t)N * s->voff[pivot];
@@ -147,9 +173,33 @@ TI_INLINE void solve(const ti_system *s, bool six, double *X) {
     }
 }
 
+/* Y -= M X along the ways of trees. */
+TI_INLINE void take_thin(const ti_paths *s, const double *X, double *Y) {
+    for (int k = 0; k < s->n; k++) {
+        int n = s->depth[k] - 1;
+        const double *M = s->M + s->at[k];
+        const int *way = s->list + s->way[k];
+        lane sum[LANES];
+        for (int c = 0; c < LANES; c++) sum[c] = M[n] * row_in(X, k)[c];
+        for (int a = 0; a < n; a++) {
+            if (M[a] == 0) continue;
+            for (int c = 0; c < LANES; c++) {
+                sum[c] += M[a] * row_in(X, way[a])[c];
+                row_of(Y, way[a])[c] -= M[a] * row_in(X, k)[c];
+            }
+        }
+        for (int c = 0; c < LANES; c++) row_of(Y, k)[c] -= sum[c];
+    }
+}
+
 /* Y = r - M X */
-TI_INLINE void momentum(const ti_contact_problem *p, bool six, const double *r, const double *X, double *Y) {
+TI_INLINE void momentum(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const double *r,
+                        const double *X, double *Y) {
     memcpy(Y, r, sizeof *Y * N * (size_t)p->nv);
+    if (!six && ws->sys.paths.fits) {
+        take_thin(&ws->sys.paths, X, Y);
+        return;
+    }
     for (int k = 0; k < p->nblk; k++) {
         size_t at = (size_t)N * p->voff[k];
         int w = width(p, k, six);
@@ -186,7 +236,7 @@ TI_INLINE amount add(const ti_contact_ws *ws, int nv, const double *rest, double
 /* One refinement of K X = r - J'D dc, as in ti_contact_jvp(): impulses from X, the residual of the momentum row, its
  * solution added. */
 TI_INLINE amount refine(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
-    momentum(p, six, e->r, e->X, e->rest);
+    momentum(ws, p, six, e->r, e->X, e->rest);
     impulses(ws, p, e->blk, six, e->X, e->dc, e->rest);
     solve(&ws->sys, six, e->rest);
     return add(ws, p->nv, e->rest, e->X);

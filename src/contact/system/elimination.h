@@ -3,12 +3,18 @@
 #define TI_ELIMINATION_H
 #include "base/base.h"
 #include "contact/problem/problem.h"
+#include "contact/system/paths.h"
 
 typedef struct ti_system {
     int nblk_max, nc_max;
     int nblk, nv;
     bool six;                /* every block is 6 wide: six.h; its blocks are padded to 6 x 8 */
     double *rows, *cols;     /* if so, the packed Jacobian: (nc,2,3,8) and (nc,2,6,4) */
+    ti_paths paths;          /* else, where paths.fits, velocity by velocity along the ways of trees, and */
+    bool thin;               /* whether the present factors are those; the rest is by blocks */
+    double *known;           /* (9 nc) the D of the present factors */
+    int nknown;              /* its contacts, -1 = there are none */
+    tribo_status status;     /* and how that went */
     size_t capacity;         /* of val, doubles */
     size_t used;             /* of val, by the present pattern */
     const int *width, *voff; /* the problem's */

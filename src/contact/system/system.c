@@ -34,31 +34,41 @@ void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s) {
     TI_CARVE(m, s->panel, 8 * (size_t)nv_max);
     TI_CARVE(m, s->rows, 2 * TI_SIX_ROWS * (size_t)nc_max);
     TI_CARVE(m, s->cols, 2 * TI_SIX_COLS * (size_t)nc_max);
+    TI_CARVE(m, s->known, 9 * (size_t)nc_max);
+    ti_paths_carve(m, most, &s->paths);
 }
 
 /* ---------------------------------------------------------------- products */
 
 void ti_system_pack(ti_system *s, const ti_contact_problem *p) {
-    s->six = ti_six_fits(p);
+    s->nknown = -1;
+    ti_paths_pack(&s->paths, p);
+    s->thin = s->paths.fits, s->six = !s->thin && ti_six_fits(p);
     if (s->six) ti_six_pack(p, s->rows, s->cols);
 }
 
 void ti_system_jv(const ti_system *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
-    if (s->six)
+    if (s->paths.fits)
+        ti_paths_jv(&s->paths, p, v, with_ref, c);
+    else if (s->six)
         ti_six_jv(p, s->cols, v, with_ref, c);
     else
         ti_contact_jv(p, v, with_ref, c);
 }
 
 void ti_system_jt(const ti_system *s, const ti_contact_problem *p, const double *lambda, double *y) {
-    if (s->six)
+    if (s->paths.fits)
+        ti_paths_jt(&s->paths, lambda, y);
+    else if (s->six)
         ti_six_jt(p, s->rows, lambda, y);
     else
         ti_contact_jt(p, lambda, y);
 }
 
 void ti_system_mv(const ti_system *s, const ti_contact_problem *p, const double *x, double *y) {
-    if (s->six)
+    if (s->paths.fits)
+        ti_paths_mv(&s->paths, x, y);
+    else if (s->six)
         ti_six_mv(p, x, y);
     else
         ti_contact_mv(p, x, y);
@@ -143,8 +153,8 @@ static tribo_status lists(ti_system *s, const ti_contact_problem *p, int words) 
     return used <= s->capacity ? TRIBO_OK : TRIBO_E_CAPACITY;
 }
 
-tribo_status ti_system_pattern(ti_system *s, const ti_contact_problem *p) {
-    s->nblk = p->nblk, s->nv = p->nv, s->width = p->width, s->voff = p->voff;
+/* Of blocks. */
+static tribo_status pattern(ti_system *s, const ti_contact_problem *p) {
     if (p->nblk == 1) {
         s->order[0] = s->place[0] = s->start[0] = s->start[1] = s->diag[0] = 0;
         s->used = s->six ? TI_SIX_BLOCK : (size_t)p->width[0] * p->width[0];
@@ -161,6 +171,11 @@ tribo_status ti_system_pattern(ti_system *s, const ti_contact_problem *p) {
         s->contact[2 * i + 1] = block_offset(s, p->b[i], p->a[i]);
     }
     return TRIBO_OK;
+}
+
+tribo_status ti_system_pattern(ti_system *s, const ti_contact_problem *p) {
+    s->nblk = p->nblk, s->nv = p->nv, s->width = p->width, s->voff = p->voff;
+    return s->thin ? TRIBO_OK : pattern(s, p);
 }
 
 /* ---------------------------------------------------------------- assembly */
@@ -266,8 +281,7 @@ static void assemble(ti_system *s, const ti_contact_problem *p, const double *D)
 
 /* ---------------------------------------------------------------- factorization */
 
-tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const double *D) {
-    if (s->six) return ti_six_factor(s, p, s->rows, D) ? TRIBO_OK : TRIBO_E_SINGULAR;
+static tribo_status factor_blocks(ti_system *s, const ti_contact_problem *p, const double *D) {
     assemble(s, p, D);
     bool fine = true;
     for (int k = 0; k < s->nblk; k++) {
@@ -289,6 +303,28 @@ tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const d
         }
     }
     return fine ? TRIBO_OK : TRIBO_E_SINGULAR;
+}
+
+/* Along the ways of trees, and where that meets too small a pivot by blocks, which exchange rows. */
+static tribo_status factor_trees(ti_system *s, const ti_contact_problem *p, const double *D) {
+    s->thin = ti_paths_factor(&s->paths, D);
+    if (s->thin) return TRIBO_OK;
+    tribo_status status = pattern(s, p);
+    return status ? status : factor_blocks(s, p, D);
+}
+
+tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const double *D) {
+    size_t bytes = 9 * (size_t)p->nc * sizeof *D;
+    if (s->nknown == p->nc && memcmp(s->known, D, bytes) == 0) return s->status;
+    memcpy(s->known, D, bytes);
+    s->nknown = p->nc;
+    if (s->paths.fits)
+        s->status = factor_trees(s, p, D);
+    else if (s->six)
+        s->status = ti_six_factor(s, p, s->rows, D) ? TRIBO_OK : TRIBO_E_SINGULAR;
+    else
+        s->status = factor_blocks(s, p, D);
+    return s->status;
 }
 
 /* ---------------------------------------------------------------- solution */
@@ -316,7 +352,9 @@ static void solve_columns(const ti_system *s, int n, double *x) {
 
 void ti_system_solve(const ti_system *s, int n, double *x) {
     if (n == 1) {
-        if (s->six)
+        if (s->thin)
+            ti_paths_solve(&s->paths, x);
+        else if (s->six)
             ti_six_solve_one(s, x);
         else
             solve_columns(s, 1, x);
@@ -327,7 +365,9 @@ void ti_system_solve(const ti_system *s, int n, double *x) {
         double *rows = x + (size_t)first * s->nv;
         for (int r = 0; r < 8; r++)
             for (int j = 0; j < s->nv; j++) s->panel[(size_t)j * 8 + r] = r < m ? rows[(size_t)r * s->nv + j] : 0;
-        if (s->six)
+        if (s->thin)
+            ti_paths_solve_panel(&s->paths, s->panel);
+        else if (s->six)
             ti_six_solve_panel(s, s->panel);
         else
             solve_columns(s, 8, s->panel);
@@ -337,6 +377,10 @@ void ti_system_solve(const ti_system *s, int n, double *x) {
 }
 
 void ti_system_solve_t(const ti_system *s, double *x) {
+    if (s->thin) {
+        ti_paths_solve_t(&s->paths, x);
+        return;
+    }
     if (s->six) {
         ti_six_solve_t(s, x);
         return;

@@ -11,6 +11,7 @@ enum { TI_SCRATCH_MAX = 1024 };
 /* The largest problem of a workspace. */
 typedef struct ti_contact_sizes {
     int nc, nv, nblk, wide;
+    bool chains;
     const tribo_law_options *law;
 } ti_contact_sizes;
 

@@ -1,0 +1,400 @@
+/* paths.c -- the contact system of trees. */
+#include "contact/system/paths.h"
+#include "math/clones.h"
+#include <math.h>
+
+typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double vec8 __attribute__((vector_size(64), aligned(8), may_alias));
+
+enum { LANE = 4 };
+static inline int padded(int n) {
+    return (n + LANE - 1) & ~(LANE - 1);
+}
+
+void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s) {
+    if (!most->chains) return;
+    size_t n = (size_t)most->nv, nc = (size_t)most->nc, wide = (size_t)padded(2 * most->wide);
+    s->n_max = n, s->nc_max = nc;
+    s->entries_max = s->list_max = n * wide, s->rows_max = nc * wide;
+    TI_CARVE(m, s->parent, n);
+    TI_CARVE(m, s->depth, n);
+    TI_CARVE(m, s->order, n);
+    TI_CARVE(m, s->place, n);
+    TI_CARVE(m, s->way, n);
+    TI_CARVE(m, s->list, s->list_max);
+    TI_CARVE(m, s->at, n);
+    TI_CARVE(m, s->M, s->entries_max);
+    TI_CARVE(m, s->lower, s->entries_max);
+    TI_CARVE(m, s->upper, s->entries_max);
+    TI_CARVE(m, s->last, nc);
+    TI_CARVE(m, s->row_at, nc);
+    TI_CARVE(m, s->single, nc);
+    TI_CARVE(m, s->rows, 3 * s->rows_max);
+    TI_CARVE(m, s->cols, LANE * s->rows_max);
+    TI_CARVE(m, s->work, 3 * (n + LANE));
+}
+
+/* ---------------------------------------------------------------- ways */
+
+/* One side of a contact: its rows, and the columns of its block that have entries. */
+typedef struct side {
+    const double *J;
+    int n, w, v0;
+    const int *column; /* NULL = all */
+} side;
+
+static bool side_of(const ti_contact_problem *p, int i, int k, side *out) {
+    int blk = k ? p->b[i] : p->a[i];
+    if (blk < 0) return false;
+    const ti_support *s = p->support + 2 * i + k;
+    *out = (side){.J = p->J + p->joff[i] + (k ? 3 * (size_t)p->width[p->a[i]] : 0),
+                  .n = s->column ? s->n : p->width[blk],
+                  .w = p->width[blk],
+                  .v0 = p->voff[blk],
+                  .column = s->column};
+    return true;
+}
+static inline int column_of(const side *s, int e) {
+    return s->v0 + (s->column ? s->column[e] : e);
+}
+
+/* Of what a side moves, that which is eliminated first: the others are on its way. */
+static inline int first_of(const side *at) {
+    return column_of(at, at->column ? 0 : at->n - 1);
+}
+
+/* How many others a block touches, about: contacts of one pair of bodies follow one another. */
+static void count_neighbours(const ti_contact_problem *p, int *count) {
+    memset(count, 0, (size_t)p->nblk * sizeof *count);
+    for (int i = 0, a = -1, b = -1; i < p->nc; i++) {
+        if (p->b[i] < 0 || (p->a[i] == a && p->b[i] == b)) continue;
+        a = p->a[i], b = p->b[i];
+        count[a]++, count[b]++;
+    }
+}
+
+/* Blocks that touch few others come first, of those wide ones, since what they do not touch with stays apart; inside a
+ * block its leaves. */
+static void find_order(ti_paths *s, const ti_contact_problem *p) {
+    int *count = s->way, n = 0;
+    count_neighbours(p, count);
+    for (int round = 0; round < p->nblk; round++) {
+        int best = -1;
+        for (int b = 0; b < p->nblk; b++) {
+            if (count[b] < 0) continue;
+            bool less = best < 0 || count[b] < count[best];
+            if (less || (count[b] == count[best] && p->width[b] > p->width[best])) best = b;
+        }
+        count[best] = -1;
+        for (int k = p->voff[best] + p->width[best] - 1; k >= p->voff[best]; k--) s->place[k] = n, s->order[n++] = k;
+    }
+}
+
+/* Make one way of those of i and j. */
+static void tie(ti_paths *s, int i, int j) {
+    if (s->place[j] < s->place[i]) {
+        int first = j;
+        j = i, i = first;
+    }
+    while (i != j) {
+        int next = s->parent[i];
+        if (next == j) return;
+        if (next < 0) {
+            s->parent[i] = j;
+            return;
+        }
+        if (s->place[next] < s->place[j])
+            i = next;
+        else
+            s->parent[i] = j, i = j, j = next;
+    }
+}
+
+static void find_parents(ti_paths *s, const ti_contact_problem *p) {
+    memcpy(s->parent, p->before, (size_t)p->nv * sizeof *s->parent);
+    for (int i = 0; i < p->nc; i++) {
+        side a, b;
+        if (!side_of(p, i, 0, &a) || a.n == 0) continue;
+        int first = first_of(&a);
+        for (int e = 0; p->support[2 * i].forked && e < a.n; e++) tie(s, first, column_of(&a, e));
+        if (side_of(p, i, 1, &b) && b.n > 0) tie(s, first, first_of(&b));
+    }
+}
+
+/* Depths, ways and rows. @return false where there is no room. */
+static bool lay_out(ti_paths *s) {
+    size_t used = 0, listed = 0;
+    for (int e = s->n - 1; e >= 0; e--) {
+        int k = s->order[e];
+        s->depth[k] = s->parent[k] < 0 ? 1 : s->depth[s->parent[k]] + 1;
+        s->at[k] = (int)used, s->way[k] = -1;
+        used += (size_t)padded(s->depth[k]);
+        if (used > s->entries_max) return false;
+    }
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e];
+        if (s->way[k] >= 0) continue; /* a leaf above it has listed it */
+        if (listed + (size_t)s->depth[k] > s->list_max) return false;
+        for (int d = k; d >= 0; d = s->parent[d]) {
+            s->list[listed + (size_t)s->depth[d] - 1] = d;
+            if (s->way[d] < 0) s->way[d] = (int)listed;
+        }
+        listed += (size_t)s->depth[k];
+    }
+    s->entries = used;
+    return true;
+}
+
+/* ---------------------------------------------------------------- M and J along them */
+
+static void pack_inertia(ti_paths *s, const ti_contact_problem *p) {
+    memset(s->M, 0, s->entries * sizeof *s->M);
+    for (int b = 0; b < p->nblk; b++)
+        for (int r = 0, v0 = p->voff[b], w = p->width[b]; r < w; r++) {
+            const double *from = p->M + p->moff[b] + (size_t)r * (size_t)w;
+            double *to = s->M + s->at[v0 + r];
+            for (int d = v0 + r; d >= 0; d = p->before[d]) to[s->depth[d] - 1] = from[d - v0];
+        }
+}
+
+static void pack_side(const ti_paths *s, const side *from, int stride, double *R, double *C) {
+    for (int e = 0; e < from->n; e++) {
+        int k = column_of(from, e), d = s->depth[k] - 1;
+        const double *J = from->J + (k - from->v0);
+        for (int r = 0; r < 3; r++, J += from->w) R[r * stride + d] = C[LANE * d + r] = *J;
+    }
+}
+
+/* Contacts along the way of what they move. @return false where there is no room. */
+static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
+    size_t used = 0;
+    for (int i = 0; i < p->nc; i++) {
+        side at[2];
+        int last = -1, n = 0;
+        s->single[i] = p->b[i] < 0 && p->support[2 * i].joint;
+        for (int k = 0; k < 2; k++)
+            if (side_of(p, i, k, &at[n]) && at[n].n > 0) {
+                int first = first_of(&at[n++]);
+                if (last < 0 || s->place[first] < s->place[last]) last = first;
+            }
+        s->last[i] = last, s->row_at[i] = (int)used;
+        if (last < 0) continue;
+        int stride = padded(s->depth[last]);
+        if (used + (size_t)stride > s->rows_max) return false;
+        double *R = s->rows + 3 * used, *C = s->cols + LANE * used;
+        if (s->single[i]) {
+            R[0] = at[0].J[2 * at[0].w + last - at[0].v0];
+            used += LANE;
+            continue;
+        }
+        memset(R, 0, 3 * (size_t)stride * sizeof *R), memset(C, 0, LANE * (size_t)stride * sizeof *C);
+        for (int k = 0; k < n; k++) pack_side(s, &at[k], stride, R, C);
+        used += (size_t)stride;
+    }
+    return true;
+}
+
+void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
+    s->fits = p->before && p->support && (size_t)p->nv <= s->n_max && (size_t)p->nc <= s->nc_max;
+    if (!s->fits) return;
+    s->n = p->nv, s->nc = p->nc;
+    find_order(s, p);
+    find_parents(s, p);
+    s->fits = lay_out(s);
+    if (!s->fits) return;
+    pack_inertia(s, p);
+    s->fits = pack_contacts(s, p);
+}
+
+/* ---------------------------------------------------------------- products */
+
+static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
+    for (int i = 0; i < s->nc; i++) {
+        int last = s->last[i];
+        double *to = c + 3 * i;
+        vec4 sum = {0, 0, 0, 0};
+        for (int r = 0; ref && r < 3; r++) sum[r] = ref[3 * i + r];
+        if (last >= 0 && s->single[i]) {
+            sum[2] += s->rows[3 * (size_t)s->row_at[i]] * v[last];
+        } else if (last >= 0) {
+            const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
+            const int *way = s->list + s->way[last];
+            for (int k = 0; k < s->depth[last]; k++) sum += col[k] * v[way[k]];
+        }
+        to[0] = sum[0], to[1] = sum[1], to[2] = sum[2];
+    }
+}
+
+void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
+    jv(s, with_ref ? p->ref : NULL, v, c);
+}
+
+void ti_paths_jt(const ti_paths *s, const double *lambda, double *y) {
+    for (int i = 0; i < s->nc; i++, lambda += 3) {
+        int last = s->last[i];
+        if (last < 0) continue;
+        if (s->single[i]) {
+            y[last] += s->rows[3 * (size_t)s->row_at[i]] * lambda[2];
+            continue;
+        }
+        const double *C = s->cols + LANE * (size_t)s->row_at[i], l0 = lambda[0], l1 = lambda[1], l2 = lambda[2];
+        const int *way = s->list + s->way[last];
+        for (int k = 0; k < s->depth[last]; k++, C += LANE) y[way[k]] += C[0] * l0 + C[1] * l1 + C[2] * l2;
+    }
+}
+
+void ti_paths_mv(const ti_paths *s, const double *x, double *y) {
+    for (int e = s->n - 1; e >= 0; e--) { /* roots first: what comes later adds to them */
+        int k = s->order[e], depth = s->depth[k];
+        const double *row = s->M + s->at[k], xk = x[k];
+        const int *way = s->list + s->way[k];
+        double sum = row[depth - 1] * xk;
+        for (int a = 0; a < depth - 1; a++) {
+            sum += row[a] * x[way[a]];
+            y[way[a]] += row[a] * xk;
+        }
+        y[k] = sum;
+    }
+}
+
+/* ---------------------------------------------------------------- factorization */
+
+/* row[0..n) += s x, in whole lanes */
+TI_INLINE void add_lanes(int n, double s, const double *x, double *row) {
+    for (int b = 0; b < n; b += LANE) *(vec4 *)(row + b) += s * *(const vec4 *)(x + b);
+}
+
+/* row[0..n) += x0 T0 + x1 T1 + x2 T2, T (3,stride) */
+TI_INLINE void add_three(int n, const double *x, const double *T, int stride, double *row) {
+    for (int b = 0; b < n; b += LANE)
+        *(vec4 *)(row + b) += x[0] * *(const vec4 *)(T + b) + x[1] * *(const vec4 *)(T + stride + b) +
+                              x[2] * *(const vec4 *)(T + 2 * stride + b);
+}
+
+/* T (3,stride) = D R, or D' R */
+TI_INLINE void times(const double *D, bool transposed, int stride, const double *R, double *T) {
+    int down = transposed ? 1 : 3, along = transposed ? 3 : 1;
+    for (int r = 0; r < 3; r++, D += down)
+        for (int b = 0; b < stride; b += LANE)
+            *(vec4 *)(T + r * stride + b) = D[0] * *(const vec4 *)(R + b) +
+                                            D[along] * *(const vec4 *)(R + stride + b) +
+                                            D[2 * along] * *(const vec4 *)(R + 2 * stride + b);
+}
+
+/* K += J' D J of one contact. */
+TI_INLINE void add_contact(ti_paths *s, int i, const double *D) {
+    int last = s->last[i], n = s->depth[last], stride = padded(n);
+    const double *R = s->rows + 3 * (size_t)s->row_at[i], *C = s->cols + LANE * (size_t)s->row_at[i];
+    const int *way = s->list + s->way[last];
+    double *T = s->work;
+    times(D, false, stride, R, T);
+    for (int a = 0; a < n; a++) add_three(a + 1, C + LANE * a, T, stride, s->lower + s->at[way[a]]);
+    if (s->symmetric) return;
+    times(D, true, stride, R, T);
+    for (int a = 0; a < n; a++) add_three(a + 1, C + LANE * a, T, stride, s->upper + s->at[way[a]]);
+}
+
+static bool is_symmetric(int nc, const double *D) {
+    for (int i = 0; i < nc; i++, D += 9)
+        if (D[1] != D[3] || D[2] != D[6] || D[5] != D[7]) return false;
+    return true;
+}
+
+TI_INLINE void assemble(ti_paths *s, const double *D) {
+    memcpy(s->lower, s->M, s->entries * sizeof *s->M);
+    if (!s->symmetric) memcpy(s->upper, s->M, s->entries * sizeof *s->M);
+    for (int i = 0; i < s->nc; i++, D += 9) {
+        int last = s->last[i];
+        if (last < 0 || (D[0] == 0 && D[4] == 0 && D[8] == 0)) continue; /* breaks */
+        if (s->single[i]) {
+            double J = s->rows[3 * (size_t)s->row_at[i]];
+            s->lower[s->at[last] + s->depth[last] - 1] += J * D[8] * J;
+        } else
+            add_contact(s, i, D);
+    }
+}
+
+/* Below this share of the largest entry beside it a pivot is too small. */
+static const double SMALL = 1e-9;
+
+/* Velocity k: what it leaves to those on its way. */
+TI_INLINE bool eliminate(ti_paths *s, int k) {
+    int n = s->depth[k] - 1, whole = padded(n);
+    const int *way = s->list + s->way[k];
+    double *l = s->lower + s->at[k], *u = s->upper + s->at[k], pivot = l[n], inverse = 1 / pivot, most = 0;
+    double *low = s->work, *up = s->symmetric ? low : low + whole;
+    for (int a = 0; a < whole; a++) low[a] = l[a];
+    for (int a = 0; a < whole && !s->symmetric; a++) up[a] = u[a];
+    for (int a = 0; a < n && !s->symmetric; a++) most = ti_max(most, ti_max(fabs(low[a]), fabs(up[a])));
+    if (s->symmetric ? !(pivot > 0) : !(fabs(pivot) > SMALL * most)) return false;
+    for (int a = 0; a < n; a++) l[a] *= inverse;
+    for (int a = 0; a < n && !s->symmetric; a++) u[a] *= inverse;
+    for (int a = 0; a < n; a++) {
+        if (up[a] != 0) add_lanes(a + 1, s->symmetric ? -l[a] : -u[a], low, s->lower + s->at[way[a]]);
+        if (!s->symmetric && low[a] != 0) add_lanes(a + 1, -l[a], up, s->upper + s->at[way[a]]);
+    }
+    l[n] = inverse;
+    return fabs(inverse) < HUGE_VAL;
+}
+
+static TI_CLONES bool factor(ti_paths *s, const double *D) {
+    assemble(s, D);
+    for (int e = 0; e < s->n; e++)
+        if (!eliminate(s, s->order[e])) return false;
+    return true;
+}
+
+bool ti_paths_factor(ti_paths *s, const double *D) {
+    s->symmetric = is_symmetric(s->nc, D);
+    return factor(s, D);
+}
+
+/* ---------------------------------------------------------------- solution */
+
+/* By columns u above the pivots, then by rows l. */
+static inline void solve(const ti_paths *s, const double *l, const double *u, double *x) {
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *from = u + s->at[k], xk = x[k];
+        const int *way = s->list + s->way[k];
+        for (int a = 0; a < n; a++) x[way[a]] -= from[a] * xk;
+    }
+    for (int e = s->n - 1; e >= 0; e--) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *from = l + s->at[k];
+        const int *way = s->list + s->way[k];
+        double sum = x[k] * s->lower[s->at[k] + n];
+        for (int a = 0; a < n; a++) sum -= from[a] * x[way[a]];
+        x[k] = sum;
+    }
+}
+
+void ti_paths_solve(const ti_paths *s, double *x) {
+    solve(s, s->lower, s->symmetric ? s->lower : s->upper, x);
+}
+void ti_paths_solve_t(const ti_paths *s, double *x) {
+    solve(s, s->symmetric ? s->lower : s->upper, s->lower, x);
+}
+
+static TI_CLONES_WIDE void solve_panel(const ti_paths *s, double *panel) {
+    const double *u = s->symmetric ? s->lower : s->upper;
+    vec8 *x = (vec8 *)panel;
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *from = u + s->at[k];
+        const int *way = s->list + s->way[k];
+        for (int a = 0; a < n; a++) x[way[a]] -= from[a] * x[k];
+    }
+    for (int e = s->n - 1; e >= 0; e--) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *from = s->lower + s->at[k];
+        const int *way = s->list + s->way[k];
+        vec8 sum = x[k] * from[n];
+        for (int a = 0; a < n; a++) sum -= from[a] * x[way[a]];
+        x[k] = sum;
+    }
+}
+
+void ti_paths_solve_panel(const ti_paths *s, double *panel) {
+    solve_panel(s, panel);
+}
