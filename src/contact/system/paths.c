@@ -32,6 +32,7 @@ void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s) {
     TI_CARVE(m, s->rows, 3 * s->rows_max);
     TI_CARVE(m, s->cols, LANE * s->rows_max);
     TI_CARVE(m, s->work, 3 * (n + LANE));
+    TI_CARVE(m, s->along, n + 2 * LANE);
 }
 
 /* ---------------------------------------------------------------- ways */
@@ -175,7 +176,7 @@ static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
         for (int k = 0; k < 2; k++)
             if (side_of(p, i, k, &at[n]) && at[n].n > 0) {
                 int first = first_of(&at[n++]);
-                if (last < 0 || s->place[first] < s->place[last]) last = first;
+                if (last < 0 || s->depth[first] > s->depth[last]) last = first;
             }
         s->last[i] = last, s->row_at[i] = (int)used;
         if (last < 0) continue;
@@ -209,7 +210,8 @@ void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
 /* ---------------------------------------------------------------- products */
 
 static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
-    for (int i = 0; i < s->nc; i++) {
+    double *along = s->along;
+    for (int i = 0, before = -1; i < s->nc; i++) {
         int last = s->last[i];
         double *to = c + 3 * i;
         vec4 sum = {0, 0, 0, 0};
@@ -219,7 +221,9 @@ static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, 
         } else if (last >= 0) {
             const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
             const int *way = s->list + s->way[last];
-            for (int k = 0; k < s->depth[last]; k++) sum += col[k] * v[way[k]];
+            for (int k = 0; last != before && k < s->depth[last]; k++) along[k] = v[way[k]];
+            for (int k = 0; k < s->depth[last]; k++) sum += col[k] * along[k];
+            before = last;
         }
         to[0] = sum[0], to[1] = sum[1], to[2] = sum[2];
     }
@@ -229,27 +233,39 @@ void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v
     jv(s, with_ref ? p->ref : NULL, v, c);
 }
 
-void ti_paths_jt(const ti_paths *s, const double *lambda, double *y) {
-    for (int i = 0; i < s->nc; i++, lambda += 3) {
+/* Contacts of one way together. */
+static TI_CLONES void jt(const ti_paths *s, const double *lambda, double *y) {
+    double *sums = s->along;
+    for (int i = 0; i < s->nc; i++) {
         int last = s->last[i];
-        if (last < 0) continue;
-        if (s->single[i]) {
-            y[last] += s->rows[3 * (size_t)s->row_at[i]] * lambda[2];
-            continue;
+        const double *R = s->rows + 3 * (size_t)s->row_at[i], *l = lambda + 3 * i;
+        if (last >= 0 && s->single[i]) y[last] += R[0] * l[2];
+        if (last < 0 || s->single[i]) continue;
+        int n = s->depth[last], stride = padded(n);
+        bool first = i == 0 || s->last[i - 1] != last || s->single[i - 1];
+        bool end = i + 1 == s->nc || s->last[i + 1] != last || s->single[i + 1];
+        for (int b = 0; b < stride; b += LANE) {
+            vec4 sum = l[0] * *(const vec4 *)(R + b) + l[1] * *(const vec4 *)(R + stride + b) +
+                       l[2] * *(const vec4 *)(R + 2 * stride + b);
+            if (!first) sum += *(vec4 *)(sums + b);
+            *(vec4 *)(sums + b) = sum;
         }
-        const double *C = s->cols + LANE * (size_t)s->row_at[i], l0 = lambda[0], l1 = lambda[1], l2 = lambda[2];
         const int *way = s->list + s->way[last];
-        for (int k = 0; k < s->depth[last]; k++, C += LANE) y[way[k]] += C[0] * l0 + C[1] * l1 + C[2] * l2;
+        for (int k = 0; end && k < n; k++) y[way[k]] += sums[k];
     }
+}
+
+void ti_paths_jt(const ti_paths *s, const double *lambda, double *y) {
+    jt(s, lambda, y);
 }
 
 void ti_paths_mv(const ti_paths *s, const double *x, double *y) {
     for (int e = s->n - 1; e >= 0; e--) { /* roots first: what comes later adds to them */
-        int k = s->order[e], depth = s->depth[k];
+        int k = s->order[e], n = s->depth[k] - 1;
         const double *row = s->M + s->at[k], xk = x[k];
         const int *way = s->list + s->way[k];
-        double sum = row[depth - 1] * xk;
-        for (int a = 0; a < depth - 1; a++) {
+        double sum = row[n] * xk;
+        for (int a = 0; a < n; a++) {
             sum += row[a] * x[way[a]];
             y[way[a]] += row[a] * xk;
         }
@@ -259,9 +275,9 @@ void ti_paths_mv(const ti_paths *s, const double *x, double *y) {
 
 /* ---------------------------------------------------------------- factorization */
 
-/* row[0..n) += s x, in whole lanes */
-TI_INLINE void add_lanes(int n, double s, const double *x, double *row) {
-    for (int b = 0; b < n; b += LANE) *(vec4 *)(row + b) += s * *(const vec4 *)(x + b);
+/* to[0..n) += s x[0..n), in whole lanes */
+TI_INLINE void add_lanes(int n, double s, const double *x, double *to) {
+    for (int b = 0; b < n; b += LANE) *(vec4 *)(to + b) += s * *(const vec4 *)(x + b);
 }
 
 /* row[0..n) += x0 T0 + x1 T1 + x2 T2, T (3,stride) */
@@ -323,8 +339,9 @@ TI_INLINE bool eliminate(ti_paths *s, int k) {
     const int *way = s->list + s->way[k];
     double *l = s->lower + s->at[k], *u = s->upper + s->at[k], pivot = l[n], inverse = 1 / pivot, most = 0;
     double *low = s->work, *up = s->symmetric ? low : low + whole;
-    for (int a = 0; a < whole; a++) low[a] = l[a];
-    for (int a = 0; a < whole && !s->symmetric; a++) up[a] = u[a];
+    for (int a = 0; a < n; a++) low[a] = l[a];
+    for (int a = 0; a < n && !s->symmetric; a++) up[a] = u[a];
+    for (int a = n; a < whole; a++) low[a] = up[a] = 0;
     for (int a = 0; a < n && !s->symmetric; a++) most = ti_max(most, ti_max(fabs(low[a]), fabs(up[a])));
     if (s->symmetric ? !(pivot > 0) : !(fabs(pivot) > SMALL * most)) return false;
     for (int a = 0; a < n; a++) l[a] *= inverse;

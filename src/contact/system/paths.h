@@ -26,7 +26,8 @@ typedef struct ti_paths {
     int *last, *row_at;  /* (nc) of a contact: the last of its way, -1 = it moves nothing; its first entry in rows */
     bool *single;        /* (nc) it has one entry, in its third row */
     double *rows, *cols; /* J along that way: (3, depth) in lanes of four; transposed, (depth, 4) */
-    double *work;        /* (3, depth) */
+    double *work;        /* (3, depth) and one along a way */
+    double *along;
 } ti_paths;
 
 void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s);

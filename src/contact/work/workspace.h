@@ -6,7 +6,7 @@
 #include "contact/system/delassus.h"
 #include "contact/system/system.h"
 
-enum { TI_SCRATCH_MAX = 1024 };
+enum { TI_SCRATCH_MAX = 1280 };
 
 /* The largest problem of a workspace. */
 typedef struct ti_contact_sizes {
