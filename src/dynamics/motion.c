@@ -311,8 +311,8 @@ void ti_motion_twist_vjp(const ti_motion *m, int body, const double *v, const do
     if (!tree_of(m, m->model->body[body].tree)->single) ti_tree_twist_vjp(m, body, v, twist_bar, bar);
 }
 
-void ti_motion_columns(const ti_motion *m, int body, double *S) {
-    ti_tree_columns(m, body, S);
+void ti_motion_column(const ti_motion *m, int body, int d, double *S) {
+    ti_tree_column(m, body, d, S);
 }
 
 /* ---- integration ---- */

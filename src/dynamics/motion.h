@@ -35,8 +35,8 @@ double ti_motion_moved(const ti_motion *m, int t, const double *D);
 /* The twist of a body as a link has it, velocity of its centre of mass in the world and spin in the body (6), by a
  * velocity of its tree. */
 void ti_motion_twist(const ti_motion *m, int body, const double *v, double *twist);
-/* S (6,w) of that, of a tree with joints. */
-void ti_motion_columns(const ti_motion *m, int body, double *S);
+/* S (6) of that, of a tree with joints: its column of number d of v, which is on the way from the body to the root. */
+void ti_motion_column(const ti_motion *m, int body, int d, double *S);
 /* Kinetic energy, and that of gravity and springs, of all trees, loaded. */
 double ti_motion_energy(const ti_motion *m, const double *p, const double *q);
 

@@ -132,15 +132,9 @@ void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist)
     ti_store3(twist, ti_sp_at(nu, l->xc)), ti_store3(twist + 3, ti_tmul(&l->R, nu.w));
 }
 
-void ti_tree_columns(const ti_motion *m, int body, double *S) {
-    const ti_tree *tree = &m->model->tree[m->model->body[body].tree];
+void ti_tree_column(const ti_motion *m, int body, int d, double *S) {
     const ti_link *l = &m->link[body];
-    memset(S, 0, sizeof *S * TI_TWIST * (size_t)tree->nv);
-    for (int d = m->model->body[body].last; d >= 0; d = m->model->dof[d].before) {
-        double column[TI_TWIST];
-        ti_store3(column, ti_sp_at(m->axis[d], l->xc)), ti_store3(column + 3, ti_tmul(&l->R, m->axis[d].w));
-        for (int r = 0; r < TI_TWIST; r++) S[r * tree->nv + d - tree->v] = column[r];
-    }
+    ti_store3(S, ti_sp_at(m->axis[d], l->xc)), ti_store3(S + 3, ti_tmul(&l->R, m->axis[d].w));
 }
 
 void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u) {

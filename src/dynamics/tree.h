@@ -30,8 +30,8 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out);
 void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist);
 /* Reverse: twist_bar (6) to the axes and the link's place. */
 void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar);
-/* S (6,w) of that: column j moves nothing where the body does not depend on it. */
-void ti_tree_columns(const ti_motion *m, int body, double *S);
+/* S (6) of that: its column of number d of v, which is on the way from the body to the root. */
+void ti_tree_column(const ti_motion *m, int body, int d, double *S);
 
 /* Reverse of the inertia: M_bar += s a b'; or all of M_bar (w,w). */
 void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar);

@@ -116,7 +116,6 @@ struct tribo_ws {
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
     tribo_contact *view;
-    double *columns; /* (6,widest) how a link moves with its tree */
     double *V;       /* (widest) of one tree */
     double *kick;    /* the same */
     double *D, *D0;  /* (nv) displacements; without recovery */

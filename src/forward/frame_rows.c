@@ -13,23 +13,34 @@ const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int si
     return side && c->a >= 0 && !ti_con_within(ws, c) ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
 }
 
-static double row_times(int w, const double *row, const double *v) {
-    double s = 0;
-    for (int i = 0; i < w; i++) s += row[i] * v[i];
-    return s;
+/* Over the columns of s, first to last, which are listed the other way round; NULL = all of them. */
+static double row_times(const ti_support *s, int w, const double *row, const double *v) {
+    double sum = 0;
+    if (s && s->column)
+        for (int e = s->n - 1; e >= 0; e--) sum += row[s->column[e]] * v[s->column[e]];
+    else
+        for (int i = 0; i < w; i++) sum += row[i] * v[i];
+    return sum;
+}
+
+/* The columns of the first or the second of the sides of contact i that move. */
+static inline const ti_support *columns_of(const tribo_ws *ws, int i, int second) {
+    return ws->model->chains ? ws->support + 2 * i + second : NULL;
 }
 
 /* Of the rows J of one side, and what follows them. */
-static inline double of_side(const tribo_ws *ws, int body, const double **J, int r, const double *v) {
+static inline double of_side(const tribo_ws *ws, const ti_support *s, int body, const double **J, int r,
+                             const double *v) {
     int k = ti_blk_of_body(ws, body), w = ws->width[k];
     const double *row = *J + w * r;
     *J += 3 * w;
-    return row_times(w, row, v + ws->at_v[k]);
+    return row_times(s, w, row, v + ws->at_v[k]);
 }
 
 double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v) {
+    const ti_con *c = &f->con[i];
     const double *J = ti_frame_rows(ws, f, i, side);
-    return J ? of_side(ws, side ? f->con[i].b : f->con[i].a, &J, r, v) : 0;
+    return J ? of_side(ws, columns_of(ws, i, side && c->a >= 0), side ? c->b : c->a, &J, r, v) : 0;
 }
 
 void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double *v, double *slip) {
@@ -37,10 +48,11 @@ void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double
     const double *J = ti_frame_jacobian(ws, i);
     int body[2] = {c->a, ti_con_within(ws, c) ? -1 : c->b};
     slip[0] = slip[1] = 0;
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0, second = 0; side < 2; side++) {
         if (body[side] < 0) continue;
+        const ti_support *s = columns_of(ws, i, second++);
         int k = ti_blk_of_body(ws, body[side]), w = ws->width[k];
-        slip[0] += row_times(w, J, v + ws->at_v[k]), slip[1] += row_times(w, J + w, v + ws->at_v[k]);
+        slip[0] += row_times(s, w, J, v + ws->at_v[k]), slip[1] += row_times(s, w, J + w, v + ws->at_v[k]);
         J += 3 * w;
     }
 }
@@ -48,8 +60,9 @@ void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double
 double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
     const ti_con *c = &f->con[i];
     const double *J = ti_frame_jacobian(ws, i);
-    double sum = c->a >= 0 ? of_side(ws, c->a, &J, r, v) : 0;
-    return c->b >= 0 && !ti_con_within(ws, c) ? sum + of_side(ws, c->b, &J, r, v) : sum;
+    double sum = c->a >= 0 ? of_side(ws, columns_of(ws, i, 0), c->a, &J, r, v) : 0;
+    if (c->b < 0 || ti_con_within(ws, c)) return sum;
+    return sum + of_side(ws, columns_of(ws, i, c->a >= 0), c->b, &J, r, v);
 }
 
 void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v) {

@@ -8,11 +8,12 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J) {
         memcpy(J, R, 3 * TI_TWIST * sizeof *J);
         return;
     }
-    double *S = ws->columns;
-    ti_motion_columns(&ws->motion, body, S);
-    for (int r = 0; r < 3; r++)
-        for (int e = 0; e < TI_TWIST; e++)
-            for (int j = 0; j < tree->nv; j++) J[r * tree->nv + j] += R[TI_TWIST * r + e] * S[e * tree->nv + j];
+    for (int d = ws->model->body[body].last; d >= 0; d = ws->model->dof[d].before) {
+        double S[TI_TWIST];
+        ti_motion_column(&ws->motion, body, d, S);
+        for (int r = 0; r < 3; r++)
+            for (int e = 0; e < TI_TWIST; e++) J[r * tree->nv + d - tree->v] += R[TI_TWIST * r + e] * S[e];
+    }
 }
 
 void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met, double *frame_bar) {

@@ -148,7 +148,6 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->root, nb + 1);
     TI_CARVE(a, w->warm, nc);
     TI_CARVE(a, w->view, nc);
-    TI_CARVE(a, w->columns, TI_TWIST * w->model->widest);
     TI_CARVE(a, w->V, w->model->widest);
     TI_CARVE(a, w->kick, w->model->widest);
     TI_CARVE(a, w->D, nv);

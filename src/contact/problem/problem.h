@@ -59,6 +59,12 @@ typedef struct ti_contact_problem {
                               else NULL */
 } ti_contact_problem;
 
+/* The columns of a side of contact i; NULL = all. */
+static inline const ti_support *ti_support_of(const ti_contact_problem *p, int i, int side) {
+    const ti_support *s = p->support ? p->support + 2 * i + side : NULL;
+    return s && s->column ? s : NULL;
+}
+
 typedef struct ti_contact_options {
     double tol; /* on the relative NCP residual */
     bool warm;  /* lambda and mode hold a start */

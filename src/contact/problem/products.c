@@ -45,17 +45,11 @@ static inline void columns_of(const ti_support *s, int w, const double *J, const
     }
 }
 
-/* The columns of a side of contact i, NULL = all. */
-static inline const ti_support *support_of(const ti_contact_problem *p, int i, int side) {
-    const ti_support *s = p->support ? p->support + 2 * i + side : NULL;
-    return s && s->column ? s : NULL;
-}
-
 void ti_contact_jv(const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
     for (int i = 0; i < p->nc; i++, c += 3) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
         const double *J = p->J + p->joff[i];
-        const ti_support *sa = support_of(p, i, 0), *sb = support_of(p, i, 1);
+        const ti_support *sa = ti_support_of(p, i, 0), *sb = ti_support_of(p, i, 1);
         for (int r = 0; r < 3; r++) c[r] = with_ref ? p->ref[3 * i + r] : 0;
         if (sa)
             rows_of(sa, wa, J, v + p->voff[a], c);
@@ -77,7 +71,7 @@ void ti_contact_jt(const ti_contact_problem *p, const double *lambda, double *y)
     for (int i = 0; i < p->nc; i++, lambda += 3) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
         const double *J = p->J + p->joff[i];
-        const ti_support *sa = support_of(p, i, 0), *sb = support_of(p, i, 1);
+        const ti_support *sa = ti_support_of(p, i, 0), *sb = ti_support_of(p, i, 1);
         if (sa)
             columns_of(sa, wa, J, lambda, y + p->voff[a]);
         else if (wa == 6)

@@ -52,10 +52,8 @@ TI_INLINE int width(const ti_contact_problem *p, int blk, bool six) {
     return six ? 6 : p->width[blk];
 }
 
-/* The columns of a side of contact i; NULL = all. */
 TI_INLINE const ti_support *support_of(const ti_contact_problem *p, int i, int side, bool six) {
-    const ti_support *s = !six && p->support ? p->support + 2 * i + side : NULL;
-    return s && s->column ? s : NULL;
+    return six ? NULL : ti_support_of(p, i, side);
 }
 
 /* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter, all

@@ -8,9 +8,20 @@
 /* The unit of impulse is at least what gives the lightest body this share of the largest speed of approach. */
 #define FAINT 1e-3
 
-static double row_scale(int w, const double *row, const double *minv) {
+/* The columns of a side, first to last: column `e` of n. */
+static inline int side_columns(const ti_support *s, int w) {
+    return s ? s->n : w;
+}
+static inline int side_column(const ti_support *s, int e) {
+    return s ? s->column[s->n - 1 - e] : e;
+}
+
+static double row_scale(const ti_support *at, int w, const double *row, const double *minv) {
     double s = 0;
-    for (int k = 0; k < w; k++) s += row[k] * row[k] * minv[k];
+    for (int e = 0, n = side_columns(at, w); e < n; e++) {
+        int k = side_column(at, e);
+        s += row[k] * row[k] * minv[k];
+    }
     return s;
 }
 
@@ -23,7 +34,8 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
         if (k < 0) continue;
         int w = p->width[k];
         const double *minv = ws->minv + p->voff[k];
-        double t1 = row_scale(w, J, minv), t2 = row_scale(w, J + w, minv), n = row_scale(w, J + 2 * w, minv);
+        const ti_support *at = ti_support_of(p, i, side);
+        double t1 = row_scale(at, w, J, minv), t2 = row_scale(at, w, J + w, minv), n = row_scale(at, w, J + 2 * w, minv);
         gt += t1 > t2 ? t1 : t2, gn += n;
         if (n > 0 && n < ws->r0) ws->r0 = n;
         J += 3 * (size_t)w;
@@ -47,8 +59,12 @@ static double made_of(const ti_contact_problem *p, const double *x, const double
         for (int side = 0; side < 2; side++) {
             int k = side ? p->b[i] : p->a[i];
             if (k < 0) continue;
+            const ti_support *at = ti_support_of(p, i, side);
             for (int r = 0; r < 3; r++, J += p->width[k])
-                for (int j = 0; j < p->width[k]; j++) sum[r] += fabs(J[j] * x[p->voff[k] + j]);
+                for (int e = 0, n = side_columns(at, p->width[k]); e < n; e++) {
+                    int j = side_column(at, e);
+                    sum[r] += fabs(J[j] * x[p->voff[k] + j]);
+                }
         }
         for (int r = 0; r < 3; r++) most = ti_max(most, sum[r] + (ref ? fabs(ref[3 * i + r]) : 0));
     }
@@ -63,8 +79,12 @@ static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, c
         for (int side = 0; side < 2; side++) {
             int k = side ? p->b[i] : p->a[i];
             if (k < 0) continue;
+            const ti_support *at = ti_support_of(p, i, side);
             for (int r = 0; r < 3; r++, J += p->width[k])
-                for (int j = 0; j < p->width[k]; j++) ws->dv[p->voff[k] + j] += fabs(J[j] * l[r]);
+                for (int e = 0, n = side_columns(at, p->width[k]); e < n; e++) {
+                    int j = side_column(at, e);
+                    ws->dv[p->voff[k] + j] += fabs(J[j] * l[r]);
+                }
         }
     }
     for (int k = 0; k < p->nv; k++) ws->dv[k] *= ws->minv[k];
