@@ -13,13 +13,6 @@ static void carve(ti_arena *a, const tribo_model *m, tribo_dynamics *d) {
     TI_CARVE(a, d->x, m->size.nx);
     TI_CARVE(a, d->zero, m->size.nv);
     TI_CARVE(a, d->work, m->size.nv);
-    TI_CARVE(a, d->run, m->size.nv);
-}
-
-static void find_runs(tribo_dynamics *d) {
-    for (int t = 0; t < d->m->ntree; t++)
-        for (int k = 0, v = d->m->tree[t].v; k < d->m->tree[t].nv; k++)
-            d->run[v + k] = k && d->m->dof[v + k].before == v + k - 1 ? d->run[v + k - 1] : k;
 }
 
 /* What the links have of parameters alone. */
@@ -43,7 +36,7 @@ tribo_status tribo_dynamics_new(const tribo_model *m, const tribo_allocator *a, 
     d->bytes = at.used, d->m = m;
     d->at.q = d->x;
     tribo_model_params(m, d->p);
-    take_matter(d), find_runs(d);
+    take_matter(d);
     *out = d;
     return TRIBO_OK;
 }

@@ -19,7 +19,6 @@ struct tribo_dynamics {
     ti_tree_jac jac;
     double *p, *x, *zero; /* (np), (nx), (nv) */
     double *work;         /* (nv) */
-    int *run; /* (nv) within its tree: the first of the numbers that stand one after the other on the way to it */
     bool placed, summed, factored;
 };
 

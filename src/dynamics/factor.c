@@ -1,8 +1,8 @@
 /* factor.c -- the inertia of a model: as a matrix, times a vector, and solved by its sparse factor; each reverse stands
  * below its function. docs/math.md eq. (151), (333). */
+#include "dynamics/branch.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/tree.h"
-#include "math/clones.h"
 
 /* M_bar += s a b', vectors of the whole model: places, matter, armature. */
 static void outer_bar(tribo_dynamics *d, double s, const double *a, const double *b, double *p_bar) {
@@ -40,39 +40,10 @@ tribo_status tribo_inertia_vjp(tribo_dynamics *d, const double *M_bar, double *q
     return TRIBO_OK;
 }
 
-/* The numbers before one on the way to the root stand in runs: from `run` of the last up to it, then what is before. */
-typedef struct chains {
-    const ti_dof *dof;
-    const int *run;
-    int v0, w;
-} chains;
-
-static chains chains_of(const tribo_dynamics *d, const ti_tree *tree) {
-    return (chains){d->m->dof + tree->v, d->run + tree->v, tree->v, tree->nv};
-}
-/* The next run's last. */
-static inline int next_run(const chains *c, int first) {
-    return c->dof[first].before - c->v0;
-}
-
-/* Row by row, as the tree has entries. */
-TI_CLONES static void times(const chains *c, const double *M, const double *restrict in, double *restrict out) {
-    for (int k = 0; k < c->w; k++) {
-        const double *restrict row = M + k * c->w;
-        double sum = row[k] * in[k], x = in[k];
-        for (int last = next_run(c, k); last >= 0; last = next_run(c, c->run[last])) {
-            for (int e = c->run[last]; e <= last; e++) out[e] += row[e] * x;
-            for (int e = c->run[last]; e <= last; e++) sum += row[e] * in[e];
-        }
-        out[k] = sum; /* what it carries comes later */
-    }
-}
-
 static void times_all(const tribo_dynamics *d, const double *in, double *out) {
     for (int t = 0; t < d->m->ntree; t++) {
         const ti_tree *tree = &d->m->tree[t];
-        chains c = chains_of(d, tree);
-        times(&c, d->at.M + tree->M, in + tree->v, out + tree->v);
+        ti_branch_times(d->m->dof + tree->v, tree->v, tree->nv, d->at.M + tree->M, in + tree->v, out + tree->v);
     }
 }
 
@@ -97,51 +68,16 @@ tribo_status tribo_inertia_times_vjp(tribo_dynamics *d, const double *in, const 
 
 /* ---- M = L'DL ---- */
 
-/* to -= share * row along the chain that ends at number i. */
-TI_INLINE void take_off(const chains *c, int i, double share, const double *restrict row, double *restrict to) {
-    for (int last = i; last >= 0; last = next_run(c, c->run[last]))
-        for (int j = c->run[last]; j <= last; j++) to[j] -= share * row[j];
-}
-
-/* From the leaves up: what a number leaves to those before it. No entry appears that M has not. */
-TI_CLONES static bool factor_tree(const chains *c, const double *M, double *restrict L) {
-    for (int k = 0; k < c->w; k++)
-        for (int last = k; last >= 0; last = next_run(c, c->run[last]))
-            for (int e = c->run[last]; e <= last; e++) L[k * c->w + e] = M[k * c->w + e];
-    for (int k = c->w - 1; k >= 0; k--) {
-        double *row = L + k * c->w;
-        if (!(row[k] > 1e-15 * M[k * c->w + k])) return false;
-        double inverse = 1 / row[k];
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            double share = row[i] * inverse;
-            take_off(c, i, share, row, L + i * c->w);
-            row[i] = share;
-        }
-    }
-    return true;
-}
-
 static bool factor(tribo_dynamics *d) {
     if (d->factored) return true;
     ti_dynamics_sum(d);
     for (int t = 0; t < d->m->ntree; t++) {
         const ti_tree *tree = &d->m->tree[t];
-        chains c = chains_of(d, tree);
-        if (!factor_tree(&c, d->at.M + tree->M, d->at.factor + tree->M)) return false;
+        double *M = d->at.M + tree->M, *factor = d->at.factor + tree->M;
+        if (!ti_branch_factor(d->m->dof + tree->v, tree->v, tree->nv, M, factor)) return false;
     }
     d->factored = true;
     return true;
-}
-
-TI_CLONES static void solve_tree(const chains *c, const double *L, double *restrict x) {
-    for (int k = c->w - 1; k >= 0; k--) take_off(c, next_run(c, k), x[k], L + k * c->w, x);
-    for (int k = 0; k < c->w; k++) {
-        const double *restrict row = L + k * c->w;
-        double sum = x[k] / row[k];
-        for (int last = next_run(c, k); last >= 0; last = next_run(c, c->run[last]))
-            for (int e = c->run[last]; e <= last; e++) sum -= row[e] * x[e];
-        x[k] = sum;
-    }
 }
 
 tribo_status tribo_inertia_solve(tribo_dynamics *d, const double *in, double *out) {
@@ -149,8 +85,8 @@ tribo_status tribo_inertia_solve(tribo_dynamics *d, const double *in, double *ou
     if (!factor(d)) return TRIBO_E_SINGULAR;
     if (out != in) memcpy(out, in, sizeof *out * (size_t)d->m->size.nv);
     for (int t = 0; t < d->m->ntree; t++) {
-        chains c = chains_of(d, &d->m->tree[t]);
-        solve_tree(&c, d->at.factor + d->m->tree[t].M, out + d->m->tree[t].v);
+        const ti_tree *tree = &d->m->tree[t];
+        ti_branch_solve(d->m->dof + tree->v, tree->v, tree->nv, d->at.factor + tree->M, out + tree->v);
     }
     return TRIBO_OK;
 }

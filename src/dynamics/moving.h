@@ -25,7 +25,7 @@ typedef struct ti_motion {
     double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     ti_spatial_inertia *inertia; /* (nbody) */
-    double *M, *factor;          /* (model->nM) with damping and springs; its Cholesky factor */
+    double *M, *factor;          /* (model->nM) with damping and springs; its factor: branch.h */
     ti_vec *centre;              /* (ntree) of mass, of a free root and what is welded to it, in the root's frame */
     const double *q, *v, *u;     /* of the model: of the last load, v of that of actuators */
     ti_actuator_now *actuator;   /* (nactuator) */

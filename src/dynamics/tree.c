@@ -3,8 +3,8 @@
 #include "base/base.h"
 #include "dynamics/actuator.h"
 #include "dynamics/bias.h"
+#include "dynamics/branch.h"
 #include "dynamics/link.h"
-#include "math/dense.h"
 #include <string.h>
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
@@ -228,7 +228,7 @@ static void joint_forces(const ti_motion *m, const ti_tree *tree, const double *
 void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     const ti_tree *tree = &m->model->tree[t];
     if (out != in) memcpy(out, in, sizeof *out * (size_t)tree->nv);
-    ti_chol_solve(tree->nv, m->factor + tree->M, tree->nv, out);
+    ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
 /* Rounds that the midpoint takes at most, and the change, as a share of the largest velocity, that is its last. */
@@ -273,8 +273,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
         M[(d - v0) * w + d - v0] += own[TI_P_ARMATURE] + dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
     }
     ti_actuators_damp(m, t, p, dt, M);
-    memcpy(factor, M, sizeof *M * (size_t)w * (size_t)w);
-    if (ti_chol(w, factor, w, 0) != 0) return false;
+    if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
     if (!by_midpoint(m, t, p, dt)) return false;
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         double twist[TI_TWIST];

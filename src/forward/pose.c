@@ -14,7 +14,7 @@ static void pose_ways(tribo_ws *ws, const ti_frame *f) {
             const ti_tree *tree = &ws->model->tree[f->blk_tree[k]];
             int *before = ws->before + ws->at_v[k], v0 = ws->at_v[k] - f->island[i].v0;
             for (int d = 0; d < tree->nv; d++) {
-                int on = tree->single ? d - 1 : ws->model->dof[tree->v + d].before - tree->v;
+                int on = tree->single ? d - 1 : ws->model->dof[tree->v + d].on - tree->v;
                 before[d] = on >= 0 ? v0 + on : -1;
             }
         }

@@ -234,7 +234,7 @@ static void chain_dofs(tribo_model *m, int i) {
     for (int k = first; k <= last; k++)
         for (int d = 0; d < ti_joint_of(m->joint[k].kind)->nv; d++) {
             int at = m->joint[k].v + d;
-            m->dof[at] = (ti_dof){k, body->last};
+            m->dof[at] = (ti_dof){.joint = k, .before = body->last};
             body->last = at;
         }
 }
@@ -454,6 +454,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     m->free_base = b->free_base;
     fill_bodies(m, b, &text);
     fill_actuators(m, b, &text);
+    ti_model_ways(m);
     fill_sites(m, b, &text);
     fill_geoms(m, b, &text);
     fill_pairs(m, b);

@@ -1,0 +1,80 @@
+/* branch.c -- see branch.h. */
+#include "dynamics/branch.h"
+#include "math/clones.h"
+
+/* The numbers on the way from one to the root stand in runs: from `run` of the last up to it, then what that is on. */
+typedef struct chains {
+    const ti_dof *dof;
+    int v0, w;
+} chains;
+
+static inline int first_of(const chains *c, int last) {
+    return c->dof[last].run;
+}
+/* The last of the next run. */
+static inline int next_run(const chains *c, int first) {
+    return c->dof[first].on - c->v0;
+}
+
+/* Row by row, as the tree has entries. */
+TI_CLONES static void times(const chains *c, const double *M, const double *restrict in, double *restrict out) {
+    for (int k = 0; k < c->w; k++) {
+        const double *restrict row = M + k * c->w;
+        double sum = row[k] * in[k], x = in[k];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last))) {
+            for (int e = first_of(c, last); e <= last; e++) out[e] += row[e] * x;
+            for (int e = first_of(c, last); e <= last; e++) sum += row[e] * in[e];
+        }
+        out[k] = sum; /* what it carries comes later */
+    }
+}
+
+void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const double *in, double *out) {
+    const chains c = {dof, v0, w};
+    times(&c, M, in, out);
+}
+
+/* to -= share * row along the chain that ends at number i. */
+TI_INLINE void take_off(const chains *c, int i, double share, const double *restrict row, double *restrict to) {
+    for (int last = i; last >= 0; last = next_run(c, first_of(c, last)))
+        for (int j = first_of(c, last); j <= last; j++) to[j] -= share * row[j];
+}
+
+/* From the leaves up: what a number leaves to those before it. No entry appears that M has not. */
+TI_CLONES static bool factor(const chains *c, const double *M, double *restrict L) {
+    for (int k = 0; k < c->w; k++)
+        for (int last = k; last >= 0; last = next_run(c, first_of(c, last)))
+            for (int e = first_of(c, last); e <= last; e++) L[k * c->w + e] = M[k * c->w + e];
+    for (int k = c->w - 1; k >= 0; k--) {
+        double *row = L + k * c->w;
+        if (!(row[k] > 1e-15 * M[k * c->w + k])) return false;
+        double inverse = 1 / row[k];
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            double share = row[i] * inverse;
+            take_off(c, i, share, row, L + i * c->w);
+            row[i] = share;
+        }
+    }
+    return true;
+}
+
+bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double *L) {
+    const chains c = {dof, v0, w};
+    return factor(&c, M, L);
+}
+
+TI_CLONES static void solve(const chains *c, const double *L, double *restrict x) {
+    for (int k = c->w - 1; k >= 0; k--) take_off(c, next_run(c, k), x[k], L + k * c->w, x);
+    for (int k = 0; k < c->w; k++) {
+        const double *restrict row = L + k * c->w;
+        double sum = x[k] / row[k];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last)))
+            for (int e = first_of(c, last); e <= last; e++) sum -= row[e] * x[e];
+        x[k] = sum;
+    }
+}
+
+void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *x) {
+    const chains c = {dof, v0, w};
+    solve(&c, L, x);
+}

@@ -1,0 +1,16 @@
+/* branch.h -- the inertia of a tree along the ways to its root, where alone it has entries: M = L'DL has no others.
+ * Arrays (w) and matrices (w,w) of one tree; dof are its own, of which the first is number v0 of the model.
+ * docs/math.md eq. (333).
+ */
+#ifndef TI_BRANCH_H
+#define TI_BRANCH_H
+#include "model/model.h"
+
+/* out = M in */
+void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const double *in, double *out);
+/* L, with D on its diagonal; false where M is not definite. */
+bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double *L);
+/* x := M^-1 x */
+void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *x);
+
+#endif
