@@ -292,8 +292,7 @@ TI_INLINE void times(const double *D, bool transposed, int stride, const double 
     int down = transposed ? 1 : 3, along = transposed ? 3 : 1;
     for (int r = 0; r < 3; r++, D += down)
         for (int b = 0; b < stride; b += LANE)
-            *(vec4 *)(T + r * stride + b) = D[0] * *(const vec4 *)(R + b) +
-                                            D[along] * *(const vec4 *)(R + stride + b) +
+            *(vec4 *)(T + r * stride + b) = D[0] * *(const vec4 *)(R + b) + D[along] * *(const vec4 *)(R + stride + b) +
                                             D[2 * along] * *(const vec4 *)(R + 2 * stride + b);
 }
 

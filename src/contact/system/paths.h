@@ -1,9 +1,9 @@
-/* paths.h -- the contact system where blocks are trees with joints: each velocity has entries only with those on its way
- * to the root.
+/* paths.h -- the contact system where blocks are trees with joints: each velocity has entries only with those on its
+ * way to the root.
  *
- * M couples a velocity with its ancestors alone. A contact couples those of two ways, which are made one; eliminated from
- * the leaves up, K = M + J' D J then has no entry besides. A row is the way from the root, contiguous, padded to lanes of
- * four. docs/math.md eq. (41a).
+ * M couples a velocity with its ancestors alone. A contact couples those of two ways, which are made one; eliminated
+ * from the leaves up, K = M + J' D J then has no entry besides. A row is the way from the root, contiguous, padded to
+ * lanes of four. docs/math.md eq. (338).
  */
 #ifndef TI_PATHS_H
 #define TI_PATHS_H

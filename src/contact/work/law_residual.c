@@ -35,7 +35,8 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
         int w = p->width[k];
         const double *minv = ws->minv + p->voff[k];
         const ti_support *at = ti_support_of(p, i, side);
-        double t1 = row_scale(at, w, J, minv), t2 = row_scale(at, w, J + w, minv), n = row_scale(at, w, J + 2 * w, minv);
+        double t1 = row_scale(at, w, J, minv), t2 = row_scale(at, w, J + w, minv),
+               n = row_scale(at, w, J + 2 * w, minv);
         gt += t1 > t2 ? t1 : t2, gn += n;
         if (n > 0 && n < ws->r0) ws->r0 = n;
         J += 3 * (size_t)w;
