@@ -24,12 +24,16 @@ static double *entry(const target *t, column_kind kind, int row, int col) {
 /* ---- trees ---- */
 
 /* Y (w,w) = M X */
-static void times_inertia(const tribo_ws *ws, int t, const double *M, const double *X, double *Y) {
+static void times_inertia(const tribo_ws *ws, int t, const double *restrict M, const double *restrict X,
+                          double *restrict Y) {
     int w = ws->model->tree[t].nv;
     memset(Y, 0, sizeof *Y * (size_t)w * (size_t)w);
     for (int r = 0; r < w; r++)
-        for (int k = 0; k < w; k++)
-            for (int c = 0; c < w; c++) Y[r * w + c] += M[r * w + k] * X[k * w + c];
+        for (int k = 0; k < w; k++) {
+            const double m = M[r * w + k];
+            if (m == 0) continue; /* of two branches */
+            for (int c = 0; c < w; c++) Y[r * w + c] += m * X[k * w + c];
+        }
 }
 
 /* Everything of a tree that no contact changes; base_q is then M by the free velocity plus the derivative there. */

@@ -52,6 +52,15 @@ static ti_spatial column(const double *A, ti_spatial x) {
     return (ti_spatial){ti_load3(out), ti_load3(out + 3)};
 }
 
+/* The same of A'. */
+static ti_spatial row(const double *A, ti_spatial x) {
+    double out[TI_TWIST] = {0}, in[TI_TWIST];
+    ti_store3(in, x.w), ti_store3(in + 3, x.v);
+    for (int r = 0; r < TI_TWIST; r++)
+        for (int c = 0; c < TI_TWIST; c++) out[c] += A[TI_TWIST * r + c] * in[r];
+    return (ti_spatial){ti_load3(out), ti_load3(out + 3)};
+}
+
 /* A += how the wrench of a body changes with its twist where its acceleration goes along: I (x × nu) + x ×* I nu + nu
  * ×* I x. */
 static void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *A) {
@@ -121,12 +130,15 @@ bool ti_dof_moves(const ti_motion *m, int d, int e) {
     return d <= e || (group_end(m, d) == group_end(m, e) && ti_dof_moved_by(m, e) >= d);
 }
 
-/* By how much a unit of V_d changes the wrench on what number `deeper` carries, which is d or carried by it. */
-static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d, int deeper) {
+/* The accelerations that a unit of V_d makes of all that d carries, and by them and its twist the wrench on that. */
+static ti_spatial rate_by(const ti_motion *m, const ti_tree_jac *j, int d) {
     ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d);
     ti_spatial within = ti_sp_axpy(j->twist[group_end(m, d)], -1, nu);
-    ti_spatial x = ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
-    return ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, s), 1, ti_sp_times(&m->carried[deeper], x));
+    return ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
+}
+static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d) {
+    return ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * d, m->axis[d]), 1,
+                      ti_sp_times(&m->carried[d], rate_by(m, j, d)));
 }
 
 /* eq. (166): C[e][d], the deeper of the two decides whose composite counts. */
@@ -135,10 +147,12 @@ static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j)
     double *C = j->C + tree->M;
     memset(C, 0, sizeof *C * (size_t)w * (size_t)w);
     for (int d = v0; d < v0 + w; d++) {
-        ti_spatial own = push_of(m, j, d, d);
+        ti_spatial own = push_of(m, j, d), by_nu = row(j->change + TI_TWIST_SQUARE * d, m->axis[d]);
+        ti_spatial by_a = ti_sp_times(&m->carried[d], m->axis[d]);
         for (int e = d; e >= 0; e = m->model->dof[e].before) {
             C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], own);
-            if (e != d) C[(d - v0) * w + e - v0] = ti_sp_dot(m->axis[d], push_of(m, j, e, d));
+            if (e == d) continue;
+            C[(d - v0) * w + e - v0] = ti_sp_dot(by_nu, m->axis[e]) + ti_sp_dot(by_a, rate_by(m, j, e));
         }
     }
 }
@@ -175,13 +189,17 @@ static void shift(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, in
     *a = ti_sp_axpy(ti_sp_cross(under(m, j->acceleration, world, d), s), -1, ti_sp_cross(*nu, under_nu));
 }
 
+/* Where weight is not felt. */
+static ti_spatial lifted(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
+    return lifting(j->lift[deeper], ti_cross(world.v, m->axis[d].w));
+}
+
 /* How the wrench on what number `deeper` carries changes, seen from there, where number d is displaced. */
 static ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
     ti_spatial a, nu;
     shift(m, j, world, d, &a, &nu);
     ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, nu), 1, ti_sp_times(&m->carried[deeper], a));
-    if (!m->model->lifted) return f;
-    return ti_sp_axpy(f, -1, lifting(j->lift[deeper], ti_cross(world.v, m->axis[d].w))); /* where weight is not felt */
+    return m->model->lifted ? ti_sp_axpy(f, -1, lifted(m, j, world, d, deeper)) : f;
 }
 
 /* eq. (165) */
@@ -189,15 +207,19 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
     int v0 = tree->v, w = tree->nv;
     double *G = j->G + tree->M;
     memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
-    for (int e = v0; e < v0 + w; e++)
+    for (int e = v0; e < v0 + w; e++) {
+        ti_spatial own = turn_of(m, j, world, e, e), by_nu = row(j->change + TI_TWIST_SQUARE * e, m->axis[e]);
+        ti_spatial by_a = ti_sp_times(&m->carried[e], m->axis[e]), a, nu;
+        ti_spatial fixed = ti_sp_axpy(own, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
         for (int d = e; d >= 0; d = m->model->dof[d].before) {
-            ti_spatial f = turn_of(m, j, world, d, e); /* e is carried by d */
-            G[(e - v0) * w + d - v0] = scale * ti_sp_dot(m->axis[e], f);
-            if (d == e) continue;
-            f = turn_of(m, j, world, e, e); /* d carries e, which is displaced */
-            if (!ti_dof_moves(m, e, d)) f = ti_sp_axpy(f, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
-            G[(d - v0) * w + e - v0] = scale * ti_sp_dot(m->axis[d], f);
+            shift(m, j, world, d, &a, &nu); /* e is carried by d, as in turn_of() */
+            double power = ti_sp_dot(by_nu, nu) + ti_sp_dot(by_a, a);
+            if (m->model->lifted) power -= ti_sp_dot(m->axis[e], lifted(m, j, world, d, e));
+            G[(e - v0) * w + d - v0] = scale * power;
+            if (d == e) continue; /* d carries e, which is displaced */
+            G[(d - v0) * w + e - v0] = scale * ti_sp_dot(m->axis[d], ti_dof_moves(m, e, d) ? own : fixed);
         }
+    }
 }
 
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {

@@ -42,8 +42,9 @@ static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
     c[2] = ti_staying(con->touch.gap, &grain, ws->options.dt).ref_gap * ti_row_velocity(ws, f, i, 2, moved);
 }
 
-/* Speed across the normal of contact i, of velocities v (nv of the frame). */
+/* Speed across the normal of contact i, of velocities v (nv of the frame). Joints have none. */
 static double slip(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
+    if (f->con[i].kind == TI_CON_LIMIT || f->con[i].kind == TI_CON_DRY) return 0;
     return hypot(ti_row_velocity(ws, f, i, 0, v), ti_row_velocity(ws, f, i, 1, v));
 }
 
