@@ -256,7 +256,7 @@ END_TEST
 START_TEST(impulses_that_cancel_leave_their_digits) {
     enum { EACH = 400 };
     ti_contact_ws *ws;
-    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6}, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, NULL, &ws), TRIBO_OK);
     uint64_t seed = 5;
     int singular = 0;
     double worst = 0;
