@@ -147,6 +147,7 @@ expect "from a row of a file" 0 '^ncp/ladder' '*' compare "$slide" --duration 0.
 write push.csv 'time,cube.fx
 0,3'
 expect "under forces" 0 '^ncp/ladder' '*' compare "$slide" --duration 0.02 --laws ncp --controls "$folder/push.csv"
+expect "a robot on its servos" 0 '^ncp/ladder  *[0-9].* 0$' '*' compare "$data/scenes/quadruped.xml" --duration 0.02 --laws ncp/ladder
 expect "a law nobody knows" 2 '' 'there is no law newton' compare "$slide" --laws ncp,newton
 expect "an empty word" 2 '' 'there is no law' compare "$slide" --laws ncp,
 expect "a solver of another law" 2 '' 'the law ncp has no solver lemke' compare "$slide" --laws ncp/lemke

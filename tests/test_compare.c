@@ -87,6 +87,39 @@ START_TEST(measures_are_so) {
 }
 END_TEST
 
+/* A bar on a sprung hinge with a servo, which drives it: energy is what the servo brings. */
+START_TEST(robots_are_measured) {
+    fixture f = {0};
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_body_def d = tribo_default_body();
+    tribo_joint_def j = tribo_default_joint();
+    tribo_actuator_def a = tribo_default_actuator();
+    int joint = 0;
+    d.name = "bar", d.parent = TRIBO_WORLD, d.inertia_given = true, d.mass = 2, d.com[0] = 0.5;
+    d.inertia[0] = d.inertia[1] = d.inertia[2] = 0.1;
+    tribo_add_body(b, &d);
+    j.axis[0] = 0, j.axis[1] = 1, j.axis[2] = 0, j.stiffness = 30, j.damping = 0.5;
+    tribo_add_joint(b, 0, &j);
+    a.njoint = 1, a.joint = &joint, a.gain[0] = 8, a.bias[1] = -8;
+    tribo_add_actuator(b, &a);
+    f.w = world_new(b, 1e-3);
+    f.k[0] = (contender){.law = {.law = TRIBO_LAW_NCP, .raw = true}, .name = "ncp/ladder"};
+    for (int i = 1; i < N; i++) f.k[i] = f.k[0];
+    begin(&f, 10);
+    f.c.held[1] = 1; /* the servo's control */
+    run_all(&f);
+    const contender *k = f.k;
+    double most = 0;
+    for (int row = 0; row < ROWS; row++)
+        most = fmax(most, fabs(k->value[CURVE_energy][row] - k->value[CURVE_energy][0]));
+    ck_assert(k->rows == ROWS && k->status == TRIBO_OK);
+    ck_assert_msg(most > 0.1 && k->gain < 2e-2 * most, "gains %g of %g", k->gain, most);
+    ck_assert(k->distance_worst < 5e-4 && k->turn_worst > 1e-6 && k->turn_worst < 1e-3);
+    NEAR(k->value[CURVE_height][0], 0, 0);
+    end(&f);
+}
+END_TEST
+
 START_TEST(failures_are_rows) {
     fixture f = make();
     begin(&f, 10);
@@ -183,6 +216,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("compare");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, measures_are_so);
+    tcase_add_test(t, robots_are_measured);
     tcase_add_test(t, failures_are_rows);
     tcase_add_test(t, time_is_limited);
     tcase_add_test(t, page_needs_nothing_else);

@@ -232,9 +232,6 @@ static int run_scene(const arguments *a, contender *all, int n) {
     double *p = NULL;
     comparison c = {.scene = a->scene, .out = a->out, .contender = all, .ncontender = n};
     int status = scene_load(a->scene, &m);
-    for (int b = 0; status == EXIT_SUCCESS && b < tribo_model_sizes(m).nbody; b++)
-        if (!tribo_model_body_free(m, b))
-            status = input_message(a->scene, 0, "bodies on joints cannot be compared yet");
     if (status == EXIT_SUCCESS) {
         c.m = m, c.n = tribo_model_sizes(m);
         c.dt = a->dt > 0 ? a->dt : tribo_model_timestep(m);

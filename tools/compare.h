@@ -4,6 +4,7 @@
 #ifndef TRIBO_TOOLS_COMPARE_H
 #define TRIBO_TOOLS_COMPARE_H
 #include "common.h"
+#include <tribo/dynamics.h>
 #include <tribo/sim.h>
 #include <tribo/trajectory.h>
 
@@ -57,9 +58,11 @@ typedef struct comparison {
     double *time;          /* (rows) */
     double *reference;     /* (rows,nx), NULL: there is none */
     double *reference_value[NCURVES];
-    double kinetic; /* largest kinetic energy of the reference, J */
-    int body;       /* that is watched */
-    double side[2]; /* unit vector across its way */
+    tribo_dynamics *motion, *driven; /* at a state; the same without springs */
+    double *pose, *held;             /* (2,nbody,7) scratch; (nu) the controls where none are given: the first key's */
+    double kinetic;                  /* largest kinetic energy of the reference, J */
+    int body;                        /* that is watched */
+    double start[7], side[2];        /* its pose at first; unit vector across its way */
     contender *contender;
     int ncontender;
     double *memory; /* of all curves */
