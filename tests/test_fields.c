@@ -147,6 +147,68 @@ START_TEST(a_flat_field_is_a_plane) {
 }
 END_TEST
 
+/* ---- distances ---- */
+
+/* A model of a bumpy field and a ball; the field is geom 0. */
+static tribo_model *ball_over(const ti_mesh *m, const double *size, double radius) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_hfield_def f = tribo_default_hfield();
+    tribo_geom_def g = tribo_default_geom();
+    tribo_body_def d = tribo_default_body();
+    tribo_model *out = NULL;
+    f.nrow = m->nrow, f.ncol = m->ncol, f.height = m->height;
+    g.shape = TRIBO_HFIELD, g.mesh = tribo_add_hfield(b, &f);
+    memcpy(g.size, size, sizeof g.size);
+    tribo_add_geom(b, TRIBO_WORLD, &g);
+    d.parent = TRIBO_WORLD;
+    g = tribo_default_geom();
+    g.shape = TRIBO_SPHERE, g.size[0] = radius;
+    tribo_add_geom(b, tribo_add_body(b, &d), &g);
+    ck_assert_int_eq(tribo_build(b, &out, NULL), TRIBO_OK);
+    return out;
+}
+
+/* Over the field, and beside it, where its rim is nearest: however far away, from either of the two. */
+START_TEST(distances_are_those_of_the_nearest_triangle) {
+    ti_mesh m = ground();
+    ti_shape field = {.shape = TRIBO_HFIELD, .R = ti_quat_mat((double[]){1, 0, 0, 0}), .mesh = &m};
+    double size[3] = {1, 0.7, 0.3}, p[64], x[13] = {0, 0, 0, 1}, worst = 0;
+    state = 5;
+    field.size = ti_load3(size);
+    for (int trial = 0; trial < 40; trial++) {
+        tribo_ws *ws = NULL;
+        bumps();
+        tribo_model *model = ball_over(&m, size, 0.1);
+        ck_assert_int_eq(tribo_ws_new(model, NULL, NULL, &ws, NULL), TRIBO_OK);
+        ck_assert_int_le(tribo_model_sizes(model).np, 64);
+        tribo_model_params(model, p);
+        for (int k = 0; k < 50; k++) {
+            ti_vec c = ti_vec3(uniform(-2, 2), uniform(-2, 2), 0), at = {0, 0, 0};
+            double under = ti_field_height(&field, c);
+            c.z = (under > -1 ? under : 0.3) + uniform(0.01, 1.5);
+            ti_store3(x, c);
+            double away = nearest(&field, c, &at);
+            tribo_distance d, e;
+            ck_assert_int_eq(tribo_geom_distance(ws, p, x, 0, 1, &d), TRIBO_OK);
+            ck_assert_int_eq(tribo_geom_distance(ws, p, x, 1, 0, &e), TRIBO_OK);
+            worst = fmax(worst, fabs(d.distance - (away - 0.1)));
+            ck_assert_msg(worst < 1e-8, "field %d, ball %d: %g, not %g", trial, k, d.distance, away - 0.1);
+            ck_assert_double_eq(d.distance, e.distance);
+            for (int i = 0; i < 3; i++) {
+                ck_assert_double_eq_tol(d.point[0][i], ti_get(at, i), 1e-8);
+                ck_assert_double_eq_tol(d.point[0][i], e.point[1][i], 1e-12);
+                ck_assert_double_eq_tol(d.normal[i], -e.normal[i], 1e-12);
+            }
+        }
+        tribo_distance d;
+        ti_store3(x, ti_vec3(1.5, 0, -1)); /* a field has no sides, and no bottom */
+        ck_assert_int_eq(tribo_geom_distance(ws, p, x, 0, 1, &d), TRIBO_E_ARG);
+        tribo_ws_free(ws), tribo_model_free(model);
+    }
+    printf("distances from a field: within %.1e\n", worst);
+}
+END_TEST
+
 /* ---- motion ---- */
 
 static tribo_model *model(const char *ground) {
@@ -289,6 +351,7 @@ static Suite *suite(void) {
     tcase_set_timeout(t, 120);
     tcase_add_test(t, balls_are_as_near_as_the_nearest_triangle);
     tcase_add_loop_test(t, a_flat_field_is_a_plane, 0, SHAPES);
+    tcase_add_test(t, distances_are_those_of_the_nearest_triangle);
     tcase_add_test(t, bad_fields_are_refused);
     tcase_add_test(t, large_fields_are_refused);
     tcase_add_test(t, sizes_are_written_back);

@@ -130,7 +130,8 @@ typedef struct tribo_distance {
 } tribo_distance;
 /** Closest points of two geoms, also of the same body. The last step's views are gone then.
  *  @param out [out] to rounding where shapes are apart. Where they overlap, of a stationary way out.
- *  @return TRIBO_OK; out as it was: TRIBO_E_ARG (no such geom, two planes, p not physical), TRIBO_E_NONFINITE.
+ *  @return TRIBO_OK; out as it was: TRIBO_E_ARG (no such geom, two planes, p not physical; of a height field's top
+ *          nothing faces the other), TRIBO_E_NONFINITE.
  *          Allocates: never. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_geom_distance(tribo_ws *ws, const double *p, const double *x, int geom_a,
                                                        int geom_b, tribo_distance *out);
