@@ -22,6 +22,7 @@ typedef struct ti_path {
     double *start_chol; /* (ndx,ndx) */
     double *T, *X0;     /* (ndx,ndx) start by xi; (nfree,ndx) start by theta */
     double *prior;      /* (nx) first guess of the start */
+    double *best;       /* (nx) start of the best end so far */
     double *full;       /* (ndx+nfree,ndx+nfree+1) curvature and gradient by (xi, theta) before the start goes out */
     double *H, *g;      /* (nfree,nfree), (nfree): of theta, states eliminated */
     double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
@@ -40,7 +41,7 @@ typedef struct ti_noise_sums {
     double nkick;                                     /* how many numbers they have */
 } ti_noise_sums;
 
-enum { TI_STARTS_MAX = 6, TI_GROW_FROM = 8 };
+enum { TI_STARTS_MAX = 10, TI_GROW_FROM = 8 };
 
 struct ti_shooting {
     ti_path *path;   /* (nrec) */
@@ -70,6 +71,7 @@ struct ti_shooting {
     bool hopeless;              /* no fit without kicks will do */
     bool near;                  /* a fit without kicks has been nearly explained */
     bool explained, nearly;     /* the last fit leaves no more than noise, hardly more */
+    int anew;                   /* how many starts of joints were drawn besides the given one */
     int draws;                  /* how often starts were drawn in this fit */
     bool plain;                 /* the fit without kicks that is under way after one with them, or was */
     double *wide;               /* (nfree,2) how much longer than its slope says an interval is, down and up */
@@ -105,6 +107,8 @@ static inline const ti_block *ti_kick_block(const tribo_sysid *s, size_t i) {
 void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path);
 /* First motion: kicked at nodes so that it follows the recording. */
 tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
+/* First motion: without kicks from where that of the best end began. */
+tribo_status ti_path_return(ti_worker *w, int track, const double *p);
 /* A motion without kicks at p from the first rows on, its start fitted to more and more of them; kept if better. */
 tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double *P);
 /* Draw other starts of a motion without kicks, near what the first rows say, and take the best if it is better. */
@@ -169,6 +173,8 @@ double ti_scales_evidence(const tribo_sysid *s);
 tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta);
 /* First motions and scales at s->theta, with kicks or without, compared over all rows or over a few that grow. */
 tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing);
+/* Those of the best end, which had no kicks, at s->theta. */
+tribo_status ti_shooting_return(tribo_sysid *s);
 /* How far every motion is compared, by h->horizon. */
 void ti_shooting_reach(tribo_sysid *s);
 /* H and g of every path and their sums at s->theta. */

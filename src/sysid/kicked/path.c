@@ -18,6 +18,7 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, 
     TI_CARVE(a, path->T, ndx * ndx);
     TI_CARVE(a, path->X0, nf * ndx);
     TI_CARVE(a, path->prior, nx);
+    TI_CARVE(a, path->best, nx);
     TI_CARVE(a, path->full, nd * (nd + 1));
     TI_CARVE(a, path->H, nf * nf);
     TI_CARVE(a, path->g, nf);
@@ -136,15 +137,13 @@ static void guess_start(ti_worker *w, const ti_track *t, double *x0) {
     }
 }
 
-tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
+/* The motion from w->x on. */
+static tribo_status move_on(ti_worker *w, int track, const double *p) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     memset(path->w, 0, (size_t)t->n * nv * sizeof(double));
-    memcpy(w->x, t->x0, nx * sizeof(double));
-    guess_start(w, t, w->x);
-    if (t->nstand && !ti_settle(w, t, p, w->x)) return TRIBO_E_SINGULAR;
     memcpy(path->prior, w->x, nx * sizeof(double));
     memset(path->touch, 0, (size_t)t->n * sizeof *path->touch);
     for (int k = t->first; k < ti_path_end(t, path); k++) {
@@ -162,6 +161,19 @@ tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
     }
     ti_path_places(s, t, path);
     return TRIBO_OK;
+}
+
+tribo_status ti_path_guess(ti_worker *w, int track, const double *p) {
+    const ti_track *t = w->s->track + track;
+    memcpy(w->x, t->x0, (size_t)w->s->z.nx * sizeof(double));
+    guess_start(w, t, w->x);
+    if (t->nstand && !ti_settle(w, t, p, w->x)) return TRIBO_E_SINGULAR;
+    return move_on(w, track, p);
+}
+
+tribo_status ti_path_return(ti_worker *w, int track, const double *p) {
+    memcpy(w->x, w->s->shooting->path[track].best, (size_t)w->s->z.nx * sizeof(double));
+    return move_on(w, track, p);
 }
 
 /* ---- a step of the fit ---- */

@@ -14,6 +14,11 @@ static tribo_status guess_job(ti_worker *w, int i, void *context) {
     return w->s->track[i].held_out ? TRIBO_OK : ti_path_guess(w, i, w->s->p);
 }
 
+static tribo_status return_job(ti_worker *w, int i, void *context) {
+    (void)context;
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_return(w, i, w->s->p);
+}
+
 static tribo_status linearise_job(ti_worker *w, int i, void *context) {
     (void)context;
     return w->s->track[i].held_out ? TRIBO_OK : ti_path_linearise(w, i, w->s->p, w->s->P);
@@ -95,11 +100,15 @@ static bool covariance(tribo_sysid *s) {
     return !n || ti_spd_solve(n, s->A, n, cov);
 }
 
-tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta) {
+static tribo_status first_motions(tribo_sysid *s, const double *theta, ti_job job) {
     tribo_sysid_params(s, theta, s->p);
     s->progress.evaluations++;
     tribo_status status = tribo_params_check(s->m, s->p, NULL);
-    return status ? status : ti_parallel(s, s->nrec, guess_job, NULL);
+    return status ? status : ti_parallel(s, s->nrec, job, NULL);
+}
+
+tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta) {
+    return first_motions(s, theta, guess_job);
 }
 
 void ti_shooting_reach(tribo_sysid *s) {
@@ -114,19 +123,27 @@ void ti_shooting_reach(tribo_sysid *s) {
     if (all) s->shooting->horizon = 0;
 }
 
-tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing) {
+static tribo_status begin(tribo_sysid *s, bool kicked, bool growing, ti_job job) {
     struct ti_shooting *h = s->shooting;
     memcpy(h->noise, h->noise_shown, (size_t)s->ngroup * sizeof *h->noise);
     h->horizon = kicked || !growing ? 0 : TI_GROW_FROM, h->stage = 0;
     ti_shooting_reach(s);
     for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     ti_scales_weigh(s);
-    tribo_status status = ti_shooting_guess(s, s->theta);
+    tribo_status status = first_motions(s, s->theta, job);
     if (status < 0) return status;
     ti_scales_guess(s);
     s->lambda = 1e-3;
     h->begun = true, h->waited = h->still = 0;
     return TRIBO_OK;
+}
+
+tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing) {
+    return begin(s, kicked, growing, guess_job);
+}
+
+tribo_status ti_shooting_return(tribo_sysid *s) {
+    return begin(s, false, false, return_job);
 }
 
 static void take(tribo_sysid *s) {

@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, AGAIN_MAX = 4 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, AGAIN_MAX = 4, ANEW_MAX = 3 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -107,7 +107,12 @@ static void note(tribo_sysid *s) {
     size_t n = (size_t)s->nfree;
     memcpy(h->end + (size_t)h->run * n, s->theta, n * sizeof(double));
     h->end_value[h->run] = h->evidence;
-    if (h->run == 0 || h->evidence < h->end_value[h->best]) h->best = h->run;
+    if (h->run == 0 || h->evidence < h->end_value[h->best]) {
+        h->best = h->run;
+        for (int i = 0; i < s->nrec; i++)
+            memcpy(h->path[i].best, h->path[i].x + (size_t)s->track[i].first * (size_t)s->z.nx,
+                   (size_t)s->z.nx * sizeof(double));
+    }
     s->progress.starts = h->run + 1, s->progress.agreed = 0, s->progress.second = HUGE_VAL;
     for (int i = 0; i <= h->run; i++) {
         bool as_best = i == h->best || same(s, h->end + (size_t)i * n, h->end + (size_t)h->best * n);
@@ -118,11 +123,24 @@ static void note(tribo_sysid *s) {
     h->run++;
 }
 
-static tribo_status begin_at(tribo_sysid *s, const double *theta, bool kicked, bool growing) {
+static void clear(tribo_sysid *s, const double *theta) {
     s->shooting->rounds = s->shooting->draws = 0;
     for (int i = 0; i < 2 * s->nfree; i++) s->shooting->wide[i] = 1;
     memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
+}
+
+static tribo_status begin_at(tribo_sysid *s, const double *theta, bool kicked, bool growing) {
+    clear(s, theta);
     return ti_shooting_begin(s, kicked, growing);
+}
+
+/* The best end again: its motions, not others that its parameters may have, too. */
+static tribo_status begin_at_best(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    const double *theta = h->end + (size_t)h->best * (size_t)s->nfree;
+    if (h->kicked[h->best]) return begin_at(s, theta, true, true);
+    clear(s, theta);
+    return ti_shooting_return(s);
 }
 
 static tribo_status begin_run(tribo_sysid *s) {
@@ -135,7 +153,7 @@ static tribo_status finish(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     if (!h->back && h->best != h->run - 1) {
         h->back = true;
-        return begin_at(s, h->end + (size_t)h->best * (size_t)s->nfree, h->kicked[h->best], true);
+        return begin_at_best(s);
     }
     s->progress.stage = TRIBO_STAGE_DONE;
     s->progress.converged = h->converged, s->progress.settled = !h->converged;
@@ -159,6 +177,18 @@ static tribo_status again(tribo_sysid *s) {
     return begin_at(s, s->trial, false, false);
 }
 
+/* From far off, joints can end in a motion that is not the recorded one, with masses to suit it: another start near the
+ * given one, within half a factor e. */
+static tribo_status anew(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    ti_random dice = {s->seed + 1000003u * (uint64_t)++h->anew};
+    for (int i = 0; i < s->nfree; i++) s->trial[i] = s->start_theta[i] + ti_random_uniform(&dice) - 0.5;
+    ti_maps_clamp(s, s->trial);
+    h->nstart = h->run, h->hopeless = false;
+    add_start(s, s->trial, false);
+    return begin_run(s);
+}
+
 /* A fit has ended: the next start; where rollouts explain the recordings, the end; where they do not, fits with kicks,
  * and without again where these are few. */
 static tribo_status next(tribo_sysid *s) {
@@ -171,7 +201,7 @@ static tribo_status next(tribo_sysid *s) {
         h->plain = false, h->back = better;
         if (better) return finish(s);
         h->back = true;
-        return begin_at(s, h->end + (size_t)h->best * n, h->kicked[h->best], true);
+        return begin_at_best(s);
     }
     if (!h->kicked[h->run] && !h->explained && !h->hopeless && h->draws < DRAWS_MAX) {
         bool found = false;
@@ -197,6 +227,7 @@ static tribo_status next(tribo_sysid *s) {
         if (status) return status;
     }
     if (h->run < h->nstart && !(h->hopeless && !h->kicked[h->run])) return begin_run(s);
+    if (!kicked && !h->near && h->anew < ANEW_MAX && !ti_all_free(s->m)) return anew(s);
     if (!kicked && h->near) return finish(s);
     if (!kicked) {
         memcpy(s->trial, h->end + (size_t)h->best * n, n * sizeof(double));
