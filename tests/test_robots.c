@@ -161,6 +161,31 @@ START_TEST(everything_missing_is_told) {
 }
 END_TEST
 
+/* Older words, and a mesh that a plugin makes. */
+START_TEST(what_other_versions_have_is_told) {
+    static const struct {
+        const char *text, *told;
+    } CASE[] = {{"<option collision='all'/>", ""},
+                {"<option collision='predefined'/>", ":2 collision\n"},
+                {"<equality><distance geom1='a' geom2='b'/></equality>", ":2 distance\n"},
+                {"<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'><plugin plugin='sdf'/></mesh></asset>"
+                 "<worldbody><geom type='mesh' mesh='m'/></worldbody>",
+                 ":2 plugin\n"}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "<mujoco>\n%s<worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>", CASE[i].text);
+        write_file("test_robots_a.xml", text);
+        told t;
+        tribo_model *m = NULL;
+        ck_assert_int_eq(load("test_robots_a.xml", NULL, &t, &m, NULL), CASE[i].told[0] ? TRIBO_E_PARSE : TRIBO_OK);
+        ck_assert_str_eq(t.text, CASE[i].told);
+        tribo_model_free(m);
+    }
+    remove("test_robots_a.xml");
+}
+END_TEST
+
 /* A row of docs/mjcf.md. */
 static void row_of(const ti_mjcf_rule *rule, char *row, size_t n) {
     if (rule->fate == TI_READ)
@@ -595,6 +620,7 @@ static Suite *suite(void) {
     tcase_add_test(t, scenes_come_in_several_files);
     tcase_add_test(t, includes_end);
     tcase_add_test(t, everything_missing_is_told);
+    tcase_add_test(t, what_other_versions_have_is_told);
     tcase_add_test(t, the_documentation_says_what_is_read);
     tcase_add_test(t, actuators_by_hand);
     tcase_add_test(t, actuators_are_refused);

@@ -111,6 +111,7 @@ static int make(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
     ti_mesh_data d = {0};
     int id = -1;
     ti_mjcf_judge(r, m->node, m->class, "asset");
+    for (xmlNode *c = ti_xml_child(&r->error, m->node); c; c = ti_xml_next(&r->error, c)) ti_mjcf_child(r, c, "mesh");
     bool read = file ? read_file(r, m, file, &d) : read_inline(r, m, &d);
     if (read) apply(r, m, &d);
     if (read && !ti_mjcf_bad(r)) {

@@ -25,7 +25,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
      "solver cone jacobian iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance "
      "mpr_iterations mpr_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints sleep_tolerance impratio "
      "apirate magnetic o_solref o_solimp o_friction",
-     "wind density viscosity o_margin actuatorgroupdisable"},
+     "wind density viscosity o_margin actuatorgroupdisable collision"},
     {"option/flag", TI_READ, "gravity",
      "warmstart refsafe sensor midphase eulerdamp autoreset nativeccd island multiccd energy fwdinv invdiscrete sleep "
      "diagexact sensornoise",
@@ -44,6 +44,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"asset/skin", TI_SKIPPED, "", "", ""},
     {"asset/mesh", TI_READ, "name class file vertex face scale refpos refquat inertia",
      "content_type normal texcoord smoothnormal user material octree_maxdepth", "maxhullvert builtin params"},
+    {"mesh/plugin", TI_REFUSED, "", "", ""},
     {"asset/hfield", TI_READ, "name file nrow ncol size elevation", "content_type", ""},
     {"asset/model", TI_REFUSED, "", "", ""},
     {"mujoco/worldbody", TI_READ, "childclass", "", ""},
@@ -81,6 +82,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
      "site1 site2"},
     {"equality/joint", TI_READ, "name class active joint1 joint2 polycoef", "solref solimp", ""},
     {"equality/tendon", TI_REFUSED, "", "", ""},
+    {"equality/distance", TI_REFUSED, "", "", ""},
     {"equality/flex", TI_REFUSED, "", "", ""},
     {"equality/flexvert", TI_REFUSED, "", "", ""},
     {"equality/flexstrain", TI_REFUSED, "", "", ""},
@@ -195,7 +197,7 @@ void ti_mjcf_tell_needs(ti_mjcf *r) {
 /* Values that ask for nothing. */
 static bool asks_for_nothing(ti_mjcf *r, const xmlNode *node, const char *name) {
     const char *text = ti_xml_attr(&r->error, node, name);
-    if (!text || ti_xml_listed("false none auto", text) || *text == '\0') return true;
+    if (!text || ti_xml_listed("false none auto all", text) || *text == '\0') return true;
     ti_xml_error quiet = {0};
     double x[16];
     int n = ti_xml_numbers(&quiet, node, name, text, x, 16);
