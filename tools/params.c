@@ -1,6 +1,7 @@
 /* params.c -- the verb `params`: every physical number of a scene, by name. */
 #include "params.h"
 #include "common.h"
+#include "names.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,49 +25,21 @@ const char *param_unit(tribo_param_kind kind) {
     }
 }
 
-/* ---- the nearest name ---- */
-
-enum { NAME_MAX_LENGTH = 127 };
-
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
-
-/* Letters to insert, delete, replace, or exchange with the next, to make b of a; long names are cut. */
-static int distance(const char *a, const char *b) {
-    int row[3][NAME_MAX_LENGTH + 1];
-    int n = least((int)strlen(a), NAME_MAX_LENGTH), k = least((int)strlen(b), NAME_MAX_LENGTH);
-    for (int j = 0; j <= k; j++) row[0][j] = j;
-    for (int i = 1; i <= n; i++) {
-        int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = i;
-        for (int j = 1; j <= k; j++) {
-            now[j] = least(least(last[j], now[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
-        }
-    }
-    return row[n % 3][k];
-}
-
 bool param_nearest(const tribo_model *m, const char *name, char nearest[128]) {
-    int best = (int)strlen(name) / 2 + 1, np = tribo_model_sizes(m).np;
-    bool any = false;
+    near_name near = near_begin(name);
+    int np = tribo_model_sizes(m).np;
     for (int i = 0; i < np; i++) {
         tribo_param_info info;
         if (tribo_param_describe(m, i, &info) || !info.used) continue;
         for (char *end = info.name + strlen(info.name);; *end = 0) { /* the name, then the groups that it is in */
-            int d = distance(name, info.name);
-            if (d < best) {
-                best = d, any = true;
-                memcpy(nearest, info.name, strlen(info.name) + 1);
-            }
+            near_offer(&near, info.name);
             end = strrchr(info.name, '/');
             if (!end || (!strchr(info.name, '/') && info.kind != TRIBO_PARAM_GRAVITY)) break;
             if (strchr(info.name, '/') == end && info.kind != TRIBO_PARAM_GRAVITY) break; /* all of a body is no help */
         }
     }
-    return any;
+    memcpy(nearest, near.nearest, sizeof near.nearest);
+    return *nearest != 0;
 }
 
 /* ---- the verb ---- */
