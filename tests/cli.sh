@@ -258,6 +258,86 @@ expect "noise by kind" '0 4' '^floor/friction ' '*' identify "$collision" --data
 expect "noise of another kind" 2 '' 'noise takes' identify "$collision" --data "$recording" --free floor/friction --noise colour=1 --out "$folder/noise"
 expect "noise below zero" 2 '' 'noise takes' identify "$collision" --data "$recording" --free floor/friction --noise position=-1 --out "$folder/noise"
 
+# ---- optimize ----
+cart=$data/scenes/cart-pole.xml tasks=$data/tasks
+expect "a swing-up" 0 '^cost 9.0785' 'pass  *[0-9]* ' optimize "$cart" "$tasks/cart-pole.json" --out "$folder/swing"
+there swing/result.json '"converged": true'
+there swing/controls.csv '^time,rail.tau$'
+there swing/feedback.txt '^tribo-policies 1'
+expect "replayed by simulate" 0 '' '' simulate "$cart" --start "$folder/swing/trajectory.csv" --controls "$folder/swing/controls.csv" \
+    --out "$folder/swing/replay.csv"
+checks=$((checks + 1))
+cmp -s "$folder/swing/replay.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: a replay differs"; }
+expect "begun from what was found" 0 '^cost 9.0785.* [0-9] passes' '*' optimize "$cart" "$tasks/cart-pole.json" --guess "$folder/swing/controls.csv"
+expect "the same bits with one worker" 0 '*' '*' optimize "$cart" "$tasks/cart-pole.json" --workers 1 --out "$folder/one.csv"
+checks=$((checks + 1))
+cmp -s "$folder/one.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: workers change bits"; }
+expect "an acrobot" 0 '^cost 53.79' '*' optimize "$data/scenes/acrobot.xml" "$tasks/acrobot.json"
+expect "a hop" '0 4' '^cost 0.189' '*' optimize "$data/scenes/hopper.xml" "$tasks/hop.json"
+expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --stages none
+expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"
+expect "pushed on another law" 0 '60 knots, 1.2 s; 12 plans' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --every 5 \
+    --act-law lcp,facets=8 --act-dt 0.0005 --out "$folder/receding"
+there receding/result.json '"acted": 60'
+expect "few passes" 4 '"outcome": "not converged"' '*' optimize "$cart" "$tasks/cart-pole.json" --iterations 3 --method ilqr --json
+expect "out of time" 4 'out of time$' 'out of time' optimize "$cart" "$tasks/cart-pole.json" --time 1e-6
+expect "no task" 2 '' 'which task' optimize "$cart"
+expect "stages of text" 2 '' 'stages takes' optimize "$cart" "$tasks/cart-pole.json" --stages soft
+expect "a method nobody knows" 2 '' 'method takes' optimize "$cart" "$tasks/cart-pole.json" --method newton
+expect "an option of receding alone" 2 '' 'go with --receding' optimize "$cart" "$tasks/cart-pole.json" --every 3
+expect "steps that do not fit a knot" 2 '' 'no whole number of steps' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-dt 0.0033 --iterations 2
+expect "another scene to act on" 3 '' 'are not those of the scene' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-scene "$slide" --iterations 2
+cp "$tasks/cart-pole.json" "$folder/swing/result.json"
+expect "the task as the output" 2 '' 'nothing is written over an input' optimize "$cart" "$folder/swing/result.json" --out "$folder/swing"
+# wrong NAME PATTERN TASK [SCENE]: a task that is answered by file and line
+wrong() {
+    printf '%b' "$3" >"$folder/task.json"
+    expect "$1" 3 '' "$2" optimize "${4:-$cart}" "$folder/task.json"
+}
+wrong "an empty task" 'task.json:1: the file is empty: a task is' ''
+wrong "an object without keys" 'task.json:1: there is no "knots": .*"knots": 100' '{}'
+wrong "no terms" 'task.json:1: there is no "terms": .*"on": "rail"' '{"knots": 100}'
+wrong "a term of nothing" 'task.json:2: terms\[0\]: there is no "what": .*joint-velocity' '{"knots": 100,\n"terms": [{}]}'
+wrong "a term of no joint" 'terms\[0\]: there is no "on": .*rail, pivot' '{"knots": 100, "terms": [{"what": "joint"}]}'
+wrong "a joint misspelt" 'task.json:3: terms\[1\].on: there is no joint .pivto.; the nearest is pivot' \
+    '{"knots": 100, "terms": [{"what": "control"},\n {"what": "joint",\n "on": "pivto"}]}'
+wrong "a key misspelt" 'task.json:2: terms\[0\].wieght: there is no such key; the nearest is weight' '{"knots": 9, "terms": [{"what": "control",\n"wieght": 1}]}'
+wrong "a kind misspelt" 'no kind of term .contrl.; the nearest is control' '{"knots": 9, "terms": [{"what": "contrl"}]}'
+wrong "a norm misspelt" 'no norm .hubert.; the nearest is huber' '{"knots": 9, "terms": [{"what": "control", "norm": "hubert"}]}'
+wrong "a thousand million knots" 'knots: 1e+09 is not a number of knots' '{"knots": 1e9, "terms": [{"what": "control"}]}'
+wrong "more than fits" 'steps are too many' '{"knots": 1000000, "substeps": 100000, "terms": [{"what": "control"}]}'
+wrong "a number too large" 'task.json:1: column .*overflow' '{"knots": 1e999}'
+wrong "no number" 'invalid token near .NaN' '{"knots": 9, "dt": NaN}'
+wrong "a weight below zero" 'weight: -1 is not' '{"knots": 9, "terms": [{"what": "control", "weight": -1}]}'
+wrong "a weight out of range" 'weight: 1e+308 is not' '{"knots": 9, "terms": [{"what": "control", "weight": 1e308}]}'
+wrong "a key twice" 'duplicate object key' '{"knots": 9, "knots": 8}'
+wrong "half a task" 'task.json:2: column' '{"knots": 9,\n'
+wrong "no text" 'task.json:1: column .*0xff' '{"knots": 9, "\0377": 1}'
+wrong "a target too long" 'target: has 2 numbers, not 3' '{"knots": 9, "terms": [{"what": "com", "target": [1, 2]}]}'
+wrong "too few rows" 'target: has 2 rows for 9 knots' '{"knots": 9, "terms": [{"what": "com", "target": [[1, 2, 3], [1, 2, 3]]}]}'
+wrong "times that do not rise" 'target.time: 0 does not come after 1' \
+    '{"knots": 9, "terms": [{"what": "com", "target": {"time": [1, 0], "values": [[1, 2, 3], [1, 2, 3]]}}]}'
+wrong "a turn that is none" 'length 1, not 2' '{"knots": 9, "terms": [{"what": "rotation", "on": "pole", "target": [2, 0, 0, 0]}]}'
+wrong "a knot beyond the task" 'at\[1\]: 20 is not a knot' '{"knots": 9, "terms": [{"what": "control", "at": [5, 20]}]}'
+wrong "the joint of a free body" 'body .cube. moves freely, without a joint' '{"knots": 9, "terms": [{"what": "joint", "on": "cube"}]}' "$data/scenes/push.xml"
+wrong "a law without that solver" 'task.json:2: stages\[1\]: ' '{"knots": 9, "stages": [{"noise": 0.1},\n{"law": "ncp", "solver": "lemke"}], "terms": [{"what": "control"}]}'
+wrong "a word of no law" 'stages\[0\].noize: .*nearest is noise' '{"knots": 9, "stages": [{"noize": 0.1}], "terms": [{"what": "control"}]}'
+wrong "bounds that hold nothing" 'bounds.rail: from 1 to -1' '{"knots": 9, "bounds": {"rail": [1, -1]}, "terms": [{"what": "control"}]}'
+wrong "a control twice" 'controls\[1\]: is there twice' '{"knots": 9, "controls": ["rail", "rail.tau"], "terms": [{"what": "control"}]}'
+wrong "a key of the scene misspelt" 'start: there is no key of the scene .hag.; the nearest is hang' '{"knots": 9, "start": "hag", "terms": [{"what": "control"}]}' \
+    "$data/scenes/acrobot.xml"
+wrong "no file of a guess" 'none.csv: ' '{"knots": 9, "guess": "none.csv", "terms": [{"what": "control"}]}'
+wrong "a mass below zero" 'parameters: body pole: mass' '{"knots": 9, "parameters": {"pole/mass": -1}, "terms": [{"what": "control"}]}'
+wrong "a term of the whole on a part" 'takes no "on"' '{"knots": 9, "terms": [{"what": "com", "on": "pole"}]}'
+# every key that the reader knows is in the guide, and none besides
+keys() { "$tribo" optimize "$cart" "$folder/task.json" 2>&1 | sed 's/.*there are //; s/, /\n/g' | sort; }
+guide() { sed -n "/^| $1 |/,/^\$/s/^| \`\([^\`]*\)\`.*/\1/p" "$data/../docs/control.md" | sort; }
+printf '{"%s": 1}' zzzzzzzzzzzzzzzzzzzz >"$folder/task.json"
+checks=$((checks + 2))
+[ "$(keys)" = "$(guide 'key of a task')" ] || { failures=$((failures + 1)); echo "failed: keys of a task in docs/control.md"; }
+printf '{"knots": 9, "terms": [{"%s": 1}]}' zzzzzzzzzzzzzzzzzzzz >"$folder/task.json"
+[ "$(keys)" = "$(guide 'key of a term')" ] || { failures=$((failures + 1)); echo "failed: keys of a term in docs/control.md"; }
+
 # ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
 for signal in INT TERM; do
     checks=$((checks + 1))
@@ -280,6 +360,22 @@ for signal in INT TERM; do
     awk '/ s  / { if ($1 - last > 1.5) bad = 1; last = $1 } END { exit bad }' "$folder/err" ||
         { failures=$((failures + 1)); echo "failed: more than a second without a line"; cat "$folder/err"; }
 done
+
+# ---- the same of a search ----
+checks=$((checks + 1))
+rm -f "$folder/err"
+"$tribo" optimize "$data/scenes/hopper.xml" "$tasks/hop.json" --stages 0.1,0.05,0.03 --out "$folder/stopped" >"$folder/out" 2>"$folder/err" &
+child=$!
+for wait in $(seq 100); do
+    grep -qs ' pass ' "$folder/err" && break
+    sleep 1
+done
+kill -s INT $child
+wait $child
+[ $? = 1 ] || { failures=$((failures + 1)); echo "failed: exit status of an interrupted search"; }
+there stopped/result.json '"interrupted": true'
+there stopped/controls.csv '^0.66,'
+there err 'interrupted; what follows'
 
 # ---- what a recording is ----
 write push.csv 'time,cube.fx

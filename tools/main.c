@@ -7,12 +7,12 @@
 #include <cblas.h> /* OpenBLAS: openblas_set_num_threads */
 
 static const verb *const verbs[] = {&verb_simulate, &verb_identify, &verb_validate, &verb_gradcheck, &verb_solve,
-                                    &verb_compare,  &verb_params,   &verb_check,    &verb_design};
+                                    &verb_compare,  &verb_params,   &verb_check,    &verb_design,    &verb_optimize};
 enum { NVERBS = sizeof verbs / sizeof *verbs };
 
 static void print_help(FILE *f) {
     fputs("usage: tribo VERB ...\n"
-          "Rigid bodies in hard frictional contact: simulation, exact gradients, identification.\n\n",
+          "Rigid bodies in hard frictional contact: simulation, exact gradients, identification, control.\n\n",
           f);
     for (int i = 0; i < NVERBS; i++) fprintf(f, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
     fputs("\n`tribo VERB --help` tells more; `tribo --version` prints the version.\n"

@@ -1,0 +1,344 @@
+/* optimize.c -- the verb `optimize`: controls and feedback of a task, through contact, by gradient. */
+#include "optimize.h"
+#include "inputs.h"
+#include "progress.h"
+#include "recordings.h"
+#include "scene.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the search ---- */
+
+static void say(const optimization *o, bool now) {
+    const tribo_trajopt_progress *p = &o->progress;
+    char stage[40] = "";
+    if (o->task->def.nstage) snprintf(stage, sizeof stage, " stage %d of %d", p->stage + 1, o->task->def.nstage + 1);
+    progress_state(now, "pass %4d%s  cost %.8g  hard %.8g  expected %.2g  step %.3g", p->iteration, stage, p->cost,
+                   p->cost_hard, p->expected, p->step);
+}
+
+int optimize_search(optimization *o, long passes) {
+    double started = seconds_now(), told = -1;
+    for (long k = 0; k < passes && !o->progress.done; k++) {
+        tribo_status s = tribo_trajopt_iterate(o->t, &o->progress);
+        if (s == TRIBO_INTERRUPTED) break;
+        if (s < 0) return input_message(o->a->scene, 0, "the search failed: %s", tribo_status_text(s));
+        bool now = k == 0 || o->progress.done || seconds_now() - told > 0.9;
+        say(o, now);
+        if (now) told = seconds_now();
+        o->late = o->a->seconds > 0 && progress_seconds() > o->a->seconds;
+        if (o->late) break;
+    }
+    o->interrupted = *interrupts_flag;
+    o->seconds += seconds_now() - started;
+    return EXIT_SUCCESS;
+}
+
+/* Why a search of second order may end at once. */
+static void advise(const optimization *o) {
+    if (o->progress.converged || !o->progress.done || o->a->receding) return;
+    for (int i = 0; i < o->task->def.nterm; i++)
+        if (o->task->term[i].kind == TRIBO_TERM_CONTROL) return;
+    fputs("tribo optimize: no term is of the controls: a small one ({\"what\": \"control\", \"weight\": 1e-6}) tells "
+          "those that nothing else weighs\n",
+          stderr);
+}
+
+/* ---- what was found, as a simulation has it ---- */
+
+bool motion_room(motion *w, const tribo_sizes *z, int knots, int rows) {
+    w->time = calloc((size_t)rows, sizeof(double));
+    w->x = calloc((size_t)rows * (size_t)z->nx, sizeof(double));
+    w->U = calloc((size_t)knots * (size_t)z->nu, sizeof(double));
+    return w->time && w->x && w->U;
+}
+
+void motion_free(motion *w) {
+    free(w->time), free(w->x), free(w->U);
+    *w = (motion){0};
+}
+
+double knot_seconds(const task_file *t) {
+    return t->def.substeps * t->dt;
+}
+
+/* All of u at every knot. */
+static int spread_controls(const optimization *o, motion *w) {
+    const task_file *t = o->task;
+    size_t nu = (size_t)t->size.nu, nc = (size_t)t->def.ncontrol;
+    double *U = calloc((size_t)t->def.knots * nc, sizeof *U);
+    if (!U) return trouble("no memory");
+    tribo_trajopt_trajectory(o->t, NULL, U);
+    for (size_t k = 0; k < (size_t)t->def.knots; k++) {
+        memcpy(w->U + k * nu, t->u, nu * sizeof *U);
+        for (size_t i = 0; i < nc; i++) w->U[k * nu + (size_t)t->control[i]] = U[k * nc + i];
+    }
+    w->knots = t->def.knots;
+    free(U);
+    return EXIT_SUCCESS;
+}
+
+static int roll(const optimization *o, tribo_ws *ws, motion *w) {
+    const task_file *t = o->task;
+    size_t nx = (size_t)t->size.nx, nu = (size_t)t->size.nu;
+    int steps = t->def.knots * t->def.substeps;
+    memcpy(w->x, t->x0, nx * sizeof *w->x);
+    w->rows = 1;
+    for (int k = 0; k < steps; k++) {
+        const double *u = w->U + (size_t)(k / t->def.substeps) * nu;
+        double *x = w->x + (size_t)k * nx;
+        tribo_status s = tribo_step(ws, t->p, x, u, x + nx, NULL);
+        if (s < 0) {
+            fprintf(stderr, "tribo optimize: under the task's own law the motion ends at %g s: %s\n", k * t->dt,
+                    tribo_status_text(s));
+            return EXIT_SUCCESS;
+        }
+        w->time[k + 1] = (k + 1) * t->dt;
+        w->unconverged += s == TRIBO_NOT_CONVERGED;
+        w->rows++;
+    }
+    return EXIT_SUCCESS;
+}
+
+int optimize_replay(optimization *o) {
+    const task_file *t = o->task;
+    tribo_ws *ws = NULL;
+    if (!motion_room(&o->done, &t->size, t->def.knots, t->def.knots * t->def.substeps + 1)) return trouble("no memory");
+    int status = spread_controls(o, &o->done);
+    if (status == EXIT_SUCCESS && tribo_ws_new(o->m, &t->options, NULL, &ws, NULL) < 0) status = trouble("no memory");
+    if (status == EXIT_SUCCESS) status = roll(o, ws, &o->done);
+    tribo_ws_free(ws);
+    o->cost = calloc((size_t)t->def.nterm, sizeof *o->cost);
+    if (!o->cost) return trouble("no memory");
+    o->nterm = t->def.nterm, o->info = t->info;
+    if (tribo_trajopt_costs(o->t, o->cost) < 0)
+        for (int i = 0; i < o->nterm; i++) o->cost[i] = (double)NAN;
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static int set_up(optimization *o) {
+    const optimize_arguments *a = o->a;
+    task_changes changes = {.guess = a->guess,
+                            .noise = a->stage_noise,
+                            .nnoise = a->nstage,
+                            .nlaw = a->nlaw,
+                            .law_word = a->law_word,
+                            .law_value = a->law_value};
+    tribo_diag diag = {0};
+    int status = task_file_read(a->task, o->m, &changes, &o->task);
+    if (status != EXIT_SUCCESS) return status;
+    tribo_trajopt_def *def = &o->task->def;
+    def->workers = (int)(a->workers > 0 ? a->workers : processors());
+    def->stop = interrupts_flag;
+    if (a->method >= 0) def->method = (tribo_method)a->method;
+    tribo_status s = tribo_trajopt_new(o->m, def, &o->t, &diag);
+    return s < 0 ? input_error(a->task, s, &diag) : EXIT_SUCCESS;
+}
+
+/* What can be written has to be known before the work. */
+static int check_outputs(const optimize_arguments *a) {
+    static const char *const files[] = {"trajectory.csv", "controls.csv", "feedback.txt",
+                                        "result.json",    "states.svg",   "controls.svg"};
+    if (!a->out) return EXIT_SUCCESS;
+    size_t n = strlen(a->out);
+    if (n > 4 && strcmp(a->out + n - 4, ".csv") == 0) return output_check(NULL, a->out);
+    int status = EXIT_SUCCESS;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == EXIT_SUCCESS; i++)
+        status = output_check(a->out, files[i]);
+    if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
+    return status;
+}
+
+static int conclude(optimization *o) {
+    int status = EXIT_SUCCESS;
+    if (o->interrupted) fputs("tribo optimize: interrupted; what follows is the best so far\n", stderr);
+    if (o->late) fputs("tribo optimize: out of time; what follows is the best so far\n", stderr);
+    advise(o);
+    if (!o->a->receding) status = optimize_replay(o);
+    progress_state(false, "writing");
+    if (status == EXIT_SUCCESS) status = optimize_write(o);
+    if (status == EXIT_SUCCESS && o->a->json) {
+        json_t *all = optimize_json(o);
+        if (!json_write(stdout, all, true)) status = trouble("the result could not be written");
+        json_decref(all);
+    } else if (status == EXIT_SUCCESS) {
+        optimize_print(o);
+    }
+    if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
+    if (status == EXIT_SUCCESS && o->interrupted) status = EXIT_TROUBLE;
+    if (status == EXIT_SUCCESS && !o->a->receding && !o->progress.converged) status = EXIT_NOT_CONVERGED;
+    if (status == EXIT_SUCCESS && o->a->receding && o->acted < o->a->receding) status = EXIT_NOT_CONVERGED;
+    return status;
+}
+
+static int optimize(const optimize_arguments *a) {
+    optimization o = {.a = a};
+    progress_begin();
+    int status = scene_load(a->scene, &o.m);
+    interrupts_catch();
+    if (status == EXIT_SUCCESS) status = set_up(&o);
+    if (status == EXIT_SUCCESS) status = check_outputs(a);
+    if (status == EXIT_SUCCESS) {
+        long passes = a->iterations ? a->iterations : o.task->iterations ? o.task->iterations : 1000;
+        o.progress.iteration = 0;
+        tribo_trajopt_progress first = {0};
+        if (tribo_trajopt_solve(o.t, 0, &first) >= 0) o.first_cost = first.cost, o.progress = first;
+        status = optimize_search(&o, passes);
+        o.passes = o.progress.iteration;
+    }
+    if (status == EXIT_SUCCESS && a->receding) status = optimize_recede(&o);
+    if (status == EXIT_SUCCESS) status = conclude(&o);
+    progress_end();
+    tribo_trajopt_free(o.t);
+    task_file_free(o.task), task_file_free(o.acted_task);
+    motion_free(&o.done);
+    free(o.cost);
+    tribo_model_free(o.m), tribo_model_free(o.other);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+static int take_law(optimize_arguments *a, int code) {
+    static tribo_law_options tried;
+    if (law_option(&verb_optimize, code, optarg, &tried)) return EXIT_USAGE;
+    if (a->nlaw == (int)(sizeof a->law_word / sizeof *a->law_word))
+        return usage_error(&verb_optimize, "too many options of a law");
+    a->law_word[a->nlaw] = tribo_law_word(code - LAW_OPTION);
+    a->law_value[a->nlaw++] = optarg ? optarg : "1";
+    return EXIT_SUCCESS;
+}
+
+static int take_count(long upper, const char *what, long *n) {
+    return parse_integer(optarg, 1, upper, n) ? EXIT_SUCCESS : usage_error(&verb_optimize, "%s, not %s", what, optarg);
+}
+
+/* none, or NOISE,NOISE,... */
+static int take_stages(optimize_arguments *a) {
+    char copy[512];
+    a->nstage = 0;
+    if (strcmp(optarg, "none") == 0) return EXIT_SUCCESS;
+    bool good = strlen(optarg) < sizeof copy;
+    if (good) memcpy(copy, optarg, strlen(optarg) + 1);
+    for (char *at = good ? copy : NULL, *end; at && good; at = end) {
+        end = strchr(at, ',');
+        if (end) *end++ = 0;
+        good = a->nstage < 32 && parse_number(at, 1e-9, 1e3, &a->stage_noise[a->nstage++]);
+    }
+    return good ? EXIT_SUCCESS
+                : usage_error(&verb_optimize, "--stages takes none or deviations in m/s, as 0.3,0.1, not %s", optarg);
+}
+
+/* One option's value. @return exit status. */
+static int take(optimize_arguments *a, int code) {
+    const verb *v = &verb_optimize;
+    switch (code) {
+    case 'i':
+        return take_count(100000000, "--iterations takes a number above 0", &a->iterations);
+    case 'w':
+        return take_count(64, "--workers takes 1 to 64", &a->workers);
+    case 'R':
+        return take_count(1000000, "--receding takes a number of knots above 0", &a->receding);
+    case 'e':
+        return take_count(1000000, "--every takes a number of knots above 0", &a->every);
+    case 'p':
+        return take_count(1000000, "--passes takes a number above 0", &a->passes);
+    case 'm':
+        a->method = task_method_find(optarg);
+        return a->method >= 0 ? EXIT_SUCCESS
+                              : usage_error(v, "--method takes ddp, ilqr, first or lbfgs, not %s", optarg);
+    case 's':
+        return take_stages(a);
+    case 't':
+        return parse_positive(v, "--time takes seconds above 0", 1e9, &a->seconds);
+    case 'D':
+        return parse_positive(v, "--act-dt takes a time above 0 s", 1e3, &a->act_dt);
+    default:
+        if (code == 'o') a->out = optarg;
+        if (code == 'g') a->guess = optarg;
+        if (code == 'S') a->act_scene = optarg;
+        if (code == 'L') a->act_law = optarg;
+        if (code == 'j') a->json = true;
+        if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
+        return code >= LAW_OPTION ? take_law(a, code) : EXIT_SUCCESS;
+    }
+}
+
+static int complete(optimize_arguments *a) {
+    const verb *v = &verb_optimize;
+    if (!a->scene) return usage_error(v, "which scene?");
+    if (!a->task) return usage_error(v, "which task? A file like {\"knots\": 100, \"terms\": [...]}: docs/control.md");
+    if (!a->receding && (a->every || a->passes || a->act_scene || a->act_law || a->act_dt > 0))
+        return usage_error(v, "--every, --passes, --act-scene, --act-law and --act-dt go with --receding");
+    if (!a->every) a->every = 1;
+    if (!a->passes) a->passes = 1;
+    return EXIT_SUCCESS;
+}
+
+static int run(int argc, char **argv) {
+    static const struct option options[] = {{"out", required_argument, NULL, 'o'},
+                                            {"guess", required_argument, NULL, 'g'},
+                                            {"iterations", required_argument, NULL, 'i'},
+                                            {"method", required_argument, NULL, 'm'},
+                                            {"workers", required_argument, NULL, 'w'},
+                                            {"time", required_argument, NULL, 't'},
+                                            {"stages", required_argument, NULL, 's'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"receding", required_argument, NULL, 'R'},
+                                            {"every", required_argument, NULL, 'e'},
+                                            {"passes", required_argument, NULL, 'p'},
+                                            {"act-scene", required_argument, NULL, 'S'},
+                                            {"act-law", required_argument, NULL, 'L'},
+                                            {"act-dt", required_argument, NULL, 'D'},
+                                            LAW_OPTIONS,
+                                            SCENE_OPTIONS,
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    const verb *v = &verb_optimize;
+    optimize_arguments a = {.method = -1, .nstage = -1};
+    int status = EXIT_SUCCESS;
+    for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1;) {
+        if (code < 0) return option_exit(code);
+        if (code != 1)
+            status = take(&a, code);
+        else if (a.scene && a.task)
+            status = usage_error(v, "one scene and one task, not also %s", optarg);
+        else
+            *(a.scene ? &a.task : &a.scene) = optarg;
+    }
+    if (status == EXIT_SUCCESS) status = complete(&a);
+    return status == EXIT_SUCCESS ? optimize(&a) : status;
+}
+
+const verb verb_optimize = {
+    .name = "optimize",
+    .summary = "find the controls of a task, and feedback",
+    .help =
+        "usage: tribo optimize SCENE TASK.json [--out DIR|FILE.csv] [--guess FILE.csv] [--iterations N]\n"
+        "                      [--method ddp|ilqr|first|lbfgs] [--stages none|NOISE,...] [--workers N]\n"
+        "                      [--time S] [--json]\n"
+        "                      [--receding N [--every M] [--passes P] [--act-law L[,WORD=VALUE...]]\n"
+        "                      [--act-scene SCENE] [--act-dt S]] [--law L] [--solver S] ...\n"
+        "Finds controls that lower the cost of a task, through contact, and linear feedback around them. What a task\n"
+        "may hold is in docs/control.md; what is wrong in one is answered by file and line.\n"
+        "  --out DIR             trajectory.csv, controls.csv (for `tribo simulate --controls`), feedback.txt,\n"
+        "                        result.json, states.svg, controls.svg; FILE.csv: the trajectory alone\n"
+        "  --guess FILE.csv      controls to begin with (default: the task's)\n"
+        "  --iterations N        passes at most (default: the task's, or 1000)\n"
+        "  --method M            ddp, ilqr, first order, or L-BFGS (default: the task's, or ddp)\n"
+        "  --stages NOISE,...    smooth contact on the way by the stochastic law under this noise, m/s, and then no\n"
+        "                        more; none: not (default: the task's)\n"
+        "  --workers N           threads (default: all processors); no bit depends on them\n"
+        "  --time S              no pass begins later than that many seconds\n"
+        "  --json                the result as JSON on standard output\n"
+        "  --receding N          act N knots: plan, act, shift the plan, and plan again\n"
+        "  --every M             knots acted, by feedback, from plan to plan (default 1)\n"
+        "  --passes P            of every plan but the first (default 1)\n"
+        "  --act-law, --act-scene, --act-dt   what is acted on, where that is not what is planned on\n" SCENE_HELP
+            LAW_HELP "Progress goes to standard error. Ctrl-C stops the search and writes the best so far.\n"
+        "Exit status: 0; 1 interrupted; 2 usage; 3 bad input; 4 it did not converge, or the motion ended early.\n",
+    .run = run,
+};

@@ -1,0 +1,63 @@
+/* optimize.h -- what the parts of the verb `optimize` share: the arguments, the search, what came of it. */
+#ifndef TRIBO_TOOLS_OPTIMIZE_H
+#define TRIBO_TOOLS_OPTIMIZE_H
+#include "common.h"
+#include "task_file.h"
+
+typedef struct optimize_arguments {
+    const char *scene, *task, *out, *guess;
+    long iterations, workers; /* 0 = not said */
+    int method;               /* -1 = the task's */
+    double seconds;           /* of the clock; 0 = no limit */
+    bool json;
+    int nlaw; /* words of the contact law, in their order */
+    const char *law_word[64], *law_value[64];
+    int nstage; /* -1 = the task's */
+    double stage_noise[32];
+    long receding, every, passes; /* knots acted, 0 = none; from plan to plan; of each but the first plan */
+    const char *act_scene, *act_law;
+    double act_dt;
+} optimize_arguments;
+
+/* A motion as it was simulated: a row a step. */
+typedef struct motion {
+    int rows, knots;
+    double *time, *x; /* (rows), (rows,nx) */
+    double *U;        /* (knots,nu) */
+    int unconverged;  /* steps that did not reach their tolerance */
+} motion;
+
+typedef struct optimization {
+    const optimize_arguments *a;
+    tribo_model *m, *other; /* planned on; acted on, where that is another */
+    task_file *task;
+    tribo_trajopt *t;
+    tribo_trajopt_progress progress;
+    double first_cost, seconds;
+    double *cost; /* (nterm), of the best or of what was acted */
+    int nterm;
+    const task_term *info; /* (nterm) */
+    motion done;
+    bool interrupted, late;
+    int acted, plans, passes; /* of a receding horizon: knots, plans made, passes of all */
+    double acted_cost;
+    task_file *acted_task;
+} optimization;
+
+/* Passes until the search ends, is interrupted, or one of the limits. @return exit status after a message. */
+int optimize_search(optimization *o, long passes);
+/* Simulate the controls of the best under the task's own law. */
+int optimize_replay(optimization *o);
+/* Plan, act, and plan again. */
+int optimize_recede(optimization *o);
+/* The table, and the files. */
+void optimize_print(const optimization *o);
+int optimize_write(const optimization *o);
+json_t *optimize_json(const optimization *o);
+
+bool motion_room(motion *w, const tribo_sizes *z, int knots, int rows);
+void motion_free(motion *w);
+/* Seconds of the simulation that a knot lasts. */
+double knot_seconds(const task_file *t);
+
+#endif
