@@ -115,10 +115,11 @@ typedef struct tribo_trajopt_def {
     const double *lower, *upper;    /**< (ncontrol), infinite = none; NULL = actuators' ranges, none of forces */
     const double *u;                /**< (nu) what the rest of u is held at; NULL = 0 */
     const double *p;                /**< (np); NULL = the model's */
-    const double *x0;               /**< (nx); NULL = the model's */
-    const double *U;                /**< (knots,ncontrol) the first guess; NULL = 0, within bounds */
+    const double *x0;               /**< (nx); NULL = the first row of X, or the model's */
+    const double *U;                /**< (knots,ncontrol) the first guess, moved within bounds; NULL = 0 */
     const double *X;                /**< (knots+1,nx) states to begin with, which the dynamics need not agree with: gaps
-                                         are closed on the way; of DDP and ILQR. NULL = what U leads to */
+                                         are closed on the way; of DDP and ILQR. x0 takes the first row's place if it is
+                                         given. NULL = what U leads to */
     tribo_method method;            /**< what lowers the cost */
     const tribo_law_options *stage; /**< (nstage) contact laws on the way to the options' own, which is the last
                                          stage: as the stochastic law under falling noise; NULL = none */
@@ -136,7 +137,7 @@ typedef struct tribo_trajopt tribo_trajopt; /**< a task and the best so far; one
 TRIBO_API tribo_term_def tribo_default_term(void);       /**< quadratic, weight 1, at all knots but the last state */
 TRIBO_API tribo_trajopt_def tribo_default_trajopt(void); /**< one substep, DDP, one worker */
 /** The first rollout is made.
- *  @return TRIBO_OK; TRIBO_E_ARG (diag says what of which term, or that a guess is not finite or out of bounds);
+ *  @return TRIBO_OK; TRIBO_E_ARG (diag says what of which term, or that a guess is not finite);
  *          TRIBO_E_DEF; TRIBO_E_NOMEM; and what tribo_step() returns along the first guess. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_new(const tribo_model *m, const tribo_trajopt_def *def,
                                                      tribo_trajopt **t, tribo_diag *diag);
@@ -158,7 +159,7 @@ typedef struct tribo_trajopt_progress {
     int rollouts;          /**< made so far */
     int unconverged;       /**< steps of the best so far whose contact problem did not converge */
     bool converged;        /**< the last stage's is stationary, within bounds and constraints */
-    bool done;             /**< converged, or no step improves */
+    bool done;             /**< converged, or no step improves, or none by more than the tolerance any more */
 } tribo_trajopt_progress;
 
 /** One pass: Jacobians, backward, forward. @return TRIBO_OK (go on, or progress->done); TRIBO_INTERRUPTED; an error
@@ -193,13 +194,16 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_feedback(const tribo_trajopt *t
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_gain(const tribo_trajopt *t, int knot, double *K);
 /** Begin again, `knots` later and at x0: controls are shifted, the last repeated, states rolled out, with the feedback
  * where that costs less; targets stay where they are unless tribo_trajopt_set_target() moves them. For receding
- * horizons. The search starts at its last stage.
+ * horizons. The search starts at its last stage; feedback and multipliers are shifted too.
  *  @param knots in [0, the task's]. @param x0 (nx)
- *  @return TRIBO_OK; as it was: TRIBO_E_ARG; what tribo_step() returns along the shifted controls. */
+ *  @return TRIBO_OK; as it was: TRIBO_E_ARG; TRIBO_E_NONFINITE; TRIBO_INTERRUPTED; TRIBO_E_NOMEM; what tribo_step()
+ *          returns along the shifted controls. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_shift(tribo_trajopt *t, int knots, const double *x0);
-/** Other controls, and x0. @param U (knots,ncontrol). @return as tribo_trajopt_shift(). */
+/** Other controls, and x0; nothing is known of feedback and multipliers. @param U (knots,ncontrol)
+ *  @return as tribo_trajopt_shift(). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_restart(tribo_trajopt *t, const double *x0, const double *U);
-/** Another target for a term: as many rows as it was made with; takes effect with the next shift or restart. */
+/** Another target for a term: as many rows as it was made with; takes effect with the next shift or restart.
+ *  @return TRIBO_OK; as it was: TRIBO_E_ARG (no such term, or one made without a target); TRIBO_E_NONFINITE. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_set_target(tribo_trajopt *t, int term, const double *target);
 
 /** Trajectories with their feedback, to be looked up by state: [TassaTodorov10] IV-C. */

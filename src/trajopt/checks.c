@@ -142,6 +142,10 @@ tribo_status ti_task_check_targets(const tribo_trajopt *t, tribo_diag *diag) {
                 return wrong(&r, "weights must be at least 0, and finite", term->weights[j]);
         if (term->target && !ti_finite(term->target, (size_t)term->width * (size_t)term->def.ntarget))
             return wrong(&r, "its target is not finite", HUGE_VAL);
+        for (int k = 0; term->target && term->def.kind == TRIBO_TERM_ROTATION && k < term->def.ntarget; k++) {
+            const double *q = term->target + 4 * k;
+            if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) return wrong(&r, "its target is no quaternion", k);
+        }
     }
     return TRIBO_OK;
 }

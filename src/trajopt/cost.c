@@ -3,6 +3,8 @@
 #include "trajopt/norms.h"
 #include "trajopt/task.h"
 
+static const double PENALTY_MOST = 1e8;
+
 static bool is_at(const ti_term *term, int knot) {
     return knot >= term->first && knot <= term->last;
 }
@@ -83,6 +85,12 @@ static void clear(const tribo_trajopt *t, ti_knot *k) {
     if (k->lu) memset(k->lu, 0, nc * d), memset(k->lux, 0, nc * n * d), memset(k->luu, 0, nc * nc * d);
 }
 
+static bool model_is_finite(const tribo_trajopt *t, const ti_knot *k) {
+    size_t n = (size_t)t->z.ndx, nc = (size_t)t->nc;
+    if (!ti_finite(k->lx, n) || !ti_finite(k->lxx, n * n)) return false;
+    return !k->lu || (ti_finite(k->lu, nc) && ti_finite(k->luu, nc * nc) && ti_finite(k->lux, nc * n));
+}
+
 tribo_status ti_knot_model(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u) {
     ti_knot *k = &t->knot[knot];
     tribo_status s = place(t, w, knot, x);
@@ -95,7 +103,7 @@ tribo_status ti_knot_model(const tribo_trajopt *t, ti_planner *w, int knot, cons
             if (counts(term, i))
                 add_component(t, k, count(term, knot, i, w->r[i]), w->rx + i * t->z.ndx, w->ru + i * t->nc);
     }
-    return s;
+    return s < 0 || model_is_finite(t, k) ? s : TRIBO_E_NONFINITE;
 }
 
 tribo_status ti_knot_params_vjp(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,
@@ -113,6 +121,12 @@ tribo_status ti_knot_params_vjp(const tribo_trajopt *t, ti_planner *w, int knot,
 
 /* ---- constraints ---- */
 
+void ti_term_release(ti_term *term) {
+    size_t n = (size_t)term->n * (size_t)(term->last - term->first + 1);
+    memset(term->multiplier, 0, n * sizeof *term->multiplier);
+    term->penalty = 1, term->worst = HUGE_VAL;
+}
+
 /* Multipliers of one term along the best; its penalty grows where that did not bring it nearer. */
 static tribo_status update_term(tribo_trajopt *t, ti_term *term, double *worst) {
     ti_planner *w = &t->planner[0];
@@ -129,7 +143,8 @@ static tribo_status update_term(tribo_trajopt *t, ti_term *term, double *worst) 
             multipliers_at(term, knot)[i] = count(term, knot, i, w->r[i]).slope;
         }
     }
-    if (*worst > term->worst / 4) term->penalty *= 10;
+    if (*worst > t->tol_constraint && *worst > term->worst / 4)
+        term->penalty = ti_min(PENALTY_MOST, 10 * term->penalty);
     term->worst = *worst;
     return TRIBO_OK;
 }

@@ -24,7 +24,7 @@ static tribo_status cost_gradients(tribo_trajopt *t, const ti_path *path, double
 tribo_status ti_path_reverse(tribo_trajopt *t, const ti_path *path, double *gradient, double *x0_bar, double *p_bar) {
     int steps = t->knots * t->substeps;
     tribo_status s = cost_gradients(t, path, gradient, p_bar);
-    t->linear = false;
+    if (path != &t->best || s < 0) t->linear = t->followed = false; /* models are of what was asked for */
     if (s < 0) return s;
     memset(t->u_bar, 0, sizeof(double) * (size_t)steps * (size_t)t->z.nu);
     s = tribo_backward(t->planner[0].ws, path->tape, t->lx, x0_bar, t->u_bar, p_bar);
@@ -51,8 +51,8 @@ static double along_gradient(const tribo_trajopt *t, double *squared) {
 }
 
 static void descend_knots(tribo_trajopt *t) {
+    ti_gains_forget(t);
     for (int k = 0; k < t->knots; k++) {
-        memset(t->knot[k].gain, 0, sizeof(double) * (size_t)(t->nc * t->z.ndx));
         memset(t->knot[k].gap, 0, sizeof(double) * (size_t)t->z.ndx);
         for (int i = 0; i < t->nc; i++) t->knot[k].feed[i] = -t->gradient[k * t->nc + i];
     }
@@ -149,6 +149,7 @@ tribo_status ti_quasi_newton_pass(tribo_trajopt *t) {
     if (end == LBFGSERR_OUTOFMEMORY) return TRIBO_E_NOMEM;
     if (r.status == TRIBO_INTERRUPTED) return r.status;
     s = ti_path_roll(t, (ti_roll){.U = z});
+    if (s == TRIBO_INTERRUPTED) return s;
     t->progress.expected = s < 0 ? 0 : t->best.cost - t->trial.cost;
     t->progress.step = t->progress.expected > 0;
     if (s >= 0 && t->trial.cost < t->best.cost) ti_path_swap(t);

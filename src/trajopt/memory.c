@@ -74,6 +74,7 @@ static void lay_out_terms(tribo_trajopt *t, const tribo_trajopt_def *def, ti_are
         TI_CARVE(a, name, length);
         TI_CARVE(a, term->weights, term->n);
         TI_CARVE(a, term->target, (size_t)term->width * (size_t)(d->target ? d->ntarget : 0));
+        TI_CARVE(a, term->coming, (size_t)term->width * (size_t)(d->target ? d->ntarget : 0));
         TI_CARVE(a, term->multiplier, (size_t)term->n * (size_t)(term->last - term->first + 1));
         if (term->n > t->rows) t->rows = term->n;
         if (name && length) memcpy(name, d->name, length);
@@ -113,11 +114,12 @@ static void fill_terms(tribo_trajopt *t, const tribo_trajopt_def *def) {
         const tribo_term_def *d = def->term + i;
         ti_term *term = &t->term[i];
         for (int j = 0; j < term->n; j++) term->weights[j] = d->weights ? d->weights[j] : 1;
+        size_t target = sizeof(double) * (size_t)term->width * (size_t)d->ntarget;
         if (d->target)
-            memcpy(term->target, d->target, sizeof(double) * (size_t)term->width * (size_t)d->ntarget);
+            memcpy(term->target, d->target, target), memcpy(term->coming, d->target, target);
         else
-            term->target = NULL, term->def.ntarget = 1;
-        term->penalty = 1, term->worst = HUGE_VAL;
+            term->target = term->coming = NULL, term->def.ntarget = 1;
+        ti_term_release(term);
         term->def.weights = term->def.target = NULL; /* the caller's */
     }
 }
@@ -148,7 +150,10 @@ void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def) {
         double u = def->U ? def->U[k] : 0;
         t->best.U[k] = ti_max(t->lower[k % t->nc], ti_min(u, t->upper[k % t->nc]));
     }
-    memcpy(t->best.X, t->x0, d * (size_t)t->z.nx);
     if (def->X) memcpy(t->best.X, def->X, d * (size_t)(t->knots + 1) * (size_t)t->z.nx);
+    if (def->X && !def->x0) memcpy(t->x0, def->X, d * (size_t)t->z.nx);
+    for (int k = 0; k < (def->X ? 1 : t->knots + 1); k++)
+        memcpy(t->best.X + (size_t)k * (size_t)t->z.nx, t->x0, d * (size_t)t->z.nx);
+    t->best.cost = t->best.plain = HUGE_VAL; /* not rolled out yet */
     fill_terms(t, def);
 }

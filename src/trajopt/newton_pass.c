@@ -2,11 +2,13 @@
  * docs/math.md eq. (403)-(407). */
 #include "trajopt/task.h"
 
-static const double LEAST = 1e-2, MOST = 1e10, SHARE_LEAST = 1e-3, ARMIJO = 1e-4;
+static const double LEAST = 1e-2, MOST = 1e10, GROWTH_MOST = 10, GAP_LEAST = 1e-13, SHARE_LEAST = 1e-3, ARMIJO = 1e-4;
 
-/* The schedule of [Tassa12]: quadratic in both directions. */
+enum { STALL = 20 }; /* steps, of which that many must gain more than the tolerance a step */
+
+/* The schedule of [Tassa12]: quadratic in both directions, but that at a kink it does not run away. */
 static void more_regularisation(tribo_trajopt *t) {
-    t->growth = ti_max(2, t->growth * 2);
+    t->growth = ti_min(GROWTH_MOST, ti_max(2, t->growth * 2));
     t->regularisation = ti_max(LEAST, t->regularisation * t->growth);
 }
 static void less_regularisation(tribo_trajopt *t) {
@@ -26,18 +28,25 @@ static double total_gap(const tribo_trajopt *t) {
  * they leave out is how the dynamics bend. */
 static void accept(tribo_trajopt *t, double share, double foretold) {
     for (int k = 0; k < t->knots; k++)
-        for (int i = 0; i < t->z.ndx; i++) t->knot[k].gap[i] *= 1 - share;
+        for (int i = 0; i < t->z.ndx; i++) t->knot[k].gap[i] *= t->trial.gap > GAP_LEAST ? 1 - share : 0;
+    if (t->trial.gap <= GAP_LEAST) t->trial.gap = 0;
     ti_path_swap(t);
+    if (t->best.gap == 0 && ++t->steps % STALL == 0) {
+        t->settled = t->milestone - t->best.cost <= STALL * t->tol * t->best.size;
+        t->milestone = t->best.cost;
+    }
     t->linear = t->failed = false;
     t->progress.step = share;
     if (foretold < 0.3 || share < 0.3) more_regularisation(t);
     if (foretold > 0.6 && share == 1) less_regularisation(t);
 }
 
-/* Backward until the matrices are definite. @return whether they came to be. */
+/* Backward until the matrices are definite; what secants say is dropped before it costs long steps. @return whether
+ * they came to be. */
 static bool backward(tribo_trajopt *t) {
     while (!ti_riccati(t)) {
-        more_regularisation(t);
+        if (!t->bends) more_regularisation(t);
+        t->bends = false;
         if (t->regularisation > MOST) return false;
     }
     return true;
@@ -63,30 +72,38 @@ static tribo_status search(tribo_trajopt *t, double slope, double bend, double m
     return TRIBO_NOT_CONVERGED;
 }
 
+/* Models of the best, where they are not there yet. */
+static tribo_status refresh(tribo_trajopt *t) {
+    if (t->linear) return TRIBO_OK;
+    tribo_status s = ti_knots_linearise(t);
+    if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+    t->linear = true;
+    ti_models_gradient(t, t->gradient);
+    t->followed = true;
+    t->progress.gradient = ti_steepest(t, t->gradient);
+    return TRIBO_OK;
+}
+
 tribo_status ti_newton_pass(tribo_trajopt *t) {
-    double slope, bend, more;
+    double slope, bend, more, before = t->regularisation;
     t->progress.step = 0;
-    if (!t->linear) {
-        tribo_status s = ti_knots_linearise(t);
-        if (s < 0 || s == TRIBO_INTERRUPTED) return s;
-        t->linear = true;
-        ti_models_gradient(t, t->gradient);
-        t->followed = true;
-        t->progress.gradient = ti_steepest(t, t->gradient);
-    }
+    tribo_status s = refresh(t);
+    if (s < 0 || s == TRIBO_INTERRUPTED) return s;
     if (!backward(t)) {
+        ti_gains_forget(t);
         t->settled = true;
         return TRIBO_OK;
     }
     ti_expectation(t, &slope, &bend, &more);
     t->progress.expected = -(slope + (t->bends ? bend + more : bend));
     if (t->best.gap == 0 && t->progress.expected <= t->tol * t->best.size) {
-        t->met = t->regularisation == 0;
+        bool needed = t->regularisation > before && t->regularisation < 1; /* where nothing depends on some control */
+        t->met = t->regularisation == 0 || needed;
         t->settled = t->failed; /* neither longer steps nor shorter ones */
         less_regularisation(t);
         return TRIBO_OK;
     }
-    tribo_status s = search(t, slope, bend, more);
+    s = search(t, slope, bend, more);
     if (s != TRIBO_NOT_CONVERGED) return s;
     more_regularisation(t);
     t->failed = true;

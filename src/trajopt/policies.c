@@ -146,7 +146,7 @@ tribo_status tribo_policies_save(const tribo_policies *l, const char *path, trib
 
 /* A file on its way. */
 typedef struct reading {
-    const char *at;
+    const char *at, *end;
     int line;
     tribo_diag *diag;
 } reading;
@@ -165,8 +165,9 @@ static tribo_status read_line(reading *r, size_t n, double *x) {
         r->at = end;
     }
     while (*r->at == ' ' || *r->at == '\r') r->at++;
-    if (*r->at != '\n' && *r->at) return malformed(r, "there is more on the line than belongs there");
-    r->at += *r->at == '\n';
+    if (*r->at != '\n')
+        return malformed(r, *r->at ? "there is more on the line than belongs there" : "it ends in the line");
+    r->at++;
     return TRIBO_OK;
 }
 
@@ -175,24 +176,28 @@ static tribo_status read_rows(reading *r, tribo_policies *l, int n) {
     tribo_status s = read_line(r, (size_t)l->nc, control);
     for (int i = 0; i < l->nc && !s; i++) {
         l->control[i] = control[i] >= 0 && control[i] < l->z.nu ? (int)control[i] : -1;
-        if (l->control[i] != control[i]) s = malformed(r, "a control is not one of the model's");
+        if (l->control[i] < 0 || l->control[i] != control[i]) s = malformed(r, "a control is not one of the model's");
+        for (int j = 0; j < i && !s; j++)
+            if (l->control[j] == l->control[i]) s = malformed(r, "a control is there twice");
     }
     for (int k = 0; k < n && !s; k++) {
         s = make_room(l, 1);
         if (!s) s = read_line(r, width(l), l->row + (size_t)l->n * width(l));
         if (!s) l->n++;
     }
-    if (!s && *r->at) return r->line++, malformed(r, "there are more lines than knots");
+    if (!s && r->at != r->end) return r->line++, malformed(r, "there are more lines than knots");
     return s;
 }
 
-static tribo_status read_policies(const char *text, const tribo_model *m, const tribo_allocator *a, tribo_policies **l,
-                                  tribo_diag *diag) {
-    reading r = {strchr(text, '\n'), 1, diag};
+static tribo_status read_policies(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
+                                  tribo_policies **l, tribo_diag *diag) {
+    reading r = {strchr(text, '\n'), text + bytes, 1, diag};
     tribo_sizes z = tribo_model_sizes(m);
-    int nx, ndx, nu, nc, n;
+    int nx, ndx, nu, nc, n, length = 0;
     if (!r.at || strncmp(text, MAGIC, sizeof MAGIC - 1) != 0 ||
-        sscanf(text + sizeof MAGIC - 1, " nx %9d ndx %9d nu %9d controls %9d knots %9d", &nx, &ndx, &nu, &nc, &n) != 5)
+        sscanf(text + sizeof MAGIC - 1, " nx %9d ndx %9d nu %9d controls %9d knots %9d%n", &nx, &ndx, &nu, &nc, &n,
+               &length) != 5 ||
+        text + sizeof MAGIC - 1 + length + strspn(text + sizeof MAGIC - 1 + length, " \r") != r.at)
         return malformed(&r, "this is no library of policies");
     if (nx != z.nx || ndx != z.ndx || nu != z.nu) return malformed(&r, "it is of another model");
     if (nc < 1 || nc > TI_CONTROLS_MAX || n < 0) return malformed(&r, "its sizes are out of range");
@@ -217,7 +222,7 @@ tribo_status tribo_policies_load(const char *path, const tribo_model *m, const t
     if (!path || !m || !l) return ti_fail(diag, TRIBO_E_ARG, 0, "an argument is NULL");
     tribo_status s = ti_read_file(path, a, &text, &n, &bytes, diag);
     if (s) return s;
-    s = read_policies(text, m, a, l, diag);
+    s = read_policies(text, n, m, a, l, diag);
     ti_free(a, text, bytes);
     return s;
 }

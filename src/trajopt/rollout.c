@@ -77,6 +77,17 @@ tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
     return s < 0 ? s : isfinite(cost.all) ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
 
+tribo_status ti_path_price(tribo_trajopt *t, ti_path *path) {
+    ti_cost cost = {0};
+    for (int k = 0; k <= t->knots; k++) {
+        const double *u = k < t->knots ? controls_at(t, path, k) : NULL;
+        tribo_status s = ti_knot_cost(t, &t->planner[0], k, state_at(t, path, k), u, &cost, NULL);
+        if (s < 0) return s;
+    }
+    finish(path, &cost, path->gap, path->unconverged);
+    return TRIBO_OK;
+}
+
 tribo_status ti_path_take(tribo_trajopt *t) {
     ti_planner *w = &t->planner[0];
     double *f = t->x_was, gap = 0;

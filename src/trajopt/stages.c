@@ -9,10 +9,15 @@ void ti_stage_free(tribo_trajopt *t) {
     t->hard = NULL, t->best.tape = t->trial.tape = NULL;
 }
 
+void ti_gains_forget(tribo_trajopt *t) {
+    for (int k = 0; k < t->knots; k++) memset(t->knot[k].gain, 0, sizeof(double) * (size_t)(t->nc * t->z.ndx));
+}
+
 void ti_models_forget(tribo_trajopt *t) {
     size_t w = (size_t)(t->z.ndx + t->nc);
     t->linear = t->bends = t->followed = t->failed = t->settled = t->met = false;
     t->regularisation = t->growth = t->rate = 0;
+    t->steps = 0, t->milestone = HUGE_VAL;
     for (int k = 0; k < t->knots; k++) memset(t->knot[k].bent, 0, sizeof(double) * w * w);
 }
 
@@ -30,7 +35,12 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag) {
         s = tribo_tape_new(t->planner[0].ws, t->knots * t->substeps, 0, i ? &t->trial.tape : &t->best.tape);
     ti_models_forget(t);
     t->carried = false;
+    if (s < 0) ti_stage_free(t);
     return s;
+}
+
+tribo_status ti_stage_ready(tribo_trajopt *t, int stage) {
+    return t->progress.stage == stage && t->trial.tape ? TRIBO_OK : ti_stage_open(t, stage, NULL);
 }
 
 tribo_status ti_path_carry(tribo_trajopt *t, const double *x0, int shift) {
@@ -54,8 +64,9 @@ tribo_status ti_path_carry(tribo_trajopt *t, const double *x0, int shift) {
 
 /* The best under the law of a new stage. */
 static tribo_status carry_over(tribo_trajopt *t) {
-    tribo_status s = t->best.gap > 0 ? ti_path_take(t) : ti_path_carry(t, NULL, 0);
-    if (s >= 0 && s != TRIBO_INTERRUPTED && t->best.gap == 0) ti_path_swap(t);
+    bool gaps = t->best.gap > 0;
+    tribo_status s = gaps ? ti_path_take(t) : ti_path_carry(t, NULL, 0);
+    if (s == TRIBO_OK && !gaps) ti_path_swap(t);
     t->carried = s == TRIBO_OK;
     return s;
 }
@@ -66,9 +77,9 @@ static tribo_status turn_over(tribo_trajopt *t) {
     bool met = t->met;
     tribo_status s = ti_multipliers_update(t, &violation);
     if (s < 0) return s;
-    if (met && violation > t->tol_constraint && ++t->rounds < TI_ROUNDS_MAX) {
+    if (violation > t->tol_constraint && ++t->rounds < TI_ROUNDS_MAX) {
         ti_models_forget(t);
-        return ti_path_take(t);
+        return ti_path_price(t, &t->best);
     }
     t->rounds = 0;
     if (t->progress.stage < t->nstage) return ti_stage_open(t, t->progress.stage + 1, NULL);
@@ -86,7 +97,8 @@ void ti_progress_note(tribo_trajopt *t) {
 }
 
 static tribo_status pass(tribo_trajopt *t) {
-    tribo_status s = t->carried ? TRIBO_OK : carry_over(t);
+    tribo_status s = ti_stage_ready(t, t->progress.stage);
+    if (s >= 0 && !t->carried) s = carry_over(t);
     if (s < 0 || s == TRIBO_INTERRUPTED) return s;
     switch (t->method) {
     case TRIBO_METHOD_FIRST:

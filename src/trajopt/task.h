@@ -16,6 +16,7 @@ typedef struct ti_term {
     int first, last;       /* knots, both in */
     double *weights;       /* (n) */
     double *target;        /* (ntarget,width) */
+    double *coming;        /* of the same size: its target from the next beginning on */
     double *multiplier;    /* (last-first+1,n), of constraints */
     double penalty, worst; /* of constraints: rho, and the violation when it was last raised */
 } ti_term;
@@ -94,6 +95,8 @@ struct tribo_trajopt {
     bool met;              /* the stage's minimum is reached */
     bool carried;          /* the best is of the stage's law */
     int rounds;            /* of multipliers, in this stage */
+    int steps;             /* since the search or the stage began */
+    double milestone;      /* the cost some steps ago */
     tribo_trajopt_progress progress;
 };
 
@@ -136,6 +139,8 @@ tribo_status ti_knot_model(const tribo_trajopt *t, ti_planner *w, int knot, cons
 /* p_bar += of a knot's cost by p, state and control held. */
 tribo_status ti_knot_params_vjp(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,
                                 double *p_bar);
+/* A constraint that nothing is known of yet. */
+void ti_term_release(ti_term *term);
 /* Multipliers and penalties after the inner problem is solved; the largest violation. */
 tribo_status ti_multipliers_update(tribo_trajopt *t, double *violation);
 
@@ -150,6 +155,8 @@ typedef struct ti_roll {
 } ti_roll;
 /* Into trial, within bounds. @return what a step or a term says below 0; TRIBO_INTERRUPTED. */
 tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how);
+/* What a path costs by the multipliers as they are now. */
+tribo_status ti_path_price(tribo_trajopt *t, ti_path *path);
 /* The guess as it stands in best: gaps, costs, tape. */
 tribo_status ti_path_take(tribo_trajopt *t);
 /* J of the best's controls under the options' law. */
@@ -187,6 +194,10 @@ double ti_steepest(const tribo_trajopt *t, const double *gradient);
 /* Workspaces and tapes under a stage's law. */
 tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag);
 void ti_stage_free(tribo_trajopt *t);
+/* The same where it is not open yet. */
+tribo_status ti_stage_ready(tribo_trajopt *t, int stage);
+/* No feedback. */
+void ti_gains_forget(tribo_trajopt *t);
 /* A search that begins: no models yet. */
 void ti_models_forget(tribo_trajopt *t);
 /* Into trial what the best's controls of `shift` knots later lead to from x0 (NULL = its own), as they are or with

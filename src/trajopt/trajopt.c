@@ -18,6 +18,17 @@ tribo_trajopt_def tribo_default_trajopt(void) {
     return (tribo_trajopt_def){.struct_size = sizeof(tribo_trajopt_def), .substeps = 1, .workers = 1};
 }
 
+/* Whether a stage's law is one. */
+static tribo_status check_stage(const tribo_trajopt *t, int stage, tribo_diag *diag) {
+    tribo_options o = t->options;
+    tribo_ws *ws = NULL;
+    tribo_diag why = {0};
+    o.law = t->stage[stage];
+    tribo_status s = tribo_ws_new(t->m, &o, &t->allocator, &ws, &why);
+    tribo_ws_free(ws);
+    return s < 0 ? ti_fail(diag, s, 0, "stage %d: %s", stage, why.text) : TRIBO_OK;
+}
+
 /* Dynamics for terms, workspaces, the first rollout. */
 static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_diag *diag) {
     tribo_status s = ti_task_check_targets(t, diag);
@@ -25,13 +36,14 @@ static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_
         s = tribo_dynamics_new(t->m, &t->allocator, &t->planner[i].dynamics);
         if (!s) s = tribo_dynamics_set_params(t->planner[i].dynamics, t->p, diag);
     }
+    for (int i = 0; i < t->nstage && !s; i++) s = check_stage(t, i, diag);
     if (!s) s = ti_stage_open(t, 0, diag);
     if (s < 0) return s;
     if (def->X) {
         s = ti_path_take(t);
     } else {
         s = ti_path_roll(t, (ti_roll){.U = t->best.U});
-        if (s >= 0) ti_path_swap(t);
+        if (s == TRIBO_OK) ti_path_swap(t);
     }
     if (s < 0) return ti_fail(diag, s, 0, "the first guess: %s", tribo_status_text(s));
     t->carried = s == TRIBO_OK;
@@ -144,24 +156,81 @@ tribo_status tribo_trajopt_feedback(const tribo_trajopt *t, int knot, const doub
 
 /* ---- begun again ---- */
 
-/* Under the options' law, with the present targets. @param U NULL = the best's, shifted, with feedback */
+/* Targets and those that were asked for change places. */
+static void swap_targets(tribo_trajopt *t) {
+    for (int i = 0; i < t->nterm; i++) {
+        double *target = t->term[i].target;
+        t->term[i].target = t->term[i].coming, t->term[i].coming = target;
+    }
+}
+
+static void keep_targets(tribo_trajopt *t) {
+    for (int i = 0; i < t->nterm; i++) {
+        ti_term *term = &t->term[i];
+        size_t n = (size_t)term->width * (size_t)term->def.ntarget;
+        if (term->target) memcpy(term->coming, term->target, n * sizeof *term->target);
+    }
+}
+
+/* Rows [shift, n) of `row` doubles come first; those behind them stay as they are, or become 0. */
+static void shift_rows(double *a, size_t n, size_t row, size_t shift, bool clear) {
+    if (shift > n) shift = n;
+    memmove(a, a + shift * row, (n - shift) * row * sizeof *a);
+    if (clear) memset(a + (n - shift) * row, 0, shift * row * sizeof *a);
+}
+
+/* Feedback and multipliers of `shift` knots later. */
+static void shift_knowledge(tribo_trajopt *t, int shift) {
+    for (int k = 0; k + shift < t->knots; k++)
+        memcpy(t->knot[k].gain, t->knot[k + shift].gain, sizeof(double) * (size_t)(t->nc * t->z.ndx));
+    for (int i = 0; i < t->nterm; i++) {
+        ti_term *term = &t->term[i];
+        if (term->last >= term->first)
+            shift_rows(term->multiplier, (size_t)(term->last - term->first + 1), (size_t)term->n, (size_t)shift,
+                       term->last > term->first);
+        term->worst = HUGE_VAL;
+    }
+}
+
+static void forget_knowledge(tribo_trajopt *t) {
+    ti_gains_forget(t);
+    for (int i = 0; i < t->nterm; i++) ti_term_release(&t->term[i]);
+}
+
+/* Into trial from x0, under the last stage's law and the targets that were asked for; if it fails, as it was. */
+static tribo_status try_again(tribo_trajopt *t, const double *x0, const double *U, int shift) {
+    int stage = t->progress.stage;
+    tribo_status s = ti_stage_ready(t, t->nstage);
+    if (s >= 0) {
+        swap_targets(t);
+        s = U ? ti_path_roll(t, (ti_roll){.U = U, .x0 = x0}) : ti_path_carry(t, x0, shift);
+        if (s == TRIBO_OK) return s;
+        swap_targets(t);
+        t->followed = false;                     /* the trial is not the path before the best any more */
+        if (t->best.gap > 0) t->carried = false; /* nor are gaps what they were */
+    }
+    if (t->progress.stage != stage) ti_stage_free(t), t->carried = false, t->progress.stage = stage;
+    return s;
+}
+
+/* Under the options' law. @param U NULL = the best's, shifted, with feedback */
 static tribo_status restart(tribo_trajopt *t, const double *x0, const double *U, int shift) {
-    tribo_status s = TRIBO_OK;
     if (!ti_finite(x0, (size_t)t->z.nx)) return TRIBO_E_NONFINITE;
-    if (t->progress.stage != t->nstage) s = ti_stage_open(t, t->nstage, NULL);
-    if (s < 0) return s;
-    s = U ? ti_path_roll(t, (ti_roll){.U = U, .x0 = x0}) : ti_path_carry(t, x0, shift);
+    tribo_status s = try_again(t, x0, U, shift);
     if (s != TRIBO_OK) return s;
     ti_path_swap(t);
+    keep_targets(t);
+    if (U)
+        forget_knowledge(t);
+    else
+        shift_knowledge(t, shift);
     ti_models_forget(t);
-    for (int k = 0; k < t->knots && shift > 0; k++)
-        if (k + shift < t->knots)
-            memcpy(t->knot[k].gain, t->knot[k + shift].gain, sizeof(double) * (size_t)(t->nc * t->z.ndx));
     t->carried = true;
     t->rounds = 0;
     t->progress = (tribo_trajopt_progress){.stage = t->nstage};
+    s = ti_path_price(t, &t->best); /* by the multipliers as they are now */
     ti_progress_note(t);
-    return TRIBO_OK;
+    return s;
 }
 
 tribo_status tribo_trajopt_restart(tribo_trajopt *t, const double *x0, const double *U) {
@@ -179,6 +248,6 @@ tribo_status tribo_trajopt_set_target(tribo_trajopt *t, int term, const double *
     ti_term *at = &t->term[term];
     size_t n = (size_t)at->width * (size_t)at->def.ntarget;
     if (!ti_finite(target, n)) return TRIBO_E_NONFINITE;
-    memcpy(at->target, target, n * sizeof *target);
+    memcpy(at->coming, target, n * sizeof *target);
     return TRIBO_OK;
 }
