@@ -153,14 +153,72 @@ static tribo_status check_recording(const tribo_allocator *a) {
     return s;
 }
 
+/* A task of two stages that is searched, begun again, and kept in a library; what fails for want of memory is asked for
+ * once more, and is there then. */
+static tribo_status plan(const tribo_allocator *a) {
+    static const char PATH[] = "fault_test_policies.txt";
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    const tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.1};
+    tribo_term_def term = tribo_default_term();
+    tribo_trajopt_def def = tribo_default_trajopt();
+    tribo_trajopt *t = NULL;
+    tribo_policies *l = NULL, *again = NULL;
+    tribo_trajopt_progress p = {0};
+    double x0[26];
+    term.kind = TRIBO_TERM_CONTROL;
+    def.knots = 2, def.term = &term, def.nterm = 1, def.stage = &law, def.nstage = 1, def.allocator = a,
+    def.workers = 2;
+    tribo_model_state0(m, x0);
+    s = tribo_trajopt_new(m, &def, &t, NULL);
+    while (s == TRIBO_OK && !p.done) {
+        s = tribo_trajopt_iterate(t, &p);
+        if (s == TRIBO_E_NOMEM) ck_assert(tribo_trajopt_solve(t, 10, &p) == TRIBO_OK);
+    }
+    if (s == TRIBO_OK) s = tribo_trajopt_shift(t, 1, x0);
+    if (s == TRIBO_OK) s = tribo_policies_new(m, tribo_trajopt_ncontrol(t), a, &l);
+    if (s == TRIBO_OK) s = tribo_policies_add(l, t, 0, 1);
+    if (s == TRIBO_OK) s = tribo_policies_save(l, PATH, NULL);
+    if (s == TRIBO_OK) s = tribo_policies_load(PATH, m, a, &again, NULL);
+    remove(PATH);
+    tribo_policies_free(l), tribo_policies_free(again);
+    tribo_trajopt_free(t), tribo_model_free(m);
+    return s;
+}
+
+/* From the first stage straight to the last: a beginning that fails leaves the search where it was. */
+static tribo_status plan_again(const tribo_allocator *a) {
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    const tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.1};
+    tribo_term_def term = tribo_default_term();
+    tribo_trajopt_def def = tribo_default_trajopt();
+    tribo_trajopt *t = NULL;
+    tribo_trajopt_progress p = {0};
+    double x0[26];
+    term.kind = TRIBO_TERM_CONTROL;
+    def.knots = 2, def.term = &term, def.nterm = 1, def.stage = &law, def.nstage = 1, def.allocator = a;
+    tribo_model_state0(m, x0);
+    s = tribo_trajopt_new(m, &def, &t, NULL);
+    if (s == TRIBO_OK) s = tribo_trajopt_shift(t, 1, x0);
+    if (s == TRIBO_E_NOMEM && t) ck_assert(tribo_trajopt_iterate(t, &p) == TRIBO_OK);
+    tribo_trajopt_free(t), tribo_model_free(m);
+    return s;
+}
+
 static const struct {
     const char *name;
     tribo_status (*run)(const tribo_allocator *a);
 } OPERATION[] = {
-    {"load a scene", load_scene},           {"load a scene from a file", load_scene_file},
-    {"save a scene", save_scene},           {"build a model", build_model},
-    {"load tables", load_tables},           {"workspaces of every law", workspaces},
+    {"load a scene", load_scene},
+    {"load a scene from a file", load_scene_file},
+    {"save a scene", save_scene},
+    {"build a model", build_model},
+    {"load tables", load_tables},
+    {"workspaces of every law", workspaces},
     {"check a recording", check_recording},
+    {"plan", plan},
+    {"plan again", plan_again},
 };
 
 START_TEST(every_allocation_may_fail) {
