@@ -87,6 +87,10 @@ static void contract(tribo_trajopt *t, const ti_knot *k) {
         for (int j = 0; j < i; j++) t->Vxx[i * n + j] = t->Vxx[j * n + i] = (t->Vxx[i * n + j] + t->Vxx[j * n + i]) / 2;
 }
 
+void ti_gains_forget(tribo_trajopt *t) {
+    for (int k = 0; k < t->knots; k++) memset(t->knot[k].gain, 0, sizeof(double) * (size_t)(t->nc * t->z.ndx));
+}
+
 bool ti_riccati(tribo_trajopt *t) {
     int n = t->z.ndx, nc = t->nc;
     const ti_knot *end = &t->knot[t->knots];

@@ -9,10 +9,6 @@ void ti_stage_free(tribo_trajopt *t) {
     t->hard = NULL, t->best.tape = t->trial.tape = NULL;
 }
 
-void ti_gains_forget(tribo_trajopt *t) {
-    for (int k = 0; k < t->knots; k++) memset(t->knot[k].gain, 0, sizeof(double) * (size_t)(t->nc * t->z.ndx));
-}
-
 void ti_models_forget(tribo_trajopt *t) {
     size_t w = (size_t)(t->z.ndx + t->nc);
     t->linear = t->bends = t->followed = t->failed = t->settled = t->met = false;

@@ -182,6 +182,8 @@ bool ti_box_solve(int n, const double *H, const double *g, const double *lower, 
 
 /* Steps and gains of all knots at a regularisation. @return false where it does not suffice. */
 bool ti_riccati(tribo_trajopt *t);
+/* No feedback. */
+void ti_gains_forget(tribo_trajopt *t);
 /* What a share s of the step is expected to change in the cost: s slope + s^2 bend, and s^2 more by secants. */
 void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more);
 /* dJ/dU (knots,nc) by the knots' models, where there are no gaps. */
@@ -196,8 +198,6 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag);
 void ti_stage_free(tribo_trajopt *t);
 /* The same where it is not open yet. */
 tribo_status ti_stage_ready(tribo_trajopt *t, int stage);
-/* No feedback. */
-void ti_gains_forget(tribo_trajopt *t);
 /* A search that begins: no models yet. */
 void ti_models_forget(tribo_trajopt *t);
 /* Into trial what the best's controls of `shift` knots later lead to from x0 (NULL = its own), as they are or with
