@@ -2,6 +2,7 @@
  * what joint data cannot tell. */
 #include "arms.h"
 #include "cubes.h"
+#include "recorded.h"
 #include "sysid/track/fit.h"
 #include "test_main.h"
 #include <lapacke.h>
@@ -249,6 +250,81 @@ START_TEST(an_arm_is_found_from_its_angles_and_torques) {
 }
 END_TEST
 
+/* ---- what a robot stands on and holds ---- */
+
+typedef struct unknown {
+    int n;
+    const char *const *name;
+    const double *truth;
+    double start, step; /* times the truth; s */
+} unknown;
+
+/* @param direction [out] (n,n) undetermined ones first; NULL = skip. @return how many of them are */
+static int find(const tribo_model *m, const unknown *k, const recorded *r, tribo_estimate *est, double *direction) {
+    tribo_free_param free_[FREE];
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_options o = tribo_default_options();
+    tribo_sysid *s = NULL;
+    tribo_progress now;
+    int open;
+    for (int i = 0; i < k->n; i++) {
+        free_[i] = tribo_default_free();
+        free_[i].index = tribo_param_find(m, k->name[i]), free_[i].start = k->start * k->truth[i];
+    }
+    o.dt = k->step;
+    def.free = free_, def.nfree = k->n, def.rec = &r->rec, def.nrec = 1, def.options = &o;
+    def.loss = TRIBO_LOSS_SHOOTING, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
+    ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
+    ck_assert_int_ge(tribo_sysid_fit(s, 200, &now), 0);
+    ck_assert_int_eq(tribo_sysid_observe(s, est, NULL, direction, NULL, &open), TRIBO_OK);
+    tribo_sysid_free(s);
+    return open;
+}
+
+static void is_found(const unknown *k, const tribo_estimate *est, double known) {
+    for (int i = 0; i < k->n; i++) {
+        ck_assert(est[i].identifiable);
+        ck_assert_msg(fabs(est[i].estimate - k->truth[i]) < 3.5 * est[i].std_error, "%s: %g +- %g, not %g", k->name[i],
+                      est[i].estimate, est[i].std_error, k->truth[i]);
+        ck_assert_msg(est[i].std_error < known * fabs(k->truth[i]), "%s: +- %g", k->name[i], est[i].std_error);
+    }
+}
+
+static const char *scenes(void) {
+    return getenv("TRIBO_SCENES") ? getenv("TRIBO_SCENES") : "data/scenes";
+}
+
+/* Each foot's, of a quadruped that is pulled until it slips; a pull that it withstands tells nothing of them. */
+START_TEST(friction_of_feet_is_found_from_a_slip) {
+    const unknown k = {SLIP_FEET, slip_name, slip_truth, 1.3, 0.002};
+    tribo_model *m = slip_scene(scenes());
+    tribo_estimate est[SLIP_FEET];
+    ck_assert_ptr_nonnull(m);
+    recorded slips = slip_record(m, 16, 3), stands = slip_record(m, 2, 3);
+    ck_assert_int_eq(find(m, &k, &slips, est, NULL), 0);
+    is_found(&k, est, 0.1);
+    ck_assert_int_eq(find(m, &k, &stands, est, NULL), SLIP_FEET);
+    for (int i = 0; i < SLIP_FEET; i++) ck_assert(!est[i].identifiable);
+    recorded_free(&slips), recorded_free(&stands);
+    tribo_model_free(m);
+}
+END_TEST
+
+START_TEST(a_payload_is_found_from_angles_and_torques) {
+    const unknown k = {PAYLOAD_FREE, payload_name, payload_truth, 0.7, 0.0005};
+    tribo_model *m = payload_scene(scenes());
+    tribo_estimate est[PAYLOAD_FREE];
+    ck_assert_ptr_nonnull(m);
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        recorded moves = payload_record(m, 3e-3, seed);
+        ck_assert_int_eq(find(m, &k, &moves, est, NULL), 0);
+        is_found(&k, est, 0.05);
+        recorded_free(&moves);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 /* ---- what joint data cannot tell ---- */
 
 enum { TEN = 10, ALL = TEN * N, STATES = 60 };
@@ -345,6 +421,62 @@ START_TEST(what_joints_cannot_tell_is_the_null_space_of_the_regressor) {
 }
 END_TEST
 
+/* Mass, first and second moments of flange and payload together, about the flange's origin. */
+static void together(const tribo_model *m, const double *p, double *out) {
+    static const char *const name[] = {"flange/mass", "payload/mass"};
+    const double at[2][3] = {{0, 0, 0}, {0, 0.0823, 0}};
+    static const int of[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    memset(out, 0, TEN * sizeof *out);
+    for (int b = 0; b < 2; b++) {
+        const double *own = p + tribo_param_find(m, name[b]);
+        double c[3], square = 0;
+        for (int i = 0; i < 3; i++) c[i] = at[b][i] + own[1 + i], square += c[i] * c[i];
+        out[0] += own[0];
+        for (int i = 0; i < 3; i++) out[1 + i] += own[0] * c[i];
+        for (int e = 0; e < 6; e++) {
+            double steiner = (of[e][0] == of[e][1] ? square : 0) - c[of[e][0]] * c[of[e][1]];
+            out[4 + e] += own[4 + e] + own[0] * steiner;
+        }
+    }
+}
+
+/* Of flange and payload with ten numbers each nothing tells but the ten of both together. */
+START_TEST(what_is_welded_is_told_as_a_whole) {
+    enum { BOTH = 2 * TEN };
+    tribo_model *m = payload_scene(scenes());
+    int np = tribo_model_sizes(m).np, open = 0,
+        first[2] = {tribo_param_find(m, "flange/mass"), tribo_param_find(m, "payload/mass")};
+    double *P = calloc((size_t)np * (BOTH + 3), sizeof *P), *p = P + BOTH * np, *up = p + np, *down = up + np;
+    double direction[BOTH * BOTH], theta[BOTH];
+    tribo_free_param free_[BOTH];
+    tribo_estimate est[BOTH];
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_sysid *s = NULL;
+    recorded r = payload_record(m, 1e-5, 3);
+    for (int i = 0; i < BOTH; i++) free_[i] = tribo_default_free(), free_[i].index = first[i / TEN] + i % TEN;
+    def.free = free_, def.nfree = BOTH, def.rec = &r.rec, def.nrec = 1, def.loss = TRIBO_LOSS_SHOOTING;
+    ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_sysid_observe(s, est, NULL, direction, NULL, &open), TRIBO_OK);
+    ck_assert_int_ge(open, TEN);
+    tribo_sysid_theta(s, theta);
+    tribo_sysid_map_jac(s, theta, P);
+    tribo_sysid_params(s, theta, p);
+    for (int k = 0; k < BOTH; k++) {
+        const double h = 1e-6;
+        double more[TEN], less[TEN], most = 0;
+        for (int i = 0; i < np; i++) {
+            double rate = 0;
+            for (int a = 0; a < BOTH; a++) rate += direction[k * BOTH + a] * P[a * np + i];
+            up[i] = p[i] + h * rate, down[i] = p[i] - h * rate;
+        }
+        together(m, up, more), together(m, down, less);
+        for (int i = 0; i < TEN; i++) most = fmax(most, fabs(more[i] - less[i]) / (2 * h));
+        ck_assert_msg(k < TEN ? most < 1e-8 : most > 1e-5, "direction %d changes the whole by %g", k, most);
+    }
+    free(P), recorded_free(&r), tribo_sysid_free(s), tribo_model_free(m);
+}
+END_TEST
+
 /* ---- recordings ---- */
 
 /* What was found in a recording of the arm of data/scenes/ur-like.xml after `spoil` has been at it. */
@@ -434,7 +566,10 @@ static Suite *suite(void) {
     tcase_add_test(t, forces_in_joints_are_what_the_reverse_says);
     tcase_add_test(t, gradients_agree);
     tcase_add_test(t, an_arm_is_found_from_its_angles_and_torques);
+    tcase_add_test(t, friction_of_feet_is_found_from_a_slip);
+    tcase_add_test(t, a_payload_is_found_from_angles_and_torques);
     tcase_add_test(t, what_joints_cannot_tell_is_the_null_space_of_the_regressor);
+    tcase_add_test(t, what_is_welded_is_told_as_a_whole);
     tcase_add_test(t, joint_columns_are_looked_at);
     suite_add_tcase(s, t);
     return s;
