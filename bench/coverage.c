@@ -11,6 +11,9 @@
  *   made=library   recordings by the library's own step: what is left then is not the model's
  *   near=1     fits begin at the truth, and there is no search
  *   each=1     a line for every set
+ *   bound=1    what Fisher's information allows: the standard errors from the same motions without noise, and the
+ *              median of errors in units of theirs, 1 where a fit is as good as can be
+ *   starts=N   one data set, SETS of them, fitted from N starts within a factor 10 of the truth each: do they agree?
  * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
  * are 0 and 1 where these are right; the median of the errors' sizes. */
 #include "coverage_arm.h"
@@ -45,7 +48,8 @@ typedef struct settings {
     tribo_loss loss;
     int rows, first;
     double noise, keep, step;
-    bool by_library, near, each;
+    bool by_library, near, each, bound;
+    int starts;
 } settings;
 
 static double between(data_set *d, double a, double b) {
@@ -297,6 +301,7 @@ static void record(const experiment *e, data_set *d, int i, tribo_ws *ws, double
 typedef struct tally {
     int sets, failed, held[FREE];
     double square[FREE], variance[FREE], z[FREE], z2[FREE], error[FREE][4096], seconds;
+    double share[FREE][4096]; /* of errors in what Fisher's information allows */
 } tally;
 
 static double seconds(void) {
@@ -305,57 +310,18 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void judge(const experiment *e, tally *t, const tribo_estimate *est, bool each) {
+static void judge(const experiment *e, tally *t, const tribo_estimate *est, const double *bound, bool each) {
     t->sets++;
     for (int i = 0; i < e->nfree; i++) {
         double off = est[i].estimate - e->truth[i], z = off / est[i].std_error;
         t->held[i] += est[i].low95 <= e->truth[i] && e->truth[i] <= est[i].high95;
         t->square[i] += off * off, t->variance[i] += est[i].std_error * est[i].std_error;
         t->z[i] += z, t->z2[i] += z * z;
-        if (t->sets <= 4096) t->error[i][t->sets - 1] = fabs(off);
+        if (t->sets <= 4096) t->error[i][t->sets - 1] = fabs(off), t->share[i][t->sets - 1] = fabs(off) / bound[i];
         if (each)
             printf("%s %.5g +- %.2g (%.1f)%s", e->free[i], est[i].estimate, est[i].std_error, z,
                    i + 1 < e->nfree ? "; " : "\n");
     }
-}
-
-static void choose(const experiment *e, const tribo_model *m, data_set *d, tribo_free_param *free) {
-    for (int i = 0; i < e->nfree; i++) {
-        free[i] = tribo_default_free();
-        free[i].index = tribo_param_find(m, e->free[i]);
-        double factor = exp(between(d, -0.7, 0.7));
-        free[i].start = strstr(e->free[i], "gravity")       ? e->truth[i]
-                        : strstr(e->free[i], "restitution") ? between(d, 0.1, 0.9)
-                                                            : e->truth[i] * factor;
-    }
-}
-
-static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec, const settings *set, tally *t) {
-    tribo_free_param free[FREE];
-    tribo_estimate est[FREE];
-    tribo_sysid_def def = tribo_default_sysid();
-    tribo_options options = tribo_default_options();
-    tribo_sysid *s = NULL;
-    tribo_progress now = {0};
-    tribo_diag diag = {0};
-    choose(e, m, d, free);
-    for (int i = 0; i < e->nfree && set->near; i++) free[i].start = e->truth[i];
-    options.dt = set->step;
-    def.free = free, def.nfree = e->nfree, def.rec = d->rec, def.nrec = nrec, def.options = &options;
-    def.loss = set->loss, def.window = set->rows, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
-    def.search = set->near ? 0 : 32, def.workers = 2;
-    double started = seconds();
-    tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
-    if (!status) status = tribo_sysid_fit(s, 200, &now);
-    if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL);
-    t->seconds += seconds() - started;
-    if (set->each)
-        printf("%d iterations, %d of %d starts, loss %.4g: ", now.iteration, now.agreed, now.starts, now.loss);
-    if (status >= 0)
-        judge(e, t, est, set->each);
-    else
-        t->failed++, fprintf(stderr, "%s: %s %s\n", e->name, tribo_status_text(status), diag.text);
-    tribo_sysid_free(s);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -363,7 +329,106 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void print(const experiment *e, tally *t, int nrec) {
+static void choose(const experiment *e, const tribo_model *m, data_set *d, double width, tribo_free_param *free) {
+    for (int i = 0; i < e->nfree; i++) {
+        free[i] = tribo_default_free();
+        free[i].index = tribo_param_find(m, e->free[i]);
+        double factor = exp(between(d, -width, width)), restitution = between(d, 0.1, 0.9);
+        free[i].start = strstr(e->free[i], "gravity")       ? e->truth[i]
+                        : strstr(e->free[i], "restitution") ? restitution
+                                                            : e->truth[i] * factor;
+    }
+}
+
+/* A fit from given starts; of what has no noise, with that which it should have. @return its status. */
+static tribo_status estimate(const experiment *e, const tribo_model *m, const data_set *d, int nrec,
+                             const settings *set, const tribo_free_param *free, tribo_progress *now,
+                             tribo_estimate *est) {
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_options options = tribo_default_options();
+    tribo_sysid *s = NULL;
+    tribo_diag diag = {0};
+    options.dt = set->step;
+    def.free = free, def.nfree = e->nfree, def.rec = d->rec, def.nrec = nrec, def.options = &options;
+    def.loss = set->loss, def.window = set->rows, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
+    def.search = set->near ? 0 : 32, def.workers = 2;
+    if (!(d->noise > 0)) def.weight[0] = 1 / set->noise, def.weight[1] = 0.1 / set->noise;
+    tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
+    if (!status) status = tribo_sysid_fit(s, 200, now);
+    if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL);
+    if (status < 0) fprintf(stderr, "%s: %s %s\n", e->name, tribo_status_text(status), diag.text);
+    tribo_sysid_free(s);
+    return status;
+}
+
+/* Standard errors from the motions without their noise. */
+static void allowed(const experiment *e, const tribo_model *m, const data_set *bare, int nrec, const settings *set,
+                    double bound[FREE]) {
+    settings near = *set;
+    tribo_free_param free[FREE];
+    tribo_progress now = {0};
+    tribo_estimate est[FREE];
+    near.near = true;
+    for (int i = 0; i < e->nfree; i++) {
+        free[i] = tribo_default_free();
+        free[i].index = tribo_param_find(m, e->free[i]), free[i].start = e->truth[i], bound[i] = HUGE_VAL;
+    }
+    if (estimate(e, m, bare, nrec, &near, free, &now, est) >= 0)
+        for (int i = 0; i < e->nfree; i++) bound[i] = est[i].std_error;
+}
+
+static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec, const settings *set,
+                const double bound[FREE], tally *t) {
+    tribo_free_param free[FREE];
+    tribo_estimate est[FREE];
+    tribo_progress now = {0};
+    choose(e, m, d, 0.7, free);
+    for (int i = 0; i < e->nfree && set->near; i++) free[i].start = e->truth[i];
+    double started = seconds();
+    tribo_status status = estimate(e, m, d, nrec, set, free, &now, est);
+    t->seconds += seconds() - started;
+    if (set->each)
+        printf("%d iterations, %d of %d starts, loss %.4g: ", now.iteration, now.agreed, now.starts, now.loss);
+    if (status >= 0)
+        judge(e, t, est, bound, set->each);
+    else
+        t->failed++;
+}
+
+/* One data set from many starts: how many end within half a standard error of the median of each number? */
+static void from_starts(const experiment *e, const tribo_model *m, data_set *d, int nrec, const settings *set) {
+    enum { MOST = 100 };
+    tribo_free_param free[MOST][FREE];
+    tribo_estimate est[MOST][FREE];
+    tribo_progress now = {0};
+    double middle[FREE], error[FREE], list[MOST];
+    int n = 0, agree = 0;
+    for (int k = 0; k < set->starts && k < MOST; k++) {
+        choose(e, m, d, log(10), free[n]);
+        n += estimate(e, m, d, nrec, set, free[n], &now, est[n]) >= 0;
+    }
+    for (int i = 0; i < e->nfree && n; i++) {
+        for (int k = 0; k < n; k++) list[k] = est[k][i].estimate;
+        qsort(list, (size_t)n, sizeof *list, ascending), middle[i] = list[n / 2];
+        for (int k = 0; k < n; k++) list[k] = est[k][i].std_error;
+        qsort(list, (size_t)n, sizeof *list, ascending), error[i] = list[n / 2];
+    }
+    for (int k = 0; k < n; k++) {
+        bool same = true;
+        for (int i = 0; i < e->nfree; i++) same &= fabs(est[k][i].estimate - middle[i]) < 0.5 * error[i];
+        agree += same;
+        for (int i = 0; i < e->nfree && (set->each || !same); i++)
+            printf("  %s %.4g -> %.5g +- %.2g%s", e->free[i], free[k][i].start, est[k][i].estimate, est[k][i].std_error,
+                   i + 1 < e->nfree ? ";"
+                   : same           ? "\n"
+                                    : " elsewhere\n");
+    }
+    printf("%s: %d of %d starts agree:", e->name, agree, set->starts);
+    for (int i = 0; i < e->nfree; i++) printf(" %s %.5g +- %.2g", e->free[i], middle[i], error[i]);
+    puts("");
+}
+
+static void print(const experiment *e, tally *t, int nrec, const settings *set) {
     printf("%s, %d sets of %d recordings: %d failed, %.2f s a fit\n", e->name, t->sets + t->failed, nrec, t->failed,
            t->seconds / (t->sets + t->failed));
     for (int i = 0; i < e->nfree && t->sets; i++) {
@@ -373,6 +438,9 @@ static void print(const experiment *e, tally *t, int nrec) {
                "standard error %.3g\n",
                e->free[i], 100 * t->held[i] / n, mean, sqrt(fmax(0, t->z2[i] / n - mean * mean)),
                t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
+        qsort(t->share[i], (size_t)t->sets, sizeof(double), ascending);
+        const double normal = 0.67449; /* median of a normal number's size */
+        if (set->bound) printf("  %-16s median error %.2f of the bound\n", "", t->share[i][t->sets / 2] / normal);
     }
 }
 
@@ -395,6 +463,10 @@ static bool read_setting(const char *word, settings *set) {
         set->near = number > 0;
     else if (!strncmp(word, "each", n))
         set->each = number > 0;
+    else if (!strncmp(word, "bound", n))
+        set->bound = number > 0;
+    else if (!strncmp(word, "starts", n))
+        set->starts = (int)number;
     else if (!strncmp(word, "noise", n))
         set->noise = number / 1e3;
     else if (!strncmp(word, "keep", n))
@@ -404,6 +476,15 @@ static bool read_setting(const char *word, settings *set) {
     else
         return false;
     return true;
+}
+
+/* Data set i, with noise or without: the same motions and rows. */
+static void draw(const experiment *e, data_set *d, int i, double noise, const settings *set, int nrec, tribo_ws *ws,
+                 double dt, const double *p) {
+    d->seed = 77u * (uint64_t)(i + 1) + 12345u * (uint64_t)(e - experiments);
+    for (int k = 0; k < 10; k++) cubes_uniform(&d->seed);
+    d->noise = noise, d->keep = set->keep;
+    for (int k = 0; k < nrec; k++) record(e, d, k, ws, dt, p);
 }
 
 static int run(const experiment *e, int sets, int nrec, const settings *set) {
@@ -419,14 +500,19 @@ static int run(const experiment *e, int sets, int nrec, const settings *set) {
     p = calloc((size_t)tribo_model_sizes(m).np, sizeof *p);
     tribo_model_params(m, p);
     for (int i = set->first; i < set->first + sets; i++) {
-        d.seed = 77u * (uint64_t)(i + 1) + 12345u * (uint64_t)(e - experiments);
-        for (int k = 0; k < 10; k++) cubes_uniform(&d.seed);
-        d.noise = set->noise, d.keep = set->keep;
-        for (int k = 0; k < nrec; k++) record(e, &d, k, ws, options.dt, p);
-        fit(e, m, &d, nrec, set, &t);
+        double bound[FREE] = {1, 1, 1};
+        if (set->bound) {
+            draw(e, &d, i, 0, set, nrec, ws, options.dt, p);
+            allowed(e, m, &d, nrec, set, bound);
+        }
+        draw(e, &d, i, set->noise, set, nrec, ws, options.dt, p);
+        if (set->starts)
+            from_starts(e, m, &d, nrec, set);
+        else
+            fit(e, m, &d, nrec, set, bound, &t);
         fflush(stdout);
     }
-    print(e, &t, nrec);
+    if (!set->starts) print(e, &t, nrec, set);
     tribo_ws_free(ws), tribo_model_free(m), free(p);
     return 0;
 }
@@ -442,7 +528,7 @@ int main(int argc, char **argv) {
     int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
     if (!e || sets < 1 || nrec < 1 || nrec > RECS || !fine) {
         fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
-                        "keys: loss rows noise keep first step made near each; see bench/coverage.c\n");
+                        "keys: loss rows noise keep first step made near each bound starts; see bench/coverage.c\n");
         return 2;
     }
     return run(e, sets, nrec, &set);

@@ -61,6 +61,52 @@ static void add_start(tribo_sysid *s, const double *theta, bool kicked) {
     h->kicked[h->nstart++] = kicked;
 }
 
+static tribo_status roll_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    const ti_path *path = s->shooting->path + i;
+    size_t nx = (size_t)s->z.nx;
+    (void)context;
+    if (s->track[i].held_out) return TRIBO_OK;
+    memcpy(w->x, path->x + (size_t)s->track[i].first * nx, nx * sizeof(double));
+    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p);
+    return TRIBO_OK;
+}
+
+/* Cost of motions without kicks at theta, from where they start now. */
+static double cost_from_here(tribo_sysid *s, const double *theta) {
+    double cost = 0;
+    tribo_sysid_params(s, theta, s->p);
+    s->progress.evaluations++;
+    if (tribo_params_check(s->m, s->p, NULL) || ti_parallel(s, s->nrec, roll_job, NULL) < 0) return HUGE_VAL;
+    for (int i = 0; i < s->nrec; i++) cost += s->track[i].held_out ? 0 : s->shooting->path[i].cost_try;
+    return cost;
+}
+
+/* A number that moves nothing where a fit has ended, as friction does where all sticks, has no slope to follow: along
+ * the whole of its range, is there anything better? That is another start then. */
+static tribo_status scan(tribo_sysid *s, bool *found) {
+    enum { PLACES = 16 };
+    const double gain = 0.02;
+    double least = (1 - gain) * cost_from_here(s, s->theta), low, high;
+    *found = false;
+    for (int a = 0; a < s->nfree; a++) {
+        if (s->H[(size_t)a * (size_t)(s->nfree + 1)] >= 1 || !searched(s, a, &low, &high)) continue;
+        for (int j = 0; j < PLACES; j++) {
+            if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
+            double share = (j + 0.5) / PLACES; /* closer where numbers are small */
+            if (s->unknown[a].map != TI_MAP_LOG) share *= share;
+            memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
+            s->trial[a] = low + (high - low) * share;
+            double cost = cost_from_here(s, s->trial);
+            if (!(cost < least)) continue;
+            least = cost, *found = true;
+            memcpy(s->step, s->trial, (size_t)s->nfree * sizeof(double));
+        }
+    }
+    if (*found) add_start(s, s->step, false);
+    return TRIBO_OK;
+}
+
 /* Add the best of the candidates to h->start. With kicks after it the given start, unless that begins much worse;
  * without it was there first. */
 static tribo_status search(tribo_sysid *s, bool kicked) {
@@ -214,6 +260,12 @@ static tribo_status next(tribo_sysid *s) {
         tribo_status status = ti_shooting_doubt(s, &found);
         h->looked++, h->rounds = h->still = h->waited = 0;
         if (status < 0 || found) return status;
+    }
+    if (!h->kicked[h->run] && !h->explained && h->nstart < TI_STARTS_MAX - 3) {
+        bool found = false;
+        tribo_status status = scan(s, &found);
+        if (status) return status;
+        h->hopeless &= !found;
     }
     note(s);
     kicked = h->kicked[h->run - 1];
