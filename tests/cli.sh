@@ -386,6 +386,18 @@ expect "a pushed cube" 0 '' '' simulate "$slide" --duration 1 --controls "$folde
 expect "its mass from its push" 0 '^cube/mass  *0.7  *\(1\|0.99999\|1.0000\)' '*' identify "$slide" --data "$folder/pushed.csv" \
     --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/pushed"
 expect "validated under its push" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" --controls "$folder/push.csv"
+awk -F, -v OFS=, 'function off(by) { return by * (rand() + rand() + rand() + rand() - 2) }
+    BEGIN { srand(7) } NR == 1 || NR % 10 == 2 {
+        if (NR > 1) { $1 += 0.03; for (i = 2; i <= 8; i++) if (i != 5) $i += off(i < 5 ? 1e-3 : 2e-3) }
+        NF = 8; print }' "$folder/pushed.csv" >"$folder/late.csv"
+expect "a clock that is late" 0 '^late  *0  *0.0[23]' 'late.csv: the recordings are 0.0[23].* behind the controls ([23]\.[0-9]* samples)' identify "$slide" \
+    --data "$folder/late.csv" --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/late"
+expect "a clock that is known" 0 '^cube/mass  *0.7  *\(0.99\|1.00\)' '*' identify "$slide" --data "$folder/late.csv" --late 0.03 \
+    --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/known"
+expect "no time" 2 '' '--late takes seconds, not soon' validate "$slide" --data "$folder/late.csv" --controls "$folder/push.csv" --late soon
+awk -F, -v OFS=, 'NR > 1 { $1 += 0.08 } { print }' "$folder/late.csv" >"$folder/later.csv"
+expect "too late" 3 '' 'later.csv: the recordings are 6 samples or more behind the controls' identify "$slide" --data "$folder/later.csv" \
+    --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/later"
 expect "one push for each" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" "$folder/pushed.csv" \
     --controls "$folder/push.csv" "$folder/push.csv"
 expect "two pushes for three" 2 '' '2 files for 3 recordings' validate "$slide" --data "$folder/pushed.csv" "$folder/pushed.csv" \

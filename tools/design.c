@@ -257,7 +257,7 @@ static int take(arguments *a, int code, const char *text, string_list **more) {
     }
     if (*more) return list_add(*more, text) ? EXIT_SUCCESS : trouble("no memory");
     if (code == 1) return usage_error(v, "one scene, not also %s", text);
-    if (code == AS_IS_OPTION || code == CUT_OPTION) return recording_option(v, code, optarg, &a->in);
+    if (code > CONTROLS_OPTION && code <= LATE_OPTION) return recording_option(v, code, optarg, &a->in);
     if (code == 'j') a->json = true;
     if (code == 't') return parse_positive(v, "--duration takes a time above 0 s", 1e4, &a->duration);
     if (code == 'r') return parse_positive(v, "--rate takes rows a second above 0", 1e5, &a->rate);

@@ -211,6 +211,9 @@ static void print_table(const identification *id) {
         else
             puts("           -   not determined by these recordings");
     }
+    if (id->late != 0)
+        printf("%-28s %12g %12.6g %12.3g   the recordings behind the controls, s\n", "late", 0., id->late,
+               id->late_error);
     print_open(id);
     printf("loss %.6g, was %.6g; %ld evaluations, %.1f s; ", id->progress.loss, id->progress.loss_start,
            id->progress.evaluations, id->seconds);
@@ -226,8 +229,7 @@ static void print_table(const identification *id) {
 
 /* ---- the verb ---- */
 
-/* What is asked of the fit; `step` is what it points to. */
-static tribo_sysid_def definition(const identification *id, tribo_options *step) {
+tribo_sysid_def fit_definition(const identification *id, tribo_options *step) {
     const identify_arguments *a = id->a;
     tribo_sysid_def def = tribo_default_sysid();
     *step = tribo_default_options();
@@ -249,7 +251,7 @@ static tribo_sysid_def definition(const identification *id, tribo_options *step)
 static int set_up(identification *id) {
     tribo_diag diag = {0};
     tribo_options step;
-    tribo_sysid_def def = definition(id, &step);
+    tribo_sysid_def def = fit_definition(id, &step);
     tribo_status s = tribo_sysid_new(id->m, &def, &id->s, &diag);
     if (s >= 0) return EXIT_SUCCESS;
     /* a bad start or bound came by the command line, a bad recording by its file */
@@ -260,10 +262,25 @@ static int set_up(identification *id) {
 /* Does the freedom pay? */
 static int compare(identification *id) {
     tribo_options step;
-    tribo_sysid_def def = definition(id, &step);
+    tribo_sysid_def def = fit_definition(id, &step);
     if (!id->a->folds) return EXIT_SUCCESS;
     id->comparison = calloc(1, sizeof *id->comparison);
     return id->comparison ? compare_sets(id->comparison, id, &def) : trouble("no memory");
+}
+
+/* A fit, and another where the clocks of recordings and controls turn out not to agree. */
+static int fit_twice(identification *id) {
+    bool late = false;
+    int status = fit(id);
+    if (status == EXIT_SUCCESS) status = late_find(id, &late);
+    if (status != EXIT_SUCCESS || !late) return status;
+    double spent = id->seconds;
+    tribo_sysid_free(id->s);
+    id->s = NULL, id->progress = (tribo_progress){0}, id->nhistory = 0;
+    status = set_up(id);
+    if (status == EXIT_SUCCESS) status = fit(id);
+    id->seconds += spent;
+    return status;
 }
 
 /* All that is said of a fit; of one that was interrupted, at once what is there. */
@@ -305,7 +322,7 @@ static int identify(const identify_arguments *a) {
     if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
     if (status == EXIT_SUCCESS) {
         interrupts_catch();
-        status = fit(&id);
+        status = fit_twice(&id);
     }
     if (status == EXIT_SUCCESS) status = conclude(&id);
     progress_end();
@@ -404,7 +421,7 @@ static int take(identify_arguments *a, int code) {
         return EXIT_SUCCESS;
     default:
         if (code == 'e') a->estimate_start = true;
-        if (code == AS_IS_OPTION || code == CUT_OPTION) return recording_option(v, code, optarg, &a->in);
+        if (code > CONTROLS_OPTION && code <= LATE_OPTION) return recording_option(v, code, optarg, &a->in);
         if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
@@ -520,10 +537,10 @@ const verb verb_identify = {
         "                       where no pose was measured, and in one-step losses)\n"
         "  --seed N             of the choice of those, and of the search\n"
         "  --robust KIND        what a large residual counts (default huber: linearly)\n"
-        "  --search N           where the descent gets stuck on a rough loss, spend N evaluations on a search without\n"
+        "  --search N           where the descent gets stuck, N evaluations of a search without\n"
         "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
         "  --iterations N       at most (default 2000)\n"
         "  --workers N          threads (default: all processors)\n" SCENE_HELP LAW_HELP
-        "Progress goes to standard error. Ctrl-C stops the fit and writes the best so far.\n",
+        "Ctrl-C writes the best so far.\n",
     .run = run,
 };

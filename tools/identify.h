@@ -50,7 +50,14 @@ typedef struct identification {
     struct comparison *comparison; /* NULL = not asked for */
     char warning[400];             /* where that is not noise; else empty */
     double validation_loss;
+    double late, late_error; /* s: the recordings behind their controls, where that was found */
 } identification;
+
+/* What is asked of the fit; `step` is what it points to. */
+tribo_sysid_def fit_definition(const identification *id, tribo_options *step);
+/* Where recordings and controls have clocks of their own, id->r is read again with that mended: id->s is to be made
+ * anew. @return exit status after a message. */
+int late_find(identification *id, bool *found);
 
 /* Name of parameter i of the free ones; a static buffer is not used: the caller's is filled. */
 const char *free_name(const identification *id, int i, tribo_param_info *info);

@@ -80,6 +80,8 @@ int write_result(const identification *id) {
     json_object_set_new(all, "scene", json_string(id->a->scene));
     json_object_set_new(all, "parameters", parameters_json(id));
     json_object_set_new(all, "undetermined", undetermined_json(id));
+    if (id->late != 0) json_object_set_new(all, "late", json_number(id->late));
+    if (id->late != 0) json_object_set_new(all, "late_std_error", json_number(id->late_error));
     json_object_set_new(all, "loss", json_number(id->progress.loss));
     json_object_set_new(all, "loss_start", json_number(id->progress.loss_start));
     json_object_set_new(all, "iterations", json_integer(id->progress.iteration));

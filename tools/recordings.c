@@ -20,14 +20,15 @@ static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *pat
     return EXIT_SUCCESS;
 }
 
-/* The mean of the controls in force from one row to the next: their impulse is kept where they change faster. */
-static int push(tribo_recording *rec, const tribo_controls *c, size_t nu) {
+/* The mean of the controls in force from one row to the next: their impulse is kept where they change faster. What was
+ * measured `late` is of as much before. */
+static int push(tribo_recording *rec, const tribo_controls *c, size_t nu, double late) {
     size_t n = (size_t)rec->n, rows = (size_t)tribo_controls_rows(c), row = 0;
     const double *at = tribo_controls_times(c);
     double *u = calloc(n * nu, sizeof *u), *now = calloc(nu, sizeof *now);
     rec->u = u;
     for (size_t k = 0; u && now && k + 1 < n; k++) {
-        double from = rec->time[k], end = rec->time[k + 1], span = end - from;
+        double from = rec->time[k] - late, end = rec->time[k + 1] - late, span = end - from;
         while (row < rows && at[row] <= from) row++;
         for (size_t j = row; from < end; j++) {
             double to = j < rows && at[j] < end ? at[j] : end;
@@ -37,7 +38,7 @@ static int push(tribo_recording *rec, const tribo_controls *c, size_t nu) {
         }
     }
     bool good = u && now;
-    if (good) tribo_controls_at(c, rec->time[n - 1], u + (n - 1) * nu);
+    if (good) tribo_controls_at(c, rec->time[n - 1] - late, u + (n - 1) * nu);
     free(now);
     return good ? EXIT_SUCCESS : trouble("no memory");
 }
@@ -91,7 +92,7 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     int status = recording_load(r->path[i], m, &t);
     if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], (size_t)z.nx);
     if (status == EXIT_SUCCESS && pushed) status = controls_load(pushed, m, &c);
-    if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu);
+    if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu, o->late);
     if (status == EXIT_SUCCESS && !o->as_is) status = look(r, m, i);
     tribo_trajectory_free(t);
     tribo_controls_free(c);
@@ -161,12 +162,17 @@ static int cut(recordings *r, const tribo_model *m, double length) {
 
 int recording_option(const verb *v, int code, const char *value, recording_options *o) {
     if (code == AS_IS_OPTION) o->as_is = true;
+    if (code == LATE_OPTION) {
+        o->late_given = true;
+        return parse_number(value, -1e3, 1e3, &o->late) ? EXIT_SUCCESS
+                                                        : usage_error(v, "--late takes seconds, not %s", value);
+    }
     if (code == CUT_OPTION) return parse_positive(v, "--cut takes a time above 0 s", 1e6, &o->cut);
     (void)value;
     return EXIT_SUCCESS;
 }
 
-int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o) {
+static int load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o, bool quiet) {
     int status = EXIT_SUCCESS;
     *r = (recordings){.n = o->data.n, .path = o->data.item};
     if (o->controls.n > 1 && o->controls.n != o->data.n)
@@ -179,8 +185,16 @@ int recordings_load(recordings *r, const verb *v, const tribo_model *m, const re
         progress_state(false, "recording %d of %d", i + 1, r->n);
         status = load_one(r, m, o, i);
     }
-    tell(r);
+    if (!quiet) tell(r);
     return status == EXIT_SUCCESS && o->cut > 0 ? cut(r, m, o->cut) : status;
+}
+
+int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o) {
+    return load(r, v, m, o, false);
+}
+
+int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o) {
+    return load(r, v, m, o, true);
 }
 
 void recordings_free(recordings *r) {

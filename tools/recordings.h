@@ -18,25 +18,31 @@ typedef struct recording_options {
     string_list data, controls; /* of controls none, one for all, or one a recording */
     bool as_is;                 /* take them without a look */
     double cut;                 /* s: each in pieces of that length; 0 = whole */
+    double late;                /* s: how far the recordings' clock is behind that of the controls */
+    bool late_given;            /* that is known */
 } recording_options;
 
 /* Load them all and look at them: what was mended is told on standard error, what is refused ends it.
  * @return EXIT_SUCCESS, or the verb's exit status after a message. */
 int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
+/* The same, and nothing told of what was mended. */
+int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
 void recordings_free(recordings *r);
-/* Takes CUT_OPTION and AS_IS_OPTION. @return EXIT_SUCCESS, or EXIT_USAGE after a message. */
+/* Takes CUT_OPTION, LATE_OPTION and AS_IS_OPTION. @return EXIT_SUCCESS, or EXIT_USAGE after a message. */
 int recording_option(const verb *v, int code, const char *value, recording_options *o);
 void recording_options_free(recording_options *o);
 /* The options of recordings, the same for every verb that reads some: entries for the verb's list and its help. */
-enum { CONTROLS_OPTION = 900, AS_IS_OPTION, CUT_OPTION };
+enum { CONTROLS_OPTION = 900, AS_IS_OPTION, CUT_OPTION, LATE_OPTION };
 #define RECORDING_OPTIONS                                                                                              \
-    {"controls", required_argument, NULL, CONTROLS_OPTION}, {"cut", required_argument, NULL, CUT_OPTION}, {            \
+    {"controls", required_argument, NULL, CONTROLS_OPTION}, {"cut", required_argument, NULL, CUT_OPTION},              \
+        {"late", required_argument, NULL, LATE_OPTION}, {                                                              \
         "as-is", no_argument, NULL, AS_IS_OPTION                                                                       \
     }
 #define RECORDING_HELP                                                                                                 \
     "  --controls FILE.csv...  forces and torques over time, each row held until the next: one file for all\n"         \
     "                       recordings, or one for each in their order\n"                                              \
     "  --cut S              pieces of S seconds, each with a start of its own\n"                                       \
+    "  --late S             the recordings' clock is S seconds behind that of the controls\n"                          \
     "  --as-is              do not look at units, orders, frames and clocks of the recordings\n"
 
 /* Means over recordings of what tribo_sysid_errors() says of each. */

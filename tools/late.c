@@ -1,0 +1,115 @@
+/* late.c -- do recordings and controls have the same clock? Fits with the recordings taken for some time late say so by
+ * what they leave: once on either side, and on from there where that promises something. */
+#include "identify.h"
+#include "progress.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITERATIONS = 40, ROUNDS = 7 };
+static const double samples_most = 6, least = 0.05, evidence = 9; /* of twice the logarithm of a likelihood */
+
+typedef struct search {
+    identification *id;
+    double spacing; /* s, of rows */
+    double blocks;  /* measured */
+    int status;
+} search;
+
+/* Twice the negative logarithm of the likelihood where the recordings are `late` samples behind; infinite = no fit. */
+static double value(search *of, double late) {
+    identification *id = of->id;
+    recording_options in = id->a->in;
+    recordings r = {0};
+    tribo_options step;
+    tribo_sysid *s = NULL;
+    tribo_progress now = {0};
+    tribo_sysid_def def = fit_definition(id, &step);
+    in.late = late * of->spacing;
+    if (of->status != EXIT_SUCCESS || *interrupts_flag) return HUGE_VAL;
+    of->status = recordings_again(&r, &verb_identify, id->m, &in);
+    if (of->status != EXIT_SUCCESS) return HUGE_VAL;
+    progress_state(false, "recordings %.2f samples behind the controls", late);
+    def.rec = r.rec, def.nrec = r.n;
+    def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.optimizer = TRIBO_OPT_LM;
+    def.robust = TRIBO_ROBUST_NONE, def.search = 0;
+    /* as much noise as explains a wrong delay too: no fit goes looking for another reason */
+    const double extent = tribo_model_extent(id->m), noise[TRIBO_BLOCKS] = {0.02 * extent, 0.05, -1, -1};
+    for (int i = 0; i < TRIBO_BLOCKS; i++) def.weight[i] = noise[i] > 0 ? 1 / noise[i] : -1;
+    tribo_status status = tribo_sysid_new(id->m, &def, &s, NULL);
+    for (int k = 0; k < ITERATIONS && !now.starts && status >= 0; k++) status = tribo_sysid_iterate(s, &now);
+    tribo_sysid_free(s);
+    recordings_free(&r);
+    const double exact = 1e-6; /* of that noise: numbers without any agree to rounding, wherever that is least */
+    return status >= 0 ? of->blocks * log(now.loss + exact * of->blocks) : HUGE_VAL;
+}
+
+/* Where a parabola through three values is least, from its middle; `curved` is its second derivative. */
+static double vertex(double h, const double f[3], double *curved) {
+    *curved = (f[0] - 2 * f[1] + f[2]) / (h * h);
+    double at = (f[0] - f[2]) / (2 * h * *curved), lower = f[0] < f[2] ? -h : h;
+    if (!(*curved > 0) || !isfinite(at)) return f[1] < f[0] && f[1] < f[2] ? 0 : lower;
+    return at < -2 * h ? -2 * h : at > 2 * h ? 2 * h : at;
+}
+
+/* @return the delay of the recordings in samples, 0 unless that is much likelier; error: its standard error. */
+static double find(search *of, double *error) {
+    double at = 0, h = 2, first = value(of, 0), best = first, curved = 0;
+    for (int round = 0; round < ROUNDS && of->status == EXIT_SUCCESS && fabs(at) <= samples_most; round++) {
+        double f[3] = {value(of, at - h), best, value(of, at + h)}, move = vertex(h, f, &curved);
+        double promise = curved > 0 ? curved * move * move / 2 : HUGE_VAL,
+               there = move == 0 ? best : value(of, at + move);
+        if (there < best)
+            at += move, best = there;
+        else if (f[0] < best || f[2] < best)
+            best = f[0] < f[2] ? f[0] : f[2], at += f[0] < f[2] ? -h : h;
+        if (round == 0 && promise < evidence / 2 && first - best < evidence / 2) return 0;
+        if (h < 0.1) break;
+        if (fabs(move) < h) h /= 3;
+    }
+    *error = curved > 0 ? sqrt(2 / curved) : (double)NAN;
+    return first - best > evidence && fabs(at) > least ? at : 0;
+}
+
+/* The fit's numbers are where the search begins. */
+static void begin_there(identification *id) {
+    double theta[512];
+    if (id->nfree > 512) return;
+    tribo_sysid_theta(id->s, theta);
+    tribo_sysid_params(id->s, theta, id->p);
+    for (int i = 0; i < id->nfree; i++) id->free[i].start = id->p[id->free[i].index];
+}
+
+int late_find(identification *id, bool *found) {
+    const recording_options *in = &id->a->in;
+    search of = {.id = id, .status = EXIT_SUCCESS};
+    const tribo_recording *rec = id->r.rec;
+    double samples, error = 0;
+    *found = false;
+    if (!in->controls.n || in->as_is || in->late_given || *interrupts_flag) return EXIT_SUCCESS;
+    of.spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
+    for (int i = 0; i < id->r.n; i++) of.blocks += id->r.rec[i].n;
+    double *starts = calloc((size_t)id->nfree, sizeof *starts);
+    if (!starts) return trouble("no memory");
+    for (int i = 0; i < id->nfree; i++) starts[i] = id->free[i].start;
+    begin_there(id);
+    samples = find(&of, &error);
+    for (int i = 0; i < id->nfree; i++) id->free[i].start = starts[i];
+    free(starts);
+    if (of.status != EXIT_SUCCESS || samples == 0) return of.status;
+    if (fabs(samples) > samples_most)
+        return input_message(id->r.path[0], 0,
+                             "the recordings are %.0f samples or more %s the controls: their clocks do not agree "
+                             "(--late S says by how much, --as-is takes them all the same)",
+                             samples_most, samples > 0 ? "behind" : "ahead of");
+    id->late = samples * of.spacing, id->late_error = error * of.spacing;
+    input_message(
+        id->r.path[0], 0,
+        "the recordings are %.3g +- %.1g s %s the controls (%.2f samples): moved; where that is known: --late",
+        fabs(id->late), id->late_error, id->late > 0 ? "behind" : "ahead of", fabs(samples));
+    recording_options moved = *in;
+    moved.late = id->late;
+    recordings_free(&id->r);
+    *found = true;
+    return recordings_again(&id->r, &verb_identify, id->m, &moved);
+}
