@@ -3,7 +3,6 @@
 #include "contact/system/blocks.h"
 #include "contact/work/workspace.h"
 #include "math/clones.h"
-#include <math.h>
 
 /* Eight directions; a row of a panel is three of them. */
 typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
@@ -213,55 +212,61 @@ typedef struct equations {
     double *X, *rest;
 } equations;
 
-/* X += rest; the relative size of rest in the worst column, in the norm of the energy. */
-TI_INLINE double add(const ti_contact_ws *ws, int nv, const double *rest, double *X) {
-    double worst = 0;
+/* The relative size of a correction, in the norm of the energy. */
+typedef enum amount { MUCH, LITTLE, NOTHING } amount; /* NaN is much */
+typedef struct amounts {
+    double little, nothing;
+} amounts;
+/* Where a first correction is small; and where it is not, as redundant contacts have it, the last of some. */
+static const amounts quick = {1e-7, 1e-10}, patient = {1e-10, 1e-12};
+
+/* X += rest; the relative size of rest in the worst column. */
+TI_INLINE amount add(const ti_contact_ws *ws, int nv, amounts a, const double *rest, double *X) {
+    int good = 0, exact = 0;
     for (int c = 0; c < LANES; c++) {
         lane size = {0}, whole = {0};
         for (int k = 0; k < nv; k++) {
             lane d = row_in(rest, k)[c], x = row_of(X, k)[c] += d;
             size += ws->mass[k] * d * d, whole += ws->mass[k] * x * x;
         }
-        for (int e = 0; e < 8; e++) worst = ti_max(worst, size[e] > 0 ? size[e] / whole[e] : size[e]);
+        for (int e = 0; e < 8; e++)
+            good += size[e] <= a.little * a.little * whole[e], exact += size[e] <= a.nothing * a.nothing * whole[e];
     }
-    return sqrt(worst);
+    return exact == N ? NOTHING : good == N ? LITTLE : MUCH;
 }
 
 /* One refinement of K X = r - J'D dc, as in ti_contact_jvp(): impulses from X, the residual of the momentum row, its
  * solution added. */
-TI_INLINE double refine(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+TI_INLINE amount refine(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, amounts a, const equations *e) {
     momentum(ws, p, six, e->r, e->X, e->rest);
     impulses(ws, p, e->blk, six, e->X, e->dc, e->rest);
     solve(&ws->sys, six, e->rest);
-    return add(ws, p->nv, e->rest, e->X);
+    return add(ws, p->nv, a, e->rest, e->X);
 }
 
-/* Refinements of a panel at most: where contacts are redundant each takes off a few digits, `slow` at least. */
-enum { PASSES = 8 };
-static const double slow = 0.03;
-
-/* Whether a correction, which follows one of the size `before`, leaves nothing to the next one. */
-TI_INLINE bool is_enough(double change, double before) {
-    return change <= 1e-10 && change * change <= 1e-13 * before;
-}
-
-/* K X = r - J'D dc, refined until a correction is negligible. @return whether it came to that */
-TI_INLINE bool panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
+/* K X = r - J'D dc, refined once, and again if the first correction was not negligible. */
+TI_INLINE amount panel(const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
     memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
     impulses(ws, p, e->blk, six, NULL, e->dc, e->X);
     solve(&ws->sys, six, e->X);
-    double change = refine(ws, p, six, e), before = 1;
-    for (int pass = 1; pass < PASSES && !is_enough(change, before) && change <= slow * before; pass++)
-        before = change, change = refine(ws, p, six, e);
-    return is_enough(change, before);
+    amount change = refine(ws, p, six, quick, e);
+    return change == LITTLE ? refine(ws, p, six, quick, e) : change;
 }
 
-TI_CLONES_WIDE static bool panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+TI_CLONES_WIDE static amount panel_six(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     return panel(ws, p, true, e);
 }
 
-TI_CLONES_WIDE static bool panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+TI_CLONES_WIDE static amount panel_any(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     return panel(ws, p, false, e);
+}
+
+/* Where that is not enough: some more, each of which takes off digits. */
+enum { PASSES = 6 };
+TI_CLONES_WIDE static amount go_on(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    amount change = MUCH;
+    for (int pass = 0; pass < PASSES && change != NOTHING; pass++) change = refine(ws, p, ws->sys.six, patient, e);
+    return change;
 }
 
 /* Where that is not exact enough: column by column by ti_contact_jvp(). */
@@ -281,7 +286,8 @@ void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int 
                       double *X, double *rest) {
     const equations e = {blk, r, dc, X, rest};
     static const double settled = 1e-12;
-    if (ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e))
+    amount change = ws->sys.six ? panel_six(ws, p, &e) : panel_any(ws, p, &e);
+    if (change == NOTHING || go_on(ws, p, &e) == NOTHING)
         ws->linear_residual = ti_max(ws->linear_residual, settled);
     else
         one_by_one(ws, p, &e);
