@@ -31,12 +31,14 @@ static tribo_law_options law_of(tribo_law law, double noise) {
 static void open_plan(world *w, double noise, double tol) {
     tribo_term_def term[2] = {tribo_default_term(), tribo_default_term()};
     tribo_trajopt_def def = tribo_default_trajopt();
+    static const double least[2] = {-20, -20}, most[2] = {20, 20}; /* N m: the paper has none */
     tribo_options o = tribo_default_options();
     term[0].kind = TRIBO_TERM_JOINT, term[0].joint = tribo_model_joint_find(w->m, "pin");
     term[0].norm = TRIBO_NORM_LINEAR, term[0].weight = -1, term[0].last = -1;
     term[1].kind = TRIBO_TERM_CONTROL, term[1].weight = 0.1;
     o.dt = knot_time, o.law = law_of(TRIBO_LAW_STOCHASTIC, noise);
     def.knots = KNOTS, def.term = term, def.nterm = 2, def.x0 = w->x, def.options = &o, def.tol = tol;
+    def.lower = least, def.upper = most;
     need(tribo_trajopt_new(w->m, &def, &w->plan, NULL), "plan");
 }
 

@@ -116,12 +116,12 @@ struct tribo_ws {
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
     tribo_contact *view;
-    double *V;       /* (widest) of one tree */
-    double *kick;    /* the same */
-    double *D, *D0;  /* (nv) displacements; without recovery */
-    double *xnext;   /* (nx) */
-    double *p;       /* (np) that were last found to be physical */
-    bool p_known;    /* there are such */
+    double *V;      /* (widest) of one tree */
+    double *kick;   /* the same */
+    double *D, *D0; /* (nv) displacements; without recovery */
+    double *xnext;  /* (nx) */
+    double *p;      /* (np) that were last found to be physical */
+    bool p_known;   /* there are such */
 
     struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
 };
