@@ -424,11 +424,34 @@ START_TEST(constraints) {
     def.nterm = 4;
     tribo_trajopt *t = task_of(m, &def);
     ck_assert(tribo_trajopt_solve(t, 400, &p) == TRIBO_OK);
-    ck_assert(p.violation < 1e-6);
+    ck_assert(p.violation < 1e-6 && p.violation >= 0);
     tribo_trajopt_trajectory(t, X, NULL);
     ck_assert(fabs(X[CK * CN] - end) < 1e-6);
     for (int k = 0; k <= CK; k++) ck_assert(X[k * CN] < most + 1e-6);
     tribo_trajopt_free(t), tribo_model_free(m);
+}
+END_TEST
+
+/* The same seen from the other side: places, start and bounds with their signs turned, LEAST for LIMIT. */
+START_TEST(constraints_from_below) {
+    const double x0[CN] = {1, -0.5, 0.2, 0.7}, turned[CN] = {-1, 0.5, -0.2, -0.7}, most = 1.001, least = -1.001;
+    double cost[2];
+    tribo_model *m = model_of(CARTS);
+    for (int side = 0; side < 2; side++) {
+        tribo_trajopt_def def;
+        tribo_term_def terms[3];
+        tribo_trajopt_progress p;
+        tribo_trajopt_free(carts(m, &def, terms, side ? turned : x0));
+        terms[2] = term_of(TRIBO_TERM_JOINT, 1), terms[2].joint = 0, terms[2].target = side ? &least : &most;
+        terms[2].norm = side ? TRIBO_NORM_LEAST : TRIBO_NORM_LIMIT;
+        def.nterm = 3;
+        tribo_trajopt *t = task_of(m, &def);
+        ck_assert(tribo_trajopt_solve(t, 400, &p) == TRIBO_OK && p.violation < 1e-6);
+        cost[side] = p.cost;
+        tribo_trajopt_free(t);
+    }
+    ck_assert(fabs(cost[0] - cost[1]) < 1e-12 * cost[0]);
+    tribo_model_free(m);
 }
 END_TEST
 
@@ -481,6 +504,7 @@ static Suite *suite(void) {
     tcase_add_test(c, box);
     tcase_add_test(c, bounds);
     tcase_add_test(c, constraints);
+    tcase_add_test(c, constraints_from_below);
     tcase_add_test(c, methods_and_workers);
     suite_add_tcase(s, c);
     return s;

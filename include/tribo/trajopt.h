@@ -6,8 +6,8 @@
  *     J = sum over knots k = 0 .. knots and terms of  weight * norm(r(x_k, u_k))        docs/math.md eq. (400)
  *
  * where a term's residual r is something of the state or the control minus its target. Controls are a choice of the
- * numbers of u, held within bounds exactly; the rest of u stays as it was given. Terms of the norms LIMIT and EQUAL are
- * constraints, met by an augmented Lagrangian. Drive it with tribo_trajopt_iterate(), a pass a call, or with
+ * numbers of u, held within bounds exactly; the rest of u stays as it was given. Terms of the norms LIMIT, LEAST and
+ * EQUAL are constraints, met by an augmented Lagrangian. Drive it with tribo_trajopt_iterate(), a pass a call, or with
  * tribo_trajopt_solve(); the best so far is kept whenever it stops. No number of workers changes a bit.
  */
 #ifndef TRIBO_TRAJOPT_H
@@ -49,7 +49,9 @@ typedef enum tribo_term_kind {
     X(HUBER, "huber", "r^2 / 2 to |r| = s, then s (|r| - s/2)")                                                        \
     X(LOG_COSH, "log-cosh", "s^2 log cosh(r / s)")                                                                     \
     X(ABOVE, "above", "r^2 / 2 where r > 0: what is to stay below its target")                                         \
+    X(BELOW, "below", "r^2 / 2 where r < 0: what is to stay above its target")                                         \
     X(LIMIT, "limit", "a constraint: r <= 0, by an augmented Lagrangian")                                              \
+    X(LEAST, "least", "a constraint: r >= 0")                                                                          \
     X(EQUAL, "equal", "a constraint: r = 0")
 
 /** How a residual counts. */

@@ -36,7 +36,8 @@ static tribo_status place(const tribo_trajopt *t, ti_planner *w, int knot, const
 }
 
 static double violation_of(const ti_term *term, double r) {
-    return term->def.norm == TRIBO_NORM_EQUAL ? fabs(r) : ti_max(r, 0);
+    if (term->def.norm == TRIBO_NORM_EQUAL) return fabs(r);
+    return ti_max(term->def.norm == TRIBO_NORM_LEAST ? -r : r, 0);
 }
 
 tribo_status ti_knot_cost(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,

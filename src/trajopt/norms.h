@@ -23,6 +23,9 @@ static inline ti_counted ti_count(tribo_norm norm, double s, double r) {
     case TRIBO_NORM_ABOVE:
         if (!(r > 0)) return (ti_counted){r == r ? 0 : r, 0, 0};
         break;
+    case TRIBO_NORM_BELOW:
+        if (!(r < 0)) return (ti_counted){r == r ? 0 : r, 0, 0};
+        break;
     default:
         break;
     }
@@ -32,12 +35,13 @@ static inline ti_counted ti_count(tribo_norm norm, double s, double r) {
 /* Of a constraint with multiplier y and penalty rho: value and slope with both, the curvature rho where it acts. */
 static inline ti_counted ti_count_constraint(tribo_norm norm, double y, double rho, double r) {
     double push = y + rho * r;
-    if (norm == TRIBO_NORM_LIMIT && !(push > 0)) return (ti_counted){r == r ? -y * y / (2 * rho) : r, 0, 0};
+    bool rests = (norm == TRIBO_NORM_LIMIT && !(push > 0)) || (norm == TRIBO_NORM_LEAST && !(push < 0));
+    if (rests) return (ti_counted){r == r ? -y * y / (2 * rho) : r, 0, 0};
     return (ti_counted){(push * push - y * y) / (2 * rho), push, rho};
 }
 
 static inline bool ti_is_constraint(tribo_norm norm) {
-    return norm == TRIBO_NORM_LIMIT || norm == TRIBO_NORM_EQUAL;
+    return norm >= TRIBO_NORM_LIMIT;
 }
 
 #endif
