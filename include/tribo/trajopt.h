@@ -225,9 +225,10 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_policies_add(tribo_policies *l, const t
  *  @return TRIBO_OK; u as it was: TRIBO_E_ARG (empty), TRIBO_E_NONFINITE. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_policies_control(const tribo_policies *l, const bool *ignore, const double *x,
                                                           double *u, int *nearest);
-/** To and from a file of text. @return TRIBO_OK; TRIBO_E_IO; TRIBO_E_PARSE (line in diag; another model's);
+/** Into a file of text. @return TRIBO_OK; TRIBO_E_ARG; TRIBO_E_IO;
  * TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_policies_save(const tribo_policies *l, const char *path, tribo_diag *diag);
+/** From a file that tribo_policies_save() wrote. @return as there; TRIBO_E_PARSE (line in diag; another model's). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_policies_load(const char *path, const tribo_model *m, const tribo_allocator *a,
                                                        tribo_policies **l, tribo_diag *diag);
 
