@@ -4,10 +4,6 @@
 
 enum { ITERATIONS = 100, HALVINGS = 30 };
 
-static double clamp(double x, double lower, double upper) {
-    return x < lower ? lower : x > upper ? upper : x;
-}
-
 static double value(int n, const double *H, const double *g, const double *d) {
     double sum = 0;
     for (int i = 0; i < n; i++) {
@@ -26,19 +22,18 @@ static bool factor_free(int n, const double *H, const bool *held, double *R) {
     return ti_chol(n, R, ld, 0) == 0;
 }
 
-/* Along the arc of projections of d + share * step. @return false where nothing is lower. */
+/* Along the arc of projections of d + share * step, from where the slope is as given. @return false where nothing is
+ * lower. */
 static bool search_arc(int n, const double *H, const double *g, const double *lower, const double *upper,
-                       const double *step, double *d, double *trial) {
-    double now = value(n, H, g, d), share = 1;
+                       const double *slope, const double *step, double *d) {
+    double trial[TI_CONTROLS_MAX], now = value(n, H, g, d), share = 1;
     for (int k = 0; k < HALVINGS; k++, share /= 2) {
-        double slope = 0;
+        double change = 0;
         for (int i = 0; i < n; i++) {
-            double along = g[i];
-            trial[i] = clamp(d[i] + share * step[i], lower[i], upper[i]);
-            for (int j = 0; j < n; j++) along += H[i * n + j] * d[j];
-            slope += along * (trial[i] - d[i]);
+            trial[i] = ti_within(d[i] + share * step[i], lower[i], upper[i]);
+            change += slope[i] * (trial[i] - d[i]);
         }
-        if (!(slope < 0) || value(n, H, g, trial) > now + 0.1 * slope) continue;
+        if (!(change < 0) || value(n, H, g, trial) > now + 0.1 * change) continue;
         memcpy(d, trial, (size_t)n * sizeof *d);
         return true;
     }
@@ -47,22 +42,22 @@ static bool search_arc(int n, const double *H, const double *g, const double *lo
 
 bool ti_box_solve(int n, const double *H, const double *g, const double *lower, const double *upper, double *d,
                   double *R, bool *held) {
-    double step[TI_CONTROLS_MAX], trial[TI_CONTROLS_MAX];
-    for (int i = 0; i < n; i++) d[i] = clamp(d[i], lower[i], upper[i]);
+    double slope[TI_CONTROLS_MAX], step[TI_CONTROLS_MAX];
+    for (int i = 0; i < n; i++) d[i] = ti_within(d[i], lower[i], upper[i]);
     for (int k = 0; k < ITERATIONS; k++) {
         bool same = k > 0;
         for (int i = 0; i < n; i++) {
-            double slope = g[i];
-            for (int j = 0; j < n; j++) slope += H[i * n + j] * d[j];
-            bool at = (d[i] <= lower[i] && slope > 0) || (d[i] >= upper[i] && slope < 0);
+            slope[i] = g[i];
+            for (int j = 0; j < n; j++) slope[i] += H[i * n + j] * d[j];
+            bool at = ti_is_held(d[i], slope[i], lower[i], upper[i]);
             same &= at == held[i];
             held[i] = at;
-            step[i] = at ? 0 : -slope;
+            step[i] = at ? 0 : -slope[i];
         }
         if (!same && !factor_free(n, H, held, R)) return false;
         ti_chol_solve(n, R, ti_ld(n), step);
         for (int i = 0; i < n; i++) step[i] = held[i] ? 0 : step[i];
-        if (!search_arc(n, H, g, lower, upper, step, d, trial)) break;
+        if (!search_arc(n, H, g, lower, upper, slope, step, d)) break;
     }
     return true;
 }

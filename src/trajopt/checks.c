@@ -16,11 +16,10 @@ static tribo_status wrong(const report *r, const char *what, double x) {
 }
 
 static tribo_status check_place(const report *r, const tribo_sizes *z, int body, int site, bool must) {
-    bool has_body = body >= TRIBO_WORLD && body < z->nbody && body != -1, has_site = site >= 0 && site < z->nsite;
     if (body >= z->nbody) return wrong(r, "there is no such body", body);
     if (site >= z->nsite) return wrong(r, "there is no such site", site);
-    if (has_body && has_site) return wrong(r, "it is of a body and of a site: one of them is too many", site);
-    if (must && !has_body && !has_site) return wrong(r, "it needs a body or a site", body);
+    if (body >= 0 && site >= 0) return wrong(r, "it is of a body and of a site: one of them is too many", site);
+    if (must && body < 0 && site < 0) return wrong(r, "it needs a body or a site", body);
     return TRIBO_OK;
 }
 

@@ -133,8 +133,7 @@ static tribo_status update_term(tribo_trajopt *t, ti_term *term, double *worst) 
     ti_planner *w = &t->planner[0];
     *worst = 0;
     for (int knot = term->first; knot <= term->last; knot++) {
-        const double *x = t->best.X + (size_t)knot * (size_t)t->z.nx;
-        const double *u = knot < t->knots ? t->best.U + (size_t)knot * (size_t)t->nc : NULL;
+        const double *x = ti_state_at(t, &t->best, knot), *u = ti_controls_at(t, &t->best, knot);
         tribo_status s = place(t, w, knot, x);
         if (s >= 0) s = ti_term_residual(t, w, term, knot, x, u, w->r, NULL, NULL);
         if (s < 0) return s;

@@ -11,7 +11,7 @@ static tribo_status cost_gradients(tribo_trajopt *t, const ti_path *path, double
     size_t ndx = (size_t)t->z.ndx, nc = (size_t)t->nc;
     memset(t->lx, 0, sizeof(double) * ndx * ((size_t)t->knots * (size_t)t->substeps + 1));
     for (int k = 0; k <= t->knots; k++) {
-        const double *x = path->X + (size_t)k * (size_t)t->z.nx, *u = k < t->knots ? path->U + (size_t)k * nc : NULL;
+        const double *x = ti_state_at(t, path, k), *u = ti_controls_at(t, path, k);
         tribo_status s = ti_knot_model(t, w, k, x, u);
         if (s >= 0 && p_bar) s = ti_knot_params_vjp(t, w, k, x, u, p_bar);
         if (s < 0) return s;
@@ -39,14 +39,10 @@ tribo_status ti_path_reverse(tribo_trajopt *t, const ti_path *path, double *grad
 static const double ARMIJO = 1e-4;
 enum { HALVINGS = 40 };
 
-/* What the trial's controls are expected to change, and how far they are. */
-static double along_gradient(const tribo_trajopt *t, double *squared) {
+/* What the trial's controls are expected to change. */
+static double along_gradient(const tribo_trajopt *t) {
     double slope = 0;
-    *squared = 0;
-    for (int i = 0; i < t->knots * t->nc; i++) {
-        double d = t->trial.U[i] - t->best.U[i];
-        slope += t->gradient[i] * d, *squared += d * d;
-    }
+    for (int i = 0; i < t->knots * t->nc; i++) slope += t->gradient[i] * (t->trial.U[i] - t->best.U[i]);
     return slope;
 }
 
@@ -59,7 +55,6 @@ static void descend_knots(tribo_trajopt *t) {
 }
 
 tribo_status ti_first_order_pass(tribo_trajopt *t) {
-    double squared, slope;
     tribo_status s = ti_path_reverse(t, &t->best, t->gradient, NULL, NULL);
     t->progress.step = 0;
     if (s < 0) return s;
@@ -70,7 +65,7 @@ tribo_status ti_first_order_pass(tribo_trajopt *t) {
         s = ti_path_roll(t, (ti_roll){.share = share});
         if (s == TRIBO_INTERRUPTED) return s;
         if (s < 0) continue;
-        slope = along_gradient(t, &squared);
+        double slope = along_gradient(t);
         t->progress.expected = -slope;
         if (-slope <= t->tol * t->best.size * ti_min(1, share / ti_max(t->rate, share))) {
             t->met = true;
@@ -127,8 +122,8 @@ static int interrupted(void *instance, const lbfgsfloatval_t *z, const lbfgsfloa
 static tribo_status fix_held(tribo_trajopt *t) {
     tribo_status s = ti_path_reverse(t, &t->best, t->gradient, NULL, NULL);
     for (int i = 0; i < t->knots * t->nc; i++) {
-        double u = t->best.U[i], g = t->gradient[i];
-        t->fixed[i] = (u <= t->lower[i % t->nc] && g > 0) || (u >= t->upper[i % t->nc] && g < 0);
+        int k = i % t->nc;
+        t->fixed[i] = ti_is_held(t->best.U[i], t->gradient[i], t->lower[k], t->upper[k]);
     }
     return s;
 }

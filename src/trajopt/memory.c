@@ -55,7 +55,7 @@ static void lay_out_passes(tribo_trajopt *t, ti_arena *a) {
     TI_CARVE(a, t->lx, (steps + 1) * n);
     TI_CARVE(a, t->u_bar, steps * ((size_t)t->z.nu > nc ? (size_t)t->z.nu : nc));
     TI_CARVE(a, t->gradient, knots * nc);
-    TI_CARVE(a, t->secant, 3 * (n + nc));
+    TI_CARVE(a, t->secant, 2 * (n + nc));
     TI_CARVE(a, t->fixed, knots * nc);
     TI_CARVE(a, t->flat, knots * nc + 8);
 }
@@ -147,8 +147,8 @@ void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def) {
         fill_bounds(t, def, i);
     }
     for (int k = 0; k < t->knots * t->nc; k++) {
-        double u = def->U ? def->U[k] : 0;
-        t->best.U[k] = ti_max(t->lower[k % t->nc], ti_min(u, t->upper[k % t->nc]));
+        int i = k % t->nc;
+        t->best.U[k] = ti_within(def->U ? def->U[k] : 0, t->lower[i], t->upper[i]);
     }
     if (def->X) memcpy(t->best.X, def->X, d * (size_t)(t->knots + 1) * (size_t)t->z.nx);
     if (def->X && !def->x0) memcpy(t->x0, def->X, d * (size_t)t->z.nx);

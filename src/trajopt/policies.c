@@ -91,12 +91,19 @@ tribo_status tribo_policies_add(tribo_policies *l, const tribo_trajopt *t, int f
     memcpy(l->control, t->control, nc * sizeof *l->control);
     for (int k = first; k <= last; k++) {
         double *row = l->row + (size_t)l->n++ * width(l);
-        memcpy(row, t->best.X + (size_t)k * nx, nx * d);
-        memcpy(row + nx, t->best.U + (size_t)k * nc, nc * d);
+        memcpy(row, ti_state_at(t, &t->best, k), nx * d);
+        memcpy(row + nx, ti_controls_at(t, &t->best, k), nc * d);
         memcpy(row + nx + nc, t->knot[k].gain, nc * (size_t)l->z.ndx * d);
     }
     measure_spread(l);
     return TRIBO_OK;
+}
+
+/* x (-) a row's state; what does not count is 0. */
+static void from_row(const tribo_policies *l, int k, const bool *ignore, const double *x) {
+    tribo_state_difference(l->m, row_at(l, k), x, l->dx);
+    for (int i = 0; ignore && i < l->z.ndx; i++)
+        if (ignore[i]) l->dx[i] = 0;
 }
 
 tribo_status tribo_policies_control(const tribo_policies *l, const bool *ignore, const double *x, double *u,
@@ -107,19 +114,15 @@ tribo_status tribo_policies_control(const tribo_policies *l, const bool *ignore,
     if (!ti_finite(x, (size_t)l->z.nx)) return TRIBO_E_NONFINITE;
     for (int k = 0; k < l->n; k++) {
         double sum = 0;
-        tribo_state_difference(l->m, row_at(l, k), x, l->dx);
-        for (int i = 0; i < l->z.ndx; i++)
-            if (!ignore || !ignore[i]) sum += l->dx[i] * l->dx[i] * l->scale[i] * l->scale[i];
+        from_row(l, k, ignore, x);
+        for (int i = 0; i < l->z.ndx; i++) sum += l->dx[i] * l->dx[i] * l->scale[i] * l->scale[i];
         if (sum < least) least = sum, best = k;
     }
-    const double *row = row_at(l, best), *K = row + l->z.nx + l->nc;
-    tribo_state_difference(l->m, row, x, l->dx);
-    for (int i = 0; i < l->nc; i++) {
-        controls[i] = row[l->z.nx + i];
-        for (int j = 0; j < l->z.ndx; j++)
-            if (!ignore || !ignore[j]) controls[i] += K[i * l->z.ndx + j] * l->dx[j];
-        u[l->control[i]] = controls[i];
-    }
+    const double *row = row_at(l, best) + l->z.nx;
+    from_row(l, best, ignore, x);
+    memcpy(controls, row, sizeof *row * (size_t)l->nc);
+    ti_add_feedback(l->nc, l->z.ndx, row + l->nc, l->dx, controls);
+    for (int i = 0; i < l->nc; i++) u[l->control[i]] = controls[i];
     if (nearest) *nearest = best;
     return TRIBO_OK;
 }

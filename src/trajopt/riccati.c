@@ -92,14 +92,13 @@ void ti_gains_forget(tribo_trajopt *t) {
 }
 
 bool ti_riccati(tribo_trajopt *t) {
-    int n = t->z.ndx, nc = t->nc;
+    int n = t->z.ndx;
     const ti_knot *end = &t->knot[t->knots];
     memcpy(t->Vx, end->lx, sizeof(double) * (size_t)n);
     memcpy(t->Vxx, end->lxx, sizeof(double) * (size_t)(n * n));
     for (int k = t->knots - 1; k >= 0; k--) {
-        const double *u = t->best.U + (size_t)k * (size_t)nc;
         expand(t, &t->knot[k]);
-        if (!solve(t, &t->knot[k], u)) return false;
+        if (!solve(t, &t->knot[k], ti_controls_at(t, &t->best, k))) return false;
         contract(t, &t->knot[k]);
     }
     return ti_finite(t->Vx, (size_t)n) && ti_finite(t->Vxx, (size_t)(n * n));
@@ -156,46 +155,57 @@ void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more)
 double ti_steepest(const tribo_trajopt *t, const double *gradient) {
     double most = 0;
     for (int k = 0; k < t->knots * t->nc; k++) {
-        double u = t->best.U[k], g = gradient[k];
-        bool held = (u <= t->lower[k % t->nc] && g > 0) || (u >= t->upper[k % t->nc] && g < 0);
-        if (!held) most = ti_max(most, fabs(g));
+        int i = k % t->nc;
+        bool held = ti_is_held(t->best.U[k], gradient[k], t->lower[i], t->upper[i]);
+        if (!held) most = ti_max(most, fabs(gradient[k]));
     }
     return most;
 }
 
-/* The secant of the last two models of a knot: [A B]' lambda moved by y over s; symmetric rank one. */
-static void update_bent(tribo_trajopt *t, int knot, const double *lambda) {
-    int n = t->z.ndx, nc = t->nc, w = n + nc;
-    ti_knot *k = &t->knot[knot];
-    double *s = t->secant, *y = s + w, *e = y + w, ss = 0, ee = 0, es = 0;
-    tribo_state_difference(t->m, t->trial.X + (size_t)knot * (size_t)t->z.nx,
-                           t->best.X + (size_t)knot * (size_t)t->z.nx, s);
-    for (int i = 0; i < nc; i++) s[n + i] = t->best.U[knot * nc + i] - t->trial.U[knot * nc + i];
-    for (int i = 0; i < w; i++) {
-        y[i] = 0;
-        for (int j = 0; j < n; j++)
-            y[i] +=
-                lambda[j] * (i < n ? k->A[j * n + i] - k->A0[j * n + i] : k->B[j * nc + i - n] - k->B0[j * nc + i - n]);
+/* How [A B]' lambda moved from the models before, over the step s that led from there. */
+static void take_secant(const tribo_trajopt *t, int knot, const double *lambda, double *s, double *y) {
+    int n = t->z.ndx, nc = t->nc;
+    const ti_knot *k = &t->knot[knot];
+    const double *was = ti_controls_at(t, &t->trial, knot), *is = ti_controls_at(t, &t->best, knot);
+    tribo_state_difference(t->m, ti_state_at(t, &t->trial, knot), ti_state_at(t, &t->best, knot), s);
+    for (int i = 0; i < nc; i++) s[n + i] = is[i] - was[i];
+    memset(y, 0, sizeof *y * (size_t)(n + nc));
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) y[i] += lambda[j] * (k->A[j * n + i] - k->A0[j * n + i]);
+        for (int i = 0; i < nc; i++) y[n + i] += lambda[j] * (k->B[j * nc + i] - k->B0[j * nc + i]);
     }
-    memcpy(k->A0, k->A, sizeof(double) * (size_t)(n * n)), memcpy(k->B0, k->B, sizeof(double) * (size_t)(n * nc));
-    if (t->method != TRIBO_METHOD_DDP || !t->followed) return;
+}
+
+/* The symmetric update of rank one. eq. (405) */
+static void update_bent(const tribo_trajopt *t, int knot, const double *lambda) {
+    int w = t->z.ndx + t->nc;
+    double *bent = t->knot[knot].bent, *s = t->secant, *e = s + w, ss = 0, ee = 0, es = 0;
+    take_secant(t, knot, lambda, s, e);
     for (int i = 0; i < w; i++) {
-        e[i] = y[i];
-        for (int j = 0; j < w; j++) e[i] -= k->bent[i * w + j] * s[j];
+        for (int j = 0; j < w; j++) e[i] -= bent[i * w + j] * s[j];
         ss += s[i] * s[i], ee += e[i] * e[i], es += e[i] * s[i];
     }
     if (fabs(es) > 1e-2 * sqrt(ss * ee) && ss > 0)
         for (int i = 0; i < w; i++)
-            for (int j = 0; j < w; j++) k->bent[i * w + j] += e[i] * e[j] / es;
+            for (int j = 0; j < w; j++) bent[i * w + j] += e[i] * e[j] / es;
+}
+
+/* What DDP learns of a knot, lambda being dJ/dx of the next. */
+static void learn(const tribo_trajopt *t, int knot, const double *lambda) {
+    ti_knot *k = &t->knot[knot];
+    size_t n = (size_t)t->z.ndx, nc = (size_t)t->nc;
+    if (t->method != TRIBO_METHOD_DDP) return;
+    if (t->followed) update_bent(t, knot, lambda);
+    memcpy(k->A0, k->A, sizeof(double) * n * n), memcpy(k->B0, k->B, sizeof(double) * n * nc);
 }
 
 void ti_models_gradient(tribo_trajopt *t, double *gradient) {
     int n = t->z.ndx, nc = t->nc;
     memcpy(t->Vx, t->knot[t->knots].lx, sizeof(double) * (size_t)n);
     for (int k = t->knots - 1; k >= 0; k--) {
-        ti_knot *a = &t->knot[k];
+        const ti_knot *a = &t->knot[k];
         double *g = gradient + (size_t)k * (size_t)nc;
-        update_bent(t, k, t->Vx);
+        learn(t, k, t->Vx);
         memcpy(g, a->lu, sizeof(double) * (size_t)nc);
         memcpy(t->Qx, a->lx, sizeof(double) * (size_t)n);
         times_t(nc, 1, n, a->B, t->Vx, 1, g);

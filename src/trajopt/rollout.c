@@ -7,13 +7,6 @@ void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u
     for (int i = 0; i < t->nc; i++) u[t->control[i]] = controls[i];
 }
 
-static double *state_at(const tribo_trajopt *t, const ti_path *path, int knot) {
-    return path->X + (size_t)knot * (size_t)t->z.nx;
-}
-static double *controls_at(const tribo_trajopt *t, const ti_path *path, int knot) {
-    return path->U + (size_t)knot * (size_t)t->nc;
-}
-
 /* The steps of a knot from x; x becomes where they lead. */
 static tribo_status advance(const tribo_trajopt *t, tribo_ws *ws, const double *controls, double *x, tribo_tape *tape,
                             int *unconverged) {
@@ -40,14 +33,15 @@ static void close_gap(tribo_trajopt *t, const double *gap, double share, double 
 static void steer(tribo_trajopt *t, int knot, const ti_roll *how) {
     int from = knot + how->shift < t->knots ? knot + how->shift : t->knots - 1;
     const ti_knot *k = &t->knot[from];
-    const double *was = how->U ? how->U + (size_t)knot * (size_t)t->nc : controls_at(t, &t->best, from);
-    double *u = controls_at(t, &t->trial, knot);
-    if (!how->U) tribo_state_difference(t->m, state_at(t, &t->best, from), state_at(t, &t->trial, knot), t->dx);
-    for (int i = 0; i < t->nc; i++) {
-        double sum = was[i] + (how->U ? 0 : how->share * k->feed[i]);
-        for (int j = 0; !how->U && j < t->z.ndx; j++) sum += k->gain[i * t->z.ndx + j] * t->dx[j];
-        u[i] = sum < t->lower[i] ? t->lower[i] : sum > t->upper[i] ? t->upper[i] : sum;
+    const double *was = how->U ? how->U + (size_t)knot * (size_t)t->nc : ti_controls_at(t, &t->best, from);
+    double *u = ti_controls_at(t, &t->trial, knot);
+    memcpy(u, was, sizeof *u * (size_t)t->nc);
+    if (!how->U) {
+        tribo_state_difference(t->m, ti_state_at(t, &t->best, from), ti_state_at(t, &t->trial, knot), t->dx);
+        for (int i = 0; i < t->nc; i++) u[i] += how->share * k->feed[i];
+        ti_add_feedback(t->nc, t->z.ndx, k->gain, t->dx, u);
     }
+    for (int i = 0; i < t->nc; i++) u[i] = ti_within(u[i], t->lower[i], t->upper[i]);
 }
 
 static void finish(ti_path *path, const ti_cost *cost, double gap, int unconverged) {
@@ -64,24 +58,24 @@ tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
     tribo_tape_rewind(t->trial.tape);
     memcpy(t->trial.X, how.x0 ? how.x0 : t->best.X, sizeof(double) * (size_t)t->z.nx);
     for (int k = 0; k < t->knots; k++) {
-        double *x = state_at(t, &t->trial, k);
+        double *x = ti_state_at(t, &t->trial, k);
         steer(t, k, &how);
         memcpy(x + t->z.nx, x, sizeof *x * (size_t)t->z.nx);
-        tribo_status s = ti_knot_cost(t, w, k, x, controls_at(t, &t->trial, k), &cost, NULL);
-        if (s >= 0) s = advance(t, w->ws, controls_at(t, &t->trial, k), x + t->z.nx, t->trial.tape, &unconverged);
+        tribo_status s = ti_knot_cost(t, w, k, x, ti_controls_at(t, &t->trial, k), &cost, NULL);
+        if (s >= 0) s = advance(t, w->ws, ti_controls_at(t, &t->trial, k), x + t->z.nx, t->trial.tape, &unconverged);
         if (s < 0 || s == TRIBO_INTERRUPTED) return s;
         if (!how.U) close_gap(t, t->knot[k].gap, how.share, x + t->z.nx, &gap);
     }
-    tribo_status s = ti_knot_cost(t, w, t->knots, state_at(t, &t->trial, t->knots), NULL, &cost, NULL);
+    tribo_status s = ti_knot_cost(t, w, t->knots, ti_state_at(t, &t->trial, t->knots), NULL, &cost, NULL);
     finish(&t->trial, &cost, gap, unconverged);
     return s < 0 ? s : isfinite(cost.all) ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
 
-tribo_status ti_path_price(tribo_trajopt *t, ti_path *path) {
+tribo_status ti_path_price(tribo_trajopt *t, ti_path *path, double *each) {
     ti_cost cost = {0};
     for (int k = 0; k <= t->knots; k++) {
-        const double *u = k < t->knots ? controls_at(t, path, k) : NULL;
-        tribo_status s = ti_knot_cost(t, &t->planner[0], k, state_at(t, path, k), u, &cost, NULL);
+        const double *u = ti_controls_at(t, path, k);
+        tribo_status s = ti_knot_cost(t, &t->planner[0], k, ti_state_at(t, path, k), u, &cost, each);
         if (s < 0) return s;
     }
     finish(path, &cost, path->gap, path->unconverged);
@@ -95,7 +89,7 @@ tribo_status ti_path_take(tribo_trajopt *t) {
     int unconverged = 0;
     tribo_tape_rewind(t->best.tape);
     for (int k = 0; k <= t->knots; k++) {
-        const double *x = state_at(t, &t->best, k), *u = k < t->knots ? controls_at(t, &t->best, k) : NULL;
+        const double *x = ti_state_at(t, &t->best, k), *u = ti_controls_at(t, &t->best, k);
         tribo_status s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
         memcpy(f, x, sizeof *f * (size_t)t->z.nx);
         if (s >= 0 && u) s = advance(t, w->ws, u, f, t->best.tape, &unconverged);
@@ -116,7 +110,7 @@ double ti_path_hard(tribo_trajopt *t) {
     if (!t->hard) return t->best.gap > 0 ? HUGE_VAL : t->best.plain;
     memcpy(x, t->best.X, sizeof *x * (size_t)t->z.nx);
     for (int k = 0; k <= t->knots; k++) {
-        const double *u = k < t->knots ? controls_at(t, &t->best, k) : NULL;
+        const double *u = ti_controls_at(t, &t->best, k);
         tribo_status s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
         if (s >= 0 && u) s = advance(t, t->hard, u, x, NULL, &unconverged);
         if (s < 0) return HUGE_VAL;
@@ -158,7 +152,7 @@ static void chain(const tribo_trajopt *t, ti_planner *w, bool first, ti_knot *k)
 static tribo_status linearise_plant(tribo_trajopt *t, ti_planner *w, int knot, const double *controls) {
     double *x = t->x_was;
     tribo_status s = TRIBO_OK;
-    memcpy(x, state_at(t, &t->best, knot), sizeof *x * (size_t)t->z.nx);
+    memcpy(x, ti_state_at(t, &t->best, knot), sizeof *x * (size_t)t->z.nx);
     ti_control_spread(t, controls, w->u);
     for (int i = 0; s >= 0 && i < t->substeps; i++) {
         s = t->plant->jac(t->plant->context, x, w->u, w->A, w->B);
@@ -171,9 +165,9 @@ static tribo_status linearise_plant(tribo_trajopt *t, ti_planner *w, int knot, c
 static tribo_status linearise_knot(int worker, int knot, void *context) {
     tribo_trajopt *t = context;
     ti_planner *w = &t->planner[worker];
-    const double *u = knot < t->knots ? controls_at(t, &t->best, knot) : NULL;
+    const double *u = ti_controls_at(t, &t->best, knot);
     if (t->stop && *t->stop) return TRIBO_OK;
-    tribo_status s = ti_knot_model(t, w, knot, state_at(t, &t->best, knot), u);
+    tribo_status s = ti_knot_model(t, w, knot, ti_state_at(t, &t->best, knot), u);
     if (u && s >= 0 && t->plant) return linearise_plant(t, w, knot, u);
     for (int i = 0; u && s >= 0 && i < t->substeps; i++) {
         s = tribo_step_jac(w->ws, t->best.tape, knot * t->substeps + i, w->A, w->B, NULL);

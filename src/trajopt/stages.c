@@ -75,7 +75,7 @@ static tribo_status turn_over(tribo_trajopt *t) {
     if (s < 0) return s;
     if (violation > t->tol_constraint && ++t->rounds < TI_ROUNDS_MAX) {
         ti_models_forget(t);
-        return ti_path_price(t, &t->best);
+        return ti_path_price(t, &t->best, NULL);
     }
     t->rounds = 0;
     if (t->progress.stage < t->nstage) return ti_stage_open(t, t->progress.stage + 1, NULL);

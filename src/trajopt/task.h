@@ -84,7 +84,7 @@ struct tribo_trajopt {
     double *Qx, *Qu, *Qxx, *Qux, *Quu, *reduced; /* of a knot */
     bool *held;                                  /* (nc) at a bound */
     double *lx, *u_bar, *gradient;               /* of the whole, for the reverse */
-    double *secant;                              /* (3, ndx+nc): of a knot */
+    double *secant;                              /* (2, ndx+nc): of a knot */
     bool *fixed;                                 /* (knots,nc) */
     double *flat;                                /* (knots nc, rounded up) of L-BFGS */
     double regularisation, growth, rate;         /* rate: the last step of first order */
@@ -99,6 +99,28 @@ struct tribo_trajopt {
     double milestone;      /* the cost some steps ago */
     tribo_trajopt_progress progress;
 };
+
+/* A path's state and controls at a knot; the last knot has none. */
+static inline double *ti_state_at(const tribo_trajopt *t, const ti_path *path, int knot) {
+    return path->X + (size_t)knot * (size_t)t->z.nx;
+}
+static inline double *ti_controls_at(const tribo_trajopt *t, const ti_path *path, int knot) {
+    return knot < t->knots ? path->U + (size_t)knot * (size_t)t->nc : NULL;
+}
+
+/* Within bounds; NaN as it is. */
+static inline double ti_within(double x, double lower, double upper) {
+    return x < lower ? lower : x > upper ? upper : x;
+}
+/* Whether a bound keeps x from where the slope would take it. */
+static inline bool ti_is_held(double x, double slope, double lower, double upper) {
+    return (x <= lower && slope > 0) || (x >= upper && slope < 0);
+}
+/* u (nc) += K dx */
+static inline void ti_add_feedback(int nc, int ndx, const double *K, const double *dx, double *u) {
+    for (int i = 0; i < nc; i++)
+        for (int j = 0; j < ndx; j++) u[i] += K[i * ndx + j] * dx[j];
+}
 
 /* ---- checks.c, memory.c ---- */
 
@@ -155,8 +177,8 @@ typedef struct ti_roll {
 } ti_roll;
 /* Into trial, within bounds. @return what a step or a term says below 0; TRIBO_INTERRUPTED. */
 tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how);
-/* What a path costs by the multipliers as they are now. */
-tribo_status ti_path_price(tribo_trajopt *t, ti_path *path);
+/* What a path costs by the multipliers as they are now. @param each (nterm) += J by terms; NULL = skip */
+tribo_status ti_path_price(tribo_trajopt *t, ti_path *path, double *each);
 /* The guess as it stands in best: gaps, costs, tape. */
 tribo_status ti_path_take(tribo_trajopt *t);
 /* J of the best's controls under the options' law. */
@@ -166,10 +188,6 @@ void ti_path_swap(tribo_trajopt *t);
 void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u);
 /* Models of all knots, by all workers. */
 tribo_status ti_knots_linearise(tribo_trajopt *t);
-
-/* Controls (nc) of a linear feedback, bounds left aside; dx (ndx) becomes x (-) at. */
-void ti_feedback(const tribo_model *m, const tribo_sizes *z, int nc, const double *at, const double *controls,
-                 const double *K, const double *x, double *dx, double *u);
 
 /* ---- box.c ---- */
 
@@ -186,7 +204,8 @@ bool ti_riccati(tribo_trajopt *t);
 void ti_gains_forget(tribo_trajopt *t);
 /* What a share s of the step is expected to change in the cost: s slope + s^2 bend, and s^2 more by secants. */
 void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more);
-/* dJ/dU (knots,nc) by the knots' models, where there are no gaps. */
+/* dJ/dU (knots,nc) by the knots' models, where there are no gaps; what it meets on the way brings DDP's secants up to
+ * date. */
 void ti_models_gradient(tribo_trajopt *t, double *gradient);
 /* Its largest number that no bound holds back. */
 double ti_steepest(const tribo_trajopt *t, const double *gradient);

@@ -114,13 +114,8 @@ void tribo_trajopt_trajectory(const tribo_trajopt *t, double *X, double *U) {
 
 tribo_status tribo_trajopt_costs(tribo_trajopt *t, double *cost) {
     if (!t || !cost) return TRIBO_E_ARG;
-    ti_cost sum = {0};
-    tribo_status s = TRIBO_OK;
     memset(cost, 0, sizeof *cost * (size_t)t->nterm);
-    for (int k = 0; k <= t->knots && s >= 0; k++)
-        s = ti_knot_cost(t, &t->planner[0], k, t->best.X + (size_t)k * (size_t)t->z.nx,
-                         k < t->knots ? t->best.U + (size_t)k * (size_t)t->nc : NULL, &sum, cost);
-    return s;
+    return ti_path_price(t, &t->best, cost);
 }
 
 tribo_status tribo_trajopt_gradient(tribo_trajopt *t, double *x0_bar, double *p_bar) {
@@ -134,22 +129,14 @@ tribo_status tribo_trajopt_gain(const tribo_trajopt *t, int knot, double *K) {
     return TRIBO_OK;
 }
 
-void ti_feedback(const tribo_model *m, const tribo_sizes *z, int nc, const double *at, const double *controls,
-                 const double *K, const double *x, double *dx, double *u) {
-    tribo_state_difference(m, at, x, dx);
-    for (int i = 0; i < nc; i++) {
-        u[i] = controls[i];
-        for (int j = 0; j < z->ndx; j++) u[i] += K[i * z->ndx + j] * dx[j];
-    }
-}
-
 tribo_status tribo_trajopt_feedback(const tribo_trajopt *t, int knot, const double *x, double *u) {
     if (!t || !x || !u || knot < 0 || knot >= t->knots) return TRIBO_E_ARG;
     if (!ti_finite(x, (size_t)t->z.nx)) return TRIBO_E_NONFINITE;
     double c[TI_CONTROLS_MAX];
-    ti_feedback(t->m, &t->z, t->nc, t->best.X + (size_t)knot * (size_t)t->z.nx,
-                t->best.U + (size_t)knot * (size_t)t->nc, t->knot[knot].gain, x, t->dx, c);
-    for (int i = 0; i < t->nc; i++) c[i] = ti_max(t->lower[i], ti_min(c[i], t->upper[i]));
+    memcpy(c, ti_controls_at(t, &t->best, knot), sizeof *c * (size_t)t->nc);
+    tribo_state_difference(t->m, ti_state_at(t, &t->best, knot), x, t->dx);
+    ti_add_feedback(t->nc, t->z.ndx, t->knot[knot].gain, t->dx, c);
+    for (int i = 0; i < t->nc; i++) c[i] = ti_within(c[i], t->lower[i], t->upper[i]);
     ti_control_spread(t, c, u);
     return TRIBO_OK;
 }
@@ -228,7 +215,7 @@ static tribo_status restart(tribo_trajopt *t, const double *x0, const double *U,
     t->carried = true;
     t->rounds = 0;
     t->progress = (tribo_trajopt_progress){.stage = t->nstage};
-    s = ti_path_price(t, &t->best); /* by the multipliers as they are now */
+    s = ti_path_price(t, &t->best, NULL); /* by the multipliers as they are now */
     ti_progress_note(t);
     return s;
 }
