@@ -18,7 +18,8 @@ mujoco *mujoco_open(const char *path) {
         fprintf(stderr, "MuJoCo: %s\n", error);
         return NULL;
     }
-    if (m->nbody > 50) m->nconmax = 1000, m->njmax = 4000, m->nstack = 16 * 1024 * 1024; /* a pile fills the default */
+    if (m->nbody > 50 && m->nconmax < 1000)
+        m->nconmax = 1000, m->njmax = 4000, m->nstack = 16 * 1024 * 1024; /* a pile fills the default */
     mujoco *e = malloc(sizeof *e);
     *e = (mujoco){m, mj_makeData(m)};
     return e;
@@ -50,6 +51,18 @@ double mujoco_run(mujoco *e, int steps, const double *force, double *X) {
     return bench_seconds() - start;
 }
 
+double mujoco_pace(mujoco *e, int steps, double *worst) {
+    double sum = 0;
+    mj_resetDataKeyframe(e->m, e->d, 0);
+    for (int k = 0; k < steps; k++) {
+        double start = bench_seconds();
+        mj_step(e->m, e->d);
+        double spent = bench_seconds() - start;
+        sum += spent, *worst = spent > *worst ? spent : *worst;
+    }
+    return sum / steps;
+}
+
 void mujoco_set_friction(mujoco *e, double mu) {
     for (int g = 0; g < e->m->ngeom; g++) e->m->geom_friction[3 * g] = mu;
 }
@@ -68,6 +81,10 @@ const char *mujoco_version(void) {
 }
 double mujoco_run(mujoco *m, int steps, const double *force, double *X) {
     (void)m, (void)steps, (void)force, (void)X;
+    return 0;
+}
+double mujoco_pace(mujoco *m, int steps, double *worst) {
+    (void)m, (void)steps, (void)worst;
     return 0;
 }
 void mujoco_set_friction(mujoco *m, double mu) {

@@ -12,6 +12,8 @@ const char *mujoco_version(void);
 /* Steps steps from the first keyframe with force[k] newtons along x on body 0 (NULL = none).
  * X ((steps + 1), nq + nv) or NULL: the states. @return seconds of CPU time spent in the steps. */
 double mujoco_run(mujoco *m, int steps, const double *force, double *X);
+/* Steps from the first keyframe. @return mean seconds of CPU time a step, *worst those of the slowest. */
+double mujoco_pace(mujoco *m, int steps, double *worst);
 /* The same friction coefficient for all geoms. */
 void mujoco_set_friction(mujoco *m, double mu);
 

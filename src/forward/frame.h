@@ -42,6 +42,9 @@ typedef struct ti_island {
     double share;           /* of the rebound, at most 1: what energy allows */
     bool jammed;            /* the share is what the bodies' energy allows, and its derivative is left out */
     double pace[TI_PHASES]; /* of the displacements, at most 1: pace.c */
+    /* Of the step without impacts: where its solver starts, and where it ended. */
+    double near;
+    bool off_path;
 } ti_island;
 
 /* The solutions of a phase, island after island. */
@@ -131,6 +134,8 @@ struct ti_warm {
     int64_t feature;
     unsigned char mode;
     double lambda[3]; /* of the first phase */
+    double near;      /* and how that was solved, ti_contact_options */
+    bool off_path;
 };
 
 enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
@@ -247,7 +252,7 @@ double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase);
 /* Which of the last step's contacts each contact found was. */
 void ti_warm_match(tribo_ws *ws);
 /* Start the contacts of an island that do not bounce from what they did then. */
-void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is);
+void ti_island_start(tribo_ws *ws, ti_frame *f, ti_island *is);
 /* For the next step. */
 void ti_warm_keep(tribo_ws *ws, const ti_frame *f);
 

@@ -85,11 +85,16 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
     if (ws->options.rounds > 0 && phase < TI_REBOUND) {
         status = solve_by_rounds(ws, f, k, phase, &s, &one);
     } else {
-        ti_contact_options o = {.tol = ws->options.tol, .warm = warm};
+        ti_contact_options o = {
+            .tol = ws->options.tol, .warm = warm, .near = f->island[k].near, .off_path = f->island[k].off_path};
         status = ti_contact_solve(ws->contact, &problem, &o, &s, &one);
     }
     if (status < 0) return status;
     ti_phase_keep(&f->island[k], phase, &s);
+    if (phase == TI_HOLD) {
+        f->island[k].near = s.npoint == 2 ? s.point[0].compliance : 0;
+        f->island[k].off_path = !one.canonical;
+    }
     add_info(info, &one);
     return status;
 }

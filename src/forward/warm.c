@@ -12,8 +12,9 @@ void ti_warm_match(tribo_ws *ws) {
     }
 }
 
-void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is) {
+void ti_island_start(tribo_ws *ws, ti_frame *f, ti_island *is) {
     ti_phase_data *to = &f->phase[TI_HOLD];
+    is->near = 0, is->off_path = false;
     if (!ws->options.warm_start) return;
     for (int i = is->con0; i < is->con0 + is->nhold; i++) {
         int k = ws->started[f->con[i].id];
@@ -26,6 +27,8 @@ void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is) {
         }
         memcpy(l, ws->warm[k].lambda, sizeof ws->warm[k].lambda);
         to->mode[i] = ws->warm[k].mode;
+        is->off_path |= ws->warm[k].off_path;
+        if (ws->warm[k].near > 0 && !(is->near > 0 && is->near < ws->warm[k].near)) is->near = ws->warm[k].near;
     }
 }
 
@@ -33,11 +36,14 @@ void ti_island_start(tribo_ws *ws, ti_frame *f, const ti_island *is) {
 void ti_warm_keep(tribo_ws *ws, const ti_frame *f) {
     const ti_phase_data *from = &f->phase[TI_HOLD];
     ws->nwarm = f->ncon;
-    for (int i = 0; i < f->ncon; i++) {
-        struct ti_warm *w = &ws->warm[f->con[i].id];
-        *w = (struct ti_warm){f->con[i].pair, f->con[i].touch.feature, TRIBO_BREAK, {0}};
-        if (f->con[i].bounce) continue;
-        w->mode = from->mode[i];
-        memcpy(w->lambda, from->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);
+    for (int k = 0; k < f->nisland; k++) {
+        const ti_island *is = &f->island[k];
+        for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+            struct ti_warm *w = &ws->warm[f->con[i].id];
+            *w = (struct ti_warm){f->con[i].pair, f->con[i].touch.feature, TRIBO_BREAK, {0}, 0, false};
+            if (f->con[i].bounce) continue;
+            w->mode = from->mode[i], w->near = is->near, w->off_path = is->off_path;
+            memcpy(w->lambda, from->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);
+        }
     }
 }

@@ -6,6 +6,7 @@
  */
 #include "contact/work/workspace.h"
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 static void keep(ti_contact_point *q, double weight, double R, const ti_contact_problem *p, const double *v,
@@ -34,6 +35,7 @@ typedef struct progress {
     int patience;                       /* strides along the path that may fail */
     int most;                           /* factorizations after which the path is given up */
     int more;                           /* proximal iterations beyond the tolerance */
+    int worth;                          /* factorizations after which those give up; 0 = never */
 } progress;
 
 /* docs/math.md eq. (36): extrapolate (v1, l1), (v2, l2) to no compliance, and polish by steps on the hard law while the
@@ -121,6 +123,12 @@ static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, 
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
     g->done = false;
     double curved = both_points(ws, p, R, HUGE_VAL, g, s);
+    if (curved == HUGE_VAL) return;
+    for (double r = HUGE_VAL; !g->done && g->consistent && g->residual < 0.1 * r && R > 2e-9 * ws->r0;) {
+        r = g->residual; /* the modes hold, only R is too large */
+        ti_contact_approach(ws, p, R, 0.2 * R);
+        R *= 0.1, curved = both_points(ws, p, R, HUGE_VAL, g, s);
+    }
     if (curved == HUGE_VAL) return;
     if (!g->done) {
         keep_one(ws, p, R, 0.1, g, s);
@@ -252,8 +260,9 @@ static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double firs
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
     keep_one(ws, p, R, 1, g, s);
-    int most = first < 0.1 ? 40 : 120, more = g->more;
+    int most = first < 0.1 ? 40 : 120, more = g->more, end = g->worth ? ws->iterations + g->worth : INT_MAX;
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
+        if (ws->iterations > end && g->residual >= g->tol) break;
         double enough = g->residual < g->tol ? EXACT : g->tol;
         anchor(ws, p, pull);
         iterate_to(ws, p, ws->vb, ws->lb);
@@ -343,6 +352,14 @@ static void leave_path(ti_contact_ws *ws, const ti_contact_problem *p, progress 
     }
 }
 
+/* From the impulses of the last step, in ws->z, where no path led to a canonical solution then either. */
+static void go_on(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
+    g->on_path = false, g->more = MORE, g->worth = 120;
+    start(ws, p, ws->z);
+    proximal(ws, p, 1e-3, g, s);
+    g->on_path = !g->done, g->worth = 0;
+}
+
 /* The interior point at a large compliance, and the path down from there. */
 static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from,
                               const ti_interior_settings *b, double R, progress *g, ti_contact_solution *s) {
@@ -361,26 +378,29 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
 }
 
 /* From the last step: with its modes, and if these are not those of the law, by Newton from its impulses. */
-static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g,
+static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
                              ti_contact_solution *s) {
+    double R = 1e-6 * ws->r0;
+    if (!o->warm) return TRIBO_RUNG_NONE;
     memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s is overwritten on the way */
     start(ws, p, ws->z);
     memcpy(ws->mode, s->mode, p->nc);
-    finish(ws, p, R, g, s);
+    finish(ws, p, o->near > 0 && o->near < R ? o->near : R, g, s);
     if (g->done) return TRIBO_RUNG_WARM;
+    if (o->off_path) go_on(ws, p, g, s);
+    bool will_do = g->done; /* though it is not canonical */
     ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
-    start(ws, p, ws->z);
+    start(ws, p, will_do ? s->lambda : ws->z);
     if (ti_contact_newton(ws, p, 2 * R, 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
     ti_contact_scale_tangents(ws, p, 1);
-    return g->done ? TRIBO_RUNG_NEWTON : TRIBO_RUNG_NONE;
+    if (g->done && g->canonical) return TRIBO_RUNG_NEWTON;
+    g->done = will_do;
+    return will_do ? TRIBO_RUNG_INTERIOR : TRIBO_RUNG_NONE;
 }
 
-/* Newton from the last step, then from nothing. TRIBO_RUNG_NONE if neither is enough. */
-static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, bool warm, progress *g,
-                               ti_contact_solution *s) {
+/* Newton from nothing. */
+static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
-    tribo_rung rung = warm ? warm_rungs(ws, p, R, g, s) : TRIBO_RUNG_NONE;
-    if (rung != TRIBO_RUNG_NONE) return rung;
     start(ws, p, NULL);
     bool near = ti_contact_newton(ws, p, 2 * R, p->nv > 60 ? 4 : 8, 1e-9, CLOSE);
     if (near) finish(ws, p, R, g, s);
@@ -412,12 +432,12 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
 static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, progress *g,
                         ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
-    tribo_rung rung = newton_rungs(ws, p, o->warm, g, s);
+    tribo_rung rung = warm_rungs(ws, p, o, g, s);
+    if (rung == TRIBO_RUNG_NONE) rung = newton_rungs(ws, p, g, s);
     if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
-    if (rung != TRIBO_RUNG_NONE) return rung;
-    leave_path(ws, p, g, s);
+    if (rung == TRIBO_RUNG_NONE) leave_path(ws, p, g, s);
     balance(ws, p, g, s);
-    return TRIBO_RUNG_INTERIOR;
+    return rung == TRIBO_RUNG_NONE ? TRIBO_RUNG_INTERIOR : rung;
 }
 
 /* progress.most: a large problem gets fewer factorizations before an answer is taken that is not canonical. */
@@ -439,7 +459,8 @@ void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
 double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                            ti_contact_solution *s) {
     progress g = beginning(ws, o->tol, true);
-    if (newton_rungs(ws, p, o->warm, &g, s) != TRIBO_RUNG_NONE) return g.residual;
+    if (warm_rungs(ws, p, o, &g, s) != TRIBO_RUNG_NONE || newton_rungs(ws, p, &g, s) != TRIBO_RUNG_NONE)
+        return g.residual;
     ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     whole_path(ws, p, &g, s);
     ti_contact_scale_tangents(ws, p, 1);

@@ -1,0 +1,233 @@
+/* pile.c -- what large worlds cost: heaps in a bin, walls, towers, a tilted heap, spheres through a hopper; the mean and
+ * the worst step, with MuJoCo on the same file where it is installed.
+ *
+ *     bench_pile [--steps N] [--reverse] [--alone] [SCENE...]
+ *
+ * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N or hopper-N; by default a few of each. Steps
+ * of 2 ms, warm starts in both engines, seconds of CPU time of this thread. --reverse times the reverse of the rollout,
+ * --alone leaves MuJoCo out.
+ */
+#include "bench.h"
+#include "mujoco.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tribo/tribo.h>
+#include <unistd.h>
+
+static struct {
+    int steps;
+    bool reverse, alone;
+} options = {.steps = 750};
+
+static void ensure(int status, const char *what) {
+    if (status >= 0) return;
+    fprintf(stderr, "bench_pile: %s: %s\n", what, tribo_status_text((tribo_status)status));
+    exit(1);
+}
+
+/* ---- scenes ---- */
+
+typedef struct scene {
+    FILE *out;
+    unsigned state; /* of the random numbers */
+    int bodies;
+} scene;
+
+/* Uniform in -size .. size. */
+static double draw(scene *s, double size) {
+    s->state = s->state * 1664525u + 1013904223u;
+    return size * (2 * (double)(s->state >> 8) / 16777216 - 1);
+}
+
+static void body(scene *s, const char *type, const char *size, const double *at, const double *quat) {
+    fprintf(s->out,
+            "<body pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"><freejoint/><geom type=\"%s\" size=\"%s\" "
+            "mass=\"1\"/></body>\n",
+            at[0], at[1], at[2], quat[0], quat[1], quat[2], quat[3], type, size);
+    s->bodies++;
+}
+
+static const double level[4] = {1, 0, 0, 0};
+
+static void wall_plane(scene *s, double x, double y, double nx, double ny, double nz) {
+    fprintf(s->out, "<geom type=\"plane\" size=\"0 0 1\" pos=\"%g %g 0\" zaxis=\"%g %g %g\"/>\n", x, y, nx, ny, nz);
+}
+
+/* Layers, each body a little out of place and turned, above a floor with four walls. */
+static void heap(scene *s, const char *type, const char *size, int n) {
+    int side = n <= 10 ? 2 : n <= 40 ? 3 : n <= 150 ? 5 : n <= 400 ? 7 : 10;
+    double cell = 0.3, half = 0.5 * cell * side + 0.02;
+    wall_plane(s, -half, 0, 1, 0, 0), wall_plane(s, half, 0, -1, 0, 0);
+    wall_plane(s, 0, -half, 0, 1, 0), wall_plane(s, 0, half, 0, -1, 0);
+    for (int i = 0; i < n; i++) {
+        int layer = i / (side * side), at = i % (side * side);
+        double quat[4] = {1, draw(s, 0.05), draw(s, 0.05), draw(s, 0.05)}, pos[3];
+        pos[0] = cell * (at / side - 0.5 * (side - 1)) + draw(s, 0.03);
+        pos[1] = cell * (at % side - 0.5 * (side - 1)) + draw(s, 0.03);
+        pos[2] = 0.2 + 0.3 * layer;
+        double norm = sqrt(1 + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
+        for (int k = 0; k < 4; k++) quat[k] /= norm;
+        body(s, type, size, pos, quat);
+    }
+}
+
+static void bricks(scene *s, int rows) {
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < 20; c++) {
+            double at[3] = {0.2 * (c + 0.5 * (r % 2)), 0, 0.05 + 0.1 * r};
+            body(s, "box", "0.0995 0.05 0.05", at, level);
+        }
+}
+
+static void tower(scene *s, int n) {
+    for (int i = 0; i < n; i++) {
+        double at[3] = {draw(s, 0.002), draw(s, 0.002), 0.1 + 0.2 * i};
+        body(s, "box", "0.1 0.1 0.1", at, level);
+    }
+}
+
+/* Four tilted planes above a hole; the floor far below. */
+static void hopper(scene *s, int n) {
+    static const char *plate[4] = {"pos=\"0.75 0 1\" euler=\"0 -40 0\" size=\"0.8 1.6 0.02\"",
+                                   "pos=\"-0.75 0 1\" euler=\"0 40 0\" size=\"0.8 1.6 0.02\"",
+                                   "pos=\"0 0.75 1\" euler=\"40 0 0\" size=\"1.6 0.8 0.02\"",
+                                   "pos=\"0 -0.75 1\" euler=\"-40 0 0\" size=\"1.6 0.8 0.02\""};
+    for (int k = 0; k < 4; k++) fprintf(s->out, "<geom type=\"box\" %s/>\n", plate[k]);
+    for (int i = 0; i < n; i++) {
+        int side = 8, layer = i / (side * side), at = i % (side * side);
+        double pos[3] = {0.13 * (at / side - 3.5) + draw(s, 0.01), 0.13 * (at % side - 3.5) + draw(s, 0.01),
+                         1.6 + 0.13 * layer};
+        body(s, "sphere", "0.05", pos, level);
+    }
+}
+
+/* Writes a scene. @return false where there is none of that name. */
+static bool write_scene(const char *name, const char *path) {
+    int n = 0;
+    char kind[16] = "";
+    if (sscanf(name, "%15[a-z]-%d", kind, &n) != 2 || n < 1) return false;
+    scene s = {.out = fopen(path, "w"), .state = 1};
+    if (!s.out) return false;
+    bool tilted = !strcmp(kind, "tilted");
+    fprintf(s.out,
+            "<mujoco><option timestep=\"0.002\" gravity=\"%s\" solver=\"Newton\" cone=\"elliptic\"/>\n"
+            "<size nconmax=\"%d\" njmax=\"%d\" nstack=\"%d\"/>\n"
+            "<default><geom condim=\"3\" friction=\"0.5 0 0\"/></default>\n"
+            "<worldbody><geom type=\"plane\" size=\"0 0 1\"/>\n",
+            tilted ? "1.7 0 -9.66" : "0 0 -9.81", 40 * n + 4000, 24 * n + 2000,
+            n < 500 ? 32000000 : 200000000);
+    if (!strcmp(kind, "boxes") || tilted)
+        heap(&s, "box", "0.1 0.1 0.1", n);
+    else if (!strcmp(kind, "balls"))
+        heap(&s, "sphere", "0.1", n);
+    else if (!strcmp(kind, "wall"))
+        bricks(&s, n);
+    else if (!strcmp(kind, "tower"))
+        tower(&s, n);
+    else if (!strcmp(kind, "hopper"))
+        hopper(&s, n);
+    fputs("</worldbody><keyframe><key name=\"start\"/></keyframe></mujoco>\n", s.out);
+    return fclose(s.out) == 0 && s.bodies > 0;
+}
+
+/* ---- runs ---- */
+
+typedef struct result {
+    double mean, worst, residual, reverse; /* ms; reverse: a step's, in means */
+    int contacts, unconverged, iterations;
+} result;
+
+static double *numbers(size_t n) {
+    double *a = calloc(n, sizeof *a);
+    if (!a) ensure(TRIBO_E_NOMEM, "memory");
+    return a;
+}
+
+static double reverse_of(const tribo_model *m, tribo_ws *ws, const double *p, const double *x0) {
+    enum { STEPS = 100 };
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_tape *tape;
+    ensure(tribo_tape_new(ws, STEPS, 0, &tape), "tape");
+    double *X = numbers((STEPS + 1) * (size_t)z.nx), *lx = numbers((STEPS + 1) * (size_t)z.ndx), *bar = numbers((size_t)z.np);
+    for (int i = 0; i < z.ndx; i++) lx[STEPS * (size_t)z.ndx + (size_t)i] = 1;
+    double start = bench_seconds();
+    ensure(tribo_rollout(ws, p, x0, STEPS, NULL, X, tape), "rollout");
+    double half = bench_seconds();
+    ensure(tribo_backward(ws, tape, lx, NULL, NULL, bar), "reverse");
+    double end = bench_seconds();
+    free(X), free(lx), free(bar);
+    tribo_tape_free(tape);
+    return (end - half) / (half - start);
+}
+
+static result run(const char *path) {
+    tribo_model *m;
+    tribo_ws *ws;
+    tribo_diag diag;
+    tribo_options o = tribo_default_options();
+    o.warm_start = true;
+    ensure(tribo_model_load(path, NULL, &m, &diag), diag.text);
+    ensure(tribo_ws_new(m, &o, NULL, &ws, &diag), diag.text);
+    tribo_sizes z = tribo_model_sizes(m);
+    double *p = numbers((size_t)z.np), *x = numbers(2 * (size_t)z.nx);
+    tribo_model_params(m, p);
+    tribo_model_state0(m, x);
+    result r = {0};
+    for (int k = 0; k < options.steps; k++) {
+        double start = bench_seconds();
+        tribo_status s = tribo_step(ws, p, x, NULL, x + z.nx, NULL);
+        double spent = 1e3 * (bench_seconds() - start);
+        ensure(s, "step");
+        const tribo_step_info *info = tribo_last_info(ws);
+        memcpy(x, x + z.nx, sizeof *x * (size_t)z.nx);
+        r.mean += spent / options.steps, r.worst = fmax(r.worst, spent), r.iterations += info->iterations;
+        r.residual = fmax(r.residual, info->residual), r.unconverged += s == TRIBO_NOT_CONVERGED;
+        if (info->ncon > r.contacts) r.contacts = info->ncon;
+    }
+    if (options.reverse) r.reverse = reverse_of(m, ws, p, x);
+    free(p), free(x);
+    tribo_ws_free(ws), tribo_model_free(m);
+    return r;
+}
+
+static void bench(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/bench-pile-%ld.xml", (long)getpid());
+    if (!write_scene(name, path)) {
+        fprintf(stderr, "bench_pile: there is no scene '%s'\n", name);
+        exit(2);
+    }
+    result r = run(path);
+    mujoco *other = options.alone ? NULL : mujoco_open(path);
+    double worst = 0, mean = other ? mujoco_pace(other, options.steps, &worst) : 0;
+    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f", name, r.mean, r.worst, r.contacts, r.unconverged, r.residual,
+           (double)r.iterations / options.steps);
+    if (options.reverse) printf(" %8.2f", r.reverse);
+    if (other) printf(" %9.3f %9.2f %7.2f", 1e3 * mean, 1e3 * worst, r.mean / (1e3 * mean));
+    printf("\n");
+    fflush(stdout);
+    mujoco_close(other);
+    unlink(path);
+}
+
+int main(int argc, char **argv) {
+    static const char *usual[] = {"boxes-10", "boxes-30", "boxes-100", "balls-30",  "balls-100",
+                                  "wall-10",  "tower-50", "tilted-30", "hopper-500"};
+    const char *names[64];
+    int n = 0;
+    for (int i = 1; i < argc && n < 64; i++)
+        if (!strcmp(argv[i], "--steps") && i + 1 < argc)
+            options.steps = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--reverse"))
+            options.reverse = true;
+        else if (!strcmp(argv[i], "--alone"))
+            options.alone = true;
+        else
+            names[n++] = argv[i];
+    printf("%-12s %9s %9s %8s %11s %9s %6s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts", "unconverged",
+           "residual", "its", options.reverse ? "  reverse" : "", "MuJoCo's", "worst", "ratio");
+    for (int i = 0; i < n; i++) bench(names[i]);
+    for (size_t i = 0; n == 0 && i < sizeof usual / sizeof *usual; i++) bench(usual[i]);
+    return 0;
+}
