@@ -107,6 +107,11 @@ expect "its measures as columns" 0 ',measure.energy,' '' simulate "$slide" --dur
 expect "and in the summary" 0 '"friction_loss": 0\.[0-9]' '' simulate "$slide" --duration 0.05 --measures --json
 expect "a table with measures" 0 '' '' simulate "$slide" --duration 0.05 --measures --out "$folder/measured.csv"
 expect "is a recording like others" 0 '^0.05,' '' simulate "$slide" --start "$folder/measured.csv"
+expect "a page" 0 '' 'view: wrote' view "$slide" --duration 0.05 --out "$folder/slide.html"
+expect "a page beside a recording" 0 '<html' '' view "$slide" --data "$folder/slide.csv" --out -
+expect "two starts" 2 '' 'not also --start' view "$slide" --data "$folder/slide.csv" --start "$folder/slide.csv"
+expect "no key to view from" 3 '' 'there is no key' view "$slide" --key none --out "$folder/none.html"
+expect "a page over its recording" 2 '' 'nothing is written over' view "$slide" --data "$folder/slide.csv" --out "$folder/slide.csv"
 expect "no such scene" 3 '' 'none.xml: ' simulate "$folder/none.xml"
 expect "no time" 2 '' 'duration takes' simulate "$slide" --duration 0
 expect "negative step" 2 '' 'dt takes' simulate "$slide" --dt -1
