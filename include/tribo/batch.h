@@ -128,6 +128,80 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_batch_jvp(tribo_batch *b, const tribo_w
 TRIBO_API TRIBO_CHECK tribo_status tribo_batch_jac(tribo_batch *b, const tribo_worlds *w, double *x_next, double *A,
                                                    double *B, double *C, tribo_status *status);
 
+/* ---- parameters drawn at random ---- */
+
+/** How a number is distributed, by two numbers a and b. */
+typedef enum tribo_draw {
+    TRIBO_DRAW_UNIFORM,    /**< from a to b */
+    TRIBO_DRAW_LOGUNIFORM, /**< its logarithm from log a to log b; both above 0 */
+    TRIBO_DRAW_NORMAL,     /**< of mean a and standard deviation b */
+    TRIBO_DRAW_END         /**< one more than the last */
+} tribo_draw;
+
+/** Which parameters of a randomiser get the same number. */
+typedef enum tribo_share {
+    TRIBO_SHARE_ALL,  /**< all of them */
+    TRIBO_SHARE_BODY, /**< those of a body, its joints, geoms and sites; of a geom of the world, an actuator, a pair */
+    TRIBO_SHARE_NONE  /**< each has its own */
+} tribo_share;
+
+/** One randomiser: parameters, and the number s that they are scaled by or that is added. Fill with
+ * tribo_default_random() first. */
+typedef struct tribo_random_def {
+    uint32_t struct_size;    /**< set by tribo_default_random() */
+    const char *const *name; /**< (nname) a parameter, a group (`cube/inertia`), or either with `*` for anything and `?`
+                                  for a letter: `*` + `/mass` is every mass; copied */
+    const double *power;     /**< (nname) k: p is scaled by s^k, or k s is added; NULL = 1. A cube of another size has
+                                  powers 1 of `size`, 3 of `mass`, 5 of `inertia`; copied */
+    int nname;               /**< >= 1 */
+    tribo_draw draw;         /**< uniform by default */
+    double a, b;             /**< 1 and 1 by default */
+    bool add;                /**< s is added; false: p is scaled */
+    tribo_share share;       /**< one number for all by default */
+    double lower, upper; /**< the result is held within these, and within what is physical: its derivative is 0 there.
+                              Infinite by default */
+} tribo_random_def;
+
+/** Randomisers and their seed; one thread drives it. */
+typedef struct tribo_random tribo_random;
+
+/** Scaling by 1. */
+TRIBO_API tribo_random_def tribo_default_random(void);
+/** Randomisers act in their order. World w of a seed has its numbers whatever the other worlds are, and by whichever
+ * call they are drawn.
+ *  @param diag [out] which randomiser is wrong, and how; NULL = skip
+ *  @return TRIBO_OK; TRIBO_E_ARG (a name of nothing, bounds, an empty range, a deviation below 0, not finite);
+ *          TRIBO_E_DEF; TRIBO_E_NOMEM. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_random_new(const tribo_model *m, const tribo_random_def *def, int n,
+                                                    uint64_t seed, const tribo_allocator *a, tribo_random **r,
+                                                    tribo_diag *diag);
+/** Free; NULL is fine. */
+TRIBO_API void tribo_random_free(tribo_random *r);
+/** How many numbers a world draws. */
+TRIBO_API int tribo_random_draws(const tribo_random *r);
+/** Which randomiser draw k is of, -1 if there is no such draw, and the name of the first parameter that it acts on.
+ *  @param name [out] (128); NULL = skip */
+TRIBO_API int tribo_random_describe(const tribo_random *r, int k, char *name);
+/** phi: a and b of each randomiser. @param phi [out] (n,2) */
+TRIBO_API void tribo_random_get(const tribo_random *r, double *phi);
+/** Other a and b. @return TRIBO_OK; as it was: TRIBO_E_ARG, TRIBO_E_NONFINITE. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_random_set(tribo_random *r, const double *phi);
+
+/** Parameters of worlds first to first + n - 1; docs/math.md eq. (430).
+ *  @param p (np) what is scaled or added to; NULL = the model's
+ *  @param P [out] (n,np). @param s [out] (n,tribo_random_draws()) the numbers drawn; NULL = skip
+ *  @return TRIBO_OK; TRIBO_E_ARG. Whether a row is physical is for the step to say: an inertia can be scaled to what
+ *          is none. Allocates: never. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_random_rows(tribo_random *r, const double *p, int64_t first, int n, double *P,
+                                                     double *s);
+/** Its reverse, the draws held: the gradient of an expected loss in a and b is the mean of this; eq. (431).
+ *  @param P_bar (n,np)
+ *  @param phi_bar [in,out] (randomisers,2) +=, summed over worlds in their order; NULL = skip
+ *  @param p_bar [in,out] (np) +=, the same; NULL = skip
+ *  @return TRIBO_OK; TRIBO_E_ARG. Allocates: never. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_random_rows_vjp(tribo_random *r, const double *p, int64_t first, int n,
+                                                         const double *P_bar, double *phi_bar, double *p_bar);
+
 #ifdef __cplusplus
 }
 #endif
