@@ -149,8 +149,8 @@ typedef enum tribo_share {
  * tribo_default_random() first. */
 typedef struct tribo_random_def {
     uint32_t struct_size;    /**< set by tribo_default_random() */
-    const char *const *name; /**< (nname) a parameter, a group (`cube/inertia`), or either with `*` for anything and `?`
-                                  for a letter: `*` + `/mass` is every mass; copied */
+    const char *const *name; /**< (nname) a parameter, a group (`cube/inertia`), or either as a pattern, in which a star
+                                  is anything and a question mark a letter: star/mass is every mass; copied */
     const double *power;     /**< (nname) k: p is scaled by s^k, or k s is added; NULL = 1. A cube of another size has
                                   powers 1 of `size`, 3 of `mass`, 5 of `inertia`; copied */
     int nname;               /**< >= 1 */
@@ -158,8 +158,8 @@ typedef struct tribo_random_def {
     double a, b;             /**< 1 and 1 by default */
     bool add;                /**< s is added; false: p is scaled */
     tribo_share share;       /**< one number for all by default */
-    double lower, upper; /**< the result is held within these, and within what is physical: its derivative is 0 there.
-                              Infinite by default */
+    double lower;            /**< the result is not below, nor below what is physical; its derivative is 0 there */
+    double upper;            /**< and not above. Infinite by default, both */
 } tribo_random_def;
 
 /** Randomisers and their seed; one thread drives it. */
