@@ -418,5 +418,26 @@ awk -F, -v OFS=, 'NR > 1 { for (i = 2; i < 16; i += 7) for (j = i; j < i + 3; j+
 expect "millimetres are mended" 0 '^mean ' 'mm.csv: positions are in millimetres' validate "$collision" --data "$folder/mm.csv"
 expect "unless they are wanted" '0 3' '*' '*' validate "$collision" --data "$folder/mm.csv" --as-is
 
+# ---- batch ----
+cube=$data/batch/cube.json
+expect "many worlds" 0 '^return: mean 1.0' '*' batch "$slide" --worlds 50 --steps 1000 --randomise "$cube" --gradient --threads 1 \
+    --out "$folder/worlds.csv" --keep "$folder/worst" --worst 2
+cp "$folder/worlds.csv" "$folder/first.csv"
+expect "by other threads" 0 '"worlds": 50' '*' batch "$slide" --worlds 50 --steps 1000 --randomise "$cube" --gradient --threads 3 \
+    --out "$folder/worlds.csv" --json
+expect "no bit depends on threads" 0 '*' '*' check "$(cmp "$folder/worlds.csv" "$folder/first.csv" >/dev/null && echo "$slide")"
+worst=$(ls "$folder/worst/"*.xml | head -n 1)
+expect "a world is a scene" 0 '' '*' simulate "$worst" --duration 1 --out "$folder/again.csv"
+expect "that moves as it did" 0 '*' '*' check "$(tail -n 1 "$folder/again.csv" | cut -d, -f2 | cut -c1-9 |
+    grep -qFf - "${worst%.xml}.csv" && echo "$slide")"
+write frictoin.json '{"randomise": [
+  {"name": "cube/frictoin", "range": [1, 2]}]}'
+expect "no such parameter" 3 '' 'frictoin.json:2: randomise\[0\]: there is no parameter .cube/frictoin' batch "$slide" --worlds 2 --steps 2 \
+    --randomise "$folder/frictoin.json"
+write negative.json '{"randomise": [{"name": "cube/mass", "range": [-3, 2]}]}'
+expect "worlds that are none" 4 'failed: .*mass' '*' batch "$slide" --worlds 20 --steps 2 --randomise "$folder/negative.json"
+expect "no worlds" 2 '' 'worlds takes a number' batch "$slide" --worlds 0 --steps 2 --randomise "$cube"
+expect "no file of what is drawn" 3 '' 'none.json: ' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/none.json"
+
 echo "Checks: $checks, Failures: $failures, Errors: 0"
 [ $failures = 0 ]

@@ -24,7 +24,7 @@ typedef struct verb {
     int (*run)(int argc, char **argv);
 } verb;
 extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare, verb_params,
-    verb_check, verb_design, verb_optimize, verb_view;
+    verb_check, verb_design, verb_optimize, verb_view, verb_batch;
 
 /* ---- messages, all on standard error ---- */
 
