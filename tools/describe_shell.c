@@ -57,7 +57,7 @@ static const char bash_head[] =
     "_tribo_parameters() {\n"
     "    local scene name\n"
     "    for scene in \"${COMP_WORDS[@]:2}\"; do [[ $scene == *.xml || $scene == *.urdf ]] && break; done\n"
-    "    scene=${scene//\\\\/}\n"
+    "    scene=${scene//\\\\/} scene=${scene#[\\\"\\']} scene=${scene%[\\\"\\']}\n"
     "    compopt -o filenames 2>/dev/null\n"
     "    while IFS= read -r name; do\n"
     "        [[ $name == \"$cur\"* ]] && COMPREPLY+=(\"$name\")\n"
