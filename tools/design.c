@@ -40,14 +40,13 @@ typedef struct design {
 /* The free parameters in a model, with the values that the scene has for them. */
 static int choose(const design *d, const tribo_model *m, const char *path, tribo_free_param *free) {
     for (int i = 0; i < d->nfree; i++) {
-        char nearest[128];
         free[i] = tribo_default_free();
         free[i].index = tribo_param_find(m, d->name[i]);
         if (d->p) free[i].start = d->p[tribo_param_find(d->m, d->name[i])];
         if (free[i].index >= 0) continue;
-        bool any = param_nearest(m, d->name[i], nearest);
-        return input_message(path, 0, "there is no parameter %s%s%s", d->name[i], any ? "; the nearest is " : "",
-                             any ? nearest : "");
+        char text[900];
+        param_refusal(m, d->name[i], text, sizeof text);
+        return input_message(path, 0, "%s", text);
     }
     return EXIT_SUCCESS;
 }

@@ -38,10 +38,9 @@ static char *split_free(const char *text, double number[3]) {
 }
 
 static int no_parameter(const tribo_model *m, const char *name) {
-    char nearest[128];
-    if (!param_nearest(m, name, nearest))
-        return usage_error(&verb_identify, "--free: the scene has no parameter %s; `tribo params` lists them", name);
-    return usage_error(&verb_identify, "--free: the scene has no parameter %s; the nearest is %s", name, nearest);
+    char text[900];
+    param_refusal(m, name, text, sizeof text);
+    return usage_error(&verb_identify, "--free: %s", text);
 }
 
 /* One --free: a parameter, or all used ones of a group. */

@@ -71,6 +71,41 @@ bool param_nearest(const tribo_model *m, const char *name, char nearest[128]) {
     return *nearest != 0;
 }
 
+/* Those that count and end with /word, at most four of them. @return how many there are. */
+static int param_ending(const tribo_model *m, const char *word, char *list, size_t size) {
+    size_t n = strlen(word), used = 0;
+    int found = 0;
+    *list = 0;
+    for (int i = 0, np = tribo_model_sizes(m).np; i < np; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(m, i, &info) || !info.used) continue;
+        size_t k = strlen(info.name);
+        if (k <= n + 1 || info.name[k - n - 1] != '/' || strcmp(info.name + k - n, word) != 0) continue;
+        if (found++ < 4 && used < size)
+            used += (size_t)snprintf(list + used, size - used, "%s%s", found > 1 ? ", " : "", info.name);
+    }
+    if (found > 4 && used < size) snprintf(list + used, size - used, ", ...");
+    return found;
+}
+
+void param_refusal(const tribo_model *m, const char *name, char *text, size_t size) {
+    char list[600], nearest[128];
+    const char *slash = strrchr(name, '/');
+    bool there = tribo_param_find(m, name) >= 0;
+    int others = there || !slash ? param_ending(m, slash ? slash + 1 : name, list, sizeof list) : 0;
+    if (there)
+        snprintf(text, size, "no step of the scene depends on %s%s%s%s", name, others ? "; there is " : "",
+                 others ? list : "",
+                 slash && !strcmp(slash, "/friction") ? " (of two that touch, one's friction counts: docs/mjcf.md)"
+                                                      : "");
+    else if (others)
+        snprintf(text, size, "the scene has no parameter %s; there is %s", name, list);
+    else if (param_nearest(m, name, nearest))
+        snprintf(text, size, "the scene has no parameter %s; the nearest is %s", name, nearest);
+    else
+        snprintf(text, size, "the scene has no parameter %s; `tribo params` lists them", name);
+}
+
 /* ---- the verb ---- */
 
 static void print_bound(double x) {
