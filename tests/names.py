@@ -15,7 +15,7 @@ import xml.etree.ElementTree as etree
 from xml.sax.saxutils import quoteattr
 
 tribo = sys.argv[1]
-NAMES = ["<script>alert(1)</script>", "立方体", "the “big” one", "it's $(echo 1) `ls` \\ ; & |", "été\u00a0—"]
+NAMES = ["<script>alert(1)</script>", "立方体", 'the "big" one', "it's $(echo 1) `ls` \\ ; & |", "été\u00a0—"]
 checks = failures = 0
 folder = pathlib.Path(tempfile.mkdtemp())
 

@@ -128,11 +128,33 @@ static tribo_status read_column(reader *r, span cell) {
     return TRIBO_OK;
 }
 
+void ti_table_write_column(FILE *f, const char *owner, const char *word) {
+    bool quotes = strchr(owner, '"') != NULL;
+    fputs(quotes ? ",\"" : ",", f);
+    for (const char *c = owner; *c; c++) {
+        if (*c == '"') fputc('"', f);
+        fputc(*c, f);
+    }
+    fprintf(f, "%s%s%s", word ? "." : "", word ? word : "", quotes ? "\"" : "");
+}
+
+/* A cell in quotes without them, in room for `size` bytes; others, and those that are too long, as they are. */
+static span unquoted(span cell, char *room, size_t size) {
+    size_t n = (size_t)(cell.end - cell.at), used = 0;
+    if (n < 2 || n > size || *cell.at != '"' || cell.end[-1] != '"') return cell;
+    for (const char *c = cell.at + 1; c < cell.end - 1; c++) {
+        room[used++] = *c;
+        if (*c == '"' && c + 1 < cell.end - 1 && c[1] == '"') c++;
+    }
+    return (span){room, room + used};
+}
+
 static tribo_status read_header(reader *r) {
     span line, cell;
+    char room[400];
     if (!take_line(r, &line)) return ti_fail(r->diag, TRIBO_E_PARSE, 0, "the file is empty");
     while (take_cell(&line, &cell)) {
-        tribo_status status = read_column(r, cell);
+        tribo_status status = read_column(r, unquoted(cell, room, sizeof room));
         if (status != TRIBO_OK) return status;
     }
     for (int i = 0; i < r->ncolumn; i++)
