@@ -192,7 +192,7 @@ static int keep_world(job *j, long world) {
     for (int k = 0; s == TRIBO_OK && k <= T; k++) time[k] = k * j->dt;
     if (s == TRIBO_OK) s = tribo_trajectory_save(motion, j->m, reached + 1, time, X, &diag);
     if (s == TRIBO_OK && tribo_model_save(j->m, j->P, j->a->scene, scene, &diag) < 0)
-        fprintf(stderr, "tribo batch: world %ld is kept as a motion alone: %s\n", world, diag.text);
+        remark(&verb_batch, "world %ld is kept as a motion alone: %s", world, diag.text);
     int status = s < 0 ? input_error(motion, s, &diag) : EXIT_SUCCESS;
     free(scene), free(motion), free(X), free(time);
     return status;
@@ -409,26 +409,9 @@ static int complete(const arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"worlds", required_argument, NULL, 'n'},
-                                            {"randomise", required_argument, NULL, 'r'},
-                                            {"steps", required_argument, NULL, 'T'},
-                                            {"threads", required_argument, NULL, 'w'},
-                                            {"seed", required_argument, NULL, 's'},
-                                            {"controls", required_argument, NULL, 'u'},
-                                            {"out", required_argument, NULL, 'o'},
-                                            {"keep", required_argument, NULL, 'k'},
-                                            {"worst", required_argument, NULL, 'W'},
-                                            {"gradient", no_argument, NULL, 'g'},
-                                            {"dt", required_argument, NULL, 'd'},
-                                            {"tol", required_argument, NULL, 't'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            LAW_OPTIONS,
-                                            SCENE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     arguments a = {.threads = processors(), .worst = 5};
     int status = EXIT_SUCCESS;
-    for (int code; status == EXIT_SUCCESS && (code = next_option(&verb_batch, argc, argv, options)) != -1;) {
+    for (int code; status == EXIT_SUCCESS && (code = next_option(&verb_batch, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (code != 1)
             status = take(&a, code);
@@ -441,23 +424,32 @@ static int run(int argc, char **argv) {
     return status == EXIT_SUCCESS ? batch(&a) : status;
 }
 
+static const option_row rows[] = {
+    {"worlds", 'n', "N", "how many", true},
+    {"randomise", 'r', "FILE.json", "what is drawn, and of what the return is made: docs/batch.md", true},
+    {"steps", 'T', "T", "of each world", true},
+    {"out", 'o', "FILE.csv", "a row a world: its status, steps, return, and the numbers it drew", false},
+    {"keep", 'k', "DIR", "the worst worlds as scenes and motions, world-N.xml and world-N.csv", false},
+    {"worst", 'W', "K", "how many are told of and kept (5): failures, then the lowest returns", false},
+    {"gradient", 'g', NULL, "of the mean return in the numbers that are drawn from", false},
+    {"threads", 'w', "K", "(all processors); no bit depends on them", false},
+    {"seed", 's', "S", "in place of the file's", false},
+    {"controls", 'u', "FILE.csv", "forces (N), torques (N m) and controls, the same for all worlds (the start's, held)",
+     false},
+    {"dt", 'd', "S", "length of a step, s (the scene's timestep)", false},
+    {"tol", 't', "X", "tolerance of the contact problem, relative", false},
+    {"json", 'j', NULL, "the result as JSON on standard output", false},
+    {0}};
 const verb verb_batch = {
     .name = "batch",
-    .summary = "many worlds with parameters drawn at random, and the gradient of their return",
-    .help = "usage: tribo batch SCENE --worlds N --randomise FILE.json --steps T [--out FILE.csv] [--keep DIR]\n"
-            "                   [--worst K] [--gradient] [--threads K] [--seed S] [--controls FILE.csv] [--dt S]\n"
-            "                   [--tol X] [--json] [--law L] [--solver S] ...\n"
-            "Rolls out N worlds of T steps, each with its own parameters, drawn as the file says: docs/batch.md.\n"
-            "  --randomise FILE      what is drawn, and of what the return is made\n"
-            "  --out FILE.csv        a row a world: its status, steps, return, and the numbers it drew\n"
-            "  --keep DIR            the worst worlds as scenes and motions, world-N.xml and world-N.csv\n"
-            "  --worst K             how many are told of and kept (default 5): failures, then the lowest returns\n"
-            "  --gradient            of the mean return in the numbers that are drawn from\n"
-            "  --threads K           (default: all processors); no bit depends on them\n"
-            "  --seed S              in place of the file's\n"
-            "  --controls FILE.csv   the same for all worlds (default: the start's, held)\n"
-            "  --dt, --tol           length of a step, s; tolerance of the contact problem\n"
-            "  --json                the result as JSON on standard output\n" SCENE_HELP LAW_HELP
-            "Exit status: 0; 1 interrupted; 2 usage; 3 bad input; 4 some worlds failed.\n",
+    .summary = "many worlds with parameters drawn at random, and the gradient",
+    .operands = "SCENE",
+    .about =
+        "Rolls out worlds, each with its own parameters, drawn as a file says, and tells of their returns, and of the "
+        "gradient of the mean in what they are drawn from: docs/batch.md.",
+    .options = rows,
+    .groups = {&group_scene, &group_law},
+    .statuses = "0; 2 usage; 3 bad input; 4 some worlds failed; 130 interrupted",
+    .example = "  tribo batch push.xml --worlds 1000 --randomise push.json --steps 500 --gradient",
     .run = run,
 };

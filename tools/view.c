@@ -166,15 +166,15 @@ static int write_file(viewing *v, const char *path) {
         return trouble("no memory");
     }
     if (!out_close(&o)) return EXIT_TROUBLE;
-    if (strcmp(path, "-") != 0) fprintf(stderr, "tribo view: wrote %s\n", path);
+    if (strcmp(path, "-") != 0) remark(&verb_view, "wrote %s", path);
     return EXIT_SUCCESS;
 }
 
 static int outcome(const viewing *v) {
     if (v->status < 0)
-        fprintf(stderr, "tribo view: the simulation ended at %g s: %s\n", v->run.reached, tribo_status_text(v->status));
+        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, tribo_status_text(v->status));
     else if (v->run.failed)
-        fprintf(stderr, "tribo view: %ld of %ld steps did not converge\n", v->run.failed, v->run.steps);
+        remark(&verb_view, "%ld of %ld steps did not converge", v->run.failed, v->run.steps);
     return v->status < 0 || v->run.failed ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;
 }
 
@@ -220,21 +220,9 @@ static int take_option(arguments *a, int code) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"data", required_argument, NULL, 'm'},
-                                     {"duration", required_argument, NULL, 'd'},
-                                     {"dt", required_argument, NULL, 's'},
-                                     {"start", required_argument, NULL, 'x'},
-                                     {"key", required_argument, NULL, 'k'},
-                                     {"controls", required_argument, NULL, 'u'},
-                                     {"out", required_argument, NULL, 'o'},
-                                     {"tol", required_argument, NULL, 't'},
-                                     LAW_OPTIONS,
-                                     SCENE_OPTIONS,
-                                     {"help", no_argument, NULL, 'h'},
-                                     {0}};
     const verb *v = &verb_view;
     arguments a = {.argc = argc, .argv = argv};
-    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (take_option(&a, code)) return EXIT_USAGE;
     }
@@ -243,24 +231,27 @@ static int run(int argc, char **argv) {
     return run_scene(&a);
 }
 
+static const option_row rows[] = {
+    {"data", 'm', "FILE.csv", "a recording: shown as measured, over a simulation that starts from its first row",
+     false},
+    {"out", 'o', "FILE.html", "where to write (the scene's name with .html; -: standard output)", false},
+    {"duration", 'd', "S", "seconds to simulate (2, or as long as the recording)", false},
+    {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
+    {"start", 'x', "FILE.csv", "start from its first row, and have rows at its times, as `simulate` does", false},
+    {"key", 'k', "KEY", "start from that key of the scene (the first)", false},
+    {"controls", 'u', "FILE.csv",
+     "forces (N), torques (N m) and controls over time, each row held until the next (those of the key)", false},
+    {"tol", 't', "T", "on the relative residual of the contact law (the solver's)", false},
+    {0}};
 const verb verb_view = {
     .name = "view",
-    .summary = "a page that plays a scene's motion, beside a recording where there is one",
-    .help =
-        "usage: tribo view SCENE [--data FILE.csv] [--out FILE.html] [--duration S] [--dt S]\n"
-        "                        [--start FILE.csv] [--key NAME] [--controls FILE.csv] [--tol T]\n"
-        "                        [--law L] [--solver S] ...\n"
-        "Simulates a scene and writes one page that needs nothing else and plays the motion in a browser: bodies,\n"
-        "contact forces by what the contact does, trails, and curves over time.\n"
-        "  --data FILE.csv       a recording: shown as measured, over a simulation that starts from its first row\n"
-        "  --out FILE.html       where to write (default: the scene's name with .html; -: standard output)\n"
-        "  --duration S          seconds (default 2, or as long as the recording)\n"
-        "  --dt S                length of a step (default: the scene's timestep)\n"
-        "  --start FILE.csv      start from its first row, and have rows at its times, as `simulate` does\n"
-        "  --key NAME            start from that key of the scene, by name (default: the first)\n"
-        "  --controls FILE.csv   forces, torques and controls over time, each row held until the next (default: the\n"
-        "                        controls of the key, where there are any)\n"
-        "  --tol T               on the relative residual of the contact law (default: the solver's)\n" SCENE_HELP
-            LAW_HELP "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge, or the motion ended early.\n",
+    .summary = "a page that plays a motion, beside a recording where there is one",
+    .operands = "SCENE",
+    .about = "Simulates a scene and writes one page that needs nothing else and plays the motion in a browser: bodies, "
+             "contact forces by what the contact does, trails, and curves over time.",
+    .options = rows,
+    .groups = {&group_scene, &group_law},
+    .statuses = "0; 2 usage; 3 bad input; 4 a step did not converge, or the motion ended early",
+    .example = "  tribo view slide.xml --duration 2 --out slide.html",
     .run = run,
 };
