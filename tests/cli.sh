@@ -36,6 +36,13 @@ write() { printf '%s\n' "$2" >"$folder/$1"; }
 
 expect "no verb" 2 '' 'which verb'
 expect "unknown verb" 2 '' 'no verb fly' fly
+expect "a verb misspelt" 2 '' 'no verb idnetify; the nearest is identify' idnetify
+expect "an option misspelt" 2 '' 'no option --duraton; the nearest is --duration' simulate slide --duraton 2
+expect "an option cut short" 2 '' '--c can be --compare and --controls: more letters' identify slide --c x
+expect "a word misspelt" 2 '' 'nearest is huber' identify slide --robust hubber
+expect "help of a verb, asked otherwise" 0 '^usage: tribo solve' '' help solve
+expect "commit and libraries" 0 '^OpenBLAS  *[^ ]' '' --version
+expect "the same as JSON" 0 '"commit": "' '' --version --json
 expect "help" 0 '^  solve' '' --help
 expect "version" 0 '^tribo [0-9]*\.[0-9]*\.[0-9]*$' '' --version
 for verb in $("$tribo" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
@@ -107,7 +114,33 @@ expect "its measures as columns" 0 ',measure.energy,' '' simulate "$slide" --dur
 expect "and in the summary" 0 '"friction_loss": 0\.[0-9]' '' simulate "$slide" --duration 0.05 --measures --json
 expect "a table with measures" 0 '' '' simulate "$slide" --duration 0.05 --measures --out "$folder/measured.csv"
 expect "is a recording like others" 0 '^0.05,' '' simulate "$slide" --start "$folder/measured.csv"
-expect "no such scene" 3 '' 'none.xml: ' simulate "$folder/none.xml"
+expect "a page" 0 '' 'view: wrote' view "$slide" --duration 0.05 --out "$folder/slide.html"
+expect "a page beside a recording" 0 '<html' '' view "$slide" --data "$folder/slide.csv" --out -
+expect "two starts" 2 '' 'not also --start' view "$slide" --data "$folder/slide.csv" --start "$folder/slide.csv"
+expect "no key to view from" 3 '' 'there is no key' view "$slide" --key none --out "$folder/none.html"
+expect "a page over its recording" 2 '' 'nothing is written over' view "$slide" --data "$folder/slide.csv" --out "$folder/slide.csv"
+expect "no such scene" 3 '' 'none.xml: No such file: there is no such scene in ' simulate "$folder/none.xml"
+expect "the nearest scene" 3 '' 'the nearest is slide.xml' simulate "$data/scenes/slyde.xml"
+# among the scenes that are named or installed; TRIBO_SCENES stands for the latter here
+export TRIBO_SCENES="$data/scenes"
+expect "a scene that is found" 0 '^0.05,' '' simulate slide --duration 0.05
+expect "a scene that is not" 3 '' "nor in $data/scenes, .*nearest is slide.xml" simulate slid.xml
+unset TRIBO_SCENES
+# standard input and output
+expect_input() { # as expect, with a file as standard input
+    input=$1; shift
+    checks=$((checks + 1))
+    name=$1 status=$2 out=$3; shift 3
+    "$tribo" "$@" <"$input" >"$folder/out" 2>"$folder/err"
+    [ $? = "$status" ] && grep -q -e "$out" "$folder/out" "$folder/err" && return
+    failures=$((failures + 1))
+    echo "failed: $name"; head -n 5 "$folder/out" "$folder/err"
+}
+expect_input "$slide" "a scene from standard input" 0 '0.05,' simulate - --duration 0.05 --out -
+expect_input "$folder/slide.csv" "rows from standard input" 0 '0.05,' simulate "$slide" --start -
+expect_input "$slide" "two things from standard input" 2 'standard input is the scene already' simulate - --start -
+printf '<mujoco>\n<nothing/></mujoco>' >"$folder/nothing.xml"
+expect_input "$folder/nothing.xml" "what is wrong there" 3 'standard input:2: ' check -
 expect "no time" 2 '' 'duration takes' simulate "$slide" --duration 0
 expect "negative step" 2 '' 'dt takes' simulate "$slide" --dt -1
 # ---- nothing is written over what was read, under whatever name ----
@@ -158,10 +191,17 @@ expect "no finer steps" 2 '' 'finer takes' compare "$slide" --finer 0
 expect "a scene that is not there" 3 '' 'none.xml: ' compare "$folder/none.xml"
 expect "a folder that cannot be" 1 '' '/dev/null' compare "$slide" --duration 0.02 --laws ncp --out /dev/null/here
 
+expect "without remarks" 0 '^ncp' '' compare "$slide" --duration 0.02 --laws ncp --quiet
+# who reads no more ends it, without a word and without a file
+checks=$((checks + 1))
+{ "$tribo" simulate "$slide" --duration 20 2>"$folder/err"; echo $? >"$folder/status"; } | head -n 1 >/dev/null
+[ "$(cat "$folder/status")" = 141 ] && [ ! -s "$folder/err" ] || { failures=$((failures + 1)); echo "failed: SIGPIPE"; }
+
 # ---- actuators and keys ----
 driven="$data/scenes/driven.xml"
 expect "controls of the first key" 0 '^0,0,0,0.3,0,' '' simulate "$driven" --duration 0.01
 expect "another key" 0 '^0,0.2,0.1,-1.2,0.2,' '' simulate "$driven" --duration 0.01 --key reach
+expect "a key misspelt" 3 '' 'no key raech; the nearest is reach' simulate "$driven" --key raech
 expect "a key nobody knows" 3 '' 'there is no key up' simulate "$driven" --key up
 printf 'time,push.ctrl,elbow.tau,elbow.ctrl\n0,0.5,1,0.2\n' >"$folder/drive.csv"
 expect "controls by name" 0 '^0.01,' '' simulate "$driven" --duration 0.01 --controls "$folder/drive.csv"
@@ -356,7 +396,8 @@ for signal in INT TERM; do
     sleep 1
     kill -0 $child 2>/dev/null && echo "failed: still there a second after SIG$signal" && failures=$((failures + 1))
     wait $child
-    [ $? = 1 ] || { failures=$((failures + 1)); echo "failed: exit status after SIG$signal"; }
+    [ $? = $([ $signal = INT ] && echo 130 || echo 143) ] ||
+        { failures=$((failures + 1)); echo "failed: exit status after SIG$signal"; }
     there $signal/result.json '"interrupted": true'
     there $signal/identified.xml 'name="floor"'
     there err 'interrupted; what follows'
@@ -375,7 +416,7 @@ for wait in $(seq 100); do
 done
 kill -s INT $child
 wait $child
-[ $? = 1 ] || { failures=$((failures + 1)); echo "failed: exit status of an interrupted search"; }
+[ $? = 130 ] || { failures=$((failures + 1)); echo "failed: exit status of an interrupted search"; }
 there stopped/result.json '"interrupted": true'
 there stopped/controls.csv '^0.66,'
 there err 'interrupted; what follows'
@@ -386,16 +427,16 @@ write push.csv 'time,cube.fx
 0.25,2
 0.6,0'
 expect "a pushed cube" 0 '' '' simulate "$slide" --duration 1 --controls "$folder/push.csv" --out "$folder/pushed.csv"
-expect "its mass from its push" 0 '^cube/mass  *0.7  *\(1\|0.99999\|1.0000\)' '*' identify "$slide" --data "$folder/pushed.csv" \
+expect "its mass from its push" 0 '^cube/mass  *kg  *0.7  *\(1\|0.99999\|1.0000\)' '*' identify "$slide" --data "$folder/pushed.csv" \
     --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/pushed"
 expect "validated under its push" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" --controls "$folder/push.csv"
 awk -F, -v OFS=, 'function off(by) { return by * (rand() + rand() + rand() + rand() - 2) }
     BEGIN { srand(7) } NR == 1 || NR % 10 == 2 {
         if (NR > 1) { $1 += 0.03; for (i = 2; i <= 8; i++) if (i != 5) $i += off(i < 5 ? 1e-3 : 2e-3) }
         NF = 8; print }' "$folder/pushed.csv" >"$folder/late.csv"
-expect "a clock that is late" 0 '^late  *0  *0.0[23]' 'late.csv: the recordings are 0.0[23].* behind the controls ([23]\.[0-9]* samples)' identify "$slide" \
+expect "a clock that is late" 0 '^late  *s  *0  *0.0[23]' 'late.csv: the recordings are 0.0[23].* behind the controls ([23]\.[0-9]* samples)' identify "$slide" \
     --data "$folder/late.csv" --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/late"
-expect "a clock that is known" 0 '^cube/mass  *0.7  *\(0.99\|1.00\)' '*' identify "$slide" --data "$folder/late.csv" --late 0.03 \
+expect "a clock that is known" 0 '^cube/mass  *kg  *0.7  *\(0.99\|1.00\)' '*' identify "$slide" --data "$folder/late.csv" --late 0.03 \
     --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/known"
 expect "no time" 2 '' '--late takes seconds, not soon' validate "$slide" --data "$folder/late.csv" --controls "$folder/push.csv" --late soon
 awk -F, -v OFS=, 'NR > 1 { $1 += 0.08 } { print }' "$folder/late.csv" >"$folder/later.csv"
@@ -412,6 +453,27 @@ expect "milliseconds end in a message" 3 '' 'ms.csv: rows are 10 s apart: are th
 awk -F, -v OFS=, 'NR > 1 { for (i = 2; i < 16; i += 7) for (j = i; j < i + 3; j++) $j *= 1000 } { print }' "$recording" >"$folder/mm.csv"
 expect "millimetres are mended" 0 '^mean ' 'mm.csv: positions are in millimetres' validate "$collision" --data "$folder/mm.csv"
 expect "unless they are wanted" '0 3' '*' '*' validate "$collision" --data "$folder/mm.csv" --as-is
+
+# ---- batch ----
+cube=$data/batch/cube.json
+expect "many worlds" 0 '^return: mean 1.0' '*' batch "$slide" --worlds 50 --steps 1000 --randomise "$cube" --gradient --threads 1 \
+    --out "$folder/worlds.csv" --keep "$folder/worst" --worst 2
+cp "$folder/worlds.csv" "$folder/first.csv"
+expect "by other threads" 0 '"worlds": 50' '*' batch "$slide" --worlds 50 --steps 1000 --randomise "$cube" --gradient --threads 3 \
+    --out "$folder/worlds.csv" --json
+expect "no bit depends on threads" 0 '*' '*' check "$(cmp "$folder/worlds.csv" "$folder/first.csv" >/dev/null && echo "$slide")"
+worst=$(ls "$folder/worst/"*.xml | head -n 1)
+expect "a world is a scene" 0 '' '*' simulate "$worst" --duration 1 --out "$folder/again.csv"
+expect "that moves as it did" 0 '*' '*' check "$(tail -n 1 "$folder/again.csv" | cut -d, -f2 | cut -c1-9 |
+    grep -qFf - "${worst%.xml}.csv" && echo "$slide")"
+write frictoin.json '{"randomise": [
+  {"name": "cube/frictoin", "range": [1, 2]}]}'
+expect "no such parameter" 3 '' 'frictoin.json:2: randomise\[0\]: there is no parameter .cube/frictoin' batch "$slide" --worlds 2 --steps 2 \
+    --randomise "$folder/frictoin.json"
+write negative.json '{"randomise": [{"name": "cube/mass", "range": [-3, 2]}]}'
+expect "worlds that are none" 4 'failed: .*mass' '*' batch "$slide" --worlds 20 --steps 2 --randomise "$folder/negative.json"
+expect "no worlds" 2 '' 'worlds takes a number' batch "$slide" --worlds 0 --steps 2 --randomise "$cube"
+expect "no file of what is drawn" 3 '' 'none.json: ' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/none.json"
 
 echo "Checks: $checks, Failures: $failures, Errors: 0"
 [ $failures = 0 ]

@@ -1,4 +1,5 @@
 /* check.c -- the verb `check`: what a scene needs that is not there, or what was read of it. */
+#include "found.h"
 #include "inputs.h"
 #include "scene.h"
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void count(listing *l, const tribo_need *n) {
 
 static void hear(void *ctx, const tribo_need *n) {
     listing *l = ctx;
-    const char *file = n->file ? n->file : l->path;
+    const char *file = n->file ? n->file : strcmp(l->path, "-") ? l->path : "standard input";
     count(l, n);
     if (!l->json) {
         printf("%s:%d: %s%s [%s]\n", file, n->line, n->text, n->left_out ? ", left out" : "", n->word);
@@ -109,8 +110,10 @@ static int check(listing *l) {
     tribo_diag diag = {0};
     tribo_load_options o = scene_options();
     o.need = hear, o.ctx = l;
-    tribo_status s = tribo_model_load_with(l->path, &o, NULL, &m, &diag);
-    input_note(l->path);
+    const char *place = found(l->path, "scene", ".xml");
+    if (!place) return EXIT_INPUT;
+    tribo_status s = tribo_model_load_with(place, &o, NULL, &m, &diag);
+    input_note(place);
     json_t *told = s == TRIBO_OK ? summary(m) : NULL;
     tribo_model_free(m);
     bool good = true;
@@ -133,11 +136,9 @@ static int check(listing *l) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, SCENE_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
     const verb *v = &verb_check;
     listing l = {0};
-    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code == 1 && l.path) return usage_error(v, "one scene, not also %s", optarg);
@@ -152,14 +153,18 @@ static int run(int argc, char **argv) {
     return status;
 }
 
+static const option_row rows[] = {{"json", 'j', NULL, "as JSON", false}, {0}};
 const verb verb_check = {
     .name = "check",
-    .summary = "say what a scene needs that is not there, or what was read of it",
-    .help =
-        "usage: tribo check SCENE [--lenient WORD,...] [--json]\n"
-        "Reads a scene. Everything that it needs and that is not there is listed, each with file, line and the word\n"
-        "by which it can be left out; where nothing is missing, what was read: bodies, joints, geoms, masses, "
-        "sizes.\n" SCENE_HELP "  --json                the same as JSON\n"
-        "Exit status: 0 the scene loads; 2 usage; 3 it does not.\n",
+    .summary = "say what a scene needs that is not there, or what was read",
+    .operands = "SCENE",
+    .about =
+        "Reads a scene. Everything that it needs and that is not there is listed, each with file, line and the word "
+        "by which it can be left out; where nothing is missing, what was read: bodies, joints, geoms, masses (kg), "
+        "sizes.",
+    .options = rows,
+    .groups = {&group_scene},
+    .statuses = "0 the scene loads; 2 usage; 3 it does not",
+    .example = "  tribo check robot.urdf --free-base",
     .run = run,
 };

@@ -2,8 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 #include "inputs.h"
+#include "progress.h"
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +13,40 @@
 #include <time.h>
 #include <unistd.h>
 
+bool messages_quiet;
+
 /* What a file says may go to a terminal: no control characters. */
 static void print_clean(FILE *f, const char *text) {
     for (; *text; text++) fputc((unsigned char)*text < 32 || *text == 127 ? '?' : *text, f);
 }
 
+/* Colours are for a terminal, and for who has not asked for none: https://no-color.org */
+static bool colours(void) {
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
 static void print_message(const char *where, const char *format, va_list args) {
     char text[1024];
+    bool bold = colours();
     vsnprintf(text, sizeof text, format, args);
     fflush(stdout);
-    fprintf(stderr, "%s: ", where);
+    progress_clear();
+    if (bold) fputs("\033[1m", stderr);
+    print_clean(stderr, where);
+    fputs(bold ? ":\033[0m " : ": ", stderr);
     print_clean(stderr, text);
     fputc('\n', stderr);
+}
+
+void remark(const verb *v, const char *format, ...) {
+    char where[64];
+    va_list args;
+    if (messages_quiet) return;
+    snprintf(where, sizeof where, "tribo %s", v->name);
+    va_start(args, format);
+    print_message(where, format, args);
+    va_end(args);
 }
 
 int usage_error(const verb *v, const char *format, ...) {
@@ -39,6 +63,7 @@ int usage_error(const verb *v, const char *format, ...) {
 int input_message(const char *path, int line, const char *format, ...) {
     char where[4200];
     va_list args;
+    if (!strcmp(path, "-")) path = "standard input";
     if (line > 0)
         snprintf(where, sizeof where, "%s:%d", path, line);
     else
@@ -60,36 +85,6 @@ int trouble(const char *format, ...) {
     print_message("tribo", format, args);
     va_end(args);
     return EXIT_TROUBLE;
-}
-
-enum { OPTION_HELP = -2, OPTION_WRONG = -3 };
-
-int next_option(const verb *v, int argc, char **argv, const struct option *options) {
-    opterr = 0;
-    /* "-": positional arguments in their order; ":": tell a missing value from an unknown option. */
-    int code = getopt_long(argc, argv, "-:h", options, NULL);
-    /* The word at fault: a short option is known by its letter only. */
-    const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-    if (code == 'h') {
-        fputs(v->help, stdout);
-        return OPTION_HELP;
-    }
-    if (code == ':') {
-        usage_error(v, "%s needs a value", word);
-        return OPTION_WRONG;
-    }
-    if (code == '?') {
-        if (optopt && optopt < 256)
-            usage_error(v, "there is no option -%c", optopt);
-        else
-            usage_error(v, optopt ? "%s takes no value" : "there is no option %s", word);
-        return OPTION_WRONG;
-    }
-    return code;
-}
-
-int option_exit(int code) {
-    return code == OPTION_HELP ? EXIT_SUCCESS : EXIT_USAGE;
 }
 
 bool parse_number(const char *text, double lower, double upper, double *x) {
@@ -158,6 +153,39 @@ void list_free(string_list *l) {
     *l = (string_list){0};
 }
 
+/* Names of files that are being written, for a handler of signals: a file is named before its place is counted. */
+enum { PENDING = 8 };
+static char pending[PENDING][sizeof((ti_output *)0)->temporary];
+
+static void pend(const out_file *o) {
+    for (int i = 0; i < PENDING && o->file.temporary[0]; i++)
+        if (!pending[i][0]) {
+            memcpy(pending[i] + 1, o->file.temporary + 1, sizeof pending[i] - 1);
+            pending[i][0] = o->file.temporary[0];
+            return;
+        }
+}
+
+static void unpend(const char *temporary) {
+    for (int i = 0; i < PENDING && *temporary; i++)
+        if (!strcmp(pending[i], temporary)) pending[i][0] = 0;
+}
+
+void outputs_drop(int number) {
+    for (int i = 0; i < PENDING; i++)
+        if (pending[i][0]) unlink(pending[i]);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void outputs_guard(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction before, act = {.sa_handler = outputs_drop};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(signals[i], &act, NULL); /* who ignores one, as nohup does, goes on ignoring it */
+}
+
 bool out_open(out_file *o, const char *path) {
     *o = (out_file){.f = stdout};
     if (!path || !strcmp(path, "-")) return true;
@@ -171,18 +199,23 @@ bool out_open(out_file *o, const char *path) {
         return false;
     }
     o->f = o->file.file;
+    pend(o);
     return true;
 }
 
 bool out_close(out_file *o) {
     tribo_diag diag = {0};
+    char temporary[sizeof o->file.temporary];
+    memcpy(temporary, o->file.temporary, sizeof temporary);
     bool good = o->path ? ti_output_close(&o->file, o->path, &diag) == TRIBO_OK : fflush(o->f) == 0 && !ferror(o->f);
+    unpend(temporary);
     if (!good) trouble("%s: %s", o->path ? o->path : "standard output", o->path ? diag.text : strerror(errno));
     free(o->path);
     return good;
 }
 
 void out_discard(out_file *o) {
+    unpend(o->file.temporary);
     if (o->path) ti_output_discard(&o->file);
     free(o->path);
 }

@@ -2,6 +2,7 @@
 #ifndef TRIBO_TOOLS_COMMON_H
 #define TRIBO_TOOLS_COMMON_H
 #include "formats/text.h"
+#include "options.h"
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -9,24 +10,20 @@
 
 /* Exit status of the command besides EXIT_SUCCESS. */
 enum {
-    EXIT_TROUBLE = 1,       /* an output could not be written, no memory, interrupted */
-    EXIT_USAGE = 2,         /* the command line is wrong */
-    EXIT_INPUT = 3,         /* a file is wrong: file:line: what */
-    EXIT_NOT_CONVERGED = 4, /* answered, but not to the tolerance asked for */
-    EXIT_HELP = -1          /* of parse functions: help was printed; the verb returns EXIT_SUCCESS */
+    EXIT_TROUBLE = 1,      /* an output could not be written, no memory, interrupted */
+    EXIT_USAGE = 2,        /* the command line is wrong */
+    EXIT_INPUT = 3,        /* a file is wrong: file:line: what */
+    EXIT_NOT_CONVERGED = 4 /* answered, but not to the tolerance asked for */
 };
 
-/* A verb of the command: one a file, listed in main.c. */
-typedef struct verb {
-    const char *name;
-    const char *summary; /* one line for `tribo --help` */
-    const char *help;    /* what `tribo NAME --help` prints; begins with the usage line */
-    int (*run)(int argc, char **argv);
-} verb;
 extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare, verb_params,
-    verb_check, verb_design, verb_optimize;
+    verb_check, verb_design, verb_optimize, verb_view, verb_batch; /* one a file, listed in verbs.c */
 
 /* ---- messages, all on standard error ---- */
+
+extern bool messages_quiet; /* --quiet: remarks are not made */
+/* "tribo VERB: what": a remark, which --quiet silences. */
+void remark(const verb *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "tribo VERB: what", and where to find help. Returns EXIT_USAGE. */
 int usage_error(const verb *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -40,13 +37,6 @@ int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- options ---- */
 
-/* getopt_long as every verb uses it: -h or --help prints the verb's help; a positional argument is returned as 1 in
- * optarg; an unknown option or a missing value is a usage error.
- * @return the option's val, 1, -1 at the end, or a negative number below -1 after which the verb returns
- *         option_exit(that number). */
-int next_option(const verb *v, int argc, char **argv, const struct option *options);
-int option_exit(int code);
-
 /* Whole text to a finite number; false if it is not one, or not within [lower, upper]. */
 bool parse_number(const char *text, double lower, double upper, double *x);
 bool parse_integer(const char *text, long lower, long upper, long *x);
@@ -55,33 +45,10 @@ bool parse_integer(const char *text, long lower, long upper, long *x);
 int parse_positive(const verb *v, const char *what, double upper, double *x);
 #define TOL_RANGE "--tol takes a number above 0, at most 1"
 
-/* The options of a contact law, the same for every verb: entries for the verb's list, what its help says of them, and
- * what a code of theirs sets. Codes are LAW_OPTION + the number of the word, see tribo_law_word(). */
+/* The options of a contact law, the same for every verb, and what a code of theirs sets. Codes are LAW_OPTION + the
+ * number of the word, see tribo_law_word(). law_group.c. */
 enum { LAW_OPTION = 1000 };
-#define LAW_OPTIONS                                                                                                    \
-    {"law", required_argument, NULL, LAW_OPTION}, {"solver", required_argument, NULL, LAW_OPTION + 1},                 \
-        {"raw", optional_argument, NULL, LAW_OPTION + 2}, {"max-iter", required_argument, NULL, LAW_OPTION + 3},       \
-        {"relaxation", required_argument, NULL, LAW_OPTION + 4}, {"penalty", required_argument, NULL, LAW_OPTION + 5}, \
-        {"facets", required_argument, NULL, LAW_OPTION + 6}, {"facet-angle", required_argument, NULL, LAW_OPTION + 7}, \
-        {"circumscribed", optional_argument, NULL, LAW_OPTION + 8},                                                    \
-        {"softness", required_argument, NULL, LAW_OPTION + 9},                                                         \
-        {"compliance", required_argument, NULL, LAW_OPTION + 10},                                                      \
-        {"impedance", required_argument, NULL, LAW_OPTION + 11},                                                       \
-        {"impratio", required_argument, NULL, LAW_OPTION + 12}, {"kappa", required_argument, NULL, LAW_OPTION + 13},   \
-        {"smoothing", required_argument, NULL, LAW_OPTION + 14}, {"noise", required_argument, NULL, LAW_OPTION + 15},  \
-    {                                                                                                                  \
-        "impact", required_argument, NULL, LAW_OPTION + 16                                                             \
-    }
-#define LAW_HELP                                                                                                       \
-    "Contact law (default: the scene's, or the NCP by its ladder; see docs/contact-laws.md):\n"                        \
-    "  --law L               ncp, ccp, lcp, raisim, stochastic\n"                                                      \
-    "  --solver S            ladder, staggered, staggered-plain, pgs, admm, newton, interior, lemke, bisection,\n"     \
-    "                        bisection-corrected, continuation: those that the law has\n"                              \
-    "  --raw                 the solver's answer as it is, without Newton steps to the canonical solution\n"           \
-    "  --max-iter N  --relaxation W  --penalty RHO  --facets N  --facet-angle RAD  --circumscribed\n"                  \
-    "  --softness none|physical|mujoco  --compliance R  --impedance D  --impratio Q  --kappa K\n"                      \
-    "  --smoothing logistic|gaussian|erm  --noise S\n"                                                                 \
-    "  --impact poisson|newton                     what bodies do that hit and leave within a step\n"
+extern const option_group group_law;
 /* Set what `code` stands for. @return EXIT_SUCCESS; EXIT_USAGE after a message. */
 int law_option(const verb *v, int code, const char *value, tribo_law_options *o);
 /* Whether there is that solver of that law, and a compliance where it takes one, with the scene's (NULL = none; of the
@@ -111,6 +78,10 @@ bool out_open(out_file *o, const char *path);
 bool out_close(out_file *o);
 /* Give up: close, remove the temporary. */
 void out_discard(out_file *o);
+/* From here on a signal that ends the process takes unfinished files away first. */
+void outputs_guard(void);
+/* In a handler: take them away and end by that signal. */
+void outputs_drop(int signal);
 /* Make the folder if it is not there. @return false after a message. */
 bool make_folder(const char *path);
 /* "folder/name", to be freed; NULL without memory. */

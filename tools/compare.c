@@ -3,6 +3,8 @@
 #include "compare.h"
 #include "contact/solver/solvers.h"
 #include "inputs.h"
+#include "names.h"
+#include "progress.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -56,11 +58,23 @@ static void add_law(contender *all, int *n, const tribo_law_options *o, tribo_la
             add_contender(all, n, o, law, tribo_law_solver(law, k));
 }
 
+static int no_law(const char *word) {
+    near_name near = near_begin(word);
+    char list[200] = "";
+    for (int k = 1; k < TRIBO_LAW_END; k++) {
+        size_t n = strlen(list);
+        near_offer(&near, tribo_law_name((tribo_law)k));
+        snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", tribo_law_name((tribo_law)k));
+    }
+    return usage_error(&verb_compare, "--laws: there is no law %s%s%s; there are %s", word,
+                       near.nearest[0] ? ", the nearest is " : "", near.nearest, list);
+}
+
 static int add_word(contender *all, int *n, const tribo_law_options *o, char *word) {
     char *slash = strchr(word, '/');
     if (slash) *slash++ = 0;
     tribo_law law = tribo_law_find(word);
-    if (!law) return usage_error(&verb_compare, "--laws: there is no law %s", word);
+    if (!law) return no_law(word);
     if (!slash) {
         if (!tribo_law_solver(law, 0)) return usage_error(&verb_compare, "--laws: the law %s has no solver", word);
         add_law(all, n, o, law);
@@ -204,13 +218,16 @@ static int compare(comparison *c, const arguments *a) {
     tribo_diag diag = {0};
     if (c->out && (output_check(c->out, "result.json") || output_check(c->out, "report.html"))) return EXIT_USAGE;
     if (c->out && !make_folder(c->out)) return EXIT_TROUBLE;
-    fprintf(stderr, "tribo compare: the reference, %d steps of %g s\n", (c->rows - 1) * c->finer, c->dt / c->finer);
+    progress_begin();
+    progress_state(true, "the reference, %d steps of %g s", (c->rows - 1) * c->finer, c->dt / c->finer);
     bool good = compare_reference(c, &diag);
-    if (!good) fprintf(stderr, "tribo compare: the reference: %s\n", diag.text);
+    if (!good) remark(&verb_compare, "the reference: %s", diag.text);
     for (int i = 0; i < c->ncontender; i++) {
-        fprintf(stderr, "tribo compare: %s\n", c->contender[i].name);
+        progress_part(i, c->ncontender);
+        progress_state(true, "%s", c->contender[i].name);
         compare_run(c, c->contender + i);
     }
+    progress_end();
     int status = write_all(c, a->json);
     return status == EXIT_SUCCESS && !good ? EXIT_NOT_CONVERGED : status;
 }
@@ -258,26 +275,11 @@ static int run_scene(const arguments *a, contender *all, int n) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"laws", required_argument, NULL, 'l'},
-                                     {"duration", required_argument, NULL, 'd'},
-                                     {"dt", required_argument, NULL, 's'},
-                                     {"start", required_argument, NULL, 'x'},
-                                     {"controls", required_argument, NULL, 'u'},
-                                     {"finer", required_argument, NULL, 'f'},
-                                     {"limit", required_argument, NULL, 'm'},
-                                     {"out", required_argument, NULL, 'o'},
-                                     {"json", no_argument, NULL, 'j'},
-                                     {"tol", required_argument, NULL, 't'},
-                                     {"finish", no_argument, NULL, 'n'},
-                                     LAW_OPTIONS,
-                                     SCENE_OPTIONS,
-                                     {"help", no_argument, NULL, 'h'},
-                                     {0}};
     const verb *v = &verb_compare;
     arguments a = {.finer = 16, .limit = 5};
     contender all[MOST];
     int n = 0;
-    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
@@ -304,28 +306,33 @@ static int run(int argc, char **argv) {
     return status == EXIT_SUCCESS ? run_scene(&a, all, n) : status;
 }
 
+static const option_row rows[] = {
+    {"laws", 'l', "LAW[/SOLVER],...", "those laws only: ncp,ccp, or solvers of them: ncp/admm,lcp/pgs", false},
+    {"duration", 'd', "S", "seconds to simulate (1)", false},
+    {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
+    {"start", 'x', "FILE.csv", "start from its first row", false},
+    {"controls", 'u', "FILE.csv", "forces (N), torques (N m) and controls over time, each row held until the next",
+     false},
+    {"finer", 'f', "N", "steps of the reference in one (16)", false},
+    {"limit", 'm', "S", "seconds of computing after which a run is given up (5)", false},
+    {"tol", 't', "T", "on the relative residual of the law (the solver's)", false},
+    {"finish", 'n', NULL, "solutions polished to the canonical one, not the solvers' answers as they are", false},
+    {"out", 'o', "DIR", "writes DIR/result.json and DIR/report.html, with the curves", false},
+    {"json", 'j', NULL, "the table as JSON", false},
+    {0}};
 const verb verb_compare = {
     .name = "compare",
     .summary = "a scene under every contact law and solver",
-    .help =
-        "usage: tribo compare SCENE [--laws NAMES] [--duration S] [--dt S] [--start FILE.csv] [--controls FILE.csv]\n"
-        "                           [--finer N] [--limit S] [--tol T] [--finish] [--json] [--out DIR]\n"
-        "Simulates a scene under every contact law and every solver of it, and says what each costs and gets wrong:\n"
-        "microseconds and iterations a step, started cold and from the step before; residual of the law that is\n"
-        "solved (median, worst step) and of the NCP (worst); energy gained beyond the work of the controls, and its\n"
-        "largest difference from the reference; internal forces; distance from the reference; steps that did not\n"
-        "converge. The reference is the NCP in finer steps.\n"
-        "  --laws NAMES          those laws only: ncp,ccp, or solvers of them: ncp/admm,lcp/pgs\n"
-        "  --duration S          seconds (default 1)\n"
-        "  --dt S                length of a step (default: the scene's timestep)\n"
-        "  --start FILE.csv      start from its first row\n"
-        "  --controls FILE.csv   forces and torques over time, each row held until the next\n"
-        "  --finer N             steps of the reference in one (default 16)\n"
-        "  --limit S             seconds of computing after which a run is given up (default 5)\n"
-        "  --tol T               on the relative residual of the law (default: the solver's)\n"
-        "  --finish              solutions polished to the canonical one, not the solvers' answers as they are\n"
-        "  --out DIR             writes DIR/result.json and DIR/report.html, with the curves\n"
-        "  --json                the table as JSON\n" SCENE_HELP LAW_HELP
-        "Exit status: 0, also where a solver fails: its row says so; 2 usage; 3 bad input; 4 no reference.\n",
+    .operands = "SCENE",
+    .about =
+        "Simulates a scene under every contact law and every solver of it, and says what each costs and gets wrong: "
+        "microseconds and iterations a step, started cold and from the step before; residual of the law that is "
+        "solved (median, worst step) and of the NCP (worst), relative; energy gained beyond the work of the "
+        "controls, and its largest difference from the reference, J; internal forces, N; distance from the "
+        "reference, m; steps that did not converge. The reference is the NCP in finer steps.",
+    .options = rows,
+    .groups = {&group_scene, &group_law},
+    .statuses = "0, also where a solver fails: its row says so; 2 usage; 3 bad input; 4 no reference",
+    .example = "  tribo compare stack.xml --laws ncp,ccp --out out/laws",
     .run = run,
 };

@@ -40,14 +40,13 @@ typedef struct design {
 /* The free parameters in a model, with the values that the scene has for them. */
 static int choose(const design *d, const tribo_model *m, const char *path, tribo_free_param *free) {
     for (int i = 0; i < d->nfree; i++) {
-        char nearest[128];
         free[i] = tribo_default_free();
         free[i].index = tribo_param_find(m, d->name[i]);
         if (d->p) free[i].start = d->p[tribo_param_find(d->m, d->name[i])];
         if (free[i].index >= 0) continue;
-        bool any = param_nearest(m, d->name[i], nearest);
-        return input_message(path, 0, "there is no parameter %s%s%s", d->name[i], any ? "; the nearest is " : "",
-                             any ? nearest : "");
+        char text[900];
+        param_refusal(m, d->name[i], text, sizeof text);
+        return input_message(path, 0, "%s", text);
     }
     return EXIT_SUCCESS;
 }
@@ -186,8 +185,15 @@ static int by_worst(const void *a, const void *b) {
 
 static int print(const design *d) {
     json_t *all = json_array();
-    for (int i = 0; i < d->nfree && !d->a->json; i++)
-        printf("%s%-24s", i ? "" : "candidate                        ", d->name[i]);
+    if (!d->a->json) printf("%-33s", "candidate");
+    for (int i = 0; i < d->nfree && !d->a->json; i++) {
+        tribo_param_info info;
+        char head[160];
+        const char *unit =
+            tribo_param_describe(d->m, tribo_param_find(d->m, d->name[i]), &info) ? "" : param_unit(d->m, &info);
+        snprintf(head, sizeof head, "%s%s%s", d->name[i], *unit ? ", " : "", unit);
+        printf("%-24s", head);
+    }
     if (!d->a->json) printf("worst\n");
     for (int k = 0; k < d->a->candidates.n; k++) {
         const outcome *o = d->out + k;
@@ -267,23 +273,11 @@ static int take(arguments *a, int code, const char *text, string_list **more) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"free", required_argument, NULL, 'f'},
-                                            {"candidates", required_argument, NULL, 'c'},
-                                            {"data", required_argument, NULL, 'd'},
-                                            {"duration", required_argument, NULL, 't'},
-                                            {"rate", required_argument, NULL, 'r'},
-                                            {"position", required_argument, NULL, 'p'},
-                                            {"rotation", required_argument, NULL, 'o'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            RECORDING_OPTIONS,
-                                            SCENE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     const verb *v = &verb_design;
     arguments a = {.duration = 1, .rate = 100, .noise = {1e-3, 1e-2}};
     string_list *more = NULL;
     int status = EXIT_SUCCESS, code = 0;
-    while (status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1 && code > 0)
+    while (status == EXIT_SUCCESS && (code = next_option(v, argc, argv)) != -1 && code > 0)
         status = take(&a, code, optarg, &more);
     if (code < -1) status = option_exit(code);
     bool ready = status == EXIT_SUCCESS && code == -1;
@@ -297,21 +291,27 @@ static int run(int argc, char **argv) {
     return status;
 }
 
+static const option_row rows[] = {
+    {"free", 'f', "NAME...", "the parameters that are to be known", true},
+    {"candidates", 'c', "SCENE.xml|CONTROLS.csv|SCENE.xml+CONTROLS.csv...",
+     "the motions to choose from: scenes, controls, or both", true},
+    {"data", 'd', "FILE.csv...", "what has been recorded already: the candidate comes on top of that", false},
+    {"duration", 't', "S", "of a recording, s (1)", false},
+    {"rate", 'r', "HZ", "rows a second (100)", false},
+    {"position", 'p', "M", "noise of positions, m (0.001)", false},
+    {"rotation", 'o', "RAD", "noise of rotations, rad (0.01)", false},
+    {"json", 'j', NULL, "JSON instead of a table", false},
+    {0}};
 const verb verb_design = {
     .name = "design",
     .summary = "which of several pushes or throws to record next",
-    .help =
-        "usage: tribo design SCENE --free NAME... --candidates SCENE.xml|CONTROLS.csv|SCENE.xml+CONTROLS.csv...\n"
-        "                    [--data FILE.csv...] [--duration S] [--rate HZ] [--position M] [--rotation RAD]\n"
-        "Simulates each candidate at the values that SCENE has and says how well the free parameters would be known\n"
-        "from a recording of its poses, by Fisher's information, starts unknown; the best first, which is the one\n"
-        "whose least known parameter is known best. A scene is a throw from its own start, controls push SCENE.\n"
-        "  --candidates ...    scenes, controls, or both with a + between them\n"
-        "  --data FILE.csv...  what has been recorded already: the candidate comes on top of that\n"
-        "  --duration S        of a recording (1)\n"
-        "  --rate HZ           rows a second (100)\n"
-        "  --position M        noise of positions (0.001)\n"
-        "  --rotation RAD      noise of rotations (0.01)\n"
-        "  --json              the same as JSON\n" RECORDING_HELP SCENE_HELP,
+    .operands = "SCENE",
+    .about =
+        "Simulates each candidate at the values that SCENE has and says how well the free parameters would be known "
+        "from a recording of its poses, by Fisher's information, starts unknown; the best first, which is the one "
+        "whose least known parameter is known best. A scene is a throw from its own start, controls push SCENE.",
+    .options = rows,
+    .groups = {&group_recordings, &group_scene},
+    .example = "  tribo design cube.xml --free cube/mass --candidates low.csv high.csv",
     .run = run,
 };

@@ -110,18 +110,9 @@ static int check_scene(const arguments *a, const tribo_model *m) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"steps", required_argument, NULL, 'n'},
-                                     {"seed", required_argument, NULL, 's'},
-                                     {"start", required_argument, NULL, 'x'},
-                                     {"tol", required_argument, NULL, 't'},
-                                     {"json", no_argument, NULL, 'j'},
-                                     LAW_OPTIONS,
-                                     SCENE_OPTIONS,
-                                     {"help", no_argument, NULL, 'h'},
-                                     {0}};
     arguments a = {.steps = 1, .seed = 1};
     const verb *v = &verb_gradcheck;
-    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
@@ -148,24 +139,28 @@ static int run(int argc, char **argv) {
     return status;
 }
 
+static const option_row rows[] = {
+    {"steps", 'n', "N", "steps (1)", false},
+    {"seed", 's', "N", "of the loss, of small forces, and of which arguments are compared (1)", false},
+    {"start", 'x', "FILE.csv", "start from its first row instead of the scene's start", false},
+    {"tol", 't', "T", "relative error allowed in a block (1e-6 for one step, 1e-5 for more)", false},
+    {"json", 'j', NULL, "JSON instead of a table", false},
+    {0}};
 const verb verb_gradcheck = {
     .name = "gradcheck",
     .summary = "compare the gradient of a scene's motion with differences",
-    .help =
-        "usage: tribo gradcheck SCENE [--steps N] [--seed N] [--start FILE.csv] [--tol T] [--json]\n"
-        "                       [--law L] [--solver S] ...\n"
-        "Simulates N steps, differentiates a random loss of the motion by the reverse pass, and compares with\n"
-        "extrapolated differences, block by block: start state, forces, and every kind of parameter.\n"
-        "Controls are those of the scene's first key.\n"
-        "  --steps N         steps (default 1)\n"
-        "  --seed N          of the loss, of small forces, and of which arguments are compared (default 1)\n"
-        "  --start FILE.csv  start from the first row instead of the scene's start\n"
-        "  --tol T           relative error allowed in a block (default 1e-6 for one step, 1e-5 for more)\n"
-        "  --json            JSON instead of a table\n" SCENE_HELP LAW_HELP
-        "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise).\n"
-        "Where the motion has a slope on each side (a kink), the reverse has to lie between the two; where it jumps\n"
-        "there is none. At most a fifth of the directions may be kinks, jumps or too noisy to tell.\n"
-        "Exit status: 0 all blocks within the tolerance, reverse, forward tangents and Jacobians alike; 2 usage;\n"
-        "3 bad input; 4 it is not so, or a step did not converge.\n",
+    .operands = "SCENE",
+    .about = "Simulates steps, differentiates a random loss of the motion by the reverse pass, and compares with "
+             "extrapolated differences, block by block: start state, forces, and every kind of parameter. Controls are "
+             "those of the scene's first key.",
+    .options = rows,
+    .groups = {&group_scene, &group_law},
+    .notes =
+        "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise). "
+        "Where the motion has a slope on each side (a kink), the reverse has to lie between the two; where it jumps "
+        "there is none. At most a fifth of the directions may be kinks, jumps or too noisy to tell.",
+    .statuses = "0 all blocks within the tolerance, reverse, tangents and Jacobians alike; 2 usage; 3 bad input; 4 it "
+                "is not so, or a step did not converge",
+    .example = "  tribo gradcheck stack.xml --steps 50",
     .run = run,
 };

@@ -38,10 +38,9 @@ static char *split_free(const char *text, double number[3]) {
 }
 
 static int no_parameter(const tribo_model *m, const char *name) {
-    char nearest[128];
-    if (!param_nearest(m, name, nearest))
-        return usage_error(&verb_identify, "--free: the scene has no parameter %s; `tribo params` lists them", name);
-    return usage_error(&verb_identify, "--free: the scene has no parameter %s; the nearest is %s", name, nearest);
+    char text[900];
+    param_refusal(m, name, text, sizeof text);
+    return usage_error(&verb_identify, "--free: %s", text);
 }
 
 /* One --free: a parameter, or all used ones of a group. */
@@ -157,10 +156,11 @@ static int judge(identification *id) {
     tribo_sysid_theta(id->s, theta);
     tribo_status s = tribo_sysid_observe(id->s, id->est, id->information, id->direction, id->spread, &id->nopen);
     id->observed = s >= 0 && !*interrupts_flag;
-    if (s < 0 && !*interrupts_flag) fprintf(stderr, "tribo identify: no intervals: %s\n", tribo_status_text(s));
+    if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", tribo_status_text(s));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
     for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
         tribo_errors e;
+        progress_part(i, id->r.n);
         progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
         s = tribo_sysid_errors(id->s, NULL, i, &e);
         if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
@@ -199,11 +199,12 @@ static void print_open(const identification *id) {
 }
 
 static void print_table(const identification *id) {
-    printf("%-28s %12s %12s %12s   %s\n", "parameter", "start", "estimate", "std error", "95 % interval");
+    printf("%-28s %-9s %12s %12s %12s   %s\n", "parameter", "unit", "start", "estimate", "std error", "95 % interval");
     for (int i = 0; i < id->nfree; i++) {
         tribo_param_info info;
         const tribo_estimate *e = id->est + i;
-        printf("%-28s %12.6g %12.6g ", free_name(id, i, &info), e->start, id->p[id->free[i].index]);
+        const char *name = free_name(id, i, &info);
+        printf("%-28s %-9s %12.6g %12.6g ", name, param_unit(id->m, &info), e->start, id->p[id->free[i].index]);
         if (!id->observed)
             puts("           ?");
         else if (e->identifiable)
@@ -212,7 +213,7 @@ static void print_table(const identification *id) {
             puts("           -   not determined by these recordings");
     }
     if (id->late != 0)
-        printf("%-28s %12g %12.6g %12.3g   the recordings behind the controls, s\n", "late", 0., id->late,
+        printf("%-28s %-9s %12g %12.6g %12.3g   the recordings behind the controls\n", "late", "s", 0., id->late,
                id->late_error);
     print_open(id);
     printf("loss %.6g, was %.6g; %ld evaluations, %.1f s; ", id->progress.loss, id->progress.loss_start,
@@ -289,9 +290,10 @@ static int conclude(identification *id) {
     if (status == EXIT_SUCCESS && !*interrupts_flag) status = judge(id);
     if (status == EXIT_SUCCESS && !*interrupts_flag) status = compare(id);
     id->interrupted = *interrupts_flag;
-    if (id->interrupted) fputs("tribo identify: interrupted; what follows is the best so far\n", stderr);
-    if (status == EXIT_SUCCESS) print_table(id);
-    if (status == EXIT_SUCCESS && id->comparison) comparison_print(id->comparison);
+    if (id->interrupted) remark(&verb_identify, "interrupted; what follows is the best so far");
+    progress_clear();
+    if (status == EXIT_SUCCESS && !id->a->json) print_table(id);
+    if (status == EXIT_SUCCESS && id->comparison && !id->a->json) comparison_print(id->comparison);
     if (status == EXIT_SUCCESS) status = write_scene(id);
     if (status == EXIT_SUCCESS) status = write_result(id);
     progress_state(false, "the report");
@@ -367,7 +369,6 @@ static int take_noise(identify_arguments *a, const char *text) {
 
 /* One option's value. @return exit status. */
 static int take(identify_arguments *a, int code) {
-    static const char *const optimizers[] = {"lm", "lbfgs", "adam"}, *const robusts[] = {"none", "huber", "cauchy"};
     static const char *const losses[] = {"one-step", "window", "rollout"};
     const verb *v = &verb_identify;
     int k;
@@ -383,13 +384,11 @@ static int take(identify_arguments *a, int code) {
         a->loss = (tribo_loss)k, a->window = (int)window;
         return EXIT_SUCCESS;
     case 'p':
-        if ((k = choice(optarg, optimizers, 3)) < 0)
-            return usage_error(v, "--optimizer takes lm, lbfgs or adam, not %s", optarg);
+        if ((k = choose_word(v, "--optimizer", "lm|lbfgs|adam", optarg)) < 0) return EXIT_USAGE;
         a->optimizer = (tribo_optimizer)k;
         return EXIT_SUCCESS;
     case 'r':
-        if ((k = choice(optarg, robusts, 3)) < 0)
-            return usage_error(v, "--robust takes none, huber or cauchy, not %s", optarg);
+        if ((k = choose_word(v, "--robust", "none|huber|cauchy", optarg)) < 0) return EXIT_USAGE;
         a->robust = (tribo_robust)k;
         return EXIT_SUCCESS;
     case 'v':
@@ -421,6 +420,7 @@ static int take(identify_arguments *a, int code) {
         return EXIT_SUCCESS;
     default:
         if (code == 'e') a->estimate_start = true;
+        if (code == 'j') a->json = true;
         if (code > CONTROLS_OPTION && code <= LATE_OPTION) return recording_option(v, code, optarg, &a->in);
         if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
@@ -447,26 +447,6 @@ static int complete(identify_arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"data", required_argument, NULL, 'd'},
-                                            {"free", required_argument, NULL, 'f'},
-                                            {"loss", required_argument, NULL, 'l'},
-                                            {"optimizer", required_argument, NULL, 'p'},
-                                            {"robust", required_argument, NULL, 'r'},
-                                            {"estimate-start", no_argument, NULL, 'e'},
-                                            {"validation", required_argument, NULL, 'v'},
-                                            {"folds", required_argument, NULL, 'k'},
-                                            {"compare", required_argument, NULL, 'c'},
-                                            {"noise", required_argument, NULL, 'N'},
-                                            {"seed", required_argument, NULL, 's'},
-                                            {"search", required_argument, NULL, 'n'},
-                                            {"iterations", required_argument, NULL, 'i'},
-                                            {"workers", required_argument, NULL, 'w'},
-                                            {"out", required_argument, NULL, 'o'},
-                                            RECORDING_OPTIONS,
-                                            LAW_OPTIONS,
-                                            SCENE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     const verb *v = &verb_identify;
     identify_arguments a = {.loss = TRIBO_LOSS_SHOOTING,
                             .robust = TRIBO_ROBUST_HUBER,
@@ -476,7 +456,7 @@ static int run(int argc, char **argv) {
                             .argc = argc,
                             .argv = argv};
     int status = EXIT_SUCCESS, last = 0; /* positional arguments after --data or --free are more of the same */
-    for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) {
             recording_options_free(&a.in), list_free(&a.free), list_free(&a.compare);
             return option_exit(code);
@@ -500,47 +480,58 @@ static int run(int argc, char **argv) {
     return status;
 }
 
+static const option_row rows[] = {
+    {"data", 'd', "FILE.csv...",
+     "recordings: CSV with the columns NAME.px ... NAME.wz of bodies, NAME.q of joints; any "
+     "subset of them",
+     true},
+    {"free", 'f', "NAME[=START[:MIN:MAX]]...",
+     "a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is the scene's if not given, "
+     "MIN and MAX are the physical bounds",
+     true},
+    {"out", 'o', "DIR", "the folder of result.json, identified.xml and report.html", true},
+    {"loss", 'l', "one-step|window=N|rollout|shooting[=N]",
+     "from every row to the next, over windows of N rows, whole rollouts, or rollouts from estimated starts that may "
+     "be corrected every N rows (1) where something touches (shooting, the default; with L-BFGS and Adam rollouts)",
+     false},
+    {"optimizer", 'p', "lm|lbfgs|adam", "Levenberg-Marquardt (default), L-BFGS, Adam", false},
+    {"estimate-start", 'e', NULL,
+     "start a rollout where the poses before the first contact say, or, in contact from the first row, where the fit "
+     "does",
+     false},
+    {"validation", 'v', "SHARE", "leave this share of the recordings out of the fit and measure on it (0)", false},
+    {"folds", 'k', "K", "cross-validation: K fits, each without one part of the recordings, judged on that part",
+     false},
+    {"compare", 'c', "NAME,NAME...",
+     "the same with these of the free parameters alone (none: with the scene as it is), as often as wanted; says which "
+     "set predicts best, and which needs least (5 parts without --folds)",
+     false},
+    {"noise", 'N', "KIND=S,...",
+     "standard deviation of position (m), rotation (rad), velocity (m/s), angular (rad/s), so that each counts as much "
+     "as it is worth; KIND=out leaves it out (velocities count where no pose was measured, and in one-step losses)",
+     false},
+    {"seed", 's', "N", "of the choice of those left out, and of the search (1)", false},
+    {"robust", 'r', "none|huber|cauchy", "what a large residual counts (huber: linearly)", false},
+    {"search", 'n', "N",
+     "where the descent gets stuck, N evaluations of a search without derivatives (100 + 50 for each of up to three "
+     "parameters; for more, none)",
+     false},
+    {"iterations", 'i', "N", "at most (2000)", false},
+    {"workers", 'w', "N", "threads (all processors); no bit depends on them", false},
+    {"json", 'j', NULL, "result.json on standard output, instead of the table", false},
+    {0}};
 const verb verb_identify = {
     .name = "identify",
     .summary = "find a scene's parameters in recorded motion",
-    .help =
-        "usage: tribo identify SCENE --data FILE.csv... --free NAME[=START[:MIN:MAX]]...\n"
-        "                      [--controls FILE.csv...] [--as-is] [--folds K] [--compare NAME,NAME...]...\n"
-        "                      [--noise KIND=S,...]\n"
-        "                      [--loss one-step|window=N|rollout|shooting[=N]] [--optimizer lm|lbfgs|adam] "
-        "[--estimate-start]\n"
-        "                      [--validation SHARE] [--seed N] [--robust none|huber|cauchy] [--search N]\n"
-        "                      [--iterations N] [--workers N] [--law L] [--solver S] ... --out DIR\n"
-        "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
-        "writes\n"
-        "DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.\n"
-        "  --data FILE.csv...   recordings: CSV with the columns NAME.px ... NAME.wz of bodies; any subset of "
-        "them\n" RECORDING_HELP
-        "  --free NAME...       a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is "
-        "the\n"
-        "                       scene's if not given, MIN and MAX are the physical bounds\n"
-        "  --loss KIND          from every row to the next, over windows of N rows, whole rollouts, or rollouts from\n"
-        "                       estimated starts that may be corrected every N rows (1) where something touches\n"
-        "                       (shooting, the default; with L-BFGS and Adam rollouts)\n"
-        "  --optimizer KIND     Levenberg-Marquardt (default), L-BFGS, Adam\n"
-        "  --estimate-start     start a rollout where the poses before the first contact say, or, in contact from the\n"
-        "                       first row, where the fit does\n"
-        "  --validation SHARE   leave this share of the recordings out of the fit and measure on it (default 0)\n"
-        "  --folds K            cross-validation: K fits, each without one part of the recordings, judged on that "
-        "part\n"
-        "  --compare A,B...     the same with these of the free parameters alone (none: with the scene as it is); "
-        "says\n"
-        "                       which set predicts best, and which needs least (5 parts without --folds)\n"
-        "  --noise KIND=S,...   standard deviation of positions (m), rotations (rad), velocities (m/s), angular "
-        "(rad/s), so\n"
-        "                       that each counts as much as it is worth; KIND=out leaves it out (velocities count\n"
-        "                       where no pose was measured, and in one-step losses)\n"
-        "  --seed N             of the choice of those, and of the search\n"
-        "  --robust KIND        what a large residual counts (default huber: linearly)\n"
-        "  --search N           where the descent gets stuck, N evaluations of a search without\n"
-        "                       derivatives (default 100 + 50 for each of up to three parameters; for more, none)\n"
-        "  --iterations N       at most (default 2000)\n"
-        "  --workers N          threads (default: all processors)\n" SCENE_HELP LAW_HELP
-        "Ctrl-C writes the best so far.\n",
+    .operands = "SCENE",
+    .about = "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
+             "writes DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.",
+    .options = rows,
+    .groups = {&group_recordings, &group_scene, &group_law},
+    .notes = "Ctrl-C writes the best so far.",
+    .statuses =
+        "0; 2 usage; 3 bad input; 4 --iterations ended before the fit; 130 interrupted, the best so far written",
+    .example = "  tribo identify corner.xml --data toss-*.csv --free floor/friction=0.5 cube/mass \\\n"
+               "      --out out/fit",
     .run = run,
 };

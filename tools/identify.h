@@ -14,7 +14,7 @@ typedef struct identify_arguments {
     int window;
     tribo_optimizer optimizer;
     tribo_robust robust;
-    bool estimate_start;
+    bool estimate_start, json;
     double validation;
     tribo_law_options law;
     long seed, search, iterations, workers; /* search < 0: chosen by the number of parameters */

@@ -204,17 +204,6 @@ static void comparison_table(FILE *f, const comparison *c) {
     report_table_end(f);
 }
 
-static void command_line(FILE *f, const identification *id) {
-    size_t bytes = 16;
-    for (int i = 0; i < id->a->argc; i++) bytes += strlen(id->a->argv[i]) + 1;
-    char *text = malloc(bytes), *at = text;
-    if (!text) return;
-    at += snprintf(at, bytes, "tribo");
-    for (int i = 0; i < id->a->argc; i++) at += snprintf(at, bytes - (size_t)(at - text), " %s", id->a->argv[i]);
-    report_verbatim(f, "Command", text);
-    free(text);
-}
-
 int write_report(identification *id) {
     char *path = join_path(id->a->out, "report.html");
     out_file file;
@@ -249,7 +238,7 @@ int write_report(identification *id) {
     motions(f, id);
     report_heading(f, "Convergence");
     convergence(f, id);
-    command_line(f, id);
+    report_command(f, id->a->argc, id->a->argv);
     report_end(f);
     return out_close(&file) ? EXIT_SUCCESS : EXIT_TROUBLE;
 }

@@ -1,5 +1,7 @@
 /* identify_result.c -- the files that `identify` writes besides its page: the scene with the estimates, result.json. */
 #include "crossval.h"
+#include "found.h"
+#include "params.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,8 @@ int write_scene(const identification *id) {
     char *path = join_path(id->a->out, "identified.xml");
     tribo_diag diag = {0};
     if (!path) return trouble("no memory");
-    tribo_status s = tribo_model_save(id->m, id->p, id->a->scene, path, &diag);
+    const char *scene = found(id->a->scene, "scene", ".xml");
+    tribo_status s = scene ? tribo_model_save(id->m, id->p, scene, path, &diag) : TRIBO_E_IO;
     int status = s < 0 ? trouble("%s: %s", path, diag.text[0] ? diag.text : tribo_status_text(s)) : EXIT_SUCCESS;
     free(path);
     return status;
@@ -30,6 +33,7 @@ static json_t *parameters_json(const identification *id) {
         const tribo_estimate *e = id->est + i;
         json_t *o = json_object();
         json_object_set_new(o, "name", json_string(free_name(id, i, &info)));
+        json_object_set_new(o, "unit", json_string(param_unit(id->m, &info)));
         json_object_set_new(o, "start", json_number(e->start));
         json_object_set_new(o, "estimate", json_number(id->p[id->free[i].index]));
         json_object_set_new(o, "std_error", json_number(id->observed ? e->std_error : (double)NAN));
@@ -68,14 +72,7 @@ static json_t *residuals_json(const identification *id) {
     return all;
 }
 
-int write_result(const identification *id) {
-    char *path = join_path(id->a->out, "result.json");
-    out_file file;
-    if (!path) return trouble("no memory");
-    if (!out_open(&file, path)) {
-        free(path);
-        return EXIT_TROUBLE;
-    }
+static json_t *result_json(const identification *id) {
     json_t *all = json_object();
     json_object_set_new(all, "scene", json_string(id->a->scene));
     json_object_set_new(all, "parameters", parameters_json(id));
@@ -96,7 +93,20 @@ int write_result(const identification *id) {
     json_object_set_new(all, "train", errors_or_null(&id->train, id->progress.loss));
     json_object_set_new(all, "validation", errors_or_null(&id->held, id->validation_loss));
     json_object_set_new(all, "seconds", json_number(id->seconds));
+    return all;
+}
+
+int write_result(const identification *id) {
+    char *path = join_path(id->a->out, "result.json");
+    out_file file;
+    if (!path) return trouble("no memory");
+    if (!out_open(&file, path)) {
+        free(path);
+        return EXIT_TROUBLE;
+    }
+    json_t *all = result_json(id);
     bool good = json_write(file.f, all, true);
+    if (good && id->a->json) good = json_write(stdout, all, true);
     json_decref(all);
     if (!good) out_discard(&file);
     good = good && out_close(&file);

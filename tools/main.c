@@ -1,43 +1,60 @@
 /* main.c -- the command `tribo VERB ...`: finds the verb and hands over. */
 #include "common.h"
+#include "describe.h"
+#include "names.h"
+#include "progress.h"
+#include "version.h"
 #include <stdlib.h>
 #include <string.h>
-#include <tribo/version.h>
 
 #include <cblas.h> /* OpenBLAS: openblas_set_num_threads */
 
-static const verb *const verbs[] = {&verb_simulate, &verb_identify, &verb_validate, &verb_gradcheck, &verb_solve,
-                                    &verb_compare,  &verb_params,   &verb_check,    &verb_design,    &verb_optimize};
-enum { NVERBS = sizeof verbs / sizeof *verbs };
+static bool is(const char *word, const char *name, const char *other) {
+    return !strcmp(word, name) || (other && !strcmp(word, other));
+}
 
-static void print_help(FILE *f) {
-    fputs("usage: tribo VERB ...\n"
-          "Rigid bodies in hard frictional contact: simulation, exact gradients, identification, control.\n\n",
-          f);
-    for (int i = 0; i < NVERBS; i++) fprintf(f, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-    fputs("\n`tribo VERB --help` tells more; `tribo --version` prints the version.\n"
-          "Results go to standard output, progress and messages to standard error.\n"
-          "Exit status: 0 all went well; 1 no memory, or an output could not be written; 2 wrong usage;\n"
-          "3 bad input (file:line: what); 4 did not converge.\n",
-          f);
+static int written(void) {
+    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_SUCCESS : trouble("standard output could not be written");
+}
+
+static int no_verb(const char *word) {
+    near_name near = near_begin(word);
+    for (int i = 0; verbs[i]; i++) near_offer(&near, verbs[i]->name);
+    if (near.nearest[0])
+        trouble("there is no verb %s; the nearest is %s", word, near.nearest);
+    else
+        trouble("there is no verb %s", word);
+    fputs("`tribo --help` lists the verbs\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* `tribo help` and `tribo help VERB`. */
+static int help(const char *word) {
+    const verb *v = word ? verb_find(word) : NULL;
+    if (word && !v) return no_verb(word);
+    describe_help(stdout, v);
+    return written();
 }
 
 int main(int argc, char **argv) {
     openblas_set_num_threads(1); /* problems are small, and results must not depend on the number of cores */
-    if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
-        print_help(stdout);
-        return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TROUBLE;
+    const char *word = argc >= 2 ? argv[1] : NULL;
+    if (!word) {
+        trouble("which verb?");
+        describe_help(stderr, NULL);
+        return EXIT_USAGE;
     }
-    if (argc >= 2 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
-        printf("tribo %s\n", tribo_version());
-        return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TROUBLE;
+    if (is(word, "--help", "-h")) return help(NULL);
+    if (is(word, "help", NULL)) return help(argc >= 3 ? argv[2] : NULL);
+    if (is(word, "--version", "-V")) {
+        bool as_json = argc >= 3 && !strcmp(argv[2], "--json");
+        return version_print(stdout, as_json) ? written() : EXIT_TROUBLE;
     }
-    for (int i = 0; argc >= 2 && i < NVERBS; i++)
-        if (!strcmp(argv[1], verbs[i]->name)) return verbs[i]->run(argc - 1, argv + 1);
-    if (argc >= 2)
-        fprintf(stderr, "tribo: there is no verb %s\n", argv[1]);
-    else
-        fputs("tribo: which verb?\n", stderr);
-    print_help(stderr);
-    return EXIT_USAGE;
+    if (is(word, "--describe", NULL)) return describe(stdout, argc >= 3 ? argv[2] : "", argc >= 4 ? argv[3] : NULL);
+    const verb *v = verb_find(word);
+    if (!v) return no_verb(word);
+    outputs_guard();
+    int status = v->run(argc - 1, argv + 1);
+    interrupts_conclude();
+    return status;
 }

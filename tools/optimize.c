@@ -40,9 +40,8 @@ static void advise(const optimization *o) {
     if (o->progress.converged || !o->progress.done || o->a->receding) return;
     for (int i = 0; i < o->task->def.nterm; i++)
         if (o->task->term[i].kind == TRIBO_TERM_CONTROL) return;
-    fputs("tribo optimize: no term is of the controls: a small one ({\"what\": \"control\", \"weight\": 1e-6}) tells "
-          "those that nothing else weighs\n",
-          stderr);
+    remark(&verb_optimize, "no term is of the controls: a small one ({\"what\": \"control\", \"weight\": 1e-6}) tells "
+                           "those that nothing else weighs");
 }
 
 /* ---- what was found, as a simulation has it ---- */
@@ -90,8 +89,8 @@ static int roll(const optimization *o, tribo_ws *ws, motion *w) {
         double *x = w->x + (size_t)k * nx;
         tribo_status s = tribo_step(ws, t->p, x, u, x + nx, NULL);
         if (s < 0) {
-            fprintf(stderr, "tribo optimize: under the task's own law the motion ends at %g s: %s\n", k * t->dt,
-                    tribo_status_text(s));
+            remark(&verb_optimize, "under the task's own law the motion ends at %g s: %s", k * t->dt,
+                   tribo_status_text(s));
             return EXIT_SUCCESS;
         }
         w->time[k + 1] = (k + 1) * t->dt;
@@ -154,12 +153,13 @@ static int check_outputs(const optimize_arguments *a) {
 
 static int conclude(optimization *o) {
     int status = EXIT_SUCCESS;
-    if (o->interrupted) fputs("tribo optimize: interrupted; what follows is the best so far\n", stderr);
-    if (o->late) fputs("tribo optimize: out of time; what follows is the best so far\n", stderr);
+    if (o->interrupted) remark(&verb_optimize, "interrupted; what follows is the best so far");
+    if (o->late) remark(&verb_optimize, "out of time; what follows is the best so far");
     advise(o);
     if (!o->a->receding) status = optimize_replay(o);
     progress_state(false, "writing");
     if (status == EXIT_SUCCESS) status = optimize_write(o);
+    progress_clear();
     if (status == EXIT_SUCCESS && o->a->json) {
         json_t *all = optimize_json(o);
         if (!json_write(stdout, all, true)) status = trouble("the result could not be written");
@@ -247,9 +247,8 @@ static int take(optimize_arguments *a, int code) {
     case 'p':
         return take_count(1000000, "--passes takes a number above 0", &a->passes);
     case 'm':
-        a->method = task_method_find(optarg);
-        return a->method >= 0 ? EXIT_SUCCESS
-                              : usage_error(v, "--method takes ddp, ilqr, first or lbfgs, not %s", optarg);
+        a->method = choose_word(v, "--method", "ddp|ilqr|first|lbfgs", optarg);
+        return a->method >= 0 ? EXIT_SUCCESS : EXIT_USAGE;
     case 's':
         return take_stages(a);
     case 't':
@@ -279,28 +278,10 @@ static int complete(optimize_arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"out", required_argument, NULL, 'o'},
-                                            {"guess", required_argument, NULL, 'g'},
-                                            {"iterations", required_argument, NULL, 'i'},
-                                            {"method", required_argument, NULL, 'm'},
-                                            {"workers", required_argument, NULL, 'w'},
-                                            {"time", required_argument, NULL, 't'},
-                                            {"stages", required_argument, NULL, 's'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"receding", required_argument, NULL, 'R'},
-                                            {"every", required_argument, NULL, 'e'},
-                                            {"passes", required_argument, NULL, 'p'},
-                                            {"act-scene", required_argument, NULL, 'S'},
-                                            {"act-law", required_argument, NULL, 'L'},
-                                            {"act-dt", required_argument, NULL, 'D'},
-                                            LAW_OPTIONS,
-                                            SCENE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     const verb *v = &verb_optimize;
     optimize_arguments a = {.method = -1, .nstage = -1};
     int status = EXIT_SUCCESS;
-    for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (code != 1)
             status = take(&a, code);
@@ -313,32 +294,39 @@ static int run(int argc, char **argv) {
     return status == EXIT_SUCCESS ? optimize(&a) : status;
 }
 
+static const option_row rows[] = {
+    {"out", 'o', "DIR|FILE.csv",
+     "trajectory.csv, controls.csv (for `tribo simulate --controls`), feedback.txt, result.json, states.svg, "
+     "controls.svg; FILE.csv: the trajectory alone",
+     false},
+    {"guess", 'g', "FILE.csv", "controls to begin with (the task's)", false},
+    {"iterations", 'i', "N", "passes at most (the task's, or 1000)", false},
+    {"method", 'm', "ddp|ilqr|first|lbfgs", "ddp, ilqr, first order, or L-BFGS (the task's, or ddp)", false},
+    {"stages", 's', "none|NOISE,...",
+     "smooth contact on the way by the stochastic law under this noise, m/s, and then no more; none: not (the task's)",
+     false},
+    {"workers", 'w', "N", "threads (all processors); no bit depends on them", false},
+    {"time", 't', "S", "no pass begins later than that many seconds", false},
+    {"receding", 'R', "N", "act N knots: plan, act, shift the plan, and plan again", false},
+    {"every", 'e', "M", "knots acted, by feedback, from plan to plan (1)", false},
+    {"passes", 'p', "P", "of every plan but the first (1)", false},
+    {"act-law", 'L', "L[,WORD=VALUE...]", "the contact law that is acted on (what is planned on)", false},
+    {"act-scene", 'S', "SCENE", "the scene that is acted on (what is planned on)", false},
+    {"act-dt", 'D', "S", "the step that is acted on, s (what is planned on)", false},
+    {"json", 'j', NULL, "the result as JSON on standard output", false},
+    {0}};
 const verb verb_optimize = {
     .name = "optimize",
     .summary = "find the controls of a task, and feedback",
-    .help =
-        "usage: tribo optimize SCENE TASK.json [--out DIR|FILE.csv] [--guess FILE.csv] [--iterations N]\n"
-        "                      [--method ddp|ilqr|first|lbfgs] [--stages none|NOISE,...] [--workers N]\n"
-        "                      [--time S] [--json]\n"
-        "                      [--receding N [--every M] [--passes P] [--act-law L[,WORD=VALUE...]]\n"
-        "                      [--act-scene SCENE] [--act-dt S]] [--law L] [--solver S] ...\n"
-        "Finds controls that lower the cost of a task, through contact, and linear feedback around them. What a task\n"
-        "may hold is in docs/control.md; what is wrong in one is answered by file and line.\n"
-        "  --out DIR             trajectory.csv, controls.csv (for `tribo simulate --controls`), feedback.txt,\n"
-        "                        result.json, states.svg, controls.svg; FILE.csv: the trajectory alone\n"
-        "  --guess FILE.csv      controls to begin with (default: the task's)\n"
-        "  --iterations N        passes at most (default: the task's, or 1000)\n"
-        "  --method M            ddp, ilqr, first order, or L-BFGS (default: the task's, or ddp)\n"
-        "  --stages NOISE,...    smooth contact on the way by the stochastic law under this noise, m/s, and then no\n"
-        "                        more; none: not (default: the task's)\n"
-        "  --workers N           threads (default: all processors); no bit depends on them\n"
-        "  --time S              no pass begins later than that many seconds\n"
-        "  --json                the result as JSON on standard output\n"
-        "  --receding N          act N knots: plan, act, shift the plan, and plan again\n"
-        "  --every M             knots acted, by feedback, from plan to plan (default 1)\n"
-        "  --passes P            of every plan but the first (default 1)\n"
-        "  --act-law, --act-scene, --act-dt   what is acted on, where that is not what is planned on\n" SCENE_HELP
-            LAW_HELP "Progress goes to standard error. Ctrl-C stops the search and writes the best so far.\n"
-        "Exit status: 0; 1 interrupted; 2 usage; 3 bad input; 4 it did not converge, or the motion ended early.\n",
+    .operands = "SCENE TASK.json",
+    .about =
+        "Finds controls that lower the cost of a task, through contact, and linear feedback around them. What a task "
+        "may hold is in docs/control.md; what is wrong in one is answered by file and line.",
+    .options = rows,
+    .groups = {&group_scene, &group_law},
+    .notes = "Progress goes to standard error. Ctrl-C stops the search and writes the best so far.",
+    .statuses = "0; 2 usage; 3 bad input; 4 it did not converge, or the motion ended early; 130 interrupted, the best "
+                "so far written",
+    .example = "  tribo optimize cart-pole.xml cart-pole.json --out out/swing",
     .run = run,
 };

@@ -82,7 +82,7 @@ static bool act(optimization *o, world *w, int from_plan) {
         if (s >= 0) d->time[d->rows] = d->rows * tribo_ws_options(w->ws).dt, d->rows++;
     }
     if (s < 0) {
-        fprintf(stderr, "tribo optimize: at knot %d the motion ends: %s\n", o->acted, tribo_status_text(s));
+        remark(&verb_optimize, "at knot %d the motion ends: %s", o->acted, tribo_status_text(s));
         d->rows = d->knots * w->substeps + 1; /* whole knots */
         return false;
     }
@@ -110,7 +110,7 @@ static bool plan_again(optimization *o, world *w) {
         if (o->progress.done) break;
     }
     o->plans++;
-    if (s < 0) fprintf(stderr, "tribo optimize: at knot %d there is no plan: %s\n", o->acted, tribo_status_text(s));
+    if (s < 0) remark(&verb_optimize, "at knot %d there is no plan: %s", o->acted, tribo_status_text(s));
     return s == TRIBO_OK;
 }
 

@@ -123,7 +123,7 @@ static int write_controls(const optimization *o, const char *path) {
     fputs("time", f.f);
     for (int i = 0; i < nu; i++) {
         task_control_name(o->m, i, text);
-        if (is_column(o, i)) fprintf(f.f, ",%s", text);
+        if (is_column(o, i)) ti_table_write_column(f.f, text, NULL);
     }
     for (int k = 0; k < o->done.knots; k++) {
         ti_write_number(k * knot_seconds(o->task), number);
@@ -220,7 +220,7 @@ static int draw(const optimization *o, const char *path, bool controls) {
     else if (svg)
         fprintf(f.f, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n%s\n", svg), status = end_file(&f, true);
     else if (controls)
-        fputs("tribo optimize: no pictures: is gnuplot installed?\n", stderr);
+        remark(&verb_optimize, "no pictures: is gnuplot installed?");
     for (int i = 0; i < n; i++) free((void *)(uintptr_t)series[i].y);
     free(svg), free(time);
     return status;

@@ -5,21 +5,33 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
 _Static_assert(sizeof(sig_atomic_t) == sizeof(int), "the library polls an int");
 const volatile int *const interrupts_flag = (const volatile int *)&interrupted;
 
-static void interrupt(int signal) {
-    (void)signal;
-    interrupted = 1;
+/* Written by the handler: which signal it was. */
+static volatile sig_atomic_t which;
+
+static void interrupt(int number) {
+    if (interrupted) outputs_drop(number);
+    interrupted = 1, which = number;
 }
 
 void interrupts_catch(void) {
-    struct sigaction act = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction act = {.sa_handler = interrupt};
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
+}
+
+void interrupts_conclude(void) {
+    if (!interrupted) return;
+    signal(which, SIG_DFL);
+    raise(which);
 }
 
 /* One of a process, as standard error is. */
@@ -27,15 +39,49 @@ static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t end;
-    bool begun, threaded, over;
+    bool begun, threaded, over, shown; /* shown: a line of the terminal is to be cleared */
+    int part, parts;                   /* of a whole that is known; parts 0: it is not */
     double started, told;
     char state[512];
 } ticker = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* With the lock held. */
+/* Columns of the terminal that standard error is; 0: it is none. */
+static int columns(void) {
+    struct winsize size = {0};
+    if (!isatty(STDERR_FILENO)) return 0;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+/* With the lock held: on a terminal one line that changes, with a bar where the end is known; else a line each. */
 static void tell(void) {
+    enum { BAR = 20 };
+    char line[640], bar[BAR + 4] = "";
+    int wide = columns();
     ticker.told = seconds_now();
-    fprintf(stderr, "%7.1f s  %s\n", ticker.told - ticker.started, ticker.state);
+    if (messages_quiet) return;
+    if (wide && ticker.parts > 0) {
+        int done = (int)((long)BAR * ticker.part / ticker.parts);
+        memcpy(bar, "[                    ] ", BAR + 4);
+        memset(bar + 1, '#', (size_t)(done < 0 ? 0 : done > BAR ? BAR : done));
+    }
+    int n = snprintf(line, sizeof line, "%7.1f s  %s%s", ticker.told - ticker.started, bar, ticker.state);
+    if (wide && n >= wide) line[ti_cut(line, strlen(line), (size_t)wide - 1)] = 0;
+    fprintf(stderr, wide ? "\r\033[K%s" : "%s\n", line);
+    ticker.shown = wide > 0;
+}
+
+void progress_clear(void) {
+    if (!ticker.begun) return;
+    pthread_mutex_lock(&ticker.lock);
+    if (ticker.shown) fputs("\r\033[K", stderr);
+    ticker.shown = false;
+    pthread_mutex_unlock(&ticker.lock);
+}
+
+void progress_part(int part, int parts) {
+    pthread_mutex_lock(&ticker.lock);
+    ticker.part = part, ticker.parts = parts;
+    pthread_mutex_unlock(&ticker.lock);
 }
 
 static void *tick(void *unused) {
@@ -78,6 +124,7 @@ double progress_seconds(void) {
 
 void progress_end(void) {
     if (!ticker.begun) return;
+    progress_clear();
     pthread_mutex_lock(&ticker.lock);
     ticker.over = true;
     ticker.begun = false;

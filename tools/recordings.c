@@ -160,6 +160,17 @@ static int cut(recordings *r, const tribo_model *m, double length) {
     return trouble("no memory");
 }
 
+static const option_row recording_rows[] = {
+    {"controls", CONTROLS_OPTION, "FILE.csv...",
+     "forces (N), torques (N m) and controls over time, each row held until the next: one file for all recordings, or "
+     "one for each in their order",
+     false},
+    {"cut", CUT_OPTION, "S", "pieces of S seconds, each with a start of its own", false},
+    {"late", LATE_OPTION, "S", "the recordings' clock is S seconds behind that of the controls", false},
+    {"as-is", AS_IS_OPTION, NULL, "do not look at units, orders, frames and clocks of the recordings", false},
+    {0}};
+const option_group group_recordings = {"Recording options", NULL, recording_rows};
+
 int recording_option(const verb *v, int code, const char *value, recording_options *o) {
     if (code == AS_IS_OPTION) o->as_is = true;
     if (code == LATE_OPTION) {

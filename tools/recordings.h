@@ -31,19 +31,9 @@ void recordings_free(recordings *r);
 /* Takes CUT_OPTION, LATE_OPTION and AS_IS_OPTION. @return EXIT_SUCCESS, or EXIT_USAGE after a message. */
 int recording_option(const verb *v, int code, const char *value, recording_options *o);
 void recording_options_free(recording_options *o);
-/* The options of recordings, the same for every verb that reads some: entries for the verb's list and its help. */
+/* The options of recordings, the same for every verb that reads some. */
 enum { CONTROLS_OPTION = 900, AS_IS_OPTION, CUT_OPTION, LATE_OPTION };
-#define RECORDING_OPTIONS                                                                                              \
-    {"controls", required_argument, NULL, CONTROLS_OPTION}, {"cut", required_argument, NULL, CUT_OPTION},              \
-        {"late", required_argument, NULL, LATE_OPTION}, {                                                              \
-        "as-is", no_argument, NULL, AS_IS_OPTION                                                                       \
-    }
-#define RECORDING_HELP                                                                                                 \
-    "  --controls FILE.csv...  forces and torques over time, each row held until the next: one file for all\n"         \
-    "                       recordings, or one for each in their order\n"                                              \
-    "  --cut S              pieces of S seconds, each with a start of its own\n"                                       \
-    "  --late S             the recordings' clock is S seconds behind that of the controls\n"                          \
-    "  --as-is              do not look at units, orders, frames and clocks of the recordings\n"
+extern const option_group group_recordings;
 
 /* Means over recordings of what tribo_sysid_errors() says of each. */
 typedef struct mean_errors {

@@ -1,31 +1,11 @@
 /* report.c -- writes HTML that needs nothing but itself. */
 #include "report.h"
+#include "page_text.h"
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tribo/base.h>
-
-static const char style[] =
-    ":root{--text:#222;--page:#fff;--faint:#ddd;--soft:#555;--code:#f5f5f5;--bad:#a00;--s0:#0072b2;--s1:#d55e00;"
-    "--s2:#009e73;color-scheme:light dark}"
-    "@media(prefers-color-scheme:dark){:root{--text:#ddd;--page:#161616;--faint:#3a3a3a;--soft:#aaa;--code:#222;"
-    "--bad:#f77;--s0:#56b4e9;--s1:#f0883e;--s2:#3fc19b}figure svg{background:#fff;border-radius:4px}a{color:#8ab4f8}}"
-    "body{font:16px/1.5 sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:var(--text);"
-    "background:var(--page);overflow-wrap:anywhere}"
-    "h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid var(--faint)}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;overflow-wrap:normal}"
-    "th,td{padding:.25rem .7rem;border-bottom:1px solid var(--faint);text-align:left}"
-    "th{vertical-align:bottom}td:first-child{white-space:nowrap}td.number{text-align:right;font-variant-numeric:"
-    "tabular-nums;white-space:nowrap}td.strong{font-weight:bold;color:var(--bad)}"
-    "figure{margin:1rem 0}figure svg{width:100%;height:auto}figcaption{color:var(--soft);font-size:.9rem}"
-    "svg.lines{display:block;width:100%;max-width:42rem;height:auto;font-size:12px}svg.lines text{fill:currentColor}"
-    "svg.lines path{fill:none;stroke-width:1.3}svg.lines .axis{stroke:var(--soft);stroke-width:.7}"
-    ".s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.band{fill:var(--faint)}"
-    "details{margin:.4rem 0}summary{cursor:pointer}"
-    "pre{background:var(--code);padding:.7rem;overflow-x:auto}.missing{color:var(--bad)}"
-    ".warning{border-left:4px solid var(--bad);padding-left:.8rem}footer{margin-top:3rem;color:var(--soft)}"
-    "@media(max-width:40rem){body{margin:1rem auto}th,td{padding:.25rem .4rem}}";
 
 void report_escape(FILE *f, const char *text) {
     for (; *text; text++) switch (*text) {
@@ -56,13 +36,32 @@ static void element(FILE *f, const char *name, const char *text) {
     fprintf(f, "</%s>\n", name);
 }
 
-void report_begin(FILE *f, const char *title) {
+/* Light, dark, or as the system is: by style alone, without a script. */
+static void theme_switch(FILE *f) {
+    static const char *const name[] = {"auto", "light", "dark"};
+    fputs("<div class=\"theme\" role=\"radiogroup\" aria-label=\"Colours\">", f);
+    for (int i = 0; i < 3; i++)
+        fprintf(f, "<label><input type=\"radio\" name=\"theme\" id=\"theme-%s\"%s>%s</label>", name[i],
+                i ? "" : " checked", name[i]);
+    fputs("</div>\n", f);
+}
+
+static void begin(FILE *f, const char *title, const char *kind) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n",
           f);
     element(f, "title", title);
-    fprintf(f, "<style>%s</style>\n</head>\n<body>\n", style);
+    fprintf(f, "<style>\n%s</style>\n</head>\n<body class=\"%s\">\n", page_css, kind);
+    theme_switch(f);
     element(f, "h1", title);
+}
+
+void report_begin(FILE *f, const char *title) {
+    begin(f, title, "report");
+}
+
+void report_begin_view(FILE *f, const char *title) {
+    begin(f, title, "view");
 }
 
 void report_heading(FILE *f, const char *text) {
@@ -127,6 +126,17 @@ void report_verbatim(FILE *f, const char *summary, const char *text) {
     element(f, "summary", summary);
     element(f, "pre", text);
     fputs("</details>\n", f);
+}
+
+void report_command(FILE *f, int argc, char *const *argv) {
+    size_t bytes = 16;
+    for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
+    char *text = malloc(bytes), *at = text;
+    if (!text) return;
+    at += snprintf(at, bytes, "tribo");
+    for (int i = 0; i < argc; i++) at += snprintf(at, bytes - (size_t)(at - text), " %s", argv[i]);
+    report_verbatim(f, "Command", text);
+    free(text);
 }
 
 void report_end(FILE *f) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 void report_begin(FILE *f, const char *title);
+/* The same for a page that is mostly a replay: as wide as the window. */
+void report_begin_view(FILE *f, const char *title);
 void report_heading(FILE *f, const char *text);
 void report_text(FILE *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A paragraph that is not to be passed over. */
@@ -17,6 +19,8 @@ void report_table_end(FILE *f);
 void report_plot(FILE *f, const plot *p, const char *name, const char *caption);
 /* A folded block of text as it is: a configuration, a command line. */
 void report_verbatim(FILE *f, const char *summary, const char *text);
+/* The command line that made the page, folded. */
+void report_command(FILE *f, int argc, char *const *argv);
 void report_end(FILE *f);
 /* text with < > & " ' written so that HTML and XML take them literally. */
 void report_escape(FILE *f, const char *text);

@@ -1,18 +1,27 @@
 /* scene.c -- loads scenes and recordings for the verbs. */
 #include "scene.h"
+#include "found.h"
 #include "inputs.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int outcome(const char *path, tribo_status s, const tribo_diag *diag) {
-    input_note(path);
+static int outcome(const char *place, const char *path, tribo_status s, const tribo_diag *diag) {
+    input_note(place);
     return s < 0 ? input_error(path, s, diag) : EXIT_SUCCESS;
 }
 
 static char lenient[1024]; /* a command has one command line */
 static const char *packages;
 static bool free_base;
+
+static const option_row scene_rows[] = {
+    {"lenient", SCENE_OPTION, "WORD,...",
+     "leave out what the scene needs and is not there, by the words of `tribo check`", false},
+    {"packages", SCENE_OPTION + 1, "DIR:...", "of URDF: where packages are", false},
+    {"free-base", SCENE_OPTION + 2, NULL, "of URDF: a base that moves", false},
+    {0}};
+const option_group group_scene = {"Scene options", NULL, scene_rows};
 
 int scene_option(const verb *v, int code, const char *value) {
     if (code == SCENE_OPTION + 1) packages = value;
@@ -42,13 +51,14 @@ int scene_load(const char *path, tribo_model **m) {
     tribo_diag diag = {0};
     tribo_load_options o = scene_options();
     int torsion = 0;
+    const char *place = found(path, "scene", ".xml");
+    if (!place) return EXIT_INPUT;
     if (!strstr(lenient, "torsion")) o.need = hear_torsion, o.ctx = &torsion;
-    int status = outcome(path, tribo_model_load_with(path, &o, NULL, m, &diag), &diag);
-    if (status == EXIT_SUCCESS && torsion > 0)
-        fprintf(
-            stderr,
-            "%s: friction against turning and rolling of %d geoms or pairs is left out (--lenient torsion: known)\n",
-            path, torsion);
+    int status = outcome(place, path, tribo_model_load_with(place, &o, NULL, m, &diag), &diag);
+    if (status == EXIT_SUCCESS && torsion > 0 && !messages_quiet)
+        input_message(
+            path, 0, "friction against turning and rolling of %d geoms or pairs is left out (--lenient torsion: known)",
+            torsion);
     if (status == EXIT_SUCCESS && tribo_model_sizes(*m).nbody == 0)
         status = input_message(path, 0, "there is no body in this scene that could move");
     return status;
@@ -56,12 +66,14 @@ int scene_load(const char *path, tribo_model **m) {
 
 int recording_load(const char *path, const tribo_model *m, tribo_trajectory **t) {
     tribo_diag diag = {0};
-    return outcome(path, tribo_trajectory_load(path, m, NULL, t, &diag), &diag);
+    const char *place = found_input(path, "recording");
+    return place ? outcome(place, path, tribo_trajectory_load(place, m, NULL, t, &diag), &diag) : EXIT_USAGE;
 }
 
 int controls_load(const char *path, const tribo_model *m, tribo_controls **c) {
     tribo_diag diag = {0};
-    return outcome(path, tribo_controls_load(path, m, NULL, c, &diag), &diag);
+    const char *place = found_input(path, "controls");
+    return place ? outcome(place, path, tribo_controls_load(place, m, NULL, c, &diag), &diag) : EXIT_USAGE;
 }
 
 int scene_start(const char *path, const tribo_model *m, double *x) {

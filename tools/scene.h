@@ -5,16 +5,9 @@
 #include <tribo/model.h>
 #include <tribo/trajectory.h>
 
-/* How scenes are loaded, the same for every verb: entries for its list of options, what its help says of them, and what
- * a code of theirs sets, for the rest of the process. */
+/* How scenes are loaded, the same for every verb, and what a code of theirs sets, for the rest of the process. */
 enum { SCENE_OPTION = 800 };
-#define SCENE_OPTIONS                                                                                                  \
-    {"lenient", required_argument, NULL, SCENE_OPTION}, {"packages", required_argument, NULL, SCENE_OPTION + 1}, {     \
-        "free-base", no_argument, NULL, SCENE_OPTION + 2                                                               \
-    }
-#define SCENE_HELP                                                                                                     \
-    "  --lenient WORD,...    leave out what the scene needs and is not there, by the words of `tribo check`\n"         \
-    "  --free-base, --packages DIR:...   of URDF: a base that moves; where packages are\n"
+extern const option_group group_scene;
 /* @return EXIT_SUCCESS, also where the code is none of theirs; EXIT_USAGE after a message. */
 int scene_option(const verb *v, int code, const char *value);
 /* The options as they are now, for a verb that asks for more. */

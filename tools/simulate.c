@@ -3,6 +3,7 @@
 #include "formats/table.h"
 #include "inputs.h"
 #include "measures.h"
+#include "names.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -150,11 +151,18 @@ static int simulate(run_state *r, const arguments *a) {
     int status = write_rows(r, a);
     if (status == EXIT_SUCCESS && a->json) status = write_json(r, a, seconds);
     if (status == EXIT_SUCCESS && r->failed) {
-        fprintf(stderr, "tribo simulate: %ld of %ld steps did not converge; worst residual %.1e\n", r->failed, r->steps,
-                r->residual);
+        remark(&verb_simulate, "%ld of %ld steps did not converge; worst residual %.1e", r->failed, r->steps,
+               r->residual);
         status = EXIT_NOT_CONVERGED;
     }
     return status;
+}
+
+static int no_key(const char *scene, const tribo_model *m, const char *name) {
+    near_name near = near_begin(name);
+    for (int k = 0; k < tribo_model_keys(m); k++) near_offer(&near, tribo_model_key_name(m, k));
+    return near.nearest[0] ? input_message(scene, 0, "there is no key %s; the nearest is %s", name, near.nearest)
+                           : input_message(scene, 0, "there is no key %s", name);
 }
 
 static int run_scene(const arguments *a) {
@@ -175,7 +183,7 @@ static int run_scene(const arguments *a) {
     }
     if (status == EXIT_SUCCESS && a->key) {
         r.key = tribo_model_key_find(m, a->key);
-        if (r.key < 0) status = input_message(a->scene, 0, "there is no key %s", a->key);
+        if (r.key < 0) status = no_key(a->scene, m, a->key);
     }
     if (status == EXIT_SUCCESS) tribo_model_key(m, r.key, NULL, r.u);
     if (status == EXIT_SUCCESS && a->controls) status = controls_load(a->controls, m, &controls);
@@ -198,22 +206,9 @@ static int run_scene(const arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"duration", required_argument, NULL, 'd'},
-                                     {"dt", required_argument, NULL, 's'},
-                                     {"start", required_argument, NULL, 'x'},
-                                     {"key", required_argument, NULL, 'k'},
-                                     {"controls", required_argument, NULL, 'u'},
-                                     {"out", required_argument, NULL, 'o'},
-                                     {"json", no_argument, NULL, 'j'},
-                                     {"measures", no_argument, NULL, 'm'},
-                                     {"tol", required_argument, NULL, 't'},
-                                     LAW_OPTIONS,
-                                     SCENE_OPTIONS,
-                                     {"help", no_argument, NULL, 'h'},
-                                     {0}};
     const verb *v = &verb_simulate;
     arguments a = {0};
-    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (scene_option(v, code, optarg)) return EXIT_USAGE;
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
@@ -233,27 +228,34 @@ static int run(int argc, char **argv) {
     return run_scene(&a);
 }
 
+static const option_row rows[] = {
+    {"duration", 'd', "S", "seconds to simulate (1, or as long as the start file)", false},
+    {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
+    {"start", 'x', "FILE.csv",
+     "start from its first row, and write rows at its times; steps are then shortened so that a whole number of them "
+     "fills the time between two rows",
+     false},
+    {"key", 'k', "KEY", "start from that key of the scene (the first)", false},
+    {"controls", 'u', "FILE.csv",
+     "forces (N), torques (N m) and controls over time, each row held until the next (those of the key)", false},
+    {"out", 'o', "FILE.csv", "where to write (standard output, unless --json)", false},
+    {"measures", 'm', NULL,
+     "columns after the states, of all steps since the row before: energy, dissipation, residuals, internal forces, "
+     "lift, penetration, iterations",
+     false},
+    {"json", 'j', NULL, "a summary as JSON on standard output", false},
+    {"tol", 't', "T", "on the relative residual of the contact law (the solver's)", false},
+    {0}};
 const verb verb_simulate = {
     .name = "simulate",
     .summary = "simulate a scene and write its states",
-    .help =
-        "usage: tribo simulate SCENE [--duration S] [--dt S] [--start FILE.csv] [--key NAME]\n"
-        "                            [--controls FILE.csv]\n"
-        "                            [--out FILE.csv] [--measures] [--tol T] [--json]\n"
-        "                            [--law L] [--solver S] ...\n"
-        "Simulates an MJCF scene and writes one row of states a step, as CSV.\n"
-        "  --duration S          seconds (default 1, or as long as the start file)\n"
-        "  --dt S                length of a step (default: the scene's timestep)\n"
-        "  --start FILE.csv      start from its first row, and write rows at its times; steps are then shortened\n"
-        "                        so that a whole number of them fills the time between two rows\n"
-        "  --key NAME            start from that key of the scene, by name (default: the first)\n"
-        "  --controls FILE.csv   forces, torques and controls over time, each row held until the next (default: the\n"
-        "                        controls of the key, where there are any)\n"
-        "  --out FILE.csv        where to write (default: standard output, unless --json)\n"
-        "  --measures            columns after the states: energy, dissipation, residuals, internal forces, lift,\n"
-        "                        penetration, iterations; of all steps since the row before\n"
-        "  --json                a summary as JSON on standard output\n"
-        "  --tol T               on the relative residual of the contact law (default: the solver's)\n" SCENE_HELP
-            LAW_HELP "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge.\n",
+    .operands = "SCENE",
+    .about =
+        "Simulates a scene and writes its states as CSV, a row a step: time in s, positions in m, rotations as unit "
+        "quaternions, velocities in m/s and rad/s.",
+    .options = rows,
+    .groups = {&group_scene, &group_law},
+    .statuses = "0; 2 usage; 3 bad input; 4 a step did not converge",
+    .example = "  tribo simulate slide.xml --duration 2 --out slide.csv",
     .run = run,
 };

@@ -46,20 +46,14 @@ static int solve_file(const char *path, FILE *f, const answer_options *o) {
     if (status == EXIT_TROUBLE || fflush(stdout) != 0 || ferror(stdout)) return EXIT_TROUBLE;
     if (unread) return input_message(path, number + 1, "cannot be read");
     if (problems == 0) return input_message(path, number, "there is no problem in this file");
-    if (bad + unsolved)
-        fprintf(stderr, "tribo solve: of %d problems, %d not converged, %d bad\n", problems, unsolved, bad);
+    if (bad + unsolved) remark(&verb_solve, "of %d problems, %d not converged, %d bad", problems, unsolved, bad);
     return bad ? EXIT_INPUT : unsolved ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;
 }
 
 static int run(int argc, char **argv) {
-    const struct option options[] = {{"tol", required_argument, NULL, 't'},
-                                     {"finish", no_argument, NULL, 'f'},
-                                     LAW_OPTIONS,
-                                     {"help", no_argument, NULL, 'h'},
-                                     {0}};
     const char *path = NULL;
     answer_options o = {.budget = 5e-3, .law = {.raw = true}};
-    for (int code; (code = next_option(&verb_solve, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(&verb_solve, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (code == 1 && path) return usage_error(&verb_solve, "one file of problems, not also %s", optarg);
         if (code == 1) path = optarg;
@@ -80,25 +74,32 @@ static int run(int argc, char **argv) {
     return status;
 }
 
+static const option_row rows[] = {
+    {"tol", 't', "T",
+     "relative residual to reach (1e-12 for QP and QCQP, 1e-10 for contact; of first-order contact solvers 1e-6)",
+     false},
+    {"finish", 'f', NULL,
+     "take a contact solver's answer to the canonical solution by Newton steps; otherwise it is told as it is, and so "
+     "is its time",
+     false},
+    {0}};
 const verb verb_solve = {
     .name = "solve",
-    .summary = "solve QP, QCQP and contact problems from a file, with gradients",
-    .help =
-        "usage: tribo solve PROBLEMS.jsonl [--tol T] [--finish] [--law L] [--solver S] ...\n"
-        "Reads one JSON object a line (- is standard input) and prints one a problem.\n"
-        "  --tol T   relative residual to reach (default: 1e-12 for QP and QCQP, 1e-10 for contact; of\n"
-        "            first-order contact solvers 1e-6)\n"
-        "  --finish  take a contact solver's answer to the canonical solution by Newton steps; otherwise it is told "
-        "as\n"
-        "            it is, and so is its time\n" LAW_HELP "\n"
-        "kind QP    min 1/2 x'Px + q'x, x >= 0                    keys P, q\n"
-        "kind QCQP  the same, |x_i| <= r_i, consecutive pairs     keys P, q, r\n"
-        "kind NCP   frictional contact                            keys nc, mu, and nv, M, J, vfree or G, g\n"
-        "P, M and G are lower triangles by rows. `id` is an integer or a string.\n"
-        "Answers have id, status (ok, not_converged), x (NCP: lambda, and velocity), residual, iterations and\n"
-        "seconds (one cold solve by itself); contact problems also ncp_residual, dissipation (J) and internal_share;\n"
-        "where the line has `w`, also grad_q, grad_r and grad_P of w'x.\n"
-        "A line that is wrong is named on standard error and does not stop the others.\n"
-        "Exit status: 0; 2 usage; 3 a line was wrong; 4 one did not converge.\n",
+    .summary = "solve QP, QCQP and contact problems, with gradients",
+    .operands = "PROBLEMS.jsonl",
+    .about = "Reads one JSON object a line and prints one a problem.\n"
+             "  kind QP    min 1/2 x'Px + q'x, x >= 0               keys P, q\n"
+             "  kind QCQP  the same, |x_i| <= r_i, pair by pair     keys P, q, r\n"
+             "  kind NCP   frictional contact                       keys nc, mu, and\n"
+             "             nv, M, J, vfree or G, g\n"
+             "P, M and G are lower triangles by rows. `id` is an integer or a string. Answers have id, status (ok, "
+             "not_converged), x (NCP: lambda, N s, and velocity), residual, iterations and seconds (one cold solve by "
+             "itself); contact problems also ncp_residual, dissipation (J) and internal_share; where the line has `w`, "
+             "also grad_q, grad_r and grad_P of w'x. A line that is wrong is named on standard error and does not stop "
+             "the others.",
+    .options = rows,
+    .groups = {&group_law},
+    .statuses = "0; 2 usage; 3 a line was wrong; 4 one did not converge",
+    .example = "  tribo solve problems.jsonl --solver admm >answers.jsonl",
     .run = run,
 };

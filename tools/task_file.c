@@ -1,5 +1,6 @@
 /* task_file.c -- a task from its JSON file: sizes, start, law, controls, guess; terms are in task_terms.c. */
 #include "formats/text.h"
+#include "found.h"
 #include "inputs.h"
 #include "model/model.h"
 #include "params.h"
@@ -520,9 +521,11 @@ int task_file_read(const char *path, const tribo_model *m, const task_changes *c
     tribo_diag diag = {0};
     task_file *t = *out = calloc(1, sizeof *t);
     if (!t) return trouble("no memory");
-    tribo_status s = ti_read_file(path, NULL, &text, &n, &bytes, &diag);
+    const char *place = found(path, "task", ".json");
+    if (!place) return EXIT_INPUT;
+    tribo_status s = ti_read_file(place, NULL, &text, &n, &bytes, &diag);
     if (s < 0) return input_error(path, s, &diag);
-    input_note(path);
+    input_note(place);
     t->path = path, t->m = m, t->size = tribo_model_sizes(m), t->dt = tribo_model_timestep(m);
     t->def = tribo_default_trajopt(), t->options = tribo_default_options();
     task_reader r = {.path = path, .text = text, .m = m, .changes = changes, .t = t};

@@ -96,19 +96,11 @@ static int validate(const arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"data", required_argument, NULL, 'd'},
-                                            {"estimate-start", no_argument, NULL, 'e'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            RECORDING_OPTIONS,
-                                            LAW_OPTIONS,
-                                            SCENE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     const verb *v = &verb_validate;
     arguments a = {0};
     string_list *more = NULL; /* positional arguments after --data FILE are more of them; so after --controls */
     int status = EXIT_SUCCESS;
-    for (int code; (code = next_option(v, argc, argv, options)) != -1;) {
+    for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) {
             recording_options_free(&a.in);
             return option_exit(code);
@@ -133,18 +125,24 @@ static int run(int argc, char **argv) {
     return status;
 }
 
+static const option_row rows[] = {
+    {"data", 'd', "FILE.csv...", "recordings: CSV with the columns NAME.px ... NAME.wz of bodies, NAME.q of joints",
+     true},
+    {"estimate-start", 'e', NULL,
+     "start from the state that fits the poses of the rows before the first contact, or of all where contact is there "
+     "from the first row",
+     false},
+    {"json", 'j', NULL, "JSON instead of a table", false},
+    {0}};
 const verb verb_validate = {
     .name = "validate",
     .summary = "measure how well a scene predicts recordings",
-    .help = "usage: tribo validate SCENE --data FILE.csv... [--estimate-start] [--json]\n"
-            "                      [--controls FILE.csv...] [--as-is] [--law L] [--solver S] ...\n"
-            "Simulates each recording from its first row to its last and says how far that is from what was measured:\n"
-            "the mean over rows of the distance and of the angle, and the root mean squares of the errors of\n"
-            "simulations from every row to the next. Last the means over recordings.\n"
-            "  --data FILE.csv...  recordings: CSV with the columns NAME.px ... NAME.wz of bodies\n" RECORDING_HELP
-            "  --estimate-start    start from the state that fits the poses of the rows before the first contact, or "
-            "of all\n"
-            "                      where contact is there from the first row\n"
-            "  --json              the same as JSON\n" SCENE_HELP LAW_HELP,
+    .operands = "SCENE",
+    .about = "Simulates each recording from its first row to its last and says how far that is from what was measured: "
+             "the mean over rows of the distance and of the angle, and the root mean squares of the errors of "
+             "simulations from every row to the next. Last the means over recordings.",
+    .options = rows,
+    .groups = {&group_recordings, &group_scene, &group_law},
+    .example = "  tribo validate out/fit/identified.xml --data toss-*.csv",
     .run = run,
 };

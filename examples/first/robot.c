@@ -5,13 +5,15 @@
 
 enum { STEPS = 500 };
 
-int main(void) {
+int main(int argc, char **argv) {
+    const char *scene = argc > 1 ? argv[1] : "data/scenes/quadruped.xml";
     tribo_model *m = NULL;
     tribo_ws *ws = NULL;
     tribo_tape *tape = NULL;
-    if (tribo_model_load("data/scenes/quadruped.xml", NULL, &m, NULL) || tribo_ws_new(m, NULL, NULL, &ws, NULL) ||
+    tribo_diag diag = {0};
+    if (tribo_model_load(scene, NULL, &m, &diag) || tribo_ws_new(m, NULL, NULL, &ws, &diag) ||
         tribo_tape_new(ws, STEPS, 0, &tape))
-        return 1;
+        return fprintf(stderr, "%s: %s\n", scene, diag.text), 1;
     tribo_sizes n = tribo_model_sizes(m);
     double *p = calloc(n.np, sizeof *p), *p_bar = calloc(n.np, sizeof *p_bar), *U = calloc(STEPS * n.nu, sizeof *U);
     double *X = calloc((STEPS + 1) * n.nx, sizeof *X), *lx = calloc((STEPS + 1) * n.ndx, sizeof *lx);

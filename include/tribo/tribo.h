@@ -2,6 +2,7 @@
 #ifndef TRIBO_H
 #define TRIBO_H
 #include <tribo/base.h>
+#include <tribo/batch.h>
 #include <tribo/contact.h>
 #include <tribo/dynamics.h>
 #include <tribo/grad.h>

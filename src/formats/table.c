@@ -99,6 +99,21 @@ static bool is_measure(span cell) {
     return (size_t)(cell.end - cell.at) > n && memcmp(cell.at, TI_MEASURE, n) == 0;
 }
 
+/* What columns there may be is said by an example. */
+static tribo_status no_column(const reader *r, span cell) {
+    const tribo_model *m = r->m;
+    const char *owner = NULL, *word = r->kind->body.word[0];
+    char after[256] = " is unknown: no such body, joint or actuator, or no such number of one";
+    size_t n = strlen(after);
+    for (int b = 0; b < m->size.nbody && !owner; b++)
+        if (m->body[b].free >= 0) owner = m->body[b].name;
+    if (!owner && m->size.njoint > 0) owner = m->joint[0].name, word = r->kind->joint.word[0];
+    if (owner)
+        snprintf(after + n, sizeof after - n, "; columns are `time`, `%.*s.%s` and so on",
+                 (int)ti_cut(owner, strlen(owner), 80), owner, word);
+    return fail(r, "column", cell, after);
+}
+
 static tribo_status read_column(reader *r, span cell) {
     bool time = cell.end - cell.at == 4 && memcmp(cell.at, "time", 4) == 0;
     int place = time ? TIME : place_of(r, cell);
@@ -106,19 +121,40 @@ static tribo_status read_column(reader *r, span cell) {
         r->nskip++, r->column[r->ncolumn++] = SKIP;
         return TRIBO_OK;
     }
-    if (place < TIME)
-        return fail(r, "column", cell, " is unknown: no such body, joint or actuator, or no such number of one");
+    if (place < TIME) return no_column(r, cell);
     for (int i = 0; i < r->ncolumn; i++)
         if (r->column[i] == place) return fail(r, "column", cell, " is there twice");
     r->column[r->ncolumn++] = place; /* room for all: no place comes twice */
     return TRIBO_OK;
 }
 
+void ti_table_write_column(FILE *f, const char *owner, const char *word) {
+    bool quotes = strchr(owner, '"') != NULL;
+    fputs(quotes ? ",\"" : ",", f);
+    for (const char *c = owner; *c; c++) {
+        if (*c == '"') fputc('"', f);
+        fputc(*c, f);
+    }
+    fprintf(f, "%s%s%s", word ? "." : "", word ? word : "", quotes ? "\"" : "");
+}
+
+/* A cell in quotes without them, in room for `size` bytes; others, and those that are too long, as they are. */
+static span unquoted(span cell, char *room, size_t size) {
+    size_t n = (size_t)(cell.end - cell.at), used = 0;
+    if (n < 2 || n > size || *cell.at != '"' || cell.end[-1] != '"') return cell;
+    for (const char *c = cell.at + 1; c < cell.end - 1; c++) {
+        room[used++] = *c;
+        if (*c == '"' && c + 1 < cell.end - 1 && c[1] == '"') c++;
+    }
+    return (span){room, room + used};
+}
+
 static tribo_status read_header(reader *r) {
     span line, cell;
+    char room[400];
     if (!take_line(r, &line)) return ti_fail(r->diag, TRIBO_E_PARSE, 0, "the file is empty");
     while (take_cell(&line, &cell)) {
-        tribo_status status = read_column(r, cell);
+        tribo_status status = read_column(r, unquoted(cell, room, sizeof room));
         if (status != TRIBO_OK) return status;
     }
     for (int i = 0; i < r->ncolumn; i++)

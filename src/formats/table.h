@@ -33,6 +33,9 @@ void ti_table_free(ti_table *t);
 /* Line of the file that row i was on, for messages: counted again in the text. */
 int ti_table_line(const char *text, size_t n, int row);
 
+/* `,OWNER.word` of a header; in quotes, doubled inside, where the name has some. Word NULL: `,OWNER`. */
+void ti_table_write_column(FILE *f, const char *owner, const char *word);
+
 /* Columns of this beginning are nobody's state: they are read over. */
 #define TI_MEASURE "measure."
 enum { TI_MEASURES_MAX = 32 };

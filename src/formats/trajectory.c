@@ -188,10 +188,10 @@ void tribo_controls_at(const tribo_controls *c, double time, double *u) {
 static void write_header(FILE *file, const tribo_model *m, int nmore, const char *const *names) {
     fputs("time", file);
     for (int b = 0; b < m->size.nbody; b++)
-        for (int w = 0; w < STATES && m->body[b].free >= 0; w++) fprintf(file, ",%s.%s", m->body[b].name, STATE[w]);
+        for (int w = 0; w < STATES && m->body[b].free >= 0; w++) ti_table_write_column(file, m->body[b].name, STATE[w]);
     for (int j = 0; j < m->size.njoint; j++)
         for (int w = 0; w < JOINT_STATES; w++)
-            if (joint_state_place(m, j, w) >= 0) fprintf(file, ",%s.%s", m->joint[j].name, JOINT_STATE[w]);
+            if (joint_state_place(m, j, w) >= 0) ti_table_write_column(file, m->joint[j].name, JOINT_STATE[w]);
     for (int k = 0; k < nmore; k++) fprintf(file, ",%s", names[k]);
     fputc('\n', file);
 }

@@ -92,9 +92,8 @@ static bool take_name(tribo_builder *b, const char *kind, int id, const char *na
         return false;
     }
     for (const char *c = name; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f || strchr(",=\"", *c)) {
-            ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: a name cannot hold , = \" or control characters", kind,
-                            name);
+        if ((unsigned char)*c < 0x20 || *c == 0x7f || strchr(",=", *c)) {
+            ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: a name cannot hold , = or control characters", kind, name);
             return false;
         }
     if (*name == ' ' || name[n - 1] == ' ' || strcmp(name, "gravity") == 0 || strncmp(name, "gravity/", 8) == 0) {

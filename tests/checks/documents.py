@@ -39,4 +39,8 @@ for name in ("first", "robot"):
     if not program or program[1] != (root / f"examples/first/{name}.c").read_text(encoding="utf-8"):
         print(f"README.md: its program is not examples/first/{name}.c")
         bad += 1
+program = re.search(r"\[examples/python/first\.py\].*?```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
+if not program or program[1] != (root / "examples/python/first.py").read_text(encoding="utf-8"):
+    print("README.md: its Python program is not examples/python/first.py")
+    bad += 1
 sys.exit(bad != 0)

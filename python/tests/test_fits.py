@@ -1,0 +1,196 @@
+"""test_fits.py -- contact problems, identification, trajectory optimisation, dynamics, comparison."""
+import pathlib
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+from common import ROOT, main, scene
+
+import tribo
+
+warnings.simplefilter("ignore", tribo.Warning)
+
+
+class Problems(unittest.TestCase):
+    def problem(self, **options):
+        rng = np.random.default_rng(1)
+        L = rng.standard_normal((6, 6))
+        return dict(M=L @ L.T + np.eye(6), J=rng.standard_normal((6, 6)), vfree=rng.standard_normal(6) - 1,
+                    mu=np.array([0.5, 0.3]), **options)
+
+    def test_both_ways_of_giving_it_agree(self):
+        a = self.problem()
+        Minv = np.linalg.inv(a["M"])
+        G = a["J"] @ Minv @ a["J"].T
+        dense = tribo.ContactProblem(M=a["M"], J=a["J"], vfree=a["vfree"], mu=a["mu"]).solve()
+        short = tribo.ContactProblem(G=0.5 * (G + G.T), g=a["J"] @ a["vfree"], mu=a["mu"]).solve()
+        np.testing.assert_allclose(dense.impulse, short.impulse, atol=1e-9)
+        np.testing.assert_allclose(a["M"] @ (dense.v - a["vfree"]), a["J"].T @ dense.impulse, atol=1e-9)
+        self.assertIsNone(short.v)
+
+    def test_every_law_and_solver(self):
+        for law, solvers in tribo.laws().items():
+            for solver in solvers:
+                soft = {"softness": "physical", "compliance": 0.01} if law == "ccp" else {}
+                problem = tribo.ContactProblem(**self.problem(law=law, solver=solver, **soft))
+                self.assertLess(problem.solve().info["residual"], 1e-3, (law, solver))
+                self.assertIn("dissipation", problem.measures())
+
+    def test_the_reverse(self):
+        a = self.problem()
+        problem = tribo.ContactProblem(**a)
+        bar = np.random.default_rng(2).standard_normal(6)
+        problem.solve(1e-14)
+        got, h = problem.vjp(bar), 1e-6
+        for k in range(6):
+            ends = [tribo.ContactProblem(**{**a, "vfree": a["vfree"] + s * h * np.eye(6)[k]}).solve(1e-14).impulse
+                    for s in (1, -1)]
+            self.assertAlmostEqual(got["vfree"][k], bar @ (ends[0] - ends[1]) / (2 * h), 5)
+
+    def test_qcqp(self):
+        P, q, r = np.diag([1.0, 2.0]), np.array([-3.0, 0.0]), np.array([1.0])
+        s = tribo.solve_qcqp(P, q, r, x_bar=np.array([1.0, 0.0]))
+        np.testing.assert_allclose(s.x, [1, 0], atol=1e-12)
+        np.testing.assert_allclose(s.r_bar, [1], atol=1e-12)
+        np.testing.assert_allclose(tribo.solve_qcqp(np.eye(2), np.array([-1.0, 1.0])).x, [1, 0], atol=1e-12)
+
+
+class Fits(unittest.TestCase):
+    def test_friction_from_a_slide(self):
+        model = tribo.load(scene("slide"))
+        truth = model.params.copy()
+        truth["floor/friction"] = 0.31
+        X = tribo.rollout(model, p=truth, steps=400).X[::20].copy()
+        time = np.arange(21) * 0.02
+        seen = []
+        fit = tribo.identify(model, [(time, X, None)], {"floor/friction": 0.2}, check=False,
+                             callback=lambda progress: seen.append(progress.loss))
+        self.assertAlmostEqual(fit["floor/friction"].value, 0.31, 8)
+        self.assertAlmostEqual(fit.params["floor/friction"], 0.31, 8)
+        self.assertTrue(fit["floor/friction"].identifiable and seen and fit.progress.converged)
+        np.testing.assert_allclose(fit.predict(0), X, atol=1e-7)
+        self.assertLess(fit.errors(0).position_mean, 1e-8)
+
+    def test_what_is_left_open_is_told(self):
+        model = tribo.load(scene("slide"))
+        X = tribo.rollout(model, steps=200).X[::20].copy()
+        fit = tribo.identify(model, [(np.arange(11) * 0.02, X, None)], ["floor/friction", "cube/mass"], check=False)
+        self.assertEqual(len(fit.undetermined), 1)
+        self.assertFalse(fit["cube/mass"].identifiable)
+
+    def test_recordings(self):
+        model = tribo.load(scene("collision"))
+        path = sorted((ROOT / "data" / "recordings").glob("*.csv"))[0]
+        r = tribo.load_recording(path, model)
+        mended, findings, refused = tribo.check_recording(model, r)
+        self.assertIsNone(refused)
+        with tempfile.TemporaryDirectory() as folder:
+            tribo.save_recording(pathlib.Path(folder) / "again.csv", model, r.time, r.X)
+            again = tribo.load_recording(pathlib.Path(folder) / "again.csv", model)
+        np.testing.assert_allclose(again.X, r.X, rtol=0, atol=1e-15)
+
+
+class Plans(unittest.TestCase):
+    def test_a_task_of_a_file(self):
+        model = tribo.load(scene("cart-pole"))
+        plan = tribo.optimize(model, ROOT / "data" / "tasks" / "cart-pole.json")
+        self.assertTrue(plan.progress.converged)
+        self.assertAlmostEqual(plan.cost, 9.0785, 3)
+        U = np.repeat(plan.U_full, 10, axis=0)
+        X = tribo.rollout(model, plan.X[0].copy(), U).X
+        self.assertTrue((X[::10] == plan.X).all())
+        self.assertEqual(plan.gain(3).shape, (1, 4))
+        np.testing.assert_array_equal(plan.feedback(5, plan.X[5].copy())[plan.controls], plan.U[5])
+
+    def test_a_term_of_ones_own(self):
+        model = tribo.load(scene("cart-pole"))
+        i = model.q("rail").start
+
+        def at(knot, x, u, derivatives):
+            r = np.array([x[i] - 0.2])
+            rx = np.zeros((1, model.ndx))
+            rx[0, i] = 1
+            return (r, rx, None if u is None else np.zeros((1, 1))) if derivatives else r
+
+        terms = [{"what": "control", "weight": 1e-3}]
+        own = [tribo.Term("custom", function=at, size=1, at="final", weight=100)]
+        theirs = [tribo.Term("joint", on="rail", target=0.2, at="final", weight=100)]
+        task = dict(knots=20, substeps=5, controls=["rail"])
+        plans = [tribo.optimize(model, terms=terms + t, **task) for t in (own, theirs)]
+        np.testing.assert_allclose(plans[0].U, plans[1].U, atol=1e-9)
+        two = tribo.optimize(model, terms=terms + own, workers=2, **task)
+        np.testing.assert_array_equal(two.U, plans[0].U)
+
+    def test_a_receding_horizon(self):
+        model = tribo.load(scene("cart-pole"))
+        plan = tribo.optimize(model, knots=10, substeps=5, controls=["rail"], terms=[
+            {"what": "control", "weight": 0.01}, {"what": "joint", "on": "rail", "target": 0.1, "at": "all"}])
+        before = plan.progress.cost
+        plan.set_target(1, [0.3])
+        plan.shift(1, plan.X[1].copy())
+        plan.solve()
+        self.assertGreater(plan.progress.cost, before)
+
+
+class States(unittest.TestCase):
+    def test_dynamics_agree_with_one_another(self):
+        model = tribo.load(scene("arm"))
+        rng = np.random.default_rng(3)
+        d = tribo.Dynamics(model).at(rng.standard_normal(model.nx))
+        a = rng.standard_normal(model.nv)
+        tau = d.inverse_dynamics(a)
+        np.testing.assert_allclose(tau, d.inertia() @ a + d.bias_forces(), atol=1e-10)
+        np.testing.assert_allclose(d.forward_dynamics(tau), a, atol=1e-8)
+        np.testing.assert_allclose(d.inertia_solve(d.inertia_times(a)), a, atol=1e-8)
+        self.assertEqual(d.body(model.bodies[-1]).jacobian.shape, (6, model.nv))
+        self.assertEqual(d.com().shape + d.momentum().shape, (3, 6))
+
+    def test_distance(self):
+        model = tribo.load(scene("bounce"))
+        d, points, normal = model.distance(*model.geoms[:2])
+        np.testing.assert_allclose(points[1] - points[0], d * normal, atol=1e-12)
+
+    def test_contacts(self):
+        model = tribo.load(scene("slide"))
+        contacts = model.contacts(model.x0)
+        self.assertEqual(contacts.shape, (4,))
+        self.assertTrue((contacts["mode"] == tribo.SLIDE).all())
+        self.assertAlmostEqual(contacts["impulse"][:, 2].sum(), 9.81 * model.dt, 12)
+        self.assertEqual(tribo.rollout(model, steps=3).contacts(2).dtype, tribo.contact_dtype)
+
+    def test_the_laws_compared(self):
+        table = tribo.compare(tribo.load(scene("slide")), steps=20)
+        self.assertEqual([r.law for r in table][:2], ["ncp", "ccp"])
+        self.assertLess(table[0].ncp, 1e-9)
+        self.assertGreater(table[1].apart, 1e-6)
+        self.assertIn("residual", repr(table))
+
+    def test_a_saved_scene_loads(self):
+        model = tribo.load(scene("slide"))
+        p = model.params.copy()
+        p["floor/friction"] = 0.5
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(pathlib.Path(folder) / "again.xml", p)
+            self.assertEqual(tribo.load(pathlib.Path(folder) / "again.xml").params["floor/friction"], 0.5)
+
+
+class Package(unittest.TestCase):
+    def test_what_is_public_is_there_and_documented(self):
+        for name in tribo.__all__:
+            it = getattr(tribo, name)
+            if callable(it):
+                self.assertTrue(it.__doc__, name)
+            for part, value in vars(it).items() if isinstance(it, type) and it.__module__.startswith("tribo") else ():
+                if not part.startswith("_") and callable(value):
+                    self.assertTrue(value.__doc__, f"{name}.{part}")
+
+    def test_torch_is_not_imported_unasked(self):
+        import subprocess
+        import sys
+        code = "import sys, tribo; sys.exit('torch' in sys.modules)"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code]).returncode, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""test_misuse.py -- what is wrong is an exception that says so, and nothing else happens: a list of misuses."""
+import copy
+import gc
+import os
+import pickle
+import threading
+import unittest
+import warnings
+
+import numpy as np
+from common import main, scene
+
+import tribo
+
+warnings.simplefilter("ignore", tribo.Warning)
+slide = tribo.load(scene("slide"))
+cart = tribo.load(scene("cart-pole"))
+NX, NU, NP, NDX = slide.nx, slide.nu, slide.np, slide.ndx
+x0, u0, p0 = slide.x0.copy(), np.zeros(NU), slide.params.copy()
+run = tribo.rollout(slide, steps=4)
+LX = np.zeros((5, NDX))
+eye = np.eye(3)
+
+
+def changed(a, at, value):
+    b = np.array(a)
+    b[at] = value
+    return b
+
+
+def params(name, value):
+    p = slide.params.copy()
+    p[name] = value
+    return p
+
+
+def freed_model():
+    m = tribo.load(scene("slide"))
+    m.free()
+    return m
+
+
+def freed_run(act):
+    r = tribo.rollout(slide, steps=4)
+    act(r)
+    return r
+
+
+def model_freed_below(r):
+    m = tribo.load(scene("slide"))
+    r = tribo.rollout(m, steps=4)
+    m.free()
+    return r
+
+
+def problem(**how):
+    given = dict(M=eye, J=eye, vfree=np.array([0, 0, -1.0]), mu=np.array([0.5]))
+    given.update(how)
+    return tribo.ContactProblem(**given)
+
+
+def read_only():
+    a = np.zeros(NX)
+    a.setflags(write=False)
+    return a
+
+
+def recording(rows=5, dt=0.01):
+    return np.arange(rows) * dt, np.tile(slide.x0, (rows, 1)), None
+
+
+def fit(rec=None, free=("floor/friction",), **how):
+    return tribo.identify(slide, [rec or recording()], free, check=False, **how)
+
+
+def plan(terms=({"what": "control"},), knots=3, **how):
+    return tribo.optimize(cart, knots=knots, terms=list(terms), iterations=0, **how)
+
+
+A, T, K, V = tribo.ArrayError, TypeError, KeyError, tribo.ArgumentError
+MISUSES = [
+    # shapes
+    ("x too short", A, r"x: expected .*\(13,\), found float64 of shape \(3,\)", lambda: slide.step(np.zeros(3))),
+    ("x of two axes", A, r"shape \(1, 13\)", lambda: slide.step(x0.reshape(1, NX))),
+    ("x of no axes", A, r"shape \(\)", lambda: slide.step(np.array(1.0))),
+    ("u too long", A, "u: expected", lambda: slide.step(x0, np.zeros(NU + 1))),
+    ("p too short", A, "p: expected", lambda: slide.step(x0, None, np.zeros(NP - 1))),
+    ("p of another model", A, "p: expected", lambda: slide.step(x0, None, cart.params)),
+    ("out too short", A, "out: expected", lambda: slide.step(x0, out=np.zeros(NX - 1))),
+    ("out read-only", A, "read-only", lambda: slide.step(x0, out=read_only())),
+    ("the model's x0 as out", A, "read-only", lambda: slide.step(x0, out=slide.x0)),
+    ("U transposed", A, "U: expected", lambda: tribo.rollout(slide, U=np.zeros((NU, 10)).copy())),
+    ("U of one axis", A, "U: expected", lambda: tribo.rollout(slide, U=u0)),
+    ("U and steps disagree", V, "10 steps and steps=9", lambda: tribo.rollout(slide, U=np.zeros((10, NU)), steps=9)),
+    ("batches disagree", A, "x0 has 3 worlds and p has 2",
+     lambda: tribo.rollout(slide, np.tile(x0, (3, 1)), p=slide.params.tile(2), steps=1)),
+    ("a batch of none", A, "at least one world", lambda: tribo.rollout(slide, np.zeros((0, NX)), steps=1)),
+    ("lx without the start", A, "lx: expected", lambda: run.backward(LX[1:].copy())),
+    ("lx by the state's numbers", A, "lx: expected", lambda: run.backward(np.zeros((5, NX)))),
+    ("lx of a batch that is none", A, "lx: expected", lambda: run.backward(LX[None].copy())),
+    ("rows that disagree", A, "as many rows", lambda: slide.difference(np.tile(x0, (2, 1)), np.tile(x0, (3, 1)))),
+    ("J of another size", A, "J: expected", lambda: problem(J=np.zeros((3, 4)))),
+    ("mu of two axes", A, "mu: expected", lambda: problem(mu=np.ones((1, 1)))),
+    # dtypes and layouts
+    ("x in single precision", A, "found float32", lambda: slide.step(x0.astype(np.float32))),
+    ("x of integers", A, "found int64", lambda: slide.step(np.zeros(NX, np.int64))),
+    ("x complex", A, "complex128", lambda: slide.step(np.zeros(NX, complex))),
+    ("x of objects", A, "x: expected", lambda: slide.step(np.zeros(NX, object))),
+    ("x in the other byte order", A, "x: expected", lambda: slide.step(x0.astype(">f8"))),
+    ("x a list", A, "found list", lambda: slide.step(list(x0))),
+    ("x a number", A, "found float", lambda: slide.step(1.0)),
+    ("x text", A, "found str", lambda: slide.step("x")),
+    ("x bytes", A, "found bytes", lambda: slide.step(bytes(8 * NX))),
+    ("x None", T, "needs `x`", lambda: slide.step(None)),
+    ("x strided", A, "strided", lambda: slide.step(np.zeros(2 * NX)[::2])),
+    ("x reversed", A, "strided", lambda: slide.step(x0[::-1])),
+    ("U in Fortran's order", A, "strided", lambda: tribo.rollout(slide, U=np.zeros((10, NU), order="F"))),
+    ("lx in single precision", A, "found float32", lambda: run.backward(LX.astype(np.float32))),
+    ("p a dict", A, "found dict", lambda: slide.step(x0, None, {"floor/friction": 1})),
+    ("a view of a part of x", A, "strided", lambda: slide.step(np.zeros((NX, 2))[:, 0])),
+    # numbers
+    ("x NaN", tribo.NonFiniteError, r"x\[2\] is nan", lambda: slide.step(changed(x0, 2, np.nan))),
+    ("x infinite", tribo.NonFiniteError, r"x\[8\] is infinite", lambda: slide.step(changed(x0, 8, np.inf))),
+    ("u NaN", tribo.NonFiniteError, r"u\[1\] is nan", lambda: slide.step(x0, changed(u0, 1, np.nan))),
+    ("U NaN", tribo.NonFiniteError, r"U\[3, 2\] is nan",
+     lambda: tribo.rollout(slide, U=changed(np.zeros((5, NU)), (3, 2), np.nan))),
+    ("p NaN", tribo.NonFiniteError, "floor/friction.* is nan", lambda: slide.step(x0, p=params("floor/friction", np.nan))),
+    ("lx NaN", tribo.NonFiniteError, "lx", lambda: run.backward(changed(LX, (2, 2), np.nan))),
+    ("a negative mass", V, "cube: mass must", lambda: slide.step(x0, p=params("cube/mass", -1))),
+    ("negative friction", V, "floor: friction must", lambda: slide.step(x0, p=params("floor/friction", -1))),
+    ("restitution of 5", V, "restitution", lambda: slide.check(params("floor/restitution", 5))),
+    ("no direction", V, "quaternion", lambda: slide.step(changed(x0, slice(3, 7), 0))),
+    ("no steps", V, "at least one step", lambda: tribo.rollout(slide, steps=0)),
+    ("neither U nor steps", V, "give U or steps", lambda: tribo.rollout(slide)),
+    ("no checkpoints", V, "checkpoints", lambda: tribo.rollout(slide, steps=3, checkpoints=0)),
+    ("dt below 0", V, "dt", lambda: slide.with_options(dt=-1.0)),
+    ("dt text", T, "dt: expected a number", lambda: slide.with_options(dt="fast")),
+    # words
+    ("no such law", V, "none of ncp, ccp", lambda: slide.with_options(law="penalty")),
+    ("a solver that the law has not", V, "", lambda: slide.with_options(law="ccp", solver="lemke")),
+    ("no such option", V, "no option `friction`", lambda: slide.with_options(friction=1)),
+    ("no such argument", T, "no argument `xx`", lambda: slide.step(x0, xx=1)),
+    ("x twice", T, "`x` twice", lambda: slide.step(x0, x=x0)),
+    ("too many arguments", T, "at most 4", lambda: slide.step(x0, u0, p0, None, 1)),
+    ("no such parameter", K, "nearest is `cube/mass`", lambda: p0["cube/mas"]),
+    ("a name of a part", K, "no names any more", lambda: (p0[:5].view(tribo.Params))["gravity/z"]),
+    ("no such body", K, "nearest is `cube`", lambda: slide.q("cubo")),
+    ("no such key", K, "nearest is `start`", lambda: slide.key("star")),
+    ("the model's parameters", ValueError, "copy", lambda: slide.params.__setitem__("cube/mass", 2)),
+    ("a model that is changed", AttributeError, "does not change", lambda: setattr(slide, "dt", 1)),
+    ("a model that is pickled", T, "load the scene again", lambda: pickle.dumps(slide)),
+    ("a model that is copied", T, "", lambda: copy.copy(slide)),
+    ("no model", T, "expected a tribo.Model", lambda: tribo.rollout("slide.xml", steps=1)),
+    # files
+    ("no such file", tribo.FileError, "nowhere.xml", lambda: tribo.load("nowhere.xml")),
+    ("a folder", tribo.Error, "", lambda: tribo.load("/")),
+    ("no XML", tribo.ParseError, "", lambda: tribo.from_string("no", name="mine")),
+    ("an element that is not supported", tribo.ParseError, "mine:2: <foo>",
+     lambda: tribo.from_string("<mujoco>\n<foo/></mujoco>", name="mine")),
+    ("a recording of another model", tribo.ParseError, "", lambda: tribo.load_recording(__file__, slide)),
+    # what was freed, other threads, other processes
+    ("a freed model's step", tribo.FreedError, "freed", lambda: freed_model().step(x0)),
+    ("a freed model's rollout", tribo.FreedError, "freed", lambda: tribo.rollout(freed_model(), steps=1)),
+    ("a freed model's names", tribo.FreedError, "freed", lambda: freed_model().bodies),
+    ("a freed model with options", tribo.FreedError, "freed", lambda: freed_model().with_options(dt=0.1)),
+    ("a freed tape", tribo.FreedError, "no tape", lambda: freed_run(lambda r: r.free()).backward(LX)),
+    ("a rollout without tape", tribo.FreedError, "no tape", lambda: tribo.rollout(slide, steps=4, tape=False).backward(LX)),
+    ("a rollout of a freed model", tribo.FreedError, "freed", lambda: model_freed_below(0).backward(LX)),
+    ("no such step", IndexError, "no such step", lambda: run.jacobians(4)),
+    ("no such world", IndexError, "no such step or world", lambda: run.contacts(0, 1)),
+    # contact problems
+    ("neither M nor G", V, "M, J, vfree", lambda: tribo.ContactProblem(mu=np.ones(1))),
+    ("M that is not positive", tribo.SingularError, "", lambda: problem(M=-eye).solve()),
+    ("mu below 0", V, "", lambda: problem(mu=np.array([-1.0])).solve()),
+    ("vfree NaN", tribo.NonFiniteError, "", lambda: problem(vfree=np.full(3, np.nan)).solve()),
+    ("vjp before a solve", V, "solve first", lambda: problem().vjp(np.zeros(3))),
+    ("dt of a contact problem", V, "its law only", lambda: problem(dt=0.1)),
+    ("a QP whose P is not square", A, "P: expected", lambda: tribo.solve_qcqp(np.ones((2, 3)), np.ones(2))),
+    ("a QCQP with a negative radius", V, "", lambda: tribo.solve_qcqp(np.eye(2), np.ones(2), np.array([-1.0]))),
+    # identification
+    ("no such free parameter", K, "nearest", lambda: fit(free=["floor/mu"])),
+    ("no such loss", V, "none of one-step", lambda: fit(loss="least")),
+    ("no recordings", V, "no recording", lambda: tribo.identify(slide, [], ["floor/friction"])),
+    ("times that fall", V, "", lambda: fit((np.array([0.0, 0.2, 0.1]), np.tile(x0, (3, 1)), None))),
+    ("X shorter than time", A, "X: expected", lambda: fit((np.arange(4.0), np.tile(x0, (3, 1)), None))),
+    ("bounds that exclude all", V, "", lambda: fit(free={"floor/friction": (0.5, 2.0, 1.0)})),
+    ("a weight of nothing", V, "none of position", lambda: fit(weight={"speed": 1})),
+    ("no such recording", IndexError, "no such recording", lambda: fit(max_iterations=1).predict(7)),
+    # trajectory optimisation
+    ("a task without terms", V, "terms", lambda: tribo.optimize(cart, knots=3)),
+    ("a term of no kind", V, "no kind `colour`", lambda: plan([{"what": "colour"}])),
+    ("a term with a word too much", T, "", lambda: plan([{"what": "control", "colour": 1}])),
+    ("a joint that is not", K, "nearest", lambda: plan([{"what": "joint", "on": "pivo"}])),
+    ("no such method", V, "none of ddp", lambda: plan(method="newton")),
+    ("a target of another size", V, "", lambda: plan([{"what": "control", "target": [1, 2, 3]}])),
+    ("U of other knots", A, "U: expected", lambda: plan(U=np.zeros((4, 1)))),
+    ("no knots", V, "", lambda: plan(knots=-1)),
+    ("a term that raises", ZeroDivisionError, "", lambda: plan(
+        [{"what": "custom", "size": 1, "function": lambda *a: 1 / 0}]).iterate()),
+    ("a term of another size", A, "r of a term", lambda: plan(
+        [{"what": "custom", "size": 1, "function": lambda *a: np.zeros(2)}]).iterate()),
+    ("a knot that is not", V, "", lambda: plan().feedback(9, cart.x0)),
+    # dynamics
+    ("no state yet", V, "", lambda: tribo.Dynamics(cart).inertia()),
+    ("no such site", K, "", lambda: tribo.Dynamics(cart).at(cart.x0).site("tip")),
+    ("distance of a geom that is not", V, "", lambda: slide.distance(0, 7)),
+]
+
+
+class Misuse(unittest.TestCase):
+    def test_every_misuse_is_an_exception(self):
+        wanted = slide.step(x0)
+        self.assertGreaterEqual(len(MISUSES), 60)
+        for name, kind, text, act in MISUSES:
+            with self.subTest(name):
+                with self.assertRaisesRegex(kind, text):
+                    act()
+        self.assertTrue((slide.step(x0) == wanted).all())
+        self.assertEqual(run.backward(LX).p.shape, (NP,))
+
+    def test_errors_are_errors_of_tribo(self):
+        for name in dir(tribo):
+            kind = getattr(tribo, name)
+            if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, Warning):
+                self.assertTrue(issubclass(kind, tribo.Error), name)
+        self.assertTrue(issubclass(tribo.ArrayError, ValueError) and issubclass(tribo.ArrayError, TypeError))
+        with self.assertRaises(tribo.ParseError) as caught:
+            tribo.from_string("<mujoco>\n\n<foo/></mujoco>")
+        self.assertEqual(caught.exception.line, 3)
+
+    def test_a_fit_belongs_to_one_thread_at_a_time(self):
+        seen, task = [], None
+
+        def inside(knot, x, u, derivatives):
+            if task and not seen:
+                try:
+                    task.iterate()
+                except tribo.BusyError as error:
+                    seen.append(error)
+            r = np.array([x[1]])
+            rx = np.zeros((1, cart.ndx))
+            rx[0, 1] = 1
+            return (r, rx, np.zeros((1, 1))) if derivatives else r
+
+        task = tribo.optimize(cart, knots=3, iterations=0, controls=["rail"], terms=[
+            {"what": "control"}, {"what": "custom", "size": 1, "function": inside, "at": "all"}])
+        task.iterate()
+        self.assertEqual(len(seen), 1)
+
+    def test_a_model_freed_during_a_rollout_elsewhere(self):
+        m = tribo.load(scene("stack"))
+        wanted, got = tribo.rollout(m, steps=3000).X, []
+        thread = threading.Thread(target=lambda: got.append(tribo.rollout(m, steps=3000, tape=False)))
+        thread.start()
+        m.free()
+        thread.join()
+        gc.collect()
+        self.assertTrue(not got or (got[0].X == wanted).all())
+
+    def test_warnings_may_be_errors(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", tribo.NotConverged)
+            with self.assertRaises(tribo.NotConverged):
+                slide.with_options(law="ncp", solver="pgs", max_iter=1, raw=True).step(x0)
+
+    def test_misuse_in_a_child_of_fork(self):
+        child = os.fork()
+        if child == 0:
+            try:
+                slide.step(np.zeros(3))
+            except tribo.ArrayError:
+                os._exit(7)
+            os._exit(1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Rollouts of one world or of many, and their reverse."""
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from . import _core
+from ._model import Examined, _named
+
+
+class Gradients(NamedTuple):
+    """dL/dx0, dL/dU, dL/dp; None for what was not asked for. Of what all worlds of a batch share, the sum."""
+
+    x0: Optional[np.ndarray]
+    """(ndx), tangent, or (worlds, ndx)"""
+    U: Optional[np.ndarray]
+    """(steps, nu), or (worlds, steps, nu)"""
+    p: Optional[np.ndarray]
+    """(np) with names as model.params, or (worlds, np)"""
+
+
+class Rollout:
+    """What rollout() returns: states, and what their reverse needs. It keeps copies: changing an array that was handed
+    in afterwards changes no gradient.
+
+    X (steps+1, nx), or (worlds, steps+1, nx): states, the start first; read-only. worlds, steps, model.
+    """
+
+    def __init__(self, core):
+        self._core = core
+        self.X = core.X
+        facts = core.facts
+        self.worlds, self.steps, self.batched = facts["worlds"], facts["steps"], facts["batch"]
+
+    def __repr__(self):
+        return f"<tribo.Rollout of {self.worlds} x {self.steps} steps>"
+
+    @property
+    def model(self):
+        """The model it was made with."""
+        return self._core.model
+
+    def backward(self, lx, x0=True, U=True, p=True):
+        """The reverse: Gradients of L = sum_k l_k(x_k) from lx = dl_k/dx_k.
+
+        lx (steps+1, ndx), or (worlds, steps+1, ndx): tangents, see Model.to_tangent(). x0, U, p: whether each is
+        wanted. May be called again with another lx, and by several threads at once. A gradient that is one element of
+        a set is a Degenerate warning (docs/gradients.md)."""
+        a, b, c, _ = self._core.backward(lx, x0, U, p)
+        return Gradients(a, b, None if c is None else _named(c, self.model._names))
+
+    def jacobians(self, step, world=0, wrt_p=True):
+        """(A, B, C) of one step of it: dx_next = A dx + B du + C dp; (ndx,ndx), (ndx,nu), (ndx,np)."""
+        return self._core.jacobians(step, world, wrt_p)
+
+    def examine(self, step, world=0):
+        """What happened in one step of it: contacts and how it went, Examined."""
+        u, p = self._core.inputs(step, world)
+        X = self.X[world] if self.batched else self.X
+        return Examined(*self.model._examine(X[step], u, p))
+
+    def contacts(self, step, world=0):
+        """Contacts in one step of it: a structured array, tribo.contact_dtype."""
+        return self.examine(step, world).contacts
+
+    def free(self):
+        """Give the tape's memory back now; backward() is then a FreedError. X stays."""
+        self._core.free()
+
+
+def rollout(model, x0=None, U=None, p=None, *, steps=None, tape=True, checkpoints=None):
+    """Simulate: X[0] = x0, X[k+1] = f(p, X[k], U[k]).
+
+    x0 (nx): the start; None = model.x0. U (steps, nu): controls; None = zero, and `steps` says how many.
+    p (np): parameters; None = model.params. Each may have a leading axis (worlds, ...): a batch, in which what has no
+    such axis is shared by all worlds. Worlds are simulated as if each were alone, to the bit.
+    tape=False records nothing: faster where no gradient is wanted. checkpoints=N keeps N states instead of all steps
+    and computes steps again on the way back: bounded memory, the same bits.
+    Ctrl-C interrupts it."""
+    return Rollout(_core.rollout(model, x0, U, p, steps, tape, checkpoints))
