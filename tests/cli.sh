@@ -322,6 +322,8 @@ expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.
 expect "pushed on another law" 0 '60 knots, 1.2 s; 12 plans' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --every 5 \
     --act-law lcp,facets=8 --act-dt 0.0005 --out "$folder/receding"
 there receding/result.json '"acted": 60'
+expect "a trot, feet by a phase" 0 '30 knots, 0.3 s; 15 plans.*acted to the end' '*' optimize "$data/scenes/quadruped.xml" "$tasks/trot.json" --iterations 5 --receding 30 --every 2 \
+    --passes 1 --act-dt 0.002
 expect "few passes" 4 '"outcome": "not converged"' '*' optimize "$cart" "$tasks/cart-pole.json" --iterations 3 --method ilqr --json
 expect "out of time" 4 'out of time$' 'out of time' optimize "$cart" "$tasks/cart-pole.json" --time 1e-6
 expect "no task" 2 '' 'which task' optimize "$cart"
@@ -360,6 +362,10 @@ wrong "a target too long" 'target: has 2 numbers, not 3' '{"knots": 9, "terms": 
 wrong "too few rows" 'target: has 2 rows for 9 knots' '{"knots": 9, "terms": [{"what": "com", "target": [[1, 2, 3], [1, 2, 3]]}]}'
 wrong "times that do not rise" 'target.time: 0 does not come after 1' \
     '{"knots": 9, "terms": [{"what": "com", "target": {"time": [1, 0], "values": [[1, 2, 3], [1, 2, 3]]}}]}'
+wrong "times longer than their period" 'target: its times span 1 s, .*period' \
+    '{"knots": 9, "terms": [{"what": "com", "target": {"time": [0, 1], "period": 1, "values": [[1, 2, 3], [1, 2, 3]]}}]}'
+wrong "a period of nothing" 'target.period: 0 is not' \
+    '{"knots": 9, "terms": [{"what": "com", "target": {"time": [0], "period": 0, "values": [[1, 2, 3]]}}]}'
 wrong "a turn that is none" 'length 1, not 2' '{"knots": 9, "terms": [{"what": "rotation", "on": "pole", "target": [2, 0, 0, 0]}]}'
 wrong "a knot beyond the task" 'at\[1\]: 20 is not a knot' '{"knots": 9, "terms": [{"what": "control", "at": [5, 20]}]}'
 wrong "the joint of a free body" 'body .cube. moves freely, without a joint' '{"knots": 9, "terms": [{"what": "joint", "on": "cube"}]}' "$data/scenes/push.xml"

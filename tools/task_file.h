@@ -8,6 +8,7 @@ typedef struct task_series {
     int n, width;  /* rows; n = 0: there is none */
     double *time;  /* (n) s, rising */
     double *value; /* (n,width) */
+    double period; /* s, from the first time on; 0 = held behind the last */
 } task_series;
 
 /* What a term says of itself in tables, and its target where that moves. */

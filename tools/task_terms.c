@@ -223,19 +223,25 @@ static void read_times(task_reader *r, const json_t *value, void *at) {
     s->n = (int)n;
 }
 
+static void read_period(task_reader *r, const json_t *value, void *at) {
+    ((task_series *)at)->period = task_number(r, value, 1e-9, 1e9, "a time above 0 s");
+}
+
 static void read_later(task_reader *r, const json_t *value, void *at) {
     (void)r, (void)value, (void)at; /* it needs the times and the term: read_series() */
 }
 
 static void read_series(task_reader *r, const json_t *value, term_reading *t) {
-    static const task_key keys[] = {{"time", read_times}, {"values", read_later}};
+    static const task_key keys[] = {{"time", read_times}, {"values", read_later}, {"period", read_period}};
     task_series *s = &t->info->over;
-    task_object(r, value, keys, 2, s);
+    task_object(r, value, keys, 3, s);
     const json_t *values = json_object_get(value, "values");
     if (!s->time || !values) {
         task_wrong(r, "is {\"time\": [s, ...], \"values\": [a row for each time, ...]}");
         return;
     }
+    if (s->period > 0 && !(s->time[s->n - 1] - s->time[0] < s->period))
+        task_wrong(r, "its times span %g s, which is no shorter than the period", s->time[s->n - 1] - s->time[0]);
     task_enter(r, "values", 0);
     if (json_array_size(values) != (size_t)s->n)
         task_wrong(r, "has %zu rows for %d times", json_array_size(values), s->n);
@@ -264,13 +270,16 @@ static void read_target(task_reader *r, const json_t *value, term_reading *t) {
     t->def->ntarget = t->info->rows;
 }
 
-/* A row between two of a series. */
+/* A row between two of a series; of one with a period the first follows the last. */
 static void between(const task_series *s, double time, double *row) {
+    bool again = s->period > 0 && time > s->time[0];
     int k = 0;
+    if (again) time = s->time[0] + fmod(time - s->time[0], s->period);
     while (k < s->n && s->time[k] <= time) k++;
-    const double *b = s->value + (size_t)(k < s->n ? k : s->n - 1) * (size_t)s->width;
-    const double *a = k > 0 && k < s->n ? b - s->width : b;
-    double share = k > 0 && k < s->n ? (time - s->time[k - 1]) / (s->time[k] - s->time[k - 1]) : 0;
+    int from = k > 0 ? k - 1 : 0, to = k < s->n ? k : again ? 0 : s->n - 1;
+    double end = k < s->n ? s->time[k] : again ? s->time[0] + s->period : time;
+    double share = k > 0 && end > time ? (time - s->time[from]) / (end - s->time[from]) : 0;
+    const double *a = s->value + (size_t)from * (size_t)s->width, *b = s->value + (size_t)to * (size_t)s->width;
     for (int i = 0; i < s->width; i++) row[i] = a[i] + share * (b[i] - a[i]);
 }
 
