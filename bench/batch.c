@@ -325,7 +325,7 @@ static double against_differences(drawn *c, tribo_batch *b, int T) {
     (void)mean_way(c, b, COMPARED, T, bar, &fails);
     tribo_random_get(c->random, phi);
     for (int k = 0; k < 2 * ROWS_DRAWN; k++) {
-        double was = phi[k], h = 1e-5, side[2];
+        double was = phi[k], h = 1e-6, side[2];
         if (k == 4) continue; /* bounces begin at their bound */
         for (int j = 0; j < 2; j++) {
             phi[k] = was + (j ? -h : h);
