@@ -216,8 +216,6 @@ START_TEST(definitions_are_looked_at) {
     CREATED(TRIBO_E_ARG, "steps", def.steps = 1 << 30);
     CREATED(TRIBO_E_ARG, "dt", def.options = &o);
     CREATED(TRIBO_E_DEF, "tribo_default_batch", def.struct_size = 0);
-    CREATED(TRIBO_E_NOMEM, "memory", def.tape_bytes = SIZE_MAX / 2; def.steps = 1 << 22; def.sum_controls = true;
-            def.workers = 256);
     tribo_batch *b = NULL;
     ck_assert_int_eq(tribo_batch_new(NULL, NULL, &b, NULL), TRIBO_E_ARG);
     ck_assert_int_eq(tribo_batch_new(m, NULL, NULL, NULL), TRIBO_E_ARG);

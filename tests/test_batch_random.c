@@ -176,7 +176,7 @@ END_TEST
 
 /* ---- with worlds ---- */
 
-enum { N = 64, T = 60 };
+enum { N = 32, T = 60 };
 static double mean_loss(tribo_batch *b, tribo_random *r, double *phi_bar) {
     double *P = world_zeros(N * z.np), *P_bar = world_zeros(N * z.np), *end = world_zeros(N * z.nx), mean = 0;
     double *lx = world_zeros((T + 1) * z.ndx), *x0 = world_zeros(z.nx);
@@ -189,7 +189,7 @@ static double mean_loss(tribo_batch *b, tribo_random *r, double *phi_bar) {
     ck_assert_int_ge(tribo_batch_rollout(b, &w, NULL, end, NULL, NULL), 0);
     for (int i = 0; i < N; i++) mean += (end[i * z.nx] - 0.5 * end[i * z.nx + 7] + 2 * end[i * z.nx + 8]) / N;
     tribo_batch_loss loss = {.lx = lx, .same_lx = true};
-    ck_assert_int_ge(tribo_batch_gradient(b, &w, &loss, &(tribo_batch_bars){.p = P_bar}, NULL), 0);
+    if (phi_bar) ck_assert_int_ge(tribo_batch_gradient(b, &w, &loss, &(tribo_batch_bars){.p = P_bar}, NULL), 0);
     for (int i = 0; i < N * z.np; i++) P_bar[i] /= N;
     if (phi_bar) ck_assert_int_eq(tribo_random_rows_vjp(r, NULL, 0, N, P_bar, phi_bar, NULL), TRIBO_OK);
     free(P), free(P_bar), free(end), free(lx), free(x0);

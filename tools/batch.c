@@ -1,6 +1,7 @@
 /* batch.c -- the verb `batch`: many worlds of a scene with parameters drawn at random, their return and its gradient.
  */
 #include "batch.h"
+#include "batch_ranks.h"
 #include "inputs.h"
 #include "progress.h"
 #include "recordings.h"
@@ -37,10 +38,14 @@ typedef struct job {
     int ndraw;
     double *U;                   /* (steps,nu) the same for all; NULL = zero */
     double *P, *P_bar, *x, *phi; /* (CHUNK,np), (CHUNK,np), (CHUNK,nx), (2 ndef) gradient of the mean return */
+    double *slope;               /* (CHUNK,2 ndef) gradients of returns */
+    double *cost;                /* (CHUNK) */
+    tribo_status *status;        /* (CHUNK) */
+    int *reached;                /* (CHUNK) */
     double *draws;               /* (worlds,ndraw) */
     outcome *done;               /* (worlds) */
     long ndone, steps;
-    double seconds;
+    double seconds, written; /* of rollouts; when the table was written last */
 } job;
 
 /* ---- the return ---- */
@@ -60,42 +65,74 @@ static tribo_status cost_of(void *context, int world, int step, const double *x,
     return *interrupts_flag ? TRIBO_E_ARG : TRIBO_OK;
 }
 
-/* Worlds first to first + n - 1. */
-static tribo_status run_chunk(job *j, long first, int n) {
-    tribo_status status[CHUNK];
-    double cost[CHUNK];
-    int reached[CHUNK];
+/* Worlds first to first + n - 1, those of this rank. */
+static tribo_status run_worlds(job *j, long first, int n) {
+    outcome *done = j->done + first;
+    size_t np = (size_t)j->z.np, nphi = 2 * (size_t)j->f.ndef;
     tribo_worlds w = tribo_default_worlds();
     w.n = n, w.steps = (int)j->a->steps, w.p = j->P, w.x = j->f.x0, w.same_x = true, w.u = j->U, w.same_u = true;
-    for (int i = 0; i < n; i++) status[i] = TRIBO_OK, cost[i] = (double)NAN, reached[i] = 0;
+    for (int i = 0; i < n; i++) j->status[i] = TRIBO_OK, j->cost[i] = (double)NAN, j->reached[i] = 0;
     tribo_status s = tribo_random_rows(j->random, NULL, first, n, j->P, j->draws + first * j->ndraw);
-    if (s < 0) return s;
     tribo_batch_loss loss = {.function = cost_of, .context = j};
-    tribo_batch_bars bars = {.cost = cost, .reached = reached, .p = j->a->gradient ? j->P_bar : NULL};
-    memset(j->P_bar, 0, sizeof *j->P_bar * (size_t)n * (size_t)j->z.np);
-    double started = seconds_now();
-    (void)!tribo_batch_gradient(j->b, &w, &loss, &bars, status);
-    j->seconds += seconds_now() - started;
-    if (*interrupts_flag) return TRIBO_INTERRUPTED;
+    tribo_batch_bars bars = {.cost = j->cost, .reached = j->reached, .p = j->a->gradient ? j->P_bar : NULL};
+    memset(j->P_bar, 0, sizeof *j->P_bar * (size_t)n * np);
+    if (s >= 0) (void)!tribo_batch_gradient(j->b, &w, &loss, &bars, j->status);
+    memset(j->slope, 0, sizeof *j->slope * (size_t)n * nphi);
     for (int i = 0; i < n; i++) {
-        j->done[first + i] = (outcome){status[i] < 0 ? (double)NAN : cost[i], status[i], reached[i]};
-        j->steps += reached[i];
+        done[i] = (outcome){j->status[i] < 0 ? (double)NAN : j->cost[i], j->status[i], j->reached[i]};
+        if (s < 0 || !j->a->gradient) continue;
+        s = tribo_random_rows_vjp(j->random, NULL, first + i, 1, j->P_bar + (size_t)i * np, j->slope + (size_t)i * nphi,
+                                  NULL);
+    }
+    return s;
+}
+
+/* A rank's share of n worlds; then all of them are with the first rank, which sums in their order. */
+static tribo_status run_chunk(job *j, long first, int n) {
+    int from, end;
+    size_t nphi = 2 * (size_t)j->f.ndef;
+    double started = seconds_now(), *slope = j->slope;
+    ranks_share(ranks_own(), n, &from, &end);
+    j->slope += (size_t)from * nphi;
+    tribo_status s = run_worlds(j, first + from, end - from);
+    j->slope = slope;
+    if (s < 0) return s;
+    if (ranks_any(*interrupts_flag != 0)) return TRIBO_INTERRUPTED;
+    ranks_gather(j->done + first, n, sizeof *j->done);
+    ranks_gather(j->draws + first * j->ndraw, n, sizeof *j->draws * (size_t)j->ndraw);
+    ranks_gather(j->slope, n, sizeof *j->slope * nphi);
+    j->seconds += seconds_now() - started;
+    for (int i = 0; i < n; i++) {
+        j->steps += j->done[first + i].steps;
+        for (size_t k = 0; k < nphi; k++) j->phi[k] += j->slope[(size_t)i * nphi + k];
     }
     j->ndone = first + n;
-    return tribo_random_rows_vjp(j->random, NULL, first, n, j->P_bar, j->phi, NULL);
+    return TRIBO_OK;
+}
+
+static int write_table(const job *j);
+
+/* With several ranks the table is on disk every few seconds: one that dies takes all with it. */
+static int keep_so_far(job *j) {
+    if (ranks_count() == 1 || ranks_own() || seconds_now() - j->written < 2) return EXIT_SUCCESS;
+    int status = write_table(j);
+    j->written = seconds_now();
+    return status;
 }
 
 static int run_all(job *j) {
+    int status = EXIT_SUCCESS;
     progress_state(false, "%ld worlds of %ld steps", j->a->worlds, j->a->steps);
-    for (long first = 0; first < j->a->worlds; first += CHUNK) {
+    for (long first = 0; first < j->a->worlds && status == EXIT_SUCCESS; first += CHUNK) {
         long left = j->a->worlds - first;
         tribo_status s = run_chunk(j, first, (int)(left < CHUNK ? left : CHUNK));
         if (s == TRIBO_INTERRUPTED) return EXIT_SUCCESS;
         if (s < 0) return trouble("worlds from %ld on: %s", first, tribo_status_text(s));
         progress_state(false, "%ld of %ld worlds, %.3g steps a second", j->ndone, j->a->worlds,
                        (double)j->steps / j->seconds);
+        status = keep_so_far(j);
     }
-    return EXIT_SUCCESS;
+    return status;
 }
 
 /* ---- statistics ---- */
@@ -293,7 +330,10 @@ static int make_room(job *j) {
     j->phi = calloc(2 * (size_t)j->f.ndef + 1, sizeof *j->phi);
     j->draws = calloc(worlds * (size_t)j->ndraw + 1, sizeof *j->draws), j->done = calloc(worlds, sizeof *j->done);
     j->U = calloc((size_t)j->a->steps * (size_t)j->z.nu + 1, sizeof *j->U);
-    return j->P && j->P_bar && j->phi && j->draws && j->done && j->U ? EXIT_SUCCESS : trouble("no memory");
+    j->slope = calloc(CHUNK * 2 * (size_t)j->f.ndef + 1, sizeof *j->slope), j->cost = calloc(CHUNK, sizeof *j->cost);
+    j->status = calloc(CHUNK, sizeof *j->status), j->reached = calloc(CHUNK, sizeof *j->reached);
+    bool all = j->slope && j->cost && j->status && j->reached && j->P && j->P_bar && j->phi && j->draws;
+    return all && j->done && j->U ? EXIT_SUCCESS : trouble("no memory");
 }
 
 static int fill_controls(job *j) {
@@ -353,8 +393,9 @@ static int batch(const arguments *a) {
     if (status == EXIT_SUCCESS) status = fill_controls(&j);
     if (status == EXIT_SUCCESS) status = run_all(&j);
     progress_end();
-    if (status == EXIT_SUCCESS) status = conclude(&j);
+    if (status == EXIT_SUCCESS && ranks_own() == 0) status = conclude(&j);
     tribo_batch_free(j.b), tribo_random_free(j.random), batch_file_free(&j.f), tribo_model_free(j.m);
+    free(j.slope), free(j.cost), free(j.status), free(j.reached);
     free(j.U), free(j.P), free(j.P_bar), free(j.phi), free(j.draws), free(j.done);
     return status;
 }
@@ -411,8 +452,9 @@ static int complete(const arguments *a) {
 static int run(int argc, char **argv) {
     arguments a = {.threads = processors(), .worst = 5};
     int status = EXIT_SUCCESS;
+    ranks_begin();
     for (int code; status == EXIT_SUCCESS && (code = next_option(&verb_batch, argc, argv)) != -1;) {
-        if (code < 0) return option_exit(code);
+        if (code < 0) return ranks_end(option_exit(code));
         if (code != 1)
             status = take(&a, code);
         else if (a.scene)
@@ -421,7 +463,7 @@ static int run(int argc, char **argv) {
             a.scene = optarg;
     }
     if (status == EXIT_SUCCESS) status = complete(&a);
-    return status == EXIT_SUCCESS ? batch(&a) : status;
+    return ranks_end(status == EXIT_SUCCESS ? batch(&a) : status);
 }
 
 static const option_row rows[] = {
@@ -442,11 +484,12 @@ static const option_row rows[] = {
     {0}};
 const verb verb_batch = {
     .name = "batch",
-    .summary = "many worlds with parameters drawn at random, and the gradient",
+    .summary = "many worlds with parameters drawn at random, and the gradient of their return",
     .operands = "SCENE",
     .about =
         "Rolls out worlds, each with its own parameters, drawn as a file says, and tells of their returns, and of the "
-        "gradient of the mean in what they are drawn from: docs/batch.md.",
+        "gradient of the mean in what they are drawn from: docs/batch.md. Under mpirun "
+        "worlds are dealt out over the ranks; no bit depends on how many there are.",
     .options = rows,
     .groups = {&group_scene, &group_law},
     .statuses = "0; 2 usage; 3 bad input; 4 some worlds failed; 130 interrupted",

@@ -1,0 +1,53 @@
+#!/bin/sh
+# batch_ranks.sh TRIBO DATA: worlds dealt out over ranks: the bits of one process, and what is left where a rank dies.
+# Ends with Check's line; skipped where there is no mpirun.
+tribo=$1 data=$2
+command -v mpirun >/dev/null || {
+    echo "there is no mpirun: skipped"
+    exit 77
+}
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # of OpenMPI; others do not ask
+OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+checks=0 failures=0
+passes() { # NAME COMMAND...
+    name=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >"$folder/said" 2>&1 && return
+    failures=$((failures + 1))
+    echo "failed: $name"
+    tail -n 5 "$folder/said"
+}
+
+worlds() { # WORLDS STEPS TABLE
+    echo batch "$data/scenes/slide.xml" --randomise "$data/batch/cube.json" --gradient --threads 1 --worlds "$1" --steps "$2" --out "$3"
+}
+said() { grep -v ' a second by ' "$folder/$1.txt"; }
+
+"$tribo" $(worlds 300 200 "$folder/alone.csv") >"$folder/alone.txt" 2>/dev/null
+for n in 1 2 4 8; do
+    mpirun -n $n "$tribo" $(worlds 300 200 "$folder/$n.csv") >"$folder/$n.txt" 2>/dev/null
+    passes "the table of $n ranks" cmp "$folder/alone.csv" "$folder/$n.csv"
+    said alone >"$folder/want" && said $n >"$folder/got"
+    passes "the gradient of $n ranks" cmp "$folder/want" "$folder/got"
+done
+
+# One is killed as soon as there is a table: the others end, with a message, and the table stays.
+mpirun -n 2 "$tribo" $(worlds 3000000 200 "$folder/dead.csv") >"$folder/out" 2>"$folder/err" &
+job=$!
+tries=0
+while [ ! -s "$folder/dead.csv" ] && [ $tries -lt 600 ]; do
+    sleep 0.2
+    tries=$((tries + 1))
+done
+rank=$(ps -o pid= --ppid $job | tail -n 1)
+kill -9 $rank
+wait $job
+passes "a rank that dies ends the job" [ $? != 0 ]
+passes "with a message" grep -q 'exited on signal' "$folder/err"
+passes "and the table so far" [ "$(wc -l <"$folder/dead.csv")" -gt 2000 ]
+echo "Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]
