@@ -61,8 +61,9 @@ bool core_arguments(const char *function, PyObject *const *args, Py_ssize_t narg
 
 /* An exception for a status below 0; NULL. @param diag may be NULL or empty */
 PyObject *core_fail(core *c, tribo_status s, const char *where, const tribo_diag *diag);
-/* A warning for a status above 0. @return false with an exception, where warnings are errors */
-bool core_warn(core *c, tribo_status s, const char *where);
+/* A warning for a status above 0. @param level frames of Python up to who asked, 1 = where the extension was called.
+ * @return false with an exception, where warnings are errors */
+bool core_warn(core *c, tribo_status s, const char *where, int level);
 bool core_errors_new(core *c, PyObject *module);
 
 /* ---- models ---- */

@@ -45,7 +45,7 @@ static bool run(rollout *r, bool recorded, bool strict) {
     bool good = r->X && (r->batch ? core_batch_run(r, X.a, strict) : run_alone(r, X.a, recorded));
     core_release(&X);
     if (good) core_read_only(r->X);
-    return good && core_warn(r->model->core, r->status, "rollout");
+    return good && core_warn(r->model->core, r->status, "rollout", 2);
 }
 
 /* ---- making ---- */
@@ -240,7 +240,7 @@ static PyObject *rollout_backward(PyObject *self, PyObject *args) {
         tribo_status s = r->batch ? core_batch_reverse(r, lx.a, !lx.many, g) : reverse_alone(r, lx.a, g);
         if (s < 0 && !PyErr_Occurred())
             core_fail(c, s, s == TRIBO_E_NONFINITE ? "backward: lx" : "backward", NULL);
-        else if (s >= 0 && core_warn(c, s, "backward"))
+        else if (s >= 0 && core_warn(c, s, "backward", 2))
             made = Py_BuildValue("(OOOi)", o[0], o[1], o[2], (int)s);
     }
     for (int k = 0; k < 3; k++) core_release(&a[k]), Py_XDECREF(o[k]);
@@ -270,7 +270,7 @@ static PyObject *rollout_jacobians(PyObject *self, PyObject *args) {
         core_ws_give(r->model, r->handle, ws);
         if (s < 0)
             core_fail(c, s, "jacobians", NULL);
-        else if (core_warn(c, s, "jacobians"))
+        else if (core_warn(c, s, "jacobians", 2))
             made = PyTuple_Pack(3, o[0], o[1], o[2]);
     }
     for (int i = 0; i < 3; i++) core_release(&a[i]), Py_XDECREF(o[i]);

@@ -97,7 +97,7 @@ PyObject *core_model_step(PyObject *self, PyObject *const *args, Py_ssize_t n, P
         tribo_status s = run_step(m, ws, &k, out.a, NULL);
         if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
         core_ws_give(m, h, ws);
-        if (s != TRIBO_OK && (s < 0 || !core_warn(m->core, s, "step"))) Py_CLEAR(made);
+        if (s != TRIBO_OK && (s < 0 || !core_warn(m->core, s, "step", 1))) Py_CLEAR(made);
     } else {
         Py_CLEAR(made);
     }
@@ -241,7 +241,7 @@ PyObject *core_model_jacobians(PyObject *self, PyObject *const *args, Py_ssize_t
         tribo_status s = step_jacobians(m, ws, &k, a[0].a, a[1].a, a[2].a, a[3].a);
         if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
         core_ws_give(m, h, ws);
-        if (s >= 0 && core_warn(m->core, s, "jacobians")) made = PyTuple_Pack(4, o[0], o[1], o[2], o[3]);
+        if (s >= 0 && core_warn(m->core, s, "jacobians", 1)) made = PyTuple_Pack(4, o[0], o[1], o[2], o[3]);
     }
     for (int i = 0; i < 4; i++) core_release(&a[i]), Py_XDECREF(o[i]);
     call_end(&k);

@@ -190,9 +190,6 @@ class CartPole(VectorEnv):
         P["rail/damping"] *= random.uniform(0.5, 2, n)
         return P
 
-    def _checked(self, actions):
-        return super()._checked(actions)
-
     def _advance(self, U):
         return super()._advance(10 * U)
 
