@@ -61,8 +61,9 @@ bool core_arguments(const char *function, PyObject *const *args, Py_ssize_t narg
 
 /* An exception for a status below 0; NULL. @param diag may be NULL or empty */
 PyObject *core_fail(core *c, tribo_status s, const char *where, const tribo_diag *diag);
-/* A warning for a status above 0. @return false with an exception, where warnings are errors */
-bool core_warn(core *c, tribo_status s, const char *where);
+/* A warning for a status above 0. @param level frames of Python up to who asked, 1 = where the extension was called.
+ * @return false with an exception, where warnings are errors */
+bool core_warn(core *c, tribo_status s, const char *where, int level);
 bool core_errors_new(core *c, PyObject *module);
 
 /* ---- models ---- */
@@ -83,7 +84,19 @@ typedef struct core_model {
     PyObject *params, *x0, *x_shape;
     tribo_ws *pool[CORE_POOL];
     int npool;
+    struct core_crew {
+        tribo_batch *batch; /* NULL while a call uses it */
+        int workers, steps;
+        long process;
+    } crew; /* kept between calls */
 } core_model;
+typedef struct core_crew core_crew;
+
+/* A pool of threads for this call, and the handle kept for as long; without batch and with an exception if there is
+ * none. */
+core_crew core_batch_take(core_model *m, int workers, int steps);
+void core_batch_give(core_model *m, core_handle *h, core_crew crew);
+void core_batch_drop(core_model *m);
 
 bool core_model_alive(const core_model *m);
 /* The model of an argument; NULL with an exception. */
@@ -95,8 +108,9 @@ tribo_ws *core_ws_take(core_model *m);
 void core_ws_give(core_model *m, core_handle *h, tribo_ws *ws);
 /* Options from a dict of words. */
 bool core_options_set(core *c, PyObject *words, tribo_options *o);
-/* What is wrong with p, x, u of a step that failed: an exception; NULL. */
-PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const double *x, const double *u, int nstep);
+/* What is wrong with p, x, u of a step that failed: an exception; NULL. @param world of a batch; -1 = not of one */
+PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const double *x, const double *u, int nstep,
+                         int world);
 
 /* ---- what the files give to the module ---- */
 

@@ -71,9 +71,9 @@ PyObject *core_fail(core *c, tribo_status s, const char *where, const tribo_diag
     return NULL;
 }
 
-bool core_warn(core *c, tribo_status s, const char *where) {
+bool core_warn(core *c, tribo_status s, const char *where, int level) {
     if (s <= 0 || (int)s >= CORE_NWARNING) return true;
     char text[300];
     snprintf(text, sizeof text, "%s: %s", where, tribo_status_text(s));
-    return PyErr_WarnEx(c->warning[s], text, 1) == 0;
+    return PyErr_WarnEx(c->warning[s], text, level) == 0;
 }

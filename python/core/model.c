@@ -224,7 +224,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *model_free(PyObject *self, PyObject *none) {
     (void)none;
     core_model *m = (core_model *)self;
-    empty_pool(m);
+    empty_pool(m), core_batch_drop(m);
     core_handle *h = m->handle;
     m->handle = NULL;
     core_handle_drop(h);
@@ -245,7 +245,7 @@ void core_object_free(PyObject *o) {
 
 static void model_dealloc(PyObject *self) {
     core_model *m = (core_model *)self;
-    empty_pool(m);
+    empty_pool(m), core_batch_drop(m);
     core_handle_drop(m->handle);
     free(m->p);
     Py_XDECREF(m->params), Py_XDECREF(m->x0), Py_XDECREF(m->x_shape);

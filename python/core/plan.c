@@ -227,11 +227,28 @@ PyObject *core_plan_new(PyObject *module, PyObject *args) {
     return (PyObject *)b;
 }
 
+/* A term of the caller's may refer to the plan that it is in. */
+static int plan_visit(PyObject *self, visitproc visit, void *arg) {
+    plan *b = (plan *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT((PyObject *)b->model);
+    for (int i = 0; i < b->ncustom; i++) Py_VISIT(b->custom[i].function);
+    for (int i = 0; i < 3; i++) Py_VISIT(b->raised[i]);
+    return 0;
+}
+
+static int plan_clear(PyObject *self) {
+    plan *b = (plan *)self;
+    for (int i = 0; i < b->ncustom; i++) Py_CLEAR(b->custom[i].function);
+    for (int i = 0; i < 3; i++) Py_CLEAR(b->raised[i]);
+    return 0;
+}
+
 static void plan_dealloc(PyObject *self) {
     plan *b = (plan *)self;
+    PyObject_GC_UnTrack(self);
     tribo_trajopt_free(b->t);
-    for (int i = 0; i < b->ncustom; i++) Py_XDECREF(b->custom[i].function);
-    for (int i = 0; i < 3; i++) Py_XDECREF(b->raised[i]);
+    plan_clear(self);
     free(b->custom);
     core_handle_drop(b->handle);
     Py_XDECREF((PyObject *)b->model);
@@ -393,8 +410,10 @@ static PyMethodDef methods[] = {{"iterate", plan_iterate, METH_NOARGS, NULL},
                                 {"controls", plan_controls, METH_NOARGS, NULL},
                                 {0}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)plan_dealloc},
+                              {Py_tp_traverse, (void *)plan_visit},
+                              {Py_tp_clear, (void *)plan_clear},
                               {Py_tp_methods, methods},
                               {Py_tp_doc, "A task of trajectory optimisation; see tribo.Plan."},
                               {0, NULL}};
 PyType_Spec core_plan_spec = {"tribo._core.Plan", sizeof(plan), 0,
-                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

@@ -108,7 +108,7 @@ static PyObject *problem_solve(PyObject *self, PyObject *args) {
         b->busy = false;
         if (s < 0)
             core_fail(c, s, "contact problem", NULL);
-        else if (core_warn(c, s, "contact problem"))
+        else if (core_warn(c, s, "contact problem", 2))
             made = Py_BuildValue("(OON)", lo, vo, info_dict(&info, s));
     }
     core_release(&warm), core_release(&l), core_release(&v);
@@ -149,7 +149,7 @@ static PyObject *problem_vjp(PyObject *self, PyObject *args) {
         b->busy = false;
         if (s < 0)
             core_fail(c, s, s == TRIBO_E_ARG ? "vjp: solve first" : "vjp", NULL);
-        else if (core_warn(c, s, "vjp") && (made = PyDict_New()))
+        else if (core_warn(c, s, "vjp", 2) && (made = PyDict_New()))
             for (int k = 0; k < NARRAY; k++)
                 if (o[k]) PyDict_SetItemString(made, array_name[k], o[k]);
     }
@@ -216,7 +216,7 @@ PyObject *core_qcqp(PyObject *module, PyObject *args) {
         Py_END_ALLOW_THREADS;
         if (s < 0)
             core_fail(c, s, "solve_qcqp", NULL);
-        else if (core_warn(c, s, "solve_qcqp"))
+        else if (core_warn(c, s, "solve_qcqp", 2))
             made = Py_BuildValue("(OOdOOO)", o[0], o[1], info.residual, o[2], o[3], o[4]);
     }
     for (int k = 0; k < 4; k++) core_release(&a[k]);

@@ -1,36 +1,15 @@
 /* rollout.c -- many steps of one world or of a batch of worlds, recorded, and their reverse. */
-#include "core.h"
+#include "rollout.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct rollout {
-    PyObject_HEAD core_model *model; /* owned */
-    core_handle *handle;
-    PyObject *X;
-    int nworld, nstep, snapshots;
-    bool batch, many_x, many_u, many_p;
-    tribo_tape **tape;  /* (nworld), NULL where there is none */
-    double *x0, *U, *p; /* copies: (nworld or 1, nx), (nworld or 1, nstep, nu) or NULL, (nworld or 1, np) */
-    tribo_status status;
-} rollout;
 
 /* ---- running ---- */
 
 enum { STRIDE = 512 }; /* steps between looks for an interrupt */
 
-static const double *world_u(const rollout *r, int w) {
-    return r->U ? r->U + (r->many_u ? (size_t)w * (size_t)r->nstep * (size_t)r->model->n.nu : 0) : NULL;
-}
-static const double *world_p(const rollout *r, int w) {
-    return r->p + (r->many_p ? (size_t)w * (size_t)r->model->n.np : 0);
-}
-static const double *world_x(const rollout *r, int w) {
-    return r->x0 + (r->many_x ? (size_t)w * (size_t)r->model->n.nx : 0);
-}
-
-static bool run_world(rollout *r, tribo_ws *ws, int w, double *X) {
+static bool run_world(rollout *r, tribo_ws *ws, double *X) {
     const tribo_sizes *n = &r->model->n;
-    const double *U = world_u(r, w), *p = world_p(r, w), *x = world_x(r, w);
+    const double *U = r->U, *p = r->p, *x = r->x0;
     if (r->model->options.warm_start) tribo_ws_reset(ws);
     for (int k = 0; k < r->nstep; k += STRIDE) {
         int steps = r->nstep - k < STRIDE ? r->nstep - k : STRIDE;
@@ -38,36 +17,35 @@ static bool run_world(rollout *r, tribo_ws *ws, int w, double *X) {
         const double *u = U ? U + (size_t)k * (size_t)n->nu : NULL;
         tribo_status s;
         Py_BEGIN_ALLOW_THREADS;
-        s = tribo_rollout(ws, p, k ? from : x, steps, u, from, r->tape ? r->tape[w] : NULL);
+        s = tribo_rollout(ws, p, k ? from : x, steps, u, from, r->tape);
         Py_END_ALLOW_THREADS;
-        if (s < 0) return core_fail_step(r->model, s, p, x, U, r->nstep);
+        if (s < 0) return core_fail_step(r->model, s, p, x, U, r->nstep, -1);
         if (s > r->status) r->status = s;
         if (PyErr_CheckSignals()) return false;
     }
     return true;
 }
 
-static bool make_tapes(rollout *r, const tribo_ws *ws) {
-    r->tape = calloc((size_t)r->nworld, sizeof *r->tape);
-    tribo_status s = r->tape ? TRIBO_OK : TRIBO_E_NOMEM;
-    for (int w = 0; s >= 0 && w < r->nworld; w++) s = tribo_tape_new(ws, r->nstep, 0, &r->tape[w]);
+static bool run_alone(rollout *r, double *X, bool recorded) {
+    tribo_ws *ws = core_ws_take(r->model);
+    tribo_status s = ws && recorded && !r->snapshots ? tribo_tape_new(ws, r->nstep, 0, &r->tape) : TRIBO_OK;
     if (s < 0) core_fail(r->model->core, s, "the tape of a rollout (checkpoints=N takes less memory)", NULL);
-    return s >= 0;
+    bool good = ws && s >= 0 && run_world(r, ws, X);
+    if (ws) core_ws_give(r->model, r->handle, ws);
+    return good;
 }
 
-static bool run(rollout *r, bool recorded) {
+static bool run(rollout *r, bool recorded, bool strict) {
     const tribo_sizes *n = &r->model->n;
     core_array X = {0};
     core_shape one = CORE_SHAPE(2, r->nstep + 1, n->nx), all = CORE_SHAPE(3, r->nworld, r->nstep + 1, n->nx);
     r->X = core_new(r->model->core, r->batch ? all : one, &X);
-    tribo_ws *ws = r->X ? core_ws_take(r->model) : NULL;
-    bool good = ws && (!recorded || r->snapshots > 0 || make_tapes(r, ws));
-    for (int w = 0; good && w < r->nworld; w++)
-        good = run_world(r, ws, w, X.a + (size_t)w * (size_t)(r->nstep + 1) * (size_t)n->nx);
-    if (ws) core_ws_give(r->model, r->handle, ws);
+    r->kept = r->batch && recorded;
+    if (!recorded) r->snapshots = 0;
+    bool good = r->X && (r->batch ? core_batch_run(r, X.a, strict) : run_alone(r, X.a, recorded));
     core_release(&X);
     if (good) core_read_only(r->X);
-    return good && core_warn(r->model->core, r->status, "rollout");
+    return good && core_warn(r->model->core, r->status, "rollout", 2);
 }
 
 /* ---- making ---- */
@@ -149,13 +127,18 @@ static rollout *make(core *c, core_model *m, core_array *x, core_array *U, core_
 }
 
 PyObject *core_rollout_new(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *kwnames) {
-    static const char *const names[] = {"model", "x0", "U", "p", "steps", "tape", "checkpoints", NULL};
-    PyObject *slot[7];
+    static const char *const names[] = {"model", "x0",          "U",       "p",      "steps",
+                                        "tape",  "checkpoints", "threads", "strict", NULL};
+    PyObject *slot[9];
     core *c = core_of(module);
     if (!core_arguments("rollout", args, n, kwnames, names, 1, slot)) return NULL;
     core_model *m = core_model_of(c, slot[0]);
-    long snapshots = slot[6] ? PyLong_AsLong(slot[6]) : 0;
+    long snapshots = slot[6] ? PyLong_AsLong(slot[6]) : 0, workers = slot[7] ? PyLong_AsLong(slot[7]) : 1;
     if (!m || PyErr_Occurred()) return NULL;
+    if (workers < 1 || workers > 256) {
+        PyErr_SetString(c->error[-TRIBO_E_ARG], "rollout: threads is in [1, 256]");
+        return NULL;
+    }
     if (slot[6] && (snapshots < 1 || snapshots > 1000000)) {
         PyErr_SetString(c->error[-TRIBO_E_ARG], "rollout: checkpoints is at least 1");
         return NULL;
@@ -168,20 +151,20 @@ PyObject *core_rollout_new(PyObject *module, PyObject *const *args, Py_ssize_t n
         core_take(c, slot[3], "p", CORE_SHAPE(1, m->n.np), how, &p))
         r = make(c, m, &x, &U, &p, slot[4], (int)snapshots);
     core_release(&x), core_release(&U), core_release(&p);
-    if (r && !run(r, !slot[5] || PyObject_IsTrue(slot[5]))) Py_CLEAR(r);
+    if (r) r->workers = (int)workers;
+    if (r && !run(r, !slot[5] || PyObject_IsTrue(slot[5]), !slot[8] || PyObject_IsTrue(slot[8]))) Py_CLEAR(r);
     return (PyObject *)r;
 }
 
-static void drop_tapes(rollout *r) {
-    for (int w = 0; r->tape && w < r->nworld; w++) tribo_tape_free(r->tape[w]);
-    free(r->tape);
-    r->tape = NULL;
+static void drop_tape(rollout *r) {
+    tribo_tape_free(r->tape);
+    r->tape = NULL, r->snapshots = 0, r->kept = false;
 }
 
 static void rollout_dealloc(PyObject *self) {
     rollout *r = (rollout *)self;
-    drop_tapes(r);
-    free(r->x0), free(r->U), free(r->p);
+    drop_tape(r);
+    free(r->x0), free(r->U), free(r->p), free(r->each), free(r->reached);
     core_handle_drop(r->handle);
     Py_XDECREF(r->X), Py_XDECREF((PyObject *)r->model);
     core_object_free(self);
@@ -189,68 +172,37 @@ static void rollout_dealloc(PyObject *self) {
 
 static PyObject *rollout_free(PyObject *self, PyObject *none) {
     (void)none;
-    rollout *r = (rollout *)self;
-    drop_tapes(r);
-    r->snapshots = 0;
+    drop_tape((rollout *)self);
     Py_RETURN_NONE;
 }
 
 /* ---- the reverse ---- */
 
-/* What one sweep adds to, each NULL = not wanted. */
-typedef struct gradients {
-    double *x0, *U, *p;
-} gradients;
-
 static bool recorded(const rollout *r) {
     if (!core_model_alive(r->model)) return false;
-    if (r->tape || r->snapshots) return true;
+    if (r->tape || r->snapshots || r->kept) return true;
     PyErr_SetString(r->model->core->freed_error, "this rollout has no tape: it was freed, or made with tape=False");
     return false;
 }
 
-static tribo_status sweep(const rollout *r, tribo_ws *ws, tribo_checkpoint *c, int w, const double *lx, gradients g) {
-    if (r->tape) return tribo_backward(ws, r->tape[w], lx, g.x0, g.U, g.p);
-    return tribo_checkpoint_backward(c, ws, world_p(r, w), world_x(r, w), r->nstep, world_u(r, w), lx, g.x0, g.U, g.p,
-                                     NULL);
-}
-
-/* World by world, each into numbers of its own, which shared ones are then the sum of, in the order of worlds. */
-static tribo_status sweep_all(const rollout *r, tribo_ws *ws, tribo_checkpoint *c, const double *lx, gradients g,
-                              double *scratch) {
-    const tribo_sizes *n = &r->model->n;
-    size_t nx = (size_t)n->ndx, nU = (size_t)r->nstep * (size_t)n->nu, np = (size_t)n->np;
-    tribo_status worst = TRIBO_OK;
-    for (int w = 0; w < r->nworld; w++) {
-        size_t i = (size_t)w;
-        const double *l = lx + (r->batch ? i * (size_t)(r->nstep + 1) * nx : 0);
-        double *own_p = scratch, *own_x = own_p + np, *own_U = own_x + nx;
-        memset(scratch, 0, (np + nx + nU) * sizeof *scratch);
-        gradients one = {g.x0 ? own_x : NULL, g.U ? own_U : NULL, g.p ? own_p : NULL};
-        tribo_status s = sweep(r, ws, c, w, l, one);
-        if (s < 0) return s;
-        if (s > worst) worst = s;
-        for (size_t j = 0; g.x0 && j < nx; j++) g.x0[(r->many_x ? i * nx : 0) + j] += own_x[j];
-        for (size_t j = 0; g.U && j < nU; j++) g.U[(r->many_u ? i * nU : 0) + j] += own_U[j];
-        for (size_t j = 0; g.p && j < np; j++) g.p[(r->many_p ? i * np : 0) + j] += own_p[j];
-    }
-    return worst;
-}
-
 static tribo_status reverse(const rollout *r, tribo_ws *ws, const double *lx, gradients g) {
-    const tribo_sizes *n = &r->model->n;
-    size_t room = (size_t)n->np + (size_t)n->ndx + (size_t)r->nstep * (size_t)n->nu;
-    double *scratch = malloc(room * sizeof *scratch);
     tribo_checkpoint *c = NULL;
-    tribo_status s = scratch ? TRIBO_OK : TRIBO_E_NOMEM;
-    if (s >= 0 && !r->tape) s = tribo_checkpoint_new(ws, r->snapshots, &c);
+    tribo_status s = r->tape ? TRIBO_OK : tribo_checkpoint_new(ws, r->snapshots, &c);
     if (s >= 0) {
         Py_BEGIN_ALLOW_THREADS;
-        s = sweep_all(r, ws, c, lx, g, scratch);
+        s = r->tape ? tribo_backward(ws, r->tape, lx, g.x0, g.U, g.p)
+                    : tribo_checkpoint_backward(c, ws, r->p, r->x0, r->nstep, r->U, lx, g.x0, g.U, g.p, NULL);
         Py_END_ALLOW_THREADS;
     }
     tribo_checkpoint_free(c);
-    free(scratch);
+    return s;
+}
+
+static tribo_status reverse_alone(rollout *r, const double *lx, gradients g) {
+    tribo_ws *ws = core_ws_take(r->model);
+    if (!ws) return TRIBO_E_ARG;
+    tribo_status s = reverse(r, ws, lx, g);
+    core_ws_give(r->model, r->handle, ws);
     return s;
 }
 
@@ -271,7 +223,7 @@ static PyObject *rollout_backward(PyObject *self, PyObject *args) {
     int want[3];
     core_array lx, a[3] = {0};
     if (!PyArg_ParseTuple(args, "Oppp", &lo, &want[0], &want[1], &want[2]) || !recorded(r) ||
-        !core_take(c, lo, "lx", per_world(CORE_SHAPE(2, r->nstep + 1, n->ndx), r->batch, r->nworld), 0, &lx))
+        !core_take(c, lo, "lx", CORE_SHAPE(2, r->nstep + 1, n->ndx), r->batch ? CORE_MAY_BE_MANY : 0, &lx))
         return NULL;
     core_shape shape[3] = {per_world(CORE_SHAPE(1, n->ndx), r->many_x, r->nworld),
                            per_world(CORE_SHAPE(2, r->nstep, n->nu), r->many_u, r->nworld),
@@ -279,13 +231,16 @@ static PyObject *rollout_backward(PyObject *self, PyObject *args) {
     bool good = true;
     for (int k = 0; good && k < 3; k++)
         good = (o[k] = want[k] ? core_new_zero(c, shape[k], &a[k]) : Py_NewRef(Py_None));
-    tribo_ws *ws = good ? core_ws_take(r->model) : NULL;
-    if (ws) {
-        tribo_status s = reverse(r, ws, lx.a, (gradients){a[0].a, a[1].a, a[2].a});
-        core_ws_give(r->model, r->handle, ws);
-        if (s < 0)
+    if (good && lx.many && lx.view.shape[0] != r->nworld) {
+        PyErr_Format(c->array_error, "lx has %zd worlds and the rollout %d", lx.view.shape[0], r->nworld);
+        good = false;
+    }
+    if (good) {
+        gradients g = {a[0].a, a[1].a, a[2].a};
+        tribo_status s = r->batch ? core_batch_reverse(r, lx.a, !lx.many, g) : reverse_alone(r, lx.a, g);
+        if (s < 0 && !PyErr_Occurred())
             core_fail(c, s, s == TRIBO_E_NONFINITE ? "backward: lx" : "backward", NULL);
-        else if (core_warn(c, s, "backward"))
+        else if (s >= 0 && core_warn(c, s, "backward", 2))
             made = Py_BuildValue("(OOOi)", o[0], o[1], o[2], (int)s);
     }
     for (int k = 0; k < 3; k++) core_release(&a[k]), Py_XDECREF(o[k]);
@@ -293,17 +248,17 @@ static PyObject *rollout_backward(PyObject *self, PyObject *args) {
     return made;
 }
 
-/* Of step k in world w, from the tape: (A, B, C). */
+/* Of step k, from the tape of one world: (A, B, C). */
 static PyObject *rollout_jacobians(PyObject *self, PyObject *args) {
     rollout *r = (rollout *)self;
     core *c = r->model->core;
     const tribo_sizes *n = &r->model->n;
-    int k, w, by_p;
+    int k, by_p;
     PyObject *o[3] = {NULL}, *made = NULL;
     core_array a[3] = {0};
-    if (!PyArg_ParseTuple(args, "iip", &k, &w, &by_p) || !recorded(r)) return NULL;
-    if (!r->tape || k < 0 || k >= r->nstep || w < 0 || w >= r->nworld) {
-        PyErr_SetString(PyExc_IndexError, r->tape ? "there is no such step or world" : "jacobians need a full tape");
+    if (!PyArg_ParseTuple(args, "ip", &k, &by_p) || !recorded(r)) return NULL;
+    if (!r->tape || k < 0 || k >= r->nstep) {
+        PyErr_SetString(PyExc_IndexError, r->tape ? "there is no such step" : "jacobians need a full tape");
         return NULL;
     }
     bool good = (o[0] = core_new(c, CORE_SHAPE(2, n->ndx, n->ndx), &a[0])) &&
@@ -311,11 +266,11 @@ static PyObject *rollout_jacobians(PyObject *self, PyObject *args) {
                 (o[2] = by_p ? core_new(c, CORE_SHAPE(2, n->ndx, n->np), &a[2]) : Py_NewRef(Py_None));
     tribo_ws *ws = good ? core_ws_take(r->model) : NULL;
     if (ws) {
-        tribo_status s = tribo_step_jac(ws, r->tape[w], k, a[0].a, a[1].a, a[2].a);
+        tribo_status s = tribo_step_jac(ws, r->tape, k, a[0].a, a[1].a, a[2].a);
         core_ws_give(r->model, r->handle, ws);
         if (s < 0)
             core_fail(c, s, "jacobians", NULL);
-        else if (core_warn(c, s, "jacobians"))
+        else if (core_warn(c, s, "jacobians", 2))
             made = PyTuple_Pack(3, o[0], o[1], o[2]);
     }
     for (int i = 0; i < 3; i++) core_release(&a[i]), Py_XDECREF(o[i]);
@@ -339,6 +294,16 @@ static PyObject *rollout_inputs(PyObject *self, PyObject *args) {
     return u && p ? Py_BuildValue("(NN)", u, p) : NULL;
 }
 
+/* Steps that each world made; None of one world. */
+static PyObject *rollout_reached(PyObject *self, PyObject *none) {
+    (void)none;
+    const rollout *r = (const rollout *)self;
+    if (!r->reached) Py_RETURN_NONE;
+    PyObject *list = PyList_New(r->nworld);
+    for (int w = 0; list && w < r->nworld; w++) PyList_SetItem(list, w, PyLong_FromLong(r->reached[w]));
+    return list;
+}
+
 static PyObject *get_X(PyObject *self, void *none) {
     (void)none;
     return Py_NewRef(((rollout *)self)->X);
@@ -351,14 +316,13 @@ static PyObject *get_facts(PyObject *self, void *none) {
     (void)none;
     const rollout *r = (const rollout *)self;
     return Py_BuildValue("{sisisOsOsi}", "worlds", r->nworld, "steps", r->nstep, "batch", r->batch ? Py_True : Py_False,
-                         "taped", r->tape || r->snapshots ? Py_True : Py_False, "status", (int)r->status);
+                         "taped", r->tape || r->snapshots || r->kept ? Py_True : Py_False, "status", (int)r->status);
 }
 
-static PyMethodDef methods[] = {{"backward", rollout_backward, METH_VARARGS, NULL},
-                                {"jacobians", rollout_jacobians, METH_VARARGS, NULL},
-                                {"inputs", rollout_inputs, METH_VARARGS, NULL},
-                                {"free", rollout_free, METH_NOARGS, NULL},
-                                {0}};
+static PyMethodDef methods[] = {
+    {"backward", rollout_backward, METH_VARARGS, NULL}, {"jacobians", rollout_jacobians, METH_VARARGS, NULL},
+    {"inputs", rollout_inputs, METH_VARARGS, NULL},     {"reached", rollout_reached, METH_NOARGS, NULL},
+    {"free", rollout_free, METH_NOARGS, NULL},          {0}};
 static PyGetSetDef getset[] = {{"X", get_X, NULL, NULL, NULL},
                                {"model", get_model, NULL, NULL, NULL},
                                {"facts", get_facts, NULL, NULL, NULL},

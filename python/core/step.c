@@ -13,7 +13,8 @@ static const char *first_strange(const double *a, Py_ssize_t n, Py_ssize_t *at) 
     return NULL;
 }
 
-PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const double *x, const double *u, int nstep) {
+PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const double *x, const double *u, int nstep,
+                         int world) {
     tribo_diag diag = {0};
     tribo_param_info info;
     Py_ssize_t at;
@@ -36,7 +37,10 @@ PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const d
         else
             snprintf(diag.text, sizeof diag.text, "the step's result is not finite");
     }
-    return core_fail(m->core, s, "step", &diag);
+    if (world < 0) return core_fail(m->core, s, "step", &diag);
+    tribo_diag whole = {0};
+    snprintf(whole.text, sizeof whole.text, "world %d: %.450s", world, diag.text[0] ? diag.text : tribo_status_text(s));
+    return core_fail(m->core, s, "step", &whole);
 }
 
 /* ---- the arguments of a step ---- */
@@ -91,9 +95,9 @@ PyObject *core_model_step(PyObject *self, PyObject *const *args, Py_ssize_t n, P
         Py_CLEAR(made);
     if (made && (ws = core_ws_take(m))) {
         tribo_status s = run_step(m, ws, &k, out.a, NULL);
-        if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1);
+        if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
         core_ws_give(m, h, ws);
-        if (s != TRIBO_OK && (s < 0 || !core_warn(m->core, s, "step"))) Py_CLEAR(made);
+        if (s != TRIBO_OK && (s < 0 || !core_warn(m->core, s, "step", 1))) Py_CLEAR(made);
     } else {
         Py_CLEAR(made);
     }
@@ -195,7 +199,7 @@ PyObject *core_model_examine(PyObject *self, PyObject *const *args, Py_ssize_t n
     if (ws) {
         tribo_status s = run_step(m, ws, &k, out.a, NULL);
         if (s < 0)
-            core_fail_step(m, s, k.params, k.x.a, k.u.a, 1);
+            core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
         else
             made = Py_BuildValue("(ONN)", x, contacts_of(m->core, ws),
                                  info_of(tribo_last_info(ws), m->options.measures, status_name(s)));
@@ -235,9 +239,9 @@ PyObject *core_model_jacobians(PyObject *self, PyObject *const *args, Py_ssize_t
     tribo_ws *ws = good ? core_ws_take(m) : NULL;
     if (ws) {
         tribo_status s = step_jacobians(m, ws, &k, a[0].a, a[1].a, a[2].a, a[3].a);
-        if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1);
+        if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
         core_ws_give(m, h, ws);
-        if (s >= 0 && core_warn(m->core, s, "jacobians")) made = PyTuple_Pack(4, o[0], o[1], o[2], o[3]);
+        if (s >= 0 && core_warn(m->core, s, "jacobians", 1)) made = PyTuple_Pack(4, o[0], o[1], o[2], o[3]);
     }
     for (int i = 0; i < 4; i++) core_release(&a[i]), Py_XDECREF(o[i]);
     call_end(&k);

@@ -122,6 +122,25 @@ class Plans(unittest.TestCase):
         two = tribo.optimize(model, terms=terms + own, workers=2, **task)
         np.testing.assert_array_equal(two.U, plans[0].U)
 
+    def test_a_plan_in_a_circle_is_collected(self):
+        import gc
+        import weakref
+        model = tribo.load(scene("cart-pole"))
+        held = []
+
+        def make():
+            def term(knot, x, u, derivatives):
+                return (plan and x[:1].copy()) if not derivatives else (x[:1].copy(), np.zeros((1, 4)), np.zeros((1, 1)))
+
+            plan = None
+            plan = tribo.optimize(model, knots=2, controls=["rail"], iterations=0, terms=[
+                {"what": "custom", "size": 1, "function": lambda *a: term(*a) if plan else a[1][:1].copy()}])
+            held.append(weakref.ref(plan))
+
+        make()
+        gc.collect()
+        self.assertIsNone(held[0]())
+
     def test_a_receding_horizon(self):
         model = tribo.load(scene("cart-pole"))
         plan = tribo.optimize(model, knots=10, substeps=5, controls=["rail"], terms=[
@@ -184,6 +203,31 @@ class Package(unittest.TestCase):
             for part, value in vars(it).items() if isinstance(it, type) and it.__module__.startswith("tribo") else ():
                 if not part.startswith("_") and callable(value):
                     self.assertTrue(value.__doc__, f"{name}.{part}")
+
+    def test_stubs_say_what_is_there(self):
+        import ast
+        import inspect
+        tree = ast.parse((ROOT / "python" / "tribo" / "__init__.pyi").read_text(encoding="utf-8"))
+
+        def compare(node, owner, where):
+            it = inspect.getattr_static(owner, node.name, None)
+            self.assertIsNotNone(it, where + node.name)
+            if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
+                return
+            wanted = [a.arg for a in node.args.args + node.args.kwonlyargs if a.arg != "self"]
+            kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+            found = inspect.signature(getattr(owner, node.name)).parameters.values()
+            self.assertEqual([p.name for p in found if p.kind not in kinds and p.name != "self"], wanted, where + node.name)
+
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                compare(node, tribo, "")
+            elif isinstance(node, ast.ClassDef):
+                for part in node.body:
+                    if isinstance(part, ast.FunctionDef) and not part.name.startswith("__"):
+                        compare(part, getattr(tribo, node.name), node.name + ".")
+        named = {n.name for n in tree.body if hasattr(n, "name")}
+        self.assertLessEqual(set(tribo.__all__), named)
 
     def test_torch_is_not_imported_unasked(self):
         import subprocess

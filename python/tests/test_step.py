@@ -134,6 +134,43 @@ class Batches(unittest.TestCase):
                 for a, b in zip(one.backward(lx[w]), grad):
                     self.assertTrue((a == b[w]).all(), name)
 
+    def test_threads_change_no_bit(self):
+        for name, worlds, steps in (("stack", 33, 20), ("hopper", 17, 30)):
+            model, x0, U, P = self.batch(name, worlds, steps)
+            lx = loss_of(model, steps, 6, worlds)
+            runs = [tribo.rollout(model, x0, U[0].copy(), P, threads=n) for n in (1, 2, 5)]
+            grads = [r.backward(lx) for r in runs]
+            for r, g in zip(runs, grads):
+                self.assertTrue((r.X == runs[0].X).all())
+                self.assertTrue(all((a == b).all() for a, b in zip(g, grads[0])))
+
+    def test_one_lx_for_all(self):
+        model, x0, U, P = self.batch("slide", 4, 6)
+        lx, run = loss_of(model, 6, 3), tribo.rollout(model, x0, U, P)
+        for a, b in zip(run.backward(lx), run.backward(np.tile(lx, (4, 1, 1)))):
+            self.assertTrue((a == b).all())
+
+    def test_a_world_that_fails(self):
+        model, x0, U, P = self.batch("slide", 5, 6)
+        P["cube/mass"][2] = -1
+        with self.assertRaisesRegex(tribo.ArgumentError, "world 2: p: body cube"):
+            tribo.rollout(model, x0, U, P)
+        run = tribo.rollout(model, x0, U, P, strict=False)
+        self.assertEqual(run.reached.tolist(), [6, 6, 0, 6, 6])
+        self.assertTrue(np.isnan(run.X[2, 1:]).all() and np.isfinite(run.X[[0, 1, 3, 4]]).all())
+        lx = loss_of(model, 6, 4, 5)
+        grad = run.backward(lx)
+        self.assertTrue((grad.p[2] == 0).all())
+        self.assertTrue((grad.p[4] == tribo.rollout(model, x0[4], U[4], P[4]).backward(lx[4]).p).all())
+
+    def test_a_batch_in_a_child_of_fork(self):
+        model, x0, U, P = self.batch("slide", 8, 5)
+        wanted = tribo.rollout(model, x0, U, P, threads=2).X
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if (tribo.rollout(model, x0, U, P, threads=2).X == wanted).all() else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
     def test_what_is_shared_gets_the_sum(self):
         model, x0, U, P = self.batch("slide", 7, 9)
         lx = loss_of(model, 9, 7, 7)
@@ -197,7 +234,7 @@ class Lifetimes(unittest.TestCase):
     def test_nothing_leaks(self):
         model = tribo.load(scene("slide"))
         x, u, p = model.x0.copy(), np.zeros(model.nu), model.params.copy()
-        lx = loss_of(model, 2, 3)
+        lx, X = loss_of(model, 2, 3), np.tile(model.x0, (2, 1))
 
         def calls(n):
             for _ in range(n):
@@ -205,6 +242,7 @@ class Lifetimes(unittest.TestCase):
                 model.examine(x, u, p)
                 model.jacobians(x, u, p)
                 tribo.rollout(model, x, p=p, steps=2).backward(lx)
+                tribo.rollout(model, X, p=p, steps=2).backward(lx)
                 p["floor/friction"]
                 try:
                     model.step(x[:3])
@@ -218,7 +256,7 @@ class Lifetimes(unittest.TestCase):
         calls(2000)
         gc.collect()
         counts, before = [sys.getrefcount(o) for o in (x, u, p, model, lx, model.params, model.x0)], resident()
-        calls(100000 // 6)
+        calls(100000 // 7)
         gc.collect()
         self.assertEqual([sys.getrefcount(o) for o in (x, u, p, model, lx, model.params, model.x0)], counts)
         self.assertLess(resident() - before, 1 << 20)

@@ -31,7 +31,9 @@ dx = [dq; dv] (ndx) have three numbers where a state has a quaternion: a rotatio
 A control u (nu) is a generalized force for every velocity, N and N m, then one number for every actuator.
 Parameters p (np) are an argument of every step, with path names as `cube/mass`, `floor/friction`, `gravity/z`.
 
-Errors are exceptions, all of them subclasses of tribo.Error, with the library's message. What is valid but not quite
+Errors are exceptions, all of them subclasses of tribo.Error, with the library's message: ArgumentError, ArrayError,
+NonFiniteError, SingularError, CapacityError, OutOfMemory, ParseError (with its `line`), FileError, FreedError, BusyError.
+What is valid but not quite
 what was asked for is a warning, a subclass of tribo.Warning: NotConverged, Substituted, Degenerate.
 
 Models are immutable and may be shared by threads, which run at the same time during rollouts, fits and searches.
@@ -48,14 +50,12 @@ from ._optimize import Plan, Term, optimize
 from ._recording import Finding, Recording, check_recording, load_controls, load_recording, save_recording
 from ._rollout import Gradients, Rollout, rollout
 
+# What help(tribo) goes through; Params, which is an array with names, and exceptions are above.
 __all__ = [
-    "load", "from_string", "Model", "Params", "Parameter", "Examined", "contact_dtype", "BREAK", "STICK", "SLIDE",
-    "rollout", "Rollout", "Gradients", "identify", "Identification", "Estimate", "optimize", "Plan", "Term", "compare",
-    "Comparison", "ContactProblem", "ContactSolution", "laws", "softness_of_spring", "solve_qcqp", "Dynamics",
-    "Recording", "Finding", "check_recording", "load_recording", "save_recording", "load_controls", "Error",
-    "ArgumentError", "DefinitionError", "OutOfMemory", "CapacityError", "NonFiniteError", "SingularError", "ParseError",
-    "FileError", "ArrayError", "FreedError", "BusyError", "Warning", "NotConverged", "Interrupted", "Substituted",
-    "Degenerate",
+    "load", "from_string", "Model", "Parameter", "Examined", "rollout", "Rollout", "Gradients", "identify", "Identification",
+    "Estimate", "optimize", "Plan", "Term", "compare", "Comparison", "ContactProblem", "ContactSolution", "laws",
+    "softness_of_spring", "solve_qcqp", "Dynamics", "Recording", "Finding", "check_recording", "load_recording",
+    "save_recording", "load_controls",
 ]
 
 

@@ -1,4 +1,5 @@
 """Rollouts of one world or of many, and their reverse."""
+import os
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -42,7 +43,7 @@ class Rollout:
     def backward(self, lx, x0=True, U=True, p=True):
         """The reverse: Gradients of L = sum_k l_k(x_k) from lx = dl_k/dx_k.
 
-        lx (steps+1, ndx), or (worlds, steps+1, ndx): tangents, see Model.to_tangent(). x0, U, p: whether each is
+        lx (steps+1, ndx), or (worlds, steps+1, ndx) of a batch, where the former is one for all worlds: tangents, see Model.to_tangent(). x0, U, p: whether each is
         wanted. May be called again with another lx, and by several threads at once. A gradient that is one element of
         a set is a Degenerate warning (docs/gradients.md)."""
         a, b, c, _ = self._core.backward(lx, x0, U, p)
@@ -50,7 +51,16 @@ class Rollout:
 
     def jacobians(self, step, world=0, wrt_p=True):
         """(A, B, C) of one step of it: dx_next = A dx + B du + C dp; (ndx,ndx), (ndx,nu), (ndx,np)."""
-        return self._core.jacobians(step, world, wrt_p)
+        if not self.batched:
+            return self._core.jacobians(step, wrt_p)
+        u, p = self._core.inputs(step, world)
+        return self.model.jacobians(self.X[world, step], u, p, wrt_p)[1:]
+
+    @property
+    def reached(self):
+        """Steps that each world made (worlds): all, unless a batch with strict=False had worlds that failed."""
+        reached = self._core.reached()
+        return np.full(self.worlds, self.steps) if reached is None else np.array(reached)
 
     def examine(self, step, world=0):
         """What happened in one step of it: contacts and how it went, Examined."""
@@ -67,13 +77,18 @@ class Rollout:
         self._core.free()
 
 
-def rollout(model, x0=None, U=None, p=None, *, steps=None, tape=True, checkpoints=None):
+def rollout(model, x0=None, U=None, p=None, *, steps=None, tape=True, checkpoints=None, threads=None, strict=True):
     """Simulate: X[0] = x0, X[k+1] = f(p, X[k], U[k]).
 
     x0 (nx): the start; None = model.x0. U (steps, nu): controls; None = zero, and `steps` says how many.
     p (np): parameters; None = model.params. Each may have a leading axis (worlds, ...): a batch, in which what has no
-    such axis is shared by all worlds. Worlds are simulated as if each were alone, to the bit.
-    tape=False records nothing: faster where no gradient is wanted. checkpoints=N keeps N states instead of all steps
-    and computes steps again on the way back: bounded memory, the same bits.
-    Ctrl-C interrupts it."""
-    return Rollout(_core.rollout(model, x0, U, p, steps, tape, checkpoints))
+    such axis is shared by all worlds. Worlds are simulated as if each were alone, to the bit, by `threads` threads (None =
+    as many as there are processors), which changes no bit either. backward() of a batch simulates again instead of
+    keeping a tape a world: its memory is a thread's.
+    tape=False keeps nothing: faster where no gradient is wanted. checkpoints=N (of one world) keeps N states instead of
+    all steps and computes steps again on the way back: bounded memory, the same bits.
+    A world that fails is an exception; with strict=False a batch goes on: the states of that world are NaN from there
+    on, Rollout.reached says where it stopped, and it has no gradient. Ctrl-C interrupts it."""
+    if threads is None:
+        threads = len(os.sched_getaffinity(0))
+    return Rollout(_core.rollout(model, x0, U, p, steps, tape, checkpoints, threads, strict))
