@@ -17,6 +17,11 @@ class Replay extends Stage {
       faceted(bytes.of(Float32Array, m.vertex), bytes.of(m.wide ? Uint32Array : Uint16Array, m.triangle)));
     this.radius = s.bodies.map((_, i) => Math.max(0.3 * s.extent, ...s.shapes.filter(g => g.body === i && g.shape !== "plane")
       .map(g => length(g.pos) + this.reach(g))));
+    /* What is followed of a body: its origin where it is free, else the middle of its shapes. */
+    this.spot = s.bodies.map((_, i) => {
+      const own = s.shapes.filter(g => g.body === i);
+      return s.free[i] || !own.length ? [0, 0, 0] : [0, 1, 2].map(k => own.reduce((sum, g) => sum + g.pos[k], 0) / own.length);
+    });
     this.on = {forces: true, trails: s.bodies.length <= 12, rods: s.bare, follow: false, side: false};
     this.gain = 1;
     this.speed = 1;
@@ -173,12 +178,12 @@ class Replay extends Stage {
     for (const t of this.visible) {
       const name = many ? t.name : "", dashed = t.measured && many;
       if (t.energy.some(Number.isFinite)) energy.push(curve(t, t.energy, name || "energy", t.colour, dashed));
-      if (t.normal.some(Number.isFinite)) {
+      if (t.forces) {
         force.push(curve(t, t.normal, name ? `${name}, normal` : "normal", t.colour, false));
         if (!many) force.push(curve(t, t.slip, "tangential", TRACKS[1], true));
       }
       for (const b of bodies) {
-        const z = Float32Array.from({length: t.frames}, (_, f) => { const p = t.at(f, b); return p ? p.pos[2] : NaN; });
+        const z = Float32Array.from({length: t.frames}, (_, f) => { const p = t.at(f, b); return p ? this.spotOf(p, b)[2] : NaN; });
         const alone = bodies.length === 1 && many;
         height.push(curve(t, z, [bodies.length > 1 || !many ? this.scene.bodies[b] : "", name].filter(Boolean).join(", "),
           alone ? t.colour : css(this.colours[b]), dashed || (!alone && many && t !== this.visible[0])));

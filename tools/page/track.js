@@ -12,7 +12,7 @@ class Bytes {
 /* A motion: where bodies are at a time, what touches, curves. */
 class Track {
   constructor(t, bytes, bodies) {
-    Object.assign(this, {name: t.name, take: t.take, measured: t.measured, forces: t.forces, bodies});
+    Object.assign(this, {name: t.name, take: t.take, measured: t.measured, forces: t.forces && t.contact[1] > 0, bodies});
     this.time = bytes.of(Float32Array, t.time);
     this.frames = this.time.length;
     this.box = bytes.of(Float32Array, t.box);
