@@ -1,6 +1,7 @@
 /* view.c -- the verb `view`: a scene's motion as a page that plays it, beside a recording where there is one. */
 #include "common.h"
 #include "inputs.h"
+#include "replay_glb.h"
 #include "replay_page.h"
 #include "report.h"
 #include "scene.h"
@@ -160,8 +161,10 @@ static char *default_out(const char *scene) {
 
 static int write_file(viewing *v, const char *path) {
     out_file o;
+    const char *dot = strrchr(path, '.');
+    bool glb = dot && !strcmp(dot, ".glb");
     if (!out_open(&o, path)) return EXIT_TROUBLE;
-    if (!write_page(o.f, v)) {
+    if (!(glb ? replay_glb(o.f, &v->r) : write_page(o.f, v))) {
         out_discard(&o);
         return trouble("no memory");
     }
@@ -247,13 +250,14 @@ const verb verb_view = {
     .name = "view",
     .summary = "a page that plays a scene's motion, beside a recording where there is one",
     .help =
-        "usage: tribo view SCENE [--data FILE.csv] [--out FILE.html] [--duration S] [--dt S]\n"
+        "usage: tribo view SCENE [--data FILE.csv] [--out FILE.html|FILE.glb] [--duration S] [--dt S]\n"
         "                        [--start FILE.csv] [--key NAME] [--controls FILE.csv] [--tol T]\n"
         "                        [--law L] [--solver S] ...\n"
         "Simulates a scene and writes one page that needs nothing else and plays the motion in a browser: bodies,\n"
         "contact forces by what the contact does, trails, and curves over time.\n"
         "  --data FILE.csv       a recording: shown as measured, over a simulation that starts from its first row\n"
-        "  --out FILE.html       where to write (default: the scene's name with .html; -: standard output)\n"
+        "  --out FILE.html       where to write (default: the scene's name with .html; -: standard output);\n"
+        "                        FILE.glb: as binary glTF with the motion, for Blender and others\n"
         "  --duration S          seconds (default 2, or as long as the recording)\n"
         "  --dt S                length of a step (default: the scene's timestep)\n"
         "  --start FILE.csv      start from its first row, and have rows at its times, as `simulate` does\n"
