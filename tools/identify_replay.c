@@ -35,7 +35,8 @@ static bool measured(replay *r, const tribo_model *m, const tribo_recording *rec
     return good;
 }
 
-/* From the start that the fit has for the recording to its end. */
+/* From the start that the fit has for the recording to its end, in the scene's steps, as `simulate` would: the fit's
+ * own are finer where something touches. */
 static bool simulated(replay *r, identification *id, int recording) {
     const tribo_recording *rec = id->r.rec + recording;
     tribo_sizes n = tribo_model_sizes(id->m);

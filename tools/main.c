@@ -6,8 +6,9 @@
 
 #include <cblas.h> /* OpenBLAS: openblas_set_num_threads */
 
-static const verb *const verbs[] = {&verb_simulate, &verb_identify, &verb_validate, &verb_gradcheck, &verb_solve,
-                                    &verb_compare,  &verb_params,   &verb_check,    &verb_design,    &verb_optimize, &verb_view};
+static const verb *const verbs[] = {&verb_simulate, &verb_identify, &verb_validate, &verb_gradcheck,
+                                    &verb_solve,    &verb_compare,  &verb_params,   &verb_check,
+                                    &verb_design,   &verb_optimize, &verb_view};
 enum { NVERBS = sizeof verbs / sizeof *verbs };
 
 static void print_help(FILE *f) {

@@ -13,6 +13,7 @@
 typedef struct arguments {
     const char *scene, *data, *start, *key, *controls, *out;
     double duration, dt, tol; /* 0 = not given */
+    bool json;
     tribo_law_options law;
     int argc;
     char **argv;
@@ -173,6 +174,30 @@ static int write_file(viewing *v, const char *path) {
     return EXIT_SUCCESS;
 }
 
+static json_t *tracks_json(const replay *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->ntrack; i++) {
+        const replay_track *t = r->track + i;
+        json_array_append_new(list, json_pack("{s:s,s:b,s:i,s:I}", "name", t->name, "measured", t->measured, "frames",
+                                              t->frames, "contacts", (json_int_t)t->ncontact));
+    }
+    return list;
+}
+
+static int write_json(const viewing *v, const char *out) {
+    json_t *all = json_object();
+    json_object_set_new(all, "scene", json_string(v->a->scene));
+    json_object_set_new(all, "out", json_string(out));
+    json_object_set_new(all, "bodies", json_integer(v->n.nbody));
+    json_object_set_new(all, "steps", json_integer(v->run.steps));
+    json_object_set_new(all, "not_converged", json_integer(v->run.failed));
+    json_object_set_new(all, "time_end", json_number(v->run.reached));
+    json_object_set_new(all, "tracks", tracks_json(&v->r));
+    bool good = json_write(stdout, all, true) && fflush(stdout) == 0;
+    json_decref(all);
+    return good ? EXIT_SUCCESS : trouble("the result could not be written");
+}
+
 static int outcome(const viewing *v) {
     if (v->status < 0)
         fprintf(stderr, "tribo view: the simulation ended at %g s: %s\n", v->run.reached, tribo_status_text(v->status));
@@ -189,6 +214,7 @@ static int run_scene(const arguments *a) {
     if (status == EXIT_SUCCESS) status = output_check(NULL, out);
     if (status == EXIT_SUCCESS) status = record(&v);
     if (status == EXIT_SUCCESS) status = write_file(&v, out);
+    if (status == EXIT_SUCCESS && a->json) status = write_json(&v, out);
     if (status == EXIT_SUCCESS) status = outcome(&v);
     replay_free(&v.r);
     tribo_controls_free(v.controls);
@@ -207,6 +233,7 @@ static int take_option(arguments *a, int code) {
     const verb *v = &verb_view;
     if (scene_option(v, code, optarg)) return EXIT_USAGE;
     if (code >= LAW_OPTION) return law_option(v, code, optarg, &a->law);
+    if (code == 'j') a->json = true;
     if (code == 't') return parse_positive(v, TOL_RANGE, 1, &a->tol);
     if (code == 'd') return parse_positive(v, "--duration takes a time above 0 s", 1e9, &a->duration);
     if (code == 's') return parse_positive(v, "--dt takes a time above 0 s", 1e3, &a->dt);
@@ -231,6 +258,7 @@ static int run(int argc, char **argv) {
                                      {"controls", required_argument, NULL, 'u'},
                                      {"out", required_argument, NULL, 'o'},
                                      {"tol", required_argument, NULL, 't'},
+                                     {"json", no_argument, NULL, 'j'},
                                      LAW_OPTIONS,
                                      SCENE_OPTIONS,
                                      {"help", no_argument, NULL, 'h'},
@@ -243,6 +271,7 @@ static int run(int argc, char **argv) {
     }
     if (!a.scene) return usage_error(v, "which scene?");
     if (a.data && a.start) return usage_error(v, "--data starts from its own first row: not also --start");
+    if (a.json && a.out && !strcmp(a.out, "-")) return usage_error(v, "--json and a page both on standard output");
     return run_scene(&a);
 }
 
@@ -251,7 +280,7 @@ const verb verb_view = {
     .summary = "a page that plays a scene's motion, beside a recording where there is one",
     .help =
         "usage: tribo view SCENE [--data FILE.csv] [--out FILE.html|FILE.glb] [--duration S] [--dt S]\n"
-        "                        [--start FILE.csv] [--key NAME] [--controls FILE.csv] [--tol T]\n"
+        "                        [--start FILE.csv] [--key NAME] [--controls FILE.csv] [--tol T] [--json]\n"
         "                        [--law L] [--solver S] ...\n"
         "Simulates a scene and writes one page that needs nothing else and plays the motion in a browser: bodies,\n"
         "contact forces by what the contact does, trails, and curves over time.\n"
@@ -264,6 +293,7 @@ const verb verb_view = {
         "  --key NAME            start from that key of the scene, by name (default: the first)\n"
         "  --controls FILE.csv   forces, torques and controls over time, each row held until the next (default: the\n"
         "                        controls of the key, where there are any)\n"
+        "  --json                a summary as JSON on standard output\n"
         "  --tol T               on the relative residual of the contact law (default: the solver's)\n" SCENE_HELP
             LAW_HELP "Exit status: 0; 2 usage; 3 bad input; 4 a step did not converge, or the motion ended early.\n",
     .run = run,

@@ -90,7 +90,8 @@ class Replay extends Stage {
     this.speeds.value = "1";
     const transport = make("div", {class: "transport"}, this.play, this.slider, this.clock, this.speeds);
     this.tools = make("div", {class: "tools"});
-    if (this.scene.takes.length > 1) this.tools.append(this.choice("Recording", this.scene.takes.map((t, i) => [i, t]), v => this.begin(Number(v))));
+    this.takes = this.choice("Recording", this.scene.takes.map((t, i) => [i, t]), v => this.begin(Number(v)));
+    if (this.scene.takes.length > 1) this.tools.append(this.takes);
     this.boxes = make("span", {class: "tracks"});
     this.tools.append(this.boxes);
     this.sideButton = this.toggle("side", "side by side", "s");
@@ -122,6 +123,7 @@ class Replay extends Stage {
 
   begin(take) {
     this.take = take;
+    this.takes.value = String(take);
     this.shown = this.tracks.filter(t => t.take === take);
     this.shown.forEach((t, i) => {
       t.colour = TRACKS[i % TRACKS.length];

@@ -43,7 +43,7 @@ class Stage {
           if (p) this.seen.push([...p.pos, this.radius[b]]);
         }
     /* Of many bodies a few that roll away are let go. */
-    const share = this.scene.bodies.length < 4 ? 1 : this.scene.parents.every(p => p < 0) ? 0.93 : 1, n = this.seen.length;
+    const share = this.scene.bodies.length < 4 ? 1 : this.scene.parents.every(p => p < 0) ? 0.88 : 1, n = this.seen.length;
     const sides = [0, 1, 2].map(k => {
       const low = this.seen.map(p => p[k] - p[3]).sort((a, b) => a - b), high = this.seen.map(p => p[k] + p[3]).sort((a, b) => a - b);
       return n ? [low[Math.floor((1 - share) * (n - 1))], high[Math.ceil(share * (n - 1))]] : [-1, 1];
