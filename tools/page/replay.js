@@ -35,7 +35,7 @@ class Replay extends Stage {
     this.stroke = new Float32Array(10 * 1024);
     this.build();
     try {
-      this.painter = new Painter(this.canvas, this.meshes, this.scene.bodies.length);
+      this.startPainting();
     } catch (e) {
       this.stage.replaceChildren(make("p", {class: "missing"},
         `The motion is not drawn: this browser gives no WebGL2 (${e.message}). The curves are there.`));
@@ -46,6 +46,11 @@ class Replay extends Stage {
     this.listen();
     this.figure.classList.add("ready");
     requestAnimationFrame(now => this.tick(now));
+  }
+
+  startPainting() {
+    this.painter = new Painter(this.canvas, this.meshes, this.scene.bodies.length);
+    this.dirty = true;
   }
 
   /* ---- controls ---- */
@@ -287,6 +292,8 @@ class Replay extends Stage {
       if (held.size === 2) this.pinch(held, e, was);
       held.set(e.pointerId, [e.clientX, e.clientY]);
     });
+    c.addEventListener("webglcontextlost", e => { e.preventDefault(); this.painter = null; });
+    c.addEventListener("webglcontextrestored", () => this.startPainting());
     c.addEventListener("contextmenu", e => e.preventDefault());
     c.addEventListener("wheel", e => {
       if (document.activeElement !== c && !e.ctrlKey && !document.body.classList.contains("view")) return;
