@@ -13,6 +13,7 @@ import sys
 import tempfile
 import xml.dom.minidom
 
+sys.dont_write_bytecode = True  # the tree stays as it is
 sys.path.insert(0, os.path.dirname(__file__))
 import browser  # noqa: E402
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import zlib
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests"))
 import browser  # noqa: E402
 
