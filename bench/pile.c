@@ -1,5 +1,5 @@
-/* pile.c -- what large worlds cost: heaps in a bin, walls, towers, a tilted heap, spheres through a hopper; the mean and
- * the worst step, with MuJoCo on the same file where it is installed.
+/* pile.c -- what large worlds cost: heaps in a bin, walls, towers, a tilted heap, spheres through a hopper; the mean
+ * and the worst step, with MuJoCo on the same file where it is installed.
  *
  *     bench_pile [--steps N] [--reverse] [--alone] [SCENE...]
  *
@@ -115,8 +115,7 @@ static bool write_scene(const char *name, const char *path) {
             "<size nconmax=\"%d\" njmax=\"%d\" nstack=\"%d\"/>\n"
             "<default><geom condim=\"3\" friction=\"0.5 0 0\"/></default>\n"
             "<worldbody><geom type=\"plane\" size=\"0 0 1\"/>\n",
-            tilted ? "1.7 0 -9.66" : "0 0 -9.81", 40 * n + 4000, 24 * n + 2000,
-            n < 500 ? 32000000 : 200000000);
+            tilted ? "1.7 0 -9.66" : "0 0 -9.81", 40 * n + 4000, 24 * n + 2000, n < 500 ? 32000000 : 200000000);
     if (!strcmp(kind, "boxes") || tilted)
         heap(&s, "box", "0.1 0.1 0.1", n);
     else if (!strcmp(kind, "balls"))
@@ -149,7 +148,8 @@ static double reverse_of(const tribo_model *m, tribo_ws *ws, const double *p, co
     tribo_sizes z = tribo_model_sizes(m);
     tribo_tape *tape;
     ensure(tribo_tape_new(ws, STEPS, 0, &tape), "tape");
-    double *X = numbers((STEPS + 1) * (size_t)z.nx), *lx = numbers((STEPS + 1) * (size_t)z.ndx), *bar = numbers((size_t)z.np);
+    double *X = numbers((STEPS + 1) * (size_t)z.nx), *lx = numbers((STEPS + 1) * (size_t)z.ndx),
+           *bar = numbers((size_t)z.np);
     for (int i = 0; i < z.ndx; i++) lx[STEPS * (size_t)z.ndx + (size_t)i] = 1;
     double start = bench_seconds();
     ensure(tribo_rollout(ws, p, x0, STEPS, NULL, X, tape), "rollout");

@@ -116,6 +116,8 @@ expect "a table with measures" 0 '' '' simulate "$slide" --duration 0.05 --measu
 expect "is a recording like others" 0 '^0.05,' '' simulate "$slide" --start "$folder/measured.csv"
 expect "a page" 0 '' 'view: wrote' view "$slide" --duration 0.05 --out "$folder/slide.html"
 expect "a page beside a recording" 0 '<html' '' view "$slide" --data "$folder/slide.csv" --out -
+expect "the summary of a page" 0 '"frames":' 'view: wrote' view "$slide" --duration 0.05 --json --out "$folder/slide.html"
+expect "a page and a summary in one" 2 '' 'both on standard output' view "$slide" --json --out -
 expect "two starts" 2 '' 'not also --start' view "$slide" --data "$folder/slide.csv" --start "$folder/slide.csv"
 expect "no key to view from" 3 '' 'there is no key' view "$slide" --key none --out "$folder/none.html"
 expect "a page over its recording" 2 '' 'nothing is written over' view "$slide" --data "$folder/slide.csv" --out "$folder/slide.csv"

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import xml.dom.minidom
 
+sys.dont_write_bytecode = True  # the tree stays as it is
 sys.path.insert(0, os.path.dirname(__file__))
 import browser  # noqa: E402
 
@@ -63,6 +64,90 @@ def motion_is_the_simulation(folder):
     check("the floor carries the cube", abs(forces[len(forces) // 2] - 9.81) < 1e-3, f"{forces[len(forces) // 2]}")
 
 
+def poses(scene, data, track, body, frame):
+    """Position of a body in a frame, m."""
+    count, box = len(scene["bodies"]), numbers(data, track["box"], "f")
+    pose = numbers(data, track["pose"], "h")[7 * (frame * count + body):][:3]
+    return [box[6 * body + k] + box[6 * body + 3 + k] * pose[k] for k in range(3)]
+
+
+def reports_play(folder, fit, laws):
+    """Replays of the reports: of the fit measured over simulated, of the comparison a track a law, of a task its motion."""
+    scene, data = scene_of(fit / "report.html")
+    check("the fit's replay has both", [t["name"] for t in scene["tracks"]] == ["simulated", "measured"])
+    ends = [poses(scene, data, t, 0, t["time"][1] - 1) for t in scene["tracks"]]
+    check("which agree where the fit does", max(abs(a - b) for a, b in zip(*ends)) < 2e-3, str(ends))
+    check("the one of the laws has them all", [t["name"] for t in scene_of(laws / "report.html")[0]["tracks"]] == ["ncp", "ccp", "reference"])
+    out = folder / "task"
+    tribo("optimize", SCENES / "cart-pole.xml", SCENES.parent / "tasks" / "cart-pole.json", "--out", out)
+    scene, data = scene_of(out / "report.html")
+    last = list(csv.DictReader(open(out / "trajectory.csv", encoding="utf-8")))[-1]
+    track = scene["tracks"][0]
+    end, first = (poses(scene, data, track, 0, f) for f in (track["time"][1] - 1, 0))
+    way = float(next(v for k, v in last.items() if k.endswith(".q")))
+    check("the task's replay ends where its table does", abs(end[0] - first[0] - way) < 1e-4, f"{end} {way}")
+    return out / "report.html"
+
+
+# ---- glTF ----
+
+def gltf(path):
+    """The document and the numbers of a binary glTF file, looked at as the format asks for."""
+    raw = path.read_bytes()
+    magic, version, total, size, kind = struct.unpack_from("<4sIII4s", raw)
+    check("glTF: header", (magic, version, total, kind) == (b"glTF", 2, len(raw), b"JSON") and size % 4 == 0)
+    document = json.loads(raw[20:20 + size])
+    length, kind = struct.unpack_from("<I4s", raw, 20 + size)
+    data = raw[28 + size:]
+    check("glTF: numbers", kind == b"BIN\0" and length == len(data) == document["buffers"][0]["byteLength"])
+    return document, data
+
+
+def accessor(document, data, index):
+    a = document["accessors"][index]
+    view, width = document["bufferViews"][a["bufferView"]], {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[a["type"]]
+    kind = {5126: "f", 5125: "I"}[a["componentType"]]
+    check("glTF: a view is within the buffer", view["byteOffset"] % 4 == 0 and view["byteLength"] == 4 * width * a["count"]
+          and view["byteOffset"] + view["byteLength"] <= len(data))
+    x = struct.unpack_from(f"<{a['count'] * width}{kind}", data, view["byteOffset"])
+    rows = [x[i:i + width] for i in range(0, len(x), width)]
+    if "min" in a:
+        check("glTF: extremes", all(abs(min(r[k] for r in rows) - a["min"][k]) < 1e-6 and abs(max(r[k] for r in rows) - a["max"][k]) < 1e-6
+                                    for k in range(width)))
+    return rows
+
+
+def gltf_is_sound(folder):
+    path, table = folder / "slide.glb", folder / "slide.csv"
+    tribo("view", SCENES / "slide.xml", "--out", path)
+    d, data = gltf(path)
+    seen = set()
+    for node in d["nodes"]:
+        for child in node.get("children", []):
+            check("glTF: a node has one parent", child not in seen and child < len(d["nodes"]))
+            seen.add(child)
+        if "rotation" in node:
+            check("glTF: rotations are of length 1", abs(sum(q * q for q in node["rotation"]) - 1) < 1e-6)
+    check("glTF: all nodes are of the tree", len(seen) == len(d["nodes"]) - 1 and d["scenes"][0]["nodes"] == [0])
+    for mesh in d["meshes"]:
+        part = mesh["primitives"][0]
+        points, normals = (accessor(d, data, part["attributes"][k]) for k in ("POSITION", "NORMAL"))
+        index = [i[0] for i in accessor(d, data, part["indices"])]
+        check("glTF: triangles of points", len(points) == len(normals) and len(index) % 3 == 0 and max(index) < len(points))
+        check("glTF: normals are of length 1", all(abs(sum(x * x for x in n) - 1) < 1e-5 for n in normals))
+        check("glTF: a material", part["material"] < len(d["materials"]))
+    motion = d["animations"][0]
+    rows = {round(float(r["time"]), 5): r for r in csv.DictReader(open(table, encoding="utf-8"))}
+    for channel in motion["channels"]:
+        sampler = motion["samplers"][channel["sampler"]]
+        time, value = accessor(d, data, sampler["input"]), accessor(d, data, sampler["output"])
+        check("glTF: times rise", len(time) == len(value) and all(a < b for a, b in zip(time, time[1:])))
+        check("glTF: of a body", d["nodes"][channel["target"]["node"]]["name"] == "cube")
+        if channel["target"]["path"] == "translation":
+            worst = max(abs(v[0] - float(rows[round(t[0], 5)]["cube.px"])) for t, v in zip(time, value))
+            check("glTF: motion is that of simulate", worst < 1e-6, f"{worst}")
+
+
 NAMES = ["<script>alert(1)</script>", "箱子 甲", "it's a </script><!-- box & more"]
 
 
@@ -89,7 +174,8 @@ def names_survive(folder):
     tribo("compare", scene, "--laws", "ncp,ccp/pgs", "--duration", "0.05", "--out", laws)
     listed = json.loads(tribo("params", scene, "--json"))
     check("params has the names", all(n in json.dumps(listed, ensure_ascii=False) for n in NAMES))
-    return [folder / "names.html", fit / "report.html", laws / "report.html"]
+    task = reports_play(folder, fit, laws)
+    return [folder / "names.html", fit / "report.html", laws / "report.html", task]
 
 
 def needs_nothing_else(page):
@@ -110,8 +196,7 @@ def looks_right(tab, page, width, dark):
     check(f"{name}: no wider than the window", tab.run("document.documentElement.scrollWidth") <= width)
     back = tab.run("getComputedStyle(document.body).backgroundColor")
     check(f"{name}: in its colours", (sum(map(int, re.findall(r"\d+", back)[:3])) < 200) == dark, back)
-    if not tab.run("!!document.querySelector('canvas')"):
-        return
+    check(f"{name}: there is a picture", tab.run("!!document.querySelector('canvas')"))
     _, _, rows = browser.pixels(tab.picture("canvas", 0.25))
     colours = {tuple(c // 8 for c in p) for row in rows for p in row}
     check(f"{name}: something is drawn", len(colours) > 20, f"{len(colours)} colours")
@@ -141,6 +226,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         motion_is_the_simulation(folder)
+        gltf_is_sound(folder)
         pages = names_survive(folder)
         for page in pages:
             needs_nothing_else(page)

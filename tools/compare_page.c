@@ -1,5 +1,6 @@
 /* compare_page.c -- the page that `compare` writes: the table, the motion by law, the work by solver. */
 #include "compare.h"
+#include "replay_page.h"
 #include "report.h"
 #include <math.h>
 #include <stddef.h>
@@ -185,6 +186,40 @@ static void draw_by_law(FILE *f, const comparison *c, const figure *g) {
     free(d.memory);
 }
 
+/* ---- to be played ---- */
+
+static void control(const void *ctx, double time, double *u) {
+    const comparison *c = ctx;
+    if (c->controls)
+        tribo_controls_at(c->controls, time, u);
+    else
+        memcpy(u, c->held, (size_t)c->n.nu * sizeof *u);
+}
+
+/* A law once more, as far as it went. */
+static bool play_law(replay *r, const comparison *c, int i) {
+    tribo_options o = tribo_default_options();
+    o.dt = c->dt, o.tol = c->tol, o.law = c->contender[i].law;
+    replay_run run = {.name = title_of(c, i), .p = c->p, .x0 = c->x0, .rows = c->contender[i].rows, .time = c->time};
+    run.options = o, run.control = control, run.ctx = c;
+    return replay_simulate(r, &run) != TRIBO_E_NOMEM;
+}
+
+static void play(FILE *f, const comparison *c) {
+    replay r;
+    bool good = replay_start(&r, c->m, c->p) && replay_take(&r, c->scene);
+    for (int i = 0; good && i < c->ncontender; i++)
+        if (stands_for_its_law(c, i)) good = play_law(&r, c, i);
+    if (good && c->reference) good = replay_states(&r, "reference", false, c->rows, c->time, c->reference, NULL, c->p);
+    report_heading(f, "Motion");
+    if (!good || !replay_write(f, &r,
+                               "The motion under each law, one as it is and others seen through it, or side by side. "
+                               "Arrows are contact forces on what moves. Drag to turn, wheel or pinch to zoom, space "
+                               "plays."))
+        fputs("<p class=\"missing\">The motion could not be kept for this page.</p>\n", f);
+    replay_free(&r);
+}
+
 /* All solvers of a law. */
 static void draw_by_solver(FILE *f, const comparison *c, tribo_law law, curve which, const char *kind,
                            const char *y_label, const char *what) {
@@ -279,6 +314,7 @@ void compare_page(FILE *f, const comparison *c) {
     report_text(
         f, "In the pictures by law, the solver that went best stands for all that solve the same equations. Lines that "
            "are drawn first are wider, so that those behind show.");
+    play(f, c);
     motion(f, c);
     solvers(f, c);
     report_end(f);

@@ -65,6 +65,8 @@ const char *free_name(const identification *id, int i, tribo_param_info *info);
 int write_scene(const identification *id);
 int write_result(const identification *id);
 int write_report(identification *id);
+/* Some recordings to be played, measured and simulated. */
+void report_motion(FILE *f, identification *id, const int *list, int n);
 /* Parts of the page: what the fit leaves of each recording; correlations of the estimates. */
 void report_left(FILE *f, identification *id);
 void report_correlations(FILE *f, const identification *id);

@@ -111,18 +111,24 @@ static int worst(identification *id, bool held, const int *shown, int nshown) {
     return at;
 }
 
+/* The worst of those held out, then of those fitted. @param list [out] (SHOWN). @return how many */
+static int choose(identification *id, int *list) {
+    int n = 0;
+    for (int held = 1; held >= 0; held--)
+        while (n < (held ? SHOWN / 2 : SHOWN) && (list[n] = worst(id, held, list, n)) >= 0) n++;
+    return n;
+}
+
 static void motions(FILE *f, identification *id) {
-    int shown = 0, list[SHOWN];
+    int list[SHOWN], shown = choose(id, list);
     channel *of = calloc((size_t)tribo_model_sizes(id->m).nv + 1, sizeof *of);
     int channels = of ? channels_of(id->m, of) : 0;
-    for (int held = 1; held >= 0; held--)
-        while (shown < (held ? SHOWN / 2 : SHOWN) && (list[shown] = worst(id, held, list, shown)) >= 0) {
-            for (int c = 0, room = 6; c < channels && room > 0; c++) {
-                if (of[c].q < 0) continue;
-                motion(f, id, list[shown], &of[c]);
-                room -= of[c].n;
-            }
-            shown++;
+    report_motion(f, id, list, shown);
+    for (int i = 0; i < shown; i++)
+        for (int c = 0, room = 6; c < channels && room > 0; c++) {
+            if (of[c].q < 0) continue;
+            motion(f, id, list[i], &of[c]);
+            room -= of[c].n;
         }
     free(of);
 }
@@ -232,10 +238,10 @@ int write_report(identification *id) {
                    "A row ahead: root mean squares of simulations from each row to the next.");
     errors_table(f, id);
     if (id->comparison) comparison_table(f, id->comparison);
-    report_heading(f, "What is left of each recording");
-    report_left(f, id);
     report_heading(f, "Measured and simulated, where it is worst");
     motions(f, id);
+    report_heading(f, "What is left of each recording");
+    report_left(f, id);
     report_heading(f, "Convergence");
     convergence(f, id);
     report_command(f, id->a->argc, id->a->argv);

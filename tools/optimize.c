@@ -139,8 +139,8 @@ static int set_up(optimization *o) {
 
 /* What can be written has to be known before the work. */
 static int check_outputs(const optimize_arguments *a) {
-    static const char *const files[] = {"trajectory.csv", "controls.csv", "feedback.txt",
-                                        "result.json",    "states.svg",   "controls.svg"};
+    static const char *const files[] = {"trajectory.csv", "controls.csv", "feedback.txt", "result.json",
+                                        "states.svg",     "controls.svg", "report.html"};
     if (!a->out) return EXIT_SUCCESS;
     size_t n = strlen(a->out);
     if (n > 4 && strcmp(a->out + n - 4, ".csv") == 0) return output_check(NULL, a->out);

@@ -54,6 +54,14 @@ int optimize_recede(optimization *o);
 void optimize_print(const optimization *o);
 int optimize_write(const optimization *o);
 json_t *optimize_json(const optimization *o);
+/* How it ended, in words. */
+const char *optimize_outcome(const optimization *o);
+/* The model that the motion is of. */
+const tribo_model *optimize_model_acted(const optimization *o);
+/* States, or controls, over time; NULL without gnuplot. To be freed. */
+char *optimize_svg(const optimization *o, bool controls);
+/* A page with the motion, what each term costs, and the curves. @return exit status after a message */
+int optimize_page(const optimization *o, const char *path);
 
 bool motion_room(motion *w, const tribo_sizes *z, int knots, int rows);
 void motion_free(motion *w);

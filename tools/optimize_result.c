@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *outcome(const optimization *o) {
+const char *optimize_outcome(const optimization *o) {
     if (o->interrupted) return "interrupted";
     if (o->a->receding) return o->acted < o->a->receding ? "ended early" : "acted to the end";
     return o->late                 ? "out of time"
@@ -16,7 +16,7 @@ static const char *outcome(const optimization *o) {
                                    : "not converged";
 }
 
-static const tribo_model *model_acted(const optimization *o) {
+const tribo_model *optimize_model_acted(const optimization *o) {
     return o->other ? o->other : o->m;
 }
 
@@ -28,13 +28,13 @@ void optimize_print(const optimization *o) {
         printf("%-32s %-12s %12g %14.8g\n", o->info[i].label, o->info[i].at, t->term[i].weight, o->cost[i]);
     if (o->a->receding) {
         printf("cost %.9g over %d knots, %g s; %d plans, %d passes; %s\n", o->acted_cost, o->acted,
-               o->acted * knot_seconds(t), o->plans, o->passes, outcome(o));
+               o->acted * knot_seconds(t), o->plans, o->passes, optimize_outcome(o));
         return;
     }
     printf("cost %.9g, was %.9g", p->cost, o->first_cost);
     if (t->def.nstage) printf("; under the task's law %.9g", p->cost_hard);
     if (p->violation > 0) printf("; constraints violated by %.2g", p->violation);
-    printf("; %d passes, %.1f s; %s\n", p->iteration, o->seconds, outcome(o));
+    printf("; %d passes, %.1f s; %s\n", p->iteration, o->seconds, optimize_outcome(o));
     if (p->unconverged) printf("%d steps did not reach their tolerance\n", p->unconverged);
 }
 
@@ -87,7 +87,7 @@ json_t *optimize_json(const optimization *o) {
     json_object_set_new(all, "unconverged", json_integer(o->done.unconverged));
     json_object_set_new(all, "interrupted", json_boolean(o->interrupted));
     json_object_set_new(all, "out_of_time", json_boolean(o->late));
-    json_object_set_new(all, "outcome", json_string(outcome(o)));
+    json_object_set_new(all, "outcome", json_string(optimize_outcome(o)));
     json_object_set_new(all, "time_end", json_number(o->done.time[o->done.rows - 1]));
     json_object_set_new(all, "state_end", json_numbers(o->done.x + (size_t)(o->done.rows - 1) * nx, nx));
     json_object_set_new(all, "seconds", json_number(o->seconds));
@@ -104,7 +104,7 @@ static int end_file(out_file *f, bool good) {
 static int write_states(const optimization *o, const char *path) {
     out_file f;
     if (!out_open(&f, path)) return EXIT_TROUBLE;
-    ti_trajectory_write(f.f, model_acted(o), o->done.rows, o->done.time, o->done.x, 0, NULL, NULL);
+    ti_trajectory_write(f.f, optimize_model_acted(o), o->done.rows, o->done.time, o->done.x, 0, NULL, NULL);
     return end_file(&f, true);
 }
 
@@ -195,8 +195,7 @@ static int choose_controls(const optimization *o, int *index, char name[CURVES][
     return n;
 }
 
-/* Without gnuplot there is no picture, and nothing is lost. */
-static int draw(const optimization *o, const char *path, bool controls) {
+char *optimize_svg(const optimization *o, bool controls) {
     int index[CURVES], n, rows = controls ? o->done.knots : o->done.rows;
     char name[CURVES][128];
     plot_series series[CURVES] = {{0}};
@@ -213,6 +212,14 @@ static int draw(const optimization *o, const char *path, bool controls) {
     bool whole = time != NULL;
     for (int i = 0; i < n; i++) whole = whole && series[i].y;
     char *svg = whole ? plot_svg(&p, controls ? "controls" : "states") : NULL;
+    for (int i = 0; i < n; i++) free((void *)(uintptr_t)series[i].y);
+    free(time);
+    return svg;
+}
+
+/* Without gnuplot there is no picture, and nothing is lost. */
+static int draw(const optimization *o, const char *path, bool controls) {
+    char *svg = optimize_svg(o, controls);
     int status = EXIT_SUCCESS;
     out_file f;
     if (svg && !out_open(&f, path))
@@ -221,8 +228,7 @@ static int draw(const optimization *o, const char *path, bool controls) {
         fprintf(f.f, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n%s\n", svg), status = end_file(&f, true);
     else if (controls)
         remark(&verb_optimize, "no pictures: is gnuplot installed?");
-    for (int i = 0; i < n; i++) free((void *)(uintptr_t)series[i].y);
-    free(svg), free(time);
+    free(svg);
     return status;
 }
 
@@ -238,7 +244,8 @@ int optimize_write(const optimization *o) {
         const char *name;
         int (*write)(const optimization *o, const char *path);
     } files[] = {{"trajectory.csv", write_states}, {"controls.csv", write_controls}, {"feedback.txt", write_feedback},
-                 {"result.json", write_result},    {"states.svg", draw_states},      {"controls.svg", draw_controls}};
+                 {"result.json", write_result},    {"states.svg", draw_states},      {"controls.svg", draw_controls},
+                 {"report.html", optimize_page}};
     const char *out = o->a->out;
     size_t n = out ? strlen(out) : 0;
     int status = EXIT_SUCCESS;

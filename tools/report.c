@@ -110,15 +110,19 @@ void report_table_end(FILE *f) {
     fputs("</tbody></table></div>\n", f);
 }
 
-void report_plot(FILE *f, const plot *p, const char *name, const char *caption) {
-    char *svg = plot_svg(p, name);
+void report_picture(FILE *f, const char *svg, const char *caption) {
     fputs("<figure>", f);
     fputs(svg ? svg
               : "<p class=\"missing\">This picture was not drawn: gnuplot was not found, or had nothing to draw.</p>",
           f);
-    free(svg);
     element(f, "figcaption", caption);
     fputs("</figure>\n", f);
+}
+
+void report_plot(FILE *f, const plot *p, const char *name, const char *caption) {
+    char *svg = plot_svg(p, name);
+    report_picture(f, svg, caption);
+    free(svg);
 }
 
 void report_verbatim(FILE *f, const char *summary, const char *text) {

@@ -17,6 +17,8 @@ void report_table_row(FILE *f, int n, const char *const *cell);
 void report_table_end(FILE *f);
 /* A picture with a line below it; where it cannot be drawn, a line says so. */
 void report_plot(FILE *f, const plot *p, const char *name, const char *caption);
+/* The same of a picture that was drawn before; NULL = it could not be. */
+void report_picture(FILE *f, const char *svg, const char *caption);
 /* A folded block of text as it is: a configuration, a command line. */
 void report_verbatim(FILE *f, const char *summary, const char *text);
 /* The command line that made the page, folded. */

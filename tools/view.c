@@ -1,6 +1,7 @@
 /* view.c -- the verb `view`: a scene's motion as a page that plays it, beside a recording where there is one. */
 #include "common.h"
 #include "inputs.h"
+#include "replay_glb.h"
 #include "replay_page.h"
 #include "report.h"
 #include "scene.h"
@@ -12,6 +13,7 @@
 typedef struct arguments {
     const char *scene, *data, *start, *key, *controls, *out;
     double duration, dt, tol; /* 0 = not given */
+    bool json;
     tribo_law_options law;
     int argc;
     char **argv;
@@ -160,14 +162,40 @@ static char *default_out(const char *scene) {
 
 static int write_file(viewing *v, const char *path) {
     out_file o;
+    const char *dot = strrchr(path, '.');
+    bool glb = dot && !strcmp(dot, ".glb");
     if (!out_open(&o, path)) return EXIT_TROUBLE;
-    if (!write_page(o.f, v)) {
+    if (!(glb ? replay_glb(o.f, &v->r) : write_page(o.f, v))) {
         out_discard(&o);
         return trouble("no memory");
     }
     if (!out_close(&o)) return EXIT_TROUBLE;
     if (strcmp(path, "-") != 0) remark(&verb_view, "wrote %s", path);
     return EXIT_SUCCESS;
+}
+
+static json_t *tracks_json(const replay *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->ntrack; i++) {
+        const replay_track *t = r->track + i;
+        json_array_append_new(list, json_pack("{s:s,s:b,s:i,s:I}", "name", t->name, "measured", t->measured, "frames",
+                                              t->frames, "contacts", (json_int_t)t->ncontact));
+    }
+    return list;
+}
+
+static int write_json(const viewing *v, const char *out) {
+    json_t *all = json_object();
+    json_object_set_new(all, "scene", json_string(v->a->scene));
+    json_object_set_new(all, "out", json_string(out));
+    json_object_set_new(all, "bodies", json_integer(v->n.nbody));
+    json_object_set_new(all, "steps", json_integer(v->run.steps));
+    json_object_set_new(all, "not_converged", json_integer(v->run.failed));
+    json_object_set_new(all, "time_end", json_number(v->run.reached));
+    json_object_set_new(all, "tracks", tracks_json(&v->r));
+    bool good = json_write(stdout, all, true) && fflush(stdout) == 0;
+    json_decref(all);
+    return good ? EXIT_SUCCESS : trouble("the result could not be written");
 }
 
 static int outcome(const viewing *v) {
@@ -186,6 +214,7 @@ static int run_scene(const arguments *a) {
     if (status == EXIT_SUCCESS) status = output_check(NULL, out);
     if (status == EXIT_SUCCESS) status = record(&v);
     if (status == EXIT_SUCCESS) status = write_file(&v, out);
+    if (status == EXIT_SUCCESS && a->json) status = write_json(&v, out);
     if (status == EXIT_SUCCESS) status = outcome(&v);
     replay_free(&v.r);
     tribo_controls_free(v.controls);
@@ -204,6 +233,7 @@ static int take_option(arguments *a, int code) {
     const verb *v = &verb_view;
     if (scene_option(v, code, optarg)) return EXIT_USAGE;
     if (code >= LAW_OPTION) return law_option(v, code, optarg, &a->law);
+    if (code == 'j') a->json = true;
     if (code == 't') return parse_positive(v, TOL_RANGE, 1, &a->tol);
     if (code == 'd') return parse_positive(v, "--duration takes a time above 0 s", 1e9, &a->duration);
     if (code == 's') return parse_positive(v, "--dt takes a time above 0 s", 1e3, &a->dt);
@@ -228,19 +258,22 @@ static int run(int argc, char **argv) {
     }
     if (!a.scene) return usage_error(v, "which scene?");
     if (a.data && a.start) return usage_error(v, "--data starts from its own first row: not also --start");
+    if (a.json && a.out && !strcmp(a.out, "-")) return usage_error(v, "--json and a page both on standard output");
     return run_scene(&a);
 }
 
 static const option_row rows[] = {
     {"data", 'm', "FILE.csv", "a recording: shown as measured, over a simulation that starts from its first row",
      false},
-    {"out", 'o', "FILE.html", "where to write (the scene's name with .html; -: standard output)", false},
+    {"out", 'o', "FILE.html|FILE.glb",
+     "where to write (the scene's name with .html; -: standard output); as binary glTF for Blender and others", false},
     {"duration", 'd', "S", "seconds to simulate (2, or as long as the recording)", false},
     {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
     {"start", 'x', "FILE.csv", "start from its first row, and have rows at its times, as `simulate` does", false},
     {"key", 'k', "KEY", "start from that key of the scene (the first)", false},
     {"controls", 'u', "FILE.csv",
      "forces (N), torques (N m) and controls over time, each row held until the next (those of the key)", false},
+    {"json", 'j', NULL, "a summary as JSON on standard output", false},
     {"tol", 't', "T", "on the relative residual of the contact law (the solver's)", false},
     {0}};
 const verb verb_view = {

@@ -68,8 +68,8 @@ class Plot {
     const usual = all[Math.floor(0.97 * (all.length - 1))], peak = high;
     if (low >= 0 && high > 6 * usual && usual > 0) high = 4 * usual;
     if (low >= 0 && low < 0.4 * high) low = 0;
-    const least = 1e-6 * Math.max(1, Math.abs(high));
-    if (high - low < least) [low, high] = [low - least, high + least];
+    const least = 1e-5 * Math.max(Math.abs(low), Math.abs(high)), flat = Math.abs(high) / 2 || 1;
+    if (!(high - low > least)) [low, high] = [low - flat, high + flat];
     const margin = 0.06 * (high - low);
     this.low = low === 0 ? 0 : low - margin;
     this.high = high + margin;

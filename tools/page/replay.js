@@ -17,6 +17,11 @@ class Replay extends Stage {
       faceted(bytes.of(Float32Array, m.vertex), bytes.of(m.wide ? Uint32Array : Uint16Array, m.triangle)));
     this.radius = s.bodies.map((_, i) => Math.max(0.3 * s.extent, ...s.shapes.filter(g => g.body === i && g.shape !== "plane")
       .map(g => length(g.pos) + this.reach(g))));
+    /* What is followed of a body: its origin where it is free, else the middle of its shapes. */
+    this.spot = s.bodies.map((_, i) => {
+      const own = s.shapes.filter(g => g.body === i);
+      return s.free[i] || !own.length ? [0, 0, 0] : [0, 1, 2].map(k => own.reduce((sum, g) => sum + g.pos[k], 0) / own.length);
+    });
     this.on = {forces: true, trails: s.bodies.length <= 12, rods: s.bare, follow: false, side: false};
     this.gain = 1;
     this.speed = 1;
@@ -30,7 +35,7 @@ class Replay extends Stage {
     this.stroke = new Float32Array(10 * 1024);
     this.build();
     try {
-      this.painter = new Painter(this.canvas, this.meshes, this.scene.bodies.length);
+      this.startPainting();
     } catch (e) {
       this.stage.replaceChildren(make("p", {class: "missing"},
         `The motion is not drawn: this browser gives no WebGL2 (${e.message}). The curves are there.`));
@@ -41,6 +46,11 @@ class Replay extends Stage {
     this.listen();
     this.figure.classList.add("ready");
     requestAnimationFrame(now => this.tick(now));
+  }
+
+  startPainting() {
+    this.painter = new Painter(this.canvas, this.meshes, this.scene.bodies.length);
+    this.dirty = true;
   }
 
   /* ---- controls ---- */
@@ -85,7 +95,8 @@ class Replay extends Stage {
     this.speeds.value = "1";
     const transport = make("div", {class: "transport"}, this.play, this.slider, this.clock, this.speeds);
     this.tools = make("div", {class: "tools"});
-    if (this.scene.takes.length > 1) this.tools.append(this.choice("Recording", this.scene.takes.map((t, i) => [i, t]), v => this.begin(Number(v))));
+    this.takes = this.choice("Recording", this.scene.takes.map((t, i) => [i, t]), v => this.begin(Number(v)));
+    if (this.scene.takes.length > 1) this.tools.append(this.takes);
     this.boxes = make("span", {class: "tracks"});
     this.tools.append(this.boxes);
     this.sideButton = this.toggle("side", "side by side", "s");
@@ -117,6 +128,7 @@ class Replay extends Stage {
 
   begin(take) {
     this.take = take;
+    this.takes.value = String(take);
     this.shown = this.tracks.filter(t => t.take === take);
     this.shown.forEach((t, i) => {
       t.colour = TRACKS[i % TRACKS.length];
@@ -173,12 +185,12 @@ class Replay extends Stage {
     for (const t of this.visible) {
       const name = many ? t.name : "", dashed = t.measured && many;
       if (t.energy.some(Number.isFinite)) energy.push(curve(t, t.energy, name || "energy", t.colour, dashed));
-      if (t.normal.some(Number.isFinite)) {
+      if (t.forces) {
         force.push(curve(t, t.normal, name ? `${name}, normal` : "normal", t.colour, false));
         if (!many) force.push(curve(t, t.slip, "tangential", TRACKS[1], true));
       }
       for (const b of bodies) {
-        const z = Float32Array.from({length: t.frames}, (_, f) => { const p = t.at(f, b); return p ? p.pos[2] : NaN; });
+        const z = Float32Array.from({length: t.frames}, (_, f) => { const p = t.at(f, b); return p ? this.spotOf(p, b)[2] : NaN; });
         const alone = bodies.length === 1 && many;
         height.push(curve(t, z, [bodies.length > 1 || !many ? this.scene.bodies[b] : "", name].filter(Boolean).join(", "),
           alone ? t.colour : css(this.colours[b]), dashed || (!alone && many && t !== this.visible[0])));
@@ -280,6 +292,8 @@ class Replay extends Stage {
       if (held.size === 2) this.pinch(held, e, was);
       held.set(e.pointerId, [e.clientX, e.clientY]);
     });
+    c.addEventListener("webglcontextlost", e => { e.preventDefault(); this.painter = null; });
+    c.addEventListener("webglcontextrestored", () => this.startPainting());
     c.addEventListener("contextmenu", e => e.preventDefault());
     c.addEventListener("wheel", e => {
       if (document.activeElement !== c && !e.ctrlKey && !document.body.classList.contains("view")) return;

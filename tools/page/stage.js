@@ -17,6 +17,7 @@ class Stage {
     return s.bodies.map((_, i) => i).filter(i => s.parents[i] < 0 && s.free[i] || s.parents[i] >= 0 && !carries.has(i) && !this.rooted(i))
       .concat(s.bodies.map((_, i) => i).filter(i => s.parents[i] < 0 && !s.free[i] && !carries.has(i)));
   }
+  spotOf(pose, b) { return add(pose.pos, turn(pose.quat, this.spot[b])); }
   rooted(i) {
     for (; this.scene.parents[i] >= 0; i = this.scene.parents[i]);
     return this.scene.free[i];
@@ -42,7 +43,7 @@ class Stage {
           if (p) this.seen.push([...p.pos, this.radius[b]]);
         }
     /* Of many bodies a few that roll away are let go. */
-    const share = this.scene.bodies.length < 4 ? 1 : this.scene.parents.every(p => p < 0) ? 0.93 : 1, n = this.seen.length;
+    const share = this.scene.bodies.length < 4 ? 1 : this.scene.parents.every(p => p < 0) ? 0.88 : 1, n = this.seen.length;
     const sides = [0, 1, 2].map(k => {
       const low = this.seen.map(p => p[k] - p[3]).sort((a, b) => a - b), high = this.seen.map(p => p[k] + p[3]).sort((a, b) => a - b);
       return n ? [low[Math.floor((1 - share) * (n - 1))], high[Math.ceil(share * (n - 1))]] : [-1, 1];
@@ -95,7 +96,7 @@ class Stage {
     const t = this.visible[0];
     if (!t) return;
     const bodies = this.selected >= 0 ? [this.selected] : this.watched();
-    const at = bodies.map(b => t.between(this.time, b)).filter(Boolean).map(p => p.pos);
+    const at = bodies.map(b => [t.between(this.time, b), b]).filter(([p]) => p).map(([p, b]) => this.spotOf(p, b));
     if (at.length) this.camera.target = [0, 1, 2].map(k => at.reduce((s, p) => s + p[k], 0) / at.length);
   }
 
@@ -190,17 +191,17 @@ class Stage {
       let before = null;
       const colour = this.visible.length > 1 ? hex(t.colour) : this.colours[b].map(x => 0.85 * x);
       for (let f = last % each; f <= last + each; f += each) {
-        const p = f > last ? t.between(this.time, b) : t.at(f, b);
+        const pose = f > last ? t.between(this.time, b) : t.at(f, b), p = pose && this.spotOf(pose, b);
         if (p && before) {
           if (10 * (n + 1) > this.stroke.length) {
             const more = new Float32Array(2 * this.stroke.length);
             more.set(this.stroke);
             this.stroke = more;
           }
-          const alpha = 0.15 + 0.75 * (f / Math.max(1, last)) ** 2;
-          this.stroke.set([...before, ...p.pos, ...colour, Math.min(0.9, alpha)], 10 * n++);
+          const alpha = 0.35 + 0.55 * (f / Math.max(1, last)) ** 2;
+          this.stroke.set([...before, ...p, ...colour, Math.min(0.9, alpha)], 10 * n++);
         }
-        before = p && p.pos;
+        before = p;
       }
     }
     return n;

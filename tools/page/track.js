@@ -12,7 +12,7 @@ class Bytes {
 /* A motion: where bodies are at a time, what touches, curves. */
 class Track {
   constructor(t, bytes, bodies) {
-    Object.assign(this, {name: t.name, take: t.take, measured: t.measured, forces: t.forces, bodies});
+    Object.assign(this, {name: t.name, take: t.take, measured: t.measured, forces: t.forces && t.contact[1] > 0, bodies});
     this.time = bytes.of(Float32Array, t.time);
     this.frames = this.time.length;
     this.box = bytes.of(Float32Array, t.box);
@@ -66,7 +66,7 @@ class Track {
 
 const hex = text => [1, 3, 5].map(i => parseInt(text.trim().slice(i, i + 2), 16) / 255);
 const BODIES = ["#4f81bd", "#e08e45", "#5fa777", "#c8605c", "#8f77b5", "#d9b44a", "#4ba3a8", "#a87b5b", "#c777a5", "#8a9a46"].map(hex);
-const TRACKS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7f7f7f", "#a5572d", "#3f8f3f", "#b8426b", "#5c7f99"];
+const TRACKS = ["#0072b2", "#d55e00", "#00875f", "#b85f92", "#b07800", "#3a92cc", "#8a6fd1", "#7f7f7f", "#a5572d", "#3f8f3f", "#b8426b", "#5c7f99"];
 const MODES = ["break", "stick", "slide"];
 
 /* The colour of a tree of bodies, lighter and darker along it. */
