@@ -216,8 +216,9 @@ static void print_table(const identification *id) {
         printf("%-28s %-9s %12g %12.6g %12.3g   the recordings behind the controls\n", "late", "s", 0., id->late,
                id->late_error);
     print_open(id);
-    printf("loss %.6g, was %.6g; %ld evaluations, %.1f s; ", id->progress.loss, id->progress.loss_start,
-           id->progress.evaluations, id->seconds);
+    printf("loss %.6g, ", id->progress.loss);
+    if (isfinite(id->progress.loss_start)) printf("was %.6g, ", id->progress.loss_start);
+    printf("%ld evaluations, %.1f s; ", id->progress.evaluations, id->seconds);
     puts(id->interrupted          ? "interrupted"
          : id->progress.converged ? "converged"
          : id->progress.settled   ? "no step improves a loss that is not smooth here"

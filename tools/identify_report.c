@@ -219,9 +219,11 @@ int write_report(identification *id) {
     if (!good) return EXIT_TROUBLE;
     FILE *f = file.f;
     report_begin(f, "Identification");
-    report_text(f, "Scene %s, %d recordings. Loss %.6g, at the start %.6g; %d iterations, %ld evaluations, %.1f s. %s",
-                id->a->scene, id->r.n, id->progress.loss, id->progress.loss_start, id->progress.iteration,
-                id->progress.evaluations, id->seconds,
+    char before[48] = "";
+    if (isfinite(id->progress.loss_start))
+        snprintf(before, sizeof before, ", at the start %.6g", id->progress.loss_start);
+    report_text(f, "Scene %s, %d recordings. Loss %.6g%s; %d iterations, %ld evaluations, %.1f s. %s", id->a->scene,
+                id->r.n, id->progress.loss, before, id->progress.iteration, id->progress.evaluations, id->seconds,
                 id->interrupted          ? "Interrupted."
                 : id->progress.converged ? "Converged."
                 : id->progress.settled   ? "No step improves the loss, which is not smooth here."

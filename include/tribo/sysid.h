@@ -135,15 +135,18 @@ typedef enum tribo_stage { TRIBO_STAGE_SEARCH, TRIBO_STAGE_DESCENT, TRIBO_STAGE_
 
 /** Where a fit stands. */
 typedef struct tribo_progress {
-    tribo_stage stage;       /**< of the iteration that was made */
-    int iteration;           /**< counted over all stages */
-    long evaluations;        /**< of the loss over all recordings */
-    double loss, loss_start; /**< of the best theta, of the start */
-    double gradient_norm;    /**< of the loss in theta, without what bounds hold back; NaN before it is known */
-    bool converged;          /**< a stationary point was reached */
-    bool settled;            /**< no step improves, and the search has been made: a loss that is not smooth */
-    int starts, agreed;      /**< shooting: fits from different starts, and how many of them ended at the answer */
-    double second;           /**< how much less likely the best of the others is, in the logarithm; infinite = none */
+    tribo_stage stage; /**< of the iteration that was made */
+    int iteration;     /**< counted over all stages */
+    long evaluations;  /**< of the loss over all recordings */
+    double loss;       /**< of the best theta */
+    /** Of the start; NaN of shooting, which estimates noise on the way and measures in units of it: losses do not
+     * compare */
+    double loss_start;
+    double gradient_norm; /**< of the loss in theta, without what bounds hold back; NaN before it is known */
+    bool converged;       /**< a stationary point was reached */
+    bool settled;         /**< no step improves, and the search has been made: a loss that is not smooth */
+    int starts, agreed;   /**< shooting: fits from different starts, and how many of them ended at the answer */
+    double second;        /**< how much less likely the best of the others is, in the logarithm; infinite = none */
 } tribo_progress;
 
 /** One iteration of the fit. @return TRIBO_OK (go on, or progress->stage is TRIBO_STAGE_DONE); TRIBO_INTERRUPTED;

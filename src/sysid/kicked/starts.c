@@ -344,8 +344,7 @@ tribo_status ti_shooting_iterate(tribo_sysid *s) {
     }
     if (status >= 0) status = ti_shooting_step(s, &done);
     if (status) return status;
-    s->progress.loss = h->cost / 2;
-    if (s->progress.iteration == 0) s->progress.loss_start = s->progress.loss;
+    s->progress.loss = h->cost / 2, s->progress.loss_start = (double)NAN;
     keep_starts(s);
     if (h->horizon > 0 && give_up(s)) return next(s);
     if (h->horizon > 0) {
