@@ -1,11 +1,8 @@
 #!/bin/sh
-# batch_ranks.sh TRIBO DATA: worlds dealt out over ranks: the bits of one process, and what is left where a rank dies.
+# batch_ranks.sh TRIBO DATA with|without (MPI): worlds dealt out over ranks: the bits of one process, and what is left where a
+# rank dies; what is not shared over ranks is refused.
 # Ends with Check's line; skipped where there is no mpirun.
 tribo=$1 data=$2
-command -v mpirun >/dev/null || {
-    echo "there is no mpirun: skipped"
-    exit 77
-}
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # of OpenMPI; others do not ask
 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
@@ -22,9 +19,35 @@ passes() { # NAME COMMAND...
     tail -n 5 "$folder/said"
 }
 
+# Several processes of what is not shared over them would write the same file: they say so once, and write nothing.
+refused() { # WORD COMMAND...
+    word=$1
+    shift
+    "$@" >"$folder/out" 2>"$folder/err"
+    [ $? = 2 ] && [ "$(grep -c "$word" "$folder/err")" = 1 ] && [ ! -e "$folder/one.csv" ]
+}
+ended() {
+    echo "Checks: $checks, Failures: $failures, Errors: 0"
+    [ $failures = 0 ]
+    exit
+}
+motion="simulate $data/scenes/slide.xml --duration 0.1 --out $folder/one.csv"
+
 worlds() { # WORLDS STEPS TABLE
     echo batch "$data/scenes/slide.xml" --randomise "$data/batch/cube.json" --gradient --threads 1 --worlds "$1" --steps "$2" --out "$3"
 }
+if [ "$3" = without ]; then
+    passes "built without MPI" refused 'built without MPI' env OMPI_COMM_WORLD_SIZE=2 "$tribo" $motion
+    passes "one process of one" env OMPI_COMM_WORLD_SIZE=1 PMI_SIZE=1 "$tribo" $motion
+    ended
+fi
+command -v mpirun >/dev/null || {
+    echo "there is no mpirun: skipped"
+    exit 77
+}
+passes "two processes of simulate" refused 'mpirun started 2 processes' mpirun -n 2 "$tribo" $motion
+passes "one process of simulate" mpirun -n 1 "$tribo" $motion
+
 said() { grep -v ' a second by ' "$folder/$1.txt"; }
 
 "$tribo" $(worlds 300 200 "$folder/alone.csv") >"$folder/alone.txt" 2>/dev/null
@@ -49,5 +72,4 @@ wait $job
 passes "a rank that dies ends the job" [ $? != 0 ]
 passes "with a message" grep -q 'exited on signal' "$folder/err"
 passes "and the table so far" [ "$(wc -l <"$folder/dead.csv")" -gt 2000 ]
-echo "Checks: $checks, Failures: $failures, Errors: 0"
-[ $failures = 0 ]
+ended

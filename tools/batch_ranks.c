@@ -45,6 +45,11 @@ int ranks_end(int status) {
     return own ? EXIT_SUCCESS : status;
 }
 
+bool ranks_alone(void) {
+    ranks_begin();
+    return count == 1 && ranks_end(EXIT_SUCCESS) == EXIT_SUCCESS;
+}
+
 int ranks_count(void) {
     return count;
 }
@@ -72,6 +77,14 @@ bool ranks_any(bool here) {
     return any != 0;
 }
 #else
+bool ranks_alone(void) {
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *size = getenv(sizes[i]);
+        if (size && strtol(size, NULL, 10) > 1) return false;
+    }
+    return true;
+}
 void ranks_begin(void) {}
 int ranks_end(int status) {
     return status;

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* For what is not shared over ranks, before anything else: whether this is the only process. MPI is left again. Without
+ * MPI it goes by what mpirun writes into the environment. */
+bool ranks_alone(void);
 /* Called once, before the command says anything: ranks but the first become silent. */
 void ranks_begin(void);
 /* @return the status that the process ends with; a rank that has trouble of its own ends the job. */

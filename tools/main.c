@@ -1,4 +1,5 @@
 /* main.c -- the command `tribo VERB ...`: finds the verb and hands over. */
+#include "batch_ranks.h"
 #include "common.h"
 #include "describe.h"
 #include "names.h"
@@ -36,6 +37,19 @@ static int help(const char *word) {
     return written();
 }
 
+/* Several processes would all write the same files. */
+static bool may_run(const verb *v) {
+#ifdef HAVE_MPI
+    if (v == &verb_batch || ranks_alone()) return true;
+    trouble("mpirun started %d processes; only `tribo batch` shares its work over them", ranks_count());
+    return false;
+#else
+    if (ranks_alone()) return true;
+    trouble("mpirun started several processes of %s, and this command was built without MPI (-Dmpi=enabled)", v->name);
+    return false;
+#endif
+}
+
 int main(int argc, char **argv) {
     openblas_set_num_threads(1); /* problems are small, and results must not depend on the number of cores */
     const char *word = argc >= 2 ? argv[1] : NULL;
@@ -53,6 +67,7 @@ int main(int argc, char **argv) {
     if (is(word, "--describe", NULL)) return describe(stdout, argc >= 3 ? argv[2] : "", argc >= 4 ? argv[3] : NULL);
     const verb *v = verb_find(word);
     if (!v) return no_verb(word);
+    if (!may_run(v)) return ranks_end(EXIT_USAGE);
     outputs_guard();
     int status = v->run(argc - 1, argv + 1);
     interrupts_conclude();
