@@ -37,6 +37,7 @@ const char *const describe_variables[][2] = {
 
 /* Words of text from column `at` on, in lines of WIDTH that begin at `indent`. */
 static void wrap(FILE *f, const char *text, int indent, int at) {
+    const char *begin = text;
     while (*text) {
         if (*text == '\n') {
             fprintf(f, "\n%*s", indent, "");
@@ -48,7 +49,7 @@ static void wrap(FILE *f, const char *text, int indent, int at) {
         if (at > indent && at + 1 + wide > WIDTH) {
             fprintf(f, "\n%*s", indent, "");
             at = indent;
-        } else if (at > indent && text[-1] == ' ') {
+        } else if (at > indent && text > begin && text[-1] == ' ') {
             fputc(' ', f), at++;
         }
         fwrite(text, 1, (size_t)bytes, f);
