@@ -480,6 +480,11 @@ expect "no such parameter" 3 '' 'frictoin.json:2: randomise\[0\]: there is no pa
     --randomise "$folder/frictoin.json"
 write negative.json '{"randomise": [{"name": "cube/mass", "range": [-3, 2]}]}'
 expect "worlds that are none" 4 'failed: .*mass' '*' batch "$slide" --worlds 20 --steps 2 --randomise "$folder/negative.json"
+expect "a table on standard output" 0 '^world,status' '2 worlds of 2 steps' batch "$slide" --worlds 2 --steps 2 --randomise "$cube" --out -
+expect "and nothing else" 0 '*' '*' check "$(grep -q worlds "$folder/out" || echo "$slide")"
+expect "a table and JSON" 2 '' 'both on standard output' batch "$slide" --worlds 2 --steps 2 --randomise "$cube" --out - --json
+expect "randomisers from standard input" 3 '' 'standard input:1: ' batch "$slide" --worlds 2 --steps 2 --randomise -
+expect "a scene and randomisers from there" '2 3' '' 'standard input' batch - --worlds 2 --steps 2 --randomise -
 expect "no worlds" 2 '' 'worlds takes a number' batch "$slide" --worlds 0 --steps 2 --randomise "$cube"
 expect "no file of what is drawn" 3 '' 'none.json: ' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/none.json"
 

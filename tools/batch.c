@@ -299,25 +299,25 @@ static json_t *report(job *j, const long *worst, int nworst) {
     return all;
 }
 
-static void print(job *j, const long *worst, int nworst) {
+static void print(FILE *to, job *j, const long *worst, int nworst) {
     statistics s = count(j);
-    printf("%ld worlds of %ld steps, %ld failed, %ld not sure\n", j->ndone, j->a->steps, s.failed, s.unsure);
-    printf("%.4g steps a second by %ld threads, %.3g MB\n", (double)j->steps / j->seconds, j->a->threads,
-           1e-6 * (double)tribo_batch_bytes(j->b));
+    fprintf(to, "%ld worlds of %ld steps, %ld failed, %ld not sure\n", j->ndone, j->a->steps, s.failed, s.unsure);
+    fprintf(to, "%.4g steps a second by %ld threads, %.3g MB\n", (double)j->steps / j->seconds, j->a->threads,
+            1e-6 * (double)tribo_batch_bytes(j->b));
     if (j->f.npart && s.good)
-        printf("return: mean %.10g, deviation %.4g, from %.6g to %.6g\n", s.mean, s.deviation, s.least, s.most);
+        fprintf(to, "return: mean %.10g, deviation %.4g, from %.6g to %.6g\n", s.mean, s.deviation, s.least, s.most);
     for (int k = 0; j->a->gradient && k < j->f.ndef; k++) {
         bool normal = j->f.def[k].draw == TRIBO_DRAW_NORMAL;
         double n = s.good > 0 ? (double)s.good : 1;
-        printf("  %-30s %s %+.10g  %s %+.10g\n", j->f.label[k], normal ? "by mean" : "by from", j->phi[2 * k] / n,
-               normal ? "by deviation" : "by to", j->phi[2 * k + 1] / n);
+        fprintf(to, "  %-30s %s %+.10g  %s %+.10g\n", j->f.label[k], normal ? "by mean" : "by from", j->phi[2 * k] / n,
+                normal ? "by deviation" : "by to", j->phi[2 * k + 1] / n);
     }
     for (int i = 0; i < nworst; i++) {
         const outcome *o = &j->done[worst[i]];
         if (o->status < 0)
-            printf("  world %ld failed: %s\n", worst[i], why(j, worst[i]));
+            fprintf(to, "  world %ld failed: %s\n", worst[i], why(j, worst[i]));
         else if (j->f.npart)
-            printf("  world %ld: return %.6g\n", worst[i], o->value);
+            fprintf(to, "  world %ld: return %.6g\n", worst[i], o->value);
     }
 }
 
@@ -362,6 +362,10 @@ static int make_batch(job *j) {
     return s < 0 ? input_error(j->a->randomise, s, &diag) : EXIT_SUCCESS;
 }
 
+static bool is_stdout(const char *path) {
+    return path && !strcmp(path, "-");
+}
+
 static int conclude(job *j) {
     long *worst = calloc((size_t)j->a->worst + 1, sizeof *worst);
     if (!worst) return trouble("no memory");
@@ -372,7 +376,7 @@ static int conclude(job *j) {
         if (!json_write(stdout, all, true)) status = trouble("the result could not be written");
         json_decref(all);
     } else if (status == EXIT_SUCCESS) {
-        print(j, worst, n);
+        print(is_stdout(j->a->out) ? stderr : stdout, j, worst, n); /* a table and words do not mix */
     }
     free(worst);
     if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
@@ -446,6 +450,7 @@ static int complete(const arguments *a) {
     if (!a->scene) return usage_error(v, "which scene?");
     if (!a->randomise) return usage_error(v, "--randomise FILE says what is drawn: docs/batch.md");
     if (a->worlds == 0) return usage_error(v, "--worlds N: how many?");
+    if (a->json && is_stdout(a->out)) return usage_error(v, "--json and a table both on standard output");
     return a->steps == 0 ? usage_error(v, "--steps T: how many of each?") : EXIT_SUCCESS;
 }
 

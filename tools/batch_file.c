@@ -1,5 +1,6 @@
 /* batch_file.c -- randomisers, a start and a return from a JSON file: docs/batch.md says what it may hold. */
 #include "batch.h"
+#include "found.h"
 #include "inputs.h"
 #include "task_reader.h"
 #include <math.h>
@@ -260,7 +261,9 @@ int batch_file_read(const char *path, const tribo_model *m, batch_file *f) {
     tribo_diag diag = {0};
     *f = (batch_file){.room = calloc(1, sizeof *f->room)};
     if (!f->room) return trouble("no memory");
-    tribo_status s = ti_read_file(path, NULL, &text, &n, &bytes, &diag);
+    const char *place = found_input(path, "file of randomisers");
+    if (!place) return EXIT_USAGE;
+    tribo_status s = ti_read_file(place, NULL, &text, &n, &bytes, &diag);
     if (s < 0) return input_error(path, s, &diag);
     input_note(path);
     f->room->m = m, f->room->size = tribo_model_sizes(m);
