@@ -6,6 +6,7 @@
 /* ---- running ---- */
 
 enum { STRIDE = 512 }; /* steps between looks for an interrupt */
+enum { STEPS_MAX = INT32_MAX / 2 };
 
 static bool run_world(rollout *r, tribo_ws *ws, double *X) {
     const tribo_sizes *n = &r->model->n;
@@ -80,9 +81,13 @@ static int worlds_of(core *c, core_array *const *a, const char *const *what, boo
 /* Steps by U, or by the argument. */
 static int steps_of(core *c, const core_array *U, PyObject *steps) {
     Py_ssize_t n = U->a ? U->view.shape[U->many] : -1;
-    Py_ssize_t asked = steps ? PyLong_AsSsize_t(steps) : n;
+    Py_ssize_t asked = steps ? PyNumber_AsSsize_t(steps, NULL) : n; /* NULL: beyond what can be counted is the most */
     if (PyErr_Occurred()) return -1;
-    if (asked < 1 || asked > INT32_MAX / 2) {
+    if (asked > STEPS_MAX) {
+        PyErr_Format(c->error[-TRIBO_E_ARG], "rollout: %zd steps are too many, at most %d", asked, STEPS_MAX);
+        return -1;
+    }
+    if (asked < 1) {
         PyErr_SetString(c->error[-TRIBO_E_ARG],
                         steps || U->a ? "rollout: at least one step is needed" : "rollout: give U or steps=...");
         return -1;

@@ -131,6 +131,8 @@ MISUSES = [
     ("restitution of 5", V, "restitution", lambda: slide.check(params("floor/restitution", 5))),
     ("no direction", V, "quaternion", lambda: slide.step(changed(x0, slice(3, 7), 0))),
     ("no steps", V, "at least one step", lambda: tribo.rollout(slide, steps=0)),
+    ("too many steps", V, "4294967296 steps are too many", lambda: tribo.rollout(slide, steps=2**32)),
+    ("steps beyond counting", V, "too many", lambda: tribo.rollout(slide, steps=2**80)),
     ("neither U nor steps", V, "give U or steps", lambda: tribo.rollout(slide)),
     ("no threads", V, "threads", lambda: tribo.rollout(slide, steps=3, threads=0)),
     ("lx of other worlds", A, "lx has 3 worlds and the rollout 2",
