@@ -122,7 +122,7 @@ static int write_controls(const optimization *o, const char *path) {
     if (!out_open(&f, path)) return EXIT_TROUBLE;
     fputs("time", f.f);
     for (int i = 0; i < nu; i++) {
-        task_control_name(o->m, i, text);
+        ti_control_column(o->m, i, text, sizeof text);
         if (is_column(o, i)) ti_table_write_column(f.f, text, NULL);
     }
     for (int k = 0; k < o->done.knots; k++) {
@@ -189,7 +189,7 @@ static int choose_controls(const optimization *o, int *index, char name[CURVES][
     int n = 0;
     for (int i = 0; i < o->task->def.ncontrol && n < CURVES; i++) {
         index[n] = o->task->control[i];
-        task_control_name(o->m, index[n], name[n]);
+        ti_control_column(o->m, index[n], name[n], sizeof name[n]);
         n++;
     }
     return n;

@@ -59,7 +59,5 @@ void task_file_free(task_file *t);
 void task_target(const task_file *t, int term, double from, double *target);
 /* By the file's word; -1 if there is none. */
 int task_method_find(const char *word);
-/* "hip.ctrl", "cube.fx", "rail.tau": number i of u as the column of a table of controls. */
-void task_control_name(const tribo_model *m, int i, char name[128]);
 
 #endif

@@ -1,4 +1,5 @@
 /* task_names.c -- names of a task: controls, joints, bodies, sites, keys; the nearest where there is none. */
+#include "formats/table.h"
 #include "model/state.h"
 #include "task_reader.h"
 #include <math.h>
@@ -6,35 +7,11 @@
 
 /* ---- controls ---- */
 
-static const char *joint_name(const tribo_model *m, int joint) {
-    const char *name = tribo_model_joint_name(m, joint);
-    return name ? name : "";
-}
-
 int task_joint_nq(const tribo_model *m, int joint) {
     return ti_joint_of(m->joint[joint].kind)->nq;
 }
 int task_joint_nv(const tribo_model *m, int joint) {
     return ti_joint_of(m->joint[joint].kind)->nv;
-}
-
-void task_control_name(const tribo_model *m, int i, char name[128]) {
-    static const char *const forces[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-    tribo_sizes z = tribo_model_sizes(m);
-    snprintf(name, 128, "?");
-    if (i >= z.nv) {
-        snprintf(name, 128, "%s.ctrl", tribo_model_actuator_name(m, i - z.nv));
-        return;
-    }
-    for (int b = 0; b < z.nbody; b++) {
-        int k = i - tribo_model_body_v(m, b);
-        if (tribo_model_body_free(m, b) && k >= 0 && k < 6)
-            snprintf(name, 128, "%s.%s", tribo_model_body_name(m, b), forces[k]);
-    }
-    for (int j = 0; j < z.njoint; j++) {
-        int k = i - tribo_model_joint_v(m, j), n = task_joint_nv(m, j);
-        if (k >= 0 && k < n) snprintf(name, 128, "%s.%s", joint_name(m, j), n == 1 ? "tau" : forces[3 + k]);
-    }
 }
 
 /* Whether a column is that, or of that owner. */
@@ -48,7 +25,7 @@ static int columns_of(const tribo_model *m, const char *name, bool whole, int fr
     int n = 0;
     for (int i = from; i < to; i++) {
         char column[128];
-        task_control_name(m, i, column);
+        ti_control_column(m, i, column, sizeof column);
         if (means(name, column, whole)) index[n++] = i;
     }
     return n;
@@ -63,7 +40,7 @@ int task_controls_named(task_reader *r, const char *name, int *index) {
     near_name near = near_begin(name);
     for (int i = 0; i < z.nu; i++) {
         char column[128];
-        task_control_name(r->m, i, column);
+        ti_control_column(r->m, i, column, sizeof column);
         if (strchr(name, '.')) near_offer(&near, column);
         *strrchr(column, '.') = 0;
         near_offer(&near, column);

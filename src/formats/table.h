@@ -36,6 +36,9 @@ int ti_table_line(const char *text, size_t n, int row);
 /* `,OWNER.word` of a header; in quotes, doubled inside, where the name has some. Word NULL: `,OWNER`. */
 void ti_table_write_column(FILE *f, const char *owner, const char *word);
 
+/* `OWNER.word` of number i of u: "hip.ctrl", "cube.fx", "rail.tau". */
+void ti_control_column(const tribo_model *m, int i, char *name, size_t size);
+
 /* Columns of this beginning are nobody's state: they are read over. */
 #define TI_MEASURE "measure."
 enum { TI_MEASURES_MAX = 32 };

@@ -54,6 +54,18 @@ static int force_place(const tribo_model *m, int body, int word) {
     return m->body[body].v + word;
 }
 
+void ti_control_column(const tribo_model *m, int i, char *name, size_t size) {
+    const char *owner = "?", *word = "?";
+    if (i >= m->size.nv) owner = m->actuator[i - m->size.nv].name, word = CONTROL[0];
+    for (int b = 0; b < m->size.nbody; b++)
+        for (int w = 0; w < TI_FREE_NV && m->body[b].free >= 0; w++)
+            if (force_place(m, b, w) == i) owner = m->body[b].name, word = FORCE[w];
+    for (int j = 0; j < m->size.njoint; j++)
+        for (int w = 0; w < JOINT_FORCES; w++)
+            if (joint_force_place(m, j, w) == i) owner = m->joint[j].name, word = JOINT_FORCE[w];
+    snprintf(name, size, "%s.%s", owner, word);
+}
+
 /* Make the observed quaternions unit. @return TRIBO_E_PARSE at the first that is not nearly so. */
 static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const char *text, size_t n,
                                        tribo_diag *diag) {
