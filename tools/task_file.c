@@ -221,17 +221,13 @@ static void read_parameters(task_reader *r, const json_t *value, void *at) {
 
 /* ---- controls ---- */
 
-/* The range of an actuator; none of a force. */
-static void own_bounds(task_file *t, int i) {
-    int a = t->control[i] - t->size.nv;
-    t->lower[i] = -HUGE_VAL, t->upper[i] = HUGE_VAL;
-    if (a < 0 || !t->m->actuator[a].ctrl_limited) return;
-    t->lower[i] = t->p[t->m->actuator[a].p + TI_P_CTRLRANGE];
-    t->upper[i] = t->p[t->m->actuator[a].p + TI_P_CTRLRANGE + 1];
-}
-
+/* Bounds until others are read: each control's own range. */
 static void settle_controls(task_file *t) {
-    for (int i = 0; i < t->def.ncontrol; i++) own_bounds(t, i);
+    for (int i = 0; i < t->def.ncontrol; i++) {
+        double range[2];
+        ti_control_range(t->m, t->p, t->control[i], range);
+        t->lower[i] = range[0], t->upper[i] = range[1];
+    }
     t->def.control = t->control, t->def.lower = t->lower, t->def.upper = t->upper;
 }
 

@@ -146,6 +146,13 @@ void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper) {
     b->cap[b->ncap++] = (ti_cap_rec){joint, {lower, upper}};
 }
 
+void ti_control_range(const tribo_model *m, const double *p, int i, double range[2]) {
+    const ti_actuator *actuator = i < m->size.nv ? NULL : &m->actuator[i - m->size.nv];
+    bool limited = actuator && actuator->ctrl_limited;
+    range[0] = limited ? p[actuator->p + TI_P_CTRLRANGE] : -HUGE_VAL;
+    range[1] = limited ? p[actuator->p + TI_P_CTRLRANGE + 1] : HUGE_VAL;
+}
+
 /* ---- keys ---- */
 
 int tribo_add_key(tribo_builder *b, const char *name, const double *q, const double *v, const double *ctrl) {

@@ -208,6 +208,8 @@ typedef struct ti_number {
     int owner, number;
 } ti_number;
 ti_number ti_number_of(const tribo_model *m, int index);
+/* What number i of u may be: an actuator's range as p has it; without one, and of forces, everything. */
+void ti_control_range(const tribo_model *m, const double *p, int i, double range[2]);
 /* Fill `on` and `run` of the numbers of v, when trees and actuators are there. */
 void ti_model_ways(tribo_model *m);
 

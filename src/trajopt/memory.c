@@ -126,10 +126,8 @@ static void fill_terms(tribo_trajopt *t, const tribo_trajopt_def *def) {
 
 /* Bounds of control i: the definition's, or an actuator's range. */
 static void fill_bounds(tribo_trajopt *t, const tribo_trajopt_def *def, int i) {
-    int actuator = t->control[i] - t->z.nv;
-    double range[2] = {-HUGE_VAL, HUGE_VAL};
-    if (actuator >= 0 && t->m->actuator[actuator].ctrl_limited)
-        memcpy(range, t->p + t->m->actuator[actuator].p + TI_P_CTRLRANGE, sizeof range);
+    double range[2];
+    ti_control_range(t->m, t->p, t->control[i], range);
     t->lower[i] = def->lower ? def->lower[i] : range[0];
     t->upper[i] = def->upper ? def->upper[i] : range[1];
 }
