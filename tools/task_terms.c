@@ -1,5 +1,6 @@
 /* task_terms.c -- the terms of a task: what they are of, targets, weights, knots. */
 #include "task_reader.h"
+#include "trajopt/task.h"
 #include <math.h>
 #include <string.h>
 
@@ -105,18 +106,6 @@ static void need_subject(task_reader *r, const term_reading *t) {
                joint ? r->t->size.njoint : r->t->size.nbody);
     task_wrong(r, "there is no \"on\": the %s that %s is of%s%s", joint ? "joint" : "body or site",
                tribo_term_name(t->def->kind), *all ? "; there are " : "", all);
-}
-
-static void measure(task_reader *r, term_reading *t) {
-    tribo_sizes z = r->t->size;
-    t->n = t->width = 3;
-    if (t->def->kind == TRIBO_TERM_STATE) t->n = z.ndx, t->width = z.nx;
-    if (t->def->kind == TRIBO_TERM_CONTROL) t->n = t->width = r->t->def.ncontrol;
-    if (t->def->kind == TRIBO_TERM_MOMENTUM) t->n = t->width = 6;
-    if (t->def->kind == TRIBO_TERM_ROTATION) t->width = 4;
-    if (!jointed(t->def->kind)) return;
-    t->n = t->width = task_joint_nv(r->m, t->def->joint);
-    if (t->def->kind == TRIBO_TERM_JOINT) t->width = task_joint_nq(r->m, t->def->joint);
 }
 
 /* ---- at ---- */
@@ -384,7 +373,7 @@ static void settle_subject(task_reader *r, term_reading *t, int deep) {
     need_subject(r, t);
     r->depth += deep;
     if (!task_good(r)) return;
-    measure(r, t);
+    ti_term_sizes(r->m, r->t->def.ncontrol, t->def, &t->n, &t->width);
     label_term(r, t);
     if (t->def->kind == TRIBO_TERM_CONTROL && t->def->last == r->t->def.knots) t->def->last--;
     if (t->def->last < t->def->first) task_wrong(r, "a term of controls has nothing at the last state");

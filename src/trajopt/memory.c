@@ -68,7 +68,7 @@ static void lay_out_terms(tribo_trajopt *t, const tribo_trajopt_def *def, ti_are
         size_t length = d->name ? strlen(d->name) + 1 : 0;
         char *name = NULL;
         term->def = *d;
-        ti_term_sizes(t, d, &term->n, &term->width);
+        ti_term_sizes(t->m, t->nc, d, &term->n, &term->width);
         term->first = ti_knot_of(d->first, t->knots), term->last = ti_knot_of(d->last, t->knots);
         if (d->kind == TRIBO_TERM_CONTROL && term->last == t->knots) term->last--;
         TI_CARVE(a, name, length);

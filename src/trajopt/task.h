@@ -137,8 +137,8 @@ void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def);
 
 /* ---- terms.c: residuals ---- */
 
-/* Sizes of a term's residual and of a row of its target. */
-void ti_term_sizes(const tribo_trajopt *t, const tribo_term_def *def, int *n, int *width);
+/* Sizes of a term's residual and of a row of its target, in a task of nc controls. */
+void ti_term_sizes(const tribo_model *m, int nc, const tribo_term_def *def, int *n, int *width);
 /* Whether a term of that kind asks for bodies' places. */
 bool ti_term_is_placed(tribo_term_kind kind);
 /* r, and where rx is not NULL rx (n,ndx), ru (n,nc). @param u (nc) NULL = the last knot */

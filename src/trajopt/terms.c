@@ -246,14 +246,14 @@ bool ti_term_is_placed(tribo_term_kind kind) {
     return KIND[kind].placed;
 }
 
-void ti_term_sizes(const tribo_trajopt *t, const tribo_term_def *def, int *n, int *width) {
+void ti_term_sizes(const tribo_model *m, int nc, const tribo_term_def *def, int *n, int *width) {
     const ti_joint_row *joint = NULL;
     if (def->kind == TRIBO_TERM_JOINT || def->kind == TRIBO_TERM_JOINT_VELOCITY)
-        joint = ti_joint_of(t->m->joint[def->joint].kind);
+        joint = ti_joint_of(m->joint[def->joint].kind);
     *n = *width = KIND[def->kind].n;
     switch (def->kind) {
     case TRIBO_TERM_STATE:
-        *n = t->z.ndx, *width = t->z.nx;
+        *n = m->size.ndx, *width = m->size.nx;
         break;
     case TRIBO_TERM_JOINT:
         *n = joint->nv, *width = joint->nq;
@@ -262,7 +262,7 @@ void ti_term_sizes(const tribo_trajopt *t, const tribo_term_def *def, int *n, in
         *n = *width = joint->nv;
         break;
     case TRIBO_TERM_CONTROL:
-        *n = *width = t->nc;
+        *n = *width = nc;
         break;
     case TRIBO_TERM_ROTATION:
         *width = 4;
