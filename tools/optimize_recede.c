@@ -91,7 +91,7 @@ static bool act(optimization *o, world *w, int from_plan) {
 }
 
 /* The plan moved on to what was reached, and made better. @return false where it cannot be, after a message. */
-static bool plan_again(optimization *o, world *w) {
+static bool plan_again(optimization *o) {
     const task_file *t = o->task;
     double from = o->acted * knot_seconds(t);
     tribo_status s = TRIBO_OK;
@@ -101,7 +101,6 @@ static bool plan_again(optimization *o, world *w) {
         task_target(t, i, from, rows);
         s = tribo_trajopt_set_target(o->t, i, rows);
     }
-    (void)w;
     const double *x = o->done.x + (size_t)(o->done.rows - 1) * (size_t)t->size.nx;
     if (s >= 0) s = tribo_trajopt_shift(o->t, (int)o->a->every, x);
     for (long k = 0; k < o->a->passes && s >= 0 && s != TRIBO_INTERRUPTED; k++) {
@@ -119,7 +118,7 @@ static void recede(optimization *o, world *w) {
     o->plans = 1;
     while (o->acted < o->a->receding && !*interrupts_flag) {
         int from_plan = (int)(o->acted % every);
-        if (o->acted && from_plan == 0 && !plan_again(o, w)) break;
+        if (o->acted && from_plan == 0 && !plan_again(o)) break;
         if (!act(o, w, from_plan)) break;
         progress_state(false, "knot %d of %ld, %g s  the plan's cost %.8g", o->acted, o->a->receding,
                        o->acted * knot_seconds(o->task), o->progress.cost);
