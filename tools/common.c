@@ -237,6 +237,11 @@ bool make_folder(const char *path) {
     return made;
 }
 
+bool ends_with(const char *name, const char *ending) {
+    size_t n = strlen(name), k = strlen(ending);
+    return n > k && !strcmp(name + n - k, ending);
+}
+
 char *join_path(const char *folder, const char *name) {
     size_t length = strlen(folder) + strlen(name) + 2;
     char *path = malloc(length);

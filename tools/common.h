@@ -84,6 +84,8 @@ void outputs_guard(void);
 void outputs_drop(int signal);
 /* Make the folder if it is not there. @return false after a message. */
 bool make_folder(const char *path);
+/* Whether that is the end of a name, and not all of it. */
+bool ends_with(const char *name, const char *ending);
 /* "folder/name", to be freed; NULL without memory. */
 char *join_path(const char *folder, const char *name);
 

@@ -139,8 +139,7 @@ static void judge(const design *d, const double *I, outcome *o) {
 /* A scene, controls for the one given, or both: A.xml, A.csv, A.xml+A.csv. */
 static int load(const design *d, const char *item, tribo_model **m, tribo_controls **c) {
     const char *plus = strchr(item, '+');
-    size_t n = strlen(item);
-    bool pushed = !plus && n > 4 && !strcmp(item + n - 4, ".csv");
+    bool pushed = !plus && ends_with(item, ".csv");
     int status = EXIT_SUCCESS;
     char *scene = plus ? calloc((size_t)(plus - item) + 1, 1) : NULL;
     if (plus && !scene) return trouble("no memory");

@@ -63,11 +63,6 @@ static int folders(const char *role, char folder[FOLDERS_MAX][1024]) {
     return n;
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    size_t n = strlen(name), k = strlen(ending);
-    return n > k && !strcmp(name + n - k, ending);
-}
-
 static void offer_folder(near_name *near, const char *folder, const char *ending) {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)

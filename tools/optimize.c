@@ -142,8 +142,7 @@ static int check_outputs(const optimize_arguments *a) {
     static const char *const files[] = {"trajectory.csv", "controls.csv", "feedback.txt", "result.json",
                                         "states.svg",     "controls.svg", "report.html"};
     if (!a->out) return EXIT_SUCCESS;
-    size_t n = strlen(a->out);
-    if (n > 4 && strcmp(a->out + n - 4, ".csv") == 0) return output_check(NULL, a->out);
+    if (ends_with(a->out, ".csv")) return output_check(NULL, a->out);
     int status = EXIT_SUCCESS;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == EXIT_SUCCESS; i++)
         status = output_check(a->out, files[i]);

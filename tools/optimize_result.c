@@ -247,10 +247,9 @@ int optimize_write(const optimization *o) {
                  {"result.json", write_result},    {"states.svg", draw_states},      {"controls.svg", draw_controls},
                  {"report.html", optimize_page}};
     const char *out = o->a->out;
-    size_t n = out ? strlen(out) : 0;
     int status = EXIT_SUCCESS;
     if (!out) return status;
-    if (n > 4 && strcmp(out + n - 4, ".csv") == 0) return write_states(o, out);
+    if (ends_with(out, ".csv")) return write_states(o, out);
     for (size_t i = 0; i < sizeof files / sizeof *files && status == EXIT_SUCCESS; i++) {
         char *path = join_path(out, files[i].name);
         status = path ? files[i].write(o, path) : trouble("no memory");

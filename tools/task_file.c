@@ -384,11 +384,10 @@ static void guess_held(task_reader *r) {
 static void read_guess(task_reader *r, const json_t *value, void *at) {
     task_file *t = at;
     const char *word = json_string_value(value);
-    size_t n = word ? strlen(word) : 0;
     if (r->changes && (r->changes->guess || r->changes->knots)) return;
     if (word && strcmp(word, "key") == 0) {
         guess_held(r);
-    } else if (n > 4 && strcmp(word + n - 4, ".csv") == 0) {
+    } else if (word && ends_with(word, ".csv")) {
         char *path = beside(r->path, word);
         if (path)
             guess_file(r, path);
