@@ -137,19 +137,6 @@ static int set_up(optimization *o) {
     return s < 0 ? input_error(a->task, s, &diag) : EXIT_SUCCESS;
 }
 
-/* What can be written has to be known before the work. */
-static int check_outputs(const optimize_arguments *a) {
-    static const char *const files[] = {"trajectory.csv", "controls.csv", "feedback.txt", "result.json",
-                                        "states.svg",     "controls.svg", "report.html"};
-    if (!a->out) return EXIT_SUCCESS;
-    if (ends_with(a->out, ".csv")) return output_check(NULL, a->out);
-    int status = EXIT_SUCCESS;
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == EXIT_SUCCESS; i++)
-        status = output_check(a->out, files[i]);
-    if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
-    return status;
-}
-
 static int conclude(optimization *o) {
     int status = EXIT_SUCCESS;
     if (o->interrupted) remark(&verb_optimize, "interrupted; what follows is the best so far");
@@ -179,7 +166,7 @@ static int optimize(const optimize_arguments *a) {
     int status = scene_load(a->scene, &o.m);
     interrupts_catch();
     if (status == EXIT_SUCCESS) status = set_up(&o);
-    if (status == EXIT_SUCCESS) status = check_outputs(a);
+    if (status == EXIT_SUCCESS) status = optimize_check_outputs(a);
     if (status == EXIT_SUCCESS) {
         long passes = a->iterations ? a->iterations : o.task->iterations ? o.task->iterations : 1000;
         o.progress.iteration = 0;

@@ -53,6 +53,8 @@ int optimize_recede(optimization *o);
 /* The table, and the files. */
 void optimize_print(const optimization *o);
 int optimize_write(const optimization *o);
+/* Before the work: whether the files can be written; their folder is made. @return exit status after a message */
+int optimize_check_outputs(const optimize_arguments *a);
 json_t *optimize_json(const optimization *o);
 /* How it ended, in words. */
 const char *optimize_outcome(const optimization *o);

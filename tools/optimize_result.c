@@ -1,6 +1,7 @@
 /* optimize_result.c -- what `optimize` says and writes: the table, trajectories, controls, feedback, pictures. */
 #include "formats/table.h"
 #include "formats/text.h"
+#include "inputs.h"
 #include "optimize.h"
 #include "plot.h"
 #include <math.h>
@@ -239,20 +240,31 @@ static int draw_controls(const optimization *o, const char *path) {
     return draw(o, path, true);
 }
 
+static const struct {
+    const char *name;
+    int (*write)(const optimization *o, const char *path);
+} FILES[] = {{"trajectory.csv", write_states}, {"controls.csv", write_controls}, {"feedback.txt", write_feedback},
+             {"result.json", write_result},    {"states.svg", draw_states},      {"controls.svg", draw_controls},
+             {"report.html", optimize_page}};
+enum { NFILES = sizeof FILES / sizeof *FILES };
+
+int optimize_check_outputs(const optimize_arguments *a) {
+    if (!a->out) return EXIT_SUCCESS;
+    if (ends_with(a->out, ".csv")) return output_check(NULL, a->out);
+    int status = EXIT_SUCCESS;
+    for (int i = 0; i < NFILES && status == EXIT_SUCCESS; i++) status = output_check(a->out, FILES[i].name);
+    if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
+    return status;
+}
+
 int optimize_write(const optimization *o) {
-    static const struct {
-        const char *name;
-        int (*write)(const optimization *o, const char *path);
-    } files[] = {{"trajectory.csv", write_states}, {"controls.csv", write_controls}, {"feedback.txt", write_feedback},
-                 {"result.json", write_result},    {"states.svg", draw_states},      {"controls.svg", draw_controls},
-                 {"report.html", optimize_page}};
     const char *out = o->a->out;
     int status = EXIT_SUCCESS;
     if (!out) return status;
     if (ends_with(out, ".csv")) return write_states(o, out);
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == EXIT_SUCCESS; i++) {
-        char *path = join_path(out, files[i].name);
-        status = path ? files[i].write(o, path) : trouble("no memory");
+    for (int i = 0; i < NFILES && status == EXIT_SUCCESS; i++) {
+        char *path = join_path(out, FILES[i].name);
+        status = path ? FILES[i].write(o, path) : trouble("no memory");
         free(path);
     }
     return status;
