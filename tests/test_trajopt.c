@@ -3,6 +3,7 @@
 #include "test_main.h"
 #include "trajopt/norms.h"
 #include "trajopt/task.h"
+#include "trajopt_tasks.h"
 #include "worlds.h"
 #include <stdio.h>
 #include <tribo/tribo.h>
@@ -24,24 +25,9 @@ static const char MIXED[] =
     "mass='0.7'/>"
     "<site name='tip' pos='0 0.1 -0.3' quat='0.8 0.2 0.1 0.3'/></body></body></worldbody></mujoco>";
 
-static tribo_model *model_of(const char *xml) {
-    tribo_model *m = NULL;
-    tribo_diag d = {0};
-    ck_assert_msg(tribo_model_load_memory(xml, strlen(xml), "test", NULL, &m, &d) == TRIBO_OK, "%s", d.text);
-    return m;
-}
-
 static tribo_term_def term_of(tribo_term_kind kind, double weight) {
     tribo_term_def t = tribo_default_term();
     t.kind = kind, t.weight = weight;
-    return t;
-}
-
-static tribo_trajopt *task_of(const tribo_model *m, const tribo_trajopt_def *def) {
-    tribo_trajopt *t = NULL;
-    tribo_diag d = {0};
-    tribo_status s = tribo_trajopt_new(m, def, &t, &d);
-    ck_assert_msg(s >= 0, "%s", d.text);
     return t;
 }
 

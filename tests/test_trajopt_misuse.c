@@ -1,6 +1,7 @@
 /* test_trajopt_misuse.c -- what must not be asked of a trajectory's search or of a library of policies: a status each,
  * a message that names the thing, outputs as they were; feedback, and files whole and broken. */
 #include "test_main.h"
+#include "trajopt_tasks.h"
 #include "worlds.h"
 #include <limits.h>
 #include <stdio.h>
@@ -21,12 +22,6 @@ static tribo_term_def term[2];
 static tribo_trajopt_def def;
 static const double ZERO[NX], START[NX] = {1, -0.5, 0.2, 0.7};
 static const double BOUND[2][NU] = {{-0.4, -0.1}, {0.3, 0.1}};
-
-static tribo_model *model_of(const char *xml) {
-    tribo_model *m = NULL;
-    ck_assert(tribo_model_load_memory(xml, strlen(xml), "test", NULL, &m, NULL) == TRIBO_OK);
-    return m;
-}
 
 static void define(void) {
     def = tribo_default_trajopt();

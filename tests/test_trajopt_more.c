@@ -3,6 +3,7 @@
 #include "mallocs.h"
 #include "test_main.h"
 #include "trajopt/task.h"
+#include "trajopt_tasks.h"
 #include "worlds.h"
 #include <stdio.h>
 #include <tribo/tribo.h>
@@ -25,24 +26,9 @@ static const char WHEEL[] =
     "<geom name='wheel' type='sphere' size='0.1' mass='1' friction='0.3'/>"
     "<site name='mark' pos='0.05 0 0.02'/></body></worldbody></mujoco>";
 
-static tribo_model *model_of(const char *xml) {
-    tribo_model *m = NULL;
-    tribo_diag d = {0};
-    ck_assert_msg(tribo_model_load_memory(xml, strlen(xml), "test", NULL, &m, &d) == TRIBO_OK, "%s", d.text);
-    return m;
-}
-
 static tribo_term_def term_of(tribo_term_kind kind, double weight) {
     tribo_term_def t = tribo_default_term();
     t.kind = kind, t.weight = weight, t.last = -1;
-    return t;
-}
-
-static tribo_trajopt *task_of(const tribo_model *m, const tribo_trajopt_def *def) {
-    tribo_trajopt *t = NULL;
-    tribo_diag d = {0};
-    tribo_status s = tribo_trajopt_new(m, def, &t, &d);
-    ck_assert_msg(s >= 0, "%s", d.text);
     return t;
 }
 
