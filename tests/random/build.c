@@ -36,6 +36,7 @@ tribo_status world_new(world *w, const scene *s, tribo_diag *diag) {
     if (status) return status;
     tribo_options o = tribo_default_options();
     o.recovery = s->recovery;
+    o.warm_start = s->warm;
     status = tribo_ws_new(w->m, &o, NULL, &w->ws, NULL);
     if (status) return status;
     w->p = calloc((size_t)tribo_model_sizes(w->m).np, sizeof *w->p);

@@ -8,15 +8,16 @@ typedef struct request {
     uint64_t seed;
     const char *out;
     flaw only;
-    bool shrink, verbose, capsules, robots;
+    bool shrink, verbose, capsules, robots, warm;
     int keep; /* files of each flaw at most */
     const char *file;
     int steps;
 } request;
 
 static void usage(void) {
-    puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene] [--capsules|--robots]\n"
-         "       hunt SCENE.xml [--steps N] [--out DIR] [--only WORD] [--shrink]\n"
+    puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene] [--capsules|--robots] "
+         "[--warm]\n"
+         "       hunt SCENE.xml [--steps N] [--out DIR] [--only WORD] [--shrink] [--warm]\n"
          "  judge the random scenes of seeds S to S + N - 1 (S = 1); exit status 4 if any has a flaw;\n"
          "  or a scene file, gradients over its N steps from its start\n"
          "  --out DIR    where scenes with a flaw are written as MJCF, with their forces as CSV; out/hunt\n"
@@ -25,7 +26,8 @@ static void usage(void) {
          "  --shrink     leave out of a scene what does not matter before it is written\n"
          "  --scene      write every scene, flaw or not\n"
          "  --capsules   scenes with capsules in them\n"
-         "  --robots     trees with joints, of all shapes; they are not shrunk");
+         "  --robots     trees with joints, of all shapes; they are not shrunk\n"
+         "  --warm       each step starts from the contact impulses of the one before");
     for (int f = 0; f < FLAWS; f++) printf("  %-12s %s\n", flaw_word((flaw)f), flaw_text((flaw)f));
 }
 
@@ -59,6 +61,8 @@ static bool parse(int argc, char **argv, request *r) {
             r->capsules = true;
         else if (!strcmp(argv[i], "--robots"))
             r->robots = true;
+        else if (!strcmp(argv[i], "--warm"))
+            r->warm = true;
         else if (!strcmp(argv[i], "--seed") && number(next, &n))
             r->seed = n, i++;
         else if (!strcmp(argv[i], "--steps") && number(next, &n))
@@ -116,6 +120,7 @@ static bool next_scene(const request *r, long i, scene *s) {
             robot_make(s, r->seed + (uint64_t)i);
         else
             scene_make(s, r->seed + (uint64_t)i, r->capsules);
+        s->warm = r->warm;
         return true;
     }
     tribo_diag diag = {0};
@@ -123,7 +128,7 @@ static bool next_scene(const request *r, long i, scene *s) {
         fprintf(stderr, "%s: %s\n", r->file, diag.text);
         return false;
     }
-    s->steps = s->horizon = r->steps;
+    s->steps = s->horizon = r->steps, s->warm = r->warm;
     return true;
 }
 

@@ -184,7 +184,9 @@ tribo_status robot_new(world *w, const scene *s, tribo_diag *diag) {
     }
     w->m = assemble(s, (s->drop - high[0]) / (high[1] - high[0]), diag);
     if (!w->m) return TRIBO_E_ARG;
-    tribo_status status = tribo_ws_new(w->m, NULL, NULL, &w->ws, NULL);
+    tribo_options o = tribo_default_options();
+    o.warm_start = s->warm;
+    tribo_status status = tribo_ws_new(w->m, &o, NULL, &w->ws, NULL);
     w->p = calloc((size_t)tribo_model_sizes(w->m).np, sizeof *w->p);
     if (status || !w->p) return status ? status : TRIBO_E_NOMEM;
     tribo_model_params(w->m, w->p);

@@ -28,6 +28,7 @@ typedef struct scene {
     int graded, horizon; /* where gradients are asked for, over how many steps */
     bool thorough;       /* gradients by every kind of parameter, not by four */
     bool robot;          /* trees with joints, made from the seed alone: robot.c */
+    bool warm;           /* steps start from the step before */
     double size, drop;   /* of a robot: m of a body, m above the floor */
     double gravity[3], dt, recovery;
     solid b[MAX_BODIES];
