@@ -44,7 +44,7 @@ typedef struct tribo_contact {
     double point[3], normal[3], gap; /**< m, world; the normal points from a to b */
     double tangent[2][3];            /**< t1, t2 */
     double impulse[3];               /**< N s, on b: along t1, t2, normal */
-    bool bounced;                    /**< it hit and left inside the step */
+    bool bounced;                    /**< it was hit inside the step: impulse has the impact in it, mode is of after */
 } tribo_contact;
 
 /** How the last step went. */
@@ -103,7 +103,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *  @param tape   [in,out] one record is appended; NULL = do not record
  *  @return TRIBO_OK; TRIBO_SUBSTITUTED (x_next is valid; Newton's law of impacts had no answer or gained energy, or a
  *          rebound had none, and what always has one took its place: tribo_impact); TRIBO_NOT_CONVERGED (x_next is
- *          valid to info->residual, which may be NaN where numbers are beyond what squares can hold); x_next and tape
+ *          valid to info->residual, which may be NaN where numbers are beyond what squares can hold; whether a law was
+ *          substituted besides is not said); x_next and tape
  *          as they were: TRIBO_E_ARG (p is not physical, as a negative mass or a restitution of 5, a quaternion without
  *          direction, a body that turns too often in a step, a tape of another model, step, law, covariance or p),
  *          TRIBO_E_CAPACITY, TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads:

@@ -112,7 +112,7 @@ static double *stored(const sweep *s, int k) {
 static tribo_status forward(sweep *s, int k, tribo_tape *tape) {
     const double *u = s->U ? s->U + (size_t)k * s->nu : NULL;
     tribo_status status = tribo_step(s->ws, s->p, s->c->x, u, s->c->x, tape);
-    if (status > s->worst) s->worst = status;
+    s->worst = ti_graver(s->worst, status);
     s->steps++;
     return status;
 }
@@ -167,5 +167,5 @@ tribo_status tribo_checkpoint_backward(tribo_checkpoint *c, tribo_ws *ws, const 
     }
     if (steps) *steps = s.steps;
     status = ti_sweep_end(&bars, x0_bar, p_bar);
-    return s.worst > status ? s.worst : status;
+    return ti_graver(status, s.worst);
 }

@@ -13,7 +13,7 @@ void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx,
     double *bar = s->ws->scratch->bar, *p_sum = s->ws->scratch->p_sum;
     ti_record_bar one;
     tribo_status status = ti_record_reverse(s->ws, tape, k, bar, s->params, &one);
-    if (status > s->worst) s->worst = status;
+    s->worst = ti_graver(s->worst, status);
     for (int i = 0; i < n->ndx; i++) bar[i] = lx[i] + one.x[i];
     for (int i = 0; u_bar && i < n->nu; i++) u_bar[i] += one.u[i];
     for (int i = 0; s->params && i < n->np; i++) p_sum[i] += one.p[i];

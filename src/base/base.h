@@ -36,6 +36,16 @@ static inline void *ti_arena_take(ti_arena *m, const tribo_allocator *a) {
 tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The graver of two: an error, the first of two; else the later of OK, SUBSTITUTED, NOT_CONVERGED, INTERRUPTED,
+ * DEGENERATE. */
+static inline int ti_gravity(tribo_status s) {
+    return s == TRIBO_SUBSTITUTED ? 1 : 2 * (int)s;
+}
+static inline tribo_status ti_graver(tribo_status a, tribo_status b) {
+    if (a < 0 || b < 0) return a < 0 ? a : b;
+    return ti_gravity(a) >= ti_gravity(b) ? a : b;
+}
+
 /* False if any of the n numbers is NaN or infinite. */
 bool ti_finite(const double *a, size_t n);
 

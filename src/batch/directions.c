@@ -21,7 +21,7 @@ static tribo_status carry(const ti_task *t, ti_hand *h, int i, int k, double *do
     if (s < 0) return s;
     tribo_status moved = tribo_step_jvp(h->ws, h->tape, 0, d->ndir, dot, row_at(d->u_dot, step, n * (size_t)b->z.nu),
                                         row_at(d->p_dot, (size_t)i, n * (size_t)b->z.np), dot);
-    return moved < 0 || moved > s ? moved : s;
+    return ti_graver(moved, s);
 }
 
 static tribo_status carry_world(ti_task *t, ti_hand *h, int i) {
@@ -38,7 +38,7 @@ static tribo_status carry_world(ti_task *t, ti_hand *h, int i) {
     for (int k = 0; k < ti_world_steps(t->w, i); k++) {
         tribo_status s = carry(t, h, i, k, dot);
         if (s < 0) return s;
-        if (s > worst) worst = s;
+        worst = ti_graver(worst, s);
     }
     if (x_end) memcpy(x_end, h->x, nx * sizeof *x_end);
     return worst;
@@ -73,7 +73,7 @@ static tribo_status jac_world(ti_task *t, ti_hand *h, int i) {
                                        ti_row_of(d->C, i, ndx * np));
     if (told < 0) return told;
     if (x_next) memcpy(x_next, h->x, nx * sizeof *x_next);
-    return told > s ? told : s;
+    return ti_graver(told, s);
 }
 
 tribo_status tribo_batch_jac(tribo_batch *b, const tribo_worlds *w, double *x_next, double *A, double *B, double *C,

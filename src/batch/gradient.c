@@ -64,7 +64,7 @@ static tribo_status go(journey *j) {
         if (s < 0 || k == j->T) return s;
         s = record(j, k, state(j, k + 1));
         if (s < 0) return s;
-        if (s > j->worst) j->worst = s;
+        j->worst = ti_graver(j->worst, s);
     }
 }
 
@@ -117,7 +117,7 @@ static void back(journey *j, const double *lx, const rows *to) {
             ti_sweep_over(&sweep, j->h->tape, k - first, lx + (size_t)k * ndx, ti_row_of(to->u, k, nu));
     }
     tribo_status s = ti_sweep_end(&sweep, to->x, to->p);
-    if (s > j->worst) j->worst = s;
+    j->worst = ti_graver(j->worst, s);
     for (size_t k = 0; to->u && j->r->loss->function && k < (size_t)j->T * nu; k++) to->u[k] += j->h->lu[k];
 }
 
@@ -183,7 +183,7 @@ tribo_status tribo_batch_gradient(tribo_batch *b, const tribo_worlds *w, const t
         t.block = sums ? b->status : NULL;
         s = ti_worlds_run(&t, n);
         if (s < 0 && failed == TRIBO_OK) failed = s;
-        if (s > worst) worst = s;
+        if (s >= 0) worst = ti_graver(worst, s);
         if (sums) sum(&t, n);
     }
     return failed < 0 ? failed : worst;

@@ -22,7 +22,7 @@ static tribo_status one_world(int worker, int job, void *context) {
     tribo_status s = t->world(t, h, i);
     if (t->status) t->status[i] = s;
     if (t->block) t->block[job] = s;
-    if (s > h->worst) h->worst = s;
+    if (s >= 0) h->worst = ti_graver(h->worst, s);
     return s;
 }
 
@@ -38,8 +38,7 @@ tribo_status ti_worlds_run(ti_task *t, int n) {
     tribo_status worst = TRIBO_OK;
     for (int i = 0; i < b->nworker; i++) b->hand[i].worst = TRIBO_OK;
     tribo_status failed = ti_pool_run(b->pool, n, grain(t, n), one_world, t);
-    for (int i = 0; i < b->nworker; i++)
-        if (b->hand[i].worst > worst) worst = b->hand[i].worst;
+    for (int i = 0; i < b->nworker; i++) worst = ti_graver(worst, b->hand[i].worst);
     return failed < 0 ? failed : worst;
 }
 
@@ -79,7 +78,7 @@ static tribo_status roll_world(ti_task *t, ti_hand *h, int i) {
         if (X) memcpy(X + (size_t)k * nx, h->x, nx * sizeof *X);
         if (k == T) break;
         tribo_status s = tribo_step(h->ws, p, h->x, ti_world_u(b, t->w, i, k), h->x, NULL);
-        if (s < 0 || s > worst) worst = s;
+        worst = ti_graver(worst, s);
         if (s < 0) break;
     }
     if (x_end) memcpy(x_end, h->x, nx * sizeof *h->x);

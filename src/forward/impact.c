@@ -231,14 +231,14 @@ static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p
     if (!(rebound.residual < ROUGH)) { /* nothing comes back, then */
         is->phase[TI_REBOUND].npoint = 0;
         info->iterations = rebound.iterations;
-        return TRIBO_SUBSTITUTED;
+        return ti_graver(status, TRIBO_SUBSTITUTED);
     }
     *info = rebound;
     is->share = share_of(ws, f, k);
     is->jammed = jams(ws, f, k, is->share);
     if (is->jammed) is->share = ti_min(is->share, unjammed(ws, f, is));
     info->ndegenerate += is->jammed;
-    return back > status ? back : status;
+    return ti_graver(back, status);
 }
 
 static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
@@ -262,8 +262,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         return status;
     }
     info->iterations = one.iterations;
-    status = by_poisson(ws, f, k, p, info);
-    return status < 0 || status == TRIBO_NOT_CONVERGED ? status : TRIBO_SUBSTITUTED;
+    return ti_graver(by_poisson(ws, f, k, p, info), TRIBO_SUBSTITUTED);
 }
 
 /* Where the velocity after the impacts and the forces of the step part every contact, there is nothing to solve. */
@@ -293,5 +292,5 @@ tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p,
     if (all_part(ws, f, is)) return hit;
     start_after(f, is);
     tribo_status status = ti_phase_solve(ws, f, k, TI_AFTER, ws->options.warm_start, info);
-    return status < 0 || status > hit ? status : hit;
+    return ti_graver(status, hit);
 }

@@ -103,7 +103,7 @@ static tribo_status solve_phases(tribo_ws *ws, ti_frame *f, int k, const double 
     }
     tribo_status hit = ti_island_impact(ws, f, k, p, info);
     if (hit >= 0) sum_up(ws, f, is);
-    return hit < 0 || hit > status ? hit : status;
+    return ti_graver(hit, status);
 }
 
 tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info) {

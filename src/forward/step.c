@@ -53,7 +53,7 @@ static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
             if (status < 0) return status;
             again = true;
         } while (let_slip(ws, f, is, p) > 0);
-        if (status > worst) worst = status;
+        worst = ti_graver(worst, status);
         ti_island_brinks(ws, f, is, p, &one);
         status = ti_island_ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, &one);
         if (status < 0) return status;
@@ -74,7 +74,7 @@ static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
     for (int k = 0; k < f->nisland; k++) {
         tribo_status status = ti_island_recover(ws, f, k, p);
         if (status < 0) return status;
-        if (status > worst) worst = status;
+        worst = ti_graver(worst, status);
     }
     return worst;
 }
@@ -88,11 +88,10 @@ static void count_contacts(tribo_ws *ws, const ti_frame *f) {
     }
 }
 
-/* Whether contact i was hit and left: those that hold what hits give back, too. */
+/* Whether an impact acts in contact i: it hit, or holds what hits give back. */
 static bool has_bounced(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
     if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
-    bool stays = is->phase[TI_AFTER].npoint > 0 && f->phase[TI_AFTER].mode[i] != TRIBO_BREAK;
-    return is->phase[TI_REBOUND].npoint > 0 && ws->give[i] > 0 && !stays;
+    return is->phase[TI_REBOUND].npoint > 0 && ws->give[i] > 0;
 }
 
 static void show_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
@@ -154,7 +153,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     if (s < 0) return s;
     tribo_status moved = displace(ws, f, p);
     if (moved < 0) return moved;
-    if (moved > s) s = moved;
+    s = ti_graver(s, moved);
     if (ws->options.measures) {
         tribo_status measured = ti_step_measure(ws, f);
         if (measured < 0) return measured;
@@ -181,7 +180,7 @@ tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int 
     for (size_t k = 0; k < (size_t)T; k++) {
         tribo_status s = tribo_step(ws, p, X + k * nx, U ? U + k * nu : NULL, X + (k + 1) * nx, tape);
         if (s < 0) return s;
-        if (s > worst) worst = s;
+        worst = ti_graver(worst, s);
     }
     return worst;
 }

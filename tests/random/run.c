@@ -41,7 +41,8 @@ static void judge_status(const moment *t, verdict *v) {
         note(v, UNCONVERGED, t->k, t->info.residual, "residual %.3g, %d contacts, %d factorisations", t->info.residual,
              t->nc, t->info.iterations);
     if (t->status < 0) note(v, STATUS, t->k, 1, "%s", tribo_status_text(t->status));
-    if (t->status == TRIBO_OK && !(t->info.residual <= 1e-9)) note(v, STATUS, t->k, 1, "residual %g", t->info.residual);
+    if (t->status >= 0 && t->status != TRIBO_NOT_CONVERGED && !(t->info.residual <= 1e-9))
+        note(v, STATUS, t->k, 1, "residual %g", t->info.residual);
     for (int i = 0; i < t->s->nbody * NX; i++)
         if (!isfinite(t->next[i]))
             note(v, STATUS, t->k, 1, "a state that is not finite under status %d", (int)t->status);

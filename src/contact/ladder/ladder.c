@@ -123,8 +123,8 @@ static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, 
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, progress *g, ti_contact_solution *s) {
     g->done = false;
     double curved = both_points(ws, p, R, HUGE_VAL, g, s);
-    if (curved == HUGE_VAL) return;
-    for (double r = HUGE_VAL; !g->done && g->consistent && g->residual < 0.1 * r && R > 2e-9 * ws->r0;) {
+    for (double r = HUGE_VAL; curved < HUGE_VAL && !g->done && g->consistent && g->residual < 0.1 * r;) {
+        if (!(R > 2e-9 * ws->r0)) break;
         r = g->residual; /* the modes hold, only R is too large */
         ti_contact_approach(ws, p, R, 0.2 * R);
         R *= 0.1, curved = both_points(ws, p, R, HUGE_VAL, g, s);
@@ -322,12 +322,12 @@ static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, progress *
     }
 }
 
-/* An answer that is not canonical is where some iteration stopped: give it the velocity of its impulses, if the law
- * holds then too. */
+/* An answer that is not canonical, or the best there is, is where some iteration stopped: give it the velocity of its
+ * impulses, if the law holds as well then. */
 static void balance(ti_contact_ws *ws, const ti_contact_problem *p, progress *g, ti_contact_solution *s) {
-    if (!g->done || g->canonical || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
+    if ((g->done && g->canonical) || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
     double r = ti_contact_residual(ws, p, ws->law, ws->vt, s->lambda, NULL);
-    if (!(r < g->tol)) return;
+    if (!(r < (g->done ? g->tol : 10 * g->residual))) return;
     memcpy(s->v, ws->vt, p->nv * sizeof(double));
     memcpy(s->point[0].v, ws->vt, p->nv * sizeof(double));
     g->residual = r;
