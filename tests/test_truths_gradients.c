@@ -196,6 +196,30 @@ START_TEST(bounded_at_kinks) {
 }
 END_TEST
 
+/* A box at rest without friction: what slips is rounding, and a little friction would hold it. */
+START_TEST(friction_of_what_rests_is_nothing) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0, 0);
+    world_solid(b, "box", TRIBO_BOX, 1, (double[3]){0.05, 0.09, 0.06}, (double[3]){-0.3, -0.2, 0.06},
+                world_material(0, 0));
+    world w = world_new(b, 1e-3);
+    static const double quat[4] = {0.99999999205215417, 1.9311e-22, 2.3765e-21, 0.00012607811677557766};
+    memcpy(w.x0 + 3, quat, sizeof quat);
+    world_steps(&w, 5);
+    world_run(&w);
+    int mu = world_param(&w, "floor/friction");
+    for (int v = 0; v < 6; v++) {
+        world_gradient(&w, 5, world_dv(&w, 0, v));
+        ck_assert_msg(w.p_bar[mu] == 0, "velocity %d by friction: %g", v, w.p_bar[mu]);
+    }
+    world_v0(&w, 0)[1] = 1; /* what slips is braked at once: g h a step, each foot by its load */
+    world_run(&w);
+    world_gradient(&w, 5, world_dv(&w, 0, 1));
+    ck_assert_double_eq_tol(w.p_bar[mu], -5 * 9.81e-3, 1e-9);
+    world_free(&w);
+}
+END_TEST
+
 /* Between a bounce that leaves and one that does not the motion jumps: differences across it grow as 1/eps. */
 START_TEST(bounded_at_a_jump) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -438,6 +462,7 @@ static Suite *suite(void) {
     tcase_add_test(t, gradient_is_as_good_as_the_solves);
     tcase_add_test(t, zeros_do_no_harm);
     tcase_add_test(t, bounded_at_kinks);
+    tcase_add_test(t, friction_of_what_rests_is_nothing);
     tcase_add_test(t, bounded_at_a_jump);
     tcase_add_test(t, order_does_not_matter);
     tcase_add_test(t, frame_does_not_matter);
