@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import xml.dom.minidom
@@ -16,23 +15,14 @@ import xml.dom.minidom
 sys.dont_write_bytecode = True  # the tree stays as it is
 sys.path.insert(0, os.path.dirname(__file__))
 import browser  # noqa: E402
+import tally  # noqa: E402
+from tally import check  # noqa: E402
 
 TRIBO, SCENES = sys.argv[1], pathlib.Path(sys.argv[2])
-checks = failures = 0
-
-
-def check(name, good, why=""):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-        print(f"failed: {name}{': ' if why else ''}{why}")
 
 
 def tribo(*arguments, status=0):
-    done = subprocess.run([TRIBO, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    check(" ".join(map(str, arguments)), done.returncode == status, f"exit status {done.returncode}: {done.stderr[-300:]}")
-    return done.stdout
+    return tally.run(TRIBO, *arguments, status=status)
 
 
 # ---- what stands in a page, without a browser ----
@@ -245,8 +235,7 @@ def main():
                 plays(tab, pages[0])
             finally:
                 tab.close()
-    print(f"Checks: {checks}, Failures: {failures}, Errors: 0")
-    sys.exit(failures != 0)
+    tally.end()
 
 
 main()
