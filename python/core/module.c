@@ -72,6 +72,11 @@ static int begin(PyObject *module) {
 static int visit_all(PyObject *module, visitproc visit, void *arg) {
     core *c = core_of(module);
     if (!c) return 0;
+    for (int k = 0; k < CORE_NERROR; k++) Py_VISIT(c->error[k]);
+    for (int k = 0; k < CORE_NWARNING; k++) Py_VISIT(c->warning[k]);
+    Py_VISIT(c->array_error);
+    Py_VISIT(c->freed_error);
+    Py_VISIT(c->busy_error);
     Py_VISIT(c->empty);
     Py_VISIT(c->contact_dtype);
     Py_VISIT(c->model);
