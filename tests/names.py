@@ -14,24 +14,18 @@ import tempfile
 import xml.etree.ElementTree as etree
 from xml.sax.saxutils import quoteattr
 
+sys.dont_write_bytecode = True  # the tree stays as it is
+sys.path.insert(0, os.path.dirname(__file__))
+import tally  # noqa: E402
+from tally import check  # noqa: E402
+
 tribo = sys.argv[1]
 NAMES = ["<script>alert(1)</script>", "立方体", 'the "big" one', "it's $(echo 1) `ls` \\ ; & |", "été\u00a0—"]
-checks = failures = 0
 folder = pathlib.Path(tempfile.mkdtemp())
 
 
-def check(what, good):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-        print(f"failed: {what}")
-
-
 def run(*words, status=0):
-    said = subprocess.run([tribo, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    check(f"tribo {' '.join(map(str, words))}: {said.returncode}: {said.stderr[-300:]}", said.returncode == status)
-    return said.stdout
+    return tally.run(tribo, *words, status=status)
 
 
 class Reader(html.parser.HTMLParser):
@@ -120,5 +114,4 @@ if shutil.which("bash"):
     check("completion has the names as they are", set(said) == params)
 
 shutil.rmtree(folder)
-print(f"Checks: {checks}, Failures: {failures}, Errors: 0")
-sys.exit(failures != 0)
+tally.end()

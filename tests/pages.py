@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import xml.dom.minidom
@@ -16,23 +15,14 @@ import xml.dom.minidom
 sys.dont_write_bytecode = True  # the tree stays as it is
 sys.path.insert(0, os.path.dirname(__file__))
 import browser  # noqa: E402
+import tally  # noqa: E402
+from tally import check  # noqa: E402
 
 TRIBO, SCENES = sys.argv[1], pathlib.Path(sys.argv[2])
-checks = failures = 0
-
-
-def check(name, good, why=""):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-        print(f"failed: {name}{': ' if why else ''}{why}")
 
 
 def tribo(*arguments, status=0):
-    done = subprocess.run([TRIBO, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    check(" ".join(map(str, arguments)), done.returncode == status, f"exit status {done.returncode}: {done.stderr[-300:]}")
-    return done.stdout
+    return tally.run(TRIBO, *arguments, status=status)
 
 
 # ---- what stands in a page, without a browser ----
@@ -148,6 +138,35 @@ def gltf_is_sound(folder):
             check("glTF: motion is that of simulate", worst < 1e-6, f"{worst}")
 
 
+# ---- pictures of a moment ----
+
+def coloured(rows, name):
+    """Where a picture has the colour of a tree of bodies: the mean place, and how many pixels."""
+    hue = {"blue": lambda r, g, b: b > r + 60 and 20 < r, "orange": lambda r, g, b: r > b + 80}[name]
+    at = [(x, y) for y, row in enumerate(rows) for x, pixel in enumerate(row) if hue(*pixel)]
+    return (sum(x for x, _ in at) / len(at), sum(y for _, y in at) / len(at), len(at)) if at else (0, 0, 0)
+
+
+def stills_are_pictures(folder):
+    path, drawn = folder / "still.png", folder / "still.svg"
+    tribo("view", SCENES / "slide.xml", "--at", "0", "--duration", "0.5", "--look", "-90,10", "--out", path)
+    width, height, rows = browser.pixels(path.read_bytes())
+    x, y, count = coloured(rows, "blue")
+    check("PNG: of its size", (width, height) == (1280, 800))
+    check("PNG: the cube is in the middle", abs(x - 640) < 15 and abs(y - 400) < 40 and 2e4 < count < 4e5, f"{x} {y} {count}")
+    check("PNG: under it is ground, above it nothing", rows[790][640] != (255, 255, 255) and rows[5][640] == (255, 255, 255))
+    tribo("view", SCENES / "stack.xml", "--duration", "0.1", "--out", path)
+    _, _, rows = browser.pixels(path.read_bytes())
+    check("PNG: one colour a tree", coloured(rows, "blue")[2] > 5000 and coloured(rows, "orange")[2] > 5000)
+    check("PNG: the upper one is above", coloured(rows, "orange")[1] < coloured(rows, "blue")[1])
+    tribo("view", SCENES / "stack.xml", "--duration", "0.1", "--out", drawn)
+    picture = xml.dom.minidom.parse(str(drawn)).documentElement
+    fills = {p.getAttribute("fill") for p in picture.getElementsByTagName("path")}
+    check("SVG: triangles of several colours", picture.tagName == "svg" and len(fills) > 6 and all(re.fullmatch("#[0-9a-f]{6}", f) for f in fills))
+    for words in (("--look", "1"), ("--look", "0,90"), ("--look", "a,b"), ("--at", "-1"), ("--at", "x")):
+        tribo("view", SCENES / "slide.xml", *words, "--out", path, status=2)
+
+
 NAMES = ["<script>alert(1)</script>", "箱子 甲", "it's a </script><!-- box & more"]
 
 
@@ -227,6 +246,7 @@ def main():
         folder = pathlib.Path(name)
         motion_is_the_simulation(folder)
         gltf_is_sound(folder)
+        stills_are_pictures(folder)
         pages = names_survive(folder)
         for page in pages:
             needs_nothing_else(page)
@@ -245,8 +265,7 @@ def main():
                 plays(tab, pages[0])
             finally:
                 tab.close()
-    print(f"Checks: {checks}, Failures: {failures}, Errors: 0")
-    sys.exit(failures != 0)
+    tally.end()
 
 
 main()

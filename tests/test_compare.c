@@ -159,6 +159,8 @@ START_TEST(page_needs_nothing_else) {
     ck_assert_int_eq(scripts, 3);
     ck_assert_ptr_nonnull(strstr(page, "<script type=\"application/json\">"));
     ck_assert_ptr_null(strstr(page, "nan"));
+    ck_assert_ptr_nonnull(strstr(page, "drift, mm"));
+    ck_assert_ptr_nonnull(strstr(page, "rise, mm"));
     ck_assert_ptr_nonnull(strstr(page, "</html>"));
     const char *const figures[] = {"Motion",     "Energy",         "Distance from the reference",
                                    "Height",     "Sideways drift", "Internal forces",

@@ -656,8 +656,8 @@ END_TEST
 /* The scenes of the project: each is read, and survives being saved. */
 START_TEST(own_scenes) {
     static const char *const NAME[] = {"bounce",    "capsules", "collision", "corner", "cube-toss",
-                                       "cylinders", "meshes",   "pile",      "push",   "roll",
-                                       "slide",     "spin",     "stack",     "takeoff"};
+                                       "cylinders", "meshes",   "oblique",   "pile",   "push",
+                                       "roll",      "slide",    "spin",      "stack",  "takeoff"};
     const char *folder = getenv("TRIBO_SCENES");
     if (!folder) {
         printf("skipped: TRIBO_SCENES does not say where the scenes are\n");

@@ -72,6 +72,39 @@ START_TEST(plot_is_drawn) {
 }
 END_TEST
 
+/* How many colours a picture has. */
+static int colours_in(const char *svg) {
+    char seen[64][24];
+    int n = 0;
+    for (const char *at = svg; n < 64 && (at = strstr(at, "rgb(")); at++) {
+        char one[24] = "";
+        int i = 0;
+        sscanf(at, "%23[^)]", one);
+        while (i < n && strcmp(seen[i], one)) i++;
+        if (i == n) snprintf(seen[n++], sizeof *seen, "%s", one);
+    }
+    return n;
+}
+
+/* All solvers of all laws are nineteen curves: no two of them look alike. */
+START_TEST(many_curves_are_told_apart) {
+    enum { CURVES = 24 };
+    if (!gnuplot_is_there()) {
+        puts("skipped: gnuplot is not there");
+        return;
+    }
+    plot_series many[CURVES];
+    plot p = {.series = many, .nseries = CURVES};
+    for (int i = 0; i < CURVES; i++) many[i] = (plot_series){"curve", xs, ys, 4, PLOT_LINE_DOTS, 0};
+    char *apart = plot_svg(&p, "name");
+    for (int i = 0; i < CURVES; i++) many[i].colour = 1;
+    char *alike = plot_svg(&p, "name");
+    ck_assert(apart && alike);
+    ck_assert_int_eq(colours_in(apart) - colours_in(alike), CURVES - 1);
+    free(apart), free(alike);
+}
+END_TEST
+
 START_TEST(nothing_to_draw_is_no_picture) {
     const double nan[] = {(double)NAN};
     const plot_series none = {NULL, nan, nan, 1, PLOT_LINE, 0};
@@ -101,6 +134,7 @@ static Suite *suite(void) {
     tcase_add_test(t, text_is_escaped);
     tcase_add_test(t, page_needs_nothing_else);
     tcase_add_test(t, plot_is_drawn);
+    tcase_add_test(t, many_curves_are_told_apart);
     tcase_add_test(t, nothing_to_draw_is_no_picture);
     tcase_add_test(t, page_stands_without_gnuplot);
     suite_add_tcase(s, t);

@@ -10,16 +10,19 @@
  *   hard          speed at which a cube at rest sinks, m/s
  *   internal      part of the impulses that works only against the rest, a share, of a cube that sticks
  *   robust        first mass ratio, heavy on light, at which it does not converge; and redundant contacts
+ *   convergence   problems of the set that is made (cubes, stacks, robots, towers) that it does not solve to 1e-6. A
+ *                 guarantee is for a proof; what is measured is that none was met that it does not solve
  *
  * What is raw is the algorithm's own answer. Gauss-Seidel, of any law, is the sweep that Tribo has, which extrapolates;
  * plain sweeps fail at smaller ratios. The interior point ends amid all impulses that do the same, and so with internal
  * forces; so does pivoting, at a corner of them. Newton's steps to the canonical solution take them out of any answer.
  */
+#include "contact_makes.h"
 #include "test_main.h"
 #include "worlds.h"
 #include <tribo/contact.h>
 
-enum { SIGNORINI, COULOMB, DISSIPATION, HARD, INTERNAL, ROBUST, COLUMNS };
+enum { SIGNORINI, COULOMB, DISSIPATION, HARD, INTERNAL, ROBUST, CONVERGENCE, COLUMNS };
 
 typedef struct row {
     const char *name;
@@ -28,26 +31,26 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {"lcp/pgs", {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_PGS, .raw = true}, "+--+--"},
-    {"lcp/staggered", {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_STAGGERED, .raw = true}, "+--+++"},
-    {"lcp/lemke", {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_LEMKE, .raw = true}, "+--+-+"},
-    {"ccp/pgs", {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_PGS, .raw = true}, "-+++--"},
-    {"ccp/admm", {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_ADMM, .raw = true}, "-+++++"},
-    {"ccp/newton", {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true}, "-+++++"},
+    {"lcp/pgs", {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_PGS, .raw = true}, "+--+---"},
+    {"lcp/staggered", {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_STAGGERED, .raw = true}, "+--++++"},
+    {"lcp/lemke", {.law = TRIBO_LAW_LCP, .solver = TRIBO_SOLVER_LEMKE, .raw = true}, "+--+-++"},
+    {"ccp/pgs", {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_PGS, .raw = true}, "-+++---"},
+    {"ccp/admm", {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_ADMM, .raw = true}, "-++++++"},
+    {"ccp/newton", {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true}, "-++++++"},
     {"ccp/newton, MuJoCo's R",
      {.law = TRIBO_LAW_CCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true, .softness = TRIBO_SOFTNESS_MUJOCO},
-     "--+-++"},
-    {"raisim/bisection", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION, .raw = true}, "++-+--"},
+     "--+-+++"},
+    {"raisim/bisection", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION, .raw = true}, "++-+--+"},
     {"raisim/bisection-corrected",
      {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED, .raw = true},
-     "++++--"},
-    {"ncp/pgs", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_PGS, .raw = true}, "++++--"},
-    {"ncp/staggered", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_STAGGERED, .raw = true}, "++++++"},
-    {"ncp/staggered-plain", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_STAGGERED_PLAIN, .raw = true}, "+++++-"},
-    {"ncp/admm", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_ADMM, .raw = true}, "++++++"},
-    {"ncp/newton", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true}, "++++++"},
-    {"ncp/interior", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_INTERIOR, .raw = true}, "++++-+"},
-    {"ncp/ladder", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_LADDER}, "++++++"},
+     "++++---"},
+    {"ncp/pgs", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_PGS, .raw = true}, "++++--+"},
+    {"ncp/staggered", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_STAGGERED, .raw = true}, "+++++++"},
+    {"ncp/staggered-plain", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_STAGGERED_PLAIN, .raw = true}, "+++++--"},
+    {"ncp/admm", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_ADMM, .raw = true}, "+++++++"},
+    {"ncp/newton", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_NEWTON, .raw = true}, "+++++++"},
+    {"ncp/interior", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_INTERIOR, .raw = true}, "++++-++"},
+    {"ncp/ladder", {.law = TRIBO_LAW_NCP, .solver = TRIBO_SOLVER_LADDER}, "+++++++"},
 };
 enum { ROWS = sizeof rows / sizeof *rows, PYRAMIDS = 3 };
 
@@ -274,6 +277,28 @@ START_TEST(robust) {
 }
 END_TEST
 
+START_TEST(converges) {
+    const row *r = &rows[_i];
+    int unsolved = 0;
+    for (int k = 0; k < MADE_SET; k++) {
+        made_problem q = made_of_set(k);
+        tribo_contact_problem p = {.nc = q.nc, .nv = q.nv, .M = q.M, .J = q.J, .vfree = q.vfree, .mu = q.mu};
+        tribo_contact_ws *ws;
+        tribo_contact_info info;
+        double *lambda = calloc(3 * (size_t)q.nc, sizeof *lambda);
+        ck_assert_int_eq(tribo_contact_ws_new(q.nc, q.nv, &r->law, NULL, &ws), TRIBO_OK);
+        tribo_status status = tribo_contact_solve(ws, &p, 1e-6, false, lambda, NULL, &info);
+        ck_assert_msg(status == TRIBO_OK || status == TRIBO_NOT_CONVERGED, "%s, %s: %s", r->name, q.name,
+                      tribo_status_text(status));
+        ck_assert_msg((info.residual <= 1e-6) == (status == TRIBO_OK), "%s says %s at %g", r->name,
+                      tribo_status_text(status), info.residual);
+        unsolved += status != TRIBO_OK;
+        tribo_contact_ws_free(ws), free(lambda), made_free(&q);
+    }
+    is_so(_i, CONVERGENCE, unsolved == 0, unsolved);
+}
+END_TEST
+
 /* Each corner four times over, in four frames: 48 impulses for 6 velocities. */
 START_TEST(redundant) {
     enum { NC = 16 };
@@ -306,7 +331,8 @@ END_TEST
 
 /* Every cell was measured, and every property is one that some row has and some row has not. */
 START_TEST(the_table) {
-    printf("%-28s%14s%14s%14s%14s%14s%14s\n", "", "Signorini", "Coulomb", "dissipation", "hard", "internal", "robust");
+    printf("%-28s%14s%14s%14s%14s%14s%14s%14s\n", "", "Signorini", "Coulomb", "dissipation", "hard", "internal",
+           "robust", "convergence");
     for (int i = 0; i < ROWS; i++) {
         printf("%-28s", rows[i].name);
         for (int c = 0; c < COLUMNS; c++)
@@ -336,6 +362,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, internal, 0, ROWS);
     tcase_add_loop_test(t, internal_polished, 0, ROWS);
     tcase_add_loop_test(t, robust, 0, ROWS);
+    tcase_add_loop_test(t, converges, 0, ROWS);
     tcase_add_loop_test(t, redundant, 0, ROWS);
     tcase_add_test(t, the_table);
     suite_add_tcase(s, t);

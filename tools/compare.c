@@ -115,8 +115,8 @@ static void print_number(const char *format, int width, double x) {
 }
 
 static void print_table(const comparison *c) {
-    printf("%-28s %8s %8s %6s %6s %8s %8s %8s %9s %9s %9s %9s %6s\n", "", "us/step", "warm", "iter.", "warm",
-           "residual", "worst", "NCP", "gain, J", "error, J", "intern. N", "dist., m", "failed");
+    printf("%-28s %8s %8s %6s %6s %8s %8s %8s %9s %9s %9s %9s %9s %9s %6s\n", "", "us/step", "warm", "iter.", "warm",
+           "residual", "worst", "NCP", "gain, J", "error, J", "intern. N", "dist., m", "drift, m", "rise, m", "failed");
     for (int i = 0; i < c->ncontender; i++) {
         const contender *k = c->contender + i;
         printf("%-28s", k->name);
@@ -131,6 +131,8 @@ static void print_table(const comparison *c) {
         print_number("%.1e", 9, k->error);
         print_number("%.2g", 9, k->internal_worst);
         print_number("%.1e", 9, k->distance_worst);
+        print_number("%.1e", 9, k->drift_worst);
+        print_number("%.1e", 9, k->rise);
         printf(" %6ld%s%s\n", k->unsolved, k->note[0] ? "  " : "", k->note);
     }
 }
@@ -329,7 +331,9 @@ const verb verb_compare = {
         "microseconds and iterations a step, started cold and from the step before; residual of the law that is "
         "solved (median, worst step) and of the NCP (worst), relative; energy gained beyond the work of the "
         "controls, and its largest difference from the reference, J; internal forces, N; distance from the "
-        "reference, m; steps that did not converge. The reference is the NCP in finer steps.",
+        "reference, m; drift of the body that goes "
+        "farthest, across the way it starts on, and its rise, m; steps that did not converge. The reference is the NCP "
+        "in finer steps.",
     .options = rows,
     .groups = {&group_scene, &group_law},
     .statuses = "0, also where a solver fails: its row says so; 2 usage; 3 bad input; 4 no reference",

@@ -44,10 +44,10 @@ static void costs(FILE *f, const comparison *c) {
 }
 
 static void errors(FILE *f, const comparison *c) {
-    enum { COLUMNS = 8 };
-    static const char *const head[COLUMNS] = {"law/solver",        "residual",         "worst",
-                                              "NCP residual",      "energy gained, J", "energy error, J",
-                                              "internal force, N", "distance, m"};
+    enum { COLUMNS = 10 };
+    static const char *const head[COLUMNS] = {
+        "law/solver",      "residual",          "worst",       "NCP residual", "energy gained, J",
+        "energy error, J", "internal force, N", "distance, m", "drift, mm",    "rise, mm"};
     report_table_begin(f, COLUMNS, head);
     for (int i = 0; i < c->ncontender; i++) {
         const contender *k = c->contender + i;
@@ -59,16 +59,19 @@ static void errors(FILE *f, const comparison *c) {
                                     number(cell[4], "%.1e", k->gain),
                                     number(cell[5], "%.1e", k->error),
                                     number(cell[6], "%.3g", k->internal_worst),
-                                    number(cell[7], "%.1e", k->distance_worst)};
+                                    number(cell[7], "%.1e", k->distance_worst),
+                                    number(cell[8], "%.3g", 1e3 * k->drift_worst),
+                                    number(cell[9], "%.3g", 1e3 * k->rise)};
         report_table_row(f, COLUMNS, row);
     }
     report_table_end(f);
-    report_text(
-        f, "The residual is that of the law that is solved, relative, median and worst step; beside it the worst "
-           "that the same answers leave of Signorini, Coulomb and maximum dissipation. Energy gained: beyond the "
-           "work of the controls, summed over steps. Energy error: difference from the reference, mean over "
-           "time. Internal force and distance from the reference are the largest at any time. Each step started from "
-           "nothing.");
+    report_text(f,
+                "The residual is that of the law that is solved, relative, median and worst step; beside it the worst "
+                "that the same answers leave of Signorini, Coulomb and maximum dissipation. Energy gained: beyond the "
+                "work of the controls, summed over steps. Energy error: difference from the reference, mean over "
+                "time. Internal force and distance from the reference are the largest at any time; so are "
+                "drift, of the body that goes farthest across the way it starts on, and its rise. Each step started "
+                "from nothing.");
 }
 
 /* ---- curves ---- */

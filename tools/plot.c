@@ -13,8 +13,12 @@
 
 extern char **environ;
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
-enum { NCOLOURS = sizeof colours / sizeof *colours };
+/* The first seven are told apart by those who see fewer colours; the others come with other dots besides. */
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+                                      "#000000", "#7b3294", "#a6611a", "#808000", "#b2182b", "#808080",
+                                      "#00467a", "#80cdc1", "#9467bd", "#4d9221", "#f781bf", "#01665e",
+                                      "#c0a000", "#6a3d00", "#8da0cb", "#e31a1c", "#5e3c99", "#a1d99b"};
+enum { NCOLOURS = sizeof colours / sizeof *colours, PLAIN = 7 };
 
 /* 'text' as gnuplot quotes it. Nothing is special inside but the quote itself, which some commands of gnuplot cannot
  * read even doubled, so that it becomes an apostrophe; and a line end, which would end the command. */
@@ -37,13 +41,15 @@ static void write_label(FILE *f, const char *what, const char *text) {
 }
 
 static void write_series(FILE *f, const plot *p, int index) {
-    static const char *const with[] = {"lines", "lines dt 2", "points pt 7 ps 0.5", "linespoints pt 7 ps 0.5"};
+    static const char *const with[] = {"lines", "lines dt 2", "points ps 0.5", "linespoints ps 0.5"};
+    static const int dots[] = {7, 5, 9, 13}; /* gnuplot's: disc, square, triangle, diamond, all filled */
     const plot_series *s = p->series + index;
     int colour = s->colour > 0 ? s->colour - 1 : index;
     double width = 2;
     if (p->nested) width = s->style == PLOT_LINE ? 1.5 + 4.0 * (p->nseries - 1 - index) / p->nseries : 1.5;
     fprintf(f, "%s$s%d using 1:2 with %s lw %g lc rgb '%s' ", index ? ", " : "plot ", index, with[s->style], width,
             colours[colour % NCOLOURS]);
+    if (s->style >= PLOT_DOTS) fprintf(f, "pt %d ", dots[colour / PLAIN % 4]);
     if (s->title) {
         fputs("title ", f);
         quote(f, s->title);

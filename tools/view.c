@@ -5,6 +5,7 @@
 #include "replay_page.h"
 #include "report.h"
 #include "scene.h"
+#include "still.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 typedef struct arguments {
     const char *scene, *data, *start, *key, *controls, *out;
     double duration, dt, tol; /* 0 = not given */
+    double at, look[2];       /* of a still: s, NaN = the end; azimuth and elevation, degrees */
     bool json;
     tribo_law_options law;
     int argc;
@@ -160,12 +162,29 @@ static char *default_out(const char *scene) {
     return path;
 }
 
+/* A moment as a picture. */
+static bool write_still(FILE *f, const viewing *v, bool png) {
+    const double degree = 3.14159265358979323846 / 180;
+    still_look look = {v->a->at, v->a->look[0] * degree, v->a->look[1] * degree, 1280, 800};
+    still s;
+    bool good = still_make(&s, &v->r, &look) && (png ? still_png(f, &s) : still_svg(f, &s, file_name(v->a->scene)));
+    still_free(&s);
+    return good;
+}
+
+/* What the ending of the file asks for. */
+static bool write_as(FILE *f, viewing *v, const char *path) {
+    const char *dot = strrchr(path, '.');
+    if (!dot) dot = "";
+    if (!strcmp(dot, ".glb")) return replay_glb(f, &v->r);
+    if (!strcmp(dot, ".png") || !strcmp(dot, ".svg")) return write_still(f, v, dot[1] == 'p');
+    return write_page(f, v);
+}
+
 static int write_file(viewing *v, const char *path) {
     out_file o;
-    const char *dot = strrchr(path, '.');
-    bool glb = dot && !strcmp(dot, ".glb");
     if (!out_open(&o, path)) return EXIT_TROUBLE;
-    if (!(glb ? replay_glb(o.f, &v->r) : write_page(o.f, v))) {
+    if (!write_as(o.f, v, path)) {
         out_discard(&o);
         return trouble("no memory");
     }
@@ -228,6 +247,18 @@ static int run_scene(const arguments *a) {
     return status;
 }
 
+/* Two angles, the camera's. */
+static int take_look(const char *text, double look[2]) {
+    char word[64];
+    const char *comma = strchr(text, ',');
+    if (comma && comma - text < (long)sizeof word) {
+        snprintf(word, sizeof word, "%.*s", (int)(comma - text), text);
+        if (parse_number(word, -360, 360, &look[0]) && parse_number(comma + 1, -89, 89, &look[1])) return EXIT_SUCCESS;
+    }
+    return usage_error(&verb_view, "--look takes two angles in degrees, -360 to 360 round and -89 to 89 up, not %s",
+                       text);
+}
+
 /* One option into its place. @return EXIT_SUCCESS, or EXIT_USAGE after a message. */
 static int take_option(arguments *a, int code) {
     const verb *v = &verb_view;
@@ -237,6 +268,9 @@ static int take_option(arguments *a, int code) {
     if (code == 't') return parse_positive(v, TOL_RANGE, 1, &a->tol);
     if (code == 'd') return parse_positive(v, "--duration takes a time above 0 s", 1e9, &a->duration);
     if (code == 's') return parse_positive(v, "--dt takes a time above 0 s", 1e3, &a->dt);
+    if (code == 'l') return take_look(optarg, a->look);
+    if (code == 'i' && !parse_number(optarg, 0, 1e9, &a->at))
+        return usage_error(v, "--at takes a time of at least 0 s, not %s", optarg);
     const char **text = code == 1     ? &a->scene
                         : code == 'm' ? &a->data
                         : code == 'x' ? &a->start
@@ -251,7 +285,7 @@ static int take_option(arguments *a, int code) {
 
 static int run(int argc, char **argv) {
     const verb *v = &verb_view;
-    arguments a = {.argc = argc, .argv = argv};
+    arguments a = {.argc = argc, .argv = argv, .at = (double)NAN, .look = {-60, 19}};
     for (int code; (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);
         if (take_option(&a, code)) return EXIT_USAGE;
@@ -265,8 +299,13 @@ static int run(int argc, char **argv) {
 static const option_row rows[] = {
     {"data", 'm', "FILE.csv", "a recording: shown as measured, over a simulation that starts from its first row",
      false},
-    {"out", 'o', "FILE.html|FILE.glb",
-     "where to write (the scene's name with .html; -: standard output); as binary glTF for Blender and others", false},
+    {"out", 'o', "FILE.html|FILE.glb|FILE.png|FILE.svg",
+     "where to write (the scene's name with .html; -: standard output); as binary glTF for Blender and others; one "
+     "moment as a picture",
+     false},
+    {"at", 'i', "S", "the moment of a picture, s (the end)", false},
+    {"look", 'l', "AROUND,UP",
+     "where a picture is taken from: degrees around the vertical from x, and upwards (-60,19)", false},
     {"duration", 'd', "S", "seconds to simulate (2, or as long as the recording)", false},
     {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
     {"start", 'x', "FILE.csv", "start from its first row, and have rows at its times, as `simulate` does", false},
@@ -281,7 +320,8 @@ const verb verb_view = {
     .summary = "a page that plays a motion, beside a recording where there is one",
     .operands = "SCENE",
     .about = "Simulates a scene and writes one page that needs nothing else and plays the motion in a browser: bodies, "
-             "contact forces by what the contact does, trails, and curves over time.",
+             "contact forces by what the contact does, trails, and curves over time. Or a picture of one moment, which "
+             "needs no browser.",
     .options = rows,
     .groups = {&group_scene, &group_law},
     .statuses = "0; 2 usage; 3 bad input; 4 a step did not converge, or the motion ended early",

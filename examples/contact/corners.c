@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS = 400, LAWS = 5, CORNERS = 4 };
+enum { STEPS = 400, LAWS = 5 };
 static const double dt = 0.001, pull = 20, mu = 0.4, mass = 1, g = 9.81, half = 0.1, heading = M_PI / 8;
 
 static const variant laws[LAWS] = {
@@ -22,44 +22,11 @@ static const variant laws[LAWS] = {
     {"raisim", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION}},
 };
 
-typedef struct drag_run {
-    double *time, *speed, *x, *y, *force[CORNERS]; /* (STEPS): s, m/s, m, N */
-} drag_run;
-
-/* Which corner a point is: of the four below the cube. */
-static int corner_of(const tribo_contact *c, const double *x) {
-    return (c->point[0] > x[0]) + 2 * (c->point[1] > x[1]);
-}
-
-static drag_run drag(const tribo_model *m, const double *p, const variant *v) {
-    tribo_sizes z = tribo_model_sizes(m);
-    tribo_options o = tribo_default_options();
-    tribo_ws *ws = NULL;
-    double *x = numbers((size_t)z.nx), *u = numbers((size_t)z.nu);
-    drag_run r = {numbers(STEPS), numbers(STEPS), numbers(STEPS), numbers(STEPS), {NULL}};
-    for (int i = 0; i < CORNERS; i++) r.force[i] = numbers(STEPS);
-    o.dt = dt, o.tol = 1e-8, o.law = v->law;
-    need(tribo_ws_new(m, &o, NULL, &ws, NULL), v->title);
-    tribo_model_state0(m, x);
-    u[0] = pull * cos(heading), u[1] = pull * sin(heading);
-    for (int k = 0; k < STEPS; k++) {
-        int n;
-        tribo_status s = tribo_step(ws, p, x, u, x, NULL);
-        if (s < 0) need(s, v->title);
-        const tribo_contact *c = tribo_last_contacts(ws, &n);
-        for (int i = 0; i < n; i++) r.force[corner_of(&c[i], x)][k] += c[i].impulse[2] / dt;
-        r.time[k] = (k + 1) * dt, r.x[k] = x[0], r.y[k] = x[1], r.speed[k] = hypot(x[7], x[8]);
-    }
-    tribo_ws_free(ws);
-    free(x), free(u);
-    return r;
-}
-
 /* Velocity and path off the closed form; corners off the least forces, N, in the last step. */
-static void judge(const drag_run *r, const char *name) {
+static void judge(const cube_run *r, const char *name) {
     double speed = 0, across = 0, force = 0;
     for (int k = 0; k < STEPS; k++) {
-        speed = fmax(speed, fabs(r->speed[k] - (pull / mass - mu * g) * r->time[k]));
+        speed = fmax(speed, fabs(hypot(r->vx[k], r->vy[k]) - (pull / mass - mu * g) * r->time[k]));
         across = fmax(across, fabs(r->y[k] * cos(heading) - r->x[k] * sin(heading)));
     }
     for (int i = 0; i < CORNERS; i++) {
@@ -75,12 +42,14 @@ static void judge(const drag_run *r, const char *name) {
     printf("%s_speed_off %.3g\n%s_across %.3g\n%s_force_off %.3g\n", word, speed, word, across, word, force);
 }
 
-static void draw(const drag_run *run, const char *folder) {
+static void draw(const cube_run *run, const char *folder) {
+    static double speed[LAWS][STEPS];
     static const char *const corners[] = {"rear right", "front right", "rear left", "front left"};
     plot_series velocity[LAWS], path[LAWS], force[2 * CORNERS];
     char title[2 * CORNERS][48];
     for (int l = 0; l < LAWS; l++) {
-        velocity[l] = (plot_series){laws[l].title, run[l].time, run[l].speed, STEPS, PLOT_LINE, 0};
+        for (int k = 0; k < STEPS; k++) speed[l][k] = hypot(run[l].vx[k], run[l].vy[k]);
+        velocity[l] = (plot_series){laws[l].title, run[l].time, speed[l], STEPS, PLOT_LINE, 0};
         path[l] = (plot_series){laws[l].title, run[l].x, run[l].y, STEPS, PLOT_LINE, 0};
     }
     for (int i = 0; i < 2 * CORNERS; i++) {
@@ -105,17 +74,17 @@ static void draw(const drag_run *run, const char *folder) {
 
 int main(int argc, char **argv) {
     tribo_model *m = scene("push");
-    double *p = numbers((size_t)tribo_model_sizes(m).np);
-    drag_run run[LAWS];
+    tribo_sizes z = tribo_model_sizes(m);
+    double *p = numbers((size_t)z.np), *x0 = numbers((size_t)z.nx), *u = numbers((size_t)z.nu);
+    cube_run run[LAWS];
     tribo_model_params(m, p);
-    p[tribo_param_find(m, "floor/friction")] = mu;
-    for (int l = 0; l < LAWS; l++) run[l] = drag(m, p, &laws[l]), judge(&run[l], laws[l].title);
+    tribo_model_state0(m, x0);
+    p[parameter(m, "floor/friction")] = mu;
+    u[0] = pull * cos(heading), u[1] = pull * sin(heading);
+    for (int l = 0; l < LAWS; l++) run[l] = cube_by(m, p, x0, u, STEPS, dt, &laws[l]), judge(&run[l], laws[l].title);
     draw(run, argc > 1 ? argv[1] : NULL);
-    for (int l = 0; l < LAWS; l++) {
-        free(run[l].time), free(run[l].speed), free(run[l].x), free(run[l].y);
-        for (int i = 0; i < CORNERS; i++) free(run[l].force[i]);
-    }
-    free(p);
+    for (int l = 0; l < LAWS; l++) cube_free(&run[l]);
+    free(p), free(x0), free(u);
     tribo_model_free(m);
     return 0;
 }

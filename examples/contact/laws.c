@@ -37,6 +37,41 @@ double *column(const motion *m, int index) {
     return c;
 }
 
+/* Which corner a point is: of the four below the cube. */
+static int corner_of(const tribo_contact *c, const double *x) {
+    return (c->point[0] > x[0]) + 2 * (c->point[1] > x[1]);
+}
+
+cube_run cube_by(const tribo_model *m, const double *p, const double *x0, const double *u, int steps, double dt,
+                 const variant *v) {
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    size_t n = (size_t)steps;
+    double *x = numbers((size_t)z.nx);
+    cube_run r = {steps, numbers(n), numbers(n), numbers(n), numbers(n), numbers(n), {NULL}};
+    for (int i = 0; i < CORNERS; i++) r.force[i] = numbers(n);
+    o.dt = dt, o.tol = 1e-8, o.law = v->law;
+    need(tribo_ws_new(m, &o, NULL, &ws, NULL), v->title);
+    memcpy(x, x0, (size_t)z.nx * sizeof *x);
+    for (int k = 0; k < steps; k++) {
+        int count;
+        tribo_status s = tribo_step(ws, p, x, u, x, NULL);
+        if (s < 0) need(s, v->title);
+        const tribo_contact *c = tribo_last_contacts(ws, &count);
+        for (int i = 0; i < count; i++) r.force[corner_of(&c[i], x)][k] += c[i].impulse[2] / dt;
+        r.time[k] = (k + 1) * dt, r.x[k] = x[0], r.y[k] = x[1], r.vx[k] = x[7], r.vy[k] = x[8];
+    }
+    tribo_ws_free(ws);
+    free(x);
+    return r;
+}
+
+void cube_free(cube_run *r) {
+    free(r->time), free(r->x), free(r->y), free(r->vx), free(r->vy);
+    for (int i = 0; i < CORNERS; i++) free(r->force[i]);
+}
+
 bool problem_named(const char *name, named_problem *p) {
     const char *data = getenv("TRIBO_DATA");
     char path[1024], key[200];

@@ -25,6 +25,18 @@ void motion_free(motion *m);
 /* One number of every row, (T+1), to be freed. */
 double *column(const motion *m, int index);
 
+/* A cube on the floor, its lower corners numbered (right of it) + 2 (left of it, along y). */
+enum { CORNERS = 4 };
+typedef struct cube_run {
+    int steps;
+    double *time, *x, *y, *vx, *vy; /* (steps) s, m, m/s after each step */
+    double *force[CORNERS];         /* (steps) normal, N */
+} cube_run;
+/* From a state under a control held, or NULL; tolerance 1e-8. */
+cube_run cube_by(const tribo_model *m, const double *p, const double *x0, const double *u, int steps, double dt,
+                 const variant *v);
+void cube_free(cube_run *r);
+
 /* The first problem of data/contact/dev.jsonl under TRIBO_DATA with this name; false without it. Free the text. */
 typedef struct named_problem {
     char *text;

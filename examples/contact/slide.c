@@ -30,7 +30,7 @@ static void excess(const tribo_model *m, const double *p, const motion *run, dou
 
 int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : NULL;
-    tribo_model *m = scene("slide");
+    tribo_model *m = scene("oblique");
     tribo_sizes z = tribo_model_sizes(m);
     double *p = numbers((size_t)z.np), *x0 = numbers((size_t)z.nx), speed = 2, heading = M_PI / 8;
     plot_series energy[LAWS], drift[LAWS], height[LAWS];
@@ -38,7 +38,6 @@ int main(int argc, char **argv) {
     motion runs[LAWS];
     tribo_model_params(m, p);
     tribo_model_state0(m, x0);
-    x0[7] = speed * cos(heading), x0[8] = speed * sin(heading);
     for (int l = 0; l < LAWS; l++) {
         runs[l] = move_by(m, p, x0, NULL, STEPS, 0.001, 1e-8, false, &laws[l]);
         const motion *run = &runs[l];

@@ -5,7 +5,8 @@
  * |u|^2; 75 knots of 0.05 s; logistic noise. Every four knots the plan is shifted, and improved by at most eight
  * passes.
  *
- * usage: finger [FOLDER]      then all laws for a minute, and FOLDER/finger-turns.svg */
+ * usage: finger [FOLDER]      then all laws for a minute, and FOLDER/finger-turns.svg, FOLDER/finger-cycle.svg,
+ * FOLDER/finger-flicks.svg */
 #include "example.h"
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +14,13 @@
 
 enum { KNOTS = 75, SHIFT = 4, PASSES = 8, NX = 6, NU = 5, PIN = 2, MINUTE = 60, SAMPLES = 301 };
 static const double knot_time = 0.05, starts[][2] = {{-0.6, -0.4}, {0, 0}, {-0.5, -1}, {-3, 0}};
+
+/* Angles, and what pushes the ellipse, step by step. */
+enum { RECORD = 2000, FINGER_STATES = 3 };
+typedef struct record {
+    int n;
+    double time[RECORD], angle[FINGER_STATES][RECORD], push[RECORD]; /* s; rad; N */
+} record;
 
 /* The plan, and the law that acts. */
 typedef struct world {
@@ -79,8 +87,16 @@ static void plan_again(world *w) {
     w->passes += progress.iteration, w->plans++;
 }
 
-/* @param turns [out] (SAMPLES) theta3 at even times; NULL = skip. @return theta3 turned */
-static double act(world *w, tribo_law law, double noise, double dt, double time, double *turns) {
+static void keep(record *r, const world *w, double time, double dt) {
+    int n, k = r->n++;
+    const tribo_contact *c = tribo_last_contacts(w->act, &n);
+    r->time[k] = time, r->push[k] = 0;
+    for (int i = 0; i < FINGER_STATES; i++) r->angle[i][k] = w->x[i];
+    for (int i = 0; i < n; i++) r->push[k] += c[i].impulse[2] / dt;
+}
+
+/* @param turns [out] (SAMPLES) theta3 at even times. @param r [in,out]. Either may be NULL. @return theta3 turned */
+static double act(world *w, tribo_law law, double noise, double dt, double time, double *turns, record *r) {
     tribo_options o = tribo_default_options();
     double u[NU], x[NX], from = w->x[PIN];
     int steps = (int)(time / dt + 0.5), each = (int)(SHIFT * knot_time / dt + 0.5);
@@ -94,18 +110,19 @@ static double act(world *w, tribo_law law, double noise, double dt, double time,
         need(tribo_trajopt_feedback(w->plan, (int)(i % each * dt / knot_time + 1e-9), x, u), "feedback");
         tribo_status s = tribo_step(w->act, w->p, w->x, u, w->x, NULL);
         if (s != TRIBO_NOT_CONVERGED) need(s, "step");
+        if (r && r->n < RECORD) keep(r, w, (i + 1) * dt, dt);
     }
     return w->x[PIN] - from;
 }
 
-static double closed_loop(tribo_law law, double dt, double time, double *turns, double *passes) {
+static double closed_loop(tribo_law law, double dt, double time, double *turns, record *r, double *passes) {
     const double noise = 0.1;
     world w;
     open_world(&w, starts[3]);
     open_plan(&w, noise, 1e-5);
     tribo_status s = tribo_trajopt_solve(w.plan, 60, NULL);
     if (s != TRIBO_NOT_CONVERGED) need(s, "first plan");
-    double turned = act(&w, law, noise, dt, time, turns);
+    double turned = act(&w, law, noise, dt, time, turns, r);
     *passes = (double)w.passes / (double)w.plans;
     close_world(&w);
     return turned;
@@ -120,7 +137,7 @@ static void all_laws(const char *folder) {
     for (int i = 0; i < SAMPLES; i++) t[i] = (double)MINUTE * i / (SAMPLES - 1);
     for (int k = 0; k < 4; k++) {
         for (int h = 0; h < 3; h++) {
-            double passes, turned = closed_loop(laws[k], steps[h], MINUTE, h == 2 ? turns[k] : NULL, &passes);
+            double passes, turned = closed_loop(laws[k], steps[h], MINUTE, h == 2 ? turns[k] : NULL, NULL, &passes);
             printf("%s_%g_turned %.4g\n%s_%g_passes %.3g\n", tribo_law_name(laws[k]), steps[h], turned,
                    tribo_law_name(laws[k]), steps[h], passes);
             fflush(stdout);
@@ -133,6 +150,35 @@ static void all_laws(const char *folder) {
               .series = s,
               .nseries = 4};
     figure(&p, folder, "finger-turns");
+}
+
+/* How often the finger comes to touch the ellipse, and the strongest of its pushes, N. */
+static int flicks(const record *r, double *strongest) {
+    int n = 0;
+    *strongest = 0;
+    for (int k = 1; k < r->n; k++)
+        n += r->push[k] > 0 && !(r->push[k - 1] > 0), *strongest = fmax(*strongest, r->push[k]);
+    return n;
+}
+
+/* The hard law in steps of 0.03 s, which the plan does not know. */
+static void cycle(const char *folder) {
+    static record r;
+    static const char *const joints[] = {"shoulder", "elbow", "ellipse"};
+    double passes, strongest, turned = closed_loop(TRIBO_LAW_NCP, 0.03, 12, NULL, &r, &passes);
+    plot_series angles[FINGER_STATES], push = {NULL, r.time, r.push, (size_t)r.n, PLOT_LINE, 0};
+    for (int i = 0; i < FINGER_STATES; i++)
+        angles[i] = (plot_series){joints[i], r.time, r.angle[i], (size_t)r.n, PLOT_LINE, 0};
+    printf("cycle_flicks %d\n", flicks(&r, &strongest));
+    printf("cycle_turned %.4g\ncycle_strongest %.4g\n", turned, strongest);
+    plot p = {.title = "The finger and the ellipse under the hard law, in steps of 0.03 s",
+              .x_label = "s",
+              .y_label = "rad",
+              .series = angles,
+              .nseries = FINGER_STATES};
+    figure(&p, folder, "finger-cycle");
+    p.title = "The same: what pushes the ellipse", p.y_label = "N", p.series = &push, p.nseries = 1;
+    figure(&p, folder, "finger-flicks");
 }
 
 int main(int argc, char **argv) {
@@ -148,10 +194,13 @@ int main(int argc, char **argv) {
         }
     printf("cold_passes_most %d\nmilliseconds_a_pass %.3g\n", most, milliseconds);
     if (argc > 1) {
-        all_laws(argv[1]);
+        cycle(argv[1]), all_laws(argv[1]);
         return 0;
     }
-    printf("ncp_turned %.4g\n", closed_loop(TRIBO_LAW_NCP, 0.05, 12, NULL, &passes));
+    static record r;
+    double strongest;
+    printf("ncp_turned %.4g\n", closed_loop(TRIBO_LAW_NCP, 0.05, 12, NULL, &r, &passes));
+    printf("ncp_flicks %d\n", flicks(&r, &strongest));
     printf("passes_a_plan %.3g\n", passes);
     return 0;
 }

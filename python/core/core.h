@@ -19,7 +19,7 @@ typedef struct core {
     PyObject *warning[CORE_NWARNING]; /* [status] */
     PyObject *array_error, *freed_error, *busy_error;
     PyObject *contact_dtype;
-    PyTypeObject *model, *rollout, *problem, *fit, *plan, *dynamics;
+    PyTypeObject *model, *rollout, *problem, *fit, *plan, *dynamics, *policies, *random;
 } core;
 
 /* ---- arguments ---- */
@@ -115,7 +115,7 @@ PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const d
 /* ---- what the files give to the module ---- */
 
 extern PyType_Spec core_model_spec, core_rollout_spec, core_problem_spec, core_fit_spec, core_plan_spec,
-    core_dynamics_spec;
+    core_dynamics_spec, core_policies_spec, core_random_spec;
 bool core_step_init(core *c, PyObject *module);
 PyObject *core_model_step(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kwnames);
 PyObject *core_model_examine(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kwnames);
@@ -127,6 +127,10 @@ PyObject *core_qcqp(PyObject *module, PyObject *args);
 PyObject *core_fit_new(PyObject *module, PyObject *args);
 PyObject *core_plan_new(PyObject *module, PyObject *args);
 PyObject *core_dynamics_new(PyObject *module, PyObject *args);
+PyObject *core_policies_new(PyObject *module, PyObject *args);
+/* The library of an argument, of this model; NULL with an exception. */
+tribo_policies *core_policies_of(core_model *m, PyObject *o);
+PyObject *core_random_new(PyObject *module, PyObject *args);
 PyObject *core_trajectory_load(PyObject *module, PyObject *args);
 PyObject *core_trajectory_save(PyObject *module, PyObject *args);
 PyObject *core_controls_load(PyObject *module, PyObject *args);

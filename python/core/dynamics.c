@@ -1,12 +1,6 @@
 /* dynamics.c -- a model at one state: where bodies are, inertia, forces, energy. */
-#include "core.h"
+#include "dynamics.h"
 #include <string.h>
-
-typedef struct dynamics {
-    PyObject_HEAD core_model *model; /* owned */
-    core_handle *handle;
-    tribo_dynamics *d;
-} dynamics;
 
 /* dynamics(model, p or None) */
 PyObject *core_dynamics_new(PyObject *module, PyObject *args) {
@@ -158,6 +152,8 @@ static PyMethodDef methods[] = {{"at", dynamics_at, METH_O, NULL},
                                 {"joint_forces", do_joint_forces, METH_O, NULL},
                                 {"energy", do_energy, METH_NOARGS, NULL},
                                 {"place", do_place, METH_VARARGS, NULL},
+                                {"vjp", core_dynamics_vjp, METH_VARARGS, NULL},
+                                {"jacobians", core_dynamics_jac, METH_VARARGS, NULL},
                                 {0}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)dynamics_dealloc},
                               {Py_tp_methods, methods},

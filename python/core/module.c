@@ -45,6 +45,8 @@ static PyMethodDef functions[] = {
     {"fit", core_fit_new, METH_VARARGS, NULL},
     {"plan", core_plan_new, METH_VARARGS, NULL},
     {"dynamics", core_dynamics_new, METH_VARARGS, NULL},
+    {"policies", core_policies_new, METH_VARARGS, NULL},
+    {"random", core_random_new, METH_VARARGS, NULL},
     {"trajectory_load", core_trajectory_load, METH_VARARGS, NULL},
     {"trajectory_save", core_trajectory_save, METH_VARARGS, NULL},
     {"controls_load", core_controls_load, METH_VARARGS, NULL},
@@ -65,6 +67,8 @@ static int begin(PyObject *module) {
                 add_type(module, &core_model_spec, &c->model) && add_type(module, &core_rollout_spec, &c->rollout) &&
                 add_type(module, &core_problem_spec, &c->problem) && add_type(module, &core_fit_spec, &c->fit) &&
                 add_type(module, &core_plan_spec, &c->plan) && add_type(module, &core_dynamics_spec, &c->dynamics) &&
+                add_type(module, &core_policies_spec, &c->policies) &&
+                add_type(module, &core_random_spec, &c->random) &&
                 PyModule_AddStringConstant(module, "version", tribo_version()) == 0;
     return good ? 0 : -1;
 }
@@ -72,6 +76,11 @@ static int begin(PyObject *module) {
 static int visit_all(PyObject *module, visitproc visit, void *arg) {
     core *c = core_of(module);
     if (!c) return 0;
+    for (int k = 0; k < CORE_NERROR; k++) Py_VISIT(c->error[k]);
+    for (int k = 0; k < CORE_NWARNING; k++) Py_VISIT(c->warning[k]);
+    Py_VISIT(c->array_error);
+    Py_VISIT(c->freed_error);
+    Py_VISIT(c->busy_error);
     Py_VISIT(c->empty);
     Py_VISIT(c->contact_dtype);
     Py_VISIT(c->model);
@@ -80,6 +89,8 @@ static int visit_all(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(c->fit);
     Py_VISIT(c->plan);
     Py_VISIT(c->dynamics);
+    Py_VISIT(c->policies);
+    Py_VISIT(c->random);
     return 0;
 }
 
@@ -99,6 +110,8 @@ static int clear_all(PyObject *module) {
     Py_CLEAR(c->fit);
     Py_CLEAR(c->plan);
     Py_CLEAR(c->dynamics);
+    Py_CLEAR(c->policies);
+    Py_CLEAR(c->random);
     return 0;
 }
 

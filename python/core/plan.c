@@ -398,8 +398,20 @@ static PyObject *plan_controls(PyObject *self, PyObject *none) {
     return list;
 }
 
+/* add_to(policies, first, last) */
+static PyObject *plan_add_to(PyObject *self, PyObject *args) {
+    plan *b = (plan *)self;
+    PyObject *o;
+    int first, last;
+    if (!PyArg_ParseTuple(args, "Oii", &o, &first, &last)) return NULL;
+    tribo_policies *l = core_policies_of(b->model, o);
+    if (!l || !enter(b)) return NULL;
+    return leave(b, tribo_policies_add(l, b->t, first, last), "policies", NULL) ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyMethodDef methods[] = {{"iterate", plan_iterate, METH_NOARGS, NULL},
                                 {"shift", plan_shift, METH_VARARGS, NULL},
+                                {"add_to", plan_add_to, METH_VARARGS, NULL},
                                 {"restart", plan_restart, METH_VARARGS, NULL},
                                 {"set_target", plan_set_target, METH_VARARGS, NULL},
                                 {"trajectory", plan_trajectory, METH_NOARGS, NULL},

@@ -214,7 +214,7 @@ class Package(unittest.TestCase):
             self.assertIsNotNone(it, where + node.name)
             if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
                 return
-            wanted = [a.arg for a in node.args.args + node.args.kwonlyargs if a.arg != "self"]
+            wanted = [a.arg for a in node.args.args + node.args.kwonlyargs if a.arg not in ("self", "cls")]
             kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
             found = inspect.signature(getattr(owner, node.name)).parameters.values()
             self.assertEqual([p.name for p in found if p.kind not in kinds and p.name != "self"], wanted, where + node.name)

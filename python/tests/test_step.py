@@ -2,6 +2,7 @@
 import concurrent.futures
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import unittest
@@ -263,6 +264,14 @@ class Lifetimes(unittest.TestCase):
 
 
 class Parameters(unittest.TestCase):
+    def test_pickled_they_keep_their_names(self):
+        p = tribo.load(scene("stack")).params.copy()
+        p["floor/friction"] = 0.3
+        again = pickle.loads(pickle.dumps(p))
+        self.assertIsInstance(again, tribo.Params)
+        self.assertEqual((again["floor/friction"], again.names), (0.3, p.names))
+        self.assertEqual(pickle.loads(pickle.dumps(p.tile(3)))["lower/mass"].shape, (3,))
+
     def setUp(self):
         self.model = tribo.load(scene("slide"))
 

@@ -16,10 +16,11 @@ A step is a pure function x_next = f(p, x, u):
     Model.step            one step; Model.jacobians its A, B, C; Model.examine its contacts and how it went
     rollout               many steps, of one world or of a batch of them, and their reverse
     identify              parameters from recorded motion, with standard errors and what the recordings leave open
-    optimize              trajectories and feedback through contact
+    optimize              trajectories and feedback through contact; Policies a library of feedbacks
+    Randomiser            parameters of many worlds drawn at random, with the reverse of the drawing
     compare               the contact laws of the field on one scene
     ContactProblem        one contact problem by itself; solve_qcqp the QPs and QCQPs of staggered projections
-    Dynamics              kinematics and dynamics at one state
+    Dynamics              kinematics and dynamics at one state, and their reverse
     tribo.torch           rollouts inside of torch.autograd (imports torch)
     tribo.envs            a vector environment in Gymnasium's manners
 
@@ -43,18 +44,19 @@ from ._contact import ContactProblem, ContactSolution, laws, softness_of_spring,
 from ._core import (ArgumentError, ArrayError, BusyError, CapacityError, DefinitionError, Degenerate, Error, FileError,
                     FreedError, Interrupted, NonFiniteError, NotConverged, OutOfMemory, ParseError, SingularError,
                     Substituted, Warning, contact_dtype, version as __version__)
-from ._dynamics import Dynamics
+from ._dynamics import Dynamics, DynamicsGradients
 from ._identify import Estimate, Identification, identify
 from ._model import BREAK, SLIDE, STICK, Examined, Model, Parameter, Params, from_string, load
-from ._optimize import Plan, Term, optimize
+from ._optimize import Plan, Policies, Term, optimize
+from ._random import Random, Randomiser
 from ._recording import Finding, Recording, check_recording, load_controls, load_recording, save_recording
 from ._rollout import Gradients, Rollout, rollout
 
 # What help(tribo) goes through; Params, which is an array with names, and exceptions are above.
 __all__ = [
     "load", "from_string", "Model", "Parameter", "Examined", "rollout", "Rollout", "Gradients", "identify", "Identification",
-    "Estimate", "optimize", "Plan", "Term", "compare", "Comparison", "ContactProblem", "ContactSolution", "laws",
-    "softness_of_spring", "solve_qcqp", "Dynamics", "Recording", "Finding", "check_recording", "load_recording",
+    "Estimate", "optimize", "Plan", "Policies", "Term", "Random", "Randomiser", "compare", "Comparison", "ContactProblem", "ContactSolution", "laws",
+    "softness_of_spring", "solve_qcqp", "Dynamics", "DynamicsGradients", "Recording", "Finding", "check_recording", "load_recording",
     "save_recording", "load_controls",
 ]
 

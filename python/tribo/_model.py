@@ -81,7 +81,7 @@ class Params(np.ndarray):
         return _named(made, self._names) if getattr(made, "shape", None) == self.shape else np.asarray(made)[()]
 
     def __reduce__(self):
-        return np.asarray(self).__reduce__()
+        return _named, (np.asarray(self), self._names)
 
     def copy(self, order="C"):
         """The same numbers, to be changed."""

@@ -219,6 +219,50 @@ class Plan:
         self._core.set_target(term, rows)
 
 
+class Policies:
+    """A library of plans with their feedback: the control of whichever state is nearest.
+
+        library = tribo.Policies(model)
+        library.add(plan)
+        u = library.control(x)
+
+    ncontrol: numbers that the plans' controls have; None = those of optimize(): all actuators, without any all forces."""
+
+    def __init__(self, model, ncontrol=None, *, path=None):
+        self.model = model
+        path = None if path is None else os.fspath(path)
+        self._core = _core.policies(model, model.nactuator or model.nv if ncontrol is None else ncontrol, path)
+
+    @classmethod
+    def load(cls, path, model):
+        """From a file that save() wrote."""
+        return cls(model, path=path)
+
+    def save(self, path):
+        """Into a file of text."""
+        self._core.save(os.fspath(path))
+
+    def __len__(self):
+        """How many knots are in it."""
+        return self._core.size()
+
+    def add(self, plan, first=0, last=-1):
+        """Knots first to last (-1: the last one that has a control) of a Plan's best so far."""
+        plan._core.add_to(self._core, first, last if last >= 0 else len(plan.U) + last)
+
+    def control(self, x, u=None, ignore=()):
+        """u (nu) at a state x (nx): the linear feedback of the nearest knot, in the norm that the spread of all knots
+        scales; self.nearest says which. u: the numbers that are no controls of the plans (0). ignore: joints whose place
+        does not count, as an angle that turns on and on, or numbers of the tangent (ndx)."""
+        numbers = []
+        for i in ignore:
+            place = self.model.v(i) if isinstance(i, str) else slice(i, i + 1)
+            numbers.extend(range(place.start, place.stop))
+        out = np.zeros(self.model.nu) if u is None else np.array(u, dtype=float)
+        self.nearest = self._core.control(x, out, numbers)
+        return out
+
+
 def _start_of(model, start):
     """A state of a keyframe's name, an array, or {"key":, "q": {...}, "v": {...}}."""
     if start is None or isinstance(start, np.ndarray):
