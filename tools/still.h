@@ -43,7 +43,5 @@ void still_free(still *s);
 bool still_svg(FILE *f, const still *s, const char *title);
 /* By a depth buffer, four samples a pixel. @return false without memory */
 bool still_png(FILE *f, const still *s);
-/* Rows of width x 3 bytes as a PNG file. @return false without memory */
-bool png_write(FILE *f, const unsigned char *rgb, int width, int height);
 
 #endif

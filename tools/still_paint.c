@@ -1,6 +1,7 @@
 /* still_paint.c -- the triangles of a still onto paper: painted from the back (SVG), or pixel by pixel (PNG). */
 #include "still.h"
 #include <math.h>
+#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,15 @@ static void shrink(const canvas *c, unsigned char *rgb) {
         }
 }
 
+/* Rows of width x 3 bytes. */
+static bool write_png(FILE *f, const unsigned char *rgb, int width, int height) {
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (png_uint_32)width,
+                       .height = (png_uint_32)height,
+                       .format = PNG_FORMAT_RGB};
+    return png_image_write_to_stdio(&image, f, 0, rgb, 0, NULL);
+}
+
 bool still_png(FILE *f, const still *s) {
     canvas c = {.width = FINER * s->width, .height = FINER * s->height};
     size_t pixels = (size_t)c.width * (size_t)c.height;
@@ -135,7 +145,7 @@ bool still_png(FILE *f, const still *s) {
         memset(c.rgb, 255, 3 * pixels);
         for (size_t i = 0; i < s->n; i++) fill(&c, s->triangle + i);
         shrink(&c, rgb);
-        good = png_write(f, rgb, s->width, s->height);
+        good = write_png(f, rgb, s->width, s->height);
     }
     free(c.near), free(c.rgb), free(rgb);
     return good;
