@@ -105,7 +105,7 @@ static void measure_broad(int n) {
     int count = 0;
     for (int repeat = 0; repeat < REPEATS * 20; repeat++) {
         double start = seconds();
-        count = ti_broad_pairs(&w, n, lo, hi, NULL);
+        count = ti_broad_pairs(&w, n, lo, hi, NULL, NULL);
         best = fmin(best, seconds() - start);
     }
     printf("broad phase, n = %-11d %8.1f us, %d pairs, %.1f ns a shape\n", n, best * 1e6, count, best * 1e9 / n);

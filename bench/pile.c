@@ -3,8 +3,9 @@
  *
  *     bench_pile [--steps N] [--reverse] [--alone] [SCENE...]
  *
- * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N or hopper-N; by default a few of each. Steps
- * of 2 ms, warm starts in both engines, seconds of CPU time of this thread. --reverse times the reverse of the rollout,
+ * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N, hopper-N or apart-N; by default a few of
+ * each. Steps of 2 ms, warm starts in both engines, seconds of CPU time of this thread. --reverse times the reverse of
+ * the rollout,
  * --alone leaves MuJoCo out.
  */
 #include "bench.h"
@@ -102,6 +103,15 @@ static void hopper(scene *s, int n) {
     }
 }
 
+/* Balls and boxes a metre apart, high in the air. */
+static void spread(scene *s, int n) {
+    int side = (int)ceil(sqrt(n));
+    for (int i = 0; i < n; i++) {
+        double at[3] = {i % side, (double)(i / side), 100};
+        body(s, i % 2 ? "box" : "sphere", "0.1 0.1 0.1", at, level);
+    }
+}
+
 /* Writes a scene. @return false where there is none of that name. */
 static bool write_scene(const char *name, const char *path) {
     int n = 0;
@@ -126,6 +136,8 @@ static bool write_scene(const char *name, const char *path) {
         tower(&s, n);
     else if (!strcmp(kind, "hopper"))
         hopper(&s, n);
+    else if (!strcmp(kind, "apart"))
+        spread(&s, n);
     fputs("</worldbody><keyframe><key name=\"start\"/></keyframe></mujoco>\n", s.out);
     return fclose(s.out) == 0 && s.bodies > 0;
 }
@@ -134,6 +146,7 @@ static bool write_scene(const char *name, const char *path) {
 
 typedef struct result {
     double mean, worst, residual, reverse; /* ms; reverse: a step's, in means */
+    double load, room;                     /* s to load; KB a body that the model and the steps took */
     int contacts, unconverged, iterations;
 } result;
 
@@ -161,19 +174,29 @@ static double reverse_of(const tribo_model *m, tribo_ws *ws, const double *p, co
     return (end - half) / (half - start);
 }
 
+/* Memory of this process that is really there, KB. */
+static double resident(void) {
+    long all = 0, here = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%ld %ld", &all, &here) != 2) here = 0;
+    if (f) fclose(f);
+    return (double)here * (double)sysconf(_SC_PAGESIZE) / 1000;
+}
+
 static result run(const char *path) {
     tribo_model *m;
     tribo_ws *ws;
     tribo_diag diag;
     tribo_options o = tribo_default_options();
     o.warm_start = true;
+    result r = {.load = -bench_seconds(), .room = -resident()};
     ensure(tribo_model_load(path, NULL, &m, &diag), diag.text);
+    r.load += bench_seconds();
     ensure(tribo_ws_new(m, &o, NULL, &ws, &diag), diag.text);
     tribo_sizes z = tribo_model_sizes(m);
     double *p = numbers((size_t)z.np), *x = numbers(2 * (size_t)z.nx);
     tribo_model_params(m, p);
     tribo_model_state0(m, x);
-    result r = {0};
     for (int k = 0; k < options.steps; k++) {
         double start = bench_seconds();
         tribo_status s = tribo_step(ws, p, x, NULL, x + z.nx, NULL);
@@ -185,6 +208,7 @@ static result run(const char *path) {
         r.residual = fmax(r.residual, info->residual), r.unconverged += s == TRIBO_NOT_CONVERGED;
         if (info->ncon > r.contacts) r.contacts = info->ncon;
     }
+    r.room = (r.room + resident()) / z.nbody;
     if (options.reverse) r.reverse = reverse_of(m, ws, p, x);
     free(p), free(x);
     tribo_ws_free(ws), tribo_model_free(m);
@@ -201,8 +225,8 @@ static void bench(const char *name) {
     result r = run(path);
     mujoco *other = options.alone ? NULL : mujoco_open(path);
     double worst = 0, mean = other ? mujoco_pace(other, options.steps, &worst) : 0;
-    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f", name, r.mean, r.worst, r.contacts, r.unconverged, r.residual,
-           (double)r.iterations / options.steps);
+    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f %7.2f %6.1f", name, r.mean, r.worst, r.contacts, r.unconverged,
+           r.residual, (double)r.iterations / options.steps, r.load, r.room);
     if (options.reverse) printf(" %8.2f", r.reverse);
     if (other) printf(" %9.3f %9.2f %7.2f", 1e3 * mean, 1e3 * worst, r.mean / (1e3 * mean));
     printf("\n");
@@ -225,8 +249,9 @@ int main(int argc, char **argv) {
             options.alone = true;
         else
             names[n++] = argv[i];
-    printf("%-12s %9s %9s %8s %11s %9s %6s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts", "unconverged",
-           "residual", "its", options.reverse ? "  reverse" : "", "MuJoCo's", "worst", "ratio");
+    printf("%-12s %9s %9s %8s %11s %9s %6s %7s %6s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts",
+           "unconverged", "residual", "its", "load, s", "KB", options.reverse ? "  reverse" : "", "MuJoCo's", "worst",
+           "ratio");
     for (int i = 0; i < n; i++) bench(names[i]);
     for (size_t i = 0; n == 0 && i < sizeof usual / sizeof *usual; i++) bench(usual[i]);
     return 0;

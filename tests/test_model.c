@@ -1,6 +1,6 @@
 /* test_model.c -- the builder, summed inertia, pair rules, and the names of parameters. */
 #include "base/base.h"
-#include "model/model.h"
+#include "model/possible.h"
 #include "test_main.h"
 #include <math.h>
 #include <stdio.h>
@@ -182,16 +182,23 @@ START_TEST(inertia_of_a_box_and_of_two) {
 }
 END_TEST
 
+static ti_pair pair_of(const tribo_model *m, int i, int j) {
+    ti_pair pair, other;
+    ck_assert(ti_can_touch(m, i, j) && ti_pair_of(m, i, j, &pair) && ti_pair_of(m, j, i, &other));
+    ck_assert(pair.a == other.a && pair.b == other.b);
+    ck_assert_mem_eq(pair.material, other.material, sizeof pair.material);
+    return pair;
+}
+
 START_TEST(pairs_and_materials) {
     tribo_model *m = built(cube_and_ball());
-    ck_assert_int_eq(m->npossible, 3);
-    int floor_shell = m->pair_at[0 * 3 + 1], shell_ball = m->pair_at[1 * 3 + 2];
-    ck_assert_int_eq(m->pair_at[1 * 3 + 0], floor_shell);
-    ck_assert_int_eq(m->pair_at[0], -1);
-    ck_assert_int_eq(m->pair[floor_shell].material[TI_M_FRICTION], tribo_param_find(m, "shell/friction"));
-    ck_assert_int_eq(m->pair[floor_shell].material[TI_M_SLOP], tribo_param_find(m, "floor/slop"));
-    ck_assert_int_eq(m->pair[shell_ball].a, 2); /* sphere before box */
-    ck_assert_int_eq(m->pair[shell_ball].material[TI_M_RESTITUTION], tribo_param_find(m, "ball/restitution"));
+    ck_assert_int_eq(m->nlisted, 3);
+    ti_pair floor_shell = pair_of(m, 0, 1), shell_ball = pair_of(m, 1, 2);
+    ck_assert(!ti_can_touch(m, 0, 0));
+    ck_assert_int_eq(floor_shell.material[TI_M_FRICTION], tribo_param_find(m, "shell/friction"));
+    ck_assert_int_eq(floor_shell.material[TI_M_SLOP], tribo_param_find(m, "floor/slop"));
+    ck_assert_int_eq(shell_ball.a, 2); /* sphere before box */
+    ck_assert_int_eq(shell_ball.material[TI_M_RESTITUTION], tribo_param_find(m, "ball/restitution"));
     tribo_param_info info;
     ck_assert_int_eq(tribo_param_describe(m, tribo_param_find(m, "ball/quat/w"), &info), TRIBO_OK);
     ck_assert(!info.used);
@@ -226,11 +233,11 @@ START_TEST(filters_priority_and_own_pairs) {
     pair.material.friction = 0.9;
     tribo_add_pair(b, &pair);
     tribo_model *m = built(b);
-    ck_assert_int_eq(m->npossible, 4); /* three on the floor, and the pair of its own */
-    ck_assert_int_eq(m->pair[m->pair_at[0 * 5 + 2]].material[0], tribo_param_find(m, "floor/friction"));
-    ck_assert_int_eq(m->pair[m->pair_at[2 * 5 + 4]].material[0], tribo_param_find(m, "box:third/friction"));
-    ck_assert_int_eq(m->pair_at[3 * 5 + 4], -1);
-    ck_assert_int_eq(m->pair_at[1 * 5 + 2], -1);
+    ck_assert_int_eq(m->nlisted, 4); /* three on the floor, and the pair of its own */
+    ck_assert_int_eq(pair_of(m, 0, 2).material[0], tribo_param_find(m, "floor/friction"));
+    ck_assert_int_eq(pair_of(m, 2, 4).material[0], tribo_param_find(m, "box:third/friction"));
+    ck_assert(!ti_can_touch(m, 3, 4));
+    ck_assert(!ti_can_touch(m, 1, 2));
     double p[128];
     tribo_model_params(m, p);
     ck_assert_double_eq(p[tribo_param_find(m, "box:third/friction")], 0.9);

@@ -95,7 +95,7 @@ static void compare(int least, int most, double ratio, int same, double allowed)
     ck_assert_int_ge(compared, 10);
     NEAR(worst, 0, allowed);
     ti_contact_ws_free(ws);
-    free(block);
+    ti_free(NULL, block, 0);
 }
 
 START_TEST(panels_are_columns) {

@@ -150,7 +150,7 @@ START_TEST(ways_are_blocks) {
     printf("trees, against blocks: worst %.1e, %d of 400 along their ways\n", worst, used);
     NEAR(worst, 0, 1e-8);
     ck_assert_int_ge(used, 390);
-    free(first), free(second);
+    ti_free(NULL, first, 0), ti_free(NULL, second, 0);
 }
 END_TEST
 
@@ -175,7 +175,7 @@ START_TEST(small_pivots) {
         ck_assert(!thin.thin);
     }
     ck_assert_int_ge(tried, 2);
-    free(first), free(second);
+    ti_free(NULL, first, 0), ti_free(NULL, second, 0);
 }
 END_TEST
 

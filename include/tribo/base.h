@@ -44,7 +44,7 @@ extern "C" {
     X(E_ARG, -1, "an argument is out of range, NULL or inconsistent")                                                  \
     X(E_DEF, -2, "a definition was not made by its tribo_default_*()")                                                 \
     X(E_NOMEM, -3, "the allocator returned NULL")                                                                      \
-    X(E_CAPACITY, -4, "a tape or contact buffer is full")                                                              \
+    X(E_CAPACITY, -4, "more contacts than the ncon_max of the workspace's options, or a full tape")                    \
     X(E_NONFINITE, -5, "NaN or Inf in an input or a result")                                                           \
     X(E_SINGULAR, -6, "a factorization failed")                                                                        \
     X(E_PARSE, -7, "malformed model or data file")                                                                     \

@@ -222,12 +222,12 @@ TRIBO_API tribo_pair_def tribo_default_pair(void);
 TRIBO_API tribo_builder *tribo_builder_new(const tribo_allocator *a);
 /** Free a builder that was not built; NULL is fine. */
 TRIBO_API void tribo_builder_free(tribo_builder *b);
-/** At most 2048. @return the body's id, or -2. */
+/** At most 2^20. @return the body's id, or -2. */
 TRIBO_API int tribo_add_body(tribo_builder *b, const tribo_body_def *def);
 /** A joint of the body that was added last, which is then not free. At most 6 on a body. @return the joint's id, or -1.
  */
 TRIBO_API int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def);
-/** At most 2048: a table of all pairs is kept. @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
+/** At most 2^20. @param body a body id or TRIBO_WORLD. @return the geom's id, or -1. */
 TRIBO_API int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def);
 /** @param body a body id or TRIBO_WORLD. @return the site's id, or -1. */
 TRIBO_API int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def);

@@ -31,7 +31,8 @@ typedef struct tribo_options {
                               most 2^22 */
     tribo_reverse reverse; /**< how tribo_backward() goes through the contact problem */
     bool warm_start;       /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
-    int ncon_max;          /**< contacts in a step at most, up to 2^22; 0 = a default from the model's size */
+    int ncon_max; /**< contacts in a step at most, up to 2^22; 0 = a default from the model's size: all there can be, or
+                     64 and 24 a body, 12 beyond 4096 bodies. Memory goes with it, as far as steps find contacts */
     tribo_law_options
         law;       /**< contact law and solver; what is 0 is the scene's, or a default. See tribo_ws_options() */
     bool measures; /**< fill tribo_step_info.measures, at the cost of a few products and a least-squares */
@@ -49,7 +50,8 @@ typedef struct tribo_contact {
 
 /** How the last step went. */
 typedef struct tribo_step_info {
-    int ncon;                /**< contacts found, active or not */
+    int ncon;                /**< contacts found, active or not; after TRIBO_E_CAPACITY where this is more than
+                                  options.ncon_max: what there should be room for, at least */
     int nactive;             /**< contacts that carry an impulse */
     int nislands;            /**< groups of bodies that contacts connect, solved one by one */
     int iterations;          /**< linear systems factored */
@@ -107,7 +109,9 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *          substituted besides is not said); x_next and tape
  *          as they were: TRIBO_E_ARG (p is not physical, as a negative mass or a restitution of 5, a quaternion without
  *          direction, a body that turns too often in a step, a tape of another model, step, law, covariance or p),
- *          TRIBO_E_CAPACITY, TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR. Allocates: never. Threads:
+ *          TRIBO_E_CAPACITY (the tape is full; more contacts than options.ncon_max: tribo_step_info.ncon says how many
+ *          there are; an island of more than 16384 trees), TRIBO_E_NONFINITE (in p, x, u or the result),
+ *          TRIBO_E_SINGULAR. Allocates: never. Threads:
  * distinct ws and tape. Cost: O(bodies + contacts) while islands stay small. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
                                               double *x_next, tribo_tape *tape);

@@ -29,7 +29,7 @@ static double *at_B(const target *t, int row, int col) {
 void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double *rates,
                       unsigned char *turns) {
     const ti_con *c = &f->con[i];
-    const ti_pair *pair = &ws->model->pair[c->pair];
+    const ti_pair *pair = &c->pair;
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
     ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
     ti_reference ref = ti_frame_reference(ws, f, k, i);

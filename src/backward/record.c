@@ -118,8 +118,8 @@ tribo_status tribo_step_jvp(tribo_ws *ws, const tribo_tape *tape, int k, int ndi
     tribo_status verdict = ti_tape_verdict(tape, k);
     ws->scratch->linear = 0;
     double *result = ws->scratch->seed + 2 * n->ndx + n->nu + n->np; /* x_dot may be xnext_dot */
-    for (int j = 0; j < ndir; j += TI_DIRECTIONS) {
-        int rows = ndir - j < TI_DIRECTIONS ? ndir - j : TI_DIRECTIONS;
+    for (int j = 0; j < ndir; j += ws->directions) {
+        int rows = ndir - j < ws->directions ? ndir - j : ws->directions;
         size_t size = (size_t)rows * (size_t)n->ndx;
         for (int try = 0; try < 2; try++) {
             status = ti_forward(ws, &f, p, rows, rows_from(x_dot, j, n->ndx), rows_from(u_dot, j, n->nu),

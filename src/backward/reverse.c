@@ -89,7 +89,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
 TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar,
                                        double gap_bar) {
     const ti_con *c = &f->con[i];
-    const ti_pair *pair = &ws->model->pair[c->pair];
+    const ti_pair *pair = &c->pair;
     double *a = ws->scratch->geom_bar + 9 * pair->a, *b = ws->scratch->geom_bar + 9 * pair->b;
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS], out[TI_COLLIDE_COLS] = {0};
     ti_mat D1, D2;
@@ -145,7 +145,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
         reverse_closure(ws, f, k, i);
         return;
     }
-    const int *at = ws->model->pair[c->pair].material;
+    const int *at = c->pair.material;
     for (int side = 0; side < 2; side++) {
         int b = side ? c->b : c->a;
         if (b < 0) continue;

@@ -117,8 +117,8 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
                         const double *u_dot, const double *p_dot, double *xnext_dot) {
     const tribo_sizes *size = &ws->model->size;
     tribo_status status = TRIBO_OK;
-    for (int j = 0; j < ndir && status >= 0; j += TI_DIRECTIONS) {
-        ti_seeds in = {ndir - j < TI_DIRECTIONS ? ndir - j : TI_DIRECTIONS, ti_seed(x_dot, j, size->ndx),
+    for (int j = 0; j < ndir && status >= 0; j += ws->directions) {
+        ti_seeds in = {ndir - j < ws->directions ? ndir - j : ws->directions, ti_seed(x_dot, j, size->ndx),
                        ti_seed(u_dot, j, size->nu), ti_seed(p_dot, j, size->np)};
         double *out = xnext_dot + (size_t)j * (size_t)size->ndx;
         status = by_rows(ws) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
@@ -129,9 +129,9 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
 /* One block of Jacobian columns, by unit seeds: out (ndx,width). */
 static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, int width, int which, double *out) {
     int ndx = ws->model->size.ndx;
-    double *seed = ws->scratch->seed, *result = seed + TI_DIRECTIONS * width;
-    for (int j0 = 0; out && j0 < width; j0 += TI_DIRECTIONS) {
-        int n = width - j0 < TI_DIRECTIONS ? width - j0 : TI_DIRECTIONS;
+    double *seed = ws->scratch->seed, *result = seed + ws->directions * width;
+    for (int j0 = 0; out && j0 < width; j0 += ws->directions) {
+        int n = width - j0 < ws->directions ? width - j0 : ws->directions;
         memset(seed, 0, sizeof *seed * (size_t)n * (size_t)width);
         for (int j = 0; j < n; j++) seed[j * width + j0 + j] = 1;
         ti_seeds in = {n, which == 0 ? seed : NULL, which == 1 ? seed : NULL, which == 2 ? seed : NULL};
@@ -145,8 +145,8 @@ static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, in
 
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
     const tribo_sizes *size = &ws->model->size;
-    if (by_rows(ws) && A && !C && ti_tree_columns_apply(ws, f, p)) /* A alone goes through B, too */
-        return ti_tree_jacobians(ws, f, p, A, B ? B : ws->scratch->B);
+    double *by_u = B ? B : ws->scratch->B; /* A alone goes through it, too */
+    if (by_rows(ws) && A && !C && by_u && ti_tree_columns_apply(ws, f, p)) return ti_tree_jacobians(ws, f, p, A, by_u);
     if (by_rows(ws)) return jacobians_by_rows(ws, f, p, A, B, C);
     tribo_status s = TRIBO_OK;
     if ((A || B) && ti_jacobian_applies(ws, f)) {

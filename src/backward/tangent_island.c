@@ -38,7 +38,7 @@ static const double *p_dot_of(const task *t, int j) {
 static contact_dot rows_dot(const task *t, int i, int j) {
     const tribo_ws *ws = t->ws;
     const ti_con *c = &t->f->con[i];
-    const ti_pair *pair = &ws->model->pair[c->pair];
+    const ti_pair *pair = &c->pair;
     const ti_link_diff *diffs = diffs_of(t, j);
     const double *p_dot = p_dot_of(t, j);
     double move[TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS] = {0}, frame[TI_CON_FRAME];
@@ -156,7 +156,7 @@ static void compliance_rhs(const task *t, ti_phase phase, const ti_contact_probl
 static double friction_dot(const task *t, ti_phase phase, int q, int i, int j) {
     const tribo_ws *ws = t->ws;
     const ti_con *c = &t->f->con[i];
-    const int *at = ws->model->pair[c->pair].material;
+    const int *at = c->pair.material;
     const double *p_dot = p_dot_of(t, j);
     double mu = p_dot ? p_dot[at[TI_M_FRICTION]] + (c->sticky ? p_dot[at[TI_M_STICTION]] : 0) : 0;
     if (phase != TI_REBOUND) return phase >= TI_TIMING ? 0 : mu;
@@ -216,7 +216,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
 
 static void prepare_contacts(const task *t) {
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
-        const ti_pair *pair = &t->ws->model->pair[t->f->con[i].pair];
+        const ti_pair *pair = &t->f->con[i].pair;
         double *jac = t->ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
         if (ti_frame_acts(t->f, t->k, i))
             ti_collide_jac(&t->ws->shape[pair->a], &t->ws->shape[pair->b], &t->f->con[i].touch,
@@ -274,7 +274,7 @@ static void hit_tangent(const task *t, int i, int j) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &t->f->con[i];
     const double *before = t->f->phase[TI_HOLD].v[TI_SOLVED], *p_dot = p_dot_of(t, j);
-    int at = ws->model->pair[c->pair].material[TI_M_RESTITUTION];
+    int at = c->pair.material[TI_M_RESTITUTION];
     size_t to = at_contact(t, j, i);
     contact_dot d = {0};
     if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
@@ -305,7 +305,7 @@ static void part_tangent(const task *t, int i, int j) {
 static void give_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
-    int at = ws->model->pair[t->f->con[i].pair].material[TI_M_RESTITUTION];
+    int at = t->f->con[i].pair.material[TI_M_RESTITUTION];
     const double *p_dot = p_dot_of(t, j);
     double l = t->f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2], *to = &s->give_dot[at_contact(t, j, i)];
     *to = 0;
@@ -468,7 +468,7 @@ static void overlap_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
     const ti_con *c = &t->f->con[i];
-    const int *at = ws->model->pair[c->pair].material;
+    const int *at = c->pair.material;
     const double *p_dot = p_dot_of(t, j);
     contact_dot d = {0};
     bool paced = t->is->pace[TI_RECOVER] < 1 && ws->ref_apart[3 * i + 2] < 0;

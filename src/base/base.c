@@ -20,19 +20,34 @@ const char *tribo_version(void) {
     return TRIBO_VERSION;
 }
 
+/* Without touching large blocks: the system gives memory to what is used of them, and workspaces have room for more
+ * contacts than most steps find. Where the block really begins is kept before it. */
+static void *zeroed(size_t bytes) {
+    char *block = calloc(1, bytes + TI_ALIGN);
+    if (!block) return NULL;
+    char *p =
+        block + TI_ALIGN - (uintptr_t)block % TI_ALIGN; /* at least a pointer further: calloc's are aligned for it */
+    memcpy(p - sizeof block, &block, sizeof block);
+    return p;
+}
+
 void *ti_alloc(const tribo_allocator *a, size_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL; /* a sum that has overflowed, or will when it is rounded */
     size_t rounded = (bytes + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN;
-    void *p = a && a->alloc ? a->alloc(a->ctx, rounded, TI_ALIGN) : aligned_alloc(TI_ALIGN, rounded);
+    if (!a || !a->alloc) return zeroed(rounded);
+    void *p = a->alloc(a->ctx, rounded, TI_ALIGN);
     return p ? memset(p, 0, rounded) : NULL;
 }
 
 void ti_free(const tribo_allocator *a, void *p, size_t bytes) {
     if (!p) return;
-    if (a && a->release)
+    if (a && a->release) {
         a->release(a->ctx, p, (bytes + TI_ALIGN - 1) / TI_ALIGN * TI_ALIGN, TI_ALIGN);
-    else
-        free(p);
+        return;
+    }
+    void *block = p;
+    if (!a || !a->alloc) memcpy(&block, (char *)p - sizeof block, sizeof block);
+    free(block);
 }
 
 void *ti_grow(const tribo_allocator *a, void *block, size_t *bytes, size_t need) {

@@ -17,12 +17,13 @@ void ti_broad_carve(ti_broad *w, ti_arena *m, int n_max, int pairs_max) {
 typedef struct search {
     ti_broad *w;
     int n, count;
-    const int *possible;
+    ti_broad_may *may;
+    const void *ctx;
 } search;
 
 /* Append a pair; false if it does not fit. */
 static int put(search *s, int a, int b) {
-    if (s->possible && s->possible[(size_t)a * (size_t)s->n + (size_t)b] < 0) return 1;
+    if (s->may && !s->may(s->ctx, a, b)) return 1;
     if (s->count == s->w->pairs_max) return 0;
     s->w->pair[s->count++] = a < b ? (ti_broad_pair){a, b} : (ti_broad_pair){b, a};
     return 1;
@@ -149,9 +150,9 @@ static void sort_pairs(search *s) {
     }
 }
 
-int ti_broad_pairs(ti_broad *w, int n, const ti_vec *lo, const ti_vec *hi, const int *possible) {
+int ti_broad_pairs(ti_broad *w, int n, const ti_vec *lo, const ti_vec *hi, ti_broad_may *may, const void *ctx) {
     if (n < 0 || n > w->n_max) return -1;
-    search s = {w, n, 0, possible};
+    search s = {w, n, 0, may, ctx};
     grid g;
     int m = 0;
     for (int i = 0; i < n; i++) {

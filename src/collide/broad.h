@@ -26,13 +26,14 @@ typedef struct ti_broad {
 /* Lay out room for n_max shapes and pairs_max pairs; a counting arena measures it. */
 void ti_broad_carve(ti_broad *w, ti_arena *m, int n_max, int pairs_max);
 
+typedef bool ti_broad_may(const void *ctx, int a, int b);
 /* Pairs of shapes whose boxes [lo, hi] (n) overlap or touch, in w->pair in ascending order of (a, b).
  *
  * Boxes that are unbounded (planes), or NaN, meet every other. The answer is a function of the arguments alone: neither
  * earlier calls nor the choice of the grid leave a trace in it. docs/math.md, Which pairs.
- *  @param possible (n,n) symmetric, pairs with a negative entry are left out; NULL = all may touch
+ *  @param may says of two shapes whose boxes meet whether they may touch, and so whether they count; NULL = all
  *  @return how many, or -1 if n or the pairs do not fit.
  *  Cost: linear in n and in the pairs, while no cell holds many shapes and few are much larger than the mean. */
-int ti_broad_pairs(ti_broad *w, int n, const ti_vec *lo, const ti_vec *hi, const int *possible);
+int ti_broad_pairs(ti_broad *w, int n, const ti_vec *lo, const ti_vec *hi, ti_broad_may *may, const void *ctx);
 
 #endif

@@ -6,22 +6,18 @@
 
 int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n) {
     const tribo_builder *b = r->builder;
-    for (int i = 0; i < b->ngeom; i++)
-        if (strlen(b->geom[i].name) == n && strncmp(b->geom[i].name, name, n) == 0) return i;
-    for (int i = 0; i < b->nbody; i++) {
-        if (strlen(b->body[i].name) != n || strncmp(b->body[i].name, name, n) != 0) continue;
-        int found = -1, count = 0;
-        for (int g = 0; g < b->ngeom; g++)
-            if (b->geom[g].body == i) found = g, count++;
-        return count == 1 ? found : -1;
-    }
-    return -1;
+    char whole[TI_NAME_MAX + 1];
+    if (n > TI_NAME_MAX) return -1;
+    memcpy(whole, name, n), whole[n] = 0;
+    int geom = ti_builder_geom(b, whole), body = geom < 0 ? ti_builder_body(b, whole) : -1;
+    if (body < 0 || b->body[body].geom_first != b->body[body].geom_last) return geom;
+    return b->body[body].geom_first;
 }
 
 static int geom_of_pair(ti_mjcf *r, const xmlNode *node, const char *attribute) {
     const char *name = ti_xml_attr(&r->error, node, attribute);
-    for (int i = 0; name && i < r->builder->ngeom; i++)
-        if (strcmp(r->builder->geom[i].name, name) == 0) return i;
+    int geom = name ? ti_builder_geom(r->builder, name) : -1;
+    if (geom >= 0) return geom;
     ti_xml_fail(&r->error, node, attribute, "there is no geom `%.60s`", name ? name : "");
     return -1;
 }
@@ -110,8 +106,8 @@ static bool side_of(ti_mjcf *r, const xmlNode *node, const char *attribute, side
     const char *name = ti_xml_attr(&r->error, node, attribute);
     *s = (side){TRIBO_WORLD, NULL};
     if (name && strcmp(name, "world") == 0) return true;
-    for (int i = 0; name && i < r->builder->nbody; i++)
-        if (strcmp(r->builder->body[i].name, name) == 0) return s->body = i, true;
+    int body = name ? ti_builder_body(r->builder, name) : -1;
+    if (body >= 0) return s->body = body, true;
     s->still = name ? body_element(r->root, name) : NULL;
     if (!s->still) ti_xml_fail(&r->error, node, attribute, "there is no body `%.60s`", name ? name : "");
     return s->still != NULL;

@@ -26,11 +26,10 @@ static const xmlNode *element_named(const xmlNode *below, const char *kinds, con
 /* The hinge or slide of that name. @return -1 after an error, or where it is another joint. */
 static int axis_named(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *name) {
     const tribo_builder *b = r->builder;
-    for (int j = 0; j < b->njoint; j++) {
-        if (strcmp(b->joint[j].name, name) != 0) continue;
-        if (b->joint[j].def.kind != TRIBO_JOINT_BALL) return j;
+    int j = ti_builder_joint(b, name);
+    if (j >= 0 && b->joint[j].def.kind != TRIBO_JOINT_BALL) return j;
+    if (j >= 0)
         return ti_mjcf_need_of(r, node, attribute, "ball-actuator", "what pulls on a ball is not supported"), -1;
-    }
     if (element_named(r->root, "joint freejoint", name))
         ti_mjcf_need_of(r, node, attribute, "free-actuator", "what pulls on a free joint is not supported");
     else

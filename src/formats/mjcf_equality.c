@@ -8,8 +8,8 @@ static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool
     *body = TRIBO_WORLD;
     if (!name && needed) ti_xml_fail(&r->error, node, attribute, "a body is wanted");
     if (!name || strcmp(name, "world") == 0) return !needed || name;
-    for (int i = 0; i < r->builder->nbody; i++)
-        if (strcmp(r->builder->body[i].name, name) == 0) return *body = i, true;
+    int found = ti_builder_body(r->builder, name);
+    if (found >= 0) return *body = found, true;
     ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body that moves", name);
     return false;
 }
@@ -19,8 +19,8 @@ static bool joint_of(ti_mjcf *r, const xmlNode *node, const char *attribute, boo
     *joint = -1;
     if (!name && needed) ti_xml_fail(&r->error, node, attribute, "a joint is wanted");
     if (!name) return !needed;
-    for (int i = 0; i < r->builder->njoint; i++)
-        if (strcmp(r->builder->joint[i].name, name) == 0) return *joint = i, true;
+    *joint = ti_builder_joint(r->builder, name);
+    if (*joint >= 0) return true;
     ti_xml_fail(&r->error, node, attribute, "there is no joint `%.60s`", name);
     return false;
 }

@@ -1,6 +1,7 @@
 /* mjcf_save.c -- writes a scene file again with other numbers in it: the file's own tree, edited where they differ. */
 #include "formats/mjcf_reading.h"
 #include "formats/text.h"
+#include "model/possible.h"
 #include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
@@ -412,20 +413,35 @@ static void unit_quaternions(const tribo_model *m, double *p) {
     for (int i = 0; i < m->size.ngeom; i++) make_unit(p + m->geom[i].p + TI_P_QUAT);
 }
 
+/* See keep_choices(), of one pair. */
+static bool keep_choice(const tribo_model *m, const ti_pair *pair, double *p) {
+    int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
+    const ti_geom *a = &m->geom[pair->a], *b = &m->geom[pair->b];
+    if (a->priority != b->priority || pair->material[0] >= pairs_at) return true;
+    for (int k = 0; k < TI_P_PAIR; k++) {
+        int won = pair->material[k], lost = (won == a->p + TI_P_MATERIAL + k ? b->p : a->p) + TI_P_MATERIAL + k;
+        bool ties = won < lost; /* of equal numbers, that of the lower id counts */
+        if (ties ? p[won] >= p[lost] : p[won] > p[lost]) continue;
+        if (m->used[lost] || (!ties && !(p[won] > 0))) return false;
+        p[lost] = ties ? p[won] : 0;
+    }
+    return true;
+}
+
+/* Whether the material of a geom is another than in the scene: choices between others are as they were. */
+static bool changed(const tribo_model *m, const double *p, int geom) {
+    int at = m->geom[geom].p + TI_P_MATERIAL;
+    return memcmp(p + at, m->p0 + at, sizeof *p * TI_P_PAIR) != 0;
+}
+
 /* Of two geoms of equal priority the larger number counts. Where that would now be the other one's, and it counts
  * nowhere else, lower it. @return false where that is not possible: see rank_geoms(). */
 static bool keep_choices(const tribo_model *m, double *p) {
-    int pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
-    for (int i = 0; i < m->npossible; i++) {
-        const ti_pair *pair = &m->pair[i];
-        const ti_geom *a = &m->geom[pair->a], *b = &m->geom[pair->b];
-        if (a->priority != b->priority || pair->material[0] >= pairs_at) continue;
-        for (int k = 0; k < TI_P_PAIR; k++) {
-            int won = pair->material[k], lost = (won == a->p + TI_P_MATERIAL + k ? b->p : a->p) + TI_P_MATERIAL + k;
-            bool ties = won < lost; /* of equal numbers, that of the lower id counts */
-            if (ties ? p[won] >= p[lost] : p[won] > p[lost]) continue;
-            if (m->used[lost] || (!ties && !(p[won] > 0))) return false;
-            p[lost] = ties ? p[won] : 0;
+    for (int i = 0; i < m->size.ngeom; i++) {
+        if (!changed(m, p, i)) continue;
+        for (int j = 0; j < m->size.ngeom; j++) {
+            ti_pair pair;
+            if (ti_pair_of(m, i, j, &pair) && !keep_choice(m, &pair, p)) return false;
         }
     }
     return true;
@@ -441,8 +457,8 @@ static int winner(const tribo_model *m, const ti_pair *pair) {
 /* One round of raising the winners of pairs above the losers. @return how many were raised; -1 if a pair is mixed. */
 static int raise_winners(const tribo_model *m, int *rank) {
     int raised = 0, pairs_at = m->size.np - m->size.npair * TI_P_PAIR;
-    for (int i = 0; i < m->npossible; i++) {
-        const ti_pair *pair = &m->pair[i];
+    for (ti_pair_walk w = {0}; ti_pair_next(m, &w);) {
+        const ti_pair *pair = &w.pair;
         if (pair->material[0] >= pairs_at) continue;
         int won = winner(m, pair), lost = won == pair->a ? pair->b : pair->a;
         if (won < 0) return -1;

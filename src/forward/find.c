@@ -1,5 +1,6 @@
 /* find.c -- which contacts there are, and which bodies they tie together. */
 #include "forward/frame.h"
+#include "model/possible.h"
 #include "model/state.h"
 
 /* How far the surface of each geom may move in a step: a contact further away than that cannot be met. Twice the free
@@ -50,48 +51,61 @@ static bool out_of_reach(const tribo_ws *ws, int a, int b, double margin) {
     return far_apart(&ball[0], &ball[1], ra, rb, travel[0] + travel[1] + margin);
 }
 
-static tribo_status touch_pair(tribo_ws *ws, int i) {
+/* Contacts for which there is no room are counted alone. */
+static void touch_pair(tribo_ws *ws, const ti_pair *pair) {
     const tribo_model *m = ws->model;
-    const ti_pair *pair = &m->pair[i];
     const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
     ti_touch touch[TI_CONTACTS_MAX];
     double margin = ws->speed[pair->a] + ws->speed[pair->b] + pair->margin;
-    if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) return TRIBO_OK;
-    if (out_of_reach(ws, pair->a, pair->b, pair->margin)) return TRIBO_OK;
+    if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) return;
+    if (out_of_reach(ws, pair->a, pair->b, pair->margin)) return;
     int n = ti_collide(a, b, margin, touch);
-    if (ws->nfound + n > ws->options.ncon_max) return TRIBO_E_CAPACITY;
+    ws->nwanted += n;
+    if (ws->nwanted > ws->options.ncon_max) return;
     for (int k = 0; k < n; k++) {
         ti_con *c = &ws->found[ws->nfound];
-        *c = (ti_con){
-            .id = ws->nfound++, .pair = i, .a = m->geom[pair->a].body, .b = m->geom[pair->b].body, .touch = touch[k]};
+        *c = (ti_con){.id = ws->nfound++,
+                      .rank = ti_pair_rank(m, pair->a, pair->b),
+                      .pair = *pair,
+                      .a = m->geom[pair->a].body,
+                      .b = m->geom[pair->b].body,
+                      .touch = touch[k]};
         c->touch.gap -= pair->margin;
         ti_tangents(touch[k].normal, &c->t1, &c->t2);
     }
-    return TRIBO_OK;
 }
 
-/* Pairs whose boxes meet, in the order of the model's; -1 where looking at all of them is cheaper, or must do. */
+/* Whether geoms whose boxes meet can touch. Of planes the boxes say nothing. */
+static bool may_touch(const void *ctx, int i, int j) {
+    const tribo_ws *ws = ctx;
+    const ti_geom *x = &ws->model->geom[i], *y = &ws->model->geom[j];
+    int a = x->shape > y->shape ? j : i, b = a == i ? j : i;
+    double margin = ws->speed[i] + ws->speed[j] + ti_max(x->margin, y->margin);
+    if (far_apart(&ws->shape[a], &ws->shape[b], ws->reach[a], ws->reach[b], margin)) return false;
+    return ti_can_touch(ws->model, i, j);
+}
+
+/* Pairs whose boxes meet, in the order of their ids; -1 if there is no room for them. */
 static int near_pairs(tribo_ws *ws) {
     const tribo_model *m = ws->model;
-    if (m->npossible < TI_BROAD_FROM) return -1;
     for (int g = 0; g < m->size.ngeom; g++) {
         double around = ws->speed[g] + m->geom[g].margin;
         ti_shape_aabb(&ws->shape[g], around, &ws->low[g], &ws->high[g]);
     }
-    return ti_broad_pairs(&ws->broad, m->size.ngeom, ws->low, ws->high, m->pair_at);
+    return ti_broad_pairs(&ws->broad, m->size.ngeom, ws->low, ws->high, may_touch, ws);
 }
 
 static tribo_status touches(tribo_ws *ws) {
     const tribo_model *m = ws->model;
-    int n = near_pairs(ws);
-    ws->nfound = 0;
-    tribo_status s = TRIBO_OK;
-    for (int i = 0; n < 0 && i < m->npossible && s == TRIBO_OK; i++) s = touch_pair(ws, i);
-    for (int k = 0; k < n && s == TRIBO_OK; k++) {
-        const ti_broad_pair *pair = &ws->broad.pair[k];
-        s = touch_pair(ws, m->pair_at[(size_t)pair->a * (size_t)m->size.ngeom + (size_t)pair->b]);
+    ws->nfound = ws->nwanted = 0;
+    for (int i = 0; i < m->nlisted; i++) touch_pair(ws, &m->listed[i]);
+    int n = m->nlisted < 0 ? near_pairs(ws) : 0;
+    for (int k = 0; k < n; k++) {
+        ti_pair pair;
+        if (ti_pair_of(m, ws->broad.pair[k].a, ws->broad.pair[k].b, &pair)) touch_pair(ws, &pair);
     }
-    return s;
+    for (ti_pair_walk w = {0}; n < 0 && ti_pair_next(m, &w);) touch_pair(ws, &w.pair);
+    return ws->nwanted > ws->options.ncon_max ? TRIBO_E_CAPACITY : TRIBO_OK;
 }
 
 static int tree_of(const tribo_ws *ws, int body) {
@@ -172,11 +186,22 @@ static double joint_reach(const tribo_ws *ws, const ti_joint *j, const double *f
     return ti_max(own, pushed / lever);
 }
 
+/* The first of joints, after all pairs of geoms. */
+static int64_t joint_rank(const tribo_model *m) {
+    return (int64_t)m->size.ngeom * m->size.ngeom;
+}
+
+/* Of what is no contact. */
+static tribo_status no_room(tribo_ws *ws) {
+    ws->nwanted = ws->nfound + 1;
+    return TRIBO_E_CAPACITY;
+}
+
 static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kind kind, double sign, double gap) {
-    if (ws->nfound == ws->options.ncon_max) return TRIBO_E_CAPACITY;
+    if (ws->nfound == ws->options.ncon_max) return no_room(ws);
     int which = kind == TI_CON_DRY ? 2 : sign < 0;
     ws->found[ws->nfound] = (ti_con){.id = ws->nfound,
-                                     .pair = ws->model->npossible + 3 * v + which,
+                                     .rank = joint_rank(ws->model) + 3 * (int64_t)v + which,
                                      .a = TRIBO_WORLD,
                                      .b = j->body,
                                      .kind = kind,
@@ -214,9 +239,9 @@ static tribo_status closures(tribo_ws *ws) {
         held_bodies(m, i, &a, &b);
         for (int k = 0; k < parts; k++) {
             ti_con_kind kind = e->kind == TRIBO_EQUALITY_JOINT ? TI_CON_COUPLING : k ? TI_CON_TURN : TI_CON_CONNECT;
-            int pair = m->npossible + 3 * m->size.nv + 2 * i + k;
-            if (ws->nfound == ws->options.ncon_max) return TRIBO_E_CAPACITY;
-            ws->found[ws->nfound] = (ti_con){.id = ws->nfound, .pair = pair, .a = a, .b = b, .kind = kind, .v = i};
+            int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * i + k;
+            if (ws->nfound == ws->options.ncon_max) return no_room(ws);
+            ws->found[ws->nfound] = (ti_con){.id = ws->nfound, .rank = rank, .a = a, .b = b, .kind = kind, .v = i};
             ws->nfound++;
         }
     }

@@ -9,7 +9,6 @@
 #include "dynamics/tree_jac.h"
 #include "forward/touching.h"
 
-enum { TI_BROAD_FROM = 256 };           /* pairs of geoms; below, a look at each is cheaper than a broad phase */
 enum { TI_SOLVED = TI_CONTACT_POINTS }; /* index of the extrapolated solution beside its points */
 
 /* The contact problems that a step poses for an island, in their order, all over the same rows J and inertias M.
@@ -87,7 +86,7 @@ struct tribo_ws {
     ti_shape *shape; /* (ngeom) */
     double *reach;   /* (ngeom) bounding radius; then how far a geom can move in a step */
     double *speed;
-    ti_broad broad; /* only for models of at least TI_BROAD_FROM pairs */
+    ti_broad broad; /* only for models that do not list their pairs */
     ti_vec *low, *high;
     ti_frame frame;
 
@@ -98,6 +97,7 @@ struct tribo_ws {
     int *before;     /* (nv) of models with joints: ti_contact_problem */
     size_t *at_M;    /* (nblk) its inertia in M */
     int con_entries; /* of J, for one contact: three rows on two of the widest trees */
+    int directions;  /* forward tangents carried at once */
     double *M, *J, *vfree, *vnow, *ref, *mu;
     double *mu_hit;      /* mu in an impact, which dry friction of joints has no part in */
     unsigned char *what; /* ti_constraint_kind */
@@ -114,6 +114,7 @@ struct tribo_ws {
 
     ti_con *found;      /* (ncon_max) in pair order */
     int nfound, ntouch; /* ntouch: contacts, which come first */
+    int nwanted;        /* what there should be room for, at least */
     int *slot, *root;   /* island sorting: (nbody), (nbody + 1) */
 
     int nwarm; /* the last step's contacts, in pair order */
@@ -130,7 +131,7 @@ struct tribo_ws {
 };
 
 struct ti_warm {
-    int pair;
+    int64_t rank; /* as in ti_con */
     int64_t feature;
     unsigned char mode;
     double lambda[3]; /* of the first phase */
@@ -138,9 +139,9 @@ struct ti_warm {
     bool off_path;
 };
 
-enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once */
+enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once, at most */
 
-/* Room for derivatives. The tangents' arrays hold TI_DIRECTIONS rows. */
+/* Room for derivatives. The tangents' arrays hold `directions` rows. */
 typedef struct ti_scratch {
     ti_motion_bar motion_bar;
     ti_link_diff *diff;                          /* (nbody) the motion_bar's */
@@ -173,8 +174,8 @@ typedef struct ti_scratch {
     double *rate;                                    /* (ncon,2,7,6) */
     unsigned char *turns;                            /* (ncon,2) */
     double linear;                                   /* worst linear residual of the last reverse or tangents */
-    double *B;                                       /* (ndx,nu), of models with joints, for A alone */
-    double *seed;                                    /* (ndx + nu + np) */
+    double *B;    /* (ndx,nu), of models with joints, for A alone; NULL in large ones */
+    double *seed; /* (ndx + nu + np) */
 } ti_scratch;
 
 /* Whether a step can be made of these: TRIBO_E_ARG (p is not physical, a quaternion without direction),

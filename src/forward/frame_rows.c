@@ -87,7 +87,7 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     const tribo_model *m = ws->model;
     double fastest = ws->options.recovery * ws->options.dt;
     if (c->kind != TI_CON_CONTACT) return ti_grain_of(&c->touch, 1, false, fastest);
-    const ti_pair *pair = &m->pair[c->pair];
+    const ti_pair *pair = &c->pair;
     bool round = ti_collide_most(m->geom[pair->a].shape, m->geom[pair->b].shape) == 1;
     return ti_grain_of(&c->touch, pair->length, !round, fastest);
 }

@@ -9,13 +9,14 @@ static const double SHARE = 1e-4;
 /* Whether contacts connect bodies in a circle. Those of one pair of geoms lie in a plane, and count as one. */
 static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int end) {
     const unsigned char *mode = f->phase[phase].mode;
-    int *root = ws->root, last = -1;
+    int *root = ws->root;
+    int64_t last = -1;
     if (ws->model->chains) return true; /* through joints, or of a joint with itself */
     for (int b = 0; b <= is->nblk; b++) root[b] = b;
     for (int i = is->con0; i < end; i++) {
-        if (mode[i] == TRIBO_BREAK || f->con[i].pair == last) continue;
+        if (mode[i] == TRIBO_BREAK || f->con[i].rank == last) continue;
         int a = ws->blk_a[i], b = ws->blk_b[i] >= 0 ? ws->blk_b[i] : is->nblk; /* the world is one, too */
-        last = f->con[i].pair;
+        last = f->con[i].rank;
         if (ti_root(root, a) == ti_root(root, b)) return true;
         ti_unite(root, a, b);
     }

@@ -98,8 +98,8 @@ static void show_contact(const tribo_ws *ws, const ti_frame *f, const ti_island 
     const ti_con *c = &f->con[i];
     if (c->kind != TI_CON_CONTACT) return;
     tribo_contact *v = &ws->view[c->id];
-    *v = (tribo_contact){.geom_a = ws->model->pair[c->pair].a,
-                         .geom_b = ws->model->pair[c->pair].b,
+    *v = (tribo_contact){.geom_a = c->pair.a,
+                         .geom_b = c->pair.b,
                          .mode = ti_mode_public(f->mode[i]),
                          .gap = c->touch.gap,
                          .bounced = has_bounced(ws, f, is, i)};
@@ -145,6 +145,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     if (!ti_step_kinematics(ws, p, f->x, f->u)) return TRIBO_E_ARG;
     ws->info.nheld = ws->motion.nheld;
     s = ti_step_find(ws, f, p);
+    if (s == TRIBO_E_CAPACITY) ws->info.ncon = ws->nwanted;
     if (s < 0) return s;
     for (int i = 0; i < f->ncon; i++) f->con[i].sticky = f->con[i].kind == TI_CON_CONTACT;
     ti_step_pose(ws, f, p, true);

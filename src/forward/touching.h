@@ -23,8 +23,10 @@ typedef enum ti_con_kind {
     TI_CON_TURN
 } ti_con_kind;
 typedef struct ti_con {
-    int id;         /* its number in pair order */
-    int pair, a, b; /* model->pair, bodies or TRIBO_WORLD; a joint's pairs come after those, and its body is b */
+    int id;       /* its number in the order of their pairs */
+    int a, b;     /* bodies or TRIBO_WORLD; a joint's is b */
+    int64_t rank; /* of its pair in that order: geoms, then joints, then what holds */
+    ti_pair pair; /* of a contact */
     ti_con_kind kind;
     int v;
     double sign;    /* of a limit: 1 of the lower one, -1 of the upper */
@@ -45,7 +47,7 @@ static inline bool ti_con_holds(const ti_con *c) {
 }
 /* What the numbers of a gap come from: see ti_material(). */
 static inline const int *ti_con_material(const tribo_model *m, const ti_con *c) {
-    return c->kind == TI_CON_CONTACT ? m->pair[c->pair].material : m->joint[m->dof[c->v].joint].material;
+    return c->kind == TI_CON_CONTACT ? c->pair.material : m->joint[m->dof[c->v].joint].material;
 }
 /* Its number TI_M_...; 0 of what is no gap. */
 static inline double ti_con_number(const tribo_model *m, const ti_con *c, const double *p, int k) {

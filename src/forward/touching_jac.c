@@ -9,7 +9,7 @@
 
 bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links, const ti_con *c, int side,
                      const double *jac, double *rate) {
-    const ti_pair *pair = &m->pair[c->pair];
+    const ti_pair *pair = &c->pair;
     const ti_geom *g = &m->geom[side ? pair->b : pair->a];
     const ti_mat *R = &links[g->body].R;
     ti_vec at = ti_load3(p + g->p + TI_P_POS);

@@ -6,8 +6,8 @@ void ti_warm_match(tribo_ws *ws) {
     for (int i = 0, j = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
         ws->started[i] = -1;
-        while (j < ws->nwarm && ws->warm[j].pair < c->pair) j++;
-        for (int k = j; k < ws->nwarm && ws->warm[k].pair == c->pair; k++)
+        while (j < ws->nwarm && ws->warm[j].rank < c->rank) j++;
+        for (int k = j; k < ws->nwarm && ws->warm[k].rank == c->rank; k++)
             if (ws->warm[k].feature == c->touch.feature) ws->started[i] = k;
     }
 }
@@ -40,7 +40,7 @@ void ti_warm_keep(tribo_ws *ws, const ti_frame *f) {
         const ti_island *is = &f->island[k];
         for (int i = is->con0; i < is->con0 + is->ncon; i++) {
             struct ti_warm *w = &ws->warm[f->con[i].id];
-            *w = (struct ti_warm){f->con[i].pair, f->con[i].touch.feature, TRIBO_BREAK, {0}, 0, false};
+            *w = (struct ti_warm){f->con[i].rank, f->con[i].touch.feature, TRIBO_BREAK, {0}, 0, false};
             if (f->con[i].bounce) continue;
             w->mode = from->mode[i], w->near = is->near, w->off_path = is->off_path;
             memcpy(w->lambda, from->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);

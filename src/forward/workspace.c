@@ -1,39 +1,68 @@
 /* workspace.c -- the options and the memory of steps. */
 #include "contact/law/law.h"
+#include "contact/reverse/panel.h"
 #include "forward/frame.h"
+#include "model/possible.h"
 
 tribo_options tribo_default_options(void) {
     return (tribo_options){.struct_size = sizeof(tribo_options)};
 }
 
-static int default_contacts(const tribo_model *m) {
-    int most = 0, enough = 64 + 24 * m->size.nbody;
-    for (int i = 0; i < m->npossible && most < enough; i++)
-        most += ti_collide_most(m->geom[m->pair[i].a].shape, m->geom[m->pair[i].b].shape);
-    int joints = 2 * m->size.nequality;
-    for (int j = 0; j < m->size.njoint; j++) joints += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
-    return (most < enough ? most : enough) + joints;
+enum { EACH = 24, MANY = 4096 }; /* contacts a body; bodies, beyond which there is room for half as many */
+
+typedef struct count {
+    const tribo_model *m;
+    int most, enough;
+} count;
+
+static bool count_pair(void *ctx, int i, int j) {
+    count *c = ctx;
+    const ti_geom *x = &c->m->geom[i], *y = &c->m->geom[j];
+    bool swap = x->shape > y->shape;
+    c->most += ti_collide_most(swap ? y->shape : x->shape, swap ? x->shape : y->shape);
+    return c->most < c->enough;
 }
 
-static void phases_layout(ti_arena *a, ti_scratch *s, int nv, int nc) {
-    int nd = TI_DIRECTIONS;
+static int default_contacts(const tribo_model *m) {
+    int nb = m->size.nbody;
+    count c = {m, 0, 64 + EACH * nb - (nb > MANY ? EACH / 2 * (nb - MANY) : 0)};
+    ti_pairs_visit(m, count_pair, &c);
+    int64_t n = c.most < c.enough ? c.most : c.enough;
+    n += 2 * m->size.nequality;
+    for (int j = 0; j < m->size.njoint; j++) n += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
+    return n < TI_COUNT_LIMIT ? (int)n : TI_COUNT_LIMIT;
+}
+
+/* As many tangents at once as fit into 64 MB: large models have room for few, not many times the rest. */
+static int directions(const tribo_ws *w) {
+    enum { NUMBERS = 1 << 23, OF_V = 14, OF_CONTACT = 32 };
+    int64_t one = OF_V * (int64_t)w->model->size.nv + OF_CONTACT * (int64_t)w->options.ncon_max;
+    int64_t n = NUMBERS / (one > 0 ? one : 1);
+    return n < 1 ? 1 : n < TI_DIRECTIONS ? (int)n : TI_DIRECTIONS;
+}
+
+/* Some hold a panel's columns, too. */
+static void phases_layout(ti_arena *a, ti_scratch *s, int nv, int nc, int nd) {
+    int most = nd > TI_PANEL ? nd : TI_PANEL;
     for (int phase = 0; phase < TI_PHASES; phase++) {
         for (int k = 0; k < TI_CONTACT_POINTS; k++) {
             TI_CARVE(a, s->y[phase][k], nv);
             TI_CARVE(a, s->c_bar[phase][k], 3 * nc);
         }
-        TI_CARVE(a, s->v_sum[phase], nv * nd);
+        TI_CARVE(a, s->v_sum[phase], nv * (phase == TI_HOLD ? most : nd));
         TI_CARVE(a, s->lambda_sum[phase], 3 * nc * nd);
     }
     for (int k = 0; k < TI_CONTACT_POINTS; k++) {
-        TI_CARVE(a, s->r_dot[k], nv * nd);
-        TI_CARVE(a, s->c_dot[k], 3 * nc * nd);
+        TI_CARVE(a, s->r_dot[k], nv * (k == 0 ? most : nd));
+        TI_CARVE(a, s->c_dot[k], 3 * nc * (k == 0 ? most : nd));
     }
 }
 
+enum { B_MOST = 1 << 22 }; /* numbers; where there would be more, A alone is made row by row */
+
 static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     const tribo_sizes *size = &w->model->size;
-    int nb = size->nbody, nv = size->nv, nc = w->options.ncon_max, nd = TI_DIRECTIONS;
+    int nb = size->nbody, nv = size->nv, nc = w->options.ncon_max, nd = w->directions;
     ti_motion_bar_carve(a, w->model, &s->motion_bar);
     ti_tree_jac_carve(a, w->model, &s->tree_jac);
     s->diff = s->motion_bar.link;
@@ -62,9 +91,9 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->mu_work, nc);
     TI_CARVE(a, s->diff_dot, nd * nb);
     TI_CARVE(a, s->jac, TI_COLLIDE_ROWS * TI_COLLIDE_COLS * nc);
-    phases_layout(a, s, nv, nc);
+    phases_layout(a, s, nv, nc, nd);
     TI_CARVE(a, s->mu_dot, nc * nd);
-    TI_CARVE(a, s->v_dot, nv * nd);
+    TI_CARVE(a, s->v_dot, nv * (nd > TI_PANEL ? nd : TI_PANEL));
     TI_CARVE(a, s->lambda_dot, 3 * nc * nd);
     TI_CARVE(a, s->next_dot, nv * nd);
     TI_CARVE(a, s->D_dot, nv * nd);
@@ -76,8 +105,10 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->link_jac, nb);
     TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);
     TI_CARVE(a, s->turns, 2 * nc);
-    TI_CARVE(a, s->seed, TI_DIRECTIONS * (2 * size->ndx + size->nu + size->np));
-    TI_CARVE(a, s->B, w->model->chains ? (size_t)size->ndx * (size_t)size->nu : 0);
+    TI_CARVE(a, s->seed, (size_t)(nd + 1) * (size_t)(2 * size->ndx + size->nu + size->np));
+    size_t all = (size_t)size->ndx * (size_t)size->nu;
+    s->B = NULL;
+    if (w->model->chains && all <= B_MOST) TI_CARVE(a, s->B, all);
     TI_CARVE(a, s->bar, size->ndx);
     TI_CARVE(a, s->p_sum, size->np);
     TI_CARVE(a, s->unit, size->ndx);
@@ -125,16 +156,16 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     int nc = w->options.ncon_max, nb = s->nbody, nt = w->model->ntree, nv = s->nv;
     ti_carve(a, 1, sizeof *w);
     w->con_entries = 2 * 3 * w->model->widest;
+    w->directions = directions(w);
     ti_motion_carve(a, w->model, &w->motion);
     w->link = w->motion.link;
     TI_CARVE(a, w->shape, s->ngeom);
     TI_CARVE(a, w->reach, s->ngeom);
     TI_CARVE(a, w->speed, s->ngeom);
-    if (w->model->npossible >= TI_BROAD_FROM) {
-        int some = 64 + 32 * s->ngeom, all = w->model->npossible;
+    if (w->model->nlisted < 0) {
         TI_CARVE(a, w->low, s->ngeom);
         TI_CARVE(a, w->high, s->ngeom);
-        ti_broad_carve(&w->broad, a, s->ngeom, some < all ? some : all);
+        ti_broad_carve(&w->broad, a, s->ngeom, 64 + 32 * s->ngeom);
     }
     ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nt, nt, nv);
     problem_layout(a, w);

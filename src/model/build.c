@@ -2,14 +2,15 @@
 #include "model/builder.h"
 #include "model/inertia.h"
 #include "model/model.h"
+#include "model/possible.h"
 #include "model/shape.h"
 #include "model/state.h"
 #include <stdio.h>
 
 /* What the layout needs to know. */
 typedef struct plan {
-    int nbody, njoint, nfree, ngeom, npair, npossible, nequality, nmoving; /* nmoving: geoms of bodies */
-    int nactuator, npull, ncap, nkey, nsite, nsited;                       /* nsited: actuators at sites */
+    int nbody, njoint, nfree, ngeom, npair, nequality, nmoving; /* nmoving: geoms of bodies */
+    int nactuator, npull, ncap, nkey, nsite, nsited;            /* nsited: actuators at sites */
     int nq, nv;
     int nmesh;
     ti_mesh *const *mesh;
@@ -22,7 +23,7 @@ static int numbers(const plan *n) {
            n->nsited * TI_P_MORE_GEARS + n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
 }
 
-static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
+static tribo_model *lay_out(ti_arena *at, const tribo_builder *b, const plan *n, char **text) {
     tribo_model local, *m;
     TI_CARVE(at, m, 1);
     tribo_model *w = m ? m : &local; /* the first pass only counts */
@@ -47,52 +48,9 @@ static tribo_model *lay_out(ti_arena *at, const plan *n, char **text) {
     TI_CARVE(at, w->pair_name, n->npair);
     TI_CARVE(at, w->pair_geom, 2 * n->npair);
     TI_CARVE(at, w->equality, n->nequality);
-    TI_CARVE(at, w->pair, n->npossible);
-    TI_CARVE(at, w->pair_at, (size_t)n->ngeom * (size_t)n->ngeom);
+    ti_possible_carve(at, b, w);
     TI_CARVE(at, *text, n->text);
     return m;
-}
-
-/* The pair of its own that geoms i and j have, or -1. */
-static int own_pair(const tribo_builder *b, int i, int j) {
-    for (int k = 0; k < b->npair; k++) {
-        const tribo_pair_def *d = &b->pair[k].def;
-        if ((d->geom_a == i && d->geom_b == j) || (d->geom_a == j && d->geom_b == i)) return k;
-    }
-    return -1;
-}
-
-static bool excluded(const tribo_builder *b, int i, int j) {
-    int body_i = b->geom[i].body, body_j = b->geom[j].body;
-    for (int k = 0; k < b->nexclude; k++) {
-        const ti_exclude_rec *e = &b->exclude[k];
-        bool first = e->a == body_i && e->b == body_j && (e->geom < 0 || e->geom == i);
-        if (first || (e->a == body_j && e->b == body_i && (e->geom < 0 || e->geom == j))) return true;
-    }
-    return false;
-}
-
-/* The body that i moves with: itself, or what it is welded to. */
-static int welded_to(const tribo_builder *b, int i) {
-    while (i >= 0 && b->body[i].def.parent >= 0 && b->body[i].njoint == 0) i = b->body[i].def.parent;
-    return i;
-}
-
-/* A body and its parent do not collide, nor what is welded together; with the world they do. */
-static bool related(const tribo_builder *b, int i, int j) {
-    if (i < 0 || j < 0) return false;
-    i = welded_to(b, i), j = welded_to(b, j);
-    return i == j || welded_to(b, b->body[i].def.parent) == j || welded_to(b, b->body[j].def.parent) == i;
-}
-
-/* A pair of its own overrules the filters. */
-static bool can_touch(const tribo_builder *b, int i, int j) {
-    const ti_geom_rec *x = &b->geom[i], *y = &b->geom[j];
-    if (x->body == y->body) return false; /* the world is one body */
-    if (b->npair && own_pair(b, i, j) >= 0) return true;
-    if (b->nexclude && excluded(b, i, j)) return false;
-    if (related(b, x->body, y->body)) return false;
-    return (x->def.contype & y->def.conaffinity) || (y->def.contype & x->def.conaffinity);
 }
 
 static void material_numbers(const tribo_material *m, double out[TI_P_PAIR]) {
@@ -101,54 +59,6 @@ static void material_numbers(const tribo_material *m, double out[TI_P_PAIR]) {
     out[TI_M_RESTITUTION] = m->restitution;
     out[TI_M_BAUMGARTE] = m->baumgarte;
     out[TI_M_SLOP] = m->slop;
-}
-
-/* Which of two geoms each number of their material comes from: see tribo_pair_def. */
-static void choose_material(const tribo_model *m, int i, int j, int material[TI_P_PAIR]) {
-    const ti_geom *x = &m->geom[i], *y = &m->geom[j];
-    for (int k = 0; k < TI_P_PAIR; k++) {
-        int pi = x->p + TI_P_MATERIAL + k, pj = y->p + TI_P_MATERIAL + k;
-        bool second = x->priority != y->priority ? y->priority > x->priority : m->p0[pj] > m->p0[pi];
-        material[k] = second ? pj : pi;
-    }
-}
-
-/* Radius of a geom as it was built. */
-static double length_of(const tribo_model *m, int geom) {
-    const ti_geom *g = &m->geom[geom];
-    return ti_shape_of(g->shape)->radius(g->mesh, m->p0 + g->p + TI_P_SIZE);
-}
-
-/* Of two geoms the larger counts, unless they are a pair of their own. */
-static double touching_distance(const tribo_builder *b, int i, int j, int own) {
-    const tribo_geom_def *x = &b->geom[i].def, *y = &b->geom[j].def;
-    if (own >= 0) return b->pair[own].def.margin - b->pair[own].def.gap;
-    double margin = x->margin > y->margin ? x->margin : y->margin, gap = x->gap > y->gap ? x->gap : y->gap;
-    return margin - gap;
-}
-
-static void fill_pairs(tribo_model *m, const tribo_builder *b) {
-    int n = 0, ng = b->ngeom, pairs_at = m->size.np - b->npair * TI_P_PAIR;
-    for (size_t e = 0; e < (size_t)ng * (size_t)ng; e++) m->pair_at[e] = -1;
-    for (int i = 0; i < ng; i++)
-        for (int j = i + 1; j < ng; j++) {
-            if (!can_touch(b, i, j)) continue;
-            ti_pair *pair = &m->pair[n];
-            bool swap = m->geom[i].shape > m->geom[j].shape;
-            pair->a = swap ? j : i;
-            pair->b = swap ? i : j;
-            pair->length = length_of(m, i) < length_of(m, j) ? length_of(m, i) : length_of(m, j);
-            int own = b->npair ? own_pair(b, i, j) : -1;
-            pair->margin = touching_distance(b, i, j, own);
-            for (int k = 0; k < 2; k++) {
-                ti_geom *g = &m->geom[k ? j : i];
-                g->margin = g->margin > pair->margin ? g->margin : pair->margin;
-            }
-            if (own < 0) choose_material(m, i, j, pair->material);
-            for (int k = 0; own >= 0 && k < TI_P_PAIR; k++) pair->material[k] = pairs_at + own * TI_P_PAIR + k;
-            m->pair_at[(size_t)i * (size_t)ng + (size_t)j] = m->pair_at[(size_t)j * (size_t)ng + (size_t)i] = n++;
-        }
-    m->npossible = n;
 }
 
 /* A geom that touches nothing, a number of a material that never counts, a plane's size: the dynamics sees none. */
@@ -162,17 +72,7 @@ static void mark_used(tribo_model *m) {
         used[TI_P_FRICTIONLOSS] = j->dry;
         used[TI_P_LOWER] = used[TI_P_UPPER] = used[TI_P_BOUNCE] = j->limited;
     }
-    for (int i = 0; i < m->npossible; i++) {
-        const ti_pair *pair = &m->pair[i];
-        for (int k = 0; k < TI_P_PAIR; k++) m->used[pair->material[k]] = true;
-        for (int side = 0; side < 2; side++) {
-            const ti_geom *g = &m->geom[side ? pair->b : pair->a];
-            const ti_shape_row *shape = ti_shape_of(g->shape);
-            for (int k = 0; k < shape->nsize; k++) m->used[g->p + TI_P_SIZE + k] = true;
-            for (int k = 0; k < 3; k++) m->used[g->p + TI_P_POS + k] = true;
-            for (int k = 0; k < 4; k++) m->used[g->p + TI_P_QUAT + k] = shape->turns;
-        }
-    }
+    ti_possible_used(m);
 }
 
 static char *take_text(char **text, const char *name) {
@@ -268,8 +168,7 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
         p[TI_P_MASS] = r->def.mass;
         memcpy(p + TI_P_COM, r->def.com, sizeof r->def.com);
         memcpy(p + TI_P_INERTIA, r->def.inertia, sizeof r->def.inertia);
-        for (int g = 0; g < b->ngeom; g++)
-            if (b->geom[g].body == i) m->body_geom[geom0 + body->ngeom++] = g;
+        for (int g = r->geom_first; g >= 0; g = b->geom[g].next) m->body_geom[geom0 + body->ngeom++] = g;
         geom0 += body->ngeom;
         q += ti_rec_start(b, r, m->x0 + q), v += nv;
     }
@@ -372,16 +271,14 @@ void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3
     *mass = 0;
     for (int i = 0; i < 3; i++) com[i] = 0;
     for (int e = 0; e < 6; e++) inertia[e] = 0;
-    for (int g = 0; g < b->ngeom; g++) {
-        if (b->geom[g].body != body) continue;
+    for (int g = b->body[body].geom_first; g >= 0; g = b->geom[g].next) {
         ti_geom_inertia(&b->geom[g].def, ti_builder_mesh_of(b, &b->geom[g].def), &m, c, I);
         *mass += m;
         for (int i = 0; i < 3; i++) com[i] += m * c[i];
     }
     if (!(*mass > 0)) return;
     for (int i = 0; i < 3; i++) com[i] /= *mass;
-    for (int g = 0; g < b->ngeom; g++) {
-        if (b->geom[g].body != body) continue;
+    for (int g = b->body[body].geom_first; g >= 0; g = b->geom[g].next) {
         ti_geom_inertia(&b->geom[g].def, ti_builder_mesh_of(b, &b->geom[g].def), &m, c, I);
         for (int i = 0; i < 3; i++) c[i] -= com[i];
         ti_add_parallel(I, m, c);
@@ -424,11 +321,7 @@ static plan measure(const tribo_builder *b) {
             n.nsited++, n.npull += ti_rec_carried(b, b->site[b->actuator[i].def.site].body);
     for (int i = 0; i < b->nsite; i++) n.text += strlen(b->site[i].name) + 1;
     for (int i = 0; i < b->npair; i++) n.text += strlen(b->pair[i].name) + 1;
-    for (int i = 0; i < b->ngeom; i++) {
-        n.text += strlen(b->geom[i].name) + 1;
-        n.nmoving += b->geom[i].body >= 0;
-        for (int j = i + 1; j < b->ngeom; j++) n.npossible += can_touch(b, i, j);
-    }
+    for (int i = 0; i < b->ngeom; i++) n.text += strlen(b->geom[i].name) + 1, n.nmoving += b->geom[i].body >= 0;
     return n;
 }
 
@@ -436,9 +329,9 @@ static tribo_model *assemble(const tribo_builder *b) {
     plan n = measure(b);
     ti_arena at = {0};
     char *text;
-    lay_out(&at, &n, &text);
+    lay_out(&at, b, &n, &text);
     if (!ti_arena_take(&at, &b->alloc)) return NULL;
-    tribo_model *m = lay_out(&at, &n, &text);
+    tribo_model *m = lay_out(&at, b, &n, &text);
     m->alloc = b->alloc;
     m->bytes = at.used;
     m->dt = b->dt, m->law = b->law, m->nmesh = n.nmesh;
@@ -457,7 +350,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     ti_model_ways(m);
     fill_sites(m, b, &text);
     fill_geoms(m, b, &text);
-    fill_pairs(m, b);
+    ti_possible_fill(m, b);
     m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0 || m->nsited > 0;
     for (int i = 0; i < n.nequality; i++) ti_rec_equality(b, &b->equality[i], &m->equality[i]);
     mark_used(m);

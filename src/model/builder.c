@@ -60,6 +60,8 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->key, b->key_bytes);
     ti_free(&a, b->key_name, b->key_name_bytes);
     ti_free(&a, b->v, b->v_bytes);
+    ti_names *names[] = {&b->body_names, &b->joint_names, &b->geom_names, &b->site_names};
+    for (int i = 0; i < 4; i++) ti_free(&a, names[i]->slot, names[i]->bytes);
     ti_free(&a, b, sizeof *b);
 }
 
@@ -111,6 +113,12 @@ bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *nam
     return take_name(b, kind, id, name, out, TI_NAME_MAX);
 }
 
+bool ti_builder_keep(tribo_builder *b, ti_names *t, const void *names, size_t stride) {
+    bool kept = ti_names_add(t, &b->alloc, names, stride);
+    if (!kept) ti_builder_fail(b, TRIBO_E_NOMEM, b->line, "out of memory");
+    return kept;
+}
+
 static bool duplicate(tribo_builder *b, const char *kind, const char *name) {
     ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: there is one of this name already", kind, name);
     return false;
@@ -123,19 +131,12 @@ static bool normalise(double q[4]) {
     return true;
 }
 
-/* Whether a child of `parent` can be the next body: they and what stands between them are of one tree. */
-static bool follows(const tribo_builder *b, int parent) {
-    for (int i = b->nbody - 1; i > parent; i--)
-        if (b->body[i].def.parent == TRIBO_WORLD) return false;
-    return true;
-}
-
 static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
     tribo_body_def *d = &r->def;
     const char *what = NULL;
     if (d->parent < TRIBO_WORLD || d->parent >= b->nbody)
         what = "there is no such parent";
-    else if (d->parent >= 0 && !follows(b, d->parent))
+    else if (d->parent >= 0 && d->parent < b->root) /* what stands between them is of another tree */
         what = "the bodies of a tree must be added one after the other, a parent's other children before the next";
     else if (!ti_finite(d->pos, 3) || !isfinite(d->gravcomp))
         what = "pos or gravcomp is not finite";
@@ -166,12 +167,12 @@ int tribo_add_body(tribo_builder *b, const tribo_body_def *def) {
     if (!records) return NONE;
     b->body = records;
     ti_body_rec *r = &b->body[b->nbody];
-    *r = (ti_body_rec){.def = *def, .line = b->line, .joint0 = b->njoint};
+    *r = (ti_body_rec){.def = *def, .line = b->line, .joint0 = b->njoint, .geom_first = -1, .geom_last = -1};
     r->def.name = NULL;
     if (!take_name(b, "body", b->nbody, def->name, r->name, TI_NAME_MAX)) return NONE;
-    for (int i = 0; i < b->nbody; i++)
-        if (strcmp(b->body[i].name, r->name) == 0) return duplicate(b, "body", r->name), NONE;
-    if (!body_is_sound(b, r)) return NONE;
+    if (ti_builder_body(b, r->name) >= 0) return duplicate(b, "body", r->name), NONE;
+    if (!body_is_sound(b, r) || !ti_builder_keep(b, &b->body_names, b->body->name, sizeof *b->body)) return NONE;
+    if (r->def.parent == TRIBO_WORLD) b->root = b->nbody;
     return b->nbody++;
 }
 
@@ -213,9 +214,8 @@ int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def) {
     *r = (ti_joint_rec){.def = *def, .line = b->line, .body = body};
     r->def.name = NULL;
     if (!take_name(b, "joint", b->njoint, def->name, r->name, TI_NAME_MAX)) return -1;
-    for (int i = 0; i < b->njoint; i++)
-        if (strcmp(b->joint[i].name, r->name) == 0) return duplicate(b, "joint", r->name), -1;
-    if (!joint_is_sound(b, r)) return -1;
+    if (ti_builder_joint(b, r->name) >= 0) return duplicate(b, "joint", r->name), -1;
+    if (!joint_is_sound(b, r) || !ti_builder_keep(b, &b->joint_names, b->joint->name, sizeof *b->joint)) return -1;
     b->body[body].njoint++;
     return b->njoint++;
 }
@@ -261,6 +261,17 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     return !what;
 }
 
+/* The next geom is the last of its body's. */
+static void link_geom(tribo_builder *b, int body) {
+    if (body < 0) return;
+    ti_body_rec *r = &b->body[body];
+    if (r->geom_last >= 0)
+        b->geom[r->geom_last].next = b->ngeom;
+    else
+        r->geom_first = b->ngeom;
+    r->geom_last = b->ngeom;
+}
+
 int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def) {
     if (!b || b->status != TRIBO_OK) return -1;
     if (!def || def->struct_size != sizeof *def) {
@@ -275,12 +286,12 @@ int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def) {
     if (!records) return -1;
     b->geom = records;
     ti_geom_rec *r = &b->geom[b->ngeom];
-    *r = (ti_geom_rec){.def = *def, .line = b->line, .body = body};
+    *r = (ti_geom_rec){.def = *def, .line = b->line, .body = body, .next = -1};
     r->def.name = NULL;
     if (!take_name(b, "geom", b->ngeom, def->name, r->name, TI_NAME_MAX)) return -1;
-    for (int i = 0; i < b->ngeom; i++)
-        if (strcmp(b->geom[i].name, r->name) == 0) return duplicate(b, "geom", r->name), -1;
-    if (!geom_is_sound(b, r)) return -1;
+    if (ti_builder_geom(b, r->name) >= 0) return duplicate(b, "geom", r->name), -1;
+    if (!geom_is_sound(b, r) || !ti_builder_keep(b, &b->geom_names, b->geom->name, sizeof *b->geom)) return -1;
+    link_geom(b, body);
     if (def->shape == TRIBO_MESH) ti_mesh_place(b->mesh[def->mesh], r->def.pos, r->def.quat);
     /* Sizes that mean nothing are zero, so that equal models have equal numbers. */
     for (int i = ti_shape_of(def->shape)->nsize; i < 3; i++) r->def.size[i] = 0;
@@ -302,8 +313,7 @@ static bool pair_is_sound(tribo_builder *b, ti_pair_rec *r) {
         else if (strcmp(b->pair[i].name, r->name) == 0)
             what = "there is one of this name already";
     }
-    for (int i = 0; i < b->ngeom && !what; i++)
-        if (strcmp(b->geom[i].name, r->name) == 0) what = "a geom has this name already";
+    if (!what && ti_builder_geom(b, r->name) >= 0) what = "a geom has this name already";
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "pair %s: %s", r->name, what);
     return !what;
 }

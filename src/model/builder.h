@@ -1,12 +1,12 @@
 /* builder.h -- what has been added so far; only src/model/ and the readers look inside. */
 #ifndef TI_BUILDER_H
 #define TI_BUILDER_H
-#include "base/base.h"
+#include "base/names.h"
 #include "model/model.h"
 #include "model/shape.h"
 
 enum { TI_NAME_MAX = 55, TI_PAIR_NAME_MAX = 2 * TI_NAME_MAX + 1 };
-enum { TI_BODIES_LIMIT = 2048, TI_GEOMS_LIMIT = 2048 }; /* the table of pairs is quadratic in them */
+enum { TI_BODIES_LIMIT = 1 << 20, TI_GEOMS_LIMIT = 1 << 20 }; /* products with what one has are ints still */
 
 enum { TI_BODY_JOINTS = 6 }; /* on one body */
 
@@ -15,6 +15,7 @@ typedef struct ti_body_rec {
     char name[TI_NAME_MAX + 1];
     int line;
     int joint0, njoint;
+    int geom_first, geom_last; /* its geoms, linked; -1 = none */
 } ti_body_rec;
 
 typedef struct ti_joint_rec {
@@ -48,6 +49,7 @@ typedef struct ti_geom_rec {
     tribo_geom_def def;
     char name[TI_NAME_MAX + 1];
     int line, body;
+    int next; /* of its body's geoms, -1 = none; those of the world are not linked */
 } ti_geom_rec;
 
 typedef struct ti_site_rec {
@@ -79,6 +81,8 @@ struct tribo_builder {
     const char *lenient, *packages; /* how its file is read: see tribo_load_options; until it is built */
     bool free_base;
     int line; /* of the file, for whatever is added next; 0 = no file */
+    ti_names body_names, joint_names, geom_names, site_names;
+    int root; /* the last body that was added to the world */
     int nbody, njoint, ngeom, npair, nexclude, nequality, nactuator, npull, ncap;
     ti_body_rec *body;
     ti_joint_rec *joint;
@@ -108,6 +112,21 @@ struct tribo_builder {
 
 /* Room for one more record of `size` bytes; NULL sticks TRIBO_E_NOMEM. */
 void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size);
+/* The one of this name, or -1. */
+static inline int ti_builder_body(const tribo_builder *b, const char *name) {
+    return b->nbody ? ti_names_find(&b->body_names, b->body->name, sizeof *b->body, name) : -1;
+}
+static inline int ti_builder_joint(const tribo_builder *b, const char *name) {
+    return b->njoint ? ti_names_find(&b->joint_names, b->joint->name, sizeof *b->joint, name) : -1;
+}
+static inline int ti_builder_geom(const tribo_builder *b, const char *name) {
+    return b->ngeom ? ti_names_find(&b->geom_names, b->geom->name, sizeof *b->geom, name) : -1;
+}
+static inline int ti_builder_site(const tribo_builder *b, const char *name) {
+    return b->nsite ? ti_names_find(&b->site_names, b->site->name, sizeof *b->site, name) : -1;
+}
+/* Take the next record in, whose name is the first of `names` where there is no other; sticks TRIBO_E_NOMEM. */
+bool ti_builder_keep(tribo_builder *b, ti_names *t, const void *names, size_t stride);
 /* Copy a name of at most TI_NAME_MAX bytes, or make one of `kind` and a number. */
 bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out);
 /* The mesh of a geom; NULL of other shapes. */

@@ -114,6 +114,8 @@ typedef struct ti_body {
     int last;               /* of v, the last number that moves it */
     int p;                  /* first of its ten numbers in p */
     int geom0, ngeom;       /* its geoms are consecutive in model->body_geom */
+    int weld,
+        weld_parent; /* the body it moves with: itself, or what it is welded to; what that one's parent moves with */
 } ti_body;
 
 typedef struct ti_geom {
@@ -124,7 +126,10 @@ typedef struct ti_geom {
     int p;               /* first of its 15 numbers in p */
     int priority;
     uint32_t contype, conaffinity;
-    double margin; /* the largest distance at which it touches anything */
+    double margin;          /* it touches nothing further away than the larger of two geoms' */
+    double own_margin, gap; /* as given */
+    double length;          /* its radius as the file has it */
+    bool paired;            /* it has pairs of its own */
 } ti_geom;
 
 typedef struct ti_site {
@@ -141,6 +146,24 @@ typedef struct ti_pair {
     double margin;           /* the distance at which they touch */
     double length;           /* of the smaller of the two as the file has it: what rounding of a gap is compared with */
 } ti_pair;
+
+/* A geom among those that the filters treat alike: same bits, and all of the world or none. */
+typedef struct ti_kin {
+    uint32_t contype, conaffinity;
+    int still, geom;
+    int end; /* where its class ends in model->kin */
+} ti_kin;
+/* A pair of its own by ti_pair_rank(), and two bodies that do not collide. */
+typedef struct ti_own {
+    int64_t rank;
+    int pair;
+} ti_own;
+typedef struct ti_apart {
+    int64_t rank;
+    int geom; /* the only one it is for; -1 = all */
+} ti_apart;
+
+enum { TI_PAIRS_LISTED = 256 }; /* pairs that can touch; below, a list of them is cheaper than a broad phase */
 
 /* What holds: points and a rotation of bodies a and b, or joints a and b (-1 = none). */
 typedef struct ti_equality {
@@ -196,10 +219,13 @@ struct tribo_model {
     char **pair_name;      /* (npair) */
     int *pair_geom;        /* (npair,2) */
     ti_equality *equality; /* (size.nequality) */
-    /* Every pair that passes the filters, grouped: the static geoms first, see ti_model_pair(). */
-    int npossible;
-    ti_pair *pair; /* (npossible), sorted by (a,b) of ids */
-    int *pair_at;  /* (ngeom,ngeom) index into pair, or -1; symmetric */
+    /* Which geoms can touch: possible.h. */
+    ti_kin *kin;         /* (ngeom) by class, then by id */
+    ti_own *own;         /* (npair) ascending */
+    double *pair_margin; /* (npair) the distances at which they touch */
+    ti_apart *apart;     /* (napart) ascending */
+    int napart, nlisted; /* nlisted = -1: there are TI_PAIRS_LISTED or more */
+    ti_pair *listed;     /* (nlisted) all there are, by their lower ids, then by the others */
 };
 
 /* Whose a number of p is, and which of its own. */

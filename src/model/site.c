@@ -12,9 +12,7 @@ static const char *flaw_of(const tribo_builder *b, const ti_site_rec *r) {
     if (r->body < TRIBO_WORLD || r->body >= b->nbody) return "there is no such body";
     if (!ti_finite(r->def.pos, 3)) return "pos is not finite";
     if (!(square > 1e-24 && square < 1e24)) return "quat has no direction";
-    for (int i = 0; i < b->nsite; i++)
-        if (strcmp(b->site[i].name, r->name) == 0) return "there is one of this name already";
-    return NULL;
+    return ti_builder_site(b, r->name) >= 0 ? "there is one of this name already" : NULL;
 }
 
 int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
@@ -36,7 +34,7 @@ int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
         return -1;
     }
     ti_quat_normalise(r->def.quat);
-    return b->nsite++;
+    return ti_builder_keep(b, &b->site_names, b->site->name, sizeof *b->site) ? b->nsite++ : -1;
 }
 
 int ti_rec_carried(const tribo_builder *b, int body) {

@@ -1,5 +1,6 @@
 /* units.c -- what touches nothing falls, and nothing lies inside of anything: the scale of lengths and times. */
 #include "forward/touching.h"
+#include "model/possible.h"
 #include "recording/questions.h"
 
 enum { FLIGHT_ROWS = 6 };
@@ -29,13 +30,14 @@ static double gap_of(tribo_checked *c, int k, int body, double least, const scal
         ti_link_load(&c->link[b], c->p + m->body[b].p, q, still, NULL);
     }
     ti_shapes(m, c->p, c->link, c->shape);
-    for (int i = 0; i < m->npossible; i++) {
-        ti_touch touch[TI_CONTACTS_MAX];
-        const ti_pair *pair = &m->pair[i];
-        if (m->geom[pair->a].body != body && m->geom[pair->b].body != body) continue;
-        int n = ti_collide(&c->shape[pair->a], &c->shape[pair->b], margin, touch);
-        for (int j = 0; j < n; j++) least = touch[j].gap < least ? touch[j].gap : least;
-    }
+    for (int e = m->body[body].geom0; e < m->body[body].geom0 + m->body[body].ngeom; e++)
+        for (int other = 0; other < m->size.ngeom; other++) {
+            ti_touch touch[TI_CONTACTS_MAX];
+            ti_pair pair;
+            if (!ti_pair_of(m, m->body_geom[e], other, &pair)) continue;
+            int n = ti_collide(&c->shape[pair.a], &c->shape[pair.b], margin, touch);
+            for (int j = 0; j < n; j++) least = touch[j].gap < least ? touch[j].gap : least;
+        }
     return least;
 }
 

@@ -10,9 +10,11 @@
 
 /* Blocks of fill a column may have on average before an island counts as too large: 3-D piles stay below half. */
 enum { FILL = 96 };
+/* Blocks of an island at most: the bits of its pattern are quadratic in them. */
+enum { BLOCKS = 16384 };
 
 void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s) {
-    int nc_max = most->nc, nv_max = most->nv, nblk_max = most->nblk;
+    int nc_max = most->nc, nv_max = most->nv, nblk_max = most->nblk < BLOCKS ? most->nblk : BLOCKS;
     size_t pairs = (size_t)nblk_max * (nblk_max < FILL ? nblk_max : FILL), words = ((size_t)nblk_max + 63) / 64;
     size_t dense = (size_t)nv_max * nv_max, widest = (size_t)most->wide * most->wide * pairs;
     s->nblk_max = nblk_max, s->nc_max = nc_max;
@@ -160,6 +162,7 @@ static tribo_status pattern(ti_system *s, const ti_contact_problem *p) {
         s->used = s->six ? TI_SIX_BLOCK : (size_t)p->width[0] * p->width[0];
         return s->used <= s->capacity ? TRIBO_OK : TRIBO_E_CAPACITY;
     }
+    if (p->nblk > s->nblk_max) return TRIBO_E_CAPACITY;
     int words = (p->nblk + 63) / 64;
     adjacency(s, p, words);
     order_blocks(s, p->nblk, words);

@@ -65,12 +65,13 @@ typedef struct ti_track {
     int nseg, first; /* first: the row a rollout starts at */
     int nflight;     /* rows before the first contact, counted from first */
     tribo_start start;
-    int horizon;                  /* rows that a rollout is compared over; 0 = all */
-    int stand[TI_STANDS], nstand; /* pairs in contact from the first row on, where the start is estimated along */
-    double *x0;                   /* (nx) where a rollout starts: measured, or estimated along */
-    double *kept;                 /* (nx) scratch */
-    double *guess;                /* (nx) x0 before anything was estimated */
-    bool *rest;                   /* (joints) stands still at the start, as far as can be told */
+    int horizon; /* rows that a rollout is compared over; 0 = all */
+    ti_pair stand[TI_STANDS];
+    int nstand;    /* of the pairs in contact from the first row on, where the start is estimated along */
+    double *x0;    /* (nx) where a rollout starts: measured, or estimated along */
+    double *kept;  /* (nx) scratch */
+    double *guess; /* (nx) x0 before anything was estimated */
+    bool *rest;    /* (joints) stands still at the start, as far as can be told */
     double *T;     /* (ndx,ndx) how a start estimated along moves where it stands; of the last ti_start() with P */
     double *dx;    /* (ndx) scratch */
     double *x0try; /* (nx) */

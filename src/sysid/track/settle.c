@@ -7,7 +7,7 @@
 #include "collide/collide.h"
 #include "dynamics/link.h"
 #include "forward/touching.h"
-#include "model/model.h"
+#include "model/possible.h"
 #include "sysid/track/fit.h"
 
 enum { PASSES = 4, ROWS_LOOKED_AT = 6 };
@@ -63,8 +63,8 @@ void ti_stand_choose(ti_worker *w, ti_track *t, const double *p) {
     double L = tribo_model_extent(m);
     t->nstand = 0;
     if (!ti_all_free(m)) return; /* what stands on legs gives way in its joints */
-    for (int i = 0; i < m->npossible && t->nstand < TI_STANDS; i++) {
-        const ti_pair *pair = &m->pair[i];
+    for (ti_pair_walk at = {0}; t->nstand < TI_STANDS && ti_pair_next(m, &at);) {
+        const ti_pair *pair = &at.pair;
         double sum = 0;
         int rows = 0;
         for (int k = t->first; k < t->n && k < t->first + ROWS_LOOKED_AT; k++) {
@@ -77,11 +77,11 @@ void ti_stand_choose(ti_worker *w, ti_track *t, const double *p) {
             sum += n ? fabs(gap) : L;
             rows++;
         }
-        if (rows && sum / rows < stand_gap * L) t->stand[t->nstand++] = i;
+        if (rows && sum / rows < stand_gap * L) t->stand[t->nstand++] = *pair;
     }
     for (int i = 0; i < t->nstand; i++)
         for (int side = 0; side < 2; side++) {
-            int body = m->geom[side ? m->pair[t->stand[i]].b : m->pair[t->stand[i]].a].body;
+            int body = m->geom[side ? t->stand[i].b : t->stand[i].a].body;
             int j = body < 0 ? -1 : m->body[body].free;
             if (j >= 0 && !t->rest[j]) t->rest[j] = at_rest(s, t, &m->joint[j]);
         }
@@ -94,7 +94,7 @@ static int gaps(ti_worker *w, const ti_track *t, const double *p, const double *
     double margin = margin_gap * tribo_model_extent(m);
     pose(w, p, q);
     for (int i = 0; i < t->nstand; i++) {
-        const ti_pair *pair = &m->pair[t->stand[i]];
+        const ti_pair *pair = &t->stand[i];
         ti_touch touch[TI_CONTACTS_MAX];
         int found = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin, touch);
         for (int k = 0; k < found && n < TI_STAND_ROWS; k++, n++) {
@@ -202,7 +202,7 @@ static void standing_rates(ti_worker *w, const ti_track *t, const double *p, con
     int n = 0;
     move_links(w, dq);
     for (int i = 0; i < t->nstand; i++) {
-        const ti_pair *pair = &m->pair[t->stand[i]];
+        const ti_pair *pair = &t->stand[i];
         ti_touch touch[TI_CONTACTS_MAX];
         double in[TI_COLLIDE_COLS], jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS];
         int found = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin, touch);
