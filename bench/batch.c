@@ -25,18 +25,6 @@
 
 enum { WORLDS = 48, STEPS = 200, REPEATS = 3, DIFFERENCED = 4, THREADS = 2 };
 
-static void ensure(int status, const char *what) {
-    if (status >= 0) return;
-    fprintf(stderr, "bench_batch: %s: %s\n", what, tribo_status_text((tribo_status)status));
-    exit(1);
-}
-
-static double *numbers(size_t n) {
-    double *a = calloc(n ? n : 1, sizeof *a);
-    if (!a) ensure(TRIBO_E_NOMEM, "memory");
-    return a;
-}
-
 static double clock_of(clockid_t id) {
     struct timespec t;
     clock_gettime(id, &t);
@@ -72,10 +60,10 @@ typedef struct field {
 
 static void settle(field *f, int steps) {
     tribo_ws *ws = NULL;
-    double *p = numbers((size_t)f->z.np);
+    double *p = bench_numbers((size_t)f->z.np);
     tribo_model_params(f->m, p);
-    ensure(tribo_ws_new(f->m, NULL, NULL, &ws, NULL), "workspace");
-    for (int k = 0; k < steps; k++) ensure(tribo_step(ws, p, f->end, f->u, f->end, NULL), "step");
+    bench_ensure(tribo_ws_new(f->m, NULL, NULL, &ws, NULL), "workspace");
+    for (int k = 0; k < steps; k++) bench_ensure(tribo_step(ws, p, f->end, f->u, f->end, NULL), "step");
     tribo_ws_free(ws);
     free(p);
 }
@@ -88,8 +76,9 @@ static field field_of(const char *path, int settled) {
     if (tribo_model_load(path, NULL, &f.m, &diag) < 0) fprintf(stderr, "%s: %s\n", path, diag.text), exit(1);
     f.z = tribo_model_sizes(f.m);
     size_t nx = (size_t)f.z.nx, nu = (size_t)f.z.nu;
-    f.x = numbers(WORLDS * nx), f.u = numbers(nu), f.U = numbers(STEPS * nu), f.end = numbers(WORLDS * nx);
-    f.lx = numbers((STEPS + 1) * (size_t)f.z.ndx), f.bar = numbers(WORLDS * (size_t)f.z.np);
+    f.x = bench_numbers(WORLDS * nx), f.u = bench_numbers(nu), f.U = bench_numbers(STEPS * nu),
+    f.end = bench_numbers(WORLDS * nx);
+    f.lx = bench_numbers((STEPS + 1) * (size_t)f.z.ndx), f.bar = bench_numbers(WORLDS * (size_t)f.z.np);
     tribo_model_key(f.m, 0, f.end, f.u);
     settle(&f, settled);
     for (int i = 0; i < WORLDS; i++) {
@@ -113,7 +102,7 @@ static tribo_batch *batch_of(const tribo_model *m, int threads, int steps, bool 
     tribo_batch *b = NULL;
     o.warm_start = warm;
     def.workers = threads, def.steps = steps, def.options = &o;
-    ensure(tribo_batch_new(m, &def, &b, NULL), "batch");
+    bench_ensure(tribo_batch_new(m, &def, &b, NULL), "batch");
     return b;
 }
 
@@ -130,9 +119,9 @@ static void run_ours(field *f, tribo_batch *b, bool reverse, seconds *least) {
     tribo_batch_bars bars = {.p = f->bar};
     seconds from = now();
     if (reverse)
-        ensure(tribo_batch_gradient(b, &w, &loss, &bars, NULL), "gradient");
+        bench_ensure(tribo_batch_gradient(b, &w, &loss, &bars, NULL), "gradient");
     else
-        ensure(tribo_batch_rollout(b, &w, NULL, f->end, NULL, NULL), "rollout");
+        bench_ensure(tribo_batch_rollout(b, &w, NULL, f->end, NULL, NULL), "rollout");
     best(least, from);
 }
 
@@ -257,8 +246,9 @@ static drawn cube(void) {
     d[4].name = g, d[4].draw = TRIBO_DRAW_NORMAL, d[4].a = 0, d[4].b = 0.4, d[4].add = true;
     if (tribo_model_load("data/scenes/slide.xml", NULL, &c.m, &diag) < 0) fprintf(stderr, "%s\n", diag.text), exit(1);
     c.z = tribo_model_sizes(c.m);
-    ensure(tribo_random_new(c.m, d, ROWS_DRAWN, 2, NULL, &c.random, &diag), diag.text);
-    c.x0 = numbers((size_t)c.z.nx), c.P = numbers(CHUNK * (size_t)c.z.np), c.P_bar = numbers(CHUNK * (size_t)c.z.np);
+    bench_ensure(tribo_random_new(c.m, d, ROWS_DRAWN, 2, NULL, &c.random, &diag), diag.text);
+    c.x0 = bench_numbers((size_t)c.z.nx), c.P = bench_numbers(CHUNK * (size_t)c.z.np),
+    c.P_bar = bench_numbers(CHUNK * (size_t)c.z.np);
     tribo_model_state0(c.m, c.x0);
     return c;
 }
@@ -283,14 +273,15 @@ static double mean_way(drawn *c, tribo_batch *b, int n, int T, double *phi_bar, 
         tribo_worlds w = tribo_default_worlds();
         w.n = some, w.steps = T, w.p = c->P, w.x = c->x0, w.same_x = true;
         memset(status, 0, sizeof status), memset(cost, 0, sizeof cost);
-        ensure(tribo_random_rows(c->random, NULL, first, some, c->P, NULL), "draws");
+        bench_ensure(tribo_random_rows(c->random, NULL, first, some, c->P, NULL), "draws");
         memset(c->P_bar, 0, sizeof *c->P_bar * CHUNK * (size_t)c->z.np);
         tribo_batch_loss loss = {.function = way, .context = &T};
         tribo_batch_bars bars = {.cost = cost, .p = phi_bar ? c->P_bar : NULL};
         (void)!tribo_batch_gradient(b, &w, &loss, &bars, status);
         for (int i = 0; i < some; i++) sum += cost[i] / n, *fails += status[i] < 0;
         for (int i = 0; i < some * c->z.np; i++) c->P_bar[i] /= n;
-        if (phi_bar) ensure(tribo_random_rows_vjp(c->random, NULL, first, some, c->P_bar, phi_bar, NULL), "draws");
+        if (phi_bar)
+            bench_ensure(tribo_random_rows_vjp(c->random, NULL, first, some, c->P_bar, phi_bar, NULL), "draws");
     }
     return sum;
 }
@@ -300,15 +291,16 @@ static int alone(const drawn *c, int n, int T, int *compared) {
     tribo_ws *ws = NULL;
     tribo_tape *tape = NULL;
     size_t ndx = (size_t)c->z.ndx, np = (size_t)c->z.np;
-    double *X = numbers((size_t)(T + 1) * (size_t)c->z.nx), *lx = numbers((size_t)(T + 1) * ndx), *bar = numbers(np);
+    double *X = bench_numbers((size_t)(T + 1) * (size_t)c->z.nx), *lx = bench_numbers((size_t)(T + 1) * ndx),
+           *bar = bench_numbers(np);
     int differ = 0, some = n % CHUNK ? n % CHUNK : CHUNK;
-    ensure(tribo_ws_new(c->m, NULL, NULL, &ws, NULL), "workspace");
-    ensure(tribo_tape_new(ws, T, tribo_tape_bytes(ws, T, 8), &tape), "tape");
+    bench_ensure(tribo_ws_new(c->m, NULL, NULL, &ws, NULL), "workspace");
+    bench_ensure(tribo_tape_new(ws, T, tribo_tape_bytes(ws, T, 8), &tape), "tape");
     lx[(size_t)T * ndx] = 1;
     for (int i = *compared = 0; i < some; i += 10, ++*compared) {
         tribo_tape_rewind(tape), memset(bar, 0, np * sizeof *bar);
-        ensure(tribo_rollout(ws, c->P + (size_t)i * np, c->x0, T, NULL, X, tape), "rollout");
-        ensure(tribo_backward(ws, tape, lx, NULL, NULL, bar), "reverse");
+        bench_ensure(tribo_rollout(ws, c->P + (size_t)i * np, c->x0, T, NULL, X, tape), "rollout");
+        bench_ensure(tribo_backward(ws, tape, lx, NULL, NULL, bar), "reverse");
         int off = 0;
         for (size_t k = 0; k < np; k++) off |= bar[k] / n != c->P_bar[(size_t)i * np + k];
         differ += off;
@@ -329,14 +321,14 @@ static double against_differences(drawn *c, tribo_batch *b, int T) {
         if (k == 4) continue; /* bounces begin at their bound */
         for (int j = 0; j < 2; j++) {
             phi[k] = was + (j ? -h : h);
-            ensure(tribo_random_set(c->random, phi), "randomisers");
+            bench_ensure(tribo_random_set(c->random, phi), "randomisers");
             side[j] = mean_way(c, b, COMPARED, T, NULL, &fails);
         }
         phi[k] = was;
         double slope = (side[0] - side[1]) / (2 * h), off = fabs(slope - bar[k]) / (1 + fabs(slope));
         if (off > worst) worst = off;
     }
-    ensure(tribo_random_set(c->random, phi), "randomisers");
+    bench_ensure(tribo_random_set(c->random, phi), "randomisers");
     return worst;
 }
 

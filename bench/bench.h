@@ -1,12 +1,29 @@
-/* bench.h -- what the benches share: the clock, medians, and a unit to carry times from one machine to another. */
+/* bench.h -- what the benches share: the end of what fails, the clock, medians, and a unit to carry times from one
+ * machine to another. */
 #ifndef BENCH_H
 #define BENCH_H
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include <lapacke.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <tribo/base.h>
+
+/* Ends the program where a call failed. */
+static inline void bench_ensure(int status, const char *what) {
+    if (status >= 0) return;
+    fprintf(stderr, "%s: %s\n", what, tribo_status_text((tribo_status)status));
+    exit(1);
+}
+
+/* Zeros. */
+static inline double *bench_numbers(size_t n) {
+    double *a = calloc(n ? n : 1, sizeof *a);
+    if (!a) bench_ensure(TRIBO_E_NOMEM, "memory");
+    return a;
+}
 
 /* CPU time of this thread, s: other programs on the machine do not count. */
 static inline double bench_seconds(void) {

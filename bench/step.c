@@ -23,18 +23,6 @@ static struct {
     int reps;
 } options = {.reps = 7};
 
-static void ensure(int status, const char *what) {
-    if (status >= 0) return;
-    fprintf(stderr, "bench_step: %s: %s\n", what, tribo_status_text((tribo_status)status));
-    exit(1);
-}
-
-static double *numbers(size_t n) {
-    double *a = calloc(n ? n : 1, sizeof *a);
-    if (!a) ensure(TRIBO_E_NOMEM, "memory");
-    return a;
-}
-
 /* ---- scenes ---- */
 
 typedef enum scene_kind { SLIDE, PULL, STACK, PILE } scene_kind;
@@ -72,17 +60,17 @@ static run run_new(tribo_model *m, int steps, bool pulled) {
     run r = {.m = m, .n = tribo_model_sizes(m), .steps = steps};
     tribo_options o = tribo_default_options();
     o.warm_start = !options.cold;
-    ensure(tribo_ws_new(m, &o, NULL, &r.ws, NULL), "workspace");
+    bench_ensure(tribo_ws_new(m, &o, NULL, &r.ws, NULL), "workspace");
     size_t T = (size_t)steps, ndx = (size_t)r.n.ndx, nu = (size_t)r.n.nu;
-    ensure(tribo_tape_new(r.ws, steps, tribo_tape_bytes(r.ws, steps, 12 * r.n.nbody), &r.tape), "tape");
-    r.p = numbers((size_t)r.n.np), r.x0 = numbers((size_t)r.n.nx);
-    r.X = numbers((T + 1) * (size_t)r.n.nx), r.lx = numbers((T + 1) * ndx);
-    r.A = numbers(ndx * ndx), r.B = numbers(ndx * nu), r.bar = numbers(ndx + T * nu + (size_t)r.n.np);
+    bench_ensure(tribo_tape_new(r.ws, steps, tribo_tape_bytes(r.ws, steps, 12 * r.n.nbody), &r.tape), "tape");
+    r.p = bench_numbers((size_t)r.n.np), r.x0 = bench_numbers((size_t)r.n.nx);
+    r.X = bench_numbers((T + 1) * (size_t)r.n.nx), r.lx = bench_numbers((T + 1) * ndx);
+    r.A = bench_numbers(ndx * ndx), r.B = bench_numbers(ndx * nu), r.bar = bench_numbers(ndx + T * nu + (size_t)r.n.np);
     tribo_model_params(m, r.p);
     tribo_model_state0(m, r.x0);
     for (size_t i = 0; i < ndx; i++) r.lx[T * ndx + i] = 1 + 0.1 * (double)(i % 7);
     if (!pulled) return r;
-    r.force = numbers(T), r.U = numbers(T * nu);
+    r.force = bench_numbers(T), r.U = bench_numbers(T * nu);
     for (int k = 0; k < steps; k++) r.force[k] = r.U[(size_t)k * nu] = pull(k, tribo_model_timestep(m));
     return r;
 }
@@ -104,7 +92,7 @@ static double rollout(run *r, bool record) {
     tribo_ws_reset(r->ws);
     tribo_tape_rewind(r->tape);
     double start = bench_seconds();
-    ensure(tribo_rollout(r->ws, r->p, r->x0, r->steps, r->U, r->X, record ? r->tape : NULL), "rollout");
+    bench_ensure(tribo_rollout(r->ws, r->p, r->x0, r->steps, r->U, r->X, record ? r->tape : NULL), "rollout");
     return bench_seconds() - start;
 }
 
@@ -113,13 +101,13 @@ static double reverse(run *r) {
     double *u_bar = r->bar + ndx, *p_bar = u_bar + (size_t)r->steps * (size_t)r->n.nu;
     memset(r->bar, 0, all * sizeof *r->bar);
     double start = bench_seconds();
-    ensure(tribo_backward(r->ws, r->tape, r->lx, r->bar, u_bar, p_bar), "reverse");
+    bench_ensure(tribo_backward(r->ws, r->tape, r->lx, r->bar, u_bar, p_bar), "reverse");
     return bench_seconds() - start;
 }
 
 static double jacobians(run *r) {
     double start = bench_seconds();
-    for (int k = 0; k < r->steps; k++) ensure(tribo_step_jac(r->ws, r->tape, k, r->A, r->B, NULL), "Jacobians");
+    for (int k = 0; k < r->steps; k++) bench_ensure(tribo_step_jac(r->ws, r->tape, k, r->A, r->B, NULL), "Jacobians");
     return bench_seconds() - start;
 }
 
@@ -154,7 +142,7 @@ static health inspect(run *r) {
     for (int k = 0; k < r->steps; k++) {
         double *x = r->X + (size_t)k * nx;
         tribo_status s = tribo_step(r->ws, r->p, x, r->U ? r->U + (size_t)k * nu : NULL, x + nx, NULL);
-        ensure(s, "step");
+        bench_ensure(s, "step");
         const tribo_step_info *info = tribo_last_info(r->ws);
         h.unconverged += s == TRIBO_NOT_CONVERGED;
         h.residual = fmax(h.residual, info->residual), h.penetration = fmax(h.penetration, info->penetration);
@@ -240,13 +228,13 @@ static int scene_errors(const scene *s, const run *r, error *e) {
 
 static double slide_gradient(run *r, int steps) {
     size_t ndx = (size_t)r->n.ndx;
-    double *lx = numbers((size_t)(steps + 1) * ndx), *p_bar = numbers((size_t)r->n.np);
+    double *lx = bench_numbers((size_t)(steps + 1) * ndx), *p_bar = bench_numbers((size_t)r->n.np);
     int at = tribo_param_find(r->m, "floor/friction");
     lx[(size_t)steps * ndx] = 1;
     tribo_ws_reset(r->ws);
     tribo_tape_rewind(r->tape);
-    ensure(tribo_rollout(r->ws, r->p, r->x0, steps, NULL, r->X, r->tape), "rollout");
-    ensure(tribo_backward(r->ws, r->tape, lx, NULL, NULL, p_bar), "reverse");
+    bench_ensure(tribo_rollout(r->ws, r->p, r->x0, steps, NULL, r->X, r->tape), "rollout");
+    bench_ensure(tribo_backward(r->ws, r->tape, lx, NULL, NULL, p_bar), "reverse");
     double value = at < 0 ? (double)NAN : p_bar[at];
     free(lx), free(p_bar);
     return value;
@@ -322,7 +310,7 @@ static void bench_scene(const scene *s, const char *data, json_t *list) {
     snprintf(path, sizeof path, "%s/scenes/%s", data, s->file);
     tribo_status status = tribo_model_load(path, NULL, &m, &diag);
     if (status < 0) fprintf(stderr, "%s\n", diag.text);
-    ensure(status, path);
+    bench_ensure(status, path);
     run r = run_new(m, s->steps, s->kind == PULL);
     r.other = mujoco_open(path);
     json_t *out = json_object();
@@ -345,7 +333,7 @@ static tribo_model *spread(int n) {
     cube.shape = TRIBO_BOX, cube.size[0] = cube.size[1] = cube.size[2] = 0.1, cube.mass = 1;
     cube.material.friction = mu;
     tribo_add_geom(b, TRIBO_WORLD, &floor);
-    double *v = numbers(6 * (size_t)n);
+    double *v = bench_numbers(6 * (size_t)n);
     int side = (int)ceil(sqrt(n));
     for (int k = 0; k < n; k++) {
         tribo_body_def body = tribo_default_body();
@@ -359,7 +347,7 @@ static tribo_model *spread(int n) {
     free(v);
     tribo_model *m;
     tribo_diag diag;
-    ensure(tribo_build(b, &m, &diag), "cubes on a floor");
+    bench_ensure(tribo_build(b, &m, &diag), "cubes on a floor");
     return m;
 }
 
