@@ -23,7 +23,7 @@ ti_form ti_form_of(const ti_shape *s) {
         f.hull = &s->mesh->hull;
         break;
     case TRIBO_ELLIPSOID:
-    case TRIBO_HFIELD: /* seen triangle by triangle: hfield.c */
+    case TRIBO_HFIELD: /* seen triangle by triangle: field.c */
         break;
     }
     f.small = fmin(fmin(f.scale[0], f.scale[1]), f.scale[2]);

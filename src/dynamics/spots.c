@@ -29,22 +29,28 @@ static spot of_site(const tribo_dynamics *d, int site) {
     return s;
 }
 
-static bool body_there(const tribo_dynamics *d, int body) {
-    return ti_dynamics_ready(d) && body >= TRIBO_WORLD && body < d->m->size.nbody;
+/* False where there is no such thing, or nothing is known of where it is. */
+static bool at_body(const tribo_dynamics *d, int body, spot *s) {
+    if (!ti_dynamics_ready(d) || body < TRIBO_WORLD || body >= d->m->size.nbody) return false;
+    *s = of_body(d, body);
+    return true;
 }
-static bool site_there(const tribo_dynamics *d, int site) {
-    return ti_dynamics_ready(d) && site >= 0 && site < d->m->size.nsite;
+static bool at_site(const tribo_dynamics *d, int site, spot *s) {
+    if (!ti_dynamics_ready(d) || site < 0 || site >= d->m->size.nsite) return false;
+    *s = of_site(d, site);
+    return true;
 }
 
 /* ---- poses ---- */
 
-static void pose(const tribo_dynamics *d, const spot *s, double *pos, double *quat) {
+static tribo_status pose(const tribo_dynamics *d, const spot *s, double *pos, double *quat) {
     if (pos) ti_store3(pos, s->x);
-    if (!quat) return;
+    if (!quat) return TRIBO_OK;
     memcpy(quat, s->quat, sizeof s->quat);
-    if (s->body < 0) return;
+    if (s->body < 0) return TRIBO_OK;
     ti_quat_mul(d->at.link[s->body].quat, quat, quat);
     ti_quat_normalise(quat);
+    return TRIBO_OK;
 }
 
 /* Of the place in the world, and of a turn in the world's axes: to the body, and to the numbers of a site. */
@@ -60,88 +66,77 @@ static void place_bar(tribo_dynamics *d, const spot *s, ti_vec x_bar, ti_vec tur
     ti_quat_turn_vjp(d->p + s->p + TI_P_SITE_QUAT, tb, p_bar + s->p + TI_P_SITE_QUAT);
 }
 
-static void pose_vjp(tribo_dynamics *d, const spot *s, const double *pos_bar, const double *turn_bar, double *q_bar,
-                     double *p_bar) {
+static tribo_status pose_vjp(tribo_dynamics *d, const spot *s, const double *pos_bar, const double *turn_bar,
+                             double *q_bar, double *p_bar) {
     ti_mat Q = ti_quat_mat(s->quat), R = ti_matmul(&s->R, &Q);
     ti_vec zero = {0, 0, 0};
     ti_dynamics_begin(d);
     place_bar(d, s, pos_bar ? ti_load3(pos_bar) : zero, turn_bar ? ti_mul(&R, ti_load3(turn_bar)) : zero, p_bar);
     ti_dynamics_end(d, q_bar, p_bar);
+    return TRIBO_OK;
 }
 
 tribo_status tribo_body_pose(tribo_dynamics *d, int body, double *pos, double *quat) {
-    if (!body_there(d, body)) return TRIBO_E_ARG;
-    spot s = of_body(d, body);
-    pose(d, &s, pos, quat);
-    return TRIBO_OK;
+    spot s;
+    return at_body(d, body, &s) ? pose(d, &s, pos, quat) : TRIBO_E_ARG;
 }
 tribo_status tribo_body_pose_vjp(tribo_dynamics *d, int body, const double *pos_bar, const double *turn_bar,
                                  double *q_bar, double *p_bar) {
-    if (!body_there(d, body)) return TRIBO_E_ARG;
-    spot s = of_body(d, body);
-    pose_vjp(d, &s, pos_bar, turn_bar, q_bar, p_bar);
-    return TRIBO_OK;
+    spot s;
+    return at_body(d, body, &s) ? pose_vjp(d, &s, pos_bar, turn_bar, q_bar, p_bar) : TRIBO_E_ARG;
 }
 
 tribo_status tribo_site_pose(tribo_dynamics *d, int site, double *pos, double *quat) {
-    if (!site_there(d, site)) return TRIBO_E_ARG;
-    spot s = of_site(d, site);
-    pose(d, &s, pos, quat);
-    return TRIBO_OK;
+    spot s;
+    return at_site(d, site, &s) ? pose(d, &s, pos, quat) : TRIBO_E_ARG;
 }
 tribo_status tribo_site_pose_vjp(tribo_dynamics *d, int site, const double *pos_bar, const double *turn_bar,
                                  double *q_bar, double *p_bar) {
-    if (!site_there(d, site)) return TRIBO_E_ARG;
-    spot s = of_site(d, site);
-    pose_vjp(d, &s, pos_bar, turn_bar, q_bar, p_bar);
-    return TRIBO_OK;
+    spot s;
+    return at_site(d, site, &s) ? pose_vjp(d, &s, pos_bar, turn_bar, q_bar, p_bar) : TRIBO_E_ARG;
 }
 
 /* ---- velocities ---- */
 
-static void velocity(const tribo_dynamics *d, const spot *s, double *twist) {
+static tribo_status velocity(const tribo_dynamics *d, const spot *s, double *twist) {
+    if (!twist) return TRIBO_E_ARG;
     ti_spatial nu = {{0, 0, 0}, {0, 0, 0}};
     if (s->body >= 0) nu = d->at.twist[d->m->body[s->body].last];
     ti_store3(twist, ti_sp_at(nu, s->x)), ti_store3(twist + 3, nu.w);
+    return TRIBO_OK;
 }
 
-static void velocity_vjp(tribo_dynamics *d, const spot *s, const double *twist_bar, double *q_bar, double *v_bar,
-                         double *p_bar) {
-    if (s->body < 0) return;
+static tribo_status velocity_vjp(tribo_dynamics *d, const spot *s, const double *twist_bar, double *q_bar,
+                                 double *v_bar, double *p_bar) {
+    if (!twist_bar) return TRIBO_E_ARG;
+    if (s->body < 0) return TRIBO_OK;
     ti_vec force = ti_load3(twist_bar), torque = ti_load3(twist_bar + 3);
     ti_spatial nu = d->at.twist[d->m->body[s->body].last];
     ti_dynamics_begin(d);
     ti_dynamics_twist_bar(d, s->body, ti_dynamics_v(d), ti_sp_wrench(torque, s->x, force), v_bar);
     place_bar(d, s, ti_cross(force, nu.w), (ti_vec){0, 0, 0}, p_bar);
     ti_dynamics_end(d, q_bar, p_bar);
+    return TRIBO_OK;
 }
 
 tribo_status tribo_body_velocity(tribo_dynamics *d, int body, double *twist) {
-    if (!body_there(d, body) || !twist) return TRIBO_E_ARG;
-    spot s = of_body(d, body);
-    velocity(d, &s, twist);
-    return TRIBO_OK;
+    spot s;
+    return at_body(d, body, &s) ? velocity(d, &s, twist) : TRIBO_E_ARG;
 }
 tribo_status tribo_body_velocity_vjp(tribo_dynamics *d, int body, const double *twist_bar, double *q_bar, double *v_bar,
                                      double *p_bar) {
-    if (!body_there(d, body) || !twist_bar) return TRIBO_E_ARG;
-    spot s = of_body(d, body);
-    velocity_vjp(d, &s, twist_bar, q_bar, v_bar, p_bar);
-    return TRIBO_OK;
+    spot s;
+    return at_body(d, body, &s) ? velocity_vjp(d, &s, twist_bar, q_bar, v_bar, p_bar) : TRIBO_E_ARG;
 }
 
 tribo_status tribo_site_velocity(tribo_dynamics *d, int site, double *twist) {
-    if (!site_there(d, site) || !twist) return TRIBO_E_ARG;
-    spot s = of_site(d, site);
-    velocity(d, &s, twist);
-    return TRIBO_OK;
+    spot s;
+    return at_site(d, site, &s) ? velocity(d, &s, twist) : TRIBO_E_ARG;
 }
 tribo_status tribo_site_velocity_vjp(tribo_dynamics *d, int site, const double *twist_bar, double *q_bar, double *v_bar,
                                      double *p_bar) {
-    if (!site_there(d, site) || !twist_bar) return TRIBO_E_ARG;
-    spot s = of_site(d, site);
-    velocity_vjp(d, &s, twist_bar, q_bar, v_bar, p_bar);
-    return TRIBO_OK;
+    spot s;
+    return at_site(d, site, &s) ? velocity_vjp(d, &s, twist_bar, q_bar, v_bar, p_bar) : TRIBO_E_ARG;
 }
 
 /* ---- Jacobians ---- */
@@ -154,16 +149,19 @@ static void set_column(double *J, int nv, int k, ti_vec x) {
     J[k] = x.x, J[nv + k] = x.y, J[2 * nv + k] = x.z;
 }
 
-static void jacobian(const tribo_dynamics *d, const spot *s, double *J) {
+static tribo_status jacobian(const tribo_dynamics *d, const spot *s, double *J) {
+    if (!J) return TRIBO_E_ARG;
     int nv = d->m->size.nv;
     memset(J, 0, sizeof *J * TI_TWIST * (size_t)nv);
     for (int k = s->body >= 0 ? d->m->body[s->body].last : -1; k >= 0; k = d->m->dof[k].before) {
         set_column(J, nv, k, ti_sp_at(d->at.axis[k], s->x));
         set_column(J + 3 * nv, nv, k, d->at.axis[k].w);
     }
+    return TRIBO_OK;
 }
 
-static void jacobian_vjp(tribo_dynamics *d, const spot *s, const double *J_bar, double *q_bar, double *p_bar) {
+static tribo_status jacobian_vjp(tribo_dynamics *d, const spot *s, const double *J_bar, double *q_bar, double *p_bar) {
+    if (!J_bar) return TRIBO_E_ARG;
     int nv = d->m->size.nv;
     ti_vec x_bar = {0, 0, 0};
     ti_dynamics_begin(d);
@@ -174,30 +172,23 @@ static void jacobian_vjp(tribo_dynamics *d, const spot *s, const double *J_bar, 
     }
     place_bar(d, s, x_bar, (ti_vec){0, 0, 0}, p_bar);
     ti_dynamics_end(d, q_bar, p_bar);
+    return TRIBO_OK;
 }
 
 tribo_status tribo_body_jacobian(tribo_dynamics *d, int body, double *J) {
-    if (!body_there(d, body) || !J) return TRIBO_E_ARG;
-    spot s = of_body(d, body);
-    jacobian(d, &s, J);
-    return TRIBO_OK;
+    spot s;
+    return at_body(d, body, &s) ? jacobian(d, &s, J) : TRIBO_E_ARG;
 }
 tribo_status tribo_body_jacobian_vjp(tribo_dynamics *d, int body, const double *J_bar, double *q_bar, double *p_bar) {
-    if (!body_there(d, body) || !J_bar) return TRIBO_E_ARG;
-    spot s = of_body(d, body);
-    jacobian_vjp(d, &s, J_bar, q_bar, p_bar);
-    return TRIBO_OK;
+    spot s;
+    return at_body(d, body, &s) ? jacobian_vjp(d, &s, J_bar, q_bar, p_bar) : TRIBO_E_ARG;
 }
 
 tribo_status tribo_site_jacobian(tribo_dynamics *d, int site, double *J) {
-    if (!site_there(d, site) || !J) return TRIBO_E_ARG;
-    spot s = of_site(d, site);
-    jacobian(d, &s, J);
-    return TRIBO_OK;
+    spot s;
+    return at_site(d, site, &s) ? jacobian(d, &s, J) : TRIBO_E_ARG;
 }
 tribo_status tribo_site_jacobian_vjp(tribo_dynamics *d, int site, const double *J_bar, double *q_bar, double *p_bar) {
-    if (!site_there(d, site) || !J_bar) return TRIBO_E_ARG;
-    spot s = of_site(d, site);
-    jacobian_vjp(d, &s, J_bar, q_bar, p_bar);
-    return TRIBO_OK;
+    spot s;
+    return at_site(d, site, &s) ? jacobian_vjp(d, &s, J_bar, q_bar, p_bar) : TRIBO_E_ARG;
 }

@@ -124,7 +124,7 @@ static bool duplicate(tribo_builder *b, const char *kind, const char *name) {
     return false;
 }
 
-static bool normalise(double q[4]) {
+bool ti_builder_unit(double q[4]) {
     double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     if (!(n > 1e-12) || !isfinite(n)) return false;
     for (int i = 0; i < 4; i++) q[i] /= n;
@@ -140,7 +140,7 @@ static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
         what = "the bodies of a tree must be added one after the other, a parent's other children before the next";
     else if (!ti_finite(d->pos, 3) || !isfinite(d->gravcomp))
         what = "pos or gravcomp is not finite";
-    else if (!normalise(d->quat))
+    else if (!ti_builder_unit(d->quat))
         what = "quat has no direction";
     else if (d->inertia_given && !(d->mass > 0 && isfinite(d->mass)))
         what = "mass must be > 0";
@@ -246,7 +246,7 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
                                        : "a height field cannot move: only the world has them";
     else if (!ti_finite(d->pos, 3))
         what = "pos is not finite";
-    else if (!normalise(d->quat))
+    else if (!ti_builder_unit(d->quat))
         what = "quat has no direction";
     else if (!isfinite(d->mass))
         what = "mass is not finite";
@@ -411,11 +411,11 @@ int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q) {
 
 /* Quaternions of a start to unit length; false where one has no direction. */
 static bool normalise_start(const tribo_builder *b, const ti_body_rec *r, double *q) {
-    if (ti_rec_is_free(r)) return normalise(q + ti_joint_of(TI_JOINT_FREE)->quat);
+    if (ti_rec_is_free(r)) return ti_builder_unit(q + ti_joint_of(TI_JOINT_FREE)->quat);
     bool fine = true;
     for (int k = r->joint0; k < r->joint0 + r->njoint; k++) {
         const ti_joint_row *row = ti_joint_of((ti_joint_kind)b->joint[k].def.kind);
-        if (row->quat >= 0) fine = normalise(q + row->quat) && fine;
+        if (row->quat >= 0) fine = ti_builder_unit(q + row->quat) && fine;
         q += row->nq;
     }
     return fine;

@@ -129,6 +129,8 @@ static inline int ti_builder_site(const tribo_builder *b, const char *name) {
 bool ti_builder_keep(tribo_builder *b, ti_names *t, const void *names, size_t stride);
 /* Copy a name of at most TI_NAME_MAX bytes, or make one of `kind` and a number. */
 bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out);
+/* Makes a quaternion unit; false where it has no direction. */
+bool ti_builder_unit(double q[4]);
 /* The mesh of a geom; NULL of other shapes. */
 static inline const ti_mesh *ti_builder_mesh_of(const tribo_builder *b, const tribo_geom_def *d) {
     return ti_shape_of(d->shape)->meshed ? b->mesh[d->mesh] : NULL;

@@ -7,11 +7,10 @@ tribo_site_def tribo_default_site(void) {
     return (tribo_site_def){.struct_size = sizeof(tribo_site_def), .quat = {1, 0, 0, 0}};
 }
 
-static const char *flaw_of(const tribo_builder *b, const ti_site_rec *r) {
-    const double *q = r->def.quat, square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+static const char *flaw_of(const tribo_builder *b, ti_site_rec *r) {
     if (r->body < TRIBO_WORLD || r->body >= b->nbody) return "there is no such body";
     if (!ti_finite(r->def.pos, 3)) return "pos is not finite";
-    if (!(square > 1e-24 && square < 1e24)) return "quat has no direction";
+    if (!ti_builder_unit(r->def.quat)) return "quat has no direction";
     return ti_builder_site(b, r->name) >= 0 ? "there is one of this name already" : NULL;
 }
 
@@ -33,7 +32,6 @@ int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
         ti_builder_fail(b, TRIBO_E_ARG, b->line, "site %s: %s", r->name, what);
         return -1;
     }
-    ti_quat_normalise(r->def.quat);
     return ti_builder_keep(b, &b->site_names, b->site->name, sizeof *b->site) ? b->nsite++ : -1;
 }
 
