@@ -47,8 +47,7 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
     }
     ti_contact_momentum(ws, p, v, lambda);
-    for (int k = 0; k < p->nv; k++) merit += ws->r[k] * ws->r[k] * ws->minv[k];
-    return merit;
+    return merit + ti_contact_energy_of(ws, p, ws->r);
 }
 
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R) {

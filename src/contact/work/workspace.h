@@ -75,6 +75,8 @@ struct ti_contact_ws {
     double unit_c;       /* unit of velocity: the largest |g|, and the rounding in g */
     ti_law_scale *scale; /* (nc) */
     double *minv;        /* (nv) 1 / M_kk */
+    double *turn;        /* (6 nblk) of blocks of 6 whose M is a mass and an inertia in axes that are not principal: its
+                            inverse, 11 22 33 12 13 23; else 0 */
     double *arm; /* (nv) M_kk over the first M_kk of its block: the squared length that makes a rotation a speed */
     double energy, speed; /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
     double widest;        /* largest entry on the diagonal of G, about */
@@ -153,6 +155,10 @@ void ti_contact_velocity(ti_contact_ws *ws, const ti_contact_problem *p, const d
 void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
                          double *c);
 
+/* minv and turn, from the problem's M. */
+void ti_contact_weigh(ti_contact_ws *ws, const ti_contact_problem *p);
+/* r' M^-1 r, as far as minv and turn know M: an energy twice, of momenta r. */
+double ti_contact_energy_of(const ti_contact_ws *ws, const ti_contact_problem *p, const double *r);
 /* ti_contact_prepare() fills the problem's scales: g, minv, rho (contact i by ti_contact_scale()), r0, units. False if
  * something is not finite. */
 void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i);
