@@ -17,12 +17,6 @@
 
 enum { RANKS = 8, RECORDINGS = 64, ROWS = 61, ITERATIONS = 4, WORLDS = 64, STEPS = 1000 };
 
-static void ensure(int status, const char *what) {
-    if (status >= 0) return;
-    fprintf(stderr, "bench_scaling: %s: %s\n", what, tribo_status_text((tribo_status)status));
-    exit(1);
-}
-
 static double cpu(clockid_t id) {
     struct timespec t;
     clock_gettime(id, &t);
@@ -40,14 +34,14 @@ static double world_seconds(const tribo_model *m) {
     double *x = calloc((size_t)z.nx, sizeof *x), *lx = calloc((STEPS + 1) * (size_t)z.ndx, sizeof *lx);
     double *bar = calloc((size_t)z.np, sizeof *bar);
     def.steps = STEPS, w.n = WORLDS, w.steps = STEPS, w.same_x = true, w.x = x;
-    if (!x || !lx || !bar) ensure(TRIBO_E_NOMEM, "memory");
+    if (!x || !lx || !bar) bench_ensure(TRIBO_E_NOMEM, "memory");
     tribo_model_state0(m, x);
     lx[(size_t)STEPS * (size_t)z.ndx] = 1;
-    ensure(tribo_batch_new(m, &def, &b, NULL), "batch");
+    bench_ensure(tribo_batch_new(m, &def, &b, NULL), "batch");
     tribo_batch_loss loss = {.lx = lx, .same_lx = true};
     tribo_batch_bars bars = {.p = bar, .sum_p = true};
     double from = cpu(CLOCK_PROCESS_CPUTIME_ID);
-    ensure(tribo_batch_gradient(b, &w, &loss, &bars, NULL), "gradient");
+    bench_ensure(tribo_batch_gradient(b, &w, &loss, &bars, NULL), "gradient");
     double seconds = (cpu(CLOCK_PROCESS_CPUTIME_ID) - from) / WORLDS;
     tribo_batch_free(b);
     free(x), free(lx), free(bar);
@@ -91,10 +85,10 @@ static void *fit(void *argument) {
     free[1].index = tribo_param_find(r->m, "gravity/z");
     def.free = free, def.nfree = 2, def.rec = r->rec, def.nrec = RECORDINGS, def.ranks = &by;
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.robust = TRIBO_ROBUST_HUBER;
-    ensure(tribo_sysid_new(r->m, &def, &s, NULL), "fit");
+    bench_ensure(tribo_sysid_new(r->m, &def, &s, NULL), "fit");
     r->bytes = 0, r->rounds = 0;
     double from = cpu(CLOCK_THREAD_CPUTIME_ID);
-    for (int k = 0; k < ITERATIONS; k++) ensure(tribo_sysid_iterate(s, NULL), "iteration");
+    for (int k = 0; k < ITERATIONS; k++) bench_ensure(tribo_sysid_iterate(s, NULL), "iteration");
     r->seconds = (cpu(CLOCK_THREAD_CPUTIME_ID) - from) / ITERATIONS;
     r->bytes /= ITERATIONS, r->rounds /= ITERATIONS;
     tribo_sysid_free(s);
@@ -110,7 +104,7 @@ static double iteration_seconds(const tribo_model *m, const tribo_recording *rec
     pthread_barrier_init(&at.all, NULL, (unsigned)count);
     for (int i = 0; i < count; i++) {
         r[i] = (rank){.m = m, .rec = rec, .at = &at, .own = i, .count = count};
-        ensure(-pthread_create(&thread[i], NULL, fit, &r[i]), "thread");
+        bench_ensure(-pthread_create(&thread[i], NULL, fit, &r[i]), "thread");
     }
     for (int i = 0; i < count; i++) {
         pthread_join(thread[i], NULL);
@@ -128,11 +122,11 @@ static void record(const tribo_model *m, tribo_recording *rec, double *time) {
     size_t nx = (size_t)z.nx;
     double *p = calloc((size_t)z.np + nx, sizeof *p), *x = p + z.np;
     unsigned seed = 1;
-    ensure(tribo_ws_new(m, NULL, NULL, &ws, NULL), "workspace");
+    bench_ensure(tribo_ws_new(m, NULL, NULL, &ws, NULL), "workspace");
     tribo_model_params(m, p);
     for (int i = 0; i < RECORDINGS; i++) {
         double *X = calloc(ROWS * nx, sizeof *X);
-        if (!X || !p) ensure(TRIBO_E_NOMEM, "memory");
+        if (!X || !p) bench_ensure(TRIBO_E_NOMEM, "memory");
         rec[i] = (tribo_recording){.n = ROWS, .time = time, .x = X};
         tribo_model_state0(m, x);
         x[z.nq] = 1 + 0.02 * i, x[z.nq + 1] = 0.01 * i;
@@ -141,7 +135,7 @@ static void record(const tribo_model *m, tribo_recording *rec, double *time) {
             for (size_t j = 0; j < nx; j++, seed = seed * 1664525u + 1013904223u)
                 X[(size_t)k * nx + j] =
                     j >= (size_t)z.nq ? (double)NAN : x[j] + 1e-3 * ((double)(seed >> 8) / 16777216 - 0.5);
-            for (int j = 0; j < 10; j++) ensure(tribo_step(ws, p, x, NULL, x, NULL), "step");
+            for (int j = 0; j < 10; j++) bench_ensure(tribo_step(ws, p, x, NULL, x, NULL), "step");
         }
     }
     tribo_ws_free(ws);
@@ -182,7 +176,7 @@ int main(int argc, char **argv) {
     tribo_recording rec[RECORDINGS];
     double time[ROWS];
     rank told;
-    ensure(tribo_model_load("data/scenes/slide.xml", NULL, &m, NULL), "data/scenes/slide.xml");
+    bench_ensure(tribo_model_load("data/scenes/slide.xml", NULL, &m, NULL), "data/scenes/slide.xml");
     record(m, rec, time);
     double world = world_seconds(m), one = iteration_seconds(m, rec, 1, &told);
     double many = iteration_seconds(m, rec, RANKS, &told), dealt = (one - many) / (1 - 1. / RANKS);
