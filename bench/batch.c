@@ -2,8 +2,9 @@
  * same files in the same run, where it is installed.
  *
  *     bench_batch [SCENE.xml ...]       by default a slide, a pile of ten at rest, a quadruped, a humanoid
- *     bench_batch --cube [WORLDS [STEPS]]   a sliding cube with parameters drawn at random, and the gradient of its
- *                                       mean way in what they are drawn from; by default 16384 worlds of 1000 steps
+ *     bench_batch --cube [WORLDS [STEPS]]   a cube that slides with drag, its parameters drawn at random, and the
+ *                                       gradient of its mean way in what they are drawn from; by default 16384 worlds
+ *                                       of 1000 steps
  *
  * Run from the root of the project. Worlds start from the first keyframe with other velocities, the same in both
  * engines; its controls are held. Both start each step from the last one's impulses, but Tribo not where it
@@ -221,7 +222,7 @@ static void bench(const char *path, int settled) {
 
 /* ---- a cube, drawn at random ---- */
 
-enum { CHUNK = 1024, ROWS_DRAWN = 5, COMPARED = 256 };
+enum { CHUNK = 1024, ROWS_DRAWN = 6, COMPARED = 256 };
 
 typedef struct drawn {
     tribo_model *m;
@@ -233,6 +234,7 @@ typedef struct drawn {
 static drawn cube(void) {
     static const char *const mass[] = {"cube/mass", "cube/inertia"}, *const friction[] = {"*/friction"};
     static const char *const bounce[] = {"*/restitution"}, *const g[] = {"gravity/z"};
+    static const char *const drag[] = {"*/damping"};
     static const char *const size[] = {"cube/size", "cube/mass", "cube/inertia"};
     static const double powers[] = {1, 3, 5};
     tribo_random_def d[ROWS_DRAWN];
@@ -243,8 +245,10 @@ static drawn cube(void) {
     d[1].name = friction, d[1].a = 0.8, d[1].b = 1.2;
     d[2].name = bounce, d[2].a = 0, d[2].b = 0.4, d[2].add = true;
     d[3].name = size, d[3].nname = 3, d[3].power = powers, d[3].a = 0.95, d[3].b = 1.05;
-    d[4].name = g, d[4].draw = TRIBO_DRAW_NORMAL, d[4].a = 0, d[4].b = 0.4, d[4].add = true;
-    if (tribo_model_load("data/scenes/slide.xml", NULL, &c.m, &diag) < 0) fprintf(stderr, "%s\n", diag.text), exit(1);
+    d[4].name = drag, d[4].draw = TRIBO_DRAW_LOGUNIFORM, d[4].a = 0.3, d[4].b = 3;
+    d[5].name = g, d[5].draw = TRIBO_DRAW_NORMAL, d[5].a = 0, d[5].b = 0.4, d[5].add = true;
+    if (tribo_model_load("bench/scenes/s5-drag.xml", NULL, &c.m, &diag) < 0)
+        fprintf(stderr, "%s\n", diag.text), exit(1);
     c.z = tribo_model_sizes(c.m);
     bench_ensure(tribo_random_new(c.m, d, ROWS_DRAWN, 2, NULL, &c.random, &diag), diag.text);
     c.x0 = bench_numbers((size_t)c.z.nx), c.P = bench_numbers(CHUNK * (size_t)c.z.np),
@@ -333,7 +337,7 @@ static double against_differences(drawn *c, tribo_batch *b, int T) {
 }
 
 static void bench_cube(int n, int T) {
-    static const char *const names[] = {"mass", "friction", "restitution", "size", "gravity"};
+    static const char *const names[] = {"mass", "friction", "restitution", "size", "damping", "gravity"};
     double phi[2 * ROWS_DRAWN] = {0}, before = megabytes();
     int fails = 0, compared = 0;
     drawn c = cube();
@@ -346,8 +350,8 @@ static void bench_cube(int n, int T) {
            (double)n * T / least.cpu, (double)n * T / least.wall, 1e-6 * (double)tribo_batch_bytes(b),
            megabytes() - before);
     for (int k = 0; k < ROWS_DRAWN; k++)
-        printf("  %-12s by %-9s %+.10g  by %-9s %+.10g\n", names[k], k == 4 ? "mean" : "from", phi[2 * k],
-               k == 4 ? "deviation" : "to", phi[2 * k + 1]);
+        printf("  %-12s by %-9s %+.10g  by %-9s %+.10g\n", names[k], k == 5 ? "mean" : "from", phi[2 * k],
+               k == 5 ? "deviation" : "to", phi[2 * k + 1]);
     int differ = alone(&c, n, T, &compared);
     printf("%d of %d worlds run alone differ in a bit of their gradient\n", differ, compared);
     printf("the gradient of the first %d is off differences by %.2g\n", COMPARED, against_differences(&c, b, T));

@@ -485,6 +485,9 @@ expect "and nothing else" 0 '*' '*' check "$(grep -q worlds "$folder/out" || ech
 expect "a table and JSON" 2 '' 'both on standard output' batch "$slide" --worlds 2 --steps 2 --randomise "$cube" --out - --json
 expect "randomisers from standard input" 3 '' 'standard input:1: ' batch "$slide" --worlds 2 --steps 2 --randomise -
 expect "a scene and randomisers from there" '2 3' '' 'standard input' batch - --worlds 2 --steps 2 --randomise -
+expect "with drag" 0 'damping .*by from -' '*' batch "$data/../bench/scenes/s5-drag.xml" --worlds 20 --steps 200 --randomise "$data/batch/drag.json" --gradient
+echo '{"randomise": []}' >"$folder/nothing.json"
+expect "nothing drawn" 3 '' 'nothing.json:1: randomise: is empty' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/nothing.json"
 expect "no worlds" 2 '' 'worlds takes a number' batch "$slide" --worlds 0 --steps 2 --randomise "$cube"
 expect "no file of what is drawn" 3 '' 'none.json: ' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/none.json"
 

@@ -305,6 +305,21 @@ START_TEST(failures_stay_alone) {
 }
 END_TEST
 
+/* Of no steps a world is told of as its first step would tell. */
+START_TEST(no_steps_of_no_world) {
+    tribo_batch *b = batch_of(2, 0);
+    double *end = world_zeros(N * z.nx);
+    tribo_status status[N] = {TRIBO_OK};
+    tribo_worlds w = worlds(0, N);
+    w.horizon = NULL, w.steps = 0, X0[4 * z.nx + 1] = NAN, P[9 * z.np] = INFINITY;
+    ck_assert_int_eq(tribo_batch_rollout(b, &w, NULL, end, NULL, status), TRIBO_E_NONFINITE);
+    for (int i = 0; i < N; i++) ck_assert_int_eq(status[i], i == 4 || i == 9 ? TRIBO_E_NONFINITE : TRIBO_OK);
+    same(end + 5 * z.nx, X0 + 5 * z.nx, z.nx, "a state that went nowhere");
+    for (int k = 0; k < z.nx; k++) ck_assert(end[4 * z.nx + k] == 0 && end[9 * z.nx + k] == 0);
+    free(end), tribo_batch_free(b);
+}
+END_TEST
+
 /* In the middle of a rollout: what came before is there, and says how far. */
 START_TEST(failure_on_the_way) {
     tribo_batch *b = batch_of(2, 0);
@@ -477,6 +492,7 @@ static Suite *suite(void) {
     tcase_add_test(t, steps_are_rollouts);
     tcase_add_test(t, costs_are_differentiated);
     tcase_add_test(t, failures_stay_alone);
+    tcase_add_test(t, no_steps_of_no_world);
     tcase_add_test(t, failure_on_the_way);
     tcase_add_test(t, directions_agree_with_the_reverse);
     tcase_add_test(t, jacobians_are_those_of_a_step);

@@ -1,9 +1,9 @@
 /* batch.c -- the verb `batch`: many worlds of a scene with parameters drawn at random, their return and its gradient.
  */
 #include "batch.h"
-#include "batch_ranks.h"
 #include "inputs.h"
 #include "progress.h"
+#include "ranks.h"
 #include "recordings.h"
 #include "scene.h"
 #include <math.h>
@@ -97,7 +97,7 @@ static tribo_status run_chunk(job *j, long first, int n) {
     tribo_status s = run_worlds(j, first + from, end - from);
     j->slope = slope;
     if (s < 0) return s;
-    if (ranks_any(*interrupts_flag != 0)) return TRIBO_INTERRUPTED;
+    if (ranks_interrupted()) return TRIBO_INTERRUPTED;
     ranks_gather(j->done + first, n, sizeof *j->done);
     ranks_gather(j->draws + first * j->ndraw, n, sizeof *j->draws * (size_t)j->ndraw);
     ranks_gather(j->slope, n, sizeof *j->slope * nphi);
@@ -391,10 +391,11 @@ static int batch(const arguments *a) {
     int status = scene_load(a->scene, &j.m);
     if (status == EXIT_SUCCESS) status = law_check(&verb_batch, a->scene, &a->law, NULL);
     if (status == EXIT_SUCCESS) j.z = tribo_model_sizes(j.m), status = batch_file_read(a->randomise, j.m, &j.f);
-    if (status == EXIT_SUCCESS && a->out) status = output_check(NULL, a->out);
+    if (status == EXIT_SUCCESS && a->out && !ranks_own()) status = output_check(NULL, a->out);
     if (status == EXIT_SUCCESS) status = make_batch(&j);
     if (status == EXIT_SUCCESS) status = make_room(&j);
     if (status == EXIT_SUCCESS) status = fill_controls(&j);
+    status = ranks_agree(status);
     if (status == EXIT_SUCCESS) status = run_all(&j);
     progress_end();
     if (status == EXIT_SUCCESS && ranks_own() == 0) status = conclude(&j);
@@ -455,11 +456,10 @@ static int complete(const arguments *a) {
 }
 
 static int run(int argc, char **argv) {
-    arguments a = {.threads = processors(), .worst = 5};
+    arguments a = {.threads = ranks_processors(), .worst = 5};
     int status = EXIT_SUCCESS;
-    ranks_begin();
     for (int code; status == EXIT_SUCCESS && (code = next_option(&verb_batch, argc, argv)) != -1;) {
-        if (code < 0) return ranks_end(option_exit(code));
+        if (code < 0) return option_exit(code);
         if (code != 1)
             status = take(&a, code);
         else if (a.scene)
@@ -468,7 +468,7 @@ static int run(int argc, char **argv) {
             a.scene = optarg;
     }
     if (status == EXIT_SUCCESS) status = complete(&a);
-    return ranks_end(status == EXIT_SUCCESS ? batch(&a) : status);
+    return status == EXIT_SUCCESS ? batch(&a) : status;
 }
 
 static const option_row rows[] = {
@@ -479,7 +479,7 @@ static const option_row rows[] = {
     {"keep", 'k', "DIR", "the worst worlds as scenes and motions, world-N.xml and world-N.csv", false},
     {"worst", 'W', "K", "how many are told of and kept (5): failures, then the lowest returns", false},
     {"gradient", 'g', NULL, "of the mean return in the numbers that are drawn from", false},
-    {"threads", 'w', "K", "(all processors); no bit depends on them", false},
+    {"threads", 'w', "K", "(all processors, shared by the ranks of a machine); no bit depends on them", false},
     {"seed", 's', "S", "in place of the file's", false},
     {"controls", 'u', "FILE.csv", "forces (N), torques (N m) and controls, the same for all worlds (the start's, held)",
      false},
@@ -500,4 +500,5 @@ const verb verb_batch = {
     .statuses = "0; 2 usage; 3 bad input; 4 some worlds failed; 130 interrupted",
     .example = "  tribo batch push.xml --worlds 1000 --randomise push.json --steps 500 --gradient",
     .run = run,
+    .shared = true,
 };

@@ -143,6 +143,10 @@ static void read_rows(task_reader *r, const json_t *value, void *at) {
         task_wrong(r, "is not an array of at most %d randomisers", ROWS_MAX);
         return;
     }
+    if (n == 0) {
+        task_wrong(r, "is empty: nothing would be drawn, and every world would be the same");
+        return;
+    }
     f->def = task_room(r, n, sizeof *f->def), f->label = task_room(r, n, sizeof *f->label);
     for (size_t i = 0; i < n && task_good(r); i++) {
         task_enter(r, NULL, i);

@@ -1,6 +1,7 @@
 /* crossval.c -- see crossval.h. */
 #include "crossval.h"
 #include "progress.h"
+#include "ranks.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static double likelihood(const residuals *r, const double scale[QUALITY_KINDS]) 
 static tribo_status judge(const part *p, const double *numbers, const double *scale, contender *c) {
     tribo_sysid_def def = p->def;
     tribo_sysid *s = NULL;
-    def.free = NULL, def.nfree = 0, def.rec = p->held, def.nrec = p->nheld;
+    def.ranks = NULL, def.free = NULL, def.nfree = 0, def.rec = p->held, def.nrec = p->nheld;
     tribo_status status = tribo_sysid_new(p->id->m, &def, &s, NULL);
     for (int i = 0; i < p->nheld && status >= 0; i++) {
         tribo_errors e;
@@ -157,7 +158,7 @@ static int run_parts(comparison *c, part *p) {
             progress_state(true, "%s free: without part %d of %d", of->names ? of->names : "all", f + 1, c->parts);
             divide(p, f, c->parts);
             tribo_status s = fit_part(p, of->names ? chosen : p->id->free, of->nfree, of);
-            if (s == TRIBO_INTERRUPTED || *interrupts_flag) {
+            if (s == TRIBO_INTERRUPTED || ranks_interrupted()) {
                 c->interrupted = true;
                 free(chosen);
                 return EXIT_SUCCESS;

@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "params.h"
 #include "progress.h"
+#include "ranks.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -108,31 +109,16 @@ static bool remember(identification *id) {
     return true;
 }
 
-static int fit(identification *id) {
-    double started = seconds_now(), told = -1;
-    id->progress.stage = TRIBO_STAGE_DESCENT;
-    say(id, false);
-    for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
-        tribo_status s = tribo_sysid_iterate(id->s, &id->progress);
-        if (s == TRIBO_INTERRUPTED) break;
-        if (s < 0) return input_message(id->a->scene, 0, "the fit failed: %s", tribo_status_text(s));
-        if (!remember(id)) return trouble("no memory");
-        bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
-        say(id, now);
-        if (now) told = seconds_now();
-    }
-    id->seconds = seconds_now() - started;
-    return EXIT_SUCCESS;
-}
-
 /* Room for the results, and what is known of them before they are judged. */
 static int prepare(identification *id) {
     size_t n = (size_t)id->nfree;
     double *theta = calloc(n, sizeof *theta);
-    id->est = calloc(n, sizeof *id->est);
-    id->direction = calloc(n * n, sizeof(double));
-    id->information = calloc(n * n, sizeof(double));
-    id->spread = calloc(n, sizeof(double));
+    if (!id->est) {
+        id->est = calloc(n, sizeof *id->est);
+        id->direction = calloc(n * n, sizeof(double));
+        id->information = calloc(n * n, sizeof(double));
+        id->spread = calloc(n, sizeof(double));
+    }
     id->validation_loss = (double)NAN;
     bool good = theta && id->est && id->direction && id->information && id->spread;
     if (good) {
@@ -148,7 +134,54 @@ static int prepare(identification *id) {
     return good ? EXIT_SUCCESS : trouble("no memory");
 }
 
-/* Intervals, errors of each recording. */
+/* A rank that dies takes all with it, but the best so far: with several it is on disk after every iteration. */
+static int keep_so_far(identification *id) {
+    if (ranks_count() == 1 || ranks_own()) return EXIT_SUCCESS;
+    id->interrupted = true;
+    int status = prepare(id);
+    if (status == EXIT_SUCCESS) status = write_scene(id);
+    if (status == EXIT_SUCCESS) status = write_result(id, false);
+    id->interrupted = false;
+    return status;
+}
+
+static int fit(identification *id) {
+    double started = seconds_now(), told = -1;
+    id->progress.stage = TRIBO_STAGE_DESCENT;
+    say(id, false);
+    for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
+        tribo_status s = tribo_sysid_iterate(id->s, &id->progress);
+        if (s == TRIBO_INTERRUPTED) break;
+        if (s < 0) return input_message(id->a->scene, 0, "the fit failed: %s", tribo_status_text(s));
+        if (!remember(id)) return trouble("no memory");
+        bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
+        say(id, now);
+        if (now) told = seconds_now();
+        int status = keep_so_far(id);
+        if (status != EXIT_SUCCESS) return status;
+    }
+    id->seconds = seconds_now() - started;
+    return EXIT_SUCCESS;
+}
+
+/* Errors of each recording, and what is left of it. */
+static void predict_all(identification *id) {
+    for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
+        tribo_errors e;
+        residuals left;
+        progress_part(i, id->r.n);
+        progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
+        tribo_status s = tribo_sysid_errors(id->s, NULL, i, &e);
+        if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
+        if (tribo_sysid_held_out(id->s, i) || !residuals_of(&left, id->s, id->m, &id->r.rec[i], i)) continue;
+        quality_add(&id->left, &left, id->m, &id->r.rec[i]);
+        residuals_free(&left);
+    }
+    quality_settle(&id->left, tribo_model_extent(id->m));
+    if (id->left.recordings) quality_good(&id->left, id->warning);
+}
+
+/* Intervals by all ranks, the rest by the one that tells. */
 static int judge(identification *id) {
     double *theta = calloc((size_t)id->nfree, sizeof *theta);
     if (!theta) return trouble("no memory");
@@ -158,19 +191,7 @@ static int judge(identification *id) {
     id->observed = s >= 0 && !*interrupts_flag;
     if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", tribo_status_text(s));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
-    for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
-        tribo_errors e;
-        progress_part(i, id->r.n);
-        progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
-        s = tribo_sysid_errors(id->s, NULL, i, &e);
-        if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
-        residuals left;
-        if (tribo_sysid_held_out(id->s, i) || !residuals_of(&left, id->s, id->m, &id->r.rec[i], i)) continue;
-        quality_add(&id->left, &left, id->m, &id->r.rec[i]);
-        residuals_free(&left);
-    }
-    quality_settle(&id->left, tribo_model_extent(id->m));
-    if (id->left.recordings) quality_good(&id->left, id->warning);
+    if (!ranks_own()) predict_all(id);
     free(theta);
     return EXIT_SUCCESS;
 }
@@ -245,7 +266,8 @@ tribo_sysid_def fit_definition(const identification *id, tribo_options *step) {
     def.search = a->search >= 0 ? (int)a->search : id->nfree <= 3 ? 100 + 50 * id->nfree : 0;
     def.validation = a->validation;
     def.seed = (uint64_t)a->seed;
-    def.workers = (int)(a->workers > 0 ? a->workers : processors());
+    def.workers = (int)(a->workers > 0 ? a->workers : ranks_processors());
+    def.ranks = ranks_of_fit();
     def.stop = interrupts_flag;
     return def;
 }
@@ -288,15 +310,16 @@ static int fit_twice(identification *id) {
 /* All that is said of a fit; of one that was interrupted, at once what is there. */
 static int conclude(identification *id) {
     int status = prepare(id);
-    if (status == EXIT_SUCCESS && !*interrupts_flag) status = judge(id);
-    if (status == EXIT_SUCCESS && !*interrupts_flag) status = compare(id);
+    if (status == EXIT_SUCCESS && !ranks_interrupted()) status = judge(id);
+    if (status == EXIT_SUCCESS && !ranks_interrupted()) status = compare(id);
+    if (ranks_own()) return status;
     id->interrupted = *interrupts_flag;
     if (id->interrupted) remark(&verb_identify, "interrupted; what follows is the best so far");
     progress_clear();
     if (status == EXIT_SUCCESS && !id->a->json) print_table(id);
     if (status == EXIT_SUCCESS && id->comparison && !id->a->json) comparison_print(id->comparison);
     if (status == EXIT_SUCCESS) status = write_scene(id);
-    if (status == EXIT_SUCCESS) status = write_result(id);
+    if (status == EXIT_SUCCESS) status = write_result(id, true);
     progress_state(false, "the report");
     if (status == EXIT_SUCCESS && !id->interrupted) status = write_report(id);
     if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
@@ -318,11 +341,13 @@ static int identify(const identify_arguments *a) {
     if (status == EXIT_SUCCESS) status = compare_check(&id);
     if (status == EXIT_SUCCESS) {
         id.p = calloc((size_t)tribo_model_sizes(id.m).np, sizeof *id.p);
-        status = id.p ? set_up(&id) : trouble("no memory");
+        status = id.p ? EXIT_SUCCESS : trouble("no memory");
     }
+    status = ranks_agree(status);
+    if (status == EXIT_SUCCESS) status = set_up(&id);
     const char *const files[] = {"identified.xml", "result.json", "report.html"};
-    for (int i = 0; i < 3 && status == EXIT_SUCCESS; i++) status = output_check(a->out, files[i]);
-    if (status == EXIT_SUCCESS && !make_folder(a->out)) status = EXIT_TROUBLE;
+    for (int i = 0; i < 3 && status == EXIT_SUCCESS && !ranks_own(); i++) status = output_check(a->out, files[i]);
+    if (status == EXIT_SUCCESS && !ranks_own() && !make_folder(a->out)) status = EXIT_TROUBLE;
     if (status == EXIT_SUCCESS) {
         interrupts_catch();
         status = fit_twice(&id);
@@ -518,7 +543,7 @@ static const option_row rows[] = {
      "parameters; for more, none)",
      false},
     {"iterations", 'i', "N", "at most (2000)", false},
-    {"workers", 'w', "N", "threads (all processors); no bit depends on them", false},
+    {"workers", 'w', "N", "threads (all processors, shared by the ranks of a machine); no bit depends on them", false},
     {"json", 'j', NULL, "result.json on standard output, instead of the table", false},
     {0}};
 const verb verb_identify = {
@@ -529,10 +554,13 @@ const verb verb_identify = {
              "writes DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.",
     .options = rows,
     .groups = {&group_recordings, &group_scene, &group_law},
-    .notes = "Ctrl-C writes the best so far.",
+    .notes =
+        "Ctrl-C writes the best so far. Under mpirun recordings are dealt out over the ranks; no bit depends on how "
+        "many there are: docs/identify.md.",
     .statuses =
         "0; 2 usage; 3 bad input; 4 --iterations ended before the fit; 130 interrupted, the best so far written",
     .example = "  tribo identify corner.xml --data toss-*.csv --free floor/friction=0.5 cube/mass \\\n"
                "      --out out/fit",
     .run = run,
+    .shared = true,
 };

@@ -63,7 +63,8 @@ int late_find(identification *id, bool *found);
 const char *free_name(const identification *id, int i, tribo_param_info *info);
 /* DIR/identified.xml, DIR/result.json and DIR/report.html. @return exit status after a message. */
 int write_scene(const identification *id);
-int write_result(const identification *id);
+/* With --json also on standard output, where it is `last`. */
+int write_result(const identification *id, bool last);
 int write_report(identification *id);
 /* Some recordings to be played, measured and simulated. */
 void report_motion(FILE *f, identification *id, const int *list, int n);

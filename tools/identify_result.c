@@ -96,7 +96,7 @@ static json_t *result_json(const identification *id) {
     return all;
 }
 
-int write_result(const identification *id) {
+int write_result(const identification *id, bool last) {
     char *path = join_path(id->a->out, "result.json");
     out_file file;
     if (!path) return trouble("no memory");
@@ -106,7 +106,7 @@ int write_result(const identification *id) {
     }
     json_t *all = result_json(id);
     bool good = json_write(file.f, all, true);
-    if (good && id->a->json) good = json_write(stdout, all, true);
+    if (good && last && id->a->json) good = json_write(stdout, all, true);
     json_decref(all);
     if (!good) out_discard(&file);
     good = good && out_close(&file);

@@ -2,6 +2,7 @@
  * what they leave: once on either side, and on from there where that promises something. */
 #include "identify.h"
 #include "progress.h"
+#include "ranks.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ static double value(search *of, double late) {
     tribo_progress now = {0};
     tribo_sysid_def def = fit_definition(id, &step);
     in.late = late * of->spacing;
-    if (of->status != EXIT_SUCCESS || *interrupts_flag) return HUGE_VAL;
-    of->status = recordings_again(&r, &verb_identify, id->m, &in);
+    if (of->status != EXIT_SUCCESS || ranks_interrupted()) return HUGE_VAL;
+    of->status = ranks_agree(recordings_again(&r, &verb_identify, id->m, &in));
     if (of->status != EXIT_SUCCESS) return HUGE_VAL;
     progress_state(false, "recordings %.2f samples behind the controls", late);
     def.rec = r.rec, def.nrec = r.n;
@@ -86,7 +87,7 @@ int late_find(identification *id, bool *found) {
     const tribo_recording *rec = id->r.rec;
     double samples, error = 0;
     *found = false;
-    if (!in->controls.n || in->as_is || in->late_given || *interrupts_flag) return EXIT_SUCCESS;
+    if (!in->controls.n || in->as_is || in->late_given || ranks_interrupted()) return EXIT_SUCCESS;
     of.spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
     for (int i = 0; i < id->r.n; i++) of.blocks += id->r.rec[i].n;
     double *starts = calloc((size_t)id->nfree, sizeof *starts);
@@ -111,5 +112,5 @@ int late_find(identification *id, bool *found) {
     moved.late = id->late;
     recordings_free(&id->r);
     *found = true;
-    return recordings_again(&id->r, &verb_identify, id->m, &moved);
+    return ranks_agree(recordings_again(&id->r, &verb_identify, id->m, &moved));
 }

@@ -1,9 +1,9 @@
 /* main.c -- the command `tribo VERB ...`: finds the verb and hands over. */
-#include "batch_ranks.h"
 #include "common.h"
 #include "describe.h"
 #include "names.h"
 #include "progress.h"
+#include "ranks.h"
 #include "version.h"
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,9 @@ static int help(const char *word) {
 /* Several processes would all write the same files. */
 static bool may_run(const verb *v) {
 #ifdef HAVE_MPI
-    if (v == &verb_batch || ranks_alone()) return true;
-    trouble("mpirun started %d processes; only `tribo batch` shares its work over them", ranks_count());
+    if (v->shared) return ranks_begin(), true;
+    if (ranks_alone()) return true;
+    trouble("mpirun started %d processes, and %s does not share its work over them", ranks_count(), v->name);
     return false;
 #else
     if (ranks_alone()) return true;
@@ -69,7 +70,7 @@ int main(int argc, char **argv) {
     if (!v) return no_verb(word);
     if (!may_run(v)) return ranks_end(EXIT_USAGE);
     outputs_guard();
-    int status = v->run(argc - 1, argv + 1);
+    int status = ranks_end(v->run(argc - 1, argv + 1));
     interrupts_conclude();
     return status;
 }

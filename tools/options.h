@@ -36,6 +36,7 @@ typedef struct verb {
     const char *statuses;                   /* its own exit statuses, "4 ...; 1 ..."; NULL: those of all verbs */
     const char *example;                    /* command lines */
     int (*run)(int argc, char **argv);
+    bool shared; /* over the ranks of mpirun; others refuse to run as several processes */
 } verb;
 extern const verb *const verbs[]; /* ends with NULL */
 extern const option_group group_common;

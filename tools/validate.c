@@ -1,4 +1,5 @@
 /* validate.c -- the verb `validate`: how well a scene predicts recorded motion. */
+#include "ranks.h"
 #include "recordings.h"
 #include "scene.h"
 #include <stdlib.h>
@@ -30,17 +31,31 @@ static const char *base_name(const char *path) {
     return name;
 }
 
-static int measure(tribo_sysid *s, const recordings *r, const arguments *a) {
+/* What became of a recording. */
+typedef struct outcome {
+    tribo_errors errors;
+    tribo_status status;
+} outcome;
+
+/* Each rank its share, then the first has all. */
+static void predict(tribo_sysid *s, outcome *all, int n) {
+    int first, end;
+    ranks_share(ranks_own(), n, &first, &end);
+    for (int i = first; i < end; i++) all[i].status = tribo_sysid_errors(s, NULL, i, &all[i].errors);
+    ranks_gather(all, n, sizeof *all);
+}
+
+static int print(const outcome *all, const recordings *r, const arguments *a) {
     mean_errors mean = {0};
     json_t *files = json_array();
     int status = EXIT_SUCCESS;
     if (!a->json) print_head();
     for (int i = 0; i < r->n; i++) {
-        tribo_errors e;
-        tribo_status told = tribo_sysid_errors(s, NULL, i, &e);
-        if (told < 0) {
+        tribo_errors e = all[i].errors;
+        if (all[i].status < 0) {
             json_decref(files);
-            return input_message(r->path[i], 0, "its motion could not be simulated: %s", tribo_status_text(told));
+            return input_message(r->path[i], 0, "its motion could not be simulated: %s",
+                                 tribo_status_text(all[i].status));
         }
         mean_add(&mean, &e);
         if (!a->json) {
@@ -53,18 +68,27 @@ static int measure(tribo_sysid *s, const recordings *r, const arguments *a) {
     }
     tribo_errors e = mean_of(&mean);
     if (a->json) {
-        json_t *all = json_object();
-        json_object_set_new(all, "scene", json_string(a->scene));
-        json_object_set_new(all, "start", json_string(a->estimate_start ? "estimated" : "measured"));
-        json_object_set_new(all, "mean", errors_json(&e));
-        json_object_set(all, "files", files);
-        if (!json_write(stdout, all, true)) status = trouble("the result could not be written");
-        json_decref(all);
+        json_t *o = json_object();
+        json_object_set_new(o, "scene", json_string(a->scene));
+        json_object_set_new(o, "start", json_string(a->estimate_start ? "estimated" : "measured"));
+        json_object_set_new(o, "mean", errors_json(&e));
+        json_object_set(o, "files", files);
+        if (!json_write(stdout, o, true)) status = trouble("the result could not be written");
+        json_decref(o);
     } else {
         print_row("mean", &e);
     }
     json_decref(files);
     if (fflush(stdout)) status = trouble("the result could not be written");
+    return status;
+}
+
+static int measure(tribo_sysid *s, const recordings *r, const arguments *a) {
+    outcome *all = calloc((size_t)r->n, sizeof *all);
+    if (!all) return trouble("no memory");
+    predict(s, all, r->n);
+    int status = ranks_own() ? EXIT_SUCCESS : print(all, r, a);
+    free(all);
     return status;
 }
 
@@ -88,6 +112,7 @@ static int validate(const arguments *a) {
         tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
         if (made < 0) status = input_error(a->in.data.item[0], made, &diag);
     }
+    status = ranks_agree(status);
     if (status == EXIT_SUCCESS) status = measure(s, &r, a);
     tribo_sysid_free(s);
     recordings_free(&r);
@@ -145,4 +170,5 @@ const verb verb_validate = {
     .groups = {&group_recordings, &group_scene, &group_law},
     .example = "  tribo validate out/fit/identified.xml --data toss-*.csv",
     .run = run,
+    .shared = true,
 };

@@ -4,7 +4,7 @@
  * docs/math.md eq. (67). The loss is the mean of rho(|w r|^2) / 2 over the measured blocks: position, rotation,
  * velocity, angular velocity in a row, three numbers each of a free body, the one or three of a joint; r = simulated
  * minus measured. Drive a fit with tribo_sysid_iterate(), an iteration a call, or with tribo_sysid_fit(); the best
- * estimate is kept whenever it stops. No number of workers changes a bit.
+ * estimate is kept whenever it stops. No number of workers, or of processes that share a fit, changes a bit.
  */
 #ifndef TRIBO_SYSID_H
 #define TRIBO_SYSID_H
@@ -65,6 +65,22 @@ typedef struct tribo_recording {
  * does; a slide the first and the third, in m. */
 enum { TRIBO_BLOCK_POSITION, TRIBO_BLOCK_ROTATION, TRIBO_BLOCK_VELOCITY, TRIBO_BLOCK_ANGULAR, TRIBO_BLOCKS };
 
+/** One fit in several processes, the ranks, on one machine or many. Each makes the same definition, of the same files,
+ * and calls the same functions in the same order; recordings are dealt out, what comes of them is told to all, and no
+ * bit depends on how many ranks there are. Where ranks turn out to have other numbers, which other files or another
+ * kind of processor can give them, functions return TRIBO_E_ARG. What one rank is stopped by stops all. Of one process
+ * alone, to be called by any: tribo_sysid_errors(), tribo_sysid_predict() once the fit is over, and what returns no
+ * status. */
+typedef struct tribo_ranks {
+    int count, own; /**< how many; which of them this is, from 0 on */
+    /** Called from the thread that drives the fit: bytes at[r] to at[r + 1] - 1 of data are rank r's; afterwards every
+     * rank has all of them.
+     *  @param data [in,out] (at[count]) bytes. @param at (count+1) multiples of 8, the same on all ranks
+     *  @return TRIBO_OK; a status below 0, which ends what is under way */
+    tribo_status (*exchange)(void *context, void *data, const size_t *at);
+    void *context; /**< the first argument */
+} tribo_ranks;
+
 /** Fill with tribo_default_sysid() first. Everything pointed to is copied. */
 typedef struct tribo_sysid_def {
     uint32_t struct_size;           /**< set by tribo_default_sysid() */
@@ -90,6 +106,7 @@ typedef struct tribo_sysid_def {
     int workers;                      /**< threads, >= 1 */
     const tribo_options *options;     /**< of the step; NULL = defaults. dt is chosen so that whole steps fill a row */
     const volatile int *stop;         /**< not 0 = an iteration stops within a step; NULL = never */
+    const tribo_ranks *ranks;         /**< NULL = one process */
     const tribo_allocator *allocator; /**< NULL = malloc */
 } tribo_sysid_def;
 

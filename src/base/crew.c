@@ -87,7 +87,7 @@ static void begin(ti_pool *c) {
 }
 
 static void end(ti_pool *c) {
-    if (c->process != getpid()) return; /* the threads, and who may hold the lock, are another process's */
+    if (c->process != getpid()) return; /* the threads, who may hold the lock and do wait, are another process's */
     pthread_mutex_lock(&c->lock);
     c->over = true;
     pthread_cond_broadcast(&c->call);

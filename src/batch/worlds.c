@@ -12,6 +12,13 @@ tribo_status ti_worlds_check(const tribo_batch *b, const tribo_worlds *w, int st
     return TRIBO_OK;
 }
 
+/* What the first step says of a row; where there is no step, it is said here. */
+static bool makes_no_world(const ti_task *t, int i) {
+    const tribo_batch *b = t->b;
+    return ti_world_steps(t->w, i) == 0 && !(ti_finite(ti_world_x(b, t->w, i), (size_t)b->z.nx) &&
+                                             ti_finite(ti_world_p(b, t->w, i), (size_t)b->z.np));
+}
+
 static tribo_status one_world(int worker, int job, void *context) {
     ti_task *t = context;
     int i = t->first + job;
@@ -19,7 +26,7 @@ static tribo_status one_world(int worker, int job, void *context) {
     if (t->status && t->status[i] < 0) return TRIBO_OK;
     ti_hand *h = &t->b->hand[worker];
     tribo_ws_reset(h->ws);
-    tribo_status s = t->world(t, h, i);
+    tribo_status s = makes_no_world(t, i) ? TRIBO_E_NONFINITE : t->world(t, h, i);
     if (t->status) t->status[i] = s;
     if (t->block) t->block[job] = s;
     if (s >= 0) h->worst = ti_graver(h->worst, s);

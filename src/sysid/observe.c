@@ -40,6 +40,24 @@ static tribo_status gather(tribo_sysid *s, double *H, double *S, sums *out) {
     return TRIBO_OK;
 }
 
+/* The scatter over blocks of rows: from rank to rank, each adds its recordings, so that the sum is in their order. */
+static tribo_status scatter(tribo_sysid *s, double *blocks, int *nblock) {
+    size_t n = (size_t)s->nfree;
+    double count = 0;
+    memset(blocks, 0, n * n * sizeof *blocks);
+    for (int rank = 0; rank < ti_ranks_count(s); rank++) {
+        int first, end;
+        ti_ranks_share(s, rank, &first, &end);
+        for (int i = first; i < end && ti_ranks_own(s, rank); i++)
+            if (!s->track[i].held_out) count += ti_path_scatter(s->worker, i, blocks);
+        tribo_status status = ti_ranks_pass(s, rank, blocks, n * n * sizeof *blocks);
+        if (status >= 0) status = ti_ranks_pass(s, rank, &count, sizeof count);
+        if (status < 0) return status;
+    }
+    *nblock = (int)count;
+    return TRIBO_OK;
+}
+
 /* The same of kicked motions, whose noise is in the weights. */
 static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, double *blocks, sums *out) {
     size_t n = (size_t)s->nfree;
@@ -49,16 +67,14 @@ static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, double *b
     if (status < 0) return status;
     memset(H, 0, n * n * sizeof *H);
     memset(S, 0, n * n * sizeof *S);
-    memset(blocks, 0, n * n * sizeof *S);
     for (int i = 0; i < s->nrec; i++) {
         const ti_path *path = s->shooting->path + i;
         if (s->track[i].held_out) continue;
         for (size_t a = 0; a < n; a++)
             for (size_t b = 0; b < n; b++) H[a * n + b] += path->H[a * n + b], S[a * n + b] += path->g[a] * path->g[b];
-        out->nblock += ti_path_scatter(s->worker, i, blocks);
         out->ntrain++;
     }
-    return TRIBO_OK;
+    return scatter(s, blocks, &out->nblock);
 }
 
 /* The 97.5 % quantile of Student's t, by its expansion in 1/nu about the normal one [Abramowitz, Stegun 26.7.5]. */

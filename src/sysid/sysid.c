@@ -207,6 +207,9 @@ static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
         return ti_fail(diag, TRIBO_E_ARG, 0, "window: %d rows", def->window);
     if (!(def->validation >= 0 && def->validation < 1))
         return ti_fail(diag, TRIBO_E_ARG, 0, "validation: %g is not in [0, 1)", def->validation);
+    const tribo_ranks *by = def->ranks;
+    if (by && (by->count < 1 || by->own < 0 || by->own >= by->count || !by->exchange))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "ranks: %d of %d, or no way to exchange", by->own, by->count);
     for (int i = 0; i < def->nrec; i++) {
         const tribo_recording *r = def->rec + i;
         if (r->n < 2 || !r->time || !r->x)
@@ -279,7 +282,8 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
     s->lambda = 1e-3;
     s->rate_now = s->rate;
     ti_maps_clamp(s, s->theta);
-    return TRIBO_OK;
+    s->told = s->shooting ? ti_path_told : ti_track_told;
+    return def->ranks && def->ranks->count > 1 ? ti_ranks_new(s, def->ranks, diag) : TRIBO_OK;
 }
 
 tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, tribo_sysid **out, tribo_diag *diag) {
@@ -329,6 +333,7 @@ void tribo_sysid_free(tribo_sysid *s) {
         }
     }
     pthread_mutex_destroy(&s->making);
+    ti_ranks_free(s);
     tribo_allocator alloc = s->alloc;
     ti_free(&alloc, s, s->bytes);
 }
@@ -393,7 +398,7 @@ static tribo_status retry(ti_worker *w, int i, void *p) {
 static tribo_status begin(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) memcpy(s->track[i].guess, s->track[i].x0, (size_t)s->z.nx * sizeof(double));
     tribo_sysid_params(s, s->theta, s->p);
-    tribo_status status = ti_parallel(s, s->nrec, first_rows, s->p);
+    tribo_status status = ti_parallel(s, TI_TELL_LOSS, first_rows, s->p);
     return status ? status : settle(s);
 }
 
@@ -412,7 +417,7 @@ static tribo_status next_stage(tribo_sysid *s) {
         s->retries++;
         s->stalled = s->progress.converged = false;
         tribo_sysid_params(s, s->theta, s->p);
-        tribo_status status = ti_parallel(s, s->nrec, retry, s->p);
+        tribo_status status = ti_parallel(s, TI_TELL_LOSS, retry, s->p);
         return status ? status : settle(s);
     }
     if (s->stalled && s->search > 0 && !s->searched) {

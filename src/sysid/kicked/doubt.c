@@ -61,6 +61,15 @@ static tribo_status near_job(ti_worker *w, int i, void *context) {
     return status;
 }
 
+/* Back to the answer. */
+static tribo_status back_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx;
+    (void)context;
+    if (!s->track[i].held_out) memcpy(start_of(s, i), sides(s, i) + 2 * (size_t)s->nfree * nx, nx * sizeof(double));
+    return TRIBO_OK;
+}
+
 static double sum_of(const tribo_sysid *s, bool tried) {
     double sum = 0;
     for (int i = 0; i < s->nrec; i++)
@@ -84,18 +93,12 @@ static tribo_status look(tribo_sysid *s, bool *smooth) {
         if (!known(s, side / 2)) continue;
         go_to(s, side);
         s->progress.evaluations++;
-        tribo_status status = ti_parallel(s, s->nrec, roll_job, &side);
+        tribo_status status = ti_parallel(s, TI_TELL_LOSS, roll_job, &side);
         if (status < 0) return status;
         double rise = sum_of(s, true) - before;
         *smooth &= fabs(rise - reach * reach) < off * reach * reach;
     }
     return TRIBO_OK;
-}
-
-static void back_to_answer(tribo_sysid *s) {
-    size_t nx = (size_t)s->z.nx;
-    for (int i = 0; i < s->nrec; i++)
-        if (!s->track[i].held_out) memcpy(start_of(s, i), sides(s, i) + 2 * (size_t)s->nfree * nx, nx * sizeof(double));
 }
 
 /* How far the loss has risen at the ends, motions settled there. */
@@ -107,7 +110,7 @@ static tribo_status measure(tribo_sysid *s, double before, bool *found) {
         go_to(s, side);
         tribo_sysid_map_jac(s, s->trial, s->P);
         s->progress.evaluations++;
-        tribo_status status = ti_parallel(s, s->nrec, settle_job, &side);
+        tribo_status status = ti_parallel(s, TI_TELL_LOSS, settle_job, &side);
         if (status < 0) return status;
         double rise = sum_of(s, false) - before, wide = rise > 0 ? reach / sqrt(rise) : most;
         *found = rise < -worth;
@@ -117,8 +120,7 @@ static tribo_status measure(tribo_sysid *s, double before, bool *found) {
         }
         h->wide[side] = wide < 1 ? 1 : wide > most ? most : wide;
     }
-    back_to_answer(s);
-    return TRIBO_OK;
+    return ti_parallel(s, TI_TELL_LOSS, back_job, NULL);
 }
 
 tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
@@ -131,7 +133,7 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     if (status >= 0) status = look(s, &smooth);
     if (status < 0 || smooth) return status;
     tribo_sysid_params(s, s->theta, s->p);
-    status = ti_parallel(s, s->nrec, near_job, NULL);
+    status = ti_parallel(s, TI_TELL_LOSS, near_job, NULL);
     if (status < 0) return status;
     double now = sum_of(s, false);
     *found = now < h->cost - worth;

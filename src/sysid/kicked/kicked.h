@@ -89,6 +89,8 @@ typedef struct ti_smoother {
 size_t ti_smoother_size(const tribo_sizes *z, int nfree);
 ti_smoother ti_smoother_of(const ti_worker *w);
 
+/* What other ranks are told of it and its track. */
+void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p);
 /* Memory of a path. */
 void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows);
 /* The row before which it is compared. */

@@ -26,6 +26,25 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, 
     TI_CARVE(a, path->touch, n);
 }
 
+void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
+    ti_path *path = s->shooting->path + track;
+    ti_noise_sums *sums = s->shooting->sums + track;
+    const ti_track *t = s->track + track;
+    size_t n = (size_t)s->nfree, nx = (size_t)s->z.nx, nd = (size_t)s->z.ndx + n, at = (size_t)t->first * nx;
+    size_t rows = (size_t)t->n;
+    ti_track_told(s, track, tell, p);
+    TI_PUT(p, &path->cost, 1), TI_PUT(p, &path->cost_try, 1), TI_PUT(p, &path->logdet, 1);
+    TI_PUT(p, path->x + at, nx), TI_PUT(p, path->xtry + at, nx);
+    if (tell >= TI_TELL_SLOPES) {
+        TI_PUT(p, path->full, nd * (nd + 1)), TI_PUT(p, path->H, n * n), TI_PUT(p, path->g, n);
+        TI_PUT(p, sums->square, s->ngroup), TI_PUT(p, sums->freedom, s->ngroup);
+        TI_PUT(p, sums->kick, TI_KICK_KINDS), TI_PUT(p, sums->known, TI_KICK_KINDS), TI_PUT(p, &sums->nkick, 1);
+    }
+    if (tell < TI_TELL_ROWS) return;
+    TI_PUT(p, path->prior, nx), TI_PUT(p, path->touch, rows);
+    TI_PUT(p, path->x, rows * nx), TI_PUT(p, path->w, rows * (size_t)s->z.nv);
+}
+
 /* Nothing acts in flight but what the model knows, so kicks there would only take from gravity what it says. */
 bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row) {
     const double *size = s->shooting->kick;

@@ -104,7 +104,7 @@ static tribo_status first_motions(tribo_sysid *s, const double *theta, ti_job jo
     tribo_sysid_params(s, theta, s->p);
     s->progress.evaluations++;
     tribo_status status = tribo_params_check(s->m, s->p, NULL);
-    return status ? status : ti_parallel(s, s->nrec, job, NULL);
+    return status ? status : ti_parallel(s, TI_TELL_ROWS, job, NULL);
 }
 
 tribo_status ti_shooting_guess(tribo_sysid *s, const double *theta) {
@@ -167,7 +167,7 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
     tribo_sysid_params(s, s->trial, s->p);
     if (tribo_params_check(s->m, s->p, NULL)) return TRIBO_OK;
     s->progress.evaluations++;
-    tribo_status status = ti_parallel(s, s->nrec, follow_job, s->step);
+    tribo_status status = ti_parallel(s, TI_TELL_LOSS, follow_job, s->step);
     if (status == TRIBO_E_NOMEM) return status;
     if (status < 0) return TRIBO_OK;
     *cost = 0;
@@ -202,14 +202,14 @@ tribo_status ti_shooting_curvature(tribo_sysid *s) {
     tribo_sysid_params(s, s->theta, s->p);
     tribo_sysid_map_jac(s, s->theta, s->P);
     s->progress.evaluations++;
-    tribo_status status = ti_parallel(s, s->nrec, linearise_job, NULL);
+    tribo_status status = ti_parallel(s, TI_TELL_SLOPES, linearise_job, NULL);
     if (status >= 0) total(s);
     return status;
 }
 
 tribo_status ti_shooting_spread(tribo_sysid *s) {
     if (!covariance(s)) return TRIBO_E_SINGULAR;
-    return ti_parallel(s, s->nrec, spread_job, s->shooting->cov);
+    return ti_parallel(s, TI_TELL_SLOPES, spread_job, s->shooting->cov);
 }
 
 tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
@@ -220,7 +220,7 @@ tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
     before = h->cost;
-    status = ti_parallel(s, s->nrec, draw_job, NULL);
+    status = ti_parallel(s, TI_TELL_LOSS, draw_job, NULL);
     for (int i = 0; i < s->nrec; i++) after += s->track[i].held_out ? 0 : h->path[i].cost;
     *found = after < (1 - worth) * before;
     h->still = h->waited = 0;
@@ -266,5 +266,7 @@ tribo_status tribo_sysid_smooth(tribo_sysid *s, int recording, double *X, double
     memcpy(X + first * nx, path->x + first * nx, (n - first) * nx * sizeof *X);
     for (size_t i = 0; cov && i < first * ndx * ndx; i++) cov[i] = NAN;
     if (cov) memcpy(cov + first * ndx * ndx, path->cov + first * ndx * ndx, (n - first) * ndx * ndx * sizeof *cov);
-    return TRIBO_OK;
+    int rank = ti_ranks_of(s, recording);
+    status = ti_ranks_pass(s, rank, X, n * nx * sizeof *X);
+    return cov && status >= 0 ? ti_ranks_pass(s, rank, cov, n * ndx * ndx * sizeof *cov) : status;
 }

@@ -77,7 +77,7 @@ static double cost_from_here(tribo_sysid *s, const double *theta) {
     double cost = 0;
     tribo_sysid_params(s, theta, s->p);
     s->progress.evaluations++;
-    if (tribo_params_check(s->m, s->p, NULL) || ti_parallel(s, s->nrec, roll_job, NULL) < 0) return HUGE_VAL;
+    if (tribo_params_check(s->m, s->p, NULL) || ti_parallel(s, TI_TELL_LOSS, roll_job, NULL) < 0) return HUGE_VAL;
     for (int i = 0; i < s->nrec; i++) cost += s->track[i].held_out ? 0 : s->shooting->path[i].cost_try;
     return cost;
 }

@@ -1,23 +1,6 @@
-/* evaluate.c -- the loss over all recordings: jobs for the workers, sums in the order of the recordings. */
-#include "base/crew.h"
+/* evaluate.c -- the loss over all recordings: a job each, sums in the order of the recordings. */
 #include "sysid/track/fit.h"
 #include <stdlib.h>
-
-typedef struct dealt {
-    tribo_sysid *s;
-    ti_job job;
-    void *context;
-} dealt;
-
-static tribo_status deal(int worker, int i, void *context) {
-    const dealt *d = context;
-    return d->job(d->s->worker + worker, i, d->context);
-}
-
-tribo_status ti_parallel(tribo_sysid *s, int n, ti_job job, void *context) {
-    dealt d = {s, job, context};
-    return ti_crew(s->nworker, n, deal, &d);
-}
 
 /* Tapes for the reverse, when it is first wanted: a long recording's are large. */
 tribo_status ti_reverse_ready(tribo_sysid *s) {
@@ -59,7 +42,8 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
     s->progress.evaluations++;
     if (want == TI_WANT_REVERSE) status = ti_reverse_ready(s);
     if (status) return status;
-    status = ti_parallel(s, s->nrec, shoot_job, &q);
+    ti_tell tell = want == TI_WANT_NORMS ? TI_TELL_ROWS : want == TI_WANT_VALUE ? TI_TELL_LOSS : TI_TELL_SLOPES;
+    status = ti_parallel(s, tell, shoot_job, &q);
     if (status) return status;
     for (int i = 0; i < s->nrec; i++)
         if (s->track[i].held_out == held_out) blocks += s->sum[i].nblock;

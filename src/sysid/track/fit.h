@@ -228,14 +228,46 @@ tribo_status ti_start_retry(ti_worker *w, int track, const double *p);
 /* Estimate t->x0 for a fixed p by the whole track. */
 tribo_status ti_start_along(ti_worker *w, int track, const double *p);
 
-/* ---- evaluate.c: all tracks, on all workers, summed in order ---- */
+/* ---- ranks.c: jobs, on all workers of all ranks ---- */
+
+/* What other ranks are told of a recording when the jobs are done; each includes those before it. */
+typedef enum ti_tell {
+    TI_TELL_LOSS,   /* losses, starts */
+    TI_TELL_SLOPES, /* derivatives in theta and the start, sums that noise is estimated from */
+    TI_TELL_ROWS    /* what there is of every row: norms; the states and kicks of a first motion */
+} ti_tell;
+/* Written, read, or with `at` NULL measured. */
+typedef struct ti_parcel {
+    unsigned char *at;
+    size_t bytes;
+    bool unpack;
+} ti_parcel;
+void ti_parcel_put(ti_parcel *p, void *what, size_t bytes);
+#define TI_PUT(p, what, n) ti_parcel_put(p, what, (size_t)(n) * sizeof *(what))
+/* What is told of a track: s->told of rollouts, and a part of that of kicked motions. */
+void ti_track_told(tribo_sysid *s, int recording, ti_tell tell, ti_parcel *p);
+
+typedef tribo_status (*ti_job)(ti_worker *w, int recording, void *context);
+/* A job for every recording; all ranks know of each what `tell` says. @return the status of the first that failed, in
+ * order of recordings; TRIBO_E_ARG where ranks have come apart. */
+tribo_status ti_parallel(tribo_sysid *s, ti_tell tell, ti_job job, void *context);
+/* s->told and s->stop are set. */
+tribo_status ti_ranks_new(tribo_sysid *s, const tribo_ranks *by, tribo_diag *diag);
+void ti_ranks_free(tribo_sysid *s);
+int ti_ranks_count(const tribo_sysid *s);
+/* Is this that rank? */
+bool ti_ranks_own(const tribo_sysid *s, int rank);
+/* Its recordings, and whose a recording is. */
+void ti_ranks_share(const tribo_sysid *s, int rank, int *first, int *end);
+int ti_ranks_of(const tribo_sysid *s, int recording);
+/* From a rank to all; bytes a multiple of 8. */
+tribo_status ti_ranks_pass(tribo_sysid *s, int rank, void *what, size_t bytes);
+
+/* ---- evaluate.c: all tracks, summed in order ---- */
 
 /* Make the tapes that TI_WANT_REVERSE needs. */
 tribo_status ti_reverse_ready(tribo_sysid *s);
 
-typedef tribo_status (*ti_job)(ti_worker *w, int job, void *context);
-/* Run jobs 0..n-1. @return the status of the first that failed, in order of jobs. */
-tribo_status ti_parallel(tribo_sysid *s, int n, ti_job job, void *context);
 /* Loss of the tracks with held_out as given; INFINITY with a status if p is not physical or a step failed.
  * @param sums per track, s->sum. g (nfree), H (nfree,nfree) may be NULL. */
 tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
@@ -289,6 +321,8 @@ struct tribo_sysid {
     bool by_forces;         /* all that is free enters as forces in joints */
     int fine;               /* how often a step in which something is hit is halved */
     pthread_mutex_t making; /* of workspaces */
+    struct ti_ranks *ranks; /* NULL = one process */
+    void (*told)(struct tribo_sysid *s, int recording, ti_tell tell, ti_parcel *p);
 
     int nfree, nrec, ndt, nworker, nalong;
     ti_unknown *unknown; /* (nfree) */
