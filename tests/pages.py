@@ -165,6 +165,7 @@ def stills_are_pictures(folder):
     check("SVG: triangles of several colours", picture.tagName == "svg" and len(fills) > 6 and all(re.fullmatch("#[0-9a-f]{6}", f) for f in fills))
     for words in (("--look", "1"), ("--look", "0,90"), ("--look", "a,b"), ("--at", "-1"), ("--at", "x")):
         tribo("view", SCENES / "slide.xml", *words, "--out", path, status=2)
+    tribo("view", SCENES / "slide.xml", "--at", "1", "--out", folder / "no.html", status=2)
 
 
 NAMES = ["<script>alert(1)</script>", "箱子 甲", "it's a </script><!-- box & more"]

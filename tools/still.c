@@ -233,7 +233,7 @@ static void put_head(drawing *d, const double tip[3], const double z[3], double 
     }
 }
 
-/* The largest is as long as half of what is seen. */
+/* The largest is as long as 0.3 of what is seen. */
 static void put_forces(drawing *d, const replay_track *t, int frame) {
     double most = 0;
     for (size_t i = t->contact_at[frame]; i < t->contact_at[frame + 1]; i++) {

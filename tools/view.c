@@ -15,7 +15,7 @@ typedef struct arguments {
     const char *scene, *data, *start, *key, *controls, *out;
     double duration, dt, tol; /* 0 = not given */
     double at, look[2];       /* of a still: s, NaN = the end; azimuth and elevation, degrees */
-    bool json;
+    bool json, looked;        /* looked: --at or --look was given */
     tribo_law_options law;
     int argc;
     char **argv;
@@ -174,10 +174,8 @@ static bool write_still(FILE *f, const viewing *v, bool png) {
 
 /* What the ending of the file asks for. */
 static bool write_as(FILE *f, viewing *v, const char *path) {
-    const char *dot = strrchr(path, '.');
-    if (!dot) dot = "";
-    if (!strcmp(dot, ".glb")) return replay_glb(f, &v->r);
-    if (!strcmp(dot, ".png") || !strcmp(dot, ".svg")) return write_still(f, v, dot[1] == 'p');
+    if (ends_with(path, ".glb")) return replay_glb(f, &v->r);
+    if (ends_with(path, ".png") || ends_with(path, ".svg")) return write_still(f, v, ends_with(path, ".png"));
     return write_page(f, v);
 }
 
@@ -268,6 +266,7 @@ static int take_option(arguments *a, int code) {
     if (code == 't') return parse_positive(v, TOL_RANGE, 1, &a->tol);
     if (code == 'd') return parse_positive(v, "--duration takes a time above 0 s", 1e9, &a->duration);
     if (code == 's') return parse_positive(v, "--dt takes a time above 0 s", 1e3, &a->dt);
+    a->looked |= code == 'l' || code == 'i';
     if (code == 'l') return take_look(optarg, a->look);
     if (code == 'i' && !parse_number(optarg, 0, 1e9, &a->at))
         return usage_error(v, "--at takes a time of at least 0 s, not %s", optarg);
@@ -292,6 +291,8 @@ static int run(int argc, char **argv) {
     }
     if (!a.scene) return usage_error(v, "which scene?");
     if (a.data && a.start) return usage_error(v, "--data starts from its own first row: not also --start");
+    if (a.looked && !(a.out && (ends_with(a.out, ".png") || ends_with(a.out, ".svg"))))
+        return usage_error(v, "--at and --look are of a picture: --out FILE.png or FILE.svg");
     if (a.json && a.out && !strcmp(a.out, "-")) return usage_error(v, "--json and a page both on standard output");
     return run_scene(&a);
 }
