@@ -190,3 +190,14 @@ bool core_arguments(const char *function, PyObject *const *args, Py_ssize_t narg
     }
     return true;
 }
+
+PyObject *core_text(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+void core_list_put(PyObject **list, Py_ssize_t place, PyObject *item) {
+    if (item)
+        PyList_SetItem(*list, place, item);
+    else
+        Py_CLEAR(*list);
+}

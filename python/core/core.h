@@ -52,6 +52,11 @@ PyObject *core_new_zero(core *c, core_shape shape, core_array *a);
 PyObject *core_copy(core *c, core_shape shape, const double *from);
 void core_read_only(PyObject *array);
 
+/* Text of the library, which may have been cut off within a letter. */
+PyObject *core_text(const char *text);
+/* An item into its place in a new list, which takes it; without the item the list is gone too. */
+void core_list_put(PyObject **list, Py_ssize_t place, PyObject *item);
+
 /* Arguments by position and name, of METH_FASTCALL | METH_KEYWORDS. `names` ends with NULL; the first `required` have
  * to be there. @param slot [out] borrowed, NULL where not given or None */
 bool core_arguments(const char *function, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,

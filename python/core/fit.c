@@ -182,10 +182,10 @@ static PyObject *fit_eval(PyObject *self, PyObject *to) {
 static PyObject *estimate_list(const tribo_estimate *e, int n) {
     PyObject *list = PyList_New(n);
     for (int i = 0; list && i < n; i++)
-        PyList_SetItem(list, i,
-                       Py_BuildValue("(idddddOO)", e[i].index, e[i].start, e[i].estimate, e[i].std_error, e[i].low95,
-                                     e[i].high95, e[i].identifiable ? Py_True : Py_False,
-                                     e[i].at_bound ? Py_True : Py_False));
+        core_list_put(&list, i,
+                      Py_BuildValue("(idddddOO)", e[i].index, e[i].start, e[i].estimate, e[i].std_error, e[i].low95,
+                                    e[i].high95, e[i].identifiable ? Py_True : Py_False,
+                                    e[i].at_bound ? Py_True : Py_False));
     return list;
 }
 

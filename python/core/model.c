@@ -308,7 +308,7 @@ static PyObject *model_group(PyObject *self, PyObject *args) {
     if (!index) return PyErr_NoMemory();
     tribo_param_group(m->handle->m, name, index, n);
     PyObject *list = PyList_New(n);
-    for (int i = 0; list && i < n; i++) PyList_SetItem(list, i, PyLong_FromLong(index[i]));
+    for (int i = 0; list && i < n; i++) core_list_put(&list, i, PyLong_FromLong(index[i]));
     free(index);
     return list;
 }

@@ -394,7 +394,7 @@ static PyObject *plan_controls(PyObject *self, PyObject *none) {
     plan *b = (plan *)self;
     PyObject *list = PyList_New(b->ncontrol);
     for (int i = 0; list && i < b->ncontrol; i++)
-        PyList_SetItem(list, i, PyLong_FromLong(tribo_trajopt_control(b->t, i)));
+        core_list_put(&list, i, PyLong_FromLong(tribo_trajopt_control(b->t, i)));
     return list;
 }
 

@@ -94,7 +94,7 @@ static PyObject *random_draws(PyObject *self, PyObject *none) {
     PyObject *list = PyList_New(n);
     for (int k = 0; list && k < n; k++) {
         int of = tribo_random_describe(b->r, k, name);
-        PyList_SetItem(list, k, Py_BuildValue("(is)", of, name));
+        core_list_put(&list, k, Py_BuildValue("(iN)", of, core_text(name)));
     }
     return list;
 }

@@ -305,7 +305,7 @@ static PyObject *rollout_reached(PyObject *self, PyObject *none) {
     const rollout *r = (const rollout *)self;
     if (!r->reached) Py_RETURN_NONE;
     PyObject *list = PyList_New(r->nworld);
-    for (int w = 0; list && w < r->nworld; w++) PyList_SetItem(list, w, PyLong_FromLong(r->reached[w]));
+    for (int w = 0; list && w < r->nworld; w++) core_list_put(&list, w, PyLong_FromLong(r->reached[w]));
     return list;
 }
 

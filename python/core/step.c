@@ -126,10 +126,10 @@ enum { NFIELD = sizeof contact_fields / sizeof *contact_fields };
 static PyObject *field_list(int what) {
     PyObject *list = PyList_New(NFIELD);
     for (int k = 0; list && k < NFIELD; k++)
-        PyList_SetItem(list, k,
-                       what == 0   ? PyUnicode_FromString(contact_fields[k].name)
-                       : what == 1 ? PyUnicode_FromString(contact_fields[k].format)
-                                   : PyLong_FromSize_t(contact_fields[k].at));
+        core_list_put(&list, k,
+                      what == 0   ? PyUnicode_FromString(contact_fields[k].name)
+                      : what == 1 ? PyUnicode_FromString(contact_fields[k].format)
+                                  : PyLong_FromSize_t(contact_fields[k].at));
     return list;
 }
 

@@ -80,9 +80,9 @@ static PyObject *findings_of(const tribo_checked *k) {
     const tribo_finding *f = tribo_checked_findings(k, &n);
     PyObject *list = PyList_New(n);
     for (int i = 0; list && i < n; i++)
-        PyList_SetItem(list, i,
-                       Py_BuildValue("(ssiids)", about[f[i].about], outcome[f[i].outcome], f[i].body, f[i].row,
-                                     f[i].number, f[i].text));
+        core_list_put(&list, i,
+                      Py_BuildValue("(ssiidN)", about[f[i].about], outcome[f[i].outcome], f[i].body, f[i].row,
+                                    f[i].number, core_text(f[i].text)));
     return list;
 }
 
@@ -107,10 +107,10 @@ PyObject *core_recording_check(PyObject *module, PyObject *args) {
         } else {
             r = tribo_checked_recording(k);
             const tribo_finding *no = tribo_checked_refused(k);
-            made = Py_BuildValue("(NNNNz)", core_copy(c, CORE_SHAPE(1, r.n), r.time),
+            made = Py_BuildValue("(NNNNN)", core_copy(c, CORE_SHAPE(1, r.n), r.time),
                                  core_copy(c, CORE_SHAPE(2, r.n, m->n.nx), r.x),
                                  r.u ? core_copy(c, CORE_SHAPE(2, r.n, m->n.nu), r.u) : Py_NewRef(Py_None),
-                                 findings_of(k), no ? no->text : NULL);
+                                 findings_of(k), no ? core_text(no->text) : Py_NewRef(Py_None));
         }
     }
     tribo_checked_free(k);
