@@ -319,6 +319,24 @@ expect "a hop" '0 4' '^cost' '*' optimize "$data/scenes/hopper.xml" "$tasks/hop.
 checks=$((checks + 1)) # where a hard law's search ends is decided by rounding: that it hops at all is not. It began at 3.84
 awk '/"cost":/ { cost = $2 + 0 } /"state_end"/ { getline; getline; height = $1 + 0 }
     END { exit !(cost < 0.5 && height > 0.12) }' "$folder/hop/result.json" || { failures=$((failures + 1)); echo "failed: no hop"; }
+# ends FILE.csv COLUMN FROM TO: a column's last number
+ends() {
+    checks=$((checks + 1))
+    awk -F, -v name="$2" -v from="$3" -v to="$4" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+        END { exit !(at && $at >= from && $at <= to) }' "$folder/$1" && return
+    failures=$((failures + 1))
+    echo "failed: $1 ends with $2 outside $3 to $4"
+}
+expect "a hop of half a metre" '0 4' '^cost' '*' optimize "$data/scenes/hop.xml" "$tasks/hop-high.json" --out "$folder/high.csv"
+ends high.csv height.q 0.4 0.6
+expect "a ball bounced into a box" '0 4' '^cost' '*' optimize "$data/scenes/bin.xml" "$tasks/bounce-in.json" --out "$folder/bin"
+ends bin/trajectory.csv ball.px 1.48 1.52
+expect "it stays there" 0 '' '' simulate "$data/scenes/bin.xml" --controls "$folder/bin/controls.csv" --duration 3 --out "$folder/bin/after.csv"
+ends bin/after.csv ball.px 1.38 1.62
+ends bin/after.csv ball.pz 0.05 0.07
+expect "a spinner turned and kept there" '0 4' '100 plans.*acted to the end' '*' optimize "$data/scenes/spinner.xml" "$tasks/spinner.json" --iterations 400 --receding 100 \
+    --passes 5 --act-dt 0.001 --out "$folder/spinner.csv"
+ends spinner.csv pin.q 1.5 2.5
 expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --stages none
 expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"
 expect "pushed on another law" 0 '60 knots, 1.2 s; 12 plans' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --every 5 \
