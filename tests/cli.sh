@@ -341,6 +341,12 @@ expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optim
 expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"
 expect "pushed on another law" 0 '60 knots, 1.2 s; 12 plans' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --every 5 \
     --act-law lcp,facets=8 --act-dt 0.0005 --out "$folder/receding"
+expect "acted late" 0 '60 knots, 1.2 s' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --act-delay 3 --out "$folder/late"
+expect "acted at once" 0 '60 knots, 1.2 s' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --out "$folder/prompt"
+checks=$((checks + 1)) # the first control acts until the next has come, three knots late
+awk -F, 'NR > 1 { u[FILENAME, FNR] = $2 } END { exit !(u[ARGV[1], 2] == u[ARGV[1], 5] && u[ARGV[1], 5] == u[ARGV[2], 2] &&
+    u[ARGV[1], 6] != u[ARGV[1], 5]) }' "$folder/late/controls.csv" "$folder/prompt/controls.csv" || { failures=$((failures + 1)); echo "failed: no delay"; }
+expect "a delay of nothing" 2 '' 'act-delay takes' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --act-delay 0
 there receding/result.json '"acted": 60'
 expect "a trot, feet by a phase" 0 '30 knots, 0.3 s; 15 plans.*acted to the end' '*' optimize "$data/scenes/quadruped.xml" "$tasks/trot.json" --iterations 5 --receding 30 --every 2 \
     --passes 1 --act-dt 0.002
