@@ -337,6 +337,7 @@ ends bin/after.csv ball.pz 0.05 0.07
 expect "a spinner turned and kept there" '0 4' '100 plans.*acted to the end' '*' optimize "$data/scenes/spinner.xml" "$tasks/spinner.json" --iterations 400 --receding 100 \
     --passes 5 --act-dt 0.001 --out "$folder/spinner.csv"
 ends spinner.csv pin.q 1.5 2.5
+expect "a finger, from noise down to the hard law" '0 4' '^cost -2[45]\..*law -2[45]' '*' optimize "$data/scenes/finger.xml" "$tasks/finger.json"
 expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --stages none
 expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"
 expect "pushed on another law" 0 '60 knots, 1.2 s; 12 plans' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --every 5 \
