@@ -337,6 +337,13 @@ ends bin/after.csv ball.pz 0.05 0.07
 expect "a spinner turned and kept there" '0 4' '100 plans.*acted to the end' '*' optimize "$data/scenes/spinner.xml" "$tasks/spinner.json" --iterations 400 --receding 100 \
     --passes 5 --act-dt 0.001 --out "$folder/spinner.csv"
 ends spinner.csv pin.q 1.5 2.5
+expect "a cube turned about its edge" '0 4' '^cost' '*' optimize "$data/scenes/pivot.xml" "$tasks/pivot.json" --out "$folder/pivot.csv"
+ends pivot.csv pitch.q 0.35 0.75
+expect "a catapult" '0 4' '^cost' '*' optimize "$data/scenes/catapult.xml" "$tasks/catapult.json" --out "$folder/catapult.csv"
+ends catapult.csv along.q 2.1 2.3
+ends catapult.csv up.q 2.225 2.425
+expect "a worm that jumps" '0 4' '^cost' '*' optimize "$data/scenes/jumpworm.xml" "$tasks/jumpworm.json" --out "$folder/worm.csv"
+ends worm.csv up.q 0.7 9
 expect "a finger, from noise down to the hard law" '0 4' '^cost -2[45]\..*law -2[45]' '*' optimize "$data/scenes/finger.xml" "$tasks/finger.json"
 expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --stages none
 expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"
