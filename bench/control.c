@@ -1,9 +1,10 @@
 /* control.c -- the same passes of iterative LQR on Tribo's step with its exact Jacobians and on MuJoCo's with its
  * differences (mjd_transitionFD), on the same files, costs and first guesses: cost reached, passes, seconds.
  *
- *     bench_control [PASSES]       run from the root of the project; thread CPU time
+ *     bench_control [PASSES [TASK]]       run from the root of the project; CPU time of the thread, "pass" of the clock
  *
- * Costs of the two are each under its own dynamics: MuJoCo's contact is soft.
+ * Costs are each under the engine's own dynamics: MuJoCo's contact is soft, Tribo's hard. Where there is contact, Tribo
+ * searches a second time with compliant contact on the way (a stage); what it costs is under the hard law all the same.
  */
 #include "bench.h"
 #include "trajopt/task.h"
@@ -19,7 +20,7 @@ enum { TERMS = 5 };
 typedef struct contest {
     const char *name, *scene;
     int knots, substeps;
-    double dt;
+    double dt, compliance; /* of contact on the way, 1/kg; 0 = there is no contact */
     void (*terms)(const tribo_model *m, tribo_term_def *t, int *n);
 } contest;
 
@@ -80,11 +81,11 @@ static void stand(const tribo_model *m, tribo_term_def *t, int *n) {
 }
 
 static const contest contests[] = {
-    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, swing_up},
-    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, balance},
-    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, hop},
-    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, spin},
-    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, stand},
+    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, 0, swing_up},
+    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, 0, balance},
+    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, 10, hop},
+    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, 10, spin},
+    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, 10, stand},
 };
 
 /* Half the second's joint to begin with, so that a hanging double pendulum has a gradient at all. */
@@ -147,89 +148,170 @@ static bool soft_open(const contest *c, soft *s) {
 
 /* ---- the race ---- */
 
+enum { MOST = 1000 };
+
+/* Costs pass by pass under the engine's own dynamics, and when. */
 typedef struct result {
-    double cost, start, seconds, half; /* half: when it was within 1 % of its end */
+    double cost[MOST], at[MOST], start;
     int passes;
     bool converged;
 } result;
 
-static result race(tribo_trajopt *t, int passes) {
-    enum { MOST = 1000 };
-    static double cost[MOST], at[MOST];
-    result r = {.start = t->progress.cost};
+static void race(tribo_trajopt *t, int passes, result *r) {
     double begin = bench_seconds();
     tribo_trajopt_progress p = t->progress;
-    int n = 0;
-    while (n < passes && n < MOST && !p.done) {
+    r->start = p.cost_hard, r->passes = 0;
+    while (r->passes < passes && r->passes < MOST && !p.done) {
         if (tribo_trajopt_iterate(t, &p) != TRIBO_OK) break;
-        cost[n] = p.cost, at[n++] = bench_seconds() - begin;
+        r->cost[r->passes] = p.cost_hard, r->at[r->passes++] = bench_seconds() - begin;
     }
-    r.cost = p.cost, r.passes = n, r.converged = p.converged, r.seconds = n ? at[n - 1] : 0;
-    for (int k = n - 1; k >= 0 && fabs(cost[k] - p.cost) < 0.01 * fabs(r.start - p.cost); k--) r.half = at[k];
-    return r;
+    r->converged = p.converged;
 }
 
-static void row(const char *task, const char *engine, const result *r) {
-    printf("| %s | %s | %.6g | %.6g | %d%s | %.3g | %.3g |\n", task, engine, r->start, r->cost, r->passes,
-           r->converged ? "" : "+", r->seconds, r->half);
+static double end_of(const result *r) {
+    return r->passes ? r->cost[r->passes - 1] : r->start;
+}
+static double seconds_of(const result *r) {
+    return r->passes ? r->at[r->passes - 1] : 0;
 }
 
-static tribo_trajopt *open_task(const contest *c, tribo_model *m, tribo_trajopt_def *def, tribo_term_def *terms) {
-    static tribo_options o;
+/* @param rival whose end is to be reached, its own to 1 % of what was gained */
+static void row(const char *task, const char *engine, const result *r, const result *rival) {
+    double goal = end_of(rival) + (rival == r ? 0.01 * fabs(r->start - end_of(r)) : 0);
+    int k = 0;
+    while (k < r->passes && !(r->cost[k] <= goal)) k++;
+    printf("| %s | %s | %.6g | %.6g | %d%s | %.3g | ", task, engine, r->start, end_of(r), r->passes,
+           r->converged ? "" : "+", seconds_of(r));
+    if (k < r->passes)
+        printf("%.3g |\n", r->at[k]);
+    else
+        printf("never |\n");
+}
+
+/* @param compliance of contact on the way; 0 = hard alone */
+static tribo_trajopt *open_task(const contest *c, tribo_model *m, double compliance, int workers) {
+    tribo_law_options stage = {.softness = TRIBO_SOFTNESS_PHYSICAL, .compliance = compliance};
+    tribo_options o = tribo_default_options();
+    tribo_trajopt_def def = tribo_default_trajopt();
+    tribo_term_def terms[TERMS];
     tribo_trajopt *t = NULL;
     tribo_diag diag = {0};
-    *def = tribo_default_trajopt();
-    o = tribo_default_options();
+    double *U = calloc((size_t)(c->knots * tribo_model_sizes(m).nactuator), sizeof *U);
     o.dt = c->dt, o.warm_start = true;
-    c->terms(m, terms, &def->nterm);
-    def->term = terms, def->knots = c->knots, def->substeps = c->substeps, def->options = &o;
-    def->method = TRIBO_METHOD_ILQR, def->tol = 1e-6;
-    def->U = malloc(sizeof(double) * (size_t)(c->knots * tribo_model_sizes(m).nactuator));
-    first_guess(m, c->knots, (double *)def->U);
-    if (tribo_trajopt_new(m, def, &t, &diag) < 0) fprintf(stderr, "%s: %s\n", c->name, diag.text);
+    c->terms(m, terms, &def.nterm);
+    def.term = terms, def.knots = c->knots, def.substeps = c->substeps, def.options = &o;
+    def.method = TRIBO_METHOD_ILQR, def.tol = compliance > 0 ? 1e-4 : 1e-6, def.workers = workers;
+    def.stage = &stage, def.nstage = compliance > 0;
+    first_guess(m, c->knots, U);
+    def.U = U;
+    if (tribo_trajopt_new(m, &def, &t, &diag) < 0) fprintf(stderr, "%s: %s\n", c->name, diag.text);
+    free(U);
     return t;
 }
 
-static void run(const contest *c, int passes) {
-    tribo_model *m = NULL;
-    tribo_trajopt_def def;
-    tribo_term_def terms[TERMS];
-    tribo_diag diag = {0};
-    if (tribo_model_load(c->scene, NULL, &m, &diag) < 0) {
-        fprintf(stderr, "%s: %s\n", c->scene, diag.text);
-        return;
+#ifdef HAVE_MUJOCO
+/* The task on MuJoCo's dynamics; to be freed beside s. */
+static tribo_trajopt *open_soft(const contest *c, tribo_model *m, soft *s, ti_plant *plant) {
+    tribo_trajopt *t = soft_open(c, s) ? open_task(c, m, 0, 1) : NULL;
+    *plant = (ti_plant){soft_step, soft_jac, s};
+    if (!t) return NULL;
+    t->plant = plant;
+    double *U = malloc(sizeof *U * (size_t)(c->knots * tribo_trajopt_ncontrol(t)));
+    tribo_trajopt_trajectory(t, NULL, U);
+    if (ti_path_roll(t, (ti_roll){.U = U}) == TRIBO_OK) ti_path_swap(t), ti_progress_note(t);
+    free(U);
+    return t;
+}
+static void soft_close(soft *s) {
+    mj_deleteData(s->d), mj_deleteModel(s->m);
+}
+#endif
+
+static void race_tribo(const contest *c, tribo_model *m, double compliance, int passes, result *r) {
+    tribo_trajopt *t = open_task(c, m, compliance, 1);
+    if (t) race(t, passes, r);
+    tribo_trajopt_free(t);
+}
+
+static void run(const contest *c, tribo_model *m, int passes) {
+    static result hard, way, other;
+    const result *goal = &hard;
+    race_tribo(c, m, 0, passes, &hard);
+    if (c->compliance > 0) race_tribo(c, m, c->compliance, passes, &way);
+#ifdef HAVE_MUJOCO
+    soft s = {0};
+    ti_plant plant;
+    tribo_trajopt *t = open_soft(c, m, &s, &plant);
+    if (t) race(t, passes, &other), goal = &other;
+    tribo_trajopt_free(t), soft_close(&s);
+#endif
+    row(c->name, "Tribo", &hard, goal);
+    if (c->compliance > 0) row(c->name, "Tribo, compliant on the way", &way, goal);
+    if (goal == &other) row(c->name, "MuJoCo", &other, &other);
+}
+
+/* ---- a pass, on the clock ---- */
+
+static double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Median of Jacobians, backward, forward, ms. */
+static double pass_ms(tribo_trajopt *t) {
+    enum { PASSES = 15 };
+    double ms[PASSES];
+    for (int k = 0; k < PASSES; k++) {
+        double from = clock_seconds();
+        if (tribo_trajopt_iterate(t, NULL) != TRIBO_OK) return NAN;
+        ms[k] = 1000 * (clock_seconds() - from);
     }
-    tribo_trajopt *t = open_task(c, m, &def, terms);
-    if (t) {
-        result r = race(t, passes);
-        row(c->name, "Tribo", &r);
+    return bench_median(ms, PASSES);
+}
+
+static void time_pass(const contest *c, tribo_model *m) {
+    for (int workers = 1; workers <= 2; workers++) {
+        tribo_trajopt *t = open_task(c, m, 0, workers);
+        if (t) printf("| %s | Tribo | %d | %.3g |\n", c->name, workers, pass_ms(t));
         tribo_trajopt_free(t);
     }
 #ifdef HAVE_MUJOCO
-    soft s;
-    free((double *)def.U);
-    t = open_task(c, m, &def, terms);
-    if (t && soft_open(c, &s)) {
-        const ti_plant plant = {soft_step, soft_jac, &s};
-        t->plant = &plant;
-        result r = {0};
-        if (ti_path_roll(t, (ti_roll){.U = def.U}) == TRIBO_OK) {
-            ti_path_swap(t), ti_progress_note(t);
-            r = race(t, passes);
-        }
-        row(c->name, "MuJoCo", &r);
-        mj_deleteData(s.d), mj_deleteModel(s.m);
-    }
-    tribo_trajopt_free(t);
+    soft s = {0};
+    ti_plant plant;
+    tribo_trajopt *t = open_soft(c, m, &s, &plant);
+    if (t) printf("| %s | MuJoCo | 1 | %.3g |\n", c->name, pass_ms(t));
+    tribo_trajopt_free(t), soft_close(&s);
 #endif
-    free((double *)def.U);
-    tribo_model_free(m);
+}
+
+static void each(const char *only, void (*visit)(const contest *c, tribo_model *m, int passes), int passes) {
+    for (size_t i = 0; i < sizeof contests / sizeof *contests; i++) {
+        const contest *c = &contests[i];
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        if (only && strcmp(only, c->name) != 0) continue;
+        if (tribo_model_load(c->scene, NULL, &m, &diag) < 0)
+            fprintf(stderr, "%s: %s\n", c->scene, diag.text);
+        else
+            visit(c, m, passes);
+        tribo_model_free(m);
+        fflush(stdout);
+    }
+}
+
+static void visit_pass(const contest *c, tribo_model *m, int passes) {
+    (void)passes;
+    time_pass(c, m);
 }
 
 int main(int argc, char **argv) {
     int passes = argc > 1 ? atoi(argv[1]) : 200;
-    printf("| task | engine | cost at the start | at the end | passes | s | s to within 1 %% of the end |\n"
+    const char *only = argc > 2 ? argv[2] : NULL;
+    printf("| task | engine | cost at the start | at the end | passes | s | s to MuJoCo's end |\n"
            "|---|---|---|---|---|---|---|\n");
-    for (size_t i = 0; i < sizeof contests / sizeof *contests; i++) run(&contests[i], passes), fflush(stdout);
+    each(only, run, passes);
+    printf("\n| task | engine | threads | a pass, ms |\n|---|---|---|---|\n");
+    each(only ? only : "quadruped", visit_pass, passes);
     return 0;
 }

@@ -319,10 +319,42 @@ expect "a hop" '0 4' '^cost' '*' optimize "$data/scenes/hopper.xml" "$tasks/hop.
 checks=$((checks + 1)) # where a hard law's search ends is decided by rounding: that it hops at all is not. It began at 3.84
 awk '/"cost":/ { cost = $2 + 0 } /"state_end"/ { getline; getline; height = $1 + 0 }
     END { exit !(cost < 0.5 && height > 0.12) }' "$folder/hop/result.json" || { failures=$((failures + 1)); echo "failed: no hop"; }
+# ends FILE.csv COLUMN FROM TO: a column's last number
+ends() {
+    checks=$((checks + 1))
+    awk -F, -v name="$2" -v from="$3" -v to="$4" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+        END { exit !(at && $at >= from && $at <= to) }' "$folder/$1" && return
+    failures=$((failures + 1))
+    echo "failed: $1 ends with $2 outside $3 to $4"
+}
+expect "a hop of half a metre" '0 4' '^cost' '*' optimize "$data/scenes/hop.xml" "$tasks/hop-high.json" --out "$folder/high.csv"
+ends high.csv height.q 0.4 0.6
+expect "a ball bounced into a box" '0 4' '^cost' '*' optimize "$data/scenes/bin.xml" "$tasks/bounce-in.json" --out "$folder/bin"
+ends bin/trajectory.csv ball.px 1.48 1.52
+expect "it stays there" 0 '' '' simulate "$data/scenes/bin.xml" --controls "$folder/bin/controls.csv" --duration 3 --out "$folder/bin/after.csv"
+ends bin/after.csv ball.px 1.38 1.62
+ends bin/after.csv ball.pz 0.05 0.07
+expect "a spinner turned and kept there" '0 4' '100 plans.*acted to the end' '*' optimize "$data/scenes/spinner.xml" "$tasks/spinner.json" --iterations 400 --receding 100 \
+    --passes 5 --act-dt 0.001 --out "$folder/spinner.csv"
+ends spinner.csv pin.q 1.5 2.5
+expect "a cube turned about its edge" '0 4' '^cost' '*' optimize "$data/scenes/pivot.xml" "$tasks/pivot.json" --out "$folder/pivot.csv"
+ends pivot.csv pitch.q 0.35 0.75
+expect "a catapult" '0 4' '^cost' '*' optimize "$data/scenes/catapult.xml" "$tasks/catapult.json" --out "$folder/catapult.csv"
+ends catapult.csv along.q 2.1 2.3
+ends catapult.csv up.q 2.225 2.425
+expect "a worm that jumps" '0 4' '^cost' '*' optimize "$data/scenes/jumpworm.xml" "$tasks/jumpworm.json" --out "$folder/worm.csv"
+ends worm.csv up.q 0.7 9
+expect "a finger, from noise down to the hard law" '0 4' '^cost -2[45]\..*law -2[45]' '*' optimize "$data/scenes/finger.xml" "$tasks/finger.json"
 expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --stages none
 expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"
 expect "pushed on another law" 0 '60 knots, 1.2 s; 12 plans' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --every 5 \
     --act-law lcp,facets=8 --act-dt 0.0005 --out "$folder/receding"
+expect "acted late" 0 '60 knots, 1.2 s' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --act-delay 3 --out "$folder/late"
+expect "acted at once" 0 '60 knots, 1.2 s' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --out "$folder/prompt"
+checks=$((checks + 1)) # the first control acts until the next has come, three knots late
+awk -F, 'NR > 1 { u[FILENAME, FNR] = $2 } END { exit !(u[ARGV[1], 2] == u[ARGV[1], 5] && u[ARGV[1], 5] == u[ARGV[2], 2] &&
+    u[ARGV[1], 6] != u[ARGV[1], 5]) }' "$folder/late/controls.csv" "$folder/prompt/controls.csv" || { failures=$((failures + 1)); echo "failed: no delay"; }
+expect "a delay of nothing" 2 '' 'act-delay takes' optimize "$data/scenes/push.xml" "$tasks/push.json" --receding 60 --act-delay 0
 there receding/result.json '"acted": 60'
 expect "a trot, feet by a phase" 0 '30 knots, 0.3 s; 15 plans.*acted to the end' '*' optimize "$data/scenes/quadruped.xml" "$tasks/trot.json" --iterations 5 --receding 30 --every 2 \
     --passes 1 --act-dt 0.002

@@ -92,6 +92,9 @@ START_TEST(definitions) {
     REFUSED("control 1", def.upper = nan_);
     REFUSED("control 0", def.lower = huge);
     REFUSED("u:", def.u = nan_);
+    REFUSED("term 0 (state): it has 4 components", (term[0].weights = ZERO, term[0].weight_count = 3));
+    REFUSED("term 0 (state): its target has 4 numbers", term[0].target_count = 8);
+    REFUSED("term 1 (control): its target has 2 numbers", (term[1].target = ZERO, term[1].target_count = 4));
     REFUSED("x0", def.x0 = nan_);
     U[5] = HUGE_VAL;
     REFUSED("U", def.U = U);
@@ -165,6 +168,12 @@ START_TEST(calls) {
     ck_assert(tribo_trajopt_set_target(task, 0, nan_) == TRIBO_E_NONFINITE);
     ck_assert(memcmp(out, before, sizeof out) == 0);
     tribo_trajopt_free(NULL), tribo_policies_free(NULL);
+    int n = -1, width = -1;
+    term[1].kind = TRIBO_TERM_ROTATION;
+    ck_assert(tribo_term_sizes(model, &term[1], NU, &n, &width) == TRIBO_OK && n == 3 && width == 4);
+    term[1].kind = TRIBO_TERM_JOINT, term[1].joint = 2;
+    ck_assert(tribo_term_sizes(model, &term[1], NU, &n, NULL) == TRIBO_E_ARG && n == 3);
+    ck_assert(tribo_term_sizes(NULL, &term[0], NU, &n, NULL) == TRIBO_E_ARG);
     ck_assert(tribo_term_name((tribo_term_kind)-1) == NULL && tribo_term_find(NULL) == TRIBO_TERM_END);
     ck_assert(tribo_norm_name(TRIBO_NORM_END) == NULL && tribo_norm_find("none") == TRIBO_NORM_END);
 }

@@ -239,6 +239,8 @@ static int take(optimize_arguments *a, int code) {
         return take_stages(a);
     case 't':
         return parse_positive(v, "--time takes seconds above 0", 1e9, &a->seconds);
+    case 'Y':
+        return take_count(1000000, "--act-delay takes a number of knots above 0", &a->act_delay);
     case 'D':
         return parse_positive(v, "--act-dt takes a time above 0 s", 1e3, &a->act_dt);
     default:
@@ -256,8 +258,8 @@ static int complete(optimize_arguments *a) {
     const verb *v = &verb_optimize;
     if (!a->scene) return usage_error(v, "which scene?");
     if (!a->task) return usage_error(v, "which task? A file like {\"knots\": 100, \"terms\": [...]}: docs/control.md");
-    if (!a->receding && (a->every || a->passes || a->act_scene || a->act_law || a->act_dt > 0))
-        return usage_error(v, "--every, --passes, --act-scene, --act-law and --act-dt go with --receding");
+    if (!a->receding && (a->every || a->passes || a->act_scene || a->act_law || a->act_dt > 0 || a->act_delay))
+        return usage_error(v, "--every, --passes and those that begin with --act go with --receding");
     if (!a->every) a->every = 1;
     if (!a->passes) a->passes = 1;
     return EXIT_SUCCESS;
@@ -299,6 +301,8 @@ static const option_row rows[] = {
     {"act-law", 'L', "L[,WORD=VALUE...]", "the contact law that is acted on (what is planned on)", false},
     {"act-scene", 'S', "SCENE", "the scene that is acted on (what is planned on)", false},
     {"act-dt", 'D', "S", "the step that is acted on, s (what is planned on)", false},
+    {"act-delay", 'Y', "N", "knots that a control acts later than it is asked for; the plan knows nothing of it",
+     false},
     {"json", 'j', NULL, "the result as JSON on standard output", false},
     {0}};
 const verb verb_optimize = {

@@ -17,6 +17,7 @@ typedef struct optimize_arguments {
     long receding, every, passes; /* knots acted, 0 = none; from plan to plan; of each but the first plan */
     const char *act_scene, *act_law;
     double act_dt;
+    long act_delay; /* knots */
 } optimize_arguments;
 
 /* A motion as it was simulated: a row a step. */

@@ -10,8 +10,9 @@
 /* What is acted on. */
 typedef struct world {
     tribo_ws *ws;
-    double *p;    /* (np) */
-    int substeps; /* of a knot */
+    double *p;       /* (np) */
+    double *command; /* (knots,nu) what the controller asks for; it acts --act-delay knots later */
+    int substeps;    /* of a knot */
 } world;
 
 /* ---- the world acted on ---- */
@@ -60,7 +61,8 @@ static int open_world(optimization *o, world *w) {
                            knot_seconds(t), dt);
     w->substeps = (int)steps, options.dt = dt;
     w->p = calloc((size_t)tribo_model_sizes(m).np, sizeof *w->p);
-    if (!w->p) return trouble("no memory");
+    w->command = calloc((size_t)o->a->receding * (size_t)t->size.nu, sizeof *w->command);
+    if (!w->p || !w->command) return trouble("no memory");
     tribo_model_params(m, w->p);
     if (!o->other) memcpy(w->p, t->p, (size_t)t->size.np * sizeof *w->p);
     tribo_status s = tribo_ws_new(m, &options, NULL, &w->ws, &diag);
@@ -69,12 +71,15 @@ static int open_world(optimization *o, world *w) {
 
 /* ---- plan and act ---- */
 
-/* A knot under feedback from the plan. @return false where the motion ends, after a message. */
+/* A knot under feedback from the plan, as late as it comes; until the first has come it acts already. @return false
+ * where the motion ends, after a message. */
 static bool act(optimization *o, world *w, int from_plan) {
     size_t nx = (size_t)o->task->size.nx, nu = (size_t)o->task->size.nu;
     motion *d = &o->done;
     double *x = d->x + (size_t)(d->rows - 1) * nx, *u = d->U + (size_t)d->knots * nu;
-    tribo_status s = tribo_trajopt_feedback(o->t, from_plan, x, u);
+    int late = (int)o->a->act_delay, then = o->acted > late ? o->acted - late : 0;
+    tribo_status s = tribo_trajopt_feedback(o->t, from_plan, x, w->command + (size_t)o->acted * nu);
+    memcpy(u, w->command + (size_t)then * nu, nu * sizeof *u);
     for (int i = 0; i < w->substeps && s >= 0; i++) {
         x = d->x + (size_t)(d->rows - 1) * nx;
         s = tribo_step(w->ws, w->p, x, u, x + nx, NULL);
@@ -192,6 +197,6 @@ int optimize_recede(optimization *o) {
     }
     if (status == EXIT_SUCCESS) status = count_costs(o, &w);
     tribo_ws_free(w.ws);
-    free(w.p);
+    free(w.p), free(w.command);
     return status;
 }

@@ -74,7 +74,9 @@ TRIBO_API tribo_norm tribo_norm_find(const char *name);      /**< TRIBO_NORM_END
 typedef tribo_status (*tribo_term_function)(void *context, int knot, const double *x, const double *u, double *r,
                                             double *rx, double *ru);
 
-/** One term. Fill with tribo_default_term() first. Everything pointed to is copied, but for the context. */
+/** One term. Fill with tribo_default_term() first. Everything pointed to is copied, but for the context. Arrays shorter
+ *  than tribo_term_sizes() says are read beyond their end, unless weight_count and target_count tell how long they are.
+ */
 typedef struct tribo_term_def {
     uint32_t struct_size;         /**< set by tribo_default_term() */
     const char *name;             /**< for messages; NULL = its kind's */
@@ -92,6 +94,8 @@ typedef struct tribo_term_def {
     int size;                     /**< of CUSTOM: how many numbers */
     tribo_term_function function; /**< of CUSTOM */
     void *context;                /**< its first argument */
+    int weight_count;             /**< numbers at weights, 0 = not said: where it is said it is checked */
+    int target_count;             /**< numbers at target, all rows together, the same */
 } tribo_term_def;
 
 /** What lowers the cost. */
@@ -174,6 +178,11 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_iterate(tribo_trajopt *t, tribo
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_solve(tribo_trajopt *t, int max_iterations,
                                                        tribo_trajopt_progress *progress);
 
+/** How many numbers a term has, so that arrays can be made and checked: its residual's, which weights has, and those of
+ *  a row of its target, which of states and rotations are others. @param ncontrol the task's, of CONTROL
+ *  @param width [out]. Either may be NULL. @return TRIBO_OK; TRIBO_E_ARG (no such kind or joint), nothing written. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_term_sizes(const tribo_model *m, const tribo_term_def *term, int ncontrol,
+                                                    int *size, int *width);
 /** How many controls a knot has. */
 TRIBO_API int tribo_trajopt_ncontrol(const tribo_trajopt *t);
 /** Which number of u control i is. */

@@ -2,6 +2,7 @@
 #include "base/crew.h"
 #include "trajopt/norms.h"
 #include "trajopt/task.h"
+#include <stdio.h>
 
 /* Where in the definition something is wrong. */
 typedef struct report {
@@ -50,6 +51,24 @@ static tribo_status check_subject(const report *r, const tribo_sizes *z) {
 
 int ti_knot_of(int k, int knots) {
     return k < 0 ? knots + 1 + k : k;
+}
+
+/* How long arrays are, where that is said. */
+static tribo_status check_counts(const report *r, const tribo_model *m, int nc) {
+    const tribo_term_def *d = r->term;
+    char what[80];
+    int n, width;
+    ti_term_sizes(m, nc, d, &n, &width);
+    int weights = d->weights ? d->weight_count : 0, target = d->target ? d->target_count : 0,
+        wanted = d->ntarget * width;
+    if (weights && weights != n) {
+        snprintf(what, sizeof what, "it has %d components, not as many as weights", n);
+        return wrong(r, what, weights);
+    }
+    if (!target || target == wanted) return TRIBO_OK;
+    snprintf(what, sizeof what, "its target has %d numbers (%d of %d), not as many as are given", wanted, d->ntarget,
+             width);
+    return wrong(r, what, target);
 }
 
 static tribo_status check_term(const report *r, const tribo_sizes *z, int knots) {
@@ -108,7 +127,7 @@ static tribo_status check_numbers(const tribo_sizes *z, const tribo_trajopt_def 
     return TRIBO_OK;
 }
 
-tribo_status ti_task_check(const tribo_sizes *z, const tribo_trajopt_def *d, tribo_diag *diag) {
+tribo_status ti_task_check(const tribo_model *m, const tribo_sizes *z, const tribo_trajopt_def *d, tribo_diag *diag) {
     int nc = ti_controls_of(z, d);
     if (d->struct_size != sizeof *d)
         return ti_fail(diag, TRIBO_E_DEF, 0, "the definition was not made by tribo_default_trajopt()");
@@ -128,7 +147,11 @@ tribo_status ti_task_check(const tribo_sizes *z, const tribo_trajopt_def *d, tri
         return ti_fail(diag, TRIBO_E_ARG, 0, "states to begin with are of DDP and ILQR alone");
     tribo_status s = check_controls(z, d, nc, diag);
     if (!s) s = check_numbers(z, d, nc, diag);
-    for (int i = 0; i < d->nterm && !s; i++) s = check_term(&(report){d->term + i, i, diag}, z, d->knots);
+    for (int i = 0; i < d->nterm && !s; i++) {
+        const report r = {d->term + i, i, diag};
+        s = check_term(&r, z, d->knots);
+        if (!s) s = check_counts(&r, m, nc);
+    }
     return s;
 }
 

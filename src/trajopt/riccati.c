@@ -1,17 +1,8 @@
 /* riccati.c -- the backward pass: steps and feedback of every knot from the quadratic models of all, with gaps and
  * bounds; and what they are expected to gain. docs/math.md eq. (403)-(407). */
 #include "math/dense.h"
+#include "trajopt/multiply.h"
 #include "trajopt/task.h"
-#include <cblas.h>
-
-/* C (m,n) = A' B, or C += A' B; A (k,m), B (k,n). */
-static void times_t(int m, int n, int k, const double *A, const double *B, double keep, double *C) {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, keep, C, n);
-}
-/* C (m,n) = A B; A (m,k). */
-static void times(int m, int n, int k, const double *A, const double *B, double *C) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n, 0, C, n);
-}
 
 /* What the dynamics' own second derivative adds to Q. */
 static void add_bent(tribo_trajopt *t, const ti_knot *k) {
@@ -33,17 +24,17 @@ static void expand(tribo_trajopt *t, const ti_knot *k) {
         for (int j = 0; j < n; j++) sum += t->Vxx[i * n + j] * k->gap[j];
         t->dx[i] = sum;
     }
-    times(n, n, n, t->Vxx, k->A, t->VA);
-    times(n, nc, n, t->Vxx, k->B, t->VB);
+    ti_times(n, n, n, t->Vxx, k->A, false, t->VA);
+    ti_times(n, nc, n, t->Vxx, k->B, false, t->VB);
     memcpy(t->Qxx, k->lxx, nn * d), memcpy(t->Qx, k->lx, (size_t)n * d);
     memcpy(t->Qux, k->lux, (size_t)(nc * n) * d), memcpy(t->Quu, k->luu, (size_t)(nc * nc) * d);
     memcpy(t->Qu, k->lu, (size_t)nc * d);
     if (t->bends) add_bent(t, k);
-    times_t(n, n, n, k->A, t->VA, 1, t->Qxx);
-    times_t(nc, n, n, k->B, t->VA, 1, t->Qux);
-    times_t(nc, nc, n, k->B, t->VB, 1, t->Quu);
-    times_t(n, 1, n, k->A, t->dx, 1, t->Qx);
-    times_t(nc, 1, n, k->B, t->dx, 1, t->Qu);
+    ti_times_t(n, n, n, k->A, t->VA, true, t->Qxx);
+    ti_times_t(nc, n, n, k->B, t->VA, true, t->Qux);
+    ti_times_t(nc, nc, n, k->B, t->VB, true, t->Quu);
+    ti_times_t(n, 1, n, k->A, t->dx, true, t->Qx);
+    ti_times_t(nc, 1, n, k->B, t->dx, true, t->Qu);
 }
 
 /* The step within bounds, and the feedback of what is free. eq. (405)-(407) */
@@ -72,7 +63,7 @@ static void contract(tribo_trajopt *t, const ti_knot *k) {
     int n = t->z.ndx, nc = t->nc;
     double *KQ = t->VB; /* (nc,n): Quu K + Qux */
     memcpy(KQ, t->Qux, sizeof(double) * (size_t)(nc * n));
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, nc, n, nc, 1, t->Quu, nc, k->gain, n, 1, KQ, n);
+    ti_times(nc, n, nc, t->Quu, k->gain, true, KQ);
     memcpy(t->Vx, t->Qx, sizeof(double) * (size_t)n);
     for (int i = 0; i < nc; i++) {
         double push = t->Qu[i];
@@ -81,8 +72,8 @@ static void contract(tribo_trajopt *t, const ti_knot *k) {
     }
     /* Qxx + K' (Quu K + Qux) + Qux' K */
     memcpy(t->Vxx, t->Qxx, sizeof(double) * (size_t)(n * n));
-    times_t(n, n, nc, k->gain, KQ, 1, t->Vxx);
-    times_t(n, n, nc, t->Qux, k->gain, 1, t->Vxx);
+    ti_times_t(n, n, nc, k->gain, KQ, true, t->Vxx);
+    ti_times_t(n, n, nc, t->Qux, k->gain, true, t->Vxx);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) t->Vxx[i * n + j] = t->Vxx[j * n + i] = (t->Vxx[i * n + j] + t->Vxx[j * n + i]) / 2;
 }
@@ -142,11 +133,11 @@ void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more)
         const ti_knot *a = &t->knot[k];
         memcpy(t->du, a->feed, sizeof(double) * (size_t)nc);
         memcpy(next, a->gap, sizeof(double) * (size_t)n);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, nc, n, 1, a->gain, n, t->dx, 1, 1, t->du, 1);
+        ti_times(nc, 1, n, a->gain, t->dx, true, t->du);
         expect_knot(t, a, slope, bend);
         *more += expect_bent(t, a);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, n, 1, a->A, n, t->dx, 1, 1, next, 1);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, nc, 1, a->B, nc, t->du, 1, 1, next, 1);
+        ti_times(n, 1, n, a->A, t->dx, true, next);
+        ti_times(n, 1, nc, a->B, t->du, true, next);
         memcpy(t->dx, next, sizeof(double) * (size_t)n);
     }
     expect_knot(t, &t->knot[t->knots], slope, bend);
@@ -208,8 +199,8 @@ void ti_models_gradient(tribo_trajopt *t, double *gradient) {
         learn(t, k, t->Vx);
         memcpy(g, a->lu, sizeof(double) * (size_t)nc);
         memcpy(t->Qx, a->lx, sizeof(double) * (size_t)n);
-        times_t(nc, 1, n, a->B, t->Vx, 1, g);
-        times_t(n, 1, n, a->A, t->Vx, 1, t->Qx);
+        ti_times_t(nc, 1, n, a->B, t->Vx, true, g);
+        ti_times_t(n, 1, n, a->A, t->Vx, true, t->Qx);
         memcpy(t->Vx, t->Qx, sizeof(double) * (size_t)n);
     }
 }

@@ -1,5 +1,6 @@
 /* rollout.c -- trajectories of a task: rolled out with feedback and gaps, and linearised knot by knot. */
 #include "base/crew.h"
+#include "trajopt/multiply.h"
 #include "trajopt/task.h"
 
 void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u) {
@@ -127,10 +128,7 @@ void ti_path_swap(tribo_trajopt *t) {
 
 /* C (n,c) := A (n,n) C (n,c), through `product`. */
 static void push_forward(int n, int c, const double *A, double *C, double *product) {
-    memset(product, 0, sizeof(double) * (size_t)(n * c));
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++)
-            for (int j = 0; j < c; j++) product[i * c + j] += A[i * n + k] * C[k * c + j];
+    ti_times(n, c, n, A, C, false, product);
     memcpy(C, product, sizeof(double) * (size_t)(n * c));
 }
 

@@ -125,7 +125,7 @@ static inline void ti_add_feedback(int nc, int ndx, const double *K, const doubl
 /* ---- checks.c, memory.c ---- */
 
 /* @return TRIBO_OK; TRIBO_E_ARG or TRIBO_E_DEF, with what is wrong in diag. */
-tribo_status ti_task_check(const tribo_sizes *z, const tribo_trajopt_def *def, tribo_diag *diag);
+tribo_status ti_task_check(const tribo_model *m, const tribo_sizes *z, const tribo_trajopt_def *def, tribo_diag *diag);
 /* The same of numbers that are known by their sizes only when terms are: weights and targets. */
 tribo_status ti_task_check_targets(const tribo_trajopt *t, tribo_diag *diag);
 /* A knot counted from the end where it is below 0. */

@@ -275,6 +275,17 @@ void ti_term_sizes(const tribo_model *m, int nc, const tribo_term_def *def, int 
     }
 }
 
+tribo_status tribo_term_sizes(const tribo_model *m, const tribo_term_def *term, int ncontrol, int *size, int *width) {
+    int n, row;
+    if (!m || !term || !tribo_term_name(term->kind)) return TRIBO_E_ARG;
+    bool joint = term->kind == TRIBO_TERM_JOINT || term->kind == TRIBO_TERM_JOINT_VELOCITY;
+    if (joint && (term->joint < 0 || term->joint >= m->size.njoint)) return TRIBO_E_ARG;
+    ti_term_sizes(m, ncontrol, term, &n, &row);
+    if (size) *size = n;
+    if (width) *width = row;
+    return TRIBO_OK;
+}
+
 tribo_status ti_term_residual(const tribo_trajopt *t, ti_planner *w, const ti_term *term, int knot, const double *x,
                               const double *u, double *r, double *rx, double *ru) {
     size_t n = (size_t)term->n, row = term->def.ntarget > 1 ? (size_t)(knot - term->first) : 0;

@@ -55,7 +55,7 @@ tribo_status tribo_trajopt_new(const tribo_model *m, const tribo_trajopt_def *de
                                tribo_diag *diag) {
     if (!m || !def || !out) return ti_fail(diag, TRIBO_E_ARG, 0, "an argument is NULL");
     tribo_sizes z = tribo_model_sizes(m);
-    tribo_status s = ti_task_check(&z, def, diag);
+    tribo_status s = ti_task_check(m, &z, def, diag);
     if (s) return s;
     tribo_trajopt measure = {.m = m,
                              .z = z,
