@@ -138,7 +138,11 @@ static int fit(identification *id) {
     for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
         tribo_status s = tribo_sysid_iterate(id->s, &id->progress);
         if (s == TRIBO_INTERRUPTED) break;
-        if (s < 0) return input_message(id->a->scene, 0, "the fit failed: %s", tribo_status_text(s));
+        if (s < 0)
+            return input_message(
+                id->a->scene, 0,
+                "the fit failed: %s: are the units, clocks and zeros of the recordings those of the scene?",
+                tribo_status_text(s));
         if (!remember(id)) return trouble("no memory");
         bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
         say(id, now);

@@ -40,7 +40,10 @@ static int measure(tribo_sysid *s, const recordings *r, const arguments *a) {
         tribo_status told = tribo_sysid_errors(s, NULL, i, &e);
         if (told < 0) {
             json_decref(files);
-            return input_message(r->path[i], 0, "its motion could not be simulated: %s", tribo_status_text(told));
+            return input_message(
+                r->path[i], 0,
+                "its motion could not be simulated: %s: are its units, its clocks and its zeros those of the scene?",
+                tribo_status_text(told));
         }
         mean_add(&mean, &e);
         if (!a->json) {
