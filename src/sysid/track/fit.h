@@ -46,6 +46,8 @@ typedef struct ti_unknown {
 /* Choose maps, scales and bounds. @return TRIBO_OK; TRIBO_E_ARG (index, bounds, start outside of them). */
 tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag);
 void ti_maps_clamp(const tribo_sysid *s, double *theta);
+/* s->p at theta, and the rows of all tracks as they are there. */
+void ti_at(tribo_sysid *s, const double *theta);
 
 /* ---- tracks.c: recordings made ready ---- */
 
@@ -207,7 +209,7 @@ enum { TI_POSE_TANGENT = TI_FREE_NV }; /* numbers of a joint's pose in a tangent
 void ti_joint_difference(const ti_joint *j, const double *x, const double *y, double d[TI_POSE_TANGENT]);
 void ti_joint_move(const ti_joint *j, const double d[TI_POSE_TANGENT], double *x);
 
-/* ---- columns.c: gain and bias of what is measured ---- */
+/* ---- instrument.c: gain and bias of what is measured ---- */
 
 /* A free number of measured ones. @return TRIBO_OK; TRIBO_E_ARG. */
 tribo_status ti_column_init(const tribo_sysid *s, ti_unknown *k, const tribo_free_param *f, tribo_diag *diag);
@@ -215,8 +217,6 @@ tribo_status ti_column_init(const tribo_sysid *s, ti_unknown *k, const tribo_fre
 bool ti_columns_clash(const ti_unknown *a, const ti_unknown *b);
 /* Rows of all tracks as they are at theta. */
 void ti_columns_read(tribo_sysid *s, const double *theta);
-/* s->p, and that. */
-void ti_at(tribo_sysid *s, const double *theta);
 /* Value of free number i where p belongs to theta. */
 double ti_value(const tribo_sysid *s, const double *theta, const double *p, int i);
 /* J (3,nfree): a block's residual, not weighted, by the thetas of its columns. @return false where it has none. */

@@ -227,6 +227,11 @@ void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
     }
 }
 
+void ti_at(tribo_sysid *s, const double *theta) {
+    tribo_sysid_params(s, theta, s->p);
+    ti_columns_read(s, theta);
+}
+
 void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
     if (!s || !theta || !P) return;
     int np = s->z.np;

@@ -1,5 +1,5 @@
-/* columns.c -- gain and bias of measured columns: rows as they would be without them, and how residuals move with them.
- * docs/math.md eq. (440), (441). */
+/* instrument.c -- gain and bias of measured columns: rows as they would be without them, and how residuals move with
+ * them. docs/math.md eq. (440), (441). */
 #include "math/vec.h"
 #include "sysid/track/fit.h"
 
@@ -84,11 +84,6 @@ void ti_columns_read(tribo_sysid *s, const double *theta) {
     for (int i = 0; i < s->nrec; i++)
         for (size_t k = 0; k < (size_t)s->track[i].n; k++)
             read_row(s, s->track[i].raw + k * nx, s->track[i].x + k * nx);
-}
-
-void ti_at(tribo_sysid *s, const double *theta) {
-    tribo_sysid_params(s, theta, s->p);
-    ti_columns_read(s, theta);
 }
 
 /* How the residual r of a rotation moves with bias number j: log(exp(b) y^-1 x). */
