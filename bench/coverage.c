@@ -11,6 +11,8 @@
  *   made=library   recordings by the library's own step: what is left then is not the model's
  *   near=1     fits begin at the truth, and there is no search
  *   each=1     a line for every set
+ *   given=1    the fit is told the noise, so that losses of the same set compare
+ *   hold=I     parameter I stays at its truth: with given, what the others' fit says of an interval of it
  *   bound=1    what Fisher's information allows: the standard errors from the same motions without noise, and the
  *              median of errors in units of theirs, 1 where a fit is as good as can be
  *   starts=N   one data set, SETS of them, fitted from N starts within a factor 10 of the truth each: do they agree?
@@ -48,8 +50,8 @@ typedef struct settings {
     tribo_loss loss;
     int rows, first;
     double noise, keep, step;
-    bool by_library, near, each, bound;
-    int starts;
+    bool by_library, near, each, bound, given;
+    int starts, hold;
 } settings;
 
 static double between(data_set *d, double a, double b) {
@@ -352,7 +354,7 @@ static tribo_status estimate(const experiment *e, const tribo_model *m, const da
     def.free = free, def.nfree = e->nfree, def.rec = d->rec, def.nrec = nrec, def.options = &options;
     def.loss = set->loss, def.window = set->rows, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
     def.search = set->near ? 0 : 32, def.workers = 2;
-    if (!(d->noise > 0)) def.weight[0] = 1 / set->noise, def.weight[1] = 0.1 / set->noise;
+    if (!(d->noise > 0) || set->given) def.weight[0] = 1 / set->noise, def.weight[1] = 0.1 / set->noise;
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
     if (!status) status = tribo_sysid_fit(s, 200, now);
     if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL);
@@ -377,6 +379,24 @@ static void allowed(const experiment *e, const tribo_model *m, const data_set *b
         for (int i = 0; i < e->nfree; i++) bound[i] = est[i].std_error;
 }
 
+/* The loss of the motion that is true: half the squares of the noise that was put on it. No fit's is above that, unless
+ * it has ended in a minimum beside the lowest. */
+static double loss_of_truth(const data_set *bare, const data_set *d, const tribo_model *m, int nrec, double noise) {
+    double sum = 0;
+    tribo_sizes z = tribo_model_sizes(m);
+    for (int i = 0; i < nrec; i++)
+        for (int k = 0; k < d->rec[i].n; k++) {
+            double off[2 * NX], was[NX], is[NX];
+            memcpy(was, bare->x[i] + k * z.nx, (size_t)z.nx * sizeof *was);
+            memcpy(is, d->x[i] + k * z.nx, (size_t)z.nx * sizeof *is);
+            for (int j = z.nq; j < z.nx; j++) was[j] = is[j] = 0;
+            tribo_state_difference(m, is, was, off);
+            for (int j = 0; j < z.nv; j++) off[j] /= tribo_model_turns(m, j) ? noise / 0.1 : noise;
+            for (int j = 0; j < z.nv; j++) sum += off[j] * off[j] / 2;
+        }
+    return sum;
+}
+
 static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec, const settings *set,
                 const double bound[FREE], tally *t) {
     tribo_free_param free[FREE];
@@ -384,11 +404,15 @@ static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec
     tribo_progress now = {0};
     choose(e, m, d, 0.7, free);
     for (int i = 0; i < e->nfree && set->near; i++) free[i].start = e->truth[i];
+    if (set->hold >= 0 && set->hold < e->nfree) {
+        tribo_free_param *f = &free[set->hold];
+        f->start = f->lower = f->upper = e->truth[set->hold];
+    }
     double started = seconds();
     tribo_status status = estimate(e, m, d, nrec, set, free, &now, est);
     t->seconds += seconds() - started;
     if (set->each)
-        printf("%d iterations, %d of %d starts, loss %.4g: ", now.iteration, now.agreed, now.starts, now.loss);
+        printf("%d iterations, %d of %d starts, loss %.6g: ", now.iteration, now.agreed, now.starts, now.loss);
     if (status >= 0)
         judge(e, t, est, bound, set->each);
     else
@@ -463,6 +487,10 @@ static bool read_setting(const char *word, settings *set) {
         set->near = number > 0;
     else if (!strncmp(word, "each", n))
         set->each = number > 0;
+    else if (!strncmp(word, "given", n))
+        set->given = number > 0;
+    else if (!strncmp(word, "hold", n))
+        set->hold = (int)number;
     else if (!strncmp(word, "bound", n))
         set->bound = number > 0;
     else if (!strncmp(word, "starts", n))
@@ -506,6 +534,11 @@ static int run(const experiment *e, int sets, int nrec, const settings *set) {
             allowed(e, m, &d, nrec, set, bound);
         }
         draw(e, &d, i, set->noise, set, nrec, ws, options.dt, p);
+        if (set->given && set->each) {
+            static data_set bare;
+            draw(e, &bare, i, 0, set, nrec, ws, options.dt, p);
+            printf("truth %.6g; ", loss_of_truth(&bare, &d, m, nrec, set->noise));
+        }
         if (set->starts)
             from_starts(e, m, &d, nrec, set);
         else
@@ -519,7 +552,7 @@ static int run(const experiment *e, int sets, int nrec, const settings *set) {
 
 int main(int argc, char **argv) {
     const experiment *e = NULL;
-    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 1, .noise = 1e-3, .keep = 1};
+    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 1, .noise = 1e-3, .keep = 1, .hold = -1};
     bool fine = argc > 3;
     if (argc > 1 && !strcmp(argv[1], "arm")) return coverage_arm(argc, argv);
     for (size_t i = 0; i < sizeof experiments / sizeof *experiments && argc > 3; i++)
@@ -527,8 +560,9 @@ int main(int argc, char **argv) {
     for (int i = 4; i < argc; i++) fine &= read_setting(argv[i], &set);
     int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
     if (!e || sets < 1 || nrec < 1 || nrec > RECS || !fine) {
-        fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
-                        "keys: loss rows noise keep first step made near each bound starts; see bench/coverage.c\n");
+        fprintf(stderr,
+                "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
+                "keys: loss rows noise keep first step made near each given hold bound starts; see bench/coverage.c\n");
         return 2;
     }
     return run(e, sets, nrec, &set);

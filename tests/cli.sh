@@ -270,6 +270,10 @@ expect "bounds of text" 2 '' 'free takes' identify "$collision" --data "$recordi
 expect "a start out of bounds" '2 3' '' 'friction' identify "$collision" --data "$recording" \
     --free floor/friction=2:0:1 --out "$folder/c"
 
+expect "a column nobody has" 2 '' 'no parameter cube.q/bias' identify "$collision" --data "$recording" --free cube.q/bias \
+    --out "$folder/fit"
+expect "a camera in a rollout" 2 '' 'gain and bias of columns' identify "$collision" --data "$recording" \
+    --free cube.p/gain --loss rollout --out "$folder/fit"
 expect "a misspelt parameter" 2 '' 'no parameter floor/fricton; the nearest is floor/friction' identify "$collision" \
     --data "$recording" --free floor/fricton --out "$folder/c"
 expect "a misspelt group" 2 '' 'the nearest is cube/inertia' identify "$collision" --data "$recording" --free cube/intertia --out "$folder/c"

@@ -515,6 +515,11 @@ static void milliseconds(double *time, double *x, int rows, int nx) {
     (void)x, (void)nx;
     for (int k = 0; k < rows; k++) time[k] *= 1e3;
 }
+static void milliseconds_of_angles_alone(double *time, double *x, int rows, int nx) {
+    milliseconds(time, x, rows, nx);
+    for (int k = 0; k < rows; k++)
+        for (int i = 0; i < N; i++) x[k * nx + N + i] = NAN;
+}
 static void late(double *time, double *x, int rows, int nx) {
     (void)time;
     for (int k = rows - 1; k >= 0; k--) x[k * nx + N + 1] = k >= 3 ? x[(k - 3) * nx + N + 1] : (double)NAN;
@@ -546,6 +551,9 @@ START_TEST(joint_columns_are_looked_at) {
     f = look(milliseconds, NULL);
     ck_assert_int_eq(f.about, TRIBO_CONVENTION_TIME);
     ck_assert_int_eq(f.outcome, TRIBO_OUTCOME_MENDED);
+    f = look(milliseconds_of_angles_alone, NULL);
+    ck_assert_int_eq(f.about, TRIBO_CONVENTION_TIME);
+    ck_assert_int_eq(f.outcome, TRIBO_OUTCOME_REFUSED);
     f = look(late, NULL);
     ck_assert_int_eq(f.about, TRIBO_CONVENTION_DELAY);
     ck_assert_int_eq((int)f.number, 3);

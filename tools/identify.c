@@ -9,8 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SEARCHED = 20 }; /* parameters that a search without derivatives is begun for by itself, at most */
+
 const char *free_name(const identification *id, int i, tribo_param_info *info) {
+    const char *unit;
+    if (id->free[i].column) return column_name(id->m, &id->free[i], info->name, sizeof info->name, &unit);
     return tribo_param_describe(id->m, id->free[i].index, info) ? "?" : info->name;
+}
+
+const char *free_unit(const identification *id, int i) {
+    tribo_param_info info;
+    const char *unit;
+    if (id->free[i].column) return column_name(id->m, &id->free[i], info.name, sizeof info.name, &unit), unit;
+    return tribo_param_describe(id->m, id->free[i].index, &info) ? "" : param_unit(id->m, &info);
+}
+
+/* p and the values of what is free at the best theta. */
+static bool settle(const identification *id) {
+    double *theta = calloc((size_t)id->nfree, sizeof *theta);
+    if (!theta) return false;
+    tribo_sysid_theta(id->s, theta);
+    tribo_sysid_params(id->s, theta, id->p);
+    tribo_sysid_values(id->s, theta, id->value);
+    free(theta);
+    return true;
 }
 
 /* ---- what is free ---- */
@@ -50,14 +72,19 @@ static int add_free(identification *id, const char *text) {
     char *name = split_free(text, number);
     if (!name) return usage_error(&verb_identify, "--free takes NAME[=START[:MIN:MAX]], not %s", text);
     int status = EXIT_SUCCESS, np = tribo_model_sizes(id->m).np, *index = calloc((size_t)np, sizeof *index);
-    int n = index ? tribo_param_group(id->m, name, index, np) : 0;
+    tribo_free_param column[3];
+    int n = index ? tribo_param_group(id->m, name, index, np) : 0, columns = 0;
+    if (index && n < 1) n = columns = columns_find(id->m, name, column);
+    id->ncolumn += columns;
     if (!index) status = trouble("no memory");
     if (index && n < 1) status = no_parameter(id->m, name);
     for (int k = 0; k < n && status == EXIT_SUCCESS; k++) {
-        tribo_free_param f = tribo_default_free();
-        f.index = index[k], f.start = number[0], f.lower = number[1], f.upper = number[2];
+        tribo_free_param f = columns ? column[k] : tribo_default_free();
+        if (!columns) f.index = index[k];
+        f.start = number[0], f.lower = number[1], f.upper = number[2];
         for (int i = 0; i < id->nfree; i++)
-            if (id->free[i].index == f.index) status = usage_error(&verb_identify, "--free: %s is there twice", name);
+            if (id->free[i].index == f.index && id->free[i].column == f.column)
+                status = usage_error(&verb_identify, "--free: %s is there twice", name);
         id->free[id->nfree++] = f;
     }
     free(index);
@@ -67,8 +94,9 @@ static int add_free(identification *id, const char *text) {
 
 static int choose_free(identification *id) {
     int np = tribo_model_sizes(id->m).np, status = EXIT_SUCCESS;
-    id->free = calloc((size_t)np + 1, sizeof *id->free);
-    if (!id->free) return trouble("no memory");
+    size_t most = (size_t)np + 3 * (size_t)id->a->free.n + 1;
+    id->free = calloc(most, sizeof *id->free), id->value = calloc(most, sizeof *id->value);
+    if (!id->free || !id->value) return trouble("no memory");
     for (int i = 0; i < id->a->free.n && status == EXIT_SUCCESS; i++) status = add_free(id, id->a->free.item[i]);
     return status;
 }
@@ -80,21 +108,16 @@ static void say(const identification *id, bool now) {
     const tribo_progress *at = &id->progress;
     char values[400] = "";
     size_t n = 0;
-    double *theta = calloc((size_t)id->nfree, sizeof *theta);
-    if (!theta) return;
-    tribo_sysid_theta(id->s, theta);
-    tribo_sysid_params(id->s, theta, id->p);
+    if (!settle(id)) return;
     for (int i = 0; i < id->nfree && i < 6 && n < sizeof values; i++) {
         tribo_param_info info;
-        n += (size_t)snprintf(values + n, sizeof values - n, "  %s %.5g", free_name(id, i, &info),
-                              id->p[id->free[i].index]);
+        n += (size_t)snprintf(values + n, sizeof values - n, "  %s %.5g", free_name(id, i, &info), id->value[i]);
     }
     if (at->evaluations)
         progress_state(now, "%4d %-7s  loss %.6g%s%s", at->iteration, stages[at->stage], at->loss, values,
                        id->nfree > 6 ? "  ..." : "");
     else
         progress_state(now, "%4d %-7s  the first look%s", at->iteration, stages[at->stage], values);
-    free(theta);
 }
 
 static bool remember(identification *id) {
@@ -112,7 +135,6 @@ static bool remember(identification *id) {
 /* Room for the results, and what is known of them before they are judged. */
 static int prepare(identification *id) {
     size_t n = (size_t)id->nfree;
-    double *theta = calloc(n, sizeof *theta);
     if (!id->est) {
         id->est = calloc(n, sizeof *id->est);
         id->direction = calloc(n * n, sizeof(double));
@@ -120,17 +142,16 @@ static int prepare(identification *id) {
         id->spread = calloc(n, sizeof(double));
     }
     id->validation_loss = (double)NAN;
-    bool good = theta && id->est && id->direction && id->information && id->spread;
+    bool good = id->est && id->direction && id->information && id->spread;
     if (good) {
         tribo_model_params(id->m, id->p);
         for (size_t i = 0; i < n; i++) {
             const tribo_free_param *f = id->free + i;
-            id->est[i] = (tribo_estimate){.index = f->index, .start = isnan(f->start) ? id->p[f->index] : f->start};
+            double own = f->column ? f->column == TRIBO_COLUMN_GAIN : id->p[f->index];
+            id->est[i] = (tribo_estimate){.index = f->index, .start = isnan(f->start) ? own : f->start};
         }
-        tribo_sysid_theta(id->s, theta);
-        tribo_sysid_params(id->s, theta, id->p);
+        good = settle(id);
     }
-    free(theta);
     return good ? EXIT_SUCCESS : trouble("no memory");
 }
 
@@ -152,7 +173,11 @@ static int fit(identification *id) {
     for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
         tribo_status s = tribo_sysid_iterate(id->s, &id->progress);
         if (s == TRIBO_INTERRUPTED) break;
-        if (s < 0) return input_message(id->a->scene, 0, "the fit failed: %s", tribo_status_text(s));
+        if (s < 0)
+            return input_message(
+                id->a->scene, 0,
+                "the fit failed: %s: are the units, clocks and zeros of the recordings those of the scene?",
+                tribo_status_text(s));
         if (!remember(id)) return trouble("no memory");
         bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
         say(id, now);
@@ -225,7 +250,7 @@ static void print_table(const identification *id) {
         tribo_param_info info;
         const tribo_estimate *e = id->est + i;
         const char *name = free_name(id, i, &info);
-        printf("%-28s %-9s %12.6g %12.6g ", name, param_unit(id->m, &info), e->start, id->p[id->free[i].index]);
+        printf("%-28s %-9s %12.6g %12.6g ", name, free_unit(id, i), e->start, id->value[i]);
         if (!id->observed)
             puts("           ?");
         else if (e->identifiable)
@@ -263,7 +288,9 @@ tribo_sysid_def fit_definition(const identification *id, tribo_options *step) {
     def.robust = a->robust, def.optimizer = a->optimizer;
     memcpy(def.weight, a->weight, sizeof def.weight);
     def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
-    def.search = a->search >= 0 ? (int)a->search : id->nfree <= 3 ? 100 + 50 * id->nfree : 0;
+    /* shooting begins near by itself; rollouts through impacts have a loss so rough that no descent gets far */
+    bool wide = id->nfree <= 3 || (a->loss == TRIBO_LOSS_ROLLOUT && id->nfree <= SEARCHED);
+    def.search = a->search >= 0 ? (int)a->search : wide ? 100 + 50 * id->nfree : 0;
     def.validation = a->validation;
     def.seed = (uint64_t)a->seed;
     def.workers = (int)(a->workers > 0 ? a->workers : ranks_processors());
@@ -310,6 +337,8 @@ static int fit_twice(identification *id) {
 /* All that is said of a fit; of one that was interrupted, at once what is there. */
 static int conclude(identification *id) {
     int status = prepare(id);
+    if (status == EXIT_SUCCESS && id->ncolumn && !columns_apply(&id->read, id->s, id->m, &id->r))
+        status = trouble("no memory");
     if (status == EXIT_SUCCESS && !ranks_interrupted()) status = judge(id);
     if (status == EXIT_SUCCESS && !ranks_interrupted()) status = compare(id);
     if (ranks_own()) return status;
@@ -338,6 +367,9 @@ static int identify(const identify_arguments *a) {
     }
     if (status == EXIT_SUCCESS) status = choose_free(&id);
     if (status == EXIT_SUCCESS) status = recordings_load(&id.r, &verb_identify, id.m, &a->in);
+    if (status == EXIT_SUCCESS && id.ncolumn && (a->folds || a->loss != TRIBO_LOSS_SHOOTING))
+        status = usage_error(&verb_identify, "--free: gain and bias of columns are found by --loss shooting, without "
+                                             "--folds and --compare");
     if (status == EXIT_SUCCESS) status = compare_check(&id);
     if (status == EXIT_SUCCESS) {
         id.p = calloc((size_t)tribo_model_sizes(id.m).np, sizeof *id.p);
@@ -355,8 +387,9 @@ static int identify(const identify_arguments *a) {
     if (status == EXIT_SUCCESS) status = conclude(&id);
     progress_end();
     tribo_sysid_free(id.s);
+    columns_read_free(&id.read);
     recordings_free(&id.r);
-    free(id.free), free(id.p), free(id.history), free(id.est);
+    free(id.free), free(id.value), free(id.p), free(id.history), free(id.est);
     if (id.comparison) comparison_free(id.comparison);
     free(id.comparison);
     free(id.direction), free(id.spread), free(id.information);
@@ -512,8 +545,9 @@ static const option_row rows[] = {
      "subset of them",
      true},
     {"free", 'f', "NAME[=START[:MIN:MAX]]...",
-     "a parameter (floor/friction) or a group (cube/size, cube/inertia, gravity); START is the scene's if not given, "
-     "MIN and MAX are the physical bounds",
+     "a parameter (floor/friction), a group (cube/size, cube/inertia, gravity), or what an instrument makes of a "
+     "column (cube.p/gain, cube.pz/bias, cube.r/bias, elbow.q/bias); START is the scene's if not given, MIN and MAX "
+     "are the physical bounds",
      true},
     {"out", 'o', "DIR", "the folder of result.json, identified.xml and report.html", true},
     {"loss", 'l', "one-step|window=N|rollout|shooting[=N]",
@@ -540,7 +574,7 @@ static const option_row rows[] = {
     {"robust", 'r', "none|huber|cauchy", "what a large residual counts (huber: linearly)", false},
     {"search", 'n', "N",
      "where the descent gets stuck, N evaluations of a search without derivatives (100 + 50 for each of up to three "
-     "parameters; for more, none)",
+     "parameters, of up to twenty for rollouts; for more, none)",
      false},
     {"iterations", 'i', "N", "at most (2000)", false},
     {"workers", 'w', "N", "threads (all processors, shared by the ranks of a machine); no bit depends on them", false},

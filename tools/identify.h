@@ -1,6 +1,7 @@
 /* identify.h -- what the parts of the verb `identify` share: the arguments, the fit and its history. */
 #ifndef TRIBO_TOOLS_IDENTIFY_H
 #define TRIBO_TOOLS_IDENTIFY_H
+#include "columns.h"
 #include "recordings.h"
 #include "residuals.h"
 
@@ -40,7 +41,10 @@ typedef struct identification {
     double seconds;
     bool interrupted, stalled;
     /* results */
-    double *p; /* (np) */
+    double *p;     /* (np) */
+    double *value; /* (nfree) of what is free, gain and bias of columns too */
+    int ncolumn;   /* how many of those there are */
+    columns_read read;
     tribo_estimate *est;
     double *direction, *spread, *information;
     int nopen;
@@ -61,6 +65,7 @@ int late_find(identification *id, bool *found);
 
 /* Name of parameter i of the free ones; a static buffer is not used: the caller's is filled. */
 const char *free_name(const identification *id, int i, tribo_param_info *info);
+const char *free_unit(const identification *id, int i);
 /* DIR/identified.xml, DIR/result.json and DIR/report.html. @return exit status after a message. */
 int write_scene(const identification *id);
 /* With --json also on standard output, where it is `last`. */

@@ -16,7 +16,7 @@ static void parameter_table(FILE *f, const identification *id) {
         const tribo_estimate *e = id->est + i;
         bool known = id->observed && e->identifiable;
         snprintf(cell[0], CELL, "%.6g", e->start);
-        snprintf(cell[1], CELL, "%.6g", id->p[id->free[i].index]);
+        snprintf(cell[1], CELL, "%.6g", id->value[i]);
         snprintf(cell[2], CELL, known ? "%.3g" : "-", e->std_error);
         snprintf(cell[3], CELL, known ? "%.6g to %.6g" : "-", e->low95, e->high95);
         const char *row[] = {free_name(id, i, &info),

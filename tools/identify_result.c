@@ -33,9 +33,9 @@ static json_t *parameters_json(const identification *id) {
         const tribo_estimate *e = id->est + i;
         json_t *o = json_object();
         json_object_set_new(o, "name", json_string(free_name(id, i, &info)));
-        json_object_set_new(o, "unit", json_string(param_unit(id->m, &info)));
+        json_object_set_new(o, "unit", json_string(free_unit(id, i)));
         json_object_set_new(o, "start", json_number(e->start));
-        json_object_set_new(o, "estimate", json_number(id->p[id->free[i].index]));
+        json_object_set_new(o, "estimate", json_number(id->value[i]));
         json_object_set_new(o, "std_error", json_number(id->observed ? e->std_error : (double)NAN));
         json_object_set_new(o, "low95", json_number(id->observed ? e->low95 : (double)NAN));
         json_object_set_new(o, "high95", json_number(id->observed ? e->high95 : (double)NAN));

@@ -77,8 +77,8 @@ static void begin_there(identification *id) {
     double theta[512];
     if (id->nfree > 512) return;
     tribo_sysid_theta(id->s, theta);
-    tribo_sysid_params(id->s, theta, id->p);
-    for (int i = 0; i < id->nfree; i++) id->free[i].start = id->p[id->free[i].index];
+    tribo_sysid_values(id->s, theta, id->value);
+    for (int i = 0; i < id->nfree; i++) id->free[i].start = id->value[i];
 }
 
 int late_find(identification *id, bool *found) {

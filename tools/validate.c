@@ -54,8 +54,10 @@ static int print(const outcome *all, const recordings *r, const arguments *a) {
         tribo_errors e = all[i].errors;
         if (all[i].status < 0) {
             json_decref(files);
-            return input_message(r->path[i], 0, "its motion could not be simulated: %s",
-                                 tribo_status_text(all[i].status));
+            return input_message(
+                r->path[i], 0,
+                "its motion could not be simulated: %s: are its units, its clocks and its zeros those of the scene?",
+                tribo_status_text(all[i].status));
         }
         mean_add(&mean, &e);
         if (!a->json) {

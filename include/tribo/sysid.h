@@ -45,12 +45,22 @@ typedef enum tribo_start {
     TRIBO_START_AUTO      /**< FLIGHT where there are rows enough, ALONG where there are not */
 } tribo_start;
 
+/** Whether a free number is the model's, or what an instrument makes of a measured one: gain times it, plus bias. */
+typedef enum tribo_column {
+    TRIBO_COLUMN_NONE, /**< a parameter of the model */
+    TRIBO_COLUMN_GAIN, /**< of a length, an angle of a joint, a velocity; 1 where it is right. Orientations have none */
+    TRIBO_COLUMN_BIAS  /**< in units of the number; of an orientation the rotation vector, in the body, of the measured
+                            frame from the body's, rad. 0 where it is right */
+} tribo_column;
+
 /** A parameter to identify. Fill with tribo_default_free() first. */
 typedef struct tribo_free_param {
     uint32_t struct_size; /**< set by tribo_default_free() */
-    int index;            /**< into p */
-    double start;         /**< NaN = the model's */
+    int index;            /**< into p; of a column into the tangent of a state: see tribo_model_body_v(), _joint_v() */
+    double start;         /**< NaN = the model's; 1 and 0 of a column's gain and bias */
     double lower, upper;  /**< NaN = the physical bounds of its kind */
+    tribo_column column;  /**< of all recordings; found by TRIBO_LOSS_SHOOTING with TRIBO_OPT_LM alone */
+    int numbers;          /**< from index on, of one block, that share it; 0 = 1 */
 } tribo_free_param;
 
 /** One recording. */
@@ -131,6 +141,12 @@ TRIBO_API void tribo_sysid_theta(const tribo_sysid *s, double *theta /* [out] (n
 TRIBO_API void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p /* [out] (np) */);
 /** dp/dtheta. @param P [out] (nfree,np), a row a theta */
 TRIBO_API void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P);
+/** Every free number's value: of the model's p, of a column its gain or bias.
+ *  @param value [out] (nfree) */
+TRIBO_API void tribo_sysid_values(tribo_sysid *s, const double *theta, double *value);
+/** The rows of a recording as the fit reads them at the best theta: gain and bias taken out; what was not measured is
+ *  filled in. @param X [out] (n,nx). @return TRIBO_OK; TRIBO_E_ARG (no such recording). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_rows(tribo_sysid *s, int recording, double *X);
 /** Is this recording left out of the fit, for validation? */
 TRIBO_API bool tribo_sysid_held_out(const tribo_sysid *s, int recording);
 /** Rows of a recording before its first contact. */
@@ -138,7 +154,7 @@ TRIBO_API int tribo_sysid_flight(const tribo_sysid *s, int recording);
 
 /** Loss over the training recordings and its gradient by the reverse, with the start states as they stand.
  *  @param grad [out] (nfree); NULL = loss only
- *  @return TRIBO_OK; TRIBO_E_ARG (not physical); what tribo_step() returns. */
+ *  @return TRIBO_OK; TRIBO_E_ARG (not physical; a gradient where a column is free); what tribo_step() returns. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_eval(tribo_sysid *s, const double *theta, double *loss, double *grad);
 /** The same by forward sensitivities, and the Gauss-Newton matrix J'WJ / N.
  *  @param grad [out] (nfree). @param H [out] (nfree,nfree) */
@@ -174,7 +190,7 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_fit(tribo_sysid *s, int max_itera
 
 /** What is known of one parameter. */
 typedef struct tribo_estimate {
-    int index;                                        /**< into p */
+    int index;                                        /**< that of its tribo_free_param */
     double start, estimate, std_error, low95, high95; /**< in units of p; the interval covers 95 % */
     bool identifiable; /**< false: the recordings leave it undetermined; std_error is then infinite */
     bool at_bound;     /**< the estimate lies at a bound, its own or the default's, which is why it is there */

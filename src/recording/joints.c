@@ -166,7 +166,17 @@ static void check_times(tribo_checked *c) {
              1 / common);
 }
 
+/* Angles alone do not say how long a second is; rows so far apart tell nothing of forces that act between them. */
+static void check_pace(tribo_checked *c, bool spoken) {
+    const double slow = 0.9; /* s */
+    if (spoken || c->spacing < slow) return;
+    ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_REFUSED, -1, -1, c->spacing,
+             "rows are %.3g s apart: are the times in milliseconds? No velocity column says how fast the joints move",
+             c->spacing);
+}
+
 void ti_check_joints(tribo_checked *c) {
+    bool spoken = false;
     check_times(c);
     for (int i = 0; i < c->z.njoint; i++) {
         const ti_joint *j = &c->m->joint[i];
@@ -176,6 +186,7 @@ void ti_check_joints(tribo_checked *c) {
         for (int k = 0; k < c->n; k++) rows += measured(c, j, k, false) && measured(c, j, k, true);
         follows f = {0};
         if (rows >= ROWS_LEAST) f = best(c, j, &late, &weight);
+        spoken |= f.share >= share_least;
         if (f.share >= share_least) {
             if (j->kind == TI_JOINT_HINGE)
                 mend_hinge(c, j, f.scale);
@@ -185,4 +196,5 @@ void ti_check_joints(tribo_checked *c) {
         }
         check_range(c, j);
     }
+    check_pace(c, spoken);
 }

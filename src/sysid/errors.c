@@ -7,9 +7,9 @@ static const double degree = 57.29577951308232;
 static tribo_status choose(tribo_sysid *s, const double *p, int recording) {
     if (!s || recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
     if (p)
-        memcpy(s->p, p, (size_t)s->z.np * sizeof *p);
+        ti_columns_read(s, s->theta), memcpy(s->p, p, (size_t)s->z.np * sizeof *p);
     else
-        tribo_sysid_params(s, s->theta, s->p);
+        ti_at(s, s->theta);
     return tribo_params_check(s->m, s->p, NULL);
 }
 
@@ -20,7 +20,11 @@ static tribo_status predict(tribo_sysid *s, int recording, double *X) {
     /* where no fit has estimated it yet: from the first rows, then from all */
     bool anew = t->held_out || s->nfree == 0;
     uint64_t asked = ti_asked(s);
-    bool known = along && t->predicted == asked; /* several things are asked of one prediction */
+    bool known = t->predicted == asked; /* several things are asked of one prediction */
+    if (known && !along) {              /* shooting has estimated it by all rows, which say more than a flight's */
+        memcpy(w->x0, t->x0, (size_t)s->z.nx * sizeof(double));
+        return ti_predict(w, recording, s->p, X);
+    }
     tribo_status status = along && anew && !known ? ti_start_first(w, recording, s->p) : TRIBO_OK;
     if (status >= 0) status = along && !known ? ti_start_along(w, recording, s->p) : ti_start(w, recording, s->p, NULL);
     t->predicted = along && status >= 0 ? asked : 0;

@@ -121,13 +121,15 @@ static void covariance(tribo_sysid *s, const double *V, const double *value, int
 
 static void estimate(tribo_sysid *s, int i, const double *cov, bool open, double quantile, tribo_estimate *e) {
     const ti_unknown *k = s->unknown + i;
-    size_t n = (size_t)s->nfree, np = (size_t)s->z.np, at = (size_t)k->index;
-    double variance = 0, spread;
-    for (size_t a = 0; a < n; a++)
+    bool column = k->index < 0;
+    size_t n = (size_t)s->nfree, np = (size_t)s->z.np, at = column ? 0 : (size_t)k->index;
+    double variance = column ? k->scale * k->scale * cov[(size_t)i * (n + 1)] : 0, spread;
+    for (size_t a = 0; a < n && !column; a++)
         for (size_t b = 0; b < n; b++)
             if (s->P[a * np + at] != 0 && s->P[b * np + at] != 0)
                 variance += s->P[a * np + at] * cov[a * n + b] * s->P[b * np + at];
-    *e = (tribo_estimate){.index = k->index, .start = k->start, .estimate = s->p[at], .identifiable = !open};
+    *e = (tribo_estimate){.index = column ? k->entry : k->index, .start = k->start, .identifiable = !open};
+    e->estimate = ti_value(s, s->theta, s->p, i);
     e->at_bound = k->map != TI_MAP_MEMBER && (s->theta[i] <= k->tlower || s->theta[i] >= k->tupper);
     e->std_error = open ? HUGE_VAL : sqrt(variance);
     if (k->map == TI_MAP_LOG) {

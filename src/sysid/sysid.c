@@ -83,6 +83,8 @@ static void lay_out_fit(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a)
     TI_CARVE(a, s->threshold, s->ngroup);
     TI_CARVE(a, s->boost, s->ngroup);
     TI_CARVE(a, s->unknown, n);
+    TI_CARVE(a, s->gain, s->z.ndx);
+    TI_CARVE(a, s->bias, s->z.ndx);
     TI_CARVE(a, s->p0, np);
     TI_CARVE(a, s->p, np);
     TI_CARVE(a, s->P, n * np);
@@ -275,6 +277,11 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
         status = ti_track_init(s, s->track + i, def->rec + i, &why);
         if (status) return ti_fail(diag, status, 0, "recording %d: %s", i, why.text);
     }
+    ti_columns_read(s, s->theta);
+    for (int i = 0; i < s->nrec; i++) {
+        ti_track *t = s->track + i;
+        memcpy(t->x0, t->x + (size_t)t->first * (size_t)s->z.nx, (size_t)s->z.nx * sizeof *t->x0);
+    }
     status = make_workers(s);
     if (!status) status = choose_starts(s);
     if (status) return status;
@@ -296,6 +303,7 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
     measure.m = m;
     measure.nblock = ti_blocks(m, NULL, NULL, &measure.ngroup);
+    for (int i = 0; i < def->nfree; i++) measure.ncolumn += def->free[i].column != TRIBO_COLUMN_NONE;
     lay_out(&measure, def, &arena, &self);
     if (!ti_arena_take(&arena, def->allocator)) return TRIBO_E_NOMEM;
     lay_out(&measure, def, &arena, &self);
@@ -346,6 +354,20 @@ void tribo_sysid_theta(const tribo_sysid *s, double *theta) {
     if (s && theta) memcpy(theta, s->theta, (size_t)s->nfree * sizeof *theta);
 }
 
+void tribo_sysid_values(tribo_sysid *s, const double *theta, double *value) {
+    if (!s || !theta || !value) return;
+    tribo_sysid_params(s, theta, s->p);
+    for (int i = 0; i < s->nfree; i++) value[i] = ti_value(s, theta, s->p, i);
+}
+
+tribo_status tribo_sysid_rows(tribo_sysid *s, int recording, double *X) {
+    if (!s || !X || recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
+    const ti_track *t = s->track + recording;
+    ti_columns_read(s, s->theta);
+    memcpy(X, t->x, (size_t)t->n * (size_t)s->z.nx * sizeof *X);
+    return TRIBO_OK;
+}
+
 bool tribo_sysid_held_out(const tribo_sysid *s, int recording) {
     return s && recording >= 0 && recording < s->nrec && s->track[recording].held_out;
 }
@@ -358,7 +380,7 @@ int tribo_sysid_flight(const tribo_sysid *s, int recording) {
 static tribo_status evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
                              double *H) {
     double found;
-    if (!s || !theta || !loss) return TRIBO_E_ARG;
+    if (!s || !theta || !loss || (g && s->ncolumn)) return TRIBO_E_ARG;
     tribo_status status = ti_evaluate(s, theta, held_out, want, &found, g, H);
     if (status >= 0) *loss = found;
     return status;
@@ -397,7 +419,7 @@ static tribo_status retry(ti_worker *w, int i, void *p) {
 /* Before the first iteration: starts that are estimated along from their first rows. */
 static tribo_status begin(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) memcpy(s->track[i].guess, s->track[i].x0, (size_t)s->z.nx * sizeof(double));
-    tribo_sysid_params(s, s->theta, s->p);
+    ti_at(s, s->theta);
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, first_rows, s->p);
     return status ? status : settle(s);
 }
@@ -416,7 +438,7 @@ static tribo_status next_stage(tribo_sysid *s) {
     if (s->nalong && s->retries < RETRIES) { /* now that the parameters are better, so may be the starts */
         s->retries++;
         s->stalled = s->progress.converged = false;
-        tribo_sysid_params(s, s->theta, s->p);
+        ti_at(s, s->theta);
         tribo_status status = ti_parallel(s, TI_TELL_LOSS, retry, s->p);
         return status ? status : settle(s);
     }

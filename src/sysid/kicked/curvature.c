@@ -91,13 +91,34 @@ static void calm(const tribo_sysid *s, double *Phi) {
     }
 }
 
-/* S += J'J, s += J'r of a row's measurements; nothing else of S is touched than its x part. S (nd,nd) */
+/* The same of a block's gain and bias: the part of theta in S, and what is between that and x. */
+static void add_columns(ti_worker *w, const ti_track *t, int row, const ti_block *b, const ti_measured *m, size_t nd,
+                        double *S, double *g) {
+    size_t n = (size_t)w->s->nfree, ndx = nd - n;
+    double *J = w->wj;
+    if (!ti_columns_jac(w->s, t, row, b, m, J)) return;
+    for (int i = 0; i < m->n; i++)
+        for (size_t a = 0; a < n; a++) {
+            double j = m->slope * m->wt[i] * J[(size_t)i * n + a], *to = S + (ndx + a) * nd;
+            if (j == 0) continue;
+            g[ndx + a] += j * m->r[i];
+            for (size_t c = 0; c < n; c++) to[ndx + c] += j * m->wt[i] * J[(size_t)i * n + c];
+            for (int c = 0; c < m->n; c++) {
+                double both = j * m->wt[i] * m->D[i][c];
+                to[m->at + c] += both, S[(size_t)(m->at + c) * nd + ndx + a] += both;
+            }
+        }
+}
+
+/* S += J'J, s += J'r of a row's measurements; nothing else of S is touched than the x part, where no column has gain or
+ * bias. S (nd,nd) */
 static void add_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g) {
     const tribo_sysid *s = w->s;
     ti_measured m;
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->nblock; b++) {
         if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        add_columns(w, t, row, &s->block[b], &m, nd, S, g);
         for (int i = 0; i < m.n; i++)
             for (int a = 0; a < m.n; a++) {
                 double j = m.slope * m.wt[i] * m.D[i][a], *to = S + (size_t)(m.at + a) * nd + (size_t)m.at;

@@ -28,7 +28,7 @@ static void go_to(tribo_sysid *s, int side) {
     for (size_t a = 0; a < n; a++) s->trial[a] = s->theta[a] + size * cov[a * n + i];
     ti_maps_clamp(s, s->trial);
     for (size_t a = 0; a < n; a++) s->step[a] = s->trial[a] - s->theta[a];
-    tribo_sysid_params(s, s->trial, s->p);
+    ti_at(s, s->trial);
 }
 
 /* The start at an end of an interval, and the cost of its motion. */
@@ -132,7 +132,7 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     if (status >= 0) status = ti_shooting_spread(s);
     if (status >= 0) status = look(s, &smooth);
     if (status < 0 || smooth) return status;
-    tribo_sysid_params(s, s->theta, s->p);
+    ti_at(s, s->theta);
     status = ti_parallel(s, TI_TELL_LOSS, near_job, NULL);
     if (status < 0) return status;
     double now = sum_of(s, false);

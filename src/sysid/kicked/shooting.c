@@ -101,7 +101,7 @@ static bool covariance(tribo_sysid *s) {
 }
 
 static tribo_status first_motions(tribo_sysid *s, const double *theta, ti_job job) {
-    tribo_sysid_params(s, theta, s->p);
+    ti_at(s, theta);
     s->progress.evaluations++;
     tribo_status status = tribo_params_check(s->m, s->p, NULL);
     return status ? status : ti_parallel(s, TI_TELL_ROWS, job, NULL);
@@ -164,7 +164,7 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
     for (int a = 0; a < s->nfree; a++) s->trial[a] = s->theta[a] + s->step[a];
     ti_maps_clamp(s, s->trial);
     for (int a = 0; a < s->nfree; a++) s->step[a] = s->trial[a] - s->theta[a];
-    tribo_sysid_params(s, s->trial, s->p);
+    ti_at(s, s->trial);
     if (tribo_params_check(s->m, s->p, NULL)) return TRIBO_OK;
     s->progress.evaluations++;
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, follow_job, s->step);
@@ -199,7 +199,7 @@ static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
 }
 
 tribo_status ti_shooting_curvature(tribo_sysid *s) {
-    tribo_sysid_params(s, s->theta, s->p);
+    ti_at(s, s->theta);
     tribo_sysid_map_jac(s, s->theta, s->P);
     s->progress.evaluations++;
     tribo_status status = ti_parallel(s, TI_TELL_SLOPES, linearise_job, NULL);

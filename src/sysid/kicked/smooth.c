@@ -39,6 +39,19 @@ static double share_of(double x) {
     return x > 0 ? x < 1 ? x : 1 : 0;
 }
 
+/* What gain and bias add to the variance of number i of a block. J (3,nfree) */
+static double column_variance(const tribo_sysid *s, const ti_measured *m, int i, const double *J, size_t nd,
+                              const double *P) {
+    size_t n = (size_t)s->nfree, ndx = nd - n;
+    double sum = 0;
+    for (size_t a = 0; a < n; a++) {
+        double j = J[(size_t)i * n + a];
+        for (size_t c = 0; c < n && j != 0; c++) sum += j * P[(ndx + a) * nd + ndx + c] * J[(size_t)i * n + c];
+        for (int c = 0; c < m->n && j != 0; c++) sum += 2 * j * P[(ndx + a) * nd + (size_t)(m->at + c)] * m->D[i][c];
+    }
+    return sum;
+}
+
 static void count_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
                       ti_noise_sums *sums) {
     const tribo_sysid *s = w->s;
@@ -48,8 +61,9 @@ static void count_row(ti_worker *w, const ti_track *t, int row, const double *x,
         int group = s->block[b].group;
         if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
         sums->square[group] += m.slope * m.square;
+        bool columns = ti_columns_jac(s, t, row, &s->block[b], &m, w->wj);
         for (int i = 0; i < m.n; i++) {
-            double variance = 0;
+            double variance = columns ? column_variance(s, &m, i, w->wj, nd, P) : 0;
             for (int a = 0; a < m.n; a++)
                 for (int c = 0; c < m.n; c++)
                     variance += m.D[i][a] * P[(size_t)(m.at + a) * nd + (size_t)(m.at + c)] * m.D[i][c];
@@ -167,6 +181,9 @@ static void score_row(ti_worker *w, const ti_track *t, int row, const double *x,
                 double c = m.slope * m.wt[i] * m.D[i][a] * m.r[i];
                 for (size_t q = 0; q < n; q++) score[q] += c * D[(size_t)(m.at + a) * n + q];
             }
+        if (!ti_columns_jac(s, t, row, &s->block[b], &m, w->wj)) continue;
+        for (int i = 0; i < m.n; i++)
+            for (size_t q = 0; q < n; q++) score[q] += m.slope * m.wt[i] * m.r[i] * w->wj[(size_t)i * n + q];
     }
 }
 

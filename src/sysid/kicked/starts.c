@@ -75,7 +75,7 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
 /* Cost of motions without kicks at theta, from where they start now. */
 static double cost_from_here(tribo_sysid *s, const double *theta) {
     double cost = 0;
-    tribo_sysid_params(s, theta, s->p);
+    ti_at(s, theta);
     s->progress.evaluations++;
     if (tribo_params_check(s->m, s->p, NULL) || ti_parallel(s, TI_TELL_LOSS, roll_job, NULL) < 0) return HUGE_VAL;
     for (int i = 0; i < s->nrec; i++) cost += s->track[i].held_out ? 0 : s->shooting->path[i].cost_try;
@@ -302,7 +302,7 @@ static tribo_status next(tribo_sysid *s) {
 static void keep_starts(tribo_sysid *s) {
     const struct ti_shooting *h = s->shooting;
     bool rolls = !(h->kick[TI_KICK_LINEAR] > 0 || h->kick[TI_KICK_ANGULAR] > 0);
-    tribo_sysid_params(s, s->theta, s->p);
+    ti_at(s, s->theta);
     for (int i = 0; i < s->nrec; i++) {
         ti_track *t = s->track + i;
         const double *x = h->path[i].x + (size_t)t->first * (size_t)s->z.nx;

@@ -35,7 +35,7 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
     long blocks = 0;
     request q = {held_out, want};
     *loss = HUGE_VAL;
-    tribo_sysid_params(s, theta, s->p);
+    ti_at(s, theta);
     tribo_status status = tribo_params_check(s->m, s->p, NULL);
     if (status) return status;
     tribo_sysid_map_jac(s, theta, s->P);

@@ -72,9 +72,9 @@ tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, 
     memset(C, 0, n * ndx * sizeof *C);
     for (size_t a = 0; a < n; a++)
         for (size_t k = 0; k < n; k++) {
-            double rate = pd[a * np + (size_t)s->unknown[k].index];
-            const double *column = w->by_p + s->unknown[k].index;
-            for (size_t i = 0; i < ndx && rate != 0; i++) C[a * ndx + i] += rate * column[i * np];
+            int index = s->unknown[k].index;
+            double rate = index < 0 ? 0 : pd[a * np + (size_t)index];
+            for (size_t i = 0; i < ndx && rate != 0; i++) C[a * ndx + i] += rate * w->by_p[i * np + (size_t)index];
         }
     return status;
 }

@@ -27,12 +27,15 @@ typedef enum ti_map {
     TI_MAP_LINEAR,  /* p = start + scale theta */
     TI_MAP_INERTIA, /* six numbers together: S = L0 K K' L0', K lower triangular with exp on its diagonal */
     TI_MAP_MEMBER,  /* one of the five others of an inertia */
-    TI_MAP_MOMENT   /* p = (start + scale theta) m0 / m, m the mass of the same link, which is free too */
+    TI_MAP_MOMENT,  /* p = (start + scale theta) m0 / m, m the mass of the same link, which is free too */
+    TI_MAP_GAIN,    /* of measured numbers, as linear as the others; in no p */
+    TI_MAP_BIAS
 } ti_map;
 
 typedef struct ti_unknown {
     ti_map map;
-    int index; /* into p */
+    int index;          /* into p; -1 = of measured numbers: */
+    int entry, numbers; /* of a tangent, from one on so many */
     double start, scale;
     double lower, upper;   /* of p */
     double tlower, tupper; /* of theta */
@@ -43,6 +46,8 @@ typedef struct ti_unknown {
 /* Choose maps, scales and bounds. @return TRIBO_OK; TRIBO_E_ARG (index, bounds, start outside of them). */
 tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag);
 void ti_maps_clamp(const tribo_sysid *s, double *theta);
+/* s->p at theta, and the rows of all tracks as they are there. */
+void ti_at(tribo_sysid *s, const double *theta);
 
 /* ---- tracks.c: recordings made ready ---- */
 
@@ -55,7 +60,8 @@ enum { TI_STANDS = 64, TI_STAND_ROWS = 128 }; /* beyond that the rest is left to
 typedef struct ti_track {
     int n;
     double *time;    /* (n) */
-    double *x;       /* (n,nx) with what was missing filled in as far as it can be */
+    double *x;       /* (n,nx) with what was missing filled in as far as it can be, gain and bias taken out */
+    double *raw;     /* (n,nx) before that; NULL where no column has any */
     double *w;       /* (n,ndx) weights, 0 = not measured */
     double *u;       /* (n,nu) or NULL */
     int *nsub, *dt;  /* (n-1) steps from a row to the next, index into the step lengths */
@@ -81,6 +87,8 @@ typedef struct ti_track {
     double *norm;       /* (n,nblock) block norms of the last TI_WANT_NORMS; < 0 = not measured */
 } ti_track;
 
+/* Where in a state a block's numbers begin; of a quaternion where that does. */
+int ti_block_source(const tribo_sysid *s, const ti_block *b);
 /* Blocks that the loss counts, once the start is chosen. */
 void ti_track_count(const tribo_sysid *s, ti_track *t);
 
@@ -200,6 +208,20 @@ enum { TI_POSE_TANGENT = TI_FREE_NV }; /* numbers of a joint's pose in a tangent
 /* Poses of a joint in two states: the tangent from the first to the second; and back. */
 void ti_joint_difference(const ti_joint *j, const double *x, const double *y, double d[TI_POSE_TANGENT]);
 void ti_joint_move(const ti_joint *j, const double d[TI_POSE_TANGENT], double *x);
+
+/* ---- instrument.c: gain and bias of what is measured ---- */
+
+/* A free number of measured ones. @return TRIBO_OK; TRIBO_E_ARG. */
+tribo_status ti_column_init(const tribo_sysid *s, ti_unknown *k, const tribo_free_param *f, tribo_diag *diag);
+/* Are both the gain, or both the bias, of the same number? */
+bool ti_columns_clash(const ti_unknown *a, const ti_unknown *b);
+/* Rows of all tracks as they are at theta. */
+void ti_columns_read(tribo_sysid *s, const double *theta);
+/* Value of free number i where p belongs to theta. */
+double ti_value(const tribo_sysid *s, const double *theta, const double *p, int i);
+/* J (3,nfree): a block's residual, not weighted, by the thetas of its columns. @return false where it has none. */
+bool ti_columns_jac(const tribo_sysid *s, const ti_track *t, int row, const ti_block *b, const ti_measured *m,
+                    double *J);
 
 /* ---- settle.c ---- */
 
@@ -326,6 +348,8 @@ struct tribo_sysid {
 
     int nfree, nrec, ndt, nworker, nalong;
     ti_unknown *unknown; /* (nfree) */
+    int ncolumn;         /* how many of them are of measured numbers */
+    double *gain, *bias; /* (ndx) of those, where there are any */
     double *p0;          /* (np) */
     double *p, *P;       /* (np), (nfree,np) of the evaluation under way */
     ti_track *track;     /* (nrec) */

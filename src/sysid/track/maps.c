@@ -79,6 +79,7 @@ static void finite_bounds(ti_unknown *k, const tribo_param_info *info) {
 static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_param *f, tribo_diag *diag) {
     tribo_param_info info;
     if (f->struct_size != sizeof *f) return TRIBO_E_DEF;
+    if (f->column) return ti_column_init(s, k, f, diag);
     if (tribo_param_describe(s->m, f->index, &info))
         return ti_fail(diag, TRIBO_E_ARG, 0, "there is no parameter %d", f->index);
     *k = (ti_unknown){.index = f->index, .leader = -1};
@@ -149,9 +150,11 @@ tribo_status ti_maps_init(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag
     for (int i = 0; i < s->nfree; i++) {
         tribo_status status = init_one(s, s->unknown + i, def->free + i, diag);
         if (status) return status;
-        for (int j = 0; j < i; j++)
-            if (s->unknown[j].index == s->unknown[i].index)
-                return ti_fail(diag, TRIBO_E_ARG, 0, "parameter %d is free twice", s->unknown[i].index);
+        for (int j = 0; j < i; j++) {
+            const ti_unknown *a = s->unknown + j, *b = s->unknown + i;
+            if (a->index < 0 ? ti_columns_clash(a, b) : a->index == b->index)
+                return ti_fail(diag, TRIBO_E_ARG, 0, "parameter %d is free twice", def->free[i].index);
+        }
     }
     for (int i = 0; i < s->nfree; i++) {
         tribo_param_info info;
@@ -216,12 +219,17 @@ void tribo_sysid_params(const tribo_sysid *s, const double *theta, double *p) {
             inertia_of(L, L, p + k->index);
         } else if (k->map == TI_MAP_MOMENT) {
             p[k->index] = (k->start + k->scale * t) * s->unknown[k->leader].start / mass_of(s, k, theta);
-        } else if (k->map != TI_MAP_MEMBER) {
+        } else if (k->map != TI_MAP_MEMBER && k->index >= 0) {
             /* a bound is reached exactly, not to rounding */
             double v = k->map == TI_MAP_LOG ? k->start * exp(t) : k->start + k->scale * t;
             p[k->index] = t <= k->tlower ? k->lower : t >= k->tupper ? k->upper : v;
         }
     }
+}
+
+void ti_at(tribo_sysid *s, const double *theta) {
+    tribo_sysid_params(s, theta, s->p);
+    ti_columns_read(s, theta);
 }
 
 void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
@@ -231,6 +239,7 @@ void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, double *P) {
     for (int i = 0; i < s->nfree; i++) {
         const ti_unknown *k = s->unknown + i;
         double *row = P + (size_t)i * (size_t)np;
+        if (k->index < 0) continue;
         if (k->map == TI_MAP_LOG) {
             row[k->index] = k->start * exp(theta[i]);
         } else if (k->map == TI_MAP_LINEAR) {

@@ -19,7 +19,7 @@ bool ti_regressor_applies(const tribo_sysid *s) {
     for (int j = 0; j < m->size.njoint; j++)
         if (m->joint[j].kind == TI_JOINT_BALL) return false;
     for (int i = 0; i < s->nfree; i++)
-        if (!is_force(m, s->unknown[i].index)) return false;
+        if (s->unknown[i].index >= 0 && !is_force(m, s->unknown[i].index)) return false;
     return true;
 }
 
@@ -156,6 +156,7 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
                         .gravity = ti_load3(p + TI_P_GRAVITY)};
     memset(C, 0, (size_t)s->nfree * ndx * sizeof *C);
     for (size_t k = 0; k < (size_t)s->nfree; k++) {
+        if (s->unknown[k].index < 0) continue;
         double *force = w->by_force, *impulse = force + nv, *column = impulse + nv;
         size_t index = (size_t)s->unknown[k].index;
         by_number(&now, &at->ws->scratch->tree_jac, s->unknown[k].index, force, impulse);

@@ -8,6 +8,8 @@ void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sysid *s, const tribo_
     t->n = r->n;
     TI_CARVE(a, t->time, n);
     TI_CARVE(a, t->x, n * (size_t)z->nx);
+    t->raw = NULL;
+    if (s->ncolumn) TI_CARVE(a, t->raw, n * (size_t)z->nx);
     TI_CARVE(a, t->w, n * (size_t)z->ndx);
     TI_CARVE(a, t->norm, n * (size_t)s->nblock);
     TI_CARVE(a, t->nsub, n);
@@ -63,11 +65,15 @@ static bool normalise(const tribo_sysid *s, double *x) {
     return true;
 }
 
+int ti_block_source(const tribo_sysid *s, const ti_block *b) {
+    const ti_joint *j = &s->m->joint[b->joint];
+    if (b->quat >= 0) return b->quat;
+    return b->at >= s->z.nv ? s->z.nq + (b->at - s->z.nv) : j->q + (b->at - j->v);
+}
+
 /* Where in a state a block's number is measured: a quaternion is whole or not there. */
 static const double *source(const tribo_sysid *s, const ti_block *b, const double *x, int i) {
-    const ti_joint *j = &s->m->joint[b->joint];
-    if (b->quat >= 0) return x + b->quat;
-    return b->at >= s->z.nv ? x + s->z.nq + (b->at - s->z.nv) + i : x + j->q + (b->at - j->v) + i;
+    return x + ti_block_source(s, b) + (b->quat >= 0 ? 0 : i);
 }
 
 /* Weights of one row of a block; whether it was measured whole. */
@@ -188,12 +194,12 @@ tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r
     tribo_model_state0(s->m, state0);
     fill_poses(s, t, state0);
     fill_velocities(s, t);
+    if (t->raw) memcpy(t->raw, t->x, (size_t)t->n * (size_t)s->z.nx * sizeof *t->x);
     choose_steps(s, t);
     for (t->first = 0; t->first < t->n && !t->complete[t->first];) t->first++;
     if (t->first >= t->n - 1)
         return ti_fail(diag, TRIBO_E_ARG, 0, "no row but the last has all poses: nowhere to start");
     cut(s, t);
-    memcpy(t->x0, t->x + (size_t)t->first * (size_t)s->z.nx, (size_t)s->z.nx * sizeof *t->x0);
     return TRIBO_OK;
 }
 

@@ -1,0 +1,257 @@
+/* test_columns.c -- gain and bias of measured columns, found together with what moves, and with intervals that hold. */
+#include "cubes.h"
+#include "math/vec.h"
+#include "sysid/kicked/kicked.h"
+#include "test_main.h"
+#include <stdio.h>
+#include <tribo/tribo.h>
+
+enum { ROWS = 61, NX = 13, RECORDINGS = 3, FREE = 8 };
+
+#define OPTION "<option timestep='0.002' gravity='0 0 -9.81' cone='elliptic'/>"
+static const char *drop_xml =
+    "<mujoco>" OPTION "<custom><numeric name='floor/restitution' data='0.7'/></custom><worldbody>"
+    "<geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.3'/>"
+    "<body name='ball' pos='0 0 0.4'><freejoint/><geom name='ball' type='sphere' size='0.1' mass='1'/></body>"
+    "</worldbody></mujoco>";
+static const char *slide_xml =
+    "<mujoco>" OPTION "<worldbody><geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.25'/>"
+    "<body name='cube' pos='0 0 0.1'><freejoint/><geom name='cube' type='box' size='0.1 0.1 0.1' mass='1'/></body>"
+    "</worldbody></mujoco>";
+static const char *pendulum_xml =
+    "<mujoco><option timestep='0.002' gravity='0 0 -9.81'/><worldbody><body name='bob' pos='0 0 1'>"
+    "<joint name='pin' type='hinge' axis='0 1 0' damping='0.02'/>"
+    "<geom name='bob' type='sphere' size='0.05' pos='0 0 -0.5' mass='1'/></body></worldbody></mujoco>";
+
+typedef struct data {
+    tribo_model *m;
+    tribo_sizes z;
+    tribo_recording rec[RECORDINGS];
+    double time[ROWS], x[RECORDINGS][ROWS * NX];
+} data;
+
+static void load(data *d, const char *xml) {
+    tribo_diag diag = {0};
+    tribo_status s = tribo_model_load_memory(xml, strlen(xml), "test", NULL, &d->m, &diag);
+    ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
+    d->z = tribo_model_sizes(d->m);
+    for (int k = 0; k < ROWS; k++) d->time[k] = 0.01 * k;
+    for (int i = 0; i < RECORDINGS; i++) d->rec[i] = (tribo_recording){.n = ROWS, .time = d->time, .x = d->x[i]};
+}
+
+/* A ball that falls and bounces, restitution 0.7: its height as a camera of that gain and bias has it. */
+static void drops(data *d, double noise, double gain, double bias, uint64_t seed) {
+    const double g = 9.81, radius = 0.1;
+    load(d, drop_xml);
+    for (int i = 0; i < RECORDINGS; i++) {
+        cube c = {.x = {0, 0, radius + 0.2 + 0.1 * i}, .R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+        for (int k = 0; k < ROWS; k++) {
+            double *x = d->x[i] + k * NX;
+            cube_measure(&c, noise, noise / 0.1, &seed, x);
+            x[2] += (gain - 1) * c.x[2] + bias;
+            for (int j = 7; j < NX; j++) x[j] = NAN;
+            for (double left = 0.01; left > 0;) {
+                double gap = fmax(0, c.x[2] - radius), hit = (c.v[2] + sqrt(c.v[2] * c.v[2] + 2 * g * gap)) / g;
+                double t = fmin(hit, left);
+                c.x[2] += c.v[2] * t - g * t * t / 2, c.v[2] -= g * t;
+                if (hit < left) c.v[2] *= -0.7;
+                left = hit < left ? left - t : 0;
+            }
+        }
+    }
+}
+
+/* Of the library's own step, turned and stretched; of a joint its angle alone. */
+static void record(data *d, const char *xml, const double *speed, double noise, double gain, const double bias[3],
+                   uint64_t seed) {
+    double p[200];
+    tribo_ws *ws = NULL;
+    load(d, xml);
+    ck_assert_int_le(d->z.np, 200);
+    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    tribo_model_params(d->m, p);
+    for (int i = 0; i < RECORDINGS; i++) {
+        double now[NX];
+        tribo_model_state0(d->m, now);
+        for (int j = 0; j < d->z.nv; j++) now[d->z.nq + j] = speed[j] * (1 + 0.3 * i);
+        for (int k = 0; k < ROWS; k++) {
+            double *x = d->x[i] + k * d->z.nx, turn[4];
+            memcpy(x, now, (size_t)d->z.nx * sizeof *x);
+            for (int j = d->z.nq; j < d->z.nx; j++) x[j] = NAN;
+            if (d->z.nq == 1) x[0] = gain * x[0] + bias[0] + noise * cubes_gauss(&seed);
+            for (int j = 0; j < 3 && d->z.nq > 1; j++) x[j] += noise * cubes_gauss(&seed);
+            ti_vec r = {bias[0] + noise * cubes_gauss(&seed), bias[1] + noise * cubes_gauss(&seed),
+                        bias[2] + noise * cubes_gauss(&seed)};
+            ti_quat_exp(r, turn);
+            if (d->z.nq > 1) ti_quat_mul(x + 3, turn, x + 3);
+            for (int j = 0; j < 5; j++) ck_assert_int_ge(tribo_step(ws, p, now, NULL, now, NULL), 0);
+        }
+    }
+    tribo_ws_free(ws);
+}
+
+static tribo_free_param of(const data *d, const char *name, double start) {
+    tribo_free_param f = tribo_default_free();
+    f.index = tribo_param_find(d->m, name), f.start = start;
+    ck_assert_int_ge(f.index, 0);
+    return f;
+}
+
+static tribo_free_param column(int index, tribo_column kind) {
+    tribo_free_param f = tribo_default_free();
+    f.index = index, f.column = kind;
+    return f;
+}
+
+static tribo_sysid_def define(const data *d, const tribo_free_param *free, int n) {
+    tribo_sysid_def def = tribo_default_sysid();
+    def.free = free, def.nfree = n, def.rec = d->rec, def.nrec = RECORDINGS;
+    def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.robust = TRIBO_ROBUST_HUBER;
+    return def;
+}
+
+static tribo_sysid *fit(const data *d, const tribo_sysid_def *def, tribo_estimate *e) {
+    tribo_sysid *s = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_sysid_new(d->m, def, &s, &diag) == TRIBO_OK, "%s", diag.text);
+    tribo_status status = tribo_sysid_fit(s, 200, NULL);
+    ck_assert_msg(status >= 0, "%d", (int)status);
+    ck_assert_int_eq(tribo_sysid_observe(s, e, NULL, NULL, NULL, NULL), TRIBO_OK);
+    return s;
+}
+
+static void near_truth(const tribo_estimate *e, double truth, double most, const char *what) {
+    double off = e->estimate - truth;
+    ck_assert_msg(e->identifiable, "%s", what);
+    ck_assert_msg(fabs(off) < 4 * e->std_error && e->std_error < most, "%s: %g +- %g, truth %g", what, e->estimate,
+                  e->std_error, truth);
+}
+
+START_TEST(a_camera_that_stretches_and_shifts_is_found_beside_the_bounce) {
+    double square = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        data d;
+        tribo_estimate e[3];
+        drops(&d, 1e-3, 0.97, 0.006, 31 + 7 * seed);
+        tribo_free_param f[3] = {of(&d, "floor/restitution", 0.5), column(2, TRIBO_COLUMN_GAIN),
+                                 column(2, TRIBO_COLUMN_BIAS)};
+        tribo_sysid_def def = define(&d, f, 3);
+        tribo_sysid *s = fit(&d, &def, e);
+        near_truth(e, 0.7, 0.01, "restitution"), near_truth(e + 1, 0.97, 0.005, "gain");
+        near_truth(e + 2, 0.006, 0.002, "bias");
+        ck_assert_int_eq(e[1].index, 2);
+        const double truth[] = {0.7, 0.97, 0.006};
+        for (int i = 0; i < 3; i++) square += pow((e[i].estimate - truth[i]) / e[i].std_error, 2);
+        /* rows as they are read are the ball's own */
+        double X[ROWS * NX], theta[3], value[3];
+        ck_assert_int_eq(tribo_sysid_rows(s, 1, X), TRIBO_OK);
+        ck_assert_double_eq_tol(X[2], (d.x[1][2] - e[2].estimate) / e[1].estimate, 1e-12);
+        tribo_sysid_theta(s, theta), tribo_sysid_values(s, theta, value);
+        for (int i = 0; i < 3; i++) ck_assert_double_eq_tol(value[i], e[i].estimate, 1e-12);
+        tribo_sysid_free(s), tribo_model_free(d.m);
+    }
+    ck_assert_msg(square / 24 > 0.4 && square / 24 < 2, "mean square in standard errors: %g", square / 24);
+}
+END_TEST
+
+START_TEST(a_frame_that_is_mounted_crookedly_is_found_as_far_as_the_floor_tells) {
+    data d;
+    tribo_estimate e[4];
+    const double speed[6] = {1.5, 0.3, 0, 0, 0, 0}, bias[3] = {0.05, -0.08, 0.3};
+    record(&d, slide_xml, speed, 1e-3, 1, bias, 5);
+    tribo_free_param f[4] = {of(&d, "floor/friction", 0.5), column(3, TRIBO_COLUMN_BIAS), column(4, TRIBO_COLUMN_BIAS),
+                             column(5, TRIBO_COLUMN_BIAS)};
+    tribo_sysid_def def = define(&d, f, 4);
+    tribo_sysid *s = fit(&d, &def, e);
+    near_truth(e, 0.25, 0.01, "friction");
+    /* about the vertical nothing tells the cube's own turn from its frame's: its start follows */
+    ck_assert_msg(!e[3].identifiable || e[3].std_error > 0.1, "%g +- %g", e[3].estimate, e[3].std_error);
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
+START_TEST(an_encoder_is_found_beside_the_damping) {
+    data d;
+    tribo_estimate e[3];
+    const double speed = 3, bias[3] = {0.05, 0, 0};
+    record(&d, pendulum_xml, &speed, 1e-3, 1.02, bias, 9);
+    tribo_free_param f[3] = {of(&d, "pin/damping", 0.05), column(0, TRIBO_COLUMN_GAIN), column(0, TRIBO_COLUMN_BIAS)};
+    tribo_sysid_def def = define(&d, f, 3);
+    tribo_sysid *s = fit(&d, &def, e);
+    near_truth(e, 0.02, 0.003, "damping"), near_truth(e + 1, 1.02, 0.01, "gain"),
+        near_truth(e + 2, 0.05, 0.003, "bias");
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
+/* Residuals of a row of the first track at theta, not weighted. */
+static void residual_at(tribo_sysid *s, int row, const double *theta, const double *x, double *r) {
+    ti_columns_read(s, theta);
+    ti_residual(s, s->track, row, x, r);
+    for (int i = 0; i < s->z.ndx; i++)
+        r[i] /= s->track->w[row * s->z.ndx + i] > 0 ? s->track->w[row * s->z.ndx + i] : 1;
+}
+
+START_TEST(residuals_move_with_gain_and_bias_as_differences_say) {
+    data d;
+    const double speed[6] = {1.5, 0.3, 0, 0.2, -0.3, 1}, bias[3] = {0.4, -0.8, 0.3}, h = 1e-6;
+    record(&d, slide_xml, speed, 0.02, 1, bias, 3);
+    tribo_free_param f[FREE] = {of(&d, "floor/friction", 0.3)};
+    for (int i = 0; i < 6; i++) f[1 + i] = column(i, TRIBO_COLUMN_BIAS), f[1 + i].start = i < 3 ? 0.02 : bias[i - 3];
+    f[7] = column(0, TRIBO_COLUMN_GAIN), f[7].numbers = 3, f[7].start = 1.1;
+    tribo_sysid_def def = define(&d, f, FREE);
+    tribo_sysid *s = NULL;
+    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_OK);
+    const double *x = s->track->x + 17 * NX; /* a motion that is a row ahead */
+    double here[NX], theta[FREE], J[3 * FREE], r[12], up[12], down[12];
+    memcpy(here, x, sizeof here), memcpy(theta, s->theta, sizeof theta);
+    for (int b = 0; b < 2; b++) {
+        ti_measured m;
+        residual_at(s, 16, theta, here, r), ti_residual(s, s->track, 16, here, r);
+        ck_assert(ti_measured_block(s, s->track, 16, here, r, &s->block[b], &m));
+        ck_assert(ti_columns_jac(s, s->track, 16, &s->block[b], &m, J));
+        for (int a = 0; a < FREE; a++) {
+            theta[a] += h, residual_at(s, 16, theta, here, up), theta[a] -= 2 * h;
+            residual_at(s, 16, theta, here, down), theta[a] += h;
+            for (int i = 0; i < 3; i++) {
+                double slope = (up[s->block[b].at + i] - down[s->block[b].at + i]) / (2 * h);
+                ck_assert_msg(fabs(slope - J[i * FREE + a]) < 1e-8, "block %d, %d by %d: %g, %g", b, i, a, slope,
+                              J[i * FREE + a]);
+            }
+        }
+    }
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused) {
+    data d;
+    tribo_sysid *s = NULL;
+    drops(&d, 1e-3, 1, 0, 3);
+    tribo_free_param f[2] = {column(3, TRIBO_COLUMN_GAIN)};
+    tribo_sysid_def def = define(&d, f, 1);
+    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_E_ARG); /* of an orientation */
+    f[0] = column(99, TRIBO_COLUMN_BIAS);
+    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_E_ARG);
+    f[0] = column(2, TRIBO_COLUMN_BIAS), f[0].numbers = 3; /* half in the next block */
+    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_E_ARG);
+    f[0] = column(0, TRIBO_COLUMN_GAIN), f[0].numbers = 3, f[1] = column(2, TRIBO_COLUMN_GAIN), def.nfree = 2;
+    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_E_ARG); /* twice */
+    f[1] = column(2, TRIBO_COLUMN_BIAS), def.loss = TRIBO_LOSS_ROLLOUT;
+    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_E_ARG);
+    tribo_model_free(d.m);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("columns");
+    TCase *t = tcase_create("columns");
+    tcase_set_timeout(t, 300);
+    tcase_add_test(t, a_camera_that_stretches_and_shifts_is_found_beside_the_bounce);
+    tcase_add_test(t, a_frame_that_is_mounted_crookedly_is_found_as_far_as_the_floor_tells);
+    tcase_add_test(t, an_encoder_is_found_beside_the_damping);
+    tcase_add_test(t, residuals_move_with_gain_and_bias_as_differences_say);
+    tcase_add_test(t, what_makes_no_sense_is_refused);
+    suite_add_tcase(s, t);
+    return s;
+}
