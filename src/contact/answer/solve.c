@@ -29,7 +29,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     ti_carve(m, 1, sizeof *ws);
     TI_CARVE(m, ws->scale, nc);
     TI_CARVE(m, ws->minv, nv);
-    TI_CARVE(m, ws->turn, 6 * sizes->nblk);
+    TI_CARVE(m, ws->turn, sizes->nblk);
     TI_CARVE(m, ws->arm, nv);
     TI_CARVE(m, ws->mass, nv);
     TI_CARVE(m, ws->g, n3);

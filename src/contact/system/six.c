@@ -300,3 +300,20 @@ static TI_CLONES_WIDE void solve_t(const ti_system *s, double *x) {
 void ti_six_solve_t(const ti_system *s, double *x) {
     solve_t(s, x);
 }
+
+void ti_six_invert_turn(int width, const double *M, ti_six_turn *t) {
+    *t = (ti_six_turn){0};
+    if (width != 6 || (M[22] == 0 && M[23] == 0 && M[29] == 0)) return;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 6; j++)
+            if (j != i && M[6 * i + j] != 0) return;
+    double a = M[21], b = M[28], c = M[35], d = M[22], e = M[23], f = M[29];
+    double xx = b * c - f * f, xy = e * f - c * d, xz = d * f - b * e, inverse = 1 / (a * xx + d * xy + e * xz);
+    *t = (ti_six_turn){xx * inverse, (a * c - e * e) * inverse, (a * b - d * d) * inverse, xy * inverse,
+                       xz * inverse, (d * e - a * f) * inverse};
+}
+
+double ti_six_turned(const ti_six_turn *t, const double *x, const double *y) {
+    return x[0] * (t->xx * y[0] + t->xy * y[1] + t->xz * y[2]) + x[1] * (t->xy * y[0] + t->yy * y[1] + t->yz * y[2]) +
+           x[2] * (t->xz * y[0] + t->yz * y[1] + t->zz * y[2]);
+}

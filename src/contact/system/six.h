@@ -9,6 +9,13 @@
 
 enum { TI_SIX_ROWS = 24, TI_SIX_COLS = 24, TI_SIX_BLOCK = 48 };
 
+/* The inverse of the inertia of a free body whose axes are not the principal ones. */
+typedef struct ti_six_turn {
+    double xx, yy, zz, xy, xz, yz; /* xx = 0 of any other block */
+} ti_six_turn;
+void ti_six_invert_turn(int width, const double *M, ti_six_turn *t);
+double ti_six_turned(const ti_six_turn *t, const double *x, const double *y); /* x' t y */
+
 bool ti_six_fits(const ti_contact_problem *p);
 /* J, twice: rows (nc,2,3,8) padded with zeros, cols (nc,2,6,4) transposed. */
 void ti_six_pack(const ti_contact_problem *p, double *rows, double *cols);

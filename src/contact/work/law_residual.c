@@ -16,54 +16,39 @@ static inline int side_column(const ti_support *s, int e) {
     return s ? s->column[s->n - 1 - e] : e;
 }
 
-/* x' S x by a symmetric S: 11 22 33 12 13 23. */
-static double quadratic(const double *S, const double *x) {
-    return x[0] * (S[0] * x[0] + 2 * S[3] * x[1] + 2 * S[4] * x[2]) + x[1] * (S[1] * x[1] + 2 * S[5] * x[2]) +
-           S[2] * x[2] * x[2];
-}
-
-static double row_scale(const ti_support *at, int w, const double *row, const double *minv, const double *turn) {
+/* x' M^-1 y of two rows of a block, as far as weights know M. */
+static double product(const ti_support *at, int w, const double *x, const double *y, const double *minv,
+                      const ti_six_turn *turn) {
     double s = 0;
-    if (turn[0] > 0) return minv[0] * (row[0] * row[0] + row[1] * row[1] + row[2] * row[2]) + quadratic(turn, row + 3);
+    if (turn->xx > 0) return minv[0] * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + ti_six_turned(turn, x + 3, y + 3);
     for (int e = 0, n = side_columns(at, w); e < n; e++) {
         int k = side_column(at, e);
-        s += row[k] * row[k] * minv[k];
+        s += x[k] * y[k] * minv[k];
     }
     return s;
-}
-
-/* The inverse of the inertia in block k, if the block is that of a free body whose axes are not the principal ones. */
-static void invert_turn(ti_contact_ws *ws, const ti_contact_problem *p, int k) {
-    const double *M = p->M + p->moff[k];
-    double *S = ws->turn + 6 * k;
-    S[0] = 0;
-    if (p->width[k] != 6 || (M[22] == 0 && M[23] == 0 && M[29] == 0)) return;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 6; j++)
-            if (j != i && M[6 * i + j] != 0) return;
-    double a = M[21], b = M[28], c = M[35], d = M[22], e = M[23], f = M[29];
-    double A = b * c - f * f, D = e * f - c * d, E = d * f - b * e, inverse = 1 / (a * A + d * D + e * E);
-    S[0] = A * inverse, S[1] = (a * c - e * e) * inverse, S[2] = (a * b - d * d) * inverse;
-    S[3] = D * inverse, S[4] = E * inverse, S[5] = (d * e - a * f) * inverse;
 }
 
 void ti_contact_weigh(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int b = 0; b < p->nblk; b++) {
         int w = p->width[b];
         for (int j = 0; j < w; j++) ws->minv[p->voff[b] + j] = 1 / p->M[p->moff[b] + j * w + j];
-        invert_turn(ws, p, b);
+        ti_six_invert_turn(w, p->M + p->moff[b], &ws->turn[b]);
     }
 }
 
 double ti_contact_energy_of(const ti_contact_ws *ws, const ti_contact_problem *p, const double *r) {
     double sum = 0;
     for (int b = 0; b < p->nblk; b++) {
-        const double *x = r + p->voff[b], *minv = ws->minv + p->voff[b], *turn = ws->turn + 6 * b;
-        bool turned = turn[0] > 0;
-        for (int j = 0; j < (turned ? 3 : p->width[b]); j++) sum += x[j] * x[j] * minv[j];
-        if (turned) sum += quadratic(turn, x + 3);
+        const double *x = r + p->voff[b];
+        sum += product(NULL, p->width[b], x, x, ws->minv + p->voff[b], &ws->turn[b]);
     }
     return sum;
+}
+
+/* The larger eigenvalue of two by two: what it is along no pair of tangents depends on. */
+static double largest_of(double xx, double yy, double xy) {
+    double most = xx > yy ? xx : yy, apart = fabs(xx - yy);
+    return most + 0.5 * (sqrt(apart * apart + 4 * xy * xy) - apart);
 }
 
 /* The diagonal of G is only a scale here, so M of a chain is taken for its diagonal; that of a free body is not, as
@@ -75,12 +60,14 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
         int k = side ? p->b[i] : p->a[i];
         if (k < 0) continue;
         int w = p->width[k];
-        const double *minv = ws->minv + p->voff[k], *turn = ws->turn + 6 * k;
+        const double *minv = ws->minv + p->voff[k], *t1 = J, *t2 = J + w, *n = J + 2 * w;
+        const ti_six_turn *turn = &ws->turn[k];
         const ti_support *at = ti_support_of(p, i, side);
-        double t1 = row_scale(at, w, J, minv, turn), t2 = row_scale(at, w, J + w, minv, turn),
-               n = row_scale(at, w, J + 2 * w, minv, turn);
-        gt += 0.5 * (t1 + t2), gn += n;
-        if (n > 0 && n < ws->r0) ws->r0 = n;
+        double along = product(at, w, n, n, minv, turn);
+        gt += largest_of(product(at, w, t1, t1, minv, turn), product(at, w, t2, t2, minv, turn),
+                         product(at, w, t1, t2, minv, turn));
+        gn += along;
+        if (along > 0 && along < ws->r0) ws->r0 = along;
         J += 3 * (size_t)w;
     }
     ti_law_scale s = {gn > 0 ? 1 / gn : 1, gt > 0 ? 1 / gt : 1, gn > 0 ? gn : 1, gt > 0 ? gt : 1};

@@ -4,6 +4,7 @@
 #include "contact/law/law.h"
 #include "contact/problem/products.h"
 #include "contact/system/delassus.h"
+#include "contact/system/six.h"
 #include "contact/system/system.h"
 
 enum { TI_SCRATCH_MAX = 1280 };
@@ -75,8 +76,7 @@ struct ti_contact_ws {
     double unit_c;       /* unit of velocity: the largest |g|, and the rounding in g */
     ti_law_scale *scale; /* (nc) */
     double *minv;        /* (nv) 1 / M_kk */
-    double *turn;        /* (6 nblk) of blocks of 6 whose M is a mass and an inertia in axes that are not principal: its
-                            inverse, 11 22 33 12 13 23; else 0 */
+    ti_six_turn *turn;   /* (nblk) */
     double *arm; /* (nv) M_kk over the first M_kk of its block: the squared length that makes a rotation a speed */
     double energy, speed; /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
     double widest;        /* largest entry on the diagonal of G, about */
