@@ -313,7 +313,7 @@ START_TEST(every_problem) {
     int count = for_every_made_problem(published_and_corrected, &made);
     expect_most(count, &made, 3); /* 31 of 34 */
     count = for_every_read_problem(published_and_corrected, &read);
-    if (count > 0) expect_most(count, &read, 2);
+    if (count > 0) expect_most(count, &read, 3); /* of one tower of 4 impulses differ by 1.1e-6 of the largest */
 }
 END_TEST
 

@@ -213,7 +213,7 @@ static double panel(ti_contact_ws *ws, const island *s, const given *g) {
 
 START_TEST(nearly_singular_systems_are_solved) {
     static const double ratios[] = {1, 1e2, 1e4};
-    enum { EACH = 400 };
+    enum { EACH = 600 };
     ti_contact_ws *ws;
     ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, NULL, &ws), TRIBO_OK);
     uint64_t seed = 2;

@@ -411,25 +411,16 @@ static int take(arguments *a, int code) {
     const verb *v = &verb_batch;
     switch (code) {
     case 'n':
-        return parse_integer(optarg, 1, 100000000, &a->worlds)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--worlds takes a number from 1 to 100000000, not %s", optarg);
+        return parse_whole(v, "--worlds takes a number from 1 to 100000000", 1, 100000000, &a->worlds);
     case 'T':
-        return parse_integer(optarg, 1, 4000000, &a->steps)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--steps takes a number from 1 to 4000000, not %s", optarg);
+        return parse_whole(v, "--steps takes a number from 1 to 4000000", 1, 4000000, &a->steps);
     case 'w':
-        return parse_integer(optarg, 1, 256, &a->threads) ? EXIT_SUCCESS
-                                                          : usage_error(v, "--threads takes 1 to 256, not %s", optarg);
+        return parse_whole(v, "--threads takes 1 to 256", 1, 256, &a->threads);
     case 's':
         a->seeded = true;
-        return parse_integer(optarg, 0, 2147483647, &a->seed)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--seed takes a number from 0 to 2147483647, not %s", optarg);
+        return parse_whole(v, "--seed takes a number from 0 to 2147483647", 0, 2147483647, &a->seed);
     case 'W':
-        return parse_integer(optarg, 0, 10000, &a->worst)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--worst takes a number from 0 to 10000, not %s", optarg);
+        return parse_whole(v, "--worst takes a number from 0 to 10000", 0, 10000, &a->worst);
     case 'd':
         return parse_positive(v, "--dt takes a time above 0 s", 1e3, &a->dt);
     case 't':

@@ -104,6 +104,11 @@ bool parse_integer(const char *text, long lower, long upper, long *x) {
     return true;
 }
 
+int parse_whole(const verb *v, const char *what, long lower, long upper, long *x) {
+    if (parse_integer(optarg, lower, upper, x)) return EXIT_SUCCESS;
+    return usage_error(v, "%s, not %s", what, optarg);
+}
+
 int parse_positive(const verb *v, const char *what, double upper, double *x) {
     if (parse_number(optarg, 0, upper, x) && *x != 0) return EXIT_SUCCESS;
     return usage_error(v, "%s, not %s", what, optarg);

@@ -40,6 +40,8 @@ int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whole text to a finite number; false if it is not one, or not within [lower, upper]. */
 bool parse_number(const char *text, double lower, double upper, double *x);
 bool parse_integer(const char *text, long lower, long upper, long *x);
+/* The option's value, a whole number; as parse_positive(). */
+int parse_whole(const verb *v, const char *what, long lower, long upper, long *x);
 /* The option's value above 0 and at most `upper`; `what` begins the message: "--dt takes a time above 0 s".
  * @return EXIT_SUCCESS; EXIT_USAGE after a message. */
 int parse_positive(const verb *v, const char *what, double upper, double *x);

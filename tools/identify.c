@@ -455,23 +455,15 @@ static int take(identify_arguments *a, int code) {
             return usage_error(v, "--validation takes a share from 0 to 0.99, not %s", optarg);
         return EXIT_SUCCESS;
     case 's':
-        return parse_integer(optarg, 0, 1L << 53, &a->seed) ? EXIT_SUCCESS
-                                                            : usage_error(v, "--seed takes a number, not %s", optarg);
+        return parse_whole(v, "--seed takes a number", 0, 1L << 53, &a->seed);
     case 'n':
-        return parse_integer(optarg, 0, 100000000, &a->search)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--search takes a number of evaluations, not %s", optarg);
+        return parse_whole(v, "--search takes a number of evaluations", 0, 100000000, &a->search);
     case 'i':
-        return parse_integer(optarg, 1, 100000000, &a->iterations)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--iterations takes a number above 0, not %s", optarg);
+        return parse_whole(v, "--iterations takes a number above 0", 1, 100000000, &a->iterations);
     case 'w':
-        return parse_integer(optarg, 1, 64, &a->workers) ? EXIT_SUCCESS
-                                                         : usage_error(v, "--workers takes 1 to 64, not %s", optarg);
+        return parse_whole(v, "--workers takes 1 to 64", 1, 64, &a->workers);
     case 'k':
-        return parse_integer(optarg, 2, 1000, &a->folds)
-                   ? EXIT_SUCCESS
-                   : usage_error(v, "--folds takes a number of parts above 1, not %s", optarg);
+        return parse_whole(v, "--folds takes a number of parts above 1", 2, 1000, &a->folds);
     case 'N':
         return take_noise(a, optarg);
     case 'o':

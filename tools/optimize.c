@@ -198,10 +198,6 @@ static int take_law(optimize_arguments *a, int code) {
     return EXIT_SUCCESS;
 }
 
-static int take_count(long upper, const char *what, long *n) {
-    return parse_integer(optarg, 1, upper, n) ? EXIT_SUCCESS : usage_error(&verb_optimize, "%s, not %s", what, optarg);
-}
-
 /* none, or NOISE,NOISE,... */
 static int take_stages(optimize_arguments *a) {
     char copy[512];
@@ -223,15 +219,15 @@ static int take(optimize_arguments *a, int code) {
     const verb *v = &verb_optimize;
     switch (code) {
     case 'i':
-        return take_count(100000000, "--iterations takes a number above 0", &a->iterations);
+        return parse_whole(v, "--iterations takes a number above 0", 1, 100000000, &a->iterations);
     case 'w':
-        return take_count(64, "--workers takes 1 to 64", &a->workers);
+        return parse_whole(v, "--workers takes 1 to 64", 1, 64, &a->workers);
     case 'R':
-        return take_count(1000000, "--receding takes a number of knots above 0", &a->receding);
+        return parse_whole(v, "--receding takes a number of knots above 0", 1, 1000000, &a->receding);
     case 'e':
-        return take_count(1000000, "--every takes a number of knots above 0", &a->every);
+        return parse_whole(v, "--every takes a number of knots above 0", 1, 1000000, &a->every);
     case 'p':
-        return take_count(1000000, "--passes takes a number above 0", &a->passes);
+        return parse_whole(v, "--passes takes a number above 0", 1, 1000000, &a->passes);
     case 'm':
         a->method = choose_word(v, "--method", "ddp|ilqr|first|lbfgs", optarg);
         return a->method >= 0 ? EXIT_SUCCESS : EXIT_USAGE;
@@ -240,7 +236,7 @@ static int take(optimize_arguments *a, int code) {
     case 't':
         return parse_positive(v, "--time takes seconds above 0", 1e9, &a->seconds);
     case 'Y':
-        return take_count(1000000, "--act-delay takes a number of knots above 0", &a->act_delay);
+        return parse_whole(v, "--act-delay takes a number of knots above 0", 1, 1000000, &a->act_delay);
     case 'D':
         return parse_positive(v, "--act-dt takes a time above 0 s", 1e3, &a->act_dt);
     default:
