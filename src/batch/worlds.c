@@ -15,8 +15,8 @@ tribo_status ti_worlds_check(const tribo_batch *b, const tribo_worlds *w, int st
 /* What the first step says of a row; where there is no step, it is said here. */
 static bool makes_no_world(const ti_task *t, int i) {
     const tribo_batch *b = t->b;
-    return ti_world_steps(t->w, i) == 0 && !(ti_finite(ti_world_x(b, t->w, i), (size_t)b->z.nx) &&
-                                             ti_finite(ti_world_p(b, t->w, i), (size_t)b->z.np));
+    return ti_world_steps(t->w, i) == 0 &&
+           !(ti_finite(ti_world_x(b, t->w, i), (size_t)b->z.nx) && ti_finite(ti_world_p(b, t->w, i), (size_t)b->z.np));
 }
 
 static tribo_status one_world(int worker, int job, void *context) {
