@@ -50,7 +50,7 @@ bool ti_box_solve(int n, const double *H, const double *g, const double *lower, 
             slope[i] = g[i];
             for (int j = 0; j < n; j++) slope[i] += H[i * n + j] * d[j];
             bool at = ti_is_held(d[i], slope[i], lower[i], upper[i]);
-            same &= at == held[i];
+            same = same && at == held[i]; /* not known before the first */
             held[i] = at;
             step[i] = at ? 0 : -slope[i];
         }
