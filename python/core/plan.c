@@ -201,14 +201,6 @@ static bool take_arrays(core *c, plan *b, PyObject *const *o, definition *d) {
     return good;
 }
 
-static plan *make(core *c, core_model *m) {
-    plan *b = (plan *)core_object_new(c->plan);
-    if (!b) return NULL;
-    b->model = (core_model *)Py_NewRef((PyObject *)m), b->handle = m->handle;
-    core_handle_keep(b->handle);
-    return b;
-}
-
 /* plan(model, knots, substeps, terms, controls or None, lower, upper, hold, p, x0, U, X, method, stages, tol,
  * tol_constraint, workers) */
 PyObject *core_plan_new(PyObject *module, PyObject *args) {
@@ -222,7 +214,7 @@ PyObject *core_plan_new(PyObject *module, PyObject *args) {
                           &d.d.workers))
         return NULL;
     core_model *m = core_model_of(c, mo);
-    plan *b = m ? make(c, m) : NULL;
+    plan *b = m ? core_part_new(c->plan, m) : NULL;
     if (!b) return NULL;
     b->knots = d.d.knots, d.d.method = (tribo_method)method, d.d.options = &m->options;
     bool good = take_terms(c, b, terms, &d) && take_controls(b, controls, &d) && take_stages(c, stages, &d) &&
@@ -262,9 +254,7 @@ static void plan_dealloc(PyObject *self) {
     tribo_trajopt_free(b->t);
     plan_clear(self);
     free(b->custom);
-    core_handle_drop(b->handle);
-    Py_XDECREF((PyObject *)b->model);
-    core_object_free(self);
+    core_part_free(self);
 }
 
 /* ---- driving ---- */
