@@ -39,7 +39,7 @@ typedef struct run_state {
 /* A workspace for steps of dt; the last one where that was its step, to rounding. */
 static tribo_status use_step(run_state *r, double dt) {
     if (r->ws && fabs(tribo_ws_options(r->ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     o.dt = dt, o.tol = r->tol, o.law = r->law, o.measures = r->measures != NULL;
     tribo_ws_free(r->ws);
     r->ws = NULL;
@@ -141,8 +141,7 @@ static int simulate(run_state *r, const arguments *a) {
     for (int row = 0; row + 1 < r->rows && s == TRIBO_OK; row++) {
         s = advance(r, row);
         if (s < 0)
-            return input_message(a->scene, 0, "after %ld steps, at %g s: %s", r->steps, r->time[row],
-                                 tribo_status_text(s));
+            return input_message(a->scene, 0, "after %ld steps, at %g s: %s", r->steps, r->time[row], step_text(s));
     }
     double seconds = seconds_now() - started;
     for (int row = 0; r->measures && row < r->rows; row++)
@@ -254,7 +253,7 @@ const verb verb_simulate = {
         "Simulates a scene and writes its states as CSV, a row a step: time in s, positions in m, rotations as unit "
         "quaternions, velocities in m/s and rad/s.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .statuses = "0; 2 usage; 3 bad input; 4 a step did not converge",
     .example = "  tribo simulate slide.xml --duration 2 --out slide.csv",
     .run = run,
