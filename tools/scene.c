@@ -2,6 +2,7 @@
 #include "scene.h"
 #include "found.h"
 #include "inputs.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,15 @@ tribo_options step_options(void) {
     tribo_options o = tribo_default_options();
     o.ncon_max = (int)ncon_max;
     return o;
+}
+
+tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double dt, tribo_ws **ws) {
+    if (*ws && fabs(tribo_ws_options(*ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
+    tribo_options with = *o;
+    with.dt = dt;
+    tribo_ws_free(*ws);
+    *ws = NULL;
+    return tribo_ws_new(m, &with, NULL, ws, NULL);
 }
 
 const char *step_text(tribo_status s) {

@@ -17,6 +17,8 @@ tribo_load_options scene_options(void);
 /* What verbs that make steps take besides, through scene_option(), and the options of a step by it. */
 extern const option_group group_step;
 tribo_options step_options(void);
+/* A workspace for steps of dt in *ws: the one that is there where that was its step, to rounding; else another. */
+tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double dt, tribo_ws **ws);
 /* tribo_status_text() of a step, with what helps on the command line. */
 const char *step_text(tribo_status s);
 
