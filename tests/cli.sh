@@ -145,7 +145,7 @@ printf '<mujoco>\n<nothing/></mujoco>' >"$folder/nothing.xml"
 expect_input "$folder/nothing.xml" "what is wrong there" 3 'standard input:2: ' check -
 expect "no time" 2 '' 'duration takes' simulate "$slide" --duration 0
 expect "negative step" 2 '' 'dt takes' simulate "$slide" --dt -1
-no_room='more contacts than there is room for: --ncon-max'
+no_room='more contacts than there is room for (--ncon-max)'
 expect "more contacts than there is room for" 3 '' "$no_room" simulate "$slide" --ncon-max 3
 expect "the same in a page" 0 '' "$no_room" view "$slide" --ncon-max 3 --out "$folder/few.html"
 expect "the same in gradients" 3 '' "$no_room" gradcheck "$slide" --ncon-max 3
