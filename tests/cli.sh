@@ -347,7 +347,7 @@ expect "a catapult" '0 4' '^cost' '*' optimize "$data/scenes/catapult.xml" "$tas
 ends catapult.csv along.q 2.1 2.3
 ends catapult.csv up.q 2.225 2.425
 expect "a worm that jumps" '0 4' '^cost' '*' optimize "$data/scenes/jumpworm.xml" "$tasks/jumpworm.json" --out "$folder/worm.csv"
-ends worm.csv up.q 0.7 9
+ends worm.csv up.q 1 9
 expect "a finger, from noise down to the hard law" '0 4' '^cost -2[45]\..*law -2[45]' '*' optimize "$data/scenes/finger.xml" "$tasks/finger.json"
 expect "a cube pushed from rest, by the hard law" 0 '^cost 50, was 50' '*' optimize "$data/scenes/push.xml" "$tasks/push.json" --stages none
 expect "a cube pushed from rest, by a smoothed law" 0 '^cost 8.8399.*law 8.8399.*converged' '*' optimize "$data/scenes/push.xml" "$tasks/push.json"

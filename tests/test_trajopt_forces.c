@@ -223,6 +223,9 @@ START_TEST(misuse) {
     term.body = 0, term.body2 = 9;
     ck_assert_int_eq(tribo_trajopt_new(m, &def, &t, &d), TRIBO_E_ARG);
     ck_assert_msg(strstr(d.text, "no such body"), "%s", d.text);
+    term.body2 = 0;
+    ck_assert_int_eq(tribo_trajopt_new(m, &def, &t, &d), TRIBO_E_ARG);
+    ck_assert_msg(strstr(d.text, "does not push itself"), "%s", d.text);
     term.body2 = -1, term.site = 0;
     ck_assert_int_eq(tribo_trajopt_new(m, &def, &t, &d), TRIBO_E_ARG);
     ck_assert_msg(strstr(d.text, "of bodies, not of a site"), "%s", d.text);
