@@ -8,7 +8,7 @@
 #include <tribo/dynamics.h>
 #include <tribo/sim.h>
 
-enum { DYN_NV = 17, DYN_NU = 21, DYN_NX = 37, DYN_P = 52, DYN_IN = 3 * DYN_NV + DYN_P };
+enum { DYN_NV = 17, DYN_NU = 21, DYN_NX = 37, DYN_P = 53, DYN_IN = 3 * DYN_NV + DYN_P };
 
 static struct {
     tribo_model *m;
@@ -38,7 +38,8 @@ static int dyn_body(tribo_builder *b, int parent, const char *name, unsigned *se
 static void dyn_joint(tribo_builder *b, int body, const char *name, tribo_joint_kind kind, unsigned *seed) {
     tribo_joint_def j = tribo_default_joint();
     j.name = name, j.kind = kind, j.damping = 0.3, j.armature = 0.05;
-    if (kind != TRIBO_JOINT_BALL) j.stiffness = 2, j.springref = 0.2, j.ref = 0.1;
+    j.stiffness = 2;
+    if (kind != TRIBO_JOINT_BALL) j.springref = 0.2, j.ref = 0.1;
     for (int i = 0; i < 3; i++) j.axis[i] = dyn_random(seed, 1), j.pos[i] = dyn_random(seed, 0.2);
     tribo_add_joint(b, body, &j);
 }
@@ -108,6 +109,7 @@ static bool dyn_draw(unsigned seed) {
                                         "thrust/gear/5",
                                         "thrust/gear/6",
                                         "hinge/stiffness",
+                                        "ball/stiffness",
                                         "slide/springref",
                                         NULL};
     if (!at_dyn.m && !dyn_build()) return false;

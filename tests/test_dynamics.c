@@ -71,8 +71,8 @@ static double worst_of(const double *a, const double *b, int n) {
     return worst / most;
 }
 
-static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker",    "legs", "arm",
-                                     "four-bar",        "quadruped", "collision", "spin", "driven"};
+static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker", "legs",   "arm",     "four-bar",
+                                     "quadruped",       "collision", "spin",   "driven", "shoulder"};
 enum { NSCENES = sizeof SCENES / sizeof *SCENES };
 
 /* ---- closed forms ---- */

@@ -1,4 +1,5 @@
 /* test_joints.c -- limits, dry friction and balls against closed forms, under every contact law. */
+#include "model/model.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -150,6 +151,42 @@ START_TEST(ball_is_free) {
 }
 END_TEST
 
+/* A ball that turns about one axis of its body's inertia is a hinge about it, in state and derivatives: on a spring,
+ * held at its limit, thrown back by it. */
+START_TEST(ball_is_a_hinge) {
+    static const double RANGE[] = {0, 0.3, 0.3}, AT[] = {0.2, 0.3, 0.295}, SPEED[] = {1, 0.4, 2};
+    tribo_joint_def j = tribo_default_joint();
+    j.stiffness = 5, j.damping = 0.1, j.armature = 0.01;
+    j.limited = RANGE[_i] > 0, j.range[1] = RANGE[_i], j.restitution = _i == 2 ? 0.5 : 0;
+    tribo_model *hinge = block(j, -9.81);
+    j.kind = TRIBO_JOINT_BALL;
+    tribo_model *ball = block(j, -9.81);
+    double q[4] = {cos(AT[_i] / 2), 0, 0, sin(AT[_i] / 2)}, x[7] = {q[0], 0, 0, q[3], 0, 0, SPEED[_i]}, next[7], p[64];
+    tribo_options o = tribo_default_options();
+    o.dt = 0.01;
+    tribo_ws *ws;
+    tribo_tape *tape;
+    tribo_model_params(ball, p);
+    ck_assert_int_eq(tribo_ws_new(ball, &o, NULL, &ws, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_tape_new(ws, 1, 0, &tape), TRIBO_OK);
+    ck_assert_int_eq(tribo_step(ws, p, x, NULL, next, tape), TRIBO_OK);
+    for (int by_velocity = 0; by_velocity < 2; by_velocity++) {
+        stepped s = step(hinge, NULL, AT[_i], SPEED[_i], 0, by_velocity);
+        double lx[12] = {0}, x_bar[6] = {0}, p_bar[64] = {0};
+        lx[6 + 2 + 3 * by_velocity] = 1;
+        ck_assert_int_ge(tribo_backward(ws, tape, lx, x_bar, NULL, p_bar), 0);
+        ck_assert_double_eq_tol(2 * atan2(next[3], next[0]), s.next[0], 1e-14);
+        ck_assert_double_eq_tol(next[6], s.next[1], 1e-14);
+        ck_assert_double_eq_tol(x_bar[2], s.x_bar[0], 1e-9);
+        ck_assert_double_eq_tol(x_bar[5], s.x_bar[1], 1e-9);
+        for (int k = hinge->joint[0].p; k < hinge->joint[0].p + TI_P_JOINT; k++)
+            if (ball->used[k]) ck_assert_double_eq_tol(p_bar[k], s.p_bar[k], 1e-9);
+    }
+    tribo_tape_free(tape), tribo_ws_free(ws);
+    tribo_model_free(hinge), tribo_model_free(ball);
+}
+END_TEST
+
 /* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
 START_TEST(as_many_contacts_as_there_may_be) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -180,6 +217,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, limits, 0, NLAWS);
     tcase_add_loop_test(c, limits_bounce, 0, 2);
     tcase_add_test(c, ball_is_free);
+    tcase_add_loop_test(c, ball_is_a_hinge, 0, 3);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;

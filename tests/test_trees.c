@@ -1,5 +1,6 @@
 /* test_trees.c -- bodies on hinges and slides: against closed forms, against one body where bodies are welded, against
  * differences, and where it is installed against MuJoCo. */
+#include "dynamics/ball.h"
 #include "dynamics/motion.h"
 #include "gradcheck.h"
 #include "model/state.h"
@@ -9,9 +10,9 @@
 #include "mujoco_oracle.h"
 #endif
 
-static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker",   "legs",    "arm",    "four-bar",
-                                     "quadruped",       "pendulum",  "finger",   "spinner", "hopper", "half-cheetah",
-                                     "arm-7",           "hand",      "humanoid", "driven"};
+static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker",   "legs",     "arm",    "four-bar",
+                                     "quadruped",       "pendulum",  "finger",   "spinner",  "hopper", "half-cheetah",
+                                     "arm-7",           "hand",      "humanoid", "shoulder", "driven"};
 enum { NSCENES = sizeof SCENES / sizeof *SCENES };
 
 static void scene_path(const char *name, char *path, size_t n) {
@@ -280,7 +281,8 @@ static void refused(const char *text, const char *why) {
 START_TEST(refusals_say_why) {
     refused(BODY("<joint axis='0 0 0'/>"), "axis has no direction");
     refused(BODY("<joint type='rope'/>"), "only free, ball, hinge and slide");
-    refused(BODY("<joint type='ball' range='0 1'/>"), "limits of a ball are not supported");
+    refused(BODY("<joint type='ball' range='-1 1'/>"), "the range of a ball begins at 0");
+    refused(BODY("<joint type='ball' range='0 0'/>"), "two numbers in rising order");
     refused(BODY("<joint range='1 0'/>"), "two numbers in rising order");
     refused(BODY("<joint limited='true'/>"), "said to be limited");
     refused(BODY("<joint damping='-1'/>"), "damping must be >= 0");
@@ -390,6 +392,37 @@ START_TEST(values_are_mujocos) {
     free(x);
 }
 END_TEST
+
+/* Gaps and rows of the limits of balls at random states, those that MuJoCo has. */
+START_TEST(limits_of_balls_are_mujocos) {
+    char path[4096], error[512];
+    scene_path("shoulder", path, sizeof path);
+    tribo_model *m = scene("shoulder");
+    mjModel *mm = mj_loadXML(path, NULL, error, sizeof error);
+    ck_assert_msg(mm != NULL, "%s", error);
+    mm->opt.jacobian = mjJAC_DENSE, mm->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_FRICTIONLOSS;
+    mjData *d = mj_makeData(mm);
+    double *x = calloc((size_t)m->size.nx, sizeof *x), way[3];
+    int compared = 0;
+    for (int k = 0; k < 100; k++) {
+        random_state(m, x);
+        mju_copy(d->qpos, x, mm->nq), mju_zero(d->qvel, mm->nv);
+        mj_forward(mm, d);
+        for (int i = 0; i < d->nefc; i++) {
+            const ti_joint *j = &m->joint[0];
+            if (d->efc_type[i] != mjCNSTR_LIMIT_JOINT) continue;
+            while (strcmp(j->name, mj_id2name(mm, mjOBJ_JOINT, d->efc_id[i])) != 0) j++;
+            if (j->kind != TI_JOINT_BALL) continue;
+            double gap = m->p0[j->p + TI_P_UPPER] - ti_limit_way(j, x, way);
+            ck_assert_double_eq_tol(gap, d->efc_pos[i], 1e-12);
+            for (int e = 0; e < 3; e++) ck_assert_double_eq_tol(-way[e], d->efc_J[i * mm->nv + j->v + e], 1e-12);
+            compared++;
+        }
+    }
+    ck_assert_int_gt(compared, 100);
+    mj_deleteData(d), mj_deleteModel(mm), tribo_model_free(m), free(x);
+}
+END_TEST
 #endif
 
 static Suite *suite(void) {
@@ -404,6 +437,7 @@ static Suite *suite(void) {
     tcase_add_test(c, refusals_say_why);
 #ifdef HAVE_MUJOCO
     tcase_add_loop_test(c, values_are_mujocos, 0, NSCENES - 1); /* the last has dampers, which are in our inertia */
+    tcase_add_test(c, limits_of_balls_are_mujocos);
 #endif
     suite_add_tcase(s, c);
     return s;

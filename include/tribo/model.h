@@ -73,11 +73,12 @@ typedef struct tribo_joint_def {
     double ref;          /**< its number in q where the body stands as its pos and quat say, m or rad; not of a ball */
     double damping;      /**< N s/m or N m s/rad, >= 0 */
     double armature;     /**< inertia added to the joint, kg or kg m^2, >= 0 */
-    double stiffness;    /**< of a spring, N/m or N m/rad, >= 0; a ball has none */
-    double springref;    /**< where the spring pulls to, m or rad */
+    double stiffness;    /**< of a spring, N/m or N m/rad, >= 0; that of a ball pulls to where its body was placed */
+    double springref;    /**< where the spring pulls to, m or rad; not of a ball */
     double frictionloss; /**< dry friction: at most this force or torque against its motion, N or N m, >= 0 */
-    bool limited;        /**< whether range holds; a ball is not limited */
-    double range[2];     /**< m or rad: lowest and highest, in this order */
+    bool limited;        /**< whether range holds */
+    double range[2];     /**< m or rad: lowest and highest, in this order; of a ball, 0 and the largest angle of its
+                              rotation */
     double restitution;  /**< of an impact at a limit, 0 to 1 */
 } tribo_joint_def;
 

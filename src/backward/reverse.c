@@ -1,6 +1,7 @@
 /* reverse.c -- the reverse of a recorded step: it chains, the derivatives stand elsewhere.
  * docs/math.md eq. (63). */
 #include "backward/backward.h"
+#include "dynamics/ball.h"
 #include "math/clones.h"
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
@@ -104,15 +105,34 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     for (int j = 0; j < 9; j++) a[j] += out[j], b[j] += out[9 + j];
 }
 
-/* Of a joint's limit or dry friction: its row is a constant. */
-static void reverse_joint(tribo_ws *ws, const ti_con *c, int i, double gap_bar, double *p_bar) {
+/* The row of a ball's limit turns with it, and its gap closes along that. */
+static void reverse_ball(tribo_ws *ws, const ti_frame *f, int k, int i, double gap_bar) {
+    const ti_con *c = &f->con[i];
+    const tribo_model *m = ws->model;
+    const ti_joint *j = &m->joint[m->dof[c->v].joint];
+    int at = c->v - m->tree[m->body[c->b].tree].v;
+    ti_vec way_bar = {0, 0, 0};
+    ti_mat D = ti_limit_way_jac(j, ws->motion.q);
+    products q;
+    row_products(ws, f, k, i, 1, &q);
+    for (int e = 0; e < q.n; e++) way_bar = ti_axpy(way_bar, c->sign * q.of[e].l[2], ti_load3(q.of[e].v + at));
+    ti_vec own = ti_axpy(ti_tmul(&D, way_bar), c->sign * gap_bar, ti_load3(c->way));
+    ti_add3(ws->scratch->motion_bar.own + c->v, own);
+}
+
+/* Of a joint's limit or dry friction: but for that of a ball, its row is a constant. */
+static void reverse_joint(tribo_ws *ws, const ti_frame *f, int k, int i, double gap_bar, double *p_bar) {
+    const ti_con *c = &f->con[i];
     const ti_joint *j = &ws->model->joint[ws->model->dof[c->v].joint];
     ti_scratch *s = ws->scratch;
     if (c->kind == TI_CON_DRY) {
         if (p_bar) p_bar[j->p + TI_P_FRICTIONLOSS] += ws->options.dt * s->mu_bar[i];
         return;
     }
-    s->motion_bar.own[c->v] += c->sign * gap_bar;
+    if (ti_con_turns(ws->model, c))
+        reverse_ball(ws, f, k, i, gap_bar);
+    else
+        s->motion_bar.own[c->v] += c->sign * gap_bar;
     if (!p_bar) return;
     p_bar[j->p + (c->sign > 0 ? TI_P_LOWER : TI_P_UPPER)] -= c->sign * gap_bar;
     ti_material_add(p_bar, j->material, TI_M_RESTITUTION, s->e_bar[i]);
@@ -138,7 +158,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
     products q;
     double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
     if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
-        reverse_joint(ws, c, i, gap_bar, p_bar);
+        reverse_joint(ws, f, k, i, gap_bar, p_bar);
         return;
     }
     if (ti_con_holds(c)) {

@@ -3,6 +3,7 @@
 #include "backward/backward.h"
 #include "contact/reverse/panel.h"
 #include "dynamics/actuator.h"
+#include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
@@ -152,6 +153,26 @@ static void contact_column(const tribo_ws *ws, const pressed *q, int side, int d
     dc[2 * TI_PANEL] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
 }
 
+/* Of the limit of a ball, whose row turns with it. */
+static void ball_columns(const tribo_ws *ws, const ti_frame *f, int k, int i, int point, int first, int end, double *r,
+                         double *dc) {
+    const tribo_model *m = ws->model;
+    const ti_con *c = &f->con[i];
+    const ti_phase_data *hold = &f->phase[TI_HOLD];
+    int t = m->body[c->b].tree, b = ws->blk_at[t], at = c->v - m->tree[t].v;
+    ti_mat D = ti_limit_way_jac(&m->joint[m->dof[c->v].joint], ws->motion.q);
+    ti_vec speed = ti_tmul(&D, ti_load3(hold->v[point] + ws->at_v[b] + at));
+    double by[3], ref = ti_frame_reference(ws, f, k, i).ref_gap;
+    ti_store3(by, ti_axpy(speed, ref, ti_load3(c->way)));
+    for (int d = 0; d < 3; d++) {
+        int col = c->v + d - first;
+        if (c->v + d < first || c->v + d >= end) continue;
+        dc[2 * TI_PANEL + col] += c->sign * by[d];
+        for (int e = 0; e < 3; e++)
+            r[TI_PANEL * (ws->voff[b] + at + e) + col] += c->sign * hold->lambda[point][3 * i + 2] * D.m[e][d];
+    }
+}
+
 /* Columns [first, end) of the model's numbers, into r (nv of the island) and dc (3 contacts), of a panel. */
 static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int point, int first, int end, double *r,
                              double *dc) {
@@ -160,7 +181,9 @@ static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int p
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         double *of = dc + 3 * TI_PANEL * (i - is->con0);
-        if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
+        if (ti_con_turns(m, c))
+            ball_columns(ws, f, k, i, point, first, end, r, of);
+        else if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
             of[2 * TI_PANEL + c->v - first] += c->sign * ti_frame_reference(ws, f, k, i).ref_gap;
         if (c->kind != TI_CON_CONTACT || f->mode[i] == TRIBO_BREAK) continue;
         pressed q = press(ws, c, f->phase[TI_HOLD].lambda[point] + 3 * i);

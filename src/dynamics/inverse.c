@@ -1,6 +1,7 @@
 /* inverse.c -- forces and accelerations of a model: bias, inverse and forward dynamics, forces of joints; each
  * derivative stands below its function. docs/math.md eq. (153), (330), (334). */
 #include "dynamics/actuator.h"
+#include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/tree.h"
@@ -191,7 +192,7 @@ static const double *passive(const tribo_dynamics *d, int k, int *p, double *str
     const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
     if (j->kind == TI_JOINT_FREE) return NULL;
     *p = j->p;
-    *stretch = j->kind == TI_JOINT_BALL ? 0 : d->x[j->q] - d->p[j->p + TI_P_SPRINGREF];
+    *stretch = ti_stretch(j, d->p + j->p, d->x, k);
     return d->p + j->p;
 }
 
@@ -208,6 +209,15 @@ tribo_status tribo_joint_forces(tribo_dynamics *d, const double *u, double *tau)
     return TRIBO_OK;
 }
 
+/* By where the joint of number k stands, once for all of its numbers. */
+static void spring_vjp(const tribo_dynamics *d, int k, const double *tau_bar, double *q_bar) {
+    const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
+    double bar[3], stiffness = d->p[j->p + TI_P_STIFFNESS];
+    if (k != j->v || stiffness == 0) return;
+    for (int i = 0; i < ti_joint_of(j->kind)->nv; i++) bar[i] = -stiffness * tau_bar[k + i];
+    ti_stretch_vjp(j, d->x, bar, q_bar + k);
+}
+
 tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const double *tau_bar, double *q_bar,
                                     double *v_bar, double *u_bar, double *p_bar) {
     if (!ti_dynamics_ready(d) || !tau_bar) return TRIBO_E_ARG;
@@ -219,7 +229,7 @@ tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const do
         const double *own = passive(d, k, &p, &by);
         if (!own) continue;
         if (v_bar) v_bar[k] -= own[TI_P_DAMPING] * y;
-        if (q_bar && d->m->joint[d->m->dof[k].joint].kind != TI_JOINT_BALL) q_bar[k] -= own[TI_P_STIFFNESS] * y;
+        if (q_bar) spring_vjp(d, k, tau_bar, q_bar);
         if (!p_bar) continue;
         p_bar[p + TI_P_DAMPING] -= y * v[k], p_bar[p + TI_P_STIFFNESS] -= y * by;
         if (d->m->joint[d->m->dof[k].joint].kind != TI_JOINT_BALL) p_bar[p + TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;

@@ -1,5 +1,6 @@
 /* matter.c -- what all bodies have together: centre of mass, momentum, energy; each reverse stands below its function.
  * docs/math.md eq. (335). */
+#include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/tree.h"
@@ -174,11 +175,6 @@ tribo_status tribo_kinetic_energy_vjp(tribo_dynamics *d, double e_bar, double *q
     return TRIBO_OK;
 }
 
-/* How far a spring is stretched; 0 of what has none. */
-static double stretch(const tribo_dynamics *d, const ti_joint *j) {
-    return j->kind == TI_JOINT_BALL ? 0 : d->x[j->q] - d->p[j->p + TI_P_SPRINGREF];
-}
-
 tribo_status tribo_potential_energy(tribo_dynamics *d, double *e) {
     if (!ti_dynamics_ready(d) || !e) return TRIBO_E_ARG;
     double sum = 0;
@@ -187,8 +183,12 @@ tribo_status tribo_potential_energy(tribo_dynamics *d, double *e) {
         sum -= (1 - d->m->body[b].gravcomp) * l->mass * ti_dot(ti_load3(d->p + TI_P_GRAVITY), l->xc);
     }
     for (int i = 0; i < d->m->size.njoint; i++) {
-        double by = stretch(d, &d->m->joint[i]);
-        sum += 0.5 * d->p[d->m->joint[i].p + TI_P_STIFFNESS] * by * by;
+        const ti_joint *j = &d->m->joint[i];
+        const double *own = d->p + j->p;
+        for (int k = j->v; k < j->v + ti_joint_of(j->kind)->nv; k++) {
+            double by = ti_stretch(j, own, d->x, k);
+            sum += 0.5 * own[TI_P_STIFFNESS] * by * by;
+        }
     }
     *e = sum;
     return TRIBO_OK;
@@ -207,10 +207,14 @@ tribo_status tribo_potential_energy_vjp(tribo_dynamics *d, double e_bar, double 
     }
     for (int i = 0; i < d->m->size.njoint; i++) {
         const ti_joint *j = &d->m->joint[i];
-        double by = stretch(d, j), pull = d->p[j->p + TI_P_STIFFNESS] * by;
-        if (j->kind == TI_JOINT_BALL) continue;
-        if (q_bar) q_bar[j->v] += e_bar * pull;
-        if (p_bar) p_bar[j->p + TI_P_STIFFNESS] += 0.5 * e_bar * by * by, p_bar[j->p + TI_P_SPRINGREF] -= e_bar * pull;
+        double by[3], pull[3], square = 0, stiffness = d->p[j->p + TI_P_STIFFNESS];
+        for (int k = 0; k < ti_joint_of(j->kind)->nv; k++) {
+            by[k] = ti_stretch(j, d->p + j->p, d->x, j->v + k);
+            pull[k] = e_bar * stiffness * by[k], square += by[k] * by[k];
+        }
+        if (q_bar && stiffness != 0) ti_stretch_vjp(j, d->x, pull, q_bar + j->v);
+        if (p_bar) p_bar[j->p + TI_P_STIFFNESS] += 0.5 * e_bar * square;
+        if (p_bar && j->kind != TI_JOINT_BALL) p_bar[j->p + TI_P_SPRINGREF] -= pull[0];
     }
     if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
     ti_dynamics_end(d, q_bar, p_bar);

@@ -2,6 +2,7 @@
 #include "dynamics/tree.h"
 #include "base/base.h"
 #include "dynamics/actuator.h"
+#include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/branch.h"
 #include "dynamics/link.h"
@@ -217,8 +218,8 @@ static void joint_forces(const ti_motion *m, const ti_tree *tree, const double *
         if (j->kind == TI_JOINT_FREE) continue;
         const double *own = p + j->p;
         force[d] = (m->u ? m->u[d] : 0) - own[TI_P_DAMPING] * m->now[d];
-        if (j->kind == TI_JOINT_BALL) continue;
-        force[d] -= own[TI_P_STIFFNESS] * (m->q[j->q] - own[TI_P_SPRINGREF] + dt * m->now[d]);
+        if (own[TI_P_STIFFNESS] == 0) continue;
+        force[d] -= own[TI_P_STIFFNESS] * (ti_stretch(j, own, m->q, d) + dt * m->now[d]);
     }
     if (!tree->rooted) return;
     const ti_link *l = &m->link[tree->body0];
@@ -295,7 +296,7 @@ double ti_tree_energy(const ti_motion *m, int t, const double *p, const double *
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
         if (j->kind == TI_JOINT_FREE) continue;
-        const double *own = p + j->p, stretch = q[j->q] - own[TI_P_SPRINGREF];
+        const double *own = p + j->p, stretch = ti_stretch(j, own, q, d);
         e += 0.5 * own[TI_P_ARMATURE] * m->now[d] * m->now[d] + 0.5 * own[TI_P_STIFFNESS] * stretch * stretch;
     }
     return e;
@@ -381,6 +382,14 @@ void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion
     }
 }
 
+/* Of the spring of joint j, by where it stands; y: cotangents of its forces. */
+static void spring_vjp(const ti_motion *m, const ti_joint *j, double stiffness, const double *y, double *q_bar) {
+    double bar[3];
+    if (stiffness == 0) return;
+    for (int k = 0; k < ti_joint_of(j->kind)->nv; k++) bar[k] = -stiffness * y[k];
+    ti_stretch_vjp(j, m->q, bar, q_bar);
+}
+
 /* Of damping, armature and springs, from the cotangents of forces, bar->y, and of the inertia, bar->M. */
 static void joints_vjp(const ti_motion *m, const ti_tree *tree, const double *p, double dt, const ti_motion_bar *bar,
                        double *q_bar, double *p_bar) {
@@ -390,16 +399,14 @@ static void joints_vjp(const ti_motion *m, const ti_tree *tree, const double *p,
         const ti_joint *j = &model->joint[model->dof[d].joint];
         if (j->kind == TI_JOINT_FREE) continue;
         const double *own = p + j->p, y = bar->y[d], on = bar->M[tree->M + (size_t)((d - tree->v) * (w + 1))];
-        double ahead = m->q[j->q] - own[TI_P_SPRINGREF] + dt * m->now[d];
         bar->v[d] -= (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]) * y;
-        q_bar[d] -= own[TI_P_STIFFNESS] * y;
+        if (d == j->v) spring_vjp(m, j, own[TI_P_STIFFNESS], bar->y + d, q_bar + d);
         if (!p_bar) continue;
         double *to = p_bar + j->p;
         to[TI_P_ARMATURE] += on;
         to[TI_P_DAMPING] += dt * on - y * m->now[d];
-        if (j->kind == TI_JOINT_BALL) continue;
-        to[TI_P_STIFFNESS] += dt * dt * on - y * ahead;
-        to[TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;
+        to[TI_P_STIFFNESS] += dt * dt * on - y * (ti_stretch(j, own, m->q, d) + dt * m->now[d]);
+        if (j->kind != TI_JOINT_BALL) to[TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;
     }
 }
 

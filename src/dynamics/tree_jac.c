@@ -2,6 +2,7 @@
  * only what it stands on has moved, so that composites of the whole say what changes. */
 #include "dynamics/tree_jac.h"
 #include "dynamics/actuator.h"
+#include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/motion.h"
 #include "dynamics/tree.h"
@@ -234,6 +235,18 @@ void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, 
     by_place(m, tree, world, scale, j);
 }
 
+/* The force of the spring of joint j, by where it stands: eq. (154). */
+static void add_spring(const ti_motion *m, const ti_tree *tree, const ti_joint *j, double scale, double *G) {
+    int w = tree->nv, at = j->v - tree->v;
+    if (j->kind != TI_JOINT_BALL) {
+        G[at * (w + 1)] += scale;
+        return;
+    }
+    ti_mat D = ti_log_right(ti_ball_turn(m->q + j->q));
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) G[(at + r) * w + at + c] += scale * D.m[r][c];
+}
+
 void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j) {
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
@@ -241,8 +254,8 @@ void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, 
     ti_tree_jac_place(m, tree, ti_load3(p + TI_P_GRAVITY), dt, j);
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
-        if (joint->kind == TI_JOINT_FREE || joint->kind == TI_JOINT_BALL) continue;
-        j->G[tree->M + (size_t)((d - tree->v) * (tree->nv + 1))] += dt * p[joint->p + TI_P_STIFFNESS];
+        if (joint->kind == TI_JOINT_FREE || d != joint->v || p[joint->p + TI_P_STIFFNESS] == 0) continue;
+        add_spring(m, tree, joint, dt * p[joint->p + TI_P_STIFFNESS], j->G + tree->M);
     }
     if (model->size.nactuator == 0) return;
     double *driven = j->driven + tree->M;
@@ -275,8 +288,7 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_j
         const ti_joint *joint = &model->joint[model->dof[d].joint];
         if (joint->kind == TI_JOINT_FREE) continue;
         const double *own = p + joint->p;
-        double spring = joint->kind == TI_JOINT_BALL ? 0 : own[TI_P_STIFFNESS];
-        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * spring);
+        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
     }
     if (model->size.nactuator > 0) {
         double *driven = j->driven + tree->M;

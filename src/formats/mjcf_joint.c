@@ -48,14 +48,7 @@ bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *lim
     return said == 1 || (said == 2 && r->autolimits && given);
 }
 
-/* A ball has no spring and no limits yet. */
-static void judge_ball(ti_mjcf *r, const xmlNode *node, tribo_joint_def *d) {
-    if (d->limited) ti_mjcf_need_of(r, node, "range", "ball-limits", "limits of a ball are not supported");
-    if (d->stiffness != 0) ti_mjcf_need_of(r, node, "stiffness", "ball-spring", "a spring of a ball is not supported");
-    d->limited = false, d->stiffness = d->springref = d->ref = 0;
-}
-
-/* Numbers of a joint; of a hinge they are angles. */
+/* Numbers of a joint; of a hinge they are angles. A ball has its range, from 0, and its stiffness alone. */
 static void read_numbers(ti_mjcf *r, const xmlNode *node, int class, tribo_joint_def *d) {
     ti_mjcf_numbers(r, node, class, "damping", &d->damping, 1, 1);
     ti_mjcf_numbers(r, node, class, "armature", &d->armature, 1, 1);
@@ -65,7 +58,8 @@ static void read_numbers(ti_mjcf *r, const xmlNode *node, int class, tribo_joint
     ti_mjcf_numbers(r, node, class, "ref", &d->ref, 1, 1);
     ti_mjcf_numbers(r, node, class, "range", d->range, 2, 2);
     d->limited = ti_mjcf_limited(r, node, class, "limited", "range");
-    if (d->kind != TRIBO_JOINT_HINGE) return;
+    if (d->kind == TRIBO_JOINT_SLIDE) return;
+    if (d->kind == TRIBO_JOINT_BALL) d->springref = d->ref = 0;
     d->springref *= r->angle, d->ref *= r->angle, d->range[0] *= r->angle, d->range[1] *= r->angle;
 }
 
@@ -78,7 +72,7 @@ static void keep_joint(ti_mjcf *r, xmlNode *node, int body, const tribo_joint_de
         return;
     }
     r->joint = grown;
-    r->joint[r->njoint] = (ti_mjcf_joint){node, d->kind == TRIBO_JOINT_HINGE};
+    r->joint[r->njoint] = (ti_mjcf_joint){node, d->kind != TRIBO_JOINT_SLIDE};
     if (tribo_add_joint(r->builder, body, d) == r->njoint) r->njoint++;
     if (cap) tribo_cap_joint(r->builder, r->njoint - 1, cap[0], cap[1]);
     ti_mjcf_settle(r);
@@ -101,7 +95,6 @@ static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class, const ti_
     ti_store3(d.axis, ti_mul(&R, ti_load3(d.axis)));
     ti_store3(d.pos, ti_add(ti_load3(frame->pos), ti_mul(&R, ti_load3(d.pos))));
     read_numbers(r, node, class, &d);
-    if (d.kind == TRIBO_JOINT_BALL) judge_ball(r, node, &d);
     double range[2];
     bool capped = d.kind != TRIBO_JOINT_BALL && ti_mjcf_numbers(r, node, class, "actuatorfrcrange", range, 2, 2) &&
                   ti_mjcf_limited(r, node, class, "actuatorfrclimited", "actuatorfrcrange");

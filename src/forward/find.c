@@ -1,4 +1,5 @@
 /* find.c -- which contacts there are, and which bodies they tie together. */
+#include "dynamics/ball.h"
 #include "forward/frame.h"
 #include "model/possible.h"
 #include "model/state.h"
@@ -174,14 +175,19 @@ static bool pushed_reaches(tribo_ws *ws) {
 
 /* ---- joints ---- */
 
-/* How far the number of a hinge or slide may move in the step: by its own motion twice, as a geom, and by what may push
- * its body. */
-static double joint_reach(const tribo_ws *ws, const ti_joint *j, const double *farthest) {
+/* How far the number of a hinge or slide, or the angle of a ball, may move in the step: by its own motion twice, as a
+ * geom, and by what may push its body. */
+static double joint_reach(const tribo_ws *ws, const ti_joint *j, const double *way, const double *farthest) {
     const ti_motion *motion = &ws->motion;
-    double own = ws->options.dt * (fabs(motion->now[j->v]) + fabs(motion->free[j->v])) + 1e-4;
+    ti_spatial axis = {{0, 0, 0}, {0, 0, 0}};
+    double own = 1e-4, now = 0, free = 0;
+    for (int k = 0; k < ti_joint_of(j->kind)->nv; k++) {
+        now += motion->now[j->v + k] * motion->now[j->v + k], free += motion->free[j->v + k] * motion->free[j->v + k];
+        axis = ti_sp_axpy(axis, way[k], motion->axis[j->v + k]);
+    }
+    own += ws->options.dt * (sqrt(now) + sqrt(free));
     if (!farthest) return own;
-    const ti_spatial *axis = &motion->axis[j->v];
-    ti_vec speed = ti_sp_at(*axis, ws->link[j->body].xc); /* of its body's centre, by a unit of it */
+    ti_vec speed = ti_sp_at(axis, ws->link[j->body].xc); /* of its body's centre, by a unit of it */
     double pushed = farthest[ti_root(ws->root, tree_of(ws, j->body))], lever = ti_norm(speed) + 0.05;
     return ti_max(own, pushed / lever);
 }
@@ -212,18 +218,24 @@ static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kin
     return TRIBO_OK;
 }
 
+/* Those of joint j within reach; a ball has only an upper one. */
+static tribo_status limits(tribo_ws *ws, const ti_joint *j, const double *farthest, const double *p) {
+    double way[3], q = ti_limit_way(j, ws->motion.q, way), reach = joint_reach(ws, j, way, farthest);
+    double low = q - p[j->p + TI_P_LOWER], high = p[j->p + TI_P_UPPER] - q;
+    tribo_status s = TRIBO_OK;
+    if (low < reach && j->kind != TI_JOINT_BALL) s = add_joint(ws, j, j->v, TI_CON_LIMIT, 1, low);
+    if (high < reach && s == TRIBO_OK) s = add_joint(ws, j, j->v, TI_CON_LIMIT, -1, high);
+    if (high < reach && s == TRIBO_OK) memcpy(ws->found[ws->nfound - 1].way, way, sizeof way);
+    return s;
+}
+
 /* Limits within reach, and dry friction. */
 static tribo_status joints(tribo_ws *ws, const double *farthest, const double *p) {
     const tribo_model *m = ws->model;
     tribo_status s = TRIBO_OK;
     for (int k = 0; k < m->size.njoint && s == TRIBO_OK; k++) {
         const ti_joint *j = &m->joint[k];
-        if (j->limited) {
-            double q = ws->motion.q[j->q], reach = joint_reach(ws, j, farthest);
-            double low = q - p[j->p + TI_P_LOWER], high = p[j->p + TI_P_UPPER] - q;
-            if (low < reach) s = add_joint(ws, j, j->v, TI_CON_LIMIT, 1, low);
-            if (high < reach && s == TRIBO_OK) s = add_joint(ws, j, j->v, TI_CON_LIMIT, -1, high);
-        }
+        if (j->limited) s = limits(ws, j, farthest, p);
         int n = j->dry ? ti_joint_of(j->kind)->nv : 0;
         for (int d = 0; d < n && s == TRIBO_OK; d++) s = add_joint(ws, j, j->v + d, TI_CON_DRY, 1, 0);
     }

@@ -82,11 +82,14 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
         int body = side ? c->b : c->a;
         if (body < 0) continue;
         const ti_tree *tree = &m->tree[m->body[body].tree];
-        bool joint = c->kind == TI_CON_COUPLING || c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY;
+        bool turns = ti_con_turns(m, c);
+        bool joint = !turns && (c->kind == TI_CON_COUPLING || c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY);
         int *column = ws->column + (size_t)(2 * i + k) * (size_t)m->widest, n = 0, first = m->body[body].last;
         if (c->kind == TI_CON_COUPLING)
             column[n++] = ti_closure_column(ws, c, side);
-        else if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY)
+        else if (turns)
+            for (int d = 2; d >= 0; d--) column[n++] = c->v + d - tree->v;
+        else if (joint)
             column[n++] = c->v - tree->v;
         else
             for (int d = first; d >= 0; d = m->dof[d].before) column[n++] = d - tree->v;
@@ -138,7 +141,9 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     }
     if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
         const ti_tree *tree = &ws->model->tree[ws->model->body[c->b].tree];
-        ti_frame_jacobian(ws, i)[2 * tree->nv + c->v - tree->v] = c->sign;
+        double *row = ti_frame_jacobian(ws, i) + 2 * tree->nv + c->v - tree->v;
+        *row = c->sign;
+        for (int d = 0; d < 3 && ti_con_turns(ws->model, c); d++) row[d] = c->sign * c->way[d];
     }
     ti_grain grain = ti_frame_grain(ws, c);
     ti_reference r = !ti_con_opens(c) ? (ti_reference){0} : ti_staying(c->touch.gap, &grain, ws->options.dt);

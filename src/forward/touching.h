@@ -11,7 +11,8 @@
 #include <tribo/sim.h>
 
 /* One constraint of a step: a contact, the limit of a joint or its dry friction, what holds. Limits and dry friction
- * have one row, the third: `sign` times number `v` of the model's velocities. Of what holds `v` is the number of its
+ * have one row, the third: `sign` times number `v` of the model's velocities, of the limit of a ball `sign` times its
+ * three numbers along `way`. Of what holds `v` is the number of its
  * equality: a coupling of joints has the third row, points that are connected, and axes that turn together, have three.
  */
 typedef enum ti_con_kind {
@@ -30,6 +31,7 @@ typedef struct ti_con {
     ti_con_kind kind;
     int v;
     double sign;    /* of a limit: 1 of the lower one, -1 of the upper */
+    double way[3];  /* of a limit: see ti_limit_way() */
     ti_touch touch; /* of a limit: its gap */
     ti_vec t1, t2;
     bool sticky;   /* held to the static coefficient */
@@ -38,6 +40,10 @@ typedef struct ti_con {
     double uf, an; /* normal velocity without the impact, and acceleration */
 } ti_con;
 
+/* The limit of a ball, which turns with it. */
+static inline bool ti_con_turns(const tribo_model *m, const ti_con *c) {
+    return c->kind == TI_CON_LIMIT && m->joint[m->dof[c->v].joint].kind == TI_JOINT_BALL;
+}
 /* Whether it is a gap that closes and opens. */
 static inline bool ti_con_opens(const ti_con *c) {
     return c->kind <= TI_CON_LIMIT;

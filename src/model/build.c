@@ -66,11 +66,12 @@ static void mark_used(tribo_model *m) {
     for (int i = 0; i < TI_P_BODIES + m->size.nbody * TI_P_BODY; i++) m->used[i] = true;
     for (int i = 0; i < m->size.njoint; i++) {
         const ti_joint *j = &m->joint[i];
-        bool *used = m->used + j->p, spring = j->kind != TI_JOINT_BALL;
-        used[TI_P_DAMPING] = used[TI_P_ARMATURE] = true;
-        used[TI_P_STIFFNESS] = used[TI_P_SPRINGREF] = spring;
+        bool *used = m->used + j->p, ball = j->kind == TI_JOINT_BALL;
+        used[TI_P_DAMPING] = used[TI_P_ARMATURE] = used[TI_P_STIFFNESS] = true;
+        used[TI_P_SPRINGREF] = !ball;
         used[TI_P_FRICTIONLOSS] = j->dry;
-        used[TI_P_LOWER] = used[TI_P_UPPER] = used[TI_P_BOUNCE] = j->limited;
+        used[TI_P_LOWER] = j->limited && !ball;
+        used[TI_P_UPPER] = used[TI_P_BOUNCE] = j->limited;
     }
     ti_possible_used(m);
 }

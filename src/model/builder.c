@@ -190,8 +190,10 @@ static bool joint_is_sound(tribo_builder *b, ti_joint_rec *r) {
         what = "axis has no direction";
     else if (!ti_finite(d->pos, 3) || !isfinite(d->ref))
         what = "pos or ref is not finite";
-    else if (d->kind == TRIBO_JOINT_BALL && (d->stiffness != 0 || d->limited || d->ref != 0))
-        what = "a ball has no spring, no limits and no ref";
+    else if (d->kind == TRIBO_JOINT_BALL && (d->springref != 0 || d->ref != 0))
+        what = "a ball has no ref and no springref";
+    else if (d->kind == TRIBO_JOINT_BALL && d->limited && d->range[0] != 0)
+        what = "the range of a ball begins at 0";
     else
         what = ti_joint_flaw((double[TI_P_JOINT]){d->damping, d->armature, d->stiffness, d->springref, d->frictionloss,
                                                   d->range[0], d->range[1], d->restitution},

@@ -54,6 +54,17 @@ static void number(workshop *w, double at, double speed) {
     w->q[w->nq++] = at, w->v[w->nv++] = speed;
 }
 
+/* Spring and limit of a ball at q, by dice of their own: what seeds drew before there were any stays. */
+static void restrain_ball(const workshop *w, const double *q, double force, tribo_joint_def *j) {
+    dice d = {w->d.state * 0x9E3779B97F4A7C15u + 5};
+    for (int i = 0; i < 4; i++) dice_bits(&d);
+    double angle = 2 * atan2(sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), fabs(q[0]));
+    if (dice_chance(&d, 0.3)) j->stiffness = force * dice_decades(&d, -2, 1);
+    j->limited = dice_chance(&d, 0.4);
+    j->range[1] = angle + (dice_chance(&d, 0.2) ? 0 : dice_between(&d, 0.01, 1));
+    j->restitution = dice_chance(&d, 0.6) ? 0 : dice_between(&d, 0, 1);
+}
+
 /* Two hinges on one body do not turn it about one axis. */
 static void add_joint(workshop *w, int body, tribo_joint_kind kind, const double *arm, int axis) {
     dice *d = &w->d;
@@ -71,6 +82,7 @@ static void add_joint(workshop *w, int body, tribo_joint_kind kind, const double
     dice_vector(d, speed, dice_chance(d, 0.5) ? 0 : 0.5 * rate);
     if (kind == TRIBO_JOINT_BALL) {
         dice_quat(d, w->q + w->nq);
+        restrain_ball(w, w->q + w->nq, force, &j);
         w->nq += 4;
         for (int i = 0; i < 3; i++) w->v[w->nv++] = speed[i];
     } else {
