@@ -168,6 +168,7 @@ static uint64_t hash_of(const tribo_sysid *s) {
         size_t n = (size_t)t->n;
         hash = tribo_hash(t->time, n, hash), hash = tribo_hash(t->x, n * (size_t)s->z.nx, hash);
         hash = tribo_hash(t->w, n * (size_t)s->z.ndx, hash);
+        if (t->mark) hash = tribo_hash(t->mark, 3 * n * (size_t)s->z.nsite, hash);
     }
     return hash;
 }
