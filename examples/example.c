@@ -49,6 +49,18 @@ void figure(const plot *p, const char *folder, const char *name) {
     if (!plot_write(p, path)) exit(EXIT_FAILURE);
 }
 
+void residual_figure(const plot_series *series, int n, const char *title, const char *folder, const char *name) {
+    plot drawing = {.title = title,
+                    .x_label = "iterations",
+                    .y_label = "relative residual",
+                    .series = series,
+                    .nseries = n,
+                    .log_x = true,
+                    .log_y = true,
+                    .height = 520};
+    figure(&drawing, folder, name);
+}
+
 /* ---- minimising ---- */
 
 typedef struct descent {

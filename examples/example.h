@@ -16,6 +16,8 @@ int parameter(const tribo_model *m, const char *name);
 double seconds(void);
 /* Write FOLDER/NAME.svg; nothing where folder is NULL. */
 void figure(const plot *p, const char *folder, const char *name);
+/* The same of relative residuals over iterations, both logarithmic. */
+void residual_figure(const plot_series *series, int n, const char *title, const char *folder, const char *name);
 
 /* ---- minimising a cost by its gradient: L-BFGS ---- */
 

@@ -105,15 +105,7 @@ static void one_problem(const char *name, const char *folder) {
     char title[200], file[200];
     snprintf(title, sizeof title, "%s: residual of each law over iterations; dashed: warm", name);
     snprintf(file, sizeof file, "laws-convergence-%s", name);
-    plot drawing = {.title = title,
-                    .x_label = "iterations",
-                    .y_label = "relative residual",
-                    .series = series,
-                    .nseries = 2 * n,
-                    .log_x = true,
-                    .log_y = true,
-                    .height = 520};
-    figure(&drawing, folder, file);
+    residual_figure(series, 2 * n, title, folder, file);
     free(t.lambda), free(t.start), free(text.text);
     ti_problem_free(NULL, q);
 }

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const variant every_law[EVERY_LAW] = {
+    {"ncp", {.law = TRIBO_LAW_NCP}},
+    {"ccp", {.law = TRIBO_LAW_CCP}},
+    {"lcp", {.law = TRIBO_LAW_LCP}},
+    {"raisim", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION}},
+    {"raisim-corrected", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED}},
+};
+
 motion move_by(const tribo_model *m, const double *p, const double *x0, const double *U, int T, double dt, double tol,
                bool warm, const variant *v) {
     tribo_sizes z = tribo_model_sizes(m);

@@ -9,6 +9,10 @@ typedef struct variant {
     tribo_law_options law;
 } variant;
 
+/* All of them by their own solvers, RaiSim's without its correction and with it. */
+enum { EVERY_LAW = 5 };
+extern const variant every_law[EVERY_LAW];
+
 /* A motion of T steps. */
 typedef struct motion {
     int T, nx;

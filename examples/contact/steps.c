@@ -9,17 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LAWS = 5, SIZES = 7 };
+enum { SIZES = 7 };
 static const double span = 0.4, pull = 20, mu = 0.4, mass = 1, g = 9.81, half = 0.1, heading = M_PI / 8;
 static const int counts[SIZES] = {20, 40, 80, 200, 400, 800, 2000};
-
-static const variant laws[LAWS] = {
-    {"ncp", {.law = TRIBO_LAW_NCP}},
-    {"ccp", {.law = TRIBO_LAW_CCP}},
-    {"lcp", {.law = TRIBO_LAW_LCP}},
-    {"raisim", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION}},
-    {"raisim-corrected", {.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED}},
-};
 
 /* The highest above the floor, mm; the energy in the end off the closed form, J. */
 static void one(const tribo_model *m, const double *p, const double *x0, const variant *v, int steps, double *rise,
@@ -37,32 +29,33 @@ static void one(const tribo_model *m, const double *p, const double *x0, const v
 }
 
 int main(int argc, char **argv) {
-    static double dt[SIZES], rise[LAWS][SIZES], off[LAWS][SIZES];
+    static double dt[SIZES], rise[EVERY_LAW][SIZES], off[EVERY_LAW][SIZES];
     const char *folder = argc > 1 ? argv[1] : NULL;
     tribo_model *m = scene("push");
     tribo_sizes z = tribo_model_sizes(m);
     double *p = numbers((size_t)z.np), *x0 = numbers((size_t)z.nx);
-    plot_series height[LAWS], energy[LAWS];
+    plot_series height[EVERY_LAW], energy[EVERY_LAW];
     tribo_model_params(m, p);
     tribo_model_state0(m, x0);
     p[parameter(m, "floor/friction")] = mu;
-    for (int l = 0; l < LAWS; l++) {
-        printf("%s: step, rise in mm, energy off in J:", laws[l].title);
+    for (int l = 0; l < EVERY_LAW; l++) {
+        printf("%s: step, rise in mm, energy off in J:", every_law[l].title);
         for (int k = 0; k < SIZES; k++) {
             dt[k] = span / counts[k];
-            one(m, p, x0, &laws[l], counts[k], &rise[l][k], &off[l][k]);
+            one(m, p, x0, &every_law[l], counts[k], &rise[l][k], &off[l][k]);
             printf(" %g s %.3g %.3g;", dt[k], rise[l][k], off[l][k]);
         }
-        printf("\n%s_rise_at_1_ms %.4g\n%s_energy_at_1_ms %.4g\n", laws[l].title, rise[l][4], laws[l].title, off[l][4]);
-        printf("%s_rise_order %.3g\n", laws[l].title, log(rise[l][4] / rise[l][6]) / log(5));
-        height[l] = (plot_series){laws[l].title, dt, rise[l], SIZES, PLOT_LINE_DOTS, 0};
-        energy[l] = (plot_series){laws[l].title, dt, off[l], SIZES, PLOT_LINE_DOTS, 0};
+        printf("\n%s_rise_at_1_ms %.4g\n%s_energy_at_1_ms %.4g\n", every_law[l].title, rise[l][4], every_law[l].title,
+               off[l][4]);
+        printf("%s_rise_order %.3g\n", every_law[l].title, log(rise[l][4] / rise[l][6]) / log(5));
+        height[l] = (plot_series){every_law[l].title, dt, rise[l], SIZES, PLOT_LINE_DOTS, 0};
+        energy[l] = (plot_series){every_law[l].title, dt, off[l], SIZES, PLOT_LINE_DOTS, 0};
     }
     plot drawing = {.title = "A cube dragged by 20 N, friction 0.4: the highest it rises in 0.4 s",
                     .x_label = "step, s",
                     .y_label = "mm",
                     .series = height,
-                    .nseries = LAWS,
+                    .nseries = EVERY_LAW,
                     .log_x = true,
                     .log_y = true};
     figure(&drawing, folder, "laws-steps-height");

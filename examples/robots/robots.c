@@ -111,15 +111,7 @@ static void one_task(const task *t, const char *folder) {
     char text[200], file[100];
     snprintf(text, sizeof text, "%s: median residual of a step over iterations allowed; dashed: warm", t->name);
     snprintf(file, sizeof file, "robots-%s", t->name);
-    plot drawing = {.title = text,
-                    .x_label = "iterations",
-                    .y_label = "relative residual",
-                    .series = series,
-                    .nseries = 2 * n,
-                    .log_x = true,
-                    .log_y = true,
-                    .height = 520};
-    figure(&drawing, folder, file);
+    residual_figure(series, 2 * n, text, folder, file);
     free(s.p), free(s.x), free(s.u), free(s.next), tribo_model_free(s.m);
 }
 

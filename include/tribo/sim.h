@@ -98,7 +98,7 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *  eq. (5)-(17), (31)-(35).
  *  @param ws     [in,out] with warm_start off its history does not change the result
  *  @param p      (np) physical parameters, tribo_model_params(); looked at by tribo_params_check() where they differ
- * from those of the step before
+ *                from those of the step before
  *  @param x      (nx) state; quaternions are made unit where they are used
  *  @param u      (nu) generalized force; NULL = zero
  *  @param x_next [out] (nx) may alias x
@@ -106,13 +106,12 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *  @return TRIBO_OK; TRIBO_SUBSTITUTED (x_next is valid; Newton's law of impacts had no answer or gained energy, or a
  *          rebound had none, and what always has one took its place: tribo_impact); TRIBO_NOT_CONVERGED (x_next is
  *          valid to info->residual, which may be NaN where numbers are beyond what squares can hold; whether a law was
- *          substituted besides is not said); x_next and tape
- *          as they were: TRIBO_E_ARG (p is not physical, as a negative mass or a restitution of 5, a quaternion without
- *          direction, a body that turns too often in a step, a tape of another model, step, law, covariance or p),
- *          TRIBO_E_CAPACITY (the tape is full; more contacts than options.ncon_max: tribo_step_info.ncon says how many
- *          there are; an island of more than 16384 trees), TRIBO_E_NONFINITE (in p, x, u or the result),
- *          TRIBO_E_SINGULAR. Allocates: never. Threads:
- * distinct ws and tape. Cost: O(bodies + contacts) while islands stay small. */
+ *          substituted besides is not said); x_next and tape as they were: TRIBO_E_ARG (p is not physical, as a
+ * negative mass or a restitution of 5, a quaternion without direction, a body that turns too often in a step, a tape of
+ * another model, step, law, covariance or p), TRIBO_E_CAPACITY (the tape is full; more contacts than options.ncon_max:
+ * tribo_step_info.ncon says how many there are; an island of more than 16384 trees), TRIBO_E_NONFINITE (in p, x, u or
+ * the result), TRIBO_E_SINGULAR Allocates: never. Threads: distinct ws and tape. Cost: O(bodies + contacts) while
+ * islands stay small. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
                                               double *x_next, tribo_tape *tape);
 /** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).

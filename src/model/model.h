@@ -153,15 +153,11 @@ typedef struct ti_kin {
     int still, geom;
     int end; /* where its class ends in model->kin */
 } ti_kin;
-/* A pair of its own by ti_pair_rank(), and two bodies that do not collide. */
-typedef struct ti_own {
+/* A pair of its own, found by ti_pair_rank(), or two bodies that do not collide. */
+typedef struct ti_ranked {
     int64_t rank;
-    int pair;
-} ti_own;
-typedef struct ti_apart {
-    int64_t rank;
-    int geom; /* the only one it is for; -1 = all */
-} ti_apart;
+    int index; /* the pair; the only geom that it is for, -1 = all */
+} ti_ranked;
 
 enum { TI_PAIRS_LISTED = 256 }; /* pairs that can touch; below, a list of them is cheaper than a broad phase */
 
@@ -221,9 +217,9 @@ struct tribo_model {
     ti_equality *equality; /* (size.nequality) */
     /* Which geoms can touch: possible.h. */
     ti_kin *kin;         /* (ngeom) by class, then by id */
-    ti_own *own;         /* (npair) ascending */
+    ti_ranked *own;      /* (npair) ascending */
     double *pair_margin; /* (npair) the distances at which they touch */
-    ti_apart *apart;     /* (napart) ascending */
+    ti_ranked *apart;    /* (napart) ascending */
     int napart, nlisted; /* nlisted = -1: there are TI_PAIRS_LISTED or more */
     ti_pair *listed;     /* (nlisted) all there are, by their lower ids, then by the others */
 };

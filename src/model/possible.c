@@ -20,19 +20,25 @@ void ti_possible_carve(ti_arena *at, const tribo_builder *b, tribo_model *m) {
 
 /* ---- the filters ---- */
 
-/* The pair of their own that geoms i and j have, or -1. */
-static int own_pair(const tribo_model *m, int i, int j) {
-    if (!m->geom[i].paired || !m->geom[j].paired) return -1;
-    int64_t rank = ti_pair_rank(m, i, j);
-    int low = 0, high = m->size.npair;
+/* The first of n entries, in the order of ranks, whose rank is not less; n if there is none. */
+static int first_of_rank(const ti_ranked *entries, int n, int64_t rank) {
+    int low = 0, high = n;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (m->own[middle].rank < rank)
+        if (entries[middle].rank < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < m->size.npair && m->own[low].rank == rank ? m->own[low].pair : -1;
+    return low;
+}
+
+/* The pair of their own that geoms i and j have, or -1. */
+static int own_pair(const tribo_model *m, int i, int j) {
+    if (!m->geom[i].paired || !m->geom[j].paired) return -1;
+    int64_t rank = ti_pair_rank(m, i, j);
+    int k = first_of_rank(m->own, m->size.npair, rank);
+    return k < m->size.npair && m->own[k].rank == rank ? m->own[k].index : -1;
 }
 
 static int64_t body_rank(const tribo_model *m, int i, int j) {
@@ -42,16 +48,8 @@ static int64_t body_rank(const tribo_model *m, int i, int j) {
 
 static bool excluded(const tribo_model *m, int i, int j) {
     int64_t rank = body_rank(m, m->geom[i].body, m->geom[j].body);
-    int low = 0, high = m->napart;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (m->apart[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (int k = low; k < m->napart && m->apart[k].rank == rank; k++) {
-        int geom = m->apart[k].geom;
+    for (int k = first_of_rank(m->apart, m->napart, rank); k < m->napart && m->apart[k].rank == rank; k++) {
+        int geom = m->apart[k].index;
         if (geom < 0 || geom == i || geom == j) return true;
     }
     return false;
@@ -267,11 +265,11 @@ static void fill_distances(tribo_model *m, const tribo_builder *b) {
 
 static void fill_exceptions(tribo_model *m, const tribo_builder *b) {
     for (int k = 0; k < m->size.npair; k++)
-        m->own[k] = (ti_own){ti_pair_rank(m, m->pair_geom[2 * k], m->pair_geom[2 * k + 1]), k};
+        m->own[k] = (ti_ranked){ti_pair_rank(m, m->pair_geom[2 * k], m->pair_geom[2 * k + 1]), k};
     if (m->size.npair) qsort(m->own, (size_t)m->size.npair, sizeof *m->own, by_rank);
     m->napart = b->nexclude;
     for (int k = 0; k < b->nexclude; k++)
-        m->apart[k] = (ti_apart){body_rank(m, b->exclude[k].a, b->exclude[k].b), b->exclude[k].geom};
+        m->apart[k] = (ti_ranked){body_rank(m, b->exclude[k].a, b->exclude[k].b), b->exclude[k].geom};
     if (m->napart) qsort(m->apart, (size_t)m->napart, sizeof *m->apart, by_rank);
 }
 

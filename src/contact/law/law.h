@@ -150,11 +150,6 @@ unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu,
 void ti_ncp_residual(const double *lambda, const double *c, double mu, double *out);
 unsigned char ti_ncp_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
                            double *F);
-/* Whether the tangential part of a trial impulse points anywhere. Without friction that of a contact at rest is
- * rounding, and a friction of 1e-6 would hold it: then nothing depends on mu. */
-static inline bool ti_slips(double length, double push) {
-    return length > 1e-6 * push;
-}
 /* -A^-1 dF/dmu. */
 void ti_ncp_by_mu(const double *lambda, const double *c, const ti_law_scale *s, unsigned char mode, double *by_mu);
 

@@ -42,8 +42,7 @@ static void slides(const ti_law_contact *s, const trial *z, const double *l, ti_
     }
     P[8] = inverse;
     double n_mu = (z->length - 2 * mu * n) * inverse;
-    bool slips = ti_slips(z->length, n);
-    for (int r = 0; r < 2; r++) out->F[r] = l[r] - mu * n * d[r], out->mu[r] = slips ? -(n + mu * n_mu) * d[r] : 0;
+    for (int r = 0; r < 2; r++) out->F[r] = l[r] - mu * n * d[r], out->mu[r] = -(n + mu * n_mu) * d[r];
     out->F[2] = l[2] - n, out->mu[2] = -n_mu;
     for (int k = 0; k < 9; k++) out->l[k] = (k % 4 == 0) - P[k], out->c[k] = z->rho * P[k];
 }

@@ -107,7 +107,7 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
             out->l[3 * r + q] = (r == q) - across, out->c[3 * r + q] = rt * across;
         }
         out->l[3 * r + 2] = -s->mu * d[r], out->c[3 * r + 2] = s->mu * rn * d[r];
-        out->mu[r] = ti_slips(z.length, z.n) ? -d[r] * z.n : 0;
+        out->mu[r] = -d[r] * z.n;
     }
 }
 
@@ -135,7 +135,7 @@ static void residual(const ti_law_contact *s, const double *l, const double *c, 
 /* The friction moves the radius of the disk. */
 void ti_ncp_by_mu(const double *l, const double *c, const ti_law_scale *s, unsigned char mode, double *by_mu) {
     double z0 = l[0] - s->rho_t * c[0], z1 = l[1] - s->rho_t * c[1];
-    double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && ti_slips(h, l[2]) ? l[2] / h : 0;
+    double h = sqrt(z0 * z0 + z1 * z1), scale = mode == TRIBO_SLIDE && h > 0 ? l[2] / h : 0;
     by_mu[0] = scale * z0, by_mu[1] = scale * z1, by_mu[2] = 0;
 }
 

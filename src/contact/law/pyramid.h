@@ -49,13 +49,12 @@ static inline bool ti_inside(const ti_pyramid *y, double size, const double *t) 
     return most <= size * y->apothem;
 }
 
-/* A polygon of no size is its vertex 0. */
+/* A polygon of no size has vertices still: the one that a little of it would be nearest with. */
 static inline int ti_part(const ti_pyramid *y, double size, const double *t) {
-    if (!(size > 0)) return ti_vertex(y, 0);
-    if (ti_inside(y, size, t)) return TI_INSIDE;
+    if (size > 0 && ti_inside(y, size, t)) return TI_INSIDE;
     int k = ti_sector(y, t);
     double side = ti_along(y, k, t);
-    if (fabs(side) <= size * y->half) return ti_edge(k);
+    if (size > 0 && fabs(side) <= size * y->half) return ti_edge(k);
     return ti_vertex(y, side < 0 ? k : k + 1 < y->n ? k + 1 : 0);
 }
 

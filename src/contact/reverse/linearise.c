@@ -2,6 +2,7 @@
 #include "contact/reverse/augmented.h"
 #include "contact/reverse/doubled.h"
 #include <math.h>
+#include <string.h>
 
 /* What the points of a problem share. */
 static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
@@ -13,6 +14,14 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
+/* Whether a contact without friction rests: the tangential part of its trial impulse is nothing but rounding, which
+ * points anywhere, and as a friction of 1e-6 would hold it nothing depends on mu. */
+static bool rests(const ti_law_contact *s, const double *l, const double *c) {
+    if (s->mu > 1e-6) return false;
+    double z0 = l[0] - s->scale->rho_t * c[0], z1 = l[1] - s->scale->rho_t * c[1], bound = 1e-6 * (l[2] + s->rebound);
+    return z0 * z0 + z1 * z1 <= bound * bound;
+}
+
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
 static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
                           unsigned char mode, const double *l, const double *c) {
@@ -22,11 +31,13 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     if (law->is & TI_LAW_HARD) {
         ti_ncp_linearise(l, c, contact.mu, contact.scale, R, mode, F, ws->D + 9 * i, A);
         ti_ncp_by_mu(l, c, contact.scale, mode, by_mu);
+        if (rests(&contact, l, c)) by_mu[0] = by_mu[1] = 0;
         return;
     }
     ti_law_slope slope;
     law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
+    if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(&contact, l, c)) memset(slope.mu, 0, sizeof slope.mu);
     for (int r = 0; r < 3; r++)
         by_mu[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
     for (int k = 0; law->uses_Gii && k < 27; k++) {
