@@ -281,7 +281,7 @@ sed 's|</body>|<site name="a" pos="0.1 0.1 0.1"/><site name="b" pos="-0.1 0.1 0.
       awk -v k="$k" 'BEGIN { x = 0.02 * k - 1.2e-4 * k * k; printf "%g,%.7f,0.1,0.2,%.7f,0.1,0.2,%.7f,-0.1,0.2\n", k / 100, x + 0.1, x - 0.1, x + 0.1 }'
   done; } > "$folder/seen.csv"
 awk -F, -v OFS=, 'NR > 1 { for (i = 2; i <= NF; i++) $i *= 1000 } 1' "$folder/seen.csv" > "$folder/seen-mm.csv"
-expect "friction by markers" '0' '^floor/friction  *1  *0.5  *0.24[45]' '' identify "$marked" --data "$folder/seen.csv" \
+expect "friction by markers" '0' '^floor/friction  *1  *0.5  *0.24[45]' 'descent' identify "$marked" --data "$folder/seen.csv" \
     --free floor/friction=0.5 --out "$folder/fit"
 expect "markers as a start" 0 '^seen.csv  *12 ' '' validate "$marked" --data "$folder/seen.csv" --estimate-start
 expect "markers in millimetres" 3 '' 'seen-mm.csv: markers are 1e+03 times' identify "$marked" --data "$folder/seen-mm.csv" \

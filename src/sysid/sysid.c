@@ -153,7 +153,7 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->by_theta, n * ndx);
     TI_CARVE(a, w->moved, (n + ndx) * ndx);
     if (s->mark_group >= 0) {
-        TI_CARVE(a, w->mark_twist, 6 * (size_t)s->z.nv);
+        TI_CARVE(a, w->mark_twist, 2 * 3 * (size_t)s->z.nv);
         TI_CARVE(a, w->mark_J, 3 * (size_t)s->z.nv);
         TI_CARVE(a, w->mark_D, 3 * (ndx + n));
         TI_CARVE(a, w->mark_x, nx);

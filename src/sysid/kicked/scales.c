@@ -187,7 +187,7 @@ double ti_scales_evidence(const tribo_sysid *s) {
         sum += path->cost + path->logdet;
         for (int k = t->first; k < t->n; k++) {
             for (int site = 0; site < s->z.nsite; site++)
-                if (ti_marker_seen(s, t, k, site)) sum += 6 * log(s->shooting->noise[s->mark_group]);
+                if (ti_marker_seen(s, t, k, site)) sum += 3 * 2 * log(s->shooting->noise[s->mark_group]);
             for (int j = 0; j < s->z.ndx; j++) {
                 const double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
                 bool counts = *w > 0 && !ti_derived(s, t, k, s->entry[j]);

@@ -20,6 +20,8 @@ typedef struct ti_block {
 
 /* How many blocks and groups a model has; with blocks and entries, what they are. */
 int ti_blocks(const tribo_model *m, ti_block *block, int *entry, int *groups);
+/* Where in a state a block's numbers begin; of a quaternion where that does. */
+int ti_block_source(const tribo_sysid *s, const ti_block *b);
 
 /* ---- maps.c: theta <-> p ---- */
 
@@ -91,8 +93,6 @@ typedef struct ti_track {
     double *norm;       /* (n,nblock) block norms of the last TI_WANT_NORMS; < 0 = not measured */
 } ti_track;
 
-/* Where in a state a block's numbers begin; of a quaternion where that does. */
-int ti_block_source(const tribo_sysid *s, const ti_block *b);
 /* Blocks that the loss counts, once the start is chosen. */
 void ti_track_count(const tribo_sysid *s, ti_track *t);
 

@@ -74,12 +74,6 @@ static bool normalise(const tribo_sysid *s, double *x) {
     return true;
 }
 
-int ti_block_source(const tribo_sysid *s, const ti_block *b) {
-    const ti_joint *j = &s->m->joint[b->joint];
-    if (b->quat >= 0) return b->quat;
-    return b->at >= s->z.nv ? s->z.nq + (b->at - s->z.nv) : j->q + (b->at - j->v);
-}
-
 /* Where in a state a block's number is measured: a quaternion is whole or not there. */
 static const double *source(const tribo_sysid *s, const ti_block *b, const double *x, int i) {
     return x + ti_block_source(s, b) + (b->quat >= 0 ? 0 : i);
