@@ -36,8 +36,8 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 void ti_ncp_newton_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
 void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
-void ti_primal_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
-void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+void ti_ccp_newton_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
+void ti_ccp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_staggered_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
 void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_staggered_plain_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);

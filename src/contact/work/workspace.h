@@ -231,9 +231,8 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
  * gap)^power). */
 typedef struct ti_interior_settings {
     double fraction, power, floor;
-    bool local;         /* each contact in units of its own G_ii, or all in those of the heaviest body */
-    double gap;         /* no centring below this gap */
-    const double *slip; /* (nc) speeds in place of |c_t|, which makes the problem convex; NULL: |c_t| itself */
+    bool local; /* each contact in units of its own G_ii, or all in those of the heaviest body */
+    double gap; /* no centring below this gap */
 } ti_interior_settings;
 /* interior.c: at compliance R, from the start (*done = 0) or from where it stopped, until the gap is below rough or
  * `iterations` are done in all. The result in ws->v, ws->lambda. False if it broke down; the result is then the last
