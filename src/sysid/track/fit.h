@@ -442,9 +442,10 @@ static inline bool ti_stopped(const tribo_sysid *s) {
     return s->fitting && s->stop && *s->stop;
 }
 
-/* A name for s->p, of a prediction with it; not 0. */
+/* A name for s->p and for how rows are read, of a prediction with them; not 0. */
 static inline uint64_t ti_asked(const tribo_sysid *s) {
-    return tribo_hash(s->p, (size_t)s->z.np, 1) | 1;
+    size_t read = s->ncolumn ? (size_t)s->z.ndx : 0;
+    return tribo_hash(s->bias, read, tribo_hash(s->gain, read, tribo_hash(s->p, (size_t)s->z.np, 1))) | 1;
 }
 
 /* Is a recording compared with one motion from its start to its end? */
