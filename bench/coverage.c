@@ -15,10 +15,12 @@
  *   hold=I     parameter I stays at its truth: with given, what the others' fit says of an interval of it
  *   bound=1    what Fisher's information allows: the standard errors from the same motions without noise, and the
  *              median of errors in units of theirs, 1 where a fit is as good as can be
+ *   by=mujoco  by least squares over MuJoCo's step in our place, where it is installed: slide, bounce, arm
  *   starts=N   one data set, SETS of them, fitted from N starts within a factor 10 of the truth each: do they agree?
  * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
  * are 0 and 1 where these are right; the median of the errors' sizes. */
 #include "coverage_arm.h"
+#include "coverage_mujoco.h"
 #include "cubes.h"
 #include <math.h>
 #include <stdbool.h>
@@ -50,7 +52,7 @@ typedef struct settings {
     tribo_loss loss;
     int rows, first;
     double noise, keep, step;
-    bool by_library, near, each, bound, given;
+    bool by_library, near, each, bound, given, rival;
     int starts, hold;
 } settings;
 
@@ -397,6 +399,17 @@ static double loss_of_truth(const data_set *bare, const data_set *d, const tribo
     return sum;
 }
 
+/* The same by MuJoCo. */
+static tribo_status compete(const experiment *e, const data_set *d, int nrec, const settings *set,
+                            const tribo_free_param *free, tribo_progress *now, tribo_estimate *est) {
+    double start[FREE];
+    for (int i = 0; i < e->nfree; i++) start[i] = free[i].start;
+    rival r = {.xml = e->xml, .nfree = e->nfree, .name = e->free, .start = start, .rec = d->rec, .nrec = nrec};
+    r.step = set->step, r.position = set->noise, r.rotation = set->noise / 0.1;
+    *now = (tribo_progress){.starts = 1, .agreed = 1, .loss = NAN};
+    return rival_fit(&r, est, &now->iteration) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
 static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec, const settings *set,
                 const double bound[FREE], tally *t) {
     tribo_free_param free[FREE];
@@ -409,7 +422,8 @@ static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec
         f->start = f->lower = f->upper = e->truth[set->hold];
     }
     double started = seconds();
-    tribo_status status = estimate(e, m, d, nrec, set, free, &now, est);
+    tribo_status status =
+        set->rival ? compete(e, d, nrec, set, free, &now, est) : estimate(e, m, d, nrec, set, free, &now, est);
     t->seconds += seconds() - started;
     if (set->each)
         printf("%d iterations, %d of %d starts, loss %.6g: ", now.iteration, now.agreed, now.starts, now.loss);
@@ -477,6 +491,8 @@ static bool read_setting(const char *word, settings *set) {
         set->loss = !strcmp(value, "rollout")  ? TRIBO_LOSS_ROLLOUT
                     : !strcmp(value, "window") ? TRIBO_LOSS_WINDOW
                                                : TRIBO_LOSS_SHOOTING;
+    else if (!strncmp(word, "by", n))
+        set->rival = !strcmp(value, "mujoco");
     else if (!strncmp(word, "made", n))
         set->by_library = !strcmp(value, "library");
     else if (!strncmp(word, "rows", n))
@@ -560,9 +576,10 @@ int main(int argc, char **argv) {
     for (int i = 4; i < argc; i++) fine &= read_setting(argv[i], &set);
     int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
     if (!e || sets < 1 || nrec < 1 || nrec > RECS || !fine) {
-        fprintf(stderr,
-                "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
-                "keys: loss rows noise keep first step made near each given hold bound starts; see bench/coverage.c\n");
+        fprintf(
+            stderr,
+            "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
+            "keys: loss rows noise keep first step made near each given hold bound by starts; see bench/coverage.c\n");
         return 2;
     }
     return run(e, sets, nrec, &set);

@@ -7,9 +7,11 @@
  *   free=main|dynamics|all   what is free: masses and centres of the heavier links along them, damping, friction;
  *                            with all masses and centres; with inertias and rotors
  *   factor=F   starts of the fit are drawn within that factor of the truth
+ *   by=mujoco  by least squares over MuJoCo's step in our place
  *   first=NUMBER of the first set   each=1: a line for every set   same=1: the same data, other starts */
 #include "coverage_arm.h"
 #include "arms.h"
+#include "coverage_mujoco.h"
 #include "cubes.h"
 #include <math.h>
 #include <stdbool.h>
@@ -20,11 +22,12 @@
 #include <tribo/tribo.h>
 
 enum { FREE = 128, N = ARM_LINKS, PIECES = 512 };
+static const char *const arm_scene = "data/scenes/ur-like.xml"; /* in the root of the project */
 
 typedef struct arm_options {
     double seconds, spacing, step, noise, cut, factor;
     int first, sets, nrec, which;
-    bool each, same;
+    bool each, same, rival;
 } arm_options;
 
 typedef struct sums {
@@ -126,6 +129,23 @@ static void judge(const tribo_model *m, const unknown *u, const tribo_estimate *
     }
 }
 
+/* The same by MuJoCo. */
+static tribo_status compete(const tribo_model *m, const arm_options *o, const tribo_recording *rec, int nrec,
+                            const unknown *u, tribo_estimate *est, int *iterations) {
+    static tribo_param_info info[FREE];
+    const char *name[FREE];
+    double start[FREE];
+    for (int i = 0; i < u->n; i++) {
+        if (tribo_param_describe(m, u->free[i].index, &info[i])) return TRIBO_E_ARG;
+        name[i] = info[i].name, start[i] = u->free[i].start;
+    }
+    rival r = {.path = arm_scene, .nfree = u->n, .name = name, .start = start, .rec = rec, .nrec = nrec};
+    r.step = o->step, r.position = r.rotation = o->noise;
+    bool good = rival_fit(&r, est, iterations);
+    for (int i = 0; i < u->n; i++) est[i].index = u->free[i].index;
+    return good ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
 static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, unknown *u) {
     static tribo_recording rec[PIECES];
     static tribo_estimate est[FREE];
@@ -143,11 +163,12 @@ static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, un
     def.loss = TRIBO_LOSS_SHOOTING, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER, def.search = 32;
     double started = seconds();
     int open = 0;
-    tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
-    while (!status && now.stage != TRIBO_STAGE_DONE && now.iteration < 300) {
+    tribo_status status =
+        o->rival ? compete(m, o, rec, def.nrec, u, est, &now.iteration) : tribo_sysid_new(m, &def, &s, &diag);
+    while (s && !status && now.stage != TRIBO_STAGE_DONE && now.iteration < 300) {
         status = tribo_sysid_iterate(s, &now);
     }
-    if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, &open);
+    if (s && status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, &open);
     t->seconds += seconds() - started;
     if (o->each)
         printf("%.1f s, %d iterations, %d of %d starts, loss %.6g, %d directions open\n", seconds() - started,
@@ -195,6 +216,7 @@ static bool read_key(const char *word, arm_options *o) {
         if (!strcmp(key, keys[i])) return *numbers[i] = number, true;
     for (int i = 0; i < 3 && !strcmp(key, "free"); i++)
         if (!strcmp(value, which[i])) return o->which = i, true;
+    if (!strcmp(key, "by")) return o->rival = !strcmp(value, "mujoco"), true;
     if (!strcmp(key, "noise")) return o->noise = number / 1e3, true;
     if (!strcmp(key, "first")) return o->first = (int)number, true;
     if (!strcmp(key, "each")) return o->each = number > 0, true;
@@ -211,10 +233,10 @@ int coverage_arm(int argc, char **argv) {
     bool fine = argc > 3;
     for (int i = 4; i < argc; i++) fine &= read_key(argv[i], &o);
     o.sets = argc > 2 ? atoi(argv[2]) : 0, o.nrec = argc > 3 ? atoi(argv[3]) : 0;
-    if (!fine || o.sets < 1 || o.nrec < 1 || tribo_model_load("data/scenes/ur-like.xml", NULL, &m, &diag)) {
+    if (!fine || o.sets < 1 || o.nrec < 1 || tribo_model_load(arm_scene, NULL, &m, &diag)) {
         fprintf(stderr,
                 "usage: bench_coverage arm SETS RECORDINGS [KEY=VALUE...], in the root of the project %s\n"
-                "keys: seconds spacing step noise cut free factor first each same; see bench/coverage_arm.c\n",
+                "keys: seconds spacing step noise cut free factor by first each same; see bench/coverage_arm.c\n",
                 diag.text);
         return 2;
     }

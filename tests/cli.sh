@@ -284,6 +284,20 @@ expect "a column nobody has" 2 '' 'no parameter cube.q/bias' identify "$collisio
     --out "$folder/fit"
 expect "a camera in a rollout" 2 '' 'gain and bias of columns' identify "$collision" --data "$recording" \
     --free cube.p/gain --loss rollout --out "$folder/fit"
+marked=$folder/marked.xml
+sed 's|</body>|<site name="a" pos="0.1 0.1 0.1"/><site name="b" pos="-0.1 0.1 0.1"/><site name="c" pos="0.1 -0.1 0.1"/></body>|' "$slide" > "$marked"
+{ echo time,a.px,a.py,a.pz,b.px,b.py,b.pz,c.px,c.py,c.pz
+  for k in 0 1 2 3 4 5 6 7 8 9 10 11; do
+      awk -v k="$k" 'BEGIN { x = 0.02 * k - 1.2e-4 * k * k; printf "%g,%.7f,0.1,0.2,%.7f,0.1,0.2,%.7f,-0.1,0.2\n", k / 100, x + 0.1, x - 0.1, x + 0.1 }'
+  done; } > "$folder/seen.csv"
+awk -F, -v OFS=, 'NR > 1 { for (i = 2; i <= NF; i++) $i *= 1000 } 1' "$folder/seen.csv" > "$folder/seen-mm.csv"
+expect "friction by markers" '0' '^floor/friction  *1  *0.5  *0.24[45]' 'descent' identify "$marked" --data "$folder/seen.csv" \
+    --free floor/friction=0.5 --out "$folder/fit"
+expect "markers as a start" 0 '^seen.csv  *12 ' '' validate "$marked" --data "$folder/seen.csv" --estimate-start
+expect "markers in millimetres" 3 '' 'seen-mm.csv: markers are 1e+03 times' identify "$marked" --data "$folder/seen-mm.csv" \
+    --free floor/friction --out "$folder/fit"
+expect "where a site is, of poses alone" 2 '' 'a/site_pos/x: nothing depends on it' identify "$marked" \
+    --data "$folder/slide.csv" --free a/site_pos --out "$folder/fit"
 expect "a misspelt parameter" 2 '' 'no parameter floor/fricton; the nearest is floor/friction' identify "$collision" \
     --data "$recording" --free floor/fricton --out "$folder/c"
 expect "a misspelt group" 2 '' 'the nearest is cube/inertia' identify "$collision" --data "$recording" --free cube/intertia --out "$folder/c"

@@ -47,7 +47,7 @@ static made make(const tribo_model *m, int rows, int skip, double push, double n
             if (m->joint[i].kind != TI_JOINT_BALL) d.x[(size_t)k * nx + (size_t)q] += noise * cubes_gauss(&seed);
         }
     }
-    d.rec = (tribo_recording){rows, d.time, d.x, d.u};
+    d.rec = (tribo_recording){.n = rows, .time = d.time, .x = d.x, .u = d.u};
     free(p), free(x);
     tribo_ws_free(ws);
     return d;
@@ -209,7 +209,7 @@ static made record_arm(const tribo_model *m, const arm *of, int rows, double spa
         for (size_t i = 0; i < nx; i++) d.x[k * nx + i] = i < N ? q[k * N + i] : (double)NAN;
         memcpy(d.u + k * nu, torque + k * N, N * sizeof *q);
     }
-    d.rec = (tribo_recording){rows, d.time, d.x, d.u};
+    d.rec = (tribo_recording){.n = rows, .time = d.time, .x = d.x, .u = d.u};
     free(q);
     return d;
 }

@@ -68,21 +68,17 @@ bool columns_apply(columns_read *c, tribo_sysid *s, const tribo_model *m, record
     c->x = calloc((size_t)r->n, sizeof *c->x), c->was = calloc((size_t)r->n, sizeof *c->was);
     if (!c->x || !c->was) return false;
     for (c->n = 0; c->n < r->n;) {
-        size_t n = (size_t)r->rec[c->n].n * nx;
-        double *x = c->x[c->n] = malloc(n * sizeof *x);
+        double *x = c->x[c->n] = malloc((size_t)r->rec[c->n].n * nx * sizeof *x);
         if (!x || tribo_sysid_rows(s, c->n++, x)) return false;
-        const double *was = r->rec[c->n - 1].x;
-        for (size_t i = 0; i < n; i++)
-            if (isnan(was[i])) x[i] = was[i];
     }
     c->of = r;
-    for (int i = 0; i < r->n; i++) c->was[i] = r->rec[i].x, r->rec[i].x = c->x[i];
+    for (int i = 0; i < r->n; i++) c->was[i] = r->rec[i], r->rec[i].x = c->x[i], r->rec[i].marker = NULL;
     return true;
 }
 
 void columns_read_free(columns_read *c) {
     for (int i = 0; i < c->n; i++) {
-        if (c->of) c->of->rec[i].x = c->was[i];
+        if (c->of) c->of->rec[i] = c->was[i];
         free(c->x[i]);
     }
     free(c->x), free(c->was);

@@ -9,11 +9,11 @@ int columns_find(const tribo_model *m, const char *name, tribo_free_param found[
 /* The name of a free column, into name, and its unit. @return name, empty without memory. */
 const char *column_name(const tribo_model *m, const tribo_free_param *f, char *name, size_t size, const char **unit);
 
-/* Recordings as a fit reads them, gain and bias taken out: what was not measured stays so. */
+/* Recordings as a fit reads them, gain and bias taken out, poses in the place of markers. */
 typedef struct columns_read {
     int n;
     double **x;
-    const double **was; /* what belongs to the recordings */
+    tribo_recording *was;
     recordings *of;
 } columns_read;
 /* @return false without memory. */

@@ -66,6 +66,18 @@ static int no_parameter(const tribo_model *m, const char *name) {
     return usage_error(&verb_identify, "--free: %s", text);
 }
 
+/* Where a site is in its body: no step depends on that, but markers do. @return how many numbers. */
+static int site_numbers(const tribo_model *m, const char *name, int *index) {
+    int n = 0;
+    size_t length = strlen(name);
+    for (int i = 0; i < tribo_model_sizes(m).np && length; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(m, i, &info) || info.site < 0 || info.kind != TRIBO_PARAM_POS) continue;
+        if (!strncmp(info.name, name, length) && (!info.name[length] || info.name[length] == '/')) index[n++] = i;
+    }
+    return n;
+}
+
 /* One --free: a parameter, or all used ones of a group. */
 static int add_free(identification *id, const char *text) {
     double number[3];
@@ -74,6 +86,7 @@ static int add_free(identification *id, const char *text) {
     int status = EXIT_SUCCESS, np = tribo_model_sizes(id->m).np, *index = calloc((size_t)np, sizeof *index);
     tribo_free_param column[3];
     int n = index ? tribo_param_group(id->m, name, index, np) : 0, columns = 0;
+    if (index && n < 1) n = site_numbers(id->m, name, index);
     if (index && n < 1) n = columns = columns_find(id->m, name, column);
     id->ncolumn += columns;
     if (!index) status = trouble("no memory");
@@ -307,7 +320,7 @@ static int set_up(identification *id) {
     if (s >= 0) return EXIT_SUCCESS;
     /* a bad start or bound came by the command line, a bad recording by its file */
     return strncmp(diag.text, "recording", 9) ? usage_error(&verb_identify, "%s", diag.text)
-                                              : input_error(id->a->in.data.item[0], s, &diag);
+                                              : recordings_error(&id->r, s, &diag);
 }
 
 /* Does the freedom pay? */
@@ -337,7 +350,7 @@ static int fit_twice(identification *id) {
 /* All that is said of a fit; of one that was interrupted, at once what is there. */
 static int conclude(identification *id) {
     int status = prepare(id);
-    if (status == EXIT_SUCCESS && id->ncolumn && !columns_apply(&id->read, id->s, id->m, &id->r))
+    if (status == EXIT_SUCCESS && (id->ncolumn || id->r.marked) && !columns_apply(&id->read, id->s, id->m, &id->r))
         status = trouble("no memory");
     if (status == EXIT_SUCCESS && !ranks_interrupted()) status = judge(id);
     if (status == EXIT_SUCCESS && !ranks_interrupted()) status = compare(id);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *path, size_t nx) {
-    size_t n = (size_t)tribo_trajectory_rows(t);
+static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *path, const tribo_sizes *z) {
+    size_t nx = (size_t)z->nx, marks = 3 * (size_t)z->nsite, n = (size_t)tribo_trajectory_rows(t);
     if (n < 2) return input_message(path, 0, "a recording needs two rows at least");
     double *time = calloc(n, sizeof *time), *x = calloc(n * nx, sizeof *x);
     rec->n = (int)n, rec->time = time, rec->x = x;
@@ -17,6 +17,11 @@ static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *pat
     const double *state = tribo_trajectory_states(t);
     const bool *observed = tribo_trajectory_observed(t);
     for (size_t i = 0; i < n * nx; i++) x[i] = observed[i] ? state[i] : (double)NAN;
+    const double *seen = tribo_trajectory_markers(t);
+    double *marker = seen ? calloc(n * marks, sizeof *marker) : NULL;
+    rec->marker = marker;
+    if (seen && !marker) return trouble("no memory");
+    if (seen) memcpy(marker, seen, n * marks * sizeof *marker);
     return EXIT_SUCCESS;
 }
 
@@ -90,10 +95,12 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     tribo_controls *c = NULL;
     const char *pushed = o->controls.n ? o->controls.item[o->controls.n > 1 ? i : 0] : NULL;
     int status = recording_load(r->path[i], m, &t);
-    if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], (size_t)z.nx);
+    if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], &z);
+    r->marked |= r->rec[i].marker != NULL;
     if (status == EXIT_SUCCESS && pushed) status = controls_load(pushed, m, &c);
     if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu, o->late);
-    if (status == EXIT_SUCCESS && !o->as_is) status = look(r, m, i);
+    /* of markers their distances are looked at, when poses are made of them */
+    if (status == EXIT_SUCCESS && !o->as_is && !r->rec[i].marker) status = look(r, m, i);
     tribo_trajectory_free(t);
     tribo_controls_free(c);
     return status;
@@ -104,15 +111,19 @@ static void recording_free(const recordings *r, int i) {
     bool ours = !r->checked || !r->checked[i] || r->rec[i].x != tribo_checked_recording(r->checked[i]).x;
     if (ours) free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x);
     if (ours) free((void *)(size_t)r->rec[i].u);
+    free((void *)(size_t)r->rec[i].marker);
 }
 
 /* Rows from `from` on as a recording of its own. */
 static bool piece_of(const tribo_recording *rec, const tribo_sizes *z, int from, int n, tribo_recording *out) {
     size_t nx = (size_t)z->nx, nu = (size_t)z->nu, rows = (size_t)n, at = (size_t)from;
+    size_t marks = 3 * (size_t)z->nsite;
     double *time = calloc(rows, sizeof *time), *x = calloc(rows * nx, sizeof *x),
-           *u = rec->u ? calloc(rows * nu, sizeof *u) : NULL;
-    *out = (tribo_recording){.n = n, .time = time, .x = x, .u = u};
-    if (!time || !x || (rec->u && !u)) return false;
+           *u = rec->u ? calloc(rows * nu, sizeof *u) : NULL,
+           *marker = rec->marker ? calloc(rows * marks, sizeof *marker) : NULL;
+    *out = (tribo_recording){.n = n, .time = time, .x = x, .u = u, .marker = marker};
+    if (!time || !x || (rec->u && !u) || (rec->marker && !marker)) return false;
+    if (marker) memcpy(marker, rec->marker + at * marks, rows * marks * sizeof *marker);
     memcpy(time, rec->time + at, rows * sizeof *time);
     memcpy(x, rec->x + at * nx, rows * nx * sizeof *x);
     if (u) memcpy(u, rec->u + at * nu, rows * nu * sizeof *u);
@@ -151,6 +162,7 @@ static int cut(recordings *r, const tribo_model *m, double length) {
         r->rec[i] = (tribo_recording){0}, r->checked[i] = NULL;
     }
     if (good) {
+        all.marked = r->marked;
         recordings_free(r);
         *r = all;
         return EXIT_SUCCESS;
@@ -206,6 +218,14 @@ int recordings_load(recordings *r, const verb *v, const tribo_model *m, const re
 
 int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o) {
     return load(r, v, m, o, true);
+}
+
+int recordings_error(const recordings *r, tribo_status status, const tribo_diag *diag) {
+    tribo_diag own = *diag;
+    int which = 0, length = 0;
+    if (sscanf(diag->text, "recording %d: %n", &which, &length) < 1 || which < 0 || which >= r->n) which = length = 0;
+    memmove(own.text, diag->text + length, sizeof own.text - (size_t)length);
+    return input_error(r->path[which], status, &own);
 }
 
 void recordings_free(recordings *r) {

@@ -11,6 +11,7 @@ typedef struct recordings {
     const char **own;        /* path, where it is not the command line's */
     tribo_recording *rec;    /* (n) in the conventions of a state */
     tribo_checked **checked; /* (n) what was found in each; NULL where it was taken as it is */
+    bool marked;             /* some have columns of markers */
 } recordings;
 
 /* What a verb asks of them. */
@@ -28,6 +29,8 @@ int recordings_load(recordings *r, const verb *v, const tribo_model *m, const re
 /* The same, and nothing told of what was mended. */
 int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
 void recordings_free(recordings *r);
+/* What tribo_sysid_new() says of one of them, with its file. @return the verb's exit status. */
+int recordings_error(const recordings *r, tribo_status status, const tribo_diag *diag);
 /* Takes CUT_OPTION, LATE_OPTION and AS_IS_OPTION. @return EXIT_SUCCESS, or EXIT_USAGE after a message. */
 int recording_option(const verb *v, int code, const char *value, recording_options *o);
 void recording_options_free(recording_options *o);

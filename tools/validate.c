@@ -112,7 +112,7 @@ static int validate(const arguments *a) {
         def.rec = r.rec, def.nrec = r.n, def.options = &step;
         def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
         tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
-        if (made < 0) status = input_error(a->in.data.item[0], made, &diag);
+        if (made < 0) status = recordings_error(&r, made, &diag);
     }
     status = ranks_agree(status);
     if (status == EXIT_SUCCESS) status = measure(s, &r, a);

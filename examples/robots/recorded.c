@@ -16,7 +16,7 @@ static recorded recorded_new(const tribo_model *m, int rows, double **time, doub
     size_t n = (size_t)rows, nx = (size_t)z.nx, nu = (size_t)z.nu;
     recorded r = {.memory = calloc(n * (1 + nx + nu), sizeof(double))};
     *time = r.memory, *x = *time + n, *u = *x + n * nx;
-    r.rec = (tribo_recording){rows, *time, *x, *u};
+    r.rec = (tribo_recording){.n = rows, .time = *time, .x = *x, .u = *u};
     return r;
 }
 

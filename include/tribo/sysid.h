@@ -69,6 +69,10 @@ typedef struct tribo_recording {
     const double *time; /**< (n) s, increasing; any spacing */
     const double *x;    /**< (n,nx) states; NaN = not measured */
     const double *u;    /**< (n,nu) controls, held from a row to the next; NULL = none */
+    /** (n,3 nsite) m, where sites were seen, in the world; NaN = not measured; NULL = none. Poses that no column has
+     * follow from them row by row. TRIBO_LOSS_SHOOTING fits the markers themselves, all with one noise, other losses
+     * these poses. */
+    const double *marker;
 } tribo_recording;
 
 /** Kinds of blocks, in the order of the arrays of four below. A hinge has the second and the last, in rad, as a ball

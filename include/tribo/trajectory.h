@@ -2,7 +2,9 @@
  *
  *   time,cube.px,cube.py,cube.pz,cube.qw,cube.qx,cube.qy,cube.qz,cube.vx,cube.vy,cube.vz,cube.wx,cube.wy,cube.wz
  *   time,cube.fx,cube.fy,cube.fz,cube.tx,cube.ty,cube.tz
+ *   time,corner.px,corner.py,corner.pz
  *
+ * The last is a site's, a marker that was seen there: m, in the world. Where a body has the same name it is the body's.
  * Units and frames are those of the state and the control, see sim.h. Any subset of the columns, in any order; a
  * missing column, an empty cell and `nan` say that a number was not observed (of a control: that it is zero). The four
  * of a quaternion come together. Times rise from row to row and need not be evenly spaced. Numbers are read and
@@ -38,6 +40,9 @@ TRIBO_API const double *tribo_trajectory_times(const tribo_trajectory *t); /**< 
 /** (n,nx) states; quaternions unit; what was not observed is as in the model's initial state. */
 TRIBO_API const double *tribo_trajectory_states(const tribo_trajectory *t);
 TRIBO_API const bool *tribo_trajectory_observed(const tribo_trajectory *t); /**< (n,nx) was this number in the file? */
+
+/** (n,3 nsite) m, where sites were seen; NaN = not observed. NULL where the file has no such column. */
+TRIBO_API const double *tribo_trajectory_markers(const tribo_trajectory *t);
 
 /** Write n states with a full header. The file appears whole or not at all.
  *  @param times (n) s; @param x (n,nx); NaN becomes an empty cell

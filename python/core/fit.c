@@ -41,7 +41,7 @@ static bool take_recording(core *c, const core_model *m, PyObject *o, tribo_reco
     if (!core_take(c, x, "X", CORE_SHAPE(2, n, m->n.nx), 0, &a[1]) ||
         !core_take(c, u, "U", CORE_SHAPE(2, n, m->n.nu), CORE_MAY_BE_NONE, &a[2]))
         return false;
-    *rec = (tribo_recording){(int)n, a[0].a, a[1].a, a[2].a};
+    *rec = (tribo_recording){.n = (int)n, .time = a[0].a, .x = a[1].a, .u = a[2].a};
     return true;
 }
 

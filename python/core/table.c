@@ -93,7 +93,7 @@ PyObject *core_recording_check(PyObject *module, PyObject *args) {
     if (core_take(c, xo, "X", CORE_SHAPE(2, n, m->n.nx), 0, &x) &&
         core_take(c, uo, "U", CORE_SHAPE(2, n, m->n.nu), CORE_MAY_BE_NONE, &u) &&
         core_take(c, po, "p", CORE_SHAPE(1, m->n.np), CORE_MAY_BE_NONE, &p)) {
-        tribo_recording r = {(int)n, t.a, x.a, u.a};
+        tribo_recording r = {.n = (int)n, .time = t.a, .x = x.a, .u = u.a};
         tribo_status s = tribo_checked_new(m->handle->m, p.a, &r, NULL, &k, &diag);
         if (s < 0) {
             core_fail(c, s, "recording", &diag);

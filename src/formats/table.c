@@ -15,7 +15,7 @@ typedef struct reader {
     int line;             /* of the line last taken */
     const ti_table_kind *kind;
     const tribo_model *m;
-    int width, ncolumn;
+    int width, more, ncolumn;
     int *column; /* (ncolumn) place in a row, TIME or SKIP */
     int nskip;
     tribo_diag *diag;
@@ -74,7 +74,7 @@ static int place_of_word(const tribo_model *m, const ti_table_words *words, int 
     return -2;
 }
 
-/* Place of a column `BODY.word`, `JOINT.word` or `ACTUATOR.word`; -2 if there is none. */
+/* Place of a column `BODY.word`, `JOINT.word`, `ACTUATOR.word` or `SITE.word`; -2 if there is none. */
 static int place_of(const reader *r, span cell) {
     const char *own_word = cell.end; /* after the last dot */
     while (own_word > cell.at && own_word[-1] != '.') own_word--;
@@ -87,11 +87,12 @@ static int place_of(const reader *r, span cell) {
         }
     int joint = 0;
     while (joint < r->m->size.njoint && !is_text(r->m->joint[joint].name, cell.at, name)) joint++;
-    int place = -2, actuator = 0, na = r->m->size.nactuator;
+    int place = -2, actuator = 0, na = r->m->size.nactuator, site = 0, ns = r->m->size.nsite;
     if (joint < r->m->size.njoint) place = place_of_word(r->m, &r->kind->joint, joint, own_word, word);
     while (actuator < na && !is_text(r->m->actuator[actuator].name, cell.at, name)) actuator++;
-    if (place >= 0 || actuator == na) return place;
-    return place_of_word(r->m, &r->kind->actuator, actuator, own_word, word);
+    if (place < 0 && actuator < na) place = place_of_word(r->m, &r->kind->actuator, actuator, own_word, word);
+    while (site < ns && !is_text(r->m->site[site].name, cell.at, name)) site++;
+    return place < 0 && site < ns ? place_of_word(r->m, &r->kind->site, site, own_word, word) : place;
 }
 
 static bool is_measure(span cell) {
@@ -103,7 +104,7 @@ static bool is_measure(span cell) {
 static tribo_status no_column(const reader *r, span cell) {
     const tribo_model *m = r->m;
     const char *owner = NULL, *word = r->kind->body.word[0];
-    char after[256] = " is unknown: no such body, joint or actuator, or no such number of one";
+    char after[256] = " is unknown: no such body, joint, actuator or site, or no such number of one";
     size_t n = strlen(after);
     for (int b = 0; b < m->size.nbody && !owner; b++)
         if (m->body[b].free >= 0) owner = m->body[b].name;
@@ -178,7 +179,9 @@ static tribo_status read_cell(const reader *r, span cell, double *x) {
     return TRIBO_OK;
 }
 
-static tribo_status read_row(const reader *r, span line, double *time, double *x, bool *seen) {
+static tribo_status read_row(const reader *r, span line, int row, ti_table *t) {
+    double *time = t->time + row, *x = t->x + (size_t)row * (size_t)t->width;
+    bool *seen = t->seen + (size_t)row * (size_t)t->width;
     span cell;
     int i = 0;
     while (take_cell(&line, &cell)) {
@@ -189,6 +192,8 @@ static tribo_status read_row(const reader *r, span line, double *time, double *x
         int place = r->column[i++];
         if (place == TIME)
             *time = value;
+        else if (place >= t->width)
+            t->more[(size_t)row * (size_t)t->nmore + (size_t)(place - t->width)] = value;
         else if (place != SKIP && value == value)
             x[place] = value, seen[place] = true;
     }
@@ -198,7 +203,7 @@ static tribo_status read_row(const reader *r, span line, double *time, double *x
     return TRIBO_OK;
 }
 
-static ti_table *lay_out(ti_arena *at, int n, int width) {
+static ti_table *lay_out(ti_arena *at, int n, int width, int more) {
     ti_table local, *t;
     TI_CARVE(at, t, 1);
     ti_table *w = t ? t : &local;
@@ -206,18 +211,22 @@ static ti_table *lay_out(ti_arena *at, int n, int width) {
     TI_CARVE(at, w->time, n);
     TI_CARVE(at, w->x, cells);
     TI_CARVE(at, w->seen, cells);
+    w->more = NULL;
+    if (more) TI_CARVE(at, w->more, (size_t)n * (size_t)more);
     return t;
 }
 
-static ti_table *new_table(int n, int width, const tribo_allocator *a) {
+static ti_table *new_table(int n, int width, int more, const tribo_allocator *a) {
     ti_arena at = {0};
-    lay_out(&at, n, width);
+    lay_out(&at, n, width, more);
     if (!ti_arena_take(&at, a)) return NULL;
-    ti_table *t = lay_out(&at, n, width);
+    ti_table *t = lay_out(&at, n, width, more);
     if (a) t->alloc = *a;
     t->bytes = at.used;
     t->n = n;
     t->width = width;
+    t->nmore = more;
+    for (size_t i = 0; i < (size_t)n * (size_t)more; i++) t->more[i] = (double)NAN;
     return t;
 }
 
@@ -226,7 +235,7 @@ static tribo_status read_rows(reader *r, const double *fill, ti_table *t) {
     for (int i = 0; i < t->n && take_line(r, &line); i++) {
         double *x = t->x + (size_t)i * (size_t)t->width;
         memcpy(x, fill, sizeof *x * (size_t)t->width);
-        tribo_status status = read_row(r, line, &t->time[i], x, t->seen + (size_t)i * (size_t)t->width);
+        tribo_status status = read_row(r, line, i, t);
         if (status != TRIBO_OK) return status;
         if (i && !(t->time[i] > t->time[i - 1]))
             return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "time %.17g does not come after %.17g", t->time[i],
@@ -249,8 +258,12 @@ static tribo_status read_all(reader *r, const double *fill, const tribo_allocato
     if (status != TRIBO_OK) return status;
     int n = count_rows(r);
     if (n == 0) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "there is a header, but no rows");
-    if (n > CELLS_LIMIT / r->width) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "more rows than can be held");
-    ti_table *made = new_table(n, r->width, a);
+    bool any = false;
+    for (int i = 0; i < r->ncolumn; i++) any |= r->column[i] >= r->width;
+    int more = any ? r->more : 0;
+    if (n > CELLS_LIMIT / (r->width + more))
+        return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "more rows than can be held");
+    ti_table *made = new_table(n, r->width, more, a);
     if (!made) return ti_fail(r->diag, TRIBO_E_NOMEM, 0, "out of memory");
     status = read_rows(r, fill, made);
     if (status == TRIBO_OK)
@@ -266,11 +279,12 @@ static const char *past_mark(const char *text, size_t n) {
 }
 
 tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
-                           const double *fill, const tribo_allocator *a, ti_table **t, tribo_diag *diag) {
+                           int more, const double *fill, const tribo_allocator *a, ti_table **t, tribo_diag *diag) {
     const char *bad = ti_not_text(text, text + n);
     if (bad) return ti_fail(diag, TRIBO_E_PARSE, ti_count_lines(text, bad), "this is not UTF-8 text");
     reader r = {.at = past_mark(text, n), .end = text + n, .kind = kind, .m = m, .width = width, .diag = diag};
-    size_t bytes = sizeof *r.column * (size_t)(width + 1 + TI_MEASURES_MAX);
+    r.more = more;
+    size_t bytes = sizeof *r.column * (size_t)(width + more + 1 + TI_MEASURES_MAX);
     r.column = ti_alloc(a, bytes);
     if (!r.column) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     tribo_status status = read_all(&r, fill, a, t);

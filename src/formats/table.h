@@ -6,15 +6,15 @@
 #include "model/model.h"
 #include <stdio.h>
 
-/* What columns there can be: words of a free body and of a joint, and where in a row of `width` numbers the number of a
- * word goes. */
+/* What columns there can be: words of a free body, a joint, an actuator and a site, and where in a row of `width`
+ * numbers the number of a word goes; beyond them into those of `more`. */
 typedef struct ti_table_words {
     const char *const *word;
     int nword;
     int (*place)(const tribo_model *m, int owner, int word);
 } ti_table_words;
 typedef struct ti_table_kind {
-    ti_table_words body, joint, actuator;
+    ti_table_words body, joint, actuator, site;
 } ti_table_kind;
 
 typedef struct ti_table {
@@ -24,11 +24,13 @@ typedef struct ti_table {
     double *time; /* (n) */
     double *x;    /* (n,width) where nothing was read, as it was given */
     bool *seen;   /* (n,width) */
+    double *more; /* (n,nmore) NaN where nothing was read; NULL where no column is one of them */
+    int nmore;
 } ti_table;
 
 /* Read a table into one block. `blank` (width) fills what was not read. */
 tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
-                           const double *blank, const tribo_allocator *a, ti_table **t, tribo_diag *diag);
+                           int more, const double *blank, const tribo_allocator *a, ti_table **t, tribo_diag *diag);
 void ti_table_free(ti_table *t);
 /* Line of the file that row i was on, for messages: counted again in the text. */
 int ti_table_line(const char *text, size_t n, int row);

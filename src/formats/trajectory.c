@@ -54,6 +54,13 @@ static int force_place(const tribo_model *m, int body, int word) {
     return m->body[body].v + word;
 }
 
+/* Of a site: where it was seen. */
+enum { MARKER = 3 };
+
+static int marker_place(const tribo_model *m, int site, int word) {
+    return m->size.nx + MARKER * site + word;
+}
+
 void ti_control_column(const tribo_model *m, int i, char *name, size_t size) {
     const char *owner = "?", *word = "?";
     if (i >= m->size.nv) owner = m->actuator[i - m->size.nv].name, word = CONTROL[0];
@@ -92,11 +99,13 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
 
 tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const tribo_model *m,
                                           const tribo_allocator *a, tribo_trajectory **t, tribo_diag *diag) {
-    static const ti_table_kind KIND = {
-        {STATE, STATES, state_place}, {JOINT_STATE, JOINT_STATES, joint_state_place}, {NULL, 0, NULL}};
+    static const ti_table_kind KIND = {.body = {STATE, STATES, state_place},
+                                       .joint = {JOINT_STATE, JOINT_STATES, joint_state_place},
+                                       .site = {STATE, MARKER, marker_place}};
     if (!text || !m || !t) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     ti_table *table;
-    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nx, m->x0, a, &table, diag);
+    tribo_status status =
+        ti_table_read(text, bytes, &KIND, m, m->size.nx, MARKER * m->size.nsite, m->x0, a, &table, diag);
     if (status != TRIBO_OK) return status;
     status = settle_quaternions(m, table, text, bytes, diag);
     if (status == TRIBO_OK)
@@ -108,14 +117,15 @@ tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const 
 
 tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tribo_model *m, const tribo_allocator *a,
                                         tribo_controls **c, tribo_diag *diag) {
-    static const ti_table_kind KIND = {
-        {FORCE, TI_FREE_NV, force_place}, {JOINT_FORCE, JOINT_FORCES, joint_force_place}, {CONTROL, 1, control_place}};
+    static const ti_table_kind KIND = {.body = {FORCE, TI_FREE_NV, force_place},
+                                       .joint = {JOINT_FORCE, JOINT_FORCES, joint_force_place},
+                                       .actuator = {CONTROL, 1, control_place}};
     if (!text || !m || !c) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     size_t zero_bytes = sizeof(double) * (size_t)m->size.nu;
     double *zero = ti_alloc(a, zero_bytes);
     if (!zero) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ti_table *table;
-    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nu, zero, a, &table, diag);
+    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nu, 0, zero, a, &table, diag);
     if (status == TRIBO_OK) *c = (tribo_controls *)table;
     ti_free(a, zero, zero_bytes);
     return status;
@@ -161,6 +171,10 @@ const double *tribo_trajectory_states(const tribo_trajectory *t) {
 
 const bool *tribo_trajectory_observed(const tribo_trajectory *t) {
     return t ? t->table.seen : NULL;
+}
+
+const double *tribo_trajectory_markers(const tribo_trajectory *t) {
+    return t ? t->table.more : NULL;
 }
 
 void tribo_controls_free(tribo_controls *c) {

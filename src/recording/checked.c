@@ -38,6 +38,8 @@ static void lay_out(tribo_checked *c, const tribo_recording *r, ti_arena *a, tri
     TI_CARVE(a, c->next, nx);
     TI_CARVE(a, c->link, nb);
     TI_CARVE(a, c->shape, c->z.ngeom);
+    TI_CARVE(a, c->joint_noise, c->z.njoint);
+    TI_CARVE(a, c->joint_scale, c->z.njoint);
     c->u = NULL;
     if (r->u) TI_CARVE(a, c->u, n * (size_t)c->z.nu);
 }
@@ -63,13 +65,32 @@ static tribo_status copy(tribo_checked *c, const double *p, const tribo_recordin
     return TRIBO_OK;
 }
 
-/* Of a robot: what free bodies and joints say by themselves. What the scene predicts is not asked: its masses and its
- * controls are what is in doubt. */
+/* A step's velocity is the difference of the poses before and after it: as many as a fit will make, if few. */
+static int few_steps(const tribo_checked *c) {
+    double steps = floor(c->spacing / tribo_model_timestep(c->m) + 0.5);
+    return steps < 1 ? 1 : steps > 4 ? 4 : (int)steps;
+}
+
+/* Are there hinges and slides alone, and is all that drives them known? */
+static bool swings(const tribo_checked *c) {
+    bool axes = c->z.njoint > 1 && (c->u || c->m->size.nactuator == 0);
+    for (int b = 0; b < c->z.nbody; b++) axes &= c->m->body[b].free < 0;
+    for (int i = 0; i < c->z.njoint; i++) axes &= c->m->joint[i].kind != TI_JOINT_BALL;
+    return axes;
+}
+
+/* Of a robot: what free bodies and joints say by themselves. What the scene predicts is asked for arms that nothing
+ * drives unknown; masses and controls of others are what is in doubt. */
 static tribo_status look_joints(tribo_checked *c) {
     ti_survey(c);
     ti_check_columns(c);
     ti_check_joints(c);
     ti_survey(c);
+    if (swings(c) && !tribo_checked_refused(c)) {
+        tribo_status status = ti_predict_begin(c, few_steps(c), TI_WINDOWS_MAX / 3);
+        if (status) return status;
+        ti_check_swings(c);
+    }
     ti_note_times(c);
     return TRIBO_OK;
 }
@@ -93,9 +114,7 @@ static tribo_status look(tribo_checked *c) {
     tribo_status status = ti_predict_begin(c, c->spacing > 0.012 ? 2 : 1, TI_WINDOWS_MAX);
     if (status) return status;
     ti_check_orders(c);
-    /* a step's velocity is the difference of the poses before and after it: as many as a fit will make, if few */
-    double steps = floor(c->spacing / tribo_model_timestep(c->m) + 0.5);
-    status = ti_predict_begin(c, steps < 1 ? 1 : steps > 4 ? 4 : (int)steps, TI_WINDOWS_MAX / 4);
+    status = ti_predict_begin(c, few_steps(c), TI_WINDOWS_MAX / 4);
     if (!status) ti_check_kinds(c);
     return status;
 }

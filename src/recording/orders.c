@@ -4,23 +4,7 @@
 #include "recording/questions.h"
 
 enum { LAG = 5 };
-/* By how much the logarithms of the misses of all windows must fall before a reading is taken for another. */
-static const double evidence = 9;
-/* And by which share of what is missed: where the scene's numbers are far from right, all readings miss, and some of
- * the wrong ones a little less. */
-static const double share = 0.1;
-
-static bool convinces(double now, double least) {
-    return now - least > evidence && now - least > share * now;
-}
-
-/* The misses of all windows; more than `most` where they are. */
-static double total(tribo_checked *c, double *x, double most) {
-    double miss[TI_WINDOWS_MAX], sum = 0;
-    int n = ti_predict_windows(c, x, false, most, miss);
-    for (int i = 0; i < n; i++) sum += miss[i];
-    return n ? sum : (double)NAN;
-}
+static const double evidence = TI_EVIDENCE;
 
 static void fresh(tribo_checked *c) {
     memcpy(c->y, c->x, (size_t)c->n * (size_t)c->z.nx * sizeof *c->y);
@@ -43,10 +27,10 @@ static double try_order(tribo_checked *c, int body, double now) {
     int best = 0;
     for (int way = 1; way < 4; way++) {
         reorder(c, body, way);
-        double sum = total(c, c->y, now - evidence);
+        double sum = ti_predict_total(c, c->y, now - evidence);
         if (sum < least - (best ? simpler : 0)) least = sum, best = way;
     }
-    if (!convinces(now, least) || !best) return now;
+    if (!ti_predict_convinces(now, least) || !best) return now;
     reorder(c, body, best);
     accept(c);
     ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, 1,
@@ -82,7 +66,7 @@ static void shift_for_good(tribo_checked *c, int body, int from, int to, int lag
 static double with_lag(tribo_checked *c, int body, int from, int lag, double now, double wanted) {
     fresh(c);
     shift(c, body, from, 7, lag);
-    return lag ? total(c, c->y, now - wanted) : now;
+    return lag ? ti_predict_total(c, c->y, now - wanted) : now;
 }
 
 /* The lag with the fewest misses; 0 unless three samples either way are a hint of one. */
@@ -95,7 +79,7 @@ static int best_lag(tribo_checked *c, int body, int from, double now, double *le
         double sum = with_lag(c, body, from, lag, now, evidence);
         if (sum < *least) *least = sum, best = lag;
     }
-    return convinces(now, *least) ? best : 0;
+    return ti_predict_convinces(now, *least) ? best : 0;
 }
 
 /* Does a body, or its rotation alone, lag behind the rest? */
@@ -169,7 +153,7 @@ static double try_names(tribo_checked *c, int a, int b, double now) {
     } else {
         fresh(c);
         exchange(c, c->y, a, b);
-        if (!convinces(now, total(c, c->y, now - evidence))) return now;
+        if (!ti_predict_convinces(now, ti_predict_total(c, c->y, now - evidence))) return now;
     }
     exchange(c, c->x, a, b);
     ti_found(c, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, a, -1, 1,
@@ -178,12 +162,12 @@ static double try_names(tribo_checked *c, int a, int b, double now) {
              same_shapes(c, a, b) ? "each starts where the scene has the other"
                                   : "only so do they lie on what is below them");
     ti_survey(c);
-    return total(c, c->x, HUGE_VAL);
+    return ti_predict_total(c, c->x, HUGE_VAL);
 }
 
 void ti_check_orders(tribo_checked *c) {
     int bodies = c->z.nbody;
-    double now = total(c, c->x, HUGE_VAL);
+    double now = ti_predict_total(c, c->x, HUGE_VAL);
     if (isnan(now)) return;
     for (int a = 0; a < bodies; a++)
         for (int b = a + 1; b < bodies; b++) now = try_names(c, a, b, now);

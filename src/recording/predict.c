@@ -2,8 +2,29 @@
  * contradicts. */
 #include "recording/predict.h"
 
-enum { BEFORE = 3, AHEAD = 8 };
+enum { BEFORE = 3, BEFORE_SWINGS = 8, AHEAD = 8 };
 static const double usual = 3; /* m/s^2: accelerations along the ground */
+/* By how much the logarithms of the misses of all windows must fall before a reading is taken for another. */
+static const double evidence = TI_EVIDENCE;
+/* And by which share of what is missed: where the scene's numbers are far from right, all readings miss, and some of
+ * the wrong ones a little less. */
+static const double share = 0.1;
+
+bool ti_predict_convinces(double now, double least) {
+    return now - least > evidence && now - least > share * now;
+}
+
+double ti_predict_total(tribo_checked *c, double *x, double most) {
+    double miss[TI_WINDOWS_MAX], sum = 0;
+    int n = ti_predict_windows(c, x, false, most, miss);
+    for (int i = 0; i < n; i++) sum += miss[i];
+    return n ? sum : (double)NAN;
+}
+
+/* A joint of one axis in row k of a reading. */
+static double *axis(const tribo_checked *c, double *x, int k, int joint) {
+    return x + (size_t)k * (size_t)c->z.nx + c->m->joint[joint].q;
+}
 
 void ti_predict_end(tribo_checked *c) {
     tribo_ws_free(c->ws);
@@ -18,13 +39,45 @@ tribo_status ti_predict_begin(tribo_checked *c, int steps, int windows) {
     return tribo_ws_new(c->m, &o, c->alloc.alloc ? &c->alloc : NULL, &c->ws, NULL);
 }
 
+/* Rows that a start is found from: few where a body may have been hit between them. */
+static int before(const tribo_checked *c) {
+    return c->z.njoint ? BEFORE_SWINGS : BEFORE;
+}
+
 /* May a window start at row k? All poses are there, and no time is lost. */
 static bool whole(const tribo_checked *c, int k) {
-    if (c->time[k + AHEAD] - c->time[k - BEFORE] > 1.5 * (AHEAD + BEFORE) * c->spacing) return false;
-    for (int j = k - BEFORE; j <= k + AHEAD; j++)
+    if (c->time[k + AHEAD] - c->time[k - before(c)] > 1.5 * (AHEAD + before(c)) * c->spacing) return false;
+    for (int j = k - before(c); j <= k + AHEAD; j++)
         for (int b = 0; b < c->z.nbody; b++)
             if (!c->posed[j * c->z.nbody + b]) return false;
     return true;
+}
+
+/* The same of joints of one axis, in a reading. */
+static bool told(const tribo_checked *c, double *x, int k) {
+    for (int j = k - before(c); j <= k + AHEAD; j++)
+        for (int i = 0; i < c->z.njoint; i++)
+            if (isnan(*axis(c, x, j, i))) return false;
+    return true;
+}
+
+/* What misses of a joint are measured in, of a reading: its noise, and a part of how far it moves. So a reading that is
+ * merely smaller misses as much. */
+static void scales(tribo_checked *c, double *x) {
+    for (int i = 0; i < c->z.njoint; i++) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        size_t n = 0;
+        for (int k = 0; k < c->n; k++) {
+            double q = *axis(c, x, k, i);
+            if (q < low) low = q;
+            if (q > high) high = q;
+            if (k < 3) continue;
+            double d = q - 3 * *axis(c, x, k - 1, i) + 3 * *axis(c, x, k - 2, i) - *axis(c, x, k - 3, i);
+            if (!isnan(d)) c->rate[n++] = fabs(d) / sqrt(20) / 0.67449;
+        }
+        c->joint_noise[i] = n ? ti_median(c->rate, n) : 0;
+        c->joint_scale[i] = 2 * c->joint_noise[i] + 2e-3 * (high > low ? high - low : 1);
+    }
 }
 
 static bool have_columns(tribo_checked *c, double *x, int k) {
@@ -68,9 +121,19 @@ static double fall(const double *t, const double *y, int n, double g) {
 
 /* The state at row k: as measured, or from the rows before it; those after it are what is predicted. */
 static void start(tribo_checked *c, double *x, int k, bool columns) {
-    enum { N = BEFORE + 1 };
+    enum { N = BEFORE + 1, M = BEFORE_SWINGS + 1 };
     memcpy(c->state, x + (size_t)k * (size_t)c->z.nx, (size_t)c->z.nx * sizeof *x);
+    for (int i = 0; i < c->z.njoint && !columns; i++) {
+        double t[M], y[M], value, *now = c->state + c->m->joint[i].q, *v = c->state + c->z.nq + c->m->joint[i].v;
+        for (int j = 0; j < M; j++) {
+            t[j] = c->time[k - BEFORE_SWINGS + j] - c->time[k];
+            y[j] = *axis(c, x, k - BEFORE_SWINGS + j, i) - *now;
+        }
+        fit(t, y, M, (double)NAN, c->joint_noise[i], &value, v);
+        *now += value;
+    }
     for (int b = 0; b < c->z.nbody && !columns; b++) {
+        if (c->m->body[b].free < 0) continue;
         double *q = c->state + c->m->body[b].q, *v = c->state + c->z.nq + c->m->body[b].v;
         double t[N], y[6][N], turn[4], at[6];
         const double *now = ti_pose(c, x, k, b);
@@ -94,7 +157,14 @@ static void start(tribo_checked *c, double *x, int k, bool columns) {
 /* Square of the distance of the state from a row, all bodies, in the noise. */
 static double distance(tribo_checked *c, double *x, int k) {
     double square = 0, scale = 2 * c->noise + 2e-3 * c->extent;
+    int n = 0;
+    for (int i = 0; i < c->z.njoint; i++, n++) {
+        double d = (c->state[c->m->joint[i].q] - *axis(c, x, k, i)) / c->joint_scale[i];
+        square += d * d;
+    }
     for (int b = 0; b < c->z.nbody; b++) {
+        if (c->m->body[b].free < 0) continue;
+        n++;
         const double *is = ti_pose(c, x, k, b), *was = c->state + c->m->body[b].q;
         double turn[3];
         ti_turn(is + 3, was + 3, turn);
@@ -103,7 +173,7 @@ static double distance(tribo_checked *c, double *x, int k) {
             square += (d * d + r * r) / (scale * scale);
         }
     }
-    return square / c->z.nbody;
+    return square / n;
 }
 
 /* From row k to the next. */
@@ -128,9 +198,10 @@ static double window(tribo_checked *c, double *x, int k, bool columns) {
 
 int ti_predict_windows(tribo_checked *c, double *x, bool columns, double most, double *miss) {
     double sum = 0;
-    int places = c->n - BEFORE - AHEAD, every = places / c->windows + 1, n = 0;
-    for (int k = BEFORE; k + AHEAD < c->n && n < c->windows; k += every) {
-        if (!whole(c, k) || (columns && !have_columns(c, x, k))) continue;
+    scales(c, x);
+    int places = c->n - before(c) - AHEAD, every = places / c->windows + 1, n = 0;
+    for (int k = before(c); k + AHEAD < c->n && n < c->windows; k += every) {
+        if (!whole(c, k) || !told(c, x, k) || (columns && !have_columns(c, x, k))) continue;
         miss[n] = window(c, x, k, columns);
         sum += miss[n++];
         if (sum > most) break;

@@ -26,8 +26,9 @@ struct tribo_checked {
     ti_shape *shape;      /* (ngeom) */
     int *late;            /* (nbody,2) half samples that a velocity column is behind its poses, delays taken out */
     double spacing;       /* s, median between rows */
-    double noise;         /* m, of positions, as neighbouring rows have it */
-    tribo_ws *ws;         /* of predict.c */
+    double *joint_noise, *joint_scale; /* (njoint) of predict.c */
+    double noise;                      /* m, of positions, as neighbouring rows have it */
+    tribo_ws *ws;                      /* of predict.c */
     int windows;
     tribo_finding found[TI_FINDINGS_MAX];
     int nfound;

@@ -62,7 +62,7 @@ static void lay_out_tracks(tribo_sysid *s, const tribo_sysid_def *def, ti_arena 
     TI_CARVE(a, s->dt, intervals);
     TI_CARVE(a, s->dt_steps, intervals);
     TI_CARVE(a, s->dt_count, intervals);
-    TI_CARVE(a, s->norms, intervals * (size_t)s->nblock);
+    TI_CARVE(a, s->norms, intervals * (size_t)(s->nblock + s->z.nsite));
     TI_CARVE(a, s->still, s->z.nv);
     TI_CARVE(a, s->X, rows * (size_t)s->z.nx);
     TI_CARVE(a, s->sum, nrec);
@@ -152,6 +152,13 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->by_x, ndx * ndx);
     TI_CARVE(a, w->by_theta, n * ndx);
     TI_CARVE(a, w->moved, (n + ndx) * ndx);
+    if (s->mark_group >= 0) {
+        TI_CARVE(a, w->mark_twist, 2 * 3 * (size_t)s->z.nv);
+        TI_CARVE(a, w->mark_J, 3 * (size_t)s->z.nv);
+        TI_CARVE(a, w->mark_D, 3 * (ndx + n));
+        TI_CARVE(a, w->mark_x, nx);
+        TI_CARVE(a, w->mark_open, s->z.nv);
+    }
     lay_out_stand(s, n, a, w);
 }
 
@@ -220,11 +227,21 @@ static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
     return TRIBO_OK;
 }
 
+/* What says where sites are. */
+static tribo_status make_places(tribo_sysid *s) {
+    for (int i = 0; i < s->nworker; i++) {
+        s->worker[i].s = s;
+        if (s->mark_group < 0) continue;
+        tribo_status status = tribo_dynamics_new(s->m, s->alloc.alloc ? &s->alloc : NULL, &s->worker[i].place);
+        if (status) return status;
+    }
+    return TRIBO_OK;
+}
+
 /* Workspaces for every length of step, on every worker. */
 static tribo_status make_workers(tribo_sysid *s) {
     for (int i = 0; i < s->nworker; i++) {
         ti_worker *w = s->worker + i;
-        w->s = s;
         for (int j = 0; j < s->ndt; j++) {
             tribo_status status = ti_worker_ready(w, j, 0);
             if (status) return status;
@@ -272,6 +289,8 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
     if (status) return status;
     s->by_forces = ti_regressor_applies(s);
     hold_out(s, def->validation);
+    status = make_places(s);
+    if (status) return status;
     for (int i = 0; i < s->nrec; i++) {
         tribo_diag why = {0};
         status = ti_track_init(s, s->track + i, def->rec + i, &why);
@@ -303,6 +322,10 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
     measure.m = m;
     measure.nblock = ti_blocks(m, NULL, NULL, &measure.ngroup);
+    measure.mark_group = -1;
+    for (int i = 0; i < def->nrec; i++)
+        if (def->rec[i].marker) measure.mark_group = measure.ngroup;
+    measure.ngroup += measure.mark_group >= 0;
     for (int i = 0; i < def->nfree; i++) measure.ncolumn += def->free[i].column != TRIBO_COLUMN_NONE;
     lay_out(&measure, def, &arena, &self);
     if (!ti_arena_take(&arena, def->allocator)) return TRIBO_E_NOMEM;
@@ -310,7 +333,8 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     *self = measure;
     self->bytes = arena.used;
     if (def->allocator) self->alloc = *def->allocator;
-    ti_blocks(m, self->block, self->entry, &self->ngroup);
+    int unused;
+    ti_blocks(m, self->block, self->entry, &unused);
     self->options = def->options ? *def->options : tribo_default_options();
     self->options.warm_start = false; /* so that no order of work changes a bit */
     self->loss = def->loss, self->window = def->window, self->start = def->start;
@@ -332,6 +356,7 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
 void tribo_sysid_free(tribo_sysid *s) {
     if (!s) return;
     for (int i = 0; i < s->nworker; i++) {
+        tribo_dynamics_free(s->worker[i].place);
         for (int j = 0; j < s->ndt; j++) {
             tribo_tape_free(s->worker[i].whole[j]);
             for (int level = 0; level <= TI_FINE; level++) {
@@ -364,7 +389,7 @@ tribo_status tribo_sysid_rows(tribo_sysid *s, int recording, double *X) {
     if (!s || !X || recording < 0 || recording >= s->nrec) return TRIBO_E_ARG;
     const ti_track *t = s->track + recording;
     ti_columns_read(s, s->theta);
-    memcpy(X, t->x, (size_t)t->n * (size_t)s->z.nx * sizeof *X);
+    for (size_t i = 0; i < (size_t)t->n * (size_t)s->z.nx; i++) X[i] = t->given[i] ? t->x[i] : (double)NAN;
     return TRIBO_OK;
 }
 

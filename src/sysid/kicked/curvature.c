@@ -111,13 +111,14 @@ static void add_columns(ti_worker *w, const ti_track *t, int row, const ti_block
 }
 
 /* S += J'J, s += J'r of a row's measurements; nothing else of S is touched than the x part, where no column has gain or
- * bias. S (nd,nd) */
+ * bias and no site was seen. S (nd,nd) */
 static void add_row(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g) {
     const tribo_sysid *s = w->s;
     ti_measured m;
+    ti_marked_add(w, t, row, x, nd, S, g);
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->nblock; b++) {
-        if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        if (ti_derived(s, t, row, b) || !ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
         add_columns(w, t, row, &s->block[b], &m, nd, S, g);
         for (int i = 0; i < m.n; i++)
             for (int a = 0; a < m.n; a++) {

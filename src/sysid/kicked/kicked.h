@@ -145,6 +145,19 @@ double ti_local_fit(const tribo_sysid *s, const ti_track *t, int row, int joint,
 /* Noise of each group from differences of third order, robustly; 0 = not measured often enough. */
 void ti_noise_guess(tribo_sysid *s, double *noise);
 
+/* ---- marked.c: what the markers of a row add ---- */
+
+double ti_marked_cost(ti_worker *w, const ti_track *t, int row, const double *x);
+/* Squares of weighted residuals, and how many numbers: added. */
+void ti_marked_square(ti_worker *w, const ti_track *t, int row, const double *x, double *square, double *n);
+/* To curvature S (nd,nd) and gradient g (nd) by (dx, dtheta). */
+void ti_marked_add(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g);
+/* To the sums that noise is estimated from, where P (nd,nd) is the covariance of (dx, dtheta). */
+void ti_marked_count(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
+                     ti_noise_sums *sums);
+/* To the gradient of theta, where D (ndx,nfree) is the state by theta. */
+void ti_marked_score(ti_worker *w, const ti_track *t, int row, const double *x, const double *D, double *score);
+
 /* ---- scales.c ---- */
 
 /* Units, bounds and first values, from the model and the recordings alone. */

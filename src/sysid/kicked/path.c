@@ -75,12 +75,12 @@ static double start_cost(ti_worker *w, const ti_path *path, const double *x0) {
 static double row_cost(ti_worker *w, const ti_track *t, int row, const double *x) {
     const tribo_sysid *s = w->s;
     const double *weight = t->w + (size_t)row * (size_t)s->z.ndx;
-    double sum = 0;
+    double sum = ti_marked_cost(w, t, row, x);
     ti_residual(s, t, row, x, w->r);
     for (int i = 0; i < s->nblock; i++) {
         const ti_block *b = &s->block[i];
         double square = 0, slope;
-        if (!ti_block_counts(b, weight)) continue;
+        if (!ti_block_counts(b, weight) || ti_derived(s, t, row, i)) continue;
         for (int k = b->at; k < b->at + b->n; k++) square += w->r[k] * w->r[k];
         sum += ti_rho(s, b->group, square, &slope);
     }

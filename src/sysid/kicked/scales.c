@@ -11,6 +11,7 @@ static double within(double x, double low, double high) {
 }
 
 void ti_scales_weigh(tribo_sysid *s) {
+    if (s->mark_group >= 0) s->mark_weight = 1 / s->shooting->noise[s->mark_group];
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         for (int k = 0; k < t->n; k++)
@@ -69,7 +70,9 @@ void ti_scales_guess(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         for (int k = t->first; k < ti_path_end(t, h->path + i) && !t->held_out; k++) {
-            ti_residual(s, t, k, h->path[i].x + (size_t)k * (size_t)s->z.nx, r);
+            const double *x = h->path[i].x + (size_t)k * (size_t)s->z.nx;
+            if (t->mark) ti_marked_square(s->worker, t, k, x, &miss[s->mark_group], &n[s->mark_group]);
+            ti_residual(s, t, k, x, r);
             for (int j = 0; j < s->z.nv; j++) {
                 int group = s->block[s->entry[j]].group;
                 miss[group] += r[j] * r[j], n[group]++;
@@ -182,11 +185,15 @@ double ti_scales_evidence(const tribo_sysid *s) {
         const ti_path *path = s->shooting->path + i;
         if (t->held_out) continue;
         sum += path->cost + path->logdet;
-        for (int k = t->first; k < t->n; k++)
+        for (int k = t->first; k < t->n; k++) {
+            for (int site = 0; site < s->z.nsite; site++)
+                if (ti_marker_seen(s, t, k, site)) sum += 3 * 2 * log(s->shooting->noise[s->mark_group]);
             for (int j = 0; j < s->z.ndx; j++) {
                 const double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
-                sum += *w > 0 ? 2 * log(s->shooting->noise[s->block[s->entry[j]].group]) : 0;
+                bool counts = *w > 0 && !ti_derived(s, t, k, s->entry[j]);
+                sum += counts ? 2 * log(s->shooting->noise[s->block[s->entry[j]].group]) : 0;
             }
+        }
     }
     return sum;
 }

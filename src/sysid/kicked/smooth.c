@@ -56,10 +56,11 @@ static void count_row(ti_worker *w, const ti_track *t, int row, const double *x,
                       ti_noise_sums *sums) {
     const tribo_sysid *s = w->s;
     ti_measured m;
+    ti_marked_count(w, t, row, x, nd, P, sums);
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->nblock; b++) {
         int group = s->block[b].group;
-        if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        if (ti_derived(s, t, row, b) || !ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
         sums->square[group] += m.slope * m.square;
         bool columns = ti_columns_jac(s, t, row, &s->block[b], &m, w->wj);
         for (int i = 0; i < m.n; i++) {
@@ -173,9 +174,10 @@ static void score_row(ti_worker *w, const ti_track *t, int row, const double *x,
     const tribo_sysid *s = w->s;
     size_t n = (size_t)s->nfree;
     ti_measured m;
+    ti_marked_score(w, t, row, x, D, score);
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->nblock; b++) {
-        if (!ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
+        if (ti_derived(s, t, row, b) || !ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
         for (int i = 0; i < m.n; i++)
             for (int a = 0; a < m.n; a++) {
                 double c = m.slope * m.wt[i] * m.D[i][a] * m.r[i];

@@ -31,12 +31,34 @@ static void difference_weights(const double *time, double c[ORDER + 1]) {
     for (int i = 0; i <= ORDER; i++) c[i] /= sqrt(sum);
 }
 
-/* Differences of one block in one recording, appended to list. @return how many there are now. */
-static size_t differences(const tribo_sysid *s, const ti_track *t, const ti_block *b, double *list, size_t n) {
-    const ti_joint *joint = &s->m->joint[b->joint];
+/* What differences are of: a block, or where it is NULL a site that was seen. */
+typedef struct series {
+    const ti_block *block;
+    int site, numbers;
+} series;
+
+static bool told(const tribo_sysid *s, const ti_track *t, int row, const series *of) {
+    return of->block ? seen(s, t, row, of->block->joint) : ti_marker_seen(s, t, row, of->site) != NULL;
+}
+
+/* The numbers of a row, less those of row `from`. */
+static void change(const tribo_sysid *s, const ti_track *t, int from, int row, const series *of, double *y) {
+    if (of->block) {
+        const ti_joint *joint = &s->m->joint[of->block->joint];
+        double d[TI_POSE_TANGENT];
+        relative(s, t, from, row, joint, d);
+        memcpy(y, d + of->block->at - joint->v, (size_t)of->numbers * sizeof *y);
+        return;
+    }
+    const double *a = ti_marker_seen(s, t, from, of->site), *b = ti_marker_seen(s, t, row, of->site);
+    for (int j = 0; j < of->numbers; j++) y[j] = b[j] - a[j];
+}
+
+/* Differences of one series in one recording, appended to list. @return how many there are now. */
+static size_t differences(const tribo_sysid *s, const ti_track *t, const series *of, double *list, size_t n) {
     int row[ORDER + 1], have = 0;
     for (int k = 0; k < t->n; k++) {
-        if (!seen(s, t, k, b->joint)) continue;
+        if (!told(s, t, k, of)) continue;
         if (have == ORDER + 1) {
             for (int i = 0; i < ORDER; i++) row[i] = row[i + 1];
             have--;
@@ -47,11 +69,11 @@ static size_t differences(const tribo_sysid *s, const ti_track *t, const ti_bloc
         for (int i = 0; i <= ORDER; i++) time[i] = t->time[row[i]];
         difference_weights(time, c);
         for (int i = 0; i <= ORDER; i++) {
-            double d[TI_POSE_TANGENT];
-            relative(s, t, row[1], row[i], joint, d);
-            for (int j = 0; j < b->n; j++) sum[j] += c[i] * d[b->at - joint->v + j];
+            double y[3];
+            change(s, t, row[1], row[i], of, y);
+            for (int j = 0; j < of->numbers; j++) sum[j] += c[i] * y[j];
         }
-        for (int j = 0; j < b->n; j++) square += sum[j] * sum[j];
+        for (int j = 0; j < of->numbers; j++) square += sum[j] * sum[j];
         list[n++] = sqrt(square);
     }
     return n;
@@ -62,17 +84,29 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* All differences of a group in s->norms. @return how many; of how many numbers each is. */
+static size_t gather(const tribo_sysid *s, int group, int *of) {
+    size_t n = 0;
+    *of = 3;
+    for (int i = 0; i < s->nrec; i++) {
+        const ti_track *t = s->track + i;
+        if (t->held_out) continue;
+        for (int b = 0; b < s->nblock; b++) {
+            series one = {&s->block[b], -1, s->block[b].n};
+            if (s->block[b].group == group) n = differences(s, t, &one, s->norms, n), *of = one.numbers;
+        }
+        for (int site = 0; site < s->z.nsite && group == s->mark_group; site++)
+            n = differences(s, t, &(series){NULL, site, 3}, s->norms, n);
+    }
+    return n;
+}
+
 void ti_noise_guess(tribo_sysid *s, double *noise) {
     static const double median_norm[] = {0, 0.67449, 1.17741, 1.5382}; /* of so many normal numbers */
     for (int group = 0; group < s->ngroup; group++) {
-        size_t n = 0;
         int numbers = 3;
+        size_t n = ti_group_kind(s, group) <= TRIBO_BLOCK_ROTATION ? gather(s, group, &numbers) : 0;
         noise[group] = 0;
-        for (int i = 0; i < s->nrec; i++)
-            for (int b = 0; b < s->nblock && ti_group_kind(s, group) <= TRIBO_BLOCK_ROTATION; b++) {
-                if (s->track[i].held_out || s->block[b].group != group) continue;
-                n = differences(s, s->track + i, &s->block[b], s->norms, n), numbers = s->block[b].n;
-            }
         if (n < 4) continue;
         qsort(s->norms, n, sizeof *s->norms, ascending);
         noise[group] = s->norms[n / 2] / median_norm[numbers];

@@ -34,3 +34,9 @@ int ti_blocks(const tribo_model *m, ti_block *block, int *entry, int *groups) {
     }
     return n;
 }
+
+int ti_block_source(const tribo_sysid *s, const ti_block *b) {
+    const ti_joint *j = &s->m->joint[b->joint];
+    if (b->quat >= 0) return b->quat;
+    return b->at >= s->z.nv ? s->z.nq + (b->at - s->z.nv) : j->q + (b->at - j->v);
+}

@@ -5,6 +5,7 @@
 #include "model/state.h"
 #include <math.h>
 #include <pthread.h>
+#include <tribo/dynamics.h>
 #include <tribo/sysid.h>
 
 /* ---- channels.c: what is measured, joint by joint ---- */
@@ -19,6 +20,8 @@ typedef struct ti_block {
 
 /* How many blocks and groups a model has; with blocks and entries, what they are. */
 int ti_blocks(const tribo_model *m, ti_block *block, int *entry, int *groups);
+/* Where in a state a block's numbers begin; of a quaternion where that does. */
+int ti_block_source(const tribo_sysid *s, const ti_block *b);
 
 /* ---- maps.c: theta <-> p ---- */
 
@@ -64,6 +67,9 @@ typedef struct ti_track {
     double *raw;     /* (n,nx) before that; NULL where no column has any */
     double *w;       /* (n,ndx) weights, 0 = not measured */
     double *u;       /* (n,nu) or NULL */
+    double *mark;    /* (n,3 nsite) where sites were seen, NaN = not; NULL = none ever */
+    bool *given;     /* (n,nx) measured, or told by markers */
+    bool *derived;   /* (n,nblock) told by markers; NULL without any */
     int *nsub, *dt;  /* (n-1) steps from a row to the next, index into the step lengths */
     bool *seen;      /* (n,nblock) blocks measured whole */
     bool *complete;  /* (n) poses measured, so that a simulation may start here */
@@ -87,8 +93,6 @@ typedef struct ti_track {
     double *norm;       /* (n,nblock) block norms of the last TI_WANT_NORMS; < 0 = not measured */
 } ti_track;
 
-/* Where in a state a block's numbers begin; of a quaternion where that does. */
-int ti_block_source(const tribo_sysid *s, const ti_block *b);
 /* Blocks that the loss counts, once the start is chosen. */
 void ti_track_count(const tribo_sysid *s, ti_track *t);
 
@@ -136,6 +140,10 @@ typedef struct ti_worker {
     /* of a step of a model with joints: (ndx,np), (ndx,ndx), (nfree,ndx), (ndir,ndx) */
     double *by_p, *by_x, *by_theta, *moved;
     double *by_u, *by_force; /* (ndx,nu); (4 nv) */
+    /* of markers, where there are any */
+    tribo_dynamics *place;
+    double *mark_twist, *mark_J, *mark_D, *mark_x; /* (6,nv), (3,nv), (3,ndx + nfree), (nx) */
+    bool *mark_open;                               /* (nv) */
 } ti_worker;
 
 /* Directions of a track's derivatives. */
@@ -222,6 +230,22 @@ double ti_value(const tribo_sysid *s, const double *theta, const double *p, int 
 /* J (3,nfree): a block's residual, not weighted, by the thetas of its columns. @return false where it has none. */
 bool ti_columns_jac(const tribo_sysid *s, const ti_track *t, int row, const ti_block *b, const ti_measured *m,
                     double *J);
+
+/* ---- markers.c: sites that were seen ---- */
+
+/* A marker's residual, weighted, and its derivative by the state's tangent and theta. */
+typedef struct ti_marked {
+    double r[3], square, rho, slope;
+    const double *D; /* (3,ndx + nfree) */
+} ti_marked;
+/* Where a site was seen in a row; NULL = it was not. */
+const double *ti_marker_seen(const tribo_sysid *s, const ti_track *t, int row, int site);
+/* The state that ti_marker() is at. */
+tribo_status ti_markers_place(ti_worker *w, const double *x);
+/* At s->p and, for slopes, s->P. @return false where it was not seen. */
+bool ti_marker(ti_worker *w, const ti_track *t, int row, int site, bool slopes, ti_marked *m);
+/* Poses that markers tell into t->x, where no column has them. @return TRIBO_OK; TRIBO_E_ARG: no pose fits them. */
+tribo_status ti_markers_pose(tribo_sysid *s, ti_track *t, tribo_diag *diag);
 
 /* ---- settle.c ---- */
 
@@ -327,6 +351,8 @@ struct tribo_sysid {
     ti_block *block; /* (nblock) */
     int *entry;      /* (ndx) the block of a number of a tangent */
     int nblock, ngroup;
+    int mark_group;     /* that of all markers, the last; -1 = there are none */
+    double mark_weight; /* 1/m */
     tribo_options options;
     tribo_loss loss;
     int window;
@@ -392,8 +418,13 @@ struct tribo_sysid {
 /* Kind of the blocks of a group. */
 static inline int ti_group_kind(const tribo_sysid *s, int group) {
     int b = 0;
+    if (group == s->mark_group) return TRIBO_BLOCK_POSITION;
     while (group >= TRIBO_BLOCKS && s->block[b].group != group) b++;
     return group < TRIBO_BLOCKS ? group : s->block[b].kind;
+}
+/* Does a block of a row say what markers say already? */
+static inline bool ti_derived(const tribo_sysid *s, const ti_track *t, int row, int block) {
+    return t->derived && t->derived[(size_t)row * (size_t)s->nblock + (size_t)block];
 }
 /* Kind of block that an entry of a tangent is in. */
 static inline int ti_kind_at(const tribo_sysid *s, int i) {
@@ -411,9 +442,10 @@ static inline bool ti_stopped(const tribo_sysid *s) {
     return s->fitting && s->stop && *s->stop;
 }
 
-/* A name for s->p, of a prediction with it; not 0. */
+/* A name for s->p and for how rows are read, of a prediction with them; not 0. */
 static inline uint64_t ti_asked(const tribo_sysid *s) {
-    return tribo_hash(s->p, (size_t)s->z.np, 1) | 1;
+    size_t read = s->ncolumn ? (size_t)s->z.ndx : 0;
+    return tribo_hash(s->bias, read, tribo_hash(s->gain, read, tribo_hash(s->p, (size_t)s->z.np, 1))) | 1;
 }
 
 /* Is a recording compared with one motion from its start to its end? */

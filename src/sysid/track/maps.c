@@ -86,7 +86,8 @@ static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_par
     k->start = isnan(f->start) ? s->p0[f->index] : f->start;
     k->lower = isnan(f->lower) || f->lower < info.lower ? info.lower : f->lower;
     k->upper = isnan(f->upper) || f->upper > info.upper ? info.upper : f->upper;
-    if (!info.used) return ti_fail(diag, TRIBO_E_ARG, 0, "%s: nothing depends on it", info.name);
+    bool seen = s->mark_group >= 0 && info.site >= 0 && info.kind == TRIBO_PARAM_POS;
+    if (!info.used && !seen) return ti_fail(diag, TRIBO_E_ARG, 0, "%s: nothing depends on it", info.name);
     if (!isfinite(k->start) || !(k->start >= k->lower && k->start <= k->upper))
         return ti_fail(diag, TRIBO_E_ARG, 0, "%s: the start %g is outside of [%g, %g]", info.name, k->start, k->lower,
                        k->upper);

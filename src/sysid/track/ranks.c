@@ -9,7 +9,7 @@
 /* What a rank says of a round, before what came of it. */
 typedef struct saying {
     int64_t round;
-    uint64_t hash; /* of the parameters: a process of another machine or of other files has others */
+    uint64_t hash; /* ti_asked(): a process of another machine or of other files has others */
     int64_t status, stops;
 } saying;
 
@@ -136,7 +136,7 @@ tribo_status ti_parallel(tribo_sysid *s, ti_tell tell, ti_job job, void *context
     dealt d = {s, job, context, first};
     tribo_status own = ti_crew(s->nworker, end - first, deal, &d), status;
     if (!r) return own;
-    tribo_status sent = agree(r, tribo_hash(s->p, (size_t)s->z.np, 1), own, &status);
+    tribo_status sent = agree(r, ti_asked(s), own, &status);
     if (sent < 0) return sent;
     told(s, tell, false);
     sent = exchange(r, r->out);
@@ -168,6 +168,7 @@ static uint64_t hash_of(const tribo_sysid *s) {
         size_t n = (size_t)t->n;
         hash = tribo_hash(t->time, n, hash), hash = tribo_hash(t->x, n * (size_t)s->z.nx, hash);
         hash = tribo_hash(t->w, n * (size_t)s->z.ndx, hash);
+        if (t->mark) hash = tribo_hash(t->mark, 3 * n * (size_t)s->z.nsite, hash);
     }
     return hash;
 }

@@ -26,6 +26,11 @@ void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sysid *s, const tribo_
     TI_CARVE(a, t->T, (size_t)z->ndx * (size_t)z->ndx);
     t->u = NULL;
     if (r->u) TI_CARVE(a, t->u, n * (size_t)z->nu);
+    TI_CARVE(a, t->given, n * (size_t)z->nx);
+    t->mark = NULL, t->derived = NULL;
+    if (!r->marker) return;
+    TI_CARVE(a, t->mark, 3 * n * (size_t)z->nsite);
+    TI_CARVE(a, t->derived, n * (size_t)s->nblock);
 }
 
 static tribo_status check(ti_track *t, const tribo_recording *r, const tribo_sizes *z, tribo_diag *diag) {
@@ -37,6 +42,10 @@ static tribo_status check(ti_track *t, const tribo_recording *r, const tribo_siz
             if (isinf(r->x[(size_t)k * (size_t)z->nx + (size_t)i]))
                 return ti_fail(diag, TRIBO_E_NONFINITE, 0, "row %d: a measured number is infinite", k);
     }
+    for (size_t i = 0; t->mark && i < 3 * (size_t)r->n * (size_t)z->nsite; i++) {
+        t->mark[i] = r->marker[i];
+        if (isinf(t->mark[i])) return ti_fail(diag, TRIBO_E_NONFINITE, 0, "a marker is infinitely far");
+    }
     for (size_t i = 0; r->u && i < (size_t)r->n * (size_t)z->nu; i++) {
         t->u[i] = isnan(r->u[i]) ? 0 : r->u[i];
         if (isinf(t->u[i])) return ti_fail(diag, TRIBO_E_NONFINITE, 0, "a control is infinite");
@@ -44,11 +53,11 @@ static tribo_status check(ti_track *t, const tribo_recording *r, const tribo_siz
     return TRIBO_OK;
 }
 
-/* Does some row measure a joint's place? */
-static bool posed(const tribo_sysid *s, const tribo_recording *r, const ti_joint *j) {
-    for (int k = 0; k < r->n; k++)
+/* Does some row tell a joint's place? */
+static bool posed(const tribo_sysid *s, const ti_track *t, const ti_joint *j) {
+    for (int k = 0; k < t->n; k++)
         for (int i = 0; i < ti_joint_of(j->kind)->nq; i++)
-            if (!isnan(r->x[(size_t)k * (size_t)s->z.nx + (size_t)(j->q + i)])) return true;
+            if (!isnan(t->x[(size_t)k * (size_t)s->z.nx + (size_t)(j->q + i)])) return true;
     return false;
 }
 
@@ -63,12 +72,6 @@ static bool normalise(const tribo_sysid *s, double *x) {
         for (int i = 0; i < 4; i++) q[i] /= size;
     }
     return true;
-}
-
-int ti_block_source(const tribo_sysid *s, const ti_block *b) {
-    const ti_joint *j = &s->m->joint[b->joint];
-    if (b->quat >= 0) return b->quat;
-    return b->at >= s->z.nv ? s->z.nq + (b->at - s->z.nv) : j->q + (b->at - j->v);
 }
 
 /* Where in a state a block's number is measured: a quaternion is whole or not there. */
@@ -90,16 +93,19 @@ static bool weigh_block(const tribo_sysid *s, const ti_block *b, const double *x
 }
 
 /* Weights of what was measured; quaternions normalised; NaN stays in x for now. */
-static tribo_status weigh(const tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
+static tribo_status weigh(tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, nb = (size_t)s->nblock;
     memcpy(t->x, r->x, (size_t)r->n * nx * sizeof *t->x);
     for (int k = 0; k < t->n; k++)
         if (!normalise(s, t->x + (size_t)k * nx))
             return ti_fail(diag, TRIBO_E_ARG, 0, "row %d: a quaternion is zero", k);
+    tribo_status status = t->mark ? ti_markers_pose(s, t, diag) : TRIBO_OK;
+    if (status) return status;
+    for (size_t i = 0; i < (size_t)t->n * nx; i++) t->given[i] = !isnan(t->x[i]);
     for (size_t b = 0; b < nb; b++) {
         /* velocities jump at an impact, so a loss that counts them jumps where an impact passes a row; poses say as
          * much of a longer motion */
-        bool calm = s->loss != TRIBO_LOSS_ONE_STEP && posed(s, r, &s->m->joint[s->block[b].joint]);
+        bool calm = s->loss != TRIBO_LOSS_ONE_STEP && posed(s, t, &s->m->joint[s->block[b].joint]);
         for (size_t k = 0; k < (size_t)t->n; k++)
             t->seen[k * nb + b] = weigh_block(s, &s->block[b], t->x + k * nx, calm, t->w + k * ndx);
     }

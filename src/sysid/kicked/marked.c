@@ -1,0 +1,71 @@
+/* marked.c -- what markers add to a kicked motion: cost, curvature, noise and scores. docs/math.md eq. (443). */
+#include "sysid/kicked/kicked.h"
+
+double ti_marked_cost(ti_worker *w, const ti_track *t, int row, const double *x) {
+    double sum = 0;
+    ti_marked m;
+    if (!t->mark) return 0;
+    if (ti_markers_place(w, x)) return HUGE_VAL;
+    for (int site = 0; site < w->s->z.nsite; site++)
+        if (ti_marker(w, t, row, site, false, &m)) sum += m.rho;
+    return sum;
+}
+
+void ti_marked_square(ti_worker *w, const ti_track *t, int row, const double *x, double *square, double *n) {
+    ti_marked m;
+    if (!t->mark || ti_markers_place(w, x)) return;
+    for (int site = 0; site < w->s->z.nsite; site++)
+        if (ti_marker(w, t, row, site, false, &m)) *square += m.square, *n += 3;
+}
+
+void ti_marked_add(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g) {
+    ti_marked m;
+    if (!t->mark || ti_markers_place(w, x)) return;
+    for (int site = 0; site < w->s->z.nsite; site++) {
+        if (!ti_marker(w, t, row, site, true, &m)) continue;
+        for (int i = 0; i < 3; i++) {
+            const double *D = m.D + (size_t)i * nd;
+            for (size_t a = 0; a < nd; a++) {
+                double j = m.slope * D[a];
+                if (j == 0) continue;
+                g[a] += j * m.r[i];
+                for (size_t b = 0; b < nd; b++) S[a * nd + b] += j * D[b];
+            }
+        }
+    }
+}
+
+void ti_marked_count(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
+                     ti_noise_sums *sums) {
+    ti_marked m;
+    int group = w->s->mark_group;
+    if (!t->mark || ti_markers_place(w, x)) return;
+    for (int site = 0; site < w->s->z.nsite; site++) {
+        if (!ti_marker(w, t, row, site, true, &m)) continue;
+        sums->square[group] += m.slope * m.square;
+        for (int i = 0; i < 3; i++) {
+            const double *D = m.D + (size_t)i * nd;
+            double variance = 0;
+            for (size_t a = 0; a < nd; a++)
+                for (size_t b = 0; D[a] != 0 && b < nd; b++) variance += D[a] * P[a * nd + b] * D[b];
+            double share = 1 - m.slope * variance;
+            sums->freedom[group] += m.slope * (share > 0 ? share < 1 ? share : 1 : 0);
+        }
+    }
+}
+
+void ti_marked_score(ti_worker *w, const ti_track *t, int row, const double *x, const double *D, double *score) {
+    const tribo_sysid *s = w->s;
+    size_t n = (size_t)s->nfree, ndx = (size_t)s->z.ndx, nd = ndx + n;
+    ti_marked m;
+    if (!t->mark || ti_markers_place(w, x)) return;
+    for (int site = 0; site < s->z.nsite; site++) {
+        if (!ti_marker(w, t, row, site, true, &m)) continue;
+        for (size_t i = 0; i < 3; i++) {
+            const double *by = m.D + i * nd, r = m.slope * m.r[i];
+            for (size_t q = 0; q < n; q++) score[q] += r * by[ndx + q];
+            for (size_t a = 0; a < ndx; a++)
+                for (size_t q = 0; by[a] != 0 && q < n; q++) score[q] += r * by[a] * D[a * n + q];
+        }
+    }
+}
