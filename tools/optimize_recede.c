@@ -87,7 +87,7 @@ static bool act(optimization *o, world *w, int from_plan) {
         if (s >= 0) d->time[d->rows] = d->rows * tribo_ws_options(w->ws).dt, d->rows++;
     }
     if (s < 0) {
-        remark(&verb_optimize, "at knot %d the motion ends: %s", o->acted, tribo_status_text(s));
+        remark(&verb_optimize, "at knot %d the motion ends: %s", o->acted, step_text(s));
         d->rows = d->knots * w->substeps + 1; /* whole knots */
         return false;
     }
@@ -114,7 +114,7 @@ static bool plan_again(optimization *o) {
         if (o->progress.done) break;
     }
     o->plans++;
-    if (s < 0) remark(&verb_optimize, "at knot %d there is no plan: %s", o->acted, tribo_status_text(s));
+    if (s < 0) remark(&verb_optimize, "at knot %d there is no plan: %s", o->acted, step_text(s));
     return s == TRIBO_OK;
 }
 
@@ -155,6 +155,8 @@ static int count_costs(optimization *o, const world *w) {
         memcpy(X + k * nx, o->done.x + k * (size_t)w->substeps * nx, nx * sizeof *X);
         for (size_t i = 0; i < nc && k < n; i++) U[k * nc + i] = o->done.U[k * nu + (size_t)t->control[i]];
     }
+    const tribo_options acted = tribo_ws_options(w->ws); /* contact forces are those of the steps that were made */
+    t->def.options = &acted, t->def.substeps = w->substeps;
     t->def.X = X, t->def.U = U, t->def.method = TRIBO_METHOD_DDP, t->def.p = w->p, t->def.nstage = 0;
     if (status == EXIT_SUCCESS && tribo_trajopt_new(m, &t->def, &along, &diag) < 0)
         status = input_message(a->task, 0, "the costs of what was acted: %s", diag.text);

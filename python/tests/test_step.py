@@ -94,6 +94,33 @@ class Values(unittest.TestCase):
             ends.append(tribo.rollout(model, p=q, steps=100).X[100, 0])
         self.assertAlmostEqual(grad[i], (ends[0] - ends[1]) / (2 * h), 7)
 
+    def test_impulses_in_the_loss(self):
+        model = tribo.load(scene("push"))
+        U = np.zeros((3, model.nu))
+        U[:, model.v("cube").start] = 7.0  # it slides
+
+        def in_world_axes(U):
+            run = tribo.rollout(model, U=U)
+            seen = [run.contacts(k) for k in range(3)]
+            return run, [c["impulse"][:, :1] * c["tangent"][:, 0] + c["impulse"][:, 1:2] * c["tangent"][:, 1] +
+                         c["impulse"][:, 2:] * c["normal"] for c in seen]
+
+        run, before = in_world_axes(U)
+        weights = [np.broadcast_to([0.3, -0.2, 1.0], w.shape) * (k + 1) for k, w in enumerate(before)]
+        loss = lambda U: sum((w * f).sum() for w, f in zip(weights, in_world_axes(U)[1]))
+        got = run.backward(np.zeros((4, model.ndx)), impulses=[weights[0], weights[1], weights[2]]).U
+        self.assertGreater(np.abs(got).max(), 1e-4)
+        for k in range(3):
+            for i in range(model.nu):
+                d = np.zeros_like(U)
+                d[k, i] = 1e-4
+                self.assertAlmostEqual(got[k, i], (loss(U + d) - loss(U - d)) / 2e-4, delta=1e-7)
+        none = run.backward(np.ones((4, model.ndx)), impulses=[None] * 3)
+        np.testing.assert_array_equal(none.U, run.backward(np.ones((4, model.ndx))).U)
+        for wrong in ([None], [np.zeros((1, 2))] * 3, [weights[0] * np.nan, None, None]):
+            with self.assertRaises(ValueError):
+                run.backward(np.zeros((4, model.ndx)), impulses=wrong)
+
     def test_checkpoints_give_the_same_bits(self):
         model = tribo.load(scene("stack"))
         lx = loss_of(model, 50, 3)
@@ -163,6 +190,33 @@ class Batches(unittest.TestCase):
         grad = run.backward(lx)
         self.assertTrue((grad.p[2] == 0).all())
         self.assertTrue((grad.p[4] == tribo.rollout(model, x0[4], U[4], P[4]).backward(lx[4]).p).all())
+
+    def test_the_gravest_of_its_statuses(self):
+        # A ball flung against a wall of friction above 1: Newton's law of impacts has no answer there. Rounding is above
+        # the tolerance in some steps.
+        m = tribo.from_string("""<mujoco><option timestep="0.001"/><worldbody>
+            <geom name="floor" type="plane" size="1 1 1" friction="1.5" priority="1"/>
+            <geom name="wall" type="plane" size="1 1 1" quat="1 0 1 0" friction="1.5" priority="1"/>
+            <body name="ball"><freejoint/><geom name="ball" type="sphere" size="0.1" mass="1"/></body>
+            </worldbody></mujoco>""").with_options(impact="newton", tol=1e-17)
+        p, random, found = m.params.copy(), np.random.default_rng(1), {}
+        p["wall/restitution"] = 0.9
+        kinds = {tribo.NotConverged: "not converged", tribo.Substituted: "substituted"}
+        while len(found) < 2:
+            x = m.x0.copy()
+            x[[0, 2]] = 0.1 + random.uniform(0, 1e-3), 0.1
+            x[[7, 11]] = random.uniform(-1.5, 1.5), random.uniform(-40, 40)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                tribo.rollout(m, x, p=p, steps=1)
+            for w in told:
+                found.setdefault(kinds[w.category], x)
+        a, b = found.values()
+        for worlds in (a, b), (b, a):
+            with self.assertWarns(tribo.NotConverged):
+                run = tribo.rollout(m, np.array(worlds), p=p, steps=1)
+            with self.assertWarns(tribo.NotConverged):
+                run.backward(np.zeros((2, m.ndx)))
 
     def test_a_batch_in_a_child_of_fork(self):
         model, x0, U, P = self.batch("slide", 8, 5)
