@@ -107,13 +107,13 @@ static tribo_status parse(const char *name, const char *text, size_t n, ti_mesh_
 START_TEST(obj_files) {
     static const char text[] = "# a tetrahedron\nmtllib x.mtl\no t\nv 0 0 0\nv 1 0 0 1 1 1\n v 0 1e0 0\r\nvn 0 0 1\n"
                                "v 0 0 1\ns off\nf 1 3 2\nf 1//1 2//1 4//1\nf 1/2/3 4 3\nf -3 -2 -1\n\nv 2 0 0\n"
-                               "f 1 2 3 4";
+                               "f 1 2 3 4\nf 2 1 3 4";
     ti_mesh_data d;
     tribo_diag diag;
     ck_assert_int_eq(parse("a/b.OBJ", text, sizeof text - 1, &d, &diag), TRIBO_OK);
     ck_assert_int_eq(d.nvertex, 5);
-    ck_assert_int_eq(d.ntriangle, 6);
-    static const int want[18] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3, 0, 1, 2, 0, 2, 3};
+    ck_assert_int_eq(d.ntriangle, 8);
+    static const int want[24] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3, 0, 1, 2, 0, 2, 3, 1, 0, 3, 0, 2, 3};
     ck_assert_int_eq(memcmp(d.triangle, want, sizeof want), 0);
     ck_assert_double_eq(d.vertex[7], 1);
     ti_mesh_data_free(&d, NULL);

@@ -546,6 +546,27 @@ START_TEST(robots_are_saved) {
 }
 END_TEST
 
+/* By the bounds of a pyramid along x, of a base 0.2 x 0.4 and height 1, in their middle. */
+START_TEST(shapes_are_fitted_to_bounds) {
+    static const char *const TYPE[] = {"box", "sphere", "capsule", "cylinder", "ellipsoid"};
+    static const double SIZE[][3] = {{0.1, 0.2, 0.5}, {0.5}, {0.2, 0.3}, {0.2, 0.5}, {0.1, 0.2, 0.5}};
+    for (size_t i = 0; i < sizeof TYPE / sizeof *TYPE; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "<mujoco><compiler fitaabb='true'/><asset><mesh name='m' vertex='1 0 0 1 .2 0 1 0 .4 1 .2 .4 2 .1 .2'/>"
+            "</asset><worldbody><body><freejoint/><geom type='%s' mesh='m' pos='0 0 2' euler='0 0 90'/></body>"
+            "</worldbody></mujoco>",
+            TYPE[i]);
+        tribo_model *m = from_text(text);
+        const double *g = m->p0 + m->geom[0].p, at[3] = {-0.1, 1.5, 2.2};
+        for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_SIZE + k], SIZE[i][k], 1e-12);
+        for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_POS + k], at[k], 1e-12);
+        tribo_model_free(m);
+    }
+}
+END_TEST
+
 /* A mesh that is a box of 0.6 x 0.2 x 0.4 beside its frame: shapes that are fitted to it, and one that is changed then.
  */
 START_TEST(shapes_are_fitted_to_meshes) {
@@ -632,6 +653,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, robots_stand, 0, NSTANDS);
     tcase_add_loop_test(t, robots_are_saved, 0, NSTANDS);
     tcase_add_test(t, shapes_are_fitted_to_meshes);
+    tcase_add_test(t, shapes_are_fitted_to_bounds);
 #ifdef HAVE_MUJOCO
     tcase_add_test(t, actuators_are_mujocos);
 #endif

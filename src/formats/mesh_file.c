@@ -94,10 +94,27 @@ static bool obj_index(reader *r, int *out) {
     return true;
 }
 
+/* The square of the distance of two vertices. */
+static double apart(const reader *r, int a, int b) {
+    const double *x = r->d->vertex + 3 * (size_t)a, *y = r->d->vertex + 3 * (size_t)b;
+    double u = x[0] - y[0], v = x[1] - y[1], w = x[2] - y[2];
+    return u * u + v * v + w * w;
+}
+
+/* Four corners, which need not lie in a plane, are parted by the shorter way across, as MuJoCo does: the last two
+ * triangles, 0 1 2 and 0 2 3 of them, become 0 1 3 and 1 2 3 where that is from 1 to 3. */
+static void part_four(reader *r) {
+    int *t = r->d->triangle + 3 * (size_t)(r->d->ntriangle - 2);
+    if (apart(r, t[0], t[2]) > apart(r, t[1], t[5])) t[2] = t[5], t[3] = t[1];
+}
+
 static tribo_status obj_face(reader *r) {
     int first = 0, last = 0, next;
     for (int n = 0;; n++) {
-        if (at_end_of_line(r)) return n < 3 ? wrong(r, "a face of fewer than three vertices") : TRIBO_OK;
+        if (at_end_of_line(r)) {
+            if (n == 4) part_four(r);
+            return n < 3 ? wrong(r, "a face of fewer than three vertices") : TRIBO_OK;
+        }
         if (!obj_index(r, &next)) return wrong(r, "a face names a vertex that is not there before it");
         tribo_status s = n >= 2 ? add_triangle(r, first, last, next) : TRIBO_OK;
         if (s != TRIBO_OK) return s;

@@ -151,9 +151,24 @@ static void box_of(const ti_mesh *m, double half[3], double turn[4]) {
     }
 }
 
+/* Sizes of the smallest of a shape whose bounds hold those of the mesh, along the axes of that box; its middle. */
+static void fit_bounds(const ti_mesh *m, const double turn[4], tribo_shape shape, double *size, double *middle) {
+    ti_mat R = ti_quat_mat(turn);
+    double lo[3], hi[3], x[3];
+    for (int i = 0; i < m->hull.nv; i++) {
+        ti_store3(x, ti_tmul(&R, ti_load3(m->hull.v[i])));
+        for (int k = 0; k < 3; k++) lo[k] = i ? ti_min(lo[k], x[k]) : x[k], hi[k] = i ? ti_max(hi[k], x[k]) : x[k];
+    }
+    for (int k = 0; k < 3; k++) size[k] = 0.5 * (hi[k] - lo[k]), middle[k] = 0.5 * (hi[k] + lo[k]);
+    double across = ti_max(size[0], size[1]);
+    if (shape == TRIBO_SPHERE) size[0] = ti_max(across, size[2]);
+    if (shape == TRIBO_CAPSULE) size[0] = across, size[1] = ti_max(size[2] - across, 0);
+    if (shape == TRIBO_CYLINDER) size[0] = across, size[1] = size[2];
+}
+
 void ti_mjcf_fit(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
     const ti_mesh *m = r->builder->mesh[d->mesh];
-    double half[3], turn[4], scale = 1, *size = d->size;
+    double half[3], turn[4], middle[3] = {0, 0, 0}, scale = 1, *size = d->size;
     ti_mjcf_numbers(r, node, class, "fitscale", &scale, 1, 1);
     box_of(m, half, turn);
     double across = 0.5 * (half[0] + half[1]);
@@ -161,9 +176,12 @@ void ti_mjcf_fit(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) 
     if (d->shape == TRIBO_SPHERE) size[0] = (half[0] + half[1] + half[2]) / 3;
     if (d->shape == TRIBO_CAPSULE) size[0] = across, size[1] = ti_max(half[2] - 0.5 * across, 0);
     if (d->shape == TRIBO_CYLINDER) size[0] = across, size[1] = half[2];
+    if (r->fit_bounds) fit_bounds(m, turn, d->shape, size, middle);
     for (int i = 0; i < 3; i++) size[i] *= scale;
     ti_mesh_place(m, d->pos, d->quat);
     ti_quat_mul(d->quat, turn, d->quat);
+    ti_mat R = ti_quat_mat(d->quat);
+    ti_store3(d->pos, ti_add(ti_load3(d->pos), ti_mul(&R, ti_load3(middle))));
 }
 
 void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out) {

@@ -74,6 +74,7 @@ void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node) {
     value = ti_xml_attr(&r->error, node, "assetdir");
     if (value) r->assetdir = value;
     r->strippath = ti_mjcf_choice(r, node, -1, "strippath", FALSE_TRUE, r->strippath) != 0;
+    r->fit_bounds = ti_mjcf_choice(r, node, -1, "fitaabb", FALSE_TRUE, r->fit_bounds) != 0;
     r->exact_meshes = ti_mjcf_choice(r, node, -1, "exactmeshinertia", FALSE_TRUE, r->exact_meshes) != 0;
     r->autolimits = ti_mjcf_choice(r, node, -1, "autolimits", FALSE_TRUE, r->autolimits) != 0;
     r->balance = ti_mjcf_choice(r, node, -1, "balanceinertia", FALSE_TRUE, r->balance) != 0;

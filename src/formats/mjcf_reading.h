@@ -99,7 +99,7 @@ typedef struct ti_mjcf {
     bool keyed;                                   /* a key has been read */
     int main;                                     /* the class of what has none, -1 = no defaults */
     const char *meshdir, *assetdir;               /* of the compiler, or NULL */
-    bool strippath, exact_meshes;
+    bool strippath, exact_meshes, fit_bounds;
     int nmesh;
     ti_mjcf_mesh *mesh;
     size_t mesh_bytes;

@@ -18,8 +18,8 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"mujoco/include", TI_READ, "file", "", ""},
     {"mujoco/compiler", TI_READ,
      "angle eulerseq autolimits coordinate inertiafromgeom inertiagrouprange boundmass boundinertia balanceinertia "
-     "settotalmass assetdir meshdir strippath exactmeshinertia",
-     "texturedir discardvisual fusestatic convexhull usethread saveinertial conflict", "alignfree fitaabb"},
+     "settotalmass assetdir meshdir strippath exactmeshinertia fitaabb",
+     "texturedir discardvisual fusestatic convexhull usethread saveinertial conflict", "alignfree"},
     {"compiler/lengthrange", TI_SKIPPED, "", "", ""},
     {"mujoco/option", TI_READ, "timestep gravity integrator",
      "solver cone jacobian iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance "
