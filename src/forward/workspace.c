@@ -179,6 +179,8 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->slot, nb);
     TI_CARVE(a, w->root, nb + 1);
     TI_CARVE(a, w->warm, nc);
+    TI_CARVE(a, w->again, nc);
+    TI_CARVE(a, w->solved, nt);
     TI_CARVE(a, w->view, nc);
     TI_CARVE(a, w->V, w->model->widest);
     TI_CARVE(a, w->kick, w->model->widest);
@@ -267,6 +269,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
         ti_free(&w.alloc, block, w.bytes);
         return ti_fail(diag, s, 0, "%s", s == TRIBO_E_NOMEM ? "out of memory" : tribo_status_text(s));
     }
+    w.together = !ti_aside_applies(&w);
     measure_units(&w);
     memcpy(block, &w, sizeof w);
     *ws = block;
