@@ -7,8 +7,9 @@ bool ti_aside_applies(const tribo_ws *ws) {
     return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
 }
 
-/* Whether its bodies would be one island by it. */
+/* Whether its bodies would be one island by it. Of a core nothing is held until it passes. */
 static bool joins(const tribo_ws *ws, const ti_con *c) {
+    if (c->touch.core) return true;
     const ti_body *body = ws->model->body;
     return c->kind == TI_CON_CONTACT && c->a >= 0 && c->b >= 0 && body[c->a].tree != body[c->b].tree;
 }
@@ -17,6 +18,7 @@ static bool joins(const tribo_ws *ws, const ti_con *c) {
 static double side_speed(const tribo_ws *ws, const ti_con *c, int side, const double *v) {
     double twist[6];
     int body = side ? c->b : c->a;
+    if (body < 0) return 0;
     const ti_link *l = &ws->link[body];
     ti_motion_twist(&ws->motion, body, v, twist);
     ti_vec r = ti_sub(c->touch.point, l->xc), spin = ti_mul(&l->R, ti_load3(twist + 3));
@@ -28,6 +30,7 @@ static double side_speed(const tribo_ws *ws, const ti_con *c, int side, const do
  * or would if one of them were held against these. */
 static bool is_likely(const tribo_ws *ws, const ti_con *c) {
     double now = 0, free = 0, forced = 0, dt = ws->options.dt;
+    if (c->touch.core) return false;
     for (int side = 0; side < 2; side++) {
         int t = ws->model->body[side ? c->b : c->a].tree;
         ti_motion_now(&ws->motion, t, ws->V);
@@ -40,10 +43,10 @@ static bool is_likely(const tribo_ws *ws, const ti_con *c) {
     return c->touch.gap <= ti_max(dt * closing, ti_frame_grain(ws, c).skin);
 }
 
-/* The contacts of a pair are aside together: i is the first of one. @return the first of the next. */
+/* The contacts of a pair are aside together, apart from cores: i is the first of one. @return the first of the next. */
 static int end_of_pair(const tribo_ws *ws, int i) {
     int end = i + 1;
-    while (end < ws->nfound && ws->found[end].rank == ws->found[i].rank) end++;
+    while (end < ws->nfound && ws->found[end].rank == ws->found[i].rank && !ws->found[end].touch.core) end++;
     return end;
 }
 
@@ -91,6 +94,7 @@ static bool is_hit(const tribo_ws *ws, const ti_frame *f, int t) {
 static const double NEARLY = 1e-3;
 
 static bool is_met(tribo_ws *ws, const ti_frame *f, const ti_con *c) {
+    if (c->touch.core) return false;
     const ti_body *body = ws->model->body;
     int tree[2] = {body[c->a].tree, body[c->b].tree};
     bool hit = is_hit(ws, f, tree[0]) || is_hit(ws, f, tree[1]);
@@ -108,8 +112,8 @@ static bool is_met(tribo_ws *ws, const ti_frame *f, const ti_con *c) {
 static bool ends_closed(tribo_ws *ws, const ti_con *c) {
     double gap = c->touch.gap;
     for (int side = 0; side < 2; side++) {
-        int t = ws->model->body[side ? c->b : c->a].tree;
-        gap += side_speed(ws, c, side, ws->D + ws->model->tree[t].v);
+        int body = side ? c->b : c->a;
+        if (body >= 0) gap += side_speed(ws, c, side, ws->D + ws->model->tree[ws->model->body[body].tree].v);
     }
     return !(gap > 0);
 }
@@ -163,8 +167,8 @@ static void mark(tribo_ws *ws, ti_frame *f) {
         const ti_con *c = &ws->found[i];
         if (c->aside != TI_CALLED) continue;
         for (int side = 0; side < 2; side++) {
-            int t = body[side ? c->b : c->a].tree;
-            if (ws->blk_at[t] >= 0) f->island[ws->slot[t]].gone = true;
+            int b = side ? c->b : c->a, t = b < 0 ? -1 : body[b].tree;
+            if (t >= 0 && ws->blk_at[t] >= 0) f->island[ws->slot[t]].gone = true;
         }
     }
 }

@@ -52,15 +52,31 @@ static bool out_of_reach(const tribo_ws *ws, int a, int b, double margin) {
     return far_apart(&ball[0], &ball[1], ra, rb, travel[0] + travel[1] + margin);
 }
 
+/* Contacts of the cores of free bodies that move further in the step than those are wide: no body passes another by
+ * turning. @return how many. */
+static int touch_cores(const tribo_ws *ws, const ti_pair *pair, double margin, ti_touch *out) {
+    const tribo_model *m = ws->model;
+    int n = 0;
+    for (int core = TI_CORE_A; core <= TI_CORE_B; core++) {
+        int g = core == TI_CORE_A ? pair->a : pair->b, body = m->geom[g].body;
+        if (body < 0 || !m->tree[m->body[body].tree].single) continue;
+        double radius = ti_core_radius(&ws->shape[g]);
+        if (!(radius > 0) || !(ws->speed[g] > radius)) continue;
+        n += ti_collide_core(&ws->shape[pair->a], &ws->shape[pair->b], core, margin + ws->reach[g], out + n);
+    }
+    return n;
+}
+
 /* Contacts for which there is no room are counted alone. */
 static void touch_pair(tribo_ws *ws, const ti_pair *pair) {
     const tribo_model *m = ws->model;
     const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
-    ti_touch touch[TI_CONTACTS_MAX];
+    ti_touch touch[TI_CONTACTS_MAX + 2];
     double margin = ws->speed[pair->a] + ws->speed[pair->b] + pair->margin;
     if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) return;
     if (out_of_reach(ws, pair->a, pair->b, pair->margin)) return;
     int n = ti_collide(a, b, margin, touch);
+    if (n > 0 && !ws->together) n += touch_cores(ws, pair, margin, touch + n);
     ws->nwanted += n;
     if (ws->nwanted > ws->options.ncon_max) return;
     for (int k = 0; k < n; k++) {

@@ -6,6 +6,7 @@ void ti_warm_match(tribo_ws *ws) {
     for (int i = 0, j = 0; i < ws->nfound; i++) {
         const ti_con *c = &ws->found[i];
         ws->started[i] = -1;
+        if (c->touch.core) continue;
         while (j < ws->nwarm && ws->warm[j].rank < c->rank) j++;
         for (int k = j; k < ws->nwarm && ws->warm[k].rank == c->rank; k++)
             if (ws->warm[k].feature == c->touch.feature) ws->started[i] = k;
@@ -55,5 +56,5 @@ void ti_warm_keep(tribo_ws *ws, const ti_frame *f) {
     for (int k = 0; k < f->nisland; k++) ti_warm_keep_island(f, &f->island[k], ws->warm);
     ws->nwarm = 0;
     for (int i = 0; i < ws->nfound; i++) /* those that were in islands */
-        if (ws->found[i].aside != TI_ASIDE) ws->warm[ws->nwarm++] = ws->warm[i];
+        if (ws->found[i].aside != TI_ASIDE && !ws->found[i].touch.core) ws->warm[ws->nwarm++] = ws->warm[i];
 }

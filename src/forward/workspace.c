@@ -15,11 +15,18 @@ typedef struct count {
     int most, enough;
 } count;
 
+/* Whether the core of a geom may touch: of a free body. */
+static bool has_core(const tribo_model *m, const ti_geom *g) {
+    const ti_shape some = {.shape = g->shape, .size = {1, 1, 1}};
+    return g->body >= 0 && m->tree[m->body[g->body].tree].single && ti_core_radius(&some) > 0;
+}
+
 static bool count_pair(void *ctx, int i, int j) {
     count *c = ctx;
     const ti_geom *x = &c->m->geom[i], *y = &c->m->geom[j];
     bool swap = x->shape > y->shape;
-    c->most += ti_collide_most(swap ? y->shape : x->shape, swap ? x->shape : y->shape);
+    int most = ti_collide_most(swap ? y->shape : x->shape, swap ? x->shape : y->shape);
+    c->most += most > 0 ? most + has_core(c->m, x) + has_core(c->m, y) : 0;
     return c->most < c->enough;
 }
 
