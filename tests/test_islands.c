@@ -1,5 +1,6 @@
 /* test_islands.c -- many bodies: those that do not touch move as each would alone, to the bit; and so does the reverse.
  */
+#include "forward/frame.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -50,10 +51,89 @@ START_TEST(apart_is_alone) {
 }
 END_TEST
 
+/* ---- contacts that nothing brings together ---- */
+
+/* Balls, one above the other with a millimetre between, that fall together: the floor stops the lowest, it the next. */
+START_TEST(stopped_one_after_the_other) {
+    enum { BALLS = 6 };
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.4, 0);
+    for (int k = 0; k < BALLS; k++) world_ball(b, NULL, 1, 0.1, 0, 0, 0.101 + 0.201 * k, world_material(0.3, 0));
+    world w = world_new(b, 2e-3);
+    for (int k = 0; k < BALLS; k++) world_v0(&w, k)[2] = -5;
+    world_steps(&w, 1);
+    world_run(&w);
+    ck_assert_int_eq(w.ws->naside, 0);
+    ck_assert_int_eq(tribo_last_info(w.ws)->nislands, 1);
+    ck_assert(w.ws->frame.island[0].resumed);
+    for (int k = 0; k < BALLS; k++) ck_assert_double_eq_tol(w.X[w.n.nx + 7 * k + 2], 0.1 + 0.2 * k, 1e-9);
+    world_free(&w);
+}
+END_TEST
+
+/* A loose heap of balls and boxes in the air, falling. */
+static world falling_heap(double e) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    unsigned state = 5;
+    world_floor(b, 0.4, e);
+    tribo_material mat = world_material(0.3, e);
+    for (int k = 0; k < 18; k++) {
+        double x = 0.208 * (k % 3) + 0.002 * test_random(&state), y = 0.208 * (k / 3 % 2) + 0.002 * test_random(&state);
+        double z = 0.13 + 0.208 * (k / 6) + 0.002 * test_random(&state);
+        if (k % 2)
+            world_ball(b, NULL, 1 + k % 5, 0.1, x, y, z, mat);
+        else
+            world_box(b, NULL, 1 + k % 3, 0.1, x, y, z, mat);
+    }
+    world w = world_new(b, 2e-3);
+    for (int k = 0; k < 18; k++) world_v0(&w, k)[2] = -3, world_v0(&w, k)[3] = 0.5 * test_random(&state);
+    return w;
+}
+
+/* From every state of a run, the same step with all contacts in islands. */
+static void compare_steps(double e, int *aside, int *called, double *worst) {
+    enum { STEPS = 80 };
+    world w = falling_heap(e);
+    tribo_ws *together;
+    ck_assert_int_eq(tribo_ws_new(w.m, NULL, NULL, &together, NULL), TRIBO_OK);
+    together->together = true;
+    double *x = world_zeros(w.n.nx), *all = world_zeros(w.n.nx);
+    memcpy(x, w.x0, sizeof *x * (size_t)w.n.nx);
+    *aside = *called = 0, *worst = 0;
+    for (int step = 0; step < STEPS; step++) {
+        ck_assert_int_ge(tribo_step(together, w.p, x, NULL, all, NULL), 0);
+        ck_assert_int_ge(tribo_step(w.ws, w.p, x, NULL, x, NULL), 0);
+        *aside += w.ws->naside;
+        for (int k = 0; k < w.ws->frame.nisland; k++) *called += w.ws->frame.island[k].resumed;
+        ck_assert_int_eq(tribo_last_info(together)->ncon, tribo_last_info(w.ws)->ncon + w.ws->naside);
+        ck_assert_int_eq(together->naside, 0);
+        if (tribo_last_info(together)->canonical && tribo_last_info(w.ws)->canonical)
+            for (int i = 0; i < w.n.nx; i++) *worst = ti_max(*worst, fabs(x[i] - all[i]));
+        int n;
+        const tribo_contact *c = tribo_last_contacts(w.ws, &n);
+        for (int i = 0; i < n; i++) ck_assert(c[i].mode != TRIBO_BREAK || c[i].impulse[2] == 0);
+    }
+    free(x), free(all);
+    tribo_ws_free(together), world_free(&w);
+}
+
+START_TEST(left_aside_is_as_all_together) {
+    int aside, called;
+    double worst;
+    compare_steps(0, &aside, &called, &worst);
+    printf("aside %d, islands again %d, by at most %.1e\n", aside, called, worst);
+    ck_assert_int_gt(aside, 100);
+    ck_assert_int_gt(called, 0);
+    ck_assert_double_lt(worst, 1e-8);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("islands");
     TCase *t = tcase_create("islands");
     tcase_add_test(t, apart_is_alone);
+    tcase_add_test(t, stopped_one_after_the_other);
+    tcase_add_test(t, left_aside_is_as_all_together);
     suite_add_tcase(s, t);
     return s;
 }

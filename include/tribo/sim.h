@@ -50,8 +50,8 @@ typedef struct tribo_contact {
 
 /** How the last step went. */
 typedef struct tribo_step_info {
-    int ncon;                /**< contacts found, active or not; after TRIBO_E_CAPACITY where this is more than
-                                  options.ncon_max: what there should be room for, at least */
+    int ncon; /**< contacts that something may bring together, active or not; after TRIBO_E_CAPACITY where this is more
+                 than options.ncon_max: what there should be room for, at least */
     int nactive;             /**< contacts that carry an impulse */
     int nislands;            /**< groups of bodies that contacts connect, solved one by one */
     int iterations;          /**< linear systems factored */
@@ -123,7 +123,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_rollout(tribo_ws *ws, const double *p, 
 
 /** Views of the last step whose arguments were right; valid until the next call on ws. NULL of NULL. */
 TRIBO_API const tribo_step_info *tribo_last_info(const tribo_ws *ws);
-/** All *n contacts found, active or not; none after a step that failed. */
+/** All *n contacts (tribo_step_info.ncon), active or not, among them those of the cores of fast bodies (docs/math.md
+ * eq. (449)), of the same two geoms as another; none after a step that failed. */
 TRIBO_API const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n);
 
 /** How far two geoms are apart. */

@@ -8,7 +8,7 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
     if (s != TRIBO_OK) return s;
     if (!ti_step_kinematics(ws, *p, f->x, f->u)) return TRIBO_E_ARG;
-    ti_step_pose(ws, f, *p, false);
+    ti_step_pose(ws, f, *p, f->nisland);
     for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
     ti_step_displacement(ws, f, ws->D0);
     memcpy(ws->D, ws->D0, sizeof *ws->D * (size_t)ws->model->size.nv);
@@ -18,7 +18,7 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
 
 void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
     f->ncon = f->nisland = f->nblk = 0;
-    ti_step_pose(ws, f, p, false);
+    ti_step_pose(ws, f, p, f->nisland);
     ti_step_displacement(ws, f, ws->D);
 }
 

@@ -115,8 +115,8 @@ static int cross_edges(const poses *p, int i, int j, double gap, ti_touch *out) 
     ea[i] = ta;
     ti_vec n = ti_scale(s / length, ti_cross(ti_col(&p->a->R, i), ti_col(&p->b->R, j)));
     ti_vec on_a = ti_add(p->a->x, ti_mul(&p->a->R, ti_load3(ea)));
-    *out =
-        (ti_touch){ti_axpy(on_a, 0.5 * gap, n), n, gap, KIND_EDGES | i << 3 | j << 5 | corner_a << 7 | corner_b << 10};
+    *out = (ti_touch){ti_axpy(on_a, 0.5 * gap, n), n, gap,
+                      KIND_EDGES | i << 3 | j << 5 | corner_a << 7 | corner_b << 10, 0};
     return 1;
 }
 
@@ -184,7 +184,7 @@ int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_t
     double probe = best[0] + best[1] + p.r[0] + p.r[1] + p.r[2] + p.rb[0] + p.rb[1] + p.rb[2];
     for (int i = 0; i < 3; i++) probe += p.D[i][0] + p.D[i][1] + p.D[i][2] + p.ha[i] + p.hb[i];
     if (probe != probe) { /* comparisons would hide it */
-        *out = (ti_touch){ti_vec3(probe, probe, probe), ti_vec3(probe, probe, probe), probe, KIND_CORNER};
+        *out = (ti_touch){ti_vec3(probe, probe, probe), ti_vec3(probe, probe, probe), probe, KIND_CORNER, 0};
         return 1;
     }
     if (!edge_axes(&p, margin, &edge, &best_edge)) return 0;

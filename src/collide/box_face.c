@@ -139,7 +139,7 @@ int ti_collide_face(const ti_face_pair *f, double margin, int always, ti_touch *
         double p[3];
         p[u] = y.u[i], p[v] = y.v[i], p[k] = f->sign * (h + 0.5 * y.g[i]);
         ti_vec point = ti_add(f->P->x, ti_mul(&f->P->R, ti_load3(p)));
-        out[i] = (ti_touch){point, n, y.g[i], y.feature[i]};
+        out[i] = (ti_touch){point, n, y.g[i], y.feature[i], 0};
     }
     return y.count;
 }

@@ -102,9 +102,9 @@ static void keep(sheet *y, double u, double v, const double *at, double gap, int
     double p[3], s = y->face[0] & 1 ? 1 : -1;
     p[(k + 1) % 3] = at[0], p[(k + 2) % 3] = at[1], p[k] = s * (y->height + at[2]);
     y->u[n] = u, y->v[n] = v;
-    y->out[n] = (ti_touch){ti_add(y->a->x, ti_mul(R, ti_load3(p))), y->normal, gap,
-                           KIND_LEVEL | kind << 3 | y->face[0] << 5 | y->face[1] << 8 | corner_a << 11 |
-                               corner_b << 14 | edges << 17};
+    y->out[n] = (ti_touch){
+        ti_add(y->a->x, ti_mul(R, ti_load3(p))), y->normal, gap,
+        KIND_LEVEL | kind << 3 | y->face[0] << 5 | y->face[1] << 8 | corner_a << 11 | corner_b << 14 | edges << 17, 0};
 }
 
 static void half_way(const sheet *y, const double *at, double by, double *out) {

@@ -153,7 +153,7 @@ static void box_columns(const ti_shape *box, const ridge *g, const ti_rod *capsu
 static void end_jac(const ti_shape *box, const ti_shape *capsule, const ti_touch *t, ti_touch_jac J) {
     int end = t->feature >> 2 & 1;
     ti_shape ball = ti_capsule_end(capsule, end);
-    ti_touch as_sphere = {t->point, ti_scale(-1, t->normal), t->gap, t->feature >> 3};
+    ti_touch as_sphere = {t->point, ti_scale(-1, t->normal), t->gap, t->feature >> 3, 0};
     ti_touch_jac S = {{0}};
     ti_collide_sphere_box_jac(&ball, box, &as_sphere, S);
     for (int i = 0; i < TI_COLLIDE_ROWS; i++) {

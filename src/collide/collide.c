@@ -81,10 +81,38 @@ int ti_collide_most(tribo_shape a, tribo_shape b) {
     return PAIR[a][b].most;
 }
 
-void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
+static void jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
     memset(J, 0, sizeof(ti_touch_jac));
     const pair_row *row = &PAIR[a->shape][b->shape];
     if (row->jac) row->jac(a, b, t, J);
+}
+
+void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
+    if (!t->core) {
+        jac(a, b, t, J);
+        return;
+    }
+    ti_shape ball;
+    const ti_shape *first, *second;
+    bool swapped = ti_core_pair(a, b, t->core, &ball, &first, &second);
+    ti_touch own = *t;
+    if (swapped) own.normal = ti_scale(-1, own.normal);
+    jac(first, second, &own, J);
+    ti_core_columns(a, b, t->core, swapped, J);
+}
+
+bool ti_collide_core(const ti_shape *a, const ti_shape *b, int core, double margin, ti_touch *out) {
+    ti_shape ball;
+    const ti_shape *first, *second;
+    ti_touch all[TI_CONTACTS_MAX];
+    bool swapped = ti_core_pair(a, b, core, &ball, &first, &second);
+    int n = ti_collide(first, second, margin, all), least = 0;
+    for (int k = 1; k < n; k++)
+        if (all[k].gap < all[least].gap) least = k;
+    if (n == 0) return false;
+    *out = all[least], out->core = core;
+    if (swapped) out->normal = ti_scale(-1, out->normal);
+    return true;
 }
 
 double ti_bound_radius(const ti_shape *s) {

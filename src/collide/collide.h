@@ -14,6 +14,8 @@ int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *ou
 int ti_collide_most(tribo_shape a, tribo_shape b);
 /* The closest points at any distance, or the least way out. @return false of two planes. */
 bool ti_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);
+/* The contact of the core of a or of b (touch.h) and the other shape. @return false beyond the margin. */
+bool ti_collide_core(const ti_shape *a, const ti_shape *b, int core, double margin, ti_touch *out);
 /* The derivative of one contact, its feature held. */
 void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac jac);
 

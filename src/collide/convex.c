@@ -77,7 +77,7 @@ int ti_not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
     probe += 0 * (ti_dot(a->x, a->x) + ti_dot(b->x, b->x) + ti_dot(a->size, a->size) + ti_dot(b->size, b->size));
     if (probe == probe) return 0;
     ti_vec nan = {probe, probe, probe};
-    *out = (ti_touch){nan, nan, probe, 0};
+    *out = (ti_touch){nan, nan, probe, 0, 0};
     return 1;
 }
 

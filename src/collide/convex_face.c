@@ -57,7 +57,7 @@ static void put(const ground *g, ti_part own, ti_part part, ti_vec c, double gap
     if (part.kind == TI_RIM && part.id >> 1) m.rule = g->rule, m.face = g->face;
     m.part[g->P] = own, m.part[1 - g->P] = part;
     ti_vec point = ti_add(s->x, ti_mul(&s->R, ti_axpy(c, -0.5 * gap, g->n)));
-    ti_touch t = {point, ti_scale(g->P ? -1 : 1, n), gap, ti_meet_code(&m)};
+    ti_touch t = {point, ti_scale(g->P ? -1 : 1, n), gap, ti_meet_code(&m), 0};
     ti_pile_put(g->pile, &t);
 }
 
@@ -197,7 +197,7 @@ int ti_collide_plane_convex(const ti_shape *a, const ti_shape *b, double margin,
     double gap = ti_dot(n, ti_sub(b->x, a->x)) - ti_form_reach(&f[1], ti_scale(-1, ti_tmul(&b->R, n)));
     if (ti_beyond(gap, margin)) return 0;
     if (gap != gap) {
-        *out = (ti_touch){ti_vec3(gap, gap, gap), n, gap, 0};
+        *out = (ti_touch){ti_vec3(gap, gap, gap), n, gap, 0, 0};
         return 1;
     }
     ti_over_face(f, 0, 0, &pile);

@@ -193,7 +193,7 @@ bool ti_meet_solve(const ti_form f[2], const ti_meet *m, ti_near *at) {
 
 ti_touch ti_meet_touch(const ti_form f[2], const ti_meet *m, const ti_near *at) {
     ti_vec on_a = ti_add(f[0].s->x, ti_mul(&f[0].s->R, at->p[0]));
-    return (ti_touch){ti_axpy(on_a, 0.5 * at->gap, at->n), at->n, at->gap, ti_meet_code(m)};
+    return (ti_touch){ti_axpy(on_a, 0.5 * at->gap, at->n), at->n, at->gap, ti_meet_code(m), 0};
 }
 
 /* ---- the derivative ---- */

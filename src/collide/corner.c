@@ -12,7 +12,7 @@ int ti_collide_plane_box(const ti_shape *a, const ti_shape *b, double margin, ti
         double gap = height + (corner & 1 ? dx : -dx) + (corner & 2 ? dy : -dy) + (corner & 4 ? dz : -dz);
         if (ti_beyond(gap, margin)) continue;
         ti_vec c = ti_add(b->x, ti_mul(&b->R, ti_corner(b->size, corner)));
-        out[count++] = (ti_touch){ti_axpy(c, -0.5 * gap, n), n, gap, corner};
+        out[count++] = (ti_touch){ti_axpy(c, -0.5 * gap, n), n, gap, corner, 0};
     }
     return count;
 }

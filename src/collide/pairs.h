@@ -65,6 +65,13 @@ ti_collide_jac_fn ti_collide_plane_sphere_jac, ti_collide_plane_box_jac, ti_coll
     ti_collide_sphere_box_jac, ti_collide_box_box_jac, ti_collide_plane_capsule_jac, ti_collide_sphere_capsule_jac,
     ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac, ti_collide_convex_jac, ti_collide_field_jac;
 
+/* The core of a or b as a ball, and it and the other shape in the order of tribo_shape. @return whether that is the
+ * other way round. */
+bool ti_core_pair(const ti_shape *a, const ti_shape *b, int core, ti_shape *ball, const ti_shape **first,
+                  const ti_shape **second);
+/* From the derivative of such a pair to that of a and b. */
+void ti_core_columns(const ti_shape *a, const ti_shape *b, int core, bool swapped, ti_touch_jac J);
+
 /* The closest points of two shapes that are no planes, at any distance. */
 bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);
 

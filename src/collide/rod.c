@@ -51,7 +51,7 @@ ti_touch ti_rod_touch(const ti_rod *a, const ti_rod *b, int feature, ti_vec towa
         n = ti_scale(1 / dist, d);
     }
     double gap = dist - (a->r + b->r);
-    return (ti_touch){ti_axpy(p, a->r + 0.5 * gap, n), n, gap, feature};
+    return (ti_touch){ti_axpy(p, a->r + 0.5 * gap, n), n, gap, feature, 0};
 }
 
 /* The tangents of how far along the rods it is. */

@@ -7,7 +7,7 @@ int ti_collide_plane_sphere(const ti_shape *a, const ti_shape *b, double margin,
     ti_vec n = ti_col(&a->R, 2);
     double gap = ti_dot(n, ti_sub(b->x, a->x)) - b->size.x;
     if (ti_beyond(gap, margin)) return 0;
-    *out = (ti_touch){ti_axpy(b->x, -(b->size.x + 0.5 * gap), n), n, gap, 0};
+    *out = (ti_touch){ti_axpy(b->x, -(b->size.x + 0.5 * gap), n), n, gap, 0, 0};
     return 1;
 }
 
@@ -42,7 +42,7 @@ int ti_collide_sphere_sphere(const ti_shape *a, const ti_shape *b, double margin
     double dist = ti_norm(d), gap = dist - (a->size.x + b->size.x);
     if (ti_beyond(gap, margin)) return 0;
     ti_vec n = dist == 0 ? ti_vec3(0, 0, 1) : ti_scale(1 / dist, d);
-    *out = (ti_touch){ti_axpy(a->x, 0.5 * (dist + a->size.x - b->size.x), n), n, gap, dist == 0};
+    *out = (ti_touch){ti_axpy(a->x, 0.5 * (dist + a->size.x - b->size.x), n), n, gap, dist == 0, 0};
     return 1;
 }
 
@@ -106,7 +106,7 @@ int ti_collide_sphere_box(const ti_shape *a, const ti_shape *b, double margin, t
     else
         u = ti_scale(1 / dist, ti_load3(d));
     ti_vec n = ti_scale(-1, ti_mul(&b->R, u)), surface = ti_add(b->x, ti_mul(&b->R, ti_load3(q)));
-    *out = (ti_touch){ti_axpy(surface, -0.5 * gap, n), n, gap, feature};
+    *out = (ti_touch){ti_axpy(surface, -0.5 * gap, n), n, gap, feature, 0};
     return 1;
 }
 

@@ -18,10 +18,16 @@ typedef struct ti_shape {
 
 enum { TI_CONTACTS_MAX = 8 }; /* of one pair */
 
+/* Of which of the two shapes it is the core that touches: core.c. */
+typedef enum ti_core { TI_CORE_NONE, TI_CORE_A, TI_CORE_B } ti_core;
+/* The ball about the centre of a shape, half as wide as that is thin; 0: it has none. */
+double ti_core_radius(const ti_shape *s);
+
 typedef struct ti_touch {
     ti_vec point, normal; /* world */
     double gap;           /* m */
     int64_t feature; /* what touches what, in the pair's own coding: enough for ti_collide_jac, and stable in time */
+    int core;        /* ti_core */
 } ti_touch;
 
 /* The derivative of a contact: rows point (3), normal (3), gap (1); columns, for a then b: world displacement of the

@@ -52,20 +52,37 @@ static bool out_of_reach(const tribo_ws *ws, int a, int b, double margin) {
     return far_apart(&ball[0], &ball[1], ra, rb, travel[0] + travel[1] + margin);
 }
 
+/* Contacts of the cores of free bodies that move further in the step than those are wide: no body passes another by
+ * turning. @return how many. */
+static int touch_cores(const tribo_ws *ws, const ti_pair *pair, double margin, ti_touch *out) {
+    const tribo_model *m = ws->model;
+    int n = 0;
+    for (int core = TI_CORE_A; core <= TI_CORE_B; core++) {
+        int g = core == TI_CORE_A ? pair->a : pair->b, body = m->geom[g].body;
+        if (body < 0 || !m->tree[m->body[body].tree].single) continue;
+        double radius = ti_core_radius(&ws->shape[g]);
+        if (!(radius > 0) || !(ws->speed[g] > radius)) continue;
+        n += ti_collide_core(&ws->shape[pair->a], &ws->shape[pair->b], core, margin + ws->reach[g], out + n);
+    }
+    return n;
+}
+
 /* Contacts for which there is no room are counted alone. */
 static void touch_pair(tribo_ws *ws, const ti_pair *pair) {
     const tribo_model *m = ws->model;
     const ti_shape *a = &ws->shape[pair->a], *b = &ws->shape[pair->b];
-    ti_touch touch[TI_CONTACTS_MAX];
+    ti_touch touch[TI_CONTACTS_MAX + 2];
     double margin = ws->speed[pair->a] + ws->speed[pair->b] + pair->margin;
     if (far_apart(a, b, ws->reach[pair->a], ws->reach[pair->b], margin)) return;
     if (out_of_reach(ws, pair->a, pair->b, pair->margin)) return;
     int n = ti_collide(a, b, margin, touch);
+    if (n > 0 && !ws->together) n += touch_cores(ws, pair, margin, touch + n);
     ws->nwanted += n;
     if (ws->nwanted > ws->options.ncon_max) return;
     for (int k = 0; k < n; k++) {
         ti_con *c = &ws->found[ws->nfound];
-        *c = (ti_con){.id = ws->nfound++,
+        *c = (ti_con){.id = ws->nfound,
+                      .at = ws->nfound++,
                       .rank = ti_pair_rank(m, pair->a, pair->b),
                       .pair = *pair,
                       .a = m->geom[pair->a].body,
@@ -124,12 +141,14 @@ static void held_bodies(const tribo_model *m, int i, int *a, int *b) {
     if (e->kind == TRIBO_EQUALITY_JOINT) *a = m->joint[e->a].body, *b = e->b < 0 ? -1 : m->joint[e->b].body;
 }
 
-/* Of trees that may push each other: root, and slot = 0. */
-static void join(tribo_ws *ws) {
+/* Of trees that may push each other, or of those in no island that do unless an answer says more: root, and slot = 0.
+ */
+static void join(tribo_ws *ws, bool aside) {
     for (int t = 0; t < ws->model->ntree; t++) ws->root[t] = t, ws->slot[t] = 0;
     for (int i = 0; i < ws->nfound; i++) {
         int a = ws->found[i].a, b = ws->found[i].b;
-        if (a >= 0 && b >= 0) ti_unite(ws->root, tree_of(ws, a), tree_of(ws, b));
+        if (a >= 0 && b >= 0 && (aside || ws->found[i].aside != TI_ASIDE))
+            ti_unite(ws->root, tree_of(ws, a), tree_of(ws, b));
     }
     for (int i = 0; i < ws->model->size.nequality; i++) {
         int a, b;
@@ -207,6 +226,7 @@ static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kin
     if (ws->nfound == ws->options.ncon_max) return no_room(ws);
     int which = kind == TI_CON_DRY ? 2 : sign < 0;
     ws->found[ws->nfound] = (ti_con){.id = ws->nfound,
+                                     .at = ws->nfound,
                                      .rank = joint_rank(ws->model) + 3 * (int64_t)v + which,
                                      .a = TRIBO_WORLD,
                                      .b = j->body,
@@ -253,18 +273,26 @@ static tribo_status closures(tribo_ws *ws) {
             ti_con_kind kind = e->kind == TRIBO_EQUALITY_JOINT ? TI_CON_COUPLING : k ? TI_CON_TURN : TI_CON_CONNECT;
             int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * i + k;
             if (ws->nfound == ws->options.ncon_max) return no_room(ws);
-            ws->found[ws->nfound] = (ti_con){.id = ws->nfound, .rank = rank, .a = a, .b = b, .kind = kind, .v = i};
+            ws->found[ws->nfound] =
+                (ti_con){.id = ws->nfound, .at = ws->nfound, .rank = rank, .a = a, .b = b, .kind = kind, .v = i};
             ws->nfound++;
         }
     }
     return TRIBO_OK;
 }
 
-/* Islands, of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
-static void islands(tribo_ws *ws, ti_frame *f) {
+/* Whether a contact is to be in an island, and is not yet. */
+static bool is_loose(const tribo_ws *ws, const ti_con *c) {
+    return c->aside != TI_ASIDE && ws->blk_at[first_tree(ws, c)] < 0;
+}
+
+/* Of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
+void ti_step_islands(tribo_ws *ws, ti_frame *f) {
     int ntree = ws->model->ntree, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
-    for (int i = 0; i < ws->nfound; i++) slot[ti_root(root, first_tree(ws, &ws->found[i]))]++;
-    f->nisland = 0, f->nblk = 0, f->nv = 0, f->ncon = 0;
+    int first = f->nisland;
+    join(ws, false);
+    for (int i = 0; i < ws->nfound; i++)
+        if (is_loose(ws, &ws->found[i])) slot[ti_root(root, first_tree(ws, &ws->found[i]))]++;
     for (int t = 0; t < ntree; t++) { /* a root is the lowest tree of its island, so it comes first */
         if (root[t] != t || slot[t] == 0) continue;
         f->island[f->nisland] = (ti_island){.con0 = f->ncon};
@@ -276,7 +304,7 @@ static void islands(tribo_ws *ws, ti_frame *f) {
         ws->blk_of[t] = k ? f->island[k - 1].nblk++ : -1;
         if (k) f->island[k - 1].nv += ws->model->tree[t].nv;
     }
-    for (int i = 0; i < f->nisland; i++) {
+    for (int i = first; i < f->nisland; i++) {
         ti_island *is = &f->island[i];
         is->blk0 = f->nblk, f->nblk += is->nblk;
         is->v0 = f->nv, f->nv += is->nv;
@@ -284,7 +312,8 @@ static void islands(tribo_ws *ws, ti_frame *f) {
     for (int t = 0; t < ntree; t++)
         if (ws->blk_of[t] >= 0) f->blk_tree[f->island[slot[ti_root(root, t)] - 1].blk0 + ws->blk_of[t]] = t;
     for (int i = 0; i < ws->nfound; i++) {
-        ti_con *c = &ws->found[i];
+        const ti_con *c = &ws->found[i];
+        if (!is_loose(ws, c)) continue;
         ti_island *is = &f->island[slot[ti_root(root, first_tree(ws, c))] - 1];
         f->con[is->con0 + is->ncon++] = *c;
         is->nhold = is->ncon;
@@ -295,10 +324,10 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
     reaches(ws);
     tribo_status s = touches(ws);
     if (s != TRIBO_OK) return s;
-    join(ws);
+    join(ws, true);
     if (pushed_reaches(ws)) {
         if (touches(ws) != TRIBO_OK) reaches(ws), touches(ws); /* as many as there is room for */
-        join(ws);
+        join(ws, true);
     }
     ws->ntouch = ws->nfound;
     if (ws->model->size.njoint > 0) {
@@ -306,6 +335,9 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
         s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     }
     if (s == TRIBO_OK) s = closures(ws);
-    islands(ws, f);
+    ti_aside_choose(ws);
+    f->nisland = f->nblk = f->nv = f->ncon = 0;
+    for (int t = 0; t < ws->model->ntree; t++) ws->blk_at[t] = -1;
+    ti_step_islands(ws, f);
     return s;
 }

@@ -44,6 +44,8 @@ typedef struct ti_island {
     /* Of the step without impacts: where its solver starts, and where it ended. */
     double near;
     bool off_path;
+    bool resumed; /* its contacts were solved before in this step, in other islands */
+    bool gone;    /* a contact was called to it: aside.c */
 } ti_island;
 
 /* The solutions of a phase, island after island. */
@@ -113,12 +115,16 @@ struct tribo_ws {
     double *noise;            /* (2 ncon_max) of the contacts, where there is one */
 
     ti_con *found;      /* (ncon_max) in pair order */
+    int naside;         /* of them, how many are in no island */
+    bool together;      /* none ever is */
     int nfound, ntouch; /* ntouch: contacts, which come first */
     int nwanted;        /* what there should be room for, at least */
     int *slot, *root;   /* island sorting: (nbody), (nbody + 1) */
 
     int nwarm; /* the last step's contacts, in pair order */
     struct ti_warm *warm;
+    struct ti_warm *again;    /* (ncon_max) by number: of islands of this step that were dissolved; rank -1 = none */
+    struct ti_solved *solved; /* (ntree) of every island */
     tribo_contact *view;
     double *V;      /* (widest) of one tree */
     double *kick;   /* the same */
@@ -137,6 +143,12 @@ struct ti_warm {
     double lambda[3]; /* of the first phase */
     double near;      /* and how that was solved, ti_contact_options */
     bool off_path;
+};
+
+/* How an island was solved. */
+struct ti_solved {
+    tribo_contact_info info;
+    tribo_status status;
 };
 
 enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once, at most */
@@ -186,9 +198,9 @@ tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const
 /* Links with their free velocities, and geoms in the world: the part of a step before contact. @return false if a body
  * turns too fast for a step of this length. */
 bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
-/* Fill the problem arrays of ws for the frame's contacts. fresh: also set uf, an, tau and bounce of each contact, which
- * a tape has already. */
-void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh);
+/* Fill the problem arrays of ws for the frame's contacts. Of island `fresh` and those after it also set uf, an, tau and
+ * bounce of each contact, which a tape has already. */
+void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);
 /* The rows, references and coefficients of an island's contacts once more, after they were sorted anew. */
 void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p);
 /* A problem of island k, as views of ws. Phases after the first need the solutions of those before. */
@@ -258,6 +270,8 @@ double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase);
 void ti_warm_match(tribo_ws *ws);
 /* Start the contacts of an island that do not bounce from what they did then. */
 void ti_island_start(tribo_ws *ws, ti_frame *f, ti_island *is);
+/* What the contacts of an island did, by their numbers. */
+void ti_warm_keep_island(const ti_frame *f, const ti_island *is, struct ti_warm *to);
 /* For the next step. */
 void ti_warm_keep(tribo_ws *ws, const ti_frame *f);
 
@@ -329,6 +343,23 @@ void ti_step_noise(tribo_ws *ws, const ti_con *c, int i, double ref_gap);
 double ti_step_noise_reach(const tribo_ws *ws, int body, double radius);
 /* Find contacts and sort them into islands: con, island, blk_tree of the frame. TRIBO_E_CAPACITY if too many. */
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p);
+/* Islands of what is inside and in none yet: ws->blk_at of its trees is -1. */
+void ti_step_islands(tribo_ws *ws, ti_frame *f);
+
+/* ---- aside.c: contacts that nothing brings together ---- */
+
+/* Whether they may be left out of islands: what pushes before it touches may not, and rounds are of all. */
+bool ti_aside_applies(const tribo_ws *ws);
+/* Those of ws->found. */
+void ti_aside_choose(tribo_ws *ws);
+/* Those that the velocities of the islands bring together, or their displacements, are called. @return whether any. */
+bool ti_aside_call(tribo_ws *ws, const ti_frame *f, bool displaced);
+/* Islands that these reach go, and what their contacts did is kept; the others keep their solutions and come first, to
+ * be posed again. @return how many these are. */
+int ti_aside_dissolve(tribo_ws *ws, ti_frame *f);
+/* Islands from `first` on are made of those that went, and of what was called. */
+void ti_aside_resume(tribo_ws *ws, ti_frame *f, int first);
+
 /* Displacements in the step, (nv): docs/math.md eq. (16). Without recovery, which is added by the
  * last phase. */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);

@@ -108,7 +108,7 @@ static tribo_status solve_phases(tribo_ws *ws, ti_frame *f, int k, const double 
 
 tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
-    bool warm = ws->options.warm_start && !(again && is->bare);
+    bool warm = (ws->options.warm_start || is->resumed) && !(again && is->bare);
     *info = begin(0);
     for (int i = is->con0; i < is->con0 + is->ncon && !again; i++)
         if (f->con[i].bounce) { /* seldom */

@@ -173,11 +173,11 @@ void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p
     for (int i = is->con0; i < is->con0 + is->ncon; i++) pose_contact(ws, f, k, i, p);
 }
 
-void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, bool fresh) {
+void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh) {
     pose_blocks(ws, f);
     for (int k = 0; k < f->nisland; k++) {
         ti_step_pose_island(ws, f, k, p);
         const ti_island *is = &f->island[k];
-        for (int i = is->con0; fresh && i < is->con0 + is->ncon; i++) free_motion(ws, f, i, p);
+        for (int i = is->con0; k >= fresh && i < is->con0 + is->ncon; i++) free_motion(ws, f, i, p);
     }
 }

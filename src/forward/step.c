@@ -41,31 +41,27 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     return changed;
 }
 
-static tribo_status solve_islands(tribo_ws *ws, ti_frame *f, const double *p) {
-    tribo_status worst = TRIBO_OK;
-    for (int k = 0; k < f->nisland; k++) {
-        ti_island *is = &f->island[k];
-        tribo_contact_info one;
-        tribo_status status;
-        bool again = false;
-        do { /* what is solved again need not have converged before */
-            status = ti_island_solve(ws, f, k, p, again, &one);
-            if (status < 0) return status;
-            again = true;
-        } while (let_slip(ws, f, is, p) > 0);
-        worst = ti_graver(worst, status);
-        ti_island_brinks(ws, f, is, p, &one);
-        status = ti_island_ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, &one);
+/* Of one that is posed, into ws->solved. */
+static tribo_status solve_island(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+    ti_island *is = &f->island[k];
+    tribo_contact_info *info = &ws->solved[k].info;
+    tribo_status status;
+    bool again = false;
+    do { /* what is solved again need not have converged before */
+        status = ti_island_solve(ws, f, k, p, again, info);
         if (status < 0) return status;
-        add_info(&ws->info, &one);
-    }
-    return worst;
+        again = true;
+    } while (let_slip(ws, f, is, p) > 0);
+    ws->solved[k].status = status;
+    ti_island_brinks(ws, f, is, p, info);
+    return ti_island_ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, info);
 }
 
 /* Displacements, with overlap taken back. */
 static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
     tribo_status worst = TRIBO_OK;
     for (int k = 0; k < f->nisland; k++) {
+        f->island[k].phase[TI_TIMING].npoint = f->island[k].phase[TI_RECOVER].npoint = 0;
         tribo_status status = ti_island_timing(ws, f, k);
         if (status < 0) return status;
     }
@@ -79,8 +75,58 @@ static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
     return worst;
 }
 
-static void count_contacts(tribo_ws *ws, const ti_frame *f) {
-    ws->info.ncon = ws->ntouch, ws->info.nislands = f->nisland;
+/* What is known of the islands, together. */
+static tribo_status sum_up(tribo_ws *ws, const ti_frame *f, tribo_status worst) {
+    for (int k = 0; k < f->nisland; k++) {
+        add_info(&ws->info, &ws->solved[k].info);
+        worst = ti_graver(worst, ws->solved[k].status);
+    }
+    return worst;
+}
+
+/* Islands from `fresh` on are new. */
+static void pose(tribo_ws *ws, ti_frame *f, const double *p, int fresh) {
+    for (int i = fresh < f->nisland ? f->island[fresh].con0 : f->ncon; i < f->ncon; i++)
+        f->con[i].sticky = f->con[i].kind == TI_CON_CONTACT;
+    ti_step_pose(ws, f, p, fresh);
+    for (int k = 0; k < fresh; k++) ti_impact_pose(ws, f, k, p);
+}
+
+/* Islands anew where contacts were called. @return the first of these. */
+static int regroup(tribo_ws *ws, ti_frame *f) {
+    int first = ti_aside_dissolve(ws, f);
+    ti_step_islands(ws, f);
+    ti_aside_resume(ws, f, first);
+    return first;
+}
+
+/* Velocities and displacements, of islands and then of those that these call contacts to, until they call none. */
+static tribo_status solve(tribo_ws *ws, ti_frame *f, const double *p) {
+    for (int fresh = 0;; fresh = regroup(ws, f)) {
+        pose(ws, f, p, fresh);
+        for (int k = fresh; k < f->nisland; k++) {
+            tribo_status status = solve_island(ws, f, k, p);
+            if (status < 0) return status;
+        }
+        if (ti_aside_call(ws, f, false)) continue;
+        ws->info.ndegenerate = 0, ws->info.margin = (double)INFINITY;
+        tribo_status moved = displace(ws, f, p);
+        if (moved < 0 || !ti_aside_call(ws, f, true)) return moved < 0 ? moved : sum_up(ws, f, moved);
+    }
+}
+
+/* Contacts in islands are the step's: they are numbered, in the order of their pairs. */
+static void number_contacts(tribo_ws *ws, ti_frame *f) {
+    int n = 0;
+    for (int i = 0; i < ws->ntouch; i++)
+        if (ws->found[i].aside != TI_ASIDE) ws->found[i].id = n++;
+    for (int i = 0; i < f->ncon; i++) f->con[i].id = ws->found[f->con[i].at].id;
+    ws->info.ncon = n;
+}
+
+static void count_contacts(tribo_ws *ws, ti_frame *f) {
+    number_contacts(ws, f);
+    ws->info.nislands = f->nisland;
     for (int i = 0; i < f->ncon; i++) {
         if (f->con[i].kind != TI_CON_CONTACT) continue;
         ws->info.nactive += f->mode[i] != TRIBO_BREAK;
@@ -125,14 +171,9 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     s = ti_step_find(ws, f, p);
     if (s == TRIBO_E_CAPACITY) ws->info.ncon = ws->nwanted;
     if (s < 0) return s;
-    for (int i = 0; i < f->ncon; i++) f->con[i].sticky = f->con[i].kind == TI_CON_CONTACT;
-    ti_step_pose(ws, f, p, true);
     if (ws->options.warm_start) ti_warm_match(ws);
-    s = solve_islands(ws, f, p);
+    s = solve(ws, f, p);
     if (s < 0) return s;
-    tribo_status moved = displace(ws, f, p);
-    if (moved < 0) return moved;
-    s = ti_graver(s, moved);
     if (ws->options.measures) {
         tribo_status measured = ti_step_measure(ws, f);
         if (measured < 0) return measured;

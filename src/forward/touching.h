@@ -23,8 +23,11 @@ typedef enum ti_con_kind {
     TI_CON_CONNECT,
     TI_CON_TURN
 } ti_con_kind;
+/* Whether a contact is in an island: as a rule; not, since nothing brings it together: aside.c; or since an answer did.
+ */
+typedef enum ti_con_place { TI_INSIDE, TI_ASIDE, TI_CALLED } ti_con_place;
 typedef struct ti_con {
-    int id;       /* its number in the order of their pairs */
+    int id, at;   /* its number in the order of their pairs: in the end among those in islands; among those found */
     int a, b;     /* bodies or TRIBO_WORLD; a joint's is b */
     int64_t rank; /* of its pair in that order: geoms, then joints, then what holds */
     ti_pair pair; /* of a contact */
@@ -34,10 +37,11 @@ typedef struct ti_con {
     double way[3];  /* of a limit: see ti_limit_way() */
     ti_touch touch; /* of a limit: its gap */
     ti_vec t1, t2;
-    bool sticky;   /* held to the static coefficient */
-    bool bounce;   /* hits and leaves inside the step */
-    double tau;    /* time of impact after the step's start; 0 if it does not bounce */
-    double uf, an; /* normal velocity without the impact, and acceleration */
+    bool sticky;         /* held to the static coefficient */
+    bool bounce;         /* hits and leaves inside the step */
+    unsigned char aside; /* ti_con_place */
+    double tau;          /* time of impact after the step's start; 0 if it does not bounce */
+    double uf, an;       /* normal velocity without the impact, and acceleration */
 } ti_con;
 
 /* The limit of a ball, which turns with it. */

@@ -15,11 +15,18 @@ typedef struct count {
     int most, enough;
 } count;
 
+/* Whether the core of a geom may touch: of a free body. */
+static bool has_core(const tribo_model *m, const ti_geom *g) {
+    const ti_shape some = {.shape = g->shape, .size = {1, 1, 1}};
+    return g->body >= 0 && m->tree[m->body[g->body].tree].single && ti_core_radius(&some) > 0;
+}
+
 static bool count_pair(void *ctx, int i, int j) {
     count *c = ctx;
     const ti_geom *x = &c->m->geom[i], *y = &c->m->geom[j];
     bool swap = x->shape > y->shape;
-    c->most += ti_collide_most(swap ? y->shape : x->shape, swap ? x->shape : y->shape);
+    int most = ti_collide_most(swap ? y->shape : x->shape, swap ? x->shape : y->shape);
+    c->most += most > 0 ? most + has_core(c->m, x) + has_core(c->m, y) : 0;
     return c->most < c->enough;
 }
 
@@ -179,6 +186,8 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->slot, nb);
     TI_CARVE(a, w->root, nb + 1);
     TI_CARVE(a, w->warm, nc);
+    TI_CARVE(a, w->again, nc);
+    TI_CARVE(a, w->solved, nt);
     TI_CARVE(a, w->view, nc);
     TI_CARVE(a, w->V, w->model->widest);
     TI_CARVE(a, w->kick, w->model->widest);
@@ -267,6 +276,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
         ti_free(&w.alloc, block, w.bytes);
         return ti_fail(diag, s, 0, "%s", s == TRIBO_E_NOMEM ? "out of memory" : tribo_status_text(s));
     }
+    w.together = !ti_aside_applies(&w);
     measure_units(&w);
     memcpy(block, &w, sizeof w);
     *ws = block;

@@ -206,13 +206,15 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, con
     memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s is overwritten on the way */
     ti_ladder_start(ws, p, ws->z);
     memcpy(ws->mode, s->mode, p->nc);
-    finish(ws, p, o->near > 0 && o->near < R ? o->near : R, g, s);
-    if (g->done) return TRIBO_RUNG_WARM;
-    if (o->off_path) ti_ladder_go_on(ws, p, g, s);
+    if (o->off_path)
+        ti_ladder_go_on(ws, p, g, s);
+    else
+        finish(ws, p, o->near > 0 && o->near < R ? o->near : R, g, s);
+    if (g->done && !o->off_path) return TRIBO_RUNG_WARM;
     bool will_do = g->done; /* though it is not canonical */
     ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     ti_ladder_start(ws, p, will_do ? s->lambda : ws->z);
-    if (ti_contact_newton(ws, p, 2 * R, 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
+    if (ti_contact_newton(ws, p, 2 * R, will_do ? 3 : 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s); /* 3: from nearby */
     ti_contact_scale_tangents(ws, p, 1);
     if (g->done && g->canonical) return TRIBO_RUNG_NEWTON;
     g->done = will_do;

@@ -1,0 +1,201 @@
+/* aside.c -- contacts that are within reach and that nothing brings together: they stay out of islands until an answer
+ * does. docs/math.md eq. (448). */
+#include "forward/frame.h"
+
+bool ti_aside_applies(const tribo_ws *ws) {
+    const tribo_options *o = &ws->options;
+    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
+}
+
+/* Whether its bodies would be one island by it. Of a core nothing is held until it passes. */
+static bool joins(const tribo_ws *ws, const ti_con *c) {
+    if (c->touch.core) return true;
+    const ti_body *body = ws->model->body;
+    return c->kind == TI_CON_CONTACT && c->a >= 0 && c->b >= 0 && body[c->a].tree != body[c->b].tree;
+}
+
+/* Speed along the normal of one side of a contact, by a velocity of its tree. */
+static double side_speed(const tribo_ws *ws, const ti_con *c, int side, const double *v) {
+    double twist[6];
+    int body = side ? c->b : c->a;
+    if (body < 0) return 0;
+    const ti_link *l = &ws->link[body];
+    ti_motion_twist(&ws->motion, body, v, twist);
+    ti_vec r = ti_sub(c->touch.point, l->xc), spin = ti_mul(&l->R, ti_load3(twist + 3));
+    double speed = ti_dot(c->touch.normal, ti_add(ti_load3(twist), ti_cross(spin, r)));
+    return side ? speed : -speed;
+}
+
+/* Whether it may well be met: it closes by the velocities that its bodies come with, or under the forces of the step,
+ * or would if one of them were held against these. */
+static bool is_likely(const tribo_ws *ws, const ti_con *c) {
+    double now = 0, free = 0, forced = 0, dt = ws->options.dt;
+    if (c->touch.core) return false;
+    for (int side = 0; side < 2; side++) {
+        int t = ws->model->body[side ? c->b : c->a].tree;
+        ti_motion_now(&ws->motion, t, ws->V);
+        double come = side_speed(ws, c, side, ws->V);
+        ti_motion_free(&ws->motion, t, ws->V);
+        double go = side_speed(ws, c, side, ws->V);
+        now += come, free += go, forced += fabs(go - come);
+    }
+    double closing = ti_max(0, -ti_min(now, free)) + forced;
+    return c->touch.gap <= ti_max(dt * closing, ti_frame_grain(ws, c).skin);
+}
+
+/* The contacts of a pair are aside together, apart from cores: i is the first of one. @return the first of the next. */
+static int end_of_pair(const tribo_ws *ws, int i) {
+    int end = i + 1;
+    while (end < ws->nfound && ws->found[end].rank == ws->found[i].rank && !ws->found[end].touch.core) end++;
+    return end;
+}
+
+void ti_aside_choose(tribo_ws *ws) {
+    int n = 0;
+    for (int i = 0, end; !ws->together && i < ws->ntouch; i = end) {
+        bool aside = joins(ws, &ws->found[i]);
+        end = end_of_pair(ws, i);
+        for (int k = i; k < end && aside; k++) aside = !is_likely(ws, &ws->found[k]);
+        for (int k = i; k < end && aside; k++) ws->found[k].aside = TI_ASIDE, n++;
+    }
+    ws->naside = n;
+    for (int i = 0; i < ws->nfound && n > 0; i++) ws->again[i].rank = -1;
+}
+
+/* ---- which of them an answer meets ---- */
+
+/* The velocities of a tree that a contact in an island is held by. */
+enum { HELD, HIT, BACK, LAST, SPEEDS };
+
+static const double *velocity(tribo_ws *ws, const ti_frame *f, int t, int which, double *room) {
+    int k = ws->blk_at[t];
+    const ti_island *is = k >= 0 ? &f->island[ws->slot[t]] : NULL;
+    bool hit = is && is->phase[TI_IMPACT].npoint > 0;
+    if (is && which == LAST) return f->v + ws->at_v[k];
+    if (is && which == HELD) return f->phase[TI_HOLD].v[TI_SOLVED] + ws->at_v[k];
+    if (hit && which == HIT) return f->phase[TI_IMPACT].v[TI_SOLVED] + ws->at_v[k];
+    if (hit) {
+        for (int j = 0; j < ws->width[k]; j++) room[j] = ti_impact_velocity(f, is, is->share, ws->at_v[k] + j);
+        return room;
+    }
+    if (which == HIT || which == BACK)
+        ti_motion_now(&ws->motion, t, room);
+    else
+        ti_motion_free(&ws->motion, t, room);
+    return room;
+}
+
+static bool is_hit(const tribo_ws *ws, const ti_frame *f, int t) {
+    return ws->blk_at[t] >= 0 && f->island[ws->slot[t]].phase[TI_IMPACT].npoint > 0;
+}
+
+/* Of its speeds, by how little a contact may miss: then it is put in, so that what is said of how near it is to pushing
+ * is said of all. */
+static const double NEARLY = 1e-3;
+
+static bool is_met(tribo_ws *ws, const ti_frame *f, const ti_con *c) {
+    if (c->touch.core) return false;
+    const ti_body *body = ws->model->body;
+    int tree[2] = {body[c->a].tree, body[c->b].tree};
+    bool hit = is_hit(ws, f, tree[0]) || is_hit(ws, f, tree[1]);
+    for (int which = hit ? HELD : LAST; which < SPEEDS; which++) {
+        double speed[2];
+        for (int side = 0; side < 2; side++)
+            speed[side] = side_speed(ws, c, side, velocity(ws, f, tree[side], which, ws->V));
+        double slack = NEARLY * (fabs(speed[0]) + fabs(speed[1]));
+        if (!(c->touch.gap > ws->options.dt * (slack - speed[0] - speed[1]))) return true;
+    }
+    return false;
+}
+
+/* Whether it is closed where the bodies end. */
+static bool ends_closed(tribo_ws *ws, const ti_con *c) {
+    double gap = c->touch.gap;
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c->b : c->a;
+        if (body >= 0) gap += side_speed(ws, c, side, ws->D + ws->model->tree[ws->model->body[body].tree].v);
+    }
+    return !(gap > 0);
+}
+
+/* ws->slot: of every tree in an island, which. */
+static void number_islands(tribo_ws *ws, const ti_frame *f) {
+    for (int k = 0; k < f->nisland; k++)
+        for (int b = f->island[k].blk0; b < f->island[k].blk0 + f->island[k].nblk; b++) ws->slot[f->blk_tree[b]] = k;
+}
+
+bool ti_aside_call(tribo_ws *ws, const ti_frame *f, bool displaced) {
+    int n = 0;
+    if (ws->naside == 0) return false;
+    number_islands(ws, f);
+    for (int i = 0, end; i < ws->ntouch; i = end) {
+        bool met = false;
+        end = end_of_pair(ws, i);
+        for (int k = i; k < end && ws->found[k].aside == TI_ASIDE && !met; k++)
+            met = displaced ? ends_closed(ws, &ws->found[k]) : is_met(ws, f, &ws->found[k]);
+        for (int k = i; k < end && met; k++) ws->found[k].aside = TI_CALLED, n++;
+    }
+    ws->naside -= n;
+    return n > 0;
+}
+
+/* ---- islands anew ---- */
+
+static void shift(double *a, size_t each, int to, int from, int n) {
+    memmove(a + each * (size_t)to, a + each * (size_t)from, each * (size_t)n * sizeof *a);
+}
+
+/* An island, its contacts and solutions, to where `to` begins, which is no later. */
+static void move(ti_frame *f, const ti_island *from, const ti_island *to) {
+    int c0 = from->con0, nc = from->ncon, v0 = from->v0, nv = from->nv;
+    memmove(f->con + to->con0, f->con + c0, (size_t)nc * sizeof *f->con);
+    memmove(f->blk_tree + to->blk0, f->blk_tree + from->blk0, (size_t)from->nblk * sizeof *f->blk_tree);
+    for (int phase = 0; phase < TI_PHASES; phase++) {
+        ti_phase_data *d = &f->phase[phase];
+        for (int k = 0; k <= TI_CONTACT_POINTS; k++)
+            shift(d->lambda[k], 3, to->con0, c0, nc), shift(d->v[k], 1, to->v0, v0, nv);
+        memmove(d->mode + to->con0, d->mode + c0, (size_t)nc);
+    }
+    shift(f->lambda, 3, to->con0, c0, nc), shift(f->v, 1, to->v0, v0, nv);
+    memmove(f->mode + to->con0, f->mode + c0, (size_t)nc);
+}
+
+/* Islands that a called contact reaches go. */
+static void mark(tribo_ws *ws, ti_frame *f) {
+    const ti_body *body = ws->model->body;
+    for (int i = 0; i < ws->ntouch; i++) {
+        const ti_con *c = &ws->found[i];
+        if (c->aside != TI_CALLED) continue;
+        for (int side = 0; side < 2; side++) {
+            int b = side ? c->b : c->a, t = b < 0 ? -1 : body[b].tree;
+            if (t >= 0 && ws->blk_at[t] >= 0) f->island[ws->slot[t]].gone = true;
+        }
+    }
+}
+
+int ti_aside_dissolve(tribo_ws *ws, ti_frame *f) {
+    int n = f->nisland;
+    mark(ws, f);
+    f->nisland = f->nblk = f->nv = f->ncon = 0;
+    for (int k = 0; k < n; k++) {
+        ti_island from = f->island[k], *to = &f->island[f->nisland];
+        if (from.gone) {
+            ws->info.iterations += ws->solved[k].info.iterations;
+            ti_warm_keep_island(f, &from, ws->again);
+            continue;
+        }
+        *to = from, to->con0 = f->ncon, to->blk0 = f->nblk, to->v0 = f->nv;
+        move(f, &from, to);
+        ws->solved[f->nisland++] = ws->solved[k];
+        f->ncon += to->ncon, f->nblk += to->nblk, f->nv += to->nv;
+    }
+    for (int t = 0; t < ws->model->ntree; t++) ws->blk_at[t] = -1;
+    for (int b = 0; b < f->nblk; b++) ws->blk_at[f->blk_tree[b]] = b;
+    return f->nisland;
+}
+
+void ti_aside_resume(tribo_ws *ws, ti_frame *f, int first) {
+    for (int k = first; k < f->nisland; k++) f->island[k].resumed = true;
+    for (int i = 0; i < ws->ntouch; i++)
+        if (ws->found[i].aside == TI_CALLED) ws->found[i].aside = TI_INSIDE;
+}
