@@ -248,6 +248,45 @@ static tribo_status closures(tribo_ws *ws) {
     return TRIBO_OK;
 }
 
+/* Friction against turning: all twists, then all rolls, so that ranks ascend. */
+static tribo_status spins(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * m->size.nequality;
+    for (ti_con_kind kind = TI_CON_TWIST; m->spins && kind <= TI_CON_ROLL; kind++, rank += joint_rank(m))
+        for (int i = 0; i < ws->ntouch; i++) {
+            const ti_con *host = &ws->found[i];
+            if (!(kind == TI_CON_TWIST ? host->pair.twists : host->pair.rolls)) continue;
+            if (ws->nfound == ws->options.ncon_max) return no_room(ws);
+            ti_con *c = &ws->found[ws->nfound];
+            *c = *host;
+            c->id = ws->nfound++, c->rank += rank, c->kind = kind, c->v = i;
+        }
+    return TRIBO_OK;
+}
+
+/* The first that was found of a kind; nfound = there is none. */
+static int first_of(const tribo_ws *ws, ti_con_kind kind) {
+    int i = ws->ntouch;
+    while (i < ws->nfound && ws->found[i].kind != kind) i++;
+    return i;
+}
+
+/* Contacts into their islands, each with its friction against turning behind it. */
+static void place_contacts(tribo_ws *ws, ti_frame *f) {
+    int next[2] = {first_of(ws, TI_CON_TWIST), first_of(ws, TI_CON_ROLL)};
+    for (int i = 0, end = next[0] < next[1] ? next[0] : next[1]; i < end; i++) {
+        const ti_con *c = &ws->found[i];
+        ti_island *is = &f->island[ws->slot[ti_root(ws->root, first_tree(ws, c))] - 1];
+        f->con[is->con0 + is->ncon++] = *c;
+        for (int k = 0; k < 2; k++) {
+            const ti_con *spin = &ws->found[next[k]];
+            if (next[k] < ws->nfound && spin->kind == (k ? TI_CON_ROLL : TI_CON_TWIST) && spin->v == i)
+                f->con[is->con0 + is->ncon++] = *spin, next[k]++;
+        }
+        is->nhold = is->ncon;
+    }
+}
+
 /* Islands, of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
 static void islands(tribo_ws *ws, ti_frame *f) {
     int ntree = ws->model->ntree, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
@@ -271,12 +310,7 @@ static void islands(tribo_ws *ws, ti_frame *f) {
     }
     for (int t = 0; t < ntree; t++)
         if (ws->blk_of[t] >= 0) f->blk_tree[f->island[slot[ti_root(root, t)] - 1].blk0 + ws->blk_of[t]] = t;
-    for (int i = 0; i < ws->nfound; i++) {
-        ti_con *c = &ws->found[i];
-        ti_island *is = &f->island[slot[ti_root(root, first_tree(ws, c))] - 1];
-        f->con[is->con0 + is->ncon++] = *c;
-        is->nhold = is->ncon;
-    }
+    place_contacts(ws, f);
 }
 
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
@@ -294,6 +328,7 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
         s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     }
     if (s == TRIBO_OK) s = closures(ws);
+    if (s == TRIBO_OK) s = spins(ws);
     islands(ws, f);
     return s;
 }

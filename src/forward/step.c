@@ -96,6 +96,10 @@ static bool has_bounced(const tribo_ws *ws, const ti_frame *f, const ti_island *
 
 static void show_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
     const ti_con *c = &f->con[i];
+    if (ti_con_spins(c)) { /* behind its contact */
+        for (int r = 0; r < 3; r++) ws->view[c->v].torque[r] += c->pair.length * f->lambda[3 * i + r];
+        return;
+    }
     if (c->kind != TI_CON_CONTACT) return;
     tribo_contact *v = &ws->view[c->id];
     *v = (tribo_contact){.geom_a = c->pair.a,

@@ -241,8 +241,11 @@ static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, d
 /* The reference velocity ref - R lambda: with it the compliance acts on the change of the impulses alone, and a fixed
  * point solves the hard law. */
 static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    ti_law_compliance c = ti_contact_compliance(R);
-    for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    ti_law_compliance small = ti_contact_compliance(R), c = small;
+    for (int k = 0; k < 3 * p->nc; k++) {
+        if (p->spins) c = ti_is_spin(p, k / 3) ? ti_contact_stiffness(p, k / 3, small) : small;
+        ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    }
 }
 
 /* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
