@@ -135,6 +135,119 @@ START_TEST(sliding_and_turning) {
 }
 END_TEST
 
+/* ---- every law and solver ---- */
+
+typedef struct law_case {
+    tribo_law law;
+    tribo_solver solver;
+} law_case;
+enum { NLAWS = 19 };
+static law_case law_of(int i) {
+    for (int law = TRIBO_LAW_NCP; law < TRIBO_LAW_END; law++)
+        for (int k = 0; tribo_law_solver((tribo_law)law, k) != TRIBO_SOLVER_DEFAULT; k++)
+            if (i-- == 0) return (law_case){(tribo_law)law, tribo_law_solver((tribo_law)law, k)};
+    return (law_case){TRIBO_LAW_DEFAULT, TRIBO_SOLVER_DEFAULT};
+}
+
+/* What turns about a contact that holds or carries it turns as under the NCP: bounds follow the normal impulse alone.
+ */
+START_TEST(under_every_law) {
+    law_case law = law_of(_i);
+    ck_assert_int_ne(law.law, TRIBO_LAW_DEFAULT);
+    tribo_options o = tribo_default_options();
+    o.law.law = law.law, o.law.solver = law.solver, o.law.noise = 1e-6;
+    const double b = 0.4, torsion = 0.01, rolling = 0.004;
+    enum { N = 10 };
+    world w = ball_on(b, material(0.5, torsion, rolling), 0, &o);
+    world_v0(&w, 0)[5] = 5;
+    world_steps(&w, N);
+    tribo_status s = tribo_rollout(w.ws, w.p, w.x0, N, NULL, w.X, w.tape);
+    ck_assert_int_ge(s, 0);
+    double tol = tribo_ws_options(w.ws).tol > 1e-8 || law.law == TRIBO_LAW_STOCHASTIC ? 1e-4 : 1e-9;
+    NEAR(world_v(&w, N, 0, 5), 5 - N * H * torsion * G / (b * R * R), tol);
+    world_v0(&w, 0)[5] = 0, world_v0(&w, 0)[0] = 0.5, world_v0(&w, 0)[4] = 0.5 / R;
+    tribo_tape_rewind(w.tape);
+    ck_assert_int_ge(tribo_rollout(w.ws, w.p, w.x0, N, NULL, w.X, w.tape), 0);
+    NEAR(world_v(&w, N, 0, 0), 0.5 - N * H * rolling * G / (R * (1 + b)), tol);
+    memset(w.lx, 0, sizeof(double) * (size_t)((N + 1) * w.n.ndx));
+    w.lx[N * w.n.ndx + world_dv(&w, 0, 0)] = 1;
+    ck_assert_int_ge(tribo_backward(w.ws, w.tape, w.lx, w.x_bar, w.u_bar, w.p_bar), 0);
+    NEAR(world_p_bar(&w, "floor/rolling"), -N * H * G / (R * (1 + b)), 100 * tol);
+    world_free(&w);
+}
+END_TEST
+
+START_TEST(refused_by_name) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_wall(b, "floor", NULL, NULL, material(0.5, 0.01, 0));
+    world_ball(b, "ball", 1, 0.1, 0, 0, 0.1, world_material(0.5, 0));
+    tribo_model *m = world_build(b);
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    tribo_diag diag = {0};
+    o.rounds = 5;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, &diag), TRIBO_E_ARG);
+    ck_assert_str_eq(diag.text, "rounds know no friction against turning");
+    o.rounds = 0, o.law.law = TRIBO_LAW_STOCHASTIC, o.law.smoothing = TRIBO_SMOOTHING_ERM;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, &diag), TRIBO_E_ARG);
+    ck_assert_str_eq(diag.text, "expected residual minimisation knows no friction against turning");
+    tribo_model_free(m);
+}
+END_TEST
+
+/* ---- several contacts, impacts ---- */
+
+/* The reverse against forward tangents and central differences along a random direction of states and coefficients:
+ * a box, a ball and a capsule, spinning and rolling, that fall a little and bounce. */
+START_TEST(reverse_and_tangents) {
+    unsigned state = 17u + (unsigned)_i;
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_material mat = material(0.4, 0.02, 0.004);
+    mat.restitution = _i % 2 ? 0.4 : 0;
+    world_wall(b, "floor", NULL, NULL, mat);
+    const double *z = (double[]){0.1004, 0.1002, 0.0503};
+    world_box(b, "box", 1, 0.1, 0, 0, z[0], material(0.4, 0.01, 0.001));
+    world_ball(b, "ball", 0.7, 0.1, 0.5, 0, z[1], material(0.4, 0.01, 0.001));
+    world_solid(b, "pill", TRIBO_CAPSULE, 0.4, (double[3]){0.05, 0.1, 0}, (double[3]){0, 0.6, 0.151}, mat);
+    world_ball(b, "top", 0.3, 0.06, 0.01, 0.01, 2 * z[0] + 0.0601, material(0.4, 0.03, 0.002));
+    world w = world_new(b, H);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 6; i++) world_v0(&w, k)[i] = (i < 3 ? 0.3 : 4) * test_random(&state);
+    enum { N = 4 };
+    world_steps(&w, N);
+    world_run(&w);
+    for (int i = 0; i < w.n.ndx; i++) w.lx[N * w.n.ndx + i] = test_random(&state);
+    world_reverse(&w);
+    double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np), *t = world_zeros(w.n.ndx), *end[2];
+    for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&state) * (i < w.n.ndx / 2 ? 1e-3 : 1);
+    static const char *const NAMES[] = {"floor/torsion", "floor/rolling", "box/torsion", "top/rolling", "top/torsion"};
+    for (int k = 0; k < 5; k++) pd[world_param(&w, NAMES[k])] = 0.01 * test_random(&state);
+    double by_reverse = 0, by_tangent = 0, by_difference = 0;
+    for (int i = 0; i < w.n.ndx; i++) by_reverse += w.x_bar[i] * xd[i];
+    for (int i = 0; i < w.n.np; i++) by_reverse += w.p_bar[i] * pd[i];
+    memcpy(t, xd, sizeof(double) * (size_t)w.n.ndx);
+    for (int k = 0; k < N; k++) ck_assert_int_eq(tribo_step_jvp(w.ws, w.tape, k, 1, t, NULL, pd, t), TRIBO_OK);
+    for (int i = 0; i < w.n.ndx; i++) by_tangent += w.lx[N * w.n.ndx + i] * t[i];
+    NEAR(by_tangent, by_reverse, 1e-10 * (1 + fabs(by_reverse)));
+    const double eps = 1e-7;
+    double *p = world_zeros(w.n.np), *x = world_zeros(w.n.nx), *step = world_zeros(w.n.ndx);
+    for (int side = 0; side < 2; side++) {
+        double s = side ? eps : -eps;
+        for (int i = 0; i < w.n.ndx; i++) step[i] = s * xd[i];
+        for (int i = 0; i < w.n.np; i++) p[i] = w.p[i] + s * pd[i];
+        end[side] = world_zeros((N + 1) * w.n.nx);
+        tribo_state_add(w.m, w.x0, step, x);
+        ck_assert_int_eq(tribo_rollout(w.ws, p, x, N, NULL, end[side], NULL), TRIBO_OK);
+    }
+    tribo_state_difference(w.m, end[0] + N * w.n.nx, end[1] + N * w.n.nx, step);
+    for (int i = 0; i < w.n.ndx; i++) by_difference += w.lx[N * w.n.ndx + i] * step[i] / (2 * eps);
+    NEAR(by_difference, by_reverse, 2e-6 * (1 + fabs(by_reverse)));
+    double *all[] = {xd, pd, t, p, x, step, end[0], end[1]};
+    for (int i = 0; i < 8; i++) free(all[i]);
+    world_free(&w);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("torsion");
     TCase *c = tcase_create("closed forms");
@@ -142,6 +255,9 @@ static Suite *suite(void) {
     tcase_add_test(c, a_rolling_ball_stops);
     tcase_add_test(c, a_ball_on_a_slope);
     tcase_add_test(c, sliding_and_turning);
+    tcase_add_loop_test(c, under_every_law, 0, NLAWS);
+    tcase_add_test(c, refused_by_name);
+    tcase_add_loop_test(c, reverse_and_tangents, 0, 10);
     suite_add_tcase(s, c);
     return s;
 }

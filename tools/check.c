@@ -4,6 +4,7 @@
 #include "scene.h"
 #include <stdlib.h>
 #include <string.h>
+#include <tribo/sim.h>
 
 typedef struct counted {
     char word[40];
@@ -60,7 +61,73 @@ static void print_kinds(const listing *l, bool left_out) {
     if (any) putchar('\n');
 }
 
-/* Sizes, masses and names of a model as JSON. */
+/* ---- what overlaps where a motion starts ---- */
+
+/* Depths below this share of the model's extent are told of nowhere: what rests sinks by less. */
+static const double shallow = 1e-3;
+
+static bool listed(const json_t *all, const char *start, const char *a, const char *b) {
+    size_t i;
+    json_t *o;
+    json_array_foreach(all, i, o) {
+        const char *at = json_string_value(json_object_get(o, "start"));
+        if (strcmp(at ? at : "", start ? start : "") == 0 && !strcmp(json_string_value(json_object_get(o, "a")), a) &&
+            !strcmp(json_string_value(json_object_get(o, "b")), b))
+            return true;
+    }
+    return false;
+}
+
+/* Pairs of geoms that overlap at a state, each once, by its deepest contact. */
+static void overlaps_at(tribo_ws *ws, const tribo_model *m, const double *p, double *x, const char *start,
+                        json_t *all) {
+    if (tribo_step(ws, p, x, NULL, x, NULL) < 0) return; /* told of by every verb that steps */
+    int n;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    for (int i = 0; i < n; i++) {
+        const char *a = tribo_model_geom_name(m, c[i].geom_a), *b = tribo_model_geom_name(m, c[i].geom_b);
+        double gap = c[i].gap;
+        if (gap > -shallow * tribo_model_extent(m) || listed(all, start, a, b)) continue;
+        for (int k = i + 1; k < n; k++)
+            if (c[k].geom_a == c[i].geom_a && c[k].geom_b == c[i].geom_b && c[k].gap < gap) gap = c[k].gap;
+        json_t *o = json_object();
+        json_object_set_new(o, "start", start ? json_string(start) : json_null());
+        json_object_set_new(o, "a", json_string(a)), json_object_set_new(o, "b", json_string(b));
+        json_object_set_new(o, "depth", json_number(-gap));
+        json_array_append_new(all, o);
+    }
+}
+
+/* At the start, or at every key. */
+static json_t *overlaps(const tribo_model *m) {
+    tribo_sizes n = tribo_model_sizes(m);
+    json_t *all = json_array();
+    tribo_ws *ws = NULL;
+    double *p = calloc((size_t)n.np + 1, sizeof *p), *x = calloc((size_t)n.nx + 1, sizeof *x);
+    int keys = tribo_model_keys(m);
+    if (p && x && tribo_ws_new(m, NULL, NULL, &ws, NULL) == TRIBO_OK) {
+        tribo_model_params(m, p);
+        for (int k = 0; k < (keys > 0 ? keys : 1); k++) {
+            tribo_model_key(m, k, x, NULL);
+            overlaps_at(ws, m, p, x, tribo_model_key_name(m, k), all);
+        }
+    }
+    free(p), free(x), tribo_ws_free(ws);
+    return all;
+}
+
+static void print_overlaps(const json_t *all) {
+    size_t i;
+    json_t *o;
+    json_array_foreach(all, i, o) {
+        const char *start = json_string_value(json_object_get(o, "start"));
+        printf("%s%s %s and %s overlap by %.3g m\n", start ? "at key " : "at the start", start ? start : "",
+               json_string_value(json_object_get(o, "a")), json_string_value(json_object_get(o, "b")),
+               json_number_value(json_object_get(o, "depth")));
+    }
+}
+
+/* Sizes, masses and names of a model as JSON, and what overlaps. */
 static json_t *summary(const tribo_model *m) {
     tribo_sizes n = tribo_model_sizes(m);
     json_t *o = json_object(), *bodies = json_array();
@@ -88,6 +155,7 @@ static json_t *summary(const tribo_model *m) {
     json_object_set_new(o, "mass", json_number(total));
     json_object_set_new(o, "timestep", json_number(tribo_model_timestep(m)));
     json_object_set_new(o, "bodies", bodies);
+    json_object_set_new(o, "overlaps", overlaps(m));
     return o;
 }
 
@@ -103,6 +171,7 @@ static void print_summary(const json_t *s) {
     json_array_foreach(json_object_get(s, "bodies"), i, body)
         printf("  %-32s %12.6g kg\n", json_string_value(json_object_get(body, "name")),
                json_real_value(json_object_get(body, "mass")));
+    print_overlaps(json_object_get(s, "overlaps"));
 }
 
 static int check(listing *l) {
@@ -161,7 +230,7 @@ const verb verb_check = {
     .about =
         "Reads a scene. Everything that it needs and that is not there is listed, each with file, line and the word "
         "by which it can be left out; where nothing is missing, what was read: bodies, joints, geoms, masses (kg), "
-        "sizes.",
+        "sizes, and which geoms overlap at the start or a key.",
     .options = rows,
     .groups = {&group_scene},
     .statuses = "0 the scene loads; 2 usage; 3 it does not",

@@ -308,7 +308,7 @@ static void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const
 }
 
 /* Residuals, scalings and the matrix D of every contact. */
-static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap, const double *held) {
+static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, double gap) {
     ti_system_jv(&ws->sys, p, ws->vi, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
@@ -327,10 +327,7 @@ static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         }
         double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
         for (int r = 0; r < 3; r++) k->rp[r] = k->w[r] - c[r];
-        if (held)
-            k->rp[0] += k->nu - held[i] * k->unit[1] / ws->ip_unit;
-        else
-            k->rp[0] += k->nu - slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
+        k->rp[0] += k->nu - slip, k->E[0] = c[1] / slip, k->E[1] = c[2] / slip;
         nesterov_todd(k);
         const double E[9] = {1, k->E[0], k->E[1], 0, 1, 0, 0, 0, 1};
         inverse(k, k->A);
@@ -428,7 +425,7 @@ static double mean_gap(const cone *cones, int nc) {
 
 static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones, const ti_interior_settings *b) {
     double gap = mean_gap(cones, p->nc);
-    linearise(ws, p, cones, gap, b->slip);
+    linearise(ws, p, cones, gap);
     impulses(ws, p, cones, ws->lambda);
     ti_contact_momentum(ws, p, ws->vi, ws->lambda);
     ws->iterations++;

@@ -78,9 +78,8 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
 
 /* ---------------------------------------------------------------- interior point */
 
-static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0, NULL}, {.98, 3, 0, true, 0, NULL},
-                                                 {.7, 1, .2, false, 0, NULL}, {.7, 1, .2, true, 0, NULL},
-                                                 {.5, 1, .3, false, 0, NULL}, {.5, 1, .3, true, 0, NULL}};
+static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0}, {.98, 3, 0, true, 0},  {.7, 1, .2, false, 0},
+                                                 {.7, 1, .2, true, 0},  {.5, 1, .3, false, 0}, {.5, 1, .3, true, 0}};
 
 /* Follow the central path until the residual is below tol or rounding stops it; returns the best residual, its impulses
  * in ws->lambda. */

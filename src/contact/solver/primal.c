@@ -6,13 +6,17 @@
  * solution.
  */
 #include "contact/solver/solvers.h"
+#include <limits.h>
 #include <math.h>
 
 /* The added compliance, in units of the contact's G_nn: in the first round, in the second, at least. `slow`: the rate
  * of convergence above which it is lowered. */
-static const double first = 1e-2, then = 1e-4, least = 1e-9, slow = 0.2;
+#define FIRST 1e-2
+#define THEN 1e-4
+static const double least = 1e-9, slow = 0.2;
 enum { STEPS = 60, ROUNDS = 100, SEARCHES = 40 };
 
+/* Arrays of the workspace that nothing below needs otherwise. */
 typedef struct primal {
     double *R;      /* (2 nc) compliance along the normal and across, the added one included */
     double *extra;  /* (nc) */
@@ -20,20 +24,23 @@ typedef struct primal {
     double *along;  /* (3 nc) J dv */
     double *inert;  /* (nv) M (v - vfree) */
     double *moved;  /* (nv) M dv */
-    ti_contact_solution end;
 } primal;
 
-_Static_assert(sizeof(primal) <= TI_SCRATCH_MAX, "scratch of the primal");
+static primal borrowed(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    return (primal){ws->Ainv, ws->Ainv + 2 * p->nc, ws->ref, ws->f, ws->vt, ws->ds};
+}
+
+/* The scratch of CCP by Newton. */
+typedef struct outcome {
+    double *best; /* (3 nc) */
+    ti_contact_solution end;
+} outcome;
+
+_Static_assert(sizeof(outcome) <= TI_SCRATCH_MAX, "scratch of the primal");
 
 void ti_primal_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
-    primal *s = scratch;
-    size_t nc = sizes->nc;
-    TI_CARVE(m, s->R, 2 * nc);
-    TI_CARVE(m, s->extra, nc);
-    TI_CARVE(m, s->anchor, 3 * nc);
-    TI_CARVE(m, s->along, 3 * nc);
-    TI_CARVE(m, s->inert, sizes->nv);
-    TI_CARVE(m, s->moved, sizes->nv);
+    outcome *s = scratch;
+    TI_CARVE(m, s->best, 3 * (size_t)sizes->nc);
     ti_contact_solution_carve(m, sizes->nc, sizes->nv, &s->end);
 }
 
@@ -44,43 +51,56 @@ static void diagonal(double t, double n, double *H) {
     H[0] = H[4] = t, H[8] = n;
 }
 
-/* lambda = the projection of -R^-1 c on the cone in the norm of R, and H = -dlambda/dc; docs/math.md eq. (85), (86). */
-static void respond(double mu, const double *R, const double *c, double *l, double *H) {
+/* lambda = the projection of -R^-1 c on the cone in the norm of R, and H = -dlambda/dc; docs/math.md eq. (85), (86).
+ * Where a normal impulse `given` acts besides, the cone has its apex below by that, and is cut off at lambda_n = 0. */
+static void respond(double mu, double given, const double *R, const double *c, double *l, double *H) {
     double n = -c[2] / R[0], t0 = -c[0] / R[1], t1 = -c[1] / R[1], length = sqrt(t0 * t0 + t1 * t1);
-    double q = R[1] / R[0], inverse = 1 / (1 + mu * mu * q), side = (n + mu * q * length) * inverse;
-    if (!(side > 0)) {
-        l[0] = l[1] = l[2] = 0;
-        diagonal(0, 0, H);
+    double q = R[1] / R[0], inverse = 1 / (1 + mu * mu * q), side = (n + given + mu * q * length) * inverse;
+    bool cut = !(side > given);
+    double radius = mu * (cut ? given : n + given);
+    if (length <= radius) {
+        l[0] = t0, l[1] = t1, l[2] = cut ? 0 : n;
+        diagonal(1 / R[1], cut ? 0 : 1 / R[0], H);
         return;
     }
-    if (length <= mu * n) {
-        l[0] = t0, l[1] = t1, l[2] = n;
-        diagonal(1 / R[1], 1 / R[0], H);
-        return;
-    }
-    double d0 = t0 / length, d1 = t1 / length, stiff = inverse / R[0], bend = mu * side / (length * R[1]);
+    if (!cut) radius = mu * side;
+    double d0 = t0 / length, d1 = t1 / length, stiff = cut ? 0 : inverse / R[0], bend = radius / (length * R[1]);
     double u0 = mu * d0, u1 = mu * d1;
-    l[0] = u0 * side, l[1] = u1 * side, l[2] = side;
+    l[0] = radius * d0, l[1] = radius * d1, l[2] = cut ? 0 : side - given;
     H[0] = stiff * u0 * u0 + bend * d1 * d1, H[1] = H[3] = stiff * u0 * u1 - bend * d0 * d1;
     H[4] = stiff * u1 * u1 + bend * d0 * d0;
     H[2] = H[6] = stiff * u0, H[5] = H[7] = stiff * u1, H[8] = stiff;
 }
 
+/* The same of what is no contact. */
+static void respond_joint(bool dry, double bound, const double *R, const double *c, double *l, double *H) {
+    l[0] = dry ? 0 : -c[0] / R[1], l[1] = dry ? 0 : -c[1] / R[1], l[2] = -c[2] / R[0];
+    bool slides = dry && !(fabs(l[2]) <= bound);
+    if (slides) l[2] = l[2] > 0 ? bound : -bound;
+    diagonal(dry ? 0 : 1 / R[1], slides ? 0 : 1 / R[0], H);
+}
+
+static void respond_at(const ti_contact_problem *p, const primal *s, int i, const double *c, double *l, double *H) {
+    const double *R = s->R + 2 * i;
+    if (ti_is_contact(p, i))
+        respond(p->mu[i], p->rebound ? p->rebound[i] : 0, R, c, l, H);
+    else
+        respond_joint(p->what[i] == TI_CONSTRAINT_DRY, p->mu[i], R, c, l, H);
+}
+
 /* Impulses and Hessians at the velocities ws->c. */
-static void respond_all(ti_contact_ws *ws, const ti_contact_problem *p) {
-    const primal *s = ws->scratch;
-    for (int i = 0; i < p->nc; i++) respond(p->mu[i], s->R + 2 * i, ws->c + 3 * i, ws->lambda + 3 * i, ws->D + 9 * i);
+static void respond_all(ti_contact_ws *ws, const ti_contact_problem *p, const primal *s) {
+    for (int i = 0; i < p->nc; i++) respond_at(p, s, i, ws->c + 3 * i, ws->lambda + 3 * i, ws->D + 9 * i);
 }
 
 /* The derivative of the cost along dv at v + step dv, and its curvature. */
-static double slope_at(const ti_contact_ws *ws, const ti_contact_problem *p, double step, double linear,
-                       double quadratic, double *curvature) {
-    const primal *s = ws->scratch;
+static double slope_at(const ti_contact_ws *ws, const ti_contact_problem *p, const primal *s, double step,
+                       double linear, double quadratic, double *curvature) {
     double slope = linear + step * quadratic, bend = quadratic;
     for (int i = 0; i < p->nc; i++) {
         const double *e = s->along + 3 * i, *c0 = ws->c + 3 * i;
         double c[3] = {c0[0] + step * e[0], c0[1] + step * e[1], c0[2] + step * e[2]}, l[3], H[9];
-        respond(p->mu[i], s->R + 2 * i, c, l, H);
+        respond_at(p, s, i, c, l, H);
         for (int r = 0; r < 3; r++) {
             slope -= l[r] * e[r];
             bend += e[r] * (H[3 * r] * e[0] + H[3 * r + 1] * e[1] + H[3 * r + 2] * e[2]);
@@ -91,12 +111,11 @@ static double slope_at(const ti_contact_ws *ws, const ti_contact_problem *p, dou
 }
 
 /* The minimum of the cost along dv: Newton on its derivative, which is monotone, safeguarded by a bracket. */
-static double search(const ti_contact_ws *ws, const ti_contact_problem *p, double slope0) {
-    const primal *s = ws->scratch;
+static double search(const ti_contact_ws *ws, const ti_contact_problem *p, const primal *s, double slope0) {
     double linear = 0, quadratic = 0, low = 0, high = HUGE_VAL, step = 1;
     for (int k = 0; k < p->nv; k++) linear += ws->dv[k] * s->inert[k], quadratic += ws->dv[k] * s->moved[k];
     for (int it = 0; it < SEARCHES; it++) {
-        double bend, slope = slope_at(ws, p, step, linear, quadratic, &bend);
+        double bend, slope = slope_at(ws, p, s, step, linear, quadratic, &bend);
         if (!(fabs(slope) > 1e-2 * slope0)) break;
         if (slope < 0)
             low = step;
@@ -110,8 +129,7 @@ static double search(const ti_contact_ws *ws, const ti_contact_problem *p, doubl
 
 /* ---------------------------------------------------------------- Newton */
 
-static void velocities(ti_contact_ws *ws, const ti_contact_problem *p) {
-    const primal *s = ws->scratch;
+static void velocities(ti_contact_ws *ws, const ti_contact_problem *p, const primal *s) {
     ti_contact_problem pulled = *p;
     pulled.ref = s->anchor;
     ti_system_jv(&ws->sys, &pulled, ws->v, true, ws->c);
@@ -119,12 +137,11 @@ static void velocities(ti_contact_ws *ws, const ti_contact_problem *p) {
 
 /* Minimise the cost from ws->v, until a step gains less than the energy `enough`; the impulses there. False if steps
  * run out or a factorization fails. */
-static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double enough) {
-    primal *s = ws->scratch;
+static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, const primal *s, double enough) {
     double before = HUGE_VAL;
     for (int it = 0; it < STEPS && ws->iterations < ws->max_iter; it++) {
-        velocities(ws, p);
-        respond_all(ws, p);
+        velocities(ws, p, s);
+        respond_all(ws, p, s);
         for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->v[k] - p->vfree[k];
         ti_system_mv(&ws->sys, p, ws->dv, s->inert);
         for (int k = 0; k < p->nv; k++) ws->dv[k] = -s->inert[k];
@@ -140,7 +157,7 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double enoug
         before = fall;
         ti_system_jv(&ws->sys, p, ws->dv, false, s->along);
         ti_system_mv(&ws->sys, p, ws->dv, s->moved);
-        double step = search(ws, p, fall);
+        double step = search(ws, p, s, fall);
         for (int k = 0; k < p->nv; k++) ws->v[k] += step * ws->dv[k];
     }
     return false;
@@ -150,45 +167,90 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double enoug
 
 /* Set R = the model's compliance, plus `share` of G_nn where that is too little, anchored at the present impulses.
  * Whether any was added. */
-static bool regularise(ti_contact_ws *ws, const ti_contact_problem *p, double share) {
-    primal *s = ws->scratch;
+static bool regularise(const ti_contact_ws *ws, const ti_contact_problem *p, const primal *s, double share) {
     bool any = false;
     for (int i = 0; i < p->nc; i++) {
         const double *R = p->R ? p->R + 3 * i : NULL, *l = ws->lambda + 3 * i;
-        double model = R ? R[2] : 0, across = R ? R[0] : 0, Gnn = ws->G.Gii[9 * i + 8] - model;
-        double extra = model < then * Gnn || across < 1e-2 * then * Gnn ? share * Gnn : 0;
+        double model = R ? R[2] : 0, across = R ? R[0] : 0, Gnn = ws->scale[i].g_n;
+        double extra = model < THEN * Gnn || across < 1e-2 * THEN * Gnn ? share * Gnn : 0;
         any = any || extra > 0;
+        s->extra[i] = extra;
         s->R[2 * i] = model + extra, s->R[2 * i + 1] = across + extra;
         for (int r = 0; r < 3; r++) s->anchor[3 * i + r] = p->ref[3 * i + r] - extra * l[r];
     }
     return any;
 }
 
-void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    primal *s = ws->scratch;
-    size_t n3 = 3 * (size_t)p->nc;
-    double best = HUGE_VAL, before = HUGE_VAL, share = first, enough = 1e-4 * tol * tol * ws->merit;
-    for (int round = 0, idle = 0; round < ROUNDS && idle < 12; round++) {
-        bool extra = regularise(ws, p, share);
-        bool there = descend(ws, p, enough);
-        ti_contact_velocity(ws, p, ws->lambda, ws->v);
-        double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
-        if (r <= tol) r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL); /* by the final criterion */
+/* How far a round leaves the iterate from the problem without added compliance: by ws->law, at the velocity of its
+ * impulses. */
+static double by_law(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    ti_contact_velocity(ws, p, ws->lambda, ws->v);
+    double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
+    return r <= tol ? ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) : r; /* the final criterion */
+}
+
+/* The same by the velocities that the added compliance still makes, of the problem's. */
+static double by_anchors(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    const primal s = borrowed(ws, p);
+    double most = 0;
+    (void)tol;
+    for (int k = 0; k < 3 * p->nc; k++)
+        most = ti_max(most, fabs(s.extra[k / 3] * ws->lambda[k] - (p->ref[k] - s.anchor[k])));
+    return ti_max(most / (ws->unit_c > 0 ? ws->unit_c : 1), sqrt(ti_contact_energy_of(ws, p, ws->r) / ws->merit));
+}
+
+/* How rounds go: the most compliance that is added where Newton fails, how many may bring nothing, and the measure. */
+typedef struct manner {
+    double most;
+    int idle;
+    double (*left)(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+} manner;
+
+/* Rounds until at most tol is left. The best goes to ws->lb and ws->vb; whether there is one. */
+static bool rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol, const manner *m) {
+    const primal s = borrowed(ws, p);
+    double best = HUGE_VAL, before = HUGE_VAL, share = FIRST, enough = 1e-4 * tol * tol * ws->merit;
+    for (int round = 0, idle = 0; round < ROUNDS && idle < m->idle; round++) {
+        bool extra = regularise(ws, p, &s, share);
+        bool there = descend(ws, p, &s, enough);
+        double r = m->left(ws, p, tol);
         if (!(r < HUGE_VAL)) break;
         idle = r < 0.9 * best ? 0 : idle + 1;
-        if (r < best) best = r, memcpy(ws->lb, ws->lambda, n3 * sizeof(double));
+        if (r < best) {
+            best = r;
+            memcpy(ws->lb, ws->lambda, 3 * (size_t)p->nc * sizeof(double));
+            memcpy(ws->vb, ws->v, (size_t)p->nv * sizeof(double));
+        }
         if (r <= tol || ws->iterations >= ws->max_iter) break;
         if (!extra || idle > 0) enough *= 1e-2;
         if (round == 0)
-            share = then;
+            share = THEN;
         else if (!there || r >= before) /* rounding over the added compliance limits the impulses' accuracy: add more */
-            share = share < 0.1 * then ? 10 * share : then;
+            share = share < 0.1 * m->most ? 10 * share : m->most;
         else if (r > slow * before)
             share = share > 10 * least ? 0.1 * share : least;
         before = r;
     }
-    if (!(best < HUGE_VAL)) return;
-    memcpy(ws->lambda, ws->lb, n3 * sizeof(double));
-    memcpy(s->anchor, ws->lambda, n3 * sizeof(double));
-    ti_contact_end(ws, p, tol, s->anchor, &s->end);
+    return best < HUGE_VAL;
+}
+
+void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    static const manner by_impulses = {THEN, 12, by_law};
+    outcome *s = ws->scratch;
+    if (!rounds(ws, p, tol, &by_impulses)) return;
+    memcpy(ws->lambda, ws->lb, 3 * (size_t)p->nc * sizeof(double));
+    memcpy(s->best, ws->lb, 3 * (size_t)p->nc * sizeof(double));
+    ti_contact_end(ws, p, tol, s->best, &s->end);
+}
+
+bool ti_primal_held(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
+    static const manner by_both = {FIRST, 8, by_anchors};
+    int most = ws->max_iter;
+    ws->max_iter = INT_MAX;
+    bool any = rounds(ws, p, tol, &by_both);
+    ws->max_iter = most;
+    if (!any) return false;
+    memcpy(ws->lambda, ws->lb, 3 * (size_t)p->nc * sizeof(double));
+    memcpy(ws->v, ws->vb, (size_t)p->nv * sizeof(double));
+    return true;
 }

@@ -149,8 +149,8 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
 /* Fill ws->noise, and *soft with p and the compliance of the options. delassus: ws->G first, and the compliance on its
  * diagonal; a compliance in proportion to G needs that. TRIBO_E_SINGULAR. */
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft);
-/* The small compliance of constraint i, with the model's. Friction against turning has ten times that of what can hold a
- * body as well, slip against twists and normals against rolling: it is seldom at its bound where others hold. */
+/* The small compliance of constraint i, with the model's. Friction against turning has ten times that of what can hold
+ * a body as well, slip against twists and normals against rolling: it is seldom at its bound where others hold. */
 static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
     if (ti_is_spin(p, i))
         return (ti_law_compliance){10 * small.t, 10 * small.n, 0.1 * small.inverse_t, 0.1 * small.inverse_n};
@@ -242,9 +242,8 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
  * gap)^power). */
 typedef struct ti_interior_settings {
     double fraction, power, floor;
-    bool local;         /* each contact in units of its own G_ii, or all in those of the heaviest body */
-    double gap;         /* no centring below this gap */
-    const double *slip; /* (nc) speeds in place of |c_t|, which makes the problem convex; NULL: |c_t| itself */
+    bool local; /* each contact in units of its own G_ii, or all in those of the heaviest body */
+    double gap; /* no centring below this gap */
 } ti_interior_settings;
 /* interior.c: at compliance R, from the start (*done = 0) or from where it stopped, until the gap is below rough or
  * `iterations` are done in all. The result in ws->v, ws->lambda. False if it broke down; the result is then the last

@@ -1,0 +1,133 @@
+/* off_path.c -- solutions of a contact problem that no path of falling compliance leads to. docs/math.md, "The ladder".
+ */
+#include "contact/ladder/ladder.h"
+#include "contact/solver/solvers.h"
+#include <limits.h>
+#include <math.h>
+
+/* The reference velocity ref - R lambda: with it the compliance acts on the change of the impulses alone, and a fixed
+ * point solves the hard law. */
+static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    ti_law_compliance small = ti_contact_compliance(R), c = small;
+    for (int k = 0; k < 3 * p->nc; k++) {
+        if (p->spins) c = ti_is_spin(p, k / 3) ? ti_contact_stiffness(p, k / 3, small) : small;
+        ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    }
+}
+
+/* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
+ * a few iterations, as they cost little by then. */
+#define EXACT 1e-14
+enum { MORE = 6 };
+
+void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, ti_progress *g,
+                        ti_contact_solution *s) {
+    ti_contact_problem q = *p;
+    q.ref = ws->ref;
+    double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
+    ti_contact_choose(ws, p, R);
+    ti_ladder_keep(ws, p, R, 1, g, s);
+    int most = first < 0.1 ? 40 : 120, more = g->more, end = g->worth ? ws->iterations + g->worth : INT_MAX;
+    for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
+        if (ws->iterations > end && g->residual >= g->tol) break;
+        double enough = g->residual < g->tol ? EXACT : g->tol;
+        anchor(ws, p, pull);
+        ti_iterate_to(ws, p, ws->vb, ws->lb);
+        if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, TI_LADDER_CLOSE)) {
+            if (pull > 10 * ws->r0) break;
+            ti_iterate_from(ws, p, ws->vb, ws->lb);
+            pull *= 5;
+            continue;
+        }
+        ti_ladder_keep(ws, p, R, 1, g, s);
+        ti_iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors: steps on the law without a proximal term */
+        for (int step = 0; step < 3 && g->residual >= enough && g->residual < 1e4 * g->tol; step++) {
+            ti_contact_approach(ws, p, pull, 0);
+            ti_ladder_keep(ws, p, R, 1, g, s);
+        }
+        ti_iterate_from(ws, p, ws->v1, ws->l1);
+        double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+        if (r > 0.3 * before && pull > 0.01 * R) pull *= 0.3;
+        before = r;
+    }
+    g->done = g->residual < g->tol;
+}
+
+const ti_interior_settings ti_ladder_settings[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, false, 0}, {.5, 1, .3, false, 0},
+                                                    {.98, 3, 0, true, 0},  {.7, 1, .2, true, 0},  {.5, 1, .3, true, 0}};
+
+/* Friction times the speed of slip of the iterate, m/s, in place of what was held,
+ * `part` of the way; the largest difference, in units of velocity. */
+static double take_slips(ti_contact_ws *ws, const ti_contact_problem *p, double part, double *slip) {
+    double change = 0;
+    ti_contact_relative(ws, p, ws->v, ws->lambda, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        if (!ti_is_contact(p, i)) continue;
+        double by = p->mu[i] * hypot(ws->c[3 * i], ws->c[3 * i + 1]) - slip[i];
+        change = ti_max(change, fabs(by)), slip[i] += part * by;
+    }
+    return change / ws->unit_c;
+}
+
+/* For where the interior point stalls: rounds of a convex problem, the CCP with the slips of the round before added
+ * along the normals, until these stay; from none, or from those of the best answer. Where they come round again they go
+ * part of the way. Proximal iterations are tried now and then: from a bad start they soon give up. */
+enum { ROUNDS = 36, EACH = 6, WORTH = 3000 }; /* rounds; until proximal iterations; factorizations */
+static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, bool from_best, ti_progress *g,
+                      ti_contact_solution *s) {
+    double *slip = ws->by_mu, *ref = ws->l2; /* of the reverse and of the path: free until then */
+    double R = 1e-6 * ws->r0, settled = HUGE_VAL, change[2] = {HUGE_VAL, HUGE_VAL}, part = 1;
+    ti_contact_problem held = *p;
+    held.ref = ref;
+    memset(slip, 0, p->nc * sizeof(double));
+    if (from_best) ti_iterate_from(ws, p, s->v, s->lambda), take_slips(ws, p, 1, slip);
+    for (int k = 1, end = ws->iterations + WORTH; k <= ROUNDS && ws->iterations < end; k++) {
+        for (int i = 0; i < 3 * p->nc; i++) ref[i] = p->ref[i] + (i % 3 == 2 ? slip[i / 3] : 0);
+        if (!ti_primal_held(ws, &held, EXACT)) break;
+        ti_contact_choose(ws, p, R);
+        ti_ladder_keep(ws, p, R, 1, g, s);
+        if (g->residual < g->tol) break;
+        double now = take_slips(ws, p, part, slip);
+        if (now > 0.9 * change[1] && now > 1e-7) part = ti_max(0.7 * part, 0.15);
+        change[1] = change[0], change[0] = now;
+        if (k % EACH && !(now < 1e-3 * settled)) continue;
+        settled = now;
+        ti_ladder_proximal(ws, p, 1e-3, g, s);
+    }
+    g->done = g->residual < g->tol;
+}
+
+void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    if ((g->done && g->canonical) || !ti_contact_balance(ws, p, s->lambda, ws->vt)) return;
+    double r = ti_contact_residual(ws, p, ws->law, ws->vt, s->lambda, NULL);
+    if (!(r < (g->done ? g->tol : 10 * g->residual))) return;
+    memcpy(s->v, ws->vt, p->nv * sizeof(double));
+    memcpy(s->point[0].v, ws->vt, p->nv * sizeof(double));
+    g->residual = r;
+}
+
+void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    static const int order[6] = {0, 3, 1, 4, 2, 5};
+    bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins; /* bounds that follow impulses are not */
+    g->on_path = false, g->more = MORE;
+    for (int k = 0; k < 12 && !g->done; k++) { /* first only where the interior point converged */
+        int done = 0;
+        bool fine = true;
+        for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
+            fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + order[k % 6], rough, &done, 60);
+            if (fine || k >= 6) ti_ladder_proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
+        }
+        if (k == 1 && !g->done && convex) by_rounds(ws, p, false, g, s);
+        if (k != 6 || g->done) continue;
+        ti_ladder_start(ws, p, NULL);
+        ti_ladder_proximal(ws, p, 0.1, g, s);
+    }
+    if (!g->done && convex) by_rounds(ws, p, true, g, s);
+}
+
+void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    g->on_path = false, g->more = MORE, g->worth = 120;
+    ti_ladder_start(ws, p, ws->z);
+    ti_ladder_proximal(ws, p, 1e-3, g, s);
+    g->on_path = !g->done, g->worth = 0;
+}
