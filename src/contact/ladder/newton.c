@@ -57,7 +57,7 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
         const ti_law *law = ti_law_at(ws, p, i);
         if (law->is & TI_LAW_SPIN) {
-            ws->mode[i] = evaluate_spin(ws, p, i, lambda, c, *at, *with, flags, F);
+            ws->mode[i] = evaluate_spin(ws, p, i, lambda, c, Rc, *with, flags, F);
             merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
             continue;
         }
