@@ -31,10 +31,9 @@ static double world_seconds(const tribo_model *m) {
     tribo_batch_def def = tribo_default_batch();
     tribo_batch *b = NULL;
     tribo_worlds w = tribo_default_worlds();
-    double *x = calloc((size_t)z.nx, sizeof *x), *lx = calloc((STEPS + 1) * (size_t)z.ndx, sizeof *lx);
-    double *bar = calloc((size_t)z.np, sizeof *bar);
+    double *x = bench_numbers((size_t)z.nx), *lx = bench_numbers((STEPS + 1) * (size_t)z.ndx);
+    double *bar = bench_numbers((size_t)z.np);
     def.steps = STEPS, w.n = WORLDS, w.steps = STEPS, w.same_x = true, w.x = x;
-    if (!x || !lx || !bar) bench_ensure(TRIBO_E_NOMEM, "memory");
     tribo_model_state0(m, x);
     lx[(size_t)STEPS * (size_t)z.ndx] = 1;
     bench_ensure(tribo_batch_new(m, &def, &b, NULL), "batch");
@@ -120,13 +119,12 @@ static void record(const tribo_model *m, tribo_recording *rec, double *time) {
     tribo_ws *ws = NULL;
     tribo_sizes z = tribo_model_sizes(m);
     size_t nx = (size_t)z.nx;
-    double *p = calloc((size_t)z.np + nx, sizeof *p), *x = p + z.np;
+    double *p = bench_numbers((size_t)z.np + nx), *x = p + z.np;
     unsigned seed = 1;
     bench_ensure(tribo_ws_new(m, NULL, NULL, &ws, NULL), "workspace");
     tribo_model_params(m, p);
     for (int i = 0; i < RECORDINGS; i++) {
-        double *X = calloc(ROWS * nx, sizeof *X);
-        if (!X || !p) bench_ensure(TRIBO_E_NOMEM, "memory");
+        double *X = bench_numbers(ROWS * nx);
         rec[i] = (tribo_recording){.n = ROWS, .time = time, .x = X};
         tribo_model_state0(m, x);
         x[z.nq] = 1 + 0.02 * i, x[z.nq + 1] = 0.01 * i;

@@ -107,6 +107,53 @@ typo = NAMES[1] + "/mas"
 said = subprocess.run([tribo, "identify", scene, "--data", table, "--free", typo, "--out", fit], capture_output=True, text=True)
 check("the nearest name in Chinese", f"the nearest is {NAMES[1]}/mass" in said.stderr)
 
+# Joints, sites, motors: the verbs that plan, draw, compare motions and show them.
+jointed = folder / "座 \"&\" <1>.xml"
+arms = "".join(
+    f"<body name={quoteattr(n)} pos='{k} 0 1'><joint name={quoteattr('j ' + n)} type='hinge' axis='0 1 0'/>"
+    f"<geom name={quoteattr(n)} type='sphere' size='0.05' mass='1'/><site name={quoteattr('s ' + n)} pos='0.2 0 0'/></body>"
+    for k, n in enumerate(NAMES)
+)
+motors = "".join(f"<motor name={quoteattr('m ' + n)} joint={quoteattr('j ' + n)} ctrlrange='-1 1' ctrllimited='true'/>" for n in NAMES)
+jointed.write_text(
+    f"<mujoco><option timestep='0.005'/><worldbody><geom name='floor' type='plane' size='0 0 1'/>{arms}</worldbody>"
+    f"<actuator>{motors}</actuator></mujoco>",
+    encoding="utf-8",
+)
+terms = [{"what": "joint", "on": "j " + n, "target": 0.1, "name": n} for n in NAMES] + [{"what": "position", "on": "s " + n} for n in NAMES]
+task, plan = folder / "tâche '1'.json", folder / "plan <i>"
+task.write_text(json.dumps({"knots": 5, "terms": terms, "bounds": {"m " + NAMES[2]: [-0.5, 0.5]}}), encoding="utf-8")
+run("optimize", jointed, task, "--out", plan, "--iterations", 50, "--quiet")
+head = next(csv.reader((plan / "controls.csv").open(encoding="utf-8", newline="")))
+check("optimize: controls.csv", [h for h in head if h.endswith(".ctrl")] == [f"m {n}.ctrl" for n in NAMES])
+told = json.loads((plan / "result.json").read_text(encoding="utf-8"))
+check("optimize: result.json", [t["name"] for t in told["terms"]][: len(NAMES)] == NAMES)
+check("optimize: the page has the names", all(n in page(plan / "report.html") for n in NAMES))
+run("simulate", jointed, "--controls", plan / "controls.csv", "--duration", 0.02, "--out", folder / "acted.csv")
+etree.parse(plan / "states.svg"), etree.parse(plan / "controls.svg")
+
+drawn, worlds = folder / "draws.json", folder / "worlds.csv"
+drawn.write_text(json.dumps({"randomise": [{"name": f"{n}/mass", "range": [0.8, 1.2]} for n in NAMES]}), encoding="utf-8")
+run("batch", scene, "--randomise", drawn, "--worlds", 3, "--steps", 2, "--worst", 1, "--keep", folder / "kept", "--out", worlds)
+head = next(csv.reader(worlds.open(encoding="utf-8", newline="")))
+check("batch: columns", head[-len(NAMES):] == [f"{n}/mass" for n in NAMES])
+check("batch: a world as a scene", [b.get("name") for b in etree.parse(next((folder / "kept").glob("*.xml"))).iter("body")] == NAMES)
+
+wanted = [f.split("=")[0] for f in free]
+told = json.loads(run("design", scene, "--free", *wanted, "--candidates", scene, "--duration", 0.1, "--json"))
+check("design: what is free", list(told[0]["std_error"]) == wanted)
+check("design: the candidate", told[0]["candidate"] == str(scene))
+check("gradcheck", json.loads(run("gradcheck", scene, "--json"))["scene"] == str(scene))
+for ending in ("html", "svg", "png", "glb"):
+    run("view", jointed, "--duration", 0.02, "--out", folder / f"shown '1'.{ending}", "--quiet")
+page(folder / "shown '1'.html")
+text = re.search(r'<script type="application/json">(.*?)</script>', (folder / "shown '1'.html").read_text(encoding="utf-8"), re.S)[1]
+check("view: the page has the names", json.loads(text)["bodies"] == NAMES)
+check("view: the title of a picture", etree.parse(folder / "shown '1'.svg").find("{*}title").text == jointed.name)
+raw = (folder / "shown '1'.glb").read_bytes()
+nodes = [n.get("name") for n in json.loads(raw[20 : 20 + int.from_bytes(raw[12:16], "little")])["nodes"]]
+check("view: the nodes of glTF", all(n in nodes for n in NAMES))
+
 if shutil.which("bash"):
     words = " ".join("'" + w.replace("'", "'\\''") + "'" for w in ["tribo", "identify", str(scene), "--free", ""])
     script = f"{run('--describe', 'bash')}\nPATH={os.path.dirname(os.path.abspath(tribo))}:$PATH\nCOMP_WORDS=({words})\nCOMP_CWORD=4\n_tribo\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""

@@ -1,6 +1,6 @@
 #!/bin/sh
 # packages.sh FOLDER: the Debian packages in FOLDER on a system that has nothing else: a chroot by mmdebstrap, into which
-# they are installed, and the examples built against them by make, Meson and CMake. Needs root and a mirror of Debian.
+# they are installed, and the examples built against them by make, Meson and CMake, and run by Python. Needs root and a mirror of Debian.
 set -e
 packages=$1
 root=$(mktemp -d)
@@ -17,7 +17,10 @@ make && ./drop
 meson setup by-meson && ninja -C by-meson && by-meson/drop
 cmake -B by-cmake && cmake --build by-cmake && by-cmake/drop
 cp /usr/share/doc/tribo-doc/examples/first/first.c .
-cc first.c -o first $(pkg-config --cflags --libs tribo) && ./first $(pkg-config --variable=scenes tribo)/slide.xml
+scenes=$(pkg-config --variable=scenes tribo)
+cc first.c -o first $(pkg-config --cflags --libs tribo) && ./first $scenes/slide.xml
+mkdir data && ln -s $scenes data/scenes # where first.py looks
+[ "$(python3 /usr/share/doc/tribo-doc/examples/python/first.py)" = "$(./first $scenes/slide.xml)" ]
 tribo --version
 tribo simulate slide --duration 0.5 --out slide.csv
 tribo identify slide --data slide.csv --free floor/friction=0.5 --out fit

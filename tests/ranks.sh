@@ -101,6 +101,7 @@ fits_of() { # KIND RANKS MORE...
     done
 }
 fits_of shooting '2 8' --iterations 3 --validation 0.3
+fits_of columns 3 --iterations 3 --free cube.p/gain cube.pz/bias
 fits_of rollouts 4 --iterations 2 --loss rollout --estimate-start
 fits_of folds 2 --iterations 1 --folds 2 --compare floor/friction
 "$tribo" validate "$data/scenes/collision.xml" --data "$data"/recordings/*.csv >"$folder/want"

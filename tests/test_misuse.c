@@ -306,6 +306,8 @@ START_TEST(stepping) {
     REFUSED(TRIBO_E_ARG, tribo_step(slow, w.p, w.x0, NULL, out, spare));       /* another time step */
     REFUSED(TRIBO_E_ARG, tribo_rollout(w.ws, w.p, w.x0, -1, NULL, out, NULL));
     REFUSED(TRIBO_E_ARG, tribo_rollout(w.ws, NULL, w.x0, 1, NULL, out, NULL));
+    HOLDS(tribo_rollout(w.ws, w.p, bad, 0, NULL, w.X, NULL) == TRIBO_E_NONFINITE); /* of no steps too */
+    HOLDS(tribo_rollout(w.ws, w.p, w.x0, 0, NULL, w.X, NULL) == TRIBO_OK);
     HOLDS(tribo_tape_steps(spare) == 0 && tribo_tape_steps(w.tape) == 2);
     HOLDS(isnan(tribo_energy(NULL, w.p, w.x0)));
     tribo_state_add(NULL, w.x0, w.x0, out), tribo_state_difference(w.m, NULL, w.x0, out);
@@ -364,6 +366,7 @@ START_TEST(derivatives) {
     REFUSED(TRIBO_E_ARG, tribo_checkpoint_backward(mine, other, w.p, w.x0, 2, NULL, w.lx, a, b, p, &steps));
     REFUSED(TRIBO_E_NONFINITE, tribo_checkpoint_backward(mine, w.ws, w.p, w.x0, 2, NULL, bad, a, b, p, &steps));
     REFUSED(TRIBO_E_NONFINITE, tribo_checkpoint_backward(mine, w.ws, w.p, bad, 2, NULL, w.lx, a, b, p, &steps));
+    REFUSED(TRIBO_E_NONFINITE, tribo_checkpoint_backward(mine, w.ws, w.p, bad, 0, NULL, w.lx, a, b, p, &steps));
     REFUSED(TRIBO_E_CAPACITY, tribo_checkpoint_backward(mine, small, w.p, w.x0, 2, NULL, w.lx, a, b, p, &steps));
     REFUSED(0, tribo_checkpoint_steps(-1, 1));
     REFUSED(0, tribo_checkpoint_reach(1, -1));

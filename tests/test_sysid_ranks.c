@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <tribo/tribo.h>
 
-enum { RANKS = 8, RECORDINGS = 5, ROWS = 41, FREE = 2, NX = 13, NDX = 12, ITERATIONS = 30 };
+enum { RANKS = 8, RECORDINGS = 5, ROWS = 41, FREE = 4, NX = 13, NDX = 12, ITERATIONS = 30 };
 
 static const char *slide_xml =
     "<mujoco><option timestep='0.005' gravity='0 0 -9.81' cone='elliptic'/><custom><numeric name='floor/restitution' "
@@ -73,6 +73,7 @@ typedef struct kind {
     tribo_robust robust;
     double validation;
     int search;
+    bool columns; /* how long a metre is and where the height begins are free too */
 } kind;
 
 typedef struct outcome {
@@ -98,14 +99,14 @@ typedef struct task {
 static tribo_sysid_def define(const data *d, const kind *k, tribo_free_param free[FREE],
                               tribo_recording rec[RECORDINGS]) {
     tribo_sysid_def def = tribo_default_sysid();
-    const char *const names[FREE] = {"floor/friction", "floor/restitution"};
-    for (int i = 0; i < FREE; i++) {
-        free[i] = tribo_default_free();
-        free[i].index = tribo_param_find(d->m, names[i]), free[i].start = i ? 0.3 : 0.4;
-    }
+    const char *const names[] = {"floor/friction", "floor/restitution"};
+    for (int i = 0; i < FREE; i++) free[i] = tribo_default_free();
+    for (int i = 0; i < 2; i++) free[i].index = tribo_param_find(d->m, names[i]), free[i].start = i ? 0.3 : 0.4;
+    free[2].column = TRIBO_COLUMN_GAIN, free[2].index = 0, free[2].numbers = 3;
+    free[3].column = TRIBO_COLUMN_BIAS, free[3].index = 2;
     /* of different lengths, so that ranks have different shares */
     for (int i = 0; i < RECORDINGS; i++) rec[i] = (tribo_recording){.n = ROWS - 4 * i, .time = d->time, .x = d->x[i]};
-    def.free = free, def.nfree = FREE, def.rec = rec, def.nrec = RECORDINGS;
+    def.free = free, def.nfree = k->columns ? 4 : 2, def.rec = rec, def.nrec = RECORDINGS;
     def.loss = k->loss, def.window = k->loss == TRIBO_LOSS_SHOOTING ? 1 : 5, def.start = k->start;
     def.optimizer = k->optimizer, def.robust = k->robust, def.validation = k->validation, def.search = k->search;
     return def;
@@ -206,6 +207,7 @@ START_TEST(the_bits_of_one_process) {
         kind k;
     } kinds[] = {
         {"shooting", {.loss = TRIBO_LOSS_SHOOTING, .robust = TRIBO_ROBUST_HUBER, .validation = 0.2, .search = 6}},
+        {"columns", {.loss = TRIBO_LOSS_SHOOTING, .validation = 0.2, .search = 6, .columns = true}},
         {"rollouts", {.loss = TRIBO_LOSS_ROLLOUT, .start = TRIBO_START_AUTO, .robust = TRIBO_ROBUST_HUBER}},
         {"search", {.loss = TRIBO_LOSS_ROLLOUT, .start = TRIBO_START_ALONG, .search = 30}},
         {"windows", {.loss = TRIBO_LOSS_WINDOW, .optimizer = TRIBO_OPT_LBFGS, .validation = 0.4}},

@@ -127,7 +127,7 @@ static int run_all(job *j) {
         long left = j->a->worlds - first;
         tribo_status s = run_chunk(j, first, (int)(left < CHUNK ? left : CHUNK));
         if (s == TRIBO_INTERRUPTED) return EXIT_SUCCESS;
-        if (s < 0) return trouble("worlds from %ld on: %s", first, tribo_status_text(s));
+        if (s < 0) return trouble("worlds from %ld on: %s", first, step_text(s));
         progress_state(false, "%ld of %ld worlds, %.3g steps a second", j->ndone, j->a->worlds,
                        (double)j->steps / j->seconds);
         status = keep_so_far(j);
@@ -261,7 +261,7 @@ static json_t *gradient_json(const job *j, long good) {
 static const char *why(job *j, long world) {
     static tribo_diag diag;
     tribo_status s = j->done[world].status;
-    if (s != TRIBO_E_ARG || tribo_random_rows(j->random, NULL, world, 1, j->P, NULL) < 0) return tribo_status_text(s);
+    if (s != TRIBO_E_ARG || tribo_random_rows(j->random, NULL, world, 1, j->P, NULL) < 0) return step_text(s);
     return tribo_params_check(j->m, j->P, &diag) < 0 ? diag.text : tribo_status_text(s);
 }
 
@@ -349,7 +349,7 @@ static int fill_controls(job *j) {
 }
 
 static int make_batch(job *j) {
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     tribo_batch_def def = tribo_default_batch();
     tribo_diag diag = {0};
     o.dt = j->a->dt, o.tol = j->a->tol, o.law = j->a->law;
@@ -432,7 +432,7 @@ static int take(arguments *a, int code) {
         if (code == 'k') a->keep = optarg;
         if (code == 'j') a->json = true;
         if (code == 'g') a->gradient = true;
-        if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
+        if (code >= SCENE_OPTION && code < LAW_OPTION) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
 }
@@ -487,7 +487,7 @@ const verb verb_batch = {
         "gradient of the mean in what they are drawn from: docs/batch.md. Under mpirun "
         "worlds are dealt out over the ranks; no bit depends on how many there are.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .statuses = "0; 2 usage; 3 bad input; 4 some worlds failed; 130 interrupted",
     .example = "  tribo batch push.xml --worlds 1000 --randomise push.json --steps 500 --gradient",
     .run = run,

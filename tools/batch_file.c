@@ -269,7 +269,7 @@ int batch_file_read(const char *path, const tribo_model *m, batch_file *f) {
     if (!place) return EXIT_USAGE;
     tribo_status s = ti_read_file(place, NULL, &text, &n, &bytes, &diag);
     if (s < 0) return input_error(path, s, &diag);
-    input_note(path);
+    input_note(place);
     f->room->m = m, f->room->size = tribo_model_sizes(m);
     task_reader r = {.path = path, .text = text, .m = m, .t = f->room};
     int status = read_text(&r, n, f);

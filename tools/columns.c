@@ -13,11 +13,12 @@ static bool fits(const channel *c, char letter, bool *rate) {
     return free ? letter == 'p' || letter == 'v' : letter == 'q' || letter == 'v';
 }
 
-static int take(const tribo_model *m, const channel *c, const char *what, tribo_column kind,
+/* @param what a letter, and an axis or 0 */
+static int take(const tribo_model *m, const channel *c, const char what[2], tribo_column kind,
                 tribo_free_param found[3]) {
     bool rate;
-    const char *axes = "xyz", *axis = what[0] && what[1] ? strchr(axes, what[1]) : NULL;
-    if (!fits(c, what[0], &rate) || (what[1] && (c->n == 1 || !axis || what[2]))) return 0;
+    const char *axes = "xyz", *axis = what[1] ? strchr(axes, what[1]) : NULL;
+    if (!fits(c, what[0], &rate) || (what[1] && (c->n == 1 || !axis))) return 0;
     bool shared = !what[1] && kind == TRIBO_COLUMN_GAIN; /* one camera, one length of a metre */
     if (kind == TRIBO_COLUMN_GAIN && c->turns && c->n == 3 && !rate) return 0;
     int n = what[1] || shared ? 1 : c->n;
@@ -31,32 +32,25 @@ static int take(const tribo_model *m, const channel *c, const char *what, tribo_
 
 int columns_find(const tribo_model *m, const char *name, tribo_free_param found[3]) {
     const char *slash = strrchr(name, '/'), *dot = slash;
-    int n = 0, channels = channels_of(m, NULL);
+    int n = 0, channels;
     while (dot && dot > name && *dot != '.') dot--;
     if (!dot || dot == name || (strcmp(slash, "/gain") && strcmp(slash, "/bias"))) return 0;
-    char what[3] = "";
-    channel *list = calloc((size_t)channels, sizeof *list);
-    if (!list || slash - dot < 2 || slash - dot > 3) {
-        free(list);
-        return 0;
-    }
-    memcpy(what, dot + 1, (size_t)(slash - dot - 1));
-    channels_of(m, list);
+    if (slash - dot < 2 || slash - dot > 3) return 0;
+    const char what[] = {dot[1], dot + 2 < slash ? dot[2] : 0};
+    size_t length = (size_t)(dot - name);
+    channel *list = channels_of(m, &channels);
     for (int i = 0; i < channels && !n; i++)
-        if (list[i].name && strlen(list[i].name) == (size_t)(dot - name) &&
-            !strncmp(list[i].name, name, (size_t)(dot - name)))
+        if (list[i].name && strlen(list[i].name) == length && !strncmp(list[i].name, name, length))
             n = take(m, &list[i], what, slash[1] == 'g' ? TRIBO_COLUMN_GAIN : TRIBO_COLUMN_BIAS, found);
     free(list);
     return n;
 }
 
 const char *column_name(const tribo_model *m, const tribo_free_param *f, char *name, size_t size, const char **unit) {
-    int nv = tribo_model_sizes(m).nv, at = f->index % nv, channels = channels_of(m, NULL);
+    int nv = tribo_model_sizes(m).nv, at = f->index % nv, channels;
     bool rate = f->index >= nv, gain = f->column == TRIBO_COLUMN_GAIN;
-    channel *list = calloc((size_t)channels, sizeof *list);
+    channel *list = channels_of(m, &channels);
     name[0] = 0, *unit = "1";
-    if (!list) return name;
-    channels_of(m, list);
     for (int i = 0; i < channels; i++) {
         const channel *c = list + i;
         if (at < c->v || at >= c->v + c->n) continue;

@@ -335,7 +335,7 @@ const verb verb_compare = {
         "farthest, across the way it starts on, and its rise, m; steps that did not converge. The reference is the NCP "
         "in finer steps.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .statuses = "0, also where a solver fails: its row says so; 2 usage; 3 bad input; 4 no reference",
     .example = "  tribo compare stack.xml --laws ncp,ccp --out out/laws",
     .run = run,

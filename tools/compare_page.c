@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "replay_page.h"
 #include "report.h"
+#include "scene.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static void control(const void *ctx, double time, double *u) {
 
 /* A law once more, as far as it went. */
 static bool play_law(replay *r, const comparison *c, int i) {
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     o.dt = c->dt, o.tol = c->tol, o.law = c->contender[i].law;
     replay_run run = {.name = title_of(c, i), .p = c->p, .x0 = c->x0, .rows = c->contender[i].rows, .time = c->time};
     run.options = o, run.control = control, run.ctx = c;

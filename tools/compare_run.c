@@ -1,6 +1,7 @@
 /* compare_run.c -- the runs of a comparison: the reference, and every law and solver cold and warm. */
 #define _POSIX_C_SOURCE 200809L
 #include "compare.h"
+#include "scene.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +155,7 @@ static tribo_status run_reference(comparison *c, tribo_ws *ws, double *u, long *
 }
 
 bool compare_reference(comparison *c, tribo_diag *diag) {
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     tribo_ws *ws = NULL;
     long unsolved = 0;
     double *u = calloc((size_t)c->n.nu, sizeof *u);
@@ -168,7 +169,7 @@ bool compare_reference(comparison *c, tribo_diag *diag) {
     if (s < 0) {
         c->reference = NULL, c->kinetic = (double)NAN;
         choose_body(c, c->x0, c->x0);
-        snprintf(diag->text, sizeof diag->text, "%s", tribo_status_text(s));
+        snprintf(diag->text, sizeof diag->text, "%s", step_text(s));
         return false;
     }
     choose_body(c, c->x0, c->reference + (size_t)(c->rows - 1) * (size_t)c->n.nx);
@@ -191,7 +192,7 @@ typedef struct runner {
 } runner;
 
 static tribo_options options_of(const comparison *c, const contender *k, bool warm, bool measures) {
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     o.dt = c->dt, o.tol = c->tol, o.law = k->law, o.warm_start = warm, o.measures = measures;
     return o;
 }
@@ -326,7 +327,7 @@ static void run_with(const comparison *c, contender *k, runner *r, double *scrat
     double spent = busy_seconds() - from;
     k->status = r->status, k->unsolved = r->unsolved, k->gain = r->gain;
     if (r->status < 0)
-        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, tribo_status_text(r->status));
+        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, step_text(r->status));
     else if (r->late)
         snprintf(k->note, sizeof k->note, "given up at %g s, after %g s of computing", r->at, c->limit);
     tribo_ws_free(r->ws);
@@ -355,7 +356,7 @@ void compare_run(comparison *c, contender *k) {
         run_with(c, k, &r, r.force + nv);
     } else {
         k->status = TRIBO_E_NOMEM;
-        snprintf(k->note, sizeof k->note, "%s", tribo_status_text(k->status));
+        snprintf(k->note, sizeof k->note, "%s", step_text(k->status));
     }
     free(memory);
 }

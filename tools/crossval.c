@@ -2,6 +2,7 @@
 #include "crossval.h"
 #include "progress.h"
 #include "ranks.h"
+#include "scene.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +164,7 @@ static int run_parts(comparison *c, part *p) {
                 free(chosen);
                 return EXIT_SUCCESS;
             }
-            if (s < 0) status = input_message(p->id->a->scene, 0, "part %d: %s", f + 1, tribo_status_text(s));
+            if (s < 0) status = input_message(p->id->a->scene, 0, "part %d: %s", f + 1, step_text(s));
         }
     }
     free(chosen);

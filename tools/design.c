@@ -56,11 +56,13 @@ static int inform(design *d, const tribo_model *m, const char *path, const tribo
     tribo_free_param chosen[FREE_MAX];
     tribo_estimate est[FREE_MAX];
     tribo_sysid_def def = tribo_default_sysid();
+    tribo_options step = step_options();
     tribo_sysid *s = NULL;
     tribo_diag diag = {0};
     int status = choose(d, m, path, chosen);
     if (status != EXIT_SUCCESS) return status;
     def.free = chosen, def.nfree = d->nfree, def.rec = rec, def.nrec = nrec, def.workers = processors();
+    def.options = &step;
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.start = TRIBO_START_AUTO;
     for (int k = 0; k < 2; k++) def.weight[k] = 1 / d->a->noise[k];
     tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
@@ -75,15 +77,14 @@ static int inform(design *d, const tribo_model *m, const char *path, const tribo
     if (made >= 0) made = tribo_sysid_observe(s, est, I, NULL, NULL, NULL);
     free(P);
     tribo_sysid_free(s);
-    return made < 0 ? input_message(path, 0, "its motion cannot be followed: %s", tribo_status_text(made))
-                    : EXIT_SUCCESS;
+    return made < 0 ? input_message(path, 0, "its motion cannot be followed: %s", step_text(made)) : EXIT_SUCCESS;
 }
 
 /* Poses of a candidate's motion. @param x (rows,nx), u (rows,nu) [out] */
 static tribo_status simulate(const design *d, const tribo_model *m, const double *p, const tribo_controls *c, int rows,
                              double *time, double *x, double *u) {
     tribo_sizes z = tribo_model_sizes(m);
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     tribo_ws *ws = NULL;
     double row = 1 / d->a->rate, n = ceil(row / tribo_model_timestep(m) - 1e-9);
     size_t nx = (size_t)z.nx, nu = (size_t)z.nu;
@@ -166,7 +167,7 @@ static int try_candidate(design *d, const char *item, outcome *o) {
         status = choose(d, m, item, chosen);
         for (int i = 0; i < d->nfree && status == EXIT_SUCCESS; i++) p[chosen[i].index] = chosen[i].start;
         tribo_status moved = status == EXIT_SUCCESS ? simulate(d, m, p, c, rows, time, x, u) : TRIBO_OK;
-        if (moved < 0) status = input_message(item, 0, "it cannot be simulated: %s", tribo_status_text(moved));
+        if (moved < 0) status = input_message(item, 0, "it cannot be simulated: %s", step_text(moved));
         tribo_recording rec = {.n = rows, .time = time, .x = x, .u = c ? u : NULL};
         if (status == EXIT_SUCCESS) status = inform(d, m, item, &rec, 1, I);
     }
@@ -310,7 +311,7 @@ const verb verb_design = {
         "from a recording of its poses, by Fisher's information, starts unknown; the best first, which is the one "
         "whose least known parameter is known best. A scene is a throw from its own start, controls push SCENE.",
     .options = rows,
-    .groups = {&group_recordings, &group_scene},
+    .groups = {&group_recordings, &group_scene, &group_step},
     .example = "  tribo design cube.xml --free cube/mass --candidates low.csv high.csv",
     .run = run,
 };

@@ -81,7 +81,7 @@ static int check_scene(const arguments *a, const tribo_model *m) {
     if (status == EXIT_SUCCESS) {
         task.x0 = x0;
         task.tol = a->tol > 0 ? a->tol : a->steps == 1 ? 1e-6 : 1e-5;
-        task.options = tribo_default_options();
+        task.options = step_options();
         task.options.law = a->law;
         /* Most solves of the ladder end at rounding; asking more of those that cannot costs all of it. What another
          * solver answers is polished to rounding from where it stops by itself. */
@@ -92,7 +92,7 @@ static int check_scene(const arguments *a, const tribo_model *m) {
         if (ladder || a->law.raw) task.options.tol = 1e-11;
         tribo_status s = grad_check(&task, &result);
         if (s < 0)
-            status = input_message(a->scene, 0, "%s", tribo_status_text(s));
+            status = input_message(a->scene, 0, "%s", step_text(s));
         else
             status = grad_flaw(&task, &result) ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;
     }
@@ -154,7 +154,7 @@ const verb verb_gradcheck = {
              "extrapolated differences, block by block: start state, forces, and every kind of parameter. Controls are "
              "those of the scene's first key.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .notes =
         "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise). "
         "Where the motion has a slope on each side (a kink), the reverse has to lie between the two; where it jumps "

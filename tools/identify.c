@@ -177,7 +177,7 @@ static int fit(identification *id) {
             return input_message(
                 id->a->scene, 0,
                 "the fit failed: %s: are the units, clocks and zeros of the recordings those of the scene?",
-                tribo_status_text(s));
+                step_text(s));
         if (!remember(id)) return trouble("no memory");
         bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
         say(id, now);
@@ -214,7 +214,7 @@ static int judge(identification *id) {
     tribo_sysid_theta(id->s, theta);
     tribo_status s = tribo_sysid_observe(id->s, id->est, id->information, id->direction, id->spread, &id->nopen);
     id->observed = s >= 0 && !*interrupts_flag;
-    if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", tribo_status_text(s));
+    if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", step_text(s));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
     if (!ranks_own()) predict_all(id);
     free(theta);
@@ -280,7 +280,7 @@ static void print_table(const identification *id) {
 tribo_sysid_def fit_definition(const identification *id, tribo_options *step) {
     const identify_arguments *a = id->a;
     tribo_sysid_def def = tribo_default_sysid();
-    *step = tribo_default_options();
+    *step = step_options();
     step->law = a->law, def.options = step;
     def.free = id->free, def.nfree = id->nfree;
     def.rec = id->r.rec, def.nrec = id->r.n;
@@ -473,7 +473,7 @@ static int take(identify_arguments *a, int code) {
         if (code == 'e') a->estimate_start = true;
         if (code == 'j') a->json = true;
         if (code > CONTROLS_OPTION && code <= LATE_OPTION) return recording_option(v, code, optarg, &a->in);
-        if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
+        if (code >= SCENE_OPTION && code < LAW_OPTION) return scene_option(v, code, optarg);
         return code >= LAW_OPTION ? law_option(v, code, optarg, &a->law) : EXIT_SUCCESS;
     }
 }
@@ -579,7 +579,7 @@ const verb verb_identify = {
     .about = "Fits parameters of a scene to recordings, says how sure each is and what the recordings leave open, and "
              "writes DIR/result.json, DIR/identified.xml (the scene with the estimates in it) and DIR/report.html.",
     .options = rows,
-    .groups = {&group_recordings, &group_scene, &group_law},
+    .groups = {&group_recordings, &group_scene, &group_step, &group_law},
     .notes =
         "Ctrl-C writes the best so far. Under mpirun recordings are dealt out over the ranks; no bit depends on how "
         "many there are: docs/identify.md.",

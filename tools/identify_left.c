@@ -71,9 +71,9 @@ static void one(FILE *f, identification *id, const entry *e, bool open) {
     report_escape(f, file_of(id, e->recording));
     fprintf(f, ": %.2f mm, %.2f degrees%s</summary>\n", 1e3 * e->position, e->rotation,
             e->held ? ", held out of the fit" : "");
-    channel *list = calloc((size_t)tribo_model_sizes(id->m).nv + 1, sizeof *list);
+    int n;
+    channel *list = channels_of(id->m, &n);
     if (list && residuals_of(&r, id->s, id->m, &id->r.rec[e->recording], e->recording)) {
-        int n = channels_of(id->m, list);
         for (int c = 0; c < n; c++) residual_lines(f, id, &r, e->recording, &list[c]);
         correlation_lines(f, &r);
         residuals_free(&r);

@@ -120,9 +120,8 @@ static int choose(identification *id, int *list) {
 }
 
 static void motions(FILE *f, identification *id) {
-    int list[SHOWN], shown = choose(id, list);
-    channel *of = calloc((size_t)tribo_model_sizes(id->m).nv + 1, sizeof *of);
-    int channels = of ? channels_of(id->m, of) : 0;
+    int list[SHOWN], shown = choose(id, list), channels;
+    channel *of = channels_of(id->m, &channels);
     report_motion(f, id, list, shown);
     for (int i = 0; i < shown; i++)
         for (int c = 0, room = 6; c < channels && room > 0; c++) {

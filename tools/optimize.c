@@ -23,7 +23,7 @@ int optimize_search(optimization *o, long passes) {
     for (long k = 0; k < passes && !o->progress.done; k++) {
         tribo_status s = tribo_trajopt_iterate(o->t, &o->progress);
         if (s == TRIBO_INTERRUPTED) break;
-        if (s < 0) return input_message(o->a->scene, 0, "the search failed: %s", tribo_status_text(s));
+        if (s < 0) return input_message(o->a->scene, 0, "the search failed: %s", step_text(s));
         bool now = k == 0 || o->progress.done || seconds_now() - told > 0.9;
         say(o, now);
         if (now) told = seconds_now();
@@ -89,8 +89,7 @@ static int roll(const optimization *o, tribo_ws *ws, motion *w) {
         double *x = w->x + (size_t)k * nx;
         tribo_status s = tribo_step(ws, t->p, x, u, x + nx, NULL);
         if (s < 0) {
-            remark(&verb_optimize, "under the task's own law the motion ends at %g s: %s", k * t->dt,
-                   tribo_status_text(s));
+            remark(&verb_optimize, "under the task's own law the motion ends at %g s: %s", k * t->dt, step_text(s));
             return EXIT_SUCCESS;
         }
         w->time[k + 1] = (k + 1) * t->dt;
@@ -245,8 +244,7 @@ static int take(optimize_arguments *a, int code) {
         if (code == 'S') a->act_scene = optarg;
         if (code == 'L') a->act_law = optarg;
         if (code == 'j') a->json = true;
-        if (code >= SCENE_OPTION && code < SCENE_OPTION + 3) return scene_option(v, code, optarg);
-        return code >= LAW_OPTION ? take_law(a, code) : EXIT_SUCCESS;
+        return code >= LAW_OPTION ? take_law(a, code) : scene_option(v, code, optarg);
     }
 }
 
@@ -309,7 +307,7 @@ const verb verb_optimize = {
         "Finds controls that lower the cost of a task, through contact, and linear feedback around them. What a task "
         "may hold is in docs/control.md; what is wrong in one is answered by file and line.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .notes = "Progress goes to standard error. Ctrl-C stops the search and writes the best so far.",
     .statuses = "0; 2 usage; 3 bad input; 4 it did not converge, or the motion ended early; 130 interrupted, the best "
                 "so far written",

@@ -1,5 +1,6 @@
 /* replay_run.c -- simulates for a replay: frames at some of the rows, with the contacts between them. */
 #include "replay.h"
+#include "scene.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,6 @@ typedef struct recorder {
     double since;        /* time of the frame before */
     double normal, slip; /* impulses since then, N s */
 } recorder;
-
-/* A workspace for steps of dt; the last one where that was its step, to rounding. */
-static tribo_status use_step(recorder *w, double dt) {
-    if (w->ws && fabs(tribo_ws_options(w->ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
-    tribo_options o = w->run->options;
-    o.dt = dt;
-    tribo_ws_free(w->ws);
-    w->ws = NULL;
-    return tribo_ws_new(w->r->m, &o, NULL, &w->ws, NULL);
-}
 
 /* The force of an impulse in the world, on b; on a where b is the world's. */
 static replay_contact contact_over(const recorder *w, const tribo_contact *c, double seconds) {
@@ -64,7 +55,7 @@ static bool keep_frame(recorder *w, double time) {
 static tribo_status advance(recorder *w, int row, bool frame) {
     double from = w->run->time[row], span = w->run->time[row + 1] - from;
     double n = ceil(span / w->run->options.dt * (1 - 1e-9));
-    tribo_status s = use_step(w, span / n);
+    tribo_status s = step_workspace(w->r->m, &w->run->options, span / n, &w->ws);
     for (double k = 0; k < n && s >= 0; k++) {
         if (w->run->control) w->run->control(w->run->ctx, from + span * k / n, w->u);
         s = tribo_step(w->ws, w->run->p, w->x, w->u, w->x, NULL);

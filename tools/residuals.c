@@ -6,10 +6,11 @@
 
 static const double degree = 57.29577951308232;
 
-int channels_of(const tribo_model *m, channel *out) {
+channel *channels_of(const tribo_model *m, int *count) {
     tribo_sizes z = tribo_model_sizes(m);
+    channel *out = calloc((size_t)z.nv + 1, sizeof *out);
     int n = 0, owners = z.nbody + z.njoint, starts = 0;
-    for (int v = 0; v < z.nv; v = starts) {
+    for (int v = 0; out && v < z.nv; v = starts) {
         const char *name = NULL;
         int q = -1;
         starts = z.nv;
@@ -24,10 +25,11 @@ int channels_of(const tribo_model *m, channel *out) {
         for (int from = v, to; from < starts; from = to, n++) {
             bool turns = tribo_model_turns(m, from);
             for (to = from; to < starts && tribo_model_turns(m, to) == turns;) to++;
-            if (out) out[n] = (channel){name, turns && to - from > 1 ? -1 : q, from, to - from, turns};
+            out[n] = (channel){name, turns && to - from > 1 ? -1 : q, from, to - from, turns};
         }
     }
-    return n;
+    *count = n;
+    return out;
 }
 
 void residuals_free(residuals *r) {
@@ -111,8 +113,8 @@ double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind,
     size_t n = 0, nv = (size_t)z.nv;
     double *length = calloc((size_t)rec->n * nv + 1, sizeof *length), sigma = (double)NAN;
     double *scratch = calloc(2 * (size_t)z.nx + 3 * (size_t)z.ndx, sizeof *scratch), *d = scratch + 2 * z.nx;
-    channel *list = calloc(nv + 1, sizeof *list);
-    int channels = list ? channels_of(m, list) : 0;
+    int channels;
+    channel *list = channels_of(m, &channels);
     for (int k = 0; length && scratch && k + 3 < rec->n; k++) {
         if (!steps(m, rec, k, scratch, d)) continue;
         for (int c = 0; c < channels; c++) {

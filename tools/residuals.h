@@ -9,8 +9,8 @@ typedef struct channel {
     int q, v, n;      /* q: where in q the same numbers are, -1 = a quaternion is there */
     bool turns;       /* rad, else m */
 } channel;
-/* How many a model has; with out, what they are. */
-int channels_of(const tribo_model *m, channel *out);
+/* Those of a model, to be freed. @param n [out] how many. @return NULL, and none, without memory */
+channel *channels_of(const tribo_model *m, int *n);
 
 /* Displacements, m, and rotation vectors, rad, of everything in every row: (n,nv), NaN where nothing was measured. */
 typedef struct residuals {

@@ -2,6 +2,7 @@
 #include "scene.h"
 #include "found.h"
 #include "inputs.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static int outcome(const char *place, const char *path, tribo_status s, const tr
 static char lenient[1024]; /* a command has one command line */
 static const char *packages;
 static bool free_base;
+static long ncon_max;
 
 static const option_row scene_rows[] = {
     {"lenient", SCENE_OPTION, "WORD,...",
@@ -23,9 +25,20 @@ static const option_row scene_rows[] = {
     {0}};
 const option_group group_scene = {"Scene options", NULL, scene_rows};
 
+enum { NCON_MAX = 1 << 22 }; /* tribo_options.ncon_max */
+static const option_row step_rows[] = {
+    {"ncon-max", SCENE_OPTION + 3, "N",
+     "contacts that there is room for in a step, 1 to 4194304 (all there can be, or 64 and 24 a body, 12 beyond 4096 "
+     "bodies)",
+     false},
+    {0}};
+const option_group group_step = {"Steps", NULL, step_rows};
+
 int scene_option(const verb *v, int code, const char *value) {
     if (code == SCENE_OPTION + 1) packages = value;
     if (code == SCENE_OPTION + 2) free_base = true;
+    if (code == SCENE_OPTION + 3)
+        return parse_whole(v, "--ncon-max takes a whole number from 1 to 4194304", 1, NCON_MAX, &ncon_max);
     if (code != SCENE_OPTION) return EXIT_SUCCESS;
     size_t n = strlen(lenient);
     if (n + strlen(value) + 2 > sizeof lenient) return usage_error(v, "--lenient has too many words");
@@ -40,6 +53,25 @@ tribo_load_options scene_options(void) {
     if (*lenient) o.lenient = lenient;
     o.packages = packages, o.free_base = free_base;
     return o;
+}
+
+tribo_options step_options(void) {
+    tribo_options o = tribo_default_options();
+    o.ncon_max = (int)ncon_max;
+    return o;
+}
+
+tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double dt, tribo_ws **ws) {
+    if (*ws && fabs(tribo_ws_options(*ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
+    tribo_options with = *o;
+    with.dt = dt;
+    tribo_ws_free(*ws);
+    *ws = NULL;
+    return tribo_ws_new(m, &with, NULL, ws, NULL);
+}
+
+const char *step_text(tribo_status s) {
+    return s == TRIBO_E_CAPACITY ? "a step has more contacts than there is room for: --ncon-max" : tribo_status_text(s);
 }
 
 /* What is left out of any scene is said once, where it was not asked for. */

@@ -3,6 +3,7 @@
 #define TRIBO_TOOLS_SCENE_H
 #include "common.h"
 #include <tribo/model.h>
+#include <tribo/sim.h>
 #include <tribo/trajectory.h>
 
 /* How scenes are loaded, the same for every verb, and what a code of theirs sets, for the rest of the process. */
@@ -12,6 +13,14 @@ extern const option_group group_scene;
 int scene_option(const verb *v, int code, const char *value);
 /* The options as they are now, for a verb that asks for more. */
 tribo_load_options scene_options(void);
+
+/* What verbs that make steps take besides, through scene_option(), and the options of a step by it. */
+extern const option_group group_step;
+tribo_options step_options(void);
+/* A workspace for steps of dt in *ws: the one that is there where that was its step, to rounding; else another. */
+tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double dt, tribo_ws **ws);
+/* tribo_status_text() of a step, with what helps on the command line. */
+const char *step_text(tribo_status s);
 
 /* Load a scene, a recording, controls. @return EXIT_SUCCESS, or the verb's exit status after a message. */
 int scene_load(const char *path, tribo_model **m);

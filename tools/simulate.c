@@ -24,8 +24,7 @@ typedef struct run_state {
     tribo_ws *ws;
     double *p, *u;
     const tribo_controls *controls;
-    tribo_law_options law;
-    double tol;
+    tribo_options options;
     int key; /* where it starts, and whose controls hold if there are no others */
     int rows;
     double *time, *x;   /* (rows), (rows,nx) */
@@ -36,22 +35,12 @@ typedef struct run_state {
     double *measures; /* (rows,NMEASURES); NULL: not asked for */
 } run_state;
 
-/* A workspace for steps of dt; the last one where that was its step, to rounding. */
-static tribo_status use_step(run_state *r, double dt) {
-    if (r->ws && fabs(tribo_ws_options(r->ws).dt - dt) <= 1e-9 * dt) return TRIBO_OK;
-    tribo_options o = tribo_default_options();
-    o.dt = dt, o.tol = r->tol, o.law = r->law, o.measures = r->measures != NULL;
-    tribo_ws_free(r->ws);
-    r->ws = NULL;
-    return tribo_ws_new(r->m, &o, NULL, &r->ws, NULL);
-}
-
 /* From one row to the next, in whole steps of at most dt. */
 static tribo_status advance(run_state *r, int row) {
     double from = r->time[row], span = r->time[row + 1] - from, n = ceil(span / r->dt * (1 - 1e-9));
     double *x = r->x + (size_t)(row + 1) * (size_t)r->n.nx;
     memcpy(x, x - r->n.nx, (size_t)r->n.nx * sizeof *x);
-    tribo_status s = use_step(r, span / n);
+    tribo_status s = step_workspace(r->m, &r->options, span / n, &r->ws);
     for (double k = 0; k < n && s == TRIBO_OK; k++) {
         if (r->controls) tribo_controls_at(r->controls, from + span * k / n, r->u);
         tribo_status step = tribo_step(r->ws, r->p, x, r->u, x, NULL);
@@ -141,8 +130,7 @@ static int simulate(run_state *r, const arguments *a) {
     for (int row = 0; row + 1 < r->rows && s == TRIBO_OK; row++) {
         s = advance(r, row);
         if (s < 0)
-            return input_message(a->scene, 0, "after %ld steps, at %g s: %s", r->steps, r->time[row],
-                                 tribo_status_text(s));
+            return input_message(a->scene, 0, "after %ld steps, at %g s: %s", r->steps, r->time[row], step_text(s));
     }
     double seconds = seconds_now() - started;
     for (int row = 0; r->measures && row < r->rows; row++)
@@ -174,7 +162,8 @@ static int run_scene(const arguments *a) {
         r.m = m;
         r.n = tribo_model_sizes(m);
         r.dt = a->dt > 0 ? a->dt : tribo_model_timestep(m);
-        r.law = a->law, r.tol = a->tol;
+        r.options = step_options();
+        r.options.tol = a->tol, r.options.law = a->law, r.options.measures = a->measures;
         tribo_law_options scene = tribo_model_law(m);
         status = law_check(&verb_simulate, a->scene, &a->law, &scene);
         r.p = calloc((size_t)r.n.np, sizeof *r.p);
@@ -254,7 +243,7 @@ const verb verb_simulate = {
         "Simulates a scene and writes its states as CSV, a row a step: time in s, positions in m, rotations as unit "
         "quaternions, velocities in m/s and rad/s.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .statuses = "0; 2 usage; 3 bad input; 4 a step did not converge",
     .example = "  tribo simulate slide.xml --duration 2 --out slide.csv",
     .run = run,

@@ -83,15 +83,20 @@ typedef struct canvas {
     unsigned char *rgb;
 } canvas;
 
+/* A pixel's number, also of what is far beside the picture. */
+static int pixel(double x, int low, int high) {
+    return (int)fmax(low, fmin(high, x));
+}
+
 static void fill(canvas *c, const still_triangle *t) {
     double x[3], y[3];
     for (int k = 0; k < 3; k++) x[k] = FINER * (double)t->corner[k].x, y[k] = FINER * (double)t->corner[k].y;
     double area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
     if (area == 0) return;
-    int left = (int)fmax(0, ceil(fmin(x[0], fmin(x[1], x[2])) - 0.5)),
-        top = (int)fmax(0, ceil(fmin(y[0], fmin(y[1], y[2])) - 0.5));
-    int right = (int)fmin(c->width - 1, floor(fmax(x[0], fmax(x[1], x[2])) - 0.5));
-    int bottom = (int)fmin(c->height - 1, floor(fmax(y[0], fmax(y[1], y[2])) - 0.5));
+    int left = pixel(ceil(fmin(x[0], fmin(x[1], x[2])) - 0.5), 0, c->width),
+        top = pixel(ceil(fmin(y[0], fmin(y[1], y[2])) - 0.5), 0, c->height),
+        right = pixel(floor(fmax(x[0], fmax(x[1], x[2])) - 0.5), -1, c->width - 1),
+        bottom = pixel(floor(fmax(y[0], fmax(y[1], y[2])) - 0.5), -1, c->height - 1);
     for (int j = top; j <= bottom; j++)
         for (int i = left; i <= right; i++) {
             double px = i + 0.5, py = j + 0.5, w[3];

@@ -522,7 +522,7 @@ int task_file_read(const char *path, const tribo_model *m, const task_changes *c
     if (s < 0) return input_error(path, s, &diag);
     input_note(place);
     t->path = path, t->m = m, t->size = tribo_model_sizes(m), t->dt = tribo_model_timestep(m);
-    t->def = tribo_default_trajopt(), t->options = tribo_default_options();
+    t->def = tribo_default_trajopt(), t->options = step_options();
     task_reader r = {.path = path, .text = text, .m = m, .changes = changes, .t = t};
     int status = read_text(&r, n);
     ti_free(NULL, text, bytes);

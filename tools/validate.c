@@ -57,7 +57,7 @@ static int print(const outcome *all, const recordings *r, const arguments *a) {
             return input_message(
                 r->path[i], 0,
                 "its motion could not be simulated: %s: are its units, its clocks and its zeros those of the scene?",
-                tribo_status_text(all[i].status));
+                step_text(all[i].status));
         }
         mean_add(&mean, &e);
         if (!a->json) {
@@ -107,7 +107,7 @@ static int validate(const arguments *a) {
     if (status == EXIT_SUCCESS) {
         tribo_sysid_def def = tribo_default_sysid();
         tribo_diag diag = {0};
-        tribo_options step = tribo_default_options();
+        tribo_options step = step_options();
         step.law = a->law;
         def.rec = r.rec, def.nrec = r.n, def.options = &step;
         def.start = a->estimate_start ? TRIBO_START_AUTO : TRIBO_START_MEASURED;
@@ -169,7 +169,7 @@ const verb verb_validate = {
              "the mean over rows of the distance and of the angle, and the root mean squares of the errors of "
              "simulations from every row to the next. Last the means over recordings.",
     .options = rows,
-    .groups = {&group_recordings, &group_scene, &group_law},
+    .groups = {&group_recordings, &group_scene, &group_step, &group_law},
     .example = "  tribo validate out/fit/identified.xml --data toss-*.csv",
     .run = run,
     .shared = true,

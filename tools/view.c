@@ -100,7 +100,7 @@ static int load(viewing *v) {
 
 static int record(viewing *v) {
     const arguments *a = v->a;
-    tribo_options o = tribo_default_options();
+    tribo_options o = step_options();
     o.dt = a->dt > 0 ? a->dt : tribo_model_timestep(v->m), o.tol = a->tol, o.law = a->law;
     if (!replay_start(&v->r, v->m, v->p) || !replay_take(&v->r, a->data ? a->data : a->scene))
         return trouble("no memory");
@@ -108,8 +108,7 @@ static int record(viewing *v) {
     v->run.control = control, v->run.ctx = v;
     v->status = replay_simulate(&v->r, &v->run);
     if (v->status == TRIBO_E_NOMEM) return trouble("no memory");
-    if (v->r.ntrack == 0 || v->r.track[0].frames == 0)
-        return input_message(a->scene, 0, "%s", tribo_status_text(v->status));
+    if (v->r.ntrack == 0 || v->r.track[0].frames == 0) return input_message(a->scene, 0, "%s", step_text(v->status));
     if (a->data && !replay_states(&v->r, "measured", true, v->rows, v->time, tribo_trajectory_states(v->data),
                                   tribo_trajectory_observed(v->data), NULL))
         return input_message(a->data, 0, "a state in it has no pose");
@@ -131,7 +130,7 @@ static void tell(FILE *f, const viewing *v) {
                 v->a->data ? " The simulation starts from the first row of the recording." : "");
     if (v->status < 0) {
         char text[256];
-        snprintf(text, sizeof text, "The simulation ended at %.6g s: %s", v->run.reached, tribo_status_text(v->status));
+        snprintf(text, sizeof text, "The simulation ended at %.6g s: %s", v->run.reached, step_text(v->status));
         report_warning(f, text);
     }
 }
@@ -217,7 +216,7 @@ static int write_json(const viewing *v, const char *out) {
 
 static int outcome(const viewing *v) {
     if (v->status < 0)
-        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, tribo_status_text(v->status));
+        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, step_text(v->status));
     else if (v->run.failed)
         remark(&verb_view, "%ld of %ld steps did not converge", v->run.failed, v->run.steps);
     return v->status < 0 || v->run.failed ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;
@@ -324,7 +323,7 @@ const verb verb_view = {
              "contact forces by what the contact does, trails, and curves over time. Or a picture of one moment, which "
              "needs no browser.",
     .options = rows,
-    .groups = {&group_scene, &group_law},
+    .groups = {&group_scene, &group_step, &group_law},
     .statuses = "0; 2 usage; 3 bad input; 4 a step did not converge, or the motion ended early",
     .example = "  tribo view slide.xml --duration 2 --out slide.html",
     .run = run,

@@ -59,6 +59,9 @@ typedef enum tribo_status {
 
 /** Static message for a status; never NULL, also for unknown values. */
 TRIBO_API const char *tribo_status_text(tribo_status s);
+/** The graver of two, to sum up calls by one status: an error, the first of two; else the later of OK, SUBSTITUTED,
+ *  NOT_CONVERGED, INTERRUPTED, DEGENERATE. */
+TRIBO_API tribo_status tribo_status_graver(tribo_status a, tribo_status b);
 
 /** Where and why, for people. NULL is accepted wherever it is a parameter. */
 typedef struct tribo_diag {

@@ -10,8 +10,8 @@
  *                        what the world's steps and derivatives returned, the worst. NULL = all go, nothing is told.
  * Every function returns the status of the first world below 0, else the worst of all worlds; and TRIBO_E_ARG for what
  * is wrong of the call itself (NULL, sizes, n < 0, steps out of range, another default), before anything is done. n = 0
- * is no error. A world of no steps whose p or x is not finite fails as its first step would. A world that fails has its
- * rows of outputs as they were, unless a function says otherwise.
+ * is no error. A world of no steps whose p or x no step would take fails as its first step would. A world that fails
+ * has its rows of outputs as they were, unless a function says otherwise.
  */
 #ifndef TRIBO_BATCH_H
 #define TRIBO_BATCH_H

@@ -118,8 +118,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, con
                                               double *x_next, tribo_tape *tape);
 /** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).
  *  @param U (T,nu) or NULL. @param X [out] (T+1,nx). @param tape NULL = do not record.
- *  @return the first error, after which the states before it are there and the others as they were; or
- * TRIBO_NOT_CONVERGED if any step said so. */
+ *  @return the first error, after which the states before it are there and the others as they were; or the
+ *          gravest of what the steps said, tribo_status_graver(). Where T is 0: what a step would say of p and x0. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int T,
                                                  const double *U, double *X, tribo_tape *tape);
 

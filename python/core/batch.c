@@ -68,8 +68,10 @@ static tribo_worlds worlds_at(const rollout *r, int first, int n) {
 static bool judge(rollout *r, double *X, bool strict) {
     size_t nx = (size_t)r->model->n.nx, row = (size_t)(r->nstep + 1) * nx;
     for (int w = 0; w < r->nworld; w++) {
-        if (r->each[w] > r->status) r->status = r->each[w];
-        if (r->each[w] >= 0) continue;
+        if (r->each[w] >= 0) {
+            r->status = tribo_status_graver(r->status, r->each[w]);
+            continue;
+        }
         if (strict)
             return core_fail_step(r->model, r->each[w], world_p(r, w), world_x(r, w), world_u(r, w), r->nstep, w);
         double *x = X + (size_t)w * row;
@@ -144,8 +146,7 @@ tribo_status core_batch_reverse(rollout *r, const double *lx, bool same_lx, grad
     if (!crew.batch) worst = TRIBO_E_NOMEM;
     for (int first = 0, n; worst >= 0 && first < r->nworld; first += n) {
         n = part_of(r, first);
-        tribo_status s = reverse_part(r, crew.batch, lx, same_lx, g, first, n, each);
-        worst = s < 0 || s > worst ? s : worst;
+        worst = tribo_status_graver(worst, reverse_part(r, crew.batch, lx, same_lx, g, first, n, each));
         if (PyErr_CheckSignals()) worst = TRIBO_E_ARG;
     }
     if (crew.batch) core_batch_give(r->model, r->handle, crew);

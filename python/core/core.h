@@ -144,6 +144,13 @@ PyObject *core_recording_check(PyObject *module, PyObject *args);
 /* An object of a heap type, all zero; and its end, when its fields are gone. */
 void *core_object_new(PyTypeObject *type);
 void core_object_free(PyObject *o);
+/* What objects of a model begin with. The same for them: made with the model and its handle, which they keep. */
+typedef struct core_part {
+    PyObject_HEAD core_model *model; /* owned */
+    core_handle *handle;
+} core_part;
+void *core_part_new(PyTypeObject *type, core_model *m);
+void core_part_free(PyObject *o);
 /* "module" argument of functions. */
 core *core_of(PyObject *module);
 

@@ -11,10 +11,8 @@ PyObject *core_dynamics_new(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "OO", &mo, &po)) return NULL;
     core_model *m = core_model_of(c, mo);
     if (!m || !core_take(c, po, "p", CORE_SHAPE(1, m->n.np), CORE_MAY_BE_NONE, &p)) return NULL;
-    dynamics *b = (dynamics *)core_object_new(c->dynamics);
+    dynamics *b = core_part_new(c->dynamics, m);
     if (b) {
-        b->model = (core_model *)Py_NewRef((PyObject *)m), b->handle = m->handle;
-        core_handle_keep(b->handle);
         tribo_status s = tribo_dynamics_new(m->handle->m, NULL, &b->d);
         if (s >= 0 && p.a) s = tribo_dynamics_set_params(b->d, p.a, &diag);
         if (s < 0) core_fail(c, s, "dynamics", &diag);
@@ -27,9 +25,7 @@ PyObject *core_dynamics_new(PyObject *module, PyObject *args) {
 static void dynamics_dealloc(PyObject *self) {
     dynamics *b = (dynamics *)self;
     tribo_dynamics_free(b->d);
-    core_handle_drop(b->handle);
-    Py_XDECREF((PyObject *)b->model);
-    core_object_free(self);
+    core_part_free(self);
 }
 
 static PyObject *dynamics_at(PyObject *self, PyObject *xo) {

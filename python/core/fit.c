@@ -86,11 +86,10 @@ PyObject *core_fit_new(PyObject *module, PyObject *args) {
     d.optimizer = (tribo_optimizer)optimizer, d.seed = seed, d.options = &m->options;
     if (recordings_take(c, m, list, free_list, &r)) {
         d.free = r.free, d.nfree = r.nfree, d.rec = r.rec, d.nrec = r.n;
-        f = (fit *)core_object_new(c->fit);
+        f = core_part_new(c->fit, m);
     }
     if (f) {
-        f->model = (core_model *)Py_NewRef((PyObject *)m), f->handle = m->handle, f->nrec = r.n;
-        core_handle_keep(f->handle);
+        f->nrec = r.n;
         f->rows = calloc((size_t)r.n + 1, sizeof *f->rows);
         for (int i = 0; f->rows && i < r.n; i++) f->rows[i] = r.rec[i].n;
         tribo_status s = f->rows ? TRIBO_OK : TRIBO_E_NOMEM;
@@ -110,9 +109,7 @@ static void fit_dealloc(PyObject *self) {
     fit *f = (fit *)self;
     tribo_sysid_free(f->s);
     free(f->rows);
-    core_handle_drop(f->handle);
-    Py_XDECREF((PyObject *)f->model);
-    core_object_free(self);
+    core_part_free(self);
 }
 
 /* ---- driving ---- */

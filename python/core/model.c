@@ -5,32 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- handles and workspaces ---- */
-
-void core_handle_keep(core_handle *h) {
-    h->users++;
-}
-
-void core_handle_drop(core_handle *h) {
-    if (!h || --h->users > 0) return;
-    tribo_model_free(h->m);
-    free(h);
-}
-
-bool core_model_alive(const core_model *m) {
-    if (m->handle) return true;
-    PyErr_SetString(m->core->freed_error, "the model was freed");
-    return false;
-}
-
-core_model *core_model_of(core *c, PyObject *o) {
-    if (!o || !PyObject_TypeCheck(o, c->model)) {
-        PyErr_Format(PyExc_TypeError, "expected a tribo.Model, found %R", o ? (PyObject *)Py_TYPE(o) : Py_None);
-        return NULL;
-    }
-    core_model *m = (core_model *)o;
-    return core_model_alive(m) ? m : NULL;
-}
+/* ---- workspaces ---- */
 
 tribo_ws *core_ws_take(core_model *m) {
     if (!core_model_alive(m)) return NULL;
@@ -231,18 +206,6 @@ static PyObject *model_free(PyObject *self, PyObject *none) {
     Py_RETURN_NONE;
 }
 
-void *core_object_new(PyTypeObject *type) {
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return alloc(type, 0);
-}
-
-void core_object_free(PyObject *o) {
-    PyTypeObject *type = Py_TYPE(o);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(o);
-    Py_DECREF(type);
-}
-
 static void model_dealloc(PyObject *self) {
     core_model *m = (core_model *)self;
     empty_pool(m), core_batch_drop(m);
@@ -255,8 +218,7 @@ static void model_dealloc(PyObject *self) {
 /* ---- what is in it ---- */
 
 static PyObject *text_or_none(const char *text) {
-    if (!text) Py_RETURN_NONE;
-    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    return text ? core_text(text) : Py_NewRef(Py_None);
 }
 
 static PyObject *model_sizes(PyObject *self, PyObject *none) {

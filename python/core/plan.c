@@ -108,6 +108,19 @@ static void definition_end(definition *d) {
     free(d->term), free(d->a), free(d->control), free(d->stage);
 }
 
+/* An array of a term's, and how many numbers it has; none where it is None. */
+static bool take_numbers(core *c, PyObject *o, const char *what, core_shape shape, core_array *a, const double **to,
+                         int *count) {
+    if (!core_take(c, o, what, shape, CORE_MAY_BE_NONE, a)) return false;
+    Py_ssize_t n = a->a ? a->view.len / (Py_ssize_t)sizeof *a->a : 0;
+    if (a->a && (n < 1 || n > INT32_MAX)) { /* a count of 0 would be one that is not said */
+        PyErr_Format(c->array_error, "%s: %zd numbers", what, n);
+        return false;
+    }
+    *to = a->a, *count = (int)n;
+    return true;
+}
+
 /* (kind, name, joint, body, site, body2, site2, weight, weights, norm, scale, first, last, target, size, function) */
 static bool take_term(core *c, plan *b, PyObject *o, tribo_term_def *t, core_array *a) {
     const char *kind, *norm;
@@ -122,11 +135,10 @@ static bool take_term(core *c, plan *b, PyObject *o, tribo_term_def *t, core_arr
                      t->kind == TRIBO_TERM_END ? kind : norm);
         return false;
     }
-    if (!core_take(c, weights, "weights of a term", CORE_SHAPE(1, -1), CORE_MAY_BE_NONE, &a[0]) ||
-        !core_take(c, target, "target of a term", CORE_SHAPE(2, -1, -1), CORE_MAY_BE_NONE, &a[1]))
+    if (!take_numbers(c, weights, "weights of a term", CORE_SHAPE(1, -1), &a[0], &t->weights, &t->weight_count) ||
+        !take_numbers(c, target, "target of a term", CORE_SHAPE(2, -1, -1), &a[1], &t->target, &t->target_count))
         return false;
-    t->weights = a[0].a, t->target = a[1].a;
-    if (a[1].a) t->ntarget = (int)a[1].view.shape[0];
+    if (t->target) t->ntarget = (int)a[1].view.shape[0];
     if (t->kind == TRIBO_TERM_CUSTOM) {
         custom *k = b->custom + b->ncustom++;
         *k = (custom){b, Py_NewRef(function), t->size};
@@ -189,14 +201,6 @@ static bool take_arrays(core *c, plan *b, PyObject *const *o, definition *d) {
     return good;
 }
 
-static plan *make(core *c, core_model *m) {
-    plan *b = (plan *)core_object_new(c->plan);
-    if (!b) return NULL;
-    b->model = (core_model *)Py_NewRef((PyObject *)m), b->handle = m->handle;
-    core_handle_keep(b->handle);
-    return b;
-}
-
 /* plan(model, knots, substeps, terms, controls or None, lower, upper, hold, p, x0, U, X, method, stages, tol,
  * tol_constraint, workers) */
 PyObject *core_plan_new(PyObject *module, PyObject *args) {
@@ -210,7 +214,7 @@ PyObject *core_plan_new(PyObject *module, PyObject *args) {
                           &d.d.workers))
         return NULL;
     core_model *m = core_model_of(c, mo);
-    plan *b = m ? make(c, m) : NULL;
+    plan *b = m ? core_part_new(c->plan, m) : NULL;
     if (!b) return NULL;
     b->knots = d.d.knots, d.d.method = (tribo_method)method, d.d.options = &m->options;
     bool good = take_terms(c, b, terms, &d) && take_controls(b, controls, &d) && take_stages(c, stages, &d) &&
@@ -250,9 +254,7 @@ static void plan_dealloc(PyObject *self) {
     tribo_trajopt_free(b->t);
     plan_clear(self);
     free(b->custom);
-    core_handle_drop(b->handle);
-    Py_XDECREF((PyObject *)b->model);
-    core_object_free(self);
+    core_part_free(self);
 }
 
 /* ---- driving ---- */

@@ -8,14 +8,6 @@ typedef struct policies {
     tribo_policies *l;
 } policies;
 
-static policies *make(core *c, core_model *m) {
-    policies *b = (policies *)core_object_new(c->policies);
-    if (!b) return NULL;
-    b->model = (core_model *)Py_NewRef((PyObject *)m), b->handle = m->handle;
-    core_handle_keep(b->handle);
-    return b;
-}
-
 /* policies(model, ncontrol, path or None) */
 PyObject *core_policies_new(PyObject *module, PyObject *args) {
     core *c = core_of(module);
@@ -25,7 +17,7 @@ PyObject *core_policies_new(PyObject *module, PyObject *args) {
     tribo_diag diag = {0};
     if (!PyArg_ParseTuple(args, "Oiz", &mo, &ncontrol, &path)) return NULL;
     core_model *m = core_model_of(c, mo);
-    policies *b = m ? make(c, m) : NULL;
+    policies *b = m ? core_part_new(c->policies, m) : NULL;
     if (!b) return NULL;
     tribo_status s = path ? tribo_policies_load(path, m->handle->m, NULL, &b->l, &diag)
                           : tribo_policies_new(m->handle->m, ncontrol, NULL, &b->l);
@@ -37,9 +29,7 @@ PyObject *core_policies_new(PyObject *module, PyObject *args) {
 static void policies_dealloc(PyObject *self) {
     policies *b = (policies *)self;
     tribo_policies_free(b->l);
-    core_handle_drop(b->handle);
-    Py_XDECREF((PyObject *)b->model);
-    core_object_free(self);
+    core_part_free(self);
 }
 
 tribo_policies *core_policies_of(core_model *m, PyObject *o) {
@@ -65,7 +55,10 @@ static bool *ignored(const core_model *m, PyObject *list) {
     if (!flags) PyErr_NoMemory();
     for (int i = 0; flags && i < n; i++) {
         long k = PyLong_AsLong(PyList_GetItem(list, i));
-        if (k >= 0 && k < m->n.ndx) flags[k] = true;
+        if (k >= 0 && k < m->n.ndx)
+            flags[k] = true;
+        else if (!PyErr_Occurred())
+            PyErr_Format(PyExc_IndexError, "ignore: the tangent of the state has no number %ld", k);
     }
     if (flags && PyErr_Occurred()) {
         free(flags);

@@ -44,14 +44,6 @@ static bool take(core *c, PyObject *o, definition *d, int i) {
     return true;
 }
 
-static randomiser *make(core *c, core_model *m, int n) {
-    randomiser *b = (randomiser *)core_object_new(c->random);
-    if (!b) return NULL;
-    b->model = (core_model *)Py_NewRef((PyObject *)m), b->handle = m->handle, b->n = n;
-    core_handle_keep(b->handle);
-    return b;
-}
-
 /* random(model, list of definitions, seed) */
 PyObject *core_random_new(PyObject *module, PyObject *args) {
     core *c = core_of(module);
@@ -67,8 +59,9 @@ PyObject *core_random_new(PyObject *module, PyObject *args) {
     bool good = d.def && d.name && d.power;
     if (!good) PyErr_NoMemory();
     for (int i = 0; good && i < d.n; i++) good = take(c, PyList_GetItem(list, i), &d, i);
-    randomiser *b = good ? make(c, m, d.n) : NULL;
+    randomiser *b = good ? core_part_new(c->random, m) : NULL;
     if (b) {
+        b->n = d.n;
         tribo_status s = tribo_random_new(m->handle->m, d.def, d.n, seed, NULL, &b->r, &diag);
         if (s < 0) core_fail(c, s, "randomiser", &diag);
         if (s < 0) Py_CLEAR(b);
@@ -80,9 +73,7 @@ PyObject *core_random_new(PyObject *module, PyObject *args) {
 static void random_dealloc(PyObject *self) {
     randomiser *b = (randomiser *)self;
     tribo_random_free(b->r);
-    core_handle_drop(b->handle);
-    Py_XDECREF((PyObject *)b->model);
-    core_object_free(self);
+    core_part_free(self);
 }
 
 /* draws() -> a list of (randomiser, name of the first parameter) */

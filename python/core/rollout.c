@@ -21,7 +21,7 @@ static bool run_world(rollout *r, tribo_ws *ws, double *X) {
         s = tribo_rollout(ws, p, k ? from : x, steps, u, from, r->tape);
         Py_END_ALLOW_THREADS;
         if (s < 0) return core_fail_step(r->model, s, p, x, U, r->nstep, -1);
-        if (s > r->status) r->status = s;
+        r->status = tribo_status_graver(r->status, s);
         if (PyErr_CheckSignals()) return false;
     }
     return true;
@@ -122,10 +122,8 @@ static rollout *make(core *c, core_model *m, core_array *x, core_array *U, core_
     core_array *a[] = {x, U, p};
     int nstep = steps_of(c, U, steps), nworld = nstep < 0 ? -1 : worlds_of(c, a, what, &batch);
     if (nworld < 0) return NULL;
-    rollout *r = (rollout *)core_object_new(c->rollout);
+    rollout *r = core_part_new(c->rollout, m);
     if (!r) return NULL;
-    r->model = (core_model *)Py_NewRef((PyObject *)m), r->handle = m->handle;
-    core_handle_keep(r->handle);
     r->nworld = nworld, r->nstep = nstep, r->batch = batch, r->snapshots = snapshots;
     if (!keep_copies(r, x, U, p)) Py_CLEAR(r);
     return r;
@@ -170,9 +168,8 @@ static void rollout_dealloc(PyObject *self) {
     rollout *r = (rollout *)self;
     drop_tape(r);
     free(r->x0), free(r->U), free(r->p), free(r->each), free(r->reached);
-    core_handle_drop(r->handle);
-    Py_XDECREF(r->X), Py_XDECREF((PyObject *)r->model);
-    core_object_free(self);
+    Py_XDECREF(r->X);
+    core_part_free(self);
 }
 
 static PyObject *rollout_free(PyObject *self, PyObject *none) {
@@ -296,7 +293,7 @@ static PyObject *rollout_inputs(PyObject *self, PyObject *args) {
     size_t nu = (size_t)r->model->n.nu;
     PyObject *u = U ? core_copy(c, CORE_SHAPE(1, r->model->n.nu), U + (size_t)k * nu) : Py_NewRef(Py_None);
     PyObject *p = core_copy(c, CORE_SHAPE(1, r->model->n.np), world_p(r, w));
-    return u && p ? Py_BuildValue("(NN)", u, p) : NULL;
+    return Py_BuildValue("(NN)", u, p);
 }
 
 /* Steps that each world made; None of one world. */

@@ -3,13 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Both or neither; takes them. */
-static PyObject *pair_of(PyObject *a, PyObject *b) {
-    if (a && b) return Py_BuildValue("(NN)", a, b);
-    Py_XDECREF(a), Py_XDECREF(b);
-    return NULL;
-}
-
 /* trajectory_load(model, path) -> (time, X with NaN where nothing was observed) */
 PyObject *core_trajectory_load(PyObject *module, PyObject *args) {
     core *c = core_of(module);
@@ -31,7 +24,7 @@ PyObject *core_trajectory_load(PyObject *module, PyObject *args) {
     for (size_t i = 0; X && i < (size_t)n * (size_t)m->n.nx; i++) a.a[i] = seen[i] ? x[i] : (double)NAN;
     core_release(&a);
     tribo_trajectory_free(t);
-    return pair_of(time, X);
+    return Py_BuildValue("(NN)", time, X);
 }
 
 /* trajectory_save(model, path, time, X) */
@@ -69,7 +62,7 @@ PyObject *core_controls_load(PyObject *module, PyObject *args) {
     PyObject *time = core_copy(c, CORE_SHAPE(1, n), tribo_controls_times(t));
     PyObject *U = core_copy(c, CORE_SHAPE(2, n, m->n.nu), tribo_controls_values(t));
     tribo_controls_free(t);
-    return pair_of(time, U);
+    return Py_BuildValue("(NN)", time, U);
 }
 
 static PyObject *findings_of(const tribo_checked *k) {

@@ -197,7 +197,14 @@ MISUSES = [
     ("a term with a word too much", T, "", lambda: plan([{"what": "control", "colour": 1}])),
     ("a joint that is not", K, "nearest", lambda: plan([{"what": "joint", "on": "pivo"}])),
     ("no such method", V, "none of ddp", lambda: plan(method="newton")),
-    ("a target of another size", V, "", lambda: plan([{"what": "control", "target": [1, 2, 3]}])),
+    ("a target of another size", V, "target has 2 numbers", lambda: plan([{"what": "control", "target": [1, 2, 3]}])),
+    ("a target of another width", V, "target has 8 numbers", lambda: plan(
+        [{"what": "state", "target": np.zeros((2, 6)), "at": (0, 1)}])),
+    ("an empty target", A, "0 numbers", lambda: plan([{"what": "control", "target": []}])),
+    ("too few weights", V, "4 components", lambda: plan([{"what": "state", "weights": [1, 2, 3]}])),
+    ("no weights", A, "0 numbers", lambda: plan([{"what": "state", "weights": []}])),
+    ("another target of another size", V, "expected shape", lambda: plan(
+        [{"what": "state", "target": np.zeros(4)}]).set_target(0, np.zeros(3))),
     ("U of other knots", A, "U: expected", lambda: plan(U=np.zeros((4, 1)))),
     ("no knots", V, "", lambda: plan(knots=-1)),
     ("a term that raises", ZeroDivisionError, "", lambda: plan(

@@ -164,6 +164,33 @@ class Batches(unittest.TestCase):
         self.assertTrue((grad.p[2] == 0).all())
         self.assertTrue((grad.p[4] == tribo.rollout(model, x0[4], U[4], P[4]).backward(lx[4]).p).all())
 
+    def test_the_gravest_of_its_statuses(self):
+        # A ball flung against a wall of friction above 1: Newton's law of impacts has no answer there. Rounding is above
+        # the tolerance in some steps.
+        m = tribo.from_string("""<mujoco><option timestep="0.001"/><worldbody>
+            <geom name="floor" type="plane" size="1 1 1" friction="1.5" priority="1"/>
+            <geom name="wall" type="plane" size="1 1 1" quat="1 0 1 0" friction="1.5" priority="1"/>
+            <body name="ball"><freejoint/><geom name="ball" type="sphere" size="0.1" mass="1"/></body>
+            </worldbody></mujoco>""").with_options(impact="newton", tol=1e-17)
+        p, random, found = m.params.copy(), np.random.default_rng(1), {}
+        p["wall/restitution"] = 0.9
+        kinds = {tribo.NotConverged: "not converged", tribo.Substituted: "substituted"}
+        while len(found) < 2:
+            x = m.x0.copy()
+            x[[0, 2]] = 0.1 + random.uniform(0, 1e-3), 0.1
+            x[[7, 11]] = random.uniform(-1.5, 1.5), random.uniform(-40, 40)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                tribo.rollout(m, x, p=p, steps=1)
+            for w in told:
+                found.setdefault(kinds[w.category], x)
+        a, b = found.values()
+        for worlds in (a, b), (b, a):
+            with self.assertWarns(tribo.NotConverged):
+                run = tribo.rollout(m, np.array(worlds), p=p, steps=1)
+            with self.assertWarns(tribo.NotConverged):
+                run.backward(np.zeros((2, m.ndx)))
+
     def test_a_batch_in_a_child_of_fork(self):
         model, x0, U, P = self.batch("slide", 8, 5)
         wanted = tribo.rollout(model, x0, U, P, threads=2).X

@@ -80,24 +80,7 @@ def _knots_of(at, knots):
     return first, last
 
 
-def _widths(model, t, ncontrol):
-    """How many numbers a target and the weights of a term have."""
-    if t.what in ("joint", "joint-velocity"):
-        q, v = model._slices(t.on)
-        return (q.stop - q.start if t.what == "joint" else v.stop - v.start), v.stop - v.start
-    return {"state": (model.nx, model.ndx), "control": (ncontrol, ncontrol), "rotation": (4, 3), "momentum": (6, 6),
-            "custom": (t.size, t.size)}.get(t.what, (3, 3))
-
-
-def _rows(what, given, width):
-    """A target as float64 rows (n, width)."""
-    rows = np.atleast_2d(np.array(given, dtype=float))
-    if rows.ndim != 2 or rows.shape[1] != width or not rows.size:
-        raise _core.ArgumentError(f"{what}: expected rows of {width} numbers, found shape {np.shape(given)}")
-    return rows
-
-
-def _term_tuple(model, term, knots, ncontrol):
+def _term_tuple(model, term, knots):
     t = term if isinstance(term, Term) else Term(**term)
     joint, body, site, body2, site2 = 0, -1, -1, -1, -1
     if t.what in ("joint", "joint-velocity"):
@@ -107,9 +90,8 @@ def _term_tuple(model, term, knots, ncontrol):
         if t.less is not None:
             body2, site2 = _place_of(model, t.less)
     first, last = _knots_of(t.at, knots)
-    wide, size = _widths(model, t, ncontrol)
-    target = None if t.target is None else _rows(f"target of {t.name or t.what}", t.target, wide)
-    weights = None if t.weights is None else _rows(f"weights of {t.name or t.what}", t.weights, size)[0].copy()
+    target = None if t.target is None else np.atleast_2d(np.array(t.target, dtype=float))
+    weights = None if t.weights is None else np.atleast_1d(np.array(t.weights, dtype=float))
     return (t.what, t.name, joint, body, site, body2, site2, float(t.weight), weights, t.norm, float(t.scale), first,
             last, target, t.size, t.function)
 
@@ -213,9 +195,9 @@ class Plan:
         shape = self._targets[term]
         if shape is None:
             raise _core.ArgumentError(f"the term {self._names[term]} was made without a target")
-        rows = _rows(f"target of {self._names[term]}", target, shape[1])
+        rows = np.atleast_2d(np.array(target, dtype=float))
         if rows.shape != shape:
-            raise _core.ArgumentError(f"target of {self._names[term]}: expected {shape[0]} rows, found {rows.shape[0]}")
+            raise _core.ArgumentError(f"target of {self._names[term]}: expected shape {shape}, found {rows.shape}")
         self._core.set_target(term, rows)
 
 
@@ -326,8 +308,7 @@ def optimize(model, task=None, *, knots=None, terms=None, substeps=1, controls=N
     numbers = _control_numbers(model, given["controls"])
     lower, upper = _bounds_of(model, numbers, given["bounds"])
     hold, U = given.get("hold", hold), given.get("U") if U is None else U
-    ncontrol = len(numbers) if numbers is not None else model.nactuator or model.nv
-    ready = [_term_tuple(model, t, given["knots"], ncontrol) for t in given["terms"]]
+    ready = [_term_tuple(model, t, given["knots"]) for t in given["terms"]]
     core = _core.plan(model, given["knots"], given["substeps"], ready, numbers, lower, upper, hold, p,
                       _start_of(model, given["start"]), U, X, _METHODS.index(given["method"]), list(given["stages"]), tol,
                       tol_constraint, workers)

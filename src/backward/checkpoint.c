@@ -155,7 +155,9 @@ tribo_status tribo_checkpoint_backward(tribo_checkpoint *c, tribo_ws *ws, const 
     size_t ndx = (size_t)size->ndx, nu = (size_t)size->nu;
     sweep s = {.c = c, .ws = ws, .p = p, .U = U, .nx = (size_t)size->nx, .nu = nu};
     ti_sweep bars;
-    memcpy(c->state, x0, s.nx * sizeof *x0);
+    status =
+        tribo_rollout(ws, p, x0, 0, NULL, c->state, NULL); /* x0 into state; what is none is told also without steps */
+    if (status < 0) return status;
     c->at[0] = 0;
     ti_sweep_begin(&bars, ws, lx + (size_t)T * ndx, p_bar != NULL);
     for (int k = T - 1; k >= 0; k--) {

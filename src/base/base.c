@@ -16,6 +16,10 @@ const char *tribo_status_text(tribo_status s) {
     return "unknown status";
 }
 
+tribo_status tribo_status_graver(tribo_status a, tribo_status b) {
+    return ti_graver(a, b);
+}
+
 const char *tribo_version(void) {
     return TRIBO_VERSION;
 }

@@ -36,8 +36,7 @@ static inline void *ti_arena_take(ti_arena *m, const tribo_allocator *a) {
 tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The graver of two: an error, the first of two; else the later of OK, SUBSTITUTED, NOT_CONVERGED, INTERRUPTED,
- * DEGENERATE. */
+/* tribo_status_graver(). */
 static inline int ti_gravity(tribo_status s) {
     return s == TRIBO_SUBSTITUTED ? 1 : 2 * (int)s;
 }

@@ -13,10 +13,10 @@ tribo_status ti_worlds_check(const tribo_batch *b, const tribo_worlds *w, int st
 }
 
 /* What the first step says of a row; where there is no step, it is said here. */
-static bool makes_no_world(const ti_task *t, int i) {
+static tribo_status world_of(const ti_task *t, ti_hand *h, int i) {
     const tribo_batch *b = t->b;
-    return ti_world_steps(t->w, i) == 0 &&
-           !(ti_finite(ti_world_x(b, t->w, i), (size_t)b->z.nx) && ti_finite(ti_world_p(b, t->w, i), (size_t)b->z.np));
+    if (ti_world_steps(t->w, i) > 0) return TRIBO_OK;
+    return tribo_rollout(h->ws, ti_world_p(b, t->w, i), ti_world_x(b, t->w, i), 0, NULL, h->x, NULL);
 }
 
 static tribo_status one_world(int worker, int job, void *context) {
@@ -26,7 +26,8 @@ static tribo_status one_world(int worker, int job, void *context) {
     if (t->status && t->status[i] < 0) return TRIBO_OK;
     ti_hand *h = &t->b->hand[worker];
     tribo_ws_reset(h->ws);
-    tribo_status s = makes_no_world(t, i) ? TRIBO_E_NONFINITE : t->world(t, h, i);
+    tribo_status s = world_of(t, h, i);
+    if (s == TRIBO_OK) s = t->world(t, h, i);
     if (t->status) t->status[i] = s;
     if (t->block) t->block[job] = s;
     if (s >= 0) h->worst = ti_graver(h->worst, s);

@@ -182,6 +182,7 @@ tribo_status tribo_rollout(tribo_ws *ws, const double *p, const double *x0, int 
     size_t nx = (size_t)ws->model->size.nx, nu = (size_t)ws->model->size.nu;
     tribo_status worst = TRIBO_OK;
     memmove(X, x0, nx * sizeof *X);
+    if (T == 0) return ti_step_admit(ws, p, X, NULL);
     for (size_t k = 0; k < (size_t)T; k++) {
         tribo_status s = tribo_step(ws, p, X + k * nx, U ? U + k * nu : NULL, X + (k + 1) * nx, tape);
         if (s < 0) return s;

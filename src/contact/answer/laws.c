@@ -12,7 +12,7 @@ static const ti_solver solvers[] = {
     {TRIBO_LAW_NCP, TRIBO_SOLVER_ADMM, &ti_law_ncp, 1e-6, 10000, ti_cone_admm_carve, ti_cone_admm_run, false},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_NEWTON, &ti_law_ncp, 1e-10, 1000, ti_ncp_newton_carve, ti_ncp_newton_run, false},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_INTERIOR, &ti_law_ncp, 1e-9, 100, ti_ncp_newton_carve, ti_ncp_interior_run, false},
-    {TRIBO_LAW_CCP, TRIBO_SOLVER_NEWTON, &ti_law_ccp, 1e-6, 1000, ti_primal_carve, ti_primal_run, false},
+    {TRIBO_LAW_CCP, TRIBO_SOLVER_NEWTON, &ti_law_ccp, 1e-6, 1000, ti_ccp_newton_carve, ti_ccp_newton_run, false},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_LADDER, &ti_law_ccp, 1e-10, 0, NULL, NULL, true},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_PGS, &ti_law_ccp, 1e-6, 10000, ti_sweep_carve, ti_sweep_run, true},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_ADMM, &ti_law_ccp, 1e-6, 10000, ti_cone_admm_carve, ti_cone_admm_run, false},

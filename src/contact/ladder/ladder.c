@@ -4,17 +4,10 @@
  * docs/math.md, "The ladder". All but the last, off_path.c, look for the canonical solution, the limit of a vanishing
  * compliance; that takes any solution.
  */
-#include "contact/ladder/ladder.h"
+#include "contact/ladder/off_path.h"
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-
-static void keep(ti_contact_point *q, double weight, double R, const ti_contact_problem *p, const double *v,
-                 const double *l) {
-    q->weight = weight, q->compliance = R;
-    memcpy(q->lambda, l, 3 * p->nc * sizeof(double));
-    memcpy(q->v, v, p->nv * sizeof(double));
-}
 
 /* docs/math.md eq. (36): extrapolate (v1, l1), (v2, l2) to no compliance, and polish by steps on the hard law while the
  * residual falls. Returns the residual. */
@@ -34,18 +27,6 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
         r = now;
     }
     return r;
-}
-
-void ti_ladder_keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, ti_progress *g,
-                    ti_contact_solution *s) {
-    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
-    if (!(r < share * g->residual)) return;
-    double small = 1e-6 * ws->r0;
-    s->npoint = 1;
-    keep(&s->point[0], 1, r < g->tol && R > small ? small : R, p, ws->v, ws->lambda);
-    ti_iterate_to(ws, p, s->v, s->lambda);
-    memcpy(s->mode, ws->mode, p->nc);
-    g->residual = r, g->canonical = g->on_path;
 }
 
 /* The largest change that polishing made to the extrapolated impulses, relative to the largest impulse. Derivatives are
@@ -76,8 +57,8 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     bool will_do = g->consistent && r < g->tol;
     if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
         s->npoint = 2;
-        keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
-        keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+        ti_point_keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
+        ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
         memcpy(s->mode, ws->mode, p->nc);
         g->canonical = ws->at_answer = true;
         if (!g->done) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
@@ -139,24 +120,12 @@ bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, doubl
     ti_contact_approach(ws, p, 2 * R, R);
     if (!ti_contact_settle(ws, p, R)) return false;
     s->npoint = 2;
-    keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
-    keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+    ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
+    ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
     for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) s->v[k] = 2 * ws->v[k] - ws->v2[k];
     memcpy(s->mode, ws->mode, p->nc);
     return true;
-}
-
-void ti_ladder_start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
-    memcpy(ws->v, p->vfree, p->nv * sizeof(double));
-    if (!lambda) {
-        memset(ws->lambda, 0, 3 * p->nc * sizeof(double));
-        return;
-    }
-    memcpy(ws->lambda, lambda, 3 * p->nc * sizeof(double));
-    memset(ws->r, 0, p->nv * sizeof(double));
-    ti_system_jt(&ws->sys, p, lambda, ws->r);
-    for (int k = 0; k < p->nv; k++) ws->v[k] += ws->minv[k] * ws->r[k];
 }
 
 /* Follow the path of solutions from a start at the compliance `from` down to `to`. What small compliances decide, the
@@ -397,7 +366,7 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
         return;
     }
     s->npoint = 1;
-    keep(&s->point[0], 1, 1e-2 * R, p, ws->v0, ws->l0);
+    ti_point_keep(&s->point[0], 1, 1e-2 * R, p, ws->v0, ws->l0);
     memcpy(s->lambda, ws->l0, 3 * p->nc * sizeof(double));
     memcpy(s->v, ws->v0, p->nv * sizeof(double));
     memcpy(s->mode, ws->mode0, p->nc);

@@ -1,7 +1,6 @@
-/* off_path.c -- solutions of a contact problem that no path of falling compliance leads to. docs/math.md, "The ladder".
- */
-#include "contact/ladder/ladder.h"
-#include "contact/solver/solvers.h"
+/* off_path.c -- proximal iterations, and rounds of convex problems. */
+#include "contact/ladder/off_path.h"
+#include "contact/ladder/primal.h"
 #include <limits.h>
 #include <math.h>
 

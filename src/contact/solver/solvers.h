@@ -36,16 +36,13 @@ void ti_cone_admm_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 void ti_ncp_newton_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
 void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
-void ti_primal_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
-void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
+void ti_ccp_newton_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
+void ti_ccp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_staggered_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
 void ti_staggered_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_staggered_plain_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 void ti_continuation_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch);
 void ti_continuation_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
-/* The CCP of any problem, joints and rebounds included, from the iterate, to a relative residual of tol or as near as
- * it gets. False where that is nowhere. */
-bool ti_primal_held(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
 /* In place of ti_contact_polish(), for its answers. */
 void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                             tribo_contact_info *info);

@@ -1,6 +1,6 @@
-/* ladder.h -- what the stages of the contact solver share. docs/math.md, "The ladder". */
-#ifndef TI_LADDER_H
-#define TI_LADDER_H
+/* progress.h -- what the stages of the contact solver share. docs/math.md, "The ladder". */
+#ifndef TI_PROGRESS_H
+#define TI_PROGRESS_H
 #include "contact/work/workspace.h"
 
 static inline void ti_iterate_to(const ti_contact_ws *ws, const ti_contact_problem *p, double *v, double *l) {
@@ -27,6 +27,9 @@ typedef struct ti_progress {
 
 #define TI_LADDER_CLOSE 1e-8 /* merit below which steps are not shortened, though modes change */
 
+/* q := v, l as a point at compliance R. */
+void ti_point_keep(ti_contact_point *q, double weight, double R, const ti_contact_problem *p, const double *v,
+                   const double *l);
 /* Keep the iterate at compliance R as the answer if its residual is below `share` of the best. If it solves the hard
  * law, it is linearised at a small compliance, however large R was: zero impulses do not show R. */
 void ti_ladder_keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, ti_progress *g,
@@ -34,23 +37,5 @@ void ti_ladder_keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, do
 /* Start from impulses, with about the velocity that they give, or from nothing: the first linearisation depends on
  * directions of slip. */
 void ti_ladder_start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda);
-
-/* ---- off_path.c: any solution ---- */
-
-/* Ways to go through the interior, from fast to careful: first all contacts in one unit, then each in its own. */
-extern const ti_interior_settings ti_ladder_settings[6];
-/* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, and
- * they converge to a hard solution without a small compliance. The proximal term, `first` times r0 to begin with, grows
- * where Newton fails and shrinks where the residual falls slowly. */
-void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, ti_progress *g,
-                        ti_contact_solution *s);
-/* Where no path leads to the canonical solution: proximal iterations from where the interior point without compliance
- * ends, and from nothing; and rounds with the speeds of slip held. */
-void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s);
-/* From the impulses of the last step, in ws->z, where no path led to a canonical solution then either. */
-void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s);
-/* An answer that is not canonical, or the best there is, is where some iteration stopped: give it the velocity of its
- * impulses, if the law holds as well then. */
-void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s);
 
 #endif

@@ -5,14 +5,13 @@
  * method of multipliers: each round is anchored at the impulses of the one before, so that the limit is the hard
  * solution.
  */
-#include "contact/solver/solvers.h"
+#include "contact/ladder/primal.h"
 #include <limits.h>
 #include <math.h>
 
 /* The added compliance, in units of the contact's G_nn: in the first round, in the second, at least. `slow`: the rate
  * of convergence above which it is lowered. */
-#define FIRST 1e-2
-#define THEN 1e-4
+#define FIRST 1e-2 /* the second: TI_PRIMAL_THEN */
 static const double least = 1e-9, slow = 0.2;
 enum { STEPS = 60, ROUNDS = 100, SEARCHES = 40 };
 
@@ -28,20 +27,6 @@ typedef struct primal {
 
 static primal borrowed(const ti_contact_ws *ws, const ti_contact_problem *p) {
     return (primal){ws->Ainv, ws->Ainv + 2 * p->nc, ws->ref, ws->f, ws->vt, ws->ds};
-}
-
-/* The scratch of CCP by Newton. */
-typedef struct outcome {
-    double *best; /* (3 nc) */
-    ti_contact_solution end;
-} outcome;
-
-_Static_assert(sizeof(outcome) <= TI_SCRATCH_MAX, "scratch of the primal");
-
-void ti_primal_carve(ti_arena *m, const ti_contact_sizes *sizes, void *scratch) {
-    outcome *s = scratch;
-    TI_CARVE(m, s->best, 3 * (size_t)sizes->nc);
-    ti_contact_solution_carve(m, sizes->nc, sizes->nv, &s->end);
 }
 
 /* ---------------------------------------------------------------- the cost of a contact */
@@ -172,7 +157,7 @@ static bool regularise(const ti_contact_ws *ws, const ti_contact_problem *p, con
     for (int i = 0; i < p->nc; i++) {
         const double *R = p->R ? p->R + 3 * i : NULL, *l = ws->lambda + 3 * i;
         double model = R ? R[2] : 0, across = R ? R[0] : 0, Gnn = ws->scale[i].g_n;
-        double extra = model < THEN * Gnn || across < 1e-2 * THEN * Gnn ? share * Gnn : 0;
+        double extra = model < TI_PRIMAL_THEN * Gnn || across < 1e-2 * TI_PRIMAL_THEN * Gnn ? share * Gnn : 0;
         any = any || extra > 0;
         s->extra[i] = extra;
         s->R[2 * i] = model + extra, s->R[2 * i + 1] = across + extra;
@@ -181,15 +166,8 @@ static bool regularise(const ti_contact_ws *ws, const ti_contact_problem *p, con
     return any;
 }
 
-/* How far a round leaves the iterate from the problem without added compliance: by ws->law, at the velocity of its
- * impulses. */
-static double by_law(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    ti_contact_velocity(ws, p, ws->lambda, ws->v);
-    double r = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
-    return r <= tol ? ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL) : r; /* the final criterion */
-}
-
-/* The same by the velocities that the added compliance still makes, of the problem's. */
+/* How far a round leaves the iterate from the problem without added compliance: velocities that this still makes, and
+ * momenta. */
 static double by_anchors(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     const primal s = borrowed(ws, p);
     double most = 0;
@@ -199,15 +177,7 @@ static double by_anchors(ti_contact_ws *ws, const ti_contact_problem *p, double 
     return ti_max(most / (ws->unit_c > 0 ? ws->unit_c : 1), sqrt(ti_contact_energy_of(ws, p, ws->r) / ws->merit));
 }
 
-/* How rounds go: the most compliance that is added where Newton fails, how many may bring nothing, and the measure. */
-typedef struct manner {
-    double most;
-    int idle;
-    double (*left)(ti_contact_ws *ws, const ti_contact_problem *p, double tol);
-} manner;
-
-/* Rounds until at most tol is left. The best goes to ws->lb and ws->vb; whether there is one. */
-static bool rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol, const manner *m) {
+bool ti_primal_rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol, const ti_primal_manner *m) {
     const primal s = borrowed(ws, p);
     double best = HUGE_VAL, before = HUGE_VAL, share = FIRST, enough = 1e-4 * tol * tol * ws->merit;
     for (int round = 0, idle = 0; round < ROUNDS && idle < m->idle; round++) {
@@ -224,7 +194,7 @@ static bool rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol, c
         if (r <= tol || ws->iterations >= ws->max_iter) break;
         if (!extra || idle > 0) enough *= 1e-2;
         if (round == 0)
-            share = THEN;
+            share = TI_PRIMAL_THEN;
         else if (!there || r >= before) /* rounding over the added compliance limits the impulses' accuracy: add more */
             share = share < 0.1 * m->most ? 10 * share : m->most;
         else if (r > slow * before)
@@ -234,20 +204,11 @@ static bool rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol, c
     return best < HUGE_VAL;
 }
 
-void ti_primal_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    static const manner by_impulses = {THEN, 12, by_law};
-    outcome *s = ws->scratch;
-    if (!rounds(ws, p, tol, &by_impulses)) return;
-    memcpy(ws->lambda, ws->lb, 3 * (size_t)p->nc * sizeof(double));
-    memcpy(s->best, ws->lb, 3 * (size_t)p->nc * sizeof(double));
-    ti_contact_end(ws, p, tol, s->best, &s->end);
-}
-
 bool ti_primal_held(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    static const manner by_both = {FIRST, 8, by_anchors};
+    static const ti_primal_manner by_both = {FIRST, 8, by_anchors};
     int most = ws->max_iter;
     ws->max_iter = INT_MAX;
-    bool any = rounds(ws, p, tol, &by_both);
+    bool any = ti_primal_rounds(ws, p, tol, &by_both);
     ws->max_iter = most;
     if (!any) return false;
     memcpy(ws->lambda, ws->lb, 3 * (size_t)p->nc * sizeof(double));
