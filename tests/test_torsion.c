@@ -3,8 +3,13 @@
  * Steps are semi-implicit Euler's: with a constant acceleration a distance is a h^2 k (k + 1) / 2 beyond the uniform
  * one.
  */
+#define _GNU_SOURCE /* mkstemps */
 #include "test_main.h"
 #include "worlds.h"
+#include <unistd.h>
+#ifdef HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
 
 static const double H = 0.002, M = 1.5, R = 0.2, ROUND = 1e-11;
 
@@ -248,6 +253,114 @@ START_TEST(reverse_and_tangents) {
 }
 END_TEST
 
+/* ---- files ---- */
+
+#define SCENE(friction, condim, pair)                                                                                  \
+    "<mujoco><option timestep='0.002' cone='elliptic' impratio='100'/><default><geom solref='0.004 1'/>"               \
+    "<pair solref='0.004 1'/></default><worldbody><geom name='floor' type='plane' size='5 5 1' friction='" friction    \
+    "' condim='" condim "' priority='1'/><body name='ball' pos='0 0 0.1'><freejoint/><geom name='ball' type='sphere' " \
+    "size='0.1' mass='1'/></body></worldbody>" pair "</mujoco>"
+
+static void write_scene(char *path, const char *text) {
+    int fd = mkstemps(path, 4);
+    ck_assert_int_ge(fd, 0);
+    FILE *f = fdopen(fd, "w");
+    fputs(text, f), fclose(f);
+}
+
+static tribo_model *read_scene(const char *path) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_model_load(path, NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    return m;
+}
+
+static double number(const tribo_model *m, const char *name) {
+    double *p = world_zeros(tribo_model_sizes(m).np);
+    tribo_model_params(m, p);
+    int i = tribo_param_find(m, name);
+    ck_assert_msg(i >= 0, "no parameter %s", name);
+    double x = p[i];
+    free(p);
+    return x;
+}
+
+START_TEST(read_and_written) {
+    static const struct {
+        const char *text, *of;
+        double torsion, rolling;
+    } CASE[] = {{SCENE("0.5 0.01 0.002", "3", ""), "floor", 0, 0},
+                {SCENE("0.5 0.01 0.002", "4", ""), "floor", 0.01, 0},
+                {SCENE("0.5 0.01 0.002", "6", ""), "floor", 0.01, 0.002},
+                {SCENE("0.5", "6", ""), "floor", 0.005, 0.0001},
+                {SCENE("0.5", "3",
+                       "<contact><pair name='x' geom1='floor' geom2='ball' condim='6' friction='1 1 0.02 0.003 "
+                       "0.003'/></contact>"),
+                 "x", 0.02, 0.003},
+                {SCENE("0.5 0.01 0.002", "6", "<contact><pair name='x' geom1='floor' geom2='ball'/></contact>"), "x",
+                 0.01, 0.002}};
+    for (size_t k = 0; k < sizeof CASE / sizeof *CASE; k++) {
+        char path[] = "/tmp/tribo-torsion-XXXXXX.xml", out[] = "/tmp/tribo-torsion-XXXXXX.xml", name[32];
+        write_scene(path, CASE[k].text), write_scene(out, "");
+        tribo_model *m = read_scene(path);
+        snprintf(name, sizeof name, "%s/torsion", CASE[k].of);
+        ck_assert_double_eq(number(m, name), CASE[k].torsion);
+        double *p = world_zeros(tribo_model_sizes(m).np);
+        tribo_model_params(m, p);
+        p[tribo_param_find(m, name)] = 0.0125;
+        snprintf(name, sizeof name, "%s/rolling", CASE[k].of);
+        ck_assert_double_eq(number(m, name), CASE[k].rolling);
+        p[tribo_param_find(m, name)] = 0.0025;
+        tribo_diag diag = {0};
+        ck_assert_msg(tribo_model_save(m, p, path, out, &diag) == TRIBO_OK, "%zu: %s", k, diag.text);
+        tribo_model *again = read_scene(out);
+        ck_assert_double_eq(number(again, name), 0.0025);
+        tribo_model_free(m), tribo_model_free(again), free(p);
+        remove(path), remove(out);
+    }
+    static const struct {
+        const char *text, *message;
+    } WRONG[] = {
+        {SCENE("0.5 -0.01", "4", ""), "torsion must be >= 0"},
+        {SCENE("0.5 0 -1", "6", ""), "rolling must be >= 0"},
+        {SCENE("0.5", "3", "<contact><pair geom1='floor' geom2='ball' condim='6' friction='1 1 0 1 2'/></contact>"),
+         "the last two must be equal"}};
+    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
+        char path[] = "/tmp/tribo-torsion-XXXXXX.xml";
+        write_scene(path, WRONG[k].text);
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        ck_assert_int_lt(tribo_model_load(path, NULL, &m, &diag), 0);
+        ck_assert_msg(strstr(diag.text, WRONG[k].message) && diag.line == 1, "%d: %s", diag.line, diag.text);
+        remove(path);
+    }
+}
+END_TEST
+
+#ifdef HAVE_MUJOCO
+/* As MuJoCo has it to a percent, whose contact is soft and whose cone is one of all. */
+START_TEST(as_mujoco) {
+    static const double V0[2][6] = {{0, 0, 0, 0, 0, 10}, {0.5, 0, 0, 0, 5, 0}};
+    enum { N = 100 };
+    char path[] = "/tmp/tribo-torsion-XXXXXX.xml", error[500] = "";
+    write_scene(path, SCENE("0.8 0.01 0.004", "6", ""));
+    world w = world_of(read_scene(path), NULL);
+    mjModel *mm = mj_loadXML(path, NULL, error, sizeof error);
+    ck_assert_msg(mm != NULL, "%s", error);
+    mjData *d = mj_makeData(mm);
+    memcpy(d->qvel, V0[_i], sizeof V0[_i]), memcpy(world_v0(&w, 0), V0[_i], sizeof V0[_i]);
+    world_steps(&w, N);
+    world_run(&w);
+    for (int k = 0; k < N; k++) mj_step(mm, d);
+    int of = _i ? 0 : 5;
+    double lost = V0[_i][of] - world_v(&w, N, 0, of);
+    ck_assert(lost > 0.02);
+    NEAR(V0[_i][of] - d->qvel[of], lost, 0.02 * lost);
+    mj_deleteData(d), mj_deleteModel(mm), world_free(&w), remove(path);
+}
+END_TEST
+#endif
+
 static Suite *suite(void) {
     Suite *s = suite_create("torsion");
     TCase *c = tcase_create("closed forms");
@@ -258,6 +371,10 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, under_every_law, 0, NLAWS);
     tcase_add_test(c, refused_by_name);
     tcase_add_loop_test(c, reverse_and_tangents, 0, 10);
+    tcase_add_test(c, read_and_written);
+#ifdef HAVE_MUJOCO
+    tcase_add_loop_test(c, as_mujoco, 0, 2);
+#endif
     suite_add_tcase(s, c);
     return s;
 }

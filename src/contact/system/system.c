@@ -276,8 +276,8 @@ static void tilt(ti_system *s, const ti_contact_problem *p) {
         int host = ti_is_spin(p, i) ? ti_host_of(p, i) : i;
         const double *J = p->J + p->joff[i], *e = s->coupling + 3 * i;
         double *to = s->left + p->joff[host];
-        for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++) {
-            size_t w = (size_t)p->width[side ? p->b[i] : p->a[i]];
+        for (int second = 0; second < (p->b[i] >= 0 ? 2 : 1); second++) {
+            size_t w = (size_t)p->width[second ? p->b[i] : p->a[i]];
             if (host == i) memcpy(to, J, 3 * w * sizeof *J);
             for (size_t k = 0; host < i && k < w; k++)
                 to[2 * w + k] += e[0] * J[k] + e[1] * J[w + k] + e[2] * J[2 * w + k];
