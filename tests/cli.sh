@@ -145,9 +145,9 @@ printf '<mujoco>\n<nothing/></mujoco>' >"$folder/nothing.xml"
 expect_input "$folder/nothing.xml" "what is wrong there" 3 'standard input:2: ' check -
 expect "no time" 2 '' 'duration takes' simulate "$slide" --duration 0
 expect "negative step" 2 '' 'dt takes' simulate "$slide" --dt -1
-no_room='more contacts than there is room for: --ncon-max'
+no_room='more contacts than there is room for (--ncon-max)'
 expect "more contacts than there is room for" 3 '' "$no_room" simulate "$slide" --ncon-max 3
-expect "the same in a page" 0 '' "$no_room" view "$slide" --ncon-max 3 --out "$folder/few.html"
+expect "the same in a page" 4 '' "$no_room" view "$slide" --ncon-max 3 --out "$folder/few.html"
 expect "the same in gradients" 3 '' "$no_room" gradcheck "$slide" --ncon-max 3
 expect "room for them" 0 '^0.05,' '' simulate "$slide" --duration 0.05 --ncon-max 4
 expect "room for none" 2 '' 'ncon-max takes a whole number from 1' simulate "$slide" --ncon-max 0
@@ -426,6 +426,16 @@ wrong "a key of the scene misspelt" 'start: there is no key of the scene .hag.; 
 wrong "no file of a guess" 'none.csv: ' '{"knots": 9, "guess": "none.csv", "terms": [{"what": "control"}]}'
 wrong "a mass below zero" 'parameters: body pole: mass' '{"knots": 9, "parameters": {"pole/mass": -1}, "terms": [{"what": "control"}]}'
 wrong "a term of the whole on a part" 'takes no "on"' '{"knots": 9, "terms": [{"what": "com", "on": "pole"}]}'
+push=$data/scenes/push.xml
+wrong "a contact force of nobody" 'there is no "on": the body that contact-force is of; there are cube' '{"knots": 9, "terms": [{"what": "contact-force"}]}' "$push"
+wrong "a contact force of a body misspelt" 'terms\[0\].on: there is no body .cubo.; the nearest is cube' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cubo"}]}' "$push"
+wrong "a contact force with nobody" 'terms\[0\].with: there is no body .floor.' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "with": "floor"}]}' "$push"
+wrong "a contact force at the end" 'contact forces has nothing at the last' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "at": "final"}]}' "$push"
+wrong "with, of something else" 'only a contact-force' '{"knots": 9, "terms": [{"what": "position", "on": "cube", "with": "cube"}]}' "$push"
+# a cube that rests is pushed with 2 N, and the floor holds it: its contact forces are asked for, and how it is done is told
+printf '{"knots": 5, "guess": [1], "controls": ["cube.fx"], "terms": [{"what": "contact-force", "on": "cube", "target": [-2, 0, 0], "weights": {"x": 1}}, {"what": "control", "weight": 1e-9}]}' >"$folder/task.json"
+expect "a contact force" 0 '^contact-force cube .*e-[12]' '*' optimize "$push" "$folder/task.json" --out "$folder/force"
+expect "the same, receding on another law" 0 '^contact-force cube .*e-[12]' '*' optimize "$push" "$folder/task.json" --receding 8 --act-law ccp --act-dt 0.001 --out "$folder/force"
 # every key that the reader knows is in the guide, and none besides
 keys() { "$tribo" optimize "$cart" "$folder/task.json" 2>&1 | sed 's/.*there are //; s/, /\n/g' | sort; }
 guide() { sed -n "/^| $1 |/,/^\$/s/^| \`\([^\`]*\)\`.*/\1/p" "$data/../docs/control.md" | sort; }

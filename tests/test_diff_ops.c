@@ -772,7 +772,17 @@ static bool draw_step(unsigned seed) {
     tribo_tape_rewind(at_step.tape);
     return tribo_step(at_step.ws, at_step.p, at_step.x, at_step.u, at_step.next, at_step.tape) == TRIBO_OK;
 }
-/* dx (12), u (6), p (48 at most) -> dx' (12); the modes are flight, stick, slide, and with a bounce */
+/* The impulse of all contacts on body 0, world axes. */
+static void net_impulse(const tribo_contact *c, int n, double *sum) {
+    for (int r = 0; r < 3; r++) {
+        sum[r] = 0;
+        for (int i = 0; i < n; i++)
+            sum[r] += c[i].impulse[0] * c[i].tangent[0][r] + c[i].impulse[1] * c[i].tangent[1][r] +
+                      c[i].impulse[2] * c[i].normal[r];
+    }
+}
+/* dx (12), u (6), p (48 at most) -> dx' (12), the net impulse (3); the modes are flight, stick, slide, and with a
+ * bounce */
 static int step_value(const double *d, double *out) {
     double x[13], u[6], p[128], next[13];
     tribo_state_add(at_step.m, at_step.x, d, x);
@@ -788,6 +798,7 @@ static int step_value(const double *d, double *out) {
     const tribo_contact *c = tribo_last_contacts(at_step.ws, &n);
     for (int i = 0; i < n; i++)
         if (c[i].mode != TRIBO_BREAK) mode = (c[i].mode == TRIBO_SLIDE ? 2 : 1) + 2 * c[i].bounced, active++;
+    net_impulse(c, n, out + 12);
     return active < 2 ? mode : -1;
 }
 static void step_jvp(const double *d, double *out) {
@@ -796,6 +807,16 @@ static void step_jvp(const double *d, double *out) {
 static void step_vjp(const double *bar, double *d) {
     memset(d, 0, sizeof(double) * (size_t)(18 + at_step.n.np));
     ck_assert_int_eq(tribo_step_vjp(at_step.ws, at_step.tape, 0, bar, d, d + 12, d + 18), TRIBO_OK);
+}
+
+static void impulses_vjp(const double *bar, double *d) {
+    double impulse[3 * 16];
+    int n = tribo_tape_contacts(at_step.tape, 0, NULL);
+    ck_assert_int_le(n, 16);
+    for (int i = 0; i < 3 * n; i++) impulse[i] = bar[12 + i % 3];
+    memset(d, 0, sizeof(double) * (size_t)(18 + at_step.n.np));
+    tribo_status s = tribo_step_impulses_vjp(at_step.ws, at_step.tape, 0, bar, impulse, d, d + 12, d + 18);
+    ck_assert_int_eq(s, TRIBO_OK);
 }
 
 /* ---- a start that stands, settled ---- */
@@ -976,6 +997,7 @@ static const diff_op ops[] = {
     {"settle", 12 + SETTLED_FREE, 12, 1, 1e-4, 1e-7, draw_settle, settle_value, settle_jvp, settle_vjp},
     DYN_ROWS,
     {"step", 65, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
+    {"step impulses", 65, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
 };
 
 START_TEST(every_op) {

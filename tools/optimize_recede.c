@@ -155,6 +155,8 @@ static int count_costs(optimization *o, const world *w) {
         memcpy(X + k * nx, o->done.x + k * (size_t)w->substeps * nx, nx * sizeof *X);
         for (size_t i = 0; i < nc && k < n; i++) U[k * nc + i] = o->done.U[k * nu + (size_t)t->control[i]];
     }
+    const tribo_options acted = tribo_ws_options(w->ws); /* contact forces are those of the steps that were made */
+    t->def.options = &acted, t->def.substeps = w->substeps;
     t->def.X = X, t->def.U = U, t->def.method = TRIBO_METHOD_DDP, t->def.p = w->p, t->def.nstage = 0;
     if (status == EXIT_SUCCESS && tribo_trajopt_new(m, &t->def, &along, &diag) < 0)
         status = input_message(a->task, 0, "the costs of what was acted: %s", diag.text);

@@ -71,7 +71,9 @@ tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double
 }
 
 const char *step_text(tribo_status s) {
-    return s == TRIBO_E_CAPACITY ? "a step has more contacts than there is room for: --ncon-max" : tribo_status_text(s);
+    return s == TRIBO_E_CAPACITY
+               ? "a step has more contacts than there is room for (--ncon-max), or more than 16384 bodies hang together"
+               : tribo_status_text(s);
 }
 
 /* What is left out of any scene is said once, where it was not asked for. */

@@ -106,6 +106,16 @@ void task_place_named(task_reader *r, const json_t *value, int *body, int *site)
     task_no_such(r, "body or site", &near);
 }
 
+int task_body_named(task_reader *r, const json_t *value) {
+    const char *name = text_of(r, value, "a body"), *as_body = behind(name, "body:");
+    int body = tribo_model_body_find(r->m, as_body ? as_body : name);
+    if (body >= 0 || !task_good(r)) return body;
+    near_name near = near_begin(as_body ? as_body : name);
+    offer_all(&near, r->m, tribo_model_body_name, r->t->size.nbody);
+    task_no_such(r, "body", &near);
+    return -1;
+}
+
 int task_key_named(task_reader *r, const json_t *value) {
     const char *name = text_of(r, value, "a key of the scene");
     int key = tribo_model_key_find(r->m, name);

@@ -56,6 +56,7 @@ int task_controls_named(task_reader *r, const char *name, int *index);
 int task_joint_named(task_reader *r, const json_t *name);
 /* A body or a site; the other is -1. */
 void task_place_named(task_reader *r, const json_t *name, int *body, int *site);
+int task_body_named(task_reader *r, const json_t *name);
 int task_key_named(task_reader *r, const json_t *name);
 /* How many numbers of q and of v a joint has. */
 int task_joint_nq(const tribo_model *m, int joint);

@@ -19,6 +19,11 @@ static bool jointed(tribo_term_kind kind) {
     return kind == TRIBO_TERM_JOINT || kind == TRIBO_TERM_JOINT_VELOCITY;
 }
 
+/* Of a knot's steps, which the last state has none of. */
+static bool stepped(tribo_term_kind kind) {
+    return kind == TRIBO_TERM_CONTROL || kind == TRIBO_TERM_CONTACT_FORCE;
+}
+
 /* ---- what ---- */
 
 /* `names` as a list in words. */
@@ -86,6 +91,8 @@ static void read_on(task_reader *r, const json_t *value, void *at) {
         t->def->joint = task_joint_named(r, value);
     else if (placed(t->def->kind))
         task_place_named(r, value, &t->def->body, &t->def->site);
+    else if (t->def->kind == TRIBO_TERM_CONTACT_FORCE)
+        t->def->body = task_body_named(r, value);
     else
         task_wrong(r, "a term of %s is of the whole: it takes no \"on\"", tribo_term_name(t->def->kind));
 }
@@ -98,13 +105,25 @@ static void read_less(task_reader *r, const json_t *value, void *at) {
         task_wrong(r, "only position, velocity and angular-velocity can be less those of another");
 }
 
+static void read_with(task_reader *r, const json_t *value, void *at) {
+    term_reading *t = at;
+    if (t->def->kind == TRIBO_TERM_CONTACT_FORCE)
+        t->def->body2 = task_body_named(r, value);
+    else
+        task_wrong(r, "only a contact-force is that with another body");
+}
+
 static void need_subject(task_reader *r, const term_reading *t) {
     char all[300];
-    bool joint = jointed(t->def->kind);
-    if (joint ? t->def->joint >= 0 : !placed(t->def->kind) || t->def->body >= 0 || t->def->site >= 0) return;
+    bool joint = jointed(t->def->kind), force = t->def->kind == TRIBO_TERM_CONTACT_FORCE;
+    bool subject = joint || force || placed(t->def->kind);
+    if (!subject || (joint ? t->def->joint >= 0 : t->def->body >= 0 || t->def->site >= 0)) return;
     list_names(all, sizeof all, joint ? tribo_model_joint_name : tribo_model_body_name, r->m,
                joint ? r->t->size.njoint : r->t->size.nbody);
-    task_wrong(r, "there is no \"on\": the %s that %s is of%s%s", joint ? "joint" : "body or site",
+    task_wrong(r, "there is no \"on\": the %s that %s is of%s%s",
+               joint   ? "joint"
+               : force ? "body"
+                       : "body or site",
                tribo_term_name(t->def->kind), *all ? "; there are " : "", all);
 }
 
@@ -375,8 +394,10 @@ static void settle_subject(task_reader *r, term_reading *t, int deep) {
     if (!task_good(r)) return;
     ti_term_sizes(r->m, r->t->def.ncontrol, t->def, &t->n, &t->width);
     label_term(r, t);
-    if (t->def->kind == TRIBO_TERM_CONTROL && t->def->last == r->t->def.knots) t->def->last--;
-    if (t->def->last < t->def->first) task_wrong(r, "a term of controls has nothing at the last state");
+    if (stepped(t->def->kind) && t->def->last == r->t->def.knots) t->def->last--;
+    if (t->def->last < t->def->first)
+        task_wrong(r, "a term of %s has nothing at the last state",
+                   t->def->kind == TRIBO_TERM_CONTROL ? "controls" : "contact forces");
 }
 
 static void weights_of(task_reader *r, const json_t *value, void *at) {
@@ -389,10 +410,10 @@ static void target_of(task_reader *r, const json_t *value, void *at) {
 }
 
 static void read_term(task_reader *r, const json_t *value, term_reading *t) {
-    static const task_key keys[] = {{"what", read_what},  {"name", read_label},  {"on", read_on},
-                                    {"less", read_less},  {"norm", read_norm},   {"weight", read_weight},
-                                    {"at", read_at},      {"scale", read_scale}, {"weights", weights_of},
-                                    {"target", target_of}};
+    static const task_key keys[] = {{"what", read_what}, {"name", read_label},  {"on", read_on},
+                                    {"less", read_less}, {"norm", read_norm},   {"weight", read_weight},
+                                    {"at", read_at},     {"scale", read_scale}, {"weights", weights_of},
+                                    {"with", read_with}, {"target", target_of}};
     *t->def = tribo_default_term();
     t->def->last = r->t->def.knots - 1;
     snprintf(t->info->at, sizeof t->info->at, "running");

@@ -26,6 +26,10 @@ TRIBO_API void tribo_tape_rewind(tribo_tape *tape);
 /** Records on the tape; 0 of NULL. */
 TRIBO_API int tribo_tape_steps(const tribo_tape *tape);
 
+/** Contacts of record k, as tribo_last_contacts() gives them after its step, in the same order.
+ *  @param contact [out] as many as are returned; NULL = skip. @return how many; 0 where there is no such record. */
+TRIBO_API int tribo_tape_contacts(const tribo_tape *tape, int k, tribo_contact *contact);
+
 /** Reverse sweep over the whole tape, T steps: L = sum_k l_k(x_k); docs/math.md, The reverse of a step.
  *
  *  Once the arguments are found to be right it does not fail. A step whose linearisation is singular, or not finite, is
@@ -48,6 +52,20 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_backward(tribo_ws *ws, const tribo_tape
  *  @param x_bar [in,out] (ndx). @param u_bar, p_bar NULL = skip. @return as tribo_backward(). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar,
                                                   double *x_bar, double *u_bar, double *p_bar);
+/** tribo_backward() of a loss in which contact impulses are, too: L = sum_k l_k(x_k) + sum over steps and contacts of
+ *  m(impulse), docs/math.md eq. (63a).
+ *  @param impulse_bar dm/dimpulse, N s on geom b, in WORLD axes (what tribo_contact.impulse is along tangent[0],
+ *         tangent[1] and normal): three numbers for each contact of tribo_tape_contacts(), record after record from the
+ *         first on; NULL = 0. Divided by dt it is dm/dforce
+ *  @return as tribo_backward(); TRIBO_E_NONFINITE (lx, impulse_bar). Allocates: never. */
+TRIBO_API TRIBO_CHECK tribo_status tribo_backward_impulses(tribo_ws *ws, const tribo_tape *tape, const double *lx,
+                                                           const double *impulse_bar, double *x0_bar, double *u_bar,
+                                                           double *p_bar);
+/** tribo_step_vjp() with cotangents of the record's impulses, as tribo_backward_impulses(): xnext_bar may be all 0.
+ *  @param impulse_bar (contacts,3); NULL = 0. @return as tribo_backward_impulses(). */
+TRIBO_API TRIBO_CHECK tribo_status tribo_step_impulses_vjp(tribo_ws *ws, const tribo_tape *tape, int k,
+                                                           const double *xnext_bar, const double *impulse_bar,
+                                                           double *x_bar, double *u_bar, double *p_bar);
 /** Record k alone, forward, ndir directions at once: xnext_dot = f'(x_k, u_k, p) (x_dot, u_dot, p_dot).
  *  @param x_dot (ndir,ndx), u_dot (ndir,nu), p_dot (ndir,np); any may be NULL = zero
  *  @param xnext_dot [out] (ndir,ndx) may alias x_dot

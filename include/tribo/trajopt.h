@@ -31,6 +31,7 @@ extern "C" {
     X(COM, "com", "the centre of mass of all bodies (3); m")                                                           \
     X(COM_VELOCITY, "com-velocity", "its velocity (3); m/s")                                                           \
     X(MOMENTUM, "momentum", "linear (3) and angular about the centre of mass (3); kg m/s, kg m^2/s")                   \
+    X(CONTACT_FORCE, "contact-force", "what contacts push a body with (3), the mean over a knot; not at the last; N")  \
     X(CUSTOM, "custom", "a function of the caller's")
 
 /** What a term is of. */
@@ -83,7 +84,8 @@ typedef struct tribo_term_def {
     tribo_term_kind kind;         /**< what it is of */
     int joint;                    /**< of JOINT and JOINT_VELOCITY */
     int body, site;               /**< one of them, of those that are of a body or a site; the other -1 */
-    int body2, site2;             /**< what is taken off: of a second; both -1 = nothing */
+    int body2, site2;             /**< what is taken off: of a second; both -1 = nothing. Of CONTACT_FORCE body2 is the
+                                       one that pushes; -1 = all that touch it, the world too */
     double weight;                /**< of the whole term, >= 0; of LINEAR of any sign */
     const double *weights;        /**< (size) of its components, >= 0, beside that; 0 leaves one out; NULL = all 1 */
     tribo_norm norm;              /**< what a component counts */

@@ -187,12 +187,12 @@ static bool recorded(const rollout *r) {
     return false;
 }
 
-static tribo_status reverse(const rollout *r, tribo_ws *ws, const double *lx, gradients g) {
+static tribo_status reverse(const rollout *r, tribo_ws *ws, const double *lx, const double *impulses, gradients g) {
     tribo_checkpoint *c = NULL;
     tribo_status s = r->tape ? TRIBO_OK : tribo_checkpoint_new(ws, r->snapshots, &c);
     if (s >= 0) {
         Py_BEGIN_ALLOW_THREADS;
-        s = r->tape ? tribo_backward(ws, r->tape, lx, g.x0, g.U, g.p)
+        s = r->tape ? tribo_backward_impulses(ws, r->tape, lx, impulses, g.x0, g.U, g.p)
                     : tribo_checkpoint_backward(c, ws, r->p, r->x0, r->nstep, r->U, lx, g.x0, g.U, g.p, NULL);
         Py_END_ALLOW_THREADS;
     }
@@ -200,10 +200,10 @@ static tribo_status reverse(const rollout *r, tribo_ws *ws, const double *lx, gr
     return s;
 }
 
-static tribo_status reverse_alone(rollout *r, const double *lx, gradients g) {
+static tribo_status reverse_alone(rollout *r, const double *lx, const double *impulses, gradients g) {
     tribo_ws *ws = core_ws_take(r->model);
     if (!ws) return TRIBO_E_ARG;
-    tribo_status s = reverse(r, ws, lx, g);
+    tribo_status s = reverse(r, ws, lx, impulses, g);
     core_ws_give(r->model, r->handle, ws);
     return s;
 }
@@ -216,21 +216,47 @@ static core_shape per_world(core_shape s, bool many, int nworld) {
     return s;
 }
 
-/* backward(lx, x0, U, p) -> (x0_bar, U_bar, p_bar, status name); None for what is not wanted. */
+/* Whether cotangents of impulses, where there are any, are as many as the tape's contacts; NULL data = none. */
+static bool fits_contacts(const rollout *r, const core_array *impulses) {
+    Py_ssize_t all = 0;
+    if (!impulses->a) return true;
+    if (!r->tape) {
+        PyErr_SetString(r->model->core->array_error, "impulses: only of one world with a full tape");
+        return false;
+    }
+    for (int k = 0; k < r->nstep; k++) all += tribo_tape_contacts(r->tape, k, NULL);
+    if (impulses->view.shape[0] == all) return true;
+    PyErr_Format(r->model->core->array_error, "impulses: %zd rows, and the tape has %zd contacts",
+                 impulses->view.shape[0], all);
+    return false;
+}
+
+/* Contacts of each step on the tape; none without one. */
+static PyObject *rollout_contact_counts(PyObject *self, PyObject *none) {
+    (void)none;
+    const rollout *r = (const rollout *)self;
+    int n = r->tape ? r->nstep : 0;
+    PyObject *list = PyList_New(n);
+    for (int k = 0; list && k < n; k++) core_list_put(&list, k, PyLong_FromLong(tribo_tape_contacts(r->tape, k, NULL)));
+    return list;
+}
+
+/* backward(lx, x0, U, p, impulses or None) -> (x0_bar, U_bar, p_bar, status name); None for what is not wanted. */
 static PyObject *rollout_backward(PyObject *self, PyObject *args) {
     rollout *r = (rollout *)self;
     core *c = r->model->core;
     const tribo_sizes *n = &r->model->n;
-    PyObject *lo, *o[3] = {NULL}, *made = NULL;
+    PyObject *lo, *io, *o[3] = {NULL}, *made = NULL;
     int want[3];
-    core_array lx, a[3] = {0};
-    if (!PyArg_ParseTuple(args, "Oppp", &lo, &want[0], &want[1], &want[2]) || !recorded(r) ||
+    core_array lx, impulses = {0}, a[3] = {0};
+    if (!PyArg_ParseTuple(args, "OpppO", &lo, &want[0], &want[1], &want[2], &io) || !recorded(r) ||
         !core_take(c, lo, "lx", CORE_SHAPE(2, r->nstep + 1, n->ndx), r->batch ? CORE_MAY_BE_MANY : 0, &lx))
         return NULL;
     core_shape shape[3] = {per_world(CORE_SHAPE(1, n->ndx), r->many_x, r->nworld),
                            per_world(CORE_SHAPE(2, r->nstep, n->nu), r->many_u, r->nworld),
                            per_world(CORE_SHAPE(1, n->np), r->many_p, r->nworld)};
-    bool good = true;
+    bool good =
+        core_take(c, io, "impulses", CORE_SHAPE(2, -1, 3), CORE_MAY_BE_NONE, &impulses) && fits_contacts(r, &impulses);
     for (int k = 0; good && k < 3; k++)
         good = (o[k] = want[k] ? core_new_zero(c, shape[k], &a[k]) : Py_NewRef(Py_None));
     if (good && lx.many && lx.view.shape[0] != r->nworld) {
@@ -239,14 +265,15 @@ static PyObject *rollout_backward(PyObject *self, PyObject *args) {
     }
     if (good) {
         gradients g = {a[0].a, a[1].a, a[2].a};
-        tribo_status s = r->batch ? core_batch_reverse(r, lx.a, !lx.many, g) : reverse_alone(r, lx.a, g);
+        tribo_status s = r->batch ? core_batch_reverse(r, lx.a, !lx.many, g) : reverse_alone(r, lx.a, impulses.a, g);
+        const char *given = impulses.a ? "backward: lx or impulses" : "backward: lx";
         if (s < 0 && !PyErr_Occurred())
-            core_fail(c, s, s == TRIBO_E_NONFINITE ? "backward: lx" : "backward", NULL);
+            core_fail(c, s, s == TRIBO_E_NONFINITE ? given : "backward", NULL);
         else if (s >= 0 && core_warn(c, s, "backward", 2))
             made = Py_BuildValue("(OOOi)", o[0], o[1], o[2], (int)s);
     }
     for (int k = 0; k < 3; k++) core_release(&a[k]), Py_XDECREF(o[k]);
-    core_release(&lx);
+    core_release(&lx), core_release(&impulses);
     return made;
 }
 
@@ -321,10 +348,13 @@ static PyObject *get_facts(PyObject *self, void *none) {
                          "taped", r->tape || r->snapshots || r->kept ? Py_True : Py_False, "status", (int)r->status);
 }
 
-static PyMethodDef methods[] = {
-    {"backward", rollout_backward, METH_VARARGS, NULL}, {"jacobians", rollout_jacobians, METH_VARARGS, NULL},
-    {"inputs", rollout_inputs, METH_VARARGS, NULL},     {"reached", rollout_reached, METH_NOARGS, NULL},
-    {"free", rollout_free, METH_NOARGS, NULL},          {0}};
+static PyMethodDef methods[] = {{"backward", rollout_backward, METH_VARARGS, NULL},
+                                {"jacobians", rollout_jacobians, METH_VARARGS, NULL},
+                                {"inputs", rollout_inputs, METH_VARARGS, NULL},
+                                {"reached", rollout_reached, METH_NOARGS, NULL},
+                                {"free", rollout_free, METH_NOARGS, NULL},
+                                {"contact_counts", rollout_contact_counts, METH_NOARGS, NULL},
+                                {0}};
 static PyGetSetDef getset[] = {{"X", get_X, NULL, NULL, NULL},
                                {"model", get_model, NULL, NULL, NULL},
                                {"facts", get_facts, NULL, NULL, NULL},

@@ -122,6 +122,15 @@ class Plans(unittest.TestCase):
         two = tribo.optimize(model, terms=terms + own, workers=2, **task)
         np.testing.assert_array_equal(two.U, plans[0].U)
 
+    def test_a_contact_force(self):
+        model = tribo.load(scene("push"))
+        fx = model.v("cube").start
+        plan = tribo.optimize(model, knots=5, controls=["cube"], terms=[
+            {"what": "contact-force", "on": "cube", "target": [-2, 0, 9.81]}, {"what": "control", "weight": 1e-9}])
+        np.testing.assert_allclose(plan.U[:, plan.controls.index(fx)], 2, atol=1e-6)
+        with self.assertRaisesRegex(KeyError, "nearest is `cube`"):
+            tribo.optimize(model, knots=5, terms=[{"what": "contact-force", "on": "cub"}])
+
     def test_a_plan_in_a_circle_is_collected(self):
         import gc
         import weakref

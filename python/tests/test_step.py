@@ -94,6 +94,33 @@ class Values(unittest.TestCase):
             ends.append(tribo.rollout(model, p=q, steps=100).X[100, 0])
         self.assertAlmostEqual(grad[i], (ends[0] - ends[1]) / (2 * h), 7)
 
+    def test_impulses_in_the_loss(self):
+        model = tribo.load(scene("push"))
+        U = np.zeros((3, model.nu))
+        U[:, model.v("cube").start] = 7.0  # it slides
+
+        def in_world_axes(U):
+            run = tribo.rollout(model, U=U)
+            seen = [run.contacts(k) for k in range(3)]
+            return run, [c["impulse"][:, :1] * c["tangent"][:, 0] + c["impulse"][:, 1:2] * c["tangent"][:, 1] +
+                         c["impulse"][:, 2:] * c["normal"] for c in seen]
+
+        run, before = in_world_axes(U)
+        weights = [np.broadcast_to([0.3, -0.2, 1.0], w.shape) * (k + 1) for k, w in enumerate(before)]
+        loss = lambda U: sum((w * f).sum() for w, f in zip(weights, in_world_axes(U)[1]))
+        got = run.backward(np.zeros((4, model.ndx)), impulses=[weights[0], weights[1], weights[2]]).U
+        self.assertGreater(np.abs(got).max(), 1e-4)
+        for k in range(3):
+            for i in range(model.nu):
+                d = np.zeros_like(U)
+                d[k, i] = 1e-4
+                self.assertAlmostEqual(got[k, i], (loss(U + d) - loss(U - d)) / 2e-4, delta=1e-7)
+        none = run.backward(np.ones((4, model.ndx)), impulses=[None] * 3)
+        np.testing.assert_array_equal(none.U, run.backward(np.ones((4, model.ndx))).U)
+        for wrong in ([None], [np.zeros((1, 2))] * 3, [weights[0] * np.nan, None, None]):
+            with self.assertRaises(ValueError):
+                run.backward(np.zeros((4, model.ndx)), impulses=wrong)
+
     def test_checkpoints_give_the_same_bits(self):
         model = tribo.load(scene("stack"))
         lx = loss_of(model, 50, 3)

@@ -18,8 +18,9 @@ class Term(NamedTuple):
     """One term of a cost: weight * norm(residual - target), at some knots. docs/control.md has the tables.
 
     what: state, joint, joint-velocity, control, position, rotation, velocity, angular-velocity, com, com-velocity,
-      momentum, custom.
-    on: the joint, body or site (a body comes first; "site:tip" is the site). less: of a body or site that is taken off.
+      momentum, contact-force, custom.
+    on: the joint, body or site (a body comes first; "site:tip" is the site). less: of a body or site that is taken
+      off; of contact-force the body that pushes, None = all.
     target: a number, a row (n), or a row for each knot (knots, n); None = 0, of a state the start.
     weight: of the whole; weights (n) of components. norm: quadratic, linear, smooth-abs, huber, log-cosh, above, below,
       and the constraints limit, least, equal; scale: of those that have one.
@@ -89,6 +90,9 @@ def _term_tuple(model, term, knots):
         body, site = _place_of(model, t.on or "")
         if t.less is not None:
             body2, site2 = _place_of(model, t.less)
+    elif t.what == "contact-force":
+        body = model._id("body", model.bodies, t.on)
+        body2 = -1 if t.less is None else model._id("body", model.bodies, t.less)
     first, last = _knots_of(t.at, knots)
     target = None if t.target is None else np.atleast_2d(np.array(t.target, dtype=float))
     weights = None if t.weights is None else np.atleast_1d(np.array(t.weights, dtype=float))

@@ -40,14 +40,27 @@ class Rollout:
         """The model it was made with."""
         return self._core.model
 
-    def backward(self, lx, x0=True, U=True, p=True):
+    def backward(self, lx, x0=True, U=True, p=True, impulses=None):
         """The reverse: Gradients of L = sum_k l_k(x_k) from lx = dl_k/dx_k.
 
         lx (steps+1, ndx), or (worlds, steps+1, ndx) of a batch, where the former is one for all worlds: tangents, see Model.to_tangent(). x0, U, p: whether each is
-        wanted. May be called again with another lx, and by several threads at once. A gradient that is one element of
+        wanted. impulses: of a loss in which contact impulses are, too: an array (contacts, 3) for each step, dL by the
+        impulse on geom b in world axes, N s, in the order of contacts(step), or None for 0; of one world. May be called again with another lx, and by several threads at once. A gradient that is one element of
         a set is a Degenerate warning (docs/gradients.md)."""
-        a, b, c, _ = self._core.backward(lx, x0, U, p)
+        a, b, c, _ = self._core.backward(lx, x0, U, p, None if impulses is None else self._flat(impulses))
         return Gradients(a, b, None if c is None else _named(c, self.model._names))
+
+    def _flat(self, impulses):
+        """Cotangents of impulses, step by step, in one array."""
+        counts = self._core.contact_counts()
+        rows = list(impulses)
+        if counts and len(rows) != len(counts):
+            raise _core.ArgumentError(f"impulses: {len(rows)} arrays for {len(counts)} steps")
+        for k, n in enumerate(counts):
+            rows[k] = np.zeros((n, 3)) if rows[k] is None else np.asarray(rows[k], dtype=float)
+            if rows[k].shape != (n, 3):
+                raise _core.ArgumentError(f"impulses of step {k}: expected shape ({n}, 3), found {rows[k].shape}")
+        return np.concatenate(rows) if counts else np.zeros((0, 3))
 
     def jacobians(self, step, world=0, wrt_p=True):
         """(A, B, C) of one step of it: dx_next = A dx + B du + C dp; (ndx,ndx), (ndx,nu), (ndx,np)."""

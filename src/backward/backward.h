@@ -6,13 +6,19 @@
 
 /* ---- record.c, sweep.c: what callers see, with its checks ---- */
 
+/* What a step's reverse begins with: cotangents of the next state (ndx), and of the impulses that its contacts have on
+ * b, world axes, in the order of tribo_last_contacts() (contacts,3); NULL = 0. */
+typedef struct ti_seed_bar {
+    const double *xnext, *impulse;
+} ti_seed_bar;
+
 /* Reverse of record k alone, into scratch of ws: valid until the next call. p: whether parameters are wanted. Never an
  * error: where the linearisation is singular or not finite, the contacts of the step count as broken.
  * @return TRIBO_OK; TRIBO_DEGENERATE; what ti_tape_verdict() says. */
 typedef struct ti_record_bar {
     const double *x, *u, *p; /* (ndx), (nu), (np) or NULL */
 } ti_record_bar;
-tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, bool p,
+tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const ti_seed_bar *in, bool p,
                                ti_record_bar *out);
 
 /* A reverse sweep, record by record from the last to the first, that cannot fail once it has begun. */
@@ -23,8 +29,10 @@ typedef struct ti_sweep {
 } ti_sweep;
 /* lx (ndx) of the last state */
 void ti_sweep_begin(ti_sweep *s, tribo_ws *ws, const double *lx, bool params);
-/* Over record k of the tape; lx (ndx) of the state it starts from. u_bar (nu) += ; NULL = skip */
-void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx, double *u_bar);
+/* Over record k of the tape; lx (ndx) of the state it starts from. impulse_bar (contacts,3); NULL = 0.
+ * u_bar (nu) += ; NULL = skip */
+void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx, const double *impulse_bar,
+                   double *u_bar);
 /* What came together: x0_bar (ndx), p_bar (np) += ; NULL = skip. @return the worst that was met. */
 tribo_status ti_sweep_end(ti_sweep *s, double *x0_bar, double *p_bar);
 
@@ -36,7 +44,7 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
 void ti_break(tribo_ws *ws, ti_frame *f, const double *p);
 /* The derivatives of a restored record. On an error ti_reverse() has added nothing; what ti_forward() and
  * ti_jacobians() overwrite is then undefined, and xnext_dot must not alias x_dot. */
-tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar, double *x_bar,
+tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seed_bar *in, double *x_bar,
                         double *u_bar, double *p_bar);
 tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int ndir, const double *x_dot,
                         const double *u_dot, const double *p_dot, double *xnext_dot);

@@ -164,7 +164,7 @@ tribo_status tribo_checkpoint_backward(tribo_checkpoint *c, tribo_ws *ws, const 
         /* The first time reaches over every step; from then on they are repeated, bit by bit, and cannot fail. */
         status = reach(&s, k + 1);
         if (status < 0) return status;
-        ti_sweep_over(&bars, c->tape, 0, lx + (size_t)k * ndx, u_bar ? u_bar + (size_t)k * nu : NULL);
+        ti_sweep_over(&bars, c->tape, 0, lx + (size_t)k * ndx, NULL, u_bar ? u_bar + (size_t)k * nu : NULL);
         if (s.top > 0 && c->at[s.top] == k) s.top--;
     }
     if (steps) *steps = s.steps;

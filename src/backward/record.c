@@ -39,7 +39,16 @@ static tribo_status judged(const tribo_ws *ws, tribo_status verdict) {
 
 /* ---- reverse ---- */
 
-static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar,
+/* The same of what a reverse begins with: impulses change the velocity of all that there is by its unit. */
+static double size_of_seed(const tribo_ws *ws, const ti_frame *f, const ti_seed_bar *in) {
+    double sum = 0, mass = 0, before = in->xnext ? size_of(ws, in->xnext) : 0;
+    for (int i = 0; in->impulse && i < f->ncon; i++)
+        for (int r = 0; f->con[i].kind == TI_CON_CONTACT && r < 3; r++) sum += fabs(in->impulse[3 * f->con[i].id + r]);
+    for (int b = 0; sum > 0 && b < ws->model->size.nbody; b++) mass += ws->link[b].mass;
+    return before + sum * mass * ws->scratch->unit_speed;
+}
+
+static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seed_bar *in,
                                  const ti_record_bar *out) {
     const tribo_sizes *n = &ws->model->size;
     ti_scratch *s = ws->scratch;
@@ -47,23 +56,23 @@ static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *
     memset(s->u_row, 0, sizeof(double) * (size_t)n->nu);
     s->linear = 0;
     if (out->p) memset(s->p_row, 0, sizeof(double) * (size_t)n->np);
-    return ti_reverse(ws, f, p, xnext_bar, s->x_row, s->u_row, out->p ? s->p_row : NULL);
+    return ti_reverse(ws, f, p, in, s->x_row, s->u_row, out->p ? s->p_row : NULL);
 }
 
-tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, bool params,
+tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const ti_seed_bar *in, bool params,
                                ti_record_bar *out) {
     ti_scratch *s = ws->scratch;
     ti_frame f;
     const double *p;
-    double before = size_of(ws, xnext_bar);
     tribo_status status = ti_restore(ws, tape, k, &f, &p), verdict = ti_tape_verdict(tape, k);
+    double before = status == TRIBO_OK ? size_of_seed(ws, &f, in) : 0;
     *out = (ti_record_bar){s->x_row, s->u_row, params ? s->p_row : NULL};
-    if (status == TRIBO_OK) status = reverse_into(ws, &f, p, xnext_bar, out);
+    if (status == TRIBO_OK) status = reverse_into(ws, &f, p, in, out);
     if (status == TRIBO_OK && !is_absurd(ws, out, p, before)) return judged(ws, verdict);
     if (status != TRIBO_OK || !(size_of(ws, out->x) < HUGE_VAL) || !ti_finite(s->u_row, (size_t)ws->model->size.nu) ||
         (params && !ti_finite(s->p_row, (size_t)ws->model->size.np))) {
         ti_break(ws, &f, p);
-        (void)reverse_into(ws, &f, p, xnext_bar, out);
+        (void)reverse_into(ws, &f, p, in, out);
     }
     return TRIBO_DEGENERATE;
 }
@@ -74,13 +83,19 @@ static void add(double *to, const double *from, int n) {
 
 tribo_status tribo_step_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar, double *x_bar,
                             double *u_bar, double *p_bar) {
+    return tribo_step_impulses_vjp(ws, tape, k, xnext_bar, NULL, x_bar, u_bar, p_bar);
+}
+
+tribo_status tribo_step_impulses_vjp(tribo_ws *ws, const tribo_tape *tape, int k, const double *xnext_bar,
+                                     const double *impulse_bar, double *x_bar, double *u_bar, double *p_bar) {
     if (!ws || !tape || !xnext_bar || !x_bar || k < 0 || k >= tribo_tape_steps(tape)) return TRIBO_E_ARG;
     tribo_status status = ti_tape_fits(tape, ws);
     if (status != TRIBO_OK) return status;
     const tribo_sizes *n = &ws->model->size;
-    if (!ti_finite(xnext_bar, (size_t)n->ndx)) return TRIBO_E_NONFINITE;
+    size_t impulses = impulse_bar ? 3 * (size_t)tribo_tape_contacts(tape, k, NULL) : 0;
+    if (!ti_finite(xnext_bar, (size_t)n->ndx) || !ti_finite(impulse_bar, impulses)) return TRIBO_E_NONFINITE;
     ti_record_bar bar;
-    status = ti_record_reverse(ws, tape, k, xnext_bar, p_bar != NULL, &bar);
+    status = ti_record_reverse(ws, tape, k, &(ti_seed_bar){xnext_bar, impulse_bar}, p_bar != NULL, &bar);
     add(x_bar, bar.x, n->ndx);
     if (u_bar) add(u_bar, bar.u, n->nu);
     if (p_bar) add(p_bar, bar.p, n->np);

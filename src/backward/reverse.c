@@ -166,15 +166,32 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
 
 /* ---- together ---- */
 
-tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const double *xnext_bar, double *x_bar,
+/* Cotangents of impulses in world axes, to those along t1, t2 and normal, and to the axes themselves. */
+static void reverse_impulses(const tribo_ws *ws, const ti_frame *f, const double *impulse_bar) {
+    ti_scratch *s = ws->scratch;
+    memset(s->asked_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
+    for (int i = 0; impulse_bar && i < f->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        const ti_vec axis[] = {c->t1, c->t2, c->touch.normal};
+        if (c->kind != TI_CON_CONTACT) continue;
+        ti_vec bar = ti_load3(impulse_bar + 3 * c->id);
+        for (int r = 0; r < 3; r++) {
+            s->asked_bar[3 * i + r] = ti_dot(axis[r], bar);
+            ti_add3(s->frame_bar + TI_CON_FRAME * i + 3 + 3 * r, ti_scale(f->lambda[3 * i + r], bar));
+        }
+    }
+}
+
+tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seed_bar *in, double *x_bar,
                         double *u_bar, double *p_bar) {
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
-    reverse_integration(ws, f, xnext_bar);
+    reverse_integration(ws, f, in->xnext);
     double *const bars[] = {s->mu_bar, s->ref_bar, s->gap_bar, s->e_bar, s->beta_bar, s->slop_bar};
     for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
     memset(s->frame_bar, 0, TI_CON_FRAME * sizeof(double) * (size_t)f->ncon);
     memset(s->held_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
+    reverse_impulses(ws, f, in->impulse);
     for (int i = 0; i < f->nisland; i++) {
         tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;

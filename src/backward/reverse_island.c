@@ -239,7 +239,7 @@ static void reverse_own_time(tribo_ws *ws, const ti_frame *f, int k, int i, doub
 }
 
 /* Cotangents of an island's impact on their way, in scratch: of the velocity after it (hit_bar), before (hold_bar); of
- * the whole normal impulses (l_bar); of the times (tau_bar). */
+ * the impulses of impact and rebound together (l_bar); of the times (tau_bar). */
 static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
@@ -259,7 +259,7 @@ static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
     }
     int hits = is->con0 + is->nhold, end = is->con0 + is->ncon;
     memset(s->tau_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
-    memset(s->l_bar + 3 * is->con0, 0, 3 * sizeof(double) * (size_t)is->ncon);
+    memcpy(s->l_bar + 3 * is->con0, s->asked_bar + 3 * is->con0, 3 * sizeof(double) * (size_t)is->ncon);
     for (int i = hits; i < end; i++)
         if (s->give_bar[i] != 0) reverse_own_time(ws, f, k, i, time_bar);
     for (int i = hits; i < end; i++) {
@@ -267,7 +267,7 @@ static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
         double l = ti_impact_impulse(ws, f, is, i);
         if (!(l > 0)) continue;
         s->tau_bar[i] += time_bar[r] * l / ws->weight[r];
-        s->l_bar[3 * i + 2] = time_bar[r] * (f->con[i].tau - ws->time[is->blk0 + r]) / ws->weight[r];
+        s->l_bar[3 * i + 2] += time_bar[r] * (f->con[i].tau - ws->time[is->blk0 + r]) / ws->weight[r];
     }
 }
 
@@ -290,7 +290,8 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
     for (int j = is->v0; j < is->v0 + is->nv; j++)
         share_bar += s->hit_bar[j] * (back->v[TI_SOLVED][j] - hit->v[TI_SOLVED][j]);
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        share_bar += s->l_bar[3 * i + 2] * (back->lambda[TI_SOLVED][3 * i + 2] + ws->give[i]);
+        for (int r = 0; r < 3; r++)
+            share_bar += s->l_bar[3 * i + r] * (back->lambda[TI_SOLVED][3 * i + r] + (r == 2 ? ws->give[i] : 0));
     ti_impact_work(ws, f, k, is->share, &slope);
     double work_bar = -share_bar / slope;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
@@ -324,8 +325,8 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
         s->rebound_bar[j] = is->share * s->hit_bar[j], s->hit_bar[j] -= s->rebound_bar[j];
     double *l_bar = s->lambda_sum[0]; /* free until tangents */
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        l_bar[3 * i] = l_bar[3 * i + 1] = 0;
-        s->give_bar[i] = l_bar[3 * i + 2] = is->share * s->l_bar[3 * i + 2];
+        for (int r = 0; r < 3; r++) l_bar[3 * i + r] = is->share * s->l_bar[3 * i + r];
+        s->give_bar[i] = l_bar[3 * i + 2];
     }
     phase_bar to = {ws, f, k, TI_REBOUND, f->phase[TI_IMPACT].v[TI_SOLVED], s->hit_bar, late_bar};
     tribo_status status = reverse_phase(&to, s->rebound_bar, l_bar);
@@ -371,7 +372,7 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
         double *base_bar = s->rebound_bar;
         memset(base_bar + is->v0, 0, n);
         phase_bar to = {ws, f, k, TI_AFTER, ws->v_after, base_bar, s->ref_bar};
-        tribo_status status = reverse_phase(&to, s->hit_bar, NULL);
+        tribo_status status = reverse_phase(&to, s->hit_bar, s->asked_bar);
         if (status < 0) return status;
         memcpy(s->hit_bar + is->v0, base_bar + is->v0, n);
     }
@@ -421,7 +422,7 @@ static tribo_status reverse_hold(tribo_ws *ws, const ti_frame *f, int k) {
     if (is->phase[TI_HOLD].npoint > 0) {
         memset(free_bar + is->v0, 0, sizeof(double) * (size_t)is->nv);
         phase_bar to = {ws, f, k, TI_HOLD, ws->vfree, free_bar, s->ref_bar};
-        status = reverse_phase(&to, s->hold_bar, NULL);
+        status = reverse_phase(&to, s->hold_bar, is->phase[TI_IMPACT].npoint > 0 ? NULL : s->asked_bar);
     } else
         free_bar = s->hold_bar;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)

@@ -72,7 +72,7 @@ static tribo_status reverse_row(tribo_ws *ws, const ti_frame *f, const double *p
     memset(seed, 0, n * sizeof *seed);
     seed[i] = 1;
     *out = (jacobian_row){seed + size->ndx, seed + 2 * size->ndx, seed + 2 * size->ndx + size->nu};
-    return ti_reverse(ws, f, p, seed, out->x, out->u, out->p);
+    return ti_reverse(ws, f, p, &(ti_seed_bar){seed, NULL}, out->x, out->u, out->p);
 }
 
 static double product(int n, const double *a, const double *b) {

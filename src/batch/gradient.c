@@ -114,7 +114,7 @@ static void back(journey *j, const double *lx, const rows *to) {
         int first = j->h->mark[part];
         if (part < j->parts - 1) again(j, first, end);
         for (int k = end - 1; k >= first; k--)
-            ti_sweep_over(&sweep, j->h->tape, k - first, lx + (size_t)k * ndx, ti_row_of(to->u, k, nu));
+            ti_sweep_over(&sweep, j->h->tape, k - first, lx + (size_t)k * ndx, NULL, ti_row_of(to->u, k, nu));
     }
     tribo_status s = ti_sweep_end(&sweep, to->x, to->p);
     j->worst = ti_graver(j->worst, s);

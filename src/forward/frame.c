@@ -1,5 +1,6 @@
 /* frame.c -- the arrays of a step, and the tape that keeps them. */
 #include "forward/frame.h"
+#include "contact/law/law.h"
 #include <tribo/grad.h>
 
 void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
@@ -47,6 +48,40 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
 double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase) {
     size_t all = (size_t)rounds * 3;
     return f->rounds + all * ((size_t)phase * (size_t)f->ncon + (size_t)f->island[k].con0);
+}
+
+/* ---- contacts as callers see them ---- */
+
+/* Whether an impact acts in contact i: it hit, or holds what hits give back. */
+static bool has_bounced(const tribo_model *m, const double *p, const ti_frame *f, const ti_island *is, int i) {
+    if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
+    if (is->phase[TI_REBOUND].npoint == 0) return false;
+    return f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2] > 0 &&
+           ti_con_number(m, &f->con[i], p, TI_M_RESTITUTION) > 0;
+}
+
+static void show_contact(const ti_frame *f, int i, bool bounced, tribo_contact *v) {
+    const ti_con *c = &f->con[i];
+    *v = (tribo_contact){.geom_a = c->pair.a,
+                         .geom_b = c->pair.b,
+                         .mode = ti_mode_public(f->mode[i]),
+                         .gap = c->touch.gap,
+                         .bounced = bounced};
+    ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
+    ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
+    memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
+}
+
+void ti_frame_view(const tribo_model *m, const double *p, const ti_frame *f, int nisland, tribo_contact *view) {
+    for (int k = 0; k < nisland; k++) {
+        const ti_island *is = &f->island[k];
+        for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+            const ti_con *c = &f->con[i];
+            if (c->kind == TI_CON_CONTACT) show_contact(f, i, has_bounced(m, p, f, is, i), &view[c->id]);
+            for (int r = 0; ti_con_spins(c) && r < 3; r++) /* behind its contact, whose id it has */
+                view[c->v].torque[r] += c->pair.length * f->lambda[3 * i + r];
+        }
+    }
 }
 
 /* ---- tape ---- */
@@ -208,4 +243,16 @@ tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_fr
     ti_frame_layout(&a, f, &ws->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
     *p = t->p;
     return TRIBO_OK;
+}
+
+int tribo_tape_contacts(const tribo_tape *t, int k, tribo_contact *contact) {
+    ti_frame f;
+    const ti_record *r = t && k >= 0 && k < t->nsteps ? &t->record[k] : NULL;
+    int n = 0;
+    if (!r) return 0;
+    ti_arena a = {.base = t->data, .used = r->offset};
+    ti_frame_layout(&a, &f, &t->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
+    for (int i = 0; i < f.ncon; i++) n += f.con[i].kind == TI_CON_CONTACT;
+    if (contact) ti_frame_view(t->model, t->p, &f, f.nisland, contact);
+    return n;
 }

@@ -157,9 +157,11 @@ typedef struct ti_scratch {
     double *hold_bar, *hit_bar, *rebound_bar;    /* (nv) of the phases' velocities */
     double *now_bar;                             /* (nv) of the velocities that bodies come with */
     double *l_bar, *give_bar, *tau_bar;          /* (3 ncon), (ncon), (ncon) */
+    double *asked_bar;                           /* (3 ncon) of the impulses together, the caller's */
     double *v_work, *l_work, *mu_work;           /* (nv), (3 ncon), (ncon) */
     double *bar, *p_sum;                         /* (ndx), (np): of a sweep */
     double *unit;                                /* (ndx) what entries of a tangent are measured in */
+    double unit_speed;                           /* and velocities of points */
     double *x_row, *u_row, *p_row;               /* (ndx), (nu), (np): of one of its records */
     ti_link_diff *diff_dot;                      /* (nbody) */
     double *jac;                                 /* (ncon,7,18) */
@@ -193,6 +195,8 @@ void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* The solution of a phase of island k, as views of the frame. */
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
+/* Contacts of the first nisland islands as callers see them, in the order of their pairs. */
+void ti_frame_view(const tribo_model *m, const double *p, const ti_frame *f, int nisland, tribo_contact *view);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
 /* J (3,width of the tree) += rows R (3,6) of a link. */

@@ -88,37 +88,11 @@ static void count_contacts(tribo_ws *ws, const ti_frame *f) {
     }
 }
 
-/* Whether an impact acts in contact i: it hit, or holds what hits give back. */
-static bool has_bounced(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
-    if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
-    return is->phase[TI_REBOUND].npoint > 0 && ws->give[i] > 0;
-}
-
-static void show_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
-    const ti_con *c = &f->con[i];
-    if (ti_con_spins(c)) { /* behind its contact */
-        for (int r = 0; r < 3; r++) ws->view[c->v].torque[r] += c->pair.length * f->lambda[3 * i + r];
-        return;
-    }
-    if (c->kind != TI_CON_CONTACT) return;
-    tribo_contact *v = &ws->view[c->id];
-    *v = (tribo_contact){.geom_a = c->pair.a,
-                         .geom_b = c->pair.b,
-                         .mode = ti_mode_public(f->mode[i]),
-                         .gap = c->touch.gap,
-                         .bounced = has_bounced(ws, f, is, i)};
-    ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
-    ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
-    memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
-}
-
 const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
     if (n) *n = 0;
     if (!ws || !n) return NULL;
     const ti_frame *f = &ws->frame;
-    for (int k = 0; k < ws->info.nislands; k++)
-        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
-            show_contact(ws, f, &f->island[k], i);
+    if (ws->info.ncon > 0) ti_frame_view(ws->model, ws->p, f, ws->info.nislands, ws->view);
     *n = ws->info.ncon;
     return ws->view;
 }

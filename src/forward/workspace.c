@@ -85,6 +85,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->rebound_bar, nv);
     TI_CARVE(a, s->now_bar, nv);
     TI_CARVE(a, s->l_bar, 3 * nc);
+    TI_CARVE(a, s->asked_bar, 3 * nc);
     TI_CARVE(a, s->give_bar, nc);
     TI_CARVE(a, s->tau_bar, nc);
     TI_CARVE(a, s->v_work, nv);
@@ -243,6 +244,7 @@ static tribo_status settle_options(const tribo_model *m, const tribo_options *gi
 /* Positions in extents of the model, rotations in radians, and both a step for velocities. */
 static void measure_units(tribo_ws *w) {
     double L = tribo_model_extent(w->model);
+    w->scratch->unit_speed = (L > 0 ? L : 1) / w->options.dt;
     for (int i = 0, nv = w->model->size.nv; i < w->model->size.ndx; i++)
         w->scratch->unit[i] = (!tribo_model_turns(w->model, i % nv) && L > 0 ? L : 1) / (i < nv ? 1 : w->options.dt);
 }

@@ -40,6 +40,11 @@ static tribo_status check_subject(const report *r, const tribo_sizes *z) {
         tribo_status s = check_place(r, z, d->body, d->site, true);
         return s ? s : check_place(r, z, d->body2, d->site2, false);
     }
+    case TRIBO_TERM_CONTACT_FORCE:
+        if (d->site >= 0 || d->site2 >= 0) return wrong(r, "a contact force is of bodies, not of a site", d->site);
+        if (d->body < 0) return wrong(r, "it needs a body", d->body);
+        if (d->body == d->body2) return wrong(r, "a body does not push itself", d->body2);
+        return check_place(r, z, d->body2 >= 0 && d->body < z->nbody ? d->body2 : d->body, -1, true);
     case TRIBO_TERM_CUSTOM:
         if (!d->function) return wrong(r, "it has no function", 0);
         if (d->size < 1 || d->size > TI_COUNT_LIMIT) return wrong(r, "its size must be at least 1", d->size);

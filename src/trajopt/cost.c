@@ -120,6 +120,17 @@ tribo_status ti_knot_params_vjp(const tribo_trajopt *t, ti_planner *w, int knot,
     return s;
 }
 
+void ti_knot_force_bars(const tribo_trajopt *t, ti_planner *w, int knot, double *force_bar) {
+    memset(force_bar, 0, 3 * sizeof *force_bar * (size_t)t->nforce);
+    for (int k = 0; k < t->nterm; k++) {
+        const ti_term *term = &t->term[k];
+        if (term->force < 0 || !is_at(term, knot)) continue;
+        (void)ti_term_residual(t, w, term, knot, NULL, NULL, w->r, NULL, NULL); /* numbers that are there */
+        for (int i = 0; i < 3; i++)
+            if (counts(term, i)) force_bar[3 * term->force + i] = count(term, knot, i, w->r[i]).slope;
+    }
+}
+
 /* ---- constraints ---- */
 
 void ti_term_release(ti_term *term) {
@@ -135,6 +146,7 @@ static tribo_status update_term(tribo_trajopt *t, ti_term *term, double *worst) 
     for (int knot = term->first; knot <= term->last; knot++) {
         const double *x = ti_state_at(t, &t->best, knot), *u = ti_controls_at(t, &t->best, knot);
         tribo_status s = place(t, w, knot, x);
+        w->force = ti_forces_at(t, &t->best, knot);
         if (s >= 0) s = ti_term_residual(t, w, term, knot, x, u, w->r, NULL, NULL);
         if (s < 0) return s;
         for (int i = 0; i < term->n; i++) {

@@ -5,13 +5,16 @@
 
 /* ---- the gradient ---- */
 
-/* Of costs alone: lx of all steps, lu of all knots into gradient; p_bar += */
+/* Of costs alone: lx of all steps, lu of all knots into gradient, force_bar, forces held; p_bar += */
 static tribo_status cost_gradients(tribo_trajopt *t, const ti_path *path, double *gradient, double *p_bar) {
     ti_planner *w = &t->planner[0];
     size_t ndx = (size_t)t->z.ndx, nc = (size_t)t->nc;
     memset(t->lx, 0, sizeof(double) * ndx * ((size_t)t->knots * (size_t)t->substeps + 1));
     for (int k = 0; k <= t->knots; k++) {
         const double *x = ti_state_at(t, path, k), *u = ti_controls_at(t, path, k);
+        ti_forces_clear(t, w); /* what they do with the state is the sweep's to find */
+        w->force = ti_forces_at(t, path, k);
+        if (u) ti_knot_force_bars(t, w, k, t->force_bar + 3 * (size_t)t->nforce * (size_t)k);
         tribo_status s = ti_knot_model(t, w, k, x, u);
         if (s >= 0 && p_bar) s = ti_knot_params_vjp(t, w, k, x, u, p_bar);
         if (s < 0) return s;
@@ -27,7 +30,8 @@ tribo_status ti_path_reverse(tribo_trajopt *t, const ti_path *path, double *grad
     if (path != &t->best || s < 0) t->linear = t->followed = false; /* models are of what was asked for */
     if (s < 0) return s;
     memset(t->u_bar, 0, sizeof(double) * (size_t)steps * (size_t)t->z.nu);
-    s = tribo_backward(t->planner[0].ws, path->tape, t->lx, x0_bar, t->u_bar, p_bar);
+    s = t->nforce > 0 ? ti_forces_backward(t, path, x0_bar, p_bar)
+                      : tribo_backward(t->planner[0].ws, path->tape, t->lx, x0_bar, t->u_bar, p_bar);
     for (int k = 0; s >= 0 && gradient && k < steps; k++)
         for (int i = 0; i < t->nc; i++)
             gradient[(k / t->substeps) * t->nc + i] += t->u_bar[(size_t)k * (size_t)t->z.nu + (size_t)t->control[i]];

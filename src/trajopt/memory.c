@@ -1,9 +1,11 @@
 /* memory.c -- what a task holds: laid out in one block, and filled from its definition. */
+#include "dynamics/spatial.h"
 #include "trajopt/task.h"
 
 static void lay_out_path(const tribo_trajopt *t, ti_arena *a, ti_path *path) {
     TI_CARVE(a, path->X, (size_t)(t->knots + 1) * (size_t)t->z.nx);
     TI_CARVE(a, path->U, (size_t)t->knots * (size_t)t->nc);
+    TI_CARVE(a, path->force, 3 * (size_t)t->knots * (size_t)t->nforce);
 }
 
 static void lay_out_knot(const tribo_trajopt *t, ti_arena *a, bool end, ti_knot *k) {
@@ -31,6 +33,8 @@ static void lay_out_planner(const tribo_trajopt *t, ti_arena *a, ti_planner *w) 
     TI_CARVE(a, w->ru, rows * (size_t)t->nc);
     TI_CARVE(a, w->jac, TI_TWIST * (size_t)t->z.nv);
     TI_CARVE(a, w->u, nu);
+    TI_CARVE(a, w->force_x, 3 * (size_t)t->nforce * n);
+    TI_CARVE(a, w->force_u, 3 * (size_t)t->nforce * (size_t)t->nc);
     TI_CARVE(a, w->A, n * n);
     TI_CARVE(a, w->B, n * nu);
     TI_CARVE(a, w->product, n * (n > (size_t)t->nc ? n : (size_t)t->nc));
@@ -55,6 +59,7 @@ static void lay_out_passes(tribo_trajopt *t, ti_arena *a) {
     TI_CARVE(a, t->lx, (steps + 1) * n);
     TI_CARVE(a, t->u_bar, steps * ((size_t)t->z.nu > nc ? (size_t)t->z.nu : nc));
     TI_CARVE(a, t->gradient, knots * nc);
+    TI_CARVE(a, t->force_bar, 3 * knots * (size_t)t->nforce);
     TI_CARVE(a, t->secant, 2 * (n + nc));
     TI_CARVE(a, t->fixed, knots * nc);
     TI_CARVE(a, t->flat, knots * nc + 8);
@@ -62,6 +67,7 @@ static void lay_out_passes(tribo_trajopt *t, ti_arena *a) {
 
 static void lay_out_terms(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a) {
     TI_CARVE(a, t->term, t->nterm);
+    t->nforce = 0;
     for (int i = 0; i < t->nterm; i++) {
         const tribo_term_def *d = def->term + i;
         ti_term scratch = {0}, *term = t->term ? t->term + i : &scratch;
@@ -70,7 +76,9 @@ static void lay_out_terms(tribo_trajopt *t, const tribo_trajopt_def *def, ti_are
         term->def = *d;
         ti_term_sizes(t->m, t->nc, d, &term->n, &term->width);
         term->first = ti_knot_of(d->first, t->knots), term->last = ti_knot_of(d->last, t->knots);
-        if (d->kind == TRIBO_TERM_CONTROL && term->last == t->knots) term->last--;
+        bool steps = d->kind == TRIBO_TERM_CONTROL || d->kind == TRIBO_TERM_CONTACT_FORCE;
+        if (steps && term->last == t->knots) term->last--; /* the last state has neither */
+        term->force = d->kind == TRIBO_TERM_CONTACT_FORCE ? t->nforce++ : -1;
         TI_CARVE(a, name, length);
         TI_CARVE(a, term->weights, term->n);
         TI_CARVE(a, term->target, (size_t)term->width * (size_t)(d->target ? d->ntarget : 0));
@@ -90,6 +98,7 @@ void ti_task_lay_out(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a
     TI_CARVE(a, t->p, t->z.np);
     TI_CARVE(a, t->x0, t->z.nx);
     TI_CARVE(a, t->x_was, t->z.nx);
+    TI_CARVE(a, t->x_next, t->z.nx);
     TI_CARVE(a, t->stage, t->nstage);
     lay_out_terms(t, def, a);
     lay_out_path(t, a, &t->best);

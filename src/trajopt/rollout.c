@@ -8,14 +8,16 @@ void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u
     for (int i = 0; i < t->nc; i++) u[t->control[i]] = controls[i];
 }
 
-/* The steps of a knot from x; x becomes where they lead. */
+/* The steps of a knot from x; x becomes where they lead. force (nforce,3): of its contacts. */
 static tribo_status advance(const tribo_trajopt *t, tribo_ws *ws, const double *controls, double *x, tribo_tape *tape,
-                            int *unconverged) {
+                            double *force, int *unconverged) {
     double *u = t->planner[0].u;
     ti_control_spread(t, controls, u);
+    memset(force, 0, 3 * sizeof *force * (size_t)t->nforce);
     for (int s = 0; s < t->substeps; s++) {
         tribo_status status = t->plant ? t->plant->step(t->plant->context, u, x) : tribo_step(ws, t->p, x, u, x, tape);
         if (status < 0) return status;
+        if (t->nforce > 0 && !t->plant) ti_forces_add(t, ws, force);
         *unconverged += status == TRIBO_NOT_CONVERGED;
     }
     return t->stop && *t->stop ? TRIBO_INTERRUPTED : TRIBO_OK;
@@ -50,6 +52,13 @@ static void finish(ti_path *path, const ti_cost *cost, double gap, int unconverg
     path->violation = cost->violation, path->gap = gap, path->unconverged = unconverged;
 }
 
+/* += what a path costs at a knot whose steps were made. */
+static tribo_status cost_at(const tribo_trajopt *t, const ti_path *path, int knot, ti_cost *cost, double *each) {
+    ti_planner *w = &t->planner[0];
+    w->force = ti_forces_at(t, path, knot);
+    return ti_knot_cost(t, w, knot, ti_state_at(t, path, knot), ti_controls_at(t, path, knot), cost, each);
+}
+
 tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
     ti_planner *w = &t->planner[0];
     ti_cost cost = {0};
@@ -62,12 +71,15 @@ tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
         double *x = ti_state_at(t, &t->trial, k);
         steer(t, k, &how);
         memcpy(x + t->z.nx, x, sizeof *x * (size_t)t->z.nx);
-        tribo_status s = ti_knot_cost(t, w, k, x, ti_controls_at(t, &t->trial, k), &cost, NULL);
-        if (s >= 0) s = advance(t, w->ws, ti_controls_at(t, &t->trial, k), x + t->z.nx, t->trial.tape, &unconverged);
+        const double *u = ti_controls_at(t, &t->trial, k);
+        double *force = ti_forces_at(t, &t->trial, k);
+        tribo_status s = advance(t, w->ws, u, x + t->z.nx, t->trial.tape, force, &unconverged);
         if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+        s = cost_at(t, &t->trial, k, &cost, NULL);
+        if (s < 0) return s;
         if (!how.U) close_gap(t, t->knot[k].gap, how.share, x + t->z.nx, &gap);
     }
-    tribo_status s = ti_knot_cost(t, w, t->knots, ti_state_at(t, &t->trial, t->knots), NULL, &cost, NULL);
+    tribo_status s = cost_at(t, &t->trial, t->knots, &cost, NULL);
     finish(&t->trial, &cost, gap, unconverged);
     return s < 0 ? s : isfinite(cost.all) ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
@@ -75,8 +87,7 @@ tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
 tribo_status ti_path_price(tribo_trajopt *t, ti_path *path, double *each) {
     ti_cost cost = {0};
     for (int k = 0; k <= t->knots; k++) {
-        const double *u = ti_controls_at(t, path, k);
-        tribo_status s = ti_knot_cost(t, &t->planner[0], k, ti_state_at(t, path, k), u, &cost, each);
+        tribo_status s = cost_at(t, path, k, &cost, each);
         if (s < 0) return s;
     }
     finish(path, &cost, path->gap, path->unconverged);
@@ -91,10 +102,12 @@ tribo_status ti_path_take(tribo_trajopt *t) {
     tribo_tape_rewind(t->best.tape);
     for (int k = 0; k <= t->knots; k++) {
         const double *x = ti_state_at(t, &t->best, k), *u = ti_controls_at(t, &t->best, k);
-        tribo_status s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
+        tribo_status s = TRIBO_OK;
         memcpy(f, x, sizeof *f * (size_t)t->z.nx);
-        if (s >= 0 && u) s = advance(t, w->ws, u, f, t->best.tape, &unconverged);
+        if (u) s = advance(t, w->ws, u, f, t->best.tape, ti_forces_at(t, &t->best, k), &unconverged);
         if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+        s = cost_at(t, &t->best, k, &cost, NULL);
+        if (s < 0) return s;
         if (!u) break;
         tribo_state_difference(t->m, x + t->z.nx, f, t->knot[k].gap);
         for (int i = 0; i < t->z.ndx; i++) gap = ti_max(gap, fabs(t->knot[k].gap[i]));
@@ -105,16 +118,20 @@ tribo_status ti_path_take(tribo_trajopt *t) {
 
 double ti_path_hard(tribo_trajopt *t) {
     ti_planner *w = &t->planner[0];
-    double *x = t->x_was;
+    double *x = t->x_was, *next = t->x_next, *force = t->force_bar;
     ti_cost cost = {0};
     int unconverged = 0;
     if (!t->hard) return t->best.gap > 0 ? HUGE_VAL : t->best.plain;
     memcpy(x, t->best.X, sizeof *x * (size_t)t->z.nx);
     for (int k = 0; k <= t->knots; k++) {
         const double *u = ti_controls_at(t, &t->best, k);
-        tribo_status s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
-        if (s >= 0 && u) s = advance(t, t->hard, u, x, NULL, &unconverged);
+        tribo_status s = TRIBO_OK;
+        memcpy(next, x, sizeof *x * (size_t)t->z.nx);
+        if (u) s = advance(t, t->hard, u, next, NULL, force, &unconverged);
+        w->force = u ? force : NULL;
+        if (s >= 0) s = ti_knot_cost(t, w, k, x, u, &cost, NULL);
         if (s < 0) return HUGE_VAL;
+        memcpy(x, next, sizeof *x * (size_t)t->z.nx);
     }
     return isfinite(cost.plain) ? cost.plain : HUGE_VAL;
 }
@@ -165,13 +182,17 @@ static tribo_status linearise_knot(int worker, int knot, void *context) {
     ti_planner *w = &t->planner[worker];
     const double *u = ti_controls_at(t, &t->best, knot);
     if (t->stop && *t->stop) return TRIBO_OK;
-    tribo_status s = ti_knot_model(t, w, knot, ti_state_at(t, &t->best, knot), u);
-    if (u && s >= 0 && t->plant) return linearise_plant(t, w, knot, u);
-    for (int i = 0; u && s >= 0 && i < t->substeps; i++) {
-        s = tribo_step_jac(w->ws, t->best.tape, knot * t->substeps + i, w->A, w->B, NULL);
+    tribo_status s = TRIBO_OK;
+    ti_forces_clear(t, w);
+    if (u && t->plant) s = linearise_plant(t, w, knot, u);
+    for (int i = 0; u && !t->plant && s >= 0 && i < t->substeps; i++) {
+        int record = knot * t->substeps + i;
+        s = ti_forces_linearise(t, w, &t->knot[knot], record, i == 0);
+        if (s >= 0) s = tribo_step_jac(w->ws, t->best.tape, record, w->A, w->B, NULL);
         if (s >= 0) chain(t, w, i == 0, &t->knot[knot]);
     }
-    return s;
+    w->force = ti_forces_at(t, &t->best, knot);
+    return s < 0 ? s : ti_knot_model(t, w, knot, ti_state_at(t, &t->best, knot), u);
 }
 
 tribo_status ti_knots_linearise(tribo_trajopt *t) {

@@ -1,8 +1,25 @@
 /* stages.c -- a search from stage to stage: workspaces under each stage's law, multipliers, the end. */
 #include "trajopt/task.h"
 
+static size_t impulse_bytes(const tribo_ws *ws) {
+    return 3 * sizeof(double) * (size_t)(tribo_ws_options(ws).ncon_max + 1);
+}
+
+/* A thread's workspace, and what contact forces need besides. */
+static tribo_status planner_open(const tribo_trajopt *t, const tribo_options *o, ti_planner *w, tribo_diag *diag) {
+    tribo_status s = tribo_ws_new(t->m, o, &t->allocator, &w->ws, diag);
+    if (s < 0 || t->nforce == 0) return s;
+    w->impulse_bar = ti_alloc(&t->allocator, impulse_bytes(w->ws));
+    return w->impulse_bar ? s : ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
+}
+
 void ti_stage_free(tribo_trajopt *t) {
-    for (int i = 0; i < t->nworker; i++) tribo_ws_free(t->planner[i].ws), t->planner[i].ws = NULL;
+    for (int i = 0; i < t->nworker; i++) {
+        ti_planner *w = &t->planner[i];
+        ti_free(&t->allocator, w->impulse_bar, impulse_bytes(w->ws));
+        tribo_ws_free(w->ws);
+        w->impulse_bar = NULL, w->ws = NULL;
+    }
     tribo_ws_free(t->hard);
     tribo_tape_free(t->best.tape);
     tribo_tape_free(t->trial.tape);
@@ -26,7 +43,7 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag) {
         s = tribo_ws_new(t->m, &t->options, &t->allocator, &t->hard, diag);
         o.law = t->stage[stage];
     }
-    for (int i = 0; i < t->nworker && s >= 0; i++) s = tribo_ws_new(t->m, &o, &t->allocator, &t->planner[i].ws, diag);
+    for (int i = 0; i < t->nworker && s >= 0; i++) s = planner_open(t, &o, &t->planner[i], diag);
     for (int i = 0; i < 2 && s >= 0; i++)
         s = tribo_tape_new(t->planner[0].ws, t->knots * t->substeps, 0, i ? &t->trial.tape : &t->best.tape);
     ti_models_forget(t);

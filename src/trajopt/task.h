@@ -7,13 +7,14 @@
 #include <tribo/dynamics.h>
 #include <tribo/trajopt.h>
 
-enum { TI_TWIST = 6, TI_STAGES_MAX = 32, TI_CONTROLS_MAX = 128, TI_ROUNDS_MAX = 30 };
+enum { TI_STAGES_MAX = 32, TI_CONTROLS_MAX = 128, TI_ROUNDS_MAX = 30 };
 
 /* A term as it was defined; what its definition points to is the task's own. */
 typedef struct ti_term {
     tribo_term_def def;
     int n, width;          /* numbers of its residual, of a row of its target */
     int first, last;       /* knots, both in */
+    int force;             /* of CONTACT_FORCE: which of the task's; others -1 */
     double *weights;       /* (n) */
     double *target;        /* (ntarget,width) */
     double *coming;        /* of the same size: its target from the next beginning on */
@@ -28,6 +29,9 @@ typedef struct ti_planner {
     double *r, *rx, *ru; /* a residual and its derivatives */
     double *jac;         /* (TI_TWIST,nv) */
     double *u, *A, *B, *product;
+    const double *force;       /* (nforce,3) of the knot that terms are asked at; NULL at the last */
+    double *force_x, *force_u; /* (3 nforce,ndx), (3 nforce,nc) of the knot that is linearised */
+    double *impulse_bar;       /* (contacts at most,3), where there are such terms */
 } ti_planner;
 
 /* The quadratic model of a knot. */
@@ -44,6 +48,7 @@ typedef struct ti_knot {
 /* States, controls, the tape that led to them. */
 typedef struct ti_path {
     double *X, *U;
+    double *force; /* (knots,nforce,3) */
     tribo_tape *tape;
     double cost;           /* with what constraints add */
     double plain;          /* without */
@@ -66,9 +71,10 @@ struct tribo_trajopt {
     tribo_allocator allocator;
     size_t bytes;
     int knots, substeps, nc, nterm, rows, nworker, nstage;
+    int nforce; /* terms of contact forces */
     tribo_method method;
     int *control;
-    double *lower, *upper, *u, *p, *x0, *x_was;
+    double *lower, *upper, *u, *p, *x0, *x_was, *x_next;
     ti_term *term;
     tribo_options options;
     tribo_law_options *stage;
@@ -84,6 +90,7 @@ struct tribo_trajopt {
     double *Qx, *Qu, *Qxx, *Qux, *Quu, *reduced; /* of a knot */
     bool *held;                                  /* (nc) at a bound */
     double *lx, *u_bar, *gradient;               /* of the whole, for the reverse */
+    double *force_bar;                           /* (knots,nforce,3): the same of contact forces */
     double *secant;                              /* (2, ndx+nc): of a knot */
     bool *fixed;                                 /* (knots,nc) */
     double *flat;                                /* (knots nc, rounded up) of L-BFGS */
@@ -106,6 +113,11 @@ static inline double *ti_state_at(const tribo_trajopt *t, const ti_path *path, i
 }
 static inline double *ti_controls_at(const tribo_trajopt *t, const ti_path *path, int knot) {
     return knot < t->knots ? path->U + (size_t)knot * (size_t)t->nc : NULL;
+}
+
+/* Its contact forces there. */
+static inline double *ti_forces_at(const tribo_trajopt *t, const ti_path *path, int knot) {
+    return knot < t->knots ? path->force + 3 * (size_t)t->nforce * (size_t)knot : NULL;
 }
 
 /* Within bounds; NaN as it is. */
@@ -141,7 +153,8 @@ void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def);
 void ti_term_sizes(const tribo_model *m, int nc, const tribo_term_def *def, int *n, int *width);
 /* Whether a term of that kind asks for bodies' places. */
 bool ti_term_is_placed(tribo_term_kind kind);
-/* r, and where rx is not NULL rx (n,ndx), ru (n,nc). @param u (nc) NULL = the last knot */
+/* r, and where rx is not NULL rx (n,ndx), ru (n,nc); contact forces and their derivatives are the planner's.
+ * @param u (nc) NULL = the last knot */
 tribo_status ti_term_residual(const tribo_trajopt *t, ti_planner *w, const ti_term *term, int knot, const double *x,
                               const double *u, double *r, double *rx, double *ru);
 /* p_bar += of a term's residual r by p, at the state that the planner's dynamics are at; v its velocity. */
@@ -153,7 +166,8 @@ tribo_status ti_term_params_vjp(const tribo_trajopt *t, ti_planner *w, const ti_
 typedef struct ti_cost {
     double all, plain, size, violation; /* as in ti_path; violation the largest */
 } ti_cost;
-/* += of one knot. @param u NULL at the last. @param each (nterm) += J by terms; NULL = skip */
+/* += of one knot, its contact forces the planner's. @param u NULL at the last. @param each (nterm) += J by terms; NULL
+ * = skip */
 tribo_status ti_knot_cost(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,
                           ti_cost *cost, double *each);
 /* Gradient and Gauss-Newton matrices of a knot into its model. */
@@ -161,10 +175,24 @@ tribo_status ti_knot_model(const tribo_trajopt *t, ti_planner *w, int knot, cons
 /* p_bar += of a knot's cost by p, state and control held. */
 tribo_status ti_knot_params_vjp(const tribo_trajopt *t, ti_planner *w, int knot, const double *x, const double *u,
                                 double *p_bar);
+/* (nforce,3): of a knot's cost by its contact forces. */
+void ti_knot_force_bars(const tribo_trajopt *t, ti_planner *w, int knot, double *force_bar);
 /* A constraint that nothing is known of yet. */
 void ti_term_release(ti_term *term);
 /* Multipliers and penalties after the inner problem is solved; the largest violation. */
 tribo_status ti_multipliers_update(tribo_trajopt *t, double *violation);
+
+/* ---- forces.c: contact forces of terms ---- */
+
+/* force (nforce,3) += the share of the last step of ws in a knot's mean. */
+void ti_forces_add(const tribo_trajopt *t, const tribo_ws *ws, double *force);
+/* The planner's force_x, force_u := 0. */
+void ti_forces_clear(const tribo_trajopt *t, ti_planner *w);
+/* The same += of a record of the best, a step of knot k, whose A and B are those of its steps
+ * before; `first`: there are none. */
+tribo_status ti_forces_linearise(const tribo_trajopt *t, ti_planner *w, const ti_knot *k, int record, bool first);
+/* tribo_backward() from t->lx and t->force_bar into t->u_bar; x0_bar, p_bar += ; NULL = skip. */
+tribo_status ti_forces_backward(tribo_trajopt *t, const ti_path *path, double *x0_bar, double *p_bar);
 
 /* ---- rollout.c ---- */
 

@@ -217,6 +217,18 @@ static tribo_status momentum_term(const asked *a) {
     return s;
 }
 
+/* ---- contacts ---- */
+
+static tribo_status contact_force_term(const asked *a) {
+    const ti_planner *w = a->w;
+    size_t first = 3 * (size_t)a->term->force, n = (size_t)a->t->z.ndx, nc = (size_t)a->t->nc;
+    if (w->force) memcpy(a->r, w->force + first, 3 * sizeof *a->r);
+    if (a->rx) memcpy(a->rx, w->force_x + first * n, 3 * n * sizeof *a->rx);
+    if (a->rx) memcpy(a->ru, w->force_u + first * nc, 3 * nc * sizeof *a->ru);
+    less_target(a);
+    return TRIBO_OK;
+}
+
 /* ---- the table ---- */
 
 /* A kind: numbers of the residual and of a row of its target (those below 0 depend on the model), the residual, and how
@@ -239,6 +251,7 @@ static const kind_row KIND[TRIBO_TERM_END] = {
     [TRIBO_TERM_COM] = {3, true, com_term},
     [TRIBO_TERM_COM_VELOCITY] = {3, true, com_velocity_term},
     [TRIBO_TERM_MOMENTUM] = {6, true, momentum_term},
+    [TRIBO_TERM_CONTACT_FORCE] = {3, false, contact_force_term},
     [TRIBO_TERM_CUSTOM] = {-1, false, NULL},
 };
 
