@@ -40,7 +40,7 @@ void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s) {
     if (most->spins) {
         size_t wide = (size_t)(most->wide < 4 ? 4 : most->wide); /* as much as the largest of the forms of J has */
         TI_CARVE(m, s->coupling, 3 * (size_t)nc_max);
-        TI_CARVE(m, s->left, 7 * (2 * wide + 4) * (size_t)nc_max);
+        TI_CARVE(m, s->left, 8 * (2 * wide + 4) * (size_t)nc_max);
     }
     ti_paths_carve(m, most, &s->paths);
 }
