@@ -204,7 +204,7 @@ int main(int argc, char **argv) {
     printf("unit: dpotrf(64) = %.2f us\n", 1e6 * unit);
     if (given.path[0]) return every_problem(given.path);
     ti_contact_ws *ws;
-    if (ti_contact_ws_new(&(ti_contact_size){NC, NV, CUBES, 6, false}, NULL, NULL, &ws)) return 1;
+    if (ti_contact_ws_new(&(ti_contact_size){NC, NV, CUBES, 6, false, false}, NULL, NULL, &ws)) return 1;
     static const struct {
         const char *name;
         int n;

@@ -735,8 +735,13 @@ static bool draw_step(unsigned seed) {
         tribo_geom_def floor = tribo_default_geom(), g = tribo_default_geom();
         tribo_body_def body = tribo_default_body();
         floor.shape = TRIBO_PLANE, floor.priority = 1;
-        floor.material =
-            (tribo_material){.friction = 0.5, .stiction = 0.1, .restitution = 0.3, .baumgarte = 0.8, .slop = 5e-4};
+        floor.material = (tribo_material){.friction = 0.5,
+                                          .stiction = 0.1,
+                                          .restitution = 0.3,
+                                          .baumgarte = 0.8,
+                                          .slop = 5e-4,
+                                          .torsion = 0.02,
+                                          .rolling = 0.01};
         g.shape = TRIBO_BOX, g.size[0] = 0.5, g.size[1] = 0.4, g.size[2] = 0.3, g.pos[0] = 0.1;
         g.material = floor.material; /* which does not count, and may be moved both ways */
         body.inertia_given = true, body.mass = 2, body.com[1] = 0.05;
@@ -991,8 +996,8 @@ static const diff_op ops[] = {
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"settle", 12 + SETTLED_FREE, 12, 1, 1e-4, 1e-7, draw_settle, settle_value, settle_jvp, settle_vjp},
     DYN_ROWS,
-    {"step", 61, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
-    {"step impulses", 61, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
+    {"step", 65, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
+    {"step impulses", 65, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
 };
 
 START_TEST(every_op) {

@@ -73,7 +73,7 @@ static void tower(scene *s, int nb, int ncorner, const double *m, double mu, uin
 
 static ti_contact_ws *workspace(void) {
     ti_contact_ws *ws;
-    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false, false}, NULL, NULL, &ws), TRIBO_OK);
     return ws;
 }
 
@@ -663,7 +663,7 @@ static const int with_one_sharing[3] = {1, 3, 8}; /* motions without redundancy,
 
 START_TEST(unrolled_reverse_is_that_of_the_rounds) {
     ti_staggered_ws *ws;
-    ck_assert_int_eq(ti_staggered_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_staggered_ws_new(&(ti_contact_size){NC, NV, NB, 6, false, false}, NULL, &ws), TRIBO_OK);
     static double tape[ROUNDS * 3 * NC];
     for (int i = 0; i < 2; i++)
         for (int rounds = 1; rounds < 5; rounds++) {
@@ -696,7 +696,7 @@ END_TEST
 START_TEST(unrolled_at_convergence_is_implicit) {
     ti_staggered_ws *ws;
     ti_contact_ws *ncp = workspace();
-    ck_assert_int_eq(ti_staggered_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_staggered_ws_new(&(ti_contact_size){NC, NV, NB, 6, false, false}, NULL, &ws), TRIBO_OK);
     static double tape[ROUNDS * 3 * NC];
     for (int i = 0; i < 3; i++) {
         scene s;

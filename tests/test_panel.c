@@ -82,7 +82,8 @@ static void compare(int least, int most, double ratio, int same, double allowed)
     void *block = solution_of(CONTACTS, NV, &sol);
     double worst = 0;
     int compared = 0;
-    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){CONTACTS, NV, BLOCKS, 6, false}, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){CONTACTS, NV, BLOCKS, 6, false, false}, NULL, NULL, &ws),
+                     TRIBO_OK);
     for (unsigned seed = 1; seed <= 20; seed++) {
         draw(&s, seed * 2654435761u, least, most, ratio, same);
         const ti_contact_options o = {.tol = 1e-10};

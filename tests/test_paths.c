@@ -92,7 +92,7 @@ static void draw(forest *f, unsigned seed, bool symmetric) {
 }
 
 static void *system_of(ti_system *s) {
-    const ti_contact_size most = {CONTACTS, NV, TREES, WIDEST, true};
+    const ti_contact_size most = {CONTACTS, NV, TREES, WIDEST, true, false};
     ti_arena m = {0};
     *s = (ti_system){0};
     ti_system_carve(&m, &most, s);

@@ -215,7 +215,7 @@ START_TEST(nearly_singular_systems_are_solved) {
     static const double ratios[] = {1, 1e2, 1e4};
     enum { EACH = 600 };
     ti_contact_ws *ws;
-    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false, false}, NULL, NULL, &ws), TRIBO_OK);
     uint64_t seed = 2;
     int pivoted = 0, said = 0;
     /* Rounding of the law's derivative is as good as another law: up to condition times rounding from the truth. */
@@ -256,7 +256,7 @@ END_TEST
 START_TEST(impulses_that_cancel_leave_their_digits) {
     enum { EACH = 400 };
     ti_contact_ws *ws;
-    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false, false}, NULL, NULL, &ws), TRIBO_OK);
     uint64_t seed = 5;
     int singular = 0;
     double worst = 0;
@@ -287,7 +287,7 @@ START_TEST(what_is_not_finite_is_said) {
     ti_contact_ws *ws;
     double y[NV], c_bar[3 * NC], mu_bar[NC];
     uint64_t seed = 2;
-    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false}, NULL, NULL, &ws), TRIBO_OK);
+    ck_assert_int_eq(ti_contact_ws_new(&(ti_contact_size){NC, NV, NB, 6, false, false}, NULL, NULL, &ws), TRIBO_OK);
     fill(&s, 10, &seed);
     draw(&s, &g, &seed);
     for (int k = 0; k < 3; k++) {

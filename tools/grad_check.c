@@ -7,10 +7,10 @@
 #include <string.h>
 
 const char *const grad_block_names[GRAD_BLOCKS] = {
-    "position",  "rotation", "velocity", "spin",      "force",     "torque",    "gravity",      "mass",
-    "com",       "inertia",  "size",     "geom pos",  "geom quat", "friction",  "stiction",     "restitution",
-    "baumgarte", "slop",     "damping",  "armature",  "stiffness", "springref", "frictionloss", "range",
-    "gear",      "gain",     "bias",     "ctrlrange", "forcerange"};
+    "position",  "rotation", "velocity", "spin",      "force",      "torque",    "gravity",      "mass",
+    "com",       "inertia",  "size",     "geom pos",  "geom quat",  "friction",  "stiction",     "restitution",
+    "baumgarte", "slop",     "damping",  "armature",  "stiffness",  "springref", "frictionloss", "range",
+    "gear",      "gain",     "bias",     "ctrlrange", "forcerange", "torsion",   "rolling"};
 
 /* A step that is not solved to this has no derivative worth comparing. */
 static const double RESIDUAL = 1e-10;
@@ -90,6 +90,9 @@ static double param_size(const check *c, int index, const tribo_param_info *info
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_SLOP:
         return extent;
+    case TRIBO_PARAM_TORSION: /* as sliding, at the arm of a body */
+    case TRIBO_PARAM_ROLLING:
+        return value > 0 ? value : 0.01 * extent;
     case TRIBO_PARAM_INERTIA: { /* products of inertia are zero as a rule: the moments say what is large */
         int first = index;
         tribo_param_info other;

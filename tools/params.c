@@ -31,6 +31,8 @@ const char *param_unit(const tribo_model *m, const tribo_param_info *info) {
     case TRIBO_PARAM_SIZE:
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_SLOP:
+    case TRIBO_PARAM_TORSION:
+    case TRIBO_PARAM_ROLLING:
         return "m";
     case TRIBO_PARAM_DAMPING:
         return turns(m, info) ? "N m s/rad" : "N s/m";

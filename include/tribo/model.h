@@ -37,6 +37,8 @@ typedef struct tribo_material {
     double restitution; /**< Newton's e, 0 to 1 */
     double baumgarte;   /**< share of a penetration removed in a step, 0 to 1 */
     double slop;        /**< penetration left alone, m, >= 0 */
+    double torsion;     /**< friction against turning about the normal: torque over normal force, m, >= 0 */
+    double rolling;     /**< friction against rolling, turning about the tangents: torque over normal force, m, >= 0 */
 } tribo_material;
 
 /** A moving body. Fill with tribo_default_body() first. */
@@ -272,7 +274,7 @@ typedef struct tribo_need {
     int line;         /**< of that file */
     const char *word; /**< by which it can be left out */
     const char *text; /**< what, after the element and the attribute */
-    bool left_out;    /**< as was asked for; friction against turning and rolling (`torsion`) always is */
+    bool left_out;    /**< as was asked for */
 } tribo_need;
 
 /** How a scene file is read. Fill with tribo_default_load_options() first. */
@@ -358,7 +360,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,
- * 7 a site, 15 a geom, 5 a pair ---- */
+ * 7 a site, 17 a geom, 7 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -384,7 +386,9 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_GAIN,         /**< constant, by length, by velocity */
     TRIBO_PARAM_BIAS,         /**< the same */
     TRIBO_PARAM_CTRLRANGE,    /**< lower, upper */
-    TRIBO_PARAM_FORCERANGE    /**< lower, upper; N, N m */
+    TRIBO_PARAM_FORCERANGE,   /**< lower, upper; N, N m */
+    TRIBO_PARAM_TORSION,      /**< of a material: m */
+    TRIBO_PARAM_ROLLING       /**< of a material: m */
 } tribo_param_kind;
 
 /** One entry of p. */

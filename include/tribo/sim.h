@@ -46,6 +46,8 @@ typedef struct tribo_contact {
     double tangent[2][3];            /**< t1, t2 */
     double impulse[3];               /**< N s, on b: along t1, t2, normal */
     bool bounced;                    /**< it was hit inside the step: impulse has the impact in it, mode is of after */
+    double torque[3];                /**< N m s, on b: about t1, t2 (rolling) and the normal (torsion); 0 without such
+                                        friction */
 } tribo_contact;
 
 /** How the last step went. */

@@ -221,7 +221,7 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
 bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f) {
     for (int b = 0; b < ws->model->size.nbody; b++)
         if (ws->link[b].substeps > 1) return false;
-    return f->phases == 1u << TI_HOLD;
+    return !ws->model->spins && f->phases == 1u << TI_HOLD;
 }
 
 tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {

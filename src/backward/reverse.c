@@ -174,6 +174,10 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
     }
     reverse_geometry(ws, f, i, frame_bar, gap_bar);
     if (!p_bar) return;
+    if (ti_con_spins(c)) {
+        p_bar[at[ti_con_spin_number(c)]] += s->mu_bar[i] / c->pair.length;
+        return;
+    }
     p_bar[at[TI_M_FRICTION]] += s->mu_bar[i];
     if (c->sticky) p_bar[at[TI_M_STICTION]] += s->mu_bar[i];
     p_bar[at[TI_M_RESTITUTION]] += s->e_bar[i];

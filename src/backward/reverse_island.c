@@ -44,11 +44,13 @@ static void reverse_delassus(const phase_bar *to, const ti_contact_problem *prob
         ti_motion_inertia_bar(&ws->motion, to->f->blk_tree[is->blk0 + b], M_bar + problem->moff[b], &s->motion_bar);
 }
 
-/* The radius of a rebound's disk is mu (give + lambda_n): what mu feels, the given impulse feels in proportion. */
-static void reverse_give(const phase_bar *to, int i, double lambda_n, double mu_bar) {
+/* The radius of a rebound's disk is mu (give + lambda_n): what mu feels, the given impulse feels in proportion. lambda
+ * is that of contact i, in all of them. */
+static void reverse_give(const phase_bar *to, int i, const double *lambda, double mu_bar) {
     const tribo_ws *ws = to->ws;
-    double all = ws->give[i] + (lambda_n > 0 ? lambda_n : 0);
-    if (all > 0) ws->scratch->give_bar[i] += mu_bar * ws->mu[i] / all;
+    int by = ti_con_host(to->f, i);
+    double n = lambda[3 * (by - i) + 2], all = ws->give[by] + (n > 0 ? n : 0);
+    if (all > 0) ws->scratch->give_bar[by] += mu_bar * ws->mu[i] / all;
 }
 
 /* A displacement's compliance is a share of one over the heaviest mass, and adds to what is asked as ref does, times
@@ -87,7 +89,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
             bool dry = to->f->con[at].kind == TI_CON_DRY;
             if (to->phase >= TI_TIMING || (dry && !by_forces)) continue;
             s->mu_bar[at] += s->mu_work[i];
-            if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda[3 * i + 2], s->mu_work[i]);
+            if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda + 3 * i, s->mu_work[i]);
         }
         bool by_law = to->phase < TI_REBOUND || to->phase == TI_AFTER;
         if (by_law && ti_contact_uses_delassus(ws->contact)) reverse_delassus(to, &problem, &solution, k);
@@ -346,6 +348,7 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
 static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double late_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
+    if (ti_con_spins(c)) return;
     const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
     double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
     bool newton = f->island[k].impact == TRIBO_IMPACT_NEWTON;

@@ -159,9 +159,11 @@ static double friction_dot(const task *t, ti_phase phase, int q, int i, int j) {
     const int *at = c->pair.material;
     const double *p_dot = p_dot_of(t, j);
     double mu = p_dot ? p_dot[at[TI_M_FRICTION]] + (c->sticky ? p_dot[at[TI_M_STICTION]] : 0) : 0;
+    if (ti_con_spins(c)) mu = p_dot ? p_dot[at[ti_con_spin_number(c)]] / c->pair.length : 0;
     if (phase != TI_REBOUND) return phase >= TI_TIMING ? 0 : mu;
-    double l = t->f->phase[phase].lambda[q][3 * i + 2], all = ws->give[i] + (l > 0 ? l : 0);
-    return all > 0 ? mu + ws->mu[i] / all * ws->scratch->give_dot[at_contact(t, j, i)] : mu;
+    int by = ti_con_host(t->f, i);
+    double l = t->f->phase[phase].lambda[q][3 * by + 2], all = ws->give[by] + (l > 0 ? l : 0);
+    return all > 0 ? mu + ws->mu[i] / all * ws->scratch->give_dot[at_contact(t, j, by)] : mu;
 }
 
 /* v_sum, lambda_sum of a phase: base (nv of the frame) is the velocity that its impulses change; base_dot (n,6
@@ -277,6 +279,8 @@ static void hit_tangent(const task *t, int i, int j) {
     int at = c->pair.material[TI_M_RESTITUTION];
     size_t to = at_contact(t, j, i);
     contact_dot d = {0};
+    s->tau_dot[to] = s->late_dot[to] = s->ref_dot[to] = 0;
+    if (ti_con_spins(c)) return;
     if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
     double u = row_dot(t, &d, i, 2, before) + row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
     double now = row_dot(t, &d, i, 2, ws->vnow) + row_of(t, i, 2, in_direction(t, s->now_dot, j));
@@ -328,6 +332,7 @@ static double energy_dot(const task *t, int blk, int j, const double *v, const d
 static double impulse_dot(const task *t, int i, int j, double share_dot) {
     const ti_scratch *s = t->ws->scratch;
     size_t at = at_contact(t, j, i);
+    if (ti_con_spins(&t->f->con[i])) return 0;
     double sum = s->lambda_sum[TI_IMPACT][3 * at + 2];
     if (t->is->phase[TI_REBOUND].npoint == 0) return sum;
     sum += t->is->share * (s->lambda_sum[TI_REBOUND][3 * at + 2] + s->give_dot[at]);
@@ -383,6 +388,7 @@ static void own_time_tangent(const task *t, int i, int j, const double *time_dot
     size_t at = at_contact(t, j, i);
     s->ref_dot[at] = 0;
     if (i < t->is->con0 + t->is->nhold || t->f->phase[TI_TIMING].mode[i] == TRIBO_BREAK) return;
+    if (ti_con_spins(&t->f->con[i])) return;
     int r = ws->root[ws->blk_a[i]];
     contact_dot d = rows_dot(t, i, j);
     double jump_dot = row_dot(t, &d, i, 2, t->f->v) - row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) +

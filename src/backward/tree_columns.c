@@ -353,7 +353,7 @@ static void control_columns(const tribo_ws *ws, const double *p, const target *t
 }
 
 bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *p) {
-    if (!ti_actuators_jac_applies(&ws->motion, p)) return false;
+    if (ws->model->spins || !ti_actuators_jac_applies(&ws->motion, p)) return false;
     for (int b = 0; b < ws->model->size.nbody; b++)
         if (ws->link[b].substeps > 1) return false;
     return f->phases == 1u << TI_HOLD && ws->model->size.nequality == 0 && !ti_contact_uses_delassus(ws->contact);

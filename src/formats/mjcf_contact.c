@@ -26,9 +26,10 @@ static int geom_of_pair(ti_mjcf *r, const xmlNode *node, const char *attribute) 
 static tribo_material together(const ti_geom_rec *a, const ti_geom_rec *b) {
     const tribo_material *x = &a->def.material, *y = &b->def.material;
     if (a->def.priority != b->def.priority) return a->def.priority > b->def.priority ? *x : *y;
-    return (tribo_material){fmax(x->friction, y->friction), fmax(x->stiction, y->stiction),
-                            fmax(x->restitution, y->restitution), fmax(x->baumgarte, y->baumgarte),
-                            fmax(x->slop, y->slop)};
+    return (tribo_material){
+        fmax(x->friction, y->friction),   fmax(x->stiction, y->stiction), fmax(x->restitution, y->restitution),
+        fmax(x->baumgarte, y->baumgarte), fmax(x->slop, y->slop),         fmax(x->torsion, y->torsion),
+        fmax(x->rolling, y->rolling)};
 }
 
 void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap) {
@@ -37,14 +38,12 @@ void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, 
 }
 
 void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to) {
-    double condim = 3;
+    double condim = to->rolling > 0 ? 6 : to->torsion > 0 ? 4 : 3;
     ti_mjcf_numbers(r, node, class, "condim", &condim, 1, 1);
-    if (condim == 1)
-        to->friction = 0;
-    else if (condim != 3 && condim != 4 && condim != 6)
+    if (condim == 1) to->friction = 0;
+    if (condim != 1 && condim != 3 && condim != 4 && condim != 6)
         ti_xml_fail(&r->error, node, "condim", "1, 3, 4 or 6 expected");
-    else if ((condim > 3 && torsion != 0) || (condim > 4 && rolling != 0))
-        ti_mjcf_need_of(r, node, "condim", TI_MJCF_TORSION, "friction against turning and rolling is not there");
+    to->torsion = condim > 3 ? torsion : 0, to->rolling = condim > 4 ? rolling : 0;
 }
 
 static void read_pair(ti_mjcf *r, xmlNode *node) {
@@ -58,13 +57,17 @@ static void read_pair(ti_mjcf *r, xmlNode *node) {
     if (ti_mjcf_bad(r)) return;
     d.material = together(&r->builder->geom[d.geom_a], &r->builder->geom[d.geom_b]);
     double friction[5] = {1, 1, 0.005, 0.0001, 0.0001};
+    if (d.material.torsion > 0) friction[2] = d.material.torsion;
+    if (d.material.rolling > 0) friction[3] = friction[4] = d.material.rolling;
     if (ti_mjcf_numbers(r, node, class, "friction", friction, 2, 5)) {
         if (friction[0] != friction[1])
             ti_xml_fail(&r->error, node, "friction", "the first two must be equal: friction has no directions here");
         d.material.friction = friction[0];
     }
     ti_mjcf_margin(r, node, class, &d.margin, &d.gap);
-    ti_mjcf_condim(r, node, class, friction[2], fabs(friction[3]) + fabs(friction[4]), &d.material);
+    ti_mjcf_condim(r, node, class, friction[2], friction[3], &d.material);
+    if (d.material.rolling > 0 && friction[3] != friction[4])
+        ti_xml_fail(&r->error, node, "friction", "the last two must be equal: friction has no directions here");
     if (ti_mjcf_bad(r)) return;
     ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
     if (!grown) {

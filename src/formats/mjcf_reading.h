@@ -197,10 +197,8 @@ void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const t
 /* Whether something is limited by the range it may have. */
 bool ti_mjcf_limited(ti_mjcf *r, const xmlNode *node, int class, const char *limited, const char *range);
 
-/* What is left out of any scene, and told: friction against turning and rolling. */
-#define TI_MJCF_TORSION "torsion"
-/* What condim makes of the friction of a geom or pair, whose coefficients against turning and rolling are these:
- * mjcf_contact.c. */
+/* What condim makes of the friction of a geom or pair, whose coefficients against turning and rolling are these;
+ * without one it is what the numbers in `to` ask for. */
 void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, double rolling, tribo_material *to);
 /* The distance at which a geom or a pair touches: mjcf_contact.c. */
 void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap);

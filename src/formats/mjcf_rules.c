@@ -142,7 +142,7 @@ bool ti_mjcf_need_of(ti_mjcf *r, const xmlNode *node, const char *attribute, con
     ti_mjcf_need n = {.line = ti_xml_line(node), .at = node, .attribute = attribute};
     snprintf(n.word, sizeof n.word, "%s", word);
     bool asked = r->options && r->options->lenient && ti_xml_listed(r->options->lenient, n.word);
-    n.left_out = asked || strcmp(n.word, TI_MJCF_TORSION) == 0;
+    n.left_out = asked;
     va_list args;
     va_start(args, format);
     vsnprintf(n.text, sizeof n.text, format, args);

@@ -208,20 +208,23 @@ static void edit_actuator(edit *e, int i) {
 }
 
 /* Friction sits in the element, with numbers behind it that are kept; a static one moves along with it. */
-static void set_friction(edit *e, xmlNode *node, int class, double x) {
-    double f[5] = {1, 0.005, 0.0001};
-    bool pair = ti_xml_is(node, "pair");
+static void set_friction(edit *e, xmlNode *node, int class, int at) {
+    const double *want = e->want + at, *have = e->have + at;
+    double f[5] = {1, 0.005, 0.0001}, condim = have[TI_M_ROLLING] > 0 ? 6 : have[TI_M_TORSION] > 0 ? 4 : 3;
+    int pair = ti_xml_is(node, "pair"), needed = want[TI_M_ROLLING] > 0 ? 6 : want[TI_M_TORSION] > 0 ? 4 : 3;
     if (pair) f[1] = 1, f[2] = 0.005, f[3] = f[4] = 0.0001;
-    int n = ti_mjcf_numbers(&e->scene, node, class, "friction", f, 1, pair ? 5 : 3);
-    f[0] = x;
-    if (pair) f[1] = x;
-    set_numbers(e, node, "friction", f, n < 1 + pair ? 1 + pair : n);
-    double condim = 3;
+    int n = ti_mjcf_numbers(&e->scene, node, class, "friction", f, 1, pair ? 5 : 3), least = 1 + pair;
+    f[0] = want[TI_M_FRICTION];
+    if (pair) f[1] = f[0];
     ti_mjcf_numbers(&e->scene, node, class, "condim", &condim, 1, 1);
-    if (condim == 1) set_text(e, node, "condim", "3");
+    if (condim < needed) set_text(e, node, "condim", needed == 3 ? "3" : needed == 4 ? "4" : "6"), condim = needed;
+    if (condim > 3) f[1 + pair] = want[TI_M_TORSION], least = 2 + pair;
+    if (condim > 4) f[2 + pair] = want[TI_M_ROLLING], least = 3 + 2 * pair;
+    if (pair) f[4] = f[3];
+    set_numbers(e, node, "friction", f, n < least ? least : n);
 }
 
-/* The five numbers of a geom's or pair's material, at p[at]. */
+/* The numbers of a geom's or pair's material, at p[at]. */
 static void edit_material(edit *e, xmlNode *node, int class, int at, const char *owner, const char *lender) {
     static const struct {
         int offset;
@@ -233,7 +236,9 @@ static void edit_material(edit *e, xmlNode *node, int class, int at, const char 
     }
     double friction = e->want[at + TI_M_FRICTION], stiction = e->want[at + TI_M_STICTION];
     bool kinetic = e->have[at + TI_M_FRICTION] != friction;
-    if (kinetic) set_friction(e, node, class, friction);
+    bool spins = e->have[at + TI_M_TORSION] != e->want[at + TI_M_TORSION] ||
+                 e->have[at + TI_M_ROLLING] != e->want[at + TI_M_ROLLING];
+    if (kinetic || spins) set_friction(e, node, class, at);
     if (!kinetic && !differs(e->have[at + TI_M_STICTION], stiction, TRIBO_PARAM_STICTION)) return;
     bool total = numeric_of(e, owner, lender, "friction_static") != NULL;
     if (total)

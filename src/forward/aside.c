@@ -7,10 +7,12 @@ bool ti_aside_applies(const tribo_ws *ws) {
     return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
 }
 
-/* Whether its bodies would be one island by it. Of a core nothing is held until it passes. */
+/* Whether its bodies would be one island by it alone, without friction against turning behind it. Of a core nothing is
+ * held until it passes. */
 static bool joins(const tribo_ws *ws, const ti_con *c) {
     if (c->touch.core) return true;
     const ti_body *body = ws->model->body;
+    if (c->pair.twists || c->pair.rolls) return false;
     return c->kind == TI_CON_CONTACT && c->a >= 0 && c->b >= 0 && body[c->a].tree != body[c->b].tree;
 }
 

@@ -286,6 +286,47 @@ static bool is_loose(const tribo_ws *ws, const ti_con *c) {
     return c->aside != TI_ASIDE && ws->blk_at[first_tree(ws, c)] < 0;
 }
 
+/* Friction against turning: all twists, then all rolls, so that ranks ascend. */
+static tribo_status spins(tribo_ws *ws) {
+    const tribo_model *m = ws->model;
+    int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * m->size.nequality;
+    for (ti_con_kind kind = TI_CON_TWIST; m->spins && kind <= TI_CON_ROLL; kind++, rank += joint_rank(m))
+        for (int i = 0; i < ws->ntouch; i++) {
+            const ti_con *host = &ws->found[i];
+            if (host->touch.core || !(kind == TI_CON_TWIST ? host->pair.twists : host->pair.rolls)) continue;
+            if (ws->nfound == ws->options.ncon_max) return no_room(ws);
+            ti_con *c = &ws->found[ws->nfound];
+            *c = *host;
+            c->id = c->at = ws->nfound++, c->rank += rank, c->kind = kind, c->v = i;
+        }
+    return TRIBO_OK;
+}
+
+/* The first that was found of a kind; nfound = there is none. */
+static int first_of(const tribo_ws *ws, ti_con_kind kind) {
+    int i = ws->ntouch;
+    while (i < ws->nfound && ws->found[i].kind != kind) i++;
+    return i;
+}
+
+/* Loose contacts into their islands, each with its friction against turning behind it. */
+static void place_contacts(tribo_ws *ws, ti_frame *f) {
+    int next[2] = {first_of(ws, TI_CON_TWIST), first_of(ws, TI_CON_ROLL)};
+    for (int i = 0, end = next[0] < next[1] ? next[0] : next[1]; i < end; i++) {
+        const ti_con *c = &ws->found[i];
+        bool loose = is_loose(ws, c);
+        ti_island *is = loose ? &f->island[ws->slot[ti_root(ws->root, first_tree(ws, c))] - 1] : NULL;
+        if (loose) f->con[is->con0 + is->ncon++] = *c;
+        for (int k = 0; k < 2; k++) {
+            const ti_con *spin = &ws->found[next[k]];
+            if (!(next[k] < ws->nfound && spin->kind == (k ? TI_CON_ROLL : TI_CON_TWIST) && spin->v == i)) continue;
+            if (loose) f->con[is->con0 + is->ncon++] = *spin;
+            next[k]++;
+        }
+        if (loose) is->nhold = is->ncon;
+    }
+}
+
 /* Of what join() ties, in the order of their lowest tree; inside one, trees and contacts keep their order. */
 void ti_step_islands(tribo_ws *ws, ti_frame *f) {
     int ntree = ws->model->ntree, *root = ws->root, *slot = ws->slot; /* slot: contacts of a root, then island */
@@ -311,13 +352,7 @@ void ti_step_islands(tribo_ws *ws, ti_frame *f) {
     }
     for (int t = 0; t < ntree; t++)
         if (ws->blk_of[t] >= 0) f->blk_tree[f->island[slot[ti_root(root, t)] - 1].blk0 + ws->blk_of[t]] = t;
-    for (int i = 0; i < ws->nfound; i++) {
-        const ti_con *c = &ws->found[i];
-        if (!is_loose(ws, c)) continue;
-        ti_island *is = &f->island[slot[ti_root(root, first_tree(ws, c))] - 1];
-        f->con[is->con0 + is->ncon++] = *c;
-        is->nhold = is->ncon;
-    }
+    place_contacts(ws, f);
 }
 
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
@@ -335,6 +370,7 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
         s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     }
     if (s == TRIBO_OK) s = closures(ws);
+    if (s == TRIBO_OK) s = spins(ws);
     ti_aside_choose(ws);
     f->nisland = f->nblk = f->nv = f->ncon = 0;
     for (int t = 0; t < ws->model->ntree; t++) ws->blk_at[t] = -1;

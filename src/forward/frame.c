@@ -75,8 +75,12 @@ static void show_contact(const ti_frame *f, int i, bool bounced, tribo_contact *
 void ti_frame_view(const tribo_model *m, const double *p, const ti_frame *f, int nisland, tribo_contact *view) {
     for (int k = 0; k < nisland; k++) {
         const ti_island *is = &f->island[k];
-        for (int i = is->con0; i < is->con0 + is->ncon; i++)
-            if (f->con[i].kind == TI_CON_CONTACT) show_contact(f, i, has_bounced(m, p, f, is, i), &view[f->con[i].id]);
+        for (int i = is->con0, host = 0; i < is->con0 + is->ncon; i++) {
+            const ti_con *c = &f->con[i];
+            if (c->kind == TI_CON_CONTACT) host = c->id, show_contact(f, i, has_bounced(m, p, f, is, i), &view[host]);
+            for (int r = 0; ti_con_spins(c) && r < 3; r++) /* behind its contact */
+                view[host].torque[r] += c->pair.length * f->lambda[3 * i + r];
+        }
     }
 }
 

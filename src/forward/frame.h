@@ -232,6 +232,11 @@ void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
 /* The same, where both bodies are of one tree that of their sum. */
 const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side);
+/* The contact that friction against turning i stands behind; of others i. */
+static inline int ti_con_host(const ti_frame *f, int i) {
+    while (ti_con_spins(&f->con[i])) i--;
+    return i;
+}
 /* Where the rows of contact i begin in J. */
 static inline double *ti_frame_jacobian(const tribo_ws *ws, int i) {
     return ws->J + (size_t)ws->con_entries * (size_t)i;

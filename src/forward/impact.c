@@ -43,11 +43,13 @@ static bool is_newton(const ti_island *is) {
 
 bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_island *is = &f->island[k];
-    return !is->prompt && i < is->con0 + is->nhold && f->phase[TI_HOLD].mode[i] == TRIBO_BREAK &&
+    return ti_con_opens(&f->con[i]) && !is->prompt && i < is->con0 + is->nhold &&
+           f->phase[TI_HOLD].mode[i] == TRIBO_BREAK &&
            ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) > ti_row_velocity(ws, f, i, 2, ws->vnow);
 }
 
 double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    if (ti_con_spins(&f->con[i])) return 0;
     if (i >= f->island[k].con0 + f->island[k].nhold) return ti_frame_impact(ws, &f->con[i]).late;
     if (!ti_impact_parted(ws, f, k, i)) return 0;
     return ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) - ti_row_velocity(ws, f, i, 2, ws->vnow);
@@ -75,7 +77,8 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
     memcpy(ws->v_given + is->v0, f->phase[TI_IMPACT].v[TI_SOLVED] + is->v0, sizeof(double) * (size_t)is->nv);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
-        ws->give[i] = l > 0 ? ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION) * l : 0;
+        ws->give[i] =
+            l > 0 && ti_con_opens(&f->con[i]) ? ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION) * l : 0;
         if (ws->give[i] == 0) continue;
         any = true;
         ti_row_kick(ws, f, i, 2, ws->give[i], ws->v_given);
@@ -268,7 +271,9 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
 /* Where the velocity after the impacts and the forces of the step part every contact, there is nothing to solve. */
 static bool all_part(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (!ti_con_opens(&f->con[i]) || !(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0))
+        if (ti_con_spins(&f->con[i]))
+            continue;
+        else if (!ti_con_opens(&f->con[i]) || !(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0))
             return false;
     return true;
 }

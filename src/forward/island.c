@@ -41,6 +41,10 @@ static int reconsider(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_impact_motions(ws, f, k);
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
         ti_con *c = &f->con[i];
+        if (ti_con_spins(c)) {
+            ti_con_follow(c);
+            continue;
+        }
         double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
         ti_impact hit = ti_frame_impact(ws, c);
         c->bounce = hit.reached && ti_impact_leaves(&hit, c->an, e, ws->options.dt) > 0;

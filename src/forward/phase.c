@@ -3,7 +3,7 @@
 
 /* Whether there are others than contacts, and limits, which are contacts without friction. */
 static bool has_others(const tribo_ws *ws, const ti_island *is) {
-    for (int i = is->con0; ws->model->chains && i < is->con0 + is->ncon; i++)
+    for (int i = is->con0; (ws->model->chains || ws->model->spins) && i < is->con0 + is->ncon; i++)
         if (ws->what[i] != TI_CONSTRAINT_CONTACT) return true;
     return false;
 }
@@ -29,7 +29,9 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
                             .mu = (phase == TI_IMPACT || phase == TI_REBOUND ? ws->mu_hit : ws->mu) + c,
                             .support = ws->model->chains ? ws->support + 2 * c : NULL,
                             .what = has_others(ws, is) ? ws->what + c : NULL,
+                            .spins = ws->model->spins,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
+    q.spins = q.spins && q.what;
     if (phase == TI_IMPACT) q.vfree = ws->vnow + v, q.ref = ws->ref_hit + 3 * c;
     if (phase == TI_AFTER) q.vfree = ws->v_after + v;
     if (phase == TI_REBOUND) {

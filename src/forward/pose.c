@@ -108,13 +108,18 @@ static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, doubl
 }
 
 static const unsigned char CONSTRAINT[] = {TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_DRY,
-                                           TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD};
+                                           TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD,
+                                           TI_CONSTRAINT_TWIST,   TI_CONSTRAINT_ROLL};
 
 static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double *p) {
     const tribo_model *m = ws->model;
     ws->what[i] = CONSTRAINT[c->kind];
     if (c->kind == TI_CON_DRY) {
         ws->mu[i] = ws->options.dt * p[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS], ws->mu_hit[i] = 0;
+        return;
+    }
+    if (ti_con_spins(c)) {
+        ws->mu[i] = ws->mu_hit[i] = p[c->pair.material[ti_con_spin_number(c)]] / c->pair.length;
         return;
     }
     ws->mu[i] = ti_con_number(m, c, p, TI_M_FRICTION) + (c->sticky ? ti_con_number(m, c, p, TI_M_STICTION) : 0);
@@ -134,7 +139,7 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
         int body = side ? c->b : c->a;
         if (body < 0) continue;
         double *J = (double *)ti_frame_side(ws, f, i, side);
-        if (c->kind == TI_CON_CONTACT)
+        if (c->kind == TI_CON_CONTACT || ti_con_spins(c))
             add_rows(ws, c, body, side ? 1 : -1, J);
         else if (ti_con_holds(c))
             ti_closure_rows(ws, c, side, ws->width[ti_blk_of_body(ws, body)], J);
@@ -161,6 +166,7 @@ static void free_motion(const tribo_ws *ws, const ti_frame *f, int i, const doub
     c->uf = ti_row_velocity(ws, f, i, 2, ws->vfree);
     c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
     c->tau = 0, c->bounce = false;
+    if (ti_con_spins(c)) ti_con_follow(c);
     if (!(e > 0)) return;
     ti_impact hit = ti_frame_impact(ws, c);
     if (!hit.reached) return;

@@ -14,7 +14,7 @@ static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_
     if (ws->model->chains) return true; /* through joints, or of a joint with itself */
     for (int b = 0; b <= is->nblk; b++) root[b] = b;
     for (int i = is->con0; i < end; i++) {
-        if (mode[i] == TRIBO_BREAK || f->con[i].rank == last) continue;
+        if (mode[i] == TRIBO_BREAK || f->con[i].rank == last || ti_con_spins(&f->con[i])) continue;
         int a = ws->blk_a[i], b = ws->blk_b[i] >= 0 ? ws->blk_b[i] : is->nblk; /* the world is one, too */
         last = f->con[i].rank;
         if (ti_root(root, a) == ti_root(root, b)) return true;

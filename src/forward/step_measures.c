@@ -85,6 +85,7 @@ static bool any_gives_back(const tribo_ws *ws, const ti_frame *f, const ti_islan
 static bool is_faint(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
+        if (ti_con_spins(c)) continue;
         double come = fabs(c->uf + ws->ref[3 * i + 2]) * ws->options.dt;
         if (!ti_con_opens(c) || !(come <= ti_frame_grain(ws, c).rounding)) return false;
     }

@@ -9,6 +9,7 @@ double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, 
 
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
     double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2];
+    if (ti_con_spins(&f->con[i])) return 0;
     if (is->phase[TI_REBOUND].npoint > 0)
         l += is->share * (f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + 2] + ws->give[i]);
     return l;
@@ -61,7 +62,7 @@ static bool pose_timing(tribo_ws *ws, const ti_frame *f, int k, unsigned char *m
         bool acts = transmits(f, is, i);
         ref[0] = ref[1] = ref[2] = 0;
         if (mode) mode[i] = acts ? TRIBO_SLIDE : TRIBO_BREAK;
-        if (!acts || i < is->con0 + is->nhold) continue;
+        if (!acts || i < is->con0 + is->nhold || ti_con_spins(&f->con[i])) continue;
         int r = ws->root[ws->blk_a[i]];
         several = several || ws->weight[r] > 0;
         ws->weight[r] = 1;

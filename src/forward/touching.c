@@ -80,7 +80,58 @@ bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, i
 
 /* ---- rows: docs/math.md eq. (9), (10) ---- */
 
+/* Friction against turning: rows (0, s l R'd), l the length of the pair; the first two of a twist and the third of a
+ * roll are idle. docs/math.md eq. (340). */
+static void spin_directions(const ti_con *c, ti_vec d[3]) {
+    static const ti_vec none = {0, 0, 0};
+    bool rolls = c->kind == TI_CON_ROLL;
+    d[0] = rolls ? c->t1 : none, d[1] = rolls ? c->t2 : none, d[2] = rolls ? none : c->touch.normal;
+}
+
+static void spin_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
+    ti_vec d[3];
+    spin_directions(c, d);
+    memset(J, 0, 3 * TI_TWIST * sizeof *J);
+    for (int k = 0; k < 3; k++)
+        ti_store3(J + TI_TWIST * k + 3, ti_scale(sign * c->pair.length, ti_tmul(&link->R, d[k])));
+}
+
+static void spin_rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const ti_row_product *product,
+                          ti_link_diff *diff, double *frame_bar) {
+    ti_vec d[3];
+    spin_directions(c, d);
+    sign *= c->pair.length;
+    for (int k = 0; k < n; k++) {
+        const double *l = product[k].l;
+        ti_vec w = ti_mul(&link->R, ti_load3(product[k].v + 3)), F = {0, 0, 0};
+        for (int r = 0; r < 3; r++) {
+            F = ti_axpy(F, l[r], d[r]);
+            bool idle = (r < 2) != (c->kind == TI_CON_ROLL);
+            if (!idle) ti_add3(frame_bar + 3 + 3 * r, ti_scale(sign * l[r], w));
+        }
+        diff->th = ti_axpy(diff->th, sign, ti_tmul(&link->R, ti_cross(w, F)));
+    }
+}
+
+static void spin_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *diff,
+                          const double *frame_dot, double *J_dot) {
+    ti_vec d[3];
+    spin_directions(c, d);
+    sign *= c->pair.length;
+    memset(J_dot, 0, 3 * TI_TWIST * sizeof *J_dot);
+    for (int k = 0; k < 3; k++) {
+        bool idle = (k < 2) != (c->kind == TI_CON_ROLL);
+        if (idle) continue;
+        ti_vec row = ti_tmul(&link->R, d[k]), turned = ti_tmul(&link->R, ti_load3(frame_dot + 3 + 3 * k));
+        ti_store3(J_dot + TI_TWIST * k + 3, ti_scale(sign, ti_sub(turned, ti_cross(diff->th, row))));
+    }
+}
+
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
+    if (ti_con_spins(c)) {
+        spin_rows(c, link, sign, J);
+        return;
+    }
     ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
     for (int k = 0; k < 3; k++) {
         ti_store3(J + TI_TWIST * k, ti_scale(sign, d[k]));
@@ -110,11 +161,15 @@ TI_CLONES static void rows_vjp(const ti_con *c, const ti_link *link, double sign
 
 void ti_rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const ti_row_product *product,
                  ti_link_diff *diff, double *frame_bar) {
-    rows_vjp(c, link, sign, n, product, diff, frame_bar);
+    (ti_con_spins(c) ? spin_rows_vjp : rows_vjp)(c, link, sign, n, product, diff, frame_bar);
 }
 
 void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_link_diff *diff, const double *frame_dot,
                  double *J_dot) {
+    if (ti_con_spins(c)) {
+        spin_rows_jvp(c, link, sign, diff, frame_dot, J_dot);
+        return;
+    }
     ti_vec r = ti_sub(c->touch.point, link->xc), r_dot = ti_sub(ti_load3(frame_dot), diff->xc);
     ti_vec d[3] = {c->t1, c->t2, c->touch.normal};
     for (int k = 0; k < 3; k++) {

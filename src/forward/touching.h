@@ -14,6 +14,8 @@
  * have one row, the third: `sign` times number `v` of the model's velocities, of the limit of a ball `sign` times its
  * three numbers along `way`. Of what holds `v` is the number of its
  * equality: a coupling of joints has the third row, points that are connected, and axes that turn together, have three.
+ * Friction against turning stands behind its contact, `v` being that one's id, and turns with it about the normal
+ * (twist, the third row) or the tangents (roll, two rows), times the length of the pair.
  */
 typedef enum ti_con_kind {
     TI_CON_CONTACT,
@@ -21,7 +23,9 @@ typedef enum ti_con_kind {
     TI_CON_DRY,
     TI_CON_COUPLING,
     TI_CON_CONNECT,
-    TI_CON_TURN
+    TI_CON_TURN,
+    TI_CON_TWIST,
+    TI_CON_ROLL
 } ti_con_kind;
 /* Whether a contact is in an island: as a rule; not, since nothing brings it together: aside.c; or since an answer did.
  */
@@ -53,7 +57,18 @@ static inline bool ti_con_opens(const ti_con *c) {
     return c->kind <= TI_CON_LIMIT;
 }
 static inline bool ti_con_holds(const ti_con *c) {
-    return c->kind >= TI_CON_COUPLING;
+    return c->kind >= TI_CON_COUPLING && c->kind <= TI_CON_TURN;
+}
+static inline bool ti_con_spins(const ti_con *c) {
+    return c->kind >= TI_CON_TWIST;
+}
+/* Friction against turning bounces with the contact that it stands behind. */
+static inline void ti_con_follow(ti_con *c) {
+    c->bounce = c[-1].bounce, c->tau = c[-1].tau;
+}
+/* Its number of a material. */
+static inline int ti_con_spin_number(const ti_con *c) {
+    return c->kind == TI_CON_TWIST ? TI_M_TORSION : TI_M_ROLLING;
 }
 /* What the numbers of a gap come from: see ti_material(). */
 static inline const int *ti_con_material(const tribo_model *m, const ti_con *c) {
@@ -75,7 +90,7 @@ bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, i
 
 enum { TI_CON_FRAME = 4 * 3 }; /* of a contact: point, t1, t2, normal */
 
-/* Rows t1, t2, n of a contact on body `link` (3,6); sign -1 on a, +1 on b. */
+/* Rows t1, t2, n of a contact, or of its friction against turning, on body `link` (3,6); sign -1 on a, +1 on b. */
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J);
 /* Reverse of a sum of n products l' J v on one side: to the link's d, and to point (3), t1 (3), t2 (3), n (3) in
  * frame_bar (TI_CON_FRAME), added. */

@@ -31,6 +31,7 @@ void ti_island_start(tribo_ws *ws, ti_frame *f, ti_island *is) {
             l[0] = l[1] = l[2] = 0;
             bool acts = !ti_con_opens(c) || c->aside == TI_CALLED || c->uf + ws->ref[3 * i + 2] < 0;
             to->mode[i] = acts ? TRIBO_STICK : TRIBO_BREAK;
+            if (ti_con_spins(&f->con[i])) to->mode[i] = to->mode[i - 1] == TRIBO_BREAK ? TRIBO_BREAK : TRIBO_STICK;
             continue;
         }
         memcpy(l, w->lambda, sizeof w->lambda);

@@ -35,6 +35,7 @@ static int default_contacts(const tribo_model *m) {
     count c = {m, 0, 64 + EACH * nb - (nb > MANY ? EACH / 2 * (nb - MANY) : 0)};
     ti_pairs_visit(m, count_pair, &c);
     int64_t n = c.most < c.enough ? c.most : c.enough;
+    if (m->spins) n *= 3;
     n += 2 * m->size.nequality;
     for (int j = 0; j < m->size.njoint; j++) n += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
     return n < TI_COUNT_LIMIT ? (int)n : TI_COUNT_LIMIT;
@@ -222,6 +223,9 @@ static const char *joints_flaw(const tribo_model *m, const tribo_options *o) {
         any = any || dry || m->joint[j].limited;
     }
     any = any || m->size.nequality > 0, dry = dry || m->size.nequality > 0;
+    if (m->spins && o->rounds > 0) return "rounds know no friction against turning";
+    if (m->spins && o->law.law == TRIBO_LAW_STOCHASTIC && o->law.smoothing == TRIBO_SMOOTHING_ERM)
+        return "expected residual minimisation knows no friction against turning";
     if (any && o->rounds > 0) return "rounds know no limits and no dry friction of joints, and nothing that holds";
     if (dry && o->law.law == TRIBO_LAW_STOCHASTIC && o->law.smoothing == TRIBO_SMOOTHING_ERM)
         return "expected residual minimisation knows no dry friction of joints, and nothing that holds";
@@ -268,7 +272,7 @@ tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tr
     if (!block) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ws_layout(&a, &w);
     int nc = w.options.ncon_max;
-    const ti_contact_size most = {nc > 0 ? nc : 1, m->size.nv, m->ntree, m->widest, m->chains};
+    const ti_contact_size most = {nc > 0 ? nc : 1, m->size.nv, m->ntree, m->widest, m->chains, m->spins};
     s = ti_contact_ws_new(&most, &w.options.law, &w.alloc, &w.contact);
     if (s == TRIBO_OK && w.options.rounds > 0) s = ti_staggered_ws_new(&most, &w.alloc, &w.staggered);
     if (s != TRIBO_OK) {

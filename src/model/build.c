@@ -59,6 +59,8 @@ static void material_numbers(const tribo_material *m, double out[TI_P_PAIR]) {
     out[TI_M_RESTITUTION] = m->restitution;
     out[TI_M_BAUMGARTE] = m->baumgarte;
     out[TI_M_SLOP] = m->slop;
+    out[TI_M_TORSION] = m->torsion;
+    out[TI_M_ROLLING] = m->rolling;
 }
 
 /* A geom that touches nothing, a number of a material that never counts, a plane's size: the dynamics sees none. */

@@ -54,13 +54,15 @@ const char *ti_inertia_flaw(const double I[6]) {
 }
 
 const char *ti_material_flaw(const tribo_material *m) {
-    const double all[5] = {m->friction, m->stiction, m->restitution, m->baumgarte, m->slop};
-    if (!ti_finite(all, 5)) return "material has a number that is not finite";
+    const double all[] = {m->friction, m->stiction, m->restitution, m->baumgarte, m->slop, m->torsion, m->rolling};
+    if (!ti_finite(all, sizeof all / sizeof *all)) return "material has a number that is not finite";
     if (m->friction < 0) return "friction must be >= 0";
     if (m->stiction < 0) return "stiction must be >= 0 (static friction no less than kinetic)";
     if (m->restitution < 0 || m->restitution > 1) return "restitution must be in 0..1";
     if (m->baumgarte < 0 || m->baumgarte > 1) return "baumgarte must be in 0..1";
     if (m->slop < 0) return "slop must be >= 0";
+    if (m->torsion < 0) return "torsion must be >= 0";
+    if (m->rolling < 0) return "rolling must be >= 0";
     return NULL;
 }
 

@@ -22,10 +22,19 @@ typedef enum ti_part_of_p {
 /* Offsets inside one of each. */
 enum { TI_P_GRAVITY = 0, TI_P_BODIES = 3 };
 enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
-enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 15 };
+enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 17 };
 /* Of a site. */
 enum { TI_P_SITE_POS = 0, TI_P_SITE_QUAT = 3, TI_P_SITE = 7 };
-enum { TI_M_FRICTION, TI_M_STICTION, TI_M_RESTITUTION, TI_M_BAUMGARTE, TI_M_SLOP, TI_P_PAIR };
+enum {
+    TI_M_FRICTION,
+    TI_M_STICTION,
+    TI_M_RESTITUTION,
+    TI_M_BAUMGARTE,
+    TI_M_SLOP,
+    TI_M_TORSION,
+    TI_M_ROLLING,
+    TI_P_PAIR
+};
 
 enum {
     TI_P_DAMPING,
@@ -123,7 +132,7 @@ typedef struct ti_geom {
     tribo_shape shape;
     const ti_mesh *mesh; /* NULL of other shapes */
     int body;            /* or TRIBO_WORLD */
-    int p;               /* first of its 15 numbers in p */
+    int p;               /* first of its 17 numbers in p */
     int priority;
     uint32_t contype, conaffinity;
     double margin;          /* it touches nothing further away than the larger of two geoms' */
@@ -145,6 +154,7 @@ typedef struct ti_pair {
     int material[TI_P_PAIR]; /* index into p of each number of the pair's material; -1: what ti_material() says */
     double margin;           /* the distance at which they touch */
     double length;           /* of the smaller of the two as the file has it: what rounding of a gap is compared with */
+    bool twists, rolls;      /* it was given friction against turning about the normal; against rolling */
 } ti_pair;
 
 /* A geom among those that the filters treat alike: same bits, and all of the world or none. */
@@ -197,6 +207,7 @@ struct tribo_model {
     int nsited; /* actuators that pull at sites */
     int ncap;
     ti_cap *cap;       /* (ncap) */
+    bool spins;        /* some material was given friction against turning */
     bool chains;       /* not all trees are single bodies, or something holds, or pulls at a site */
     int ntree, widest; /* widest: most velocities of a tree */
     size_t nM;         /* entries of all trees' inertias, nv * nv each */

@@ -104,13 +104,11 @@ bool ti_pair_of(const tribo_model *m, int i, int j, ti_pair *pair) {
     bool swap = x->shape > y->shape;
     pair->a = swap ? j : i, pair->b = swap ? i : j;
     pair->length = x->length < y->length ? x->length : y->length;
-    if (own >= 0) {
-        pair->margin = m->pair_margin[own];
-        for (int k = 0; k < TI_P_PAIR; k++) pair->material[k] = m->size.np - (m->size.npair - own) * TI_P_PAIR + k;
-        return true;
-    }
-    pair->margin = larger(x->own_margin, y->own_margin) - larger(x->gap, y->gap);
-    for (int k = 0; k < TI_P_PAIR; k++) pair->material[k] = (counts(m, i, j, k) ? x : y)->p + TI_P_MATERIAL + k;
+    int first = own >= 0 ? m->size.np - (m->size.npair - own) * TI_P_PAIR : 0;
+    for (int k = 0; k < TI_P_PAIR; k++)
+        pair->material[k] = own >= 0 ? first + k : (counts(m, i, j, k) ? x : y)->p + TI_P_MATERIAL + k;
+    pair->margin = own >= 0 ? m->pair_margin[own] : larger(x->own_margin, y->own_margin) - larger(x->gap, y->gap);
+    pair->twists = m->p0[pair->material[TI_M_TORSION]] > 0, pair->rolls = m->p0[pair->material[TI_M_ROLLING]] > 0;
     return true;
 }
 
@@ -170,6 +168,7 @@ static void mark_touching(tribo_model *m, int a, int b) {
 
 /* Whether number k of geom i counts against one of the class at b, whose last to count is `least`. */
 static bool counts_among(const tribo_model *m, int i, int b, int least, int k) {
+    if (k >= TI_M_TORSION && !(m->p0[m->geom[i].p + TI_P_MATERIAL + k] > 0)) return false; /* it was not given */
     if (i == least || !counts(m, i, least, k)) return false;
     if (passes(m, i, least) && own_pair(m, i, least) < 0) return true;
     for (int e = m->kin[b].end - 1; e >= b; e--) {
@@ -198,7 +197,16 @@ void ti_possible_used(tribo_model *m) {
         for (int b = 0; b < n; b = m->kin[b].end)
             if (kin_meet(m, a, b)) mark_touching(m, a, b), mark_materials(m, a, b);
     for (int k = 0; k < 2 * m->size.npair; k++) mark_geom(m, m->pair_geom[k]);
-    for (int k = pairs_at; k < m->size.np; k++) m->used[k] = true;
+    for (int k = pairs_at; k < m->size.np; k++) m->used[k] = (k - pairs_at) % TI_P_PAIR < TI_M_TORSION || m->p0[k] > 0;
+}
+
+/* Whether number k of some material was given, TI_M_TORSION or TI_M_ROLLING. */
+static bool any_given(const tribo_model *m, int k) {
+    for (int i = 0; i < m->size.ngeom; i++)
+        if (m->p0[m->geom[i].p + TI_P_MATERIAL + k] > 0) return true;
+    for (int at = m->size.np - m->size.npair * TI_P_PAIR; at < m->size.np; at += TI_P_PAIR)
+        if (m->p0[at + k] > 0) return true;
+    return false;
 }
 
 /* ---- filling ---- */
@@ -299,4 +307,5 @@ void ti_possible_fill(tribo_model *m, const tribo_builder *b) {
     fill_distances(m, b);
     fill_exceptions(m, b);
     fill_list(m);
+    m->spins = any_given(m, TI_M_TORSION) || any_given(m, TI_M_ROLLING);
 }

@@ -52,6 +52,8 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_BIAS:
     case TRIBO_PARAM_CTRLRANGE:
     case TRIBO_PARAM_FORCERANGE:
+    case TRIBO_PARAM_TORSION: /* nor friction against turning */
+    case TRIBO_PARAM_ROLLING:
         break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;

@@ -49,7 +49,8 @@ tribo_status tribo_contact_ws_new(int nc_max, int nv_max, const tribo_law_option
     *ws = layout;
     carve(&m, nc_max, nv_max, ws);
     tribo_law_options settled;
-    const ti_contact_size most = {nc_max, nv_max, nv_max, nv_max, false}; /* one block, or as many as velocities */
+    const ti_contact_size most = {nc_max, nv_max, nv_max,
+                                  nv_max, false,  false}; /* one block, or as many as velocities */
     tribo_status status = ti_contact_ws_new(&most, law, a, &ws->contact);
     if (!status) status = ti_law_settle(law, NULL, &settled, NULL);
     if (!status) ws->tol = ti_solver_tolerance(&settled);

@@ -14,7 +14,7 @@ static double linearise(ti_contact_ws *ws, const ti_contact_problem *p, const do
     size_t n = 3 * (size_t)p->nc;
     double merit = 0;
     for (int i = 0; i < p->nc; i++) {
-        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i, NULL);
         ti_law_slope slope;
         unsigned char mode = ws->law->mode(&contact, lambda + 3 * i, c + 3 * i);
         ws->law->slope(&contact, mode, lambda + 3 * i, c + 3 * i, &slope);

@@ -58,7 +58,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->vi, nv);
     ws->cones = ti_carve(m, nc, ti_ncp_interior_size());
-    const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide, sizes->chains};
+    const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide, sizes->chains, sizes->spins};
     ti_system_carve(m, &most, &ws->sys);
     ti_augmented_carve(m, nc, nv, &ws->augmented);
     if (needs_delassus(ws) || ws->fallback) ti_delassus_carve(m, &most, &ws->G);
@@ -94,7 +94,8 @@ tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_opti
     layout.max_iter = layout.options.max_iter > 0 ? layout.options.max_iter : layout.solver->max_iter;
     ti_pyramid_of(&layout.options, &layout.pyramid);
     if (a) layout.alloc = *a;
-    const ti_contact_sizes sizes = {most->nc, most->nv, most->nblk, most->wide, most->chains, &layout.options};
+    const ti_contact_sizes sizes = {most->nc,     most->nv,    most->nblk,     most->wide,
+                                    most->chains, most->spins, &layout.options};
     ti_arena m = {0};
     carve(&m, &sizes, &layout);
     layout.bytes = m.used;
@@ -139,10 +140,12 @@ static void disk_margin(double mu, unsigned char mode, const double *l, const do
         out[0] = bound > 0 ? (bound - sqrt(l[0] * l[0] + l[1] * l[1])) / bound : 0;
 }
 
-static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode, const double *l,
-                      const double *c, double *out) {
-    ti_law_contact contact = ti_law_contact_of(ws, p, i);
+/* Of contact i at impulses lambda (3 nc), with c its own. */
+static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode,
+                      const double *lambda, const double *c, double *out) {
+    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     const ti_law *law = ti_law_at(ws, p, i);
+    const double *l = lambda + 3 * i;
     if (law->margin)
         law->margin(&contact, mode, l, c, out);
     else
@@ -155,16 +158,19 @@ static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int 
 static double held_margin(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int i) {
     const ti_contact_point *q = &s->point[0];
     const double *J = p->J + p->joff[i], *l = q->lambda + 3 * i, *ref = p->ref + 3 * i;
-    double Rt = ti_contact_compliance(q->compliance).t, c[2] = {ref[0] + Rt * l[0], ref[1] + Rt * l[1]}, way[2];
+    ti_law_compliance small = ti_contact_compliance(q->compliance);
+    bool spins = ti_is_spin(p, i);
+    double Rt = (spins ? ti_contact_stiffness(p, i, small) : small).t, n = spins ? l[2] : 0, way[2];
+    double c[3] = {ref[0] + Rt * l[0], ref[1] + Rt * l[1], ref[2] + Rt * n};
     for (int side = 0; side < 2; side++) {
         int k = side ? p->b[i] : p->a[i];
         if (k < 0) continue;
         const double *v = q->v + p->voff[k];
         for (int r = 0; r < 3; r++, J += p->width[k])
-            for (int j = 0; j < p->width[k] && r < 2; j++) c[r] += J[j] * v[j];
+            for (int j = 0; j < p->width[k] && (r < 2 || spins); j++) c[r] += J[j] * v[j];
     }
-    margin_of(ws, p, i, s->mode[i], l, c, way);
-    double creep = Rt * sqrt(l[0] * l[0] + l[1] * l[1]);
+    margin_of(ws, p, i, s->mode[i], q->lambda, c, way);
+    double creep = Rt * sqrt(l[0] * l[0] + l[1] * l[1] + n * n);
     return way[1] > 0 ? way[1] / (way[1] + creep) : 0;
 }
 
@@ -183,11 +189,12 @@ static void margins(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
         double m = apart ? fabs(c[2]) / sc : l[2] / sl;
         if (!ti_is_contact(p, i)) {
             double way[2];
-            margin_of(ws, p, i, s->mode[i], l, c, way);
+            margin_of(ws, p, i, s->mode[i], s->lambda, c, way);
+            if (ti_is_spin(p, i) && way[1] < 1e-9 * sc) way[1] = sc * held_margin(ws, p, s, i);
             m = way[0] < way[1] / sc ? way[0] : way[1] / sc;
         } else if (s->mode[i] != TRIBO_BREAK && p->mu[i] > 0) {
             double way[2];
-            margin_of(ws, p, i, s->mode[i], l, c, way);
+            margin_of(ws, p, i, s->mode[i], s->lambda, c, way);
             if (way[1] < 1e-9 * sc) way[1] = sc * held_margin(ws, p, s, i);
             double t = way[0] < way[1] / sc ? way[0] : way[1] / sc;
             if (t < m) m = t;
@@ -208,14 +215,16 @@ static const double STILL = 1e-14;
 static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
     const double none[3] = {0, 0, 0};
     for (int i = 0; i < p->nc; i++) {
-        if (p->rebound && p->rebound[i] * p->mu[i] > 0)
+        int host = ti_is_spin(p, i) ? ti_host_of(p, i) : i;
+        if (p->rebound && p->rebound[host] * p->mu[i] > 0)
             return false; /* friction of the prescribed impulse acts even where nothing slips */
+        if (host < i) continue;
         const ti_law *law = ti_law_at(ws, p, i);
         if (law->is & TI_LAW_HARD) {
             if (!(ws->g[3 * i + 2] >= -STILL * ws->unit_c)) return false;
             continue;
         }
-        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i, NULL);
         double wrong[3];
         law->residual(&contact, none, ws->g + 3 * i, wrong);
         if (!(wrong[0] == 0 && wrong[1] == 0 && wrong[2] == 0)) return false;
@@ -239,7 +248,7 @@ void ti_contact_start_from(const ti_contact_ws *ws, const ti_contact_problem *p,
 static void choose_modes(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
     ti_contact_relative(ws, p, s->v, s->lambda, ws->c);
     for (int i = 0; i < p->nc; i++) {
-        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i, s->lambda);
         s->mode[i] = ti_law_at(ws, p, i)->mode(&contact, s->lambda + 3 * i, ws->c + 3 * i);
     }
 }

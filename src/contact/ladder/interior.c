@@ -5,7 +5,8 @@
  * Each step eliminates the cones contact by contact and solves the primal system of every other rung.
  * A rebound's impulse is in the cone with what is given added, and its normal part not below zero besides: a second,
  * scalar pair. docs/math.md eq. (44), (45). In this file components are ordered (normal, t1, t2).
- * Dry friction of a joint is a box instead, with a scalar pair at each side; what holds has no pair at all.
+ * Dry friction of a joint is a box instead, with a scalar pair at each side; what holds has no pair at all. Friction
+ * against turning is such a box, or a disk with one pair, whose bound follows the normal impulse of its contact.
  */
 #include "contact/work/workspace.h"
 #include <math.h>
@@ -25,8 +26,11 @@ typedef struct cone {
     double nu, dnu, anu;
     double rest; /* dnu = rest - nu dx_n / normal */
     ti_constraint_kind kind;
-    double bound; /* dry friction: |x_n| <= bound, by what is left and a multiplier at each side */
+    double bound; /* |x| <= bound, by what is left and a multiplier at each side, of a disk at the first alone */
     double side[2], dside[2], aside[2]; /* the multipliers at +bound and -bound, their direction, the predictor's */
+    const struct cone *host; /* of friction against turning: its contact, and by how much the bound changes */
+    double ratio;            /* with (normal + rebound) of that, */
+    double dbound, abound;   /* its direction, the predictor's */
 } cone;
 
 static double dot(const double *a, const double *b) {
@@ -141,17 +145,28 @@ static const int place[3] = {2, 0, 1}; /* (n, t1, t2) in (t1, t2, n) */
 static const double LEAST = 1e-8, NOTHING = 1e-12;
 
 static bool is_boxed(const cone *k) {
-    return k->kind == TI_CONSTRAINT_DRY && k->bound > NOTHING;
+    return (k->kind == TI_CONSTRAINT_DRY || k->kind == TI_CONSTRAINT_TWIST) && k->bound > NOTHING;
+}
+
+static bool is_disk(const cone *k) {
+    return k->kind == TI_CONSTRAINT_ROLL && k->bound > NOTHING;
 }
 
 static void begin_joint(cone *k, ti_constraint_kind kind, double bound) {
-    k->kind = kind, k->bound = kind == TI_CONSTRAINT_DRY ? bound : 0;
+    k->kind = kind, k->bound = kind == TI_CONSTRAINT_HELD ? 0 : bound;
     for (int r = 0; r < 3; r++) {
         k->x[r] = k->w[r] = 0;
         if (kind == TI_CONSTRAINT_HELD && k->R[r] < LEAST) k->R[r] = LEAST;
     }
     if (is_boxed(k)) k->side[0] = k->side[1] = 1 / bound;
+    if (is_disk(k)) k->side[0] = 2 / (bound * bound);
     k->normal = 0;
+}
+
+/* Of friction against turning behind its contact, the latter begun before it. */
+static void begin_spin(cone *k, const cone *host, ti_constraint_kind kind, double mu) {
+    k->host = host, k->ratio = mu * host->unit[0] / k->unit[0];
+    begin_joint(k, kind, k->ratio * (host->normal + host->rebound));
 }
 
 /* What is left at side 0 (+bound) or 1 (-bound). */
@@ -159,38 +174,73 @@ static double left(const cone *k, int side) {
     return side ? k->bound + k->normal : k->bound - k->normal;
 }
 
-/* The diagonal of D, scaled. c (3) = J v + ref + R x. */
-static void linearise_joint(cone *k, const double *c, double *d) {
+/* A disk leaves (bound^2 - |x|^2) / 2 >= 0; its multiplier times x opposes the turn. */
+static double left_of_disk(const cone *k) {
+    return 0.5 * (k->bound - hypot(k->x[1], k->x[2])) * (k->bound + hypot(k->x[1], k->x[2]));
+}
+
+/* D (3,3), scaled, into k->A; out: what d lambda_n of its contact adds, in its own units. c (3) = J v + ref + R x. */
+static void linearise_joint(cone *k, const double *c, double *out) {
+    memset(k->A, 0, sizeof k->A);
     for (int r = 0; r < 3; r++) {
-        k->rp[r] = c[r];
-        d[r] = k->kind == TI_CONSTRAINT_HELD ? 1 / k->R[r] : 0;
+        k->rp[r] = c[r], out[r] = 0;
+        if (k->kind == TI_CONSTRAINT_HELD) k->A[4 * r] = 1 / k->R[r];
     }
-    if (is_boxed(k)) d[0] = 1 / (k->R[0] + k->side[0] / left(k, 0) + k->side[1] / left(k, 1));
-    memcpy(k->A, d, 3 * sizeof *d);
+    if (is_boxed(k)) {
+        k->A[0] = 1 / (k->R[0] + k->side[0] / left(k, 0) + k->side[1] / left(k, 1));
+        out[0] = k->A[0] * k->ratio * (k->side[0] / left(k, 0) - k->side[1] / left(k, 1));
+    } else if (is_disk(k)) {
+        double pull = k->side[0] / left_of_disk(k), x = k->x[1], y = k->x[2], d = k->R[1] + k->side[0];
+        double beyond = pull / (d + pull * (x * x + y * y)); /* (d + pull x x')^-1 */
+        k->A[4] = (1 - beyond * x * x) / d, k->A[8] = (1 - beyond * y * y) / d, k->A[5] = k->A[7] = -beyond * x * y / d;
+        for (int r = 1; r < 3; r++) out[r] = (k->A[3 * r + 1] * x + k->A[3 * r + 2] * y) * pull * k->bound * k->ratio;
+    }
 }
 
 /* f (3), scaled: dx = -f - D J dv. */
 static void aim_joint(cone *k, double centre, bool corrected, double *f) {
-    double push = 0;
-    for (int r = 0; r < 3; r++) f[r] = k->A[r] * k->rp[r];
+    double push[3] = {0, 0, 0};
     for (int s = 0; s < 2 && is_boxed(k); s++) {
-        double change = s ? k->ax[0] : -k->ax[0]; /* of what is left, by the predictor */
+        double change = k->abound + (s ? k->ax[0] : -k->ax[0]); /* of what is left, by the predictor */
         double to = corrected ? centre - change * k->aside[s] : 0;
         k->dside[s] = to / left(k, s) - k->side[s];
-        push += (s ? -1 : 1) * to / left(k, s);
+        push[0] += (s ? -1 : 1) * to / left(k, s);
     }
-    if (is_boxed(k)) f[0] += k->A[0] * push;
+    if (is_disk(k)) {
+        double change = k->bound * k->abound - k->x[1] * k->ax[1] - k->x[2] * k->ax[2];
+        double to = corrected ? centre - change * k->aside[0] : 0, all = to / left_of_disk(k);
+        k->dside[0] = all - k->side[0];
+        for (int r = 1; r < 3; r++) push[r] = all * k->x[r] + (corrected ? k->ax[r] * k->aside[0] : 0);
+    }
+    for (int r = 0; r < 3; r++) {
+        const double *A = k->A + 3 * r;
+        f[r] = A[0] * k->rp[0] + A[1] * k->rp[1] + A[2] * k->rp[2];
+        f[r] += A[0] * push[0] + A[1] * push[1] + A[2] * push[2];
+    }
 }
 
+/* After the directions of all contacts. */
 static void turn_joint(cone *k, const double *dx) {
     memcpy(k->dx, dx, 3 * sizeof *dx);
     memset(k->dw, 0, sizeof k->dw);
-    for (int s = 0; s < 2 && is_boxed(k); s++) k->dside[s] += (s ? -1 : 1) * k->side[s] / left(k, s) * dx[0];
+    k->dbound = k->host ? k->ratio * k->host->dx[0] : 0;
+    for (int s = 0; s < 2 && is_boxed(k); s++)
+        k->dside[s] += k->side[s] / left(k, s) * ((s ? -1 : 1) * dx[0] - k->dbound);
+    if (is_disk(k))
+        k->dside[0] += k->side[0] / left_of_disk(k) * (k->x[1] * dx[1] + k->x[2] * dx[2] - k->bound * k->dbound);
+}
+
+static double longest_of_disk(const cone *k, double a) {
+    const double x[3] = {k->bound, k->x[1], k->x[2]}, dx[3] = {k->dbound, k->dx[1], k->dx[2]};
+    double most = longest_step(x, dx);
+    if (most < a) a = most;
+    return k->dside[0] < 0 && -k->side[0] / k->dside[0] < a ? -k->side[0] / k->dside[0] : a;
 }
 
 static double longest_joint(const cone *k, double a) {
+    if (is_disk(k)) return longest_of_disk(k, a);
     for (int s = 0; s < 2 && is_boxed(k); s++) {
-        double change = s ? k->dx[0] : -k->dx[0];
+        double change = k->dbound + (s ? k->dx[0] : -k->dx[0]);
         if (change < 0 && -left(k, s) / change < a) a = -left(k, s) / change;
         if (k->dside[s] < 0 && -k->side[s] / k->dside[s] < a) a = -k->side[s] / k->dside[s];
     }
@@ -199,9 +249,15 @@ static double longest_joint(const cone *k, double a) {
 
 /* Adds its pairs' gaps after a step a. @return how many there are. */
 static int gap_of_joint(const cone *k, double a, double *sum) {
+    if (is_disk(k)) {
+        cone at = *k;
+        at.bound += a * k->dbound, at.x[1] += a * k->dx[1], at.x[2] += a * k->dx[2];
+        *sum += left_of_disk(&at) * (k->side[0] + a * k->dside[0]);
+        return 1;
+    }
     if (!is_boxed(k)) return 0;
     for (int s = 0; s < 2; s++) {
-        double change = s ? k->dx[0] : -k->dx[0];
+        double change = k->dbound + (s ? k->dx[0] : -k->dx[0]);
         *sum += (left(k, s) + a * change) * (k->side[s] + a * k->dside[s]);
     }
     return 2;
@@ -231,6 +287,10 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
     ws->ip_unit = size > 0 ? size : 1;
     for (int i = 0; i < p->nc; i++) {
         cone *k = cones + i;
+        if (ti_is_spin(p, i)) {
+            begin_spin(k, cones + ti_host_of(p, i), (ti_constraint_kind)p->what[i], p->mu[i]);
+            continue;
+        }
         if (!ti_is_contact(p, i)) {
             begin_joint(k, (ti_constraint_kind)p->what[i], p->mu[i] / (k->unit[0] * ws->ip_unit));
             continue;
@@ -256,10 +316,13 @@ static void linearise(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
         for (int r = 0; r < 3; r++)
             c[r] = ws->c[3 * i + place[r]] * k->unit[r] / ws->ip_unit + k->R[r] * (r ? k->x[r] : k->normal);
         if (k->kind) {
-            double d[3];
-            linearise_joint(k, c, d);
-            memset(ws->D + 9 * i, 0, 9 * sizeof *ws->D);
-            for (int r = 0; r < 3; r++) ws->D[9 * i + 4 * place[r]] = k->unit[r] * d[r] * k->unit[r];
+            double follows[3];
+            linearise_joint(k, c, follows);
+            for (int r = 0; r < 3; r++)
+                for (int q = 0; q < 3; q++)
+                    ws->D[9 * i + 3 * place[r] + place[q]] = k->unit[r] * k->A[3 * r + q] * k->unit[q];
+            for (int r = 0; k->host && r < 3; r++)
+                ws->sys.coupling[3 * i + place[r]] = k->unit[r] * follows[r] / k->host->unit[0];
             continue;
         }
         double soft = gap < 1 ? gap : 1, slip = sqrt(c[1] * c[1] + c[2] * c[2] + 1e-4 * soft * soft + 1e-30);
@@ -374,7 +437,7 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
     double sigma = share > b->floor ? (share < 1 ? share : 1) : b->floor;
     for (int i = 0; i < p->nc; i++) {
         for (int r = 0; r < 3; r++) cones[i].ax[r] = cones[i].dx[r], cones[i].aw[r] = cones[i].dw[r];
-        cones[i].anu = cones[i].dnu;
+        cones[i].anu = cones[i].dnu, cones[i].abound = cones[i].dbound;
         memcpy(cones[i].aside, cones[i].dside, sizeof cones[i].aside);
     }
     direction(ws, p, cones, ti_max(sigma * gap, b->gap), true);
@@ -385,6 +448,7 @@ static bool iterate(ti_contact_ws *ws, const ti_contact_problem *p, cone *cones,
         for (int r = 0; r < 3; r++) cones[i].x[r] += a * cones[i].dx[r], cones[i].w[r] += a * cones[i].dw[r];
         cones[i].normal += a * cones[i].dx[0], cones[i].nu += a * cones[i].dnu;
         for (int s = 0; s < 2; s++) cones[i].side[s] += a * cones[i].dside[s];
+        cones[i].bound += a * cones[i].dbound;
         cones[i].x[0] = cones[i].normal + cones[i].rebound;
     }
     for (int k = 0; k < p->nv; k++) ws->vi[k] += a * ws->dv[k];

@@ -12,6 +12,31 @@ static double largest(const double *a, int n) {
  * linearise. */
 typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 
+/* Friction against turning i at c (3), in ws->c its contact's J v + ref; leaves A^-1 F in ws->f. Its bound in F is what
+ * the contact will push with, by its trial impulse, where lambda does not say it yet; the linear equation is about
+ * lambda_n itself. */
+static unsigned char evaluate_spin(ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda,
+                                   const double *c, ti_law_compliance Rc, ti_law_compliance R, int flags, double *F) {
+    const ti_law *law = ti_law_at(ws, p, i);
+    int host = ti_host_of(p, i);
+    double n = ti_push_of(p, i, lambda), *e = ws->sys.coupling + 3 * i, *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
+    double come = ws->c[3 * host + 2] + ti_contact_stiffness(p, host, Rc).n * lambda[3 * host + 2];
+    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
+    ti_law_slope slope;
+    contact.push = ti_max(contact.push, n - ws->scale[host].rho_n * come);
+    unsigned char mode = flags & CHOOSE ? law->mode(&contact, lambda + 3 * i, c) : ws->mode[i];
+    law->slope(&contact, mode, lambda + 3 * i, c, &slope);
+    memcpy(F, slope.F, sizeof slope.F);
+    if (!(flags & CHORD)) {
+        ti_law_resolve(&slope, R, ws->D + 9 * i, A);
+        for (int r = 0; r < 3; r++)
+            e[r] = -(A[3 * r] * slope.push[0] + A[3 * r + 1] * slope.push[1] + A[3 * r + 2] * slope.push[2]);
+    }
+    for (int r = 0; r < 3; r++)
+        f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2] + e[r] * (contact.push - n);
+    return mode;
+}
+
 /* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
  * Returns the merit, docs/math.md eq. (42): squares of F and of the momentum residual, as energies. */
 static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
@@ -22,7 +47,7 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         const double *l = lambda + 3 * i;
         const ti_law_compliance *at = &Rc, *with = &R;
         ti_law_compliance soft[2];
-        if (p->R) {
+        if (p->R || p->spins) {
             soft[0] = ti_contact_stiffness(p, i, Rc), soft[1] = ti_contact_stiffness(p, i, R);
             at = soft, with = soft + 1;
         }
@@ -31,6 +56,11 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         const ti_law_scale *s = ws->scale + i;
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
         const ti_law *law = ti_law_at(ws, p, i);
+        if (law->is & TI_LAW_SPIN) {
+            ws->mode[i] = evaluate_spin(ws, p, i, lambda, c, Rc, *with, flags, F);
+            merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
+            continue;
+        }
         if (law->is & TI_LAW_HARD) { /* in closed form, as most contacts are */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
@@ -38,7 +68,7 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
             mode = flags & CHORD ? ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, NULL, NULL)
                                  : ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
         } else {
-            ti_law_contact contact = ti_law_contact_of(ws, p, i);
+            ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
             mode = flags & CHORD ? ti_law_value(law, &contact, l, c, mode, F)
                                  : ti_law_linearise(law, &contact, l, c, *with, mode, F, ws->D + 9 * i, A);
         }
@@ -55,18 +85,26 @@ void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R)
     evaluate(ws, p, ws->v, ws->lambda, none, ti_contact_compliance(R), CHOOSE);
 }
 
+void ti_contact_follow(const ti_contact_ws *ws, const ti_contact_problem *p, double *dlambda) {
+    for (int i = 0; i < p->nc; i++)
+        for (int r = 0; r < 3 && ti_is_spin(p, i); r++)
+            dlambda[3 * i + r] += ws->sys.coupling[3 * i + r] * dlambda[3 * ti_host_of(p, i) + 2];
+}
+
 void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p) {
     int n3 = 3 * p->nc;
     memcpy(ws->dv, ws->r, p->nv * sizeof(double));
     for (int k = 0; k < n3; k++) ws->dlambda[k] = -ws->f[k];
+    if (ws->sys.coupled) ti_contact_follow(ws, p, ws->dlambda);
     ti_system_jt(&ws->sys, p, ws->dlambda, ws->dv);
     ti_system_solve(&ws->sys, 1, ws->dv);
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int i = 0; i < p->nc; i++) {
-        const double *D = ws->D + 9 * i, *c = ws->c + 3 * i;
+        const double *D = ws->D + 9 * i, *c = ws->c + 3 * i, *f = ws->f + 3 * i;
         double *dl = ws->dlambda + 3 * i;
-        for (int r = 0; r < 3; r++) dl[r] -= D[3 * r] * c[0] + D[3 * r + 1] * c[1] + D[3 * r + 2] * c[2];
+        for (int r = 0; r < 3; r++) dl[r] = -f[r] - (D[3 * r] * c[0] + D[3 * r + 1] * c[1] + D[3 * r + 2] * c[2]);
     }
+    if (ws->sys.coupled) ti_contact_follow(ws, p, ws->dlambda);
 }
 
 static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
@@ -77,12 +115,13 @@ static bool factor(ti_contact_ws *ws, const ti_contact_problem *p) {
 /* Project impulses of sliding contacts back on their circles. A step along the tangent leaves them outside by its
  * square, which near sticking is much more than the slip that decides the next step. */
 static void round_off(const ti_contact_ws *ws, const ti_contact_problem *p, double *lambda) {
-    for (int i = 0; ws->law->circle && i < p->nc; i++) {
-        if (!ti_is_contact(p, i) || ws->mode[i] < TRIBO_SLIDE) continue; /* on no circle */
+    for (int i = 0; (ws->law->circle || p->spins) && i < p->nc; i++) {
+        const ti_law *law = ti_law_at(ws, p, i);
+        if (!law->circle || ws->mode[i] < TRIBO_SLIDE) continue; /* on no circle */
         double *l = lambda + 3 * i, t = sqrt(l[0] * l[0] + l[1] * l[1]), radius = p->mu[i] * l[2];
-        if (!(ws->law->is & TI_LAW_HARD)) {
-            ti_law_contact contact = ti_law_contact_of(ws, p, i);
-            radius = ws->law->circle(&contact, ws->mode[i], l);
+        if (!(law->is & TI_LAW_HARD)) {
+            ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
+            radius = law->circle(&contact, ws->mode[i], l);
         }
         if (!(t > 0) || !(radius > 0) || radius == HUGE_VAL) continue;
         l[0] *= radius / t, l[1] *= radius / t;
@@ -98,7 +137,7 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         const double *l = ws->lambda + 3 * i;
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
-        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i, ws->lambda);
         if (!ti_law_at(ws, p, i)->agrees(&contact, ws->mode[i], l, c, slack)) return false;
     }
     return true;

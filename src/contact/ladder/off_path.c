@@ -7,8 +7,11 @@
 /* The reference velocity ref - R lambda: with it the compliance acts on the change of the impulses alone, and a fixed
  * point solves the hard law. */
 static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    ti_law_compliance c = ti_contact_compliance(R);
-    for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    ti_law_compliance small = ti_contact_compliance(R), c = small;
+    for (int k = 0; k < 3 * p->nc; k++) {
+        if (p->spins) c = ti_is_spin(p, k / 3) ? ti_contact_stiffness(p, k / 3, small) : small;
+        ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    }
 }
 
 /* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
@@ -104,6 +107,7 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 1, 4, 2, 5};
+    bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins; /* bounds that follow impulses are not */
     g->on_path = false, g->more = MORE;
     for (int k = 0; k < 12 && !g->done; k++) { /* first only where the interior point converged */
         int done = 0;
@@ -112,12 +116,12 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
             fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + order[k % 6], rough, &done, 60);
             if (fine || k >= 6) ti_ladder_proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
-        if (k == 1 && !g->done && (ws->law->is & TI_LAW_CONVEX)) by_rounds(ws, p, false, g, s);
+        if (k == 1 && !g->done && convex) by_rounds(ws, p, false, g, s);
         if (k != 6 || g->done) continue;
         ti_ladder_start(ws, p, NULL);
         ti_ladder_proximal(ws, p, 0.1, g, s);
     }
-    if (!g->done && (ws->law->is & TI_LAW_CONVEX)) by_rounds(ws, p, true, g, s);
+    if (!g->done && convex) by_rounds(ws, p, true, g, s);
 }
 
 void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {

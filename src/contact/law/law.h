@@ -64,6 +64,7 @@ typedef struct ti_law_contact {
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
     double kappa;              /* central path: the gap, J */
     double rebound;            /* law_rebound.c: the prescribed normal impulse, N s */
+    double push;               /* law_spin.c: the normal impulse of its contact, N s, >= 0 */
 } ti_law_contact;
 
 /* F in N s, and its derivatives with the mode held. */
@@ -71,6 +72,7 @@ typedef struct ti_law_slope {
     double F[3];
     double l[9], c[9]; /* dF/dlambda, dF/dc, row-major */
     double mu[3];      /* dF/dmu */
+    double push[3];    /* dF/dpush; only of friction against turning */
     double Gii[27];    /* dF/dG_ii, (3,9); only where the law's `uses_Gii` is set */
 } ti_law_slope;
 
@@ -80,7 +82,8 @@ typedef enum ti_law_is {
         1, /* Signorini's condition and Coulomb's friction as they are, below in closed form; others turn to it */
     TI_LAW_CONVEX = 2, /* the problem is convex where speeds of slip are held, and solved by rounds that hold them */
     TI_LAW_SMOOTH = 4, /* it has no modes to be near to, and knows noise */
-    TI_LAW_DRY = 8     /* dry friction of joints */
+    TI_LAW_DRY = 8,    /* dry friction of joints */
+    TI_LAW_SPIN = 16   /* friction against turning: it depends on the normal impulse of its contact */
 } ti_law_is;
 
 typedef struct ti_law {
@@ -108,9 +111,10 @@ typedef struct ti_law {
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
-extern const ti_law ti_law_dry, ti_law_held; /* of joints, whatever the law of contacts: law_joint.c */
-extern const ti_law ti_law_rebound;          /* the rebound of Poisson's impacts */
-extern const ti_law ti_law_central;          /* the central path: the interior point at options.kappa > 0 */
+extern const ti_law ti_law_dry, ti_law_held;   /* of joints, whatever the law of contacts: law_joint.c */
+extern const ti_law ti_law_twist, ti_law_roll; /* friction against turning, whatever the law of contacts: law_spin.c */
+extern const ti_law ti_law_rebound;            /* the rebound of Poisson's impacts */
+extern const ti_law ti_law_central;            /* the central path: the interior point at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);

@@ -16,8 +16,12 @@
  * contact without friction whose two tangential rows are zero. */
 typedef enum ti_constraint_kind {
     TI_CONSTRAINT_CONTACT,
-    TI_CONSTRAINT_DRY, /* dry friction of a joint: one row, the third; mu is its bound, N s */
-    TI_CONSTRAINT_HELD /* c = 0 in all rows that are not zero */
+    TI_CONSTRAINT_DRY,  /* dry friction of a joint: one row, the third; mu is its bound, N s */
+    TI_CONSTRAINT_HELD, /* c = 0 in all rows that are not zero */
+    /* Friction against turning, of the contact before them: its relative turn about the normal, one row, the third, and
+     * about the tangents, two rows. mu times that contact's normal impulse is their bound. */
+    TI_CONSTRAINT_TWIST,
+    TI_CONSTRAINT_ROLL
 } ti_constraint_kind;
 
 /* Which equations a problem asks for. */
@@ -53,11 +57,21 @@ typedef struct ti_contact_problem {
     const double *ref;         /* (3 nc) c = J v + ref */
     const double *mu;          /* (nc) */
     const unsigned char *what; /* (nc) ti_constraint_kind; NULL = contacts, all of them */
+    bool spins;                /* some of them are TI_CONSTRAINT_TWIST or TI_CONSTRAINT_ROLL */
     const double *noise;       /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
     const double *R;           /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
     const double *rebound; /* (nc) prescribed normal impulses of a rebound: they act besides lambda and widen its disks;
                               else NULL */
 } ti_contact_problem;
+
+static inline bool ti_is_spin(const ti_contact_problem *p, int i) {
+    return p->spins && p->what[i] >= TI_CONSTRAINT_TWIST;
+}
+/* The contact whose normal impulse bounds friction against turning i. */
+static inline int ti_host_of(const ti_contact_problem *p, int i) {
+    while (p->what[i] >= TI_CONSTRAINT_TWIST) i--;
+    return i;
+}
 
 /* The columns of a side of contact i; NULL = all. */
 static inline const ti_support *ti_support_of(const ti_contact_problem *p, int i, int side) {
@@ -104,10 +118,10 @@ bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b);
 /* The solver's own tolerance, of settled options. */
 double ti_solver_tolerance(const tribo_law_options *o);
 /* The largest problem that a workspace has room for: contacts, velocities, blocks, and the width of the widest; whether
- * blocks may be trees with joints. */
+ * blocks may be trees with joints, and contacts may have friction against turning. */
 typedef struct ti_contact_size {
     int nc, nv, nblk, wide;
-    bool chains;
+    bool chains, spins;
 } ti_contact_size;
 /* law: settled or not, NULL = the NCP by the ladder. TRIBO_E_ARG if there is no such law or solver. */
 tribo_status ti_contact_ws_new(const ti_contact_size *most, const tribo_law_options *law, const tribo_allocator *a,

@@ -32,7 +32,7 @@ static bool takes_part(const ti_contact_ws *ws, int i) {
 static void differentiate(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *A, double *B) {
     ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(ws->at.compliance));
     const double soft[3] = {R.t, R.t, R.n}, *l = ws->at.lambda + 3 * i;
-    ti_law_contact contact = ti_law_contact_of(ws, p, i);
+    ti_law_contact contact = ti_law_contact_of(ws, p, i, ws->at.lambda);
     ti_law_slope slope;
     double c[3];
     for (int r = 0; r < 3; r++) c[r] = ws->c[3 * i + r] + soft[r] * l[r];
@@ -84,13 +84,14 @@ static void assemble(ti_contact_ws *ws, const ti_contact_problem *p, ti_augmente
 }
 
 bool ti_augmented_is_large(const ti_contact_ws *ws, const ti_contact_problem *p) {
-    return ws->coupled || p->nv + 3 * p->nc > ws->augmented.n_max;
+    return ws->coupled || p->spins || p->nv + 3 * p->nc > ws->augmented.n_max;
 }
 
 bool ti_augmented_ready(ti_contact_ws *ws, const ti_contact_problem *hard) {
     ti_augmented *g = &ws->augmented;
     ti_contact_problem soft = ti_contact_soften(ws, hard);
     if (g->n != 0) return g->n > 0;
+    if (hard->spins) return false; /* A is of one contact */
     int most = (g->n_max - hard->nv) / 3, count = 0;
     g->n = -1; /* tried */
     if (hard->nv > g->n_max) return false;

@@ -14,32 +14,39 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
-/* Whether a contact without friction rests: the tangential part of its trial impulse is nothing but rounding, which
- * points anywhere, and as a friction of 1e-6 would hold it nothing depends on mu. */
-static bool rests(const ti_law_contact *s, const double *l, const double *c) {
+/* Whether a contact without friction rests: the tangential part of its trial impulse, of friction against turning all
+ * of it, is nothing but rounding, which points anywhere, and as a friction of 1e-6 would hold it nothing depends on mu.
+ */
+static bool rests(const ti_law *law, const ti_law_contact *s, const double *l, const double *c) {
     if (s->mu > 1e-6) return false;
-    double z0 = l[0] - s->scale->rho_t * c[0], z1 = l[1] - s->scale->rho_t * c[1], bound = 1e-6 * (l[2] + s->rebound);
-    return z0 * z0 + z1 * z1 <= bound * bound;
+    bool spins = law->is & TI_LAW_SPIN;
+    double z0 = l[0] - s->scale->rho_t * c[0], z1 = l[1] - s->scale->rho_t * c[1];
+    double z2 = spins ? l[2] - s->scale->rho_n * c[2] : 0, bound = 1e-6 * (spins ? s->push : l[2] + s->rebound);
+    return z0 * z0 + z1 * z1 + z2 * z2 <= bound * bound;
 }
 
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
 static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
-                          unsigned char mode, const double *l, const double *c) {
-    ti_law_contact contact = ti_law_contact_of(ws, p, i);
+                          unsigned char mode, const double *lambda, const double *c) {
+    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
+    const double *l = lambda + 3 * i;
     double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     const ti_law *law = ti_law_at(ws, p, i);
     if (law->is & TI_LAW_HARD) {
         ti_ncp_linearise(l, c, contact.mu, contact.scale, R, mode, F, ws->D + 9 * i, A);
         ti_ncp_by_mu(l, c, contact.scale, mode, by_mu);
-        if (rests(&contact, l, c)) by_mu[0] = by_mu[1] = 0;
+        if (rests(law, &contact, l, c)) by_mu[0] = by_mu[1] = 0;
         return;
     }
     ti_law_slope slope;
     law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
-    if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(&contact, l, c)) memset(slope.mu, 0, sizeof slope.mu);
+    if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(law, &contact, l, c)) memset(slope.mu, 0, sizeof slope.mu);
     for (int r = 0; r < 3; r++)
         by_mu[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
+    for (int r = 0; law->is & TI_LAW_SPIN && r < 3; r++)
+        ws->sys.coupling[3 * i + r] =
+            -(A[3 * r] * slope.push[0] + A[3 * r + 1] * slope.push[1] + A[3 * r + 2] * slope.push[2]);
     for (int k = 0; law->uses_Gii && k < 27; k++) {
         const double *a = A + k / 9 * 3, *x = slope.Gii + k % 9;
         ws->by_Gii[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);
@@ -73,9 +80,9 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
         double c[3];
         velocity_at(ws, &R, q, i, c);
-        differentiate(ws, p, i, R, s->mode[i], q->lambda + 3 * i, c);
+        differentiate(ws, p, i, R, s->mode[i], q->lambda, c);
         const double *D = ws->D + 9 * i;
-        ws->symmetric = ws->symmetric && D[1] == D[3] && D[2] == D[6] && D[5] == D[7];
+        ws->symmetric = ws->symmetric && D[1] == D[3] && D[2] == D[6] && D[5] == D[7] && !p->spins;
     }
     return ti_system_factor(&ws->sys, p, ws->D);
 }
@@ -89,6 +96,7 @@ static void law_rhs(const ti_contact_ws *ws, const ti_contact_problem *p, const 
         for (int r = 0; r < 3; r++) y[r] = -(D[3 * r] * x[0] + D[3 * r + 1] * x[1] + D[3 * r + 2] * x[2]);
         for (int r = 0; dmu && r < 3; r++) y[r] += ws->by_mu[3 * i + r] * dmu[i];
     }
+    if (ws->sys.coupled) ti_contact_follow(ws, p, out);
 }
 
 /* ---------------------------------------------------------------- refinement */
@@ -149,6 +157,7 @@ static bool has_better(ti_contact_ws *ws, const ti_contact_problem *p, double er
 
 /* With twice the digits, where that is needed and succeeds; returns the error then, or that which was. */
 static double doubled(ti_contact_ws *ws, const ti_contact_problem *p, const ti_doubled *q, bool stalled, double error) {
+    if (p->spins) return error;
     if (!stalled && !ti_doubled_needed(ws, p, q)) return error;
     double better = ti_doubled_refine(ws, p, q);
     return better <= settled ? better : error;
@@ -234,10 +243,19 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
 
 /* ---------------------------------------------------------------- reverse */
 
+/* What the friction against turning of contact i, which stands behind it, feels of its normal impulse: sum e' z. */
+static double followed(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *z) {
+    double sum = 0;
+    for (int k = i + 1; !ti_is_spin(p, i) && k < p->nc && ti_is_spin(p, k); k++)
+        for (int r = 0; r < 3; r++) sum += ws->sys.coupling[3 * k + r] * z[3 * k + r];
+    return sum;
+}
+
 /* out (3 nc) = -D' z */
 static void law_rhs_t(const ti_contact_ws *ws, const ti_contact_problem *p, const double *z, double *out) {
     for (int i = 0; i < p->nc; i++) {
-        const double *D = ws->D + 9 * i, *x = z + 3 * i;
+        const double *D = ws->D + 9 * i,
+                     x[3] = {z[3 * i], z[3 * i + 1], z[3 * i + 2] + (ws->sys.coupled ? followed(ws, p, i, z) : 0)};
         for (int r = 0; r < 3; r++) out[3 * i + r] = -(D[r] * x[0] + D[3 + r] * x[1] + D[6 + r] * x[2]);
     }
 }
@@ -283,6 +301,7 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
         for (int k = 0; k < p->nv; k++) error += 0 * y[k];
     } else {
         error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
+        for (int i = 0; ws->sys.coupled && i < p->nc; i++) ws->z[3 * i + 2] += followed(ws, p, i, ws->z);
         for (int i = 0; i < p->nc; i++) {
             const double *by_mu = ws->by_mu + 3 * i, *zi = ws->z + 3 * i;
             mu_bar[i] = by_mu[0] * zi[0] + by_mu[1] * zi[1] + by_mu[2] * zi[2];

@@ -45,7 +45,7 @@ static double terms(const ti_contact_ws *ws, const ti_contact_problem *p, ti_sto
                     const double *c) {
     double value = 0;
     for (int i = 0; i < p->nc; i++) {
-        ti_law_contact contact = ti_law_contact_of(ws, p, i);
+        ti_law_contact contact = ti_law_contact_of(ws, p, i, NULL);
         ti_erm_of(&contact, lambda + 3 * i, c + 3 * i, &e->term[i]);
         value += e->term[i].value;
         memcpy(e->eta + 3 * i, e->term[i].c, sizeof e->term[i].c);

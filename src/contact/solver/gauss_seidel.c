@@ -47,7 +47,7 @@ static void invert(const double *A, double *B) {
 static void begin(ti_contact_ws *ws, const ti_contact_problem *p) {
     sweep *s = ws->scratch;
     for (int i = 0; i < p->nc; i++) {
-        s->contact[i] = ti_law_contact_of(ws, p, i);
+        s->contact[i] = ti_law_contact_of(ws, p, i, ws->lambda);
         s->contact[i].inverse = s->inverse + 9 * i, s->contact[i].steps = s->steps + i;
         s->steps[i] = ti_law_steps_of(s->contact[i].Gii);
         invert(s->contact[i].Gii, s->inverse + 9 * i);
@@ -133,6 +133,7 @@ static TI_CLONES_WIDE double sweep_once(ti_contact_ws *ws, const ti_contact_prob
         for (int r = 0; r < 3; r++) free[r] -= Gii[3 * r] * l[0] + Gii[3 * r + 1] * l[1] + Gii[3 * r + 2] * l[2];
         for (int r = 0; p->R && r < 3; r++) free[r] += p->R[3 * i + r] * l[r]; /* which is in G_ii, but not in J v */
         if (!ti_is_contact(p, i)) {
+            if (ti_is_spin(p, i)) s->contact[i].push = ti_max(ti_push_of(p, i, ws->lambda), 0);
             ti_law_at(ws, p, i)->local(s->contact + i, free, l);
         } else
             local(s->contact + i, free, l);

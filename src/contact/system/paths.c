@@ -195,6 +195,24 @@ static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
     return true;
 }
 
+void ti_paths_tilt(ti_paths *s, const ti_contact_problem *p, const double *coupling, double *left) {
+    double *rows = left, *cols = left + 3 * s->rows_max;
+    s->left_rows = rows, s->left_cols = cols;
+    for (int i = 0; i < s->nc; i++) {
+        int last = s->last[i], stride = last < 0 ? 0 : s->single[i] ? LANE : padded(s->depth[last]);
+        size_t at = (size_t)s->row_at[i];
+        memcpy(rows + 3 * at, s->rows + 3 * at, 3 * (size_t)stride * sizeof *rows);
+        memcpy(cols + LANE * at, s->cols + LANE * at, LANE * (size_t)stride * sizeof *cols);
+        if (!ti_is_spin(p, i)) continue;
+        size_t to = (size_t)s->row_at[ti_host_of(p, i)];
+        for (int d = 0; d < stride; d++) {
+            const double *J = s->cols + LANE * (at + (size_t)d), *e = coupling + 3 * i;
+            double more = e[0] * J[0] + e[1] * J[1] + e[2] * J[2];
+            rows[3 * to + 2 * (size_t)stride + (size_t)d] += more, cols[LANE * (to + (size_t)d) + 2] += more;
+        }
+    }
+}
+
 void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
     s->fits = p->before && p->support && (size_t)p->nv <= s->n_max && (size_t)p->nc <= s->nc_max;
     if (!s->fits) return;
@@ -205,6 +223,7 @@ void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
     if (!s->fits) return;
     pack_inertia(s, p);
     s->fits = pack_contacts(s, p);
+    s->left_rows = s->rows, s->left_cols = s->cols;
 }
 
 /* ---------------------------------------------------------------- products */
@@ -299,12 +318,13 @@ TI_INLINE void times(const double *D, bool transposed, int stride, const double 
 /* K += J' D J of one contact. */
 TI_INLINE void add_contact(ti_paths *s, int i, const double *D) {
     int last = s->last[i], n = s->depth[last], stride = padded(n);
-    const double *R = s->rows + 3 * (size_t)s->row_at[i], *C = s->cols + LANE * (size_t)s->row_at[i];
+    const double *R = s->rows + 3 * (size_t)s->row_at[i], *C = s->left_cols + LANE * (size_t)s->row_at[i];
     const int *way = s->list + s->way[last];
     double *T = s->work;
     times(D, false, stride, R, T);
     for (int a = 0; a < n; a++) add_three(a + 1, C + LANE * a, T, stride, s->lower + s->at[way[a]]);
     if (s->symmetric) return;
+    R = s->left_rows + 3 * (size_t)s->row_at[i], C = s->cols + LANE * (size_t)s->row_at[i];
     times(D, true, stride, R, T);
     for (int a = 0; a < n; a++) add_three(a + 1, C + LANE * a, T, stride, s->upper + s->at[way[a]]);
 }
@@ -361,7 +381,7 @@ static TI_CLONES bool factor(ti_paths *s, const double *D) {
 }
 
 bool ti_paths_factor(ti_paths *s, const double *D) {
-    s->symmetric = is_symmetric(s->nc, D);
+    s->symmetric = s->left_rows == s->rows && is_symmetric(s->nc, D);
     return factor(s, D);
 }
 

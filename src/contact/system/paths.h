@@ -26,7 +26,8 @@ typedef struct ti_paths {
     int *last, *row_at;  /* (nc) of a contact: the last of its way, -1 = it moves nothing; its first entry in rows */
     bool *single;        /* (nc) it has one entry, in its third row */
     double *rows, *cols; /* J along that way: (3, depth) in lanes of four; transposed, (depth, 4) */
-    double *work;        /* (3, depth) and one along a way */
+    const double *left_rows, *left_cols; /* what is on the left of D: those, or ti_paths_tilt()'s */
+    double *work;                        /* (3, depth) and one along a way */
     double *along;
 } ti_paths;
 
@@ -36,6 +37,8 @@ void ti_paths_pack(ti_paths *s, const ti_contact_problem *p);
 void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c);
 void ti_paths_jt(const ti_paths *s, const double *lambda, double *y);
 void ti_paths_mv(const ti_paths *s, const double *x, double *y);
+/* Of a coupled problem: J + coupling into `left`, which has room for 7 rows_max. */
+void ti_paths_tilt(ti_paths *s, const ti_contact_problem *p, const double *coupling, double *left);
 /* Without exchanges of rows; false where a pivot is too small for that. */
 bool ti_paths_factor(ti_paths *s, const double *D);
 void ti_paths_solve(const ti_paths *s, double *x);

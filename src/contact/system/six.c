@@ -84,6 +84,18 @@ void ti_six_mv(const ti_contact_problem *p, const double *x, double *y) {
     mv(p, x, y);
 }
 
+void ti_six_tilt(const ti_contact_problem *p, const double *rows, const double *coupling, double *left) {
+    memcpy(left, rows, 2 * TI_SIX_ROWS * (size_t)p->nc * sizeof *left);
+    for (int i = 0; i < p->nc; i++) {
+        if (!ti_is_spin(p, i)) continue;
+        for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++) {
+            const double *R = rows + (size_t)(2 * i + side) * TI_SIX_ROWS, *e = coupling + 3 * i;
+            double *to = left + (size_t)(2 * ti_host_of(p, i) + side) * TI_SIX_ROWS + 16;
+            for (int k = 0; k < 6; k++) to[k] += e[0] * R[k] + e[1] * R[8 + k] + e[2] * R[16 + k];
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- assembly */
 
 /* T = D J, rows of 8 */
@@ -97,7 +109,8 @@ TI_INLINE void add(double *K, const double *J, const vec8 *T) {
     for (int r = 0; r < 6; r++) row[r] += T[0] * J[r] + T[1] * J[8 + r] + T[2] * J[16 + r];
 }
 
-TI_INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
+TI_INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double *rows, const double *left,
+                        const double *D) {
     memset(s->val, 0, s->used * sizeof(double));
     for (int b = 0; b < p->nblk; b++) {
         const double *M = p->M + p->moff[b];
@@ -105,17 +118,17 @@ TI_INLINE void assemble(ti_system *s, const ti_contact_problem *p, const double 
         for (int r = 0; r < 6; r++)
             for (int c = 0; c < 6; c++) K[8 * r + c] = M[6 * r + c];
     }
-    for (int i = 0; i < p->nc; i++, D += 9, rows += 2 * TI_SIX_ROWS) {
+    for (int i = 0; i < p->nc; i++, D += 9, rows += 2 * TI_SIX_ROWS, left += 2 * TI_SIX_ROWS) {
         if (D[8] == 0 && D[0] == 0 && D[4] == 0) continue; /* breaks */
         int a = p->a[i], b = p->b[i];
         vec8 T[3], U[3];
         times(T, D, (const vec8 *)rows);
-        add(s->val + s->diag[a], rows, T);
+        add(s->val + s->diag[a], left, T);
         if (b < 0) continue;
-        const double *other = rows + TI_SIX_ROWS;
-        times(U, D, (const vec8 *)other);
+        const double *other = left + TI_SIX_ROWS;
+        times(U, D, (const vec8 *)(rows + TI_SIX_ROWS));
         add(s->val + s->diag[b], other, U);
-        add(s->val + (a == b ? s->diag[a] : s->contact[2 * i]), rows, U);
+        add(s->val + (a == b ? s->diag[a] : s->contact[2 * i]), left, U);
         add(s->val + (a == b ? s->diag[a] : s->contact[2 * i + 1]), other, T);
     }
 }
@@ -179,8 +192,9 @@ TI_INLINE void product_sub(const double *A, const double *B, double *C) {
     }
 }
 
-static TI_CLONES_WIDE bool factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
-    assemble(s, p, rows, D);
+static TI_CLONES_WIDE bool factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *left,
+                                  const double *D) {
+    assemble(s, p, rows, left, D);
     bool fine = true;
     for (int k = 0; k < s->nblk; k++) {
         int at = s->order[k], *piv = s->pivot + s->voff[at];
@@ -200,8 +214,8 @@ static TI_CLONES_WIDE bool factor(ti_system *s, const ti_contact_problem *p, con
     return fine;
 }
 
-bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D) {
-    return factor(s, p, rows, D);
+bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *left, const double *D) {
+    return factor(s, p, rows, left, D);
 }
 
 /* ---------------------------------------------------------------- solution */

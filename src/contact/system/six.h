@@ -23,7 +23,10 @@ void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v,
 void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y);
 void ti_six_mv(const ti_contact_problem *p, const double *x, double *y);
 
-bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *D);
+/* left: the rows that D has on its left, as a rule `rows`. */
+bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows, const double *left, const double *D);
+/* Of a coupled problem: rows + coupling. */
+void ti_six_tilt(const ti_contact_problem *p, const double *rows, const double *coupling, double *left);
 void ti_six_solve_one(const ti_system *s, double *x);
 void ti_six_solve_panel(const ti_system *s, double *panel); /* (nv,8) */
 void ti_six_solve_t(const ti_system *s, double *x);

@@ -37,6 +37,11 @@ void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s) {
     TI_CARVE(m, s->rows, 2 * TI_SIX_ROWS * (size_t)nc_max);
     TI_CARVE(m, s->cols, 2 * TI_SIX_COLS * (size_t)nc_max);
     TI_CARVE(m, s->known, 9 * (size_t)nc_max);
+    if (most->spins) {
+        size_t wide = (size_t)(most->wide < 4 ? 4 : most->wide); /* as much as the largest of the forms of J has */
+        TI_CARVE(m, s->coupling, 3 * (size_t)nc_max);
+        TI_CARVE(m, s->left, 8 * (2 * wide + 4) * (size_t)nc_max);
+    }
     ti_paths_carve(m, most, &s->paths);
 }
 
@@ -47,6 +52,8 @@ void ti_system_pack(ti_system *s, const ti_contact_problem *p) {
     ti_paths_pack(&s->paths, p);
     s->thin = s->paths.fits, s->six = !s->thin && ti_six_fits(p);
     if (s->six) ti_six_pack(p, s->rows, s->cols);
+    s->coupled = p->spins && s->coupling;
+    if (s->coupled) memset(s->coupling, 0, 3 * (size_t)p->nc * sizeof *s->coupling);
 }
 
 void ti_system_jv(const ti_system *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
@@ -248,18 +255,36 @@ static void add_listed(double *K, const double *D, const double *Jr, int wr, con
     }
 }
 
-/* One side of a contact: its rows, the width of its block and which columns are not zero. */
+/* One side of a contact: its rows, and those that D has on its left; the width of its block and which columns are not
+ * zero. */
 typedef struct side {
-    const double *J;
+    const double *J, *left;
     int w;
     const ti_support *support;
 } side;
 
 static void add_sides(double *K, const double *D, const side *r, const side *c) {
     if (r->support && c->support && r->support->column && c->support->column)
-        add_listed(K, D, r->J, r->w, r->support, c->J, c->w, c->support);
+        add_listed(K, D, r->left, r->w, r->support, c->J, c->w, c->support);
     else
-        add_any(K, D, r->J, r->w, c->J, c->w);
+        add_any(K, D, r->left, r->w, c->J, c->w);
+}
+
+/* Of a coupled problem: J + coupling, laid out as J. */
+static void tilt(ti_system *s, const ti_contact_problem *p) {
+    for (int i = 0; i < p->nc; i++) {
+        int host = ti_is_spin(p, i) ? ti_host_of(p, i) : i;
+        const double *J = p->J + p->joff[i], *e = s->coupling + 3 * i;
+        double *to = s->left + p->joff[host];
+        for (int second = 0; second < (p->b[i] >= 0 ? 2 : 1); second++) {
+            size_t w = (size_t)p->width[second ? p->b[i] : p->a[i]];
+            if (host == i) memcpy(to, J, 3 * w * sizeof *J);
+            for (size_t k = 0; host < i && k < w; k++)
+                to[2 * w + k] += e[0] * J[k] + e[1] * J[w + k] + e[2] * J[2 * w + k];
+            if (host < i) memcpy(s->left + p->joff[i] + (J - (p->J + p->joff[i])), J, 3 * w * sizeof *J);
+            J += 3 * w, to += 3 * w;
+        }
+    }
 }
 
 static void assemble(ti_system *s, const ti_contact_problem *p, const double *D) {
@@ -270,12 +295,15 @@ static void assemble(ti_system *s, const ti_contact_problem *p, const double *D)
         diagonal += n;
     }
     memset(s->val + diagonal, 0, (s->used - diagonal) * sizeof(double));
+    const double *left = s->coupled ? s->left : p->J;
+    if (s->coupled) tilt(s, p);
     for (int i = 0; i < p->nc; i++, D += 9) {
         int a = p->a[i], b = p->b[i], wa = p->width[a];
-        side from = {p->J + p->joff[i], wa, p->support ? p->support + 2 * i : NULL};
+        size_t next = 3 * (size_t)wa;
+        side from = {p->J + p->joff[i], left + p->joff[i], wa, p->support ? p->support + 2 * i : NULL};
         add_sides(s->val + s->diag[a], D, &from, &from);
         if (b < 0) continue;
-        side to = {from.J + 3 * (size_t)wa, p->width[b], from.support ? from.support + 1 : NULL};
+        side to = {from.J + next, from.left + next, p->width[b], from.support ? from.support + 1 : NULL};
         add_sides(s->val + s->diag[b], D, &to, &to);
         add_sides(s->val + (a == b ? s->diag[a] : s->contact[2 * i]), D, &from, &to);
         add_sides(s->val + (a == b ? s->diag[a] : s->contact[2 * i + 1]), D, &to, &from);
@@ -310,6 +338,7 @@ static tribo_status factor_blocks(ti_system *s, const ti_contact_problem *p, con
 
 /* Along the ways of trees, and where that meets too small a pivot by blocks, which exchange rows. */
 static tribo_status factor_trees(ti_system *s, const ti_contact_problem *p, const double *D) {
+    if (s->coupled) ti_paths_tilt(&s->paths, p, s->coupling, s->left);
     s->thin = ti_paths_factor(&s->paths, D);
     if (s->thin) return TRIBO_OK;
     tribo_status status = pattern(s, p);
@@ -319,13 +348,14 @@ static tribo_status factor_trees(ti_system *s, const ti_contact_problem *p, cons
 tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const double *D) {
     size_t bytes = 9 * (size_t)p->nc * sizeof *D;
     if (s->nknown == p->nc && memcmp(s->known, D, bytes) == 0) return s->status;
-    memcpy(s->known, D, bytes);
-    s->nknown = p->nc;
+    if (!s->coupled) memcpy(s->known, D, bytes), s->nknown = p->nc;
     if (s->paths.fits)
         s->status = factor_trees(s, p, D);
-    else if (s->six)
-        s->status = ti_six_factor(s, p, s->rows, D) ? TRIBO_OK : TRIBO_E_SINGULAR;
-    else
+    else if (s->six) {
+        if (s->coupled) ti_six_tilt(p, s->rows, s->coupling, s->left);
+        bool fine = ti_six_factor(s, p, s->rows, s->coupled ? s->left : s->rows, D);
+        s->status = fine ? TRIBO_OK : TRIBO_E_SINGULAR;
+    } else
         s->status = factor_blocks(s, p, D);
     return s->status;
 }

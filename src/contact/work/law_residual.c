@@ -67,7 +67,7 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
         gt += largest_of(product(at, w, t1, t1, minv, turn), product(at, w, t2, t2, minv, turn),
                          product(at, w, t1, t2, minv, turn));
         gn += along;
-        if (along > 0 && along < ws->r0) ws->r0 = along;
+        if (along > 0 && along < ws->r0 && !ti_is_spin(p, i)) ws->r0 = along;
         J += 3 * (size_t)w;
     }
     ti_law_scale s = {gn > 0 ? 1 / gn : 1, gt > 0 ? 1 / gt : 1, gn > 0 ? gn : 1, gt > 0 ? gt : 1};
@@ -151,7 +151,7 @@ static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int i = 0; i < p->nc; i++) {
         const double *g = ws->g + 3 * i;
         const ti_law_scale *s = ws->scale + i;
-        ws->approach = ti_max(ws->approach, fabs(g[2]));
+        if (!ti_is_spin(p, i)) ws->approach = ti_max(ws->approach, fabs(g[2]));
         ws->merit += s->rho_t * (g[0] * g[0] + g[1] * g[1] + rest * rest) + s->rho_n * (g[2] * g[2] + rest * rest);
     }
 }
@@ -195,7 +195,7 @@ static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, 
         if (one->is & TI_LAW_HARD) {
             ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
         } else {
-            ti_law_contact contact = ti_law_contact_of(ws, p, i);
+            ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
             one->residual(&contact, lambda + 3 * i, ws->c + 3 * i, part);
         }
         worst.primal = ti_max(worst.primal, part[0] / sl), worst.dual = ti_max(worst.dual, part[1] / sc);

@@ -12,7 +12,7 @@ enum { TI_SCRATCH_MAX = 1280 };
 /* The largest problem of a workspace. */
 typedef struct ti_contact_sizes {
     int nc, nv, nblk, wide;
-    bool chains;
+    bool chains, spins;
     const tribo_law_options *law;
 } ti_contact_sizes;
 
@@ -121,8 +121,9 @@ static inline ti_law_compliance ti_contact_compliance(double R) {
 
 /* The law of constraint i where `law` is that of contacts. */
 static inline const ti_law *ti_law_among(const ti_contact_problem *p, const ti_law *law, int i) {
+    static const ti_law *const OTHERS[] = {NULL, &ti_law_dry, &ti_law_held, &ti_law_twist, &ti_law_roll};
     if (!p->what || p->what[i] == TI_CONSTRAINT_CONTACT) return law;
-    return p->what[i] == TI_CONSTRAINT_DRY ? &ti_law_dry : &ti_law_held;
+    return OTHERS[p->what[i]];
 }
 static inline const ti_law *ti_law_at(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     return ti_law_among(p, ws->law, i);
@@ -130,8 +131,13 @@ static inline const ti_law *ti_law_at(const ti_contact_ws *ws, const ti_contact_
 static inline bool ti_is_contact(const ti_contact_problem *p, int i) {
     return !p->what || p->what[i] == TI_CONSTRAINT_CONTACT;
 }
-/* What the law may read of contact i. */
-ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i);
+/* What the law may read of contact i at impulses lambda (3 nc), which friction against turning alone asks for. */
+ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda);
+/* The normal impulse of the contact that friction against turning i belongs to, with what a rebound gives. */
+static inline double ti_push_of(const ti_contact_problem *p, int i, const double *lambda) {
+    int host = ti_host_of(p, i);
+    return lambda[3 * host + 2] + (p->rebound ? p->rebound[host] : 0);
+}
 /* MuJoCo's R over G_nn. */
 static inline double ti_softness_share(const tribo_law_options *o) {
     return (1 - o->impedance) / o->impedance;
@@ -143,8 +149,11 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
 /* Fill ws->noise, and *soft with p and the compliance of the options. delassus: ws->G first, and the compliance on its
  * diagonal; a compliance in proportion to G needs that. TRIBO_E_SINGULAR. */
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft);
-/* The sum of a small compliance and the model's. */
+/* The small compliance of constraint i, with the model's. Friction against turning has ten times that of what can hold
+ * a body as well, slip against twists and normals against rolling: it is seldom at its bound where others hold. */
 static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
+    if (ti_is_spin(p, i))
+        return (ti_law_compliance){10 * small.t, 10 * small.n, 0.1 * small.inverse_t, 0.1 * small.inverse_n};
     if (!p->R) return small;
     double n = small.n + p->R[3 * i + 2], t = small.t + p->R[3 * i];
     return (ti_law_compliance){n, t, 1 / n, 1 / t};
@@ -208,6 +217,8 @@ void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const d
 /* posed.c: v = vfree + M^-1 J'lambda without ws->G, by factors of M in the place of those of ws->sys; ws->D becomes 0.
  */
 bool ti_contact_balance(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
+/* newton.c: dlambda (3 nc) of friction against turning += what its contact's d lambda_n makes of its bound. */
+void ti_contact_follow(const ti_contact_ws *ws, const ti_contact_problem *p, double *dlambda);
 /* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
 void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p);
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R. True if it converged, or if a full step kept

@@ -36,6 +36,8 @@ static double scale_of(const tribo_sysid *s, const tribo_param_info *info, doubl
     case TRIBO_PARAM_STICTION:
         return a > 0.2 ? a : 0.2;
     case TRIBO_PARAM_SLOP:
+    case TRIBO_PARAM_TORSION:
+    case TRIBO_PARAM_ROLLING:
         return a > 0.01 * L ? a : 0.01 * L;
     case TRIBO_PARAM_INERTIA: { /* the size of the whole tensor, also for its products */
         for (int i = 0; i < s->z.np; i++) {

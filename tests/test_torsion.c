@@ -1,0 +1,380 @@
+/* test_torsion.c -- friction against turning and rolling against its closed forms, values and derivatives.
+ *
+ * Steps are semi-implicit Euler's: with a constant acceleration a distance is a h^2 k (k + 1) / 2 beyond the uniform
+ * one.
+ */
+#define _GNU_SOURCE /* mkstemps */
+#include "test_main.h"
+#include "worlds.h"
+#include <unistd.h>
+#ifdef HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
+
+static const double H = 0.002, M = 1.5, R = 0.2, ROUND = 1e-11;
+
+/* A ball of moment b m r^2 on a level floor under gravity that pulls down a slope of angle th. */
+static world ball_on(double b, tribo_material floor, double th, const tribo_options *o) {
+    tribo_builder *at = tribo_builder_new(NULL);
+    world_wall(at, "floor", NULL, NULL, floor);
+    tribo_body_def d = tribo_default_body();
+    d.name = "ball", d.pos[2] = R;
+    d.inertia_given = true, d.mass = M;
+    for (int i = 0; i < 3; i++) d.inertia[i] = b * M * R * R;
+    tribo_geom_def g = tribo_default_geom();
+    g.name = "ball", g.shape = TRIBO_SPHERE, g.size[0] = R;
+    tribo_add_geom(at, tribo_add_body(at, &d), &g);
+    tribo_set_gravity(at, (double[3]){G * sin(th), 0, -G * cos(th)});
+    tribo_set_timestep(at, H);
+    return world_of(world_build(at), o);
+}
+
+static tribo_material material(double mu, double torsion, double rolling) {
+    tribo_material m = world_material(mu, 0);
+    m.torsion = torsion, m.rolling = rolling;
+    return m;
+}
+
+static double triangle(int n) {
+    return H * H * n * (n + 1) / 2;
+}
+
+/* A spinning ball loses h mu g / (b r^2) of its spin a step, and stops and stays stopped. */
+START_TEST(a_spinning_ball_stops) {
+    const double b = 0.4, mu = 0.01, w0 = 5;
+    double less = H * mu * G / (b * R * R); /* of the spin, a step */
+    enum { N = 450 };
+    world w = ball_on(b, material(0.5, mu, 0), 0, NULL);
+    world_v0(&w, 0)[5] = w0;
+    world_steps(&w, N);
+    world_run(&w);
+    for (int k = 0; k <= N; k++) {
+        double left = w0 - k * less;
+        NEAR(world_v(&w, k, 0, 5), left > 0 ? left : 0, ROUND);
+        NEAR(world_q(&w, k, 0, 2), R, ROUND);
+    }
+    int n = (int)(w0 / less);
+    ck_assert(n + 5 < N);
+    world_gradient(&w, n, world_dv(&w, 0, 5));
+    NEAR(world_p_bar(&w, "floor/torsion"), -n * H * G / (b * R * R), 1e-9);
+    NEAR(world_p_bar(&w, "gravity/z"), n * less / G, 1e-9);
+    NEAR(world_p_bar(&w, "ball/inertia/zz"), n * less / (b * M * R * R), 1e-9);
+    NEAR(w.x_bar[world_dv(&w, 0, 5)], 1, ROUND);
+    world_gradient(&w, N, world_dv(&w, 0, 5)); /* stopped */
+    NEAR(world_p_bar(&w, "floor/torsion"), 0, ROUND);
+    NEAR(w.x_bar[world_dv(&w, 0, 5)], 0, ROUND);
+    world_free(&w);
+}
+END_TEST
+
+/* A rolling ball is slowed by mu g / (r (1 + b)), and stops and stays stopped. */
+START_TEST(a_rolling_ball_stops) {
+    const double b = 0.4, mu = 0.02, v0 = 0.5, a = mu * G / (R * (1 + b));
+    enum { N = 500 };
+    int n = (int)(v0 / (a * H));
+    ck_assert(n + 20 < N);
+    world w = ball_on(b, material(0.5, 0, mu), 0, NULL);
+    double *v = world_v0(&w, 0);
+    v[0] = v0, v[4] = v0 / R;
+    world_steps(&w, N);
+    world_run(&w);
+    double energy = HUGE_VAL;
+    for (int k = 0; k <= N; k++) {
+        double left = k <= n ? v0 - k * H * a : 0, now = tribo_energy(w.m, w.p, w.X + k * w.n.nx);
+        NEAR(world_v(&w, k, 0, 0), left, ROUND);
+        NEAR(world_v(&w, k, 0, 4), left / R, ROUND / R);
+        ck_assert(now <= energy + 1e-12);
+        energy = now;
+    }
+    NEAR(world_q(&w, n, 0, 0), n * H * v0 - a * triangle(n), 1e-10);
+    NEAR(world_q(&w, N, 0, 0), world_q(&w, n + 1, 0, 0), 1e-10);
+    world_gradient(&w, n, 0);
+    NEAR(world_p_bar(&w, "floor/rolling"), -a / mu * triangle(n), 1e-9);
+    NEAR(world_p_bar(&w, "floor/friction"), 0, 1e-9);
+    NEAR(world_p_bar(&w, "ball/inertia/yy"), a / (1 + b) / (M * R * R) * triangle(n), 1e-8);
+    world_free(&w);
+}
+END_TEST
+
+/* On a slope it stays while tan(th) < mu / r, and else rolls with g (sin(th) - mu / r cos(th)) / (1 + b). */
+START_TEST(a_ball_on_a_slope) {
+    const double b = 0.4, th = 0.1;
+    enum { N = 200 };
+    world w = ball_on(b, material(0.9, 0, tan(th) * R * 1.001), th, NULL);
+    world_steps(&w, N);
+    world_run(&w);
+    for (int i = 0; i < 3; i++) NEAR(world_q(&w, N, 0, i), i == 2 ? R : 0, 1e-12);
+    world_gradient(&w, N, 0);
+    NEAR(world_p_bar(&w, "floor/rolling"), 0, ROUND);
+    NEAR(world_p_bar(&w, "gravity/x"), 0, ROUND);
+    world_free(&w);
+    double mu = tan(th) * R * 0.6, a = G * (sin(th) - mu / R * cos(th)) / (1 + b);
+    w = ball_on(b, material(0.9, 0, mu), th, NULL);
+    world_steps(&w, N);
+    world_run(&w);
+    NEAR(world_q(&w, N, 0, 0), a * triangle(N), 1e-10);
+    NEAR(world_v(&w, N, 0, 4) * R, world_v(&w, N, 0, 0), ROUND);
+    world_gradient(&w, N, 0);
+    NEAR(world_p_bar(&w, "floor/rolling"), -G * cos(th) / R / (1 + b) * triangle(N), 1e-9);
+    NEAR(world_p_bar(&w, "gravity/x"), triangle(N) / (1 + b), 1e-9);
+    NEAR(world_p_bar(&w, "gravity/z"), mu / R / (1 + b) * triangle(N), 1e-9);
+    world_free(&w);
+}
+END_TEST
+
+/* Without sliding friction the ball slides on, and rolling friction stops its spin alone. */
+START_TEST(sliding_and_turning) {
+    const double b = 0.4, mu = 0.02, slide = 0.1, v0 = 2, w0 = 3;
+    enum { N = 20 };
+    world w = ball_on(b, material(slide, 0, mu), 0, NULL);
+    world_v0(&w, 0)[0] = v0, world_v0(&w, 0)[4] = -w0;
+    world_steps(&w, N);
+    world_run(&w);
+    double turn = (slide * G * R + mu * G) / (b * R * R); /* both against the spin */
+    NEAR(world_v(&w, N, 0, 0), v0 - N * H * slide * G, ROUND);
+    NEAR(world_v(&w, N, 0, 4), -w0 + N * H * turn, 1e-10);
+    world_gradient(&w, N, world_dv(&w, 0, 4));
+    NEAR(world_p_bar(&w, "floor/rolling"), N * H * G / (b * R * R), 1e-9);
+    NEAR(world_p_bar(&w, "floor/friction"), N * H * G * R / (b * R * R), 1e-9);
+    world_free(&w);
+}
+END_TEST
+
+/* ---- every law and solver ---- */
+
+typedef struct law_case {
+    tribo_law law;
+    tribo_solver solver;
+} law_case;
+enum { NLAWS = 19 };
+static law_case law_of(int i) {
+    for (int law = TRIBO_LAW_NCP; law < TRIBO_LAW_END; law++)
+        for (int k = 0; tribo_law_solver((tribo_law)law, k) != TRIBO_SOLVER_DEFAULT; k++)
+            if (i-- == 0) return (law_case){(tribo_law)law, tribo_law_solver((tribo_law)law, k)};
+    return (law_case){TRIBO_LAW_DEFAULT, TRIBO_SOLVER_DEFAULT};
+}
+
+/* What turns about a contact that holds or carries it turns as under the NCP: bounds follow the normal impulse alone.
+ */
+START_TEST(under_every_law) {
+    law_case law = law_of(_i);
+    ck_assert_int_ne(law.law, TRIBO_LAW_DEFAULT);
+    tribo_options o = tribo_default_options();
+    o.law.law = law.law, o.law.solver = law.solver, o.law.noise = 1e-6;
+    const double b = 0.4, torsion = 0.01, rolling = 0.004;
+    enum { N = 10 };
+    world w = ball_on(b, material(0.5, torsion, rolling), 0, &o);
+    world_v0(&w, 0)[5] = 5;
+    world_steps(&w, N);
+    tribo_status s = tribo_rollout(w.ws, w.p, w.x0, N, NULL, w.X, w.tape);
+    ck_assert_int_ge(s, 0);
+    double tol = tribo_ws_options(w.ws).tol > 1e-8 || law.law == TRIBO_LAW_STOCHASTIC ? 1e-4 : 1e-9;
+    NEAR(world_v(&w, N, 0, 5), 5 - N * H * torsion * G / (b * R * R), tol);
+    world_v0(&w, 0)[5] = 0, world_v0(&w, 0)[0] = 0.5, world_v0(&w, 0)[4] = 0.5 / R;
+    tribo_tape_rewind(w.tape);
+    ck_assert_int_ge(tribo_rollout(w.ws, w.p, w.x0, N, NULL, w.X, w.tape), 0);
+    NEAR(world_v(&w, N, 0, 0), 0.5 - N * H * rolling * G / (R * (1 + b)), tol);
+    memset(w.lx, 0, sizeof(double) * (size_t)((N + 1) * w.n.ndx));
+    w.lx[N * w.n.ndx + world_dv(&w, 0, 0)] = 1;
+    ck_assert_int_ge(tribo_backward(w.ws, w.tape, w.lx, w.x_bar, w.u_bar, w.p_bar), 0);
+    NEAR(world_p_bar(&w, "floor/rolling"), -N * H * G / (R * (1 + b)), 100 * tol);
+    world_free(&w);
+}
+END_TEST
+
+START_TEST(refused_by_name) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_wall(b, "floor", NULL, NULL, material(0.5, 0.01, 0));
+    world_ball(b, "ball", 1, 0.1, 0, 0, 0.1, world_material(0.5, 0));
+    tribo_model *m = world_build(b);
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    tribo_diag diag = {0};
+    o.rounds = 5;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, &diag), TRIBO_E_ARG);
+    ck_assert_str_eq(diag.text, "rounds know no friction against turning");
+    o.rounds = 0, o.law.law = TRIBO_LAW_STOCHASTIC, o.law.smoothing = TRIBO_SMOOTHING_ERM;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, &diag), TRIBO_E_ARG);
+    ck_assert_str_eq(diag.text, "expected residual minimisation knows no friction against turning");
+    tribo_model_free(m);
+}
+END_TEST
+
+/* ---- several contacts, impacts ---- */
+
+/* The reverse against forward tangents and central differences along a random direction of states and coefficients:
+ * a box, a ball and a capsule, spinning and rolling, that fall a little and bounce. */
+START_TEST(reverse_and_tangents) {
+    unsigned state = 17u + (unsigned)_i;
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_material mat = material(0.4, 0.02, 0.004);
+    mat.restitution = _i % 2 ? 0.4 : 0;
+    world_wall(b, "floor", NULL, NULL, mat);
+    const double *z = (double[]){0.1004, 0.1002, 0.0503};
+    world_box(b, "box", 1, 0.1, 0, 0, z[0], material(0.4, 0.01, 0.001));
+    world_ball(b, "ball", 0.7, 0.1, 0.5, 0, z[1], material(0.4, 0.01, 0.001));
+    world_solid(b, "pill", TRIBO_CAPSULE, 0.4, (double[3]){0.05, 0.1, 0}, (double[3]){0, 0.6, 0.151}, mat);
+    world_ball(b, "top", 0.3, 0.06, 0.01, 0.01, 2 * z[0] + 0.0601, material(0.4, 0.03, 0.002));
+    world w = world_new(b, H);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 6; i++) world_v0(&w, k)[i] = (i < 3 ? 0.3 : 4) * test_random(&state);
+    enum { N = 4 };
+    world_steps(&w, N);
+    world_run(&w);
+    for (int i = 0; i < w.n.ndx; i++) w.lx[N * w.n.ndx + i] = test_random(&state);
+    world_reverse(&w);
+    double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np), *t = world_zeros(w.n.ndx), *end[2];
+    for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&state) * (i < w.n.ndx / 2 ? 1e-3 : 1);
+    static const char *const NAMES[] = {"floor/torsion", "floor/rolling", "box/torsion", "top/rolling", "top/torsion"};
+    for (int k = 0; k < 5; k++) pd[world_param(&w, NAMES[k])] = 0.01 * test_random(&state);
+    double by_reverse = 0, by_tangent = 0, by_difference = 0;
+    for (int i = 0; i < w.n.ndx; i++) by_reverse += w.x_bar[i] * xd[i];
+    for (int i = 0; i < w.n.np; i++) by_reverse += w.p_bar[i] * pd[i];
+    memcpy(t, xd, sizeof(double) * (size_t)w.n.ndx);
+    for (int k = 0; k < N; k++) ck_assert_int_eq(tribo_step_jvp(w.ws, w.tape, k, 1, t, NULL, pd, t), TRIBO_OK);
+    for (int i = 0; i < w.n.ndx; i++) by_tangent += w.lx[N * w.n.ndx + i] * t[i];
+    NEAR(by_tangent, by_reverse, 1e-10 * (1 + fabs(by_reverse)));
+    const double eps = 1e-7;
+    double *p = world_zeros(w.n.np), *x = world_zeros(w.n.nx), *step = world_zeros(w.n.ndx);
+    for (int side = 0; side < 2; side++) {
+        double s = side ? eps : -eps;
+        for (int i = 0; i < w.n.ndx; i++) step[i] = s * xd[i];
+        for (int i = 0; i < w.n.np; i++) p[i] = w.p[i] + s * pd[i];
+        end[side] = world_zeros((N + 1) * w.n.nx);
+        tribo_state_add(w.m, w.x0, step, x);
+        ck_assert_int_eq(tribo_rollout(w.ws, p, x, N, NULL, end[side], NULL), TRIBO_OK);
+    }
+    tribo_state_difference(w.m, end[0] + N * w.n.nx, end[1] + N * w.n.nx, step);
+    for (int i = 0; i < w.n.ndx; i++) by_difference += w.lx[N * w.n.ndx + i] * step[i] / (2 * eps);
+    NEAR(by_difference, by_reverse, 2e-6 * (1 + fabs(by_reverse)));
+    double *all[] = {xd, pd, t, p, x, step, end[0], end[1]};
+    for (int i = 0; i < 8; i++) free(all[i]);
+    world_free(&w);
+}
+END_TEST
+
+/* ---- files ---- */
+
+#define SCENE(friction, condim, pair)                                                                                  \
+    "<mujoco><option timestep='0.002' cone='elliptic' impratio='100'/><default><geom solref='0.004 1'/>"               \
+    "<pair solref='0.004 1'/></default><worldbody><geom name='floor' type='plane' size='5 5 1' friction='" friction    \
+    "' condim='" condim "' priority='1'/><body name='ball' pos='0 0 0.1'><freejoint/><geom name='ball' type='sphere' " \
+    "size='0.1' mass='1'/></body></worldbody>" pair "</mujoco>"
+
+static void write_scene(char *path, const char *text) {
+    int fd = mkstemps(path, 4);
+    ck_assert_int_ge(fd, 0);
+    FILE *f = fdopen(fd, "w");
+    fputs(text, f), fclose(f);
+}
+
+static tribo_model *read_scene(const char *path) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_model_load(path, NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    return m;
+}
+
+static double number(const tribo_model *m, const char *name) {
+    double *p = world_zeros(tribo_model_sizes(m).np);
+    tribo_model_params(m, p);
+    int i = tribo_param_find(m, name);
+    ck_assert_msg(i >= 0, "no parameter %s", name);
+    double x = p[i];
+    free(p);
+    return x;
+}
+
+START_TEST(read_and_written) {
+    static const struct {
+        const char *text, *of;
+        double torsion, rolling;
+    } CASE[] = {{SCENE("0.5 0.01 0.002", "3", ""), "floor", 0, 0},
+                {SCENE("0.5 0.01 0.002", "4", ""), "floor", 0.01, 0},
+                {SCENE("0.5 0.01 0.002", "6", ""), "floor", 0.01, 0.002},
+                {SCENE("0.5", "6", ""), "floor", 0.005, 0.0001},
+                {SCENE("0.5", "3",
+                       "<contact><pair name='x' geom1='floor' geom2='ball' condim='6' friction='1 1 0.02 0.003 "
+                       "0.003'/></contact>"),
+                 "x", 0.02, 0.003},
+                {SCENE("0.5 0.01 0.002", "6", "<contact><pair name='x' geom1='floor' geom2='ball'/></contact>"), "x",
+                 0.01, 0.002}};
+    for (size_t k = 0; k < sizeof CASE / sizeof *CASE; k++) {
+        char path[] = "/tmp/tribo-torsion-XXXXXX.xml", out[] = "/tmp/tribo-torsion-XXXXXX.xml", name[32];
+        write_scene(path, CASE[k].text), write_scene(out, "");
+        tribo_model *m = read_scene(path);
+        snprintf(name, sizeof name, "%s/torsion", CASE[k].of);
+        ck_assert_double_eq(number(m, name), CASE[k].torsion);
+        double *p = world_zeros(tribo_model_sizes(m).np);
+        tribo_model_params(m, p);
+        p[tribo_param_find(m, name)] = 0.0125;
+        snprintf(name, sizeof name, "%s/rolling", CASE[k].of);
+        ck_assert_double_eq(number(m, name), CASE[k].rolling);
+        p[tribo_param_find(m, name)] = 0.0025;
+        tribo_diag diag = {0};
+        ck_assert_msg(tribo_model_save(m, p, path, out, &diag) == TRIBO_OK, "%zu: %s", k, diag.text);
+        tribo_model *again = read_scene(out);
+        ck_assert_double_eq(number(again, name), 0.0025);
+        tribo_model_free(m), tribo_model_free(again), free(p);
+        remove(path), remove(out);
+    }
+    static const struct {
+        const char *text, *message;
+    } WRONG[] = {
+        {SCENE("0.5 -0.01", "4", ""), "torsion must be >= 0"},
+        {SCENE("0.5 0 -1", "6", ""), "rolling must be >= 0"},
+        {SCENE("0.5", "3", "<contact><pair geom1='floor' geom2='ball' condim='6' friction='1 1 0 1 2'/></contact>"),
+         "the last two must be equal"}};
+    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
+        char path[] = "/tmp/tribo-torsion-XXXXXX.xml";
+        write_scene(path, WRONG[k].text);
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        ck_assert_int_lt(tribo_model_load(path, NULL, &m, &diag), 0);
+        ck_assert_msg(strstr(diag.text, WRONG[k].message) && diag.line == 1, "%d: %s", diag.line, diag.text);
+        remove(path);
+    }
+}
+END_TEST
+
+#ifdef HAVE_MUJOCO
+/* As MuJoCo has it to a percent, whose contact is soft and whose cone is one of all. */
+START_TEST(as_mujoco) {
+    static const double V0[2][6] = {{0, 0, 0, 0, 0, 10}, {0.5, 0, 0, 0, 5, 0}};
+    enum { N = 100 };
+    char path[] = "/tmp/tribo-torsion-XXXXXX.xml", error[500] = "";
+    write_scene(path, SCENE("0.8 0.01 0.004", "6", ""));
+    world w = world_of(read_scene(path), NULL);
+    mjModel *mm = mj_loadXML(path, NULL, error, sizeof error);
+    ck_assert_msg(mm != NULL, "%s", error);
+    mjData *d = mj_makeData(mm);
+    memcpy(d->qvel, V0[_i], sizeof V0[_i]), memcpy(world_v0(&w, 0), V0[_i], sizeof V0[_i]);
+    world_steps(&w, N);
+    world_run(&w);
+    for (int k = 0; k < N; k++) mj_step(mm, d);
+    int of = _i ? 0 : 5;
+    double lost = V0[_i][of] - world_v(&w, N, 0, of);
+    ck_assert(lost > 0.02);
+    NEAR(V0[_i][of] - d->qvel[of], lost, 0.02 * lost);
+    mj_deleteData(d), mj_deleteModel(mm), world_free(&w), remove(path);
+}
+END_TEST
+#endif
+
+static Suite *suite(void) {
+    Suite *s = suite_create("torsion");
+    TCase *c = tcase_create("closed forms");
+    tcase_add_test(c, a_spinning_ball_stops);
+    tcase_add_test(c, a_rolling_ball_stops);
+    tcase_add_test(c, a_ball_on_a_slope);
+    tcase_add_test(c, sliding_and_turning);
+    tcase_add_loop_test(c, under_every_law, 0, NLAWS);
+    tcase_add_test(c, refused_by_name);
+    tcase_add_loop_test(c, reverse_and_tangents, 0, 10);
+    tcase_add_test(c, read_and_written);
+#ifdef HAVE_MUJOCO
+    tcase_add_loop_test(c, as_mujoco, 0, 2);
+#endif
+    suite_add_tcase(s, c);
+    return s;
+}
