@@ -261,7 +261,7 @@ static void check_file(const char *name, int steps, int wanted) {
 }
 
 START_TEST(scenes_of_many) {
-    check_file("pile", 1, PUSHES);
+    check_file("stack", 1, PUSHES);
     check_file("pile", 170, PUSHES | SLIDES | BOUNCES | STICKS);
 }
 END_TEST
