@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""equations.py ROOT: every equation that code or documentation cites as `math.md eq. (n)` is numbered in docs/math.md."""
+"""equations.py ROOT: every equation that code or documentation cites as `math.md eq. (n)` is numbered in docs/math.md, and
+no number is given twice."""
+import collections
 import pathlib
 import re
 import sys
@@ -12,7 +14,10 @@ if not math.exists():
 # An equation is numbered by \tag{n} in a formula, or by (n) at the end of its line.
 text = math.read_text(encoding="utf-8")
 numbers = {int(n) for n in re.findall(r"\\tag\{(\d+)\}", text)} | {int(n) for n in re.findall(r"\((\d+)\)\s*$", text, re.M)}
-bad = 0
+twice = [n for n, k in collections.Counter(re.findall(r"\\tag\{(\w+)\}", text)).items() if k > 1]
+for n in twice:
+    print(f"{math}: two equations are numbered ({n})")
+bad = len(twice)
 for folder in ("include", "src", "tools", "tests", "bench", "examples", "docs"):
     for path in sorted((root / folder).rglob("*")):
         if path.suffix not in (".c", ".h", ".md") or not path.is_file():

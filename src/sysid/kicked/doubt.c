@@ -1,4 +1,4 @@
-/* doubt.c -- is an answer what its slope says? docs/math.md eq. (338).
+/* doubt.c -- is an answer what its slope says? docs/math.md eq. (452).
  *
  * Where motions bounce from corner to corner a loss has minima beside one another, and the slope at the bottom of one
  * says little of the width of them all. At both ends of each interval the motions' starts are fitted again: the loss

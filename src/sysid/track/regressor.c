@@ -1,5 +1,5 @@
 /* regressor.c -- the derivatives of a step of a robot on a fixed base by the parameters that enter as forces in its
- * joints: masses, centres, inertias, rotors, damping, springs, dry friction, gravity. docs/math.md eq. (330), (331).
+ * joints: masses, centres, inertias, rotors, damping, springs, dry friction, gravity. docs/math.md eq. (450), (451).
  *
  * A force in a joint moves the next state by B of the step, and each of these numbers is one: what inverse dynamics is
  * linear in. So the parameters that are free cost a wrench each, where rows of the reverse cost all of them.
