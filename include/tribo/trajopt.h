@@ -84,8 +84,7 @@ typedef struct tribo_term_def {
     tribo_term_kind kind;         /**< what it is of */
     int joint;                    /**< of JOINT and JOINT_VELOCITY */
     int body, site;               /**< one of them, of those that are of a body or a site; the other -1 */
-    int body2, site2;             /**< what is taken off: of a second; both -1 = nothing. Of CONTACT_FORCE body2 is the
-                                       one that pushes; -1 = all that touch it, the world too */
+    int body2, site2;             /**< what is taken off, or pushes the body of a CONTACT_FORCE; -1 = nothing, or all */
     double weight;                /**< of the whole term, >= 0; of LINEAR of any sign */
     const double *weights;        /**< (size) of its components, >= 0, beside that; 0 leaves one out; NULL = all 1 */
     tribo_norm norm;              /**< what a component counts */
