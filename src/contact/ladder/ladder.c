@@ -191,7 +191,7 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
         if (steps > 60) steps = 60;
         if (done >= steps) break;
         if (!ti_ncp_interior(ws, p, from, b, rough, &done, steps) && /* stalled: back to the centre */
-            !ti_ncp_interior(ws, p, from, ti_ladder_settings + 1, rough, &done, steps))
+            !ti_ncp_interior(ws, p, from, ti_ladder_settings + 2, rough, &done, steps))
             break;
         if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
     }
@@ -245,7 +245,8 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     g->patience = 4;
     ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && ws->iterations < g->most; k++) {
-        if (interior_and_path(ws, p, from[k] * ws->r0, ti_ladder_settings + k / 3, R, g, s)) rung = TRIBO_RUNG_INTERIOR;
+        if (interior_and_path(ws, p, from[k] * ws->r0, ti_ladder_settings + k / 3 * 2, R, g, s))
+            rung = TRIBO_RUNG_INTERIOR;
         if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
     }
     ti_contact_scale_tangents(ws, p, 1);

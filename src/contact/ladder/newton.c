@@ -29,8 +29,7 @@ static unsigned char evaluate_spin(ti_contact_ws *ws, const ti_contact_problem *
     memcpy(F, slope.F, sizeof slope.F);
     if (!(flags & CHORD)) {
         ti_law_resolve(&slope, R, ws->D + 9 * i, A);
-        for (int r = 0; r < 3; r++)
-            e[r] = -(A[3 * r] * slope.push[0] + A[3 * r + 1] * slope.push[1] + A[3 * r + 2] * slope.push[2]);
+        ti_law_minus(A, slope.push, e);
     }
     for (int r = 0; r < 3; r++)
         f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2] + e[r] * (contact.push - n);

@@ -52,8 +52,8 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
     g->done = g->residual < g->tol;
 }
 
-const ti_interior_settings ti_ladder_settings[6] = {{.98, 3, 0, false, 0}, {.7, 1, .2, false, 0}, {.5, 1, .3, false, 0},
-                                                    {.98, 3, 0, true, 0},  {.7, 1, .2, true, 0},  {.5, 1, .3, true, 0}};
+const ti_interior_settings ti_ladder_settings[6] = {{.98, 3, 0, false, 0}, {.98, 3, 0, true, 0},  {.7, 1, .2, false, 0},
+                                                    {.7, 1, .2, true, 0},  {.5, 1, .3, false, 0}, {.5, 1, .3, true, 0}};
 
 /* Friction times the speed of slip of the iterate, m/s, in place of what was held,
  * `part` of the way; the largest difference, in units of velocity. */
@@ -106,14 +106,13 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
 }
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
-    static const int order[6] = {0, 3, 1, 4, 2, 5};
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins; /* bounds that follow impulses are not */
     g->on_path = false, g->more = MORE;
     for (int k = 0; k < 12 && !g->done; k++) { /* first only where the interior point converged */
         int done = 0;
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
-            fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + order[k % 6], rough, &done, 60);
+            fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + k % 6, rough, &done, 60);
             if (fine || k >= 6) ti_ladder_proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
         if (k == 1 && !g->done && convex) by_rounds(ws, p, false, g, s);

@@ -4,7 +4,8 @@
 #define TI_OFF_PATH_H
 #include "contact/ladder/progress.h"
 
-/* Ways to go through the interior, from fast to careful: first all contacts in one unit, then each in its own. */
+/* Ways to go through the interior, from fast to careful, each with all contacts in one unit and with each in its own.
+ */
 extern const ti_interior_settings ti_ladder_settings[6];
 /* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, and
  * they converge to a hard solution without a small compliance. The proximal term, `first` times r0 to begin with, grows

@@ -141,6 +141,10 @@ unsigned char ti_law_linearise(const ti_law *law, const ti_law_contact *s, const
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
 /* D and A^-1 from the derivatives of F. */
 void ti_law_resolve(const ti_law_slope *slope, ti_law_compliance R, double *D, double *Ainv);
+/* out = -A^-1 x, all of one contact. */
+static inline void ti_law_minus(const double *Ainv, const double *x, double *out) {
+    for (int r = 0; r < 3; r++) out[r] = -(Ainv[3 * r] * x[0] + Ainv[3 * r + 1] * x[1] + Ainv[3 * r + 2] * x[2]);
+}
 /* F (3) alone. */
 unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const double *lambda, const double *c,
                            unsigned char mode, double *F);

@@ -42,11 +42,8 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
     if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(law, &contact, l, c)) memset(slope.mu, 0, sizeof slope.mu);
-    for (int r = 0; r < 3; r++)
-        by_mu[r] = -(A[3 * r] * slope.mu[0] + A[3 * r + 1] * slope.mu[1] + A[3 * r + 2] * slope.mu[2]);
-    for (int r = 0; law->is & TI_LAW_SPIN && r < 3; r++)
-        ws->sys.coupling[3 * i + r] =
-            -(A[3 * r] * slope.push[0] + A[3 * r + 1] * slope.push[1] + A[3 * r + 2] * slope.push[2]);
+    ti_law_minus(A, slope.mu, by_mu);
+    if (law->is & TI_LAW_SPIN) ti_law_minus(A, slope.push, ws->sys.coupling + 3 * i);
     for (int k = 0; law->uses_Gii && k < 27; k++) {
         const double *a = A + k / 9 * 3, *x = slope.Gii + k % 9;
         ws->by_Gii[27 * i + k] = -(a[0] * x[0] + a[1] * x[9] + a[2] * x[18]);

@@ -1,4 +1,5 @@
 /* ncp_newton.c -- the NCP by semismooth Newton and by the interior point, each as a solver of its own. */
+#include "contact/ladder/off_path.h"
 #include "contact/solver/solvers.h"
 #include <math.h>
 
@@ -78,9 +79,6 @@ void ti_ncp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double to
 
 /* ---------------------------------------------------------------- interior point */
 
-static const ti_interior_settings settings[6] = {{.98, 3, 0, false, 0}, {.98, 3, 0, true, 0},  {.7, 1, .2, false, 0},
-                                                 {.7, 1, .2, true, 0},  {.5, 1, .3, false, 0}, {.5, 1, .3, true, 0}};
-
 /* Follow the central path until the residual is below tol or rounding stops it; returns the best residual, its impulses
  * in ws->lambda. */
 static double follow(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *b, double tol) {
@@ -115,7 +113,7 @@ static void centre(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
     for (int k = ws->warm ? -1 : 0; k < 6 && !(best <= tol); k++) {
         int done = 0;
         if (k >= 0) {
-            ti_interior_settings b = settings[k];
+            ti_interior_settings b = ti_ladder_settings[k];
             ti_ncp_interior(ws, p, 0, &b, HUGE_VAL, &done, 1); /* for its unit */
             b.gap = ws->kappa / (ws->ip_unit * ws->ip_unit);
             ti_ncp_interior(ws, p, 0, &b, 2 * b.gap, &done, ws->max_iter);
@@ -144,7 +142,7 @@ void ti_ncp_interior_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
         memcpy(a->best, a->s.lambda, bytes);
     }
     for (int k = 0; k < 6 && least > tol; k++) {
-        double r = follow(ws, p, settings + k, tol);
+        double r = follow(ws, p, ti_ladder_settings + k, tol);
         if (r < least) least = r, memcpy(a->best, ws->lambda, bytes);
         if (r <= tol || !(r < 1e-3)) continue;
         r = ti_ncp_cross_over(ws, p, tol, &a->s);
