@@ -55,45 +55,88 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
 const ti_interior_settings ti_ladder_settings[6] = {{.98, 3, 0, false, 0}, {.98, 3, 0, true, 0},  {.7, 1, .2, false, 0},
                                                     {.7, 1, .2, true, 0},  {.5, 1, .3, false, 0}, {.5, 1, .3, true, 0}};
 
-/* Friction times the speed of slip of the iterate, m/s, in place of what was held,
- * `part` of the way; the largest difference, in units of velocity. */
-static double take_slips(ti_contact_ws *ws, const ti_contact_problem *p, double part, double *slip) {
+/* Friction times the speed of slip of the iterate, m/s, in place of what was held, `part` of the way, and by how much
+ * it is more; the largest difference, in units of velocity. */
+static double take_slips(ti_contact_ws *ws, const ti_contact_problem *p, double part, double *slip, double *more) {
     double change = 0;
     ti_contact_relative(ws, p, ws->v, ws->lambda, ws->c);
     for (int i = 0; i < p->nc; i++) {
-        if (!ti_is_contact(p, i)) continue;
-        double by = p->mu[i] * hypot(ws->c[3 * i], ws->c[3 * i + 1]) - slip[i];
-        change = ti_max(change, fabs(by)), slip[i] += part * by;
+        more[i] = ti_is_contact(p, i) ? p->mu[i] * hypot(ws->c[3 * i], ws->c[3 * i + 1]) - slip[i] : 0;
+        change = ti_max(change, fabs(more[i])), slip[i] += part * more[i];
     }
     return change / ws->unit_c;
 }
 
+/* Factorizations that are worth it, where `most` are for a small problem. */
+static int affordable(const ti_contact_problem *p, int most) {
+    return p->nv > 96 ? (int)(96L * most / p->nv) : most;
+}
+
 /* For where the interior point stalls: rounds of a convex problem, the CCP with the slips of the round before added
- * along the normals, until these stay; from none, or from those of the best answer. Where they come round again they go
- * part of the way. Proximal iterations are tried now and then: from a bad start they soon give up. */
-enum { ROUNDS = 36, EACH = 6, WORTH = 3000 }; /* rounds; until proximal iterations; factorizations */
-static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, bool from_best, ti_progress *g,
+ * along the normals, until these stay. */
+typedef struct rounds {
+    ti_contact_problem held;
+    double *slip, *more; /* (nc) what is held, and by how much the round's is more */
+    int end;             /* factorizations after which they are given up */
+} rounds;
+
+enum { ROUNDS = 36, WORTH = 3000 }; /* rounds; factorizations */
+
+static rounds begin(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *from) {
+    rounds r = {*p, ws->by_mu, ws->by_mu + p->nc, ws->iterations}; /* arrays of the reverse: free until then */
+    r.held.ref = ws->l2;                                           /* of the path */
+    r.end += affordable(p, WORTH);
+    memset(r.slip, 0, p->nc * sizeof(double));
+    if (!from) return r;
+    ti_iterate_from(ws, p, from->v, from->lambda);
+    take_slips(ws, p, 1, r.slip, r.more);
+    return r;
+}
+
+/* Solve one to tol. False where that fails, or nothing is left to do. */
+static bool solve_held(ti_contact_ws *ws, const ti_contact_problem *p, rounds *r, double tol, bool near, ti_progress *g,
+                       ti_contact_solution *s) {
+    if (ws->iterations >= r->end) return false;
+    for (int i = 0; i < 3 * p->nc; i++) ws->l2[i] = p->ref[i] + (i % 3 == 2 ? r->slip[i / 3] : 0);
+    if (!ti_primal_held(ws, &r->held, tol, near)) return false;
+    ti_contact_choose(ws, p, 1e-6 * ws->r0);
+    ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
+    g->done = g->residual < g->tol;
+    return !g->done;
+}
+
+/* From no slips, or from those of `from`. Where they come round again they go part of the way. Proximal iterations are
+ * tried now and then: from a bad start they soon give up. */
+static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *from, ti_progress *g,
                       ti_contact_solution *s) {
-    double *slip = ws->by_mu, *ref = ws->l2; /* of the reverse and of the path: free until then */
-    double R = 1e-6 * ws->r0, settled = HUGE_VAL, change[2] = {HUGE_VAL, HUGE_VAL}, part = 1;
-    ti_contact_problem held = *p;
-    held.ref = ref;
-    memset(slip, 0, p->nc * sizeof(double));
-    if (from_best) ti_iterate_from(ws, p, s->v, s->lambda), take_slips(ws, p, 1, slip);
-    for (int k = 1, end = ws->iterations + WORTH; k <= ROUNDS && ws->iterations < end; k++) {
-        for (int i = 0; i < 3 * p->nc; i++) ref[i] = p->ref[i] + (i % 3 == 2 ? slip[i / 3] : 0);
-        if (!ti_primal_held(ws, &held, EXACT)) break;
-        ti_contact_choose(ws, p, R);
-        ti_ladder_keep(ws, p, R, 1, g, s);
-        if (g->residual < g->tol) break;
-        double now = take_slips(ws, p, part, slip);
+    enum { EACH = 6 };
+    double settled = HUGE_VAL, change[2] = {HUGE_VAL, HUGE_VAL}, part = 1;
+    rounds r = begin(ws, p, from);
+    for (int k = 1; k <= ROUNDS && !g->done && solve_held(ws, p, &r, EXACT, false, g, s); k++) {
+        double now = take_slips(ws, p, part, r.slip, r.more);
         if (now > 0.9 * change[1] && now > 1e-7) part = ti_max(0.7 * part, 0.15);
         change[1] = change[0], change[0] = now;
         if (k % EACH && !(now < 1e-3 * settled)) continue;
         settled = now;
         ti_ladder_proximal(ws, p, 1e-3, g, s);
     }
-    g->done = g->residual < g->tol;
+}
+
+/* From the slips of the best answer, mixed by Anderson's method, each to a share of the last change: cheap where that
+ * is near, as in a large heap that jams. */
+static void by_mixed_rounds(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    enum { IDLE = 8 }; /* rounds without gain */
+    double least = HUGE_VAL, before = HUGE_VAL, enough = 1e-7;
+    rounds r = begin(ws, p, s);
+    ti_anderson_forget(&ws->slips, p->nc);
+    for (int k = 0, idle = 0; k < ROUNDS && idle < IDLE && solve_held(ws, p, &r, enough, true, g, s); k++) {
+        double change = take_slips(ws, p, 1, r.slip, r.more);
+        if (change > 4 * before) ti_anderson_forget(&ws->slips, p->nc);
+        ti_anderson_mix(&ws->slips, r.more, r.slip);
+        for (int i = 0; i < p->nc; i++) r.slip[i] = ti_max(r.slip[i], 0);
+        idle = change < 0.7 * least ? 0 : idle + 1;
+        before = change, least = ti_min(least, change), enough = ti_max(0.1 * change, EXACT);
+    }
 }
 
 void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -107,20 +150,23 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins; /* bounds that follow impulses are not */
+    int end = ws->iterations + affordable(p, 24000);
     g->on_path = false, g->more = MORE;
-    for (int k = 0; k < 12 && !g->done; k++) { /* first only where the interior point converged */
+    for (int k = 0; k < 12 && !g->done && ws->iterations < end;
+         k++) { /* first only where the interior point converged */
         int done = 0;
         bool fine = true;
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
             fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + k % 6, rough, &done, 60);
             if (fine || k >= 6) ti_ladder_proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
         }
-        if (k == 1 && !g->done && convex) by_rounds(ws, p, false, g, s);
+        if (k == 1 && !g->done && convex) by_rounds(ws, p, NULL, g, s);
         if (k != 6 || g->done) continue;
         ti_ladder_start(ws, p, NULL);
         ti_ladder_proximal(ws, p, 0.1, g, s);
     }
-    if (!g->done && convex) by_rounds(ws, p, true, g, s);
+    if (!g->done && convex) by_mixed_rounds(ws, p, g, s);
+    if (!g->done && convex) by_rounds(ws, p, s, g, s);
 }
 
 void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {

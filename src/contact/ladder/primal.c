@@ -9,9 +9,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* The added compliance, in units of the contact's G_nn: in the first round, in the second, at least. `slow`: the rate
- * of convergence above which it is lowered. */
-#define FIRST 1e-2 /* the second: TI_PRIMAL_THEN */
+/* The least that is added, in units of the contact's G_nn, and the rate of convergence above which it is lowered. */
 static const double least = 1e-9, slow = 0.2;
 enum { STEPS = 60, ROUNDS = 100, SEARCHES = 40 };
 
@@ -179,7 +177,7 @@ static double by_anchors(ti_contact_ws *ws, const ti_contact_problem *p, double 
 
 bool ti_primal_rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol, const ti_primal_manner *m) {
     const primal s = borrowed(ws, p);
-    double best = HUGE_VAL, before = HUGE_VAL, share = FIRST, enough = 1e-4 * tol * tol * ws->merit;
+    double best = HUGE_VAL, before = HUGE_VAL, share = m->first, enough = 1e-4 * tol * tol * ws->merit;
     for (int round = 0, idle = 0; round < ROUNDS && idle < m->idle; round++) {
         bool extra = regularise(ws, p, &s, share);
         bool there = descend(ws, p, &s, enough);
@@ -204,8 +202,9 @@ bool ti_primal_rounds(ti_contact_ws *ws, const ti_contact_problem *p, double tol
     return best < HUGE_VAL;
 }
 
-bool ti_primal_held(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    static const ti_primal_manner by_both = {FIRST, 8, by_anchors};
+bool ti_primal_held(ti_contact_ws *ws, const ti_contact_problem *p, double tol, bool near) {
+    const ti_primal_manner by_both = {near ? TI_PRIMAL_THEN : TI_PRIMAL_FIRST, TI_PRIMAL_FIRST, near ? 3 : 8,
+                                      by_anchors};
     int most = ws->max_iter;
     ws->max_iter = INT_MAX;
     bool any = ti_primal_rounds(ws, p, tol, &by_both);

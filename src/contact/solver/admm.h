@@ -6,7 +6,7 @@
  */
 #ifndef TI_ADMM_H
 #define TI_ADMM_H
-#include "contact/solver/anderson.h"
+#include "contact/work/anderson.h"
 
 /* Scratch for problems of up to n variables. */
 typedef struct ti_admm {

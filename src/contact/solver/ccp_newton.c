@@ -26,7 +26,7 @@ static double by_law(ti_contact_ws *ws, const ti_contact_problem *p, double tol)
 }
 
 void ti_ccp_newton_run(ti_contact_ws *ws, const ti_contact_problem *p, double tol) {
-    static const ti_primal_manner by_impulses = {TI_PRIMAL_THEN, 12, by_law};
+    static const ti_primal_manner by_impulses = {TI_PRIMAL_FIRST, TI_PRIMAL_THEN, 12, by_law};
     outcome *s = ws->scratch;
     if (!ti_primal_rounds(ws, p, tol, &by_impulses)) return;
     memcpy(ws->lambda, ws->lb, 3 * (size_t)p->nc * sizeof(double));

@@ -3,8 +3,8 @@
  */
 #include "contact/law/bisection.h"
 #include "contact/problem/products.h"
-#include "contact/solver/anderson.h"
 #include "contact/solver/solvers.h"
+#include "contact/work/anderson.h"
 #include "math/clones.h"
 #include <math.h>
 

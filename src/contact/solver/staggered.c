@@ -1,9 +1,9 @@
 /* staggered.c -- staggered projections: to a tolerance, plain or with Anderson's mixing; by rounds, and back through
  * each QP and QCQP. */
 #include "contact/solver/staggered.h"
-#include "contact/solver/anderson.h"
 #include "contact/solver/polygons.h"
 #include "contact/solver/solvers.h"
+#include "contact/work/anderson.h"
 #include "qcqp/qcqp.h"
 #include <math.h>
 

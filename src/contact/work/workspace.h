@@ -6,8 +6,9 @@
 #include "contact/system/delassus.h"
 #include "contact/system/six.h"
 #include "contact/system/system.h"
+#include "contact/work/anderson.h"
 
-enum { TI_SCRATCH_MAX = 1280 };
+enum { TI_SCRATCH_MAX = 1280, TI_SLIPS_KEPT = 8 }; /* bytes; changes of slip that Anderson mixes */
 
 /* The largest problem of a workspace. */
 typedef struct ti_contact_sizes {
@@ -96,6 +97,7 @@ struct ti_contact_ws {
     double *v2, *l2;      /* solution at 2 R */
     double *r;            /* (nv) */
     double *by_mu;        /* (3 nc) -A^-1 dF/dmu */
+    ti_anderson slips;    /* (nc) of rounds with the speeds of slip held */
     double *z;            /* (3 nc) the cotangent of lambda, complete, of the last reverse */
     ti_contact_point at;  /* the point of the last ti_contact_factor(), and its modes */
     const unsigned char *at_mode;

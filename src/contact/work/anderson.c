@@ -1,5 +1,5 @@
 /* anderson.c -- Anderson's mixing by the normal equations of its least squares. */
-#include "contact/solver/anderson.h"
+#include "contact/work/anderson.h"
 #include "math/dense.h"
 
 void ti_anderson_carve(ti_arena *m, int n_max, int memory, ti_anderson *a) {
