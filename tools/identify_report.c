@@ -247,8 +247,8 @@ int write_report(identification *id) {
     report_left(f, id);
     report_heading(f, "Convergence");
     convergence(f, id);
-    report_command(f, id->a->argc, id->a->argv);
     report_text(f, "result.json beside this page has the numbers, identified.xml the scene with the estimates.");
+    report_command(f, id->a->argc, id->a->argv);
     report_end(f);
     return out_close(&file) ? EXIT_SUCCESS : EXIT_TROUBLE;
 }
