@@ -223,8 +223,9 @@ int write_report(identification *id) {
     char before[48] = "";
     if (isfinite(id->progress.loss_start))
         snprintf(before, sizeof before, ", at the start %.6g", id->progress.loss_start);
-    report_text(f, "Scene %s, %d recordings. Loss %.6g%s; %d iterations, %ld evaluations, %.1f s. %s", id->a->scene,
-                id->r.n, id->progress.loss, before, id->progress.iteration, id->progress.evaluations, id->seconds,
+    report_text(f, "Scene %s, %d recording%s. Loss %.6g%s; %d iterations, %ld evaluations, %.1f s. %s", id->a->scene,
+                id->r.n, id->r.n == 1 ? "" : "s", id->progress.loss, before, id->progress.iteration,
+                id->progress.evaluations, id->seconds,
                 id->interrupted          ? "Interrupted."
                 : id->progress.converged ? "Converged."
                 : id->progress.settled   ? "No step improves the loss, which is not smooth here."
