@@ -78,9 +78,11 @@ def pandoc(text):
     )
     if said.stderr:
         sys.exit(f"site.py: {said.stderr}")
+    # Browsers do not hear of an upright <mstyle>: its letters are one word, which is upright by itself.
+    body = re.sub(r'<mstyle mathvariant="normal">((?:<mi>\w</mi>)+)</mstyle>',
+                  lambda m: '<mi mathvariant="normal">' + re.sub("</?mi>", "", m[1]) + "</mi>", said.stdout)
     # Brackets in a line of text do not grow.
-    return re.sub(r"<math display=.inline.*?</math>", lambda m: m[0].replace('stretchy="true"', 'stretchy="false"'),
-                  said.stdout, flags=re.S)
+    return re.sub(r"<math display=.inline.*?</math>", lambda m: m[0].replace('stretchy="true"', 'stretchy="false"'), body, flags=re.S)
 
 
 figures = {}  # place: (what it shows, the page it is on)
