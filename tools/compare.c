@@ -110,12 +110,6 @@ static int choose_contenders(const arguments *a, contender *all, int *n) {
 
 /* ---- what comes out ---- */
 
-static void print_number(const char *format, int width, double x) {
-    char text[32] = "-";
-    if (x == x) snprintf(text, sizeof text, format, x);
-    printf(" %*s", width, text);
-}
-
 static void print_table(const comparison *c) {
     printf("%-28s %8s %8s %6s %6s %8s %8s %8s %9s %9s %9s %9s %9s %9s %6s\n", "law/solver", "us/step", "warm", "iter.",
            "warm", "residual", "worst", "NCP", "gain, J", "error, J", "intern. N", "dist., m", "drift, m", "rise, m",
