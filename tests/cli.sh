@@ -52,10 +52,13 @@ for verb in $("$tribo" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     expect "unknown short option of $verb" 2 '' 'no option -z' "$verb" -z
 done
 
+TRIBO_SCENES="$data/scenes" expect "a scene misspelt" 3 '' 'the nearest is slide' simulate slid
+
 # ---- solve ----
 good='{"id":1,"kind":"QP","n":2,"P":[1,-0.9,1],"q":[-0.1,1],"w":[1,0]}'
 write one.jsonl "$good"
 expect "a QP" 0 '^{"id":1,"status":"ok","x":\[0.\(1,\|10000\|09999\).*"grad_P":\[' '' solve "$folder/one.jsonl"
+expect "JSON, asked for" 0 '^{"id":1' '' solve --json "$folder/one.jsonl"
 expect "options before the file" 0 '"status":"ok"' '' solve --tol 1e-8 -- "$folder/one.jsonl"
 law_problem='{"id":7,"name":"p","kind":"NCP","nc":1,"nv":3,"mu":[0.5],"M":[1,0,1,0,0,1],"J":[1,0,0,0,1,0,0,0,1],"vfree":[1,0,-1]}'
 echo "$law_problem" > "$folder/contact.jsonl"
@@ -302,6 +305,7 @@ expect "a misspelt parameter" 2 '' 'no parameter floor/fricton; the nearest is f
     --data "$recording" --free floor/fricton --out "$folder/c"
 expect "a misspelt group" 2 '' 'the nearest is cube/inertia' identify "$collision" --data "$recording" --free cube/intertia --out "$folder/c"
 expect "parameters" 0 '^cube/mass  *0.6 kg  *0' '' params "$collision"
+expect "where a marker sits is a parameter" 0 'site_pos/x .* m ' '' params "$data/scenes/quadruped.xml"
 expect "parameters as JSON" 0 '"unit": "m/s^2"' '' params "$collision" --json
 expect "parameters of nothing" 3 '' 'none.xml: ' params "$folder/none.xml"
 

@@ -222,6 +222,19 @@ def looks_right(tab, page, width, dark):
     check(f"{name}: something is drawn", len(colours) > 20, f"{len(colours)} colours")
 
 
+def touched(tab, box):
+    """One finger turns what is seen, two zoom it."""
+    tab.ask("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    for name, moves in (("one finger", [[(0, 0)], [(60, 20)]]), ("two fingers", [[(-40, 0), (40, 0)], [(-90, 0), (90, 0)]])):
+        before = tab.picture("canvas", 0.25)
+        for kind, points in zip(("touchStart", "touchMove"), moves):
+            tab.ask("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": box[0] + x, "y": box[1] + y, "id": i} for i, (x, y) in enumerate(points)])
+        tab.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        tab.run("new Promise(r => setTimeout(r, 300))")
+        check(f"{name}: the picture moves", tab.picture("canvas", 0.25) != before)
+    tab.ask("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
 def plays(tab, page):
     tab.errors.clear()
     tab.open(page)
@@ -237,6 +250,7 @@ def plays(tab, page):
     for kind, x in (("mousePressed", 0), ("mouseMoved", 60), ("mouseReleased", 60)):
         tab.ask("Input.dispatchMouseEvent", type=kind, x=box[0] + x, y=box[1], button="left", buttons=1, clickCount=1)
     tab.ask("Input.dispatchMouseEvent", type="mouseWheel", x=box[0], y=box[1], deltaX=0, deltaY=100)
+    touched(tab, box)
     tab.run("document.querySelector('#theme-dark').click(); new Promise(r => setTimeout(r, 100))")
     check("the switch is heard", "21, 24, 29" in tab.run("getComputedStyle(document.body).backgroundColor"))
     check("nothing amiss after keys and mouse", not tab.errors, "; ".join(tab.errors)[:400])

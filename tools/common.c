@@ -254,6 +254,12 @@ char *join_path(const char *folder, const char *name) {
     return path;
 }
 
+void print_number(const char *format, int width, double x) {
+    char text[32] = "-";
+    if (x == x) snprintf(text, sizeof text, format, x);
+    printf(" %*s", width, text);
+}
+
 json_t *json_number(double x) {
     return isfinite(x) ? json_real(x) : json_null();
 }

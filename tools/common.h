@@ -91,6 +91,8 @@ bool ends_with(const char *name, const char *ending);
 /* "folder/name", to be freed; NULL without memory. */
 char *join_path(const char *folder, const char *name);
 
+/* A cell of a table on standard output, after a blank: a number in this format, right in this width; "-" for NaN. */
+void print_number(const char *format, int width, double x);
 /* A number as JSON; null where JSON has no word for it. Never NULL but without memory. */
 json_t *json_number(double x);
 /* n numbers. */

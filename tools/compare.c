@@ -16,6 +16,8 @@ typedef struct arguments {
     long finer;
     bool json, finish;
     tribo_law_options law;
+    int argc;
+    char **argv;
 } arguments;
 
 enum { MOST = 64 };
@@ -108,15 +110,10 @@ static int choose_contenders(const arguments *a, contender *all, int *n) {
 
 /* ---- what comes out ---- */
 
-static void print_number(const char *format, int width, double x) {
-    char text[32] = "-";
-    if (x == x) snprintf(text, sizeof text, format, x);
-    printf(" %*s", width, text);
-}
-
 static void print_table(const comparison *c) {
-    printf("%-28s %8s %8s %6s %6s %8s %8s %8s %9s %9s %9s %9s %9s %9s %6s\n", "", "us/step", "warm", "iter.", "warm",
-           "residual", "worst", "NCP", "gain, J", "error, J", "intern. N", "dist., m", "drift, m", "rise, m", "failed");
+    printf("%-28s %8s %8s %6s %6s %8s %8s %8s %9s %9s %9s %9s %9s %9s %6s\n", "law/solver", "us/step", "warm", "iter.",
+           "warm", "residual", "worst", "NCP", "gain, J", "error, J", "intern. N", "dist., m", "drift, m", "rise, m",
+           "failed");
     for (int i = 0; i < c->ncontender; i++) {
         const contender *k = c->contender + i;
         printf("%-28s", k->name);
@@ -249,7 +246,8 @@ static int run_scene(const arguments *a, contender *all, int n) {
     tribo_model *m = NULL;
     tribo_controls *controls = NULL;
     double *p = NULL;
-    comparison c = {.scene = a->scene, .out = a->out, .contender = all, .ncontender = n};
+    comparison c = {
+        .scene = a->scene, .out = a->out, .argc = a->argc, .argv = a->argv, .contender = all, .ncontender = n};
     int status = scene_load(a->scene, &m);
     if (status == EXIT_SUCCESS) {
         c.m = m, c.n = tribo_model_sizes(m);
@@ -278,7 +276,7 @@ static int run_scene(const arguments *a, contender *all, int n) {
 
 static int run(int argc, char **argv) {
     const verb *v = &verb_compare;
-    arguments a = {.finer = 16, .limit = 5};
+    arguments a = {.finer = 16, .limit = 5, .argc = argc, .argv = argv};
     contender all[MOST];
     int n = 0;
     for (int code; (code = next_option(v, argc, argv)) != -1;) {
@@ -330,7 +328,8 @@ const verb verb_compare = {
         "Simulates a scene under every contact law and every solver of it, and says what each costs and gets wrong: "
         "microseconds and iterations a step, started cold and from the step before; residual of the law that is "
         "solved (median, worst step) and of the NCP (worst), relative; energy gained beyond the work of the "
-        "controls, and its largest difference from the reference, J; internal forces, N; distance from the "
+        "controls, and how far it is from the reference's on average over time, J; internal forces, N; distance from "
+        "the "
         "reference, m; drift of the body that goes "
         "farthest, across the way it starts on, and its rise, m; steps that did not converge. The reference is the NCP "
         "in finer steps.",

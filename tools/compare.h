@@ -48,6 +48,8 @@ typedef struct contender {
 
 typedef struct comparison {
     const char *scene, *out;
+    int argc;
+    char **argv;
     const tribo_model *m;
     tribo_sizes n;
     const double *p, *x0;

@@ -321,5 +321,7 @@ void compare_page(FILE *f, const comparison *c) {
     play(f, c);
     motion(f, c);
     solvers(f, c);
+    report_text(f, "result.json beside this page has the table.");
+    report_command(f, c->argc, c->argv);
     report_end(f);
 }

@@ -63,10 +63,15 @@ static int folders(const char *role, char folder[FOLDERS_MAX][1024]) {
     return n;
 }
 
+/* Files with the ending, by their names with and without it. */
 static void offer_folder(near_name *near, const char *folder, const char *ending) {
     DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (ends_with(e->d_name, ending)) near_offer(near, e->d_name);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!ends_with(e->d_name, ending)) continue;
+        near_offer(near, e->d_name);
+        e->d_name[strlen(e->d_name) - strlen(ending)] = 0;
+        near_offer(near, e->d_name);
+    }
     if (d) closedir(d);
 }
 

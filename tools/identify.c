@@ -241,7 +241,7 @@ static void print_errors(const char *name, const mean_errors *sum) {
     if (!isnan(e.position_mean)) printf(" position %.5f m (%.2f %%)", e.position_mean, 100 * e.position_relative);
     printf("%s", isnan(e.position_mean) || isnan(e.rotation_mean_deg) ? "" : ",");
     if (!isnan(e.rotation_mean_deg)) printf(" rotation %.2f deg", e.rotation_mean_deg);
-    printf(" over %d recordings\n", sum->n);
+    printf(" over %d recording%s\n", sum->n, sum->n == 1 ? "" : "s");
 }
 
 /* Directions that nothing in the recordings tells, in the fit's own numbers. */

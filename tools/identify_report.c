@@ -8,10 +8,11 @@
 enum { CELL = 64, SHOWN = 4 };
 
 static void parameter_table(FILE *f, const identification *id) {
-    static const char *const head[] = {"parameter", "start", "estimate", "standard error", "95 % interval", ""};
-    report_table_begin(f, 6, head);
+    static const char *const head[] = {"parameter", "unit", "start", "estimate", "standard error", "95 % interval", ""};
+    report_table_begin(f, 7, head);
     for (int i = 0; i < id->nfree; i++) {
         char cell[4][CELL];
+        const char *unit = free_unit(id, i);
         tribo_param_info info;
         const tribo_estimate *e = id->est + i;
         bool known = id->observed && e->identifiable;
@@ -20,12 +21,13 @@ static void parameter_table(FILE *f, const identification *id) {
         snprintf(cell[2], CELL, known ? "%.3g" : "-", e->std_error);
         snprintf(cell[3], CELL, known ? "%.6g to %.6g" : "-", e->low95, e->high95);
         const char *row[] = {free_name(id, i, &info),
+                             strcmp(unit, "1") ? unit : "",
                              cell[0],
                              cell[1],
                              cell[2],
                              cell[3],
                              known ? "" : "not determined by these recordings"};
-        report_table_row(f, 6, row);
+        report_table_row(f, 7, row);
     }
     report_table_end(f);
 }
@@ -57,7 +59,7 @@ static void convergence(FILE *f, const identification *id) {
     double *x = calloc(2 * n + 1, sizeof *x), *y = x + n;
     if (!x) return;
     for (size_t i = 0; i < n; i++) x[i] = id->history[i].evaluations, y[i] = id->history[i].loss;
-    plot_series series = {.title = "loss", .x = x, .y = y, .n = n, .style = PLOT_LINE_DOTS};
+    plot_series series = {.x = x, .y = y, .n = n, .style = PLOT_LINE_DOTS};
     plot p = {.x_label = "evaluations", .y_label = "loss", .series = &series, .nseries = 1, .log_y = true};
     report_plot(f, &p, "convergence",
                 "Loss of the best parameters. It may rise once, where the thresholds of the robust loss are set anew.");
@@ -87,7 +89,7 @@ static bool motion(FILE *f, identification *id, int recording, const channel *c)
     }
     if (good) {
         plot p = {.x_label = "time, s", .y_label = c->turns ? "angle, rad" : "position, m", .series = series};
-        p.nseries = 2 * c->n;
+        p.nseries = 2 * c->n, p.key_above = true;
         snprintf(name, sizeof name, "motion%dx%d", recording, c->v);
         snprintf(caption, sizeof caption, "%s, %s %s%s", id->r.path[recording], axes > 1 ? "body" : "joint", c->name,
                  tribo_sysid_held_out(id->s, recording) ? ", held out of the fit" : "");
@@ -221,8 +223,9 @@ int write_report(identification *id) {
     char before[48] = "";
     if (isfinite(id->progress.loss_start))
         snprintf(before, sizeof before, ", at the start %.6g", id->progress.loss_start);
-    report_text(f, "Scene %s, %d recordings. Loss %.6g%s; %d iterations, %ld evaluations, %.1f s. %s", id->a->scene,
-                id->r.n, id->progress.loss, before, id->progress.iteration, id->progress.evaluations, id->seconds,
+    report_text(f, "Scene %s, %d recording%s. Loss %.6g%s; %d iterations, %ld evaluations, %.1f s. %s", id->a->scene,
+                id->r.n, id->r.n == 1 ? "" : "s", id->progress.loss, before, id->progress.iteration,
+                id->progress.evaluations, id->seconds,
                 id->interrupted          ? "Interrupted."
                 : id->progress.converged ? "Converged."
                 : id->progress.settled   ? "No step improves the loss, which is not smooth here."
@@ -245,6 +248,7 @@ int write_report(identification *id) {
     report_left(f, id);
     report_heading(f, "Convergence");
     convergence(f, id);
+    report_text(f, "result.json beside this page has the numbers, identified.xml the scene with the estimates.");
     report_command(f, id->a->argc, id->a->argv);
     report_end(f);
     return out_close(&file) ? EXIT_SUCCESS : EXIT_TROUBLE;

@@ -261,7 +261,7 @@ static int complete(optimize_arguments *a) {
 
 static int run(int argc, char **argv) {
     const verb *v = &verb_optimize;
-    optimize_arguments a = {.method = -1, .nstage = -1};
+    optimize_arguments a = {.method = -1, .nstage = -1, .argc = argc, .argv = argv};
     int status = EXIT_SUCCESS;
     for (int code; status == EXIT_SUCCESS && (code = next_option(v, argc, argv)) != -1;) {
         if (code < 0) return option_exit(code);

@@ -18,6 +18,8 @@ typedef struct optimize_arguments {
     const char *act_scene, *act_law;
     double act_dt;
     long act_delay; /* knots */
+    int argc;
+    char **argv;
 } optimize_arguments;
 
 /* A motion as it was simulated: a row a step. */

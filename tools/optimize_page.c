@@ -88,8 +88,9 @@ int optimize_page(const optimization *o, const char *path) {
     report_heading(f, "What each term costs");
     terms(f, o);
     report_heading(f, "States and controls");
-    picture(f, o, false, "Positions of free bodies, m, and of joints, m or rad; the first few.");
-    picture(f, o, true, "Controls, in the units of their actuators, N or N m of forces; the first few.");
+    picture(f, o, false, "Positions of free bodies and of joints; the first few.");
+    picture(f, o, true, "Controls, those without a unit in that of their actuator; the first few.");
+    report_command(f, o->a->argc, o->a->argv);
     report_end(f);
     return out_close(&out) ? EXIT_SUCCESS : EXIT_TROUBLE;
 }

@@ -159,7 +159,7 @@ static int write_result(const optimization *o, const char *path) {
 
 /* ---- pictures ---- */
 
-enum { CURVES = 8 };
+enum { CURVES = 8, TITLE = 140 }; /* a title: a name and its unit */
 
 /* Column i of rows of `width` numbers; NULL without memory. */
 static double *column(const double *rows, int n, int width, int i) {
@@ -169,28 +169,32 @@ static double *column(const double *rows, int n, int width, int i) {
 }
 
 /* Of every joint its number, of every free body its height; the first few. */
-static int choose_states(const tribo_model *m, int *index, char name[CURVES][128]) {
+static int choose_states(const tribo_model *m, int *index, char name[CURVES][TITLE]) {
     tribo_sizes z = tribo_model_sizes(m);
     int n = 0;
     for (int b = 0; b < z.nbody; b++)
         for (int i = 0; i < 3 && tribo_model_body_free(m, b) && n < CURVES; i++, n++) {
             index[n] = tribo_model_body_q(m, b) + i;
-            snprintf(name[n], 128, "%s.p%c", tribo_model_body_name(m, b), "xyz"[i]);
+            snprintf(name[n], TITLE, "%s.p%c, m", tribo_model_body_name(m, b), "xyz"[i]);
         }
     for (int j = 0; j < z.njoint && n < CURVES; j++) {
         bool last = j + 1 == z.njoint || tribo_model_joint_q(m, j + 1) == tribo_model_joint_q(m, j) + 1;
         if (!last) continue;
         index[n] = tribo_model_joint_q(m, j);
-        snprintf(name[n++], 128, "%s.q", tribo_model_joint_name(m, j));
+        bool turns = tribo_model_turns(m, tribo_model_joint_v(m, j));
+        snprintf(name[n++], TITLE, "%s.q, %s", tribo_model_joint_name(m, j), turns ? "rad" : "m");
     }
     return n;
 }
 
-static int choose_controls(const optimization *o, int *index, char name[CURVES][128]) {
+static int choose_controls(const optimization *o, int *index, char name[CURVES][TITLE]) {
+    char column[128];
     int n = 0;
     for (int i = 0; i < o->task->def.ncontrol && n < CURVES; i++) {
         index[n] = o->task->control[i];
-        ti_control_column(o->m, index[n], name[n], sizeof name[n]);
+        ti_control_column(o->m, index[n], column, sizeof column);
+        bool force = index[n] < o->task->size.nv;
+        snprintf(name[n], TITLE, "%s%s", column, !force ? "" : tribo_model_turns(o->m, index[n]) ? ", N m" : ", N");
         n++;
     }
     return n;
@@ -198,7 +202,7 @@ static int choose_controls(const optimization *o, int *index, char name[CURVES][
 
 char *optimize_svg(const optimization *o, bool controls) {
     int index[CURVES], n, rows = controls ? o->done.knots : o->done.rows;
-    char name[CURVES][128];
+    char name[CURVES][TITLE];
     plot_series series[CURVES] = {{0}};
     double *time = calloc((size_t)rows, sizeof *time);
     n = controls ? choose_controls(o, index, name) : choose_states(o->m, index, name);
@@ -209,7 +213,7 @@ char *optimize_svg(const optimization *o, bool controls) {
                                   .n = (size_t)rows,
                                   .y = controls ? column(o->done.U, rows, o->task->size.nu, index[i])
                                                 : column(o->done.x, rows, o->task->size.nx, index[i])};
-    plot p = {.x_label = "time, s", .series = series, .nseries = n, .y_least = 1e-6};
+    plot p = {.x_label = "time, s", .series = series, .nseries = n, .y_least = 1e-6, .key_above = true};
     bool whole = time != NULL;
     for (int i = 0; i < n; i++) whole = whole && series[i].y;
     char *svg = whole ? plot_svg(&p, controls ? "controls" : "states") : NULL;

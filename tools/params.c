@@ -56,12 +56,17 @@ const char *param_unit(const tribo_model *m, const tribo_param_info *info) {
     }
 }
 
+/* Whether a motion depends on it, or where a marker sits, of which recordings may tell. */
+static bool counts(const tribo_param_info *info) {
+    return info->used || strstr(info->name, "/site_pos/");
+}
+
 bool param_nearest(const tribo_model *m, const char *name, char nearest[128]) {
     near_name near = near_begin(name);
     int np = tribo_model_sizes(m).np;
     for (int i = 0; i < np; i++) {
         tribo_param_info info;
-        if (tribo_param_describe(m, i, &info) || !info.used) continue;
+        if (tribo_param_describe(m, i, &info) || !counts(&info)) continue;
         for (char *end = info.name + strlen(info.name);; *end = 0) { /* the name, then the groups that it is in */
             near_offer(&near, info.name);
             end = strrchr(info.name, '/');
@@ -80,7 +85,7 @@ static int param_ending(const tribo_model *m, const char *word, char *list, size
     *list = 0;
     for (int i = 0, np = tribo_model_sizes(m).np; i < np; i++) {
         tribo_param_info info;
-        if (tribo_param_describe(m, i, &info) || !info.used) continue;
+        if (tribo_param_describe(m, i, &info) || !counts(&info)) continue;
         size_t k = strlen(info.name);
         if (k <= n + 1 || info.name[k - n - 1] != '/' || strcmp(info.name + k - n, word) != 0) continue;
         if (found++ < 4 && used < size)
@@ -95,11 +100,12 @@ void param_refusal(const tribo_model *m, const char *name, char *text, size_t si
     const char *slash = strrchr(name, '/');
     bool there = tribo_param_find(m, name) >= 0;
     int others = there || !slash ? param_ending(m, slash ? slash + 1 : name, list, sizeof list) : 0;
+    const char *why = "";
+    if (slash && !strcmp(slash, "/friction")) why = " (of two that touch, one's friction counts: docs/mjcf.md)";
+    if (strstr(name, "/site_pos")) why = " (it counts where recordings have its columns: docs/identify.md)";
     if (there)
         snprintf(text, size, "no step of the scene depends on %s%s%s%s", name, others ? "; there is " : "",
-                 others ? list : "",
-                 slash && !strcmp(slash, "/friction") ? " (of two that touch, one's friction counts: docs/mjcf.md)"
-                                                      : "");
+                 others ? list : "", why);
     else if (others)
         snprintf(text, size, "the scene has no parameter %s; there is %s", name, list);
     else if (param_nearest(m, name, nearest))
@@ -112,7 +118,7 @@ void param_refusal(const tribo_model *m, const char *name, char *text, size_t si
 
 static void print_bound(double x) {
     if (isinf(x))
-        printf(" %12s", x > 0 ? "" : "");
+        printf(" %12s", "");
     else
         printf(" %12.6g", x);
 }
@@ -138,7 +144,7 @@ static int list(const char *path, bool json, bool names) {
     if (!json && !names) printf("%-32s %14s %-9s %12s %12s\n", "parameter", "value", "unit", "lower", "upper");
     for (int i = 0; p && i < np; i++) {
         tribo_param_info info;
-        if (tribo_param_describe(m, i, &info) || !info.used) continue;
+        if (tribo_param_describe(m, i, &info) || !counts(&info)) continue;
         if (names) {
             puts(info.name);
             continue;
@@ -181,10 +187,11 @@ const verb verb_params = {
     .name = "params",
     .summary = "list a scene's parameters: names, values, units, bounds",
     .operands = "SCENE",
-    .about =
-        "Lists every number of the scene that its motion depends on, by the name that `identify --free` takes: its "
-        "value, unit and physical bounds. Empty: there is no bound. A group of them is named by its beginning: "
-        "gravity, cube/size, cube/inertia, cube/com.",
+    .about = "Lists every number of the scene that its motion depends on, and where markers sit (site_pos), by the "
+             "name that "
+             "`identify --free` takes: its value, unit and physical bounds. Empty: there is no bound. A group of them "
+             "is named by its beginning: "
+             "gravity, cube/size, cube/inertia, cube/com.",
     .options = rows,
     .groups = {&group_scene},
     .example = "  tribo params slide.xml",

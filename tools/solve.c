@@ -78,6 +78,7 @@ static const option_row rows[] = {
     {"tol", 't', "T",
      "relative residual to reach (1e-12 for QP and QCQP, 1e-10 for contact; of first-order contact solvers 1e-6)",
      false},
+    {"json", 'j', NULL, "as JSON, a line each: answers are nothing else", false},
     {"finish", 'f', NULL,
      "take a contact solver's answer to the canonical solution by Newton steps; otherwise it is told as it is, and so "
      "is its time",

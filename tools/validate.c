@@ -12,9 +12,15 @@ typedef struct arguments {
 } arguments;
 
 static void print_row(const char *name, const tribo_errors *e) {
-    printf("%-28s %5d %10.5f %8.2f %10.2f %10.3f %10.3f %10.4f %10.3f\n", name, e->rows, e->position_mean,
-           100 * e->position_relative, e->rotation_mean_deg, 1e3 * e->step_position_rms, e->step_rotation_rms_deg,
-           e->step_velocity_rms, e->step_angular_rms);
+    printf("%-28s %5d", name, e->rows);
+    print_number("%.5f", 10, e->position_mean);
+    print_number("%.2f", 8, 100 * e->position_relative);
+    print_number("%.2f", 10, e->rotation_mean_deg);
+    print_number("%.3f", 10, 1e3 * e->step_position_rms);
+    print_number("%.3f", 10, e->step_rotation_rms_deg);
+    print_number("%.4f", 10, e->step_velocity_rms);
+    print_number("%.3f", 10, e->step_angular_rms);
+    putchar('\n');
 }
 
 static void print_head(void) {

@@ -124,9 +124,9 @@ static const char *file_name(const char *path) {
 
 static void tell(FILE *f, const viewing *v) {
     const replay_track *t = v->r.track;
-    report_text(f, "%d bodies, %.4g s in %ld steps of at most %.4g s; %d pictures, %.0f a second.%s", v->n.nbody,
-                v->run.reached - v->time[0], v->run.steps, v->run.options.dt, t->frames,
-                t->frames > 1 ? (t->frames - 1) / (t->time[t->frames - 1] - t->time[0]) : 0.0,
+    report_text(f, "%d %s, %.4g s in %ld steps of at most %.4g s; %d pictures, %.0f a second.%s", v->n.nbody,
+                v->n.nbody == 1 ? "body" : "bodies", v->run.reached - v->time[0], v->run.steps, v->run.options.dt,
+                t->frames, t->frames > 1 ? (t->frames - 1) / (t->time[t->frames - 1] - t->time[0]) : 0.0,
                 v->a->data ? " The simulation starts from the first row of the recording." : "");
     if (v->status < 0) {
         char text[256];

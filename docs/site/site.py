@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""site.py ROOT OUT: the documentation as one site of plain HTML, from README.md, docs/ and the examples, by pandoc.
+"""site.py ROOT OUT [TRIBO]: the documentation as one site of plain HTML, from README.md, docs/ and the examples, by pandoc.
 
 Pages keep their places, so that links hold: docs/math.md is OUT/docs/math.html. Files that are linked to and are no
-pages come along, source code as a page of its own; figures are gathered in gallery.html. The interface (OUT/api) is
+pages come along, source code as a page of its own; figures are gathered in gallery.html, with the scenes of data/scenes as
+the command TRIBO plays them. The interface (OUT/api) is
 doxygen's: `./dev docs` makes both. No page needs a network: formulas are MathML."""
 import html
 import pathlib
@@ -16,13 +17,16 @@ here = pathlib.Path(__file__).parent
 NAVIGATION = [
     ("Tribo", "README.md"),
     ("Command", "docs/command.md"),
+    ("Python", "docs/python.md"),
     ("Scenes", "docs/mjcf.md"),
     ("Identify", "docs/identify.md"),
     ("Control", "docs/control.md"),
+    ("Many worlds", "docs/batch.md"),
     ("Gradients", "docs/gradients.md"),
     ("Contact laws", "docs/contact-laws.md"),
     ("Mathematics", "docs/math.md"),
     ("Examples", "examples/README.md"),
+    ("Papers' figures", "docs/figures.md"),
     ("Gallery", "gallery"),
     ("Interface", "api"),
 ]
@@ -74,9 +78,11 @@ def pandoc(text):
     )
     if said.stderr:
         sys.exit(f"site.py: {said.stderr}")
+    # Browsers do not hear of an upright <mstyle>: its letters are one word, which is upright by itself.
+    body = re.sub(r'<mstyle mathvariant="normal">((?:<mi>\w</mi>)+)</mstyle>',
+                  lambda m: '<mi mathvariant="normal">' + re.sub("</?mi>", "", m[1]) + "</mi>", said.stdout)
     # Brackets in a line of text do not grow.
-    return re.sub(r"<math display=.inline.*?</math>", lambda m: m[0].replace('stretchy="true"', 'stretchy="false"'),
-                  said.stdout, flags=re.S)
+    return re.sub(r"<math display=.inline.*?</math>", lambda m: m[0].replace('stretchy="true"', 'stretchy="false"'), body, flags=re.S)
 
 
 figures = {}  # place: (what it shows, the page it is on)
@@ -134,15 +140,34 @@ def source(path):
     write(page_of(path), name, f"<h1>{html.escape(name)}</h1>\n<pre><code>{text}</code></pre>")
 
 
-def gallery():
-    parts = ["<h1>Gallery</h1>", "<p>Every figure of the documentation; below each the page that says what made it.</p>"]
-    for picture, (alt, page) in figures.items():
-        name = page_of(picture)
-        parts.append(
-            f'<figure><a href="{page}"><img src="{name}" alt="{html.escape(alt)}"></a><figcaption>{html.escape(alt)}. '
-            f'<a href="{page}">{page}</a></figcaption></figure>'
-        )
-    write("gallery.html", "Gallery", "\n".join(parts))
+def tile(picture, page, text):
+    return (f'<figure><a href="{page}"><img src="{picture}" alt="{html.escape(text)}" loading="lazy"></a><figcaption>{html.escape(text)}. '
+            f'<a href="{page}">{page}</a></figcaption></figure>')
+
+
+def replays(tribo):
+    """Every scene as a page that plays it, and its picture after a third of a second."""
+    (out / "replays").mkdir(exist_ok=True)
+    tiles = []
+    for scene in sorted(root.glob("data/scenes/*.xml")):
+        page = f"replays/{scene.stem}.html"
+        for more in (["--out", out / page], ["--duration", "0.3", "--out", out / f"replays/{scene.stem}.png"]):
+            done = subprocess.run([tribo, "view", scene, "--quiet", *more])
+            if done.returncode not in (0, 4):  # 4: a step did not converge, which the page says
+                sys.exit(f"site.py: {scene} cannot be shown")
+        said = re.search(r"<!--\s*(.*?)\.?\s*-->", scene.read_text(encoding="utf-8"), re.S)
+        tiles.append(tile(f"replays/{scene.stem}.png", page, re.sub(r"\s+", " ", said[1]) if said else scene.stem))
+    return tiles
+
+
+def gallery(tribo):
+    parts = ["<h1>Gallery</h1>"]
+    if tribo:
+        parts += ["<h2>Scenes that play</h2>", "<p>The scenes of <code>data/scenes</code> as <code>tribo view</code> shows them.</p>",
+                  '<div class="gallery">', *replays(tribo), "</div>", "<h2>Figures</h2>"]
+    parts += ["<p>Every figure of the documentation; below each the page that says what made it.</p>", '<div class="gallery">']
+    parts += [tile(page_of(picture), page, alt) for picture, (alt, page) in figures.items()]
+    write("gallery.html", "Gallery", "\n".join(parts) + "\n</div>")
 
 
 out.mkdir(parents=True, exist_ok=True)
@@ -162,6 +187,6 @@ while waiting:
         shutil.copyfile(path, out / page_of(path))
     else:
         source(path)
-gallery()
+gallery(sys.argv[3] if len(sys.argv) > 3 else None)
 look = root / "tools/page/page.css"  # that of the command's own pages
-(out / "site.css").write_text((look.read_text() if look.exists() else "") + (here / "site.css").read_text())
+(out / "site.css").write_text(look.read_text() + (here / "site.css").read_text())

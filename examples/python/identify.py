@@ -5,7 +5,7 @@ import tribo
 
 model = tribo.load("data/scenes/collision.xml")
 fit = tribo.identify(model, sorted(pathlib.Path("data/recordings").glob("*.csv")),
-                     {"cube/mass": 1.0, "floor/friction": 0.4, "impact/restitution": 0.3}, loss="shooting")
+                     {"cube/mass": 1.0, "floor/friction": 0.4, "impact/restitution": 0.3})
 for e in fit.estimates:
     print(f"{e.name} {e.value:.4f}")
     print(f"{e.name}/std_error {e.std_error:.4f}")

@@ -34,8 +34,8 @@ Parameters p (np) are an argument of every step, with path names as `cube/mass`,
 
 Errors are exceptions, all of them subclasses of tribo.Error, with the library's message: ArgumentError, ArrayError,
 NonFiniteError, SingularError, CapacityError, OutOfMemory, ParseError (with its `line`), FileError, FreedError, BusyError.
-What is valid but not quite
-what was asked for is a warning, a subclass of tribo.Warning: NotConverged, Substituted, Degenerate.
+What is valid but not quite what was asked for is a warning, a subclass of tribo.Warning: NotConverged, Substituted,
+Degenerate.
 
 Models are immutable and may be shared by threads, which run at the same time during rollouts, fits and searches.
 """

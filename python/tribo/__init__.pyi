@@ -251,8 +251,8 @@ class Identification:
     def smooth(self, recording: int) -> Array: ...
     def held_out(self, recording: int) -> bool: ...
 
-def identify(model: Model, recordings: Any, free: Union[Iterable[str], Mapping[str, Any]], *, loss: str = ...,
-             window: int = ..., start: str = ..., robust: str = ..., threshold: Optional[Mapping[str, float]] = ...,
+def identify(model: Model, recordings: Any, free: Union[Iterable[str], Mapping[str, Any]], *, loss: Optional[str] = ...,
+             window: Optional[int] = ..., start: str = ..., robust: str = ..., threshold: Optional[Mapping[str, float]] = ...,
              weight: Optional[Mapping[str, float]] = ..., optimizer: str = ..., search: int = ..., rate: float = ...,
              validation: float = ..., seed: int = ..., workers: int = ..., max_iterations: int = ..., check: bool = ...,
              callback: Optional[Callable[[Any], Any]] = ...) -> Identification: ...

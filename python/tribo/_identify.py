@@ -173,7 +173,7 @@ class Identification:
         return self._core.held_out(recording)
 
 
-def identify(model, recordings, free, *, loss="rollout", window=10, start="measured", robust="none", threshold=None,
+def identify(model, recordings, free, *, loss=None, window=None, start="measured", robust="huber", threshold=None,
              weight=None, optimizer="lm", search=0, rate=0.0, validation=0.0, seed=1, workers=1, max_iterations=200,
              check=True, callback=None):
     """Identify parameters from recorded motion; returns an Identification.
@@ -181,14 +181,19 @@ def identify(model, recordings, free, *, loss="rollout", window=10, start="measu
     recordings: paths of CSV files, Recordings or (time (n), X (n,nx), U (n,nu) or None), or one of these.
     free: names or groups to identify, or {name: start} or {name: (start, lower, upper)}; None = the model's, and its
       physical bounds.
-    loss: "rollout", "window" (with window=rows), "one-step", "shooting" (with window=rows from node to node).
+    loss: "shooting" (with window=rows from node to node, 1), which estimates starts and noise and is what is taken where
+      none is named, "rollout", "window" (with window=rows, 10), "one-step"; other optimizers than "lm" have rollouts only.
     start: where rollouts start: "measured", "flight", "along", "auto".
-    robust: "none", "huber", "cauchy", with threshold={"position": ...}; weight={"velocity": -1} leaves a kind of
+    robust: "huber", "none", "cauchy", with threshold={"position": ...}; weight={"velocity": -1} leaves a kind of
       measurement out: kinds are position, rotation, velocity, angular.
     optimizer: "lm", "lbfgs", "adam" (rate=); search: evaluations of a search without derivatives where it is stuck.
     validation: share of recordings left out, chosen by seed. workers: threads; no number of them changes a bit.
     check: examine recordings first (units, orders, clocks): mend what can be mended, refuse what cannot.
     callback(progress) is called after every iteration; returning True stops. docs/identify.md."""
+    if loss is None:
+        loss = "shooting" if optimizer == "lm" else "rollout"
+    if window is None:
+        window = 1 if loss == "shooting" else 10
     ready, findings = _prepare(model, recordings, check)
     chosen = _free_list(model, free)
     core = _core.fit(model, ready, chosen, _one_of("loss", loss, _LOSS), window, _one_of("start", start, _START),

@@ -43,10 +43,14 @@ class Rollout:
     def backward(self, lx, x0=True, U=True, p=True, impulses=None):
         """The reverse: Gradients of L = sum_k l_k(x_k) from lx = dl_k/dx_k.
 
-        lx (steps+1, ndx), or (worlds, steps+1, ndx) of a batch, where the former is one for all worlds: tangents, see Model.to_tangent(). x0, U, p: whether each is
-        wanted. impulses: of a loss in which contact impulses are, too: an array (contacts, 3) for each step, dL by the
-        impulse on geom b in world axes, N s, in the order of contacts(step), or None for 0; of one world. May be called again with another lx, and by several threads at once. A gradient that is one element of
-        a set is a Degenerate warning (docs/gradients.md)."""
+        lx (steps+1, ndx), or (worlds, steps+1, ndx) of a batch, where the former is one for all worlds: tangents, see
+          Model.to_tangent().
+        x0, U, p: whether each is wanted.
+        impulses: of a loss in which contact impulses are, too: an array (contacts, 3) for each step, dL by the impulse
+          on geom b in world axes, N s, in the order of contacts(step), or None for 0; of one world.
+
+        May be called again with another lx, and by several threads at once. A gradient that is one element of a set is
+        a Degenerate warning (docs/gradients.md)."""
         a, b, c, _ = self._core.backward(lx, x0, U, p, None if impulses is None else self._flat(impulses))
         return Gradients(a, b, None if c is None else _named(c, self.model._names))
 
