@@ -52,6 +52,33 @@ START_TEST(a_box_as_a_mesh_is_a_box) {
 }
 END_TEST
 
+/* Six plates: of the pair across axis i all is at a distance h_i, of the others a third of the square. */
+START_TEST(a_shell_of_a_box_is_six_plates) {
+    state = 23;
+    for (int trial = 0; trial < 20; trial++) {
+        double h[3] = {uniform(0.1, 0.3), uniform(0.4, 0.6), uniform(0.7, 1)}, v[24], area = 0;
+        ti_mat R = rotation(random_vec(2));
+        ti_vec at = random_vec(2);
+        box_points(h, at, &R, v);
+        tribo_mesh_def d = tribo_default_mesh();
+        d.vertex = v, d.nvertex = 8, d.triangle = &BOX[0][0], d.ntriangle = trial % 2 ? 12 : 0;
+        d.mass = TRIBO_MESH_SHELL;
+        ti_mesh *m;
+        char flaw[120];
+        ck_assert_int_eq(ti_mesh_new(&d, NULL, &m, flaw, sizeof flaw), TRIBO_OK);
+        double plates[3], want[3], sum = 0, all = 0;
+        for (int i = 0; i < 3; i++) area += plates[i] = 8 * h[(i + 1) % 3] * h[(i + 2) % 3];
+        for (int i = 0; i < 3; i++) want[i] = h[i] * h[i] * (plates[i] + (area - plates[i]) / 3) / area;
+        ck_assert_double_eq_tol(m->volume, area, 1e-13 * area);
+        ck_assert_double_le(ti_norm(ti_sub(ti_load3(m->pos), at)), 1e-13);
+        for (int i = 0; i < 3; i++) sum += m->second[i] * m->second[i], all += want[i] * want[i];
+        ck_assert_double_eq_tol(sum, all, 1e-13);
+        ck_assert_double_eq_tol(m->second[0] + m->second[1] + m->second[2], want[0] + want[1] + want[2], 1e-13);
+        ti_mesh_free(NULL, m);
+    }
+}
+END_TEST
+
 /* Every corner is at or below every face, each edge has two faces beside it, and all points are inside. */
 START_TEST(hulls_are_convex_and_closed) {
     state = 22;
@@ -268,7 +295,7 @@ START_TEST(scenes_whose_meshes_are_wrong) {
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 x'/>"), "`x` is not a number"},
                {SCENE("", "<mesh name='rock'/>"), "four vertices"},
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' refquat='0 0 0 0'/>"), "no direction"},
-               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' inertia='shell'/>"), "shell"}};
+               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' inertia='hollow'/>"), "hollow"}};
     tribo_diag diag;
     strcpy(folder, "/tmp/tribo-mesh-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -332,6 +359,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("mesh");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_box_as_a_mesh_is_a_box);
+    tcase_add_test(t, a_shell_of_a_box_is_six_plates);
     tcase_add_test(t, hulls_are_convex_and_closed);
     tcase_add_test(t, obj_files);
     tcase_add_test(t, stl_files);

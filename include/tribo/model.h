@@ -139,9 +139,11 @@ typedef struct tribo_site_def {
 
 /** How the inside of a mesh is told. */
 typedef enum tribo_mesh_mass {
-    TRIBO_MESH_SIGNED,  /**< by which way its triangles are turned: exact for every closed surface */
-    TRIBO_MESH_UNSIGNED /**< each triangle adds to it, seen from the middle: MuJoCo's usual way, more than there is
-                           where a surface is not seen from there */
+    TRIBO_MESH_SIGNED,   /**< by which way its triangles are turned: exact for every closed surface */
+    TRIBO_MESH_UNSIGNED, /**< each triangle adds to it, seen from the middle: MuJoCo's usual way, more than there is
+                            where a surface is not seen from there */
+    TRIBO_MESH_SHELL     /**< there is none: it weighs by its area, densities are kg/m^2, and where a geom scales it
+                            unevenly its area is that of the mean scale */
 } tribo_mesh_mass;
 
 /** A mesh for geoms: they touch by its convex hull, and weigh what the mesh does. Fill with tribo_default_mesh() first.

@@ -94,14 +94,15 @@ static void apply(ti_mjcf *r, const ti_mjcf_mesh *m, ti_mesh_data *d) {
     }
 }
 
-/* How it is weighed: by all of it, or by its hull. @return false if the mesh is left out. */
+/* How it is weighed: by all of it, by its hull, or by its surface. @return false after an error. */
 static bool weighing(ti_mjcf *r, const ti_mjcf_mesh *m, tribo_mesh_def *def) {
     static const char *const WORD[] = {"legacy", "exact", "convex", "shell", NULL};
+    static const tribo_mesh_mass BY[] = {TRIBO_MESH_UNSIGNED, TRIBO_MESH_SIGNED, TRIBO_MESH_UNSIGNED, TRIBO_MESH_SHELL};
     int how = ti_mjcf_choice(r, m->node, m->class, "inertia", WORD, r->exact_meshes ? 1 : 0);
-    if (how == 3) ti_mjcf_need_of(r, m->node, "inertia", "shell", "a mesh that is a shell is not supported");
+    if (how < 0) return false;
     if (how == 2) def->ntriangle = 0;
-    def->mass = how == 1 ? TRIBO_MESH_SIGNED : TRIBO_MESH_UNSIGNED;
-    return how >= 0 && how < 3;
+    def->mass = BY[how];
+    return true;
 }
 
 /* Make it. @return its id; -1 after an error, or where it is left out. */

@@ -11,8 +11,9 @@ enum { TI_TRIANGLES_LIMIT = 1000000, TI_POINTS_LIMIT = 3000000 };
 enum { TI_FIELD_LIMIT = 131072 }; /* triangles of a height field: a feature has 17 bits for them */
 
 typedef struct ti_mesh {
-    ti_hull hull;           /* in the inertia frame */
-    double volume;          /* m^3 */
+    ti_hull hull;  /* in the inertia frame */
+    double volume; /* m^3; of a shell its area, m^2 */
+    bool shell;
     double second[3];       /* m^2: means of the squares of the coordinates, along its axes */
     double radius;          /* of the ball around the origin that holds it */
     double pos[3], quat[4]; /* of that frame in the mesh's own */

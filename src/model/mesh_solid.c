@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- volume and moments, by the tetrahedra of the triangles and one point ---- */
+/* ---- volume and moments, by the tetrahedra of the triangles and one point; of a shell by the triangles ---- */
 
 typedef struct solid {
-    double volume;
+    double volume; /* of a shell its area */
     ti_vec centre;
     double product[6]; /* integrals of xx yy zz xy xz yz */
 } solid;
@@ -26,16 +26,22 @@ static double six_volumes(const tribo_mesh_def *d, int t, ti_vec from) {
     return d->mass == TRIBO_MESH_UNSIGNED ? fabs(six) : six;
 }
 
-/* The mean of the triangles' centres by their areas. */
-static ti_vec middle(const tribo_mesh_def *d) {
+static double twice_area(const tribo_mesh_def *d, int t) {
+    ti_vec a = corner(d, t, 0);
+    return ti_norm(ti_cross(ti_sub(corner(d, t, 1), a), ti_sub(corner(d, t, 2), a)));
+}
+
+/* The mean of the triangles' centres by their areas; the sum of these. */
+static ti_vec middle(const tribo_mesh_def *d, double *area) {
     ti_vec sum = {0, 0, 0};
-    double area = 0;
+    double twice = 0;
     for (int t = 0; t < d->ntriangle; t++) {
-        ti_vec a = corner(d, t, 0), b = corner(d, t, 1), c = corner(d, t, 2);
-        double twice = ti_norm(ti_cross(ti_sub(b, a), ti_sub(c, a)));
-        sum = ti_axpy(sum, twice / 3, ti_add(a, ti_add(b, c))), area += twice;
+        double by = twice_area(d, t);
+        ti_vec corners = ti_add(corner(d, t, 0), ti_add(corner(d, t, 1), corner(d, t, 2)));
+        sum = ti_axpy(sum, by / 3, corners), twice += by;
     }
-    return area > 0 ? ti_scale(1 / area, sum) : sum;
+    if (area) *area = 0.5 * twice;
+    return twice > 0 ? ti_scale(1 / twice, sum) : sum;
 }
 
 static ti_vec centre_of(const tribo_mesh_def *d, ti_vec from, double *volume) {
@@ -50,23 +56,49 @@ static ti_vec centre_of(const tribo_mesh_def *d, ti_vec from, double *volume) {
     return ti_scale(1 / six, sum);
 }
 
-static void measure(const tribo_mesh_def *d, solid *s) {
+/* p p' over the triangle, each corner a row, about the centre: `size` (own + sum sum) for each pair of axes. */
+static void add_product(const double p[3][3], double size, double *product) {
     static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    double six = 0;
-    *s = (solid){0};
-    s->centre = centre_of(d, middle(d), &s->volume);
+    double sum[3];
+    for (int i = 0; i < 3; i++) sum[i] = p[0][i] + p[1][i] + p[2][i];
+    for (int e = 0; e < 6; e++) {
+        int i = at[e][0], j = at[e][1];
+        double own = p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j];
+        product[e] += size * (own + sum[i] * sum[j]);
+    }
+}
+
+static void corners(const tribo_mesh_def *d, int t, ti_vec from, double p[3][3]) {
+    for (int k = 0; k < 3; k++) ti_store3(p[k], ti_sub(corner(d, t, k), from));
+}
+
+static void measure_inside(const tribo_mesh_def *d, solid *s) {
+    double six = 0, p[3][3];
+    s->centre = centre_of(d, middle(d, NULL), &s->volume);
     for (int t = 0; t < d->ntriangle; t++) {
-        double v = six_volumes(d, t, s->centre), p[3][3], sum[3];
-        for (int k = 0; k < 3; k++) ti_store3(p[k], ti_sub(corner(d, t, k), s->centre));
-        for (int i = 0; i < 3; i++) sum[i] = p[0][i] + p[1][i] + p[2][i];
-        for (int e = 0; e < 6; e++) {
-            int i = at[e][0], j = at[e][1];
-            double own = p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j];
-            s->product[e] += v / 120 * (own + sum[i] * sum[j]);
-        }
+        double v = six_volumes(d, t, s->centre);
+        corners(d, t, s->centre, p);
+        add_product((const double(*)[3])p, v / 120, s->product);
         six += v;
     }
     s->volume = SHARE * six;
+}
+
+static void measure_surface(const tribo_mesh_def *d, solid *s) {
+    double p[3][3];
+    s->centre = middle(d, &s->volume);
+    for (int t = 0; t < d->ntriangle; t++) {
+        corners(d, t, s->centre, p);
+        add_product((const double(*)[3])p, twice_area(d, t) / 24, s->product);
+    }
+}
+
+static void measure(const tribo_mesh_def *d, solid *s) {
+    *s = (solid){0};
+    if (d->mass == TRIBO_MESH_SHELL)
+        measure_surface(d, s);
+    else
+        measure_inside(d, s);
 }
 
 /* ---- principal axes ---- */
@@ -145,7 +177,7 @@ static const char *flaw_of(const tribo_mesh_def *d, char *text, size_t room) {
             snprintf(text, room, "triangle %d has vertex %d, of %d", i / 3, d->triangle[i], d->nvertex);
             return text;
         }
-    if (d->mass != TRIBO_MESH_SIGNED && d->mass != TRIBO_MESH_UNSIGNED) return "there is no such way to weigh it";
+    if (d->mass > TRIBO_MESH_SHELL) return "there is no such way to weigh it";
     return NULL;
 }
 
@@ -252,6 +284,7 @@ tribo_status ti_mesh_new(const tribo_mesh_def *d, const tribo_allocator *a, ti_m
         status = TRIBO_E_ARG;
     } else {
         place(&m, &s);
+        m.shell = d->mass == TRIBO_MESH_SHELL;
         *made = keep(&m, a);
         if (!*made) status = TRIBO_E_NOMEM;
     }

@@ -136,7 +136,8 @@ static void ellipsoid_halves(const ti_mesh *o, const ti_mat *R, const double *s,
 /* ---- mesh: scales. docs/math.md eq. (309) ---- */
 
 static double mesh_volume(const ti_mesh *o, const double *s) {
-    return o->volume * s[0] * s[1] * s[2];
+    double scale = s[0] * s[1] * s[2];
+    return o->volume * (o->shell ? cbrt(scale * scale) : scale);
 }
 static void mesh_inertia(const ti_mesh *o, double m, const double *s, double d[3]) {
     double x[3];
