@@ -54,6 +54,7 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_FORCERANGE:
     case TRIBO_PARAM_TORSION: /* nor friction against turning */
     case TRIBO_PARAM_ROLLING:
+    case TRIBO_PARAM_COMPLIANCE:
         break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;
