@@ -21,7 +21,7 @@ void ti_contact_take_law(ti_contact_ws *ws, const ti_contact_problem *p) {
 }
 
 ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda) {
-    ti_law_contact s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa};
+    ti_law_contact s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa, .push = 1};
     if (p->rebound) s.rebound = p->rebound[i];
     if (ws->G.Gii) s.Gii = ws->G.Gii + 9 * i;
     if (ti_is_spin(p, i)) s.push = ti_max(ti_push_of(p, i, lambda), 0);
