@@ -114,8 +114,8 @@ extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_st
 extern const ti_law ti_law_held; /* what holds, whatever the law of contacts: law_joint.c */
 /* Dry friction of joints, friction against turning, whatever the law of contacts: law_spin.c. */
 extern const ti_law ti_law_dry, ti_law_twist, ti_law_roll;
-extern const ti_law ti_law_rebound;            /* the rebound of Poisson's impacts */
-extern const ti_law ti_law_central;            /* the central path: the interior point at options.kappa > 0 */
+extern const ti_law ti_law_rebound; /* the rebound of Poisson's impacts */
+extern const ti_law ti_law_central; /* the central path: the interior point at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);
