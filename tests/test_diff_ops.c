@@ -741,7 +741,8 @@ static bool draw_step(unsigned seed) {
                                           .baumgarte = 0.8,
                                           .slop = 5e-4,
                                           .torsion = 0.02,
-                                          .rolling = 0.01};
+                                          .rolling = 0.01,
+                                          .compliance = 0.02};
         g.shape = TRIBO_BOX, g.size[0] = 0.5, g.size[1] = 0.4, g.size[2] = 0.3, g.pos[0] = 0.1;
         g.material = floor.material; /* which does not count, and may be moved both ways */
         body.inertia_given = true, body.mass = 2, body.com[1] = 0.05;

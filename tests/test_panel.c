@@ -62,7 +62,7 @@ static double against_columns(ti_contact_ws *ws, const ti_contact_problem *p, co
         for (int q = 0; q < 3 * TI_PANEL; q++)
             if (p->a[i] < 2 || (p->b[i] >= 0 && p->b[i] < 2)) dc[3 * i * TI_PANEL + q] = test_random(&seed);
     ck_assert_int_eq(ti_contact_factor(ws, p, s, k), TRIBO_OK);
-    ti_contact_panel(ws, p, blk, r, dc, X, rest);
+    ti_contact_panel(ws, p, blk, TI_PANEL, r, dc, X, rest);
     for (int c = 0; c < TI_PANEL; c++) {
         double size = 0, off = 0;
         for (int j = 0; j < p->nv; j++) one_r[j] = r[j * TI_PANEL + c];

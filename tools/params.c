@@ -25,6 +25,8 @@ const char *param_unit(const tribo_model *m, const tribo_param_info *info) {
         return "m/s^2";
     case TRIBO_PARAM_MASS:
         return "kg";
+    case TRIBO_PARAM_COMPLIANCE:
+        return "1/kg";
     case TRIBO_PARAM_INERTIA:
         return "kg m^2";
     case TRIBO_PARAM_COM:

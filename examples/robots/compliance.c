@@ -1,4 +1,4 @@
-/* compliance.c -- a humanoid on two feet of four corners each, and a cube on one face, pushed, under contacts of
+/* compliance.c -- a humanoid on two feet of four corners each, and a cube on one face, pushed, on a floor of
  * growing compliance: internal forces, which move nothing, and how far the ground gives way.
  *
  * Le Lidec et al., Contact models in robotics (2023), figure 14.
@@ -27,14 +27,17 @@ static const struct {
 
 /* The mean internal share of the steps' impulses. @param sunk [out] how low the body comes, m */
 static double internal(int run, double compliance, double *sunk) {
-    tribo_model *m = bare(RUN[run].scene);
+    char floor[100] = "";
+    if (compliance > 0)
+        snprintf(floor, sizeof floor, "<custom><numeric name=\"floor/compliance\" data=\"%.17g\"/></custom>",
+                 compliance);
+    tribo_model *m = bare_and(RUN[run].scene, floor);
     tribo_sizes n = tribo_model_sizes(m);
     tribo_options o = tribo_default_options();
     tribo_ws *ws = NULL;
     double *p = numbers((size_t)n.np), *x = numbers((size_t)n.nx), *u = numbers((size_t)n.nu), mean = 0;
     int body = tribo_model_body_find(m, RUN[run].body), z = tribo_model_body_q(m, body) + 2;
     o.law = (tribo_law_options){.law = TRIBO_LAW_NCP, .solver = RUN[run].solver, .raw = true};
-    if (compliance > 0) o.law.softness = TRIBO_SOFTNESS_PHYSICAL, o.law.compliance = compliance;
     o.measures = true, o.tol = 1e-6, o.warm_start = true;
     need(tribo_ws_new(m, &o, NULL, &ws, NULL), RUN[run].title);
     tribo_model_params(m, p), tribo_model_key(m, 0, x, u);

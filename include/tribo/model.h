@@ -39,6 +39,9 @@ typedef struct tribo_material {
     double slop;        /**< penetration left alone, m, >= 0 */
     double torsion;     /**< friction against turning about the normal: torque over normal force, m, >= 0 */
     double rolling;     /**< friction against rolling, turning about the tangents: torque over normal force, m, >= 0 */
+    double compliance;  /**< velocity at which contacts give way to an impulse along the normal, 1/kg, >= 0; a hundredth
+                           of it  across. Beside tribo_law_options.softness, whose is every contact's. It acts where some
+                           material was given some */
 } tribo_material;
 
 /** A moving body. Fill with tribo_default_body() first. */
@@ -390,7 +393,8 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_CTRLRANGE,    /**< lower, upper */
     TRIBO_PARAM_FORCERANGE,   /**< lower, upper; N, N m */
     TRIBO_PARAM_TORSION,      /**< of a material: m */
-    TRIBO_PARAM_ROLLING       /**< of a material: m */
+    TRIBO_PARAM_ROLLING,      /**< of a material: m */
+    TRIBO_PARAM_COMPLIANCE    /**< of a material: 1/kg */
 } tribo_param_kind;
 
 /** One entry of p. */

@@ -11,7 +11,7 @@ BREAK, STICK, SLIDE = 0, 1, 2  # what a contact does: `mode` of Examined.contact
 
 _KINDS = ("gravity", "mass", "com", "inertia", "size", "pos", "quat", "friction", "stiction", "restitution",
           "baumgarte", "slop", "damping", "armature", "stiffness", "springref", "frictionloss", "range", "gear", "gain",
-          "bias", "ctrlrange", "forcerange", "torsion", "rolling")
+          "bias", "ctrlrange", "forcerange", "torsion", "rolling", "compliance")
 
 
 class Parameter(NamedTuple):

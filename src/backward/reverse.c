@@ -182,6 +182,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
     if (c->sticky) p_bar[at[TI_M_STICTION]] += s->mu_bar[i];
     p_bar[at[TI_M_RESTITUTION]] += s->e_bar[i];
     p_bar[at[TI_M_BAUMGARTE]] += s->beta_bar[i], p_bar[at[TI_M_SLOP]] += s->slop_bar[i];
+    p_bar[at[TI_M_COMPLIANCE]] += s->R_bar[i];
 }
 
 /* ---- together ---- */
@@ -207,7 +208,7 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
     reverse_integration(ws, f, in->xnext);
-    double *const bars[] = {s->mu_bar, s->ref_bar, s->gap_bar, s->e_bar, s->beta_bar, s->slop_bar};
+    double *const bars[] = {s->mu_bar, s->ref_bar, s->gap_bar, s->e_bar, s->beta_bar, s->slop_bar, s->R_bar};
     for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
     memset(s->frame_bar, 0, TI_CON_FRAME * sizeof(double) * (size_t)f->ncon);
     memset(s->held_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);

@@ -64,6 +64,16 @@ static void reverse_compliance(const phase_bar *to, const ti_contact_problem *pr
     ti_motion_heft_vjp(&ws->motion, tree, -bar * point->compliance, &ws->scratch->motion_bar);
 }
 
+/* What materials give way. */
+static void reverse_softness(const phase_bar *to, const ti_contact_problem *problem,
+                             const ti_contact_solution *solution, int k, const double *c_bar) {
+    ti_scratch *s = to->ws->scratch;
+    double *R_bar = s->l_work; /* free by now */
+    ti_contact_compliance_vjp(to->ws->contact, problem, solution, k, c_bar, R_bar);
+    for (int i = 0, at = to->f->island[to->island].con0; i < problem->nc; i++, at++, R_bar += 3)
+        s->R_bar[at] += R_bar[2] + TI_ACROSS * (R_bar[0] + R_bar[1]);
+}
+
 /* v_bar (nv of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
 static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, const double *l_bar) {
     tribo_ws *ws = to->ws;
@@ -91,8 +101,9 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
             s->mu_bar[at] += s->mu_work[i];
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda + 3 * i, s->mu_work[i]);
         }
-        bool by_law = to->phase < TI_REBOUND || to->phase == TI_AFTER;
-        if (by_law && ti_contact_uses_delassus(ws->contact)) reverse_delassus(to, &problem, &solution, k);
+        if (problem.R) reverse_softness(to, &problem, &solution, k, c_bar);
+        if (ti_phase_by_law(to->phase) && ti_contact_uses_delassus(ws->contact))
+            reverse_delassus(to, &problem, &solution, k);
         for (int b = 0; b < is->nblk; b++)
             reverse_momentum(to, is->blk0 + b, y + problem.voff[b], solution.point[k].v + problem.voff[b]);
     }

@@ -125,6 +125,13 @@ static void add_impulse(const task *t, const contact_dot *d, int i, const double
     }
 }
 
+/* Of what the material of a contact gives way. */
+static double softness_dot(const task *t, int i, int j) {
+    const ti_con *c = &t->f->con[i];
+    const double *p_dot = t->ws->model->soft && c->kind == TI_CON_CONTACT ? p_dot_of(t, j) : NULL;
+    return p_dot ? p_dot[c->pair.material[TI_M_COMPLIANCE]] : 0;
+}
+
 /* One contact's share in the right-hand sides of a phase at point q, direction j. */
 static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, const contact_dot *d, double *r,
                         double *dc) {
@@ -134,6 +141,8 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
     if (phase == TI_REBOUND) l[2] += t->ws->give[i], give_dot = s->give_dot[at_contact(t, j, i)];
     for (int row = 0; row < 3; row++) dc[row] = row_dot(t, d, i, row, data->v[q]);
     dc[2] += s->ref_dot[at_contact(t, j, i)];
+    double R_dot = ti_phase_by_law(phase) ? softness_dot(t, i, j) : 0;
+    for (int row = 0; R_dot != 0 && row < 3; row++) dc[row] += (row < 2 ? TI_ACROSS : 1) * R_dot * l[row];
     add_impulse(t, d, i, l, give_dot, r);
 }
 

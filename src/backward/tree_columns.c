@@ -6,6 +6,7 @@
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/tree.h"
+#include "math/dense.h"
 #include "model/state.h"
 
 /* What a column is by. */
@@ -24,31 +25,26 @@ static double *entry(const target *t, column_kind kind, int row, int col) {
 
 /* ---- trees ---- */
 
-/* Y (w,w) = M X */
-static void times_inertia(const tribo_ws *ws, int t, const double *restrict M, const double *restrict X,
-                          double *restrict Y) {
-    int w = ws->model->tree[t].nv;
-    memset(Y, 0, sizeof *Y * (size_t)w * (size_t)w);
-    for (int r = 0; r < w; r++)
-        for (int k = 0; k < w; k++) {
-            const double m = M[r * w + k];
-            if (m == 0) continue; /* of two branches */
-            for (int c = 0; c < w; c++) Y[r * w + c] += m * X[k * w + c];
-        }
+/* Y (w,w) = A X */
+static void times(int w, const double *A, const double *X, double *Y) {
+    for (int r = 0; r < w; r++) ti_matvec_t(w, w, X, w, A + r * w, NULL, Y + r * w);
 }
 
-/* Everything of a tree that no contact changes; base_q is then M by the free velocity plus the derivative there. */
+/* Everything of a tree that no contact changes; base_q is then M by the free velocity plus the derivative there. What
+ * touches nothing needs the free velocity alone. */
 static bool load_tree(tribo_ws *ws, const double *p, int t) {
     ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
     size_t at = tree->M, n = (size_t)tree->nv * (size_t)tree->nv;
-    if (!ti_tree_jac_load(&ws->motion, t, p, ws->options.dt, j)) return false;
-    double *M = j->K + at; /* its factors have served */
+    bool is_free = ws->blk_at[t] < 0;
+    if (!ti_tree_jac_load(&ws->motion, t, p, ws->options.dt, is_free, j)) return false;
+    if (is_free) return true;
+    double *M = j->K + at, h = ws->options.dt; /* its factors have served */
     ti_motion_inertia(&ws->motion, t, M);
-    times_inertia(ws, t, M, j->free_q + at, j->base_q + at);
-    times_inertia(ws, t, M, j->free_v + at, j->base_v + at);
-    times_inertia(ws, t, M, j->free_u + at, j->base_u + at);
-    for (size_t k = 0; k < n; k++) j->base_q[at + k] += j->G[at + k];
+    times(tree->nv, M, j->free_u + at, j->base_u + at);
+    times(tree->nv, j->base_u + at, j->free_q + at, j->base_q + at);
+    times(tree->nv, j->base_u + at, j->free_v + at, j->base_v + at);
+    for (size_t k = 0; k < n; k++) j->base_q[at + k] = j->base_q[at + k] / h + j->G[at + k], j->base_v[at + k] /= h;
     return true;
 }
 
@@ -115,10 +111,10 @@ static void pose_of(const tribo_ws *ws, int body, int d, double *pose) {
     ti_store3(pose, ti_sp_at(s, l->xo)), ti_store3(pose + 3, ti_tmul(&l->R, s.w));
 }
 
-/* A displacement by number d moves the link of `side`: a column of r (nv of the island) and of dc (3), of panels. */
-static void contact_column(const tribo_ws *ws, const pressed *q, int side, int d, const double *rate, double *r,
-                           double *dc) {
-    const tribo_model *m = ws->model;
+/* A displacement by number d moves the link of `side`: a column of dc (3), of panels; returns how the wrench changes.
+ */
+static ti_spatial contact_column(const tribo_ws *ws, const pressed *q, int side, int d, const double *rate,
+                                 double *dc) {
     const ti_con *c = q->c;
     const ti_spatial *axis = ws->motion.axis;
     int body = side ? c->b : c->a, by = ti_dof_carried_by(&ws->motion, d);
@@ -138,19 +134,65 @@ static void contact_column(const tribo_ws *ws, const pressed *q, int side, int d
     ti_vec speed = ti_scale(sign, ti_sp_at(twist, c->touch.point));
     for (int s = 0; s < 2; s++) {
         int other = s ? c->b : c->a;
-        if (other < 0) continue;
-        const ti_tree *tree = &m->tree[m->body[other].tree];
-        double *to = r + TI_PANEL * (ws->voff[ws->blk_at[m->body[other].tree]] - tree->v);
-        speed = ti_axpy(speed, s ? 1 : -1, ti_cross(solved_twist(ws, other).w, point));
-        for (int e = m->body[other].last; e >= 0; e = m->dof[e].before) {
-            to[TI_PANEL * e] += (s ? 1 : -1) * ti_sp_dot(axis[e], wrench);
-            if (s == side && ti_dof_moves(&ws->motion, d, e))
-                to[TI_PANEL * e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), q->wrench);
-        }
+        if (other >= 0) speed = ti_axpy(speed, s ? 1 : -1, ti_cross(solved_twist(ws, other).w, point));
     }
     dc[0] += ti_dot(t1, q->speed) + ti_dot(c->t1, speed);
     dc[TI_PANEL] += ti_dot(t2, q->speed) + ti_dot(c->t2, speed);
     dc[2 * TI_PANEL] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
+    return wrench;
+}
+
+/* What the contacts of two bodies push, `all`, and by how much that changes where number d displaces the link of
+ * `side`: a column of r (nv of the island). */
+static void push_column(const tribo_ws *ws, const ti_con *c, int side, int d, ti_spatial change, ti_spatial all,
+                        double *r) {
+    const tribo_model *m = ws->model;
+    const ti_spatial *axis = ws->motion.axis;
+    for (int s = 0; s < 2; s++) {
+        int body = s ? c->b : c->a;
+        if (body < 0) continue;
+        const ti_tree *tree = &m->tree[m->body[body].tree];
+        double *to = r + TI_PANEL * (ws->voff[ws->blk_at[m->body[body].tree]] - tree->v), sign = s ? 1 : -1;
+        for (int e = m->body[body].last; e >= 0; e = m->dof[e].before) {
+            to[TI_PANEL * e] += sign * ti_sp_dot(axis[e], change);
+            if (s == side && ti_dof_moves(&ws->motion, d, e))
+                to[TI_PANEL * e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), all);
+        }
+    }
+}
+
+/* Contacts of two bodies that follow one another from i on, no more than are pressed together. */
+enum { TOGETHER = 8 };
+static int press_pair(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int point, pressed *q,
+                      ti_spatial *all) {
+    const ti_con *first = &f->con[i];
+    int n = 0;
+    *all = (ti_spatial){{0, 0, 0}, {0, 0, 0}};
+    for (const ti_con *c = first; n < TOGETHER && i + n < is->con0 + is->ncon; c++, n++) {
+        if (c->kind != TI_CON_CONTACT || f->mode[i + n] == TRIBO_BREAK || c->a != first->a || c->b != first->b) break;
+        q[n] = press(ws, c, f->phase[TI_HOLD].lambda[point] + 3 * (i + n));
+        *all = ti_sp_axpy(*all, 1, q[n].wrench);
+    }
+    return n;
+}
+
+/* Their columns [first, end). */
+static void pair_columns(const tribo_ws *ws, int i, int n, const pressed *q, ti_spatial all, int first, int end,
+                         double *r, double *dc) {
+    for (int side = 0; side < 2; side++) {
+        int body = side ? q->c->b : q->c->a;
+        if (body < 0) continue;
+        for (int d = ws->model->body[body].last; d >= 0; d = ws->model->dof[d].before) {
+            if (d < first || d >= end) continue;
+            ti_spatial change = {{0, 0, 0}, {0, 0, 0}};
+            for (int k = 0; k < n; k++) {
+                const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * (i + k) + side);
+                double *of = dc + 3 * TI_PANEL * k + d - first;
+                change = ti_sp_axpy(change, 1, contact_column(ws, &q[k], side, d, rate, of));
+            }
+            push_column(ws, q->c, side, d, change, all, r + d - first);
+        }
+    }
 }
 
 /* Of the limit of a ball, whose row turns with it. */
@@ -178,22 +220,19 @@ static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int p
                              double *dc) {
     const ti_island *is = &f->island[k];
     const tribo_model *m = ws->model;
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+    for (int i = is->con0, taken = 1; i < is->con0 + is->ncon; i += taken) {
         const ti_con *c = &f->con[i];
         double *of = dc + 3 * TI_PANEL * (i - is->con0);
+        taken = 1;
         if (ti_con_turns(m, c))
             ball_columns(ws, f, k, i, point, first, end, r, of);
         else if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
             of[2 * TI_PANEL + c->v - first] += c->sign * ti_frame_reference(ws, f, k, i).ref_gap;
         if (c->kind != TI_CON_CONTACT || f->mode[i] == TRIBO_BREAK) continue;
-        pressed q = press(ws, c, f->phase[TI_HOLD].lambda[point] + 3 * i);
-        for (int side = 0; side < 2; side++) {
-            int body = side ? c->b : c->a;
-            if (body < 0) continue;
-            const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * i + side);
-            for (int d = m->body[body].last; d >= 0; d = m->dof[d].before)
-                if (d >= first && d < end) contact_column(ws, &q, side, d, rate, r + d - first, of + d - first);
-        }
+        pressed q[TOGETHER];
+        ti_spatial all;
+        taken = press_pair(ws, f, is, i, point, q, &all);
+        pair_columns(ws, i, taken, q, all, first, end, r, of);
     }
 }
 
@@ -221,7 +260,7 @@ static void batch(tribo_ws *ws, const ti_frame *f, int k, int point, double weig
     for (int d = first; d < end; d++)
         tree_column(ws, t, kind, d - trees[t].v, r + TI_PANEL * ws->voff[ws->blk_at[t]] + d - first);
     if (kind == BY_PLACE) contacts_columns(ws, f, k, point, first, end, r, dc);
-    ti_contact_panel(ws->contact, problem, NULL, r, dc, X, s->v_sum[TI_HOLD]);
+    ti_contact_panel(ws->contact, problem, NULL, n, r, dc, X, s->v_sum[TI_HOLD]);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e++) {
             double *row = entry(to, kind, to->nv + trees[f->blk_tree[b]].v + e, first);
@@ -241,11 +280,8 @@ static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, i
             int row = to->nv + trees[f->blk_tree[b]].v + e;
             double *u = entry(to, BY_FORCE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v), *unit = ws->V;
             memcpy(unit, u, sizeof *u * (size_t)w);
-            memset(u, 0, sizeof *u * (size_t)w);
-            for (int k = 0; k < w; k++) {
-                const double *by_u = j->base_u + tree->M + k * w, *by_v = j->base_v + tree->M + k * w;
-                for (int d = 0; d < w; d++) u[d] += unit[k] * by_u[d], v[d] += unit[k] * by_v[d];
-            }
+            ti_matvec_t(w, w, j->base_u + tree->M, w, unit, NULL, u);
+            ti_matvec_t(w, w, j->base_v + tree->M, w, unit, v, v);
         }
 }
 
@@ -273,45 +309,64 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const d
 
 /* ---- from velocities to states ---- */
 
-/* The next state of tree `row` by one column, whose velocity is in v (of the model) : d of that tree or -1. */
-static void integrate_column(tribo_ws *ws, const ti_frame *f, int row, int d, double *v, double *q) {
-    const ti_tree *tree = &ws->model->tree[row];
-    double dt = ws->options.dt, *D_dot = ws->scratch->D_dot, *V_dot = ws->scratch->next_dot;
-    const double *D = ws->D + tree->v;
-    for (int e = 0; e < tree->nv; e++) V_dot[e] = v[e], D_dot[e] = dt * v[e];
-    if (tree->rooted) {
-        ti_link_diff diff = {0};
-        double *place = (double[TI_FREE_NV]){0};
-        if (d >= 0 && d < TI_FREE_NV) place[d] = 1;
-        diff.xc = ti_load3(place), diff.th = ti_load3(place + 3);
-        ti_link one;
-        const ti_link *root = ti_tree_root(&ws->motion, row, &one);
-        ti_link_integrate_jvp(root, D, ti_solved_velocity(ws, f, row), &diff, D_dot, V_dot, q, v);
-    }
-    for (int e = tree->rooted ? TI_FREE_NV : 0; e < tree->nv; e++) {
-        const ti_joint *j = &ws->model->joint[ws->model->dof[tree->v + e].joint];
-        if (j->kind != TI_JOINT_BALL) {
-            q[e] = D_dot[e] + (e == d);
-        } else if (tree->v + e == j->v) {
-            double before[3] = {d == e, d == e + 1, d == e + 2}, turn[4];
-            ti_vec rot = ti_load3(D + e);
-            ti_quat_exp(rot, turn);
-            ti_mat E = ti_quat_mat(turn);
-            ti_store3(q + e, ti_add(ti_tmul(&E, ti_load3(before)), ti_exp_right(rot, ti_load3(D_dot + e))));
+/* The next place of what slides and turns about an axis: rows of places from those of velocities. */
+static void integrate_rows(const tribo_ws *ws, const ti_tree *tree, const target *to) {
+    for (int e = tree->v + (tree->rooted ? TI_FREE_NV : 0); e < tree->v + tree->nv; e++) {
+        if (ws->model->joint[ws->model->dof[e].joint].kind == TI_JOINT_BALL) continue;
+        for (column_kind kind = BY_PLACE; kind < KINDS; kind++) {
+            double *q = entry(to, kind, e, 0), *v = entry(to, kind, to->nv + e, 0);
+            for (int col = 0; col < to->nv; col++) q[col] = ws->options.dt * v[col];
         }
+        *entry(to, BY_PLACE, e, e) += 1;
     }
 }
 
-static void finish_column(tribo_ws *ws, const ti_frame *f, column_kind kind, int col, const target *to) {
+/* Of a ball at number e of a tree, by one column, which displaces it by `before`. */
+static void integrate_ball(const tribo_ws *ws, const double *D, const double *v, const double *before, double *q) {
+    double turn[4];
+    ti_vec rot = ti_load3(D);
+    ti_quat_exp(rot, turn);
+    ti_mat E = ti_quat_mat(turn);
+    ti_vec moved = ti_exp_right(rot, ti_scale(ws->options.dt, ti_load3(v)));
+    ti_store3(q, ti_add(ti_tmul(&E, ti_load3(before)), moved));
+}
+
+/* Of a free root, whose velocity in the state is that of its frame: v becomes that. */
+static void integrate_root(tribo_ws *ws, const ti_frame *f, int t, const double *place, double *v, double *q) {
+    const ti_tree *tree = &ws->model->tree[t];
+    double D_dot[TI_FREE_NV], V_dot[TI_FREE_NV];
+    for (int e = 0; e < TI_FREE_NV; e++) V_dot[e] = v[e], D_dot[e] = ws->options.dt * v[e];
+    ti_link_diff diff = {0};
+    diff.xc = ti_load3(place), diff.th = ti_load3(place + 3);
+    ti_link one;
+    const ti_link *root = ti_tree_root(&ws->motion, t, &one);
+    ti_link_integrate_jvp(root, ws->D + tree->v, ti_solved_velocity(ws, f, t), &diff, D_dot, V_dot, q, v);
+}
+
+/* `n` numbers of tree t from its e-th on, a root or a ball, by column `col`. */
+static void integrate_column(tribo_ws *ws, const ti_frame *f, int t, int e, int n, column_kind kind, int col,
+                             const target *to) {
+    int at = ws->model->tree[t].v + e;
+    double v[TI_FREE_NV], q[TI_FREE_NV], before[TI_FREE_NV] = {0};
+    for (int i = 0; i < n; i++) v[i] = *entry(to, kind, to->nv + at + i, col);
+    if (kind == BY_PLACE && col >= at && col < at + n) before[col - at] = 1;
+    if (n == TI_FREE_NV)
+        integrate_root(ws, f, t, before, v, q);
+    else
+        integrate_ball(ws, ws->D + at, v, before, q);
+    for (int i = 0; i < n; i++) *entry(to, kind, at + i, col) = q[i], *entry(to, kind, to->nv + at + i, col) = v[i];
+}
+
+/* From velocities to states. */
+static void integrate(tribo_ws *ws, const ti_frame *f, int t, const target *to) {
     const tribo_model *m = ws->model;
-    int own = m->body[m->joint[m->dof[col].joint].body].tree;
-    for (int t = 0; t < m->ntree; t++) {
-        const ti_tree *tree = &m->tree[t];
-        double *v = ws->scratch->x_row, *q = v + m->size.nv;
-        for (int e = 0; e < tree->nv; e++) v[e] = *entry(to, kind, to->nv + tree->v + e, col);
-        integrate_column(ws, f, t, t == own && kind == BY_PLACE ? col - tree->v : -1, v, q);
-        for (int e = 0; e < tree->nv; e++)
-            *entry(to, kind, tree->v + e, col) = q[e], *entry(to, kind, to->nv + tree->v + e, col) = v[e];
+    const ti_tree *tree = &m->tree[t];
+    integrate_rows(ws, tree, to);
+    for (int e = 0; e < tree->nv; e++) {
+        const ti_joint *joint = &m->joint[m->dof[tree->v + e].joint];
+        bool root = tree->rooted && e == 0, ball = joint->kind == TI_JOINT_BALL && tree->v + e == joint->v;
+        for (column_kind kind = BY_PLACE; (root || ball) && kind < KINDS; kind++)
+            for (int col = 0; col < to->nv; col++) integrate_column(ws, f, t, e, root ? TI_FREE_NV : 3, kind, col, to);
     }
 }
 
@@ -381,8 +436,7 @@ tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p,
         tribo_status status = solve_island(ws, f, k, p, &to);
         if (status < 0) return status;
     }
-    for (column_kind kind = BY_PLACE; kind < KINDS; kind++)
-        for (int col = 0; col < to.nv; col++) finish_column(ws, f, kind, col, &to);
+    for (int t = 0; t < m->ntree; t++) integrate(ws, f, t, &to);
     for (int t = 0; t < m->ntree; t++)
         if (m->tree[t].rooted) root_columns(ws, t, &to);
     control_columns(ws, p, &to);

@@ -25,6 +25,8 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
     TI_CARVE(a, j->acceleration, nv);
     TI_CARVE(a, j->wrench, nv);
     TI_CARVE(a, j->solved, nv);
+    TI_CARVE(a, j->turned, nv);
+    TI_CARVE(a, j->hurried, nv);
     TI_CARVE(a, j->lift, model->lifted ? nv : 0);
     TI_CARVE(a, j->change, TI_TWIST_SQUARE * (size_t)nv);
     TI_CARVE(a, j->acc, nv);
@@ -183,11 +185,12 @@ static void accelerate(const ti_motion *m, const ti_tree *tree, ti_spatial world
         if (dof[d].before >= 0) j->wrench[dof[d].before] = ti_sp_axpy(j->wrench[dof[d].before], 1, j->wrench[d]);
 }
 
-/* What a displacement by number d changes for those that it carries: twists by nu, accelerations by a; eq. (164). */
-static void shift(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, ti_spatial *a, ti_spatial *nu) {
+/* What a displacement by number d changes for those that it carries: twists and accelerations; eq. (164). */
+static void shift(const ti_motion *m, ti_tree_jac *j, ti_spatial world, int d) {
     ti_spatial s = m->axis[d], under_nu = under(m, j->twist, none, d);
-    *nu = ti_sp_cross(under_nu, s);
-    *a = ti_sp_axpy(ti_sp_cross(under(m, j->acceleration, world, d), s), -1, ti_sp_cross(*nu, under_nu));
+    j->turned[d] = ti_sp_cross(under_nu, s);
+    j->hurried[d] =
+        ti_sp_axpy(ti_sp_cross(under(m, j->acceleration, world, d), s), -1, ti_sp_cross(j->turned[d], under_nu));
 }
 
 /* Where weight is not felt. */
@@ -197,9 +200,8 @@ static ti_spatial lifted(const ti_motion *m, const ti_tree_jac *j, ti_spatial wo
 
 /* How the wrench on what number `deeper` carries changes, seen from there, where number d is displaced. */
 static ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
-    ti_spatial a, nu;
-    shift(m, j, world, d, &a, &nu);
-    ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, nu), 1, ti_sp_times(&m->carried[deeper], a));
+    ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, j->turned[d]), 1,
+                              ti_sp_times(&m->carried[deeper], j->hurried[d]));
     return m->model->lifted ? ti_sp_axpy(f, -1, lifted(m, j, world, d, deeper)) : f;
 }
 
@@ -208,13 +210,13 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
     int v0 = tree->v, w = tree->nv;
     double *G = j->G + tree->M;
     memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
+    for (int d = v0; d < v0 + w; d++) shift(m, j, world, d);
     for (int e = v0; e < v0 + w; e++) {
         ti_spatial own = turn_of(m, j, world, e, e), by_nu = row(j->change + TI_TWIST_SQUARE * e, m->axis[e]);
-        ti_spatial by_a = ti_sp_times(&m->carried[e], m->axis[e]), a, nu;
+        ti_spatial by_a = ti_sp_times(&m->carried[e], m->axis[e]);
         ti_spatial fixed = ti_sp_axpy(own, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
         for (int d = e; d >= 0; d = m->model->dof[d].before) {
-            shift(m, j, world, d, &a, &nu); /* e is carried by d, as in turn_of() */
-            double power = ti_sp_dot(by_nu, nu) + ti_sp_dot(by_a, a);
+            double power = ti_sp_dot(by_nu, j->turned[d]) + ti_sp_dot(by_a, j->hurried[d]); /* e is carried by d */
             if (m->model->lifted) power -= ti_sp_dot(m->axis[e], lifted(m, j, world, d, e));
             G[(e - v0) * w + d - v0] = scale * power;
             if (d == e) continue; /* d carries e, which is displaced */
@@ -271,7 +273,7 @@ static void solve_K(const ti_tree *tree, const ti_tree_jac *j, double *X) {
     ti_lu_solve_many(tree->nv, j->K + tree->M, tree->nv, j->pivot + tree->v, tree->nv, X);
 }
 
-bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_jac *j) {
+bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j) {
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
@@ -299,6 +301,7 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_j
     ti_tree_jac_inverse(m, t, p, dt, m->free + v0, j);
     for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
     if (ti_lu(w, K, w, j->pivot + v0, 0) != 0) return false;
-    solve_K(tree, j, q), solve_K(tree, j, v), solve_K(tree, j, u);
+    if (whole) solve_K(tree, j, q), solve_K(tree, j, v);
+    solve_K(tree, j, u);
     return true;
 }

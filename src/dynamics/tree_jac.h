@@ -11,14 +11,16 @@ typedef struct ti_tree_jac {
     /* By number of v, (nv). */
     ti_spatial *twist, *acceleration, *wrench; /* up to here, in the middle of the step; on all that it carries */
     ti_spatial *solved;                        /* the caller's: twists after the step */
-    ti_spatial *lift; /* of what is carried of the weight there: mass times centre, mass in v.x */
-    double *change;   /* (nv,36) by which the wrench changes with a twist */
-    double *acc;      /* the joints' own */
+    ti_spatial *turned, *hurried; /* what a displacement by each changes of the twists and accelerations of those that
+                                     it carries */
+    ti_spatial *lift;             /* of what is carried of the weight there: mass times centre, mass in v.x */
+    double *change;               /* (nv,36) by which the wrench changes with a twist */
+    double *acc;                  /* the joints' own */
     int *pivot;
     /* By tree, (w,w) each, (nM). */
     double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
     double *G;                        /* of inverse dynamics to displacements */
-    double *free_q, *free_v, *free_u; /* of the free velocity */
+    double *free_q, *free_v, *free_u; /* of the free velocity, or of K times it; by forces always of it */
     double *driven;                   /* of actuators */
     double *base_q, *base_v, *base_u; /* the caller's */
 } ti_tree_jac;
@@ -27,8 +29,9 @@ typedef struct ti_tree_jac {
 void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
 void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
 /* What all columns share: axes and velocities of single bodies too, C, and the free velocity's derivatives to
- * displacements, velocities and forces of the tree. @return false where that is singular. */
-bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, ti_tree_jac *j);
+ * displacements, velocities and forces of the tree; whole false: the first two times K. @return false where that is
+ * singular. */
+bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j);
 /* Both parts by themselves, at the velocity m->middle, after ti_tree_composite(): j->C; and with it j->G, times scale,
  * at the accelerations j->acc, without springs. */
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j);

@@ -26,10 +26,14 @@ static int geom_of_pair(ti_mjcf *r, const xmlNode *node, const char *attribute) 
 static tribo_material together(const ti_geom_rec *a, const ti_geom_rec *b) {
     const tribo_material *x = &a->def.material, *y = &b->def.material;
     if (a->def.priority != b->def.priority) return a->def.priority > b->def.priority ? *x : *y;
-    return (tribo_material){
-        fmax(x->friction, y->friction),   fmax(x->stiction, y->stiction), fmax(x->restitution, y->restitution),
-        fmax(x->baumgarte, y->baumgarte), fmax(x->slop, y->slop),         fmax(x->torsion, y->torsion),
-        fmax(x->rolling, y->rolling)};
+    return (tribo_material){fmax(x->friction, y->friction),
+                            fmax(x->stiction, y->stiction),
+                            fmax(x->restitution, y->restitution),
+                            fmax(x->baumgarte, y->baumgarte),
+                            fmax(x->slop, y->slop),
+                            fmax(x->torsion, y->torsion),
+                            fmax(x->rolling, y->rolling),
+                            fmax(x->compliance, y->compliance)};
 }
 
 void ti_mjcf_margin(ti_mjcf *r, const xmlNode *node, int class, double *margin, double *gap) {
@@ -149,6 +153,8 @@ static bool set_number(ti_mjcf *r, const xmlNode *node, tribo_material *m, const
         m->baumgarte = x;
     else if (strcmp(word, "slop") == 0)
         m->slop = x;
+    else if (strcmp(word, "compliance") == 0)
+        m->compliance = x;
     else if (strcmp(word, "stiction") == 0)
         m->stiction = x;
     else if (strcmp(word, "friction_static") == 0) {

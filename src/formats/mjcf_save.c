@@ -229,7 +229,10 @@ static void edit_material(edit *e, xmlNode *node, int class, int at, const char 
     static const struct {
         int offset;
         const char *word;
-    } SIMPLE[] = {{TI_M_RESTITUTION, "restitution"}, {TI_M_BAUMGARTE, "baumgarte"}, {TI_M_SLOP, "slop"}};
+    } SIMPLE[] = {{TI_M_RESTITUTION, "restitution"},
+                  {TI_M_BAUMGARTE, "baumgarte"},
+                  {TI_M_SLOP, "slop"},
+                  {TI_M_COMPLIANCE, "compliance"}};
     for (size_t i = 0; i < sizeof SIMPLE / sizeof *SIMPLE; i++) {
         int k = at + SIMPLE[i].offset;
         if (e->have[k] != e->want[k]) set_numeric(e, owner, lender, SIMPLE[i].word, e->want[k]);

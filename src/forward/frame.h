@@ -22,6 +22,10 @@ typedef enum ti_phase {
     TI_RECOVER, /* a displacement: overlap taken back */
     TI_PHASES
 } ti_phase;
+/* Whether the law of contacts holds in it, as the options and materials have it. */
+static inline bool ti_phase_by_law(ti_phase phase) {
+    return phase < TI_REBOUND || phase == TI_AFTER;
+}
 
 /* How a phase of an island was solved; npoint = 0: it was not posed. */
 typedef struct ti_phase_points {
@@ -102,6 +106,7 @@ struct tribo_ws {
     int directions;  /* forward tangents carried at once */
     double *M, *J, *vfree, *vnow, *ref, *mu;
     double *mu_hit;      /* mu in an impact, which dry friction of joints has no part in */
+    double *R;           /* (3 ncon) compliance of materials, where the model has any */
     unsigned char *what; /* ti_constraint_kind */
     ti_support *support; /* (2 ncon) of models with joints, and */
     int *column;         /* (ncon,2,widest) what they list */
@@ -161,7 +166,7 @@ typedef struct ti_scratch {
     double *geom_bar;                            /* (ngeom,9) */
     double *frame_bar, *J_bar;                   /* (ncon,TI_CON_FRAME), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
-    double *e_bar, *beta_bar, *slop_bar;         /* (ncon) of the material */
+    double *e_bar, *beta_bar, *slop_bar, *R_bar; /* (ncon) of the material */
     double *held_bar;                            /* (3 ncon) of the references of what holds */
     double *M_bar;                               /* as M: of laws that depend on G */
     double *y[TI_PHASES][TI_CONTACT_POINTS];     /* (nv) */

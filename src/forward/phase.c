@@ -8,6 +8,13 @@ static bool has_others(const tribo_ws *ws, const ti_island *is) {
     return false;
 }
 
+/* Whether some contact gives way, whatever others do. */
+static bool is_soft(const tribo_ws *ws, const ti_island *is) {
+    for (int i = is->con0; ws->model->soft && i < is->con0 + is->ncon; i++)
+        if (ws->R[3 * i + 2] > 0) return true;
+    return false;
+}
+
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
     const ti_island *is = &f->island[k];
     int c = is->con0, b = is->blk0, v = is->v0;
@@ -32,6 +39,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
                             .spins = ws->model->spins,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
     q.spins = q.spins && q.what;
+    if (ti_phase_by_law(phase) && is_soft(ws, is)) q.R = ws->R + 3 * c;
     if (phase == TI_IMPACT) q.vfree = ws->vnow + v, q.ref = ws->ref_hit + 3 * c;
     if (phase == TI_AFTER) q.vfree = ws->v_after + v;
     if (phase == TI_REBOUND) {

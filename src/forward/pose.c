@@ -114,6 +114,10 @@ static const unsigned char CONSTRAINT[] = {TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_
 static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double *p) {
     const tribo_model *m = ws->model;
     ws->what[i] = CONSTRAINT[c->kind];
+    if (m->soft) {
+        double *R = ws->R + 3 * i;
+        R[2] = ti_con_number(m, c, p, TI_M_COMPLIANCE), R[0] = R[1] = TI_ACROSS * R[2];
+    }
     if (c->kind == TI_CON_DRY) {
         ws->mu[i] = ws->options.dt * p[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS], ws->mu_hit[i] = 0;
         return;

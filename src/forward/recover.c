@@ -35,7 +35,7 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
 /* Only where something overlaps before the step: what its impacts leave of that, the next step takes back. */
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double gap = f->con[i].touch.gap;
+        double gap = ti_con_opens(&f->con[i]) ? f->con[i].touch.gap : 0;
         if (gap < 0 && (is->bare || gap < -ti_frame_grain(ws, &f->con[i]).skin)) return true;
     }
     return false;

@@ -6,7 +6,8 @@
  * is what a small compliance takes, a millionth. */
 static const double SHARE = 1e-4;
 
-/* Whether contacts connect bodies in a circle. Those of one pair of geoms lie in a plane, and count as one. */
+/* Whether contacts connect bodies in a circle. Those of one pair of geoms lie in a plane, and count as one, unless they
+ * hold against a turn besides: two ways to hold a face. */
 static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int end) {
     const unsigned char *mode = f->phase[phase].mode;
     int *root = ws->root;
@@ -14,6 +15,7 @@ static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_
     if (ws->model->chains) return true; /* through joints, or of a joint with itself */
     for (int b = 0; b <= is->nblk; b++) root[b] = b;
     for (int i = is->con0; i < end; i++) {
+        if (f->con[i].kind == TI_CON_ROLL && mode[i] == TRIBO_STICK) return true;
         if (mode[i] == TRIBO_BREAK || f->con[i].rank == last || ti_con_spins(&f->con[i])) continue;
         int a = ws->blk_a[i], b = ws->blk_b[i] >= 0 ? ws->blk_b[i] : is->nblk; /* the world is one, too */
         last = f->con[i].rank;

@@ -85,6 +85,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->e_bar, nc);
     TI_CARVE(a, s->beta_bar, nc);
     TI_CARVE(a, s->slop_bar, nc);
+    TI_CARVE(a, s->R_bar, nc);
     TI_CARVE(a, s->held_bar, 3 * nc);
     TI_CARVE(a, s->M_bar, w->model->nM);
     TI_CARVE(a, s->hold_bar, nv);
@@ -147,6 +148,7 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->ref, 3 * nc);
     TI_CARVE(a, w->mu, nc);
     TI_CARVE(a, w->mu_hit, nc);
+    TI_CARVE(a, w->R, w->model->soft ? 3 * nc : 0);
     TI_CARVE(a, w->what, nc);
     int listed = w->model->chains ? 2 * nc : 0;
     TI_CARVE(a, w->support, listed);
@@ -224,6 +226,7 @@ static const char *joints_flaw(const tribo_model *m, const tribo_options *o) {
     }
     any = any || m->size.nequality > 0, dry = dry || m->size.nequality > 0;
     if (m->spins && o->rounds > 0) return "rounds know no friction against turning";
+    if (m->soft && o->rounds > 0) return "rounds know no compliance";
     if (m->spins && o->law.law == TRIBO_LAW_STOCHASTIC && o->law.smoothing == TRIBO_SMOOTHING_ERM)
         return "expected residual minimisation knows no friction against turning";
     if (any && o->rounds > 0) return "rounds know no limits and no dry friction of joints, and nothing that holds";

@@ -61,6 +61,7 @@ static void material_numbers(const tribo_material *m, double out[TI_P_PAIR]) {
     out[TI_M_SLOP] = m->slop;
     out[TI_M_TORSION] = m->torsion;
     out[TI_M_ROLLING] = m->rolling;
+    out[TI_M_COMPLIANCE] = m->compliance;
 }
 
 /* A geom that touches nothing, a number of a material that never counts, a plane's size: the dynamics sees none. */

@@ -54,7 +54,8 @@ const char *ti_inertia_flaw(const double I[6]) {
 }
 
 const char *ti_material_flaw(const tribo_material *m) {
-    const double all[] = {m->friction, m->stiction, m->restitution, m->baumgarte, m->slop, m->torsion, m->rolling};
+    const double all[] = {m->friction, m->stiction, m->restitution, m->baumgarte,
+                          m->slop,     m->torsion,  m->rolling,     m->compliance};
     if (!ti_finite(all, sizeof all / sizeof *all)) return "material has a number that is not finite";
     if (m->friction < 0) return "friction must be >= 0";
     if (m->stiction < 0) return "stiction must be >= 0 (static friction no less than kinetic)";
@@ -63,6 +64,7 @@ const char *ti_material_flaw(const tribo_material *m) {
     if (m->slop < 0) return "slop must be >= 0";
     if (m->torsion < 0) return "torsion must be >= 0";
     if (m->rolling < 0) return "rolling must be >= 0";
+    if (m->compliance < 0) return "compliance must be >= 0";
     return NULL;
 }
 

@@ -22,7 +22,7 @@ typedef enum ti_part_of_p {
 /* Offsets inside one of each. */
 enum { TI_P_GRAVITY = 0, TI_P_BODIES = 3 };
 enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
-enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 17 };
+enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 18 };
 /* Of a site. */
 enum { TI_P_SITE_POS = 0, TI_P_SITE_QUAT = 3, TI_P_SITE = 7 };
 enum {
@@ -33,6 +33,7 @@ enum {
     TI_M_SLOP,
     TI_M_TORSION,
     TI_M_ROLLING,
+    TI_M_COMPLIANCE,
     TI_P_PAIR
 };
 
@@ -132,7 +133,7 @@ typedef struct ti_geom {
     tribo_shape shape;
     const ti_mesh *mesh; /* NULL of other shapes */
     int body;            /* or TRIBO_WORLD */
-    int p;               /* first of its 17 numbers in p */
+    int p;               /* first of its 18 numbers in p */
     int priority;
     uint32_t contype, conaffinity;
     double margin;          /* it touches nothing further away than the larger of two geoms' */
@@ -208,6 +209,7 @@ struct tribo_model {
     int ncap;
     ti_cap *cap;       /* (ncap) */
     bool spins;        /* some material was given friction against turning */
+    bool soft;         /* some material was given compliance */
     bool chains;       /* not all trees are single bodies, or something holds, or pulls at a site */
     int ntree, widest; /* widest: most velocities of a tree */
     size_t nM;         /* entries of all trees' inertias, nv * nv each */

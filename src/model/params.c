@@ -62,7 +62,8 @@ static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"baumgarte", TRIBO_PARAM_BAUMGARTE},
                                             {"slop", TRIBO_PARAM_SLOP},
                                             {"torsion", TRIBO_PARAM_TORSION},
-                                            {"rolling", TRIBO_PARAM_ROLLING}};
+                                            {"rolling", TRIBO_PARAM_ROLLING},
+                                            {"compliance", TRIBO_PARAM_COMPLIANCE}};
 
 /* Who owns the number at `index`, and which of the owner's it is. */
 typedef struct owner {
@@ -154,6 +155,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
     case TRIBO_PARAM_SLOP:
     case TRIBO_PARAM_TORSION:
     case TRIBO_PARAM_ROLLING:
+    case TRIBO_PARAM_COMPLIANCE:
     case TRIBO_PARAM_DAMPING:
     case TRIBO_PARAM_ARMATURE:
     case TRIBO_PARAM_STIFFNESS:
@@ -268,7 +270,7 @@ static const char *geom_flaw(const tribo_model *m, int geom, const double *p) {
 
 static const char *material_flaw(const double *p) {
     tribo_material t = {p[TI_M_FRICTION], p[TI_M_STICTION], p[TI_M_RESTITUTION], p[TI_M_BAUMGARTE],
-                        p[TI_M_SLOP],     p[TI_M_TORSION],  p[TI_M_ROLLING]};
+                        p[TI_M_SLOP],     p[TI_M_TORSION],  p[TI_M_ROLLING],     p[TI_M_COMPLIANCE]};
     return ti_material_flaw(&t);
 }
 

@@ -200,7 +200,7 @@ void ti_possible_used(tribo_model *m) {
     for (int k = pairs_at; k < m->size.np; k++) m->used[k] = (k - pairs_at) % TI_P_PAIR < TI_M_TORSION || m->p0[k] > 0;
 }
 
-/* Whether number k of some material was given, TI_M_TORSION or TI_M_ROLLING. */
+/* Whether number k of some material was given. */
 static bool any_given(const tribo_model *m, int k) {
     for (int i = 0; i < m->size.ngeom; i++)
         if (m->p0[m->geom[i].p + TI_P_MATERIAL + k] > 0) return true;
@@ -308,4 +308,5 @@ void ti_possible_fill(tribo_model *m, const tribo_builder *b) {
     fill_exceptions(m, b);
     fill_list(m);
     m->spins = any_given(m, TI_M_TORSION) || any_given(m, TI_M_ROLLING);
+    m->soft = any_given(m, TI_M_COMPLIANCE);
 }

@@ -11,7 +11,10 @@ static void add_geom(tribo_builder *b, const geom *g) {
                                   .stiction = g->stiction,
                                   .restitution = g->restitution,
                                   .baumgarte = g->baumgarte,
-                                  .slop = g->slop};
+                                  .slop = g->slop,
+                                  .torsion = g->torsion,
+                                  .rolling = g->rolling,
+                                  .compliance = g->compliance};
     tribo_add_geom(b, g->body, &d);
 }
 

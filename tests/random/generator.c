@@ -123,6 +123,27 @@ static void make_motion(dice *d, const arrangement *a, scene *s, double size, do
     }
 }
 
+void spin_draw(uint64_t seed, int geom, double size, double mass, double *torsion, double *rolling,
+               double *compliance) {
+    dice d = {seed * 0x9E3779B97F4A7C15u + 31 * (uint64_t)geom + 11};
+    for (int i = 0; i < 4; i++) dice_bits(&d);
+    *torsion = dice_chance(&d, 0.6) ? size * dice_decades(&d, -3, 0) : 0;
+    *rolling = dice_chance(&d, 0.5) ? size * dice_decades(&d, -3.5, -0.5) : 0;
+    *compliance = dice_chance(&d, 0.25) ? dice_decades(&d, -5, -1) / mass : 0;
+}
+
+void scene_spin(scene *s) {
+    double size = 0;
+    s->spins = true;
+    for (int i = 0; i < s->ngeom; i++)
+        if (s->g[i].body >= 0) size = larger(size, geom_radius(&s->g[i]));
+    for (int i = 0; i < s->ngeom; i++) {
+        geom *g = &s->g[i];
+        double mass = g->body >= 0 ? s->b[g->body].mass : 1, radius = g->body >= 0 ? geom_radius(g) : size;
+        spin_draw(s->seed, i, radius, mass, &g->torsion, &g->rolling, &g->compliance);
+    }
+}
+
 void scene_make(scene *s, uint64_t seed, bool capsules) {
     dice d = {seed * 0x2545F4914F6CDD1Du + 0x1234567};
     for (int i = 0; i < 4; i++) dice_bits(&d);

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 
 enum { SIZES = 9, KINDS_OF_P = TRIBO_PARAM_RANGE + 1, WINDOWS = 6 };
+/* What materials have in some scenes alone. */
+enum { SPINS = 3 };
+static const tribo_param_kind SPIN[SPINS] = {TRIBO_PARAM_TORSION, TRIBO_PARAM_ROLLING, TRIBO_PARAM_COMPLIANCE};
+static const char *const SPIN_NAMES[SPINS] = {"torsion", "rolling", "compliance"};
 
 /* A rollout, its loss sum_k lx_k . (x_k - what it was), and one direction of its arguments. */
 typedef struct probe {
@@ -228,6 +232,9 @@ static double unit_of(const probe *p, int i) {
     case TRIBO_PARAM_ARMATURE:
     case TRIBO_PARAM_STIFFNESS:
     case TRIBO_PARAM_FRICTIONLOSS:
+    case TRIBO_PARAM_TORSION:
+    case TRIBO_PARAM_ROLLING:
+    case TRIBO_PARAM_COMPLIANCE:
         return value;
     default:
         return 1;
@@ -276,7 +283,8 @@ static void parameter_direction(probe *p, dice *d, tribo_param_kind kind) {
     else
         for (int i = 0; i < p->np; i++)
             if (p->kind[i] == kind) p->p_dir[i] = unit_of(p, i) * dice_normal(d);
-    for (int i = 0; i < p->np && kind >= TRIBO_PARAM_FRICTION && kind <= TRIBO_PARAM_SLOP; i++)
+    bool material = (kind >= TRIBO_PARAM_FRICTION && kind <= TRIBO_PARAM_SLOP) || kind >= TRIBO_PARAM_TORSION;
+    for (int i = 0; i < p->np && material; i++)
         for (int j = 0; j < i && p->kind[i] == kind; j++)
             if (p->kind[j] == kind && p->p[j] == p->p[i]) p->p_dir[i] = p->p_dir[j];
 }
@@ -311,6 +319,10 @@ static void judge_directions(probe *p, verdict *v) {
             clear(p), parameter_direction(p, &d, (tribo_param_kind)kind);
             judge_direction(p, names[kind], v);
         }
+    }
+    for (int i = 0; i < SPINS && p->s->spins; i++) {
+        dice d = {p->s->seed + 1 + 100000 * (uint64_t)(i + 1)};
+        clear(p), parameter_direction(p, &d, SPIN[i]), judge_direction(p, SPIN_NAMES[i], v);
     }
     if (p->s->thorough) judge_coordinates(p, v);
 }
@@ -434,6 +446,7 @@ void judge_gradients(const scene *s, const world *w, const double *x, verdict *v
         for (int k = 0; k < p.steps; k++) {
             clear(&p), state_direction(&p, &d), force_direction(&p, &d);
             for (int kind = 0; kind < KINDS_OF_P; kind++) parameter_direction(&p, &d, (tribo_param_kind)kind);
+            for (int i = 0; i < SPINS && s->spins; i++) parameter_direction(&p, &d, SPIN[i]);
             judge_three_ways(&p, tape, k, &d, s->graded + k, v);
         }
         if (status >= 0 && finite) judge_directions(&p, v);

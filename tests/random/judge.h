@@ -76,6 +76,7 @@ typedef struct ledger {
 
 int contact_body(const scene *s, const tribo_contact *c, int side); /* side 0: a, 1: b; TRIBO_WORLD */
 double contact_material(const scene *s, const tribo_contact *c, double *stiction, double *restitution);
+double contact_compliance(const scene *s, const tribo_contact *c);
 /* The skin of a contact, m: overlap by less is taken back by the velocities of one step, docs/math.md eq. (11). */
 double contact_skin(const scene *s, const tribo_contact *c);
 /* Velocity of side's material at the contact, world, with velocities v and w. */

@@ -226,7 +226,9 @@ static void judge_balance(const moment *t, int body, verdict *v) {
             sub(r, c->point, m->x);
             cross(turn, r, push);
             add_scaled(p, p, 1, push), add_scaled(l, l, 1, turn);
-            p_scale += length(push), l_scale += length(r) * length(push);
+            add_scaled(l, l, sign * c->torque[0], c->tangent[0]), add_scaled(l, l, sign * c->torque[1], c->tangent[1]);
+            add_scaled(l, l, sign * c->torque[2], c->normal);
+            p_scale += length(push), l_scale += length(r) * length(push) + length(c->torque);
         }
     sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w);
     times(spin, m->inertia, dw);

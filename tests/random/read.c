@@ -52,8 +52,15 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_BIAS:
     case TRIBO_PARAM_CTRLRANGE:
     case TRIBO_PARAM_FORCERANGE:
-    case TRIBO_PARAM_TORSION: /* nor friction against turning */
+        break;
+    case TRIBO_PARAM_TORSION:
+        g->torsion = value, s->spins = s->spins || value > 0;
+        break;
     case TRIBO_PARAM_ROLLING:
+        g->rolling = value, s->spins = s->spins || value > 0;
+        break;
+    case TRIBO_PARAM_COMPLIANCE:
+        g->compliance = value, s->spins = s->spins || value > 0;
         break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;

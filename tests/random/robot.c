@@ -10,7 +10,8 @@ typedef struct workshop {
     dice d;
     double size, weight; /* m; N of a body, about */
     double q[NX * MAX_BODIES], v[NX * MAX_BODIES], drop;
-    int nq, nv;
+    int nq, nv, geoms;
+    const scene *s;
 } workshop;
 
 /* ---- bodies ---- */
@@ -27,9 +28,12 @@ static int hull(workshop *w) {
     return tribo_add_mesh(w->b, &mesh);
 }
 
-static tribo_material surface(dice *d) {
+static tribo_material surface(workshop *w) {
+    dice *d = &w->d;
     tribo_material m = {.friction = dice_chance(d, 0.1) ? 0 : dice_between(d, 0, 1.5), .baumgarte = 1};
     m.restitution = dice_chance(d, 0.5) ? 0 : dice_between(d, 0, 1);
+    int geom = w->geoms++;
+    if (w->s->spins) spin_draw(w->s->seed, geom, w->size, w->weight / 9.81, &m.torsion, &m.rolling, &m.compliance);
     return m;
 }
 
@@ -43,7 +47,7 @@ static void shape_of(workshop *w, int body, int tree) {
     if (g.shape == TRIBO_MESH) g.mesh = hull(w), memset(g.size, 0, sizeof g.size);
     if (dice_chance(&w->d, 0.5)) dice_quat(&w->d, g.quat);
     if (dice_chance(&w->d, 0.3)) dice_vector(&w->d, g.pos, 0.3 * w->size);
-    g.material = surface(&w->d);
+    g.material = surface(w);
     g.contype = 2u << tree, g.conaffinity = ~g.contype;
     tribo_add_geom(w->b, body, &g);
 }
@@ -138,7 +142,7 @@ static void grow(workshop *w, int tree, int bodies) {
 
 static void add_floor(workshop *w) {
     tribo_geom_def g = tribo_default_geom();
-    g.shape = TRIBO_PLANE, g.contype = 1, g.conaffinity = ~0u, g.material = surface(&w->d);
+    g.shape = TRIBO_PLANE, g.contype = 1, g.conaffinity = ~0u, g.material = surface(w);
     double tilt[3] = {dice_between(&w->d, -0.3, 0.3), dice_between(&w->d, -0.3, 0.3), 0};
     if (dice_chance(&w->d, 0.4)) quat_exp(g.quat, tilt);
     tribo_add_geom(w->b, TRIBO_WORLD, &g);
@@ -146,7 +150,7 @@ static void add_floor(workshop *w) {
 
 /* The trees of the scene's seed with their roots at this height. */
 static tribo_model *assemble(const scene *s, double drop, tribo_diag *diag) {
-    workshop w = {.b = tribo_builder_new(NULL), .d = {s->seed * 0x2545F4914F6CDD1Du + 99}, .size = s->size};
+    workshop w = {.b = tribo_builder_new(NULL), .d = {s->seed * 0x2545F4914F6CDD1Du + 99}, .size = s->size, .s = s};
     w.drop = drop, w.weight = 9.81 * 1000 * 0.5 * s->size * s->size * s->size;
     for (int i = 0; i < 4; i++) dice_bits(&w.d);
     tribo_set_gravity(w.b, s->gravity), tribo_set_timestep(w.b, s->dt);

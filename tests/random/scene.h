@@ -20,6 +20,7 @@ typedef struct geom {
     tribo_shape shape;
     double size[3], pos[3], quat[4];
     double friction, stiction, restitution, baumgarte, slop;
+    double torsion, rolling, compliance;
 } geom;
 
 typedef struct scene {
@@ -29,6 +30,7 @@ typedef struct scene {
     bool thorough;       /* gradients by every kind of parameter, not by four */
     bool robot;          /* trees with joints, made from the seed alone: robot.c */
     bool warm;           /* steps start from the step before */
+    bool spins;          /* materials have friction against turning, and give way: scene_spin() */
     double size, drop;   /* of a robot: m of a body, m above the floor */
     double gravity[3], dt, recovery;
     solid b[MAX_BODIES];
@@ -45,6 +47,12 @@ typedef struct world {
 
 /* generator.c, arrange.c: the scene of a seed; more than half of its bodies of capsules, or of none. */
 void scene_make(scene *s, uint64_t seed, bool capsules);
+
+/* Give materials friction against turning and compliance, by dice of their own: all else stays what the seed makes. Of
+ * a robot: before it is built. */
+void scene_spin(scene *s);
+/* Friction against turning, lengths in units of `size`, and compliance in units of 1 / mass. */
+void spin_draw(uint64_t seed, int geom, double size, double mass, double *torsion, double *rolling, double *compliance);
 
 /* robot.c: trees with joints of a seed. Their start is the model's, they have no forces. */
 void robot_make(scene *s, uint64_t seed);

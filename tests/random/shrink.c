@@ -40,6 +40,9 @@ static void simpler(scene *s, int what) {
         if (what == 1) g->slop = 0, g->baumgarte = 1;
         if (what == 2) g->restitution = 0;
         if (what == 3) g->friction = 0, g->stiction = 0;
+        if (what == 9) g->compliance = 0;
+        if (what == 10) g->torsion = 0;
+        if (what == 11) g->rolling = 0;
     }
     for (int i = 0; i < s->nbody; i++) {
         if (what == 4) memset(s->b[i].force, 0, sizeof s->b[i].force), memset(s->b[i].torque, 0, sizeof s->b[i].torque);
@@ -99,7 +102,7 @@ void shrink(scene *s, flaw f) {
             drop_geom(&t, i);
             if (still(&t, f, &at)) *s = t, better = true;
         }
-        for (int what = 0; what < 9; what++) {
+        for (int what = 0; what < 12; what++) {
             scene t = *s;
             simpler(&t, what);
             if (memcmp(&t, s, sizeof t) && still(&t, f, &at)) *s = t, better = true;

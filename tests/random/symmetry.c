@@ -95,7 +95,11 @@ static void scale(double *a, int n, double by) {
 static void remeasured(const change *c, scene *s) {
     double l = c->length, v = l / c->time, a = v / c->time, m = c->mass;
     scale(s->gravity, 3, a), s->dt *= c->time, s->recovery *= v;
-    for (int i = 0; i < s->ngeom; i++) scale(s->g[i].size, 3, l), scale(s->g[i].pos, 3, l), s->g[i].slop *= l;
+    for (int i = 0; i < s->ngeom; i++) {
+        geom *g = &s->g[i];
+        scale(g->size, 3, l), scale(g->pos, 3, l);
+        g->slop *= l, g->torsion *= l, g->rolling *= l, g->compliance /= m;
+    }
     for (int i = 0; i < s->nbody; i++) {
         solid *b = &s->b[i];
         scale(b->pos, 3, l), scale(b->vel, 3, v), scale(b->spin, 3, 1 / c->time), scale(b->com, 3, l);

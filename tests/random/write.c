@@ -18,8 +18,9 @@ static void write_geom(FILE *f, const geom *g, int i) {
     static const double field[3] = {5, 5, 0.1};
     fprintf(f, "<geom name=\"g%d\" type=\"%s\"", i, shapes[g->shape]);
     numbers(f, "size", g->shape == TRIBO_PLANE ? field : g->size, nsize[g->shape]);
-    numbers(f, "pos", g->pos, 3), numbers(f, "quat", g->quat, 4), numbers(f, "friction", &g->friction, 1);
-    fprintf(f, "/>\n");
+    numbers(f, "pos", g->pos, 3), numbers(f, "quat", g->quat, 4),
+        numbers(f, "friction", (double[]){g->friction, g->torsion, g->rolling}, 3);
+    fprintf(f, "%s/>\n", g->rolling > 0 ? " condim=\"6\"" : g->torsion > 0 ? " condim=\"4\"" : "");
 }
 
 static void write_body(FILE *f, const scene *s, int body) {
@@ -45,6 +46,7 @@ void scene_write(const scene *s, FILE *f, const char *remark) {
         const geom *g = &s->g[i];
         custom(f, i, "restitution", g->restitution, 0), custom(f, i, "stiction", g->stiction, 0);
         custom(f, i, "baumgarte", g->baumgarte, 1), custom(f, i, "slop", g->slop, 0);
+        custom(f, i, "compliance", g->compliance, 0);
     }
     fprintf(f, "</custom>\n<worldbody>\n");
     for (int i = 0; i < s->ngeom; i++)

@@ -64,7 +64,7 @@ typedef struct ti_law_contact {
     double noise_n, noise_t;   /* stochastic: standard deviations of c, m/s */
     double kappa;              /* central path: the gap, J */
     double rebound;            /* law_rebound.c: the prescribed normal impulse, N s */
-    double push;               /* law_spin.c: the normal impulse of its contact, N s, >= 0 */
+    double push;               /* law_spin.c: the normal impulse of its contact, N s, >= 0; of dry friction 1 */
 } ti_law_contact;
 
 /* F in N s, and its derivatives with the mode held. */
@@ -111,10 +111,11 @@ typedef struct ti_law {
 } ti_law;
 
 extern const ti_law ti_law_ncp, ti_law_ccp, ti_law_lcp, ti_law_raisim, ti_law_stochastic;
-extern const ti_law ti_law_dry, ti_law_held;   /* of joints, whatever the law of contacts: law_joint.c */
-extern const ti_law ti_law_twist, ti_law_roll; /* friction against turning, whatever the law of contacts: law_spin.c */
-extern const ti_law ti_law_rebound;            /* the rebound of Poisson's impacts */
-extern const ti_law ti_law_central;            /* the central path: the interior point at options.kappa > 0 */
+extern const ti_law ti_law_held; /* what holds, whatever the law of contacts: law_joint.c */
+/* Dry friction of joints, friction against turning, whatever the law of contacts: law_spin.c. */
+extern const ti_law ti_law_dry, ti_law_twist, ti_law_roll;
+extern const ti_law ti_law_rebound; /* the rebound of Poisson's impacts */
+extern const ti_law ti_law_central; /* the central path: the interior point at options.kappa > 0 */
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);
@@ -149,7 +150,7 @@ static inline void ti_law_minus(const double *Ainv, const double *x, double *out
 unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const double *lambda, const double *c,
                            unsigned char mode, double *F);
 
-/* Dry friction in closed form; D NULL: F alone. law_joint.c. */
+/* Dry friction in closed form; D NULL: F alone. law_spin.c. */
 unsigned char ti_dry_linearise(const double *lambda, const double *c, double bound, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
 /* The NCP in closed form: law_ncp.c. */

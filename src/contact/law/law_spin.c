@@ -1,18 +1,21 @@
-/* law_spin.c -- friction against turning: what a contact does against the relative turn of its bodies about the normal
- * (twist) and about the tangents (roll), whatever the law of contacts is.
+/* law_spin.c -- friction whose bound does not depend on its own impulse: dry friction of a joint, and what a contact
+ * does against the relative turn of its bodies about the normal (twist) and about the tangents (roll), whatever the law
+ * of contacts is.
  *
  * Maximum dissipation in cones of their own: the twist's impulse is at most mu times the normal impulse of its contact,
  * s->push, and so is the length of the roll's; at the bound each opposes the turn. Rows are in units of a length, so
- * that impulses are in N s. Twist has one row, the third, roll the other two. docs/math.md eq. (340), (341).
+ * that impulses are in N s. Twist has one row, the third, roll the other two. Dry friction is a twist of push 1: its
+ * bound, N s, stands where a contact has mu. docs/math.md eq. (160), (340), (341).
  */
 #include "contact/law/law.h"
+#include <math.h>
 #include <string.h>
 
 static double bound_of(const ti_law_contact *s) {
     return s->mu * s->push;
 }
 
-/* ---- twist ---- */
+/* ---- twist, dry friction ---- */
 
 enum { AGAINST = TRIBO_SLIDE + 1 }; /* it slides with lambda_n = -bound; TRIBO_SLIDE: with +bound */
 
@@ -20,11 +23,13 @@ static double twist_trial(const ti_law_contact *s, const double *l, const double
     return l[2] - s->scale->rho_n * c[2];
 }
 
-static unsigned char twist_mode(const ti_law_contact *s, const double *l, const double *c) {
-    double z = twist_trial(s, l, c), bound = bound_of(s);
-    if (!(s->push > 0)) return TRIBO_BREAK;
+static unsigned char twist_mode_of(double z, double bound) {
     if (fabs(z) <= bound && bound > 0) return TRIBO_STICK;
     return z > 0 ? TRIBO_SLIDE : AGAINST;
+}
+
+static unsigned char twist_mode(const ti_law_contact *s, const double *l, const double *c) {
+    return s->push > 0 ? twist_mode_of(twist_trial(s, l, c), bound_of(s)) : TRIBO_BREAK;
 }
 
 static void idle(ti_law_slope *out, const double *l, int r) {
@@ -83,6 +88,24 @@ const ti_law ti_law_twist = {.mode = twist_mode,
                              .local = twist_local,
                              .margin = twist_margin,
                              .is = TI_LAW_SPIN};
+const ti_law ti_law_dry = {.mode = twist_mode,
+                           .slope = twist_slope,
+                           .agrees = twist_agrees,
+                           .residual = twist_residual,
+                           .local = twist_local,
+                           .margin = twist_margin,
+                           .is = TI_LAW_DRY};
+
+unsigned char ti_dry_linearise(const double *l, const double *c, double bound, const ti_law_scale *s,
+                               ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {
+    if (mode == TI_MODE_FREE) mode = twist_mode_of(l[2] - s->rho_n * c[2], bound);
+    bool sticks = mode == TRIBO_STICK;
+    F[0] = l[0], F[1] = l[1], F[2] = sticks ? s->rho_n * c[2] : l[2] - (mode == AGAINST ? -bound : bound);
+    if (!D) return mode;
+    memset(D, 0, 9 * sizeof *D), memset(Ainv, 0, 9 * sizeof *Ainv);
+    Ainv[0] = Ainv[4] = 1, Ainv[8] = sticks ? s->g_n * R.inverse_n : 1, D[8] = sticks ? R.inverse_n : 0;
+    return mode;
+}
 
 /* ---- roll ---- */
 

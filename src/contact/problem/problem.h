@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include <tribo/contact.h>
 
+#define TI_ACROSS 0.01      /* compliance across, in units of that along the normal, where one number says both */
 #define TI_CONTACT_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
 
 /* What a constraint is. Each kind has its own law; the law of the options is that of contacts. A limit of a joint is a
@@ -59,7 +60,7 @@ typedef struct ti_contact_problem {
     const unsigned char *what; /* (nc) ti_constraint_kind; NULL = contacts, all of them */
     bool spins;                /* some of them are TI_CONSTRAINT_TWIST or TI_CONSTRAINT_ROLL */
     const double *noise;       /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
-    const double *R;           /* (3 nc) compliance of the model, c = J v + ref + R lambda; NULL = 0 */
+    const double *R;           /* (3 nc) compliance of materials, c = J v + ref + R lambda; NULL = 0 */
     const double *rebound; /* (nc) prescribed normal impulses of a rebound: they act besides lambda and widen its disks;
                               else NULL */
 } ti_contact_problem;
@@ -184,6 +185,10 @@ bool ti_contact_uses_delassus(const ti_contact_ws *ws);
 typedef struct ti_delassus_bar ti_delassus_bar;
 const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_contact_problem *p,
                                                const ti_contact_solution *s, int k, const double *c_bar);
+/* Of the problem's compliance R (3 nc), overwritten, after ti_contact_vjp() at point k. Forward, R_dot lambda is a part
+ * of dc. docs/math.md eq. (63b). */
+void ti_contact_compliance_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k,
+                               const double *c_bar, double *R_bar);
 /* And from there to J and M: J_bar and M_bar, laid out as the problem's J and M, += . */
 void ti_contact_delassus_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
                              double *M_bar);

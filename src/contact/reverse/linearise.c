@@ -339,6 +339,16 @@ const ti_delassus_bar *ti_contact_delassus_bar(ti_contact_ws *ws, const ti_conta
     return &ws->G_bar;
 }
 
+void ti_contact_compliance_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k,
+                               const double *c_bar, double *R_bar) {
+    const double *l = s->point[k].lambda;
+    for (int j = 0; j < 3 * p->nc; j++) R_bar[j] = c_bar[j] * l[j];
+    if (!ti_contact_uses_delassus(ws)) return;
+    const ti_delassus_bar *bar = ti_contact_delassus_bar(ws, p, s, k, c_bar);
+    for (int j = 0; j < 3 * p->nc; j++) /* it is on the diagonal of G */
+        R_bar[j] += bar->Gii[9 * (j / 3) + 4 * (j % 3)] + (bar->a ? bar->a[j] * bar->b[j] : 0);
+}
+
 void ti_contact_delassus_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const ti_delassus_bar *bar, double *J_bar,
                              double *M_bar) {
     ti_delassus_vjp(&ws->G, p, bar, J_bar, M_bar);

@@ -21,7 +21,7 @@ void ti_contact_take_law(ti_contact_ws *ws, const ti_contact_problem *p) {
 }
 
 ti_law_contact ti_law_contact_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda) {
-    ti_law_contact s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa};
+    ti_law_contact s = {.mu = p->mu[i], .scale = ws->scale + i, .pyramid = &ws->pyramid, .kappa = ws->kappa, .push = 1};
     if (p->rebound) s.rebound = p->rebound[i];
     if (ws->G.Gii) s.Gii = ws->G.Gii + 9 * i;
     if (ti_is_spin(p, i)) s.push = ti_max(ti_push_of(p, i, lambda), 0);
@@ -43,6 +43,7 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
 }
 
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft) {
+    static const double none[3] = {0, 0, 0};
     const tribo_law_options *o = &ws->options;
     *soft = *p;
     if (ws->plain) return TRIBO_OK;
@@ -53,13 +54,15 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, boo
     for (int k = 0; ws->noise && k < 2 * p->nc; k++) ws->noise[k] = p->noise ? p->noise[k] : o->noise;
     if (!ws->R) return TRIBO_OK;
     for (int i = 0; i < p->nc; i++) {
+        const double *own = p->R ? p->R + 3 * i : none;
         double *R = ws->R + 3 * i;
         bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
-        R[0] = R[1] = R[2] = 0;
+        memcpy(R, own, sizeof none);
         if (!ti_is_contact(p, i)) continue;
         R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
-        R[0] = R[1] = physical ? 0.01 * o->compliance : R[2] / o->impratio;
+        R[0] = R[1] = physical ? TI_ACROSS * o->compliance : R[2] / o->impratio;
         for (int r = 0; delassus && r < 3; r++) ws->G.Gii[9 * i + 4 * r] += R[r];
+        for (int r = 0; r < 3; r++) R[r] += own[r];
     }
     *soft = ti_contact_soften(ws, p);
     return TRIBO_OK;

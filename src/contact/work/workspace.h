@@ -67,9 +67,9 @@ struct ti_contact_ws {
     ti_delassus_bar G_bar;            /* its cotangent, if the law depends on it */
     double *Gii_bar;                  /* (9 nc) on its diagonal blocks */
     double *by_Gii;                   /* (27 nc) -A^-1 dF/dG_ii, if the law depends on G */
-    double *R;                        /* (3 nc) compliance of the model, where options.softness asks for it */
-    double *noise;                    /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
-    double *l0, *v0;                  /* the solver's answer, while it is polished */
+    double *R;       /* (3 nc) compliance of problem and options together, where options.softness asks for it */
+    double *noise;   /* (2 nc) stochastic: standard deviations along the normal and across, m/s */
+    double *l0, *v0; /* the solver's answer, while it is polished */
     unsigned char *mode0;
     ti_system sys;
     double r0;           /* unit of compliance: the velocity that an impulse of 1 gives the heaviest body */

@@ -48,6 +48,7 @@ static double scale_of(const tribo_sysid *s, const tribo_param_info *info, doubl
         return a;
     }
     case TRIBO_PARAM_MASS:
+    case TRIBO_PARAM_COMPLIANCE:
         return a > 0 ? a : 1;
     case TRIBO_PARAM_DAMPING:
     case TRIBO_PARAM_FRICTIONLOSS:

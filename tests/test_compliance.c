@@ -1,0 +1,256 @@
+/* test_compliance.c -- compliance of materials against its closed forms, values and derivatives, under every law.
+ *
+ * With c = v + gap / h + R lambda = 0 a body that rests under a force f stands at a depth of R f h^2, as long as that
+ * is within the skin, 1e-5 of its size, and creeps across at R_t f_t h. */
+#include "test_main.h"
+#include "worlds.h"
+
+static const double H = 0.002, M = 1.5, SIZE = 0.2, SOFT = 0.004;
+
+static tribo_material material(double mu, double compliance) {
+    tribo_material m = world_material(mu, 0);
+    m.compliance = compliance;
+    return m;
+}
+
+static world ball_on(double floor, double ball, const tribo_options *o) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_geom_def g = tribo_default_geom();
+    g.name = "floor", g.shape = TRIBO_PLANE, g.material = material(0, floor);
+    tribo_add_geom(b, TRIBO_WORLD, &g);
+    world_ball(b, "ball", M, SIZE, 0, 0, SIZE, material(0, ball));
+    tribo_set_timestep(b, H);
+    return world_of(world_build(b), o);
+}
+
+/* ---- closed forms ---- */
+
+/* A ball that is let go at gap 0: h m g / (1 + m R) is its impulse, and what is left its velocity. */
+START_TEST(the_first_impulse) {
+    world w = ball_on(SOFT, 0, NULL);
+    world_steps(&w, 1);
+    world_run(&w);
+    int n;
+    const tribo_contact *c = tribo_last_contacts(w.ws, &n);
+    ck_assert_int_eq(n, 1);
+    double left = 1 / (1 + M * SOFT);
+    NEAR(c[0].impulse[2], H * M * G * left, 1e-15);
+    NEAR(world_v(&w, 1, 0, 2), -H * G * (1 - left), 1e-15);
+    world_gradient(&w, 1, world_dv(&w, 0, 2));
+    NEAR(world_p_bar(&w, "floor/compliance"), -H * G * M * left * left, 1e-12);
+    NEAR(world_p_bar(&w, "ball/mass"), -H * G * SOFT * left * left, 1e-13);
+    world_free(&w);
+}
+END_TEST
+
+/* It comes to rest at R m g h^2. */
+START_TEST(the_depth) {
+    enum { N = 40 };
+    world w = ball_on(SOFT, 0, NULL);
+    double depth = SOFT * M * G * H * H;
+    ck_assert(depth < 1e-5 * SIZE);
+    world_steps(&w, N);
+    world_run(&w);
+    NEAR(world_q(&w, N, 0, 2), SIZE - depth, 1e-15);
+    world_gradient(&w, N, 2);
+    NEAR(world_p_bar(&w, "floor/compliance"), -M * G * H * H, 1e-13);
+    NEAR(world_p_bar(&w, "ball/mass"), -SOFT * G * H * H, 1e-13);
+    NEAR(world_p_bar(&w, "gravity/z"), SOFT * M * H * H, 1e-13);
+    world_free(&w);
+}
+END_TEST
+
+/* Of two geoms the larger counts, and beside it the compliance of all contacts. */
+START_TEST(what_counts) {
+    enum { N = 40 };
+    static const double GEOMS[3][2] = {{SOFT, 0.001}, {0.001, SOFT}, {0, SOFT}};
+    for (int k = 0; k < 6; k++) {
+        tribo_options o = tribo_default_options();
+        double more = k < 3 ? 0 : 0.002;
+        if (more > 0) o.law.softness = TRIBO_SOFTNESS_PHYSICAL, o.law.compliance = more;
+        world w = ball_on(GEOMS[k % 3][0], GEOMS[k % 3][1], &o);
+        world_steps(&w, N);
+        world_run(&w);
+        NEAR(world_q(&w, N, 0, 2), SIZE - (SOFT + more) * M * G * H * H, 1e-15);
+        world_gradient(&w, N, 2);
+        NEAR(world_p_bar(&w, "floor/compliance"), k % 3 ? 0 : -M * G * H * H, 1e-13);
+        NEAR(world_p_bar(&w, "ball/compliance"), k % 3 ? -M * G * H * H : 0, 1e-13);
+        world_free(&w);
+    }
+}
+END_TEST
+
+/* Four corners share alike a pull that friction holds, and creep at a hundredth of R a quarter of it h. */
+START_TEST(the_creep) {
+    enum { N = 200 };
+    const double F = 2;
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_wall(b, "floor", NULL, NULL, material(0.5, SOFT));
+    world_box(b, "box", M, SIZE, 0, 0, SIZE, world_material(0.5, 0));
+    world w = world_new(b, H);
+    world_steps(&w, N);
+    for (int k = 0; k < N; k++) w.U[k * w.n.nu] = F;
+    world_run(&w);
+    double creep = 0.01 * SOFT * F / 4 * H;
+    NEAR(world_v(&w, N, 0, 0), creep, 1e-16 / H); /* places are rounded, and gaps over h are speeds */
+    world_gradient(&w, N, world_dv(&w, 0, 0));
+    NEAR(world_p_bar(&w, "floor/compliance"), creep / SOFT, 1e-8 * creep / SOFT);
+    world_free(&w);
+}
+END_TEST
+
+/* ---- every law ---- */
+
+static const struct {
+    tribo_law_options law;
+    double tol; /* of differences */
+} LAWS[] = {{{.law = TRIBO_LAW_NCP}, 2e-6},
+            {{.law = TRIBO_LAW_CCP}, 2e-6},
+            {{.law = TRIBO_LAW_CCP, .softness = TRIBO_SOFTNESS_MUJOCO, .impratio = 3}, 2e-6},
+            {{.law = TRIBO_LAW_LCP, .facet_angle = 0.3}, 2e-6},
+            {{.law = TRIBO_LAW_RAISIM}, 2e-6},
+            {{.law = TRIBO_LAW_RAISIM, .solver = TRIBO_SOLVER_BISECTION_CORRECTED}, 2e-6},
+            {{.law = TRIBO_LAW_STOCHASTIC, .noise = 0.03}, 2e-6},
+            {{.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.03}, 2e-6},
+            {{.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_ERM, .noise = 0.1}, 2e-6},
+            {{.solver = TRIBO_SOLVER_INTERIOR, .kappa = 1e-6}, 2e-6},
+            {{.solver = TRIBO_SOLVER_PGS}, 2e-6},
+            {{.solver = TRIBO_SOLVER_ADMM}, 2e-6},
+            {{.solver = TRIBO_SOLVER_STAGGERED}, 2e-6},
+            {{.solver = TRIBO_SOLVER_NEWTON}, 2e-6}};
+enum { NLAWS = sizeof LAWS / sizeof *LAWS };
+
+/* A box that slides, one that is held, a ball that bounces, one that parts. */
+static world heap(const tribo_options *o, double e) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_material soft = material(0.4, 0.02);
+    soft.restitution = e;
+    world_wall(b, "floor", NULL, NULL, soft);
+    world_box(b, "slider", 1, 0.1, 0, 0, 0.1, world_material(0.4, 0));
+    world_box(b, "held", 1.3, 0.1, 0.5, 0, 0.1, world_material(0.4, 0));
+    world_ball(b, "bounces", 0.7, 0.1, 1, 0, 0.1005, world_material(0.4, 0));
+    world_ball(b, "top", 0.3, 0.06, 0.51, 0.01, 0.26, material(0.4, 0.05));
+    tribo_set_timestep(b, H);
+    world w = world_of(world_build(b), o);
+    world_v0(&w, 0)[0] = 0.8, world_v0(&w, 0)[1] = 0.3, world_v0(&w, 0)[5] = 0.5;
+    world_v0(&w, 2)[2] = -0.6, world_v0(&w, 2)[0] = 0.2;
+    return w;
+}
+
+/* The reverse against forward tangents and central differences, along states and compliances. */
+START_TEST(reverse_and_tangents) {
+    enum { N = 3 };
+    unsigned state = 5u + (unsigned)_i;
+    tribo_options o = tribo_default_options();
+    o.law = LAWS[_i % NLAWS].law, o.tol = 1e-13;
+    world w = heap(&o, _i / NLAWS ? 0.3 : 0);
+    world_steps(&w, N);
+    world_run(&w);
+    for (int i = 0; i < w.n.ndx; i++) w.lx[N * w.n.ndx + i] = test_random(&state);
+    world_reverse(&w);
+    double *pd = world_zeros(w.n.np), *xd = world_zeros(w.n.ndx), *t = world_zeros(w.n.ndx), *end[2];
+    pd[world_param(&w, "floor/compliance")] = 0.02, pd[world_param(&w, "top/compliance")] = -0.03;
+    for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&state) * (i < w.n.ndx / 2 ? 1e-5 : 1e-2);
+    double by_reverse = 0, by_tangent = 0, by_difference = 0;
+    for (int i = 0; i < w.n.ndx; i++) by_reverse += w.x_bar[i] * xd[i];
+    for (int i = 0; i < w.n.np; i++) by_reverse += w.p_bar[i] * pd[i];
+    ck_assert(fabs(world_p_bar(&w, "floor/compliance")) > 1e-4 && fabs(world_p_bar(&w, "top/compliance")) > 1e-5);
+    memcpy(t, xd, sizeof(double) * (size_t)w.n.ndx);
+    for (int k = 0; k < N; k++) ck_assert_int_eq(tribo_step_jvp(w.ws, w.tape, k, 1, t, NULL, pd, t), TRIBO_OK);
+    for (int i = 0; i < w.n.ndx; i++) by_tangent += w.lx[N * w.n.ndx + i] * t[i];
+    NEAR(by_tangent, by_reverse, 1e-10 * fabs(by_reverse));
+    const double eps = 1e-4;
+    double *p = world_zeros(w.n.np), *x = world_zeros(w.n.nx), *step = world_zeros(w.n.ndx);
+    for (int side = 0; side < 2; side++) {
+        double s = side ? eps : -eps;
+        for (int i = 0; i < w.n.ndx; i++) step[i] = s * xd[i];
+        for (int i = 0; i < w.n.np; i++) p[i] = w.p[i] + s * pd[i];
+        end[side] = world_zeros((N + 1) * w.n.nx);
+        tribo_state_add(w.m, w.x0, step, x);
+        ck_assert_int_eq(tribo_rollout(w.ws, p, x, N, NULL, end[side], NULL), TRIBO_OK);
+    }
+    tribo_state_difference(w.m, end[0] + N * w.n.nx, end[1] + N * w.n.nx, step);
+    for (int i = 0; i < w.n.ndx; i++) by_difference += w.lx[N * w.n.ndx + i] * step[i] / (2 * eps);
+    NEAR(by_difference, by_reverse, LAWS[_i % NLAWS].tol * fabs(by_reverse));
+    double *all[] = {xd, pd, t, p, x, step, end[0], end[1]};
+    for (int i = 0; i < 8; i++) free(all[i]);
+    world_free(&w);
+}
+END_TEST
+
+/* A compliance of the floor is what the options' is, under every law, to the last digits of its solver. */
+START_TEST(as_of_the_options) {
+    enum { N = 5 };
+    tribo_options o = tribo_default_options();
+    o.law = LAWS[_i].law, o.tol = 1e-13;
+    if (o.law.softness != TRIBO_SOFTNESS_DEFAULT) return;
+    double *end[2];
+    for (int k = 0; k < 2; k++) {
+        if (k) o.law.softness = TRIBO_SOFTNESS_PHYSICAL, o.law.compliance = 0.02;
+        world w = heap(&o, 0.3);
+        w.p[world_param(&w, "floor/compliance")] = k ? 0 : 0.02;
+        w.p[world_param(&w, "top/compliance")] = k ? 0 : 0.02;
+        world_steps(&w, N);
+        world_run(&w);
+        end[k] = world_zeros(w.n.nx);
+        memcpy(end[k], w.X + N * w.n.nx, sizeof(double) * (size_t)w.n.nx);
+        for (int i = 0; k && i < w.n.nx; i++) NEAR(end[0][i], end[1][i], 1e-9);
+        world_free(&w);
+    }
+    free(end[0]), free(end[1]);
+}
+END_TEST
+
+/* ---- files, and what is refused ---- */
+
+static const char SCENE[] = "<mujoco><worldbody><geom name='floor' type='plane' size='5 5 1'/><body name='ball' "
+                            "pos='0 0 0.1'><freejoint/><geom name='ball' size='0.1'/></body></worldbody><contact>"
+                            "<pair name='both' geom1='floor' geom2='ball'/></contact><custom><numeric "
+                            "name='floor/compliance' data='%s'/><numeric name='ball/compliance' data='0.25'/></custom>"
+                            "</mujoco>";
+
+static tribo_status read_text(const char *compliance, tribo_model **m, tribo_diag *diag) {
+    char text[1000];
+    int n = snprintf(text, sizeof text, SCENE, compliance);
+    return tribo_model_load_memory(text, (size_t)n, "soft", NULL, m, diag);
+}
+
+START_TEST(read_and_refused) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_int_eq(read_text("0.125", &m, &diag), TRIBO_OK);
+    double p[200];
+    ck_assert_int_le(tribo_model_sizes(m).np, 200);
+    tribo_model_params(m, p);
+    ck_assert_double_eq(p[tribo_param_find(m, "floor/compliance")], 0.125);
+    ck_assert_double_eq(p[tribo_param_find(m, "both/compliance")], 0.25); /* what its geoms have together */
+    tribo_param_info info;
+    ck_assert_int_eq(tribo_param_describe(m, tribo_param_find(m, "both/compliance"), &info), TRIBO_OK);
+    ck_assert(info.kind == TRIBO_PARAM_COMPLIANCE && info.used && info.lower == 0);
+    p[tribo_param_find(m, "both/compliance")] = -1;
+    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
+    ck_assert_str_eq(diag.text, "pair both: compliance must be >= 0");
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    o.rounds = 10;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, &diag), TRIBO_E_ARG);
+    ck_assert_str_eq(diag.text, "rounds know no compliance");
+    tribo_model_free(m);
+    ck_assert_int_lt(read_text("-1", &m, &diag), 0);
+    ck_assert_msg(strstr(diag.text, "compliance must be >= 0") != NULL, "%s", diag.text);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("compliance");
+    TCase *c = tcase_create("materials that give way");
+    tcase_add_test(c, the_first_impulse);
+    tcase_add_test(c, the_depth);
+    tcase_add_test(c, what_counts);
+    tcase_add_test(c, the_creep);
+    tcase_add_loop_test(c, reverse_and_tangents, 0, 2 * NLAWS);
+    tcase_add_loop_test(c, as_of_the_options, 0, NLAWS);
+    tcase_add_test(c, read_and_refused);
+    suite_add_tcase(s, c);
+    return s;
+}
