@@ -123,9 +123,9 @@ static void make_motion(dice *d, const arrangement *a, scene *s, double size, do
     }
 }
 
-void spin_draw(uint64_t seed, int geom, double size, double mass, double *torsion, double *rolling,
+void spin_draw(uint64_t seed, int which, double size, double mass, double *torsion, double *rolling,
                double *compliance) {
-    dice d = {seed * 0x9E3779B97F4A7C15u + 31 * (uint64_t)geom + 11};
+    dice d = {seed * 0x9E3779B97F4A7C15u + 31 * (uint64_t)which + 11};
     for (int i = 0; i < 4; i++) dice_bits(&d);
     *torsion = dice_chance(&d, 0.6) ? size * dice_decades(&d, -3, 0) : 0;
     *rolling = dice_chance(&d, 0.5) ? size * dice_decades(&d, -3.5, -0.5) : 0;

@@ -32,8 +32,8 @@ static tribo_material surface(workshop *w) {
     dice *d = &w->d;
     tribo_material m = {.friction = dice_chance(d, 0.1) ? 0 : dice_between(d, 0, 1.5), .baumgarte = 1};
     m.restitution = dice_chance(d, 0.5) ? 0 : dice_between(d, 0, 1);
-    int geom = w->geoms++;
-    if (w->s->spins) spin_draw(w->s->seed, geom, w->size, w->weight / 9.81, &m.torsion, &m.rolling, &m.compliance);
+    int which = w->geoms++;
+    if (w->s->spins) spin_draw(w->s->seed, which, w->size, w->weight / 9.81, &m.torsion, &m.rolling, &m.compliance);
     return m;
 }
 
