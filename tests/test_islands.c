@@ -71,6 +71,31 @@ START_TEST(stopped_one_after_the_other) {
 }
 END_TEST
 
+/* The convex relaxation pushes apart what slides, before it touches. */
+START_TEST(relaxed_contacts_push_from_afar) {
+    static const double dt = 1e-3, mu = 0.5, gap = 1e-4, speed = 1;
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_material mat = world_material(mu, 0);
+    world_ball(b, NULL, 1, 0.1, 0, 0, 0.1, mat);
+    world_ball(b, NULL, 1, 0.1, 0, 0, 0.3 + gap, mat);
+    world w = world_new(b, dt);
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws;
+    double next[2 * 13];
+    o.law.law = TRIBO_LAW_CCP;
+    ck_assert_int_eq(tribo_ws_new(w.m, &o, NULL, &ws, NULL), TRIBO_OK);
+    world_v0(&w, 1)[0] = speed;
+    world_steps(&w, 1);
+    ck_assert_int_eq(tribo_step(ws, w.p, w.x0, NULL, next, NULL), TRIBO_OK);
+    int n;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    ck_assert_int_eq(n, 1);
+    ck_assert_double_gt(c->impulse[2], 0);
+    ck_assert_double_eq_tol(hypot(c->impulse[0], c->impulse[1]), mu * c->impulse[2], 1e-9);
+    tribo_ws_free(ws), world_free(&w);
+}
+END_TEST
+
 /* A loose heap of balls and boxes in the air, falling. */
 static world falling_heap(double e) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -134,6 +159,7 @@ static Suite *suite(void) {
     tcase_add_test(t, apart_is_alone);
     tcase_add_test(t, stopped_one_after_the_other);
     tcase_add_test(t, left_aside_is_as_all_together);
+    tcase_add_test(t, relaxed_contacts_push_from_afar);
     suite_add_tcase(s, t);
     return s;
 }

@@ -2,9 +2,11 @@
  * does. docs/math.md eq. (448). */
 #include "forward/frame.h"
 
+/* Of a law that pushes only what comes together: noise and a central path push from afar, and the convex relaxation
+ * pushes apart what slides. */
 bool ti_aside_applies(const tribo_ws *ws) {
     const tribo_options *o = &ws->options;
-    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
+    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0) && o->law.law != TRIBO_LAW_CCP;
 }
 
 /* Whether its bodies would be one island by it alone, without friction against turning behind it. Of a core nothing is
