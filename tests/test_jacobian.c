@@ -1,4 +1,5 @@
 /* test_jacobian.c -- A and B by blocks against forward tangents of unit seeds, the reverse, and known zeros. */
+#include "backward/backward.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -93,6 +94,107 @@ START_TEST(bounce) {
 }
 END_TEST
 
+#define OPTION "<option timestep='0.002' gravity='0 0 -9.81' cone='elliptic'/>"
+#define FLOOR "<geom name='floor' type='plane' size='0 0 1' friction='0.6'/>"
+#define LINK(name, axis, at)                                                                                           \
+    "<body name='" name "' pos='" at "'><joint name='" name "' type='hinge' axis='" axis "' damping='0.1'/>"           \
+    "<geom type='capsule' size='0.04' fromto='0 0 0 0.3 0 0' mass='0.7'/>"
+/* Begun in overlap: an arm's first inertia changes with its elbow; a torso on two legs; an arm on a cube; a shoulder
+ * beyond its limit. */
+static const struct overlapping {
+    const char *name, *xml;
+    int nq; /* of the start's numbers */
+    double q[16];
+} overlapping[] = {
+    {"arm",
+     "<mujoco>" OPTION "<worldbody>" FLOOR LINK("upper", "0 1 0", "0 0 0.2") LINK("lower", "0.1 1 0", "0.3 0 0")
+         LINK("hand", "0 0.2 1", "0.3 0 0") "</body></body></body></worldbody></mujoco>",
+     3,
+     {0.55, -0.54, 0.1}},
+    {"torso",
+     "<mujoco>" OPTION "<worldbody>" FLOOR "<body name='torso' pos='0 0 0.3'><freejoint/>"
+     "<geom type='box' size='0.2 0.1 0.05' pos='0.01 0 0' mass='3'/>" LINK("left", "0 1 0", "0.1 0.2 0") "</body>" LINK(
+         "right", "0 1 0", "0.1 -0.2 0") "</body></body></worldbody></mujoco>",
+     9,
+     {0, 0, 0.29, 0.999, 0.01, 0.02, 0.03, 1.0, 1.1}},
+    {"arm and cube",
+     "<mujoco>" OPTION "<worldbody>" FLOOR LINK("upper", "0 1 0", "-0.1 0 0.3") LINK(
+         "lower", "0.1 1 0", "0.3 0 0") "</body></body><body name='cube' pos='0.45 0 0.098'><freejoint/>"
+                                        "<geom type='box' size='0.1 0.1 0.1' mass='2'/></body></worldbody></mujoco>",
+     9,
+     {0.3, -0.2, 0.45, 0, 0.098, 1, 0, 0, 0}},
+    {"shoulder",
+     "<mujoco>" OPTION "<worldbody>" FLOOR "<body name='arm' pos='0 0 0.3'>"
+     "<joint name='ball' type='ball' limited='true' range='0 40' damping='0.05'/>"
+     "<geom type='capsule' size='0.04' fromto='0 0 0 0.3 0 0' mass='1'/>" LINK(
+         "elbow", "0 1 0.1", "0.3 0 0") "</body></body></worldbody></mujoco>",
+     5,
+     {0.92, 0.05, 0.38, 0.06, 0.6}},
+};
+
+static world begun_in_overlap(const struct overlapping *o) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    tribo_status s = tribo_model_load_memory(o->xml, strlen(o->xml), o->name, NULL, &m, &diag);
+    ck_assert_msg(s == TRIBO_OK, "%s: %s", o->name, diag.text);
+    tribo_options options = tribo_default_options();
+    world w = world_of(m, &options);
+    unsigned seed = 3;
+    memcpy(w.x0, o->q, sizeof *o->q * (size_t)o->nq);
+    for (int i = 0; i < w.n.nv; i++) w.x0[w.n.nq + i] = 0.2 * test_random(&seed);
+    return w;
+}
+
+/* Whether overlap was taken back in step k, its columns come together, and there is but one answer. */
+static bool recovers(const world *w, int k) {
+    ti_frame f;
+    const double *p;
+    if (ti_tape_verdict(w->tape, k) != TRIBO_OK) return false;
+    ck_assert_int_eq(ti_restore(w->ws, w->tape, k, &f, &p), TRIBO_OK);
+    for (int i = 0; i < f.nisland; i++)
+        if (f.island[i].phase[TI_RECOVER].npoint > 0) return ti_tree_columns_apply(w->ws, &f, p);
+    return false;
+}
+
+/* A of step k against the reverse of its rows. @return how far they are apart, of the largest entry */
+static double rows_off(world *w, int k) {
+    int ndx = w->n.ndx, nu = w->n.nu;
+    double *A = world_zeros(ndx * ndx), *B = world_zeros(ndx * nu), off = 0, scale = 0;
+    ck_assert_int_eq(tribo_step_jac(w->ws, w->tape, k, A, B, NULL), TRIBO_OK);
+    for (int i = 0; i < ndx; i++) {
+        double *unit = world_zeros(ndx), *x = world_zeros(ndx), *u = world_zeros(nu);
+        unit[i] = 1;
+        tribo_status status = tribo_step_vjp(w->ws, w->tape, k, unit, x, u, NULL);
+        ck_assert(status == TRIBO_OK || status == TRIBO_DEGENERATE); /* a cube on more corners than it needs */
+        for (int j = 0; j < ndx; j++) {
+            off = fmax(off, fabs(A[i * ndx + j] - x[j])), scale = fmax(scale, fabs(x[j]));
+            if (j < nu) off = fmax(off, fabs(B[i * nu + j] - u[j]));
+        }
+        free(unit), free(x), free(u);
+    }
+    free(A), free(B);
+    return off / scale;
+}
+
+START_TEST(overlap_taken_back) {
+    for (size_t i = 0; i < sizeof overlapping / sizeof *overlapping; i++) {
+        world w = begun_in_overlap(&overlapping[i]);
+        int found = 0;
+        double worst = 0;
+        world_steps(&w, 20);
+        world_run(&w);
+        for (int k = 0; k < w.T; k++) {
+            if (!recovers(&w, k)) continue;
+            worst = fmax(worst, rows_off(&w, k)), found++;
+        }
+        printf("%-18s %d steps: off by %.1e\n", overlapping[i].name, found, worst);
+        ck_assert_int_gt(found, 2);
+        ck_assert_msg(worst <= 1e-10, "%s: off by %g", overlapping[i].name, worst);
+        world_free(&w);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("jacobian");
     TCase *t = tcase_create("jacobian");
@@ -100,6 +202,7 @@ static Suite *suite(void) {
     tcase_add_test(t, one_body);
     tcase_add_test(t, several_bodies);
     tcase_add_test(t, bounce);
+    tcase_add_test(t, overlap_taken_back);
     suite_add_tcase(s, t);
     return s;
 }

@@ -50,12 +50,13 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
                         const double *u_dot, const double *p_dot, double *xnext_dot);
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C);
 
-/* The Jacobians of a record of a model with joints: where it applies, without parameters. tree_columns.c. */
+/* The Jacobians of a record of a model with joints: where it applies, without parameters. tree_columns.c. What they are
+ * of may have taken overlap back, which masses change without forces doing so. */
 bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *p);
 tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B);
-/* How point, normal and what its gap asks of contact i change with the poses of its bodies: rates (ncon,2,7,6), and
- * whether the normal turns, turns (ncon,2). */
-void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double *rates,
+/* How point, normal and reference of contact i change with the poses of its bodies: rates (ncon,2,7,6), and whether the
+ * normal turns, turns (ncon,2). follows: what the reference gains as the gap grows. */
+void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, double follows, double *rates,
                       unsigned char *turns);
 
 /* What contact i asks of the velocity, with its derivative. */

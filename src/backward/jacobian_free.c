@@ -26,18 +26,17 @@ static double *at_B(const target *t, int row, int col) {
 
 /* ---- right-hand sides ---- */
 
-void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double *rates,
+void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, double follows, double *rates,
                       unsigned char *turns) {
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &c->pair;
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
     ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
-    ti_reference ref = ti_frame_reference(ws, f, k, i);
     for (int side = 0; side < 2; side++) {
         if ((side ? c->b : c->a) < 0) continue;
         double *rate = rates + TI_COLLIDE_ROWS * POSE * (2 * i + side);
         turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
-        for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= ref.ref_gap;
+        for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= follows;
     }
 }
 
@@ -45,7 +44,8 @@ static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
     ti_scratch *s = ws->scratch;
     for (int k = 0; k < f->nisland; k++)
         for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
-            if (f->mode[i] != TRIBO_BREAK) ti_contact_rates(ws, f, k, i, p, s->rate, s->turns);
+            if (f->mode[i] != TRIBO_BREAK)
+                ti_contact_rates(ws, f, i, p, ti_frame_reference(ws, f, k, i).ref_gap, s->rate, s->turns);
 }
 
 /* Of a body's twelve columns the first six: a unit free velocity, M; then the pose, whose rotation moves the free

@@ -1,7 +1,7 @@
 /* tree_columns.c -- the step's Jacobians A and B of models with joints, by columns: displacements, velocities and
- * forces of every tree, through its free velocity, its contacts and its integration. docs/math.md eq. (164)-(167). */
-#include "backward/backward.h"
-#include "contact/reverse/panel.h"
+ * forces of every tree, through its free velocity, its contacts, what these take back of overlaps, and its integration.
+ * docs/math.md eq. (164)-(167), (460). */
+#include "backward/tree_contacts.h"
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
@@ -48,20 +48,54 @@ static bool load_tree(tribo_ws *ws, const double *p, int t) {
     return true;
 }
 
-/* Twists of all links of an island at a solved velocity, of the frame's blocks. */
-static void load_solution(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p, const double *v) {
-    ti_tree_jac *j = &ws->scratch->tree_jac;
+/* Twists of all that the numbers of a tree carry, at velocities V of it. */
+static void twists(const tribo_ws *ws, const ti_tree *tree, const double *V, ti_spatial *twist) {
     const ti_dof *dof = ws->model->dof;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        int t = f->blk_tree[b];
-        const ti_tree *tree = &ws->model->tree[t];
-        const double *V = v + ws->at_v[b];
-        ti_tree_jac_inverse(&ws->motion, t, p, ws->options.dt, V, j);
-        for (int d = tree->v; d < tree->v + tree->nv; d++) {
-            ti_spatial from = dof[d].before >= 0 ? j->solved[dof[d].before] : (ti_spatial){{0, 0, 0}, {0, 0, 0}};
-            j->solved[d] = ti_sp_axpy(from, V[d - tree->v], ws->motion.axis[d]);
-        }
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        ti_spatial from = dof[d].before >= 0 ? twist[dof[d].before] : (ti_spatial){{0, 0, 0}, {0, 0, 0}};
+        twist[d] = ti_sp_axpy(from, V[d - tree->v], ws->motion.axis[d]);
     }
+}
+
+/* Inverse dynamics, which are M (V - v) and what does not depend on V: how they change with displacements, in G. */
+static void inverse_at(tribo_ws *ws, const ti_phase_point *at, int t, const double *V) {
+    ti_tree_jac_inverse(&ws->motion, t, at->p, ws->options.dt, V, &ws->scratch->tree_jac);
+}
+
+/* What columns need to know of a solution: of velocities. */
+static void load_velocities(tribo_ws *ws, const ti_phase_point *at, int b) {
+    int t = at->f->blk_tree[b];
+    const double *V = ti_point_velocity(at) + ws->at_v[b];
+    inverse_at(ws, at, t, V);
+    twists(ws, &ws->model->tree[t], V, ws->scratch->tree_jac.solved);
+}
+
+/* How the logarithm of a tree's first inertia changes with displacements; base_q has inverse dynamics at rest. */
+static void load_heft(tribo_ws *ws, const ti_phase_point *at, int t, double *heft /* (nv of the tree) */) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *tree = &ws->model->tree[t];
+    double *unit = ws->V;
+    memset(heft, 0, sizeof *heft * (size_t)tree->nv);
+    if (tree->rooted) return; /* a mass */
+    memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
+    inverse_at(ws, at, t, unit);
+    for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++)
+        heft[d - tree->M] = (j->G[d] - j->base_q[d]) / ws->motion.M[tree->M];
+}
+
+/* The same of displacements W, which begin from rest, eq. (460): base_q - G is how -M W changes. @param heft NULL =
+ * not asked for */
+static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b, double *heft) {
+    ti_tree_jac *j = &ws->scratch->tree_jac;
+    int t = at->f->blk_tree[b];
+    const ti_tree *tree = &ws->model->tree[t];
+    const double *W = ti_point_velocity(at) + ws->at_v[b];
+    inverse_at(ws, at, t, ws->zero);
+    memcpy(j->base_q + tree->M, j->G + tree->M, sizeof *j->G * (size_t)tree->nv * (size_t)tree->nv);
+    if (heft) load_heft(ws, at, t, heft);
+    inverse_at(ws, at, t, W);
+    twists(ws, tree, W, j->solved);
+    twists(ws, tree, ws->D0 + tree->v, j->acceleration); /* which has served */
 }
 
 /* By a displacement; or by a unit impulse, which velocities and forces are made of. */
@@ -75,209 +109,83 @@ static void tree_column(const tribo_ws *ws, int t, column_kind kind, int d, doub
     }
 }
 
-/* ---- contacts ---- */
-
-/* A contact at one point of the solution: its impulse as a wrench, its relative velocity. */
-typedef struct pressed {
-    const ti_con *c;
-    const double *lambda;
-    ti_vec force, speed;
-    ti_spatial wrench;
-    ti_mat D1, D2; /* of the tangents by the normal */
-} pressed;
-
-static ti_spatial solved_twist(const tribo_ws *ws, int body) {
-    return ws->scratch->tree_jac.solved[ws->model->body[body].last];
-}
-
-static pressed press(const tribo_ws *ws, const ti_con *c, const double *lambda) {
-    pressed q = {.c = c, .lambda = lambda};
-    q.force = ti_scale(lambda[0], c->t1);
-    q.force = ti_axpy(ti_axpy(q.force, lambda[1], c->t2), lambda[2], c->touch.normal);
-    q.wrench = ti_sp_wrench((ti_vec){0, 0, 0}, c->touch.point, q.force);
-    for (int side = 0; side < 2; side++) {
-        int body = side ? c->b : c->a;
-        if (body < 0) continue;
-        q.speed = ti_axpy(q.speed, side ? 1 : -1, ti_sp_at(solved_twist(ws, body), c->touch.point));
-    }
-    ti_tangents_jac(c->touch.normal, &q.D1, &q.D2);
-    return q;
-}
-
-/* How the link of a side moves in a displacement by number d, in the world and in its own axes. */
-static void pose_of(const tribo_ws *ws, int body, int d, double *pose) {
-    const ti_link *l = &ws->link[body];
-    ti_spatial s = ws->motion.axis[d];
-    ti_store3(pose, ti_sp_at(s, l->xo)), ti_store3(pose + 3, ti_tmul(&l->R, s.w));
-}
-
-/* A displacement by number d moves the link of `side`: a column of dc (3), of panels; returns how the wrench changes.
- */
-static ti_spatial contact_column(const tribo_ws *ws, const pressed *q, int side, int d, const double *rate,
-                                 double *dc) {
-    const ti_con *c = q->c;
-    const ti_spatial *axis = ws->motion.axis;
-    int body = side ? c->b : c->a, by = ti_dof_carried_by(&ws->motion, d);
-    double pose[TI_POSE], moved[TI_COLLIDE_ROWS], sign = side ? 1 : -1;
-    pose_of(ws, body, d, pose);
-    for (int k = 0; k < TI_COLLIDE_ROWS; k++) {
-        moved[k] = 0;
-        for (int e = 0; e < TI_POSE; e++) moved[k] += rate[TI_POSE * k + e] * pose[e];
-    }
-    ti_vec point = ti_load3(moved), normal = ti_load3(moved + 3), t1 = ti_mul(&q->D1, normal),
-           t2 = ti_mul(&q->D2, normal);
-    ti_vec force = ti_axpy(ti_axpy(ti_scale(q->lambda[0], t1), q->lambda[1], t2), q->lambda[2], normal);
-    ti_spatial wrench = {ti_add(ti_cross(point, q->force), ti_cross(c->touch.point, force)), force};
-    ti_spatial twist =
-        ti_sp_cross(axis[d], by >= 0 ? ti_sp_axpy(solved_twist(ws, body), -1, ws->scratch->tree_jac.solved[by])
-                                     : solved_twist(ws, body));
-    ti_vec speed = ti_scale(sign, ti_sp_at(twist, c->touch.point));
-    for (int s = 0; s < 2; s++) {
-        int other = s ? c->b : c->a;
-        if (other >= 0) speed = ti_axpy(speed, s ? 1 : -1, ti_cross(solved_twist(ws, other).w, point));
-    }
-    dc[0] += ti_dot(t1, q->speed) + ti_dot(c->t1, speed);
-    dc[TI_PANEL] += ti_dot(t2, q->speed) + ti_dot(c->t2, speed);
-    dc[2 * TI_PANEL] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
-    return wrench;
-}
-
-/* What the contacts of two bodies push, `all`, and by how much that changes where number d displaces the link of
- * `side`: a column of r (nv of the island). */
-static void push_column(const tribo_ws *ws, const ti_con *c, int side, int d, ti_spatial change, ti_spatial all,
-                        double *r) {
-    const tribo_model *m = ws->model;
-    const ti_spatial *axis = ws->motion.axis;
-    for (int s = 0; s < 2; s++) {
-        int body = s ? c->b : c->a;
-        if (body < 0) continue;
-        const ti_tree *tree = &m->tree[m->body[body].tree];
-        double *to = r + TI_PANEL * (ws->voff[ws->blk_at[m->body[body].tree]] - tree->v), sign = s ? 1 : -1;
-        for (int e = m->body[body].last; e >= 0; e = m->dof[e].before) {
-            to[TI_PANEL * e] += sign * ti_sp_dot(axis[e], change);
-            if (s == side && ti_dof_moves(&ws->motion, d, e))
-                to[TI_PANEL * e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), all);
-        }
-    }
-}
-
-/* Contacts of two bodies that follow one another from i on, no more than are pressed together. */
-enum { TOGETHER = 8 };
-static int press_pair(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int point, pressed *q,
-                      ti_spatial *all) {
-    const ti_con *first = &f->con[i];
-    int n = 0;
-    *all = (ti_spatial){{0, 0, 0}, {0, 0, 0}};
-    for (const ti_con *c = first; n < TOGETHER && i + n < is->con0 + is->ncon; c++, n++) {
-        if (c->kind != TI_CON_CONTACT || f->mode[i + n] == TRIBO_BREAK || c->a != first->a || c->b != first->b) break;
-        q[n] = press(ws, c, f->phase[TI_HOLD].lambda[point] + 3 * (i + n));
-        *all = ti_sp_axpy(*all, 1, q[n].wrench);
-    }
-    return n;
-}
-
-/* Their columns [first, end). */
-static void pair_columns(const tribo_ws *ws, int i, int n, const pressed *q, ti_spatial all, int first, int end,
-                         double *r, double *dc) {
-    for (int side = 0; side < 2; side++) {
-        int body = side ? q->c->b : q->c->a;
-        if (body < 0) continue;
-        for (int d = ws->model->body[body].last; d >= 0; d = ws->model->dof[d].before) {
-            if (d < first || d >= end) continue;
-            ti_spatial change = {{0, 0, 0}, {0, 0, 0}};
-            for (int k = 0; k < n; k++) {
-                const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * (i + k) + side);
-                double *of = dc + 3 * TI_PANEL * k + d - first;
-                change = ti_sp_axpy(change, 1, contact_column(ws, &q[k], side, d, rate, of));
-            }
-            push_column(ws, q->c, side, d, change, all, r + d - first);
-        }
-    }
-}
-
-/* Of the limit of a ball, whose row turns with it. */
-static void ball_columns(const tribo_ws *ws, const ti_frame *f, int k, int i, int point, int first, int end, double *r,
-                         double *dc) {
-    const tribo_model *m = ws->model;
-    const ti_con *c = &f->con[i];
-    const ti_phase_data *hold = &f->phase[TI_HOLD];
-    int t = m->body[c->b].tree, b = ws->blk_at[t], at = c->v - m->tree[t].v;
-    ti_mat D = ti_limit_way_jac(&m->joint[m->dof[c->v].joint], ws->motion.q);
-    ti_vec speed = ti_tmul(&D, ti_load3(hold->v[point] + ws->at_v[b] + at));
-    double by[3], ref = ti_frame_reference(ws, f, k, i).ref_gap;
-    ti_store3(by, ti_axpy(speed, ref, ti_load3(c->way)));
-    for (int d = 0; d < 3; d++) {
-        int col = c->v + d - first;
-        if (c->v + d < first || c->v + d >= end) continue;
-        dc[2 * TI_PANEL + col] += c->sign * by[d];
-        for (int e = 0; e < 3; e++)
-            r[TI_PANEL * (ws->voff[b] + at + e) + col] += c->sign * hold->lambda[point][3 * i + 2] * D.m[e][d];
-    }
-}
-
-/* Columns [first, end) of the model's numbers, into r (nv of the island) and dc (3 contacts), of a panel. */
-static void contacts_columns(const tribo_ws *ws, const ti_frame *f, int k, int point, int first, int end, double *r,
-                             double *dc) {
-    const ti_island *is = &f->island[k];
-    const tribo_model *m = ws->model;
-    for (int i = is->con0, taken = 1; i < is->con0 + is->ncon; i += taken) {
-        const ti_con *c = &f->con[i];
-        double *of = dc + 3 * TI_PANEL * (i - is->con0);
-        taken = 1;
-        if (ti_con_turns(m, c))
-            ball_columns(ws, f, k, i, point, first, end, r, of);
-        else if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
-            of[2 * TI_PANEL + c->v - first] += c->sign * ti_frame_reference(ws, f, k, i).ref_gap;
-        if (c->kind != TI_CON_CONTACT || f->mode[i] == TRIBO_BREAK) continue;
-        pressed q[TOGETHER];
-        ti_spatial all;
-        taken = press_pair(ws, f, is, i, point, q, &all);
-        pair_columns(ws, i, taken, q, all, first, end, r, of);
-    }
-}
-
-static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
-    ti_scratch *s = ws->scratch;
-    for (int k = 0; k < f->nisland; k++)
-        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++) {
-            const ti_con *c = &f->con[i];
-            if (c->kind == TI_CON_CONTACT && f->mode[i] != TRIBO_BREAK)
-                ti_contact_rates(ws, f, k, i, p, s->rate, s->turns);
-        }
-}
-
 /* ---- islands ---- */
 
-/* One batch of columns of a tree, at a point of the solution, added to the rows of the next velocity. */
-static void batch(tribo_ws *ws, const ti_frame *f, int k, int point, double weight, int t, column_kind kind, int first,
-                  int end, const ti_contact_problem *problem, const target *to) {
+/* dc += of a recovery whose displacement before it, dt times the next velocity, changes by columns [first, end). */
+static void follow_velocities(const tribo_ws *ws, const ti_phase_point *at, column_kind kind, int first, int end,
+                              const target *to, double *dc) {
+    const ti_island *is = &at->f->island[at->island];
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &at->f->con[i];
+        double follows = ti_point_acts(at, i) ? ws->options.dt * ti_point_follows(ws, at, i) : 0;
+        for (int side = 0; follows != 0 && side < 2; side++) {
+            const double *J = ti_frame_rows(ws, at->f, i, side);
+            if (!J) continue;
+            const ti_tree *tree = &ws->model->tree[ws->model->body[side ? c->b : c->a].tree];
+            double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2);
+            for (int e = 0; e < tree->nv; e++) {
+                const double a = follows * J[2 * tree->nv + e], *v = entry(to, kind, to->nv + tree->v + e, first);
+                for (int k = 0; a != 0 && k < end - first; k++) row[k] += a * v[k];
+            }
+        }
+    }
+}
+
+/* dc += of a recovery whose compliance is a share of one over the heaviest body's first inertia. */
+static void follow_heft(const ti_phase_point *at, const double *heft, double compliance, int n, double *dc) {
+    const ti_island *is = &at->f->island[at->island];
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (!ti_point_acts(at, i)) continue;
+        double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2), by = compliance * ti_point_lambda(at)[3 * i + 2];
+        for (int k = 0; k < n; k++) row[k] -= by * heft[k];
+    }
+}
+
+/* A phase of an island on its way into the matrices. */
+typedef struct passage {
+    ti_phase_point at;
+    ti_contact_problem problem;
+    ti_contact_solution solution;
+    int heaviest; /* of a recovery: the block whose inertia its compliance is of; else -1 */
+} passage;
+
+/* One batch of columns of a tree, at a point of the solution, added to the rows of the next velocity or of what is
+ * displaced beside it. */
+static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int first, int end, const target *to) {
     ti_scratch *s = ws->scratch;
-    const ti_island *is = &f->island[k];
+    const ti_phase_point *at = &way->at;
+    const ti_frame *f = at->f;
+    const ti_island *is = &f->island[at->island];
+    const ti_contact_point *point = &way->solution.point[at->point];
     const ti_tree *trees = ws->model->tree;
+    bool recovers = at->phase == TI_RECOVER;
     int n = end - first;
     double *r = s->r_dot[0], *dc = s->c_dot[0], *X = s->v_dot;
     memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv), memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
-    for (int d = first; d < end; d++)
+    for (int d = first; d < end && !(recovers && kind == BY_FORCE); d++)
         tree_column(ws, t, kind, d - trees[t].v, r + TI_PANEL * ws->voff[ws->blk_at[t]] + d - first);
-    if (kind == BY_PLACE) contacts_columns(ws, f, k, point, first, end, r, dc);
-    ti_contact_panel(ws->contact, problem, NULL, n, r, dc, X, s->v_sum[TI_HOLD]);
+    if (kind == BY_PLACE) ti_tree_contacts_columns(ws, at, first, end, r, dc);
+    if (recovers) follow_velocities(ws, at, kind, first, end, to, dc);
+    if (kind == BY_PLACE && ws->blk_at[t] == way->heaviest)
+        follow_heft(at, s->now_dot + first - trees[t].v, point->compliance, n, dc);
+    ti_contact_panel(ws->contact, &way->problem, NULL, n, r, dc, X, s->v_sum[TI_HOLD]);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e++) {
-            double *row = entry(to, kind, to->nv + trees[f->blk_tree[b]].v + e, first);
+            double *row = entry(to, kind, (recovers ? 0 : to->nv) + trees[f->blk_tree[b]].v + e, first);
             const double *x = X + TI_PANEL * (ws->voff[b] + e);
-            for (int j = 0; j < n; j++) row[j] += weight * x[j];
+            for (int j = 0; j < n; j++) row[j] += point->weight * x[j];
         }
 }
 
-/* From the columns by unit impulses of a tree, in the place of those by forces, to those by velocities and by forces.
- */
-static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, const target *to) {
+/* From the columns by unit impulses of a tree, in the place of those by forces, to those by velocities and by forces:
+ * of rows from `from` on. */
+static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const target *to) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *trees = ws->model->tree, *tree = &trees[t];
     int w = tree->nv;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e++) {
-            int row = to->nv + trees[f->blk_tree[b]].v + e;
+            int row = from + trees[f->blk_tree[b]].v + e;
             double *u = entry(to, BY_FORCE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v), *unit = ws->V;
             memcpy(unit, u, sizeof *u * (size_t)w);
             ti_matvec_t(w, w, j->base_u + tree->M, w, unit, NULL, u);
@@ -285,49 +193,82 @@ static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, i
         }
 }
 
-static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const double *p, const target *to) {
-    const ti_island *is = &f->island[k];
-    ti_contact_problem problem = ti_step_problem(ws, f, k, TI_HOLD);
-    ti_contact_solution solution = ti_frame_solution(f, k, TI_HOLD);
-    for (int point = 0; point < solution.npoint; point++) {
-        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, point);
+/* All columns of a point of a phase. */
+static void pass_point(tribo_ws *ws, const passage *way, const target *to) {
+    const ti_frame *f = way->at.f;
+    const ti_island *is = &f->island[way->at.island];
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
+        int last = tree->v + tree->nv;
+        for (column_kind kind = BY_PLACE; kind < KINDS; kind += BY_FORCE)
+            for (int d = tree->v; d < last; d += TI_PANEL)
+                batch(ws, way, f->blk_tree[b], kind, d, d + TI_PANEL < last ? d + TI_PANEL : last, to);
+    }
+}
+
+/* The heft goes into now_dot, which is of impacts. */
+static void load_solution(tribo_ws *ws, const passage *way) {
+    const ti_phase_point *at = &way->at;
+    const ti_island *is = &at->f->island[at->island];
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        if (at->phase == TI_RECOVER)
+            load_displacements(ws, at, b, b == way->heaviest ? ws->scratch->now_dot : NULL);
+        else
+            load_velocities(ws, at, b);
+}
+
+static tribo_status pass_phase(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, const double *p,
+                               const target *to) {
+    passage way = {.at = {.f = f, .p = p, .island = k, .phase = phase},
+                   .problem = ti_step_problem(ws, f, k, phase),
+                   .solution = ti_frame_solution(f, k, phase),
+                   .heaviest = -1};
+    if (phase == TI_RECOVER) way.heaviest = f->island[k].blk0 + ti_contact_heaviest(&way.problem);
+    ti_tree_contacts_prepare(ws, &way.at);
+    for (; way.at.point < way.solution.npoint; way.at.point++) {
+        tribo_status status = ti_contact_factor(ws->contact, &way.problem, &way.solution, way.at.point);
         if (status < 0) return status;
-        load_solution(ws, f, is, p, f->phase[TI_HOLD].v[point]);
-        for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-            const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
-            for (column_kind kind = BY_PLACE; kind < KINDS; kind += BY_FORCE)
-                for (int d = tree->v; d < tree->v + tree->nv; d += TI_PANEL) {
-                    int end = d + TI_PANEL < tree->v + tree->nv ? d + TI_PANEL : tree->v + tree->nv;
-                    batch(ws, f, k, point, solution.point[point].weight, f->blk_tree[b], kind, d, end, &problem, to);
-                }
-        }
+        load_solution(ws, &way);
+        pass_point(ws, &way, to);
         ws->scratch->linear = ti_max(ws->scratch->linear, ti_contact_linear_residual(ws->contact));
     }
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) spread(ws, f, is, f->blk_tree[b], to);
     return TRIBO_OK;
+}
+
+static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const double *p, const target *to) {
+    const ti_island *is = &f->island[k];
+    bool recovers = is->phase[TI_RECOVER].npoint > 0;
+    tribo_status status = pass_phase(ws, f, k, TI_HOLD, p, to);
+    if (status >= 0 && recovers) status = pass_phase(ws, f, k, TI_RECOVER, p, to);
+    for (int b = is->blk0; b < is->blk0 + is->nblk && status >= 0; b++) {
+        spread(ws, f, is, f->blk_tree[b], to->nv, to);
+        if (recovers) spread(ws, f, is, f->blk_tree[b], 0, to);
+    }
+    return status;
 }
 
 /* ---- from velocities to states ---- */
 
-/* The next place of what slides and turns about an axis: rows of places from those of velocities. */
+/* The next place of what slides and turns about an axis: rows of places, which have what is displaced beside, from
+ * those of velocities. */
 static void integrate_rows(const tribo_ws *ws, const ti_tree *tree, const target *to) {
     for (int e = tree->v + (tree->rooted ? TI_FREE_NV : 0); e < tree->v + tree->nv; e++) {
         if (ws->model->joint[ws->model->dof[e].joint].kind == TI_JOINT_BALL) continue;
         for (column_kind kind = BY_PLACE; kind < KINDS; kind++) {
             double *q = entry(to, kind, e, 0), *v = entry(to, kind, to->nv + e, 0);
-            for (int col = 0; col < to->nv; col++) q[col] = ws->options.dt * v[col];
+            for (int col = 0; col < to->nv; col++) q[col] += ws->options.dt * v[col];
         }
         *entry(to, BY_PLACE, e, e) += 1;
     }
 }
 
-/* Of a ball at number e of a tree, by one column, which displaces it by `before`. */
+/* Of a ball at number e of a tree, by one column, which displaces it by `before`; q has what is displaced beside. */
 static void integrate_ball(const tribo_ws *ws, const double *D, const double *v, const double *before, double *q) {
     double turn[4];
     ti_vec rot = ti_load3(D);
     ti_quat_exp(rot, turn);
     ti_mat E = ti_quat_mat(turn);
-    ti_vec moved = ti_exp_right(rot, ti_scale(ws->options.dt, ti_load3(v)));
+    ti_vec moved = ti_exp_right(rot, ti_axpy(ti_load3(q), ws->options.dt, ti_load3(v)));
     ti_store3(q, ti_add(ti_tmul(&E, ti_load3(before)), moved));
 }
 
@@ -335,7 +276,7 @@ static void integrate_ball(const tribo_ws *ws, const double *D, const double *v,
 static void integrate_root(tribo_ws *ws, const ti_frame *f, int t, const double *place, double *v, double *q) {
     const ti_tree *tree = &ws->model->tree[t];
     double D_dot[TI_FREE_NV], V_dot[TI_FREE_NV];
-    for (int e = 0; e < TI_FREE_NV; e++) V_dot[e] = v[e], D_dot[e] = ws->options.dt * v[e];
+    for (int e = 0; e < TI_FREE_NV; e++) V_dot[e] = v[e], D_dot[e] = ws->options.dt * v[e] + q[e];
     ti_link_diff diff = {0};
     diff.xc = ti_load3(place), diff.th = ti_load3(place + 3);
     ti_link one;
@@ -348,7 +289,7 @@ static void integrate_column(tribo_ws *ws, const ti_frame *f, int t, int e, int 
                              const target *to) {
     int at = ws->model->tree[t].v + e;
     double v[TI_FREE_NV], q[TI_FREE_NV], before[TI_FREE_NV] = {0};
-    for (int i = 0; i < n; i++) v[i] = *entry(to, kind, to->nv + at + i, col);
+    for (int i = 0; i < n; i++) v[i] = *entry(to, kind, to->nv + at + i, col), q[i] = *entry(to, kind, at + i, col);
     if (kind == BY_PLACE && col >= at && col < at + n) before[col - at] = 1;
     if (n == TI_FREE_NV)
         integrate_root(ws, f, t, before, v, q);
@@ -411,7 +352,10 @@ bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *
     if (ws->model->spins || !ti_actuators_jac_applies(&ws->motion, p)) return false;
     for (int b = 0; b < ws->model->size.nbody; b++)
         if (ws->link[b].substeps > 1) return false;
-    return f->phases == 1u << TI_HOLD && ws->model->size.nequality == 0 && !ti_contact_uses_delassus(ws->contact);
+    for (int k = 0; k < f->nisland; k++)
+        if (f->island[k].phase[TI_RECOVER].npoint > 0 && f->island[k].pace[TI_RECOVER] < 1) return false;
+    return !(f->phases & ~(1u << TI_HOLD | 1u << TI_RECOVER)) && ws->model->size.nequality == 0 &&
+           !ti_contact_uses_delassus(ws->contact);
 }
 
 tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {
@@ -431,7 +375,6 @@ tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p,
                 *entry(&to, BY_FORCE, to.nv + tree->v + e, tree->v + d) = j->free_u[at];
             }
     }
-    prepare_contacts(ws, f, p);
     for (int k = 0; k < f->nisland; k++) {
         tribo_status status = solve_island(ws, f, k, p, &to);
         if (status < 0) return status;
