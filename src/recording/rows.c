@@ -38,6 +38,17 @@ void ti_reorder(double *q, bool last_is_real, bool inverse) {
     for (int i = 1; inverse && i < 4; i++) q[i] = -q[i];
 }
 
+void ti_scale_times(tribo_checked *c, double factor, const char *what) {
+    for (int k = 0; k < c->n; k++) c->time[k] *= factor;
+    c->spacing *= factor;
+    ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, -1, -1, factor,
+             "times are in %s: the velocity columns say how fast %s; taken as seconds times %g",
+             factor > 1e-4   ? "milliseconds"
+             : factor > 1e-7 ? "microseconds"
+                             : "nanoseconds",
+             what, 1 / factor);
+}
+
 /* Spread of one row: the third difference of a motion is noise but at impacts, which the median passes over. */
 static double noise_of(tribo_checked *c) {
     size_t n = 0;
