@@ -25,7 +25,7 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
     TI_CARVE(a, h->path, def->nrec);
     for (int i = 0; i < def->nrec; i++) {
         ti_path scratch, *path = h->path ? h->path + i : &scratch;
-        ti_path_carve(a, path, &s->z, def->nfree, def->rec[i].n);
+        ti_path_carve(a, path, s, def->nfree, def->rec[i].n);
     }
     h->scratch_size = ti_smoother_size(&s->z, def->nfree);
     TI_CARVE(a, h->scratch, (size_t)def->workers * h->scratch_size);
@@ -62,9 +62,11 @@ static void lay_out_tracks(tribo_sysid *s, const tribo_sysid_def *def, ti_arena 
     TI_CARVE(a, s->dt, intervals);
     TI_CARVE(a, s->dt_steps, intervals);
     TI_CARVE(a, s->dt_count, intervals);
-    TI_CARVE(a, s->norms, intervals * (size_t)(s->nblock + s->z.nsite));
+    TI_CARVE(a, s->norms, intervals * (size_t)(s->nblock + s->z.nsite + s->nplate));
     TI_CARVE(a, s->still, s->z.nv);
     TI_CARVE(a, s->X, rows * (size_t)s->z.nx);
+    TI_CARVE(a, s->plate, s->nplate);
+    TI_CARVE(a, s->force, rows * 3 * (size_t)s->nplate);
     TI_CARVE(a, s->sum, nrec);
     for (size_t i = 0; i < nrec; i++) {
         ti_sum scratch, *sum = s->sum ? s->sum + i : &scratch;
@@ -159,6 +161,8 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
         TI_CARVE(a, w->mark_x, nx);
         TI_CARVE(a, w->mark_open, s->z.nv);
     }
+    TI_CARVE(a, w->impulse, 3 * (size_t)s->nplate);
+    TI_CARVE(a, w->push_D, 3 * (ndx + n));
     lay_out_stand(s, n, a, w);
 }
 
@@ -246,6 +250,10 @@ static tribo_status make_workers(tribo_sysid *s) {
             tribo_status status = ti_worker_ready(w, j, 0);
             if (status) return status;
         }
+        if (!s->nplate) continue;
+        w->push_bytes = 3 * sizeof(double) * (size_t)(tribo_ws_options(w->ws[0]).ncon_max + 1);
+        w->push_bar = ti_alloc(&s->alloc, w->push_bytes);
+        if (!w->push_bar) return TRIBO_E_NOMEM;
     }
     return TRIBO_OK;
 }
@@ -326,6 +334,8 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     for (int i = 0; i < def->nrec; i++)
         if (def->rec[i].marker) measure.mark_group = measure.ngroup;
     measure.ngroup += measure.mark_group >= 0;
+    measure.nplate = ti_plates(def, &measure.z, NULL);
+    measure.plate_group = measure.nplate ? measure.ngroup++ : -1;
     for (int i = 0; i < def->nfree; i++) measure.ncolumn += def->free[i].column != TRIBO_COLUMN_NONE;
     lay_out(&measure, def, &arena, &self);
     if (!ti_arena_take(&arena, def->allocator)) return TRIBO_E_NOMEM;
@@ -335,6 +345,7 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     if (def->allocator) self->alloc = *def->allocator;
     int unused;
     ti_blocks(m, self->block, self->entry, &unused);
+    ti_plates(def, &self->z, self->plate);
     self->options = def->options ? *def->options : tribo_default_options();
     self->options.warm_start = false; /* so that no order of work changes a bit */
     self->loss = def->loss, self->window = def->window, self->start = def->start;
@@ -357,6 +368,7 @@ void tribo_sysid_free(tribo_sysid *s) {
     if (!s) return;
     for (int i = 0; i < s->nworker; i++) {
         tribo_dynamics_free(s->worker[i].place);
+        ti_free(&s->alloc, s->worker[i].push_bar, s->worker[i].push_bytes);
         for (int j = 0; j < s->ndt; j++) {
             tribo_tape_free(s->worker[i].whole[j]);
             for (int level = 0; level <= TI_FINE; level++) {
