@@ -348,6 +348,11 @@ tribo_status ti_reverse_ready(tribo_sysid *s);
 tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
                          double *H);
 
+/* ---- layout.c ---- */
+
+/* Everything of one block, from *self on. With the arena's base NULL it only measures. */
+void ti_sysid_lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self);
+
 /* ---- the optimizers: one iteration each ---- */
 
 tribo_status ti_lm_iterate(tribo_sysid *s);
