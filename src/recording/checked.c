@@ -93,7 +93,7 @@ static tribo_status look_joints(tribo_checked *c) {
         if (status) return status;
         ti_check_swings(c);
     }
-    ti_note_times(c);
+    ti_check_gaps(c);
     return TRIBO_OK;
 }
 

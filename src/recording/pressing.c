@@ -1,4 +1,4 @@
-/* forces.c -- contact forces that were measured, against what a contact can do. */
+/* pressing.c -- contact forces that were measured, against what a contact can do. */
 #include "math/vec.h"
 #include "recording/questions.h"
 

@@ -65,6 +65,14 @@ static double noise_of(tribo_checked *c) {
             }
             c->rate[n++] = sqrt(square / 20 / 3);
         }
+    for (int i = 0; i < c->z.njoint; i++) /* a turn at half the extent */
+        for (int k = 0; k + 3 < c->n && ti_is_axis(&c->m->joint[i]) && n < (size_t)c->n * 3; k++) {
+            const ti_joint *j = &c->m->joint[i];
+            const double *q = c->x + (size_t)k * (size_t)c->z.nx + j->q;
+            double d = q[3 * c->z.nx] - 3 * q[2 * c->z.nx] + 3 * q[c->z.nx] - q[0];
+            if (!isnan(d))
+                c->rate[n++] = fabs(d) / sqrt(20) / 0.67449 * (j->kind == TI_JOINT_HINGE ? c->extent / 2 : 1);
+        }
     return n ? ti_median(c->rate, n) : 0;
 }
 

@@ -35,6 +35,10 @@ struct tribo_checked {
     int nfound;
 };
 
+static inline bool ti_is_axis(const ti_joint *j) {
+    return j->kind == TI_JOINT_HINGE || j->kind == TI_JOINT_SLIDE;
+}
+
 /* Numbers of body b in row k of an array of rows. */
 static inline double *ti_pose(const tribo_checked *c, double *x, int k, int b) {
     return x + (size_t)k * (size_t)c->z.nx + c->m->body[b].q;
