@@ -305,7 +305,7 @@ for sign in -1 1; do
       printf "%g,%.9g,%.9g,0.1,1,0,0,0,%g,%g,%g\n", t, 2 * t - 0.981 * t * t + n / 500, (rand() - 0.5) / 500,
         0.2 * 0.8 * 9.81 + (rand() - 0.5) / 5, (rand() - 0.5) / 5, sign * 0.8 * 9.81 + (rand() - 0.5) / 5 } }' > "$folder/press$sign.csv"
 done
-expect "a mass by a plate" 0 '^cube/mass  *kg  *1  *0.[78][09]' '' identify "$data/scenes/slide.xml" --data "$folder/press-1.csv" \
+expect "a mass by a plate" 0 '^cube/mass  *kg  *1  *0.[78][09]' 'descent' identify "$data/scenes/slide.xml" --data "$folder/press-1.csv" \
     --free cube/mass floor/friction --out "$folder/fit"
 expect "forces beside a prediction" 0 '^mean .* [0-9.]*$' '' validate "$data/scenes/slide.xml" --data "$folder/press-1.csv"
 expect "forces on the other side" 3 '' 'press1.csv: floor: its forces pull' validate "$data/scenes/slide.xml" --data "$folder/press1.csv"
