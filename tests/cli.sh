@@ -299,6 +299,18 @@ expect "friction by markers" '0' '^floor/friction  *1  *0.5  *0.24[45]' 'descent
 expect "markers as a start" 0 '^seen.csv  *12 ' '' validate "$marked" --data "$folder/seen.csv" --estimate-start
 expect "markers in millimetres" 3 '' 'seen-mm.csv: markers are 1e+03 times' identify "$marked" --data "$folder/seen-mm.csv" \
     --free floor/friction --out "$folder/fit"
+for sign in -1 1; do
+  awk -v sign=$sign 'BEGIN { print "time,cube.px,cube.py,cube.pz,cube.qw,cube.qx,cube.qy,cube.qz,floor.fx,floor.fy,floor.fz"
+    srand(3); for (k = 0; k <= 40; k++) { t = 0.01 * k; n = rand() - 0.5
+      printf "%g,%.9g,%.9g,0.1,1,0,0,0,%g,%g,%g\n", t, 2 * t - 0.981 * t * t + n / 500, (rand() - 0.5) / 500,
+        0.2 * 0.8 * 9.81 + (rand() - 0.5) / 5, (rand() - 0.5) / 5, sign * 0.8 * 9.81 + (rand() - 0.5) / 5 } }' > "$folder/press$sign.csv"
+done
+expect "a mass by a plate" 0 '^cube/mass  *kg  *1  *0.[78][09]' 'descent' identify "$data/scenes/slide.xml" --data "$folder/press-1.csv" \
+    --free cube/mass floor/friction --out "$folder/fit"
+expect "forces beside a prediction" 0 '^mean .* [0-9.]*$' '' validate "$data/scenes/slide.xml" --data "$folder/press-1.csv"
+expect "forces on the other side" 3 '' 'press1.csv: floor: its forces pull' validate "$data/scenes/slide.xml" --data "$folder/press1.csv"
+printf 'time,cube.px,cube.fx\n0,0,1\n1,0,1\n' > "$folder/applied.csv"
+expect "applied forces in a recording" 3 '' 'column .cube.fx. is unknown' validate "$data/scenes/slide.xml" --data "$folder/applied.csv"
 expect "where a site is, of poses alone" 2 '' 'a/site_pos/x: nothing depends on it' identify "$marked" \
     --data "$folder/slide.csv" --free a/site_pos --out "$folder/fit"
 expect "a misspelt parameter" 2 '' 'no parameter floor/fricton; the nearest is floor/friction' identify "$collision" \

@@ -2,42 +2,16 @@
 #include "cubes.h"
 #include "math/vec.h"
 #include "sysid/kicked/kicked.h"
-#include "test_main.h"
-#include <stdio.h>
-#include <tribo/tribo.h>
+#include "sysid_data.h"
 
-enum { ROWS = 61, NX = 13, RECORDINGS = 3, FREE = 8 };
+enum { FREE = 8, NX = 13 };
 
-#define OPTION "<option timestep='0.002' gravity='0 0 -9.81' cone='elliptic'/>"
-static const char *drop_xml =
-    "<mujoco>" OPTION "<custom><numeric name='floor/restitution' data='0.7'/></custom><worldbody>"
-    "<geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.3'/>"
-    "<body name='ball' pos='0 0 0.4'><freejoint/><geom name='ball' type='sphere' size='0.1' mass='1'/></body>"
-    "</worldbody></mujoco>";
-static const char *slide_xml =
-    "<mujoco>" OPTION "<worldbody><geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.25'/>"
-    "<body name='cube' pos='0 0 0.1'><freejoint/><geom name='cube' type='box' size='0.1 0.1 0.1' mass='1'/></body>"
-    "</worldbody></mujoco>";
+static const char *drop_xml = DROP("0.7", "");
+static const char *slide_xml = SLIDE("");
 static const char *pendulum_xml =
     "<mujoco><option timestep='0.002' gravity='0 0 -9.81'/><worldbody><body name='bob' pos='0 0 1'>"
     "<joint name='pin' type='hinge' axis='0 1 0' damping='0.02'/>"
     "<geom name='bob' type='sphere' size='0.05' pos='0 0 -0.5' mass='1'/></body></worldbody></mujoco>";
-
-typedef struct data {
-    tribo_model *m;
-    tribo_sizes z;
-    tribo_recording rec[RECORDINGS];
-    double time[ROWS], x[RECORDINGS][ROWS * NX];
-} data;
-
-static void load(data *d, const char *xml) {
-    tribo_diag diag = {0};
-    tribo_status s = tribo_model_load_memory(xml, strlen(xml), "test", NULL, &d->m, &diag);
-    ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
-    d->z = tribo_model_sizes(d->m);
-    for (int k = 0; k < ROWS; k++) d->time[k] = 0.01 * k;
-    for (int i = 0; i < RECORDINGS; i++) d->rec[i] = (tribo_recording){.n = ROWS, .time = d->time, .x = d->x[i]};
-}
 
 /* A ball that falls and bounces, restitution 0.7: its height as a camera of that gain and bias has it. */
 static void drops(data *d, double noise, double gain, double bias, uint64_t seed) {
@@ -64,19 +38,10 @@ static void drops(data *d, double noise, double gain, double bias, uint64_t seed
 /* Of the library's own step, turned and stretched; of a joint its angle alone. */
 static void record(data *d, const char *xml, const double *speed, double noise, double gain, const double bias[3],
                    uint64_t seed) {
-    double p[200];
-    tribo_ws *ws = NULL;
-    load(d, xml);
-    ck_assert_int_le(d->z.np, 200);
-    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws, NULL), TRIBO_OK);
-    tribo_model_params(d->m, p);
-    for (int i = 0; i < RECORDINGS; i++) {
-        double now[NX];
-        tribo_model_state0(d->m, now);
-        for (int j = 0; j < d->z.nv; j++) now[d->z.nq + j] = speed[j] * (1 + 0.3 * i);
+    simulate(d, xml, speed, NULL, NULL);
+    for (int i = 0; i < RECORDINGS; i++)
         for (int k = 0; k < ROWS; k++) {
             double *x = d->x[i] + k * d->z.nx, turn[4];
-            memcpy(x, now, (size_t)d->z.nx * sizeof *x);
             for (int j = d->z.nq; j < d->z.nx; j++) x[j] = NAN;
             if (d->z.nq == 1) x[0] = gain * x[0] + bias[0] + noise * cubes_gauss(&seed);
             for (int j = 0; j < 3 && d->z.nq > 1; j++) x[j] += noise * cubes_gauss(&seed);
@@ -84,17 +49,7 @@ static void record(data *d, const char *xml, const double *speed, double noise, 
                         bias[2] + noise * cubes_gauss(&seed)};
             ti_quat_exp(r, turn);
             if (d->z.nq > 1) ti_quat_mul(x + 3, turn, x + 3);
-            for (int j = 0; j < 5; j++) ck_assert_int_ge(tribo_step(ws, p, now, NULL, now, NULL), 0);
         }
-    }
-    tribo_ws_free(ws);
-}
-
-static tribo_free_param of(const data *d, const char *name, double start) {
-    tribo_free_param f = tribo_default_free();
-    f.index = tribo_param_find(d->m, name), f.start = start;
-    ck_assert_int_ge(f.index, 0);
-    return f;
 }
 
 static tribo_free_param column(int index, tribo_column kind) {
@@ -103,40 +58,16 @@ static tribo_free_param column(int index, tribo_column kind) {
     return f;
 }
 
-static tribo_sysid_def define(const data *d, const tribo_free_param *free, int n) {
-    tribo_sysid_def def = tribo_default_sysid();
-    def.free = free, def.nfree = n, def.rec = d->rec, def.nrec = RECORDINGS;
-    def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.robust = TRIBO_ROBUST_HUBER;
-    return def;
-}
-
-static tribo_sysid *fit(const data *d, const tribo_sysid_def *def, tribo_estimate *e) {
-    tribo_sysid *s = NULL;
-    tribo_diag diag = {0};
-    ck_assert_msg(tribo_sysid_new(d->m, def, &s, &diag) == TRIBO_OK, "%s", diag.text);
-    tribo_status status = tribo_sysid_fit(s, 200, NULL);
-    ck_assert_msg(status >= 0, "%d", (int)status);
-    ck_assert_int_eq(tribo_sysid_observe(s, e, NULL, NULL, NULL, NULL), TRIBO_OK);
-    return s;
-}
-
-static void near_truth(const tribo_estimate *e, double truth, double most, const char *what) {
-    double off = e->estimate - truth;
-    ck_assert_msg(e->identifiable, "%s", what);
-    ck_assert_msg(fabs(off) < 4 * e->std_error && e->std_error < most, "%s: %g +- %g, truth %g", what, e->estimate,
-                  e->std_error, truth);
-}
-
 START_TEST(a_camera_that_stretches_and_shifts_is_found_beside_the_bounce) {
     double square = 0;
     for (uint64_t seed = 0; seed < 8; seed++) {
         data d;
         tribo_estimate e[3];
         drops(&d, 1e-3, 0.97, 0.006, 31 + 7 * seed);
-        tribo_free_param f[3] = {of(&d, "floor/restitution", 0.5), column(2, TRIBO_COLUMN_GAIN),
+        tribo_free_param f[3] = {named(&d, "floor/restitution", 0.5), column(2, TRIBO_COLUMN_GAIN),
                                  column(2, TRIBO_COLUMN_BIAS)};
         tribo_sysid_def def = define(&d, f, 3);
-        tribo_sysid *s = fit(&d, &def, e);
+        tribo_sysid *s = fitted(&d, &def, e, NULL);
         near_truth(e, 0.7, 0.01, "restitution"), near_truth(e + 1, 0.97, 0.005, "gain");
         near_truth(e + 2, 0.006, 0.002, "bias");
         ck_assert_int_eq(e[1].index, 2);
@@ -159,10 +90,10 @@ START_TEST(a_frame_that_is_mounted_crookedly_is_found_as_far_as_the_floor_tells)
     tribo_estimate e[4];
     const double speed[6] = {1.5, 0.3, 0, 0, 0, 0}, bias[3] = {0.05, -0.08, 0.3};
     record(&d, slide_xml, speed, 1e-3, 1, bias, 5);
-    tribo_free_param f[4] = {of(&d, "floor/friction", 0.5), column(3, TRIBO_COLUMN_BIAS), column(4, TRIBO_COLUMN_BIAS),
-                             column(5, TRIBO_COLUMN_BIAS)};
+    tribo_free_param f[4] = {named(&d, "floor/friction", 0.5), column(3, TRIBO_COLUMN_BIAS),
+                             column(4, TRIBO_COLUMN_BIAS), column(5, TRIBO_COLUMN_BIAS)};
     tribo_sysid_def def = define(&d, f, 4);
-    tribo_sysid *s = fit(&d, &def, e);
+    tribo_sysid *s = fitted(&d, &def, e, NULL);
     near_truth(e, 0.25, 0.01, "friction");
     /* about the vertical hardly anything tells the cube's own turn from its frame's, and nothing a quarter of a turn */
     double off = remainder(e[3].estimate - bias[2], 1.5707963267948966);
@@ -177,9 +108,10 @@ START_TEST(an_encoder_is_found_beside_the_damping) {
     tribo_estimate e[3];
     const double speed = 3, bias[3] = {0.05, 0, 0};
     record(&d, pendulum_xml, &speed, 1e-3, 1.02, bias, 9);
-    tribo_free_param f[3] = {of(&d, "pin/damping", 0.05), column(0, TRIBO_COLUMN_GAIN), column(0, TRIBO_COLUMN_BIAS)};
+    tribo_free_param f[3] = {named(&d, "pin/damping", 0.05), column(0, TRIBO_COLUMN_GAIN),
+                             column(0, TRIBO_COLUMN_BIAS)};
     tribo_sysid_def def = define(&d, f, 3);
-    tribo_sysid *s = fit(&d, &def, e);
+    tribo_sysid *s = fitted(&d, &def, e, NULL);
     near_truth(e, 0.02, 0.003, "damping"), near_truth(e + 1, 1.02, 0.01, "gain"),
         near_truth(e + 2, 0.05, 0.003, "bias");
     tribo_sysid_free(s), tribo_model_free(d.m);
@@ -198,12 +130,11 @@ START_TEST(residuals_move_with_gain_and_bias_as_differences_say) {
     data d;
     const double speed[6] = {1.5, 0.3, 0, 0.2, -0.3, 1}, bias[3] = {0.4, -0.8, 0.3}, h = 1e-6;
     record(&d, slide_xml, speed, 0.02, 1, bias, 3);
-    tribo_free_param f[FREE] = {of(&d, "floor/friction", 0.3)};
+    tribo_free_param f[FREE] = {named(&d, "floor/friction", 0.3)};
     for (int i = 0; i < 6; i++) f[1 + i] = column(i, TRIBO_COLUMN_BIAS), f[1 + i].start = i < 3 ? 0.02 : bias[i - 3];
     f[7] = column(0, TRIBO_COLUMN_GAIN), f[7].numbers = 3, f[7].start = 1.1;
     tribo_sysid_def def = define(&d, f, FREE);
-    tribo_sysid *s = NULL;
-    ck_assert_int_eq(tribo_sysid_new(d.m, &def, &s, NULL), TRIBO_OK);
+    tribo_sysid *s = make(&d, &def);
     const double *x = s->track->x + 17 * NX; /* a motion that is a row ahead */
     double here[NX], theta[FREE], J[3 * FREE], r[12], up[12], down[12];
     memcpy(here, x, sizeof here), memcpy(theta, s->theta, sizeof theta);

@@ -1,35 +1,12 @@
 /* test_shooting.c -- multiple shooting: truths found from poses alone and from far starts, with intervals that hold. */
 #include "cubes.h"
 #include "sysid/kicked/kicked.h"
-#include "test_main.h"
-#include <tribo/tribo.h>
+#include "sysid_data.h"
 
-enum { ROWS = 61, NX = 13, RECORDINGS = 3 };
+enum { NX = 13 };
 
-#define OPTION "<option timestep='0.002' gravity='0 0 -9.81' cone='elliptic'/>"
-static const char *slide_xml =
-    "<mujoco>" OPTION "<worldbody><geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.25'/>"
-    "<body name='cube' pos='0 0 0.1'><freejoint/><geom name='cube' type='box' size='0.1 0.1 0.1' mass='1'/></body>"
-    "</worldbody></mujoco>";
-static const char *drop_xml =
-    "<mujoco>" OPTION "<custom><numeric name='floor/restitution' data='0.7'/></custom><worldbody>"
-    "<geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.3'/>"
-    "<body name='ball' pos='0 0 0.4'><freejoint/><geom name='ball' type='sphere' size='0.1' mass='1'/></body>"
-    "</worldbody></mujoco>";
-
-typedef struct data {
-    tribo_model *m;
-    tribo_recording rec[RECORDINGS];
-    double time[ROWS], x[RECORDINGS][ROWS * NX];
-} data;
-
-static void load(data *d, const char *xml) {
-    tribo_diag diag = {0};
-    tribo_status s = tribo_model_load_memory(xml, strlen(xml), "test", NULL, &d->m, &diag);
-    ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
-    for (int k = 0; k < ROWS; k++) d->time[k] = 0.01 * k;
-    for (int i = 0; i < RECORDINGS; i++) d->rec[i] = (tribo_recording){.n = ROWS, .time = d->time, .x = d->x[i]};
-}
+static const char *slide_xml = SLIDE("");
+static const char *drop_xml = DROP("0.7", "");
 
 static void put(data *d, int i, int k, const cube *c, double noise, uint64_t *seed) {
     double *x = d->x[i] + k * NX;
@@ -72,32 +49,16 @@ static void drops(data *d, double noise, uint64_t seed) {
     }
 }
 
-static tribo_sysid_def define(const data *d, tribo_free_param *free, const char *name, double start) {
-    tribo_sysid_def def = tribo_default_sysid();
-    *free = tribo_default_free();
-    free->index = tribo_param_find(d->m, name), free->start = start;
-    ck_assert_int_ge(free->index, 0);
-    def.free = free, def.nfree = 1, def.rec = d->rec, def.nrec = RECORDINGS;
-    def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.robust = TRIBO_ROBUST_HUBER;
-    return def;
-}
-
-static tribo_sysid *make(const data *d, const tribo_sysid_def *def) {
-    tribo_sysid *s = NULL;
-    tribo_diag diag = {0};
-    tribo_status status = tribo_sysid_new(d->m, def, &s, &diag);
-    ck_assert_msg(status == TRIBO_OK, "%d %s", (int)status, diag.text);
-    return s;
+/* One free number. */
+static tribo_sysid_def one(const data *d, tribo_free_param *free, const char *name, double start) {
+    *free = named(d, name, start);
+    return define(d, free, 1);
 }
 
 /* Fit to the end. */
 static tribo_estimate fit(const data *d, const tribo_sysid_def *def, tribo_progress *now) {
     tribo_estimate e;
-    tribo_sysid *s = make(d, def);
-    tribo_status status = tribo_sysid_fit(s, 200, now);
-    ck_assert_msg(status == TRIBO_OK, "%d", (int)status);
-    ck_assert_int_eq(tribo_sysid_observe(s, &e, NULL, NULL, NULL, NULL), TRIBO_OK);
-    tribo_sysid_free(s);
+    tribo_sysid_free(fitted(d, def, &e, now));
     return e;
 }
 
@@ -108,7 +69,7 @@ START_TEST(friction_from_far_starts_with_one_answer) {
     slides(&d, 1e-3, 5);
     for (int k = 0; k < 5; k++) {
         tribo_progress now;
-        tribo_sysid_def def = define(&d, &f, "floor/friction", starts[k]);
+        tribo_sysid_def def = one(&d, &f, "floor/friction", starts[k]);
         def.search = 16;
         tribo_estimate e = fit(&d, &def, &now);
         ck_assert_msg(e.low95 < 0.25 && 0.25 < e.high95, "from %g: %g to %g", starts[k], e.low95, e.high95);
@@ -127,7 +88,7 @@ START_TEST(intervals_hold_the_truth_where_the_start_is_estimated_too) {
         data d;
         tribo_free_param f;
         drops(&d, 1e-3, 1000 + 77 * (uint64_t)k);
-        tribo_sysid_def def = define(&d, &f, "floor/restitution", 0.5);
+        tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.5);
         tribo_estimate e = fit(&d, &def, NULL);
         held += e.low95 <= 0.7 && 0.7 <= e.high95;
         square += (e.estimate - 0.7) * (e.estimate - 0.7), told += e.std_error * e.std_error;
@@ -144,7 +105,7 @@ START_TEST(the_smoothed_motion_is_nearer_to_the_truth_and_says_by_how_much) {
     tribo_free_param f;
     static double X[ROWS * NX], cov[ROWS * 12 * 12];
     drops(&exact, 0, 1), drops(&noisy, 1e-3, 9);
-    tribo_sysid_def def = define(&noisy, &f, "floor/restitution", 0.6);
+    tribo_sysid_def def = one(&noisy, &f, "floor/restitution", 0.6);
     tribo_sysid *s = make(&noisy, &def);
     ck_assert_int_eq(tribo_sysid_smooth(s, 0, X, cov), TRIBO_E_ARG);
     ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
@@ -170,11 +131,11 @@ START_TEST(what_ends_at_a_bound_or_moves_nothing_is_told) {
     data d;
     tribo_free_param f;
     slides(&d, 1e-3, 3);
-    tribo_sysid_def def = define(&d, &f, "floor/friction", 0.1);
+    tribo_sysid_def def = one(&d, &f, "floor/friction", 0.1);
     f.lower = 0.05, f.upper = 0.2;
     tribo_estimate e = fit(&d, &def, NULL);
     ck_assert(e.at_bound && e.estimate == 0.2);
-    def = define(&d, &f, "cube/mass", 3);
+    def = one(&d, &f, "cube/mass", 3);
     e = fit(&d, &def, NULL);
     ck_assert_msg(!e.identifiable && !e.at_bound && fabs(e.estimate / 3 - 1) < 0.1, "%d %d %g +- %g", e.identifiable,
                   e.at_bound, e.estimate, e.std_error);
@@ -190,7 +151,7 @@ START_TEST(workers_change_no_bit) {
     for (int k = 0; k < 2; k++) {
         double theta;
         static double X[ROWS * NX];
-        tribo_sysid_def def = define(&d, &f, "floor/restitution", 0.4);
+        tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.4);
         def.workers = k ? 4 : 1, def.search = 8;
         tribo_sysid *s = make(&d, &def);
         ck_assert_int_ge(tribo_sysid_fit(s, 12, NULL), 0);
@@ -209,7 +170,7 @@ START_TEST(noise_is_read_from_the_recordings_alone) {
     tribo_free_param f;
     double noise[TRIBO_BLOCKS];
     slides(&d, 2e-3, 8);
-    tribo_sysid_def def = define(&d, &f, "floor/friction", 0.2);
+    tribo_sysid_def def = one(&d, &f, "floor/friction", 0.2);
     tribo_sysid *s = make(&d, &def);
     ti_noise_guess(s, noise);
     ck_assert_msg(fabs(noise[0] / 2e-3 - 1) < 0.15, "%g m", noise[0]);
@@ -260,7 +221,7 @@ START_TEST(steps_that_see_a_hit_are_halved_and_stay_on_their_parabolas) {
     tribo_free_param f;
     double x[NX], before[NX], after[NX], time = 0.01 * (ROWS - 1), dt = 0.002;
     drops(&d, 0, 1);
-    tribo_sysid_def def = define(&d, &f, "floor/restitution", 0.7);
+    tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.7);
     tribo_sysid *s = make(&d, &def);
     ti_worker *w = begun(s);
     int np = s->z.np, e = f.index;
@@ -309,7 +270,7 @@ START_TEST(a_start_in_the_wrong_place_is_led_back_or_drawn_anew) {
     tribo_free_param f;
     static const double by[6] = {0.05, 0, 0.3, 2, 0, 0};
     drops(&d, 1e-3, 6);
-    tribo_sysid_def def = define(&d, &f, "floor/restitution", 0.7);
+    tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.7);
     tribo_sysid *s = make(&d, &def);
     ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
     ti_worker *w = s->worker;
@@ -338,7 +299,7 @@ END_TEST
 static double scatter_ratio(data *d, const char *name, double start) {
     tribo_free_param f;
     double blocks = 0, H = 0;
-    tribo_sysid_def def = define(d, &f, name, start);
+    tribo_sysid_def def = one(d, &f, name, start);
     tribo_sysid *s = make(d, &def);
     ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
     ck_assert_int_ge(ti_shooting_curvature(s), 0);
@@ -379,7 +340,7 @@ START_TEST(one_block_is_the_gradient) {
     double S = 0;
     slides(&d, 1e-3, 2);
     for (int i = 0; i < RECORDINGS; i++) d.rec[i].n = 8;
-    tribo_sysid_def def = define(&d, &f, "floor/friction", 0.4);
+    tribo_sysid_def def = one(&d, &f, "floor/friction", 0.4);
     tribo_sysid *s = make(&d, &def);
     ck_assert_int_ge(ti_shooting_begin((ti_scales_init(s), s), false, false), 0);
     ck_assert_int_ge(ti_shooting_curvature(s), 0);
@@ -399,7 +360,7 @@ START_TEST(an_answer_beside_the_best_one_is_found_out) {
     tribo_estimate slope, wider;
     bool found = true;
     slides(&d, 1e-3, 4);
-    tribo_sysid_def def = define(&d, &f, "floor/friction", 0.4);
+    tribo_sysid_def def = one(&d, &f, "floor/friction", 0.4);
     tribo_sysid *s = make(&d, &def);
     struct ti_shooting *h = s->shooting;
     ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);

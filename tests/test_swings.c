@@ -94,12 +94,38 @@ START_TEST(nothing_to_find) {
 }
 END_TEST
 
+/* Six rows that are not there, and times that do not tell: found, and later times moved, or the longer part kept. */
+START_TEST(dropped) {
+    enum { AWAY = 6 };
+    int missed = 0, moved = 0, all = 0;
+    tribo_model *m = arm(1, 0.7, 0);
+    for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++)
+        for (int row = 20; row < 85; row += 15, all++) {
+            double time[ROWS], x[ROWS * NX];
+            tribo_checked *c = NULL;
+            int n = 0;
+            record(seed, time, x);
+            memmove(x + NX * row, x + NX * (row + AWAY), (size_t)(ROWS - AWAY - row) * NX * sizeof *x);
+            tribo_recording r = {.n = ROWS - AWAY, .time = time, .x = x};
+            ck_assert_int_eq(tribo_checked_new(m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+            const tribo_finding *f = tribo_checked_findings(c, &n);
+            missed += !n || f->about != TRIBO_CONVENTION_GAP;
+            tribo_recording mended = tribo_checked_recording(c);
+            moved += n == 1 && mended.n == r.n && fabs(mended.time[r.n - 1] - 0.01 * (ROWS - 1)) < 1e-9;
+            tribo_checked_free(c);
+        }
+    tribo_model_free(m);
+    ck_assert_msg(missed <= 2, "missed %d of %d; moved %d", missed, all, moved);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("swings");
     TCase *t = tcase_create("swings");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, mistake, 0, 2);
     tcase_add_test(t, nothing_to_find);
+    tcase_add_test(t, dropped);
     suite_add_tcase(s, t);
     return s;
 }

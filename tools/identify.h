@@ -63,6 +63,13 @@ tribo_sysid_def fit_definition(const identification *id, tribo_options *step);
  * anew. @return exit status after a message. */
 int late_find(identification *id, bool *found);
 
+/* The verb itself, once its options are known. */
+int identify(const identify_arguments *a);
+/* id->free by --free. @return exit status after a message. */
+int choose_free(identification *id);
+void print_table(const identification *id);
+/* What is to be said of an estimate beside its interval: where a bound holds it, or it has gone far; "" = nothing. */
+const char *estimate_remark(const identification *id, int i);
 /* Name of parameter i of the free ones; a static buffer is not used: the caller's is filled. */
 const char *free_name(const identification *id, int i, tribo_param_info *info);
 const char *free_unit(const identification *id, int i);

@@ -26,7 +26,7 @@ static void parameter_table(FILE *f, const identification *id) {
                              cell[1],
                              cell[2],
                              cell[3],
-                             known ? "" : "not determined by these recordings"};
+                             known || !id->observed ? estimate_remark(id, i) : "not determined by these recordings"};
         report_table_row(f, 7, row);
     }
     report_table_end(f);

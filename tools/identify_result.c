@@ -40,6 +40,7 @@ static json_t *parameters_json(const identification *id) {
         json_object_set_new(o, "low95", json_number(id->observed ? e->low95 : (double)NAN));
         json_object_set_new(o, "high95", json_number(id->observed ? e->high95 : (double)NAN));
         json_object_set_new(o, "identifiable", json_boolean(id->observed && e->identifiable));
+        json_object_set_new(o, "remark", json_string(estimate_remark(id, i)));
         json_array_append_new(list, o);
     }
     return list;

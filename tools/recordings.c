@@ -7,6 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Numbers of a row of contact forces. */
+static size_t forces_of(const tribo_sizes *z) {
+    return 3 * (size_t)(z->ngeom + z->nbody);
+}
+
 static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *path, const tribo_sizes *z) {
     size_t nx = (size_t)z->nx, marks = 3 * (size_t)z->nsite, n = (size_t)tribo_trajectory_rows(t);
     if (n < 2) return input_message(path, 0, "a recording needs two rows at least");
@@ -22,6 +27,11 @@ static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *pat
     rec->marker = marker;
     if (seen && !marker) return trouble("no memory");
     if (seen) memcpy(marker, seen, n * marks * sizeof *marker);
+    const double *pressed = tribo_trajectory_forces(t);
+    double *force = pressed ? calloc(n * forces_of(z), sizeof *force) : NULL;
+    rec->force = force;
+    if (pressed && !force) return trouble("no memory");
+    if (pressed) memcpy(force, pressed, n * forces_of(z) * sizeof *force);
     return EXIT_SUCCESS;
 }
 
@@ -56,6 +66,7 @@ static int look(recordings *r, const tribo_model *m, int i) {
     const tribo_finding *flaw = tribo_checked_refused(r->checked[i]);
     if (flaw) return input_message(r->path[i], 0, "%s (--as-is takes it all the same)", flaw->text);
     free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x), free((void *)(size_t)r->rec[i].u);
+    free((void *)(size_t)r->rec[i].force);
     r->rec[i] = tribo_checked_recording(r->checked[i]);
     return EXIT_SUCCESS;
 }
@@ -96,7 +107,7 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     const char *pushed = o->controls.n ? o->controls.item[o->controls.n > 1 ? i : 0] : NULL;
     int status = recording_load(r->path[i], m, &t);
     if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], &z);
-    r->marked |= r->rec[i].marker != NULL;
+    r->marked |= r->rec[i].marker != NULL, r->pressed |= r->rec[i].force != NULL;
     if (status == EXIT_SUCCESS && pushed) status = controls_load(pushed, m, &c);
     if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu, o->late);
     /* of markers their distances are looked at, when poses are made of them */
@@ -110,7 +121,7 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
 static void recording_free(const recordings *r, int i) {
     bool ours = !r->checked || !r->checked[i] || r->rec[i].x != tribo_checked_recording(r->checked[i]).x;
     if (ours) free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x);
-    if (ours) free((void *)(size_t)r->rec[i].u);
+    if (ours) free((void *)(size_t)r->rec[i].u), free((void *)(size_t)r->rec[i].force);
     free((void *)(size_t)r->rec[i].marker);
 }
 
@@ -120,9 +131,11 @@ static bool piece_of(const tribo_recording *rec, const tribo_sizes *z, int from,
     size_t marks = 3 * (size_t)z->nsite;
     double *time = calloc(rows, sizeof *time), *x = calloc(rows * nx, sizeof *x),
            *u = rec->u ? calloc(rows * nu, sizeof *u) : NULL,
-           *marker = rec->marker ? calloc(rows * marks, sizeof *marker) : NULL;
-    *out = (tribo_recording){.n = n, .time = time, .x = x, .u = u, .marker = marker};
-    if (!time || !x || (rec->u && !u) || (rec->marker && !marker)) return false;
+           *marker = rec->marker ? calloc(rows * marks, sizeof *marker) : NULL,
+           *force = rec->force ? calloc(rows * forces_of(z), sizeof *force) : NULL;
+    *out = (tribo_recording){.n = n, .time = time, .x = x, .u = u, .marker = marker, .force = force};
+    if (!time || !x || (rec->u && !u) || (rec->marker && !marker) || (rec->force && !force)) return false;
+    if (force) memcpy(force, rec->force + at * forces_of(z), rows * forces_of(z) * sizeof *force);
     if (marker) memcpy(marker, rec->marker + at * marks, rows * marks * sizeof *marker);
     memcpy(time, rec->time + at, rows * sizeof *time);
     memcpy(x, rec->x + at * nx, rows * nx * sizeof *x);
@@ -162,7 +175,7 @@ static int cut(recordings *r, const tribo_model *m, double length) {
         r->rec[i] = (tribo_recording){0}, r->checked[i] = NULL;
     }
     if (good) {
-        all.marked = r->marked;
+        all.marked = r->marked, all.pressed = r->pressed;
         recordings_free(r);
         *r = all;
         return EXIT_SUCCESS;
@@ -243,11 +256,12 @@ void recording_options_free(recording_options *o) {
 }
 
 /* The numbers of an error, to be added one by one. */
-enum { NERRORS = 7 };
+enum { NERRORS = 8 };
 static void numbers(tribo_errors *e, double *at[NERRORS]) {
     at[0] = &e->position_mean, at[1] = &e->rotation_mean_deg, at[2] = &e->position_relative;
     at[3] = &e->step_position_rms, at[4] = &e->step_rotation_rms_deg;
     at[5] = &e->step_velocity_rms, at[6] = &e->step_angular_rms;
+    at[7] = &e->force_mean;
 }
 
 void mean_add(mean_errors *sum, const tribo_errors *e) {
@@ -278,6 +292,7 @@ json_t *errors_json(const tribo_errors *e) {
     json_object_set_new(o, "step_rotation_rms_deg", json_number(e->step_rotation_rms_deg));
     json_object_set_new(o, "step_velocity_rms", json_number(e->step_velocity_rms));
     json_object_set_new(o, "step_angular_velocity_rms", json_number(e->step_angular_rms));
+    json_object_set_new(o, "force_error_mean", json_number(e->force_mean));
     return o;
 }
 

@@ -11,7 +11,7 @@ typedef struct recordings {
     const char **own;        /* path, where it is not the command line's */
     tribo_recording *rec;    /* (n) in the conventions of a state */
     tribo_checked **checked; /* (n) what was found in each; NULL where it was taken as it is */
-    bool marked;             /* some have columns of markers */
+    bool marked, pressed;    /* some have columns of markers; of contact forces */
 } recordings;
 
 /* What a verb asks of them. */

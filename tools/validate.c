@@ -11,7 +11,7 @@ typedef struct arguments {
     tribo_law_options law;
 } arguments;
 
-static void print_row(const char *name, const tribo_errors *e) {
+static void print_row(const char *name, const tribo_errors *e, bool pressed) {
     printf("%-28s %5d", name, e->rows);
     print_number("%.5f", 10, e->position_mean);
     print_number("%.2f", 8, 100 * e->position_relative);
@@ -20,14 +20,15 @@ static void print_row(const char *name, const tribo_errors *e) {
     print_number("%.3f", 10, e->step_rotation_rms_deg);
     print_number("%.4f", 10, e->step_velocity_rms);
     print_number("%.3f", 10, e->step_angular_rms);
+    if (pressed) print_number("%.4g", 10, e->force_mean);
     putchar('\n');
 }
 
-static void print_head(void) {
-    printf("%-28s %5s %10s %8s %10s %10s %10s %10s %10s\n", "", "", "position", "", "rotation", "a row ahead, rms:", "",
-           "", "");
-    printf("%-28s %5s %10s %8s %10s %10s %10s %10s %10s\n", "recording", "rows", "m", "%", "deg", "mm", "deg", "m/s",
-           "rad/s");
+static void print_head(bool pressed) {
+    printf("%-28s %5s %10s %8s %10s %10s %10s %10s %10s%s\n", "", "", "position", "", "rotation",
+           "a row ahead, rms:", "", "", "", pressed ? "      force" : "");
+    printf("%-28s %5s %10s %8s %10s %10s %10s %10s %10s%s\n", "recording", "rows", "m", "%", "deg", "mm", "deg", "m/s",
+           "rad/s", pressed ? "          N" : "");
 }
 
 static const char *base_name(const char *path) {
@@ -55,7 +56,7 @@ static int print(const outcome *all, const recordings *r, const arguments *a) {
     mean_errors mean = {0};
     json_t *files = json_array();
     int status = EXIT_SUCCESS;
-    if (!a->json) print_head();
+    if (!a->json) print_head(r->pressed);
     for (int i = 0; i < r->n; i++) {
         tribo_errors e = all[i].errors;
         if (all[i].status < 0) {
@@ -67,7 +68,7 @@ static int print(const outcome *all, const recordings *r, const arguments *a) {
         }
         mean_add(&mean, &e);
         if (!a->json) {
-            print_row(base_name(r->path[i]), &e);
+            print_row(base_name(r->path[i]), &e, r->pressed);
             continue;
         }
         json_t *o = errors_json(&e);
@@ -84,7 +85,7 @@ static int print(const outcome *all, const recordings *r, const arguments *a) {
         if (!json_write(stdout, o, true)) status = trouble("the result could not be written");
         json_decref(o);
     } else {
-        print_row("mean", &e);
+        print_row("mean", &e, r->pressed);
     }
     json_decref(files);
     if (fflush(stdout)) status = trouble("the result could not be written");

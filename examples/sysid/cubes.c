@@ -1,13 +1,15 @@
 /* cubes.c -- see cubes.h. */
 #include "cubes.h"
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-enum { CONTACTS = 64, SWEEPS = 2000 };
+enum { CONTACTS = 64, SWEEPS = 2000, HITS = 100 };
 
 typedef struct contact {
     int a, b; /* cubes; b = -1 is the floor, and then a is pushed along n */
-    double p[3], n[3], t[2][3], mu, target, l[3];
+    double p[3], n[3], t[2][3], mu, depth, target, restitution, l[3];
+    double least; /* impulse that it takes in any case */
 } contact;
 
 static double dot(const double *a, const double *b) {
@@ -54,9 +56,14 @@ static double mobility(const cube *c, const contact *k, const double *d) {
     return response(&c[k->a], k->p, d) + (k->b >= 0 ? response(&c[k->b], k->p, d) : 0);
 }
 
+/* How fast a contact closes, where that is fast enough to bounce; else 0. */
+static double closing(const cube_world *world, const contact *k) {
+    double speed = -relative(world->cube, k, k->n);
+    return speed > world->slow ? speed : 0;
+}
+
 static contact *add(contact *list, int *n, const cube_world *world, int a, int b, const double *p, const double *normal,
                     double depth) {
-    const cube *c = world->cube;
     contact *k = &list[(*n)++];
     *k = (contact){.a = a, .b = b, .mu = b < 0 ? world->floor_friction : world->impact_friction};
     memcpy(k->p, p, sizeof k->p), memcpy(k->n, normal, sizeof k->n);
@@ -65,10 +72,9 @@ static contact *add(contact *list, int *n, const cube_world *world, int a, int b
     double s = 1 / sqrt(dot(k->t[0], k->t[0]));
     for (int i = 0; i < 3; i++) k->t[0][i] *= s;
     cross(normal, k->t[0], k->t[1]);
-    double closing = relative(c, k, k->n);
-    double e = b >= 0 ? world->impact_restitution : world->floor_restitution;
-    k->target = closing < -world->slow ? -e * closing : 0;
-    if (depth > 1e-5) k->target = fmax(k->target, 0.1 * (depth - 1e-5) / world->dt);
+    k->depth = depth, k->restitution = b >= 0 ? world->impact_restitution : world->floor_restitution;
+    k->target = closing(world, k) > 0 ? k->restitution * closing(world, k) : 0;
+    if (depth > 1e-5 && world->lift == 0) k->target = fmax(k->target, 0.1 * (depth - 1e-5) / world->dt);
     return k;
 }
 
@@ -114,24 +120,78 @@ static int find(const cube_world *world, contact *list) {
     return n;
 }
 
-static void solve(cube *c, contact *list, int n) {
+static void solve(cube_world *world, contact *list, int n) {
+    cube *c = world->cube;
+    double across[CONTACTS], along[CONTACTS]; /* what a unit impulse does */
+    for (int i = 0; i < n; i++) {
+        along[i] = mobility(c, &list[i], list[i].n);
+        across[i] = fmax(mobility(c, &list[i], list[i].t[0]), mobility(c, &list[i], list[i].t[1]));
+    }
+    double enough = world->tolerance > 0 ? world->tolerance : 1e-14;
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double change = 0;
         for (int i = 0; i < n; i++) {
             contact *k = &list[i];
-            double l = fmax(0, k->l[2] - (relative(c, k, k->n) - k->target) / mobility(c, k, k->n));
+            double l = fmax(k->least, k->l[2] - (relative(c, k, k->n) - k->target) / along[i]);
             change = fmax(change, fabs(l - k->l[2]));
             apply(c, k, k->n, l - k->l[2]), k->l[2] = l;
-            double g = fmax(mobility(c, k, k->t[0]), mobility(c, k, k->t[1])), t[2];
-            for (int j = 0; j < 2; j++) t[j] = k->l[j] - relative(c, k, k->t[j]) / g;
+            double t[2];
+            for (int j = 0; j < 2; j++) t[j] = k->l[j] - relative(c, k, k->t[j]) / across[i];
             double size = hypot(t[0], t[1]), bound = k->mu * k->l[2], s = size > bound ? bound / size : 1;
             for (int j = 0; j < 2; j++) {
                 apply(c, k, k->t[j], s * t[j] - k->l[j]);
                 change = fmax(change, fabs(s * t[j] - k->l[j])), k->l[j] = s * t[j];
             }
         }
-        if (change < 1e-14) break;
+        if (change < enough) break;
     }
+}
+
+/* Friction of the floor by how many corners of a cube touch it. */
+static void choose_friction(const cube_world *world, contact *list, int n) {
+    int corners[CUBES] = {0};
+    for (int i = 0; i < n; i++) corners[list[i].a] += list[i].b < 0;
+    for (int i = 0; i < n; i++) {
+        double own = corners[list[i].a] > 2 ? world->face_friction : world->edge_friction;
+        if (list[i].b < 0 && corners[list[i].a] > 1 && own > 0) list[i].mu = own;
+    }
+}
+
+/* Compression, then what it gives back. */
+static void poisson(cube_world *world, contact *list, int n) {
+    bool bounced[CONTACTS], any = false;
+    for (int i = 0; i < n; i++)
+        any |= bounced[i] = closing(world, &list[i]) > 0, list[i].target = bounced[i] ? 0 : list[i].target;
+    if (!any) return;
+    solve(world, list, n);
+    for (int i = 0; i < n; i++) {
+        contact *k = &list[i];
+        k->least = bounced[i] ? k->restitution * k->l[2] : 0;
+        memset(k->l, 0, sizeof k->l);
+    }
+    solve(world, list, n);
+    for (int i = 0; i < n; i++) list[i].least = 0, memset(list[i].l, 0, sizeof list[i].l);
+}
+
+static void one_by_one(cube_world *world, contact *list, int n) {
+    for (int hit = 0; hit < HITS; hit++) {
+        int first = -1;
+        for (int i = 0; i < n; i++)
+            if (closing(world, &list[i]) > (first < 0 ? 0 : closing(world, &list[first]))) first = i;
+        if (first < 0) break;
+        list[first].target = list[first].restitution * closing(world, &list[first]);
+        solve(world, &list[first], 1);
+        memset(list[first].l, 0, sizeof list[first].l);
+    }
+    for (int i = 0; i < n; i++) list[i].target = 0;
+}
+
+/* Up by a share of what its deepest corner is below the floor. */
+static void lift(cube_world *world, const contact *list, int n) {
+    double deepest[CUBES] = {0};
+    for (int i = 0; i < n; i++)
+        if (list[i].b < 0) deepest[list[i].a] = fmax(deepest[list[i].a], list[i].depth);
+    for (int i = 0; i < world->n; i++) world->cube[i].x[2] += world->lift * deepest[i];
 }
 
 static void turn(cube *c, double dt) { /* R := exp(dt w) R */
@@ -150,9 +210,13 @@ void cubes_step(cube_world *world) {
     contact list[CONTACTS];
     cube *c = world->cube;
     int n = find(world, list);
+    choose_friction(world, list, n);
+    if (world->impact == CUBE_POISSON) poisson(world, list, n);
+    if (world->impact == CUBE_ONE_BY_ONE) one_by_one(world, list, n);
     /* a cube's inertia is a ball's: no gyroscopic torque */
     for (int i = 0; i < world->n; i++) c[i].v[2] -= world->dt * world->gravity;
-    solve(c, list, n);
+    solve(world, list, n);
+    lift(world, list, n);
     for (int i = 0; i < world->n; i++) {
         for (int r = 0; r < 3; r++) c[i].x[r] += world->dt * c[i].v[r];
         turn(&c[i], world->dt);

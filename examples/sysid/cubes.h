@@ -8,6 +8,10 @@
 
 enum { CUBES = 2 };
 
+/* What corners do that hit: each leaves with its share of its own approach; each gets back at least its share of the
+ * impulse that stopped them all; or one corner after another is hit alone, that which comes fastest first. */
+typedef enum cube_impact { CUBE_NEWTON, CUBE_POISSON, CUBE_ONE_BY_ONE } cube_impact;
+
 typedef struct cube {
     double x[3], R[3][3], v[3], w[3], mass, inertia;
 } cube;
@@ -18,6 +22,10 @@ typedef struct cube_world {
     double half, gravity, dt; /* half an edge, m; m/s^2 downwards; s */
     double floor_friction, floor_restitution, impact_friction, impact_restitution;
     double slow; /* m/s: nothing that closes more slowly bounces */
+    cube_impact impact;
+    double edge_friction, face_friction; /* of the floor where two corners touch it, and more; 0 = floor_friction */
+    double lift;                         /* share of its depth that a cube is lifted in a step; 0 = by its velocity */
+    double tolerance;                    /* N s, of impulses; 0 = 1e-14 */
 } cube_world;
 
 /* A cube that stands, turned about the vertical. */

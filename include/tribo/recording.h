@@ -28,7 +28,8 @@ typedef enum tribo_convention {
     TRIBO_CONVENTION_GAP,      /**< rows are missing, with or without a trace in the times */
     TRIBO_CONVENTION_OUTLIER,  /**< a row that nothing could have gone through */
     TRIBO_CONVENTION_NAMES,    /**< two bodies have each other's name */
-    TRIBO_CONVENTION_SCENE     /**< the motion contradicts the scene: it floats, or lies inside of something */
+    TRIBO_CONVENTION_SCENE,    /**< the motion contradicts the scene: it floats, or lies inside of something */
+    TRIBO_CONVENTION_FORCE     /**< contact forces are those on the other side, or along other axes */
 } tribo_convention;
 
 /** What was done about it. */

@@ -73,6 +73,10 @@ typedef struct tribo_recording {
      * follow from them row by row. TRIBO_LOSS_SHOOTING fits the markers themselves, all with one noise, other losses
      * these poses. */
     const double *marker;
+    /** (n,3 (ngeom + nbody)) N, world: mean since the row before of what all contacts push a geom with, or all geoms of
+     * a body; NaN = not measured; NULL = none. TRIBO_LOSS_SHOOTING fits them, all with one noise, but next to impacts:
+     * into which of two rows one falls is a matter of its instant. Other losses do not look at them. */
+    const double *force;
 } tribo_recording;
 
 /** Kinds of blocks, in the order of the arrays of four below. A hinge has the second and the last, in rad, as a ball
@@ -224,6 +228,7 @@ typedef struct tribo_errors {
     double position_relative;                        /**< position_mean / extent */
     double step_position_rms, step_rotation_rms_deg; /**< one row ahead from each row */
     double step_velocity_rms, step_angular_rms;      /**< m/s, rad/s; NaN where none was measured */
+    double force_mean; /**< N, of the whole rollout: mean over rows and what was measured; NaN where none was */
 } tribo_errors;
 
 /** @param p (np), NULL = at the best theta. @return also TRIBO_E_ARG (no such recording). */

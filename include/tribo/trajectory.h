@@ -3,12 +3,15 @@
  *   time,cube.px,cube.py,cube.pz,cube.qw,cube.qx,cube.qy,cube.qz,cube.vx,cube.vy,cube.vz,cube.wx,cube.wy,cube.wz
  *   time,cube.fx,cube.fy,cube.fz,cube.tx,cube.ty,cube.tz
  *   time,corner.px,corner.py,corner.pz
+ *   time,plate.fx,plate.fy,plate.fz
  *
- * The last is a site's, a marker that was seen there: m, in the world. Where a body has the same name it is the body's.
- * Units and frames are those of the state and the control, see sim.h. Any subset of the columns, in any order; a
- * missing column, an empty cell and `nan` say that a number was not observed (of a control: that it is zero). The four
- * of a quaternion come together. Times rise from row to row and need not be evenly spaced. Numbers are read and
- * written with a decimal point, whatever the locale.
+ * The third is a site's, a marker that was seen there: m, in the world. Where a body has the same name it is the
+ * body's. The last, in a recording, is of what contacts push a geom with, or all geoms of a link: N, in the world, the
+ * mean since the row before. Forces under the name of a free body are those that are applied to it, and belong in a
+ * table of controls. Units and frames are those of the state and the control, see sim.h. Any subset of the columns, in
+ * any order; a missing column, an empty cell and `nan` say that a number was not observed (of a control: that it is
+ * zero). The four of a quaternion come together. Times rise from row to row and need not be evenly spaced. Numbers are
+ * read and written with a decimal point, whatever the locale.
  */
 #ifndef TRIBO_TRAJECTORY_H
 #define TRIBO_TRAJECTORY_H
@@ -43,6 +46,10 @@ TRIBO_API const bool *tribo_trajectory_observed(const tribo_trajectory *t); /**<
 
 /** (n,3 nsite) m, where sites were seen; NaN = not observed. NULL where the file has no such column. */
 TRIBO_API const double *tribo_trajectory_markers(const tribo_trajectory *t);
+
+/** (n,3 (ngeom + nbody)) N, what contacts pushed each geom with, then each body, the mean since the row before; NaN =
+ * not observed. NULL where the file has no such column. */
+TRIBO_API const double *tribo_trajectory_forces(const tribo_trajectory *t);
 
 /** Write n states with a full header. The file appears whole or not at all.
  *  @param times (n) s; @param x (n,nx); NaN becomes an empty cell

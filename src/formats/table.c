@@ -15,7 +15,7 @@ typedef struct reader {
     int line;             /* of the line last taken */
     const ti_table_kind *kind;
     const tribo_model *m;
-    int width, more, ncolumn;
+    int width, more[2], ncolumn;
     int *column; /* (ncolumn) place in a row, TIME or SKIP */
     int nskip;
     tribo_diag *diag;
@@ -74,25 +74,34 @@ static int place_of_word(const tribo_model *m, const ti_table_words *words, int 
     return -2;
 }
 
-/* Place of a column `BODY.word`, `JOINT.word`, `ACTUATOR.word` or `SITE.word`; -2 if there is none. */
+/* Place of a word of the first of n owners of that name; -2 if there is none. */
+#define PLACE(r, owners, n, words)                                                                                     \
+    for (int i = 0; place < 0 && i < (n); i++)                                                                         \
+        if ((r)->m->owners[i].name && is_text((r)->m->owners[i].name, cell.at, name)) {                                \
+            place = place_of_word((r)->m, &(r)->kind->words, i, own_word, word);                                       \
+            break;                                                                                                     \
+        }
+
+/* Place of a column `BODY.word`, `JOINT.word`, `ACTUATOR.word`, `SITE.word` or `GEOM.word`; -2 if there is none. */
 static int place_of(const reader *r, span cell) {
     const char *own_word = cell.end; /* after the last dot */
     while (own_word > cell.at && own_word[-1] != '.') own_word--;
     if (own_word == cell.at) return -2;
     size_t name = (size_t)(own_word - 1 - cell.at), word = (size_t)(cell.end - own_word);
+    int place = -2;
+    bool free = false; /* forces under the name of a free body are applied to it, and stand in a table of controls */
     for (int b = 0; b < r->m->size.nbody; b++)
         if (r->m->body[b].free >= 0 && is_text(r->m->body[b].name, cell.at, name)) {
-            int place = place_of_word(r->m, &r->kind->body, b, own_word, word);
+            place = place_of_word(r->m, &r->kind->body, b, own_word, word), free = true;
             if (place >= 0) return place;
         }
-    int joint = 0;
-    while (joint < r->m->size.njoint && !is_text(r->m->joint[joint].name, cell.at, name)) joint++;
-    int place = -2, actuator = 0, na = r->m->size.nactuator, site = 0, ns = r->m->size.nsite;
-    if (joint < r->m->size.njoint) place = place_of_word(r->m, &r->kind->joint, joint, own_word, word);
-    while (actuator < na && !is_text(r->m->actuator[actuator].name, cell.at, name)) actuator++;
-    if (place < 0 && actuator < na) place = place_of_word(r->m, &r->kind->actuator, actuator, own_word, word);
-    while (site < ns && !is_text(r->m->site[site].name, cell.at, name)) site++;
-    return place < 0 && site < ns ? place_of_word(r->m, &r->kind->site, site, own_word, word) : place;
+    PLACE(r, joint, r->m->size.njoint, joint)
+    PLACE(r, actuator, r->m->size.nactuator, actuator)
+    PLACE(r, site, r->m->size.nsite, site)
+    if (free) return place;
+    PLACE(r, geom, r->m->size.ngeom, geom)
+    PLACE(r, body, r->m->size.nbody, any_body)
+    return place;
 }
 
 static bool is_measure(span cell) {
@@ -104,7 +113,7 @@ static bool is_measure(span cell) {
 static tribo_status no_column(const reader *r, span cell) {
     const tribo_model *m = r->m;
     const char *owner = NULL, *word = r->kind->body.word[0];
-    char after[256] = " is unknown: no such body, joint, actuator or site, or no such number of one";
+    char after[256] = " is unknown: no such body, joint, actuator, site or geom, or no such number of one";
     size_t n = strlen(after);
     for (int b = 0; b < m->size.nbody && !owner; b++)
         if (m->body[b].free >= 0) owner = m->body[b].name;
@@ -179,6 +188,12 @@ static tribo_status read_cell(const reader *r, span cell, double *x) {
     return TRIBO_OK;
 }
 
+/* Number `place` of those beyond a row. */
+static double *beyond(const reader *r, ti_table *t, int row, int place) {
+    int k = place >= r->more[0], own = k ? place - r->more[0] : place;
+    return t->more[k] + (size_t)row * (size_t)t->nmore[k] + (size_t)own;
+}
+
 static tribo_status read_row(const reader *r, span line, int row, ti_table *t) {
     double *time = t->time + row, *x = t->x + (size_t)row * (size_t)t->width;
     bool *seen = t->seen + (size_t)row * (size_t)t->width;
@@ -193,7 +208,7 @@ static tribo_status read_row(const reader *r, span line, int row, ti_table *t) {
         if (place == TIME)
             *time = value;
         else if (place >= t->width)
-            t->more[(size_t)row * (size_t)t->nmore + (size_t)(place - t->width)] = value;
+            *beyond(r, t, row, place - t->width) = value;
         else if (place != SKIP && value == value)
             x[place] = value, seen[place] = true;
     }
@@ -203,7 +218,7 @@ static tribo_status read_row(const reader *r, span line, int row, ti_table *t) {
     return TRIBO_OK;
 }
 
-static ti_table *lay_out(ti_arena *at, int n, int width, int more) {
+static ti_table *lay_out(ti_arena *at, int n, int width, const int more[2]) {
     ti_table local, *t;
     TI_CARVE(at, t, 1);
     ti_table *w = t ? t : &local;
@@ -211,12 +226,14 @@ static ti_table *lay_out(ti_arena *at, int n, int width, int more) {
     TI_CARVE(at, w->time, n);
     TI_CARVE(at, w->x, cells);
     TI_CARVE(at, w->seen, cells);
-    w->more = NULL;
-    if (more) TI_CARVE(at, w->more, (size_t)n * (size_t)more);
+    for (int k = 0; k < 2; k++) {
+        w->more[k] = NULL;
+        if (more[k]) TI_CARVE(at, w->more[k], (size_t)n * (size_t)more[k]);
+    }
     return t;
 }
 
-static ti_table *new_table(int n, int width, int more, const tribo_allocator *a) {
+static ti_table *new_table(int n, int width, const int more[2], const tribo_allocator *a) {
     ti_arena at = {0};
     lay_out(&at, n, width, more);
     if (!ti_arena_take(&at, a)) return NULL;
@@ -225,8 +242,10 @@ static ti_table *new_table(int n, int width, int more, const tribo_allocator *a)
     t->bytes = at.used;
     t->n = n;
     t->width = width;
-    t->nmore = more;
-    for (size_t i = 0; i < (size_t)n * (size_t)more; i++) t->more[i] = (double)NAN;
+    for (int k = 0; k < 2; k++) {
+        t->nmore[k] = more[k];
+        for (size_t i = 0; i < (size_t)n * (size_t)more[k]; i++) t->more[k][i] = (double)NAN;
+    }
     return t;
 }
 
@@ -258,10 +277,12 @@ static tribo_status read_all(reader *r, const double *fill, const tribo_allocato
     if (status != TRIBO_OK) return status;
     int n = count_rows(r);
     if (n == 0) return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "there is a header, but no rows");
-    bool any = false;
-    for (int i = 0; i < r->ncolumn; i++) any |= r->column[i] >= r->width;
-    int more = any ? r->more : 0;
-    if (n > CELLS_LIMIT / (r->width + more))
+    int more[2] = {0};
+    for (int i = 0; i < r->ncolumn; i++) {
+        int k = r->column[i] >= r->width + r->more[0];
+        if (r->column[i] >= r->width) more[k] = r->more[k];
+    }
+    if (n > CELLS_LIMIT / (r->width + more[0] + more[1]))
         return ti_fail(r->diag, TRIBO_E_PARSE, r->line, "more rows than can be held");
     ti_table *made = new_table(n, r->width, more, a);
     if (!made) return ti_fail(r->diag, TRIBO_E_NOMEM, 0, "out of memory");
@@ -279,12 +300,13 @@ static const char *past_mark(const char *text, size_t n) {
 }
 
 tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
-                           int more, const double *fill, const tribo_allocator *a, ti_table **t, tribo_diag *diag) {
+                           const int more[2], const double *fill, const tribo_allocator *a, ti_table **t,
+                           tribo_diag *diag) {
     const char *bad = ti_not_text(text, text + n);
     if (bad) return ti_fail(diag, TRIBO_E_PARSE, ti_count_lines(text, bad), "this is not UTF-8 text");
     reader r = {.at = past_mark(text, n), .end = text + n, .kind = kind, .m = m, .width = width, .diag = diag};
-    r.more = more;
-    size_t bytes = sizeof *r.column * (size_t)(width + more + 1 + TI_MEASURES_MAX);
+    memcpy(r.more, more, sizeof r.more);
+    size_t bytes = sizeof *r.column * (size_t)(width + more[0] + more[1] + 1 + TI_MEASURES_MAX);
     r.column = ti_alloc(a, bytes);
     if (!r.column) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     tribo_status status = read_all(&r, fill, a, t);

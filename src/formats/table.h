@@ -6,31 +6,32 @@
 #include "model/model.h"
 #include <stdio.h>
 
-/* What columns there can be: words of a free body, a joint, an actuator and a site, and where in a row of `width`
- * numbers the number of a word goes; beyond them into those of `more`. */
+/* What columns there can be: words of a free body, a joint, an actuator, a site, a geom, and of any body, and where in
+ * a row of `width` numbers the number of a word goes; beyond them into those of more[0], then of more[1]. */
 typedef struct ti_table_words {
     const char *const *word;
     int nword;
     int (*place)(const tribo_model *m, int owner, int word);
 } ti_table_words;
 typedef struct ti_table_kind {
-    ti_table_words body, joint, actuator, site;
+    ti_table_words body, joint, actuator, site, geom, any_body;
 } ti_table_kind;
 
 typedef struct ti_table {
     tribo_allocator alloc;
     size_t bytes;
     int n, width;
-    double *time; /* (n) */
-    double *x;    /* (n,width) where nothing was read, as it was given */
-    bool *seen;   /* (n,width) */
-    double *more; /* (n,nmore) NaN where nothing was read; NULL where no column is one of them */
-    int nmore;
+    double *time;    /* (n) */
+    double *x;       /* (n,width) where nothing was read, as it was given */
+    bool *seen;      /* (n,width) */
+    double *more[2]; /* (n,nmore) NaN where nothing was read; NULL where no column is one of them */
+    int nmore[2];
 } ti_table;
 
 /* Read a table into one block. `blank` (width) fills what was not read. */
 tribo_status ti_table_read(const char *text, size_t n, const ti_table_kind *kind, const tribo_model *m, int width,
-                           int more, const double *blank, const tribo_allocator *a, ti_table **t, tribo_diag *diag);
+                           const int more[2], const double *blank, const tribo_allocator *a, ti_table **t,
+                           tribo_diag *diag);
 void ti_table_free(ti_table *t);
 /* Line of the file that row i was on, for messages: counted again in the text. */
 int ti_table_line(const char *text, size_t n, int row);

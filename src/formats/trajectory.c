@@ -61,6 +61,17 @@ static int marker_place(const tribo_model *m, int site, int word) {
     return m->size.nx + MARKER * site + word;
 }
 
+/* What contacts push a geom with, or all geoms of a body, beyond the markers. */
+enum { PRESS = 3 };
+
+static int geom_press_place(const tribo_model *m, int geom, int word) {
+    return m->size.nx + MARKER * m->size.nsite + PRESS * geom + word;
+}
+
+static int body_press_place(const tribo_model *m, int body, int word) {
+    return geom_press_place(m, m->size.ngeom + body, word);
+}
+
 void ti_control_column(const tribo_model *m, int i, char *name, size_t size) {
     const char *owner = "?", *word = "?";
     if (i >= m->size.nv) owner = m->actuator[i - m->size.nv].name, word = CONTROL[0];
@@ -101,11 +112,13 @@ tribo_status tribo_trajectory_load_memory(const char *text, size_t bytes, const 
                                           const tribo_allocator *a, tribo_trajectory **t, tribo_diag *diag) {
     static const ti_table_kind KIND = {.body = {STATE, STATES, state_place},
                                        .joint = {JOINT_STATE, JOINT_STATES, joint_state_place},
-                                       .site = {STATE, MARKER, marker_place}};
+                                       .site = {STATE, MARKER, marker_place},
+                                       .geom = {FORCE, PRESS, geom_press_place},
+                                       .any_body = {FORCE, PRESS, body_press_place}};
     if (!text || !m || !t) return ti_fail(diag, TRIBO_E_ARG, 0, "no text, no model or no place for the result");
     ti_table *table;
-    tribo_status status =
-        ti_table_read(text, bytes, &KIND, m, m->size.nx, MARKER * m->size.nsite, m->x0, a, &table, diag);
+    const int more[2] = {MARKER * m->size.nsite, PRESS * (m->size.ngeom + m->size.nbody)};
+    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nx, more, m->x0, a, &table, diag);
     if (status != TRIBO_OK) return status;
     status = settle_quaternions(m, table, text, bytes, diag);
     if (status == TRIBO_OK)
@@ -125,7 +138,7 @@ tribo_status tribo_controls_load_memory(const char *text, size_t bytes, const tr
     double *zero = ti_alloc(a, zero_bytes);
     if (!zero) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     ti_table *table;
-    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nu, 0, zero, a, &table, diag);
+    tribo_status status = ti_table_read(text, bytes, &KIND, m, m->size.nu, (int[2]){0, 0}, zero, a, &table, diag);
     if (status == TRIBO_OK) *c = (tribo_controls *)table;
     ti_free(a, zero, zero_bytes);
     return status;
@@ -174,7 +187,11 @@ const bool *tribo_trajectory_observed(const tribo_trajectory *t) {
 }
 
 const double *tribo_trajectory_markers(const tribo_trajectory *t) {
-    return t ? t->table.more : NULL;
+    return t ? t->table.more[0] : NULL;
+}
+
+const double *tribo_trajectory_forces(const tribo_trajectory *t) {
+    return t ? t->table.more[1] : NULL;
 }
 
 void tribo_controls_free(tribo_controls *c) {

@@ -40,7 +40,8 @@ static void lay_out(tribo_checked *c, const tribo_recording *r, ti_arena *a, tri
     TI_CARVE(a, c->shape, c->z.ngeom);
     TI_CARVE(a, c->joint_noise, c->z.njoint);
     TI_CARVE(a, c->joint_scale, c->z.njoint);
-    c->u = NULL;
+    c->u = c->force = NULL;
+    if (r->force) TI_CARVE(a, c->force, n * ti_forces(c));
     if (r->u) TI_CARVE(a, c->u, n * (size_t)c->z.nu);
 }
 
@@ -59,6 +60,7 @@ static tribo_status copy(tribo_checked *c, const double *p, const tribo_recordin
     }
     memcpy(c->time, r->time, (size_t)r->n * sizeof *c->time);
     memcpy(c->x, r->x, (size_t)r->n * nx * sizeof *c->x);
+    if (r->force) memcpy(c->force, r->force, (size_t)r->n * ti_forces(c) * sizeof *c->force);
     if (r->u) memcpy(c->u, r->u, (size_t)r->n * (size_t)c->z.nu * sizeof *c->u);
     c->n = r->n;
     c->extent = tribo_model_extent(c->m);
@@ -91,7 +93,7 @@ static tribo_status look_joints(tribo_checked *c) {
         if (status) return status;
         ti_check_swings(c);
     }
-    ti_note_times(c);
+    ti_check_gaps(c);
     return TRIBO_OK;
 }
 
@@ -99,6 +101,7 @@ static tribo_status look_joints(tribo_checked *c) {
 static tribo_status look(tribo_checked *c) {
     for (int b = 0; b < c->z.nbody; b++)
         if (c->m->body[b].free >= 0) settle_signs(c, b);
+    ti_check_forces(c);
     if (!ti_all_free(c->m)) return look_joints(c);
     ti_survey(c);
     ti_check_columns(c);
@@ -150,7 +153,8 @@ void tribo_checked_free(tribo_checked *c) {
 }
 
 tribo_recording tribo_checked_recording(const tribo_checked *c) {
-    return c ? (tribo_recording){.n = c->n, .time = c->time, .x = c->x, .u = c->u} : (tribo_recording){0};
+    return c ? (tribo_recording){.n = c->n, .time = c->time, .x = c->x, .u = c->u, .force = c->force}
+             : (tribo_recording){0};
 }
 
 const tribo_finding *tribo_checked_findings(const tribo_checked *c, int *n) {

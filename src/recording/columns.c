@@ -161,17 +161,6 @@ static bool best(tribo_checked *c, int body, int part, reading *found, double *s
     return most >= 0;
 }
 
-static void scale_times(tribo_checked *c, double factor) {
-    for (int k = 0; k < c->n; k++) c->time[k] *= factor;
-    c->spacing *= factor;
-    ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, -1, -1, factor,
-             "times are in %s: the velocity columns say how fast the poses change; taken as seconds times %g",
-             factor > 1e-4   ? "milliseconds"
-             : factor > 1e-7 ? "microseconds"
-                             : "nanoseconds",
-             1 / factor);
-}
-
 /* Change the column's reading into a state's. */
 static void reread(tribo_checked *c, int body, int part, const reading *r, double scale) {
     int lag = (r->late + 2 * LAGS) / 2 - LAGS; /* rounded down: what is left is a backward difference */
@@ -280,7 +269,7 @@ static void check_body(tribo_checked *c, int body) {
     for (int part = 1; part >= 0; part--) {
         double factor = clear[part] ? time_unit(c, part, &r[part]) : 1;
         if (factor == 1) continue;
-        scale_times(c, factor);
+        ti_scale_times(c, factor, "the poses change");
         for (int i = 0; i < 2; i++) r[i].scale /= factor, size[i] *= factor * factor;
         break;
     }

@@ -1,13 +1,31 @@
 /* gaps.c -- rows that are missing, rows that nothing could have gone through, names exchanged half way. Velocities may
- * jump from row to row, poses may not: the way from one row to the next lies between those before and after it. */
+ * jump from row to row, poses may not: the way from one row to the next lies between those before and after it. What
+ * moves are free bodies and, behind them in number, joints of one axis. */
 #include "recording/questions.h"
 
 enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6 };
 static const double far = 12; /* of the noise of a row: no chance */
 
+static int movers(const tribo_checked *c) {
+    return c->z.nbody + c->z.njoint;
+}
+
+static bool moves(const tribo_checked *c, int b) {
+    return b < c->z.nbody ? c->m->body[b].free >= 0 : ti_is_axis(&c->m->joint[b - c->z.nbody]);
+}
+
+/* The same of a joint, a turn at half the extent. */
+static bool joint_way(tribo_checked *c, int k, const ti_joint *j, double s[WAY]) {
+    double *q = c->x + (size_t)k * (size_t)c->z.nx + j->q;
+    memset(s, 0, WAY * sizeof *s);
+    s[0] = (q[c->z.nx] - q[0]) * (j->kind == TI_JOINT_HINGE ? c->extent / 2 : 1);
+    return !isnan(s[0]);
+}
+
 /* The way of a body from row k to row k + 1: a displacement and a turn at half the extent, m. */
 static bool way(tribo_checked *c, int k, int b, double s[WAY]) {
-    if (k < 0 || k + 1 >= c->n) return false;
+    if (k < 0 || k + 1 >= c->n || !moves(c, b)) return false;
+    if (b >= c->z.nbody) return joint_way(c, k, &c->m->joint[b - c->z.nbody], s);
     if (!c->posed[k * c->z.nbody + b] || !c->posed[(k + 1) * c->z.nbody + b]) return false;
     const double *p = ti_pose(c, c->x, k, b), *q = ti_pose(c, c->x, k + 1, b);
     ti_turn(p + 3, q + 3, s + 3);
@@ -47,11 +65,11 @@ static double excess(tribo_checked *c, int k, int b) {
 
 /* What no motion does: far beyond noise, beyond what is usual in this recording, and visible at the body's size. */
 static double limit(tribo_checked *c) {
-    double least = far * c->noise, size = 0.1 * c->extent;
+    double least = far * c->noise, size = (c->z.njoint ? 0.02 : 0.1) * c->extent; /* joints turn without a slip */
     size_t n = 0;
     for (int k = 1; k + 2 < c->n; k++) {
         double worst = 0;
-        for (int b = 0; b < c->z.nbody; b++) worst = fmax(worst, excess(c, k, b));
+        for (int b = 0; b < movers(c); b++) worst = fmax(worst, excess(c, k, b));
         c->rate[n++] = worst;
     }
     double usual = n ? 8 * ti_median(c->rate, n) : 0;
@@ -61,7 +79,7 @@ static double limit(tribo_checked *c) {
 
 static int jump_of(tribo_checked *c, double most, int from) {
     for (int k = from; k + 2 < c->n; k++)
-        for (int b = 0; b < c->z.nbody; b++)
+        for (int b = 0; b < movers(c); b++)
             if (excess(c, k, b) > most) return k;
     return -1;
 }
@@ -85,8 +103,9 @@ static bool usual_way(tribo_checked *c, int k, int b, double mean[WAY]) {
 /* Would a whole number of missing rows explain the jump of all bodies at once? */
 static int rows_missing(tribo_checked *c, int k, double most) {
     double along = 0, length = 0, left = 0, size = 0;
-    for (int b = 0; b < c->z.nbody; b++) {
+    for (int b = 0; b < movers(c); b++) {
         double s[WAY], mean[WAY];
+        if (!moves(c, b)) continue;
         if (!way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
         for (int i = 0; i < WAY; i++) along += s[i] * mean[i], length += mean[i] * mean[i];
     }
@@ -94,8 +113,9 @@ static int rows_missing(tribo_checked *c, int k, double most) {
     if (!(rows >= 1) || rows > 10 * c->n) return 0;
     /* a mean of six ways is off by about the noise over twice their root; a row more or less must be worse than that */
     if (!(sqrt(length) > 2 * ratio * c->noise) || fabs(ratio - 1 - rows) > 0.3) return 0;
-    for (int b = 0; b < c->z.nbody; b++) {
+    for (int b = 0; b < movers(c); b++) {
         double s[WAY], mean[WAY];
+        if (!moves(c, b)) continue;
         if (!way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
         for (int i = 0; i < WAY; i++) left += (s[i] - ratio * mean[i]) * (s[i] - ratio * mean[i]), size += s[i] * s[i];
     }
@@ -118,6 +138,7 @@ static void swap_from(tribo_checked *c, int row, int a, int b) {
 static bool names_exchanged(tribo_checked *c, int k, double most) {
     for (int a = 0; a < c->z.nbody; a++)
         for (int b = a + 1; b < c->z.nbody; b++) {
+            if (!moves(c, a) || !moves(c, b)) continue;
             if (!(excess(c, k, a) > most && excess(c, k, b) > most)) continue;
             swap_from(c, k + 1, a, b);
             if (excess(c, k, a) < most && excess(c, k, b) < most) {
@@ -134,8 +155,9 @@ static bool names_exchanged(tribo_checked *c, int k, double most) {
 /* Is row k + 1 alone out of place? Then it was not measured. */
 static bool row_wrong(tribo_checked *c, int k, double most) {
     bool any = false;
-    for (int b = 0; b < c->z.nbody; b++) {
+    for (int b = 0; b < movers(c); b++) {
         double first[WAY], second[WAY], before[WAY], after[WAY], both[WAY];
+        if (!moves(c, b)) continue;
         if (!way(c, k, b, first) || !way(c, k + 1, b, second)) return false;
         if (!way(c, k - 1, b, before) || !way(c, k + 2, b, after)) return false;
         for (int i = 0; i < WAY; i++) both[i] = (first[i] + second[i]) / 2;
@@ -143,10 +165,12 @@ static bool row_wrong(tribo_checked *c, int k, double most) {
         if (outside(both, before, after) > (away > most ? away / 4 : most)) return false; /* it does not come back */
         if (away < most) continue;
         any = true;
-        for (int i = 0; i < 7; i++) ti_pose(c, c->x, k + 1, b)[i] = (double)NAN;
-        ti_found(c, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_MENDED, b, k + 1, 1,
+        const ti_joint *j = b < c->z.nbody ? NULL : &c->m->joint[b - c->z.nbody];
+        for (int i = 0; i < 7 && !j; i++) ti_pose(c, c->x, k + 1, b)[i] = (double)NAN;
+        if (j) c->x[(size_t)(k + 1) * (size_t)c->z.nx + (size_t)j->q] = (double)NAN;
+        ti_found(c, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_MENDED, j ? j->body : b, k + 1, 1,
                  "%s: row %d is where it cannot have been, and the next is not: left out",
-                 tribo_model_body_name(c->m, b), k + 1);
+                 j ? j->name : tribo_model_body_name(c->m, b), k + 1);
     }
     return any;
 }
@@ -160,6 +184,8 @@ static void keep_longer(tribo_checked *c, int k) {
         k + 1, from, from + rows - 1);
     memmove(c->time, c->time + from, (size_t)rows * sizeof *c->time);
     memmove(c->x, c->x + (size_t)from * nx, (size_t)rows * nx * sizeof *c->x);
+    size_t nf = ti_forces(c);
+    if (c->force) memmove(c->force, c->force + (size_t)from * nf, (size_t)rows * nf * sizeof *c->force);
     if (c->u) memmove(c->u, c->u + (size_t)from * nu, (size_t)rows * nu * sizeof *c->u);
     c->n = rows;
 }

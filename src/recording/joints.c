@@ -156,14 +156,7 @@ static void check_times(tribo_checked *c) {
         common = unit, agreed++;
     }
     if (!agreed || c->spacing < 0.2 || (agreed == 1 && c->spacing < 0.9)) return;
-    for (int k = 0; k < c->n; k++) c->time[k] *= common;
-    c->spacing *= common;
-    ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, -1, -1, common,
-             "times are in %s: the velocity columns say how fast the joints move; taken as seconds times %g",
-             common > 1e-4   ? "milliseconds"
-             : common > 1e-7 ? "microseconds"
-                             : "nanoseconds",
-             1 / common);
+    ti_scale_times(c, common, "the joints move");
 }
 
 /* Angles alone do not say how long a second is; rows so far apart tell nothing of forces that act between them. */

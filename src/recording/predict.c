@@ -1,6 +1,7 @@
 /* predict.c -- what the scene says of the next rows, from a row as it is read: the measure of readings that no column
  * contradicts. */
 #include "recording/predict.h"
+#include "model/state.h"
 
 enum { BEFORE = 3, BEFORE_SWINGS = 8, AHEAD = 8 };
 static const double usual = 3; /* m/s^2: accelerations along the ground */
@@ -15,8 +16,8 @@ bool ti_predict_convinces(double now, double least) {
 }
 
 double ti_predict_total(tribo_checked *c, double *x, double most) {
-    double miss[TI_WINDOWS_MAX], sum = 0;
-    int n = ti_predict_windows(c, x, false, most, miss);
+    double miss[TI_WINDOWS_MAX], sum = ti_all_free(c->m) ? ti_overlaps(c, x, most) : 0;
+    int n = ti_predict_windows(c, x, false, most - sum, miss);
     for (int i = 0; i < n; i++) sum += miss[i];
     return n ? sum : (double)NAN;
 }

@@ -9,7 +9,7 @@
  * @param most stop where their sum is beyond this
  * @return how many windows; the same ones for every reading of the same rows. */
 int ti_predict_windows(tribo_checked *c, double *x, bool columns, double most, double *miss);
-/* The misses of all windows; more than `most` where they are. NaN = no window. */
+/* The misses of all windows, and of free bodies overlap; more than `most` where they are. NaN = no window. */
 double ti_predict_total(tribo_checked *c, double *x, double most);
 /* Is a reading with these misses to be taken for one with those? */
 bool ti_predict_convinces(double now, double least);

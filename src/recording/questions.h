@@ -12,6 +12,8 @@ void ti_check_kinds(tribo_checked *c);
 void ti_check_joints(tribo_checked *c);
 /* swings.c: angles alone: degrees and names by what the scene predicts; needs ti_predict_begin(). */
 void ti_check_swings(tribo_checked *c);
+/* pressing.c: contacts push planes, and never pull. */
+void ti_check_forces(tribo_checked *c);
 /* gaps.c: rows that the times say are missing. */
 void ti_note_times(tribo_checked *c);
 /* gaps.c: rows that are missing, rows that are wrong, names exchanged half way. */

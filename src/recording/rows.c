@@ -38,6 +38,17 @@ void ti_reorder(double *q, bool last_is_real, bool inverse) {
     for (int i = 1; inverse && i < 4; i++) q[i] = -q[i];
 }
 
+void ti_scale_times(tribo_checked *c, double factor, const char *what) {
+    for (int k = 0; k < c->n; k++) c->time[k] *= factor;
+    c->spacing *= factor;
+    ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, -1, -1, factor,
+             "times are in %s: the velocity columns say how fast %s; taken as seconds times %g",
+             factor > 1e-4   ? "milliseconds"
+             : factor > 1e-7 ? "microseconds"
+                             : "nanoseconds",
+             what, 1 / factor);
+}
+
 /* Spread of one row: the third difference of a motion is noise but at impacts, which the median passes over. */
 static double noise_of(tribo_checked *c) {
     size_t n = 0;
@@ -53,6 +64,14 @@ static double noise_of(tribo_checked *c) {
                 square += d * d;
             }
             c->rate[n++] = sqrt(square / 20 / 3);
+        }
+    for (int i = 0; i < c->z.njoint; i++) /* a turn at half the extent */
+        for (int k = 0; k + 3 < c->n && ti_is_axis(&c->m->joint[i]) && n < (size_t)c->n * 3; k++) {
+            const ti_joint *j = &c->m->joint[i];
+            const double *q = c->x + (size_t)k * (size_t)c->z.nx + j->q;
+            double d = q[3 * c->z.nx] - 3 * q[2 * c->z.nx] + 3 * q[c->z.nx] - q[0];
+            if (!isnan(d))
+                c->rate[n++] = fabs(d) / sqrt(20) / 0.67449 * (j->kind == TI_JOINT_HINGE ? c->extent / 2 : 1);
         }
     return n ? ti_median(c->rate, n) : 0;
 }

@@ -18,6 +18,7 @@ struct tribo_checked {
     double extent;
     int n;
     double *time, *x, *u; /* (n), (n,nx), (n,nu) or NULL; NaN = not measured */
+    double *force;        /* (n,3 (ngeom + nbody)) or NULL */
     double *y, *keep;     /* (n,nx) other readings of x */
     bool *posed;          /* (n,nbody) the whole pose of a body was measured */
     double *rate;         /* (n,3) scratch: differences of poses */
@@ -34,6 +35,10 @@ struct tribo_checked {
     int nfound;
 };
 
+static inline bool ti_is_axis(const ti_joint *j) {
+    return j->kind == TI_JOINT_HINGE || j->kind == TI_JOINT_SLIDE;
+}
+
 /* Numbers of body b in row k of an array of rows. */
 static inline double *ti_pose(const tribo_checked *c, double *x, int k, int b) {
     return x + (size_t)k * (size_t)c->z.nx + c->m->body[b].q;
@@ -42,10 +47,22 @@ static inline double *ti_rate(const tribo_checked *c, double *x, int k, int b) {
     return x + (size_t)k * (size_t)c->z.nx + c->z.nq + c->m->body[b].v;
 }
 
+/* Numbers of a row of forces. */
+static inline size_t ti_forces(const tribo_checked *c) {
+    return 3 * (size_t)(c->z.ngeom + c->z.nbody);
+}
+
 void ti_found(tribo_checked *c, tribo_convention about, tribo_outcome outcome, int body, int row, double number,
               const char *format, ...) __attribute__((format(printf, 7, 8)));
+/* Times in another unit, as velocity columns say by how fast things do that. */
+void ti_scale_times(tribo_checked *c, double factor, const char *what);
 /* posed, spacing and noise of the rows as they are. */
 void ti_survey(tribo_checked *c);
+/* Smallest gap of a body in row k of a reading with everything else, up to `least`; lengths to be multiplied. */
+double ti_gap(tribo_checked *c, double *x, int k, int body, double least, double length);
+/* How deep free bodies of a reading lie in what stands still (in one another they may for a delay, too): a sum over
+ * rows of log(1 + square of the depth over what noise makes of it); more than `most` where it is. */
+double ti_overlaps(tribo_checked *c, double *x, double most);
 /* The median of n numbers, which it reorders; NaN of none. */
 double ti_median(double *values, size_t n);
 /* Rotation from pose a to pose b as a vector in the body's frame. */

@@ -1,6 +1,4 @@
 /* units.c -- what touches nothing falls, and nothing lies inside of anything: the scale of lengths and times. */
-#include "forward/touching.h"
-#include "model/possible.h"
 #include "recording/questions.h"
 
 enum { FLIGHT_ROWS = 6 };
@@ -17,29 +15,6 @@ typedef struct scale {
     double fall;                             /* m/s^2, of the longest flight that does not fall as it should */
     int row, body;
 } scale;
-
-/* Smallest gap of a body in row k with everything else, up to `least`. */
-static double gap_of(tribo_checked *c, int k, int body, double least, const scale *s) {
-    const tribo_model *m = c->m;
-    double margin = least;
-    for (int b = 0; b < c->z.nbody; b++) {
-        double q[7], still[6] = {0};
-        memcpy(q, ti_pose(c, c->x, k, b), sizeof q);
-        for (int i = 0; i < 3; i++) q[i] = isnan(q[i]) ? m->x0[m->body[b].q + i] : q[i] * s->length;
-        if (isnan(q[3])) memcpy(q + 3, m->x0 + m->body[b].q + 3, 4 * sizeof *q);
-        ti_link_load(&c->link[b], c->p + m->body[b].p, q, still, NULL);
-    }
-    ti_shapes(m, c->p, c->link, c->shape);
-    for (int e = m->body[body].geom0; e < m->body[body].geom0 + m->body[body].ngeom; e++)
-        for (int other = 0; other < m->size.ngeom; other++) {
-            ti_touch touch[TI_CONTACTS_MAX];
-            ti_pair pair;
-            if (!ti_pair_of(m, m->body_geom[e], other, &pair)) continue;
-            int n = ti_collide(&c->shape[pair.a], &c->shape[pair.b], margin, touch);
-            for (int j = 0; j < n; j++) least = touch[j].gap < least ? touch[j].gap : least;
-        }
-    return least;
-}
 
 /* Centre of mass of a body in row k, m. */
 static void centre_of(tribo_checked *c, int k, int body, double length, double *at) {
@@ -127,7 +102,7 @@ static void judge(tribo_checked *c, scale *s) {
         for (int k = 0; k <= c->n; k++) {
             bool seen = k < c->n && c->posed[k * c->z.nbody + b];
             double far = seen ? 2 * stride(c, k, b, s) : 0, least = clear * c->extent > far ? clear * c->extent : far;
-            double gap = seen ? gap_of(c, k, b, least, s) : 0;
+            double gap = seen ? ti_gap(c, c->x, k, b, least, s->length) : 0;
             bool torn = k && k < c->n && c->time[k] - c->time[k - 1] > 1.5 * c->spacing;
             s->inside += seen && gap < -deep * c->extent;
             s->touching += seen && fabs(gap) < 0.1 * c->extent;

@@ -57,6 +57,18 @@ static void add(const tribo_sysid *s, const ti_track *t, int row, const double *
     }
 }
 
+/* Mean distance of predicted forces from those measured. */
+static double forces_off(const tribo_sysid *s, const ti_track *t) {
+    double sum = 0;
+    long n = 0;
+    for (int k = t->first; k < t->n; k++)
+        for (int i = 0; i < s->nplate; i++) {
+            const double *y = ti_plate_seen(s, t, k, i), *f = s->force + 3 * (k * s->nplate + i);
+            if (y) sum += sqrt(pow(f[0] - y[0], 2) + pow(f[1] - y[1], 2) + pow(f[2] - y[2], 2)), n++;
+        }
+    return n ? sum / (double)n : (double)NAN;
+}
+
 static double mean(const means *m, int kind) {
     return m->n[kind] ? m->sum[kind] / (double)m->n[kind] : (double)NAN;
 }
@@ -69,6 +81,7 @@ tribo_status tribo_sysid_errors(tribo_sysid *s, const double *p, int recording, 
     const ti_track *t = s->track + recording;
     ti_worker *w = s->worker;
     size_t nx = (size_t)s->z.nx;
+    double force_mean = forces_off(s, t);
     for (int k = t->first; k < t->n; k++) add(s, t, k, s->X + (size_t)k * nx, false, &whole);
     for (int k = t->first; k < t->n - 1; k++) {
         if (!t->complete[k]) continue;
@@ -86,6 +99,7 @@ tribo_status tribo_sysid_errors(tribo_sysid *s, const double *p, int recording, 
         .step_rotation_rms_deg = degree * sqrt(mean(&ahead, TRIBO_BLOCK_ROTATION)),
         .step_velocity_rms = sqrt(mean(&ahead, TRIBO_BLOCK_VELOCITY)),
         .step_angular_rms = sqrt(mean(&ahead, TRIBO_BLOCK_ANGULAR)),
+        .force_mean = force_mean,
     };
     return TRIBO_OK;
 }

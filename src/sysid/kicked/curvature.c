@@ -56,20 +56,25 @@ static void move_by_gravity(ti_worker *w, double time, double *Phi) {
     }
 }
 
-/* From row k, kick given, to the next: w->x, and Phi of the interval. */
-static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, double *Phi, bool *touched) {
+/* From row k, kick given, to the next: w->x, and Phi of the interval, Psi of its forces. */
+static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, double *Phi, double *Psi,
+                                bool *touched) {
     const tribo_sysid *s = w->s;
     ti_smoother m = ti_smoother_of(w);
     size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree;
     memset(Phi, 0, ndx * (ndx + n) * sizeof *Phi);
     for (size_t i = 0; i < ndx; i++) Phi[i * (ndx + n) + i] = 1;
+    memset(Psi, 0, 3 * (size_t)s->nplate * (ndx + n) * sizeof *Psi);
+    const double *P = w->pd + ndx * (size_t)s->z.np;
     *touched = false;
     for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
         tribo_status status = ti_stride_next(w, t, p, true, &at);
         *touched |= status >= 0 && ti_touched(at.ws);
-        if (status >= 0) status = ti_stride_jac(w, &at, w->pd + ndx * (size_t)s->z.np, m.A, m.C);
+        if (status >= 0) status = ti_stride_jac(w, &at, P, m.A, m.C);
         if (status < 0) return status;
         move_by_gravity(w, at.before, Phi);
+        if (t->force) status = ti_plates_jac(w, t, &at, P, Phi, Psi);
+        if (status < 0) return status;
         chain(ndx, n, m.A, m.C, Phi, m.M);
         move_by_gravity(w, at.after, Phi);
     }
@@ -78,16 +83,27 @@ static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const do
 
 /* A box that lands flat rattles from corner to corner, and derivatives of 1e10 are what that motion has: nothing to
  * follow. Columns are shortened to what a step of a fit can make use of. */
+static const double steep = 30;
 static void calm(const tribo_sysid *s, double *Phi) {
-    const double most = 30;
     size_t ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
     const double *unit = s->shooting->unit;
     for (size_t j = 0; j < nd; j++) {
         double size = 0, of = j < ndx ? unit[ti_kind_at(s, (int)j)] : 1;
         for (size_t i = 0; i < ndx; i++) size = ti_max(size, fabs(Phi[i * nd + j]) / unit[ti_kind_at(s, (int)i)]);
-        if (size * of <= most) continue;
-        double share = most / (size * of);
+        if (size * of <= steep) continue;
+        double share = steep / (size * of);
         for (size_t i = 0; i < ndx; i++) Phi[i * nd + j] = isfinite(size) ? share * Phi[i * nd + j] : 0;
+    }
+}
+
+/* The same of forces. */
+static void calm_forces(const tribo_sysid *s, double *Psi) {
+    size_t rows = 3 * (size_t)s->nplate, ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
+    for (size_t j = 0; j < nd; j++) {
+        double size = 0, of = j < ndx ? s->shooting->unit[ti_kind_at(s, (int)j)] : 1;
+        for (size_t i = 0; i < rows; i++) size = ti_max(size, of * fabs(Psi[i * nd + j]) / s->plate_unit);
+        for (size_t i = 0; i < rows && !(size <= steep); i++)
+            Psi[i * nd + j] = isfinite(size) ? steep / size * Psi[i * nd + j] : 0;
     }
 }
 
@@ -300,8 +316,11 @@ static tribo_status forward(ti_worker *w, int track, const double *p) {
     for (int k = t->first; k < ti_path_end(t, path) - 1; k++) {
         const double *kick = path->w + (size_t)k * nv;
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
-        tribo_status status = advance_jac(w, t, k, p, path->Phi + (size_t)k * ndx * nd, &path->touch[k]);
+        double *Psi = path->Psi + (size_t)k * 3 * (size_t)s->nplate * nd;
+        tribo_status status = advance_jac(w, t, k, p, path->Phi + (size_t)k * ndx * nd, Psi, &path->touch[k]);
         if (status < 0) return status;
+        ti_plates_keep(w, t, k, ti_path_forces(s, t, path->x));
+        calm_forces(s, Psi);
         memcpy(path->x + (size_t)(k + 1) * nx, w->x, nx * sizeof(double));
         calm(s, path->Phi + (size_t)k * ndx * nd);
     }
@@ -342,6 +361,8 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
         add_row(w, t, k, path->x + (size_t)k * nx, nd, m.S, m.s);
         if (k == t->first) break;
         pull_back(ndx, n, path->Phi + (size_t)(k - 1) * ndx * nd, m.S, m.s, m.M, m.z);
+        ti_pressed_add(w, t, k, ti_path_forces(s, t, path->x), path->Psi + (size_t)(k - 1) * 3 * (size_t)s->nplate * nd,
+                       m.S, m.s);
         forget(s, m.S, m.s);
         if (ti_path_node(s, t, path, k - 1)) eliminate_kick(s, path, k - 1, m.S, m.s);
     }

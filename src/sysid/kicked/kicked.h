@@ -12,9 +12,10 @@
 enum { TI_KICK_LINEAR, TI_KICK_ANGULAR, TI_KICK_KINDS };
 
 typedef struct ti_path {
-    double *x, *xtry;   /* (n,nx) states at the rows, before their kicks */
+    double *x, *xtry;   /* (n,nx) states at the rows, before their kicks; behind them forces, ti_path_forces() */
     double *w, *wtry;   /* (n,nv) kicks */
     double *Phi;        /* (n,ndx,nd) how the state at row k + 1 moves with that after the kick of k and with theta */
+    double *Psi;        /* (n,3 nplate,nd) the same of forces until row k + 1 */
     double *gain;       /* (n,nv,nd+1) best kicks: dw = gain (dx, dtheta, 1) */
     double *chol;       /* (n,nv,nv) lower factor of the kicks' curvature */
     double *S;          /* (nd+1,nd+1) cost to go at the first row, by (dx, dtheta) */
@@ -92,7 +93,15 @@ ti_smoother ti_smoother_of(const ti_worker *w);
 /* What other ranks are told of it and its track. */
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p);
 /* Memory of a path. */
-void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows);
+void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, int rows);
+/* (n,3 nplate) of contacts since the row before, of states x (n,nx) of a path. */
+static inline double *ti_path_forces(const tribo_sysid *s, const ti_track *t, double *x) {
+    return x + (size_t)t->n * (size_t)s->z.nx;
+}
+/* How many numbers there are of states and forces. */
+static inline size_t ti_path_numbers(const tribo_sysid *s, int rows) {
+    return (size_t)rows * (size_t)(s->z.nx + 3 * s->nplate);
+}
 /* The row before which it is compared. */
 static inline int ti_path_end(const ti_track *t, const ti_path *path) {
     return path->end < t->n ? path->end : t->n;
@@ -136,7 +145,7 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
  * @return how many blocks. */
 int ti_path_scatter(ti_worker *w, int track, double *S);
 /* Cost of x, w as they are. */
-double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick);
+double ti_path_cost(ti_worker *w, int track, double *x, const double *kick);
 
 /* Pose, relative to a row's, and velocity of a joint there by a parabola through its neighbours; spread: of the
  * velocity, by noise. @return rms residual in units of noise; < 0 = too few rows. */
@@ -145,13 +154,23 @@ double ti_local_fit(const tribo_sysid *s, const ti_track *t, int row, int joint,
 /* Noise of each group from differences of third order, robustly; 0 = not measured often enough. */
 void ti_noise_guess(tribo_sysid *s, double *noise);
 
-/* ---- marked.c: what the markers of a row add ---- */
+/* ---- marked.c: what the markers of a row add, and the forces until a row ---- */
 
 double ti_marked_cost(ti_worker *w, const ti_track *t, int row, const double *x);
 /* Squares of weighted residuals, and how many numbers: added. */
 void ti_marked_square(ti_worker *w, const ti_track *t, int row, const double *x, double *square, double *n);
+/* The same of forces (n,3 nplate). */
+double ti_pressed_cost(ti_worker *w, const ti_track *t, int row, const double *forces);
+void ti_pressed_square(ti_worker *w, const ti_track *t, int row, const double *forces, double *square, double *n);
 /* To curvature S (nd,nd) and gradient g (nd) by (dx, dtheta). */
 void ti_marked_add(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, double *S, double *g);
+/* With Psi (3 nplate,nd), by the state at the row before after its kick: dx, P and D are of that one. */
+void ti_pressed_add(ti_worker *w, const ti_track *t, int row, const double *forces, const double *Psi, double *S,
+                    double *g);
+void ti_pressed_count(ti_worker *w, const ti_track *t, int row, const double *forces, const double *Psi,
+                      const double *P, ti_noise_sums *sums);
+void ti_pressed_score(ti_worker *w, const ti_track *t, int row, const double *forces, const double *Psi,
+                      const double *D, double *score);
 /* To the sums that noise is estimated from, where P (nd,nd) is the covariance of (dx, dtheta). */
 void ti_marked_count(ti_worker *w, const ti_track *t, int row, const double *x, size_t nd, const double *P,
                      ti_noise_sums *sums);

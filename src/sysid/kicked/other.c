@@ -28,7 +28,9 @@ double ti_path_plain(ti_worker *w, int track, const double *p) {
     size_t nx = (size_t)s->z.nx;
     for (int k = t->first, end = ti_path_end(t, path); k < end; k++) {
         memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
-        if (k < end - 1 && ti_advance(w, t, k, p) < 0) return HUGE_VAL;
+        if (k == end - 1) break;
+        if (ti_advance(w, t, k, p) < 0) return HUGE_VAL;
+        ti_plates_keep(w, t, k, ti_path_forces(s, t, path->xtry));
     }
     double cost = ti_path_cost(w, track, path->xtry, path->w);
     return isfinite(cost) ? cost : HUGE_VAL;
@@ -100,7 +102,7 @@ tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double
     if (status == TI_STOPPED || (status >= 0 && path->cost < before)) return status;
     memcpy(w->x, t->kept, nx * sizeof(double));
     path->cost = ti_path_plain(w, track, p);
-    memcpy(path->x + at, path->xtry + at, ((size_t)t->n * nx - at) * sizeof(double));
+    memcpy(path->x + at, path->xtry + at, (ti_path_numbers(s, t->n) - at) * sizeof(double));
     return TRIBO_OK;
 }
 

@@ -2,14 +2,16 @@
  * (147)-(149). */
 #include "sysid/kicked/kicked.h"
 
-void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sizes *z, int nfree, int rows) {
+void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, int rows) {
+    const tribo_sizes *z = &s->z;
     size_t n = (size_t)rows, nx = (size_t)z->nx, nv = (size_t)z->nv, ndx = (size_t)z->ndx, nf = (size_t)nfree;
     size_t nd = ndx + nf;
-    TI_CARVE(a, path->x, n * nx);
-    TI_CARVE(a, path->xtry, n * nx);
+    TI_CARVE(a, path->x, ti_path_numbers(s, rows));
+    TI_CARVE(a, path->xtry, ti_path_numbers(s, rows));
     TI_CARVE(a, path->w, n * nv);
     TI_CARVE(a, path->wtry, n * nv);
     TI_CARVE(a, path->Phi, n * ndx * nd);
+    TI_CARVE(a, path->Psi, n * 3 * (size_t)s->nplate * nd);
     TI_CARVE(a, path->gain, n * nv * (nd + 1));
     TI_CARVE(a, path->chol, n * nv * nv);
     TI_CARVE(a, path->S, (nd + 1) * (nd + 1));
@@ -42,7 +44,7 @@ void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
     }
     if (tell < TI_TELL_ROWS) return;
     TI_PUT(p, path->prior, nx), TI_PUT(p, path->touch, rows);
-    TI_PUT(p, path->x, rows * nx), TI_PUT(p, path->w, rows * (size_t)s->z.nv);
+    TI_PUT(p, path->x, ti_path_numbers(s, t->n)), TI_PUT(p, path->w, rows * (size_t)s->z.nv);
 }
 
 /* Nothing acts in flight but what the model knows, so kicks there would only take from gravity what it says. */
@@ -106,14 +108,14 @@ static double kick_cost(const tribo_sysid *s, const double *kick) {
     return sum;
 }
 
-double ti_path_cost(ti_worker *w, int track, const double *x, const double *kick) {
+double ti_path_cost(ti_worker *w, int track, double *x, const double *kick) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     const ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     double sum = start_cost(w, path, x + (size_t)t->first * nx);
     for (int k = t->first; k < ti_path_end(t, path); k++) {
-        sum += row_cost(w, t, k, x + (size_t)k * nx);
+        sum += row_cost(w, t, k, x + (size_t)k * nx) + ti_pressed_cost(w, t, k, ti_path_forces(s, t, x));
         if (ti_path_node(s, t, path, k)) sum += kick_cost(s, kick + (size_t)k * nv);
     }
     return sum;
@@ -176,6 +178,7 @@ static tribo_status move_on(ti_worker *w, int track, const double *p) {
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
         tribo_status status = ti_advance_touch(w, t, k, p, &touched);
         if (status < 0) return status;
+        ti_plates_keep(w, t, k, ti_path_forces(s, t, path->x));
         path->touch[k] = touched;
     }
     ti_path_places(s, t, path);
@@ -243,6 +246,7 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
         tribo_status status = ti_advance(w, t, k, p);
         if (status < 0) return status;
+        ti_plates_keep(w, t, k, ti_path_forces(s, t, path->xtry));
     }
     path->cost_try = ti_path_cost(w, track, path->xtry, path->wtry);
     return isfinite(path->cost_try) ? TRIBO_OK : TRIBO_E_NONFINITE;

@@ -12,6 +12,7 @@ static double within(double x, double low, double high) {
 
 void ti_scales_weigh(tribo_sysid *s) {
     if (s->mark_group >= 0) s->mark_weight = 1 / s->shooting->noise[s->mark_group];
+    if (s->plate_group >= 0) s->plate_weight = 1 / s->shooting->noise[s->plate_group];
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         for (int k = 0; k < t->n; k++)
@@ -29,13 +30,15 @@ void ti_scales_init(tribo_sysid *s) {
     double fast = sqrt((g > 0 ? g : 9.81) * L), *shown = h->noise_shown;
     const double unit[TRIBO_BLOCKS] = {L, 2, fast, 2 * fast / L};
     for (int k = 0; k < TRIBO_BLOCKS; k++) h->unit[k] = unit[k], h->prior[k] = 10 * unit[k];
+    s->plate_unit = ti_plates_unit(s);
     ti_noise_guess(s, shown);
     for (int i = 0; i < s->ngroup; i++) {
         int k = ti_group_kind(s, i);
-        h->noise_least[i] = ti_max(1e-6 * unit[k], 0.8 * shown[i]);
-        h->noise_shown[i] = !s->weight_natural[k] && s->weight[k] > 0 ? 1 / s->weight[k]
-                            : shown[i] > 0                            ? ti_max(shown[i], 1e-5 * unit[k])
-                                                                      : 0.01 * unit[k];
+        double one = i == s->plate_group ? s->plate_unit : unit[k];
+        h->noise_least[i] = ti_max(1e-6 * one, 0.8 * shown[i]);
+        h->noise_shown[i] = !ti_group_natural(s, i) && s->weight[k] > 0 ? 1 / s->weight[k]
+                            : shown[i] > 0                              ? ti_max(shown[i], 1e-5 * one)
+                                                                        : 0.01 * one;
         h->noise[i] = h->noise_shown[i];
         if (s->threshold_auto[k]) s->threshold[i] = 4; /* of three normal numbers one in a thousand is beyond */
     }
@@ -72,6 +75,9 @@ void ti_scales_guess(tribo_sysid *s) {
         for (int k = t->first; k < ti_path_end(t, h->path + i) && !t->held_out; k++) {
             const double *x = h->path[i].x + (size_t)k * (size_t)s->z.nx;
             if (t->mark) ti_marked_square(s->worker, t, k, x, &miss[s->mark_group], &n[s->mark_group]);
+            if (t->force)
+                ti_pressed_square(s->worker, t, k, ti_path_forces(s, t, h->path[i].x), &miss[s->plate_group],
+                                  &n[s->plate_group]);
             ti_residual(s, t, k, x, r);
             for (int j = 0; j < s->z.nv; j++) {
                 int group = s->block[s->entry[j]].group;
@@ -81,7 +87,7 @@ void ti_scales_guess(tribo_sysid *s) {
     }
     /* wide at first, so that the motions can close in on the measurements */
     for (int i = 0; i < s->ngroup; i++)
-        if (ti_group_kind(s, i) <= TRIBO_BLOCK_ROTATION && s->weight_natural[ti_group_kind(s, i)])
+        if (ti_group_kind(s, i) <= TRIBO_BLOCK_ROTATION && ti_group_natural(s, i))
             h->noise[i] *= ti_max(1, sqrt(miss[i] / ti_max(n[i], 1)));
     for (int k = 0; k < TI_KICK_KINDS; k++) {
         double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
@@ -128,7 +134,7 @@ double ti_scales_update(tribo_sysid *s) {
     ti_noise_sums sum = add_up(s);
     double change = 0;
     for (int k = 0; k < s->ngroup; k++) {
-        if (!(sum.freedom[k] > 1) || !s->weight_natural[ti_group_kind(s, k)]) continue;
+        if (!(sum.freedom[k] > 1) || !ti_group_natural(s, k)) continue;
         double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.1, 2), old = h->noise[k];
         h->noise[k] = ti_max(factor * old, h->noise_least[k]);
         change = ti_max(change, fabs(h->noise[k] / old - 1));
@@ -188,6 +194,8 @@ double ti_scales_evidence(const tribo_sysid *s) {
         for (int k = t->first; k < t->n; k++) {
             for (int site = 0; site < s->z.nsite; site++)
                 if (ti_marker_seen(s, t, k, site)) sum += 3 * 2 * log(s->shooting->noise[s->mark_group]);
+            for (int plate = 0; plate < s->nplate; plate++)
+                if (ti_plate_seen(s, t, k, plate)) sum += 3 * 2 * log(s->shooting->noise[s->plate_group]);
             for (int j = 0; j < s->z.ndx; j++) {
                 const double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
                 bool counts = *w > 0 && !ti_derived(s, t, k, s->entry[j]);

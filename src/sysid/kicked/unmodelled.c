@@ -31,14 +31,19 @@ static void difference_weights(const double *time, double c[ORDER + 1]) {
     for (int i = 0; i <= ORDER; i++) c[i] /= sqrt(sum);
 }
 
-/* What differences are of: a block, or where it is NULL a site that was seen. */
+/* What differences are of: a block, or where it is NULL a site that was seen, or a plate. */
 typedef struct series {
     const ti_block *block;
-    int site, numbers;
+    int site, plate, numbers; /* of site and plate one is -1 */
 } series;
 
+/* Three numbers of a row that are in no state; NULL = not measured. */
+static const double *three(const tribo_sysid *s, const ti_track *t, int row, const series *of) {
+    return of->site >= 0 ? ti_marker_seen(s, t, row, of->site) : ti_plate_seen(s, t, row, of->plate);
+}
+
 static bool told(const tribo_sysid *s, const ti_track *t, int row, const series *of) {
-    return of->block ? seen(s, t, row, of->block->joint) : ti_marker_seen(s, t, row, of->site) != NULL;
+    return of->block ? seen(s, t, row, of->block->joint) : three(s, t, row, of) != NULL;
 }
 
 /* The numbers of a row, less those of row `from`. */
@@ -50,7 +55,7 @@ static void change(const tribo_sysid *s, const ti_track *t, int from, int row, c
         memcpy(y, d + of->block->at - joint->v, (size_t)of->numbers * sizeof *y);
         return;
     }
-    const double *a = ti_marker_seen(s, t, from, of->site), *b = ti_marker_seen(s, t, row, of->site);
+    const double *a = three(s, t, from, of), *b = three(s, t, row, of);
     for (int j = 0; j < of->numbers; j++) y[j] = b[j] - a[j];
 }
 
@@ -92,11 +97,13 @@ static size_t gather(const tribo_sysid *s, int group, int *of) {
         const ti_track *t = s->track + i;
         if (t->held_out) continue;
         for (int b = 0; b < s->nblock; b++) {
-            series one = {&s->block[b], -1, s->block[b].n};
+            series one = {&s->block[b], -1, -1, s->block[b].n};
             if (s->block[b].group == group) n = differences(s, t, &one, s->norms, n), *of = one.numbers;
         }
         for (int site = 0; site < s->z.nsite && group == s->mark_group; site++)
-            n = differences(s, t, &(series){NULL, site, 3}, s->norms, n);
+            n = differences(s, t, &(series){NULL, site, -1, 3}, s->norms, n);
+        for (int plate = 0; plate < s->nplate && group == s->plate_group; plate++)
+            n = differences(s, t, &(series){NULL, -1, plate, 3}, s->norms, n);
     }
     return n;
 }

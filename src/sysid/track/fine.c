@@ -90,6 +90,7 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
     size_t bytes = (size_t)s->z.nx * sizeof(double);
     int dt = t->dt[at->row], fine = u ? 0 : s->fine;
     double whole = s->dt[dt];
+    if (s->nplate && !at->step && !at->done) ti_plates_begin(w);
     for (at->before = 0;; at->level++) {
         if (ti_stopped(s)) return TI_STOPPED;
         tribo_status status = ready(w, dt, at->level);
@@ -103,6 +104,7 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
         memcpy(w->x, w->before, bytes);
         at->before += other_step(w, p, ldexp(whole, -at->level), ldexp(whole, -at->level - 1));
     }
+    if (s->nplate) ti_plates_add(w, at->ws);
     int level = at->level;
     at->done += 1 << (fine - at->level);
     if (at->done == 1 << fine) at->done = 0, at->step++;

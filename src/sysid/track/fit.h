@@ -68,6 +68,8 @@ typedef struct ti_track {
     double *w;       /* (n,ndx) weights, 0 = not measured */
     double *u;       /* (n,nu) or NULL */
     double *mark;    /* (n,3 nsite) where sites were seen, NaN = not; NULL = none ever */
+    double *force;   /* (n,3 nplate) what contacts push with since the row before, NaN = unknown; NULL = none ever */
+    bool *quiet;     /* (n,nplate) no impact is near */
     bool *given;     /* (n,nx) measured, or told by markers */
     bool *derived;   /* (n,nblock) told by markers; NULL without any */
     int *nsub, *dt;  /* (n-1) steps from a row to the next, index into the step lengths */
@@ -144,6 +146,9 @@ typedef struct ti_worker {
     tribo_dynamics *place;
     double *mark_twist, *mark_J, *mark_D, *mark_x; /* (6,nv), (3,nv), (3,ndx + nfree), (nx) */
     bool *mark_open;                               /* (nv) */
+    /* of plates: impulses since the row, (3 nplate); (3 contacts); (3,ndx + nfree) */
+    double *impulse, *push_bar, *push_D;
+    size_t push_bytes;
 } ti_worker;
 
 /* Directions of a track's derivatives. */
@@ -247,6 +252,30 @@ bool ti_marker(ti_worker *w, const ti_track *t, int row, int site, bool slopes, 
 /* Poses that markers tell into t->x, where no column has them. @return TRIBO_OK; TRIBO_E_ARG: no pose fits them. */
 tribo_status ti_markers_pose(tribo_sysid *s, ti_track *t, tribo_diag *diag);
 
+/* ---- plates.c: what contacts push with ---- */
+
+/* How many geoms and bodies any recording has it of, and which: geoms, then bodies beyond them. */
+int ti_plates(const tribo_sysid_def *def, const tribo_sizes *z, int *plate);
+/* Into a track. @return TRIBO_OK; TRIBO_E_NONFINITE. */
+tribo_status ti_plates_take(const tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag);
+/* Root mean square of what was measured, N. */
+double ti_plates_unit(const tribo_sysid *s);
+/* What was measured in a row; NULL = nothing that is compared. */
+const double *ti_plate_seen(const tribo_sysid *s, const ti_track *t, int row, int plate);
+/* w->impulse: nothing yet; and that of the step that ws made last. */
+void ti_plates_begin(ti_worker *w);
+void ti_plates_add(ti_worker *w, const tribo_ws *ws);
+/* As forces, into row k + 1 of (n,3 nplate). */
+void ti_plates_keep(const ti_worker *w, const ti_track *t, int k, double *forces);
+/* Psi (3 nplate,ndx + nfree) += that of the step which was recorded last, Phi being the state before it; P (nfree,np).
+ */
+tribo_status ti_plates_jac(ti_worker *w, const ti_track *t, const ti_stride *at, const double *P, const double *Phi,
+                           double *Psi);
+/* What is left of a row's, of forces (n,3 nplate); its derivative by the state at the row before and theta, where Psi
+ * is given. @return false where nothing was measured. */
+bool ti_pressed(ti_worker *w, const ti_track *t, int row, int plate, const double *forces, const double *Psi,
+                ti_marked *m);
+
 /* ---- settle.c ---- */
 
 /* Which pairs a start stands on. */
@@ -319,6 +348,11 @@ tribo_status ti_reverse_ready(tribo_sysid *s);
 tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_want want, double *loss, double *g,
                          double *H);
 
+/* ---- layout.c ---- */
+
+/* Everything of one block, from *self on. With the arena's base NULL it only measures. */
+void ti_sysid_lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self);
+
 /* ---- the optimizers: one iteration each ---- */
 
 tribo_status ti_lm_iterate(tribo_sysid *s);
@@ -351,8 +385,12 @@ struct tribo_sysid {
     ti_block *block; /* (nblock) */
     int *entry;      /* (ndx) the block of a number of a tangent */
     int nblock, ngroup;
-    int mark_group;     /* that of all markers, the last; -1 = there are none */
-    double mark_weight; /* 1/m */
+    int mark_group;                  /* that of all markers, the last; -1 = there are none */
+    double mark_weight;              /* 1/m */
+    int nplate, *plate;              /* geoms, and ngeom + bodies, whose contact forces are measured */
+    int plate_group;                 /* that of all of them; -1 = there are none */
+    double plate_weight, plate_unit; /* 1/N, N */
+    double *force;                   /* (rows,3 nplate) of a prediction */
     tribo_options options;
     tribo_loss loss;
     int window;
@@ -415,12 +453,16 @@ struct tribo_sysid {
     tribo_progress progress;
 };
 
-/* Kind of the blocks of a group. */
+/* Kind of the blocks of a group; that of plates has none. */
 static inline int ti_group_kind(const tribo_sysid *s, int group) {
     int b = 0;
-    if (group == s->mark_group) return TRIBO_BLOCK_POSITION;
+    if (group == s->mark_group || group == s->plate_group) return TRIBO_BLOCK_POSITION;
     while (group >= TRIBO_BLOCKS && s->block[b].group != group) b++;
     return group < TRIBO_BLOCKS ? group : s->block[b].kind;
+}
+/* Is the noise of a group to be found from what is left? */
+static inline bool ti_group_natural(const tribo_sysid *s, int group) {
+    return group == s->plate_group || s->weight_natural[ti_group_kind(s, group)];
 }
 /* Does a block of a row say what markers say already? */
 static inline bool ti_derived(const tribo_sysid *s, const ti_track *t, int row, int block) {

@@ -166,6 +166,7 @@ tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X) {
         tribo_status status = ti_advance(w, t, k, p);
         if (status < 0) return status;
         memcpy(X + ((size_t)k + 1) * nx, w->x, nx * sizeof *X);
+        if (s->nplate) ti_plates_keep(w, t, k, s->force);
     }
     return TRIBO_OK;
 }

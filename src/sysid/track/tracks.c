@@ -27,6 +27,9 @@ void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sysid *s, const tribo_
     t->u = NULL;
     if (r->u) TI_CARVE(a, t->u, n * (size_t)z->nu);
     TI_CARVE(a, t->given, n * (size_t)z->nx);
+    t->force = NULL, t->quiet = NULL;
+    if (r->force) TI_CARVE(a, t->force, 3 * n * (size_t)s->nplate);
+    if (r->force) TI_CARVE(a, t->quiet, n * (size_t)s->nplate);
     t->mark = NULL, t->derived = NULL;
     if (!r->marker) return;
     TI_CARVE(a, t->mark, 3 * n * (size_t)z->nsite);
@@ -194,6 +197,7 @@ static void cut(tribo_sysid *s, ti_track *t) {
 
 tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
     tribo_status status = check(t, r, &s->z, diag);
+    if (!status) status = ti_plates_take(s, t, r, diag);
     if (!status) status = weigh(s, t, r, diag);
     if (status) return status;
     double *state0 = s->worker[0].x;
