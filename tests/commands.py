@@ -103,6 +103,20 @@ def marked(folder, draw):
           [[t] + [p[k] + c[k] + draw() for c in corners.values() for k in range(3)] for t, *p in rows])
 
 
+def plate(folder, draw):
+    """A cube that slides on a floor that weighs it."""
+    scene = (ROOT / "data/scenes/slide.xml").read_text()
+    mass = float(re.search(r'mass="([^"]*)"', scene).group(1))
+    (folder / "plate.xml").write_text(scene)
+    simulate("plate.xml", "all.csv", "--dt", "0.01")
+    poses = ["cube.px", "cube.py", "cube.pz", "cube.qw", "cube.qx", "cube.qy", "cube.qz"]
+    rows = column("all.csv", ["time", *poses, "cube.vx", "cube.vy", "cube.vz"])
+    table(folder / "stood.csv", ["time", *poses, "floor.fx", "floor.fy", "floor.fz"],
+          [[now[0], *[x + draw() for x in now[1:4]], *now[4:8],
+            *[-mass * ((b - a) / (now[0] - last[0]) + g) + 100 * draw() for a, b, g in zip(last[8:], now[8:], (0, 0, 9.81))]]
+           for last, now in zip(rows, rows[1:])])
+
+
 def ball(folder, draw):
     """A ball seen by a camera that is 3 % short and 6 mm high."""
     (folder / "ball.xml").write_text((ROOT / "data/scenes/bounce.xml").read_text())
@@ -133,7 +147,7 @@ def furnish(folder, document):
     (folder / "swing.json").touch()  # docs/control.md begins with nothing in it
     (folder / "PROBLEMS.jsonl").write_text('{"id": 1, "kind": "NCP", "nc": 1, "mu": [0.5], "G": [1, 0, 1, 0, 0, 1], "g": [1, 0, -1]}\n')
     os.chdir(folder)
-    for make, of in ((puck, "README.md"), (pushed, "docs/identify.md"), (marked, "docs/identify.md"), (ball, "docs/identify.md"), (arm, "docs/identify.md")):
+    for make, of in ((puck, "README.md"), (pushed, "docs/identify.md"), (marked, "docs/identify.md"), (plate, "docs/identify.md"), (ball, "docs/identify.md"), (arm, "docs/identify.md")):
         if document == of:
             make(folder, draw)
 
