@@ -1,5 +1,7 @@
 /* test_robots.c -- scenes as robots come: in several files, with classes, frames and much that is only seen; what a
  * scene needs that is not there; and where it is installed, MuJoCo's masses and forces of the same files. */
+#include "dynamics/actuator.h"
+#include "dynamics/motion.h"
 #include "formats/mjcf_reading.h"
 #include "test_main.h"
 #include <math.h>
