@@ -2,17 +2,16 @@
  * does. docs/math.md eq. (448). */
 #include "forward/frame.h"
 
-/* Of a law that pushes only what comes together: noise and a central path push from afar, and the convex relaxation
- * pushes apart what slides. */
 bool ti_aside_applies(const tribo_ws *ws) {
     const tribo_options *o = &ws->options;
-    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0) && o->law.law != TRIBO_LAW_CCP;
+    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
 }
 
-/* Whether its bodies would be one island by it alone, without friction against turning behind it. Of a core nothing is
- * held until it passes. */
-static bool joins(const tribo_ws *ws, const ti_con *c) {
+/* Whether it may be left aside: its bodies would be one island by it alone, without friction against turning behind it,
+ * and it pushes only what comes together. Of a core nothing is held until it passes. */
+static bool may_wait(const tribo_ws *ws, const ti_con *c) {
     if (c->touch.core) return true;
+    if (ti_contact_pushes_from_afar(ws->contact)) return false;
     const ti_body *body = ws->model->body;
     if (c->pair.twists || c->pair.rolls) return false;
     return c->kind == TI_CON_CONTACT && c->a >= 0 && c->b >= 0 && body[c->a].tree != body[c->b].tree;
@@ -57,7 +56,7 @@ static int end_of_pair(const tribo_ws *ws, int i) {
 void ti_aside_choose(tribo_ws *ws) {
     int n = 0;
     for (int i = 0, end; !ws->together && i < ws->ntouch; i = end) {
-        bool aside = joins(ws, &ws->found[i]);
+        bool aside = may_wait(ws, &ws->found[i]);
         end = end_of_pair(ws, i);
         for (int k = i; k < end && aside; k++) aside = !is_likely(ws, &ws->found[k]);
         for (int k = i; k < end && aside; k++) ws->found[k].aside = TI_ASIDE, n++;

@@ -209,6 +209,10 @@ bool ti_contact_has_noise(const ti_contact_ws *ws) {
     return ws->asked->is & TI_LAW_SMOOTH;
 }
 
+bool ti_contact_pushes_from_afar(const ti_contact_ws *ws) {
+    return ws->asked->is & TI_LAW_FAR;
+}
+
 /* Approach that is nothing but rounding, as where bodies that touch fall together, asks for no impulse. */
 static const double STILL = 1e-14;
 

@@ -83,7 +83,8 @@ typedef enum ti_law_is {
     TI_LAW_CONVEX = 2, /* the problem is convex where speeds of slip are held, and solved by rounds that hold them */
     TI_LAW_SMOOTH = 4, /* it has no modes to be near to, and knows noise */
     TI_LAW_DRY = 8,    /* dry friction of joints */
-    TI_LAW_SPIN = 16   /* friction against turning: it depends on the normal impulse of its contact */
+    TI_LAW_SPIN = 16,  /* friction against turning: it depends on the normal impulse of its contact */
+    TI_LAW_FAR = 32    /* it pushes apart what slides before it touches */
 } ti_law_is;
 
 typedef struct ti_law {

@@ -100,5 +100,10 @@ static void local(const ti_law_contact *s, const double *free, double *l) {
     }
 }
 
-const ti_law ti_law_ccp = {
-    .mode = mode, .slope = slope, .agrees = agrees, .residual = residual, .local = local, .circle = ti_law_circle};
+const ti_law ti_law_ccp = {.mode = mode,
+                           .slope = slope,
+                           .agrees = agrees,
+                           .residual = residual,
+                           .local = local,
+                           .circle = ti_law_circle,
+                           .is = TI_LAW_FAR};

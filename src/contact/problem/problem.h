@@ -132,6 +132,8 @@ size_t ti_contact_ws_bytes(const ti_contact_ws *ws);
 
 /* Whether the law is the stochastic one. */
 bool ti_contact_has_noise(const ti_contact_ws *ws);
+/* Whether contacts that slide push before they touch. */
+bool ti_contact_pushes_from_afar(const ti_contact_ws *ws);
 /* Solve; s's arrays must be set. The result depends on the problem (and the start, if options.warm) only. */
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
