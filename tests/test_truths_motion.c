@@ -262,20 +262,8 @@ END_TEST
 
 /* ---- A.5, A.6: rolling ---- */
 
-/* A ball of radius r with I = beta m r^2 on a level floor under gravity that pulls down a slope of angle th. */
 static world roller(double beta, double mu, double th) {
-    tribo_builder *b = tribo_builder_new(NULL);
-    const double m = 1.5, r = 0.2;
-    world_floor(b, mu, 0);
-    tribo_body_def d = tribo_default_body();
-    d.name = "ball", d.pos[2] = r;
-    d.inertia_given = true, d.mass = m;
-    for (int i = 0; i < 3; i++) d.inertia[i] = beta * m * r * r;
-    tribo_geom_def g = tribo_default_geom();
-    g.name = "ball", g.shape = TRIBO_SPHERE, g.size[0] = r;
-    tribo_add_geom(b, tribo_add_body(b, &d), &g);
-    tribo_set_gravity(b, (double[3]){G * sin(th), 0, -G * cos(th)});
-    return world_new(b, H);
+    return world_of(world_roller(1.5, 0.2, beta, world_material(mu, 0), th, H), NULL);
 }
 
 static const double betas[] = {0.4, 0.5, 0.65}; /* a ball, a disk, and nearly the hollow ball's 2/3 */

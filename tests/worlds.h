@@ -96,6 +96,22 @@ static inline tribo_model *world_build(tribo_builder *b) {
     return m;
 }
 
+/* A ball with moments b m r^2 on a level floor under gravity that pulls down a slope of angle th. */
+static inline tribo_model *world_roller(double m, double r, double b, tribo_material floor, double th, double dt) {
+    tribo_builder *at = tribo_builder_new(NULL);
+    world_wall(at, "floor", NULL, NULL, floor);
+    tribo_body_def d = tribo_default_body();
+    d.name = "ball", d.pos[2] = r;
+    d.inertia_given = true, d.mass = m;
+    for (int i = 0; i < 3; i++) d.inertia[i] = b * m * r * r;
+    tribo_geom_def g = tribo_default_geom();
+    g.name = "ball", g.shape = TRIBO_SPHERE, g.size[0] = r;
+    tribo_add_geom(at, tribo_add_body(at, &d), &g);
+    tribo_set_gravity(at, (double[3]){G * sin(th), 0, -G * cos(th)});
+    tribo_set_timestep(at, dt);
+    return world_build(at);
+}
+
 static inline world world_new(tribo_builder *b, double dt) {
     tribo_set_timestep(b, dt);
     return world_of(world_build(b), NULL);
@@ -171,5 +187,36 @@ static inline int world_dv(const world *w, int body, int i) {
         ck_assert_msg(fabs(f_ - w_) <= t_, "%s = %.17g, not %.17g: off by %.3g, allowed %.3g", #found, f_, w_,         \
                       fabs(f_ - w_), t_);                                                                              \
     } while (0)
+
+/* The gradient of lx at the last state of the last run, along a direction (xd, pd) of start and parameters: the reverse
+ * against forward tangents, to `tight`, and central differences of `eps` a unit, to `loose`, of it and `scale`. */
+static inline void world_agrees(world *w, const double *xd, const double *pd, double eps, double scale, double tight,
+                                double loose) {
+    int N = w->T, ndx = w->n.ndx;
+    const double *weight = w->lx + N * ndx;
+    double *p = world_zeros(w->n.np), *x = world_zeros(w->n.nx), *step = world_zeros(ndx), *end[2];
+    double by_reverse = 0, by_tangent = 0, by_difference = 0;
+    world_reverse(w);
+    for (int i = 0; i < ndx; i++) by_reverse += w->x_bar[i] * xd[i];
+    for (int i = 0; i < w->n.np; i++) by_reverse += w->p_bar[i] * pd[i];
+    scale += fabs(by_reverse);
+    memcpy(step, xd, sizeof(double) * (size_t)ndx);
+    for (int k = 0; k < N; k++) ck_assert_int_eq(tribo_step_jvp(w->ws, w->tape, k, 1, step, NULL, pd, step), TRIBO_OK);
+    for (int i = 0; i < ndx; i++) by_tangent += weight[i] * step[i];
+    for (int side = 0; side < 2; side++) {
+        double s = side ? eps : -eps;
+        for (int i = 0; i < ndx; i++) step[i] = s * xd[i];
+        for (int i = 0; i < w->n.np; i++) p[i] = w->p[i] + s * pd[i];
+        end[side] = world_zeros((N + 1) * w->n.nx);
+        tribo_state_add(w->m, w->x0, step, x);
+        ck_assert_int_eq(tribo_rollout(w->ws, p, x, N, NULL, end[side], NULL), TRIBO_OK);
+    }
+    tribo_state_difference(w->m, end[0] + N * w->n.nx, end[1] + N * w->n.nx, step);
+    for (int i = 0; i < ndx; i++) by_difference += weight[i] * step[i] / (2 * eps);
+    double *all[] = {p, x, step, end[0], end[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    NEAR(by_tangent, by_reverse, tight * scale);
+    NEAR(by_difference, by_reverse, loose * scale);
+}
 
 #endif

@@ -152,10 +152,9 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins; /* bounds that follow impulses are not */
     int end = ws->iterations + affordable(p, 24000);
     g->on_path = false, g->more = MORE;
-    for (int k = 0; k < 12 && !g->done && ws->iterations < end;
-         k++) { /* first only where the interior point converged */
+    for (int k = 0; k < 12 && !g->done && ws->iterations < end; k++) {
         int done = 0;
-        bool fine = true;
+        bool fine = true; /* the first six attempts go on only where the interior point converged */
         for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
             fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + k % 6, rough, &done, 60);
             if (fine || k >= 6) ti_ladder_proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
