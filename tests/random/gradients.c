@@ -149,46 +149,90 @@ static bool between(double x, double a, double b, double slack) {
     return x >= smaller(a, b) - slack && x <= larger(a, b) + slack;
 }
 
+/* The largest number of a direction of states, in what each is measured in. */
+static double largest_of(const probe *p, const double *dir) {
+    double most = 0;
+    for (int i = 0; i < p->ndx; i++) most = larger(most, fabs(dir[i]) / state_unit(p, i));
+    return most;
+}
+
+static bool is_zero(const double *a, int n) {
+    for (int i = 0; i < n; i++)
+        if (a[i] != 0) return false;
+    return true;
+}
+
+/* The directional derivative that a reverse of `steps` steps says, and the sum of its terms without their signs. */
+static double along(const probe *p, int steps, const double *x_bar, const double *u_bar, const double *p_bar,
+                    double *sum) {
+    double g = 0;
+    *sum = 0;
+    for (int i = 0; i < p->ndx; i++) g += x_bar[i] * p->x_dir[i], *sum += fabs(x_bar[i] * p->x_dir[i]);
+    for (int i = 0; i < steps * p->nu; i++) {
+        double term = u_bar[i] * p->u_dir[i % p->nu];
+        g += term, *sum += fabs(term);
+    }
+    for (int i = 0; i < p->np; i++) g += p_bar[i] * p->p_dir[i], *sum += fabs(p_bar[i] * p->p_dir[i]);
+    return g;
+}
+
+/* What a derivative is compared with, beside itself. */
+static double floor_of(double sum) {
+    return larger(0.01 * sum, 1e-2);
+}
+
+/* Whether the derivative of step k along dir, and the direction of parameters and controls if `all`, is that of
+ * both sides. lx, of two states, has what it is tested with behind zeros. */
+static bool step_agrees(const probe *whole, int k, double *dir, bool all, const double *lx) {
+    int n = whole->ndx, rest = whole->nu + whole->np;
+    double *bar = calloc((size_t)(n + 2 * rest), sizeof *bar), *u_bar = bar + n, *p_bar = u_bar + whole->nu, sum;
+    probe one = *whole;
+    one.steps = 1, one.x = whole->x + k * whole->nx, one.x_dir = dir, one.lx = (double *)lx;
+    if (!all) one.p_dir = bar + n + rest, one.u_dir = one.p_dir + whole->np;
+    memset(one.known, 0, sizeof one.known);
+    bool agrees = tribo_step_vjp(whole->w->ws, whole->tape, k, lx + n, bar, u_bar, p_bar) >= 0;
+    double g = along(&one, 1, bar, u_bar, p_bar, &sum);
+    agrees = agrees && look(&one, 0, g, floor_of(sum)).agrees && look(&one, 1, g, floor_of(sum)).agrees;
+    free(bar);
+    return agrees;
+}
+
 /* Whether the derivative of every step of the rollout along the direction, taken by itself, is that of both sides. Then
  * the rollout's is, by the chain rule: along a rollout differences shrink as they pass from step to step, until gaps
- * are no more than their rounding, which counts as none. */
-static bool every_step_agrees(const probe *whole, double floor) {
-    int T = whole->steps, n = whole->ndx, nx = whole->nx;
+ * are no more than their rounding, which counts as none. For the same reason what is much smaller than the rest of the
+ * direction that comes to a step is asked by itself. */
+static bool every_step_agrees(const probe *whole) {
+    int T = whole->steps, n = whole->ndx;
     double *bar = calloc((size_t)(T + 1) * (size_t)n, sizeof *bar), *lx = calloc(2 * (size_t)n, sizeof *lx);
-    double *now = calloc((size_t)n, sizeof *now), *next = calloc((size_t)n, sizeof *next);
-    bool all = true;
+    double *now = calloc((size_t)n, sizeof *now), *rest = calloc(2 * (size_t)n, sizeof *rest), *part = rest + n;
+    bool agrees = true, arguments = !is_zero(whole->p_dir, whole->np) || !is_zero(whole->u_dir, whole->nu);
     memcpy(bar + T * n, whole->lx + T * n, (size_t)n * sizeof *bar);
-    for (int k = T - 1; k >= 0; k--) {
+    for (int k = T - 1; k > 0; k--) {
         memcpy(bar + k * n, whole->lx + k * n, (size_t)n * sizeof *bar);
-        all = tribo_step_vjp(whole->w->ws, whole->tape, k, bar + (k + 1) * n, bar + k * n, NULL, NULL) >= 0 && all;
+        agrees =
+            tribo_step_vjp(whole->w->ws, whole->tape, k, bar + (k + 1) * n, bar + k * n, NULL, NULL) >= 0 && agrees;
     }
     memcpy(now, whole->x_dir, (size_t)n * sizeof *now);
-    for (int k = 0; k < T && all; k++) {
-        probe one = *whole;
-        one.steps = 1, one.x = whole->x + k * nx, one.x_dir = now, one.lx = lx;
+    for (int k = 0; k < T && agrees; k++) {
         memcpy(lx + n, bar + (k + 1) * n, (size_t)n * sizeof *lx);
-        memset(one.known, 0, sizeof one.known);
-        all = tribo_step_jvp(whole->w->ws, whole->tape, k, 1, now, whole->u_dir, whole->p_dir, next) >= 0;
-        double g = 0;
-        for (int i = 0; i < n; i++) g += lx[n + i] * next[i];
-        all = all && look(&one, 0, g, floor).agrees && look(&one, 1, g, floor).agrees;
-        memcpy(now, next, (size_t)n * sizeof *now);
+        memcpy(rest, now, (size_t)n * sizeof *rest);
+        double most = arguments ? 1 : largest_of(whole, rest);
+        for (bool all = arguments; agrees && (all || most > 0); all = false, most = largest_of(whole, rest)) {
+            for (int i = 0; i < n; i++) {
+                bool taken = fabs(rest[i]) > 1e-3 * most * state_unit(whole, i);
+                part[i] = taken ? rest[i] / most : 0, rest[i] = taken ? 0 : rest[i];
+            }
+            agrees = step_agrees(whole, k, part, all, lx);
+        }
+        agrees = agrees && tribo_step_jvp(whole->w->ws, whole->tape, k, 1, now, whole->u_dir, whole->p_dir, now) >= 0;
     }
-    free(bar), free(lx), free(now), free(next);
-    return all;
+    free(bar), free(lx), free(now), free(rest);
+    return agrees;
 }
 
 static void judge_direction(probe *p, const char *name, verdict *v) {
-    double g = 0, sum = 0;
-    for (int i = 0; i < p->ndx; i++) g += p->x_bar[i] * p->x_dir[i], sum += fabs(p->x_bar[i] * p->x_dir[i]);
-    for (int k = 0; k < p->steps; k++)
-        for (int i = 0; i < p->nu; i++) {
-            double term = p->u_bar[k * p->nu + i] * p->u_dir[i];
-            g += term, sum += fabs(term);
-        }
-    for (int i = 0; i < p->np; i++) g += p->p_bar[i] * p->p_dir[i], sum += fabs(p->p_bar[i] * p->p_dir[i]);
+    double sum, g = along(p, p->steps, p->x_bar, p->u_bar, p->p_bar, &sum), floor = floor_of(sum);
     memset(p->known, 0, sizeof p->known);
-    double floor = larger(0.01 * sum, 1e-2);
     side a = look(p, 0, g, floor), b = look(p, 1, g, floor);
     if (a.outside) a = b;
     if (b.outside) b = a;
@@ -205,7 +249,7 @@ static void judge_direction(probe *p, const char *name, verdict *v) {
         v->kinks++;
         return;
     }
-    if (p->steps > 1 && every_step_agrees(p, floor)) return;
+    if (p->steps > 1 && every_step_agrees(p)) return;
     double off = smaller(fabs(g - a.slope), fabs(g - b.slope)) / larger(larger(fabs(g), fabs(a.slope)), floor);
     note(v, bracketed ? SILENT_KINK : WRONG, p->s->graded, off * 1e5,
          "%s, %d steps: %.9g, differences %.9g and %.9g; margin %.2g", name, p->steps, g, a.slope, b.slope, p->margin);
