@@ -354,7 +354,7 @@ static void gap_row(double *partial, double p0, double p1, double p2, double p3,
 static int gap_all(const double *x, double *out, double (*partial)[5]) {
     ti_reference r = ti_staying(x[0], &GRAIN, GAP_DT);
     ti_overlap o = ti_overlap_of(x[0], x[3], x[4], RECOVERY * GAP_DT);
-    ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT);
+    ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT, GAP_DT);
     out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = hit.speed, out[4] = hit.late;
     if (partial) {
         gap_row(partial[0], r.ref_gap, 0, 0, 0, 0);

@@ -93,5 +93,6 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
 }
 
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
-    return ti_impact_of(c->touch.gap, c->uf, c->an, ws->options.dt);
+    double dt = ws->options.dt;
+    return ti_impact_of(c->touch.gap, c->uf, c->an, dt, ws->options.recovery * dt);
 }

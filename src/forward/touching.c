@@ -216,14 +216,15 @@ ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest) 
 
 /* In the step's motion without the impact the gap is gap + u0 t + a t^2/2 with u0 = u - a dt/2: semi-implicit Euler's
  * velocities are those at the middle of a step, so its positions are the parabola's. Impact is where that is zero. A
- * gap that is slightly negative was hit before the step began: the same formulas, with tau < 0; or, of bodies that
- * part, is closed again later in the step. */
-ti_impact ti_impact_of(double gap, double u, double a, double dt) {
+ * gap that is slightly negative was hit before the step began: the same formulas, with tau < 0, which takes the overlap
+ * back, by no more than `farthest`; or, of bodies that part, is closed again later in the step. */
+ti_impact ti_impact_of(double gap, double u, double a, double dt, double farthest) {
     ti_impact hit = {0};
     if (!(gap + dt * u < 0)) return hit;
     double u0 = u - a * dt / 2, disc = u0 * u0 - 2 * a * gap;
     bool back = u0 > 0 && disc > 0 && u0 + sqrt(disc) < -a * dt; /* it leaves, and comes back within the step */
-    bool past = gap < 0 && !back && !(u0 < 0 && gap > dt * u0 && disc > 0);
+    bool early = u0 < 0 && gap > dt * u0 && gap >= -farthest && disc > 0;
+    bool past = gap < 0 && !back && !early;
     if (past) gap = 0, disc = u0 * u0;
     if (!(disc > 0) || (gap <= 0 && u0 >= 0 && !back)) return hit;
     double s = sqrt(disc), tau = u0 <= 0 ? 2 * gap / (s - u0) : (u0 + s) / -a, g = past ? 0 : 1;

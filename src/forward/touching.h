@@ -132,8 +132,9 @@ typedef struct ti_impact {
     double speed_gap, speed_u, speed_a;
     double late_gap, late_u, late_a;
 } ti_impact;
-/* u: normal velocity in the middle of the step without the impact, a: acceleration. */
-ti_impact ti_impact_of(double gap, double u, double a, double dt);
+/* u: normal velocity in the middle of the step without the impact, a: acceleration; farthest: of overlap taken back in
+ * a step. */
+ti_impact ti_impact_of(double gap, double u, double a, double dt, double farthest);
 /* By how much it leaves in the step, m/s: it stays where this is not above 0. eq. (14). */
 double ti_impact_leaves(const ti_impact *hit, double a, double e, double dt);
 
