@@ -2,7 +2,7 @@
  *
  * Functions marked so are written to add element by element, and contraction is off, so every clone gives the same
  * bits. They must be static: the resolver of a global one would be exported. TI_NO_CLONES is for counting what runs: of
- * several clones a machine runs one. */
+ * several clones a machine runs one, and a branch is to count once, not in each function that it is compiled with. */
 #ifndef TI_CLONES_H
 #define TI_CLONES_H
 
@@ -14,6 +14,10 @@
 #define TI_CLONES_WIDE
 #endif
 /* TI_CLONES_WIDE is for loops over eight numbers and more. TI_INLINE: to be compiled with each clone, not beside it. */
+#ifdef TI_NO_CLONES
+#define TI_INLINE static inline
+#else
 #define TI_INLINE static inline __attribute__((always_inline))
+#endif
 
 #endif
