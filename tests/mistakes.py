@@ -202,6 +202,10 @@ MISTAKES = [milliseconds, millimetres, centimetres, millimetres_a_second, degree
             world_spin, flipped, late, late_rates, dropped, dropped_unseen, exchanged, upward_y]
 
 
+def number(word):
+    return math.nan if word == "-" else float(word)
+
+
 def errors(path, scene):
     """Exit status, words, position in m and rotation in degrees."""
     said = run("validate", scene, "--data", path, "--estimate-start")
@@ -210,7 +214,7 @@ def errors(path, scene):
     for line in said.stdout.splitlines():
         f = line.split()
         if line.startswith("mean") and len(f) > 4:
-            place, angle = float(f[2]), float(f[4])
+            place, angle = number(f[2]), number(f[4])
     return said.returncode, " ".join(words), place, angle
 
 
