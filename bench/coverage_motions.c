@@ -94,17 +94,8 @@ static void cubes_advance(cube_world *w) {
 }
 
 static void collision_start(data_set *d, cube_world *w) {
-    *w = (cube_world){.n = 2,
-                      .half = 0.1,
-                      .gravity = 9.81,
-                      .dt = 1. / 32000,
-                      .floor_friction = 0.2,
-                      .impact_friction = 0.1,
-                      .impact_restitution = 0.5,
-                      .slow = 0.02};
     double y = between(d, -0.03, 0.03), side = cubes_uniform(&d->seed) < 0.5 ? -1 : 1, v = between(d, 1.6, 2.8);
-    w->cube[0] = cube_standing(w, 0.6, -0.45, y, side * between(d, 0.1, 0.28), v);
-    w->cube[1] = cube_standing(w, 1, 0, 0, 0, 0);
+    *w = cubes_colliding(1. / 32000, y, side * between(d, 0.1, 0.28), v);
 }
 
 static bool collision_next(cube_world *w, int row) {

@@ -110,21 +110,29 @@ static int fit(identification *id) {
     return EXIT_SUCCESS;
 }
 
-/* Errors of each recording, and what is left of it. */
-static void predict_all(identification *id) {
+/* What the fit leaves of the recordings fitted. @return whether that is noise; else id->warning. */
+static bool explains(identification *id) {
+    id->left = (quality){0}, id->warning[0] = 0;
     for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
-        tribo_errors e;
         residuals left;
-        progress_part(i, id->r.n);
-        progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
-        tribo_status s = tribo_sysid_errors(id->s, NULL, i, &e);
-        if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
         if (tribo_sysid_held_out(id->s, i) || !residuals_of(&left, id->s, id->m, &id->r.rec[i], i)) continue;
         quality_add(&id->left, &left, id->m, &id->r.rec[i]);
         residuals_free(&left);
     }
     quality_settle(&id->left, tribo_model_extent(id->m));
-    if (id->left.recordings) quality_good(&id->left, id->warning);
+    return !id->left.recordings || quality_good(&id->left, id->warning);
+}
+
+/* Errors of each recording, and what is left of it. */
+static void predict_all(identification *id) {
+    for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
+        tribo_errors e;
+        progress_part(i, id->r.n);
+        progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
+        tribo_status s = tribo_sysid_errors(id->s, NULL, i, &e);
+        if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
+    }
+    explains(id);
 }
 
 /* Intervals by all ranks, the rest by the one that tells. */
@@ -186,18 +194,37 @@ static int compare(identification *id) {
     return id->comparison ? compare_sets(id->comparison, id, &def) : trouble("no memory");
 }
 
-/* A fit, and another where the clocks of recordings and controls turn out not to agree. */
-static int fit_twice(identification *id) {
-    bool late = false;
-    int status = fit(id);
-    if (status == EXIT_SUCCESS) status = late_find(id, &late);
-    if (status != EXIT_SUCCESS || !late) return status;
+/* Another fit, of recordings that were read again. */
+static int fit_again(identification *id) {
     double spent = id->seconds;
     tribo_sysid_free(id->s);
     id->s = NULL, id->progress = (tribo_progress){0}, id->nhistory = 0;
-    status = set_up(id);
+    int status = set_up(id);
     if (status == EXIT_SUCCESS) status = fit(id);
     id->seconds += spent;
+    return status;
+}
+
+/* Do all columns have one clock? Asked where the first rank's simulations do not explain the recordings. */
+static int find_clocks(identification *id, bool *found) {
+    bool doubt = !ranks_own() && !explains(id);
+    *found = false;
+    if (id->a->in.as_is || id->r.marked || ranks_interrupted() || !ranks_any(doubt)) return EXIT_SUCCESS;
+    return clocks_find(id, found);
+}
+
+/* A fit, and others where clocks turn out not to agree: of recordings and controls, of columns. */
+static int fit_all(identification *id) {
+    enum { CLOCKS = 3 };
+    bool found = false;
+    int status = fit(id);
+    if (status == EXIT_SUCCESS) status = late_find(id, &found);
+    if (status == EXIT_SUCCESS && found) status = fit_again(id);
+    for (int i = 0; i < CLOCKS && status == EXIT_SUCCESS; i++) {
+        status = find_clocks(id, &found);
+        if (status != EXIT_SUCCESS || !found) break;
+        status = fit_again(id);
+    }
     return status;
 }
 
@@ -249,7 +276,7 @@ int identify(const identify_arguments *a) {
     if (status == EXIT_SUCCESS && !ranks_own() && !make_folder(a->out)) status = EXIT_TROUBLE;
     if (status == EXIT_SUCCESS) {
         interrupts_catch();
-        status = fit_twice(&id);
+        status = fit_all(&id);
     }
     if (status == EXIT_SUCCESS) status = conclude(&id);
     progress_end();
@@ -259,7 +286,7 @@ int identify(const identify_arguments *a) {
     free(id.free), free(id.value), free(id.p), free(id.history), free(id.est);
     if (id.comparison) comparison_free(id.comparison);
     free(id.comparison);
-    free(id.direction), free(id.spread), free(id.information);
+    free(id.direction), free(id.spread), free(id.information), free(id.behind);
     tribo_model_free(id.m);
     return status;
 }

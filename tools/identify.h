@@ -55,6 +55,7 @@ typedef struct identification {
     char warning[400];             /* where that is not noise; else empty */
     double validation_loss;
     double late, late_error; /* s: the recordings behind their controls, where that was found */
+    int *behind;             /* (nv) rows that numbers of the recordings are behind the rest, NULL = none is */
 } identification;
 
 /* What is asked of the fit; `step` is what it points to. */
@@ -62,6 +63,10 @@ tribo_sysid_def fit_definition(const identification *id, tribo_options *step);
 /* Where recordings and controls have clocks of their own, id->r is read again with that mended: id->s is to be made
  * anew. @return exit status after a message. */
 int late_find(identification *id, bool *found);
+/* The same of columns with a clock of their own. */
+int clocks_find(identification *id, bool *found);
+/* Twice the negative logarithm of the likelihood of recordings, all free parameters fitted; infinite = no fit. */
+double late_loss(const identification *id, const tribo_recording *rec, int n, int iterations);
 
 /* The verb itself, once its options are known. */
 int identify(const identify_arguments *a);

@@ -13,36 +13,42 @@ static const double samples_most = 6, least = 0.05, evidence = 9; /* of twice th
 typedef struct search {
     identification *id;
     double spacing; /* s, of rows */
-    double blocks;  /* measured */
     int status;
 } search;
 
-/* Twice the negative logarithm of the likelihood where the recordings are `late` samples behind; infinite = no fit. */
-static double value(search *of, double late) {
-    identification *id = of->id;
-    recording_options in = id->a->in;
-    recordings r = {0};
+double late_loss(const identification *id, const tribo_recording *rec, int n, int iterations) {
     tribo_options step;
     tribo_sysid *s = NULL;
     tribo_progress now = {0};
     tribo_sysid_def def = fit_definition(id, &step);
-    in.late = late * of->spacing;
-    if (of->status != EXIT_SUCCESS || ranks_interrupted()) return HUGE_VAL;
-    of->status = ranks_agree(recordings_again(&r, &verb_identify, id->m, &in));
-    if (of->status != EXIT_SUCCESS) return HUGE_VAL;
-    progress_state(false, "recordings %.2f samples behind the controls", late);
-    def.rec = r.rec, def.nrec = r.n;
+    double blocks = 0;
+    def.rec = rec, def.nrec = n;
+    for (int i = 0; i < n; i++) blocks += rec[i].n;
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.optimizer = TRIBO_OPT_LM;
     def.robust = TRIBO_ROBUST_NONE, def.search = 0;
     /* as much noise as explains a wrong delay too: no fit goes looking for another reason */
     const double extent = tribo_model_extent(id->m), noise[TRIBO_BLOCKS] = {0.02 * extent, 0.05, -1, -1};
     for (int i = 0; i < TRIBO_BLOCKS; i++) def.weight[i] = noise[i] > 0 ? 1 / noise[i] : -1;
     tribo_status status = tribo_sysid_new(id->m, &def, &s, NULL);
-    for (int k = 0; k < ITERATIONS && !now.starts && status >= 0; k++) status = tribo_sysid_iterate(s, &now);
+    for (int k = 0; k < iterations && !now.starts && status >= 0; k++) status = tribo_sysid_iterate(s, &now);
     tribo_sysid_free(s);
-    recordings_free(&r);
     const double exact = 1e-6; /* of that noise: numbers without any agree to rounding, wherever that is least */
-    return status >= 0 ? of->blocks * log(now.loss + exact * of->blocks) : HUGE_VAL;
+    return status >= 0 ? blocks * log(now.loss + exact * blocks) : HUGE_VAL;
+}
+
+/* The same where the recordings are `late` samples behind. */
+static double value(search *of, double late) {
+    identification *id = of->id;
+    recording_options in = id->a->in;
+    recordings r = {0};
+    in.late = late * of->spacing;
+    if (of->status != EXIT_SUCCESS || ranks_interrupted()) return HUGE_VAL;
+    of->status = ranks_agree(recordings_again(&r, &verb_identify, id->m, &in));
+    if (of->status != EXIT_SUCCESS) return HUGE_VAL;
+    progress_state(false, "recordings %.2f samples behind the controls", late);
+    double loss = late_loss(id, r.rec, r.n, ITERATIONS);
+    recordings_free(&r);
+    return loss;
 }
 
 /* Where a parabola through three values is least, from its middle; `curved` is its second derivative. */
@@ -89,7 +95,6 @@ int late_find(identification *id, bool *found) {
     *found = false;
     if (!in->controls.n || in->as_is || in->late_given || ranks_interrupted()) return EXIT_SUCCESS;
     of.spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
-    for (int i = 0; i < id->r.n; i++) of.blocks += id->r.rec[i].n;
     double *starts = calloc((size_t)id->nfree, sizeof *starts);
     if (!starts) return trouble("no memory");
     for (int i = 0; i < id->nfree; i++) starts[i] = id->free[i].start;

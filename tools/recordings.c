@@ -1,6 +1,7 @@
 /* recordings.c -- see recordings.h. */
 #include "recordings.h"
 #include "progress.h"
+#include "residuals.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
@@ -117,12 +118,18 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     return status;
 }
 
+void recording_free(const tribo_recording *rec) {
+    free((void *)(size_t)rec->time), free((void *)(size_t)rec->x), free((void *)(size_t)rec->u);
+    free((void *)(size_t)rec->force), free((void *)(size_t)rec->marker);
+}
+
 /* The numbers of one, where they are not those of what was looked at. */
-static void recording_free(const recordings *r, int i) {
+static void release(const recordings *r, int i) {
     bool ours = !r->checked || !r->checked[i] || r->rec[i].x != tribo_checked_recording(r->checked[i]).x;
-    if (ours) free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x);
-    if (ours) free((void *)(size_t)r->rec[i].u), free((void *)(size_t)r->rec[i].force);
-    free((void *)(size_t)r->rec[i].marker);
+    if (ours)
+        recording_free(&r->rec[i]);
+    else
+        free((void *)(size_t)r->rec[i].marker);
 }
 
 /* Rows from `from` on as a recording of its own. */
@@ -141,6 +148,58 @@ static bool piece_of(const tribo_recording *rec, const tribo_sizes *z, int from,
     memcpy(x, rec->x + at * nx, rows * nx * sizeof *x);
     if (u) memcpy(u, rec->u + at * nu, rows * nu * sizeof *u);
     return true;
+}
+
+/* The row that is `late` rows after row k, if no time is lost between them; -1 = none. */
+static int row_after(const tribo_recording *rec, int k, int late) {
+    int to = k + late;
+    double spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
+    if (to < 0 || to >= rec->n) return -1;
+    return fabs(rec->time[to] - rec->time[k]) < (abs(late) + 0.5) * spacing ? to : -1;
+}
+
+/* Numbers of a row taken from another; none of row -1. */
+static void take(const tribo_recording *from, int row, double *to, size_t nx, int at, int n) {
+    for (int i = at; i < at + n; i++) to[i] = row < 0 ? (double)NAN : from->x[(size_t)row * nx + (size_t)i];
+}
+
+bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const int *behind, tribo_recording *out) {
+    tribo_sizes z = tribo_model_sizes(m);
+    size_t nx = (size_t)z.nx;
+    int channels;
+    channel *list = channels_of(m, &channels);
+    bool good = piece_of(rec, &z, 0, rec->n, out) && list;
+    for (int i = 0; i < channels && good; i++) {
+        const channel *c = list + i;
+        for (int k = 0; k < rec->n && behind[c->v]; k++) {
+            double *to = (double *)(size_t)out->x + (size_t)k * nx;
+            int row = row_after(rec, k, behind[c->v]);
+            take(rec, row, to, nx, c->quat < 0 ? c->q : c->quat, c->quat < 0 ? c->n : 4);
+            take(rec, row, to, nx, z.nq + c->v, c->n);
+        }
+    }
+    free(list);
+    if (!good) recording_free(out), *out = (tribo_recording){0};
+    return good;
+}
+
+bool recordings_settled(const recordings *r, int i) {
+    int n;
+    const tribo_finding *found = tribo_checked_findings(r->checked[i], &n);
+    for (int k = 0; k < n; k++)
+        if (found[k].about == TRIBO_CONVENTION_CLOCK) return true;
+    return false;
+}
+
+static int catch_up(recordings *r, const tribo_model *m, const int *behind) {
+    for (int i = 0; i < r->n; i++) {
+        tribo_recording moved;
+        if (recordings_settled(r, i)) continue;
+        if (!recording_catch_up(&r->rec[i], m, behind, &moved)) return trouble("no memory");
+        release(r, i);
+        r->rec[i] = moved;
+    }
+    return EXIT_SUCCESS;
 }
 
 /* Where the piece that begins at a row ends: neighbours share a row, and none is too short to begin anew. */
@@ -171,7 +230,7 @@ static int cut(recordings *r, const tribo_model *m, double length) {
         }
     }
     for (int i = 0; i < r->n && good; i++) {
-        recording_free(r, i);
+        release(r, i);
         r->rec[i] = (tribo_recording){0}, r->checked[i] = NULL;
     }
     if (good) {
@@ -222,6 +281,7 @@ static int load(recordings *r, const verb *v, const tribo_model *m, const record
         status = load_one(r, m, o, i);
     }
     if (!quiet) tell(r);
+    if (status == EXIT_SUCCESS && o->behind) status = catch_up(r, m, o->behind);
     return status == EXIT_SUCCESS && o->cut > 0 ? cut(r, m, o->cut) : status;
 }
 
@@ -243,7 +303,7 @@ int recordings_error(const recordings *r, tribo_status status, const tribo_diag 
 
 void recordings_free(recordings *r) {
     for (int i = 0; r->rec && i < r->n; i++) {
-        recording_free(r, i);
+        release(r, i);
         if (r->checked) tribo_checked_free(r->checked[i]);
     }
     free(r->rec);

@@ -21,6 +21,7 @@ typedef struct recording_options {
     double cut;                 /* s: each in pieces of that length; 0 = whole */
     double late;                /* s: how far the recordings' clock is behind that of the controls */
     bool late_given;            /* that is known */
+    const int *behind;          /* (nv) rows that each number of a pose is behind its time; NULL = none is */
 } recording_options;
 
 /* Load them all and look at them: what was mended is told on standard error, what is refused ends it.
@@ -28,6 +29,12 @@ typedef struct recording_options {
 int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
 /* The same, and nothing told of what was mended. */
 int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
+/* A copy whose numbers are those of the rows in which they are found, behind[v] later, and their velocities with them;
+ * past the ends nothing was measured. @return false without memory. */
+bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const int *behind, tribo_recording *out);
+/* Was a clock of its poses mended when it was looked at? Then it is left alone by recording_options.behind. */
+bool recordings_settled(const recordings *r, int i);
+void recording_free(const tribo_recording *rec);
 void recordings_free(recordings *r);
 /* What tribo_sysid_new() says of one of them, with its file. @return the verb's exit status. */
 int recordings_error(const recordings *r, tribo_status status, const tribo_diag *diag);

@@ -25,7 +25,8 @@ channel *channels_of(const tribo_model *m, int *count) {
         for (int from = v, to; from < starts; from = to, n++) {
             bool turns = tribo_model_turns(m, from);
             for (to = from; to < starts && tribo_model_turns(m, to) == turns;) to++;
-            out[n] = (channel){name, turns && to - from > 1 ? -1 : q, from, to - from, turns};
+            bool quat = turns && to - from > 1;
+            out[n] = (channel){name, quat ? -1 : q, from, to - from, turns, quat ? q + from - v : -1};
         }
     }
     *count = n;

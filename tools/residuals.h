@@ -8,6 +8,7 @@ typedef struct channel {
     const char *name; /* of the body, or of the joint */
     int q, v, n;      /* q: where in q the same numbers are, -1 = a quaternion is there */
     bool turns;       /* rad, else m */
+    int quat;         /* where in q its quaternion is, -1 = it has none */
 } channel;
 /* Those of a model, to be freed. @param n [out] how many. @return NULL, and none, without memory */
 channel *channels_of(const tribo_model *m, int *n);

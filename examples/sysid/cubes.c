@@ -258,3 +258,17 @@ cube cube_standing(const cube_world *world, double mass, double x, double y, dou
                   .mass = mass,
                   .inertia = mass * 2. / 3 * world->half * world->half};
 }
+
+cube_world cubes_colliding(double dt, double y, double yaw, double v) {
+    cube_world w = {.n = 2,
+                    .half = 0.1,
+                    .gravity = 9.81,
+                    .dt = dt,
+                    .floor_friction = 0.2,
+                    .impact_friction = 0.1,
+                    .impact_restitution = 0.5,
+                    .slow = 0.02};
+    w.cube[0] = cube_standing(&w, 0.6, -0.45, y, yaw, v);
+    w.cube[1] = cube_standing(&w, 1, 0, 0, 0, 0);
+    return w;
+}

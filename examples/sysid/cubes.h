@@ -30,6 +30,9 @@ typedef struct cube_world {
 
 /* A cube that stands, turned about the vertical. */
 cube cube_standing(const cube_world *world, double mass, double x, double y, double yaw, double v);
+/* Two standing cubes 0.2 m wide: one of 0.6 kg comes at v from 0.45 m off, y beside the middle and turned by yaw, at
+ * one of 1 kg that rests. */
+cube_world cubes_colliding(double dt, double y, double yaw, double v);
 void cubes_step(cube_world *world);
 /* The pose of a cube with noise of a standard deviation in m, and in rad: position, then unit quaternion. */
 void cube_measure(const cube *c, double noise, double turn, uint64_t *seed, double pose[7]);

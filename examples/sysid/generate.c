@@ -15,15 +15,7 @@ static int record(const char *folder, int number) {
     if (!f) return 1;
     uint64_t seed = 1000u + (uint64_t)number;
     double v = 1.4 + 0.25 * number, y = 0.01 * (number - 3), yaw = (number % 2 ? 0.1 : -0.1) * (1 + 0.3 * number);
-    cube_world world = {.n = 2,
-                        .half = 0.1,
-                        .gravity = 9.81,
-                        .dt = 1. / 4000,
-                        .floor_friction = 0.2,
-                        .impact_friction = 0.1,
-                        .impact_restitution = 0.5,
-                        .slow = 0.02};
-    world.cube[0] = cube_standing(&world, 0.6, -0.45, y, yaw, v), world.cube[1] = cube_standing(&world, 1, 0, 0, 0, 0);
+    cube_world world = cubes_colliding(1. / 4000, y, yaw, v);
     fprintf(f, "time,cube.px,cube.py,cube.pz,cube.qw,cube.qx,cube.qy,cube.qz,"
                "known.px,known.py,known.pz,known.qw,known.qx,known.qy,known.qz\n");
     for (int k = 0; k < SAMPLES; k++) {

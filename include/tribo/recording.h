@@ -24,12 +24,13 @@ typedef enum tribo_convention {
     TRIBO_CONVENTION_ORDER,    /**< quaternions as x y z w, or of the inverse rotation */
     TRIBO_CONVENTION_SIGN,     /**< quaternions change their sign, which means nothing */
     TRIBO_CONVENTION_KIND,     /**< what a velocity column is: a difference of poses, and which */
-    TRIBO_CONVENTION_DELAY,    /**< columns or bodies lag behind others */
+    TRIBO_CONVENTION_DELAY,    /**< velocity columns lag behind their poses */
     TRIBO_CONVENTION_GAP,      /**< rows are missing, with or without a trace in the times */
     TRIBO_CONVENTION_OUTLIER,  /**< a row that nothing could have gone through */
     TRIBO_CONVENTION_NAMES,    /**< two bodies have each other's name */
     TRIBO_CONVENTION_SCENE,    /**< the motion contradicts the scene: it floats, or lies inside of something */
-    TRIBO_CONVENTION_FORCE     /**< contact forces are those on the other side, or along other axes */
+    TRIBO_CONVENTION_FORCE,    /**< contact forces are those on the other side, or along other axes */
+    TRIBO_CONVENTION_CLOCK     /**< bodies, or rotations, lag behind others */
 } tribo_convention;
 
 /** What was done about it. */

@@ -62,6 +62,16 @@ static void shift_for_good(tribo_checked *c, int body, int from, int to, int lag
     accept(c);
 }
 
+/* The columns of their velocities came with them. */
+static void shift_rates(tribo_checked *c, int body, int from, int lag) {
+    for (int b = 0; b < c->z.nbody; b++)
+        for (int k = 0; k < c->n && (body < 0 || b == body); k++) {
+            int row = lag > 0 ? k : c->n - 1 - k, other = row + lag;
+            for (int i = from; i < 6; i++)
+                ti_rate(c, c->x, row, b)[i] = other >= 0 && other < c->n ? ti_rate(c, c->x, other, b)[i] : (double)NAN;
+        }
+}
+
 /* The misses with a body, or its rotation alone, taken from `lag` rows later. */
 static double with_lag(tribo_checked *c, int body, int from, int lag, double now, double wanted) {
     fresh(c);
@@ -90,20 +100,14 @@ static double try_delay(tribo_checked *c, int body, bool rotation, double now) {
     if (best * best < 4) return now;
     const char *name = body < 0 ? "all bodies" : tribo_model_body_name(c->m, body);
     if (best == LAG || best == -LAG) {
-        ti_found(c, TRIBO_CONVENTION_DELAY, TRIBO_OUTCOME_REFUSED, body, -1, best,
+        ti_found(c, TRIBO_CONVENTION_CLOCK, TRIBO_OUTCOME_REFUSED, body, -1, best,
                  "%s: the %s are %d samples or more %s the rest: the clocks of the recording do not agree", name,
                  rotation ? "rotations" : "poses", LAG, best > 0 ? "behind" : "ahead of");
         return least;
     }
     shift_for_good(c, body, from, 7, best);
-    if (!rotation)
-        for (int k = 0; k < c->n; k++) { /* the columns of its velocities came with its poses */
-            int row = best > 0 ? k : c->n - 1 - k, other = row + best;
-            for (int i = 0; i < 6; i++)
-                ti_rate(c, c->x, row, body)[i] =
-                    other >= 0 && other < c->n ? ti_rate(c, c->x, other, body)[i] : (double)NAN;
-        }
-    ti_found(c, TRIBO_CONVENTION_DELAY, TRIBO_OUTCOME_MENDED, body, -1, best,
+    shift_rates(c, body, from, best);
+    ti_found(c, TRIBO_CONVENTION_CLOCK, TRIBO_OUTCOME_MENDED, body, -1, best,
              "%s: the %s are %d samples %s the rest: only so does what it touches move when it is touched; moved", name,
              rotation ? "rotations" : "poses", best > 0 ? best : -best, best > 0 ? "behind" : "ahead of");
     return least;

@@ -1,0 +1,153 @@
+/* clocks.c -- is one column behind the others? Where a fit does not explain the recordings, it is made again with a
+ * joint, a body, or all rotations taken from later rows: three at first, and from there on if that promises much. */
+#include "identify.h"
+#include "progress.h"
+#include "ranks.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HINT = 3, SAMPLES_MOST = 6, RECORDINGS = 4, ITERATIONS = 15 };
+/* Of twice the logarithm of a likelihood; and of what is left, which a wrong model spreads over all clocks. */
+static const double evidence = 12, share = 0.8;
+
+/* Columns that may have a clock of their own. */
+typedef struct clock {
+    const char *name; /* of a body or joint; NULL = of all bodies */
+    bool turns;       /* their rotations, else positions; of a name both */
+} clock;
+
+typedef struct search {
+    const identification *id;
+    channel *channel;
+    int channels;
+    tribo_recording rec[RECORDINGS]; /* some of them all */
+    int n, *behind;                  /* (nv) what is tried */
+    double first;
+} search;
+
+static bool of_clock(const clock *c, const channel *at) {
+    if (c->name) return at->name && strcmp(at->name, c->name) == 0;
+    return at->n == 3 && at->turns == c->turns;
+}
+
+/* The clock moved from where the recordings are now. */
+static void move(const search *of, const clock *c, int rows, int *behind) {
+    for (int i = 0; i < of->channels; i++)
+        for (int v = of->channel[i].v; of_clock(c, &of->channel[i]) && v < of->channel[i].v + of->channel[i].n; v++)
+            behind[v] += rows;
+}
+
+static double loss(search *of, const clock *c, int rows) {
+    tribo_recording moved[RECORDINGS];
+    int n = 0;
+    if (ranks_interrupted()) return HUGE_VAL;
+    memset(of->behind, 0, (size_t)tribo_model_sizes(of->id->m).nv * sizeof *of->behind);
+    if (c) move(of, c, rows, of->behind);
+    if (c)
+        progress_state(false, "%s %d samples %s the rest",
+                       c->name    ? c->name
+                       : c->turns ? "rotations"
+                                  : "positions",
+                       abs(rows), rows > 0 ? "behind" : "ahead of");
+    while (n < of->n && recording_catch_up(&of->rec[n], of->id->m, of->behind, &moved[n])) n++;
+    double found = ranks_any(n < of->n) ? HUGE_VAL : late_loss(of->id, moved, n, ITERATIONS);
+    while (n) recording_free(&moved[--n]);
+    return found;
+}
+
+/* The number of rows with the least loss, on one side; 0 where the first look promises nothing. */
+static int best_of(search *of, const clock *c, int side, double *least) {
+    double hint = loss(of, c, side * HINT);
+    int best = HINT;
+    if (of->first - hint < evidence) return 0;
+    for (*least = hint; best < SAMPLES_MOST;) {
+        double next = loss(of, c, side * (best + 1));
+        if (!(next < *least)) break;
+        *least = next, best++;
+    }
+    while (best == HINT || (best < HINT && best > 1)) {
+        double next = loss(of, c, side * (best - 1));
+        if (!(next < *least)) break;
+        *least = next, best--;
+    }
+    return side * best;
+}
+
+/* All that there are. @return how many. */
+static int clocks_of(const search *of, clock *list, bool *pair) {
+    int owners = 0, bodies = 0, n = 0;
+    for (int i = 0; i < of->channels; i++) {
+        const channel *at = &of->channel[i];
+        bodies += at->n == 3 && at->turns && i && of->channel[i - 1].name == at->name;
+        if (i && of->channel[i - 1].name == at->name) continue;
+        list[n++] = (clock){at->name, false}, owners++;
+    }
+    *pair = owners <= 2; /* the one is ahead where the other is behind */
+    if (owners == 1) n = 0;
+    if (bodies) list[n++] = (clock){NULL, true}, list[n++] = (clock){NULL, false};
+    return n;
+}
+
+static void tell(const identification *id, const clock *c, int rows) {
+    const char *what = c->name ? c->name : "all bodies", *columns = c->name    ? "columns"
+                                                                    : c->turns ? "rotations"
+                                                                               : "positions";
+    input_message(id->r.path[0], 0,
+                  "%s: the %s are %d samples %s the rest: only so does a motion of the scene follow them; "
+                  "moved",
+                  what, columns, abs(rows), rows > 0 ? "behind" : "ahead of");
+}
+
+/* The likeliest clock and how far it is off; 0 = none is. */
+static int likeliest(search *of, clock *found) {
+    clock *list = calloc((size_t)of->channels + 2, sizeof *list);
+    double blocks = 0, least = HUGE_VAL;
+    bool pair;
+    int n = list ? clocks_of(of, list, &pair) : 0, best = 0;
+    for (int i = 0; i < of->n; i++) blocks += of->rec[i].n;
+    if (n) of->first = loss(of, NULL, 0);
+    for (int i = 0; i < n; i++)
+        for (int side = 1; side >= (pair || !list[i].name ? 1 : -1); side -= 2) {
+            double there = HUGE_VAL;
+            int rows = best_of(of, &list[i], side, &there);
+            if (rows && there < least) least = there, best = rows, *found = list[i];
+        }
+    free(list);
+    return least < of->first + blocks * log(share) ? best : 0;
+}
+
+/* Some of those whose clocks were not mended at the first look. */
+static void choose(search *of) {
+    const recordings *r = &of->id->r;
+    int every = r->n / RECORDINGS + 1;
+    for (int i = 0, last = -every; i < r->n && of->n < RECORDINGS; i++) {
+        if (i - last < every || recordings_settled(r, i)) continue;
+        of->rec[of->n++] = r->rec[i], last = i;
+    }
+}
+
+int clocks_find(identification *id, bool *found) {
+    size_t nv = (size_t)tribo_model_sizes(id->m).nv;
+    search of = {.id = id};
+    clock which = {0};
+    int status = EXIT_SUCCESS;
+    *found = false;
+    of.channel = channels_of(id->m, &of.channels);
+    of.behind = calloc(nv, sizeof *of.behind);
+    if (!id->behind) id->behind = calloc(nv, sizeof *id->behind);
+    bool good = of.channel && of.behind && id->behind;
+    choose(&of);
+    int rows = good && of.n ? likeliest(&of, &which) : 0;
+    if (rows) {
+        recording_options moved = id->a->in;
+        move(&of, &which, rows, id->behind);
+        moved.behind = id->behind, moved.late = id->late != 0 ? id->late : moved.late;
+        tell(id, &which, rows);
+        recordings_free(&id->r);
+        *found = true;
+        status = ranks_agree(recordings_again(&id->r, &verb_identify, id->m, &moved));
+    }
+    free(of.channel), free(of.behind);
+    return good ? status : trouble("no memory");
+}
