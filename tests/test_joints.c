@@ -16,8 +16,8 @@ static const law_case LAWS[] = {
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION, 1e-6}};
 enum { NLAWS = sizeof LAWS / sizeof *LAWS };
 
-/* A block of 2 kg on one joint, at rest at zero. */
-static tribo_model *block(tribo_joint_def joint, double gravity) {
+/* A block of 2 kg on one joint, at rest at zero; held there or not. */
+static tribo_model *block(tribo_joint_def joint, double gravity, bool held) {
     tribo_builder *b = tribo_builder_new(NULL);
     tribo_model *m = NULL;
     tribo_diag diag = {0};
@@ -27,7 +27,9 @@ static tribo_model *block(tribo_joint_def joint, double gravity) {
     d.inertia[0] = 0.02, d.inertia[1] = 0.03, d.inertia[2] = 0.045;
     int body = tribo_add_body(b, &d);
     joint.name = "way";
-    tribo_add_joint(b, body, &joint);
+    tribo_equality_def e = tribo_default_equality();
+    e.kind = TRIBO_EQUALITY_JOINT, e.a = tribo_add_joint(b, body, &joint), e.b = -1;
+    if (held) tribo_add_equality(b, &e);
     ck_assert_msg(tribo_build(b, &m, &diag) == TRIBO_OK, "%s", diag.text);
     return m;
 }
@@ -65,7 +67,7 @@ START_TEST(dry_friction) {
     const law_case *law = &LAWS[_i];
     tribo_joint_def j = slide();
     j.frictionloss = 3;
-    tribo_model *m = block(j, 0);
+    tribo_model *m = block(j, 0, false);
     int loss = tribo_param_find(m, "way/frictionloss"), mass = tribo_param_find(m, "block/mass");
     stepped s = step(m, law, 0, 0, 5, true);
     ck_assert_double_eq_tol(s.next[1], 0.01, law->tol);
@@ -84,12 +86,32 @@ START_TEST(dry_friction) {
 }
 END_TEST
 
+/* Where nothing asks for an impulse, what sticks and what is held do so all the same. */
+START_TEST(nothing_pushes) {
+    const law_case *law = &LAWS[_i];
+    tribo_joint_def j = slide();
+    j.frictionloss = 3;
+    tribo_model *m = block(j, 0, false), *held = block(slide(), 0, true);
+    stepped s = step(m, law, 0, 0, 0, true);
+    ck_assert_double_eq(s.next[1], 0);
+    ck_assert_double_eq_tol(s.x_bar[1], 0, 1e-9);
+    ck_assert_double_eq_tol(s.u_bar, 0, 1e-9);
+    for (int by_velocity = 0; by_velocity < 2; by_velocity++) {
+        s = step(held, law, 0, 0, 0, by_velocity);
+        for (int k = 0; k < 2; k++) ck_assert_double_eq(s.next[k], 0);
+        ck_assert_double_eq_tol(s.x_bar[1], 0, 1e-9);
+        ck_assert_double_eq_tol(s.u_bar, 0, 1e-9);
+    }
+    tribo_model_free(m), tribo_model_free(held);
+}
+END_TEST
+
 /* Hung in its limits: against the lower one it rests and follows it, and the upper one stops it where it is. */
 START_TEST(limits) {
     const law_case *law = &LAWS[_i];
     tribo_joint_def j = slide();
     j.limited = true, j.range[0] = -0.2, j.range[1] = 0.3;
-    tribo_model *m = block(j, -9.81);
+    tribo_model *m = block(j, -9.81, false);
     int low = tribo_param_find(m, "way/range/lower"), high = tribo_param_find(m, "way/range/upper");
     stepped s = step(m, law, -0.2, 0, 0, false);
     ck_assert_double_eq_tol(s.next[0], -0.2, law->tol);
@@ -109,7 +131,7 @@ START_TEST(limits_bounce) {
     tribo_joint_def j = slide();
     if (_i) j = tribo_default_joint();
     j.limited = true, j.range[0] = -0.2, j.range[1] = 0.3, j.restitution = 0.5;
-    tribo_model *m = block(j, 0);
+    tribo_model *m = block(j, 0, false);
     int e = tribo_param_find(m, "way/limit_restitution"), high = tribo_param_find(m, "way/range/upper");
     stepped s = step(m, NULL, 0.295, 2, 0, true);
     ck_assert_double_eq_tol(s.next[1], -1, 1e-12);
@@ -126,7 +148,7 @@ END_TEST
 START_TEST(ball_is_free) {
     tribo_joint_def j = tribo_default_joint();
     j.kind = TRIBO_JOINT_BALL;
-    tribo_model *held = block(j, -9.81), *loose = NULL;
+    tribo_model *held = block(j, -9.81, false), *loose = NULL;
     tribo_builder *b = tribo_builder_new(NULL);
     tribo_set_gravity(b, (double[3]){0, 0, 0});
     tribo_body_def d = tribo_default_body();
@@ -158,9 +180,9 @@ START_TEST(ball_is_a_hinge) {
     tribo_joint_def j = tribo_default_joint();
     j.stiffness = 5, j.damping = 0.1, j.armature = 0.01;
     j.limited = RANGE[_i] > 0, j.range[1] = RANGE[_i], j.restitution = _i == 2 ? 0.5 : 0;
-    tribo_model *hinge = block(j, -9.81);
+    tribo_model *hinge = block(j, -9.81, false);
     j.kind = TRIBO_JOINT_BALL;
-    tribo_model *ball = block(j, -9.81);
+    tribo_model *ball = block(j, -9.81, false);
     double q[4] = {cos(AT[_i] / 2), 0, 0, sin(AT[_i] / 2)}, x[7] = {q[0], 0, 0, q[3], 0, 0, SPEED[_i]}, next[7], p[64];
     tribo_options o = tribo_default_options();
     o.dt = 0.01;
@@ -214,6 +236,7 @@ static Suite *suite(void) {
     Suite *s = suite_create("joints");
     TCase *c = tcase_create("all");
     tcase_add_loop_test(c, dry_friction, 0, NLAWS);
+    tcase_add_loop_test(c, nothing_pushes, 0, NLAWS);
     tcase_add_loop_test(c, limits, 0, NLAWS);
     tcase_add_loop_test(c, limits_bounce, 0, 2);
     tcase_add_test(c, ball_is_free);

@@ -223,6 +223,9 @@ WITH(contacts_huge, o->ncon_max = 100000000)
 WITH(reverse_99, o->reverse = (tribo_reverse)99)
 WITH(unrolled_without_rounds, o->reverse = TRIBO_REVERSE_UNROLLED)
 WITH(rounds_of_ccp, o->rounds = 3; o->law.law = TRIBO_LAW_CCP)
+WITH(rounds_soft, o->rounds = 3; o->law.softness = TRIBO_SOFTNESS_MUJOCO)
+WITH(rounds_springy, o->rounds = 3; o->law.softness = TRIBO_SOFTNESS_PHYSICAL; o->law.compliance = 0.1)
+WITH(rounds_on_the_path, o->rounds = 3; o->law.solver = TRIBO_SOLVER_INTERIOR; o->law.kappa = 1e-3)
 WITH(law_99, o->law.law = (tribo_law)99)
 WITH(solver_of_another_law, o->law.law = TRIBO_LAW_CCP; o->law.solver = TRIBO_SOLVER_LEMKE)
 WITH(facets_three, o->law.facets = 3)
@@ -247,6 +250,9 @@ START_TEST(workspaces) {
                                                      law_99,
                                                      unrolled_without_rounds,
                                                      rounds_of_ccp,
+                                                     rounds_soft,
+                                                     rounds_springy,
+                                                     rounds_on_the_path,
                                                      facets_three,
                                                      relaxation_two,
                                                      noise_below_zero,

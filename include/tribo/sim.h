@@ -74,7 +74,8 @@ typedef struct tribo_tape tribo_tape; /**< see grad.h */
 TRIBO_API tribo_options tribo_default_options(void);
 /** @param o NULL = defaults. @param diag [out] which option is wrong, and how; NULL = skip
  *  @return TRIBO_OK; TRIBO_E_ARG (dt, tol, recovery, rounds, reverse or ncon_max out of range, unrolled without rounds,
- *          rounds of another law than the NCP, a law without that solver); TRIBO_E_DEF; TRIBO_E_NOMEM. */
+ *          rounds of another law than the NCP, or with softness or kappa, a law without that solver); TRIBO_E_DEF;
+ * TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_ws_new(const tribo_model *m, const tribo_options *o, const tribo_allocator *a,
                                                 tribo_ws **ws, tribo_diag *diag);
 /** Free; NULL is fine. */

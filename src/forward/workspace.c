@@ -212,6 +212,9 @@ static const char *options_flaw(const tribo_options *o) {
     if (o->rounds < 0 || o->rounds > TI_COUNT_LIMIT) return "rounds must be 0 to 2^22";
     if (o->ncon_max < 0 || o->ncon_max > TI_COUNT_LIMIT) return "ncon_max must be 0 to 2^22";
     if (o->rounds > 0 && o->law.law != TRIBO_LAW_NCP) return "rounds are of the NCP alone";
+    if (o->rounds > 0 && o->law.softness != TRIBO_SOFTNESS_NONE) return "rounds know no softness";
+    if (o->rounds > 0 && o->law.solver == TRIBO_SOLVER_INTERIOR && o->law.kappa > 0)
+        return "rounds know no central path";
     if (o->reverse != TRIBO_REVERSE_IMPLICIT && o->reverse != TRIBO_REVERSE_UNROLLED) return "there is no such reverse";
     if (o->reverse == TRIBO_REVERSE_UNROLLED && o->rounds == 0) return "an unrolled reverse needs rounds";
     return NULL;

@@ -224,6 +224,7 @@ static bool is_apart(ti_contact_ws *ws, const ti_contact_problem *p) {
         if (p->rebound && p->rebound[host] * p->mu[i] > 0)
             return false; /* friction of the prescribed impulse acts even where nothing slips */
         if (host < i) continue;
+        if (!ti_is_contact(p, i)) return false; /* joints hold and stick without an impulse too, and that has a slope */
         const ti_law *law = ti_law_at(ws, p, i);
         if (law->is & TI_LAW_HARD) {
             if (!(ws->g[3 * i + 2] >= -STILL * ws->unit_c)) return false;
