@@ -184,6 +184,7 @@ MISUSES = [
     ("a QCQP with a negative radius", V, "", lambda: tribo.solve_qcqp(np.eye(2), np.ones(2), np.array([-1.0]))),
     # identification
     ("no such free parameter", K, "nearest", lambda: fit(free=["floor/mu"])),
+    ("friction that does not count", V, "of two geoms that touch", lambda: fit(free=["cube/friction"])),
     ("no such loss", V, "none of one-step", lambda: fit(loss="least")),
     ("no recordings", V, "no recording", lambda: tribo.identify(slide, [], ["floor/friction"])),
     ("times that fall", V, "", lambda: fit((np.array([0.0, 0.2, 0.1]), np.tile(x0, (3, 1)), None))),
