@@ -186,12 +186,12 @@ expect "of one, by the options of a law" 0 '^ncp/pgs ' '*' compare "$slide" --du
 expect "into a folder" 0 '^ncp' '*' compare "$slide" --duration 0.02 --laws ncp --out "$folder/compared/here"
 there compared/here/report.html '</html>'
 there compared/here/result.json '"energy_error": [0-9]'
-expect "a solver that fails is a row" 0 '^ncp/pgs.* 20$' '*' compare "$slide" --duration 0.02 --laws ncp/pgs --max-iter 1
+expect "a solver that fails is a row" 0 '^ncp/pgs.* 20  *20$' '*' compare "$slide" --duration 0.02 --laws ncp/pgs --max-iter 1
 expect "from a row of a file" 0 '^ncp/ladder' '*' compare "$slide" --duration 0.02 --laws ncp --start "$folder/slide.csv"
 write push.csv 'time,cube.fx
 0,3'
 expect "under forces" 0 '^ncp/ladder' '*' compare "$slide" --duration 0.02 --laws ncp --controls "$folder/push.csv"
-expect "a robot on its servos" 0 '^ncp/ladder  *[0-9].* 0$' '*' compare "$data/scenes/quadruped.xml" --duration 0.02 --laws ncp/ladder
+expect "a robot on its servos" 0 '^ncp/ladder  *[0-9].* 0  *0$' '*' compare "$data/scenes/quadruped.xml" --duration 0.02 --laws ncp/ladder
 expect "a law nobody knows" 2 '' 'there is no law newton' compare "$slide" --laws ncp,newton
 expect "an empty word" 2 '' 'there is no law' compare "$slide" --laws ncp,
 expect "a solver of another law" 2 '' 'the law ncp has no solver lemke' compare "$slide" --laws ncp/lemke
@@ -572,6 +572,8 @@ expect "a table and JSON" 2 '' 'both on standard output' batch "$slide" --worlds
 expect "randomisers from standard input" 3 '' 'standard input:1: ' batch "$slide" --worlds 2 --steps 2 --randomise -
 expect "a scene and randomisers from there" '2 3' '' 'standard input' batch - --worlds 2 --steps 2 --randomise -
 expect "with drag" 0 'damping .*by from -' '*' batch "$data/../bench/scenes/s5-drag.xml" --worlds 20 --steps 200 --randomise "$data/batch/drag.json" --gradient
+expect "in units" 0 'gravity/z  *m/s^2  *by mean' '*' batch "$slide" --worlds 2 --steps 2 --randomise "$cube" --gradient
+expect "a table that a terminal is wide enough for" 0 '*' '*' check "$("$tribo" compare "$slide" --duration 0.02 --quiet | awk 'length > 100 { exit 1 }' && echo "$slide")"
 echo '{"randomise": []}' >"$folder/nothing.json"
 expect "nothing drawn" 3 '' 'nothing.json:1: randomise: is empty' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/nothing.json"
 expect "no worlds" 2 '' 'worlds takes a number' batch "$slide" --worlds 0 --steps 2 --randomise "$cube"

@@ -2,6 +2,7 @@
  */
 #include "batch.h"
 #include "inputs.h"
+#include "params.h"
 #include "progress.h"
 #include "ranks.h"
 #include "recordings.h"
@@ -299,6 +300,28 @@ static json_t *report(job *j, const long *worst, int nworst) {
     return all;
 }
 
+/* The unit of what a randomiser draws: a factor has none. */
+static const char *draw_unit(const job *j, int row) {
+    char name[128] = "";
+    tribo_param_info info;
+    if (!j->f.def[row].add) return "1";
+    for (int k = 0; k < j->ndraw; k++)
+        if (tribo_random_describe(j->random, k, name) == row) break;
+    bool found = tribo_param_describe(j->m, tribo_param_find(j->m, name), &info) == TRIBO_OK;
+    return found ? param_unit(j->m, &info) : "";
+}
+
+static void print_gradient(FILE *to, const job *j, long good) {
+    double n = good > 0 ? (double)good : 1;
+    fprintf(to, "%-30s %-10s\n", "mean return, derivative by", "of unit");
+    for (int k = 0; k < j->f.ndef; k++) {
+        bool normal = j->f.def[k].draw == TRIBO_DRAW_NORMAL;
+        fprintf(to, "  %-28s %-10s %-7s %+-18.10g %-12s %+.10g\n", j->f.label[k], draw_unit(j, k),
+                normal ? "by mean" : "by from", j->phi[2 * k] / n, normal ? "by deviation" : "by to",
+                j->phi[2 * k + 1] / n);
+    }
+}
+
 static void print(FILE *to, job *j, const long *worst, int nworst) {
     statistics s = count(j);
     fprintf(to, "%ld worlds of %ld steps, %ld failed, %ld not sure\n", j->ndone, j->a->steps, s.failed, s.unsure);
@@ -306,12 +329,7 @@ static void print(FILE *to, job *j, const long *worst, int nworst) {
             1e-6 * (double)tribo_batch_bytes(j->b));
     if (j->f.npart && s.good)
         fprintf(to, "return: mean %.10g, deviation %.4g, from %.6g to %.6g\n", s.mean, s.deviation, s.least, s.most);
-    for (int k = 0; j->a->gradient && k < j->f.ndef; k++) {
-        bool normal = j->f.def[k].draw == TRIBO_DRAW_NORMAL;
-        double n = s.good > 0 ? (double)s.good : 1;
-        fprintf(to, "  %-30s %s %+.10g  %s %+.10g\n", j->f.label[k], normal ? "by mean" : "by from", j->phi[2 * k] / n,
-                normal ? "by deviation" : "by to", j->phi[2 * k + 1] / n);
-    }
+    if (j->a->gradient) print_gradient(to, j, s.good);
     for (int i = 0; i < nworst; i++) {
         const outcome *o = &j->done[worst[i]];
         if (o->status < 0)

@@ -57,10 +57,10 @@ static void errors(FILE *f, const comparison *c) {
                                     number(cell[1], "%.0e", k->residual_median),
                                     number(cell[2], "%.0e", k->residual_worst),
                                     number(cell[3], "%.0e", k->ncp_worst),
-                                    number(cell[4], "%.1e", k->gain),
-                                    number(cell[5], "%.1e", k->error),
+                                    number(cell[4], "%.2g", k->gain),
+                                    number(cell[5], "%.2g", k->error),
                                     number(cell[6], "%.3g", k->internal_worst),
-                                    number(cell[7], "%.1e", k->distance_worst),
+                                    number(cell[7], "%.2g", k->distance_worst),
                                     number(cell[8], "%.3g", 1e3 * k->drift_worst),
                                     number(cell[9], "%.3g", 1e3 * k->rise)};
         report_table_row(f, COLUMNS, row);

@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     tribo_sysid_def def = tribo_default_sysid();
     def.free = &parameter, def.nfree = 1, def.rec = &recording, def.nrec = 1;
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1;
-    if (tribo_sysid_new(m, &def, &s, &diag) < 0) return fprintf(stderr, "%s: %s\n", name, diag.text), 1;
+    if (tribo_sysid_new(m, &def, &s, &diag) < 0) return fprintf(stderr, "%s: %s\n", scene, diag.text), 1;
     int bad = tribo_sysid_fit(s, 200, NULL) < 0 || report(m, s);
 
     tribo_sysid_free(s), tribo_checked_free(checked), free(x);

@@ -1,5 +1,6 @@
 /* arrays.c -- arguments: arrays by the buffer protocol, names of arguments. */
 #include "core.h"
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,12 +74,20 @@ static bool is_double(const Py_buffer *v) {
     return f[0] == 'd' && f[1] == 0;
 }
 
+static bool is_aligned(const core_array *a) {
+    return (uintptr_t)a->view.buf % _Alignof(double) == 0;
+}
+
 static bool refuse_buffer(core *c, core_array *a, const char *what, core_shape want, int how) {
     char shape[80], type[40], found[200];
     print_shape(shape, sizeof shape, a->view.ndim < 4 ? a->view.ndim : 4, a->view.shape);
-    bool apart = !PyBuffer_IsContiguous(&a->view, 'C');
-    snprintf(found, sizeof found, "%s%s of shape %s%s", apart ? "a strided array, " : "",
-             print_type(&a->view, type, sizeof type), shape, apart ? " (numpy.ascontiguousarray(...) copies it)" : "");
+    bool apart = !PyBuffer_IsContiguous(&a->view, 'C'), askew = !apart && !is_aligned(a);
+    snprintf(found, sizeof found, "%s%s of shape %s%s",
+             apart   ? "a strided array, "
+             : askew ? "an array that is not aligned, "
+                     : "",
+             print_type(&a->view, type, sizeof type), shape,
+             apart || askew ? " (numpy.array(..., order=\"C\") copies it)" : "");
     refuse(c, what, want, how, found);
     core_release(a);
     return false;
@@ -95,7 +104,9 @@ bool core_take(core *c, PyObject *o, const char *what, core_shape want, int how,
     }
     a->held = true, a->a = a->view.buf;
     a->many = how & CORE_MAY_BE_MANY && a->view.ndim == want.ndim + 1;
-    if (is_double(&a->view) && same_shape(&a->view, want, a->many) && PyBuffer_IsContiguous(&a->view, 'C')) return true;
+    if (is_double(&a->view) && same_shape(&a->view, want, a->many) && PyBuffer_IsContiguous(&a->view, 'C') &&
+        is_aligned(a))
+        return true;
     return refuse_buffer(c, a, what, want, how);
 }
 

@@ -13,7 +13,7 @@ PyObject *core_dynamics_new(PyObject *module, PyObject *args) {
     if (!m || !core_take(c, po, "p", CORE_SHAPE(1, m->n.np), CORE_MAY_BE_NONE, &p)) return NULL;
     dynamics *b = core_part_new(c->dynamics, m);
     if (b) {
-        tribo_status s = tribo_dynamics_new(m->handle->m, NULL, &b->d);
+        tribo_status s = tribo_dynamics_new(b->handle->m, NULL, &b->d);
         if (s >= 0 && p.a) s = tribo_dynamics_set_params(b->d, p.a, &diag);
         if (s < 0) core_fail(c, s, "dynamics", &diag);
         if (s < 0) Py_CLEAR(b);

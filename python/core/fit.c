@@ -95,7 +95,7 @@ PyObject *core_fit_new(PyObject *module, PyObject *args) {
         tribo_status s = f->rows ? TRIBO_OK : TRIBO_E_NOMEM;
         if (s >= 0) {
             Py_BEGIN_ALLOW_THREADS;
-            s = tribo_sysid_new(m->handle->m, &d, &f->s, &diag);
+            s = tribo_sysid_new(f->handle->m, &d, &f->s, &diag);
             Py_END_ALLOW_THREADS;
         }
         if (s < 0) core_fail(c, s, "identify", &diag);

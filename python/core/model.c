@@ -173,10 +173,13 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "a model needs a path or xml=...");
         return NULL;
     }
-    tribo_options o = from ? from->options : tribo_default_options();
-    if (!core_options_set(c, options == Py_None ? NULL : options, &o)) return NULL;
     core_handle *h = from ? from->handle : NULL;
-    if (h) core_handle_keep(h);
+    if (h) core_handle_keep(h); /* before the options: a number of Python's may free the model */
+    tribo_options o = from ? from->options : tribo_default_options();
+    if (!core_options_set(c, options == Py_None ? NULL : options, &o)) {
+        core_handle_drop(h);
+        return NULL;
+    }
     if (!h) {
         tribo_model *m = NULL;
         tribo_diag diag = {0};

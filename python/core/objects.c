@@ -40,7 +40,8 @@ core_model *core_model_of(core *c, PyObject *o) {
 }
 
 void *core_part_new(PyTypeObject *type, core_model *m) {
-    core_part *b = core_object_new(type);
+    core_part *b =
+        core_model_alive(m) ? core_object_new(type) : NULL; /* a number of Python's may have freed it since */
     if (!b) return NULL;
     b->model = (core_model *)Py_NewRef((PyObject *)m), b->handle = m->handle;
     core_handle_keep(b->handle);

@@ -222,7 +222,7 @@ PyObject *core_plan_new(PyObject *module, PyObject *args) {
     if (good) {
         tribo_status s;
         Py_BEGIN_ALLOW_THREADS;
-        s = tribo_trajopt_new(m->handle->m, &d.d, &b->t, &diag);
+        s = tribo_trajopt_new(b->handle->m, &d.d, &b->t, &diag);
         Py_END_ALLOW_THREADS;
         good = leave(b, s, "optimize", &diag);
     }

@@ -62,7 +62,7 @@ PyObject *core_random_new(PyObject *module, PyObject *args) {
     randomiser *b = good ? core_part_new(c->random, m) : NULL;
     if (b) {
         b->n = d.n;
-        tribo_status s = tribo_random_new(m->handle->m, d.def, d.n, seed, NULL, &b->r, &diag);
+        tribo_status s = tribo_random_new(b->handle->m, d.def, d.n, seed, NULL, &b->r, &diag);
         if (s < 0) core_fail(c, s, "randomiser", &diag);
         if (s < 0) Py_CLEAR(b);
     }

@@ -53,6 +53,24 @@ def model_freed_below(r):
     return r
 
 
+def freed_by(argument):
+    """A call with a number that frees the model when it is asked for."""
+    m = tribo.load(scene("slide"))
+
+    class Number:
+        def __index__(self):
+            m.free()
+            return 3
+
+        def __float__(self):
+            m.free()
+            return 0.001
+
+    if argument == "steps":
+        return tribo.rollout(m, steps=Number())
+    return m.with_options(dt=Number()) and m.step(x0)
+
+
 def problem(**how):
     given = dict(M=eye, J=eye, vfree=np.array([0, 0, -1.0]), mu=np.array([0.5]))
     given.update(how)
@@ -117,6 +135,8 @@ MISUSES = [
     ("U in Fortran's order", A, "strided", lambda: tribo.rollout(slide, U=np.zeros((10, NU), order="F"))),
     ("lx in single precision", A, "found float32", lambda: run.backward(LX.astype(np.float32))),
     ("p a dict", A, "found dict", lambda: slide.step(x0, None, {"floor/friction": 1})),
+    ("x not aligned", A, "not aligned", lambda: slide.step(np.zeros(8 * NX + 4, np.uint8)[4:4 + 8 * NX].view(np.float64))),
+    ("a number that repeats", A, "strided", lambda: slide.step(np.broadcast_to(1.0, (NX,)))),
     ("a view of a part of x", A, "strided", lambda: slide.step(np.zeros((NX, 2))[:, 0])),
     # numbers
     ("x NaN", tribo.NonFiniteError, r"x\[2\] is nan", lambda: slide.step(changed(x0, 2, np.nan))),
@@ -153,6 +173,7 @@ MISUSES = [
     ("no such key", K, "nearest is `start`", lambda: slide.key("star")),
     ("the model's parameters", ValueError, "copy", lambda: slide.params.__setitem__("cube/mass", 2)),
     ("a model that is changed", AttributeError, "does not change", lambda: setattr(slide, "dt", 1)),
+    ("a part of a model that is deleted", AttributeError, "does not change", lambda: delattr(slide, "nq")),
     ("a model that is pickled", T, "load the scene again", lambda: pickle.dumps(slide)),
     ("a model that is copied", T, "", lambda: copy.copy(slide)),
     ("no model", T, "expected a tribo.Model", lambda: tribo.rollout("slide.xml", steps=1)),
@@ -170,6 +191,12 @@ MISUSES = [
     ("a freed model with options", tribo.FreedError, "freed", lambda: freed_model().with_options(dt=0.1)),
     ("a freed tape", tribo.FreedError, "no tape", lambda: freed_run(lambda r: r.free()).backward(LX)),
     ("a rollout without tape", tribo.FreedError, "no tape", lambda: tribo.rollout(slide, steps=4, tape=False).backward(LX)),
+    ("a model freed by its argument", tribo.FreedError, "freed", lambda: freed_by("steps")),
+    ("a model freed by its option", tribo.FreedError, "freed", lambda: freed_by("dt")),
+    ("a freed model's dynamics", tribo.FreedError, "freed", lambda: tribo.Dynamics(freed_model())),
+    ("a freed model's fit", tribo.FreedError, "freed", lambda: tribo.identify(freed_model(), [recording()], ["floor/friction"])),
+    ("a freed model's plan", tribo.FreedError, "freed", lambda: tribo.optimize(freed_model(), knots=3, terms=[{"what": "control"}])),
+    ("a freed model's comparison", tribo.FreedError, "freed", lambda: tribo.compare(freed_model())),
     ("a rollout of a freed model", tribo.FreedError, "freed", lambda: model_freed_below(0).backward(LX)),
     ("no such step", IndexError, "no such step", lambda: run.jacobians(4)),
     ("no such world", IndexError, "no such step or world", lambda: run.contacts(0, 1)),
@@ -184,11 +211,13 @@ MISUSES = [
     ("a QCQP with a negative radius", V, "", lambda: tribo.solve_qcqp(np.eye(2), np.ones(2), np.array([-1.0]))),
     # identification
     ("no such free parameter", K, "nearest", lambda: fit(free=["floor/mu"])),
+    ("friction that does not count", V, "of two geoms that touch", lambda: fit(free=["cube/friction"])),
     ("no such loss", V, "none of one-step", lambda: fit(loss="least")),
     ("no recordings", V, "no recording", lambda: tribo.identify(slide, [], ["floor/friction"])),
     ("times that fall", V, "", lambda: fit((np.array([0.0, 0.2, 0.1]), np.tile(x0, (3, 1)), None))),
     ("X shorter than time", A, "X: expected", lambda: fit((np.arange(4.0), np.tile(x0, (3, 1)), None))),
     ("bounds that exclude all", V, "", lambda: fit(free={"floor/friction": (0.5, 2.0, 1.0)})),
+    ("a weight that is none", V, "weight 0 is not finite", lambda: fit(weight={"position": np.nan})),
     ("a weight of nothing", V, "none of position", lambda: fit(weight={"speed": 1})),
     ("no such recording", IndexError, "no such recording", lambda: fit(max_iterations=1).predict(7)),
     # trajectory optimisation
@@ -268,6 +297,25 @@ class Misuse(unittest.TestCase):
         thread.join()
         gc.collect()
         self.assertTrue(not got or (got[0].X == wanted).all())
+
+    def test_one_rollout_in_four_threads(self):
+        r, lx = tribo.rollout(slide, np.tile(x0, (16, 1)), steps=100), np.ones((16, 101, NDX))
+        wanted, got = r.backward(lx).p, []
+        threads = [threading.Thread(target=lambda: got.append(r.backward(lx).p)) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertTrue(len(got) == 4 and all((np.asarray(p) == np.asarray(wanted)).all() for p in got))
+
+    def test_a_rollout_goes_on_in_a_child_of_fork(self):
+        r, lx = tribo.rollout(slide, np.tile(x0, (8, 1)), steps=20, threads=2), np.ones((8, 21, NDX))
+        wanted = r.backward(lx).p
+        child = os.fork()
+        if child == 0:
+            again = tribo.rollout(slide, np.tile(x0, (8, 1)), steps=20, threads=2)
+            os._exit(7 if (again.X == r.X).all() and (np.asarray(r.backward(lx).p) == np.asarray(wanted)).all() else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
 
     def test_warnings_may_be_errors(self):
         with warnings.catch_warnings():

@@ -175,6 +175,9 @@ class Model(_core.Model):
             raise AttributeError(f"a model does not change: {name} (with_options(...) gives another one)")
         super().__setattr__(name, value)
 
+    def __delattr__(self, name):
+        raise AttributeError(f"a model does not change: {name}")
+
     def __repr__(self):
         if self.freed:
             return "<tribo.Model, freed>"

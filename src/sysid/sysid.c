@@ -128,6 +128,8 @@ static tribo_status choose_starts(tribo_sysid *s) {
 }
 
 static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_diag *diag) {
+    for (int i = 0; i < TRIBO_BLOCKS; i++)
+        if (!isfinite(def->weight[i])) return ti_fail(diag, TRIBO_E_ARG, 0, "weight %d is not finite", i);
     tribo_model_params(s->m, s->p0);
     choose_weights(s, def);
     tribo_status status = ti_maps_init(s, def, diag);

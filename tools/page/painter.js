@@ -58,31 +58,33 @@ function drawsBySoftware() {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-/* Arrows as triangles, five sides of a shaft and six of a head. */
+/* Arrows as triangles: so many sides of a shaft and of a head, fewer where many arrows are to be expected. */
 class Arrows {
   static NUMBERS = 10; /* of a corner: place, normal, colour */
-  static SHAFT = 5;
-  static HEAD = 6;
-  static POINTS = 2 * (Arrows.SHAFT + Arrows.HEAD);
-  static CORNERS = 6 * Arrows.SHAFT + 3 * Arrows.HEAD;
-  constructor() { this.data = new Float32Array(64 * Arrows.POINTS * Arrows.NUMBERS); this.n = 0; }
-  static corners(n) {
-    const out = new Uint32Array(n * Arrows.CORNERS);
+  constructor(many) {
+    [this.shaft, this.head] = many ? [3, 4] : [5, 6];
+    this.points = 2 * (this.shaft + this.head);
+    this.corners = 6 * this.shaft + 3 * this.head;
+    this.data = new Float32Array(64 * this.points * Arrows.NUMBERS);
+    this.n = 0;
+  }
+  cornersOf(n) {
+    const out = new Uint32Array(n * this.corners);
     let at = 0;
     for (let i = 0; i < n; i++) {
-      const shaft = i * Arrows.POINTS, head = shaft + 2 * Arrows.SHAFT;
-      for (let k = 0; k < Arrows.SHAFT; k++) {
-        const a = shaft + 2 * k, b = shaft + 2 * ((k + 1) % Arrows.SHAFT);
+      const shaft = i * this.points, head = shaft + 2 * this.shaft;
+      for (let k = 0; k < this.shaft; k++) {
+        const a = shaft + 2 * k, b = shaft + 2 * ((k + 1) % this.shaft);
         for (const x of [a, b, b + 1, a, b + 1, a + 1]) out[at++] = x;
       }
-      for (let k = 0; k < Arrows.HEAD; k++)
-        for (const x of [head + 2 * k, head + 2 * ((k + 1) % Arrows.HEAD), head + 2 * k + 1]) out[at++] = x;
+      for (let k = 0; k < this.head; k++)
+        for (const x of [head + 2 * k, head + 2 * ((k + 1) % this.head), head + 2 * k + 1]) out[at++] = x;
     }
     return out;
   }
-  used() { return this.data.subarray(0, this.n * Arrows.POINTS * Arrows.NUMBERS); }
+  used() { return this.data.subarray(0, this.n * this.points * Arrows.NUMBERS); }
   put(from, d, long, thin, colour, alpha) {
-    const size = Arrows.POINTS * Arrows.NUMBERS;
+    const size = this.points * Arrows.NUMBERS;
     if ((this.n + 1) * size > this.data.length) {
       const more = new Float32Array(2 * this.data.length);
       more.set(this.data);
@@ -106,8 +108,8 @@ class Arrows {
         }
       }
     };
-    ring(Arrows.SHAFT, thin, 0, long - head, thin);
-    ring(Arrows.HEAD, 2.4 * thin, long - head, long, 0);
+    ring(this.shaft, thin, 0, long - head, thin);
+    ring(this.head, 2.4 * thin, long - head, long, 0);
   }
 }
 
@@ -117,13 +119,12 @@ class Painter {
     const gl = canvas.getContext("webgl2", {antialias: !this.software, alpha: false, powerPreference: "low-power"});
     if (!gl) throw new Error("no WebGL2");
     this.gl = gl;
-    this.solid = program(gl, solidVertex, solidFragment);
+    this.programs = new Map();
     this.depth = program(gl, solidVertex, depthFragment);
-    this.plane = program(gl, planeVertex, planeFragment);
     this.lines = program(gl, lineVertex, lineFragment);
     this.instances = gl.createBuffer();
     this.forms = new Map();
-    const fine = many > 40 ? 10 : 20; /* half the corners around */
+    const fine = many && this.software ? 8 : 20; /* half the corners around */
     this.addForm("sphere", turned(roundProfile(fine), 2 * fine - 4));
     this.addForm("capsule", turned(roundProfile(fine), 2 * fine - 4));
     this.addForm("box", boxForm());
@@ -185,7 +186,7 @@ class Painter {
     gl.bindVertexArray(this.arrows.array);
     if (this.arrows.room < list.n) {
       this.arrows.room = 2 * list.n;
-      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, Arrows.corners(this.arrows.room), gl.STATIC_DRAW);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, list.cornersOf(this.arrows.room), gl.STATIC_DRAW);
     }
     gl.bindBuffer(gl.ARRAY_BUFFER, this.arrows.vertex);
     gl.bufferData(gl.ARRAY_BUFFER, list.used(), gl.DYNAMIC_DRAW);
@@ -193,7 +194,7 @@ class Painter {
     gl.vertexAttrib3f(3, 0, 0, 0);
     gl.vertexAttrib4f(4, 1, 0, 0, 0);
     gl.vertexAttrib4f(5, 1, 1, 1, 0);
-    gl.drawElements(gl.TRIANGLES, list.n * Arrows.CORNERS, gl.UNSIGNED_INT, 0);
+    gl.drawElements(gl.TRIANGLES, list.n * list.corners, gl.UNSIGNED_INT, 0);
   }
 
   makeShadows() {
@@ -212,14 +213,23 @@ class Painter {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  things(heap, used, patterns) {
+  /* Programs for a pattern and so many samples of the shadow, made when they are first asked for. */
+  made(name, make) {
+    if (!this.programs.has(name)) this.programs.set(name, make());
+    return this.programs.get(name);
+  }
+  solid(pattern, samples) { return this.made(`solid ${pattern} ${samples}`, () => program(this.gl, solidVertex, solidFragment(pattern, samples))); }
+  plane(samples) { return this.made(`plane ${samples}`, () => program(this.gl, planeVertex, planeFragment(samples))); }
+
+  /* `begin` chooses what draws a pattern. */
+  things(heap, begin) {
     const gl = this.gl;
     for (const [name, h] of heap.of) {
       if (!h.n) continue;
       const f = this.forms.get(name);
       gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
       gl.bufferData(gl.ARRAY_BUFFER, h.data.subarray(0, h.n * INSTANCE), gl.DYNAMIC_DRAW);
-      if (used.at.pattern) gl.uniform1i(used.at.pattern, patterns ? PATTERN[name.replace(/[0-9]+$/, "")] || 0 : 0);
+      begin(PATTERN[name.replace(/[0-9]+$/, "")] || 0);
       gl.bindVertexArray(f.array);
       gl.drawElementsInstanced(gl.TRIANGLES, f.n, gl.UNSIGNED_INT, 0, h.n);
     }
@@ -237,12 +247,12 @@ class Painter {
     gl.polygonOffset(2, 4);
     gl.useProgram(this.depth.p);
     gl.uniformMatrix4fv(this.depth.at.view, false, this.light);
-    this.things(heap, this.depth, false);
+    this.things(heap, () => {});
     gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  use(used, look) {
+  use(used, look, opacity = 1) {
     const gl = this.gl, at = used.at;
     gl.useProgram(used.p);
     gl.uniformMatrix4fv(at.view, false, look.matrix);
@@ -252,14 +262,13 @@ class Painter {
     if (at.sky) gl.uniform3fv(at.sky, look.theme.sky);
     if (at.ground) gl.uniform3fv(at.ground, look.theme.ground);
     if (at.texel) gl.uniform1f(at.texel, 1 / SHADOWS);
-    if (at.samples) gl.uniform1i(at.samples, look.samples);
-    if (at.opacity) gl.uniform1f(at.opacity, 1);
+    if (at.opacity) gl.uniform1f(at.opacity, opacity);
     if (at.cell) gl.uniform1f(at.cell, look.cell);
   }
 
   planes(list, look) {
-    const gl = this.gl, at = this.plane.at;
-    this.use(this.plane, look);
+    const gl = this.gl, used = this.plane(look.samples), at = used.at;
+    this.use(used, look);
     gl.bindVertexArray(this.quad);
     gl.enable(gl.BLEND);
     gl.depthMask(false);
@@ -283,36 +292,32 @@ class Painter {
   }
 
   solids(heap, look) {
-    this.use(this.solid, look);
-    this.things(heap, this.solid, true);
+    this.things(heap, pattern => this.use(this.solid(pattern, look.samples), look));
   }
 
   /* Seen through, but for what they hide of themselves. */
   ghosts(heap, look) {
     const gl = this.gl;
     gl.enable(gl.BLEND);
-    this.use(this.solid, look);
     gl.colorMask(false, false, false, false);
-    this.things(heap, this.solid, true);
+    this.solids(heap, look);
     gl.colorMask(true, true, true, true);
     gl.depthFunc(gl.LEQUAL);
-    this.things(heap, this.solid, true);
+    this.solids(heap, look);
     gl.disable(gl.BLEND);
   }
 
   /* Seen also where something is before them, fainter. */
   marks(dots, arrows, look) {
     const gl = this.gl;
-    this.use(this.solid, look);
-    gl.uniform1i(this.solid.at.pattern, 0);
     gl.enable(gl.BLEND);
     gl.depthMask(false);
     for (const [depth, opacity] of [[gl.GREATER, 0.45], [gl.LEQUAL, 1]]) {
       gl.depthFunc(depth);
       gl.depthMask(depth === gl.LEQUAL);
-      gl.uniform1f(this.solid.at.opacity, opacity);
+      this.use(this.solid(0, 0), look, opacity);
       this.arrowsOf(arrows);
-      this.things(dots, this.solid, false);
+      this.things(dots, () => {});
     }
     gl.disable(gl.BLEND);
   }

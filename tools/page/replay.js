@@ -31,7 +31,8 @@ class Replay extends Stage {
     this.solidHeap = new Heap();
     this.ghostHeap = new Heap();
     this.dotHeap = new Heap();
-    this.arrowList = new Arrows();
+    this.many = this.scene.bodies.length > 40;
+    this.arrowList = new Arrows(this.many);
     this.stroke = new Float32Array(10 * 1024);
     this.build();
     try {
@@ -49,7 +50,7 @@ class Replay extends Stage {
   }
 
   startPainting() {
-    this.painter = new Painter(this.canvas, this.meshes, this.scene.bodies.length);
+    this.painter = new Painter(this.canvas, this.meshes, this.many);
     this.dirty = true;
   }
 
@@ -234,17 +235,20 @@ class Replay extends Stage {
     }
     requestAnimationFrame(t => this.tick(t));
   }
-  /* Where pictures come too slowly, simpler ones. */
+  /* Where pictures come too slowly, simpler ones; the first after a change, for which programs are made, do not count. */
   keepPace(spent) {
     if (!this.playing && !this.held) {
       if (this.slow !== undefined) this.dirty = true; /* once more, well */
       this.slow = undefined;
       return;
     }
-    this.slow = this.slow === undefined ? 1 / 60 : 0.85 * this.slow + 0.15 * spent;
+    if (this.slow === undefined) [this.slow, this.grace] = [1 / 60, 0.5];
+    this.grace -= spent;
+    if (this.grace > 0) return;
+    this.slow = 0.85 * this.slow + 0.15 * spent;
     if (this.slow > 1 / 32 && this.level + 1 < LEVELS.length) {
       this.level++;
-      this.slow = 1 / 60;
+      this.slow = undefined;
     }
   }
   show() {

@@ -16,18 +16,28 @@ void main() {
   lit = light * vec4(where, 1);
   gl_Position = view * vec4(where, 1);
 }`;
-/* How much of the light from above arrives, by a few samples of the depths that the light sees; lines of a grid. */
-const shade = `
-uniform highp sampler2DShadow depths; uniform float texel; uniform int samples;
+/* How much of the light from above arrives, by 0, 1 or 4 samples of the depths that the light sees; lines of a grid. What is
+ * not asked for is not compiled: where a processor draws it would be computed of every pixel. */
+const shade = samples => `#version 300 es
+#define SAMPLES ${samples}
+precision highp float;
+uniform highp sampler2DShadow depths; uniform float texel;
 float arriving(vec4 lit, float slope) {
+#if SAMPLES == 0
+  return 1.0;
+#else
   vec3 at = lit.xyz / lit.w * 0.5 + 0.5;
   if (any(lessThan(at, vec3(0))) || any(greaterThan(at, vec3(1)))) return 1.0;
   at.z -= 0.0015 + 0.004 * slope;
-  if (samples <= 1) return texture(depths, at);
+#if SAMPLES == 1
+  return texture(depths, at);
+#else
   vec2 a = vec2(1.3, 0.5) * texel, b = vec2(-0.5, 1.3) * texel;
   float sum = texture(depths, at + vec3(a, 0)) + texture(depths, at - vec3(a, 0)) +
     texture(depths, at + vec3(b, 0)) + texture(depths, at - vec3(b, 0));
   return sum * 0.25;
+#endif
+#endif
 }
 float grid(vec2 p) {
   vec2 w = fwidth(p), d = abs(fract(p - 0.5) - 0.5);
@@ -37,12 +47,11 @@ float grid(vec2 p) {
 vec3 linear(vec3 c) { return c * c; }
 vec3 shown(vec3 c) { return sqrt(c); }
 `;
-const solidFragment = `#version 300 es
-precision highp float;
+const solidFragment = (pattern, samples) => `${shade(samples)}
+#define PATTERN ${pattern}
 in vec3 where, facing, local, scale; in vec4 lit, paint;
-uniform vec3 eye, sun, sky, ground; uniform int pattern; uniform float opacity, cell;
+uniform vec3 eye, sun, sky, ground; uniform float opacity, cell;
 out vec4 result;
-${shade}
 float edge(vec3 p, vec3 size) {
   vec3 inside = (1.0 - abs(p)) * size;
   float a = min(inside.x, min(inside.y, inside.z)), c = max(inside.x, max(inside.y, inside.z));
@@ -53,17 +62,18 @@ float edge(vec3 p, vec3 size) {
 void main() {
   vec3 n = normalize(facing), to = normalize(eye - where);
   vec3 base = linear(paint.rgb);
-  if (pattern == 1) base *= 1.0 - 0.35 * edge(local, scale);
-  if (pattern == 2) {
-    vec3 s = local / (fwidth(local) + 1e-5);
-    float octant = clamp(s.x, -1.0, 1.0) * clamp(s.y, -1.0, 1.0) * clamp(s.z, -1.0, 1.0);
-    base *= 0.9 + 0.14 * octant;
-  }
-  if (pattern == 3) {
-    vec2 s = local.xy / (fwidth(local.xy) + 1e-5);
-    base *= 0.93 + 0.1 * clamp(s.x, -1.0, 1.0) * clamp(s.y, -1.0, 1.0);
-  }
-  if (pattern == 4) base *= 1.0 - 0.45 * max(0.5 * grid(where.xy / cell), grid(where.xy / (5.0 * cell)));
+#if PATTERN == 1
+  base *= 1.0 - 0.35 * edge(local, scale);
+#elif PATTERN == 2
+  vec3 s = local / (fwidth(local) + 1e-5);
+  float octant = clamp(s.x, -1.0, 1.0) * clamp(s.y, -1.0, 1.0) * clamp(s.z, -1.0, 1.0);
+  base *= 0.9 + 0.14 * octant;
+#elif PATTERN == 3
+  vec2 s = local.xy / (fwidth(local.xy) + 1e-5);
+  base *= 0.93 + 0.1 * clamp(s.x, -1.0, 1.0) * clamp(s.y, -1.0, 1.0);
+#elif PATTERN == 4
+  base *= 1.0 - 0.45 * max(0.5 * grid(where.xy / cell), grid(where.xy / (5.0 * cell)));
+#endif
   float d = max(dot(n, sun), 0.0), open = d > 0.0 ? arriving(lit, 1.0 - d) : 0.0;
   vec3 light = mix(ground, sky, 0.5 + 0.5 * n.z) + 1.05 * d * open;
   float gloss = pow(max(dot(n, normalize(sun + to)), 0.0), 40.0) * open;
@@ -85,12 +95,10 @@ void main() {
   lit = light * vec4(where, 1);
   gl_Position = view * vec4(where, 1);
 }`;
-const planeFragment = `#version 300 es
-precision highp float;
+const planeFragment = samples => `${shade(samples)}
 in vec3 where; in vec2 local; in vec4 lit;
 uniform vec3 floor_, line, sun, normal; uniform float cell, reach, solid, dark; uniform vec2 middle;
 out vec4 result;
-${shade}
 void main() {
   float fade = 1.0 - smoothstep(0.35, 1.0, length(local - middle) / reach);
   float mesh = max(0.35 * grid(local / cell), 0.8 * grid(local / (5.0 * cell)));

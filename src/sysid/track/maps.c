@@ -90,7 +90,9 @@ static tribo_status init_one(tribo_sysid *s, ti_unknown *k, const tribo_free_par
     k->lower = isnan(f->lower) || f->lower < info.lower ? info.lower : f->lower;
     k->upper = isnan(f->upper) || f->upper > info.upper ? info.upper : f->upper;
     bool seen = s->mark_group >= 0 && info.site >= 0 && info.kind == TRIBO_PARAM_POS;
-    if (!info.used && !seen) return ti_fail(diag, TRIBO_E_ARG, 0, "%s: nothing depends on it", info.name);
+    if (!info.used && !seen)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "%s: nothing depends on it%s", info.name,
+                       info.kind == TRIBO_PARAM_FRICTION ? "; of two geoms that touch, one's friction counts" : "");
     if (!isfinite(k->start) || !(k->start >= k->lower && k->start <= k->upper))
         return ti_fail(diag, TRIBO_E_ARG, 0, "%s: the start %g is outside of [%g, %g]", info.name, k->start, k->lower,
                        k->upper);
