@@ -8,6 +8,7 @@ OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+ln -s "$data" "$folder/data" && data=$folder/data # below words end at blanks, which the path may have
 checks=0 failures=0
 passes() { # NAME COMMAND...
     name=$1
