@@ -124,15 +124,18 @@ static bool explains(identification *id) {
 }
 
 /* Errors of each recording, and what is left of it. */
-static void predict_all(identification *id) {
+static bool predict_all(identification *id) {
+    id->errors = calloc((size_t)id->r.n, sizeof *id->errors);
+    if (!id->errors) return false;
     for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
-        tribo_errors e;
+        tribo_errors *e = id->errors + i;
         progress_part(i, id->r.n);
         progress_state(false, "predicting recording %d of %d", i + 1, id->r.n);
-        tribo_status s = tribo_sysid_errors(id->s, NULL, i, &e);
-        if (s >= 0) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, &e);
+        if (tribo_sysid_errors(id->s, NULL, i, e) < 0) *e = (tribo_errors){0};
+        if (e->rows) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, e);
     }
     explains(id);
+    return true;
 }
 
 /* Intervals by all ranks, the rest by the one that tells. */
@@ -145,9 +148,8 @@ static int judge(identification *id) {
     id->observed = s >= 0 && !*interrupts_flag;
     if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", step_text(s));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
-    if (!ranks_own()) predict_all(id);
     free(theta);
-    return EXIT_SUCCESS;
+    return ranks_own() || predict_all(id) ? EXIT_SUCCESS : trouble("no memory");
 }
 
 /* ---- the verb ---- */
@@ -286,7 +288,7 @@ int identify(const identify_arguments *a) {
     free(id.free), free(id.value), free(id.p), free(id.history), free(id.est);
     if (id.comparison) comparison_free(id.comparison);
     free(id.comparison);
-    free(id.direction), free(id.spread), free(id.information), free(id.behind);
+    free(id.direction), free(id.spread), free(id.information), free(id.behind), free(id.errors);
     tribo_model_free(id.m);
     return status;
 }

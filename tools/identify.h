@@ -50,6 +50,7 @@ typedef struct identification {
     int nopen;
     bool observed; /* est and the rest are known */
     mean_errors train, held;
+    tribo_errors *errors;          /* (r.n) of each recording; no rows = it could not be simulated */
     quality left;                  /* of the recordings fitted: what the simulation leaves */
     struct comparison *comparison; /* NULL = not asked for */
     char warning[400];             /* where that is not noise; else empty */

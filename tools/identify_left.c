@@ -133,9 +133,9 @@ void report_left(FILE *f, identification *id) {
     entry *list = calloc((size_t)id->r.n, sizeof *list);
     int n = 0;
     for (int i = 0; list && i < id->r.n; i++) {
-        tribo_errors e;
-        if (tribo_sysid_errors(id->s, NULL, i, &e) < 0) continue;
-        list[n++] = (entry){i, e.position_mean, e.rotation_mean_deg, tribo_sysid_held_out(id->s, i)};
+        const tribo_errors *e = id->errors + i;
+        if (!e->rows) continue;
+        list[n++] = (entry){i, e->position_mean, e->rotation_mean_deg, tribo_sysid_held_out(id->s, i)};
     }
     if (!n) {
         free(list);

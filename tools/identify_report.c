@@ -100,21 +100,21 @@ static bool motion(FILE *f, identification *id, int recording, const channel *c)
 }
 
 /* The worst of those held out, or of those fitted, that is not among the shown. */
-static int worst(identification *id, bool held, const int *shown, int nshown) {
+static int worst(const identification *id, bool held, const int *shown, int nshown) {
     int at = -1;
     double most = -1;
     for (int i = 0; i < id->r.n; i++) {
-        tribo_errors e;
+        const tribo_errors *e = id->errors + i;
         bool taken = tribo_sysid_held_out(id->s, i) != held;
         for (int k = 0; k < nshown; k++) taken |= shown[k] == i;
-        if (taken || tribo_sysid_errors(id->s, NULL, i, &e) < 0 || !(e.position_mean > most)) continue;
-        most = e.position_mean, at = i;
+        if (taken || !e->rows || !(e->position_mean > most)) continue;
+        most = e->position_mean, at = i;
     }
     return at;
 }
 
 /* The worst of those held out, then of those fitted. @param list [out] (SHOWN). @return how many */
-static int choose(identification *id, int *list) {
+static int choose(const identification *id, int *list) {
     int n = 0;
     for (int held = 1; held >= 0; held--)
         while (n < (held ? SHOWN / 2 : SHOWN) && (list[n] = worst(id, held, list, n)) >= 0) n++;

@@ -59,48 +59,6 @@ static int push(tribo_recording *rec, const tribo_controls *c, size_t nu, double
     return good ? EXIT_SUCCESS : trouble("no memory");
 }
 
-/* Look at one recording and take what is mended for it. */
-static int look(recordings *r, const tribo_model *m, int i) {
-    tribo_diag diag = {0};
-    tribo_status s = tribo_checked_new(m, NULL, &r->rec[i], NULL, &r->checked[i], &diag);
-    if (s < 0) return input_error(r->path[i], s, &diag);
-    const tribo_finding *flaw = tribo_checked_refused(r->checked[i]);
-    if (flaw) return input_message(r->path[i], 0, "%s (--as-is takes it all the same)", flaw->text);
-    free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x), free((void *)(size_t)r->rec[i].u);
-    free((void *)(size_t)r->rec[i].force);
-    r->rec[i] = tribo_checked_recording(r->checked[i]);
-    return EXIT_SUCCESS;
-}
-
-/* How many recordings after i say the same as finding f of it; -1 where one before it has said so. */
-static int echoes(const recordings *r, int i, const tribo_finding *f) {
-    int count = 0;
-    for (int j = 0; j < r->n; j++) {
-        int n;
-        const tribo_finding *found = tribo_checked_findings(r->checked[j], &n);
-        for (int k = 0; k < n && j != i; k++) {
-            if (strcmp(found[k].text, f->text) != 0) continue;
-            if (j < i) return -1;
-            count++;
-            break;
-        }
-    }
-    return count;
-}
-
-/* What was mended, each text once. */
-static void tell(const recordings *r) {
-    for (int i = 0; i < r->n; i++) {
-        int n;
-        const tribo_finding *f = tribo_checked_findings(r->checked[i], &n);
-        for (int k = 0; k < n; k++) {
-            int more = f[k].outcome == TRIBO_OUTCOME_MENDED ? echoes(r, i, &f[k]) : -1;
-            if (more == 0) input_message(r->path[i], 0, "%s", f[k].text);
-            if (more > 0) input_message(r->path[i], 0, "%s (and %d other recordings)", f[k].text, more);
-        }
-    }
-}
-
 static int load_one(recordings *r, const tribo_model *m, const recording_options *o, int i) {
     tribo_sizes z = tribo_model_sizes(m);
     tribo_trajectory *t = NULL;
@@ -111,8 +69,6 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     r->marked |= r->rec[i].marker != NULL, r->pressed |= r->rec[i].force != NULL;
     if (status == EXIT_SUCCESS && pushed) status = controls_load(pushed, m, &c);
     if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu, o->late);
-    /* of markers their distances are looked at, when poses are made of them */
-    if (status == EXIT_SUCCESS && !o->as_is && !r->rec[i].marker) status = look(r, m, i);
     tribo_trajectory_free(t);
     tribo_controls_free(c);
     return status;
@@ -276,11 +232,9 @@ static int load(recordings *r, const verb *v, const tribo_model *m, const record
     r->rec = calloc((size_t)r->n, sizeof *r->rec);
     r->checked = calloc((size_t)r->n, sizeof *r->checked);
     if (!r->rec || !r->checked) return trouble("no memory");
-    for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) {
-        progress_state(false, "recording %d of %d", i + 1, r->n);
-        status = load_one(r, m, o, i);
-    }
-    if (!quiet) tell(r);
+    for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) status = load_one(r, m, o, i);
+    if (status == EXIT_SUCCESS && !o->as_is) status = recordings_look(r, m);
+    if (!quiet) recordings_tell(r);
     if (status == EXIT_SUCCESS && o->behind) status = catch_up(r, m, o->behind);
     return status == EXIT_SUCCESS && o->cut > 0 ? cut(r, m, o->cut) : status;
 }

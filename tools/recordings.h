@@ -29,6 +29,9 @@ typedef struct recording_options {
 int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
 /* The same, and nothing told of what was mended. */
 int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
+/* The parts of loading: take what is mended for each; tell what that was, each text once. */
+int recordings_look(recordings *r, const tribo_model *m);
+void recordings_tell(const recordings *r);
 /* A copy whose numbers are those of the rows in which they are found, behind[v] later, and their velocities with them;
  * past the ends nothing was measured. @return false without memory. */
 bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const int *behind, tribo_recording *out);
