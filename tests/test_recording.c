@@ -213,6 +213,12 @@ static void dropped_by_the_times(motion *d) {
     drop(d, 15, 12);
     for (int k = 15; k < d->n; k++) d->time[k] += 12 * spacing;
 }
+/* Too fast, for its distances, to be seen to fly. */
+static void millimetres_in_haste(motion *d) {
+    cut_front(d, 18);
+    d->n = 22;
+    millimetres(d);
+}
 static void exchange(motion *d, int from) {
     for (int k = from; k < d->n; k++)
         for (int i = 0; i < 13; i++) {
@@ -270,6 +276,7 @@ static const struct {
     {"mm, toss", toss, true, millimetres, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
     {"mm, collision", collide, true, millimetres, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
     {"mm and m/s, toss", toss, false, millimetres_of_poses, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
+    {"mm, short toss", toss, true, millimetres_in_haste, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, false},
     {"ms, bounce", bounce, true, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
     {"ms, toss", toss, false, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
     {"ms, slide with velocities", slide, false, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},

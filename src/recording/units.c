@@ -123,6 +123,11 @@ static bool contradicted(const scale *s) {
     return s->floating > rows || s->inside > rows;
 }
 
+/* Does no row say anything of it? So it is where bodies are far from everything, and by so much faster. */
+static bool unseen(const scale *s) {
+    return s->touching + s->falling + s->floating + s->inside == 0;
+}
+
 static bool plausible(const tribo_checked *c, const scale *s) {
     return c->spacing * s->time <= slow && !contradicted(s) && s->touching + s->falling > 0;
 }
@@ -177,7 +182,8 @@ void ti_check_units(tribo_checked *c) {
     const double *g = c->p + TI_P_GRAVITY;
     if (g[0] * g[0] + g[1] * g[1] + g[2] * g[2] < none) return;
     judge(c, &given);
-    if (c->spacing <= slow && !contradicted(&given)) return;
+    bool doubtful = c->spacing > slow || contradicted(&given);
+    if (!doubtful && !unseen(&given)) return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         judge(c, &others[i]);
         /* where every row is in contact nothing says how long a second is */
@@ -185,5 +191,5 @@ void ti_check_units(tribo_checked *c) {
         apply(c, &others[i]);
         return;
     }
-    refuse(c, &given);
+    if (doubtful) refuse(c, &given);
 }
