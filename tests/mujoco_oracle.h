@@ -129,7 +129,7 @@ static double oracle_acceleration(const oracle *o, double dt) {
 /* At a state x and controls u, (nu) without generalized forces. @return false where a step of dt is too long. */
 static inline bool oracle_compare(oracle *o, const double *x, const double *u, double dt, oracle_worst *w) {
     const tribo_model *m = o->m;
-    if (!ti_motion_load(&o->motion, o->p, x, x + m->size.nq, u, dt)) return false;
+    if (!ti_motion_load(&o->motion, o->p, x, x + m->size.nq, u, dt, NULL)) return false;
     mju_copy(o->d->qpos, x, m->size.nq);
     if (u && m->size.nactuator) mju_copy(o->d->ctrl, u + m->size.nv, m->size.nactuator);
     for (int i = 0; i < o->mm->nu; i++) o->mm->actuator_biasprm[i * mjNBIAS + 2] = 0;

@@ -173,6 +173,21 @@ START_TEST(ball_is_free) {
 }
 END_TEST
 
+/* Whatever turns too fast to be stepped has an energy. */
+START_TEST(energy_is_of_the_state) {
+    tribo_joint_def j = tribo_default_joint();
+    j.kind = TRIBO_JOINT_BALL;
+    tribo_model *m = block(j, 0, false);
+    double p[64], x[7] = {1, 0, 0, 0, 3000, 7000, -2000}, next[7];
+    tribo_ws *ws;
+    tribo_model_params(m, p);
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    ck_assert_int_lt(tribo_step(ws, p, x, NULL, next, NULL), 0);
+    ck_assert_double_eq_tol(tribo_energy(m, p, x), 0.5 * (0.02 * 9e6 + 0.03 * 49e6 + 0.045 * 4e6), 1e-6);
+    tribo_ws_free(ws), tribo_model_free(m);
+}
+END_TEST
+
 /* A ball that turns about one axis of its body's inertia is a hinge about it, in state and derivatives: on a spring,
  * held at its limit, thrown back by it. */
 START_TEST(ball_is_a_hinge) {
@@ -240,6 +255,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, limits, 0, NLAWS);
     tcase_add_loop_test(c, limits_bounce, 0, 2);
     tcase_add_test(c, ball_is_free);
+    tcase_add_test(c, energy_is_of_the_state);
     tcase_add_loop_test(c, ball_is_a_hinge, 0, 3);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);

@@ -379,7 +379,7 @@ START_TEST(values_are_mujocos) {
     double *x = calloc((size_t)m->size.nx, sizeof *x);
     for (int k = 0; k < 100; k++) {
         random_state(m, x);
-        ck_assert(ti_motion_load(&o.motion, o.p, x, x + m->size.nq, NULL, dt));
+        ck_assert(ti_motion_load(&o.motion, o.p, x, x + m->size.nq, NULL, dt, NULL));
         mju_copy(o.d->qpos, x, mm->nq), oracle_middle(&o, o.d->qvel);
         mj_forward(mm, o.d);
         compare_places(m, &o.motion, mm, o.d);

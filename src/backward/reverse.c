@@ -7,7 +7,7 @@
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
     if (s != TRIBO_OK) return s;
-    if (!ti_step_kinematics(ws, *p, f->x, f->u)) return TRIBO_E_ARG;
+    if (!ti_step_kinematics(ws, *p, f->x, f->u, f->known)) return TRIBO_E_ARG;
     ti_step_pose(ws, f, *p, f->nisland);
     for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
     ti_step_displacement(ws, f, ws->D0);

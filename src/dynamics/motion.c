@@ -89,7 +89,7 @@ static const ti_link_diff *root_dot(const ti_motion *m, int t, const ti_link_dif
 /* ---- all that a step begins with ---- */
 
 /* Where links are, before anything pulls on them. */
-static void place_all(ti_motion *m, const double *p, const double *q, const double *v) {
+void ti_motion_place(ti_motion *m, const double *p, const double *q, const double *v) {
     for (int t = 0; t < m->model->ntree; t++) {
         int b = tree_of(m, t)->body0;
         const ti_body *body = &m->model->body[b];
@@ -100,16 +100,27 @@ static void place_all(ti_motion *m, const double *p, const double *q, const doub
     }
 }
 
-bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt) {
+/* Free velocities of trees with joints, which take rounds to find, and those at which gyroscopic forces are taken. */
+size_t ti_motion_kept(const tribo_model *model) {
+    return model->chains ? 2 * (size_t)model->size.nv : 0;
+}
+
+void ti_motion_keep(const ti_motion *m, double *known) {
+    size_t nv = ti_motion_kept(m->model) / 2;
+    memcpy(known, m->free, nv * sizeof *known), memcpy(known + nv, m->middle, nv * sizeof *known);
+}
+
+bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,
+                    const double *known) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
-    if (m->model->nsited) place_all(m, p, q, v);
+    if (m->model->nsited) ti_motion_place(m, p, q, v);
     if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];
         if (!tree_of(m, t)->single) {
             ti_tree_load(m, t, p, q, v, u);
-            all = ti_tree_free(m, t, p, dt) && all;
+            all = ti_tree_free(m, t, p, dt, known) && all;
             continue;
         }
         ti_link *l = &m->link[tree_of(m, t)->body0];

@@ -15,9 +15,16 @@ void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *b
 void ti_motion_carve_all(ti_arena *a, const tribo_model *model, ti_motion *m);
 void ti_motion_bar_carve_all(ti_arena *a, const tribo_model *model, ti_motion_bar *bar);
 
-/* Everything below from p and from q, v, u of the whole model (u NULL = 0). @return false where a body turns too fast
- * for a step of this length, or an inertia is singular. */
-bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt);
+/* Everything below from p and from q, v, u of the whole model (u NULL = 0). @param known what ti_motion_keep() kept of
+ * the same, which need not be found again; NULL = nothing @return false where a body turns too fast for a step of this
+ * length, or an inertia is singular. */
+bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,
+                    const double *known);
+/* How many numbers of what is loaded are worth keeping, and these. */
+size_t ti_motion_kept(const tribo_model *model);
+void ti_motion_keep(const ti_motion *m, double *known);
+/* Of all that only where everything is and moves: what ti_motion_energy() asks for. */
+void ti_motion_place(ti_motion *m, const double *p, const double *q, const double *v);
 /* M (w,w) of tree t. */
 void ti_motion_inertia(const ti_motion *m, int t, double *M);
 /* The velocity that it comes with, what it starts from where its change is taken for an acceleration; and that which

@@ -261,7 +261,16 @@ static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
     return false;
 }
 
-bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
+/* What by_midpoint() found once: its last round leaves the forces at the mean velocity behind. */
+static void as_known(ti_motion *m, int t, const double *p, const double *known) {
+    const ti_tree *tree = &m->model->tree[t];
+    size_t bytes = sizeof *known * (size_t)tree->nv;
+    memcpy(m->free + tree->v, known + tree->v, bytes);
+    memcpy(m->middle + tree->v, known + m->model->size.nv + tree->v, bytes);
+    ti_bias_forces(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, m->next);
+}
+
+bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known) {
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
@@ -275,7 +284,10 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
     }
     ti_actuators_damp(m, t, p, dt, M);
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
-    if (!by_midpoint(m, t, p, dt)) return false;
+    if (known)
+        as_known(m, t, p, known);
+    else if (!by_midpoint(m, t, p, dt))
+        return false;
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         double twist[TI_TWIST];
         ti_tree_twist(m, b, out, twist);

@@ -19,9 +19,9 @@ void ti_tree_root_axes(ti_motion *m, const ti_link *l, ti_vec centre, int v);
 const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);
-/* Inertia with what damping and springs add to it, its factor, and the velocity after the step. @return false where the
- * inertia is singular. */
-bool ti_tree_free(ti_motion *m, int t, const double *p, double dt);
+/* Inertia with what damping and springs add to it, its factor, and the velocity after the step, unless that is known:
+ * ti_motion_keep(). @return false where the inertia is singular. */
+bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known);
 /* out = M^-1 in; may be the same */
 void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out);
 

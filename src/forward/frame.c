@@ -3,11 +3,12 @@
 #include "contact/law/law.h"
 #include <tribo/grad.h>
 
-void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rounds, unsigned phases, int ncon,
                      int nisland, int nblk, int nv) {
     f->ncon = ncon, f->nisland = nisland, f->nblk = nblk, f->nv = nv, f->phases = phases;
-    TI_CARVE(arena, f->x, size->nx);
-    TI_CARVE(arena, f->u, size->nu);
+    TI_CARVE(arena, f->x, m->size.nx);
+    TI_CARVE(arena, f->u, m->size.nu);
+    TI_CARVE(arena, f->known, ti_motion_kept(m));
     TI_CARVE(arena, f->con, ncon);
     TI_CARVE(arena, f->island, nisland);
     TI_CARVE(arena, f->blk_tree, nblk);
@@ -107,19 +108,18 @@ struct tribo_tape {
     char *data;            /* (capacity) */
 };
 
-static size_t record_bytes(const tribo_sizes *size, int rounds, unsigned phases, int ncon, int nisland, int nblk,
-                           int nv) {
+static size_t record_bytes(const tribo_model *m, int rounds, unsigned phases, int ncon, int nisland, int nblk, int nv) {
     ti_arena a = {0};
     ti_frame f;
-    ti_frame_layout(&a, &f, size, rounds, phases, ncon, nisland, nblk, nv);
+    ti_frame_layout(&a, &f, m, rounds, phases, ncon, nisland, nblk, nv);
     return a.used;
 }
 
 size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
     if (!ws || max_steps < 1 || ncon < 0) return 0;
-    const tribo_sizes *size = &ws->model->size;
-    int nblk = ws->model->ntree;
-    size_t one = record_bytes(size, ws->options.rounds, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk, size->nv);
+    const tribo_model *m = ws->model;
+    int nblk = m->ntree;
+    size_t one = record_bytes(m, ws->options.rounds, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk, m->size.nv);
     return one < SIZE_MAX / 2 / (size_t)max_steps ? one * (size_t)max_steps : 0;
 }
 
@@ -210,9 +210,9 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
     unsigned phases = phases_of(f);
-    if (t->used + record_bytes(size, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv) > t->capacity)
+    if (t->used + record_bytes(ws->model, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv) > t->capacity)
         return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, size, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv);
+    ti_frame_layout(&a, &to, ws->model, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv);
     if (t->nsteps == 0) memcpy(t->p, p, np), t->covariance = covariance;
     if (status == TRIBO_OK && !ws->info.canonical) status = TRIBO_DEGENERATE;
     t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk, f->nv, status};
@@ -222,6 +222,7 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, nv = (size_t)f->nv, d = sizeof(double);
     memcpy(to.x, f->x, d * (size_t)size->nx);
     memcpy(to.u, f->u, d * (size_t)size->nu);
+    memcpy(to.known, f->known, d * ti_motion_kept(ws->model));
     memcpy(to.con, f->con, nc * sizeof *f->con);
     memcpy(to.island, f->island, (size_t)f->nisland * sizeof *f->island);
     memcpy(to.blk_tree, f->blk_tree, nb * sizeof *f->blk_tree);
@@ -240,7 +241,7 @@ tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_fr
     if (k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, &ws->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
+    ti_frame_layout(&a, f, ws->model, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
     *p = t->p;
     return TRIBO_OK;
 }
@@ -251,7 +252,7 @@ int tribo_tape_contacts(const tribo_tape *t, int k, tribo_contact *contact) {
     int n = 0;
     if (!r) return 0;
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, &f, &t->model->size, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
+    ti_frame_layout(&a, &f, t->model, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
     for (int i = 0; i < f.ncon; i++) n += f.con[i].kind == TI_CON_CONTACT;
     if (contact) ti_frame_view(t->model, t->p, &f, f.nisland, contact);
     return n;

@@ -64,6 +64,7 @@ typedef struct ti_frame {
     int ncon, nisland, nblk, nv;
     unsigned phases;   /* bit k: phase k has its arrays */
     double *x, *u;     /* (nx), (nu): the step's inputs */
+    double *known;     /* what the step found of its motion before contact */
     ti_con *con;       /* (ncon), island after island */
     ti_island *island; /* (nisland) */
     int *blk_tree;     /* (nblk) tree of a block, island after island */
@@ -75,7 +76,7 @@ typedef struct ti_frame {
 enum { TI_ALL_PHASES = (1 << TI_PHASES) - 1 };
 
 /* Lay out (or measure) a frame of these sizes. */
-void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_sizes *size, int rounds, unsigned phases, int ncon,
+void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rounds, unsigned phases, int ncon,
                      int nisland, int nblk, int nv);
 
 struct tribo_ws {
@@ -200,9 +201,9 @@ typedef struct ti_scratch {
 /* Whether a step can be made of these: TRIBO_E_ARG (p is not physical, a quaternion without direction),
  * TRIBO_E_NONFINITE. */
 tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const double *u);
-/* Links with their free velocities, and geoms in the world: the part of a step before contact. @return false if a body
- * turns too fast for a step of this length. */
-bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u);
+/* Links with their free velocities, and geoms in the world: the part of a step before contact. @param known what
+ * ti_motion_keep() kept of it; NULL = nothing @return false if a body turns too fast for a step of this length. */
+bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known);
 /* Fill the problem arrays of ws for the frame's contacts. Of island `fresh` and those after it also set uf, an, tau and
  * bounce of each contact, which a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);

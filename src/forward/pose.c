@@ -1,8 +1,8 @@
 /* pose.c -- from contacts to the numbers of the contact problem. */
 #include "forward/frame.h"
 
-bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u) {
-    bool all = ti_motion_load(&ws->motion, p, x, x + ws->model->size.nq, u, ws->options.dt);
+bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known) {
+    bool all = ti_motion_load(&ws->motion, p, x, x + ws->model->size.nq, u, ws->options.dt, known);
     ti_shapes(ws->model, p, ws->link, ws->shape);
     return all;
 }

@@ -166,7 +166,8 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     else
         memset(f->u, 0, sizeof(double) * (size_t)size->nu);
 
-    if (!ti_step_kinematics(ws, p, f->x, f->u)) return TRIBO_E_ARG;
+    if (!ti_step_kinematics(ws, p, f->x, f->u, NULL)) return TRIBO_E_ARG;
+    ti_motion_keep(&ws->motion, f->known);
     ws->info.nheld = ws->motion.nheld;
     s = ti_step_find(ws, f, p);
     if (s == TRIBO_E_CAPACITY) ws->info.ncon = ws->nwanted;
@@ -216,8 +217,8 @@ static double tree_energy(const tribo_model *m, const double *p, const double *x
     void *block = ti_arena_take(&a, &m->alloc);
     if (!block) return (double)NAN;
     ti_motion_carve(&a, m, &motion);
-    double e =
-        ti_motion_load(&motion, p, x, x + m->size.nq, NULL, m->dt) ? ti_motion_energy(&motion, p, x) : (double)NAN;
+    ti_motion_place(&motion, p, x, x + m->size.nq);
+    double e = ti_motion_energy(&motion, p, x);
     ti_free(&m->alloc, block, a.used);
     return e;
 }

@@ -178,7 +178,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
         TI_CARVE(a, w->high, s->ngeom);
         ti_broad_carve(&w->broad, a, s->ngeom, 64 + 32 * s->ngeom);
     }
-    ti_frame_layout(a, &w->frame, s, w->options.rounds, TI_ALL_PHASES, nc, nt, nt, nv);
+    ti_frame_layout(a, &w->frame, w->model, w->options.rounds, TI_ALL_PHASES, nc, nt, nt, nv);
     problem_layout(a, w);
     TI_CARVE(a, w->time, nb);
     TI_CARVE(a, w->weight, nb);
