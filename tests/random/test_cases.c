@@ -29,7 +29,7 @@ static const row rows[] = {
     {.file = "two_boxes", .dt = 1e-3, .steps = 400},
     {.file = "ball_in_corner", .steps = 100, .speed = 0.2},
     {.file = "ball_in_corner_mu1", .steps = 100, .speed = 0.2},
-    {.file = "wedged_box", .steps = 300, .stays = 1e-5, .speed = 1e-2},
+    {.file = "wedged_box", .steps = 1000, .stays = 1e-5, .speed = 1e-2},
     {.file = "ball_touching_0g", .steps = 83},
     {.file = "ball_touching_0g_full", .steps = 83},
     {.file = "wedge_off_the_path", .steps = 5},

@@ -344,7 +344,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         if (by_ladder(ws) || ws->plain || (p->what && !ws->solver->any)) {
             ti_contact_climb(ws, p, o, s, info);
             double enough = o->tol > 0 ? o->tol : 1e-10;
-            if (!(info->residual <= enough) && !ws->plain) fallback(ws, p, enough, s, info);
+            if (!(info->residual <= enough) && !ws->plain && !o->brief) fallback(ws, p, enough, s, info);
         } else
             by_solver(ws, p, o, s, info);
     }

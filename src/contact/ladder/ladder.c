@@ -275,6 +275,7 @@ static ti_progress beginning(const ti_contact_ws *ws, double tol, bool on_path) 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
     ti_progress g = beginning(ws, o->tol > 0 ? o->tol : 1e-10, true);
+    g.brief = o->brief;
     info->rung = climb(ws, p, o, &g, s);
     ws->at_answer = ws->at_answer && g.canonical && s->npoint == 2;
     info->residual = g.residual, info->canonical = g.canonical;

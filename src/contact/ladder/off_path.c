@@ -149,8 +149,8 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
 }
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
-    bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins; /* bounds that follow impulses are not */
-    int end = ws->iterations + affordable(p, 24000);
+    bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins && !g->brief; /* bounds that follow impulses are not */
+    int end = ws->iterations + affordable(p, g->brief ? 600 : 24000);
     g->on_path = false, g->more = MORE;
     for (int k = 0; k < 12 && !g->done && ws->iterations < end; k++) {
         int done = 0;

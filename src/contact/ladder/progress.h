@@ -23,6 +23,7 @@ typedef struct ti_progress {
     int most;                           /* factorizations after which the path is given up */
     int more;                           /* proximal iterations beyond the tolerance */
     int worth;                          /* factorizations after which those give up; 0 = never */
+    bool brief;                         /* few are worth it off the path */
 } ti_progress;
 
 #define TI_LADDER_CLOSE 1e-8 /* merit below which steps are not shortened, though modes change */

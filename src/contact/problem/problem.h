@@ -85,6 +85,7 @@ typedef struct ti_contact_options {
     bool warm;     /* lambda and mode hold a start, */
     double near;   /* whose modes held down to this compliance; 0 = not known; */
     bool off_path; /* it is of an answer that was not canonical */
+    bool brief;    /* where there is no answer soon, less will be asked for */
 } ti_contact_options;
 
 /* The solution at one compliance, enough to linearise the problem there: this is what a tape keeps. */
