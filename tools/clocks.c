@@ -38,18 +38,20 @@ static void move(const search *of, const clock *c, int rows, int *behind) {
             behind[v] += rows;
 }
 
+static const char *columns_of(const clock *c) {
+    return c->name ? "columns" : c->turns ? "rotations" : "positions";
+}
+
 static double loss(search *of, const clock *c, int rows) {
     tribo_recording moved[RECORDINGS];
     int n = 0;
     if (ranks_interrupted()) return HUGE_VAL;
     memset(of->behind, 0, (size_t)tribo_model_sizes(of->id->m).nv * sizeof *of->behind);
-    if (c) move(of, c, rows, of->behind);
-    if (c)
-        progress_state(false, "%s %d samples %s the rest",
-                       c->name    ? c->name
-                       : c->turns ? "rotations"
-                                  : "positions",
-                       abs(rows), rows > 0 ? "behind" : "ahead of");
+    if (c) {
+        move(of, c, rows, of->behind);
+        progress_state(false, "%s %d samples %s the rest", c->name ? c->name : columns_of(c), abs(rows),
+                       rows > 0 ? "behind" : "ahead of");
+    }
     while (n < of->n && recording_catch_up(&of->rec[n], of->id->m, of->behind, &moved[n])) n++;
     double found = ranks_any(n < of->n) ? HUGE_VAL : late_loss(of->id, moved, n, ITERATIONS);
     while (n) recording_free(&moved[--n]);
@@ -90,13 +92,10 @@ static int clocks_of(const search *of, clock *list, bool *pair) {
 }
 
 static void tell(const identification *id, const clock *c, int rows) {
-    const char *what = c->name ? c->name : "all bodies", *columns = c->name    ? "columns"
-                                                                    : c->turns ? "rotations"
-                                                                               : "positions";
     input_message(id->r.path[0], 0,
                   "%s: the %s are %d samples %s the rest: only so does a motion of the scene follow them; "
                   "moved",
-                  what, columns, abs(rows), rows > 0 ? "behind" : "ahead of");
+                  c->name ? c->name : "all bodies", columns_of(c), abs(rows), rows > 0 ? "behind" : "ahead of");
 }
 
 /* The likeliest clock and how far it is off; 0 = none is. */

@@ -40,8 +40,7 @@ static int settle(recordings *r, int i, tribo_status s, const tribo_diag *diag) 
     if (!r->checked[i]) return EXIT_SUCCESS;
     const tribo_finding *flaw = tribo_checked_refused(r->checked[i]);
     if (flaw) return input_message(r->path[i], 0, "%s (--as-is takes it all the same)", flaw->text);
-    free((void *)(size_t)r->rec[i].time), free((void *)(size_t)r->rec[i].x), free((void *)(size_t)r->rec[i].u);
-    free((void *)(size_t)r->rec[i].force);
+    recording_free(&r->rec[i]);
     r->rec[i] = tribo_checked_recording(r->checked[i]);
     return EXIT_SUCCESS;
 }

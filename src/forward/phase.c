@@ -87,10 +87,10 @@ void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s) 
         points->weight[j] = s->point[j].weight, points->compliance[j] = s->point[j].compliance;
 }
 
-/* Whether overlaps ask for velocities, which the island may be solved without: ti_island_solve(). */
-static bool may_ask_less(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
-    for (int i = is->con0; i < is->con0 + is->ncon && !is->bare; i++)
-        if (f->con[i].touch.gap < -ti_frame_grain(ws, &f->con[i]).rounding) return true;
+/* Whether overlaps ask for velocities, without which the island may be solved: ti_island_solve(). */
+static bool overlaps_ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int i = is->con0; i < is->con0 + is->nhold; i++)
+        if (ti_con_opens(&f->con[i]) && ws->ref[3 * i + 2] < 0) return true;
     return false;
 }
 
@@ -104,7 +104,7 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
     } else {
         ti_contact_options o = {
             .tol = ws->options.tol, .warm = warm, .near = f->island[k].near, .off_path = f->island[k].off_path};
-        o.brief = phase == TI_HOLD && may_ask_less(ws, f, &f->island[k]);
+        o.brief = phase == TI_HOLD && overlaps_ask(ws, f, &f->island[k]);
         status = ti_contact_solve(ws->contact, &problem, &o, &s, &one);
     }
     if (status < 0) return status;
