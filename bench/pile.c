@@ -1,11 +1,11 @@
 /* pile.c -- what large worlds cost: heaps in a bin, walls, towers, a tilted heap, spheres through a hopper; the mean
  * and the worst step, with MuJoCo on the same file where it is installed.
  *
- *     bench_pile [--steps N] [--reverse] [--alone] [SCENE...]
+ *     bench_pile [--steps N] [--reverse] [--alone] [--law LAW] [--solver SOLVER] [--tol T] [--raw] [SCENE...]
  *
  * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N, hopper-N or apart-N; by default a few of
  * each. Steps of 2 ms, warm starts in both engines, seconds of CPU time of this thread. --reverse times the reverse of
- * the rollout, --alone leaves MuJoCo out.
+ * the rollout, --alone leaves MuJoCo out, --raw leaves answers as solvers stop.
  */
 #include "bench.h"
 #include "mujoco.h"
@@ -18,6 +18,8 @@
 static struct {
     int steps;
     bool reverse, alone;
+    tribo_law_options law;
+    double tol;
 } options = {.steps = 750};
 
 /* ---- scenes ---- */
@@ -175,7 +177,7 @@ static result run(const char *path) {
     tribo_ws *ws;
     tribo_diag diag;
     tribo_options o = tribo_default_options();
-    o.warm_start = true;
+    o.warm_start = true, o.law = options.law, o.tol = options.tol;
     result r = {.load = -bench_seconds(), .room = -resident()};
     bench_ensure(tribo_model_load(path, NULL, &m, &diag), diag.text);
     r.load += bench_seconds();
@@ -230,6 +232,14 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc && n < 64; i++)
         if (!strcmp(argv[i], "--steps") && i + 1 < argc)
             options.steps = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--law") && i + 1 < argc)
+            options.law.law = tribo_law_find(argv[++i]);
+        else if (!strcmp(argv[i], "--solver") && i + 1 < argc)
+            options.law.solver = tribo_solver_find(argv[++i]);
+        else if (!strcmp(argv[i], "--tol") && i + 1 < argc)
+            options.tol = atof(argv[++i]);
+        else if (!strcmp(argv[i], "--raw"))
+            options.law.raw = true;
         else if (!strcmp(argv[i], "--reverse"))
             options.reverse = true;
         else if (!strcmp(argv[i], "--alone"))

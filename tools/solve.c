@@ -76,7 +76,7 @@ static int run(int argc, char **argv) {
 
 static const option_row rows[] = {
     {"tol", 't', "T",
-     "relative residual to reach (1e-12 for QP and QCQP, 1e-10 for contact; of first-order contact solvers 1e-6)",
+     "relative residual to reach (1e-12 for QP and QCQP, 1e-9 for contact; of first-order contact solvers 1e-6)",
      false},
     {"json", 'j', NULL, "as JSON, a line each: answers are nothing else", false},
     {"finish", 'f', NULL,

@@ -65,7 +65,7 @@ TRIBO_API size_t tribo_contact_ws_bytes(const tribo_contact_ws *ws);
 TRIBO_API void tribo_contact_ws_free(tribo_contact_ws *ws);
 
 /** Solve.
- *  @param tol    on info->residual; 0 = the solver's default: 1e-10, of first-order ones 1e-6
+ *  @param tol    on info->residual; 0 = the solver's default: 1e-9, of first-order ones 1e-6
  *  @param warm   lambda holds impulses to start from; otherwise from nothing
  *  @param lambda [in,out] (3 nc) impulses, N s
  *  @param v      [out] (nv) velocity after, NULL = skip

@@ -25,7 +25,7 @@ typedef enum tribo_reverse {
 typedef struct tribo_options {
     uint32_t struct_size;  /**< set by tribo_default_options() */
     double dt;             /**< s, > 0; 0 = the model's */
-    double tol;            /**< on the relative residual of the law; 0 = the solver's, 1e-10 of the NCP's default */
+    double tol;            /**< on the relative residual of the law; 0 = the solver's, 1e-9 of the default */
     double recovery;       /**< m/s, the fastest that a penetration is pushed out; 0 = 1 */
     int rounds;            /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol; at
                               most 2^22 */

@@ -4,7 +4,7 @@
 
 /* The first row of a law is its default: the one that bench_contact --laws shows to fail least, then to be fastest. */
 static const ti_solver solvers[] = {
-    {TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER, &ti_law_ncp, 1e-10, 0, NULL, NULL, true},
+    {TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER, &ti_law_ncp, TI_LADDER_TOL, 0, NULL, NULL, true},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_STAGGERED, &ti_law_ncp, 1e-6, 1000, ti_staggered_carve, ti_staggered_run, false},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_STAGGERED_PLAIN, &ti_law_ncp, 1e-6, 10000, ti_staggered_carve, ti_staggered_plain_run,
      false},
@@ -13,14 +13,14 @@ static const ti_solver solvers[] = {
     {TRIBO_LAW_NCP, TRIBO_SOLVER_NEWTON, &ti_law_ncp, 1e-10, 1000, ti_ncp_newton_carve, ti_ncp_newton_run, false},
     {TRIBO_LAW_NCP, TRIBO_SOLVER_INTERIOR, &ti_law_ncp, 1e-9, 100, ti_ncp_newton_carve, ti_ncp_interior_run, false},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_NEWTON, &ti_law_ccp, 1e-6, 1000, ti_ccp_newton_carve, ti_ccp_newton_run, false},
-    {TRIBO_LAW_CCP, TRIBO_SOLVER_LADDER, &ti_law_ccp, 1e-10, 0, NULL, NULL, true},
+    {TRIBO_LAW_CCP, TRIBO_SOLVER_LADDER, &ti_law_ccp, TI_LADDER_TOL, 0, NULL, NULL, true},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_PGS, &ti_law_ccp, 1e-6, 10000, ti_sweep_carve, ti_sweep_run, true},
     {TRIBO_LAW_CCP, TRIBO_SOLVER_ADMM, &ti_law_ccp, 1e-6, 10000, ti_cone_admm_carve, ti_cone_admm_run, false},
-    {TRIBO_LAW_LCP, TRIBO_SOLVER_LADDER, &ti_law_lcp, 1e-10, 0, NULL, NULL, true},
+    {TRIBO_LAW_LCP, TRIBO_SOLVER_LADDER, &ti_law_lcp, TI_LADDER_TOL, 0, NULL, NULL, true},
     {TRIBO_LAW_LCP, TRIBO_SOLVER_PGS, &ti_law_lcp, 1e-6, 10000, ti_sweep_carve, ti_sweep_run, true},
     {TRIBO_LAW_LCP, TRIBO_SOLVER_STAGGERED, &ti_law_lcp, 1e-6, 1000, ti_staggered_carve, ti_staggered_run, false},
     {TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE, &ti_law_lcp, 1e-9, 100000, ti_pivoting_carve, ti_pivoting_run, false},
-    {TRIBO_LAW_RAISIM, TRIBO_SOLVER_LADDER, &ti_law_raisim, 1e-10, 0, NULL, NULL, true},
+    {TRIBO_LAW_RAISIM, TRIBO_SOLVER_LADDER, &ti_law_raisim, TI_LADDER_TOL, 0, NULL, NULL, true},
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION, &ti_law_raisim, 1e-6, 10000, ti_sweep_carve, ti_sweep_run, true},
     {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION_CORRECTED, &ti_law_ncp, 1e-6, 10000, ti_sweep_carve,
      ti_bisection_corrected_run, true},

@@ -343,7 +343,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         if (status) return status;
         if (by_ladder(ws) || ws->plain || (p->what && !ws->solver->any)) {
             ti_contact_climb(ws, p, o, s, info);
-            double enough = o->tol > 0 ? o->tol : 1e-10;
+            double enough = o->tol > 0 ? o->tol : TI_LADDER_TOL;
             if (!(info->residual <= enough) && !ws->plain && !o->brief) fallback(ws, p, enough, s, info);
         } else
             by_solver(ws, p, o, s, info);
@@ -356,7 +356,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
         info->margin = 0;
         if (info->ndegenerate == 0) info->ndegenerate = 1;
     }
-    double tol = o->tol > 0 ? o->tol : ws->plain ? 1e-10 : ws->solver->tol;
+    double tol = o->tol > 0 ? o->tol : ws->plain ? TI_LADDER_TOL : ws->solver->tol;
     return info->residual <= tol ? TRIBO_OK : TRIBO_NOT_CONVERGED;
 }
 

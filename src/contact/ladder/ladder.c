@@ -268,14 +268,19 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
 static ti_progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
     double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
     worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
-    return (ti_progress){
-        .tol = tol, .residual = HUGE_VAL, .on_path = on_path, .patience = 1, .most = ws->iterations + (int)worth};
+    return (ti_progress){.tol = tol,
+                         .enough = tol,
+                         .residual = HUGE_VAL,
+                         .on_path = on_path,
+                         .patience = 1,
+                         .most = ws->iterations + (int)worth};
 }
 
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info) {
-    ti_progress g = beginning(ws, o->tol > 0 ? o->tol : 1e-10, true);
-    g.brief = o->brief;
+    double tol = o->tol > 0 ? o->tol : TI_LADDER_TOL;
+    ti_progress g = beginning(ws, 0.1 * tol, true); /* on the path a digit more is cheap */
+    g.enough = tol, g.brief = o->brief;
     info->rung = climb(ws, p, o, &g, s);
     ws->at_answer = ws->at_answer && g.canonical && s->npoint == 2;
     info->residual = g.residual, info->canonical = g.canonical;

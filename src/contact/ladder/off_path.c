@@ -26,6 +26,7 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
     ti_ladder_keep(ws, p, R, 1, g, s);
+    int pause = 1, rest = 0; /* iterations before the pull is less again, once Newton has failed */
     int most = first < 0.1 ? 40 : 120, more = g->more, end = g->worth ? ws->iterations + g->worth : INT_MAX;
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
         if (ws->iterations > end && g->residual >= g->tol) break;
@@ -35,7 +36,7 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
         if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, TI_LADDER_CLOSE)) {
             if (pull > 10 * ws->r0) break;
             ti_iterate_from(ws, p, ws->vb, ws->lb);
-            pull *= 5;
+            pull *= 5, rest = pause = pause < 4 ? 2 * pause : 4;
             continue;
         }
         ti_ladder_keep(ws, p, R, 1, g, s);
@@ -46,7 +47,10 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
         }
         ti_iterate_from(ws, p, ws->v1, ws->l1);
         double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
-        if (r > 0.3 * before && pull > 0.01 * R) pull *= 0.3;
+        if (r <= 0.3 * before)
+            pause = 1;
+        else if (--rest <= 0 && pull > 0.01 * R)
+            pull *= 0.3;
         before = r;
     }
     g->done = g->residual < g->tol;
@@ -148,29 +152,52 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
     g->residual = r;
 }
 
+/* Proximal iterations from the iterate, for about `most` factorizations. */
+static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int most, ti_progress *g,
+                     ti_contact_solution *s) {
+    g->worth = most;
+    ti_ladder_proximal(ws, p, first, g, s);
+    g->worth = 0;
+}
+
+/* The interior point without compliance as far down as it goes, which alone may do; proximal iterations from where it
+ * ends, and from there at a compliance that takes them over a fold. */
+static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, ti_progress *g,
+                        ti_contact_solution *s) {
+    enum { BRIEFLY = 10 };
+    int done = 0;
+    bool fine = true;
+    for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
+        fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);
+        ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
+        g->done = g->residual < g->tol;
+        if (fine && !g->done && rough == 1e-8) proximal(ws, p, 1e-3, BRIEFLY, g, s);
+    }
+    proximal(ws, p, 1e-3, affordable(p, 180), g, s);
+    if (!g->done) proximal(ws, p, 0.1, affordable(p, 3000), g, s);
+}
+
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    static const int order[6] = {0, 3, 2, 5, 4, 1};
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins && !g->brief; /* bounds that follow impulses are not */
     int end = ws->iterations + affordable(p, g->brief ? 600 : 24000);
-    g->on_path = false, g->more = MORE;
-    for (int k = 0; k < 12 && !g->done && ws->iterations < end; k++) {
-        int done = 0;
-        bool fine = true; /* the first six attempts go on only where the interior point converged */
-        for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 1e-2) {
-            fine = ti_ncp_interior(ws, p, 0, ti_ladder_settings + k % 6, rough, &done, 60);
-            if (fine || k >= 6) ti_ladder_proximal(ws, p, k < 6 ? 1e-3 : 0.1, g, s);
-        }
-        if (k == 1 && !g->done && convex) by_rounds(ws, p, NULL, g, s);
-        if (k != 6 || g->done) continue;
+    g->on_path = false, g->more = MORE, g->tol = g->enough;
+    g->done = g->residual < g->tol;
+    for (int k = 0; k < 6 && !g->done && ws->iterations < end; k++)
+        by_interior(ws, p, ti_ladder_settings + order[k], g, s);
+    if (!g->done && ws->iterations < end) {
         ti_ladder_start(ws, p, NULL);
-        ti_ladder_proximal(ws, p, 0.1, g, s);
+        proximal(ws, p, 0.1, affordable(p, 1500), g, s);
     }
+    if (!g->done && convex) by_rounds(ws, p, NULL, g, s);
     if (!g->done && convex) by_mixed_rounds(ws, p, g, s);
     if (!g->done && convex) by_rounds(ws, p, s, g, s);
 }
 
 void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
-    g->on_path = false, g->more = MORE, g->worth = 120;
+    double tight = g->tol;
+    g->on_path = false, g->more = MORE, g->tol = g->enough;
     ti_ladder_start(ws, p, ws->z);
-    ti_ladder_proximal(ws, p, 1e-3, g, s);
-    g->on_path = !g->done, g->worth = 0;
+    proximal(ws, p, 1e-3, affordable(p, 120), g, s);
+    g->on_path = !g->done, g->tol = tight;
 }

@@ -188,6 +188,7 @@ double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, c
 /* The same at (lambda, c), whatever c comes from. */
 double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c);
 
+#define TI_LADDER_TOL 1e-9 /* where none is given */
 /* ladder.c: the solution, or the best met on the way; info's residual, rung and canonical. */
 void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                       ti_contact_solution *s, tribo_contact_info *info);
