@@ -56,7 +56,7 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
     ti_contact_problem problem = ti_step_problem(ws, f, k, TI_RECOVER);
     ti_contact_solution s = ti_frame_solution(f, k, TI_RECOVER);
     tribo_status status = TRIBO_NOT_CONVERGED;
-    for (double R = COMPLIANCE; status == TRIBO_NOT_CONVERGED && R < 0.1; R *= 100) /* the softer, the easier */
+    for (double R = COMPLIANCE; status == TRIBO_NOT_CONVERGED && R < 2; R *= 100) /* the softer, the easier */
         status = ti_contact_solve_soft(ws->contact, &problem, R, false, &s);
     if (status != TRIBO_OK) return status;
     ti_phase_keep(is, TI_RECOVER, &s);
