@@ -32,7 +32,7 @@ double ti_path_plain(ti_worker *w, int track, const double *p) {
         if (ti_advance(w, t, k, p) < 0) return HUGE_VAL;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->xtry));
     }
-    double cost = ti_path_cost(w, track, path->xtry, path->w);
+    double cost = ti_path_cost(w, track, path->xtry, path->w, path->touch);
     return isfinite(cost) ? cost : HUGE_VAL;
 }
 

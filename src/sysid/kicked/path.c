@@ -26,6 +26,7 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->g, nf);
     TI_CARVE(a, path->cov, n * ndx * ndx);
     TI_CARVE(a, path->touch, n);
+    TI_CARVE(a, path->touch_try, n);
 }
 
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
@@ -48,18 +49,19 @@ void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
 }
 
 /* Nothing acts in flight but what the model knows, so kicks there would only take from gravity what it says. */
-bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row) {
+bool ti_path_node(const tribo_sysid *s, const ti_track *t, const bool *touch, int row) {
     const double *size = s->shooting->kick;
     int since = row - t->first;
-    return since > 0 && row < t->n - 1 && since % s->window == 0 && path->touch[row] && (size[0] > 0 || size[1] > 0);
+    bool touched = false;
+    if (since <= 0 || row >= t->n - 1 || since % s->window || !(size[0] > 0 || size[1] > 0)) return false;
+    for (int j = row - s->window; j < row; j++) touched |= touch[j];
+    return touched;
 }
 
-void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path) {
-    for (int k = t->n - 1; k >= t->first; k--) {
-        bool before = false;
-        for (int j = k - 1; j >= t->first && j >= k - s->window; j--) before |= path->touch[j];
-        path->touch[k] = before;
-    }
+void ti_path_kick(const tribo_sysid *s, const ti_track *t, const bool *touch, int row, double *kick) {
+    bool node = ti_path_node(s, t, touch, row);
+    for (int i = 0; i < s->z.nv; i++)
+        if (!node || !(s->shooting->kick[ti_kind_at(s, i)] > 0)) kick[i] = 0;
 }
 
 /* Twice the negative logarithm of the prior of the start. */
@@ -108,7 +110,7 @@ static double kick_cost(const tribo_sysid *s, const double *kick) {
     return sum;
 }
 
-double ti_path_cost(ti_worker *w, int track, double *x, const double *kick) {
+double ti_path_cost(ti_worker *w, int track, double *x, const double *kick, const bool *touch) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     const ti_path *path = s->shooting->path + track;
@@ -116,7 +118,7 @@ double ti_path_cost(ti_worker *w, int track, double *x, const double *kick) {
     double sum = start_cost(w, path, x + (size_t)t->first * nx);
     for (int k = t->first; k < ti_path_end(t, path); k++) {
         sum += row_cost(w, t, k, x + (size_t)k * nx) + ti_pressed_cost(w, t, k, ti_path_forces(s, t, x));
-        if (ti_path_node(s, t, path, k)) sum += kick_cost(s, kick + (size_t)k * nv);
+        if (ti_path_node(s, t, touch, k)) sum += kick_cost(s, kick + (size_t)k * nv);
     }
     return sum;
 }
@@ -166,22 +168,16 @@ static tribo_status move_on(ti_worker *w, int track, const double *p) {
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     memset(path->w, 0, (size_t)t->n * nv * sizeof(double));
     memcpy(path->prior, w->x, nx * sizeof(double));
-    memset(path->touch, 0, (size_t)t->n * sizeof *path->touch);
     for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *kick = path->w + (size_t)k * nv;
         memcpy(path->x + (size_t)k * nx, w->x, nx * sizeof(double));
         if (k == ti_path_end(t, path) - 1) break;
-        bool node = s->shooting->kick[0] + s->shooting->kick[1] > 0 && k > t->first && (k - t->first) % s->window == 0,
-             touched = false;
-        for (int j = k - 1; node && j >= t->first && j >= k - s->window; j--) touched |= path->touch[j];
-        if (touched) kick_to_follow(w, t, k, kick);
+        if (ti_path_node(s, t, path->touch, k)) kick_to_follow(w, t, k, kick);
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
-        tribo_status status = ti_advance_touch(w, t, k, p, &touched);
+        tribo_status status = ti_advance_touch(w, t, k, p, &path->touch[k]);
         if (status < 0) return status;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->x));
-        path->touch[k] = touched;
     }
-    ti_path_places(s, t, path);
     return TRIBO_OK;
 }
 
@@ -232,23 +228,22 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
         double *kick = path->wtry + (size_t)k * nv;
         memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
         if (k == ti_path_end(t, path) - 1) break;
-        if (ti_path_node(s, t, path, k)) {
+        if (ti_path_node(s, t, path->touch, k)) {
             const double *gain = path->gain + (size_t)k * nv * nb;
             tribo_state_difference(s->m, path->x + (size_t)k * nx, w->x, dx);
             for (size_t i = 0; i < nv; i++, gain += nb) {
                 kick[i] += share * gain[nb - 1];
                 for (size_t j = 0; j < ndx; j++) kick[i] += gain[j] * dx[j];
                 for (size_t a = 0; a < n; a++) kick[i] += gain[ndx + a] * dtheta[a];
-                if (!(s->shooting->kick[ti_kind_at(s, (int)i)] > 0)) kick[i] = 0;
             }
-        } else
-            memset(kick, 0, nv * sizeof *kick);
+        }
+        ti_path_kick(s, t, path->touch_try, k, kick);
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
-        tribo_status status = ti_advance(w, t, k, p);
+        tribo_status status = ti_advance_touch(w, t, k, p, &path->touch_try[k]);
         if (status < 0) return status;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->xtry));
     }
-    path->cost_try = ti_path_cost(w, track, path->xtry, path->wtry);
+    path->cost_try = ti_path_cost(w, track, path->xtry, path->wtry, path->touch_try);
     return isfinite(path->cost_try) ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
 

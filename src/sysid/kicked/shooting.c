@@ -150,9 +150,11 @@ static void take(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) {
         ti_path *path = s->shooting->path + i;
         double *x = path->x, *w = path->w;
+        bool *touch = path->touch;
         if (s->track[i].held_out) continue;
         path->x = path->xtry, path->xtry = x;
         path->w = path->wtry, path->wtry = w;
+        path->touch = path->touch_try, path->touch_try = touch;
         path->cost = path->cost_try;
     }
 }
@@ -244,7 +246,7 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
     bool still = promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * h->cost;
     h->still = change < 0.25 && gained < worth ? h->still + 1 : 0;
-    h->gains = gained >= worth;
+    h->gains = gained >= worth, h->rate = gained / before;
     h->converged = still, h->evidence = evidence;
     /* what joints make of their numbers is smooth: a fit of them goes on while there is something to be had */
     *done = h->still >= (still || !moved ? 2 : ti_all_free(s->m) ? 4 : PATIENCE);
