@@ -131,21 +131,25 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
 tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double *P, int draws);
 /* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something. */
 tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
-/* A motion without kicks from w->x into xtry. @return its cost. */
-double ti_path_plain(ti_worker *w, int track, const double *p);
+/* A motion without kicks from w->x into xtry. @return its cost; HUGE_VAL: more than `most`. */
+double ti_path_plain(ti_worker *w, int track, const double *p, double most);
 /* w->x: the start for a step dtheta by the last linearisation, a share of its own step taken. */
 bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */
 tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P);
 /* Take the start out, damped: start, start_chol, H, g. */
 void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *logdet);
-/* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. */
-tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta);
+/* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. One
+ * that costs more than `most` is an error. */
+tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most);
 /* Covariance of the states by the last linearisation, and sums for the noise. */
 void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_sums *sums);
 /* S += sum of s_b s_b' over blocks of rows b, s_b their part in the gradient of theta by the last linearisation.
  * @return how many blocks. */
 int ti_path_scatter(ti_worker *w, int track, double *S);
+/* Its parts: of the start, and added, of a row. */
+double ti_path_start_cost(ti_worker *w, const ti_path *path, const double *x0);
+void ti_path_add_cost(ti_worker *w, int track, int row, double *x, const double *kick, const bool *touch, double *cost);
 /* Cost of x, w, touch as they are. */
 double ti_path_cost(ti_worker *w, int track, double *x, const double *kick, const bool *touch);
 

@@ -25,7 +25,7 @@ static tribo_status linearise_job(ti_worker *w, int i, void *context) {
 }
 
 static tribo_status follow_job(ti_worker *w, int i, void *context) {
-    return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context);
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context, HUGE_VAL);
 }
 
 static tribo_status draw_job(ti_worker *w, int i, void *context) {
@@ -177,14 +177,16 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
     return TRIBO_OK;
 }
 
-/* Try steps until one lowers the cost. @return TRIBO_OK and *moved. */
+/* Try steps until one lowers the cost; what they promise is told without the damping that failures have left.
+ * @return TRIBO_OK and *moved. */
 static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
     struct ti_shooting *h = s->shooting;
     *moved = false;
+    double bare = propose(s, least_damping);
+    *promise = bare < 0 ? HUGE_VAL : bare;
     for (int tries = 0; tries < TRIES; tries++, s->lambda *= 10) {
-        double cost, gain = propose(s, s->lambda);
-        if (gain < 0) continue;
-        if (!tries) *promise = gain;
+        double cost;
+        if (propose(s, s->lambda) < 0) continue;
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
         tribo_status status = attempt(s, &cost);
         if (status) return status;

@@ -68,7 +68,7 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
     (void)context;
     if (s->track[i].held_out) return TRIBO_OK;
     memcpy(w->x, path->x + (size_t)s->track[i].first * nx, nx * sizeof(double));
-    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p);
+    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p, HUGE_VAL);
     return TRIBO_OK;
 }
 
