@@ -65,7 +65,7 @@ struct ti_shooting {
     int stage;                 /* iterations since they grew last */
     bool begun, converged;
     bool gains;  /* the last step lowered the cost by what is worth going on for */
-    double rate; /* by what share it did */
+    double rate; /* by what share it did, if it kept what it promised; else that says nothing: 1 */
 
     double *start, *end;             /* (TI_STARTS_MAX,nfree) where fits begin and end */
     double end_value[TI_STARTS_MAX]; /* evidence there */

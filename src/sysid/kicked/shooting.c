@@ -177,16 +177,14 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
     return TRIBO_OK;
 }
 
-/* Try steps until one lowers the cost; what they promise is told without the damping that failures have left.
- * @return TRIBO_OK and *moved. */
+/* Try steps until one lowers the cost. @return TRIBO_OK and *moved. */
 static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
     struct ti_shooting *h = s->shooting;
     *moved = false;
-    double bare = propose(s, least_damping);
-    *promise = bare < 0 ? HUGE_VAL : bare;
     for (int tries = 0; tries < TRIES; tries++, s->lambda *= 10) {
-        double cost;
-        if (propose(s, s->lambda) < 0) continue;
+        double cost, gain = propose(s, s->lambda);
+        if (gain < 0) continue;
+        if (!tries) *promise = gain;
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
         tribo_status status = attempt(s, &cost);
         if (status) return status;
@@ -232,6 +230,11 @@ tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
     return status;
 }
 
+/* Is what a step promises nothing beside the noise? */
+static bool is_little(const tribo_sysid *s, double promise) {
+    return promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * s->shooting->cost;
+}
+
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     struct ti_shooting *h = s->shooting;
     double promise = 0, change = 1;
@@ -241,15 +244,17 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     if (status < 0) return status;
     double evidence = ti_scales_evidence(s), before = h->cost;
     h->explained = ti_scales_explain(s, TI_EXPLAINED), h->nearly = ti_scales_explain(s, TI_NEARLY);
+    double bare = propose(s, least_damping); /* without the damping that failures have left */
     status = step(s, &promise, &moved);
     if (status) return status;
     /* scales follow what is left once the motions have come near what they can be */
     double gained = before - h->cost, worth = before > 500 ? 0.002 * before : 1;
     if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
-    bool still = promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * h->cost;
+    bool still = is_little(s, promise);
     h->still = change < 0.25 && gained < worth ? h->still + 1 : 0;
-    h->gains = gained >= worth, h->rate = gained / before;
-    h->converged = still, h->evidence = evidence;
+    h->gains = gained >= worth;
+    h->rate = gained > promise / 2 ? gained / before : 1;
+    h->converged = still && bare >= 0 && is_little(s, bare), h->evidence = evidence;
     /* what joints make of their numbers is smooth: a fit of them goes on while there is something to be had */
     *done = h->still >= (still || !moved ? 2 : ti_all_free(s->m) ? 4 : PATIENCE);
     for (int a = 0; a < s->nfree && *done; a++) /* far from the answer it may have seemed to matter */
