@@ -18,6 +18,29 @@ static int odd_box(tribo_builder *b, double mass, double x, double y, double z, 
     return body;
 }
 
+/* A with directions of p beside it: unit ones, which move what no contact sees, what only contacts do, or both at once.
+ */
+static void check_along(const char *name, const world *w, int k, const double *A, double tol) {
+    size_t ndx = (size_t)w->n.ndx, np = (size_t)w->n.np, n = np + 3, width = np;
+    double *p_dot = world_zeros(n * np), *one = world_zeros(n * ndx), *along = world_zeros(n * ndx);
+    double *beside = world_zeros(ndx * ndx);
+    unsigned seed = 3;
+    for (size_t i = 0; i < np; i++) p_dot[i * width + i] = 1;
+    for (size_t i = np * np; i < n * np; i++) p_dot[i] = test_random(&seed);
+    ck_assert_int_eq(tribo_step_jvp(w->ws, w->tape, k, (int)n, NULL, NULL, p_dot, one), TRIBO_OK);
+    ck_assert_int_eq(ti_record_along(w->ws, w->tape, k, beside, (int)n, p_dot, along), TRIBO_OK);
+    ck_assert(memcmp(beside, A, sizeof *A * ndx * ndx) == 0);
+    for (size_t j = 0; j < n; j++) {
+        double worst = 0, scale = 0;
+        for (size_t i = 0; i < ndx; i++) {
+            worst = fmax(worst, fabs(one[j * ndx + i] - along[j * ndx + i]));
+            scale = fmax(scale, fabs(one[j * ndx + i]));
+        }
+        ck_assert_msg(worst <= tol * (scale + 1e-3), "%s, direction %zu of p: off by %g of %g", name, j, worst, scale);
+    }
+    free(p_dot), free(one), free(along), free(beside);
+}
+
 /* Roll out with random controls; at the last step, A and B against everything else that knows them. */
 static void check_jacobian(const char *name, world *w, int steps, double tol) {
     int ndx = w->n.ndx, nu = w->n.nu;
@@ -48,6 +71,7 @@ static void check_jacobian(const char *name, world *w, int steps, double tol) {
     ck_assert(memcmp(alone, B, sizeof *B * (size_t)(ndx * nu)) == 0);
     ck_assert_int_eq(tribo_step_jac(w->ws, w->tape, steps - 1, alone, NULL, NULL), TRIBO_OK);
     ck_assert(memcmp(alone, A, sizeof *A * (size_t)(ndx * ndx)) == 0);
+    check_along(name, w, steps - 1, A, tol);
     free(A), free(B), free(seeds), free(columns), free(alone);
     world_free(w);
 }

@@ -262,7 +262,7 @@ static double spoil(ti_worker *w, int i, const double *by) {
         ck_assert_int_eq(ti_advance(w, s->track + i, k, s->p), TRIBO_OK);
         memcpy(path->x + (k + 1) * NX, w->x, NX * sizeof(double));
     }
-    return path->cost = ti_path_cost(w, i, path->x, path->w);
+    return path->cost = ti_path_cost(w, i, path->x, path->w, path->touch);
 }
 
 START_TEST(a_start_in_the_wrong_place_is_led_back_or_drawn_anew) {
@@ -281,11 +281,11 @@ START_TEST(a_start_in_the_wrong_place_is_led_back_or_drawn_anew) {
         ck_assert_msg(bad > 10 * best, "%g and %g", best, bad);
         ck_assert_int_eq(ti_path_draw(w, i, s->p), TRIBO_OK);
         ck_assert_msg(path->cost < 0.5 * bad, "drawn: %g of %g, best %g", path->cost, bad, best);
-        ck_assert_double_eq(path->cost, ti_path_cost(w, i, path->x, path->w));
+        ck_assert_double_eq(path->cost, ti_path_cost(w, i, path->x, path->w, path->touch));
         spoil(w, i, by);
         ck_assert_int_eq(ti_path_grow(w, i, s->p, s->P), TRIBO_OK);
         ck_assert_msg(path->cost < 1.02 * best + 1, "led: %g, best %g", path->cost, best);
-        ck_assert_double_eq(path->cost, ti_path_cost(w, i, path->x, path->w));
+        ck_assert_double_eq(path->cost, ti_path_cost(w, i, path->x, path->w, path->touch));
         /* nothing is better than the best: it stays */
         double now = path->cost;
         ck_assert_int_eq(ti_path_draw(w, i, s->p), TRIBO_OK);
@@ -354,6 +354,35 @@ START_TEST(one_block_is_the_gradient) {
 }
 END_TEST
 
+/* With kicks at every row and another restitution, motions touch here at one iteration and there at the next. */
+START_TEST(the_motion_that_a_step_was_taken_for_is_the_one_linearised_next) {
+    enum { ROUNDS = 8 };
+    data d;
+    tribo_free_param f;
+    static double kept[RECORDINGS][ROWS * NX];
+    drops(&d, 1e-3, 4);
+    tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.3);
+    def.window = 1;
+    tribo_sysid *s = make(&d, &def);
+    ck_assert_int_ge(ti_shooting_begin((ti_scales_init(s), s), true, false), 0);
+    for (int k = 0; k < ROUNDS; k++) {
+        bool done;
+        int kicks = 0;
+        ck_assert_int_eq(ti_shooting_step(s, &done), TRIBO_OK);
+        ck_assert(s->shooting->kick[TI_KICK_LINEAR] > 0);
+        for (int i = 0; i < RECORDINGS; i++) memcpy(kept[i], s->shooting->path[i].x, sizeof kept[i]);
+        ck_assert_int_ge(ti_shooting_curvature(s), 0);
+        for (int i = 0; i < RECORDINGS; i++) {
+            const ti_path *path = s->shooting->path + i;
+            ck_assert_msg(memcmp(kept[i], path->x, sizeof kept[i]) == 0, "step %d, recording %d", k, i);
+            for (int row = 0; row < ROWS; row++) kicks += ti_path_node(s, s->track + i, path->touch, row);
+        }
+        ck_assert_int_gt(kicks, 0);
+    }
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
 START_TEST(an_answer_beside_the_best_one_is_found_out) {
     data d;
     tribo_free_param f;
@@ -400,6 +429,7 @@ static Suite *suite(void) {
     tcase_add_test(t, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
     tcase_add_test(t, the_scatter_over_blocks_is_the_curvature_unless_errors_go_on);
     tcase_add_test(t, one_block_is_the_gradient);
+    tcase_add_test(t, the_motion_that_a_step_was_taken_for_is_the_one_linearised_next);
     tcase_add_test(t, an_answer_beside_the_best_one_is_found_out);
     suite_add_tcase(s, t);
     return s;

@@ -21,6 +21,10 @@ typedef struct ti_record_bar {
 tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, const ti_seed_bar *in, bool p,
                                ti_record_bar *out);
 
+/* A as tribo_step_jac() has it, and C (n,ndx) as tribo_step_jvp() in directions of p alone, with less work. */
+tribo_status ti_record_along(tribo_ws *ws, const tribo_tape *tape, int k, double *A, int n, const double *p_dot,
+                             double *C);
+
 /* A reverse sweep, record by record from the last to the first, that cannot fail once it has begun. */
 typedef struct ti_sweep {
     tribo_ws *ws;
@@ -49,6 +53,9 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
 tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int ndir, const double *x_dot,
                         const double *u_dot, const double *p_dot, double *xnext_dot);
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C);
+/* A, and C (n,ndx) in n directions of p: those that move free velocities and inertias alone come with A. */
+tribo_status ti_jacobian_along(tribo_ws *ws, const ti_frame *f, const double *p, double *A, int n, const double *p_dot,
+                               double *C);
 
 /* The Jacobians of a record of a model with joints: where it applies, without parameters. tree_columns.c. What they are
  * of may have taken overlap back, which masses change without forces doing so. */
@@ -72,6 +79,10 @@ typedef struct ti_seeds {
     int n;
     const double *x, *u, *p;
 } ti_seeds;
+/* What the links of ws do in them, into diff_dot; and a tree's next state, out (ndx). */
+void ti_seed_links(tribo_ws *ws, const ti_seeds *in);
+void ti_tree_next_dot(tribo_ws *ws, const ti_frame *f, const ti_link_diff *diffs, int t, const double *V_dot,
+                      const double *D_dot, double *out);
 static inline const double *ti_seed(const double *a, int j, int width) {
     return a ? a + (size_t)j * (size_t)width : NULL;
 }
@@ -86,7 +97,9 @@ static inline bool ti_is_unrolled(const tribo_ws *ws) {
 /* Whether ti_jacobian() can do a step: not where a contact bounces inside it, or a spin is so fast that it has
  * substeps. */
 bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f);
-/* A (ndx,ndx), B (ndx,nu) of a restored record; either may be NULL. On error they are undefined. */
-tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B);
+/* A (ndx,ndx), B (ndx,nu) of a restored record; either may be NULL. On error they are undefined. With `along` also out
+ * (n,ndx) in directions of p, of numbers that move free velocities and inertias alone. */
+tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, const ti_seeds *along,
+                         double *out);
 
 #endif

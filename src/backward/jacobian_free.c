@@ -10,10 +10,12 @@
 enum { POSE = TI_POSE, COLUMNS = 3 * TI_POSE }; /* of a body: pose, velocity, control */
 enum { HALF = TI_PANEL / 2 };                   /* columns of one body in a panel */
 
-/* Where the two matrices go; either may be NULL. Sums over the points are kept in the rows of the next velocity. */
+/* Where the two matrices go; either may be NULL. Sums over the points are kept in the rows of the next velocity. With
+ * directions of p, those of the next velocity go to next_dot, island by island. */
 typedef struct target {
     double *A, *B;
     int nv;
+    const ti_seeds *along;
 } target;
 
 static double *at_A(const target *t, int row, int col) {
@@ -111,6 +113,25 @@ static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     }
 }
 
+/* Numbers that move free velocities and inertias alone: by w P (dv_free - M^-1 dM (v - v_free)) at point k, with P in
+ * the panel X of `body`. */
+static void add_along(tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, int k, double w, const double *X,
+                      const ti_seeds *along) {
+    const ti_motion *m = &ws->motion;
+    int at = ws->at_v[ti_blk_of_body(ws, body)];
+    const double *v = f->phase[TI_HOLD].v[k] + at;
+    for (int j = 0; j < along->n; j++) {
+        const ti_link_diff *diffs = &ws->scratch->diff_dot[j * ws->model->size.nbody];
+        double push[6], less[6], *to = ws->scratch->next_dot + j * ws->model->size.nv + is->v0;
+        ti_motion_free_jvp(m, body, diffs, push);
+        for (int e = 0; e < 6; e++) less[e] = v[e] - ws->vfree[at + e];
+        ti_motion_inertia_jvp(m, body, diffs, less, less);
+        ti_motion_solve(m, body, less, less);
+        for (int row = 0; row < 6 * is->nblk; row++)
+            for (int e = 0; e < 6; e++) to[row] += w * X[TI_PANEL * row + e] * (push[e] - less[e]);
+    }
+}
+
 static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const target *t) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
@@ -128,8 +149,13 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
                          s->c_dot[0] + HALF * (e - b));
             ti_contact_panel(ws->contact, &problem, pair, TI_PANEL, s->r_dot[0], s->c_dot[0], s->v_dot,
                              s->v_sum[TI_HOLD]);
-            for (int e = b; e <= pair[1]; e++)
-                add_panel(ws, f, is, f->blk_tree[is->blk0 + e], solution.point[k].weight, s->v_dot + HALF * (e - b), t);
+            for (int e = b; e <= pair[1]; e++) {
+                const double *X = s->v_dot + HALF * (e - b);
+                double w = solution.point[k].weight;
+                int body = f->blk_tree[is->blk0 + e];
+                add_panel(ws, f, is, body, w, X, t);
+                if (t->along) add_along(ws, f, is, body, k, w, X, t->along);
+            }
         }
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
     }
@@ -225,10 +251,30 @@ bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f) {
     return !ws->model->spins && f->phases == 1u << TI_HOLD;
 }
 
-tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {
-    size_t nv = (size_t)ws->model->size.nv;
-    target t = {A, B, ws->model->size.nv};
+/* The next state in the directions of p, from next_dot. */
+static void finish_along(tribo_ws *ws, const ti_frame *f, const ti_seeds *along, double *out) {
+    const tribo_sizes *size = &ws->model->size;
     ti_scratch *s = ws->scratch;
+    for (int b = 0; b < size->nbody; b++)
+        for (int j = 0; j < along->n; j++) {
+            const ti_link_diff *diffs = &s->diff_dot[j * size->nbody];
+            int blk = ws->blk_at[b];
+            double *V_dot = s->next_dot + j * size->nv + (blk < 0 ? 0 : ws->at_v[blk]), *D_dot = s->D_dot;
+            if (blk < 0) ti_motion_free_jvp(&ws->motion, b, diffs, V_dot = s->v_sum[TI_HOLD]);
+            for (int e = 0; e < 6; e++) D_dot[e] = ws->options.dt * V_dot[e];
+            ti_tree_next_dot(ws, f, diffs, b, V_dot, D_dot, out + (size_t)j * (size_t)size->ndx);
+        }
+}
+
+tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, const ti_seeds *along,
+                         double *out) {
+    size_t nv = (size_t)ws->model->size.nv;
+    target t = {A, B, ws->model->size.nv, along};
+    ti_scratch *s = ws->scratch;
+    if (along) {
+        ti_seed_links(ws, along);
+        memset(s->next_dot, 0, sizeof *s->next_dot * nv * (size_t)along->n);
+    }
     if (A) memset(A, 0, sizeof *A * 4 * nv * nv);
     if (B) memset(B, 0, sizeof *B * 2 * nv * nv);
     for (int b = 0; b < ws->model->size.nbody; b++) {
@@ -243,5 +289,6 @@ tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, doubl
     for (int i = 0; i < f->nisland; i++) finish_island(ws, f, &f->island[i], &t);
     for (int b = 0; b < ws->model->size.nbody; b++)
         if (ws->blk_at[b] < 0) finish_free(ws, b, &t);
+    if (along) finish_along(ws, f, along, out);
     return TRIBO_OK;
 }

@@ -164,3 +164,18 @@ tribo_status tribo_step_jac(tribo_ws *ws, const tribo_tape *tape, int k, double 
     }
     return TRIBO_DEGENERATE;
 }
+
+tribo_status ti_record_along(tribo_ws *ws, const tribo_tape *tape, int k, double *A, int n, const double *p_dot,
+                             double *C) {
+    ti_frame f;
+    const double *p;
+    tribo_status status = open_record(ws, tape, k, &f, &p);
+    if (status != TRIBO_OK) return status;
+    int ndx = ws->model->size.ndx;
+    ws->scratch->linear = 0;
+    status = ti_jacobian_along(ws, &f, p, A, n, p_dot, C);
+    if (status == TRIBO_OK && finite_or_null(A, ndx, ndx) && finite_or_null(C, n, ndx))
+        return judged(ws, ti_tape_verdict(tape, k));
+    status = tribo_step_jac(ws, tape, k, A, NULL, NULL);
+    return status < 0 ? status : tribo_step_jvp(ws, tape, k, n, NULL, NULL, p_dot, C);
+}

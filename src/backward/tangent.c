@@ -1,38 +1,12 @@
 /* tangent.c -- forward tangents of a recorded step, many at once, and the step's Jacobians made of them. */
 #include "backward/backward.h"
 
-static void seed_links(tribo_ws *ws, const ti_seeds *in) {
-    const tribo_model *m = ws->model;
-    for (int j = 0; j < in->n; j++) {
-        const double *x = ti_seed(in->x, j, m->size.ndx), *u = ti_seed(in->u, j, m->size.nu),
-                     *p = ti_seed(in->p, j, m->size.np);
-        ti_vec gravity = p ? ti_load3(p + TI_P_GRAVITY) : ti_vec3(0, 0, 0);
-        for (int b = 0; b < m->size.nbody; b++) {
-            const ti_body *body = &m->body[b];
-            ti_link_diff *d = &ws->scratch->diff_dot[j * m->size.nbody + b];
-            ti_link_load_jvp(&ws->link[b], x ? x + body->v : NULL, x ? x + m->size.nv + body->v : NULL,
-                             p ? p + body->p : NULL, d);
-            ti_link_free_jvp(&ws->link[b], ws->options.dt, d, ti_scale(1 - body->gravcomp, gravity),
-                             u ? u + body->v : NULL);
-        }
-    }
-}
-
-/* ---- together ---- */
-
-static void integrate_tree(tribo_ws *ws, const ti_frame *f, const ti_link_diff *diffs, int t, const double *V_dot,
-                           const double *D_dot, double *out) {
-    const tribo_model *m = ws->model;
-    ti_motion_integrate_jvp(&ws->motion, t, ws->D + m->tree[t].v, ti_solved_velocity(ws, f, t), diffs, D_dot, V_dot,
-                            out, out + m->size.nv);
-}
-
 static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in, double *out) {
     const tribo_model *m = ws->model;
     ti_scratch *s = ws->scratch;
     double dt = ws->options.dt, *V_dot = s->next_dot, *D_dot = s->D_dot;
     int nb = m->size.nbody;
-    seed_links(ws, in); /* x_dot is not read after this, so out may alias it */
+    ti_seed_links(ws, in); /* x_dot is not read after this, so out may alias it */
     for (int n = 0; n < f->nisland; n++) {
         const ti_island *is = &f->island[n];
         tribo_status status = ti_island_jvp(ws, f, n, p, in);
@@ -40,8 +14,8 @@ static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, c
         for (int j = 0; j < in->n; j++)
             for (int k = is->blk0; k < is->blk0 + is->nblk; k++) {
                 size_t at = (size_t)j * (size_t)is->nv + (size_t)ws->voff[k];
-                integrate_tree(ws, f, &s->diff_dot[j * nb], f->blk_tree[k], s->next_dot + at, s->D_dot + at,
-                               out + (size_t)j * (size_t)m->size.ndx);
+                ti_tree_next_dot(ws, f, &s->diff_dot[j * nb], f->blk_tree[k], s->next_dot + at, s->D_dot + at,
+                                 out + (size_t)j * (size_t)m->size.ndx);
             }
     }
     for (int t = 0; t < m->ntree; t++)
@@ -49,7 +23,7 @@ static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, c
             const ti_link_diff *diffs = &s->diff_dot[j * nb];
             ti_motion_free_jvp(&ws->motion, t, diffs, V_dot);
             for (int e = 0; e < m->tree[t].nv; e++) D_dot[e] = dt * V_dot[e];
-            integrate_tree(ws, f, diffs, t, V_dot, D_dot, out + (size_t)j * (size_t)m->size.ndx);
+            ti_tree_next_dot(ws, f, diffs, t, V_dot, D_dot, out + (size_t)j * (size_t)m->size.ndx);
         }
     return TRIBO_OK;
 }
@@ -143,6 +117,59 @@ static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, in
     return TRIBO_OK;
 }
 
+/* What a direction of p moves. */
+enum { PUSHES = 1, TOUCHES = 2, BOUNCES = 4, OTHERS = 8 };
+
+static int moved_by(const tribo_model *m, const double *p_dot) {
+    int moved = 0;
+    for (int i = 0; i < m->size.np; i++) {
+        if (p_dot[i] == 0) continue;
+        ti_number n = ti_number_of(m, i);
+        bool centre = n.number >= TI_P_COM && n.number < TI_P_INERTIA;
+        int material = n.number - (n.part == TI_PART_GEOM ? TI_P_MATERIAL : 0);
+        if (n.part == TI_PART_GRAVITY || (n.part == TI_PART_BODY && !centre))
+            moved |= PUSHES;
+        else if (n.part == TI_PART_GEOM || n.part == TI_PART_PAIR)
+            moved |= material == TI_M_RESTITUTION ? BOUNCES : TOUCHES;
+        else
+            moved |= OTHERS;
+    }
+    return moved;
+}
+
+/* A, and rows of C for those directions of p; of numbers that only push where `pushes`. */
+static tribo_status some_directions(tribo_ws *ws, const ti_frame *f, const double *p, bool pushes, double *A, int n,
+                                    const int *which, const double *p_dot, double *C) {
+    size_t ndx = (size_t)ws->model->size.ndx, np = (size_t)ws->model->size.np;
+    double *seed = ws->scratch->seed, *result = seed + (size_t)ws->directions * np;
+    for (int j = 0; j < n; j++) memcpy(seed + (size_t)j * np, p_dot + (size_t)which[j] * np, np * sizeof *seed);
+    ti_seeds in = {n, NULL, NULL, seed};
+    tribo_status s = pushes ? ti_jacobian(ws, f, p, A, NULL, &in, result) : tangents(ws, f, p, &in, result);
+    for (int j = 0; j < n && s >= 0; j++) memcpy(C + (size_t)which[j] * ndx, result + (size_t)j * ndx, ndx * sizeof *C);
+    return s;
+}
+
+tribo_status ti_jacobian_along(tribo_ws *ws, const ti_frame *f, const double *p, double *A, int n, const double *p_dot,
+                               double *C) {
+    int pushing[TI_DIRECTIONS], other[TI_DIRECTIONS], npushing = 0, nother = 0;
+    if (by_rows(ws) || !ti_jacobian_applies(ws, f)) {
+        tribo_status s = ti_jacobians(ws, f, p, A, NULL, NULL);
+        return s < 0 ? s : ti_forward(ws, f, p, n, NULL, NULL, p_dot, C);
+    }
+    tribo_status s = TRIBO_OK;
+    memset(C, 0, sizeof *C * (size_t)n * (size_t)ws->model->size.ndx);
+    for (int j = 0; j < n && s >= 0; j++) {
+        int moved = moved_by(ws->model, p_dot + (size_t)j * (size_t)ws->model->size.np) & ~BOUNCES;
+        if (moved == PUSHES && npushing < ws->directions)
+            pushing[npushing++] = j;
+        else if (moved & ~TOUCHES || (moved && f->nisland))
+            other[nother++] = j;
+        if (nother == ws->directions || (nother && j == n - 1))
+            s = some_directions(ws, f, p, false, NULL, nother, other, p_dot, C), nother = 0;
+    }
+    return s < 0 ? s : some_directions(ws, f, p, true, A, npushing, pushing, p_dot, C);
+}
+
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
     const tribo_sizes *size = &ws->model->size;
     double *by_u = B ? B : ws->scratch->B; /* A alone goes through it, too */
@@ -150,7 +177,7 @@ tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, doub
     if (by_rows(ws)) return jacobians_by_rows(ws, f, p, A, B, C);
     tribo_status s = TRIBO_OK;
     if ((A || B) && ti_jacobian_applies(ws, f)) {
-        s = ti_jacobian(ws, f, p, A, B);
+        s = ti_jacobian(ws, f, p, A, B, NULL, NULL);
     } else {
         s = columns(ws, f, p, size->ndx, 0, A);
         if (s >= 0) s = columns(ws, f, p, size->nu, 1, B);

@@ -82,8 +82,8 @@ static double with_lag(tribo_checked *c, int body, int from, int lag, double now
 /* The lag with the fewest misses; 0 unless three samples either way are a hint of one. */
 static int best_lag(tribo_checked *c, int body, int from, double now, double *least) {
     int best = 0;
-    bool hint = with_lag(c, body, from, LAG / 2 + 1, now, 0) < now - evidence / 2 ||
-                with_lag(c, body, from, -LAG / 2 - 1, now, 0) < now - evidence / 2;
+    bool hint = with_lag(c, body, from, LAG / 2 + 1, now, evidence / 2) < now - evidence / 2 ||
+                with_lag(c, body, from, -LAG / 2 - 1, now, evidence / 2) < now - evidence / 2;
     *least = now;
     for (int lag = -LAG; hint && lag <= LAG; lag++) {
         double sum = with_lag(c, body, from, lag, now, evidence);

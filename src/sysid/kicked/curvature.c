@@ -314,7 +314,8 @@ static tribo_status forward(ti_worker *w, int track, const double *p) {
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
     memcpy(w->x, path->x + (size_t)t->first * nx, nx * sizeof(double));
     for (int k = t->first; k < ti_path_end(t, path) - 1; k++) {
-        const double *kick = path->w + (size_t)k * nv;
+        double *kick = path->w + (size_t)k * nv;
+        ti_path_kick(s, t, path->touch, k, kick);
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
         double *Psi = path->Psi + (size_t)k * 3 * (size_t)s->nplate * nd;
         tribo_status status = advance_jac(w, t, k, p, path->Phi + (size_t)k * ndx * nd, Psi, &path->touch[k]);
@@ -324,7 +325,6 @@ static tribo_status forward(ti_worker *w, int track, const double *p) {
         memcpy(path->x + (size_t)(k + 1) * nx, w->x, nx * sizeof(double));
         calm(s, path->Phi + (size_t)k * ndx * nd);
     }
-    ti_path_places(s, t, path);
     return TRIBO_OK;
 }
 
@@ -353,7 +353,7 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
     tribo_status status = forward(w, track, p);
     if (status < 0) return status;
     if (!start_tangents(w, track, p, P)) return TRIBO_E_SINGULAR;
-    path->cost = ti_path_cost(w, track, path->x, path->w);
+    path->cost = ti_path_cost(w, track, path->x, path->w, path->touch);
     path->logdet = 0;
     memset(m.S, 0, nd * nd * sizeof(double));
     memset(m.s, 0, nd * sizeof(double));
@@ -364,7 +364,7 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
         ti_pressed_add(w, t, k, ti_path_forces(s, t, path->x), path->Psi + (size_t)(k - 1) * 3 * (size_t)s->nplate * nd,
                        m.S, m.s);
         forget(s, m.S, m.s);
-        if (ti_path_node(s, t, path, k - 1)) eliminate_kick(s, path, k - 1, m.S, m.s);
+        if (ti_path_node(s, t, path->touch, k - 1)) eliminate_kick(s, path, k - 1, m.S, m.s);
     }
     eliminate_start(w, t, path, m.S, m.s);
     return isfinite(path->cost) ? TRIBO_OK : TRIBO_E_NONFINITE;

@@ -38,7 +38,7 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
     if (s->track[i].held_out) return TRIBO_OK;
     if (!ti_path_start(w, i, s->p, s->step, 0)) return TRIBO_E_SINGULAR;
     memcpy(sides(s, i) + side * nx, w->x, nx * sizeof(double));
-    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p);
+    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p, HUGE_VAL);
     return TRIBO_OK;
 }
 

@@ -27,7 +27,8 @@ typedef struct ti_path {
     double *full;       /* (ndx+nfree,ndx+nfree+1) curvature and gradient by (xi, theta) before the start goes out */
     double *H, *g;      /* (nfree,nfree), (nfree): of theta, states eliminated */
     double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
-    bool *touch;        /* (n) contact since the node before */
+    bool *touch;        /* (n) contact in the interval behind each row, of x */
+    bool *touch_try;    /* of xtry */
     double cost, cost_try; /* twice the negative log posterior, up to constants of the noise */
     double promise;        /* decrease that the states alone would bring */
     double logdet;         /* of the curvature of the states */
@@ -63,7 +64,8 @@ struct ti_shooting {
     double horizon;            /* rows compared, while they grow; 0 = all */
     int stage;                 /* iterations since they grew last */
     bool begun, converged;
-    bool gains; /* the last step lowered the cost by what is worth going on for */
+    bool gains;  /* the last step lowered the cost by what is worth going on for */
+    double rate; /* by what share it did, if it kept what it promised; else that says nothing: 1 */
 
     double *start, *end;             /* (TI_STARTS_MAX,nfree) where fits begin and end */
     double end_value[TI_STARTS_MAX]; /* evidence there */
@@ -106,16 +108,16 @@ static inline size_t ti_path_numbers(const tribo_sysid *s, int rows) {
 static inline int ti_path_end(const ti_track *t, const ti_path *path) {
     return path->end < t->n ? path->end : t->n;
 }
-/* Is there a kick at a row? */
-bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row);
+/* Is there a kick at a row, by what has touched before it? */
+bool ti_path_node(const tribo_sysid *s, const ti_track *t, const bool *touch, int row);
+/* Where there is none, the kick of a row is made zero, and elsewhere what of it has no scale. */
+void ti_path_kick(const tribo_sysid *s, const ti_track *t, const bool *touch, int row, double *kick);
 /* Twice the negative logarithm of Student's density of a kick, and the weight that a square has in its place. */
 double ti_kick_rho(const tribo_sysid *s, const double *kick, const ti_block *b, double sigma, double *weight);
 /* The block of velocities that entry i of a kick is in. */
 static inline const ti_block *ti_kick_block(const tribo_sysid *s, size_t i) {
     return &s->block[s->entry[(size_t)s->z.nv + i]];
 }
-/* From contact in the interval behind each row to contact since the node before. */
-void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path);
 /* First motion: kicked at nodes so that it follows the recording. */
 tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
 /* First motion: without kicks from where that of the best end began. */
@@ -129,23 +131,27 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
 tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double *P, int draws);
 /* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something. */
 tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
-/* A motion without kicks from w->x into xtry. @return its cost. */
-double ti_path_plain(ti_worker *w, int track, const double *p);
+/* A motion without kicks from w->x into xtry. @return its cost; HUGE_VAL: more than `most`. */
+double ti_path_plain(ti_worker *w, int track, const double *p, double most);
 /* w->x: the start for a step dtheta by the last linearisation, a share of its own step taken. */
 bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */
 tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P);
 /* Take the start out, damped: start, start_chol, H, g. */
 void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *logdet);
-/* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. */
-tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta);
+/* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. One
+ * that costs more than `most` is an error. */
+tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most);
 /* Covariance of the states by the last linearisation, and sums for the noise. */
 void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_sums *sums);
 /* S += sum of s_b s_b' over blocks of rows b, s_b their part in the gradient of theta by the last linearisation.
  * @return how many blocks. */
 int ti_path_scatter(ti_worker *w, int track, double *S);
-/* Cost of x, w as they are. */
-double ti_path_cost(ti_worker *w, int track, double *x, const double *kick);
+/* Its parts: of the start, and added, of a row. */
+double ti_path_start_cost(ti_worker *w, const ti_path *path, const double *x0);
+void ti_path_add_cost(ti_worker *w, int track, int row, double *x, const double *kick, const bool *touch, double *cost);
+/* Cost of x, w, touch as they are. */
+double ti_path_cost(ti_worker *w, int track, double *x, const double *kick, const bool *touch);
 
 /* Pose, relative to a row's, and velocity of a joint there by a parabola through its neighbours; spread: of the
  * velocity, by noise. @return rms residual in units of noise; < 0 = too few rows. */
@@ -185,8 +191,6 @@ void ti_scales_init(tribo_sysid *s);
 void ti_scales_weigh(tribo_sysid *s);
 /* What first motions show: noise and kicks wide enough for them. */
 void ti_scales_guess(tribo_sysid *s);
-/* Take out kicks of a kind whose scale is 0, and those where nothing touches. */
-void ti_scales_drop(tribo_sysid *s);
 /* New scales from h->sums. @return the largest relative change. */
 double ti_scales_update(tribo_sysid *s);
 /* Does every recording leave no more than the noise that it shows by itself? */

@@ -21,18 +21,20 @@ static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const d
     return !t->nstand || ti_settle(w, t, p, w->x);
 }
 
-double ti_path_plain(ti_worker *w, int track, const double *p) {
+double ti_path_plain(ti_worker *w, int track, const double *p, double most) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx;
+    double cost = ti_path_start_cost(w, path, w->x);
     for (int k = t->first, end = ti_path_end(t, path); k < end; k++) {
         memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
+        ti_path_add_cost(w, track, k, path->xtry, path->w, path->touch, &cost);
         if (k == end - 1) break;
+        if (cost > most) return HUGE_VAL;
         if (ti_advance(w, t, k, p) < 0) return HUGE_VAL;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->xtry));
     }
-    double cost = ti_path_cost(w, track, path->xtry, path->w);
     return isfinite(cost) ? cost : HUGE_VAL;
 }
 
@@ -48,7 +50,7 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
         for (int i = 0; i < DRAWS; i++) {
             if (ti_stopped(s)) return TI_STOPPED;
             if (!draw_start(w, t, p, !round && i % 2 ? path->prior : path->x + at, share, &random)) continue;
-            double cost = ti_path_plain(w, track, p), *x = path->x;
+            double cost = ti_path_plain(w, track, p, least), *x = path->x;
             if (!(cost < least)) continue;
             least = cost;
             path->x = path->xtry, path->xtry = x;
@@ -70,7 +72,7 @@ tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const doub
         if (status < 0) return status;
         double before = path->cost, *x = path->x;
         ti_path_damp(s, path, lambda, &unused);
-        status = ti_path_follow(w, track, p, still);
+        status = ti_path_follow(w, track, p, still, before);
         if (status == TI_STOPPED) return status;
         if (status < 0 || !(path->cost_try < before)) {
             lambda *= 30;
@@ -101,7 +103,7 @@ tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double
     path->end = t->n;
     if (status == TI_STOPPED || (status >= 0 && path->cost < before)) return status;
     memcpy(w->x, t->kept, nx * sizeof(double));
-    path->cost = ti_path_plain(w, track, p);
+    path->cost = ti_path_plain(w, track, p, HUGE_VAL);
     memcpy(path->x + at, path->xtry + at, (ti_path_numbers(s, t->n) - at) * sizeof(double));
     return TRIBO_OK;
 }

@@ -26,6 +26,7 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->g, nf);
     TI_CARVE(a, path->cov, n * ndx * ndx);
     TI_CARVE(a, path->touch, n);
+    TI_CARVE(a, path->touch_try, n);
 }
 
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
@@ -48,22 +49,23 @@ void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
 }
 
 /* Nothing acts in flight but what the model knows, so kicks there would only take from gravity what it says. */
-bool ti_path_node(const tribo_sysid *s, const ti_track *t, const ti_path *path, int row) {
+bool ti_path_node(const tribo_sysid *s, const ti_track *t, const bool *touch, int row) {
     const double *size = s->shooting->kick;
     int since = row - t->first;
-    return since > 0 && row < t->n - 1 && since % s->window == 0 && path->touch[row] && (size[0] > 0 || size[1] > 0);
+    bool touched = false;
+    if (since <= 0 || row >= t->n - 1 || since % s->window || !(size[0] > 0 || size[1] > 0)) return false;
+    for (int j = row - s->window; j < row; j++) touched |= touch[j];
+    return touched;
 }
 
-void ti_path_places(const tribo_sysid *s, const ti_track *t, ti_path *path) {
-    for (int k = t->n - 1; k >= t->first; k--) {
-        bool before = false;
-        for (int j = k - 1; j >= t->first && j >= k - s->window; j--) before |= path->touch[j];
-        path->touch[k] = before;
-    }
+void ti_path_kick(const tribo_sysid *s, const ti_track *t, const bool *touch, int row, double *kick) {
+    bool node = ti_path_node(s, t, touch, row);
+    for (int i = 0; i < s->z.nv; i++)
+        if (!node || !(s->shooting->kick[ti_kind_at(s, i)] > 0)) kick[i] = 0;
 }
 
 /* Twice the negative logarithm of the prior of the start. */
-static double start_cost(ti_worker *w, const ti_path *path, const double *x0) {
+double ti_path_start_cost(ti_worker *w, const ti_path *path, const double *x0) {
     const tribo_sysid *s = w->s;
     double sum = 0;
     tribo_state_difference(s->m, path->prior, x0, w->r);
@@ -108,16 +110,20 @@ static double kick_cost(const tribo_sysid *s, const double *kick) {
     return sum;
 }
 
-double ti_path_cost(ti_worker *w, int track, double *x, const double *kick) {
+void ti_path_add_cost(ti_worker *w, int track, int row, double *x, const double *kick, const bool *touch,
+                      double *cost) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    const ti_path *path = s->shooting->path + track;
-    size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
-    double sum = start_cost(w, path, x + (size_t)t->first * nx);
-    for (int k = t->first; k < ti_path_end(t, path); k++) {
-        sum += row_cost(w, t, k, x + (size_t)k * nx) + ti_pressed_cost(w, t, k, ti_path_forces(s, t, x));
-        if (ti_path_node(s, t, path, k)) sum += kick_cost(s, kick + (size_t)k * nv);
-    }
+    *cost +=
+        row_cost(w, t, row, x + (size_t)row * (size_t)s->z.nx) + ti_pressed_cost(w, t, row, ti_path_forces(s, t, x));
+    if (ti_path_node(s, t, touch, row)) *cost += kick_cost(s, kick + (size_t)row * (size_t)s->z.nv);
+}
+
+double ti_path_cost(ti_worker *w, int track, double *x, const double *kick, const bool *touch) {
+    const ti_track *t = w->s->track + track;
+    const ti_path *path = w->s->shooting->path + track;
+    double sum = ti_path_start_cost(w, path, x + (size_t)t->first * (size_t)w->s->z.nx);
+    for (int k = t->first; k < ti_path_end(t, path); k++) ti_path_add_cost(w, track, k, x, kick, touch, &sum);
     return sum;
 }
 
@@ -166,22 +172,16 @@ static tribo_status move_on(ti_worker *w, int track, const double *p) {
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     memset(path->w, 0, (size_t)t->n * nv * sizeof(double));
     memcpy(path->prior, w->x, nx * sizeof(double));
-    memset(path->touch, 0, (size_t)t->n * sizeof *path->touch);
     for (int k = t->first; k < ti_path_end(t, path); k++) {
         double *kick = path->w + (size_t)k * nv;
         memcpy(path->x + (size_t)k * nx, w->x, nx * sizeof(double));
         if (k == ti_path_end(t, path) - 1) break;
-        bool node = s->shooting->kick[0] + s->shooting->kick[1] > 0 && k > t->first && (k - t->first) % s->window == 0,
-             touched = false;
-        for (int j = k - 1; node && j >= t->first && j >= k - s->window; j--) touched |= path->touch[j];
-        if (touched) kick_to_follow(w, t, k, kick);
+        if (ti_path_node(s, t, path->touch, k)) kick_to_follow(w, t, k, kick);
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
-        tribo_status status = ti_advance_touch(w, t, k, p, &touched);
+        tribo_status status = ti_advance_touch(w, t, k, p, &path->touch[k]);
         if (status < 0) return status;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->x));
-        path->touch[k] = touched;
     }
-    ti_path_places(s, t, path);
     return TRIBO_OK;
 }
 
@@ -219,53 +219,56 @@ bool ti_path_start(ti_worker *w, int track, const double *p, const double *dthet
     return !t->nstand || ti_settle(w, t, p, w->x);
 }
 
-/* One try; its cost into cost_try. */
-static tribo_status follow(ti_worker *w, int track, const double *p, const double *dtheta, double share) {
+/* One try; its cost into cost_try, HUGE_VAL where that is more than `most`. */
+static tribo_status follow(ti_worker *w, int track, const double *p, const double *dtheta, double share, double most) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nb = ndx + n + 1;
-    double *dx = w->r;
+    double *dx = w->r, cost;
+    path->cost_try = HUGE_VAL;
     if (!ti_path_start(w, track, p, dtheta, share)) return TRIBO_E_SINGULAR;
     memcpy(path->wtry, path->w, (size_t)t->n * nv * sizeof(double));
-    for (int k = t->first; k < ti_path_end(t, path); k++) {
+    cost = ti_path_start_cost(w, path, w->x);
+    for (int k = t->first, end = ti_path_end(t, path); k < end; k++) {
         double *kick = path->wtry + (size_t)k * nv;
         memcpy(path->xtry + (size_t)k * nx, w->x, nx * sizeof(double));
-        if (k == ti_path_end(t, path) - 1) break;
-        if (ti_path_node(s, t, path, k)) {
+        if (ti_path_node(s, t, path->touch, k)) {
             const double *gain = path->gain + (size_t)k * nv * nb;
             tribo_state_difference(s->m, path->x + (size_t)k * nx, w->x, dx);
             for (size_t i = 0; i < nv; i++, gain += nb) {
                 kick[i] += share * gain[nb - 1];
                 for (size_t j = 0; j < ndx; j++) kick[i] += gain[j] * dx[j];
                 for (size_t a = 0; a < n; a++) kick[i] += gain[ndx + a] * dtheta[a];
-                if (!(s->shooting->kick[ti_kind_at(s, (int)i)] > 0)) kick[i] = 0;
             }
-        } else
-            memset(kick, 0, nv * sizeof *kick);
+        }
+        ti_path_kick(s, t, path->touch_try, k, kick);
+        ti_path_add_cost(w, track, k, path->xtry, path->wtry, path->touch_try, &cost);
+        if (cost > most) return TRIBO_OK;
+        if (k == end - 1) break;
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
-        tribo_status status = ti_advance(w, t, k, p);
+        tribo_status status = ti_advance_touch(w, t, k, p, &path->touch_try[k]);
         if (status < 0) return status;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->xtry));
     }
-    path->cost_try = ti_path_cost(w, track, path->xtry, path->wtry);
-    return isfinite(path->cost_try) ? TRIBO_OK : TRIBO_E_NONFINITE;
+    path->cost_try = cost;
+    return isfinite(cost) ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
 
-tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta) {
+tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most) {
     static const double shares[] = {1, 0.3, 0};
     ti_path *path = w->s->shooting->path + track;
     double best = HUGE_VAL, best_share = 0;
     tribo_status status = TRIBO_OK;
     int tried = 0;
     for (int i = 0; i < 3; i++) {
-        status = follow(w, track, p, dtheta, shares[i]);
+        status = follow(w, track, p, dtheta, shares[i], best < most ? best : most);
         tried = i;
         if (status < 0) continue;
         if (path->cost_try < best) best = path->cost_try, best_share = shares[i];
         if (best <= path->cost + 1 + 1e-3 * path->cost) break; /* others may gain what this one loses */
     }
-    if (isfinite(best) && shares[tried] != best_share) status = follow(w, track, p, dtheta, best_share);
+    if (isfinite(best) && shares[tried] != best_share) status = follow(w, track, p, dtheta, best_share, HUGE_VAL);
     if (!isfinite(best)) path->cost_try = HUGE_VAL;
     return isfinite(best) ? TRIBO_OK : status < 0 ? status : TRIBO_E_NONFINITE;
 }

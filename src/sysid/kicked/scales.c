@@ -52,7 +52,7 @@ static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
         const ti_track *t = s->track + i;
         const ti_path *path = s->shooting->path + i;
         for (int k = t->first; k < t->n && !t->held_out; k++) {
-            if (!ti_path_node(s, t, path, k)) continue;
+            if (!ti_path_node(s, t, path->touch, k)) continue;
             const double *w = path->w + (size_t)k * (size_t)s->z.nv;
             for (int a = 0; a < s->nblock; a++) {
                 const ti_block *b = &s->block[a];
@@ -102,19 +102,6 @@ void ti_scales_guess(tribo_sysid *s) {
     ti_scales_weigh(s);
 }
 
-void ti_scales_drop(tribo_sysid *s) {
-    for (int i = 0; i < s->nrec; i++) {
-        const ti_track *t = s->track + i;
-        const ti_path *path = s->shooting->path + i;
-        for (int k = t->first; k < t->n && !t->held_out; k++) {
-            double *w = path->w + (size_t)k * (size_t)s->z.nv;
-            bool node = ti_path_node(s, t, path, k);
-            for (int j = 0; j < s->z.nv; j++)
-                if (!node || !(s->shooting->kick[ti_kind_at(s, j)] > 0)) w[j] = 0;
-        }
-    }
-}
-
 static ti_noise_sums add_up(const tribo_sysid *s) {
     ti_noise_sums sum = s->shooting->total;
     memset(sum.square, 0, (size_t)s->ngroup * sizeof *sum.square);
@@ -152,7 +139,6 @@ double ti_scales_update(tribo_sysid *s) {
     h->freedom = 0, h->known = sum.known[0] + sum.known[1], h->kicks = sum.nkick;
     for (int k = 0; k < s->ngroup; k++) h->freedom += sum.freedom[k];
     ti_scales_weigh(s);
-    ti_scales_drop(s);
     return change;
 }
 

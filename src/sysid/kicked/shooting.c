@@ -25,7 +25,7 @@ static tribo_status linearise_job(ti_worker *w, int i, void *context) {
 }
 
 static tribo_status follow_job(ti_worker *w, int i, void *context) {
-    return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context);
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context, HUGE_VAL);
 }
 
 static tribo_status draw_job(ti_worker *w, int i, void *context) {
@@ -150,9 +150,11 @@ static void take(tribo_sysid *s) {
     for (int i = 0; i < s->nrec; i++) {
         ti_path *path = s->shooting->path + i;
         double *x = path->x, *w = path->w;
+        bool *touch = path->touch;
         if (s->track[i].held_out) continue;
         path->x = path->xtry, path->xtry = x;
         path->w = path->wtry, path->wtry = w;
+        path->touch = path->touch_try, path->touch_try = touch;
         path->cost = path->cost_try;
     }
 }
@@ -228,6 +230,11 @@ tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
     return status;
 }
 
+/* Is what a step promises nothing beside the noise? */
+static bool is_little(const tribo_sysid *s, double promise) {
+    return promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * s->shooting->cost;
+}
+
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     struct ti_shooting *h = s->shooting;
     double promise = 0, change = 1;
@@ -237,15 +244,17 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     if (status < 0) return status;
     double evidence = ti_scales_evidence(s), before = h->cost;
     h->explained = ti_scales_explain(s, TI_EXPLAINED), h->nearly = ti_scales_explain(s, TI_NEARLY);
+    double bare = propose(s, least_damping); /* without the damping that failures have left */
     status = step(s, &promise, &moved);
     if (status) return status;
     /* scales follow what is left once the motions have come near what they can be */
     double gained = before - h->cost, worth = before > 500 ? 0.002 * before : 1;
     if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
-    bool still = promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * h->cost;
+    bool still = is_little(s, promise);
     h->still = change < 0.25 && gained < worth ? h->still + 1 : 0;
     h->gains = gained >= worth;
-    h->converged = still, h->evidence = evidence;
+    h->rate = gained > promise / 2 ? gained / before : 1;
+    h->converged = still && bare >= 0 && is_little(s, bare), h->evidence = evidence;
     /* what joints make of their numbers is smooth: a fit of them goes on while there is something to be had */
     *done = h->still >= (still || !moved ? 2 : ti_all_free(s->m) ? 4 : PATIENCE);
     for (int a = 0; a < s->nfree && *done; a++) /* far from the answer it may have seemed to matter */

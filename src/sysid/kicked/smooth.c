@@ -161,7 +161,7 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
         for (size_t i = 0; i < ndx; i++) memcpy(cov + i * ndx, m.P + i * nd, ndx * sizeof *cov);
         count_row(w, t, k, path->x + (size_t)k * nx, nd, m.P, sums);
         if (k == ti_path_end(t, path) - 1) break;
-        if (ti_path_node(s, t, path, k)) spread_kick(s, path, k, m.P, m.M, m.Q, sums);
+        if (ti_path_node(s, t, path->touch, k)) spread_kick(s, path, k, m.P, m.M, m.Q, sums);
         ti_pressed_count(w, t, k + 1, ti_path_forces(s, t, path->x), path->Psi + (size_t)k * 3 * (size_t)s->nplate * nd,
                          m.P, sums);
         push(ndx, n, path->Phi + (size_t)k * ndx * nd, m.P, m.M);
@@ -235,7 +235,7 @@ int ti_path_scatter(ti_worker *w, int track, double *S) {
         score_row(w, t, k, path->x + (size_t)k * nx, D, score);
         if (++rows == BLOCK || k == t->n - 1) add_block(n, score, S), rows = 0, blocks++;
         if (k == t->n - 1) break;
-        if (ti_path_node(s, t, path, k)) score_kick(s, path, k, D, next, score);
+        if (ti_path_node(s, t, path->touch, k)) score_kick(s, path, k, D, next, score);
         ti_pressed_score(w, t, k + 1, ti_path_forces(s, t, path->x), path->Psi + (size_t)k * 3 * (size_t)s->nplate * nd,
                          D, score);
         for (size_t i = 0; i < ndx; i++)

@@ -51,7 +51,7 @@ static double first_cost(tribo_sysid *s, const double *theta, bool kicked) {
     for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? 0.01 * h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     if (ti_shooting_guess(s, theta)) return HUGE_VAL;
     for (int i = 0; i < s->nrec; i++)
-        if (!s->track[i].held_out) cost += ti_path_cost(s->worker, i, h->path[i].x, h->path[i].w);
+        if (!s->track[i].held_out) cost += ti_path_cost(s->worker, i, h->path[i].x, h->path[i].w, h->path[i].touch);
     return isfinite(cost) ? cost : HUGE_VAL;
 }
 
@@ -68,7 +68,7 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
     (void)context;
     if (s->track[i].held_out) return TRIBO_OK;
     memcpy(w->x, path->x + (size_t)s->track[i].first * nx, nx * sizeof(double));
-    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p);
+    s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p, HUGE_VAL);
     return TRIBO_OK;
 }
 
@@ -83,10 +83,11 @@ static double cost_from_here(tribo_sysid *s, const double *theta) {
 }
 
 /* A number that moves nothing where a fit has ended, as friction does where all sticks, has no slope to follow: along
- * the whole of its range, is there anything better? That is another start then. */
+ * the whole of its range, is there anything better? That is another start then; where hopes are gone, if it is much
+ * better. */
 static tribo_status scan(tribo_sysid *s, bool *found) {
     enum { PLACES = 16 };
-    const double gain = 0.02;
+    const double gain = s->shooting->hopeless ? 0.5 : 0.02;
     double least = (1 - gain) * cost_from_here(s, s->theta), low, high;
     *found = false;
     for (int a = 0; a < s->nfree; a++) {
@@ -292,7 +293,6 @@ static tribo_status next(tribo_sysid *s) {
     if (h->best == h->run - 1 && h->known > 0 && h->known < few) {
         h->plain = true, h->rounds = h->still = 0;
         h->kick[TI_KICK_LINEAR] = h->kick[TI_KICK_ANGULAR] = 0;
-        ti_scales_drop(s);
         return TRIBO_OK;
     }
     return finish(s);
@@ -322,13 +322,14 @@ static void reach_further(tribo_sysid *s) {
     s->lambda = s->lambda < 1e-3 ? s->lambda : 1e-3;
 }
 
-/* A few rows that fit as well as they can leave far more than noise: no motion without kicks will follow all of them.
- * What that says of the parameters is no start for fits with kicks either. */
+/* A few rows that fit as well as they can, or will in all the rounds that a fit has, leave far more than noise: no
+ * motion without kicks will follow all of them. What that says of the parameters is no start for fits with kicks
+ * either. */
 static bool give_up(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
-    if (h->gains || ti_scales_misfit(s) < TI_HOPELESS) return false;
-    h->horizon = 0, h->evidence = HUGE_VAL, h->hopeless = true;
-    ti_shooting_reach(s);
+    double least = ti_scales_misfit(s) * (h->gains ? pow(1 - h->rate, ROUNDS_MAX) : 1);
+    if (least < TI_HOPELESS) return false;
+    h->evidence = HUGE_VAL, h->hopeless = true;
     return true;
 }
 

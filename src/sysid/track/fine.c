@@ -6,6 +6,7 @@
  * and the jumps are those of the shortest. docs/math.md, Multiple shooting. Of free bodies alone: velocities of joints
  * do not move by gravity alike.
  */
+#include "backward/backward.h"
 #include "sysid/track/fit.h"
 
 bool ti_touched(const tribo_ws *ws) {
@@ -57,18 +58,19 @@ static double other_step(ti_worker *w, const double *p, double from, double to) 
     return time;
 }
 
-/* Directions of trees come from rows of the reverse, which has all of p at once; those of free bodies one by one. */
+/* Directions of trees come from rows of the reverse, which has all of p at once; those of free bodies one by one, or
+ * with A. */
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, n = (size_t)s->nfree;
-    bool free = ti_all_free(s->m), done = false;
+    bool done = false;
     if (s->by_forces && n) {
         tribo_status known = ti_regressor_jac(w, at, pd, A, C, &done);
         if (known < 0 || done) return known;
     }
-    tribo_status status = tribo_step_jac(at->ws, at->one, 0, A, NULL, free || !n ? NULL : w->by_p);
-    if (status >= 0 && free && n) status = tribo_step_jvp(at->ws, at->one, 0, (int)n, NULL, NULL, pd, C);
-    if (status < 0 || free) return status;
+    if (ti_all_free(s->m)) return ti_record_along(at->ws, at->one, 0, A, (int)n, pd, C);
+    tribo_status status = tribo_step_jac(at->ws, at->one, 0, A, NULL, n ? w->by_p : NULL);
+    if (status < 0) return status;
     memset(C, 0, n * ndx * sizeof *C);
     for (size_t a = 0; a < n; a++)
         for (size_t k = 0; k < n; k++) {
