@@ -133,6 +133,20 @@ void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist)
     ti_store3(twist, ti_sp_at(nu, l->xc)), ti_store3(twist + 3, ti_tmul(&l->R, nu.w));
 }
 
+/* Those of all bodies of a tree, by a velocity of the model: from the root, in m->along. */
+static void find_twists(ti_motion *m, const ti_tree *tree, const double *v) {
+    const ti_dof *dof = m->model->dof;
+    for (int d = tree->v; d < tree->v + tree->nv; d++)
+        m->along[d] = ti_sp_axpy(dof[d].before >= 0 ? m->along[dof[d].before] : none, v[d], m->axis[d]);
+}
+/* As a link has it. */
+static void link_twist(const ti_motion *m, int body, ti_vec *v, ti_vec *w) {
+    const ti_link *l = &m->link[body];
+    int last = m->model->body[body].last;
+    ti_spatial nu = last >= 0 ? m->along[last] : none;
+    *v = ti_sp_at(nu, l->xc), *w = ti_tmul(&l->R, nu.w);
+}
+
 void ti_tree_column(const ti_motion *m, int body, int d, double *S) {
     const ti_link *l = &m->link[body];
     ti_store3(S, ti_sp_at(m->axis[d], l->xc)), ti_store3(S + 3, ti_tmul(&l->R, m->axis[d].w));
@@ -154,12 +168,9 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         ti_tree_place(m, b, q);
     }
     if (tree->rooted) root_now(m, t, v, u);
-    for (int b = tree->body0 + tree->rooted; b < tree->body0 + tree->nbody; b++) {
-        ti_link *l = &m->link[b];
-        double twist[TI_TWIST];
-        ti_tree_twist(m, b, m->now + tree->v, twist);
-        l->v = ti_load3(twist), l->w = ti_load3(twist + 3);
-    }
+    find_twists(m, tree, m->now);
+    for (int b = tree->body0 + tree->rooted; b < tree->body0 + tree->nbody; b++)
+        link_twist(m, b, &m->link[b].v, &m->link[b].w);
     m->q = q, m->u = u;
 }
 
@@ -282,7 +293,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
-    double *M = m->M + tree->M, *factor = m->factor + tree->M, *out = m->free + v0;
+    double *M = m->M + tree->M, *factor = m->factor + tree->M;
     ti_tree_composite(m, tree, M);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
@@ -296,11 +307,8 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
         as_known(m, t, p, known);
     else if (!by_midpoint(m, t, p, dt))
         return false;
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        double twist[TI_TWIST];
-        ti_tree_twist(m, b, out, twist);
-        m->link[b].vf = ti_load3(twist), m->link[b].wf = ti_load3(twist + 3);
-    }
+    find_twists(m, tree, m->free);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) link_twist(m, b, &m->link[b].vf, &m->link[b].wf);
     return true;
 }
 
