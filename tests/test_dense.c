@@ -71,6 +71,25 @@ START_TEST(products_match) {
 }
 END_TEST
 
+/* Of matrices whose rows are further apart than they are long: what is between stays. */
+START_TEST(products_of_matrices_match) {
+    enum { ROWS = 6, BEYOND = 2 };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && sizes[k] <= 40; k++) {
+        int n = sizes[k], ld = ti_ld(n), ldy = n + BEYOND;
+        double X[ROWS * 48], Y[ROWS * 48];
+        make(n, ld, 0, 11);
+        for (int i = 0; i < ROWS * 48; i++) X[i] = sin(i + 1.0), Y[i] = 7;
+        ti_product(ROWS, n, n, X, n + 1, A, ld, Y, ldy);
+        for (int r = 0; r < ROWS; r++)
+            for (int j = 0; j < ldy; j++) {
+                double sum = j < n ? 0 : 7;
+                for (int i = 0; i < n && j < n; i++) sum += X[r * (n + 1) + i] * A[i * ld + j];
+                ck_assert_double_eq_tol(Y[r * ldy + j], sum, 1e-13 * n);
+            }
+    }
+}
+END_TEST
+
 START_TEST(singular_matrices_are_refused) {
     for (size_t k = 1; k < sizeof sizes / sizeof *sizes; k++) {
         int n = sizes[k], ld = ti_ld(n);
@@ -95,6 +114,7 @@ static Suite *suite(void) {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_factorisation_solves);
     tcase_add_test(t, products_match);
+    tcase_add_test(t, products_of_matrices_match);
     tcase_add_test(t, singular_matrices_are_refused);
     suite_add_tcase(s, t);
     return s;

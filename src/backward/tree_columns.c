@@ -27,7 +27,7 @@ static double *entry(const target *t, column_kind kind, int row, int col) {
 
 /* Y (w,w) = A X */
 static void times(int w, const double *A, const double *X, double *Y) {
-    for (int r = 0; r < w; r++) ti_matvec_t(w, w, X, w, A + r * w, NULL, Y + r * w);
+    ti_product(w, w, w, A, w, X, w, Y, w);
 }
 
 /* Everything of a tree that no contact changes; base_q is then M by the free velocity plus the derivative there. What
@@ -182,14 +182,19 @@ static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int
 static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const target *to) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *trees = ws->model->tree, *tree = &trees[t];
+    double *unit = ws->scratch->v_dot, *more = ws->scratch->v_sum[TI_HOLD];
     int w = tree->nv;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int e = 0; e < ws->width[b]; e++) {
-            int row = from + trees[f->blk_tree[b]].v + e;
-            double *u = entry(to, BY_FORCE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v), *unit = ws->V;
-            memcpy(unit, u, sizeof *u * (size_t)w);
-            ti_matvec_t(w, w, j->base_u + tree->M, w, unit, NULL, u);
-            ti_matvec_t(w, w, j->base_v + tree->M, w, unit, v, v);
+        for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
+            int row = from + trees[f->blk_tree[b]].v + e, n = ws->width[b] - e < TI_PANEL ? ws->width[b] - e : TI_PANEL;
+            double *u = entry(to, BY_FORCE, row, tree->v);
+            for (int r = 0; r < n; r++) memcpy(unit + r * w, u + (size_t)r * (size_t)to->nu, sizeof *u * (size_t)w);
+            ti_product(n, w, w, unit, w, j->base_u + tree->M, w, u, to->nu);
+            ti_product(n, w, w, unit, w, j->base_v + tree->M, w, more, w);
+            for (int r = 0; r < n; r++) {
+                double *v = entry(to, BY_VELOCITY, row + r, tree->v);
+                for (int c = 0; c < w; c++) v[c] += more[r * w + c];
+            }
         }
 }
 

@@ -1,6 +1,7 @@
 /* branch.c -- see branch.h. */
 #include "dynamics/branch.h"
 #include "math/clones.h"
+#include <string.h>
 
 /* The numbers on the way from one to the root stand in runs: from `run` of the last up to it, then what that is on. */
 typedef struct chains {
@@ -42,9 +43,7 @@ TI_INLINE void take_off(const chains *c, int i, double share, const double *rest
 
 /* From the leaves up: what a number leaves to those before it. No entry appears that M has not. */
 TI_CLONES static bool factor(const chains *c, const double *M, double *restrict L) {
-    for (int k = 0; k < c->w; k++)
-        for (int last = k; last >= 0; last = next_run(c, first_of(c, last)))
-            for (int e = first_of(c, last); e <= last; e++) L[k * c->w + e] = M[k * c->w + e];
+    memcpy(L, M, sizeof *L * (size_t)c->w * (size_t)c->w); /* whole, as runs are short */
     for (int k = c->w - 1; k >= 0; k--) {
         double *row = L + k * c->w;
         if (!(row[k] > 1e-15 * M[k * c->w + k])) return false;

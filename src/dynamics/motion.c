@@ -17,6 +17,7 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->link, model->size.nbody);
     TI_CARVE(a, m->axis, nv);
     TI_CARVE(a, m->twist, nv);
+    TI_CARVE(a, m->along, nv);
     TI_CARVE(a, m->bias, nv);
     TI_CARVE(a, m->load, nv);
     TI_CARVE(a, m->carried, nv);

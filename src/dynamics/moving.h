@@ -20,6 +20,7 @@ typedef struct ti_motion {
     /* Of trees with joints, tree.c: by number of v, (nv). */
     ti_spatial *axis;            /* the twist of a unit of it */
     ti_spatial *twist;           /* up to here, at the middle of the step */
+    ti_spatial *along;           /* the same before the step, and then after it */
     ti_spatial *bias, *load;     /* acceleration at no change of v, up to here; wrench on all that it carries */
     ti_spatial_inertia *carried; /* of all that it carries */
     double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */

@@ -133,6 +133,20 @@ void ti_tree_twist(const ti_motion *m, int body, const double *v, double *twist)
     ti_store3(twist, ti_sp_at(nu, l->xc)), ti_store3(twist + 3, ti_tmul(&l->R, nu.w));
 }
 
+/* Those of all bodies of a tree, by a velocity of the model: from the root, in m->along. */
+static void find_twists(ti_motion *m, const ti_tree *tree, const double *v) {
+    const ti_dof *dof = m->model->dof;
+    for (int d = tree->v; d < tree->v + tree->nv; d++)
+        m->along[d] = ti_sp_axpy(dof[d].before >= 0 ? m->along[dof[d].before] : none, v[d], m->axis[d]);
+}
+/* As a link has it. */
+static void link_twist(const ti_motion *m, int body, ti_vec *v, ti_vec *w) {
+    const ti_link *l = &m->link[body];
+    int last = m->model->body[body].last;
+    ti_spatial nu = last >= 0 ? m->along[last] : none;
+    *v = ti_sp_at(nu, l->xc), *w = ti_tmul(&l->R, nu.w);
+}
+
 void ti_tree_column(const ti_motion *m, int body, int d, double *S) {
     const ti_link *l = &m->link[body];
     ti_store3(S, ti_sp_at(m->axis[d], l->xc)), ti_store3(S + 3, ti_tmul(&l->R, m->axis[d].w));
@@ -154,12 +168,9 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         ti_tree_place(m, b, q);
     }
     if (tree->rooted) root_now(m, t, v, u);
-    for (int b = tree->body0 + tree->rooted; b < tree->body0 + tree->nbody; b++) {
-        ti_link *l = &m->link[b];
-        double twist[TI_TWIST];
-        ti_tree_twist(m, b, m->now + tree->v, twist);
-        l->v = ti_load3(twist), l->w = ti_load3(twist + 3);
-    }
+    find_twists(m, tree, m->now);
+    for (int b = tree->body0 + tree->rooted; b < tree->body0 + tree->nbody; b++)
+        link_twist(m, b, &m->link[b].v, &m->link[b].w);
     m->q = q, m->u = u;
 }
 
@@ -232,9 +243,15 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
-/* Rounds that the midpoint takes at most, and the change, as a share of the largest velocity, that is its last. */
+/* Rounds that the midpoint takes at most; the change, as a share of the largest velocity, that is its last, and that
+ * which is not worth a round. */
 enum { ROUNDS = 40 };
-static const double SETTLED = 1e-13;
+static const double SETTLED = 1e-13, FAINT = 1e-15;
+
+/* Whether a round was the last: the next one's change is to its own as that to the one's before, 0 = none. */
+static bool is_last(double change, double before, double size) {
+    return change <= SETTLED * size || (change < before && change * change <= FAINT * size * before);
+}
 
 /* The velocity after the step, gyroscopic forces at the mean of it and of that before: docs/math.md eq. (154). @return
  * false where that does not converge: a link turns by a radian or more in the step. */
@@ -244,6 +261,7 @@ static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
     joint_forces(m, tree, p, dt, m->given);
     memcpy(m->free + v0, m->now + v0, sizeof *m->now * (size_t)w);
+    double before = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double change = 0, size = 0, *next = m->next + v0;
         for (int d = v0; d < v0 + w; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
@@ -255,8 +273,9 @@ static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
             change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
             m->free[d] = v;
         }
-        if (change <= SETTLED * size) return true;
+        if (is_last(change, before, size)) return true;
         if (!(change < HUGE_VAL)) return false;
+        before = change;
     }
     return false;
 }
@@ -274,7 +293,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
-    double *M = m->M + tree->M, *factor = m->factor + tree->M, *out = m->free + v0;
+    double *M = m->M + tree->M, *factor = m->factor + tree->M;
     ti_tree_composite(m, tree, M);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
@@ -288,11 +307,8 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
         as_known(m, t, p, known);
     else if (!by_midpoint(m, t, p, dt))
         return false;
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        double twist[TI_TWIST];
-        ti_tree_twist(m, b, out, twist);
-        m->link[b].vf = ti_load3(twist), m->link[b].wf = ti_load3(twist + 3);
-    }
+    find_twists(m, tree, m->free);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) link_twist(m, b, &m->link[b].vf, &m->link[b].wf);
     return true;
 }
 
@@ -494,6 +510,7 @@ static void adjoint(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
     const ti_tree *tree = &m->model->tree[t];
     int v0 = tree->v, w = tree->nv;
     ti_tree_solve(m, t, bar->free + v0, bar->y + v0);
+    double before = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double change = 0, size = 0, *next = bar->v;
         memset(next + v0, 0, sizeof *next * (size_t)w);
@@ -504,7 +521,8 @@ static void adjoint(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
             change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
             bar->y[d] = next[d];
         }
-        if (!(change > SETTLED * size)) return;
+        if (is_last(change, before, size) || !(change < HUGE_VAL)) return;
+        before = change;
     }
 }
 

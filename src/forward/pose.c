@@ -130,13 +130,18 @@ static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double 
     ws->mu_hit[i] = ws->mu[i];
 }
 
+static int tree_width(const tribo_ws *ws, int body) {
+    return body >= 0 ? ws->model->tree[ws->model->body[body].tree].nv : 0;
+}
+
 static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     const ti_island *is = &f->island[k];
     ti_con *c = &f->con[i];
     contact_blocks(ws, c, &ws->blk_a[i], &ws->blk_b[i]);
     ws->joff[i] = ws->con_entries * (i - is->con0);
     if (ws->model->chains) {
-        memset(ti_frame_jacobian(ws, i), 0, sizeof(double) * (size_t)ws->con_entries);
+        int wide = tree_width(ws, c->a) + (ti_con_within(ws, c) ? 0 : tree_width(ws, c->b));
+        memset(ti_frame_jacobian(ws, i), 0, sizeof(double) * 3 * (size_t)wide);
         list_columns(ws, c, i);
     }
     for (int side = 0; side < 2; side++) {

@@ -275,6 +275,35 @@ void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const d
     matvec_t_own(m, n, A, ld, x, b, y);
 }
 
+/* So many rows of Y, a constant of the compiler, eight columns at a time, of which the last may overlap. */
+TI_INLINE void rows_product(int rows, int k, int n, const double *X, int ldx, const double *A, int lda, double *Y,
+                            int ldy) {
+    for (int next = 0; next < n; next += 8) {
+        int j = next + 8 <= n ? next : n - 8;
+        vec8 sum[4] = {{0}};
+        for (int i = 0; i < k; i++) {
+            vec8 a = *(const vec8 *)(const void *)(A + (size_t)i * (size_t)lda + j);
+            for (int r = 0; r < rows; r++) sum[r] += X[(size_t)r * (size_t)ldx + i] * a;
+        }
+        for (int r = 0; r < rows; r++) *(vec8 *)(void *)(Y + (size_t)r * (size_t)ldy + j) = sum[r];
+    }
+}
+
+TI_CLONES_WIDE static void product_own(int m, int k, int n, const double *X, int ldx, const double *A, int lda,
+                                       double *Y, int ldy) {
+    int r = 0;
+    for (; r + 4 <= m; r += 4)
+        rows_product(4, k, n, X + (size_t)r * (size_t)ldx, ldx, A, lda, Y + (size_t)r * (size_t)ldy, ldy);
+    for (; r < m; r++)
+        rows_product(1, k, n, X + (size_t)r * (size_t)ldx, ldx, A, lda, Y + (size_t)r * (size_t)ldy, ldy);
+}
+
+void ti_product(int m, int k, int n, const double *X, int ldx, const double *A, int lda, double *Y, int ldy) {
+    if (n >= 8) product_own(m, k, n, X, ldx, A, lda, Y, ldy);
+    for (int r = 0; n < 8 && r < m; r++)
+        matvec_t_own(k, n, A, lda, X + (size_t)r * (size_t)ldx, NULL, Y + (size_t)r * (size_t)ldy);
+}
+
 TI_CLONES_WIDE static void scale_own(int n, const double *A, const double *d, double *S, int ld, double *seen) {
     for (int j = 0; j < ld; j++) seen[j] = 0;
     for (int i = 0; i < n; i++) {

@@ -5,7 +5,6 @@
  * compliance; that takes any solution.
  */
 #include "contact/ladder/off_path.h"
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -47,10 +46,9 @@ static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
 static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
                           ti_contact_solution *s) {
     ws->at_answer = false;
-    if (!ti_contact_settle(ws, p, 2 * R)) return HUGE_VAL;
+    if (!ti_contact_settle(ws, p, 2 * R, false)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
-    ti_contact_approach(ws, p, 2 * R, R);
-    if (!ti_contact_settle(ws, p, R)) return HUGE_VAL;
+    if (!ti_contact_settle(ws, p, R, true)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v1, ws->l1);
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
     double r = extrapolate(ws, p, R), curved = curvature(ws, p);
@@ -66,13 +64,6 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     g->done |= will_do;
     ti_iterate_from(ws, p, ws->v1, ws->l1);
     return curved;
-}
-
-/* What rounding alone makes of the curvature at compliance R, where contacts are redundant: it grows as R falls. */
-static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    double most = 0;
-    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->lambda[k]));
-    return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
 }
 
 /* both_points() at R, and at smaller compliances while these are less curved. */
@@ -92,7 +83,7 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_
         g->done = g->consistent && g->residual < g->tol;
         return;
     }
-    double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
+    double more = ti_max(CURVED, curved > CURVED ? ti_contact_rounding(ws, p, R) : 0);
     for (double at = R, before = HUGE_VAL; curved > more && curved < 0.1 * before && at > 2e-9 * ws->r0; at *= 0.1) {
         ti_contact_approach(ws, p, at, 0.2 * at);
         before = curved, curved = both_points(ws, p, 0.1 * at, 0.1 * curved, g, s);
@@ -108,17 +99,16 @@ bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const do
             const double *D = ws->D + 9 * i + 3 * r, *x = c + 3 * i;
             ws->f[3 * i + r] = D[0] * x[0] + D[1] * x[1] + D[2] * x[2];
         }
-    ti_contact_direction(ws, p);
+    ti_contact_direction(ws, p, NULL);
     memcpy(v_dot, ws->dv, p->nv * sizeof(double));
     memcpy(lambda_dot, ws->dlambda, 3 * p->nc * sizeof(double));
     return true;
 }
 
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
-    if (!ti_contact_settle(ws, p, 2 * R)) return false;
+    if (!ti_contact_settle(ws, p, 2 * R, false)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
-    ti_contact_approach(ws, p, 2 * R, R);
-    if (!ti_contact_settle(ws, p, R)) return false;
+    if (!ti_contact_settle(ws, p, R, true)) return false;
     s->npoint = 2;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
     ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);

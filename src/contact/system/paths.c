@@ -229,15 +229,18 @@ void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
 /* ---------------------------------------------------------------- products */
 
 static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
+    static const double none[3] = {0, 0, 0};
     double *along = s->along;
     for (int i = 0, before = -1; i < s->nc; i++) {
         int last = s->last[i];
+        const double *from = ref ? ref + 3 * i : none;
         double *to = c + 3 * i;
-        vec4 sum = {0, 0, 0, 0};
-        for (int r = 0; ref && r < 3; r++) sum[r] = ref[3 * i + r];
         if (last >= 0 && s->single[i]) {
-            sum[2] += s->rows[3 * (size_t)s->row_at[i]] * v[last];
-        } else if (last >= 0) {
+            to[0] = from[0], to[1] = from[1], to[2] = from[2] + s->rows[3 * (size_t)s->row_at[i]] * v[last];
+            continue;
+        }
+        vec4 sum = {from[0], from[1], from[2], 0};
+        if (last >= 0) {
             const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
             const int *way = s->list + s->way[last];
             for (int k = 0; last != before && k < s->depth[last]; k++) along[k] = v[way[k]];
@@ -358,9 +361,10 @@ TI_INLINE bool eliminate(ti_paths *s, int k) {
     const int *way = s->list + s->way[k];
     double *l = s->lower + s->at[k], *u = s->upper + s->at[k], pivot = l[n], inverse = 1 / pivot, most = 0;
     double *low = s->work, *up = s->symmetric ? low : low + whole;
+    vec4 zero = {0, 0, 0, 0};
+    if (whole > n) *(vec4 *)(low + whole - LANE) = *(vec4 *)(up + whole - LANE) = zero; /* what is beyond n */
     for (int a = 0; a < n; a++) low[a] = l[a];
     for (int a = 0; a < n && !s->symmetric; a++) up[a] = u[a];
-    for (int a = n; a < whole; a++) low[a] = up[a] = 0;
     for (int a = 0; a < n && !s->symmetric; a++) most = ti_max(most, ti_max(fabs(low[a]), fabs(up[a])));
     if (s->symmetric ? !(pivot > 0) : !(fabs(pivot) > SMALL * most)) return false;
     for (int a = 0; a < n; a++) l[a] *= inverse;
