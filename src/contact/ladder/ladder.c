@@ -48,6 +48,7 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     ws->at_answer = false;
     if (!ti_contact_settle(ws, p, 2 * R, false)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
+    ti_contact_approach(ws, p, 2 * R, R);
     if (!ti_contact_settle(ws, p, R, true)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v1, ws->l1);
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
@@ -108,6 +109,7 @@ bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const do
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
     if (!ti_contact_settle(ws, p, 2 * R, false)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
+    ti_contact_approach(ws, p, 2 * R, R);
     if (!ti_contact_settle(ws, p, R, true)) return false;
     s->npoint = 2;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);

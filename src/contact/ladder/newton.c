@@ -218,7 +218,7 @@ double ti_contact_rounding(const ti_contact_ws *ws, const ti_contact_problem *p,
 }
 
 /* The next step, if it shrank as much as this one did, is not worth taking below this. */
-static const double LEFT = 1e-13;
+static const double LEFT = 1e-15;
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
  * a million. Steps of the sizes below leave nothing but rounding. */
