@@ -198,6 +198,6 @@ void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress
     double tight = g->tol;
     g->on_path = false, g->more = MORE, g->tol = g->enough;
     ti_ladder_start(ws, p, ws->z);
-    proximal(ws, p, 1e-3, affordable(p, 120), g, s);
+    proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     g->on_path = !g->done, g->tol = tight;
 }
