@@ -224,26 +224,33 @@ static void bench(const char *name) {
     unlink(path);
 }
 
+static bool take_flag(const char *word) {
+    bool *flag = !strcmp(word, "--reverse") ? &options.reverse
+                 : !strcmp(word, "--alone") ? &options.alone
+                 : !strcmp(word, "--raw")   ? &options.law.raw
+                                            : NULL;
+    if (flag) *flag = true;
+    return flag;
+}
+
+/* @return false where there is no such option, or no such value of it. */
+static bool take_value(const char *word, const char *value) {
+    if (!strcmp(word, "--steps")) return (options.steps = atoi(value)) > 0;
+    if (!strcmp(word, "--tol")) return (options.tol = atof(value)) > 0;
+    if (!strcmp(word, "--law")) return (options.law.law = tribo_law_find(value)) != TRIBO_LAW_DEFAULT;
+    return !strcmp(word, "--solver") && (options.law.solver = tribo_solver_find(value)) != TRIBO_SOLVER_DEFAULT;
+}
+
 int main(int argc, char **argv) {
     static const char *usual[] = {"boxes-10",  "boxes-30", "boxes-100", "balls-30",
                                   "balls-100", "tower-50", "tilted-30", "hopper-100"};
     const char *names[64];
     int n = 0;
     for (int i = 1; i < argc && n < 64; i++)
-        if (!strcmp(argv[i], "--steps") && i + 1 < argc)
-            options.steps = atoi(argv[++i]);
-        else if (!strcmp(argv[i], "--law") && i + 1 < argc)
-            options.law.law = tribo_law_find(argv[++i]);
-        else if (!strcmp(argv[i], "--solver") && i + 1 < argc)
-            options.law.solver = tribo_solver_find(argv[++i]);
-        else if (!strcmp(argv[i], "--tol") && i + 1 < argc)
-            options.tol = atof(argv[++i]);
-        else if (!strcmp(argv[i], "--raw"))
-            options.law.raw = true;
-        else if (!strcmp(argv[i], "--reverse"))
-            options.reverse = true;
-        else if (!strcmp(argv[i], "--alone"))
-            options.alone = true;
+        if (take_flag(argv[i]))
+            continue;
+        else if (i + 1 < argc && take_value(argv[i], argv[i + 1]))
+            i++;
         else
             names[n++] = argv[i];
     printf("%-12s %9s %9s %8s %11s %9s %6s %7s %6s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts",

@@ -5,6 +5,7 @@
  * compliance; that takes any solution.
  */
 #include "contact/ladder/off_path.h"
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -67,6 +68,13 @@ static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double
     return curved;
 }
 
+/* What rounding alone makes of the curvature at compliance R, where contacts are redundant: it grows as R falls. */
+static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->lambda[k]));
+    return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
+}
+
 /* both_points() at R, and at smaller compliances while these are less curved. */
 #define CURVED 3e-9
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g, ti_contact_solution *s) {
@@ -84,7 +92,7 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_
         g->done = g->consistent && g->residual < g->tol;
         return;
     }
-    double more = ti_max(CURVED, curved > CURVED ? ti_contact_rounding(ws, p, R) : 0);
+    double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
     for (double at = R, before = HUGE_VAL; curved > more && curved < 0.1 * before && at > 2e-9 * ws->r0; at *= 0.1) {
         ti_contact_approach(ws, p, at, 0.2 * at);
         before = curved, curved = both_points(ws, p, 0.1 * at, 0.1 * curved, g, s);
@@ -291,7 +299,7 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
 
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s) {
     ti_progress g = beginning(ws, tol, false);
-    ti_ladder_proximal(ws, p, 1e-3, &g, s);
+    ti_ladder_proximal(ws, p, 1e-3, INT_MAX, &g, s);
     return g.residual;
 }
 
@@ -307,7 +315,7 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
         if (way == 0) {
             memcpy(ws->lambda, best, bytes);
             ti_contact_velocity(ws, p, ws->lambda, ws->v);
-            ti_ladder_proximal(ws, p, 1e-3, &g, s);
+            ti_ladder_proximal(ws, p, 1e-3, INT_MAX, &g, s);
         } else
             climb(ws, p, &cold, &g, s);
         ti_contact_velocity(ws, p, s->lambda, ws->v); /* impulses are all that is kept */

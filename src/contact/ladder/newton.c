@@ -1,6 +1,5 @@
 /* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
 #include "contact/work/workspace.h"
-#include <float.h>
 #include <math.h>
 
 static double largest(const double *a, int n) {
@@ -211,12 +210,6 @@ static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     return sqrt(ti_max(impulse, velocity));
 }
 
-/* What rounding alone makes of impulses at compliance R, relative to the largest: it grows as R falls. */
-double ti_contact_rounding(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    double most = largest(ws->lambda, 3 * p->nc);
-    return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
-}
-
 /* The next step, if it shrank as much as this one did, is not worth taking below this. */
 static const double LEFT = 1e-15;
 
@@ -238,7 +231,6 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R,
         if (change * ws->shrinks < LEFT) ws->settled *= ws->shrinks;
         bool fresh = again || ws->sys.same;
         if (ws->settled < (fresh ? 1e-9 : 1e-10)) return true;
-        if (it == 0 && change < ti_contact_rounding(ws, p, R)) return true;
         if (fresh && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
         again = change > 1e-5 || change > 0.01 * before;
         before = change;

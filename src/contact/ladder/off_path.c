@@ -19,7 +19,7 @@ static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
 #define EXACT 1e-14
 enum { MORE = 6 };
 
-void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, ti_progress *g,
+void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int worth, ti_progress *g,
                         ti_contact_solution *s) {
     ti_contact_problem q = *p;
     q.ref = ws->ref;
@@ -27,7 +27,7 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
     ti_contact_choose(ws, p, R);
     ti_ladder_keep(ws, p, R, 1, g, s);
     int pause = 1, rest = 0; /* iterations before the pull is less again, once Newton has failed */
-    int most = first < 0.1 ? 40 : 120, more = g->more, end = g->worth ? ws->iterations + g->worth : INT_MAX;
+    int most = first < 0.1 ? 40 : 120, more = g->more, end = worth < INT_MAX ? ws->iterations + worth : INT_MAX;
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
         if (ws->iterations > end && g->residual >= g->tol) break;
         double enough = g->residual < g->tol ? EXACT : g->tol;
@@ -122,7 +122,7 @@ static void by_rounds(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
         change[1] = change[0], change[0] = now;
         if (k % EACH && !(now < 1e-3 * settled)) continue;
         settled = now;
-        ti_ladder_proximal(ws, p, 1e-3, g, s);
+        ti_ladder_proximal(ws, p, 1e-3, INT_MAX, g, s);
     }
 }
 
@@ -152,29 +152,24 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
     g->residual = r;
 }
 
-/* Proximal iterations from the iterate, for about `most` factorizations. */
-static void proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int most, ti_progress *g,
-                     ti_contact_solution *s) {
-    g->worth = most;
-    ti_ladder_proximal(ws, p, first, g, s);
-    g->worth = 0;
-}
-
 /* The interior point without compliance as far down as it goes, which alone may do; proximal iterations from where it
  * ends, and from there at a compliance that takes them over a fold. */
-static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, ti_progress *g,
-                        ti_contact_solution *s) {
+static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, int end,
+                        ti_progress *g, ti_contact_solution *s) {
     enum { BRIEFLY = 10 };
+    int most = affordable(p, 3000);
     int done = 0;
     bool fine = true;
     for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
         fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);
+        ti_contact_choose(ws, p, 1e-6 * ws->r0);
         ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
         g->done = g->residual < g->tol;
-        if (fine && !g->done && rough == 1e-8) proximal(ws, p, 1e-3, BRIEFLY, g, s);
+        if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, BRIEFLY, g, s);
     }
-    proximal(ws, p, 1e-3, affordable(p, 180), g, s);
-    if (!g->done) proximal(ws, p, 0.1, affordable(p, 3000), g, s);
+    ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
+    if (end - ws->iterations < most) most = end - ws->iterations;
+    if (!g->done) ti_ladder_proximal(ws, p, 0.1, most, g, s);
 }
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -184,10 +179,10 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     g->on_path = false, g->more = MORE, g->tol = g->enough;
     g->done = g->residual < g->tol;
     for (int k = 0; k < 6 && !g->done && ws->iterations < end; k++)
-        by_interior(ws, p, ti_ladder_settings + order[k], g, s);
+        by_interior(ws, p, ti_ladder_settings + order[k], end, g, s);
     if (!g->done && ws->iterations < end) {
         ti_ladder_start(ws, p, NULL);
-        proximal(ws, p, 0.1, affordable(p, 1500), g, s);
+        ti_ladder_proximal(ws, p, 0.1, affordable(p, 1500), g, s);
     }
     if (!g->done && convex) by_rounds(ws, p, NULL, g, s);
     if (!g->done && convex) by_mixed_rounds(ws, p, g, s);
@@ -198,6 +193,6 @@ void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress
     double tight = g->tol;
     g->on_path = false, g->more = MORE, g->tol = g->enough;
     ti_ladder_start(ws, p, ws->z);
-    proximal(ws, p, 1e-3, affordable(p, 60), g, s);
+    ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     g->on_path = !g->done, g->tol = tight;
 }

@@ -9,8 +9,8 @@
 extern const ti_interior_settings ti_ladder_settings[6];
 /* Proximal iterations from the iterate: each solves a compliant problem anchored at the impulses of the one before, and
  * they converge to a hard solution without a small compliance. The proximal term, `first` times r0 to begin with, grows
- * where Newton fails and shrinks where the residual falls slowly. */
-void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, ti_progress *g,
+ * where Newton fails and shrinks where the residual falls slowly. They give up after about `worth` factorizations. */
+void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int worth, ti_progress *g,
                         ti_contact_solution *s);
 /* Where no path leads to the canonical solution: proximal iterations from where the interior point without compliance
  * ends, and from nothing; and rounds with the speeds of slip held. */

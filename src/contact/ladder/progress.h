@@ -23,7 +23,6 @@ typedef struct ti_progress {
     int patience;                       /* strides along the path that may fail */
     int most;                           /* factorizations after which the path is given up */
     int more;                           /* proximal iterations beyond the tolerance */
-    int worth;                          /* factorizations after which those give up; 0 = never */
     bool brief;                         /* few are worth it off the path */
 } ti_progress;
 

@@ -238,8 +238,6 @@ bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R
 /* newton.c: with the modes of ws->mode fixed, converge at R to rounding. nearby: from where the last call ended, at
  * another compliance. */
 bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool nearby);
-/* newton.c: what rounding alone makes of impulses at compliance R, relative to the largest. */
-double ti_contact_rounding(const ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
