@@ -71,9 +71,16 @@ static double take_slips(ti_contact_ws *ws, const ti_contact_problem *p, double 
     return change / ws->unit_c;
 }
 
+enum { LARGE = 96 }; /* velocities from which on factorizations are dear */
+
 /* Factorizations that are worth it, where `most` are for a small problem. */
 static int affordable(const ti_contact_problem *p, int most) {
-    return p->nv > 96 ? (int)(96L * most / p->nv) : most;
+    return p->nv > LARGE ? (int)((long)LARGE * most / p->nv) : most;
+}
+
+/* What will do off the path. */
+static double tolerance(const ti_contact_problem *p, const ti_progress *g) {
+    return p->nv > LARGE ? g->enough : g->tol;
 }
 
 /* For where the interior point stalls: rounds of a convex problem, the CCP with the slips of the round before added
@@ -156,7 +163,6 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
  * ends, and from there at a compliance that takes them over a fold. */
 static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, int end,
                         ti_progress *g, ti_contact_solution *s) {
-    enum { BRIEFLY = 10 };
     int most = affordable(p, 3000);
     int done = 0;
     bool fine = true;
@@ -165,7 +171,7 @@ static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti
         ti_contact_choose(ws, p, 1e-6 * ws->r0);
         ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
         g->done = g->residual < g->tol;
-        if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, BRIEFLY, g, s);
+        if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     }
     ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
     if (end - ws->iterations < most) most = end - ws->iterations;
@@ -176,7 +182,7 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     static const int order[6] = {0, 3, 2, 5, 4, 1};
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins && !g->brief; /* bounds that follow impulses are not */
     int end = ws->iterations + affordable(p, g->brief ? 600 : 24000);
-    g->on_path = false, g->more = MORE, g->tol = g->enough;
+    g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     g->done = g->residual < g->tol;
     for (int k = 0; k < 6 && !g->done && ws->iterations < end; k++)
         by_interior(ws, p, ti_ladder_settings + order[k], end, g, s);
@@ -191,7 +197,7 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
 
 void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     double tight = g->tol;
-    g->on_path = false, g->more = MORE, g->tol = g->enough;
+    g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     ti_ladder_start(ws, p, ws->z);
     ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     g->on_path = !g->done, g->tol = tight;

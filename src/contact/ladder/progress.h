@@ -17,7 +17,7 @@ static inline void ti_iterate_from(ti_contact_ws *ws, const ti_contact_problem *
  * canonical; whether the iterate follows the path of falling compliance. */
 typedef struct ti_progress {
     double tol, residual;
-    double enough;                      /* tol off the path, where digits are dear */
+    double enough;                      /* tol of large problems off the path, where digits are dear */
     bool done, canonical, on_path, met; /* met: a point of the path was found */
     bool consistent;                    /* the law at the last point of the path chooses the modes that were held */
     int patience;                       /* strides along the path that may fail */
