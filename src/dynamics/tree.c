@@ -243,15 +243,9 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
-/* Rounds that the midpoint takes at most; the change, as a share of the largest velocity, that is its last, and that
- * which is not worth a round. */
+/* Rounds that the midpoint takes at most, and the change, as a share of the largest velocity, that is its last. */
 enum { ROUNDS = 40 };
-static const double SETTLED = 1e-13, FAINT = 1e-15;
-
-/* Whether a round was the last: the next one's change is to its own as that to the one's before, 0 = none. */
-static bool is_last(double change, double before, double size) {
-    return change <= SETTLED * size || (change < before && change * change <= FAINT * size * before);
-}
+static const double SETTLED = 1e-13;
 
 /* The velocity after the step, gyroscopic forces at the mean of it and of that before: docs/math.md eq. (154). @return
  * false where that does not converge: a link turns by a radian or more in the step. */
@@ -261,7 +255,6 @@ static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
     joint_forces(m, tree, p, dt, m->given);
     memcpy(m->free + v0, m->now + v0, sizeof *m->now * (size_t)w);
-    double before = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double change = 0, size = 0, *next = m->next + v0;
         for (int d = v0; d < v0 + w; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
@@ -273,9 +266,8 @@ static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
             change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
             m->free[d] = v;
         }
-        if (is_last(change, before, size)) return true;
+        if (change <= SETTLED * size) return true;
         if (!(change < HUGE_VAL)) return false;
-        before = change;
     }
     return false;
 }
@@ -510,7 +502,6 @@ static void adjoint(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
     const ti_tree *tree = &m->model->tree[t];
     int v0 = tree->v, w = tree->nv;
     ti_tree_solve(m, t, bar->free + v0, bar->y + v0);
-    double before = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double change = 0, size = 0, *next = bar->v;
         memset(next + v0, 0, sizeof *next * (size_t)w);
@@ -521,8 +512,7 @@ static void adjoint(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
             change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
             bar->y[d] = next[d];
         }
-        if (is_last(change, before, size) || !(change < HUGE_VAL)) return;
-        before = change;
+        if (!(change > SETTLED * size)) return;
     }
 }
 

@@ -365,7 +365,7 @@ static void direction(ti_contact_ws *ws, const ti_contact_problem *p, cone *cone
             ws->f[3 * i + place[r]] = -q[r] * k->unit[r] * ws->ip_unit;
         }
     }
-    ti_contact_direction(ws, p, NULL);
+    ti_contact_direction(ws, p);
     for (int i = 0; i < p->nc; i++) { /* ws->c holds J dv */
         cone *k = cones + i;
         double c[3];

@@ -47,10 +47,10 @@ static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
 static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
                           ti_contact_solution *s) {
     ws->at_answer = false;
-    if (!ti_contact_settle(ws, p, 2 * R, false)) return HUGE_VAL;
+    if (!ti_contact_settle(ws, p, 2 * R)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
     ti_contact_approach(ws, p, 2 * R, R);
-    if (!ti_contact_settle(ws, p, R, true)) return HUGE_VAL;
+    if (!ti_contact_settle(ws, p, R)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v1, ws->l1);
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
     double r = extrapolate(ws, p, R), curved = curvature(ws, p);
@@ -108,17 +108,17 @@ bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const do
             const double *D = ws->D + 9 * i + 3 * r, *x = c + 3 * i;
             ws->f[3 * i + r] = D[0] * x[0] + D[1] * x[1] + D[2] * x[2];
         }
-    ti_contact_direction(ws, p, NULL);
+    ti_contact_direction(ws, p);
     memcpy(v_dot, ws->dv, p->nv * sizeof(double));
     memcpy(lambda_dot, ws->dlambda, 3 * p->nc * sizeof(double));
     return true;
 }
 
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
-    if (!ti_contact_settle(ws, p, 2 * R, false)) return false;
+    if (!ti_contact_settle(ws, p, 2 * R)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
     ti_contact_approach(ws, p, 2 * R, R);
-    if (!ti_contact_settle(ws, p, R, true)) return false;
+    if (!ti_contact_settle(ws, p, R)) return false;
     s->npoint = 2;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
     ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);

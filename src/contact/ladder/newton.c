@@ -9,8 +9,8 @@ static double largest(const double *a, int n) {
 }
 
 /* What evaluate() does: CHOOSE the modes, else keep those of ws->mode; CHORD: keep the matrix that was factored, else
- * linearise; STEP: for a step alone, no merit, and in ws->r what velocities leave, without J' lambda. */
-typedef enum how { CHOOSE = 1, CHORD = 2, STEP = 4 } how;
+ * linearise. */
+typedef enum how { CHOOSE = 1, CHORD = 2 } how;
 
 /* Friction against turning i at c (3), in ws->c its contact's J v + ref; leaves A^-1 F in ws->f. Its bound in F is what
  * the contact will push with, by its trial impulse, where lambda does not say it yet; the linear equation is about
@@ -75,8 +75,8 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
     }
-    ti_contact_momentum(ws, p, v, flags & STEP ? NULL : lambda);
-    return flags & STEP ? 0 : merit + ti_contact_energy_of(ws, p, ws->r);
+    ti_contact_momentum(ws, p, v, lambda);
+    return merit + ti_contact_energy_of(ws, p, ws->r);
 }
 
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
@@ -90,12 +90,11 @@ void ti_contact_follow(const ti_contact_ws *ws, const ti_contact_problem *p, dou
             dlambda[3 * i + r] += ws->sys.coupling[3 * i + r] * dlambda[3 * ti_host_of(p, i) + 2];
 }
 
-void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p) {
     int n3 = 3 * p->nc;
     memcpy(ws->dv, ws->r, p->nv * sizeof(double));
     for (int k = 0; k < n3; k++) ws->dlambda[k] = -ws->f[k];
     if (ws->sys.coupled) ti_contact_follow(ws, p, ws->dlambda);
-    for (int k = 0; lambda && k < n3; k++) ws->dlambda[k] += lambda[k];
     ti_system_jt(&ws->sys, p, ws->dlambda, ws->dv);
     ti_system_solve(&ws->sys, 1, ws->dv);
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
@@ -152,7 +151,7 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
-        ti_contact_direction(ws, p, NULL);
+        ti_contact_direction(ws, p);
         memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* evaluate() needs dv */
         memcpy(ws->mode_before, ws->mode, p->nc);
         double step = 1, trial;
@@ -210,28 +209,21 @@ static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     return sqrt(ti_max(impulse, velocity));
 }
 
-/* The next step, if it shrank as much as this one did, is not worth taking below this. */
-static const double LEFT = 1e-15;
-
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
  * a million. Steps of the sizes below leave nothing but rounding. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool nearby) {
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
     bool again = true;
-    if (!nearby) ws->shrinks = 1;
     for (int it = 0; it < 15; it++) {
         round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
-        evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? STEP : STEP | CHORD);
+        evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
         if (again && !factor(ws, p)) return false;
-        ti_contact_direction(ws, p, ws->lambda);
+        ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
         if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* no solution has these modes */
-        if (it > 0) ws->shrinks = change / before;
-        if (change * ws->shrinks < LEFT) ws->settled *= ws->shrinks;
-        bool fresh = again || ws->sys.same;
-        if (ws->settled < (fresh ? 1e-9 : 1e-10)) return true;
-        if (fresh && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
+        if (change < (again ? 1e-9 : 1e-10)) return true;
+        if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
         again = change > 1e-5 || change > 0.01 * before;
         before = change;
     }
@@ -239,8 +231,8 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 }
 
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
-    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), STEP | CHORD);
-    ti_contact_direction(ws, p, ws->lambda);
+    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
+    ti_contact_direction(ws, p);
     advance(ws, p);
 }
 

@@ -17,7 +17,6 @@ typedef struct ti_system {
     double *left;        /* then J + coupling, which is on the left of D: as the form that factors it has J */
     double *known;       /* (9 nc) the D of the present factors */
     int nknown;          /* its contacts, -1 = there are none */
-    bool same;           /* the last factors asked for were those already */
     tribo_status status; /* and how that went */
     size_t capacity;     /* of val, doubles */
     size_t used;         /* of val, by the present pattern */

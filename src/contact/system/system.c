@@ -347,8 +347,7 @@ static tribo_status factor_trees(ti_system *s, const ti_contact_problem *p, cons
 
 tribo_status ti_system_factor(ti_system *s, const ti_contact_problem *p, const double *D) {
     size_t bytes = 9 * (size_t)p->nc * sizeof *D;
-    s->same = s->nknown == p->nc && memcmp(s->known, D, bytes) == 0;
-    if (s->same) return s->status;
+    if (s->nknown == p->nc && memcmp(s->known, D, bytes) == 0) return s->status;
     if (!s->coupled) memcpy(s->known, D, bytes), s->nknown = p->nc;
     if (s->paths.fits)
         s->status = factor_trees(s, p, D);

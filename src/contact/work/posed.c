@@ -72,7 +72,7 @@ void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const d
     for (int k = 0; k < p->nv; k++) ws->dv[k] = v[k] - p->vfree[k];
     ti_system_mv(&ws->sys, p, ws->dv, ws->r);
     for (int k = 0; k < p->nv; k++) ws->r[k] = -ws->r[k];
-    if (lambda) ti_system_jt(&ws->sys, p, lambda, ws->r);
+    ti_system_jt(&ws->sys, p, lambda, ws->r);
 }
 
 bool ti_contact_balance(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v) {

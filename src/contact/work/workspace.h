@@ -110,8 +110,7 @@ struct ti_contact_ws {
     void *cones;    /* (nc) the cones of interior.c */
     double *vi;     /* (nv) velocity of the interior point */
     double ip_unit; /* its unit: the root of an energy */
-    double settled; /* relative size of the last step of settle(), or of what it leaves */
-    double shrinks; /* by which its steps did */
+    double settled; /* relative size of the last step of settle() */
     int iterations; /* factorizations so far */
     bool at_answer; /* the factors are those of the first point of the answer, or of an iterate next to it */
 };
@@ -216,16 +215,15 @@ double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol
 void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                        tribo_contact_info *info);
 
-/* ws->r = J'lambda - M (v - vfree); lambda NULL = 0. */
+/* ws->r = J'lambda - M (v - vfree). */
 void ti_contact_momentum(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
 /* posed.c: v = vfree + M^-1 J'lambda without ws->G, by factors of M in the place of those of ws->sys; ws->D becomes 0.
  */
 bool ti_contact_balance(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
 /* newton.c: dlambda (3 nc) of friction against turning += what its contact's d lambda_n makes of its bound. */
 void ti_contact_follow(const ti_contact_ws *ws, const ti_contact_problem *p, double *dlambda);
-/* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. lambda NULL, or
- * impulses that ws->r does not have yet. */
-void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda);
+/* newton.c: (ws->dv, ws->dlambda) from ws->r, D, f, with the present factors; leaves J dv in ws->c. */
+void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p);
 /* newton.c: semismooth Newton from (ws->v, ws->lambda) at compliance R. True if it converged, or if a full step kept
  * the modes and left a merit below tol, from where ti_contact_settle() goes on. Below a merit of `free` steps are not
  * shortened. */
@@ -235,9 +233,8 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: from the solution at compliance R towards that at `to`, along the tangent of the path. */
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
-/* newton.c: with the modes of ws->mode fixed, converge at R to rounding. nearby: from where the last call ended, at
- * another compliance. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool nearby);
+/* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
