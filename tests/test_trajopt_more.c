@@ -201,6 +201,46 @@ START_TEST(stages) {
 }
 END_TEST
 
+/* Where no step improves, models are of a stage's law at the task's own motion: those of a task under that law which is
+ * given the motion as a guess with gaps. And the own law's again once that gained. */
+START_TEST(models_under_a_stage) {
+    tribo_model *m = model_of(WHEEL);
+    tribo_term_def terms[8];
+    tribo_options o = tribo_default_options();
+    const tribo_law_options noise = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.1};
+    double X[(WK + 1) * 6], hard[36];
+    bool turned;
+    tribo_trajopt_def def = rolling(m, terms);
+    def.substeps = 1, def.stage = &noise, def.nstage = 1, def.workers = 2;
+    tribo_trajopt *t = task_of(m, &def);
+    ck_assert(ti_stage_open(t, 1, NULL) >= 0 && tribo_trajopt_iterate(t, NULL) >= 0);
+    tribo_trajopt_trajectory(t, X, NULL);
+    ck_assert(ti_knots_linearise(t) >= 0);
+    memcpy(hard, t->knot[0].A, sizeof hard);
+    ck_assert(ti_lens_turn(t, &turned) >= 0 && turned && t->lens == 0 && ti_knots_linearise(t) >= 0);
+    ck_assert(memcmp(hard, t->knot[0].A, sizeof hard) != 0);
+
+    double U[WK * WM];
+    tribo_trajopt_trajectory(t, NULL, U);
+    o.law = noise;
+    def.nstage = 0, def.options = &o, def.X = X, def.U = U;
+    tribo_trajopt *other = task_of(m, &def);
+    ck_assert(other->best.gap > 0 && ti_knots_linearise(other) >= 0);
+    for (int k = 0; k < WK; k++) {
+        const ti_knot *a = &t->knot[k], *b = &other->knot[k];
+        for (int i = 0; i < 36; i++) ck_assert(fabs(a->A[i] - b->A[i]) < 1e-9 * (1 + fabs(b->A[i])));
+        for (int i = 0; i < 6 * WM; i++) ck_assert(fabs(a->B[i] - b->B[i]) < 1e-9 * (1 + fabs(b->B[i])));
+    }
+    tribo_trajopt_free(other);
+
+    ck_assert(ti_lens_turn(t, &turned) >= 0 && !turned); /* nothing gained, and no other */
+    t->lens_cost += t->best.size;
+    ck_assert(ti_lens_turn(t, &turned) >= 0 && turned && t->lens == 1 && ti_knots_linearise(t) >= 0);
+    ck_assert(memcmp(hard, t->knot[0].A, sizeof hard) == 0);
+    tribo_trajopt_free(t), tribo_model_free(m);
+}
+END_TEST
+
 /* ---- begun again ---- */
 
 static void same_search(tribo_trajopt *a, tribo_trajopt *b) {
@@ -453,6 +493,7 @@ static Suite *suite(void) {
     tcase_add_test(c, by_parameters);
     tcase_add_loop_test(c, through_contact, 0, 3);
     tcase_add_loop_test(c, stages, 0, 2);
+    tcase_add_test(c, models_under_a_stage);
     tcase_add_test(c, again);
     tcase_add_test(c, targets_wait);
     tcase_add_loop_test(c, interrupts, 0, 4);

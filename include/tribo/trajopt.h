@@ -129,7 +129,9 @@ typedef struct tribo_trajopt_def {
                                          given. NULL = what U leads to */
     tribo_method method;            /**< what lowers the cost */
     const tribo_law_options *stage; /**< (nstage) contact laws on the way to the options' own, which is the last
-                                         stage: as the stochastic law under falling noise; NULL = none */
+                                         stage: as the stochastic law under falling noise; where
+                                         nothing improves in the last, DDP and ILQR take these laws' Jacobians
+                                         along its motion, docs/math.md eq. (412). NULL = none */
     int nstage;                     /**< at most 32 */
     double tol;                     /**< of a stage: relative to the cost, what a pass expects to gain; 0 = 1e-9 */
     double tol_constraint;          /**< on constraints, in their units; 0 = 1e-6 */
@@ -170,7 +172,8 @@ typedef struct tribo_trajopt_progress {
 } tribo_trajopt_progress;
 
 /** One pass: Jacobians, backward, forward. @return TRIBO_OK (go on, or progress->done); TRIBO_INTERRUPTED; an error
- * that leaves the best so far as it is. Allocates: where a stage begins, for its workspaces; L-BFGS. */
+ * that leaves the best so far as it is. Allocates: where a stage begins or its Jacobians are asked for, for workspaces;
+ * L-BFGS. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_iterate(tribo_trajopt *t, tribo_trajopt_progress *progress);
 /** Passes until done. @param progress NULL = skip
  *  @return TRIBO_OK (converged); TRIBO_NOT_CONVERGED (max_iterations, or no step improves); TRIBO_INTERRUPTED; an

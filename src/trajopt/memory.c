@@ -33,6 +33,7 @@ static void lay_out_planner(const tribo_trajopt *t, ti_arena *a, ti_planner *w) 
     TI_CARVE(a, w->ru, rows * (size_t)t->nc);
     TI_CARVE(a, w->jac, TI_TWIST * (size_t)t->z.nv);
     TI_CARVE(a, w->u, nu);
+    TI_CARVE(a, w->x, t->z.nx);
     TI_CARVE(a, w->force_x, 3 * (size_t)t->nforce * n);
     TI_CARVE(a, w->force_u, 3 * (size_t)t->nforce * (size_t)t->nc);
     TI_CARVE(a, w->A, n * n);

@@ -188,7 +188,7 @@ static tribo_status linearise_knot(int worker, int knot, void *context) {
     for (int i = 0; u && !t->plant && s >= 0 && i < t->substeps; i++) {
         int record = knot * t->substeps + i;
         s = ti_forces_linearise(t, w, &t->knot[knot], record, i == 0);
-        if (s >= 0) s = tribo_step_jac(w->ws, t->best.tape, record, w->A, w->B, NULL);
+        if (s >= 0) s = ti_lens_step(t, w, record);
         if (s >= 0) chain(t, w, i == 0, &t->knot[knot]);
     }
     w->force = ti_forces_at(t, &t->best, knot);

@@ -14,6 +14,7 @@ static tribo_status planner_open(const tribo_trajopt *t, const tribo_options *o,
 }
 
 void ti_stage_free(tribo_trajopt *t) {
+    ti_lens_close(t);
     for (int i = 0; i < t->nworker; i++) {
         ti_planner *w = &t->planner[i];
         ti_free(&t->allocator, w->impulse_bar, impulse_bytes(w->ws));
@@ -24,14 +25,6 @@ void ti_stage_free(tribo_trajopt *t) {
     tribo_tape_free(t->best.tape);
     tribo_tape_free(t->trial.tape);
     t->hard = NULL, t->best.tape = t->trial.tape = NULL;
-}
-
-void ti_models_forget(tribo_trajopt *t) {
-    size_t w = (size_t)(t->z.ndx + t->nc);
-    t->linear = t->bends = t->followed = t->failed = t->settled = t->met = false;
-    t->regularisation = t->growth = t->rate = 0;
-    t->steps = 0, t->milestone = HUGE_VAL;
-    for (int k = 0; k < t->knots; k++) memset(t->knot[k].bent, 0, sizeof(double) * w * w);
 }
 
 tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag) {
@@ -87,9 +80,10 @@ static tribo_status carry_over(tribo_trajopt *t) {
 /* A stage's minimum is there, or none can be found: multipliers, or the next stage, or the end. */
 static tribo_status turn_over(tribo_trajopt *t) {
     double violation;
-    bool met = t->met;
-    tribo_status s = ti_multipliers_update(t, &violation);
-    if (s < 0) return s;
+    bool met = t->met && t->lens == t->nstage, turned;
+    tribo_status s = ti_lens_turn(t, &turned);
+    if (s >= 0 && !turned) s = ti_multipliers_update(t, &violation);
+    if (s < 0 || turned) return s;
     if (violation > t->tol_constraint && ++t->rounds < TI_ROUNDS_MAX) {
         ti_models_forget(t);
         return ti_path_price(t, &t->best, NULL);

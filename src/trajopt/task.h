@@ -25,10 +25,12 @@ typedef struct ti_term {
 /* What one thread needs. */
 typedef struct ti_planner {
     tribo_ws *ws;
+    tribo_ws *lens;      /* under the law that models are of; NULL = ws */
+    tribo_tape *glimpse; /* a step under it */
     tribo_dynamics *dynamics;
     double *r, *rx, *ru; /* a residual and its derivatives */
     double *jac;         /* (TI_TWIST,nv) */
-    double *u, *A, *B, *product;
+    double *u, *x, *A, *B, *product;
     const double *force;       /* (nforce,3) of the knot that terms are asked at; NULL at the last */
     double *force_x, *force_u; /* (3 nforce,ndx), (3 nforce,nc) of the knot that is linearised */
     double *impulse_bar;       /* (contacts at most,3), where there are such terms */
@@ -102,6 +104,8 @@ struct tribo_trajopt {
     bool met;              /* the stage's minimum is reached */
     bool carried;          /* the best is of the stage's law */
     int rounds;            /* of multipliers, in this stage */
+    int lens;              /* the stage whose law models are of */
+    double lens_cost;      /* the cost when that began */
     int steps;             /* since the search or the stage began */
     double milestone;      /* the cost some steps ago */
     tribo_trajopt_progress progress;
@@ -245,13 +249,23 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag);
 void ti_stage_free(tribo_trajopt *t);
 /* The same where it is not open yet. */
 tribo_status ti_stage_ready(tribo_trajopt *t, int stage);
-/* A search that begins: no models yet. */
-void ti_models_forget(tribo_trajopt *t);
 /* Into trial what the best's controls of `shift` knots later lead to from x0 (NULL = its own), as they are or with
  * their feedback: whichever costs less, as a motion that is not stable is left by controls alone. */
 tribo_status ti_path_carry(tribo_trajopt *t, const double *x0, int shift);
 /* What the best is worth, into progress. */
 void ti_progress_note(tribo_trajopt *t);
+
+/* ---- lens.c: models of the best under a stage's law, costs under the task's ---- */
+
+/* Where nothing improves in the last stage: the next law to look through, finer ones first, and the task's own again
+ * after one that gained. *turned: there is one. */
+tribo_status ti_lens_turn(tribo_trajopt *t, bool *turned);
+/* Models under the stage's own law. */
+void ti_lens_close(tribo_trajopt *t);
+/* A search that begins: no models yet, and those to come under the stage's own law. */
+void ti_models_forget(tribo_trajopt *t);
+/* Jacobians of a record's step into the planner's A and B. */
+tribo_status ti_lens_step(const tribo_trajopt *t, ti_planner *w, int record);
 
 /* ---- newton_pass.c, first_order.c: a pass each ---- */
 
