@@ -63,12 +63,16 @@ def fit(scene, tables, late, free):
 
 
 def main():
-    tosses = sorted(pathlib.Path(os.environ.get("TRIBO_DATA", "/nowhere")).glob("tosses/toss_*.csv"))[:3]
+    every = sorted(pathlib.Path(os.environ.get("TRIBO_DATA", "/nowhere")).glob("tosses/toss_*.csv"))
+    tosses = every[:3]
     sets = [("collision", recorded(sorted((source / "data/recordings").glob("*.csv"))[:1]), ["floor/friction", "cube/mass"],
              {r"\.p[xyz]$": "positions", r"known\.p": "known"}),
             ("double-pendulum", [swing()], ["lower/mass"], {r"elbow\.q": "elbow"})]
     if tosses:
         sets.append(("cube-toss", recorded(tosses), ["floor/friction"], {r"\.[pv][xyz]$": "positions|rotations"}))
+        # fits of so many numbers end anywhere after a few iterations: no column is late for that
+        all_free = ["floor/friction", "floor/restitution", "cube/inertia", "cube/size", "gravity"]
+        sets.append(("cube-toss", recorded(every[14::30]), all_free, {}))
     checks, failures = 0, []
     for scene, tables, free, mistakes in sets:
         said, right = fit(scene, tables, None, free)

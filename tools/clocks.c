@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HINT = 3, SAMPLES_MOST = 6, RECORDINGS = 4, ITERATIONS = 15 };
+enum { HINT = 3, SAMPLES_MOST = 6, RECORDINGS = 4, FEW = 15, MANY = 30 }; /* iterations */
 /* Of twice the logarithm of a likelihood; and of what is left, which a wrong model spreads over all clocks. */
-static const double evidence = 12, share = 0.8;
+static const double evidence = 12, share = 0.6;
 
 /* Columns that may have a clock of their own. */
 typedef struct clock {
@@ -23,7 +23,7 @@ typedef struct search {
     int channels;
     tribo_recording rec[RECORDINGS]; /* some of them all */
     int n, *behind;                  /* (nv) what is tried */
-    double first;
+    double first, enough;            /* what no move leaves, and how much less there has to be */
 } search;
 
 static bool of_clock(const clock *c, const channel *at) {
@@ -42,7 +42,8 @@ static const char *columns_of(const clock *c) {
     return c->name ? "columns" : c->turns ? "rotations" : "positions";
 }
 
-static double loss(search *of, const clock *c, int rows) {
+/* What a fit leaves with that clock moved, NULL = none is. */
+static double loss(search *of, const clock *c, int rows, late_fit fit) {
     tribo_recording moved[RECORDINGS];
     int n = 0;
     if (ranks_interrupted()) return HUGE_VAL;
@@ -53,23 +54,26 @@ static double loss(search *of, const clock *c, int rows) {
                        rows > 0 ? "behind" : "ahead of");
     }
     while (n < of->n && recording_catch_up(&of->rec[n], of->id->m, of->behind, &moved[n])) n++;
-    double found = ranks_any(n < of->n) ? HUGE_VAL : late_loss(of->id, moved, n, ITERATIONS);
+    fit.rec = moved, fit.n = n;
+    double found = ranks_any(n < of->n) ? HUGE_VAL : late_loss(of->id, &fit);
     while (n) recording_free(&moved[--n]);
     return found;
 }
 
+static const late_fit brief = {.iterations = FEW};
+
 /* The number of rows with the least loss, on one side; 0 where the first look promises nothing. */
 static int best_of(search *of, const clock *c, int side, double *least) {
-    double hint = loss(of, c, side * HINT);
+    double hint = loss(of, c, side * HINT, brief);
     int best = HINT;
     if (of->first - hint < evidence) return 0;
     for (*least = hint; best < SAMPLES_MOST;) {
-        double next = loss(of, c, side * (best + 1));
+        double next = loss(of, c, side * (best + 1), brief);
         if (!(next < *least)) break;
         *least = next, best++;
     }
     while (best == HINT || (best < HINT && best > 1)) {
-        double next = loss(of, c, side * (best - 1));
+        double next = loss(of, c, side * (best - 1), brief);
         if (!(next < *least)) break;
         *least = next, best--;
     }
@@ -105,7 +109,7 @@ static int likeliest(search *of, clock *found) {
     bool pair;
     int n = list ? clocks_of(of, list, &pair) : 0, best = 0;
     for (int i = 0; i < of->n; i++) blocks += of->rec[i].n;
-    if (n) of->first = loss(of, NULL, 0);
+    if (n) of->first = loss(of, NULL, 0, brief);
     for (int i = 0; i < n; i++)
         for (int side = 1; side >= (pair || !list[i].name ? 1 : -1); side -= 2) {
             double there = HUGE_VAL;
@@ -113,7 +117,20 @@ static int likeliest(search *of, clock *found) {
             if (rows && there < least) least = there, best = rows, *found = list[i];
         }
     free(list);
-    return least < of->first + blocks * log(share) ? best : 0;
+    of->enough = blocks * log(share);
+    return least < of->first + of->enough ? best : 0;
+}
+
+/* A few iterations may have come further with the clock moved by chance: with more, without that, they do not from
+ * where these end, nor from the answer. */
+static bool holds(search *of, const clock *c, int rows) {
+    double *end = late_answer(of->id);
+    if (!end) return false;
+    double first = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = end});
+    double least = loss(of, c, rows, (late_fit){.iterations = MANY, .end = end});
+    double again = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = end});
+    free(end);
+    return least < (first < again ? first : again) + of->enough;
 }
 
 /* Some of those whose clocks were not mended at the first look. */
@@ -138,7 +155,7 @@ int clocks_find(identification *id, bool *found) {
     bool good = of.channel && of.behind && id->behind;
     choose(&of);
     int rows = good && of.n ? likeliest(&of, &which) : 0;
-    if (rows) {
+    if (rows && holds(&of, &which, rows)) {
         recording_options moved = id->a->in;
         move(&of, &which, rows, id->behind);
         moved.behind = id->behind, moved.late = id->late != 0 ? id->late : moved.late;

@@ -66,8 +66,17 @@ tribo_sysid_def fit_definition(const identification *id, tribo_options *step);
 int late_find(identification *id, bool *found);
 /* The same of columns with a clock of their own. */
 int clocks_find(identification *id, bool *found);
-/* Twice the negative logarithm of the likelihood of recordings, all free parameters fitted; infinite = no fit. */
-double late_loss(const identification *id, const tribo_recording *rec, int n, int iterations);
+/* A fit of some recordings, beside that of all. */
+typedef struct late_fit {
+    const tribo_recording *rec;
+    int n, iterations;
+    const double *start; /* (nfree) values; NULL = the definition's */
+    double *end;         /* (nfree) [out] values where it ended; NULL = skip */
+} late_fit;
+/* (nfree) values of the fit as it stands, the caller's to free; NULL = no memory. */
+double *late_answer(const identification *id);
+/* Twice the negative logarithm of their likelihood, all free parameters fitted; infinite = no fit. */
+double late_loss(const identification *id, const late_fit *fit);
 
 /* The verb itself, once its options are known. */
 int identify(const identify_arguments *a);

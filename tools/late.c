@@ -13,25 +13,45 @@ static const double samples_most = 6, least = 0.05, evidence = 9; /* of twice th
 typedef struct search {
     identification *id;
     double spacing; /* s, of rows */
+    double *answer; /* (nfree) of the fit, where others begin */
     int status;
 } search;
 
-double late_loss(const identification *id, const tribo_recording *rec, int n, int iterations) {
+/* The best values so far of a fit. */
+static void values_of(tribo_sysid *s, double *theta, double *value) {
+    tribo_sysid_theta(s, theta);
+    tribo_sysid_values(s, theta, value);
+}
+
+double *late_answer(const identification *id) {
+    double *theta = calloc((size_t)id->nfree + 1, sizeof *theta), *value = calloc((size_t)id->nfree + 1, sizeof *value);
+    if (theta && value) values_of(id->s, theta, value);
+    free(theta);
+    return value;
+}
+
+double late_loss(const identification *id, const late_fit *fit) {
     tribo_options step;
     tribo_sysid *s = NULL;
     tribo_progress now = {0};
     tribo_sysid_def def = fit_definition(id, &step);
-    double blocks = 0;
-    def.rec = rec, def.nrec = n;
-    for (int i = 0; i < n; i++) blocks += rec[i].n;
+    size_t nfree = (size_t)id->nfree;
+    double blocks = 0, *theta = calloc(nfree + 1, sizeof *theta);
+    tribo_free_param *from = calloc(nfree + 1, sizeof *from);
+    if (from) memcpy(from, id->free, nfree * sizeof *from);
+    for (size_t i = 0; i < nfree && from && fit->start; i++) from[i].start = fit->start[i];
+    def.free = from, def.rec = fit->rec, def.nrec = fit->n;
+    for (int i = 0; i < fit->n; i++) blocks += fit->rec[i].n;
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.optimizer = TRIBO_OPT_LM;
     def.robust = TRIBO_ROBUST_NONE, def.search = 0;
     /* as much noise as explains a wrong delay too: no fit goes looking for another reason */
     const double extent = tribo_model_extent(id->m), noise[TRIBO_BLOCKS] = {0.02 * extent, 0.05, -1, -1};
     for (int i = 0; i < TRIBO_BLOCKS; i++) def.weight[i] = noise[i] > 0 ? 1 / noise[i] : -1;
-    tribo_status status = tribo_sysid_new(id->m, &def, &s, NULL);
-    for (int k = 0; k < iterations && !now.starts && status >= 0; k++) status = tribo_sysid_iterate(s, &now);
+    tribo_status status = from && theta ? tribo_sysid_new(id->m, &def, &s, NULL) : TRIBO_E_NOMEM;
+    for (int k = 0; k < fit->iterations && !now.starts && status >= 0; k++) status = tribo_sysid_iterate(s, &now);
+    if (status >= 0 && fit->end) values_of(s, theta, fit->end);
     tribo_sysid_free(s);
+    free(from), free(theta);
     const double exact = 1e-6; /* of that noise: numbers without any agree to rounding, wherever that is least */
     return status >= 0 ? blocks * log(now.loss + exact * blocks) : HUGE_VAL;
 }
@@ -46,7 +66,7 @@ static double value(search *of, double late) {
     of->status = ranks_agree(recordings_again(&r, &verb_identify, id->m, &in));
     if (of->status != EXIT_SUCCESS) return HUGE_VAL;
     progress_state(false, "recordings %.2f samples behind the controls", late);
-    double loss = late_loss(id, r.rec, r.n, ITERATIONS);
+    double loss = late_loss(id, &(late_fit){r.rec, r.n, ITERATIONS, of->answer, NULL});
     recordings_free(&r);
     return loss;
 }
@@ -78,15 +98,6 @@ static double find(search *of, double *error) {
     return first - best > evidence && fabs(at) > least ? at : 0;
 }
 
-/* The fit's numbers are where the search begins. */
-static void begin_there(identification *id) {
-    double theta[512];
-    if (id->nfree > 512) return;
-    tribo_sysid_theta(id->s, theta);
-    tribo_sysid_values(id->s, theta, id->value);
-    for (int i = 0; i < id->nfree; i++) id->free[i].start = id->value[i];
-}
-
 int late_find(identification *id, bool *found) {
     const recording_options *in = &id->a->in;
     search of = {.id = id, .status = EXIT_SUCCESS};
@@ -95,13 +106,10 @@ int late_find(identification *id, bool *found) {
     *found = false;
     if (!in->controls.n || in->as_is || in->late_given || ranks_interrupted()) return EXIT_SUCCESS;
     of.spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
-    double *starts = calloc((size_t)id->nfree, sizeof *starts);
-    if (!starts) return trouble("no memory");
-    for (int i = 0; i < id->nfree; i++) starts[i] = id->free[i].start;
-    begin_there(id);
+    of.answer = late_answer(id);
+    if (!of.answer) return trouble("no memory");
     samples = find(&of, &error);
-    for (int i = 0; i < id->nfree; i++) id->free[i].start = starts[i];
-    free(starts);
+    free(of.answer);
     if (of.status != EXIT_SUCCESS || samples == 0) return of.status;
     if (fabs(samples) > samples_most)
         return input_message(id->r.path[0], 0,
