@@ -136,8 +136,13 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         const double *l = ws->lambda + 3 * i;
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
+        const ti_law *law = ti_law_at(ws, p, i);
+        if (law->is & TI_LAW_HARD) {
+            if (!ti_ncp_agrees(l, c, p->mu[i], ws->scale + i, ws->mode[i], slack)) return false;
+            continue;
+        }
         ti_law_contact contact = ti_law_contact_of(ws, p, i, ws->lambda);
-        if (!ti_law_at(ws, p, i)->agrees(&contact, ws->mode[i], l, c, slack)) return false;
+        if (!law->agrees(&contact, ws->mode[i], l, c, slack)) return false;
     }
     return true;
 }
