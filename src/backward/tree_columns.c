@@ -160,8 +160,9 @@ static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int
     const ti_tree *trees = ws->model->tree;
     bool recovers = at->phase == TI_RECOVER;
     int n = end - first;
-    double *r = s->r_dot[0], *dc = s->c_dot[0], *X = s->v_dot;
-    memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv), memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
+    double *r = s->r_dot[0], *dc = kind == BY_PLACE || recovers ? s->c_dot[0] : NULL, *X = s->v_dot;
+    memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv);
+    if (dc) memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
     for (int d = first; d < end && !(recovers && kind == BY_FORCE); d++)
         tree_column(ws, t, kind, d - trees[t].v, r + TI_PANEL * ws->voff[ws->blk_at[t]] + d - first);
     if (kind == BY_PLACE) ti_tree_contacts_columns(ws, at, first, end, r, dc);

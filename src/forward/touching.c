@@ -127,16 +127,21 @@ static void spin_rows_jvp(const ti_con *c, const ti_link *link, double sign, con
     }
 }
 
+/* That of a point at r from the centre, along d. */
+static inline void row_along(const ti_link *link, double sign, ti_vec r, ti_vec d, double *row) {
+    ti_store3(row, ti_scale(sign, d));
+    ti_store3(row + 3, ti_scale(sign, ti_tmul(&link->R, ti_cross(r, d))));
+}
+
 void ti_rows(const ti_con *c, const ti_link *link, double sign, double *J) {
     if (ti_con_spins(c)) {
         spin_rows(c, link, sign, J);
         return;
     }
-    ti_vec r = ti_sub(c->touch.point, link->xc), d[3] = {c->t1, c->t2, c->touch.normal};
-    for (int k = 0; k < 3; k++) {
-        ti_store3(J + TI_TWIST * k, ti_scale(sign, d[k]));
-        ti_store3(J + TI_TWIST * k + 3, ti_scale(sign, ti_tmul(&link->R, ti_cross(r, d[k]))));
-    }
+    ti_vec r = ti_sub(c->touch.point, link->xc);
+    row_along(link, sign, r, c->t1, J);
+    row_along(link, sign, r, c->t2, J + TI_TWIST);
+    row_along(link, sign, r, c->touch.normal, J + 2 * TI_TWIST);
 }
 
 TI_CLONES static void rows_vjp(const ti_con *c, const ti_link *link, double sign, int n, const ti_row_product *product,

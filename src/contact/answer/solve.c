@@ -144,13 +144,14 @@ static void disk_margin(double mu, unsigned char mode, const double *l, const do
 /* Of contact i at impulses lambda (3 nc), with c its own. */
 static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode,
                       const double *lambda, const double *c, double *out) {
-    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     const ti_law *law = ti_law_at(ws, p, i);
     const double *l = lambda + 3 * i;
-    if (law->margin)
-        law->margin(&contact, mode, l, c, out);
-    else
+    if (!law->margin) {
         disk_margin(p->mu[i], mode, l, c, out);
+        return;
+    }
+    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
+    law->margin(&contact, mode, l, c, out);
 }
 
 /* The margin of a contact that is at the bound of its friction while others hold it. In the limit it does not slip; at

@@ -1,5 +1,6 @@
 /* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
 #include "contact/work/workspace.h"
+#include "math/clones.h"
 #include <math.h>
 
 static double largest(const double *a, int n) {
@@ -40,38 +41,37 @@ static unsigned char evaluate_spin(ti_contact_ws *ws, const ti_contact_problem *
  * Returns the merit, docs/math.md eq. (42): squares of F and of the momentum residual, as energies. */
 static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
                        ti_law_compliance Rc, ti_law_compliance R, int flags) {
-    double merit = 0;
+    const double *l = lambda, *u = ws->c;
+    const ti_law_scale *s = ws->scale;
+    double *f = ws->f, *A = ws->Ainv, *D = ws->D, merit = 0;
+    unsigned char *modes = ws->mode;
     ti_system_jv(&ws->sys, p, v, true, ws->c);
-    for (int i = 0; i < p->nc; i++) {
-        const double *l = lambda + 3 * i;
+    for (int i = 0, n = p->nc; i < n; i++, l += 3, u += 3, f += 3, A += 9, D += 9, s++) {
         const ti_law_compliance *at = &Rc, *with = &R;
         ti_law_compliance soft[2];
         if (p->R || p->spins) {
             soft[0] = ti_contact_stiffness(p, i, Rc), soft[1] = ti_contact_stiffness(p, i, R);
             at = soft, with = soft + 1;
         }
-        double c[3] = {ws->c[3 * i] + at->t * l[0], ws->c[3 * i + 1] + at->t * l[1], ws->c[3 * i + 2] + at->n * l[2]};
-        double F[3], *f = ws->f + 3 * i, *A = ws->Ainv + 9 * i;
-        const ti_law_scale *s = ws->scale + i;
-        unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : ws->mode[i];
+        double c[3] = {u[0] + at->t * l[0], u[1] + at->t * l[1], u[2] + at->n * l[2]}, F[3];
+        unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : modes[i];
         const ti_law *law = ti_law_at(ws, p, i);
         if (law->is & TI_LAW_SPIN) {
-            ws->mode[i] = evaluate_spin(ws, p, i, lambda, c, Rc, *with, flags, F);
+            modes[i] = evaluate_spin(ws, p, i, lambda, c, Rc, *with, flags, F);
             merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
             continue;
         }
         if (law->is & TI_LAW_HARD) { /* in closed form, as most contacts are */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
-                                 : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
+                                 : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, D, A);
         } else if (law->is & TI_LAW_DRY) {
-            mode = flags & CHORD ? ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, NULL, NULL)
-                                 : ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, ws->D + 9 * i, A);
+            mode = ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, flags & CHORD ? NULL : D, A);
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
             mode = flags & CHORD ? ti_law_value(law, &contact, l, c, mode, F)
-                                 : ti_law_linearise(law, &contact, l, c, *with, mode, F, ws->D + 9 * i, A);
+                                 : ti_law_linearise(law, &contact, l, c, *with, mode, F, D, A);
         }
-        ws->mode[i] = mode;
+        modes[i] = mode;
         for (int r = 0; r < 3; r++) f[r] = A[3 * r] * F[0] + A[3 * r + 1] * F[1] + A[3 * r + 2] * F[2];
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
     }
@@ -136,8 +136,13 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         const double *l = ws->lambda + 3 * i;
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         double c[3] = {ws->c[3 * i] + at.t * l[0], ws->c[3 * i + 1] + at.t * l[1], ws->c[3 * i + 2] + at.n * l[2]};
+        const ti_law *law = ti_law_at(ws, p, i);
+        if (law->is & TI_LAW_HARD) {
+            if (!ti_ncp_agrees(l, c, p->mu[i], ws->scale + i, ws->mode[i], slack)) return false;
+            continue;
+        }
         ti_law_contact contact = ti_law_contact_of(ws, p, i, ws->lambda);
-        if (!ti_law_at(ws, p, i)->agrees(&contact, ws->mode[i], l, c, slack)) return false;
+        if (!law->agrees(&contact, ws->mode[i], l, c, slack)) return false;
     }
     return true;
 }
@@ -176,13 +181,12 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-static inline double sum4(const vec4 *x) {
+TI_INLINE double sum4(const vec4 *x) {
     return ((*x)[0] + (*x)[2]) + ((*x)[1] + (*x)[3]);
 }
 
 /* x += d; adds squares, times the weights, to those of x and d. */
-static inline void add_and_measure(int n, double *x, const double *d, const double *weight, double *size,
-                                   double *change) {
+TI_INLINE void add_and_measure(int n, double *x, const double *d, const double *weight, double *size, double *change) {
     vec4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
     int k = 0;
     for (; k + 4 <= n; k += 4) {
@@ -201,7 +205,7 @@ static inline void add_and_measure(int n, double *x, const double *d, const doub
 
 /* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as speeds, by
  * ws->arm. */
-static double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
+static TI_CLONES double advance(ti_contact_ws *ws, const ti_contact_problem *p) {
     double l = 0, dl = 0, v = ws->speed, dv = 0;
     add_and_measure(3 * p->nc, ws->lambda, ws->dlambda, NULL, &l, &dl);
     add_and_measure(p->nv, ws->v, ws->dv, ws->arm, &v, &dv);
@@ -233,7 +237,8 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R)
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
     evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
     ti_contact_direction(ws, p);
-    advance(ws, p);
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] += ws->dlambda[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] += ws->dv[k];
 }
 
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {

@@ -157,6 +157,8 @@ unsigned char ti_dry_linearise(const double *lambda, const double *c, double bou
 /* The NCP in closed form: law_ncp.c. */
 unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+bool ti_ncp_agrees(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                   double slack);
 void ti_ncp_residual(const double *lambda, const double *c, double mu, double *out);
 unsigned char ti_ncp_value(const double *lambda, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
                            double *F);

@@ -111,13 +111,18 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
     }
 }
 
-static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
-    trial z = trial_of(l, c, s->mu, s->scale);
+bool ti_ncp_agrees(const double *l, const double *c, double mu, const ti_law_scale *s, unsigned char mode,
+                   double slack) {
+    trial z = trial_of(l, c, mu, s);
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
     if (mode == TRIBO_STICK) return z.length <= z.radius + slack;
     /* slip opposes the impulse: z_t is outside of the disk, on the side of lambda_t */
     return z.length >= z.radius - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
+}
+
+static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
+    return ti_ncp_agrees(l, c, s->mu, s->scale, mode, slack);
 }
 
 /* docs/math.md eq. (37): the velocity with de Saxce's correction. */

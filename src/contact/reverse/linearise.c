@@ -15,33 +15,36 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
 }
 
 /* Whether a contact without friction rests: the tangential part of its trial impulse, of friction against turning all
- * of it, is nothing but rounding, which points anywhere, and as a friction of 1e-6 would hold it nothing depends on mu.
- */
-static bool rests(const ti_law *law, const ti_law_contact *s, const double *l, const double *c) {
-    if (s->mu > 1e-6) return false;
-    bool spins = law->is & TI_LAW_SPIN;
-    double z0 = l[0] - s->scale->rho_t * c[0], z1 = l[1] - s->scale->rho_t * c[1];
-    double z2 = spins ? l[2] - s->scale->rho_n * c[2] : 0, bound = 1e-6 * (spins ? s->push : l[2] + s->rebound);
+ * of it, is nothing but rounding of what pushes, which points anywhere, and as a friction of 1e-6 would hold it nothing
+ * depends on mu. */
+static bool rests(const ti_law *law, double mu, const ti_law_scale *scale, double push, const double *l,
+                  const double *c) {
+    if (mu > 1e-6) return false;
+    double z0 = l[0] - scale->rho_t * c[0], z1 = l[1] - scale->rho_t * c[1];
+    double z2 = law->is & TI_LAW_SPIN ? l[2] - scale->rho_n * c[2] : 0, bound = 1e-6 * push;
     return z0 * z0 + z1 * z1 + z2 * z2 <= bound * bound;
 }
 
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
 static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
                           unsigned char mode, const double *lambda, const double *c) {
-    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     const double *l = lambda + 3 * i;
     double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     const ti_law *law = ti_law_at(ws, p, i);
     if (law->is & TI_LAW_HARD) {
-        ti_ncp_linearise(l, c, contact.mu, contact.scale, R, mode, F, ws->D + 9 * i, A);
-        ti_ncp_by_mu(l, c, contact.scale, mode, by_mu);
-        if (rests(law, &contact, l, c)) by_mu[0] = by_mu[1] = 0;
+        double rebound = p->rebound ? p->rebound[i] : 0;
+        ti_ncp_linearise(l, c, p->mu[i], ws->scale + i, R, mode, F, ws->D + 9 * i, A);
+        ti_ncp_by_mu(l, c, ws->scale + i, mode, by_mu);
+        if (rests(law, p->mu[i], ws->scale + i, l[2] + rebound, l, c)) by_mu[0] = by_mu[1] = 0;
         return;
     }
+    ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     ti_law_slope slope;
     law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
-    if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(law, &contact, l, c)) memset(slope.mu, 0, sizeof slope.mu);
+    double push = law->is & TI_LAW_SPIN ? contact.push : l[2] + contact.rebound;
+    if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(law, contact.mu, contact.scale, push, l, c))
+        memset(slope.mu, 0, sizeof slope.mu);
     ti_law_minus(A, slope.mu, by_mu);
     if (law->is & TI_LAW_SPIN) ti_law_minus(A, slope.push, ws->sys.coupling + 3 * i);
     for (int k = 0; law->uses_Gii && k < 27; k++) {

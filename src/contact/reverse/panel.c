@@ -59,8 +59,17 @@ TI_INLINE const ti_support *support_of(const ti_contact_problem *p, int i, int s
     return six ? NULL : ti_support_of(p, i, side);
 }
 
+/* Of what has one entry, in its third row: the impulse of one number, L[2] of impulses(). */
+TI_INLINE void joint_impulse(int lanes, double D, double J, const double *X, const double *dc, double *Y) {
+    for (int c = 0; c < lanes; c++) {
+        lane C = dc ? row_in(dc, 2)[c] : (lane){0};
+        if (X) C += J * row_in(X, 0)[c];
+        row_of(Y, 0)[c] += J * -(D * C);
+    }
+}
+
 /* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter, all
- * of them where that is NULL. */
+ * of them where that is NULL. dc NULL = 0. */
 TI_INLINE void impulses(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, bool six,
                         const double *X, const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
@@ -68,9 +77,16 @@ TI_INLINE void impulses(int lanes, const ti_contact_ws *ws, const ti_contact_pro
         int a = p->a[i], b = p->b[i], wa = width(p, a, six), wb = b >= 0 ? width(p, b, six) : 0;
         if (!X && blk && a != blk[0] && b != blk[0] && a != blk[1] && b != blk[1]) continue;
         const double *Jb = J + 3 * (size_t)wa;
+        const ti_support *own = support_of(p, i, 0, six);
+        if (own && own->joint && b < 0) {
+            int at = own->column[0];
+            size_t x = (size_t)N * (size_t)(p->voff[a] + at);
+            joint_impulse(lanes, D[8], J[2 * wa + at], X ? X + x : NULL, dc ? dc + (size_t)(3 * N * i) : NULL, Y + x);
+            continue;
+        }
         lane C[3][LANES], L[3][LANES];
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < lanes; c++) C[r][c] = row_in(dc, 3 * i + r)[c];
+            for (int c = 0; c < lanes; c++) C[r][c] = dc ? row_in(dc, 3 * i + r)[c] : (lane){0};
         for (int side = 0; X && side < (b >= 0 ? 2 : 1); side++) {
             const ti_support *s = support_of(p, i, side, six);
             const double *Xs = X + (size_t)N * p->voff[side ? b : a], *Js = side ? Jb : J;
@@ -245,7 +261,7 @@ TI_INLINE double refine(int lanes, const ti_contact_ws *ws, const ti_contact_pro
 /* K X = r - J'D dc, refined once. */
 TI_INLINE double begin(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, bool six, const equations *e) {
     memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
-    impulses(lanes, ws, p, e->blk, six, NULL, e->dc, e->X);
+    if (e->dc) impulses(lanes, ws, p, e->blk, six, NULL, e->dc, e->X);
     solve(lanes, &ws->sys, six, e->X);
     return refine(lanes, ws, p, six, e);
 }
@@ -312,7 +328,7 @@ static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equ
     for (int c = 0; c < N; c++) {
         bool any = false;
         for (int k = 0; k < p->nv; k++) r[k] = e->r[(size_t)N * k + c], any = any || r[k] != 0;
-        for (int k = 0; k < 3 * p->nc; k++) dc[k] = e->dc[(size_t)N * k + c], any = any || dc[k] != 0;
+        for (int k = 0; k < 3 * p->nc; k++) dc[k] = e->dc ? e->dc[(size_t)N * k + c] : 0, any = any || dc[k] != 0;
         if (!any) continue;
         ti_contact_jvp(ws, p, 1, r, dc, NULL, dv, dlambda);
         for (int k = 0; k < p->nv; k++) e->X[(size_t)N * k + c] = dv[k];

@@ -6,7 +6,7 @@
 enum { TI_PANEL = 24 }; /* directions, contiguous: 24 numbers a row, twelve for each of two bodies */
 
 /* With the factors of ti_contact_factor():  M X - J' L = r,  L = -D (J X + dc).
- *  @param r (nv,24), dc (3 nc,24), which is zero but at contacts of blk[0] and blk[1]; blk NULL: of any
+ *  @param r (nv,24), dc (3 nc,24), which is zero but at contacts of blk[0] and blk[1]; blk NULL: of any; dc NULL: 0
  *  @param columns so many of the 24 are asked for, the others zero
  *  @param X [out] (nv,24)
  *  @param rest scratch (nv,24) */

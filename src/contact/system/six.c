@@ -5,6 +5,7 @@
 
 typedef double vec8 __attribute__((vector_size(64), may_alias));
 typedef double vec4 __attribute__((vector_size(32), may_alias));
+typedef double vec2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 bool ti_six_fits(const ti_contact_problem *p) {
     for (int k = 0; k < p->nblk; k++)
@@ -37,32 +38,33 @@ TI_INLINE void times_columns(const double *C, const double *v, vec4 *c) {
     for (int k = 0; k < 6; k++) *c += col[k] * v[k];
 }
 
-static TI_CLONES_WIDE void jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref,
+static TI_CLONES_WIDE void jv(const ti_contact_problem *p, const double *cols, const double *v, const double *ref,
                               double *c) {
-    for (int i = 0; i < p->nc; i++, cols += 2 * TI_SIX_COLS) {
+    const int *a = p->a, *b = p->b, *at = p->voff;
+    for (int i = 0, n = p->nc; i < n; i++, cols += 2 * TI_SIX_COLS, c += 3) {
         vec4 sum = {0, 0, 0, 0};
-        if (with_ref)
-            for (int r = 0; r < 3; r++) sum[r] = p->ref[3 * i + r];
-        times_columns(cols, v + p->voff[p->a[i]], &sum);
-        if (p->b[i] >= 0) times_columns(cols + TI_SIX_COLS, v + p->voff[p->b[i]], &sum);
-        for (int r = 0; r < 3; r++) c[3 * i + r] = sum[r];
+        if (ref) sum = (vec4){ref[3 * i], ref[3 * i + 1], ref[3 * i + 2], 0};
+        times_columns(cols, v + at[a[i]], &sum);
+        if (b[i] >= 0) times_columns(cols + TI_SIX_COLS, v + at[b[i]], &sum);
+        for (int r = 0; r < 3; r++) c[r] = sum[r];
     }
 }
 
 void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c) {
-    jv(p, cols, v, with_ref, c);
+    jv(p, cols, v, with_ref ? p->ref : NULL, c);
 }
 
 TI_INLINE void add_rows(const double *R, const double *l, double *y) {
     const vec8 *row = (const vec8 *)R;
     vec8 sum = row[0] * l[0] + row[1] * l[1] + row[2] * l[2];
-    for (int k = 0; k < 6; k++) y[k] += sum[k];
+    for (int k = 0; k < 3; k++) ((vec2 *)y)[k] += (vec2){sum[2 * k], sum[2 * k + 1]};
 }
 
 static TI_CLONES_WIDE void jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y) {
-    for (int i = 0; i < p->nc; i++, rows += 2 * TI_SIX_ROWS, lambda += 3) {
-        add_rows(rows, lambda, y + p->voff[p->a[i]]);
-        if (p->b[i] >= 0) add_rows(rows + TI_SIX_ROWS, lambda, y + p->voff[p->b[i]]);
+    const int *a = p->a, *b = p->b, *at = p->voff;
+    for (int i = 0, n = p->nc; i < n; i++, rows += 2 * TI_SIX_ROWS, lambda += 3) {
+        add_rows(rows, lambda, y + at[a[i]]);
+        if (b[i] >= 0) add_rows(rows + TI_SIX_ROWS, lambda, y + at[b[i]]);
     }
 }
 
@@ -220,17 +222,20 @@ bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows
 
 /* ---------------------------------------------------------------- solution */
 
-TI_INLINE void solve_one(const double *LU, const int *pivot, double *x) {
+TI_INLINE void solve_one(const double *LU, const int *pivot, double *to) {
+    double x[6];
     for (int k = 0; k < 6; k++) {
-        double t = x[k];
-        x[k] = x[pivot[k]], x[pivot[k]] = t;
+        double t = to[k];
+        to[k] = to[pivot[k]], to[pivot[k]] = t;
     }
+    for (int k = 0; k < 6; k++) x[k] = to[k]; /* what is solved stays in registers */
     for (int k = 0; k < 6; k++)
         for (int r = k + 1; r < 6; r++) x[r] -= LU[8 * r + k] * x[k];
     for (int k = 5; k >= 0; k--) {
         x[k] *= LU[8 * k + k];
         for (int r = 0; r < k; r++) x[r] -= LU[8 * r + k] * x[k];
     }
+    for (int k = 0; k < 6; k++) to[k] = x[k];
 }
 
 TI_INLINE void vector_sub(const double *A, const double *x, double *y) {
@@ -285,16 +290,19 @@ void ti_six_solve_panel(const ti_system *s, double *panel) {
     solve_panel(s, panel);
 }
 
-TI_INLINE void solve_one_t(const double *LU, const int *pivot, double *x) {
+TI_INLINE void solve_one_t(const double *LU, const int *pivot, double *to) {
+    double x[6];
+    for (int k = 0; k < 6; k++) x[k] = to[k];
     for (int k = 0; k < 6; k++) {
         x[k] *= LU[8 * k + k];
         for (int c = k + 1; c < 6; c++) x[c] -= LU[8 * k + c] * x[k];
     }
     for (int k = 5; k > 0; k--)
         for (int c = 0; c < k; c++) x[c] -= LU[8 * k + c] * x[k];
+    for (int k = 0; k < 6; k++) to[k] = x[k];
     for (int k = 5; k >= 0; k--) {
-        double t = x[k];
-        x[k] = x[pivot[k]], x[pivot[k]] = t;
+        double t = to[k];
+        to[k] = to[pivot[k]], to[pivot[k]] = t;
     }
 }
 

@@ -17,14 +17,17 @@ static inline int side_column(const ti_support *s, int e) {
 }
 
 /* x' M^-1 y of two rows of a block, as far as weights know M. */
-static double product(const ti_support *at, int w, const double *x, const double *y, const double *minv,
-                      const ti_six_turn *turn) {
+static inline double product(const ti_support *at, int w, const double *x, const double *y, const double *minv,
+                             const ti_six_turn *turn) {
     double s = 0;
     if (turn->xx > 0) return minv[0] * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + ti_six_turned(turn, x + 3, y + 3);
-    for (int e = 0, n = side_columns(at, w); e < n; e++) {
-        int k = side_column(at, e);
-        s += x[k] * y[k] * minv[k];
-    }
+    if (!at)
+        for (int k = 0; k < w; k++) s += x[k] * y[k] * minv[k];
+    else
+        for (int e = at->n - 1; e >= 0; e--) {
+            int k = at->column[e];
+            s += x[k] * y[k] * minv[k];
+        }
     return s;
 }
 
