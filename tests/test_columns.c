@@ -178,13 +178,13 @@ END_TEST
 
 static Suite *suite(void) {
     Suite *s = suite_create("columns");
-    TCase *t = tcase_create("columns");
+    TCase *t = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(t, 300);
-    tcase_add_test(t, a_camera_that_stretches_and_shifts_is_found_beside_the_bounce);
+    tcase_add_test(few, a_camera_that_stretches_and_shifts_is_found_beside_the_bounce);
+    tcase_add_test(few, an_encoder_is_found_beside_the_damping);
+    tcase_add_test(few, residuals_move_with_gain_and_bias_as_differences_say);
+    tcase_add_test(few, what_makes_no_sense_is_refused);
     tcase_add_test(t, a_frame_that_is_mounted_crookedly_is_found_as_far_as_the_floor_tells);
-    tcase_add_test(t, an_encoder_is_found_beside_the_damping);
-    tcase_add_test(t, residuals_move_with_gain_and_bias_as_differences_say);
-    tcase_add_test(t, what_makes_no_sense_is_refused);
-    suite_add_tcase(s, t);
+    suite_add_tcase(s, few), suite_add_tcase(s, t);
     return s;
 }

@@ -281,16 +281,16 @@ END_TEST
 
 static Suite *suite(void) {
     Suite *s = suite_create("markers");
-    TCase *t = tcase_create("markers");
+    TCase *t = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(t, 120);
+    tcase_add_test(few, joints);
+    tcase_add_test(few, one_marker);
+    tcase_add_test(few, residuals_move_as_differences_say);
+    tcase_add_test(few, mistakes_are_refused_by_name);
+    tcase_add_test(few, columns_of_a_file);
     tcase_add_test(t, friction_and_the_place_of_a_marker);
     tcase_add_test(t, intervals_are_those_of_the_rows);
-    tcase_add_test(t, joints);
-    tcase_add_test(t, one_marker);
-    tcase_add_test(t, residuals_move_as_differences_say);
     tcase_add_test(t, poses_by_markers);
-    tcase_add_test(t, mistakes_are_refused_by_name);
-    tcase_add_test(t, columns_of_a_file);
-    suite_add_tcase(s, t);
+    suite_add_tcase(s, few), suite_add_tcase(s, t);
     return s;
 }

@@ -206,14 +206,14 @@ END_TEST
 
 static Suite *suite(void) {
     Suite *s = suite_create("plates");
-    TCase *t = tcase_create("plates");
+    TCase *t = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(t, 120);
+    tcase_add_test(few, a_finger_on_a_plate);
+    tcase_add_test(few, forces_move_as_differences_say);
+    tcase_add_test(few, columns_of_a_file);
+    tcase_add_test(few, what_makes_no_sense_is_refused);
     tcase_add_test(t, a_plate_weighs_what_slides);
     tcase_add_test(t, what_bounces_and_rests);
-    tcase_add_test(t, a_finger_on_a_plate);
-    tcase_add_test(t, forces_move_as_differences_say);
-    tcase_add_test(t, columns_of_a_file);
-    tcase_add_test(t, what_makes_no_sense_is_refused);
-    suite_add_tcase(s, t);
+    suite_add_tcase(s, few), suite_add_tcase(s, t);
     return s;
 }

@@ -417,20 +417,20 @@ END_TEST
 
 static Suite *suite(void) {
     Suite *s = suite_create("shooting");
-    TCase *t = tcase_create("shooting");
+    TCase *t = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(t, 300);
+    tcase_add_test(few, the_smoothed_motion_is_nearer_to_the_truth_and_says_by_how_much);
+    tcase_add_test(few, workers_change_no_bit);
+    tcase_add_test(few, noise_is_read_from_the_recordings_alone);
+    tcase_add_test(few, steps_that_see_a_hit_are_halved_and_stay_on_their_parabolas);
+    tcase_add_test(few, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
+    tcase_add_test(few, one_block_is_the_gradient);
+    tcase_add_test(few, the_motion_that_a_step_was_taken_for_is_the_one_linearised_next);
+    tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);
     tcase_add_test(t, intervals_hold_the_truth_where_the_start_is_estimated_too);
-    tcase_add_test(t, the_smoothed_motion_is_nearer_to_the_truth_and_says_by_how_much);
     tcase_add_test(t, what_ends_at_a_bound_or_moves_nothing_is_told);
-    tcase_add_test(t, workers_change_no_bit);
-    tcase_add_test(t, noise_is_read_from_the_recordings_alone);
-    tcase_add_test(t, steps_that_see_a_hit_are_halved_and_stay_on_their_parabolas);
-    tcase_add_test(t, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
     tcase_add_test(t, the_scatter_over_blocks_is_the_curvature_unless_errors_go_on);
-    tcase_add_test(t, one_block_is_the_gradient);
-    tcase_add_test(t, the_motion_that_a_step_was_taken_for_is_the_one_linearised_next);
-    tcase_add_test(t, an_answer_beside_the_best_one_is_found_out);
-    suite_add_tcase(s, t);
+    suite_add_tcase(s, few), suite_add_tcase(s, t);
     return s;
 }

@@ -291,13 +291,13 @@ START_TEST(what_is_no_rank) {
 END_TEST
 
 static Suite *suite(void) {
-    TCase *t = tcase_create("ranks");
+    TCase *t = tcase_create("long"), *few = tcase_create("short");
     Suite *s = suite_create("sysid_ranks");
     tcase_set_timeout(t, 250);
+    tcase_add_test(few, all_stop_with_one);
+    tcase_add_test(few, ranks_that_cannot_agree);
+    tcase_add_test(few, what_is_no_rank);
     tcase_add_test(t, the_bits_of_one_process);
-    tcase_add_test(t, all_stop_with_one);
-    tcase_add_test(t, ranks_that_cannot_agree);
-    tcase_add_test(t, what_is_no_rank);
-    suite_add_tcase(s, t);
+    suite_add_tcase(s, few), suite_add_tcase(s, t);
     return s;
 }

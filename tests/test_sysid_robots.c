@@ -568,17 +568,17 @@ END_TEST
 
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_robots");
-    TCase *t = tcase_create("robots");
+    TCase *t = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(t, 300);
-    tcase_add_test(t, every_number_of_a_tangent_is_in_one_block);
-    tcase_add_test(t, forces_in_joints_are_what_the_reverse_says);
-    tcase_add_test(t, gradients_agree);
+    tcase_add_test(few, every_number_of_a_tangent_is_in_one_block);
+    tcase_add_test(few, forces_in_joints_are_what_the_reverse_says);
+    tcase_add_test(few, gradients_agree);
+    tcase_add_test(few, what_joints_cannot_tell_is_the_null_space_of_the_regressor);
+    tcase_add_test(few, what_is_welded_is_told_as_a_whole);
+    tcase_add_test(few, joint_columns_are_looked_at);
     tcase_add_test(t, an_arm_is_found_from_its_angles_and_torques);
     tcase_add_test(t, friction_of_feet_is_found_from_a_slip);
     tcase_add_test(t, a_payload_is_found_from_angles_and_torques);
-    tcase_add_test(t, what_joints_cannot_tell_is_the_null_space_of_the_regressor);
-    tcase_add_test(t, what_is_welded_is_told_as_a_whole);
-    tcase_add_test(t, joint_columns_are_looked_at);
-    suite_add_tcase(s, t);
+    suite_add_tcase(s, few), suite_add_tcase(s, t);
     return s;
 }

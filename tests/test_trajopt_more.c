@@ -488,19 +488,19 @@ END_TEST
 
 static Suite *suite(void) {
     Suite *s = suite_create("trajopt_more");
-    TCase *c = tcase_create("trajopt_more");
+    TCase *c = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(c, 0);
+    tcase_add_loop_test(few, through_contact, 0, 3);
+    tcase_add_test(few, again);
+    tcase_add_test(few, targets_wait);
+    tcase_add_test(few, searches_end);
+    tcase_add_loop_test(few, workers, 0, 4);
+    tcase_add_loop_test(few, no_allocation_in_a_pass, 0, 3);
     tcase_add_test(c, by_parameters);
-    tcase_add_loop_test(c, through_contact, 0, 3);
     tcase_add_loop_test(c, stages, 0, 2);
     tcase_add_test(c, models_under_a_stage);
-    tcase_add_test(c, again);
-    tcase_add_test(c, targets_wait);
     tcase_add_loop_test(c, interrupts, 0, 4);
     tcase_add_test(c, failing_terms);
-    tcase_add_test(c, searches_end);
-    tcase_add_loop_test(c, workers, 0, 4);
-    tcase_add_loop_test(c, no_allocation_in_a_pass, 0, 3);
-    suite_add_tcase(s, c);
+    suite_add_tcase(s, few), suite_add_tcase(s, c);
     return s;
 }
