@@ -206,6 +206,109 @@ static tribo_status plan_again(const tribo_allocator *a) {
     return s;
 }
 
+/* Scenes with meshes, drives, loops and a ground with hills, from files, and saved. */
+static tribo_status scenes(const tribo_allocator *a) {
+    static const char *const NAME[] = {"meshes", "driven", "four-bar", "bumpy", "oblique"},
+                             OUT[] = "fault_test_out.xml";
+    const char *folder = getenv("TRIBO_SCENES");
+    tribo_status s = TRIBO_OK;
+    for (size_t i = 0; folder && s == TRIBO_OK && i < sizeof NAME / sizeof *NAME; i++) {
+        char path[1024];
+        double p[2048];
+        tribo_model *m = NULL;
+        snprintf(path, sizeof path, "%s/%s.xml", folder, NAME[i]);
+        s = tribo_model_load(path, a, &m, NULL);
+        ck_assert_int_le(tribo_model_sizes(m).np, 2048);
+        tribo_model_params(m, p);
+        if (s == TRIBO_OK) s = tribo_model_save(m, p, path, OUT, NULL);
+        tribo_model_free(m);
+        remove(OUT);
+    }
+    return s;
+}
+
+static tribo_status load_robot(const tribo_allocator *a) {
+    static const char ROBOT[] =
+        "<robot name='r'><link name='base'><collision><geometry><box size='.4 .4 .1'/></geometry></collision></link>"
+        "<link name='arm'><inertial><origin xyz='.1 0 0' rpy='.1 .2 .3'/><mass value='2'/><inertia ixx='.03' iyy='.02' "
+        "izz='.04' ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='.05'/></geometry>"
+        "</collision></link><joint name='turn' type='revolute'><parent link='base'/><child link='arm'/><axis xyz='0 1 "
+        "0'/><limit lower='-1' upper='2' effort='7' velocity='3'/><dynamics damping='.3' "
+        "friction='.2'/></joint></robot>";
+    tribo_model *m = NULL;
+    tribo_status s = tribo_model_load_memory(ROBOT, strlen(ROBOT), "robot", a, &m, NULL);
+    tribo_model_free(m);
+    return s;
+}
+
+/* What else is made of a model: a batch with its draws, dynamics, snapshots; and a program by itself. */
+static tribo_status others(const tribo_allocator *a) {
+    const char *const every[] = {"cube/mass", "*/friction"};
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    tribo_batch_def def = tribo_default_batch();
+    tribo_random_def draw = tribo_default_random();
+    tribo_batch *b = NULL;
+    tribo_random *r = NULL;
+    tribo_dynamics *d = NULL;
+    tribo_qcqp_ws *q = NULL;
+    tribo_ws *ws = NULL;
+    tribo_checkpoint *c = NULL;
+    def.workers = 2, def.steps = 4, def.sum_controls = true, def.allocator = a;
+    draw.name = every, draw.nname = 2, draw.a = 0.5, draw.b = 2, draw.share = TRIBO_SHARE_NONE;
+    s = tribo_batch_new(m, &def, &b, NULL);
+    if (s == TRIBO_OK) s = tribo_random_new(m, &draw, 1, 1, a, &r, NULL);
+    if (s == TRIBO_OK) s = tribo_dynamics_new(m, a, &d);
+    if (s == TRIBO_OK) s = tribo_qcqp_ws_new(6, a, &q);
+    if (s == TRIBO_OK) s = tribo_ws_new(m, NULL, a, &ws, NULL);
+    if (s == TRIBO_OK) s = tribo_checkpoint_new(ws, 3, &c);
+    tribo_checkpoint_free(c), tribo_ws_free(ws), tribo_qcqp_ws_free(q), tribo_dynamics_free(d);
+    tribo_random_free(r), tribo_batch_free(b), tribo_model_free(m);
+    return s;
+}
+
+/* A ball that falls, its velocities not measured; a plate that weighs it, and a marker on it, where told. */
+static tribo_status fit(const tribo_allocator *a, tribo_loss loss, tribo_optimizer optimizer, bool instruments) {
+    enum { ROWS = 8, NX = 26 };
+    tribo_status s;
+    tribo_model *m = model_of(NULL, &s);
+    tribo_free_param f[2] = {tribo_default_free(), tribo_default_free()};
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_sysid *id = NULL;
+    tribo_progress now;
+    tribo_estimate e[2];
+    double time[ROWS], x[ROWS * NX], push[ROWS * 3 * 5] = {0};
+    for (int k = 0; k < ROWS; k++) {
+        time[k] = 0.01 * k;
+        tribo_model_state0(m, x + NX * k);
+        for (int b = 0; b < 2; b++) x[NX * k + 7 * b + 2] -= 9.7 / 2 * time[k] * time[k];
+        for (int i = 14; i < NX; i++) x[NX * k + i] = NAN;
+    }
+    tribo_recording r[2] = {{.n = ROWS, .time = time, .x = x, .force = instruments ? push : NULL}};
+    r[1] = r[0];
+    f[0].index = tribo_param_find(m, "gravity/z");
+    f[1].index = 2, f[1].column = TRIBO_COLUMN_GAIN, f[1].numbers = 1;
+    def.free = f, def.nfree = instruments ? 2 : 1, def.rec = r, def.nrec = 2, def.loss = loss, def.window = 4;
+    def.optimizer = optimizer, def.search = 6, def.workers = 2, def.allocator = a;
+    s = tribo_sysid_new(m, &def, &id, NULL);
+    if (s == TRIBO_OK) s = tribo_sysid_fit(id, 3, &now);
+    if (s >= 0) s = tribo_sysid_observe(id, e, NULL, NULL, NULL, NULL);
+    tribo_sysid_free(id), tribo_model_free(m);
+    return s < 0 ? s : TRIBO_OK;
+}
+
+static tribo_status fit_rollouts(const tribo_allocator *a) {
+    return fit(a, TRIBO_LOSS_ROLLOUT, TRIBO_OPT_LM, false);
+}
+
+static tribo_status fit_windows(const tribo_allocator *a) {
+    return fit(a, TRIBO_LOSS_WINDOW, TRIBO_OPT_LBFGS, false);
+}
+
+static tribo_status fit_by_shooting(const tribo_allocator *a) {
+    return fit(a, TRIBO_LOSS_SHOOTING, TRIBO_OPT_LM, true);
+}
+
 static const struct {
     const char *name;
     tribo_status (*run)(const tribo_allocator *a);
@@ -219,6 +322,12 @@ static const struct {
     {"check a recording", check_recording},
     {"plan", plan},
     {"plan again", plan_again},
+    {"scenes", scenes},
+    {"load a robot", load_robot},
+    {"batch, dynamics, snapshots", others},
+    {"fit rollouts", fit_rollouts},
+    {"fit windows", fit_windows},
+    {"fit by shooting", fit_by_shooting},
 };
 
 START_TEST(every_allocation_may_fail) {
