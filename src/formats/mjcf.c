@@ -185,9 +185,13 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     r->body = grown;
     r->body[r->nbody] = (ti_mjcf_body){node, counts};
     ti_mjcf_at(r, counts ? inertial : node);
+    bool later = counts && ti_mjcf_mends(r); /* what will be mended is looked at then */
+    d.inertia_given = counts && !later;
     int id = tribo_add_body(r->builder, &d);
     ti_mjcf_settle(r);
-    if (id >= 0) r->nbody++;
+    if (id < 0) return id;
+    r->builder->body[id].def.inertia_given = counts;
+    r->nbody++;
     return id;
 }
 

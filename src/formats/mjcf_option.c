@@ -82,7 +82,7 @@ void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node) {
     if (inertia >= 0) r->inertia = (ti_inertia_rule)inertia;
     double group[2];
     if (ti_mjcf_numbers(r, node, -1, "inertiagrouprange", group, 2, 2))
-        for (int k = 0; k < 2; k++) r->groups[k] = fabs(group[k]) < 1e6 ? (int)group[k] : 1000000;
+        for (int k = 0; k < 2; k++) r->groups[k] = (int)fmin(fmax(group[k], -1e6), 1e6);
     read_bound(r, node, "boundmass", &r->least_mass);
     read_bound(r, node, "boundinertia", &r->least_inertia);
     read_bound(r, node, "settotalmass", &r->total_mass);
@@ -92,7 +92,11 @@ void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node) {
 
 /* ---- masses: docs/mjcf.md ---- */
 
-/* Principal moments and axes (columns of V) of an inertia. @return false if there are none. */
+bool ti_mjcf_mends(const ti_mjcf *r) {
+    return r->least_mass > 0 || r->least_inertia > 0 || r->balance;
+}
+
+/* Principal moments, the least first, and axes (columns of V) of an inertia. @return false if there are none. */
 static bool principal(const double six[6], double d[3], double V[9]) {
     const double full[9] = {six[0], six[3], six[4], six[3], six[1], six[5], six[4], six[5], six[2]};
     memcpy(V, full, sizeof full);
@@ -110,7 +114,7 @@ static void compose(const double d[3], const double V[9], double six[6]) {
 /* Moments raised to the least there may be; made equal where no solid has them. */
 static void mend_inertia(const ti_mjcf *r, double six[6]) {
     double d[3], V[9];
-    if (!principal(six, d, V)) return;
+    if (!principal(six, d, V) || d[0] < -1e-12 * d[2]) return; /* nobody meant that */
     bool changed = false;
     for (int k = 0; k < 3; k++) {
         changed = changed || d[k] < r->least_inertia;
@@ -136,14 +140,13 @@ static void judge_masses(ti_mjcf *r) {
 
 static void mend_masses(ti_mjcf *r) {
     tribo_builder *b = r->builder;
-    bool mends = r->least_mass > 0 || r->least_inertia > 0 || r->balance;
     double total = 0;
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
         if (!d->inertia_given) ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
         d->inertia_given = true;
-        d->mass = fmax(d->mass, r->least_mass);
-        if (mends) mend_inertia(r, d->inertia);
+        if (d->mass >= 0) d->mass = fmax(d->mass, r->least_mass);
+        if (ti_mjcf_mends(r)) mend_inertia(r, d->inertia);
         total += d->mass;
     }
     if (!(r->total_mass > 0) || !(total > 0)) return;
@@ -159,8 +162,7 @@ static void mend_masses(ti_mjcf *r) {
 }
 
 void ti_mjcf_masses(ti_mjcf *r) {
-    bool mends = r->least_mass > 0 || r->least_inertia > 0 || r->balance;
-    if (!mends && !(r->total_mass > 0)) return;
+    if (!ti_mjcf_mends(r) && !(r->total_mass > 0)) return;
     mend_masses(r);
     judge_masses(r);
 }

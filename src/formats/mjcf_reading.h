@@ -161,6 +161,7 @@ void ti_mjcf_option(ti_mjcf *r, const xmlNode *node);
 void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node);
 /* What the compiler says of masses, done to those of the builder's bodies. */
 void ti_mjcf_masses(ti_mjcf *r);
+bool ti_mjcf_mends(const ti_mjcf *r); /* whether single masses and inertias are */
 
 /* ---- mjcf_default.c ---- */
 void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node);
