@@ -509,6 +509,25 @@ START_TEST(identification) {
     REFUSED(TRIBO_E_ARG, fit_of(e, f));
     e = d, e.validation = 2;
     REFUSED(TRIBO_E_ARG, fit_of(e, f));
+    e = d, e.robust = (tribo_robust)9;
+    REFUSED(TRIBO_E_ARG, fit_of(e, f));
+    e = d, e.start = (tribo_start)9;
+    REFUSED(TRIBO_E_ARG, fit_of(e, f));
+    e = d, e.weight[2] = INFINITY;
+    REFUSED(TRIBO_E_ARG, fit_of(e, f));
+    e = d, e.ranks = &(tribo_ranks){.count = 1};
+    REFUSED(TRIBO_E_ARG, fit_of(e, f));
+    g = f, g.column = TRIBO_COLUMN_GAIN, g.index = 0; /* found by shooting alone */
+    REFUSED(TRIBO_E_ARG, fit_of(d, g));
+    e = d, e.loss = TRIBO_LOSS_SHOOTING, e.window = 1;
+    g.index = -1;
+    REFUSED(TRIBO_E_ARG, fit_of(e, g));
+    g.index = 11, g.numbers = 2; /* beyond the last */
+    REFUSED(TRIBO_E_ARG, fit_of(e, g));
+    g.index = 3, g.numbers = 1; /* an orientation has no gain */
+    REFUSED(TRIBO_E_ARG, fit_of(e, g));
+    g.index = 0, g.lower = -1;
+    REFUSED(TRIBO_E_ARG, fit_of(e, g));
     REFUSED(TRIBO_E_ARG, tribo_sysid_new(NULL, &d, &s, NULL));
     REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &d, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, NULL, &s, NULL));
@@ -517,6 +536,29 @@ START_TEST(identification) {
     REFUSED(TRIBO_E_ARG, tribo_sysid_fit(NULL, 3, NULL));
     REFUSED(TRIBO_E_ARG, tribo_sysid_predict(NULL, NULL, 0, out));
     REFUSED(TRIBO_E_ARG, tribo_sysid_observe(NULL, NULL, out, out, out, NULL));
+    tribo_errors errors;
+    d.free = &f, d.nfree = 1;
+    double x[39];
+    d.rec = &(tribo_recording){.n = 3, .time = (const double[]){0, 0.01, 0.02}, .x = x}, d.nrec = 1;
+    for (int k = 0; k < 3; k++) memcpy(x + 13 * k, w.x0, 13 * sizeof *x);
+    ck_assert_int_eq(tribo_sysid_new(w.m, &d, &s, NULL), TRIBO_OK);
+    REFUSED(TRIBO_E_ARG, tribo_sysid_eval(s, NULL, out, out));
+    REFUSED(TRIBO_E_ARG, tribo_sysid_eval(s, w.p, NULL, out));
+    REFUSED(TRIBO_E_ARG, tribo_sysid_normal(s, NULL, out, out, out));
+    REFUSED(TRIBO_E_ARG, tribo_sysid_validation(s, (const double[]){0}, out)); /* nothing is held out */
+    REFUSED(TRIBO_E_ARG, tribo_sysid_observe(s, NULL, out, out, out, NULL));
+    for (int rec = -1; rec < 2; rec += 2) {
+        REFUSED(TRIBO_E_ARG, tribo_sysid_rows(s, rec, out));
+        REFUSED(TRIBO_E_ARG, tribo_sysid_predict(s, NULL, rec, out));
+        REFUSED(TRIBO_E_ARG, tribo_sysid_errors(s, NULL, rec, &errors));
+        HOLDS(!tribo_sysid_held_out(s, rec) && tribo_sysid_flight(s, rec) == 0);
+    }
+    REFUSED(TRIBO_E_ARG, tribo_sysid_rows(s, 0, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_sysid_smooth(s, 0, out, NULL)); /* of another loss */
+    tribo_sysid_values(s, NULL, out), tribo_sysid_values(s, (const double[]){0}, NULL);
+    tribo_sysid_params(s, NULL, out), tribo_sysid_params(s, (const double[]){0}, NULL);
+    tribo_sysid_map_jac(s, NULL, out), tribo_sysid_theta(s, NULL);
+    tribo_sysid_free(s);
     REFUSED(0, tribo_sysid_nfree(NULL));
     HOLDS(!tribo_sysid_held_out(NULL, 0) && tribo_sysid_flight(NULL, 0) == 0);
     tribo_sysid_theta(NULL, out), tribo_sysid_params(NULL, out, out), tribo_sysid_free(NULL);
