@@ -6,7 +6,9 @@
 #include "worlds.h"
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <tribo/sim.h>
+#include <unistd.h>
 #ifdef HAVE_MUJOCO
 #include "mujoco_oracle.h"
 #endif
@@ -148,6 +150,24 @@ START_TEST(bad_robots_are_refused) {
         {"<robot>\n<link name='a'><collision/></link></robot>", "neither box, sphere, cylinder"},
         {"<robot>\n<link name='a'><collision><geometry><sphere/></geometry></collision></link></robot>",
          "<sphere radius>: missing"},
+        {"<robot>\n<link name=''/></robot>", "<link name>: missing"},
+        {"<robot>\n<link name='a'><inertial><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' "
+         "iyz='0'/></inertial></link>"
+         "</robot>",
+         "<inertial mass>: missing"},
+        {"<robot>" LINK("a") LINK("b") "\n<joint name='j'><parent link='a'/><child link='b'/></joint></robot>",
+         "<joint type>: missing"},
+        {"<robot>" LINK("a") LINK("b") "\n<joint type='revolute'><parent link='a'/><child link='b'/></joint></robot>",
+         "<joint name>: missing"},
+        {"<robot>" LINK("a") LINK("b") "\n<joint name='j' type='revolute'><parent link='a'/><child link='b'/><mimic/>"
+                                       "</joint></robot>",
+         "<mimic joint>: missing"},
+        {"<robot>\n<link name='a'><collision><geometry><mesh/></geometry></collision></link></robot>",
+         "<mesh filename>: missing"},
+        {"<robot>\n<link name='a'><collision><geometry><mesh filename=''/></geometry></collision></link></robot>",
+         "<mesh filename>: missing"},
+        {"<robot>\n<link name='a'><collision><geometry><box size='1 2'/></geometry></collision></link></robot>",
+         "<box size>: 2 numbers, expected 3"},
         {"<robot>" LINK("a") LINK("b") HINGE("i", "a", "b")
              LINK("c") "\n<joint name='j' type='revolute'><parent "
                        "link='a'/><child link='c'/><mimic joint='nobody'/></joint></robot>",
@@ -161,6 +181,50 @@ START_TEST(bad_robots_are_refused) {
         ck_assert_msg(strstr(diag.text, CASE[i][1]) != NULL, "%s: %s", text, diag.text);
         ck_assert_msg(diag.line == (i ? 2 : 1), "%s: line %d: %s", text, diag.line, diag.text);
     }
+}
+END_TEST
+
+/* A tetrahedron of a metre, twice as large: what it weighs says that it was found. By the folders given, by those above
+ * the file, by its own place, beside the file. */
+START_TEST(meshes_are_found) {
+    static const char CORNERS[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    static const struct {
+        const char *file, *packages;
+        bool found;
+    } CASE[] = {{"package://test_urdf_box/meshes/t.obj", "/nowhere:test_urdf_ros", true},
+                {"package://test_urdf_box/meshes/t.obj", "/nowhere:test_urdf_ros/test_urdf_box", true},
+                {"package://test_urdf_box/meshes/t.obj", NULL, true}, /* in the folder of this name above the file */
+                {"package://test_urdf_box/meshes/s.obj", NULL, false},
+                {"package://other/meshes/t.obj", NULL, false},
+                {"package://other/meshes/beside.obj", NULL, true},
+                {"package://beside.obj", "", true},
+                {"file://beside.obj", NULL, true},
+                {"../meshes/t.obj", NULL, true}};
+    static const char *const FOLDER[] = {"test_urdf_ros", "test_urdf_ros/test_urdf_box",
+                                         "test_urdf_ros/test_urdf_box/meshes", "test_urdf_ros/test_urdf_box/urdf"};
+    static const char ROBOT_FILE[] = "test_urdf_ros/test_urdf_box/urdf/r.urdf",
+                      MESH[] = "test_urdf_ros/test_urdf_box/meshes/t.obj",
+                      BESIDE[] = "test_urdf_ros/test_urdf_box/urdf/beside.obj";
+    for (int i = 0; i < 4; i++) (void)mkdir(FOLDER[i], 0777);
+    write_file(MESH, CORNERS), write_file(BESIDE, CORNERS);
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char text[500];
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        tribo_load_options o = tribo_default_load_options();
+        o.packages = CASE[i].packages, o.free_base = true;
+        snprintf(text, sizeof text,
+                 "<robot><link name='a'><collision><geometry><mesh filename='%s' scale='2 2 2'/></geometry></collision>"
+                 "</link></robot>",
+                 CASE[i].file);
+        write_file(ROBOT_FILE, text);
+        tribo_status s = tribo_model_load_with(ROBOT_FILE, &o, NULL, &m, &diag);
+        ck_assert_msg((s == TRIBO_OK) == CASE[i].found, "%s: %d: %s", CASE[i].file, (int)s, diag.text);
+        if (m) ck_assert_double_eq_tol(m->p0[tribo_param_find(m, "a/mass")], 8 * 1000. / 6, 1e-9);
+        tribo_model_free(m);
+    }
+    remove(ROBOT_FILE), remove(MESH), remove(BESIDE);
+    for (int i = 3; i >= 0; i--) rmdir(FOLDER[i]);
 }
 END_TEST
 
@@ -256,6 +320,7 @@ static Suite *suite(void) {
     tcase_add_test(t, links_are_bodies);
     tcase_add_test(t, bases_are_fixed_or_free);
     tcase_add_test(t, bad_robots_are_refused);
+    tcase_add_test(t, meshes_are_found);
 #ifdef HAVE_MUJOCO
     tcase_add_test(t, robots_are_mujocos);
 #endif

@@ -1,9 +1,12 @@
 /* urdf.c -- URDF as the MJCF scene that means the same: its links as bodies inside one another. See docs/urdf.md. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "formats/mjcf_reading.h"
 #include "formats/text.h"
 #include <libxml/parser.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LINKS_LIMIT = 4096, DEPTH_LIMIT = 200, NAME_ROOM = 256 };
 
@@ -212,19 +215,19 @@ static int lender(urdf *u, int i) {
 
 /* ---- shapes ---- */
 
-static bool is_file(const char *path) {
-    FILE *f = fopen(path, "rb");
-    if (f) fclose(f);
-    return f != NULL;
+/* Is there such a file? Its path is then whole: what is relative counts from the scene, this from where we are. */
+static bool is_file(char *place, size_t room) {
+    char whole[PATH_MAX];
+    return realpath(place, whole) && snprintf(place, room, "%s", whole) < (int)room;
 }
 
 /* folder/rest, or where the folder has the package's name beside it, if there is such a file. */
 static bool in_folder(const char *folder, size_t n, const char *rest, char *place, size_t room) {
     const char *slash = strchr(rest, '/');
     size_t name = slash ? (size_t)(slash - rest) : 0;
-    if (snprintf(place, room, "%.*s/%s", (int)n, folder, rest) < (int)room && is_file(place)) return true;
+    if (snprintf(place, room, "%.*s/%s", (int)n, folder, rest) < (int)room && is_file(place, room)) return true;
     bool own = slash && n >= name && strncmp(folder + n - name, rest, name) == 0;
-    return own && snprintf(place, room, "%.*s%s", (int)n, folder, slash) < (int)room && is_file(place);
+    return own && snprintf(place, room, "%.*s%s", (int)n, folder, slash) < (int)room && is_file(place, room);
 }
 
 /* A file of a package: in one of the folders to search, or above the scene; else its last part, beside the scene. */
