@@ -1,5 +1,6 @@
 /* test_csv.c -- trajectories and controls: what is read, what is refused and how it is said, what is written. */
 #include "base/base.h"
+#include "formats/table.h"
 #include "formats/text.h"
 #include "test_main.h"
 #include <dirent.h>
@@ -201,6 +202,50 @@ START_TEST(what_is_saved_is_read) {
 }
 END_TEST
 
+/* Hinges, slides and balls, and the forces on them, have columns as bodies do. */
+START_TEST(joints_have_columns) {
+    static const char JOINTS[] =
+        "<mujoco><worldbody><body name='cart'><joint name='rail' type='slide'/><geom size='.1'/><body name='arm'>"
+        "<joint name='elbow'/><geom size='.1'/><body name='bob'><joint name='socket' type='ball'/><geom size='.1'/>"
+        "</body></body></body></worldbody></mujoco>";
+    static const char FORCES[] = "time,elbow.tau,socket.ty,rail.tau\n0,1,2,3\n";
+    enum { N = 2, NX = 11 };
+    const double time[N] = {0, 0.5},
+                 x[N * NX] = {0.1, -0.2, 1, 0, 0, 0, 1, 2, 3, 4, 5, 7, 8, 0.6, 0, 0.8, 0, 6, 5, 4, 3, 2};
+    static const char path[] = "csv_test_joints.csv";
+    tribo_model *m = NULL;
+    tribo_trajectory *t = NULL;
+    tribo_controls *c = NULL;
+    tribo_diag diag = {0};
+    ck_assert_int_eq(tribo_model_load_memory(JOINTS, strlen(JOINTS), "scene", NULL, &m, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_model_sizes(m).nx, NX);
+    ck_assert_int_eq(tribo_trajectory_save(path, m, N, time, x, NULL), TRIBO_OK);
+    ck_assert_msg(tribo_trajectory_load(path, m, NULL, &t, &diag) == TRIBO_OK, "%s", diag.text);
+    remove(path);
+    for (int i = 0; i < N * NX; i++) {
+        ck_assert(tribo_trajectory_observed(t)[i]);
+        ck_assert_msg(tribo_trajectory_states(t)[i] == x[i], "%d: %g", i, tribo_trajectory_states(t)[i]);
+    }
+    ck_assert_msg(tribo_controls_load_memory(FORCES, strlen(FORCES), m, NULL, &c, &diag) == TRIBO_OK, "%s", diag.text);
+    const double wanted[5] = {3, 1, 0, 2, 0};
+    for (int i = 0; i < 5; i++) {
+        char name[200];
+        ck_assert_double_eq(tribo_controls_values(c)[i], wanted[i]);
+        ti_control_column(m, i, name, sizeof name);
+        ck_assert_msg((i == 0) == !strcmp(name, "rail.tau") && (i == 3) == !strcmp(name, "socket.ty"), "%s", name);
+    }
+    tribo_trajectory_free(t), tribo_controls_free(c);
+    static const char *const NONE[] = {"rail.px", "elbow.qw", "socket.q", "nobody.v", "rail.tx"};
+    for (int i = 0; i < 5; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "time,%s\n0,1\n", NONE[i]);
+        ck_assert_int_eq(tribo_trajectory_load_memory(text, strlen(text), m, NULL, &t, NULL), TRIBO_E_PARSE);
+        ck_assert_int_eq(tribo_controls_load_memory(text, strlen(text), m, NULL, &c, NULL), TRIBO_E_PARSE);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(controls_hold_until_the_next) {
     tribo_model *m = model_new();
     static const char TEXT[] = "\xef\xbb\xbftime,cube.fx,a.b.tz\n0.1,1,2\n0.2,,3\n";
@@ -279,6 +324,7 @@ static Suite *suite(void) {
     tcase_add_test(t, bad_tables_are_refused);
     tcase_add_test(t, a_text_may_end_with_its_last_number);
     tcase_add_test(t, what_is_saved_is_read);
+    tcase_add_test(t, joints_have_columns);
     tcase_add_test(t, controls_hold_until_the_next);
     tcase_add_test(t, recordings_are_read);
     suite_add_tcase(s, t);
