@@ -13,6 +13,7 @@ void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx,
     const tribo_sizes *n = &s->ws->model->size;
     double *bar = s->ws->scratch->bar, *p_sum = s->ws->scratch->p_sum;
     ti_record_bar one;
+    ti_tape_expect(tape, k - 1);
     tribo_status status = ti_record_reverse(s->ws, tape, k, &(ti_seed_bar){bar, impulse_bar}, s->params, &one);
     s->worst = ti_graver(s->worst, status);
     for (int i = 0; i < n->ndx; i++) bar[i] = lx[i] + one.x[i];

@@ -246,6 +246,13 @@ tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_fr
     return TRIBO_OK;
 }
 
+void ti_tape_expect(const tribo_tape *t, int k) {
+    enum { LINE = 64 };
+    if (k < 0 || k >= t->nsteps) return;
+    size_t end = k + 1 < t->nsteps ? t->record[k + 1].offset : t->used;
+    for (size_t at = t->record[k].offset; at < end; at += LINE) __builtin_prefetch(t->data + at);
+}
+
 int tribo_tape_contacts(const tribo_tape *t, int k, tribo_contact *contact) {
     ti_frame f;
     const ti_record *r = t && k >= 0 && k < t->nsteps ? &t->record[k] : NULL;

@@ -398,5 +398,7 @@ tribo_status ti_tape_fits(const tribo_tape *tape, const tribo_ws *ws);
 tribo_status ti_tape_verdict(const tribo_tape *tape, int k);
 /* The frame of record k, as views of the tape; p is the tape's. */
 tribo_status ti_tape_frame(const tribo_tape *tape, const tribo_ws *ws, int k, ti_frame *f, const double **p);
+/* Record k is read next: brought near, as a long tape is nowhere near. Nothing where there is no such record. */
+void ti_tape_expect(const tribo_tape *tape, int k);
 
 #endif
