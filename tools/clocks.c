@@ -102,6 +102,14 @@ static void tell(const identification *id, const clock *c, int rows) {
                   c->name ? c->name : "all bodies", columns_of(c), abs(rows), rows > 0 ? "behind" : "ahead of");
 }
 
+/* What is left where all stay: from the start, or from the answer. */
+static double stay(search *of) {
+    double *answer = late_answer(of->id), one = loss(of, NULL, 0, brief), other = HUGE_VAL;
+    if (answer) other = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = answer});
+    free(answer);
+    return one < other ? one : other;
+}
+
 /* The likeliest clock and how far it is off; 0 = none is. */
 static int likeliest(search *of, clock *found) {
     clock *list = calloc((size_t)of->channels + 2, sizeof *list);
@@ -109,7 +117,7 @@ static int likeliest(search *of, clock *found) {
     bool pair;
     int n = list ? clocks_of(of, list, &pair) : 0, best = 0;
     for (int i = 0; i < of->n; i++) blocks += of->rec[i].n;
-    if (n) of->first = loss(of, NULL, 0, brief);
+    if (n) of->first = stay(of);
     for (int i = 0; i < n; i++)
         for (int side = 1; side >= (pair || !list[i].name ? 1 : -1); side -= 2) {
             double there = HUGE_VAL;
@@ -122,15 +130,14 @@ static int likeliest(search *of, clock *found) {
 }
 
 /* A few iterations may have come further with the clock moved by chance: with more, without that, they do not from
- * where these end, nor from the answer. */
+ * where these end. */
 static bool holds(search *of, const clock *c, int rows) {
     double *end = late_answer(of->id);
     if (!end) return false;
-    double first = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = end});
     double least = loss(of, c, rows, (late_fit){.iterations = MANY, .end = end});
     double again = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = end});
     free(end);
-    return least < (first < again ? first : again) + of->enough;
+    return least < (of->first < again ? of->first : again) + of->enough;
 }
 
 /* Some of those whose clocks were not mended at the first look. */
