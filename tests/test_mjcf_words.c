@@ -119,6 +119,7 @@ END_TEST
 /* A ball in a table that stands still: a contact, unless the two are excluded, in either order. */
 START_TEST(what_stands_still_can_be_excluded) {
 #define TABLE "<body name='table'><body name='top'><geom type='box' size='1 1 1'/></body></body>"
+#define SLAB "<frame><geom type='box' size='1 1 1'/></frame>"
 #define EXCLUDE(a, b) "<contact><exclude body1='" a "' body2='" b "'/></contact>"
 #define BALL "<body name='b' pos='0 0 1.09'><freejoint/><geom size='.1'/></body>"
     static const struct {
@@ -128,6 +129,9 @@ START_TEST(what_stands_still_can_be_excluded) {
                 {SCENE("", TABLE BALL, EXCLUDE("top", "b")), 0},
                 {SCENE("", TABLE BALL, EXCLUDE("b", "top")), 0},
                 {SCENE("", TABLE BALL, EXCLUDE("table", "b")), 1}, /* which has no geoms of its own */
+                {SCENE("", TABLE BALL, EXCLUDE("world", "b")), 1}, /* nor has the world */
+                {SCENE("", SLAB BALL, ""), 1},
+                {SCENE("", SLAB BALL, EXCLUDE("b", "world")), 0},
                 {SCENE("", TABLE BALL, EXCLUDE("table", "top")), 1}};
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         tribo_model *m = NULL;

@@ -103,11 +103,17 @@ static const xmlNode *body_around(const xmlNode *node) {
     return node;
 }
 
-/* One side of an exclusion: a body that moves, everything that does not, or the geoms of one body that does not. */
+/* One side of an exclusion: a body that moves, or one that does not, which is part of the world here. */
 typedef struct side {
-    int body;
-    const xmlNode *still; /* NULL = all of them */
+    int body;             /* TRIBO_WORLD = one that does not */
+    const xmlNode *still; /* which; NULL = the world itself */
 } side;
+
+/* Whether a geom's element is of a side that stands still. */
+static bool stands_in(const side *s, const xmlNode *geom) {
+    const xmlNode *around = body_around(geom);
+    return s->still ? around == s->still : around && ti_xml_is(around, "worldbody");
+}
 
 static bool side_of(ti_mjcf *r, const xmlNode *node, const char *attribute, side *s) {
     const char *name = ti_xml_attr(&r->error, node, attribute);
@@ -125,13 +131,13 @@ static void read_exclude(ti_mjcf *r, const xmlNode *node) {
     ti_mjcf_judge(r, node, -1, "contact");
     if (!side_of(r, node, "body1", &a) || !side_of(r, node, "body2", &b) || ti_mjcf_bad(r)) return;
     ti_mjcf_at(r, node);
-    if (b.still) {
+    if (b.body == TRIBO_WORLD) {
         side swap = a;
         a = b, b = swap;
     }
-    for (int i = 0; i < r->ngeom && a.still && b.body >= 0; i++)
-        if (body_around(r->geom[i].node) == a.still) ti_builder_exclude_geom(r->builder, i, b.body);
-    if (!a.still) tribo_add_exclude(r->builder, a.body, b.body);
+    for (int i = 0; i < r->ngeom && a.body == TRIBO_WORLD && b.body >= 0; i++)
+        if (stands_in(&a, r->geom[i].node)) ti_builder_exclude_geom(r->builder, i, b.body);
+    if (a.body != TRIBO_WORLD) tribo_add_exclude(r->builder, a.body, b.body);
     ti_mjcf_settle(r);
 }
 
