@@ -136,8 +136,8 @@ static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_proble
     return 3 * p->nc * sqrt(widest * most);
 }
 
-/* Speeds whose squares are no numbers are none, m/s. */
-static const double LEAST = 1e-140;
+/* Speeds whose squares, or those of their energies, are no numbers are none, m/s. */
+static const double LEAST = 1e-70;
 
 /* docs/math.md eq. (37): the unit of velocity, and from it the unit of merit, an energy. Large speeds may cancel in g
  * and leave their rounding, which counts; it is computed only where it may reach a thousandth of the unit. */
@@ -217,9 +217,9 @@ double ti_contact_faint(const ti_contact_ws *ws) {
 
 /* The unit of impulse: the largest impulse, prescribed ones included, whose friction may be all there is; but not less
  * than what gives the lightest body a share of the approach speeds. Speeds of slip do not count, as what slips may
- * hardly press. */
+ * hardly press; nor than what gives the lightest a speed that is one. */
 static double unit_of_impulse(const ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
-    double l = ti_contact_faint(ws);
+    double l = ti_max(ti_contact_faint(ws), ws->widest > 0 ? LEAST / ws->widest : 0);
     for (int k = 0; k < 3 * p->nc; k++) l = ti_max(l, fabs(lambda[k]));
     for (int i = 0; p->rebound && i < p->nc; i++) l = ti_max(l, p->rebound[i]);
     return l == 0 ? 1 : l;
