@@ -132,12 +132,13 @@ static int likeliest(search *of, clock *found) {
 /* A few iterations may have come further with the clock moved by chance: with more, without that, they do not from
  * where these end. */
 static bool holds(search *of, const clock *c, int rows) {
-    double *end = late_answer(of->id);
+    double *end = calloc((size_t)of->id->nfree + 1, sizeof *end);
     if (!end) return false;
     double least = loss(of, c, rows, (late_fit){.iterations = MANY, .end = end});
-    double again = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = end});
+    bool less = least < of->first + of->enough;
+    if (less) less = least < loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = end}) + of->enough;
     free(end);
-    return least < (of->first < again ? of->first : again) + of->enough;
+    return less;
 }
 
 /* Some of those whose clocks were not mended at the first look. */

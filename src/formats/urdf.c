@@ -215,8 +215,9 @@ static int lender(urdf *u, int i) {
 
 /* ---- shapes ---- */
 
-/* Is there such a file? Its path is then whole: what is relative counts from the scene, this from where we are. */
-static bool is_file(char *place, size_t room) {
+/* Where there is such a file, its path is made whole: what is relative counts from the scene, this from where we are.
+ */
+static bool find_file(char *place, size_t room) {
     char whole[PATH_MAX];
     return realpath(place, whole) && snprintf(place, room, "%s", whole) < (int)room;
 }
@@ -225,9 +226,9 @@ static bool is_file(char *place, size_t room) {
 static bool in_folder(const char *folder, size_t n, const char *rest, char *place, size_t room) {
     const char *slash = strchr(rest, '/');
     size_t name = slash ? (size_t)(slash - rest) : 0;
-    if (snprintf(place, room, "%.*s/%s", (int)n, folder, rest) < (int)room && is_file(place, room)) return true;
+    if (snprintf(place, room, "%.*s/%s", (int)n, folder, rest) < (int)room && find_file(place, room)) return true;
     bool own = slash && n >= name && strncmp(folder + n - name, rest, name) == 0;
-    return own && snprintf(place, room, "%.*s%s", (int)n, folder, slash) < (int)room && is_file(place, room);
+    return own && snprintf(place, room, "%.*s%s", (int)n, folder, slash) < (int)room && find_file(place, room);
 }
 
 /* A file of a package: in one of the folders to search, or above the scene; else its last part, beside the scene. */

@@ -18,7 +18,7 @@ static double row_times(const ti_support *s, int w, const double *row, const dou
     double sum = 0;
     if (s && s->column)
         for (int e = s->n - 1; e >= 0; e--) sum += row[s->column[e]] * v[s->column[e]];
-    else if (w == TI_FREE_NV)
+    else if (w == TI_FREE_NV) /* the loop below, whose length is known here: unrolled */
         for (int i = 0; i < TI_FREE_NV; i++) sum += row[i] * v[i];
     else
         for (int i = 0; i < w; i++) sum += row[i] * v[i];

@@ -266,7 +266,7 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
 
 /* ti_progress.most: a large problem gets fewer factorizations before an answer is taken that is not canonical. */
 static ti_progress beginning(const ti_contact_ws *ws, double tol, bool on_path) {
-    double share = 96.0 / ws->sys.nv, worth = 36 * share * share * share;
+    double share = (double)TI_LADDER_LARGE / ws->sys.nv, worth = 36 * share * share * share;
     worth = worth < 36 ? 36 : worth > 600 ? 600 : worth;
     return (ti_progress){.tol = tol,
                          .enough = tol,

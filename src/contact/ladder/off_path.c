@@ -71,16 +71,14 @@ static double take_slips(ti_contact_ws *ws, const ti_contact_problem *p, double 
     return change / ws->unit_c;
 }
 
-enum { LARGE = 96 }; /* velocities from which on factorizations are dear */
-
 /* Factorizations that are worth it, where `most` are for a small problem. */
 static int affordable(const ti_contact_problem *p, int most) {
-    return p->nv > LARGE ? (int)((long)LARGE * most / p->nv) : most;
+    return p->nv > TI_LADDER_LARGE ? (int)((long)TI_LADDER_LARGE * most / p->nv) : most;
 }
 
 /* What will do off the path. */
 static double tolerance(const ti_contact_problem *p, const ti_progress *g) {
-    return p->nv > LARGE ? g->enough : g->tol;
+    return p->nv > TI_LADDER_LARGE ? g->enough : g->tol;
 }
 
 /* For where the interior point stalls: rounds of a convex problem, the CCP with the slips of the round before added
@@ -163,8 +161,7 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
  * ends, and from there at a compliance that takes them over a fold. */
 static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, int end,
                         ti_progress *g, ti_contact_solution *s) {
-    int most = affordable(p, 3000);
-    int done = 0;
+    int most = affordable(p, 3000), done = 0;
     bool fine = true;
     for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
         fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);

@@ -26,6 +26,8 @@ typedef struct ti_progress {
     bool brief;                         /* few are worth it off the path */
 } ti_progress;
 
+enum { TI_LADDER_LARGE = 96 }; /* velocities from which on factorizations are dear */
+
 #define TI_LADDER_CLOSE 1e-8 /* merit below which steps are not shortened, though modes change */
 
 /* q := v, l as a point at compliance R. */
