@@ -3,6 +3,8 @@
 
 /* Cosine to the normal up to which what rises beside a ridge is level: rounding. */
 static const double LEVEL = 1e-6;
+/* Sine up to which a face that rests on an edge leans along it. Where it leans more the edge is higher elsewhere. */
+static const double LEAN = 0.05;
 
 /* ---- corners and triangles ---- */
 
@@ -94,25 +96,35 @@ double ti_field_height(const ti_shape *s, ti_vec p) {
     return s->size.z * (z[0] + x * along + y * across);
 }
 
-/* Whether a corner of the grid lies no higher than a place, seen along n; one beyond the grid does. */
-static bool is_below(const ti_shape *s, int row, int col, ti_vec at, ti_vec n) {
-    ti_vec p;
-    if (!ti_field_corner(s, row, col, &p)) return true;
-    ti_vec d = ti_sub(p, at);
-    return ti_dot(n, d) <= LEVEL * ti_norm(d);
+/* How steeply the way to a corner of the grid rises along n; beyond the grid all falls off. */
+static double rise(const ti_shape *s, int row, int col, ti_vec at, ti_vec n) {
+    ti_vec d;
+    if (!ti_field_corner(s, row, col, &d)) return -(double)INFINITY;
+    d = ti_sub(d, at);
+    return ti_dot(n, d) / ti_norm(d);
+}
+
+static bool is_peak(const ti_shape *s, int row, int col, ti_vec n) {
+    static const int AROUND[6][2] = {{0, 1}, {1, 1}, {1, 0}, {0, -1}, {-1, -1}, {-1, 0}};
+    ti_vec at = {0, 0, 0};
+    ti_field_corner(s, row, col, &at);
+    for (int i = 0; i < 6; i++)
+        if (rise(s, row + AROUND[i][0], col + AROUND[i][1], at, n) > LEVEL) return false;
+    return true;
 }
 
 bool ti_field_is_ridge(const ti_shape *s, int triangle, ti_part part, ti_vec n) {
-    static const int AROUND[6][2] = {{0, 1}, {1, 1}, {1, 0}, {0, -1}, {-1, -1}, {-1, 0}};
-    int row[3], col[3];
-    ti_vec at = {0, 0, 0};
-    for (int k = 0; k < 3; k++) ti_field_at(s->mesh, triangle, k, &row[k], &col[k]);
-    int k = part.kind == TI_EDGE ? part.id : part.id - TI_TOP_CORNER, next = (k + 1) % 3, off = (k + 2) % 3;
-    ti_field_corner(s, row[k], col[k], &at);
-    for (int i = 0; part.kind == TI_VERTEX && i < 6; i++)
-        if (!is_below(s, row[k] + AROUND[i][0], col[k] + AROUND[i][1], at, n)) return false;
-    if (part.kind == TI_VERTEX) return true;
+    int row[3], col[3], k = part.kind == TI_EDGE ? part.id : part.id - TI_TOP_CORNER;
+    for (int i = 0; i < 3; i++) ti_field_at(s->mesh, triangle, i, &row[i], &col[i]);
+    if (part.kind == TI_VERTEX) return is_peak(s, row[k], col[k], n);
+    int next = (k + 1) % 3, off = (k + 2) % 3;
+    ti_vec at = {0, 0, 0}, end = {0, 0, 0};
+    ti_field_corner(s, row[k], col[k], &at), ti_field_corner(s, row[next], col[next], &end);
+    ti_vec way = ti_scale(1 / ti_norm(ti_sub(end, at)), ti_sub(end, at));
+    double lean = ti_dot(n, way);
+    n = ti_axpy(n, -lean, way);
     /* The triangle's own third corner, and that of the one across the edge: the two make a parallelogram. */
-    return is_below(s, row[off], col[off], at, n) &&
-           is_below(s, row[k] + row[next] - row[off], col[k] + col[next] - col[off], at, n);
+    double own = rise(s, row[off], col[off], at, n);
+    double other = rise(s, row[k] + row[next] - row[off], col[k] + col[next] - col[off], at, n);
+    return fabs(lean) <= LEAN && fmax(own, other) <= LEVEL && fmin(own, other) < -LEVEL;
 }
