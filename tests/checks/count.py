@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""count.py BUILD: sum a meson test run, counting each check of a Check program; `N skipped`, then the last line, which is
+"""count.py BUILD: sum the last meson test run, counting each check of a Check program; `N skipped`, then the last line, which is
 `N passed, N failed`."""
+import glob
 import json
+import os
 import re
 import sys
 
 passed = failed = skipped = 0
-for line in open(f"{sys.argv[1]}/meson-logs/testlog.json", encoding="utf-8", errors="replace"):
+logs = glob.glob(f"{sys.argv[1]}/meson-logs/testlog*.json")  # called after the wrapper, where there is one
+for line in open(max(logs, key=os.path.getmtime), encoding="utf-8", errors="replace"):
     test = json.loads(line)
     output = test.get("stdout", "") + test.get("stderr", "")
     sums = re.findall(r"Checks: (\d+), Failures: (\d+), Errors: (\d+)", output)
