@@ -164,7 +164,7 @@ static void expect_same(const ti_shape *a, const ti_shape *b, int count, double 
         for (int j = 0; j < i; j++) widest = fmax(widest, ti_norm(ti_sub(first[i].point, first[j].point)));
     }
     ck_assert_msg(fabs(widest - apart) < 1e-3, "%s: %g apart, not %g", what, widest, apart);
-    for (int trial = 0; trial < 200; trial++) {
+    for (int trial = 0; trial < 5000; trial++) {
         ti_shape c = *b;
         double size = pow(10, uniform(-16, -9));
         ti_mat turn = rotation(random_vec(size));

@@ -150,13 +150,13 @@ static bool start(const search *s, polytope *y) {
     return add_face(y, 0, 1, 2) && add_face(y, 0, 3, 1) && add_face(y, 0, 2, 3) && add_face(y, 1, 3, 2);
 }
 
-/* Faces that see the new corner, from more than rounding above, give way to those between it and the border of what
- * they covered. */
+/* Faces that see the new corner give way to those between it and the border of what they covered. So do those in whose
+ * plane it is, to rounding: some of them gone and some not, new ones would fold back over what is left. */
 static bool grow(polytope *y, int at, double rounding) {
     int border[FACES][2], n = 0, kept = 0;
     for (int i = 0; i < y->nf; i++) {
         const face *f = &y->f[i];
-        if (f->d < (double)INFINITY && ti_dot(f->n, y->c[at].w) <= f->d + rounding) {
+        if (f->d < (double)INFINITY && ti_dot(f->n, y->c[at].w) < f->d - rounding) {
             y->f[kept++] = *f;
             continue;
         }
@@ -204,17 +204,24 @@ static void add_round(const ti_form f[2], ti_near *at) {
     at->gap -= f[0].round + f[1].round;
 }
 
+/* Where rounding turns faces over the polytope mostly mends itself. Where it grows to its end instead, the best way out
+ * so far, which leads past all corners, is close enough to be made exact. */
 static bool expand(const search *s, ti_near *at) {
     polytope y;
     if (!start(s, &y)) return false;
-    double enough = (is_flat(&s->f[0]) && is_flat(&s->f[1]) ? 1e-10 : 1e-8) * s->size;
+    double enough = (is_flat(&s->f[0]) && is_flat(&s->f[1]) ? 1e-10 : 1e-8) * s->size, least = (double)INFINITY;
     while (true) {
         face best = y.f[nearest_face(&y)];
         if (!(best.d < (double)INFINITY)) return false;
-        way_out(s, &y, &best, at);
         corner next = furthest(s, ti_scale(-1, best.n));
-        double gain = ti_dot(best.n, next.w) - best.d;
-        if (!(gain > enough) || y.nc == CORNERS) return true;
+        double out = ti_dot(best.n, next.w);
+        bool found = !(out - best.d > enough);
+        if (out <= least + enough) {
+            least = fmin(least, out);
+            way_out(s, &y, &best, at);
+            if (!found) at->gap = -out;
+        }
+        if (found || y.nc == CORNERS) return true;
         y.c[y.nc++] = next;
         if (!grow(&y, y.nc - 1, 1e-11 * s->size) || y.nf == 0) return true;
     }
