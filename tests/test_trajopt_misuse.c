@@ -156,6 +156,7 @@ START_TEST(calls) {
     ck_assert(tribo_trajopt_feedback(task, KNOTS, START, out) == TRIBO_E_ARG);
     ck_assert(tribo_trajopt_feedback(task, -1, START, out) == TRIBO_E_ARG);
     ck_assert(tribo_trajopt_feedback(task, 0, nan_, out) == TRIBO_E_NONFINITE);
+    ck_assert(tribo_trajopt_settle(NULL) == TRIBO_E_ARG);
     ck_assert(tribo_trajopt_gain(task, KNOTS, out) == TRIBO_E_ARG && tribo_trajopt_gain(task, 0, NULL) == TRIBO_E_ARG);
     ck_assert(tribo_trajopt_shift(task, -1, START) == TRIBO_E_ARG && tribo_trajopt_shift(task, 1, NULL) == TRIBO_E_ARG);
     ck_assert(tribo_trajopt_shift(task, 1, nan_) == TRIBO_E_NONFINITE);

@@ -241,6 +241,91 @@ START_TEST(models_under_a_stage) {
 }
 END_TEST
 
+/* ---- feedback ---- */
+
+/* What a start that is off by a centimetre costs more, with feedback or without: the sum over all numbers of a state.
+ */
+static double price_of_a_push(tribo_trajopt *t, bool steered) {
+    double sum = 0;
+    for (int i = 0; i < 6; i++) {
+        double x[6], dx[6] = {0};
+        dx[i] = 0.01;
+        tribo_state_add(t->m, t->best.X, dx, x);
+        ck_assert(ti_path_roll(t, (ti_roll){.U = steered ? NULL : t->best.U, .x0 = x}) == TRIBO_OK);
+        sum += t->trial.cost - t->best.cost;
+    }
+    return sum;
+}
+
+/* A wheel that falls and rolls on: at the landing no step improves, however short, and there is feedback all the same.
+ */
+START_TEST(feedback_where_no_step_improves) {
+    static const double com[3] = {0.1, 0, 0.1}, x0[6] = {0, 0.1, 0, 0.5, 0, 0};
+    tribo_model *m = model_of(WHEEL);
+    tribo_term_def terms[3] = {term_of(TRIBO_TERM_COM, 100), term_of(TRIBO_TERM_CONTROL, 1e-3),
+                               term_of(TRIBO_TERM_ANGULAR_VELOCITY, 0.1)};
+    tribo_trajopt_progress p;
+    tribo_trajopt_def def = tribo_default_trajopt();
+    terms[0].target = com, terms[1].last = -2, terms[2].body = 0;
+    def.knots = WK, def.substeps = 3, def.term = terms, def.nterm = 3, def.method = TRIBO_METHOD_ILQR, def.x0 = x0;
+    tribo_trajopt *t = task_of(m, &def);
+    ck_assert(tribo_trajopt_solve(t, 1000, &p) == TRIBO_NOT_CONVERGED && p.done && p.regularisation > 1e3);
+    double with = price_of_a_push(t, true), without = price_of_a_push(t, false);
+    ck_assert_msg(without > 0 && with < 0.3 * without, "%g with feedback, %g without", with, without);
+    tribo_trajopt_free(t), tribo_model_free(m);
+}
+END_TEST
+
+/* Feedback is asked for in the middle of a search, and that goes on to the same bits. */
+START_TEST(feedback_on_the_way) {
+    tribo_model *m = model_of(WHEEL);
+    tribo_term_def terms[8];
+    double U[2][WK * WM], K[2][WM * 6];
+    const tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = 0.1};
+    tribo_trajopt_def def = rolling(m, terms);
+    def.method = (tribo_method)_i, def.stage = &law, def.nstage = 1;
+    for (int asked = 0; asked < 2; asked++) {
+        tribo_trajopt *t = task_of(m, &def);
+        for (int k = 0; k < 30; k++) {
+            ck_assert(tribo_trajopt_iterate(t, NULL) == TRIBO_OK);
+            if (k == 5) ck_assert(tribo_trajopt_gain(t, 0, K[0]) == TRIBO_OK);
+            if (asked) ck_assert(tribo_trajopt_settle(t) == TRIBO_OK);
+            if (k == 5) ck_assert(tribo_trajopt_gain(t, 0, K[1]) == TRIBO_OK);
+        }
+        bool second = def.method == TRIBO_METHOD_DDP || def.method == TRIBO_METHOD_ILQR;
+        ck_assert((memcmp(K[0], K[1], sizeof K[0]) != 0) == (asked && second));
+        tribo_trajopt_trajectory(t, NULL, U[asked]);
+        tribo_trajopt_free(t);
+    }
+    ck_assert(memcmp(U[0], U[1], sizeof U[0]) == 0);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* Where a search ended with models of the first stage's law, feedback is by those of the last's. */
+START_TEST(feedback_under_a_stage) {
+    tribo_model *m = model_of(WHEEL);
+    tribo_term_def terms[8];
+    tribo_law_options law[2];
+    double first[WM * 6], last[WM * 6];
+    bool turned;
+    tribo_trajopt_def def = rolling(m, terms);
+    for (int i = 0; i < 2; i++)
+        law[i] = (tribo_law_options){
+            .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = i ? 0.02 : 0.3};
+    def.stage = law, def.nstage = 2, def.method = TRIBO_METHOD_ILQR;
+    tribo_trajopt *t = task_of(m, &def);
+    ck_assert(ti_stage_open(t, 2, NULL) >= 0 && tribo_trajopt_iterate(t, NULL) >= 0);
+    for (int i = 0; i < 2; i++) ck_assert(ti_lens_turn(t, &turned) >= 0 && turned);
+    ck_assert(tribo_trajopt_settle(t) == TRIBO_OK && t->lens == 0);
+    ck_assert(tribo_trajopt_gain(t, 3, first) == TRIBO_OK);
+    t->progress.done = true;
+    ck_assert(tribo_trajopt_settle(t) == TRIBO_OK && t->lens == 1);
+    ck_assert(tribo_trajopt_gain(t, 3, last) == TRIBO_OK && memcmp(first, last, sizeof first) != 0);
+    tribo_trajopt_free(t), tribo_model_free(m);
+}
+END_TEST
+
 /* ---- begun again ---- */
 
 static void same_search(tribo_trajopt *a, tribo_trajopt *b) {
@@ -491,6 +576,9 @@ static Suite *suite(void) {
     TCase *c = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(c, 0);
     tcase_add_loop_test(few, through_contact, 0, 3);
+    tcase_add_test(few, feedback_where_no_step_improves);
+    tcase_add_loop_test(few, feedback_on_the_way, 0, 4);
+    tcase_add_test(few, feedback_under_a_stage);
     tcase_add_test(few, again);
     tcase_add_test(few, targets_wait);
     tcase_add_test(few, searches_end);

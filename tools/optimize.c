@@ -141,6 +141,8 @@ static int conclude(optimization *o) {
     if (o->interrupted) remark(&verb_optimize, "interrupted; what follows is the best so far");
     if (o->late) remark(&verb_optimize, "out of time; what follows is the best so far");
     advise(o);
+    if (!o->a->receding && !o->progress.done && !o->interrupted && tribo_trajopt_settle(o->t) != TRIBO_OK)
+        remark(&verb_optimize, "the feedback is that of the last pass");
     if (!o->a->receding) status = optimize_replay(o);
     progress_state(false, "writing");
     if (status == EXIT_SUCCESS) status = optimize_write(o);

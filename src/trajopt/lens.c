@@ -49,6 +49,11 @@ tribo_status ti_lens_turn(tribo_trajopt *t, bool *turned) {
     return *turned ? open(t, next) : TRIBO_OK;
 }
 
+tribo_status ti_lens_finest(tribo_trajopt *t) {
+    bool own = t->lens == t->nstage, there = t->lens == t->nstage - 1;
+    return own || there ? TRIBO_OK : open(t, t->nstage - 1);
+}
+
 tribo_status ti_lens_step(const tribo_trajopt *t, ti_planner *w, int record) {
     ti_frame f;
     const double *p;

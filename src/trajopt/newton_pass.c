@@ -110,3 +110,18 @@ tribo_status ti_newton_pass(tribo_trajopt *t) {
     t->settled = t->regularisation > MOST;
     return TRIBO_OK;
 }
+
+tribo_status tribo_trajopt_settle(tribo_trajopt *t) {
+    if (!t) return TRIBO_E_ARG;
+    if (t->method != TRIBO_METHOD_DDP && t->method != TRIBO_METHOD_ILQR) return TRIBO_OK;
+    if (!t->carried) return TRIBO_OK; /* a stage that begins: its law has led nowhere yet */
+    tribo_status s = t->progress.done ? ti_lens_finest(t) : TRIBO_OK;
+    if (s >= 0) s = refresh(t);
+    if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+    double regularisation = t->regularisation, growth = t->growth;
+    bool bends = t->bends;
+    t->regularisation = t->growth = 0;
+    if (!backward(t)) ti_gains_forget(t);
+    t->regularisation = regularisation, t->growth = growth, t->bends = bends; /* the search goes on as it was */
+    return TRIBO_OK;
+}

@@ -92,7 +92,7 @@ static tribo_status turn_over(tribo_trajopt *t) {
     if (t->progress.stage < t->nstage) return ti_stage_open(t, t->progress.stage + 1, NULL);
     t->progress.done = true;
     t->progress.converged = met && violation <= t->tol_constraint;
-    return TRIBO_OK;
+    return tribo_trajopt_settle(t);
 }
 
 void ti_progress_note(tribo_trajopt *t) {

@@ -260,6 +260,8 @@ void ti_progress_note(tribo_trajopt *t);
 /* Where nothing improves in the last stage: the next law to look through, finer ones first, and the task's own again
  * after one that gained. *turned: there is one. */
 tribo_status ti_lens_turn(tribo_trajopt *t, bool *turned);
+/* Where models are of a stage's law, those of the last stage's from now on, which is nearest to the task's own. */
+tribo_status ti_lens_finest(tribo_trajopt *t);
 /* Models under the stage's own law. */
 void ti_lens_close(tribo_trajopt *t);
 /* A search that begins: no models yet, and those to come under the stage's own law. */
