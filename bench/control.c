@@ -3,9 +3,11 @@
  *
  *     bench_control [PASSES [TASK]]       run from the root of the project; CPU time of the thread, "pass" of the clock
  *
- * Costs are each under the engine's own dynamics: MuJoCo's contact is soft, Tribo's hard. Where there is contact, Tribo
- * searches a second time with compliant contact on the way (a stage); what it costs is under the hard law all the same.
- * MuJoCo searches again with contacts two and four times as stiff, where a landing decides what there is to be had.
+ * Costs are each under the engine's own dynamics, MuJoCo's contact is soft, Tribo's hard; "replayed" is what the
+ * controls found cost on the other engine: Tribo's on MuJoCo's default contact, MuJoCo's under the hard law. With
+ * contact, Tribo searches a second time with compliant contact on the way (a stage); what it costs is under the hard
+ * law all the same. MuJoCo searches again with contacts two and four times as stiff, where a landing decides what there
+ * is to be had.
  */
 #include "bench.h"
 #include "trajopt/task.h"
@@ -157,6 +159,7 @@ enum { MOST = 1000 };
 /* Costs pass by pass under the engine's own dynamics, and when. */
 typedef struct result {
     double cost[MOST], at[MOST], start;
+    double elsewhere; /* what its controls cost on the other engine */
     int passes;
     bool converged;
 } result;
@@ -170,6 +173,16 @@ static void race(tribo_trajopt *t, int passes, result *r) {
         r->cost[r->passes] = p.cost_hard, r->at[r->passes++] = bench_seconds() - begin;
     }
     r->converged = p.converged;
+    r->elsewhere = NAN;
+}
+
+/* What the controls that one task found cost on the dynamics of another. */
+static double replay(const tribo_trajopt *found, tribo_trajopt *on) {
+    double *U = malloc(sizeof *U * (size_t)(found->knots * found->nc));
+    tribo_trajopt_trajectory(found, NULL, U);
+    tribo_status s = ti_path_roll(on, (ti_roll){.U = U});
+    free(U);
+    return s < 0 ? HUGE_VAL : on->trial.plain;
 }
 
 static double end_of(const result *r) {
@@ -191,7 +204,7 @@ static void print_when(const result *r, double goal) {
 
 /* @param rival whose end is to be reached, and that but for 1 % of what it gained */
 static void row(const char *task, const char *engine, const result *r, const result *rival) {
-    printf("| %s | %s | %.6g | %.6g | %d%s | %.3g |", task, engine, r->start, end_of(r), r->passes,
+    printf("| %s | %s | %.6g | %.6g | %.4g | %d%s | %.3g |", task, engine, r->start, end_of(r), r->elsewhere, r->passes,
            r->converged ? "" : "+", seconds_of(r));
     print_when(r, end_of(rival) + 0.01 * fabs(rival->start - end_of(rival)));
     print_when(r, end_of(rival));
@@ -240,6 +253,13 @@ static void soft_close(soft *s) {
 static void race_tribo(const contest *c, tribo_model *m, double compliance, int passes, result *r) {
     tribo_trajopt *t = open_task(c, m, compliance, 1);
     if (t) race(t, passes, r);
+#ifdef HAVE_MUJOCO
+    soft s = {0};
+    ti_plant plant;
+    tribo_trajopt *other = t ? open_soft(c, m, 0, &s, &plant) : NULL;
+    if (other) r->elsewhere = replay(t, other);
+    tribo_trajopt_free(other), soft_close(&s);
+#endif
     tribo_trajopt_free(t);
 }
 
@@ -247,10 +267,11 @@ static void race_tribo(const contest *c, tribo_model *m, double compliance, int 
 static bool race_mujoco(const contest *c, tribo_model *m, double constant, int passes, result *r) {
     soft s = {0};
     ti_plant plant;
-    tribo_trajopt *t = open_soft(c, m, constant, &s, &plant);
+    tribo_trajopt *t = open_soft(c, m, constant, &s, &plant), *hard = t ? open_task(c, m, 0, 1) : NULL;
     bool open = t != NULL;
     if (open) race(t, passes, r);
-    tribo_trajopt_free(t), soft_close(&s);
+    if (hard) r->elsewhere = replay(t, hard);
+    tribo_trajopt_free(hard), tribo_trajopt_free(t), soft_close(&s);
     return open;
 }
 #endif
@@ -331,9 +352,9 @@ static void visit_pass(const contest *c, tribo_model *m, int passes) {
 int main(int argc, char **argv) {
     int passes = argc > 1 ? atoi(argv[1]) : 200;
     const char *only = argc > 2 ? argv[2] : NULL;
-    printf(
-        "| task | engine | cost at the start | at the end | passes | s | s to 1 %% of MuJoCo's end | s to its end |\n"
-        "|---|---|---|---|---|---|---|---|\n");
+    printf("| task | engine | cost at the start | at the end | replayed | passes | s | s to 1 %% of MuJoCo's end | s "
+           "to its end |\n"
+           "|---|---|---|---|---|---|---|---|---|\n");
     each(only, run, passes);
     printf("\n| task | engine | threads | a pass, ms |\n|---|---|---|---|\n");
     each(only ? only : "quadruped", visit_pass, passes);
