@@ -213,19 +213,18 @@ tribo_status robot_new(world *w, const scene *s, tribo_diag *diag) {
 
 typedef struct energies {
     double swing; /* J: the most that a step changed what moves */
-    double start, scale, kinetic, weight;
+    double start, scale, kinetic;
+    double x[NX * MAX_BODIES]; /* the last state */
 } energies;
 
-/* Kinetic energy: energy without weight and springs; and the weight. */
-static double moving(const world *w, const double *x, double *weight) {
+/* Kinetic energy: energy without weight and springs. */
+static double moving(const world *w, const double *x) {
     tribo_sizes n = tribo_model_sizes(w->m);
     double *p = calloc((size_t)n.np, sizeof *p), e = 0;
     memcpy(p, w->p, (size_t)n.np * sizeof *p);
-    *weight = 0;
     for (int i = 0; i < n.np; i++) {
         tribo_param_info info;
         if (tribo_param_describe(w->m, i, &info)) continue;
-        if (info.kind == TRIBO_PARAM_MASS) *weight += 9.81 * p[i];
         if (info.kind == TRIBO_PARAM_GRAVITY || info.kind == TRIBO_PARAM_STIFFNESS) p[i] = 0;
     }
     e = tribo_energy(w->m, p, x);
@@ -233,19 +232,33 @@ static double moving(const world *w, const double *x, double *weight) {
     return e;
 }
 
-/* Nothing drives a tree: energy, which is read half a step late, rises by no more than the work of half a step, and by
- * what taking back overlaps lifts. */
-static void judge_robot_energy(const world *w, const tribo_step_info *info, const double *x, int k, energies *e,
-                               verdict *v) {
-    double now = tribo_energy(w->m, w->p, x), kinetic = moving(w, x, &e->weight);
+/* Energy with the velocity of x at the place of q, moved on by that velocity for a time. */
+static double energy_at(const world *w, const double *q, const double *x, double time) {
+    double step[NDX * MAX_BODIES] = {0}, at[NX * MAX_BODIES];
+    tribo_sizes n = tribo_model_sizes(w->m);
+    int nq = n.nx - n.nv;
+    memcpy(at, q, (size_t)nq * sizeof *at), memcpy(at + nq, x + nq, (size_t)n.nv * sizeof *at);
+    for (int i = 0; i < n.nv; i++) step[i] = time * x[nq + i];
+    tribo_state_add(w->m, at, step, at);
+    return tribo_energy(w->m, w->p, at);
+}
+
+/* Nothing drives a tree. The velocity of a semi-implicit step is that of its middle, so that E(q - h v/2, v) is energy
+ * there, and E(q, v) has a potential that is half a step late: the start counts by the larger, what comes after by the
+ * smaller. It rises by no more than what is of second order, of which what a step changes is a measure, and by what
+ * taking back overlaps adds to E(q + h v', v'). */
+static void judge_robot_energy(const world *w, const scene *s, const double *x, int k, energies *e, verdict *v) {
+    double late = energy_at(w, x, x, 0), middle = energy_at(w, x, x, -0.5 * s->dt), kinetic = moving(w, x);
     if (k >= 0) {
+        double now = smaller(late, middle);
         e->swing = larger(e->swing, fabs(kinetic - e->kinetic));
         e->scale = larger(e->scale, kinetic);
-        e->start += info->penetration * e->weight;
+        if (tribo_last_info(w->ws)->penetration > 0) e->start += larger(late - energy_at(w, e->x, x, s->dt), 0);
         ask(v, ENERGY_RUN, k, now - e->start, 1.5 * e->swing + 0.02 * e->scale + 1e-9, "J");
     } else
-        e->start = now, e->scale = kinetic;
+        e->start = larger(late, middle), e->scale = kinetic;
     e->kinetic = kinetic;
+    memcpy(e->x, x, (size_t)tribo_model_sizes(w->m).nx * sizeof *x);
 }
 
 static void judge_robot_step(const world *w, tribo_status status, const double *next, int k, verdict *v) {
@@ -271,7 +284,7 @@ void run_robot(const scene *s, flaw only, verdict *v) {
     energies e = {0};
     bool gradients = only == FLAWS || (only >= THREE_WAYS && only <= SILENT_KINK);
     tribo_model_state0(w.m, x);
-    judge_robot_energy(&w, NULL, x, -1, &e, v);
+    judge_robot_energy(&w, s, x, -1, &e, v);
     for (int k = 0; k < s->steps; k++) {
         if (k == s->graded && gradients) judge_gradients(s, &w, x, v);
         tribo_status status = tribo_step(w.ws, w.p, x, NULL, x, NULL);
@@ -280,7 +293,7 @@ void run_robot(const scene *s, flaw only, verdict *v) {
             break;
         }
         judge_robot_step(&w, status, x, k, v);
-        judge_robot_energy(&w, tribo_last_info(w.ws), x, k, &e, v);
+        judge_robot_energy(&w, s, x, k, &e, v);
     }
     world_free(&w);
 }
