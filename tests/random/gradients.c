@@ -199,6 +199,9 @@ static void parameter_direction(probe *p, dice *d, tribo_param_kind kind) {
     else
         for (int i = 0; i < p->np; i++)
             if (p->kind[i] == kind) p->p_dir[i] = unit_of(p, i) * dice_normal(d);
+    /* At e = 0, from where it can go one way only, the derivative is chosen to be 0: docs/gradients.md, Kinks. */
+    for (int i = 0; i < p->np && kind == TRIBO_PARAM_RESTITUTION; i++)
+        if (p->p[i] == 0) p->p_dir[i] = 0;
     bool material = (kind >= TRIBO_PARAM_FRICTION && kind <= TRIBO_PARAM_SLOP) || kind >= TRIBO_PARAM_TORSION;
     for (int i = 0; i < p->np && material; i++)
         for (int j = 0; j < i && p->kind[i] == kind; j++)
