@@ -757,6 +757,7 @@ static bool draw_step(unsigned seed) {
             tribo_tape_new(at_step.ws, 1, 0, &at_step.tape) != TRIBO_OK)
             return false;
         at_step.n = tribo_model_sizes(at_step.m);
+        ck_assert_int_eq(at_step.n.np, 49); /* as in the table */
     }
     random_state = seed;
     double e[4];
@@ -782,7 +783,7 @@ static void net_impulse(const tribo_contact *c, int n, double *sum) {
                       c[i].impulse[2] * c[i].normal[r];
     }
 }
-/* dx (12), u (6), p (48 at most) -> dx' (12), the net impulse (3); the modes are flight, stick, slide, and with a
+/* dx (12), u (6), p (49) -> dx' (12), the net impulse (3); the modes are flight, stick, slide, and with a
  * bounce */
 static int step_value(const double *d, double *out) {
     double x[13], u[6], p[128], next[13];
@@ -997,8 +998,8 @@ static const diff_op ops[] = {
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"settle", 12 + SETTLED_FREE, 12, 1, 1e-4, 1e-7, draw_settle, settle_value, settle_jvp, settle_vjp},
     DYN_ROWS,
-    {"step", 65, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
-    {"step impulses", 65, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
+    {"step", 67, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
+    {"step impulses", 67, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
 };
 
 START_TEST(every_op) {

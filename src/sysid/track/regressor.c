@@ -140,7 +140,7 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
     size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv, np = (size_t)s->z.np, nu = (size_t)s->z.nu;
     ti_frame f;
     const double *p;
-    *done = false;
+    *done = false, at->ws->scratch->linear = 0;
     tribo_status status = ti_restore(at->ws, at->one, 0, &f, &p);
     if (status < 0 || f.phases != 1u << TI_HOLD || !ti_tree_columns_apply(at->ws, &f, p))
         return status < 0 ? status : TRIBO_OK;
