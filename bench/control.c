@@ -176,15 +176,6 @@ static void race(tribo_trajopt *t, int passes, result *r) {
     r->elsewhere = NAN;
 }
 
-/* What the controls that one task found cost on the dynamics of another. */
-static double replay(const tribo_trajopt *found, tribo_trajopt *on) {
-    double *U = malloc(sizeof *U * (size_t)(found->knots * found->nc));
-    tribo_trajopt_trajectory(found, NULL, U);
-    tribo_status s = ti_path_roll(on, (ti_roll){.U = U});
-    free(U);
-    return s < 0 ? HUGE_VAL : on->trial.plain;
-}
-
 static double end_of(const result *r) {
     return r->passes ? r->cost[r->passes - 1] : r->start;
 }
@@ -233,6 +224,15 @@ static tribo_trajopt *open_task(const contest *c, tribo_model *m, double complia
 }
 
 #ifdef HAVE_MUJOCO
+/* What the controls that one task found cost on the dynamics of another. */
+static double replay(const tribo_trajopt *found, tribo_trajopt *on) {
+    double *U = malloc(sizeof *U * (size_t)(found->knots * found->nc));
+    tribo_trajopt_trajectory(found, NULL, U);
+    tribo_status s = ti_path_roll(on, (ti_roll){.U = U});
+    free(U);
+    return s < 0 ? HUGE_VAL : on->trial.plain;
+}
+
 /* The task on MuJoCo's dynamics; to be freed beside s. */
 static tribo_trajopt *open_soft(const contest *c, tribo_model *m, double constant, soft *s, ti_plant *plant) {
     tribo_trajopt *t = soft_open(c, constant, s) ? open_task(c, m, 0, 1) : NULL;
