@@ -178,12 +178,12 @@ START_TEST(energy_is_of_the_state) {
     tribo_joint_def j = tribo_default_joint();
     j.kind = TRIBO_JOINT_BALL;
     tribo_model *m = block(j, 0, false);
-    double p[64], x[7] = {1, 0, 0, 0, 3000, 7000, -2000}, next[7];
+    double p[64], x[7] = {1, 0, 0, 0, 3e9, 7e9, -2e9}, next[7];
     tribo_ws *ws;
     tribo_model_params(m, p);
     ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
     ck_assert_int_lt(tribo_step(ws, p, x, NULL, next, NULL), 0);
-    ck_assert_double_eq_tol(tribo_energy(m, p, x), 0.5 * (0.02 * 9e6 + 0.03 * 49e6 + 0.045 * 4e6), 1e-6);
+    ck_assert_double_eq_tol(tribo_energy(m, p, x), 0.5 * (0.02 * 9e18 + 0.03 * 49e18 + 0.045 * 4e18), 1e6);
     tribo_ws_free(ws), tribo_model_free(m);
 }
 END_TEST

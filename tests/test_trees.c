@@ -267,6 +267,66 @@ START_TEST(jacobians_are_the_reverse) {
 }
 END_TEST
 
+/* ---- links that turn by radians in a step ---- */
+
+static tribo_model *text(const char *xml) {
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_model_load_memory(xml, strlen(xml), "text", NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    return m;
+}
+
+/* A box on a ball joint at its centre, turning by up to 8 rad in a step: energy and |I w| stay, as in eq. (7). */
+START_TEST(fast_top_keeps_energy) {
+    tribo_model *m = text("<mujoco><option timestep='0.01' gravity='0 0 0'/><worldbody><body name='top'><joint "
+                          "type='ball'/><geom type='box' size='0.1 0.06 0.03' mass='2'/></body></worldbody></mujoco>");
+    double p[128], x[7], I[3];
+    const char *const names[3] = {"top/inertia/xx", "top/inertia/yy", "top/inertia/zz"};
+    const double speeds[4] = {100, 300, 500, 800};
+    ck_assert_int_le(tribo_model_sizes(m).np, 128);
+    tribo_model_params(m, p);
+    for (int i = 0; i < 3; i++) I[i] = p[tribo_param_find(m, names[i])];
+    tribo_ws *ws;
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    for (int k = 0; k < 4; k++) {
+        const double w[3] = {0.5 * speeds[k], 0.8 * speeds[k], -0.3 * speeds[k]};
+        double energy[2] = {0, 0}, momentum[2] = {0, 0};
+        tribo_model_state0(m, x);
+        memcpy(x + 4, w, sizeof w);
+        ck_assert_int_eq(tribo_step(ws, p, x, NULL, x, NULL), TRIBO_OK);
+        for (int i = 0; i < 3; i++) {
+            energy[0] += I[i] * w[i] * w[i], energy[1] += I[i] * x[4 + i] * x[4 + i];
+            momentum[0] += pow(I[i] * w[i], 2), momentum[1] += pow(I[i] * x[4 + i], 2);
+        }
+        ck_assert_double_eq_tol(energy[1], energy[0], 1e-11 * energy[0]);
+        ck_assert_double_eq_tol(momentum[1], momentum[0], 1e-11 * momentum[0]);
+    }
+    tribo_ws_free(ws), tribo_model_free(m);
+}
+END_TEST
+
+/* Derivatives of a step in which the rounds of eq. (154) do not settle. */
+START_TEST(fast_links_are_differentiated) {
+    tribo_model *m = text(
+        "<mujoco><option timestep='0.01'/><worldbody><body name='a'><joint type='ball'/><geom type='box' size='0.1 "
+        "0.06 0.03' pos='0.02 0.01 0.1' mass='2'/><body name='b' pos='0 0 0.2'><joint axis='0 1 0'/><geom type='box' "
+        "size='0.05 0.1 0.02' pos='0.1 0 0.03' mass='1'/><body name='c' pos='0.2 0 0'><joint axis='1 0 0'/><geom "
+        "type='capsule' size='0.03 0.1' pos='0 0.1 0' mass='0.5'/></body></body></body></worldbody></mujoco>");
+    double x0[11];
+    ck_assert_int_eq(tribo_model_sizes(m).nx, 11);
+    tribo_model_state0(m, x0);
+    const double v[5] = {90, -120, 60, 150, -100};
+    for (int i = 0; i < 5; i++) x0[6 + i] = v[i] * (_i + 1);
+    grad_task task = {.model = m, .x0 = x0, .steps = 1, .seed = 3, .per_block = 6, .tol = 1e-8};
+    grad_result r;
+    task.options = tribo_default_options();
+    ck_assert_int_ge(grad_check(&task, &r), 0);
+    const char *flaw = grad_flaw(&task, &r);
+    ck_assert_msg(!flaw, "%s, worst %g", flaw, r.worst);
+    tribo_model_free(m);
+}
+END_TEST
+
 /* ---- what cannot be ---- */
 
 static void refused(const char *text, const char *why) {
@@ -434,6 +494,8 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, welded_bodies_are_one, 0, 2);
     tcase_add_loop_test(c, reverse_is_the_derivative, 0, 2 * NSCENES);
     tcase_add_loop_test(c, jacobians_are_the_reverse, 0, NSCENES);
+    tcase_add_test(c, fast_top_keeps_energy);
+    tcase_add_loop_test(c, fast_links_are_differentiated, 0, 2);
     tcase_add_test(c, refusals_say_why);
 #ifdef HAVE_MUJOCO
     tcase_add_loop_test(c, values_are_mujocos, 0, NSCENES - 1); /* the last has dampers, which are in our inertia */

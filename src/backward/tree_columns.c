@@ -5,6 +5,7 @@
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
+#include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
 #include "math/dense.h"
 #include "model/state.h"

@@ -27,6 +27,7 @@ typedef struct ti_motion {
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its factor: branch.h */
+    struct ti_tree_jac *jac;     /* the caller's, where steps are made: room for Jacobians */
     ti_vec *centre;              /* (ntree) of mass, of a free root and what is welded to it, in the root's frame */
     const double *q, *v, *u;     /* of the model: of the last load, v of that of actuators */
     ti_actuator_now *actuator;   /* (nactuator) */

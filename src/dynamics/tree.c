@@ -6,6 +6,7 @@
 #include "dynamics/bias.h"
 #include "dynamics/branch.h"
 #include "dynamics/link.h"
+#include "dynamics/midpoint.h"
 #include <string.h>
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
@@ -243,36 +244,7 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
-/* Rounds that the midpoint takes at most, and the change, as a share of the largest velocity, that is its last. */
-enum { ROUNDS = 40 };
-static const double SETTLED = 1e-13;
-
-/* The velocity after the step, gyroscopic forces at the mean of it and of that before: docs/math.md eq. (154). @return
- * false where that does not converge: a link turns by a radian or more in the step. */
-static bool by_midpoint(ti_motion *m, int t, const double *p, double dt) {
-    const ti_tree *tree = &m->model->tree[t];
-    int v0 = tree->v, w = tree->nv;
-    ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
-    joint_forces(m, tree, p, dt, m->given);
-    memcpy(m->free + v0, m->now + v0, sizeof *m->now * (size_t)w);
-    for (int round = 0; round < ROUNDS; round++) {
-        double change = 0, size = 0, *next = m->next + v0;
-        for (int d = v0; d < v0 + w; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
-        ti_bias_forces(m, tree, gravity, m->middle, m->next);
-        for (int d = v0; d < v0 + w; d++) m->next[d] = dt * (m->next[d] + m->given[d]);
-        ti_tree_solve(m, t, next, next);
-        for (int d = v0; d < v0 + w; d++) {
-            double v = m->now[d] + m->next[d];
-            change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
-            m->free[d] = v;
-        }
-        if (change <= SETTLED * size) return true;
-        if (!(change < HUGE_VAL)) return false;
-    }
-    return false;
-}
-
-/* What by_midpoint() found once: its last round leaves the forces at the mean velocity behind. */
+/* What ti_midpoint() found once: it leaves the forces at the mean velocity behind. */
 static void as_known(ti_motion *m, int t, const double *p, const double *known) {
     const ti_tree *tree = &m->model->tree[t];
     size_t bytes = sizeof *known * (size_t)tree->nv;
@@ -295,10 +267,12 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     }
     ti_actuators_damp(m, t, p, dt, M);
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
-    if (known)
+    if (known) {
         as_known(m, t, p, known);
-    else if (!by_midpoint(m, t, p, dt))
-        return false;
+    } else {
+        joint_forces(m, tree, p, dt, m->given);
+        if (!ti_midpoint(m, t, ti_load3(p + TI_P_GRAVITY), dt)) return false;
+    }
     find_twists(m, tree, m->free);
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) link_twist(m, b, &m->link[b].vf, &m->link[b].wf);
     return true;
@@ -496,33 +470,13 @@ void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion
     }
 }
 
-/* bar->y of bar->free: (M + h/2 C)' y = v_bar, C the derivative of the gyroscopic forces, by the rounds of the midpoint
- * turned around. */
-static void adjoint(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
-    const ti_tree *tree = &m->model->tree[t];
-    int v0 = tree->v, w = tree->nv;
-    ti_tree_solve(m, t, bar->free + v0, bar->y + v0);
-    for (int round = 0; round < ROUNDS; round++) {
-        double change = 0, size = 0, *next = bar->v;
-        memset(next + v0, 0, sizeof *next * (size_t)w);
-        ti_bias_velocity_vjp(m, tree, m->middle, bar->y, bar, next);
-        for (int d = v0; d < v0 + w; d++) next[d] = bar->free[d] + 0.5 * dt * next[d];
-        ti_tree_solve(m, t, next + v0, next + v0);
-        for (int d = v0; d < v0 + w; d++) {
-            change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
-            bar->y[d] = next[d];
-        }
-        if (!(change > SETTLED * size)) return;
-    }
-}
-
 void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
                  double *v_bar, double *u_bar, double *p_bar, ti_vec *gravity_bar) {
     const ti_tree *tree = &m->model->tree[t];
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
     double *y = bar->y + v0;
     ti_vec centre_bar = {0, 0, 0};
-    adjoint(m, t, dt, bar);
+    ti_midpoint_vjp(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
         y[j] *= dt, bar->place[v0 + j] = 0;
         bar->v[v0 + j] = bar->now[v0 + j] + bar->free[v0 + j];

@@ -1,11 +1,7 @@
 /* tree_jac.c -- see tree_jac.h. A displacement of number j moves all that it carries as one rigid body: seen from there
  * only what it stands on has moved, so that composites of the whole say what changes. */
 #include "dynamics/tree_jac.h"
-#include "dynamics/actuator.h"
-#include "dynamics/ball.h"
 #include "dynamics/bias.h"
-#include "dynamics/motion.h"
-#include "dynamics/tree.h"
 #include "math/dense.h"
 #include <string.h>
 
@@ -30,6 +26,7 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
     TI_CARVE(a, j->lift, model->lifted ? nv : 0);
     TI_CARVE(a, j->change, TI_TWIST_SQUARE * (size_t)nv);
     TI_CARVE(a, j->acc, nv);
+    TI_CARVE(a, j->start, nv);
     TI_CARVE(a, j->pivot, nv);
     TI_CARVE(a, j->C, nM);
     TI_CARVE(a, j->K, nM);
@@ -237,71 +234,11 @@ void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, 
     by_place(m, tree, world, scale, j);
 }
 
-/* The force of the spring of joint j, by where it stands: eq. (154). */
-static void add_spring(const ti_motion *m, const ti_tree *tree, const ti_joint *j, double scale, double *G) {
-    int w = tree->nv, at = j->v - tree->v;
-    if (j->kind != TI_JOINT_BALL) {
-        G[at * (w + 1)] += scale;
-        return;
-    }
-    ti_mat D = ti_log_right(ti_ball_turn(m->q + j->q));
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) G[(at + r) * w + at + c] += scale * D.m[r][c];
-}
-
-void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j) {
-    const tribo_model *model = m->model;
-    const ti_tree *tree = &model->tree[t];
-    for (int d = 0; d < tree->nv; d++) j->acc[tree->v + d] = (V[d] - m->now[tree->v + d]) / dt;
-    ti_tree_jac_place(m, tree, ti_load3(p + TI_P_GRAVITY), dt, j);
-    for (int d = tree->v; d < tree->v + tree->nv; d++) {
-        const ti_joint *joint = &model->joint[model->dof[d].joint];
-        if (joint->kind == TI_JOINT_FREE || d != joint->v || p[joint->p + TI_P_STIFFNESS] == 0) continue;
-        add_spring(m, tree, joint, dt * p[joint->p + TI_P_STIFFNESS], j->G + tree->M);
-    }
-    if (model->size.nactuator == 0) return;
-    double *driven = j->driven + tree->M;
-    memset(driven, 0, sizeof *driven * (size_t)tree->nv * (size_t)tree->nv);
-    ti_actuators_jac(m, t, p, driven, NULL);
-    for (int k = 0; k < tree->nv * tree->nv; k++) j->G[tree->M + (size_t)k] -= dt * driven[k];
-}
-
-/* ---- the free velocity ---- */
-
-/* X (w,w) = K^-1 X */
-static void solve_K(const ti_tree *tree, const ti_tree_jac *j, double *X) {
-    ti_lu_solve_many(tree->nv, j->K + tree->M, tree->nv, j->pivot + tree->v, tree->nv, X);
-}
-
-bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j) {
-    const tribo_model *model = m->model;
-    const ti_tree *tree = &model->tree[t];
-    int w = tree->nv, v0 = tree->v;
-    if (tree->single) ti_tree_adopt(m, t);
-    double *K = j->K + tree->M, *C = j->C + tree->M, *q = j->free_q + tree->M, *v = j->free_v + tree->M,
-           *u = j->free_u + tree->M, *M = j->G + tree->M;
+bool ti_tree_jac_factor(const ti_motion *m, const ti_tree *tree, const double *M, double dt, ti_tree_jac *j) {
+    int w = tree->nv;
+    double *K = j->K + tree->M;
+    const double *C = j->C + tree->M;
     ti_tree_jac_velocity(m, tree, j);
-    ti_motion_inertia(m, t, M);
-    for (int k = 0; k < w * w; k++) {
-        K[k] = M[k] + 0.5 * dt * C[k], v[k] = M[k] - 0.5 * dt * C[k];
-        u[k] = k % (w + 1) == 0 ? dt : 0;
-    }
-    for (int d = v0; d < v0 + w; d++) {
-        const ti_joint *joint = &model->joint[model->dof[d].joint];
-        if (joint->kind == TI_JOINT_FREE) continue;
-        const double *own = p + joint->p;
-        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
-    }
-    if (model->size.nactuator > 0) {
-        double *driven = j->driven + tree->M;
-        memset(driven, 0, sizeof *driven * (size_t)w * (size_t)w);
-        ti_actuators_jac(m, t, p, NULL, driven);
-        for (int k = 0; k < w * w; k++) v[k] += dt * driven[k];
-    }
-    ti_tree_jac_inverse(m, t, p, dt, m->free + v0, j);
-    for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
-    if (ti_lu(w, K, w, j->pivot + v0, 0) != 0) return false;
-    if (whole) solve_K(tree, j, q), solve_K(tree, j, v);
-    solve_K(tree, j, u);
-    return true;
+    for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
+    return ti_lu(w, K, w, j->pivot + tree->v, 0) == 0;
 }

@@ -1,5 +1,5 @@
 /* tree_jac.h -- Jacobians of a tree's dynamics over all of its displacements and velocities at once. docs/math.md eq.
- * (164)-(167). Every tree counts, one of a single free body too. */
+ * (164)-(166). */
 #ifndef TI_TREE_JAC_H
 #define TI_TREE_JAC_H
 #include "base/base.h"
@@ -15,7 +15,7 @@ typedef struct ti_tree_jac {
                                      it carries */
     ti_spatial *lift;             /* of what is carried of the weight there: mass times centre, mass in v.x */
     double *change;               /* (nv,36) by which the wrench changes with a twist */
-    double *acc;                  /* the joints' own */
+    double *acc, *start;          /* the joints' own; velocities to begin from */
     int *pivot;
     /* By tree, (w,w) each, (nM). */
     double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
@@ -28,16 +28,12 @@ typedef struct ti_tree_jac {
 /* Arrays of a workspace: none where all trees are single bodies; or for all trees. */
 void ti_tree_jac_carve(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
 void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j);
-/* What all columns share: axes and velocities of single bodies too, C, and the free velocity's derivatives to
- * displacements, velocities and forces of the tree; whole false: the first two times K. @return false where that is
- * singular. */
-bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j);
 /* Both parts by themselves, at the velocity m->middle, after ti_tree_composite(): j->C; and with it j->G, times scale,
  * at the accelerations j->acc, without springs. */
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j);
 void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, double scale, ti_tree_jac *j);
-/* j->G (w,w) at a velocity V (w) after the step: of h inverse dynamics, with springs. */
-void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j);
+/* j->C, and M (w,w) of the tree + h/2 C factored in j->K. @return false where that is singular. */
+bool ti_tree_jac_factor(const ti_motion *m, const ti_tree *tree, const double *M, double dt, ti_tree_jac *j);
 /* Whether the axis of number e moves with number d, both on one chain, d before e or of one joint. */
 bool ti_dof_moves(const ti_motion *m, int d, int e);
 

@@ -201,7 +201,7 @@ static void ws_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->scratch, 1);
     ti_scratch scratch;
     scratch_layout(a, &scratch, w);
-    if (w->scratch) *w->scratch = scratch;
+    if (w->scratch) *w->scratch = scratch, w->motion.jac = &w->scratch->tree_jac;
 }
 
 /* What is wrong with settled options, apart from their law; NULL if nothing is. */

@@ -1,0 +1,76 @@
+/* free_jac.c -- see free_jac.h. */
+#include "dynamics/free_jac.h"
+#include "dynamics/actuator.h"
+#include "dynamics/ball.h"
+#include "dynamics/motion.h"
+#include "dynamics/tree.h"
+#include "math/dense.h"
+#include <string.h>
+
+/* The force of the spring of joint j, by where it stands: eq. (154). */
+static void add_spring(const ti_motion *m, const ti_tree *tree, const ti_joint *j, double scale, double *G) {
+    int w = tree->nv, at = j->v - tree->v;
+    if (j->kind != TI_JOINT_BALL) {
+        G[at * (w + 1)] += scale;
+        return;
+    }
+    ti_mat D = ti_log_right(ti_ball_turn(m->q + j->q));
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) G[(at + r) * w + at + c] += scale * D.m[r][c];
+}
+
+void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    for (int d = 0; d < tree->nv; d++) j->acc[tree->v + d] = (V[d] - m->now[tree->v + d]) / dt;
+    ti_tree_jac_place(m, tree, ti_load3(p + TI_P_GRAVITY), dt, j);
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        const ti_joint *joint = &model->joint[model->dof[d].joint];
+        if (joint->kind == TI_JOINT_FREE || d != joint->v || p[joint->p + TI_P_STIFFNESS] == 0) continue;
+        add_spring(m, tree, joint, dt * p[joint->p + TI_P_STIFFNESS], j->G + tree->M);
+    }
+    if (model->size.nactuator == 0) return;
+    double *driven = j->driven + tree->M;
+    memset(driven, 0, sizeof *driven * (size_t)tree->nv * (size_t)tree->nv);
+    ti_actuators_jac(m, t, p, driven, NULL);
+    for (int k = 0; k < tree->nv * tree->nv; k++) j->G[tree->M + (size_t)k] -= dt * driven[k];
+}
+
+/* ---- the free velocity ---- */
+
+/* X (w,w) = K^-1 X */
+static void solve_K(const ti_tree *tree, const ti_tree_jac *j, double *X) {
+    ti_lu_solve_many(tree->nv, j->K + tree->M, tree->nv, j->pivot + tree->v, tree->nv, X);
+}
+
+bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j) {
+    const tribo_model *model = m->model;
+    const ti_tree *tree = &model->tree[t];
+    int w = tree->nv, v0 = tree->v;
+    if (tree->single) ti_tree_adopt(m, t);
+    double *C = j->C + tree->M, *q = j->free_q + tree->M, *v = j->free_v + tree->M, *u = j->free_u + tree->M,
+           *M = j->G + tree->M;
+    ti_motion_inertia(m, t, M);
+    if (!ti_tree_jac_factor(m, tree, M, dt, j)) return false;
+    for (int k = 0; k < w * w; k++) {
+        v[k] = M[k] - 0.5 * dt * C[k];
+        u[k] = k % (w + 1) == 0 ? dt : 0;
+    }
+    for (int d = v0; d < v0 + w; d++) {
+        const ti_joint *joint = &model->joint[model->dof[d].joint];
+        if (joint->kind == TI_JOINT_FREE) continue;
+        const double *own = p + joint->p;
+        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
+    }
+    if (model->size.nactuator > 0) {
+        double *driven = j->driven + tree->M;
+        memset(driven, 0, sizeof *driven * (size_t)w * (size_t)w);
+        ti_actuators_jac(m, t, p, NULL, driven);
+        for (int k = 0; k < w * w; k++) v[k] += dt * driven[k];
+    }
+    ti_tree_jac_inverse(m, t, p, dt, m->free + v0, j);
+    for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
+    if (whole) solve_K(tree, j, q), solve_K(tree, j, v);
+    solve_K(tree, j, u);
+    return true;
+}

@@ -1,0 +1,14 @@
+/* free_jac.h -- how the velocity that the forces of a step give a tree changes with its displacements, velocities and
+ * forces: docs/math.md eq. (167). Every tree counts, one of a single free body too. */
+#ifndef TI_FREE_JAC_H
+#define TI_FREE_JAC_H
+#include "dynamics/tree_jac.h"
+
+/* What all columns share: axes and velocities of single bodies too, C, and the free velocity's derivatives to
+ * displacements, velocities and forces of the tree; whole false: the first two times K. @return false where that is
+ * singular. */
+bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j);
+/* j->G (w,w) at a velocity V (w) after the step: of h inverse dynamics, with springs. */
+void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j);
+
+#endif

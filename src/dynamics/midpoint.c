@@ -1,0 +1,135 @@
+/* midpoint.c -- see midpoint.h. Rounds that ask for the inertia's factor alone settle where links turn by less than a
+ * radian in the step; where they do not, Newton's method. */
+#include "dynamics/midpoint.h"
+#include "base/base.h"
+#include "dynamics/bias.h"
+#include "dynamics/branch.h"
+#include "dynamics/tree_jac.h"
+#include "math/dense.h"
+#include <string.h>
+
+/* Rounds at most, and the change, as a share of the largest velocity, that is the last. */
+enum { ROUNDS = 40 };
+static const double SETTLED = 1e-13;
+
+static const ti_tree *tree_of(const ti_motion *m, int t) {
+    return &m->model->tree[t];
+}
+
+static void solve(const ti_motion *m, const ti_tree *tree, double *x) {
+    ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, x);
+}
+
+/* m->next = dt times all forces at the mean velocity. */
+static void impulses(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
+    int v0 = tree->v, end = v0 + tree->nv;
+    for (int d = v0; d < end; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
+    ti_bias_forces(m, tree, gravity, m->middle, m->next);
+    for (int d = v0; d < end; d++) m->next[d] = dt * (m->next[d] + m->given[d]);
+}
+
+static bool by_rounds(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
+    int v0 = tree->v, w = tree->nv;
+    for (int round = 0; round < ROUNDS; round++) {
+        double change = 0, size = 0;
+        impulses(m, tree, gravity, dt);
+        solve(m, tree, m->next + v0);
+        for (int d = v0; d < v0 + w; d++) {
+            double v = m->now[d] + m->next[d];
+            change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
+            m->free[d] = v;
+        }
+        if (change <= SETTLED * size) return true;
+        if (!(change < HUGE_VAL)) return false;
+    }
+    return false;
+}
+
+/* ---- Newton's method ---- */
+
+/* Corrections at most, and what is taken for rounding where they shrink no more. A part of the step that is refused is
+ * halved, down to the least. */
+enum { CORRECTIONS = 20, PARTS = 200 };
+static const double ROUNDED = 1e-10, LEAST = 1.0 / 4096;
+
+/* From m->free. @return false where a correction is not half of that before: it may lead to another solution. */
+static bool newton(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
+    int v0 = tree->v, w = tree->nv;
+    const ti_tree_jac *j = m->jac;
+    const double *M = m->M + tree->M;
+    double last = HUGE_VAL, *change = m->jac->acc + v0, *off = m->next + v0;
+    for (int round = 0; round < CORRECTIONS; round++) {
+        double largest = 0, size = 0;
+        impulses(m, tree, gravity, dt);
+        for (int d = 0; d < w; d++) change[d] = m->free[v0 + d] - m->now[v0 + d];
+        for (int r = 0; r < w; r++)
+            for (int c = 0; c < w; c++) off[r] -= M[r * w + c] * change[c];
+        if (!ti_tree_jac_factor(m, tree, M, dt, m->jac)) return false;
+        ti_lu_solve(w, j->K + tree->M, w, j->pivot + v0, off);
+        for (int d = 0; d < w; d++) {
+            m->free[v0 + d] += off[d];
+            largest = ti_max(largest, fabs(off[d])), size = ti_max(size, fabs(m->free[v0 + d]));
+        }
+        if (largest <= SETTLED * size) return true;
+        if (!(largest <= 0.5 * last)) return largest <= ROUNDED * size;
+        last = largest;
+    }
+    return false;
+}
+
+/* The solution that belongs to the velocity before the step: that of a step of no length, followed as it gets longer.
+ */
+static bool by_newton(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
+    size_t bytes = sizeof *m->free * (size_t)tree->nv;
+    double *there = m->jac->start + tree->v, *free = m->free + tree->v, part = 0, stride = 1;
+    memcpy(there, m->now + tree->v, bytes);
+    for (int k = 0; k < PARTS && stride >= LEAST; k++) {
+        double next = part + stride < 1 ? part + stride : 1;
+        memcpy(free, there, bytes);
+        if (!newton(m, tree, gravity, next * dt)) {
+            stride *= 0.5;
+            continue;
+        }
+        if (next == 1) return true;
+        memcpy(there, free, bytes);
+        part = next, stride *= 2;
+    }
+    return false;
+}
+
+bool ti_midpoint(ti_motion *m, int t, ti_vec gravity, double dt) {
+    const ti_tree *tree = tree_of(m, t);
+    memcpy(m->free + tree->v, m->now + tree->v, sizeof *m->now * (size_t)tree->nv);
+    return by_rounds(m, tree, gravity, dt) || by_newton(m, tree, gravity, dt);
+}
+
+/* ---- reverse ---- */
+
+/* The same rounds turned around. */
+static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt, ti_motion_bar *bar) {
+    int v0 = tree->v, w = tree->nv;
+    memcpy(bar->y + v0, bar->free + v0, sizeof *bar->y * (size_t)w);
+    solve(m, tree, bar->y + v0);
+    for (int round = 0; round < ROUNDS; round++) {
+        double change = 0, size = 0, *next = bar->v;
+        memset(next + v0, 0, sizeof *next * (size_t)w);
+        ti_bias_velocity_vjp(m, tree, m->middle, bar->y, bar, next);
+        for (int d = v0; d < v0 + w; d++) next[d] = bar->free[d] + 0.5 * dt * next[d];
+        solve(m, tree, next + v0);
+        for (int d = v0; d < v0 + w; d++) {
+            change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
+            bar->y[d] = next[d];
+        }
+        if (change <= SETTLED * size) return true;
+        if (!(change < HUGE_VAL)) return false;
+    }
+    return false;
+}
+
+void ti_midpoint_vjp(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
+    if (adjoint_by_rounds(m, tree, dt, bar)) return;
+    memcpy(bar->y + tree->v, bar->free + tree->v, sizeof *bar->y * (size_t)tree->nv);
+    if (ti_tree_jac_factor(m, tree, m->M + tree->M, dt, m->jac))
+        ti_lu_solve_t(tree->nv, m->jac->K + tree->M, tree->nv, m->jac->pivot + tree->v, bar->y + tree->v);
+}
