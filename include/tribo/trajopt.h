@@ -208,8 +208,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_feedback(const tribo_trajopt *t
 /** Feedback along the best so far with as little regularisation as leaves the matrices definite: that of the last pass
  * is of the motion before, and where steps are refused next to nothing. Of DDP and ILQR; a search that is done has it.
  * From the Jacobians of the law that is searched under, or of the last stage before it where a search with stages ended
- *  without being stationary. A search goes on as it would have. @return TRIBO_OK; TRIBO_E_ARG (NULL);
- *  TRIBO_INTERRUPTED; what a pass returns, feedback as it was. */
+ *  without being stationary; K is 0 where no regularisation makes them definite. A search goes on as it would have.
+ *  @return TRIBO_OK; TRIBO_E_ARG (NULL); TRIBO_INTERRUPTED; what a pass returns, feedback as it was. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_settle(tribo_trajopt *t);
 /** The gain K (ncontrol,ndx) of a knot. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_gain(const tribo_trajopt *t, int knot, double *K);

@@ -96,6 +96,8 @@ static bool refuse_buffer(core *c, core_array *a, const char *what, core_shape w
 bool core_take(core *c, PyObject *o, const char *what, core_shape want, int how, core_array *a) {
     memset(a, 0, sizeof *a);
     if (!o || o == Py_None) return how & CORE_MAY_BE_NONE ? true : refuse(c, what, want, how, "None");
+    if (PyType_IsSubtype(Py_TYPE(o), c->masked)) /* its buffer knows nothing of the mask */
+        return refuse(c, what, want, how, "a masked array (its filled(...) says what stands for what is left out)");
     int flags = PyBUF_FORMAT | PyBUF_STRIDES | (how & CORE_WRITABLE ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(o, &a->view, flags)) {
         if (!PyObject_CheckBuffer(o)) return refuse_object(c, o, what, want, how);

@@ -19,6 +19,7 @@ typedef struct core {
     PyObject *warning[CORE_NWARNING]; /* [status] */
     PyObject *array_error, *freed_error, *busy_error;
     PyObject *contact_dtype;
+    PyTypeObject *masked; /* numpy.ma.MaskedArray */
     PyTypeObject *model, *rollout, *problem, *fit, *plan, *dynamics, *policies, *random;
 } core;
 

@@ -39,11 +39,14 @@ static void empty_pool(core_model *m) {
 
 /* ---- options ---- */
 
-static bool number_of(PyObject *value, const char *word, double *out) {
-    *out = PyFloat_AsDouble(value);
-    if (!PyErr_Occurred()) return true;
+static bool refuse_number(const char *word, PyObject *value) {
     PyErr_Format(PyExc_TypeError, "%s: expected a number, found %R", word, value);
     return false;
+}
+
+static bool number_of(PyObject *value, const char *word, double *out) {
+    *out = PyFloat_AsDouble(value);
+    return PyBool_Check(value) || PyErr_Occurred() ? refuse_number(word, value) : true;
 }
 
 /* dt, tol, recovery, rounds, ncon_max, reverse, warm_start, measures. @return 1 set, 0 another word, -1 exception */
@@ -63,6 +66,10 @@ static int set_own(core *c, const char *word, PyObject *value, tribo_options *o)
     for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
         if (strcmp(word, own[k].name)) continue;
         if (own[k].real) return number_of(value, word, own[k].real) ? 1 : -1;
+        if (own[k].whole && PyBool_Check(value)) {
+            refuse_number(word, value);
+            return -1;
+        }
         long n = own[k].answer ? PyObject_IsTrue(value) : PyLong_AsLong(value);
         if (PyErr_Occurred()) return -1;
         if (own[k].answer)
@@ -81,9 +88,16 @@ static int set_own(core *c, const char *word, PyObject *value, tribo_options *o)
     return -1;
 }
 
+static bool is_number(const char *law_word) {
+    for (int k = 0; tribo_law_word(k); k++)
+        if (strcmp(law_word, tribo_law_word(k)) == 0) return !tribo_law_word_is_name(k);
+    return false;
+}
+
 /* Words of the law; values as text: True and False are 1 and 0. */
 static bool set_law(core *c, const char *word, PyObject *value, tribo_options *o) {
     tribo_diag diag = {0};
+    if (PyBool_Check(value) && is_number(word)) return refuse_number(word, value);
     PyObject *plain = PyBool_Check(value) ? PyLong_FromLong(value == Py_True) : Py_NewRef(value);
     PyObject *text = plain ? PyObject_Str(plain) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;

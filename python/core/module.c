@@ -83,6 +83,7 @@ static int visit_all(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(c->busy_error);
     Py_VISIT(c->empty);
     Py_VISIT(c->contact_dtype);
+    Py_VISIT(c->masked);
     Py_VISIT(c->model);
     Py_VISIT(c->rollout);
     Py_VISIT(c->problem);
@@ -104,6 +105,7 @@ static int clear_all(PyObject *module) {
     Py_CLEAR(c->busy_error);
     Py_CLEAR(c->empty);
     Py_CLEAR(c->contact_dtype);
+    Py_CLEAR(c->masked);
     Py_CLEAR(c->model);
     Py_CLEAR(c->rollout);
     Py_CLEAR(c->problem);

@@ -366,6 +366,17 @@ static PyObject *plan_gradient(PyObject *self, PyObject *none) {
     return made;
 }
 
+static PyObject *plan_settle(PyObject *self, PyObject *none) {
+    (void)none;
+    plan *b = (plan *)self;
+    tribo_status s;
+    if (!enter(b)) return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    s = tribo_trajopt_settle(b->t);
+    Py_END_ALLOW_THREADS;
+    return leave(b, s, "settle", NULL) ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyObject *plan_feedback(PyObject *self, PyObject *args) {
     plan *b = (plan *)self;
     core *c = b->model->core;
@@ -419,6 +430,7 @@ static PyMethodDef methods[] = {{"iterate", plan_iterate, METH_NOARGS, NULL},
                                 {"trajectory", plan_trajectory, METH_NOARGS, NULL},
                                 {"costs", plan_costs, METH_NOARGS, NULL},
                                 {"gradient", plan_gradient, METH_NOARGS, NULL},
+                                {"settle", plan_settle, METH_NOARGS, NULL},
                                 {"feedback", plan_feedback, METH_VARARGS, NULL},
                                 {"gain", plan_gain, METH_VARARGS, NULL},
                                 {"controls", plan_controls, METH_NOARGS, NULL},

@@ -135,14 +135,16 @@ static PyObject *field_list(int what) {
 }
 
 bool core_step_init(core *c, PyObject *module) {
-    PyObject *numpy = PyImport_ImportModule("numpy"), *spec = NULL;
+    PyObject *numpy = PyImport_ImportModule("numpy"), *ma = PyImport_ImportModule("numpy.ma"), *spec = NULL;
+    c->masked = ma ? (PyTypeObject *)PyObject_GetAttrString(ma, "MaskedArray") : NULL;
+    Py_XDECREF(ma);
     c->empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
     if (c->empty)
         spec = Py_BuildValue("{sNsNsNsn}", "names", field_list(0), "formats", field_list(1), "offsets", field_list(2),
                              "itemsize", (Py_ssize_t)sizeof(tribo_contact));
     c->contact_dtype = spec ? PyObject_CallMethod(numpy, "dtype", "O", spec) : NULL;
     Py_XDECREF(spec), Py_XDECREF(numpy);
-    return c->contact_dtype && PyModule_AddObjectRef(module, "contact_dtype", c->contact_dtype) == 0;
+    return c->masked && c->contact_dtype && PyModule_AddObjectRef(module, "contact_dtype", c->contact_dtype) == 0;
 }
 
 static PyObject *contacts_of(core *c, const tribo_ws *ws) {

@@ -112,6 +112,9 @@ class Plans(unittest.TestCase):
         X = tribo.rollout(model, plan.X[0].copy(), U).X
         self.assertTrue((X[::10] == plan.X).all())
         self.assertEqual(plan.gain(3).shape, (1, 4))
+        gain = plan.gain(3)
+        self.assertIs(plan.settle(), plan)
+        np.testing.assert_allclose(plan.gain(3), gain, atol=0.01 * np.abs(gain).max())
         np.testing.assert_array_equal(plan.feedback(5, plan.X[5].copy())[plan.controls], plan.U[5])
 
     def test_a_term_of_ones_own(self):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
+from ._arguments import numbers, whole
 from ._contact import laws
 
 
@@ -63,7 +64,8 @@ def compare(model, *, contenders=None, x0=None, U=None, p=None, steps=200):
     import warnings
     if contenders is None:
         contenders = [{"law": name} for name in laws()]
-    start = np.array(model.x0 if x0 is None else x0, dtype=float)
+    whole(steps=steps)
+    start = numbers("x0", model.x0 if x0 is None else x0)
     table, first = Comparison(), None
     table.X = []
     for words in contenders:

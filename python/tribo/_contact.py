@@ -4,6 +4,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core
+from ._arguments import whole
 
 
 def laws():
@@ -68,7 +69,7 @@ def solve_qcqp(P, q, r=None, *, x_bar=None, tol=0.0, max_iter=0):
     """min x'Px/2 + q'x with x >= 0, or with r (n/2): with |x_i| <= r_i, x_i the pairs of x.
 
     P (n,n) symmetric positive semidefinite, q (n). With x_bar (n) = dL/dx the gradients too: docs/math.md, (59)."""
-    x, dual, residual, q_bar, r_bar, v = _core.qcqp(P, q, r, tol, max_iter, x_bar)
+    x, dual, residual, q_bar, r_bar, v = _core.qcqp(P, q, r, tol, whole(max_iter=max_iter), x_bar)
     if x_bar is None:
         return QcqpSolution(x, dual, residual)
     P_bar = -0.5 * (np.outer(v, x) + np.outer(x, v))

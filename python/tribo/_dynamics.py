@@ -4,6 +4,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core
+from ._arguments import numbers
 from ._model import _named
 
 
@@ -135,7 +136,7 @@ class Dynamics:
             argument = getattr(self, function)(argument)  # their reverse is told what they gave
         q, v, p, of_argument = np.zeros(self.model.nv), np.zeros(self.model.nv), np.zeros(self.model.np), None
         for part, b in parts:
-            more = self._core.vjp(part, where, argument, np.array(b, dtype=float))
+            more = self._core.vjp(part, where, argument, numbers(part, b))
             q += more[0]
             v += 0 if more[1] is None else more[1]
             p += more[3]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
+from ._arguments import whole
 from ._model import _named
 from ._recording import Recording, check_recording, load_recording
 
@@ -194,6 +195,7 @@ def identify(model, recordings, free, *, loss=None, window=None, start="measured
         loss = "shooting" if optimizer == "lm" else "rollout"
     if window is None:
         window = 1 if loss == "shooting" else 10
+    whole(window=window, search=search, seed=seed, workers=workers, max_iterations=max_iterations)
     ready, findings = _prepare(model, recordings, check)
     chosen = _free_list(model, free)
     core = _core.fit(model, ready, chosen, _one_of("loss", loss, _LOSS), window, _one_of("start", start, _START),

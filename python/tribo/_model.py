@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
+from ._arguments import whole
 
 BREAK, STICK, SLIDE = 0, 1, 2  # what a contact does: `mode` of Examined.contacts
 
@@ -299,7 +300,7 @@ class Model(_core.Model):
 
     def parameter(self, name):
         """What a parameter is: a Parameter, by path name or index."""
-        found = self._names.find(name) if isinstance(name, str) else name
+        found = self._names.find(name) if isinstance(name, str) else whole(name=name)
         if isinstance(found, list):
             raise KeyError(f"`{name}` is a group of {len(found)} parameters")
         return self._names.entries[found]
@@ -322,6 +323,7 @@ class Model(_core.Model):
     def distance(self, geom_a, geom_b, x=None, p=None):
         """(distance, points, normal) of two geoms, by name or id, at a state x (nx): m; closest points (2,3) in the
         world; unit normal (3) from the first to the second. Below 0 where they overlap."""
+        whole(geom_a=geom_a, geom_b=geom_b)
         ids = [g if isinstance(g, int) else self._id("geom", self.geoms, g) for g in (geom_a, geom_b)]
         d, points, normal = self._distance(*ids, self.x0 if x is None else x, p)
         return d, np.array(points), np.array(normal)

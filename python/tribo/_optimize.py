@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _core
+from ._arguments import numbers, whole
 from ._model import _named
 
 _METHODS = ("ddp", "ilqr", "first", "lbfgs")
@@ -78,6 +79,7 @@ def _knots_of(at, knots):
             raise _core.ArgumentError(f"at: `{at}` is none of {', '.join(named)}")
         return named[at]
     first, last = at
+    whole(first=first, last=last)
     return first, last
 
 
@@ -94,8 +96,9 @@ def _term_tuple(model, term, knots):
         body = model._id("body", model.bodies, t.on)
         body2 = -1 if t.less is None else model._id("body", model.bodies, t.less)
     first, last = _knots_of(t.at, knots)
-    target = None if t.target is None else np.atleast_2d(np.array(t.target, dtype=float))
-    weights = None if t.weights is None else np.atleast_1d(np.array(t.weights, dtype=float))
+    whole(size=t.size)
+    target = None if t.target is None else np.atleast_2d(numbers("target", t.target))
+    weights = None if t.weights is None else np.atleast_1d(numbers("weights", t.weights))
     return (t.what, t.name, joint, body, site, body2, site2, float(t.weight), weights, t.norm, float(t.scale), first,
             last, target, t.size, t.function)
 
@@ -106,6 +109,7 @@ def _control_numbers(model, controls):
         return None
     found = []
     for c in controls:
+        whole(controls=c)
         if isinstance(c, (int, np.integer)):
             found.append(int(c))
         elif c in model.actuators:
@@ -139,7 +143,7 @@ class Plan:
 
     def solve(self, iterations=1000, callback=None):
         """Passes until done, or so many; callback(progress) after each, returning True stops. Returns itself."""
-        for _ in range(iterations):
+        for _ in range(whole(iterations=iterations)):
             progress = self.iterate()
             if progress.done or (callback and callback(progress)):
                 break
@@ -173,13 +177,19 @@ class Plan:
         """Its cost term by term: a list of (name, cost)."""
         return list(zip(self._names, self._core.costs().tolist()))
 
+    def settle(self):
+        """Feedback along the best so far with as little regularisation as it takes: that of the last pass is of the motion
+        before. A search that is done has it. Of methods "ddp" and "ilqr"; returns itself."""
+        self._core.settle()
+        return self
+
     def feedback(self, knot, x):
         """u (nu) at a state x (nx): the knot's control and its linear feedback, within bounds."""
-        return self._core.feedback(knot, x)
+        return self._core.feedback(whole(knot=knot), x)
 
     def gain(self, knot):
         """The feedback's gain K (ncontrol, ndx) of a knot."""
-        return self._core.gain(knot)
+        return self._core.gain(whole(knot=knot))
 
     def gradient(self):
         """(dJ/dx0 (ndx), dJ/dp (np)) along the best so far, controls held."""
@@ -188,7 +198,7 @@ class Plan:
 
     def shift(self, knots, x0):
         """Begin again so many knots later and at x0 (nx): for receding horizons."""
-        self._core.shift(knots, x0)
+        self._core.shift(whole(knots=knots), x0)
 
     def restart(self, x0, U):
         """Other controls U (knots, ncontrol), and x0 (nx)."""
@@ -196,10 +206,10 @@ class Plan:
 
     def set_target(self, term, target):
         """Another target for a term, by its place, as many rows as it had; takes effect with the next shift or restart."""
-        shape = self._targets[term]
+        shape = self._targets[whole(term=term)]
         if shape is None:
             raise _core.ArgumentError(f"the term {self._names[term]} was made without a target")
-        rows = np.atleast_2d(np.array(target, dtype=float))
+        rows = np.atleast_2d(numbers("target", target))
         if rows.shape != shape:
             raise _core.ArgumentError(f"target of {self._names[term]}: expected shape {shape}, found {rows.shape}")
         self._core.set_target(term, rows)
@@ -217,6 +227,7 @@ class Policies:
     def __init__(self, model, ncontrol=None, *, path=None):
         self.model = model
         path = None if path is None else os.fspath(path)
+        whole(ncontrol=ncontrol)
         self._core = _core.policies(model, model.nactuator or model.nv if ncontrol is None else ncontrol, path)
 
     @classmethod
@@ -234,18 +245,20 @@ class Policies:
 
     def add(self, plan, first=0, last=-1):
         """Knots first to last (-1: the last one that has a control) of a Plan's best so far."""
+        whole(first=first, last=last)
         plan._core.add_to(self._core, first, last if last >= 0 else len(plan.U) + last)
 
     def control(self, x, u=None, ignore=()):
         """u (nu) at a state x (nx): the linear feedback of the nearest knot, in the norm that the spread of all knots
         scales; self.nearest says which. u: the numbers that are no controls of the plans (0). ignore: joints whose place
         does not count, as an angle that turns on and on, or numbers of the tangent (ndx)."""
-        numbers = []
+        left_out = []
         for i in ignore:
+            whole(ignore=i)
             place = self.model.v(i) if isinstance(i, str) else slice(i, i + 1)
-            numbers.extend(range(place.start, place.stop))
-        out = np.zeros(self.model.nu) if u is None else np.array(u, dtype=float)
-        self.nearest = self._core.control(x, out, numbers)
+            left_out.extend(range(place.start, place.stop))
+        out = np.zeros(self.model.nu) if u is None else numbers("u", u)
+        self.nearest = self._core.control(x, out, left_out)
         return out
 
 
@@ -266,15 +279,15 @@ def _start_of(model, start):
     return x
 
 
-def _bounds_of(model, numbers, bounds):
+def _bounds_of(model, chosen, bounds):
     """lower and upper of {name: (lower, upper) or to either side}, or of a pair of arrays."""
     if bounds is None:
         return None, None
     if not isinstance(bounds, dict):
-        return tuple(None if b is None else np.array(b, dtype=float) for b in bounds)
-    numbers = numbers or list(range(model.nv, model.nu) if model.nactuator else range(model.nv))
-    lower, upper = np.full(len(numbers), -math.inf), np.full(len(numbers), math.inf)
-    for i, n in enumerate(numbers):
+        return tuple(None if b is None else numbers("bounds", b) for b in bounds)
+    chosen = chosen or list(range(model.nv, model.nu) if model.nactuator else range(model.nv))
+    lower, upper = np.full(len(chosen), -math.inf), np.full(len(chosen), math.inf)
+    for i, n in enumerate(chosen):
         if n >= model.nv:
             entry = model.params[model.actuators[n - model.nv] + "/ctrlrange"]
             if np.size(entry) == 2 and entry[0] < entry[1]:
@@ -282,7 +295,7 @@ def _bounds_of(model, numbers, bounds):
     for name, how in bounds.items():
         a, b = how if isinstance(how, (tuple, list)) else (-how, how)
         for n in _control_numbers(model, [name]):
-            i = numbers.index(n)
+            i = chosen.index(n)
             lower[i], upper[i] = -math.inf if a is None else a, math.inf if b is None else b
     return lower, upper
 
@@ -309,11 +322,12 @@ def optimize(model, task=None, *, knots=None, terms=None, substeps=1, controls=N
         raise _core.ArgumentError("optimize: give knots=... and terms=[tribo.Term(...)]")
     if given["method"] not in _METHODS:
         raise _core.ArgumentError(f"method: `{given['method']}` is none of {', '.join(_METHODS)}")
-    numbers = _control_numbers(model, given["controls"])
-    lower, upper = _bounds_of(model, numbers, given["bounds"])
+    whole(knots=given["knots"], substeps=given["substeps"], workers=workers, iterations=iterations)
+    chosen = _control_numbers(model, given["controls"])
+    lower, upper = _bounds_of(model, chosen, given["bounds"])
     hold, U = given.get("hold", hold), given.get("U") if U is None else U
     ready = [_term_tuple(model, t, given["knots"]) for t in given["terms"]]
-    core = _core.plan(model, given["knots"], given["substeps"], ready, numbers, lower, upper, hold, p,
+    core = _core.plan(model, given["knots"], given["substeps"], ready, chosen, lower, upper, hold, p,
                       _start_of(model, given["start"]), U, X, _METHODS.index(given["method"]), list(given["stages"]), tol,
                       tol_constraint, workers)
     plan = Plan(model, core, ready)
@@ -343,9 +357,9 @@ def _from_task(model, task, given):
         given["hold"] = model.key(key)[1]
     guess = task.get("guess", "zero")
     if guess == "key" and key is not None:
-        numbers = _control_numbers(model, given["controls"]) or list(range(model.nv, model.nu))
-        given["U"] = np.tile(given["hold"][numbers], (given["knots"], 1))
+        chosen = _control_numbers(model, given["controls"]) or list(range(model.nv, model.nu))
+        given["U"] = np.tile(given["hold"][chosen], (given["knots"], 1))
     elif guess not in ("zero", "key"):
-        rows = np.array(guess, dtype=float)
+        rows = numbers("guess", guess)
         given["U"] = np.tile(rows, (given["knots"], 1)) if rows.ndim == 1 else rows
     return model, given

@@ -5,6 +5,7 @@ from typing import NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
+from ._arguments import numbers, whole
 from ._model import _named
 
 _DRAWS = ("uniform", "loguniform", "normal")
@@ -50,10 +51,10 @@ class Randomiser:
         for given in randoms:
             r = given if isinstance(given, Random) else Random(**given)
             names = [r.names] if isinstance(r.names, str) else list(r.names)
-            power = None if r.power is None else np.array(r.power, dtype=float)
+            power = None if r.power is None else numbers("power", r.power)
             ready.append((names, power, _one_of("draw", r.draw, _DRAWS), float(r.a), float(r.b), bool(r.add),
                           _one_of("share", r.share, _SHARES), float(r.lower), float(r.upper)))
-        self._core = _core.random(model, ready, seed)
+        self._core = _core.random(model, ready, whole(seed=seed))
 
     @property
     def draws(self):
@@ -71,14 +72,16 @@ class Randomiser:
 
     def rows(self, worlds, first=0, p=None):
         """Params (worlds, np) of the worlds from `first` on. p (np): what is scaled or added to; None = model.params."""
+        whole(worlds=worlds, first=first)
         return _named(self._core.rows(p, first, worlds)[0], self.model._names)
 
     def numbers(self, worlds, first=0):
         """(worlds, len(draws)): the numbers drawn."""
+        whole(worlds=worlds, first=first)
         return self._core.rows(None, first, worlds)[1]
 
     def rows_vjp(self, P_bar, first=0, p=None):
         """From gradients P_bar (worlds, np) by the rows, the draws held: (phi_bar (randomisers, 2), p_bar (np)), summed
         over worlds."""
-        phi, of_p = self._core.rows_vjp(p, first, np.asarray(P_bar))
+        phi, of_p = self._core.rows_vjp(p, whole(first=first), P_bar)
         return phi, _named(of_p, self.model._names)

@@ -5,6 +5,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _core
+from ._arguments import numbers, whole
 from ._model import Examined, _named
 
 
@@ -61,13 +62,14 @@ class Rollout:
         if counts and len(rows) != len(counts):
             raise _core.ArgumentError(f"impulses: {len(rows)} arrays for {len(counts)} steps")
         for k, n in enumerate(counts):
-            rows[k] = np.zeros((n, 3)) if rows[k] is None else np.asarray(rows[k], dtype=float)
+            rows[k] = np.zeros((n, 3)) if rows[k] is None else numbers(f"impulses of step {k}", rows[k])
             if rows[k].shape != (n, 3):
                 raise _core.ArgumentError(f"impulses of step {k}: expected shape ({n}, 3), found {rows[k].shape}")
         return np.concatenate(rows) if counts else np.zeros((0, 3))
 
     def jacobians(self, step, world=0, wrt_p=True):
         """(A, B, C) of one step of it: dx_next = A dx + B du + C dp; (ndx,ndx), (ndx,nu), (ndx,np)."""
+        whole(step=step, world=world)
         if not self.batched:
             return self._core.jacobians(step, wrt_p)
         u, p = self._core.inputs(step, world)
@@ -81,6 +83,7 @@ class Rollout:
 
     def examine(self, step, world=0):
         """What happened in one step of it: contacts and how it went, Examined."""
+        whole(step=step, world=world)
         u, p = self._core.inputs(step, world)
         X = self.X[world] if self.batched else self.X
         return Examined(*self.model._examine(X[step], u, p))
@@ -106,6 +109,7 @@ def rollout(model, x0=None, U=None, p=None, *, steps=None, tape=True, checkpoint
     all steps and computes steps again on the way back: bounded memory, the same bits.
     A world that fails is an exception; with strict=False a batch goes on: the states of that world are NaN from there
     on, Rollout.reached says where it stopped, and it has no gradient. Ctrl-C interrupts it."""
+    whole(steps=steps, checkpoints=checkpoints, threads=threads)
     if threads is None:
         threads = len(os.sched_getaffinity(0))
     return Rollout(_core.rollout(model, x0, U, p, steps, tape, checkpoints, threads, strict))

@@ -9,6 +9,7 @@ old one, where info["_final_obs"] says so. Where Gymnasium is installed the spac
 import numpy as np
 
 from . import _core
+from ._arguments import numbers, whole
 from ._model import Model, from_string
 from ._rollout import rollout
 
@@ -66,6 +67,7 @@ class VectorEnv:
     def __init__(self, model, worlds, *, controls=None, bounds=(-1.0, 1.0), skip=1, max_steps=1000, randomise=False):
         if not isinstance(model, Model):
             raise TypeError(f"expected a tribo.Model, found {type(model).__name__}")
+        whole(worlds=worlds, skip=skip, max_steps=max_steps)
         if worlds < 1 or skip < 1 or max_steps < 1:
             raise _core.ArgumentError(f"worlds, skip and max_steps are at least 1: found {worlds}, {skip}, {max_steps}")
         from ._optimize import _control_numbers
@@ -137,6 +139,8 @@ class VectorEnv:
 
     def _checked(self, actions):
         a = np.asarray(actions)
+        if isinstance(actions, np.ma.MaskedArray):
+            numbers("actions", actions)
         if a.shape != self.action_space.shape or a.dtype != np.float64:
             raise _core.ArrayError(f"actions: expected a float64 array of shape {self.action_space.shape}, "
                                    f"found {a.dtype} of shape {a.shape}")
