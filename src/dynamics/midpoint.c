@@ -130,6 +130,7 @@ void ti_midpoint_vjp(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
     if (adjoint_by_rounds(m, tree, dt, bar)) return;
     memcpy(bar->y + tree->v, bar->free + tree->v, sizeof *bar->y * (size_t)tree->nv);
-    if (ti_tree_jac_factor(m, tree, m->M + tree->M, dt, m->jac))
-        ti_lu_solve_t(tree->nv, m->jac->K + tree->M, tree->nv, m->jac->pivot + tree->v, bar->y + tree->v);
+    bool regular = ti_tree_jac_factor(m, tree, m->M + tree->M, dt, m->jac);
+    if (regular) ti_lu_solve_t(tree->nv, m->jac->K + tree->M, tree->nv, m->jac->pivot + tree->v, bar->y + tree->v);
+    for (int d = 0; d < tree->nv && !regular; d++) bar->y[tree->v + d] = (double)NAN; /* which no sweep passes as OK */
 }
