@@ -65,6 +65,8 @@ static tribo_ws *world(const finger *f, tribo_law law, double dt) {
     return ws;
 }
 
+static const double rest[NX] = {-0.6, -0.4, 0.3};
+
 static void move(const finger *f, tribo_ws *ws, double *x, const double *u) {
     tribo_status s = tribo_step(ws, f->f.p, x, u, x, NULL);
     if (s < 0) need(s, "step");
@@ -96,11 +98,12 @@ static void teach(finger *f, double *x, int plans) {
 }
 
 /* As the library acts; where in four seconds it turns less than a radian that is a stall, after which plans act for a
- * while, and are added, if it is taught. @return rad turned */
-static double spin(finger *f, tribo_law law, double dt, double time, bool taught) {
+ * while, and are added, if it is taught; `pushed` besides, after each such time. @return rad turned */
+static double spin(finger *f, tribo_law law, double dt, double time, bool taught, bool pushed) {
     tribo_ws *ws = world(f, law, dt);
-    double x[NX] = {-0.6, -0.4, 0.3}, u[NU] = {0}, turned = 0, last = x[PIN], from = x[PIN];
+    double x[NX] = {0}, u[NU] = {0}, turned = 0, last = rest[PIN], from = rest[PIN];
     int each = (int)(SHIFT * knot_time / dt + 0.5), look = (int)(watch / dt + 0.5), planned = 0, looked = 0;
+    memcpy(x, rest, sizeof rest);
     f->stalls = 0;
     for (int i = 0, n = (int)(time / dt + 0.5); i < n; i++) {
         turned += flick_unturn(x);
@@ -111,25 +114,31 @@ static double spin(finger *f, tribo_law law, double dt, double time, bool taught
             follow_library(f, x, u);
         move(f, ws, x, u);
         if (planned || ++looked < look) continue;
-        if (turned + x[PIN] - last < worth) f->stalls++, planned = taught ? EXCURSION * each : 0;
+        if (turned + x[PIN] - last < worth)
+            f->stalls++, planned = taught ? EXCURSION * each : 0;
+        else if (pushed)
+            push(f, x);
         last = turned + x[PIN], looked = 0;
     }
     tribo_ws_free(ws);
     return turned + x[PIN] - from;
 }
 
-static void practise(finger *f, tribo_law law, double dt, double time) {
-    double turned = spin(f, law, dt, time, true);
-    printf("taught under %s at %g s: %.0f s, turned %.1f rad, %d stalls; %d policies\n", tribo_law_name(law), dt, time,
-           turned, f->stalls, tribo_policies_size(f->library));
+static void practise(finger *f, tribo_law law, double dt, double time, bool pushed) {
+    double turned = spin(f, law, dt, time, true, pushed);
+    printf("taught under %s at %g s: %.0f s%s, turned %.1f rad, %d stalls; %d policies\n", tribo_law_name(law), dt,
+           time, pushed ? ", pushed" : "", turned, f->stalls, tribo_policies_size(f->library));
     fflush(stdout);
 }
 
-/* Share of pushes after which it turns by half a turn within 12 s. */
+/* Share of pushes after which it turns by half a turn within 12 s: the same pushes for every law and step, none of
+ * which it was taught with. */
 static double pushes(finger *f, tribo_law law, double dt) {
     tribo_ws *ws = world(f, law, dt);
-    double x[NX] = {-0.6, -0.4, 0.3}, u[NU] = {0};
+    double x[NX], u[NU] = {0};
     int recovered = 0;
+    memcpy(x, rest, sizeof rest);
+    f->seed = 20101;
     for (int k = 0; k < PUSHES; k++) {
         double turned = 0, from = x[PIN], again = 2 + 2 * fabs(normal(&f->seed));
         bool half = false;
@@ -140,7 +149,7 @@ static double pushes(finger *f, tribo_law law, double dt) {
             half = half || turned + x[PIN] - from > M_PI;
         }
         recovered += half;
-        if (!half) memcpy(x, (double[NX]){-0.6, -0.4, 0.3}, sizeof x);
+        if (!half) memcpy(x, rest, sizeof rest);
     }
     tribo_ws_free(ws);
     return recovered / (double)PUSHES;
@@ -148,21 +157,27 @@ static double pushes(finger *f, tribo_law law, double dt) {
 
 static void all(finger *f) {
     const tribo_law laws[] = {TRIBO_LAW_STOCHASTIC, TRIBO_LAW_NCP, TRIBO_LAW_CCP, TRIBO_LAW_LCP};
-    practise(f, TRIBO_LAW_STOCHASTIC, knot_time, 120);
+    practise(f, TRIBO_LAW_STOCHASTIC, knot_time, 120, false);
+    for (int l = 0; l < 2; l++)
+        for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 180, true);
     for (int round = 0, stalls = 1; round < ROUNDS && stalls; round++) {
         stalls = 0;
-        for (int h = 0; h < 3; h++) practise(f, TRIBO_LAW_NCP, steps[h], 60), stalls += f->stalls;
+        for (int l = 0; l < 2; l++)
+            for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 60, false), stalls += f->stalls;
     }
     for (int l = 0; l < 4; l++)
         for (int h = 0; h < 3; h++) {
-            double turned = spin(f, laws[l], steps[h], 60, false);
+            double turned = spin(f, laws[l], steps[h], 60, false, false);
             printf("%s_%g_turned %.3g\n%s_%g_stalls %d\n", tribo_law_name(laws[l]), steps[h], turned,
                    tribo_law_name(laws[l]), steps[h], f->stalls);
             fflush(stdout);
         }
     printf("plans %d\nbegun_again %d\npolicies %d\n", f->f.plans, f->f.again, tribo_policies_size(f->library));
-    printf("stochastic_pushes %.3f\n", pushes(f, TRIBO_LAW_STOCHASTIC, knot_time));
-    printf("ncp_pushes %.3f\n", pushes(f, TRIBO_LAW_NCP, 0.03));
+    for (int l = 0; l < 4; l++)
+        for (int h = 0; h < 3; h++) {
+            printf("%s_%g_pushes %.3f\n", tribo_law_name(laws[l]), steps[h], pushes(f, laws[l], steps[h]));
+            fflush(stdout);
+        }
 }
 
 int main(int argc, char **argv) {
@@ -177,7 +192,7 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s/library.txt", argv[1]);
         need(tribo_policies_save(f.library, path, NULL), "library");
     } else {
-        double turned = spin(&f, TRIBO_LAW_NCP, knot_time, 10, true);
+        double turned = spin(&f, TRIBO_LAW_NCP, knot_time, 10, true, false);
         printf("ncp_turned %.3g\n", turned);
     }
     close_finger(&f);
