@@ -101,7 +101,7 @@ static void teach(finger *f, double *x, int plans) {
  * while, and are added, if it is taught; `pushed` besides, after each such time. @return rad turned */
 static double spin(finger *f, tribo_law law, double dt, double time, bool taught, bool pushed) {
     tribo_ws *ws = world(f, law, dt);
-    double x[NX] = {0}, u[NU] = {0}, turned = 0, last = rest[PIN], from = rest[PIN];
+    double x[NX], u[NU] = {0}, turned = 0, last = rest[PIN], from = rest[PIN];
     int each = (int)(SHIFT * knot_time / dt + 0.5), look = (int)(watch / dt + 0.5), planned = 0, looked = 0;
     memcpy(x, rest, sizeof rest);
     f->stalls = 0;

@@ -12,10 +12,15 @@ def whole(**named):
     return value
 
 
-def numbers(what, values):
-    """A float64 copy of what is not an array yet, or is one of another type; masked arrays are refused."""
+def unmasked(what, values):
+    """Refuse masked arrays, whose mask NumPy drops in silence. Returns the values as they are."""
     parts = values if isinstance(values, (list, tuple)) else [values]
     if any(isinstance(part, np.ma.MaskedArray) for part in parts):
         raise _core.ArrayError(f"{what}: expected numbers, found a masked array (its filled(...) says what stands for what is "
                                "left out)")
-    return np.array(values, dtype=float)
+    return values
+
+
+def numbers(what, values):
+    """A float64 copy of what is not an array yet, or is one of another type; masked arrays are refused."""
+    return np.array(unmasked(what, values), dtype=float)

@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._arguments import numbers, whole
+from ._arguments import numbers, unmasked, whole
 from ._model import _named
 
 _DRAWS = ("uniform", "loguniform", "normal")
@@ -83,5 +83,5 @@ class Randomiser:
     def rows_vjp(self, P_bar, first=0, p=None):
         """From gradients P_bar (worlds, np) by the rows, the draws held: (phi_bar (randomisers, 2), p_bar (np)), summed
         over worlds."""
-        phi, of_p = self._core.rows_vjp(p, whole(first=first), P_bar)
+        phi, of_p = self._core.rows_vjp(p, whole(first=first), np.asarray(unmasked("P_bar", P_bar)))
         return phi, _named(of_p, self.model._names)

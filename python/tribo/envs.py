@@ -9,7 +9,7 @@ old one, where info["_final_obs"] says so. Where Gymnasium is installed the spac
 import numpy as np
 
 from . import _core
-from ._arguments import numbers, whole
+from ._arguments import unmasked, whole
 from ._model import Model, from_string
 from ._rollout import rollout
 
@@ -138,9 +138,7 @@ class VectorEnv:
         """Nothing is open."""
 
     def _checked(self, actions):
-        a = np.asarray(actions)
-        if isinstance(actions, np.ma.MaskedArray):
-            numbers("actions", actions)
+        a = np.asarray(unmasked("actions", actions))
         if a.shape != self.action_space.shape or a.dtype != np.float64:
             raise _core.ArrayError(f"actions: expected a float64 array of shape {self.action_space.shape}, "
                                    f"found {a.dtype} of shape {a.shape}")

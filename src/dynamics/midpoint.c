@@ -55,16 +55,15 @@ static const double ROUNDED = 1e-10, LEAST = 1.0 / 4096;
 /* From m->free. @return false where a correction is not half of that before: it may lead to another solution. */
 static bool newton(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
     int v0 = tree->v, w = tree->nv;
-    const ti_tree_jac *j = m->jac;
+    ti_tree_jac *j = m->jac;
     const double *M = m->M + tree->M;
-    double last = HUGE_VAL, *change = m->jac->acc + v0, *off = m->next + v0;
+    double last = HUGE_VAL, *change = j->acc + v0, *off = m->next + v0;
     for (int round = 0; round < CORRECTIONS; round++) {
         double largest = 0, size = 0;
         impulses(m, tree, gravity, dt);
-        for (int d = 0; d < w; d++) change[d] = m->free[v0 + d] - m->now[v0 + d];
-        for (int r = 0; r < w; r++)
-            for (int c = 0; c < w; c++) off[r] -= M[r * w + c] * change[c];
-        if (!ti_tree_jac_factor(m, tree, M, dt, m->jac)) return false;
+        for (int d = 0; d < w; d++) change[d] = m->now[v0 + d] - m->free[v0 + d];
+        ti_matvec_t(w, w, M, w, change, off, off);
+        if (!ti_tree_jac_factor(m, tree, M, dt, j)) return false;
         ti_lu_solve(w, j->K + tree->M, w, j->pivot + v0, off);
         for (int d = 0; d < w; d++) {
             m->free[v0 + d] += off[d];
@@ -129,8 +128,11 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
 void ti_midpoint_vjp(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
     if (adjoint_by_rounds(m, tree, dt, bar)) return;
-    memcpy(bar->y + tree->v, bar->free + tree->v, sizeof *bar->y * (size_t)tree->nv);
-    bool regular = ti_tree_jac_factor(m, tree, m->M + tree->M, dt, m->jac);
-    if (regular) ti_lu_solve_t(tree->nv, m->jac->K + tree->M, tree->nv, m->jac->pivot + tree->v, bar->y + tree->v);
-    for (int d = 0; d < tree->nv && !regular; d++) bar->y[tree->v + d] = (double)NAN; /* which no sweep passes as OK */
+    double *y = bar->y + tree->v;
+    if (ti_tree_jac_factor(m, tree, m->M + tree->M, dt, m->jac)) {
+        memcpy(y, bar->free + tree->v, sizeof *y * (size_t)tree->nv);
+        ti_lu_solve_t(tree->nv, m->jac->K + tree->M, tree->nv, m->jac->pivot + tree->v, y);
+        return;
+    }
+    for (int d = 0; d < tree->nv; d++) y[d] = (double)NAN; /* which no sweep passes as OK */
 }
