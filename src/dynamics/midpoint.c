@@ -8,9 +8,23 @@
 #include "math/dense.h"
 #include <string.h>
 
-/* Rounds at most, and the change, as a share of the largest velocity, that is the last. */
+/* Rounds at most, the change that is the last, and what it may leave, as shares of the largest velocity. */
 enum { ROUNDS = 40 };
-static const double SETTLED = 1e-13;
+static const double SETTLED = 1e-13, LEFT = 1e-15;
+
+/* The changes that rounds make: the last one, and the largest share of the one before that any of them was. */
+typedef struct rounds {
+    int n;
+    double change, share;
+} rounds;
+
+/* Whether the next rounds change nothing beside `size`. Three are asked for what share of the change is left. */
+static bool settled(rounds *r, double change, double size) {
+    if (r->n > 0) r->share = ti_max(r->share, change / r->change);
+    bool little = r->n > 1 && r->share < 0.1 && r->share * change <= LEFT * size;
+    r->n++, r->change = change;
+    return little || change <= SETTLED * size;
+}
 
 static const ti_tree *tree_of(const ti_motion *m, int t) {
     return &m->model->tree[t];
@@ -30,7 +44,8 @@ static void impulses(ti_motion *m, const ti_tree *tree, ti_vec gravity, double d
 
 static bool by_rounds(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
     int v0 = tree->v, w = tree->nv;
-    for (int round = 0; round < ROUNDS; round++) {
+    rounds r = {0};
+    while (r.n < ROUNDS) {
         double change = 0, size = 0;
         impulses(m, tree, gravity, dt);
         solve(m, tree, m->next + v0);
@@ -39,7 +54,7 @@ static bool by_rounds(ti_motion *m, const ti_tree *tree, ti_vec gravity, double 
             change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
             m->free[d] = v;
         }
-        if (change <= SETTLED * size) return true;
+        if (settled(&r, change, size)) return true;
         if (!(change < HUGE_VAL)) return false;
     }
     return false;
@@ -109,7 +124,8 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
     int v0 = tree->v, w = tree->nv;
     memcpy(bar->y + v0, bar->free + v0, sizeof *bar->y * (size_t)w);
     solve(m, tree, bar->y + v0);
-    for (int round = 0; round < ROUNDS; round++) {
+    rounds r = {0};
+    while (r.n < ROUNDS) {
         double change = 0, size = 0, *next = bar->v;
         memset(next + v0, 0, sizeof *next * (size_t)w);
         ti_bias_velocity_vjp(m, tree, m->middle, bar->y, bar, next);
@@ -119,7 +135,7 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
             change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
             bar->y[d] = next[d];
         }
-        if (change <= SETTLED * size) return true;
+        if (settled(&r, change, size)) return true;
         if (!(change < HUGE_VAL)) return false;
     }
     return false;

@@ -104,6 +104,8 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
     } else {
         ti_contact_options o = {
             .tol = ws->options.tol, .warm = warm, .near = f->island[k].near, .off_path = f->island[k].off_path};
+        if (problem.chains && phase == TI_HOLD && !f->island[k].resumed)
+            o.from = ws->vnow + f->island[k].v0; /* what is held hardly changes its velocity */
         o.brief = phase == TI_HOLD && overlaps_ask(ws, f, &f->island[k]);
         status = ti_contact_solve(ws->contact, &problem, &o, &s, &one);
     }

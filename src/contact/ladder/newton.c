@@ -1,6 +1,6 @@
 /* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
+#include "contact/system/lanes.h"
 #include "contact/work/workspace.h"
-#include "math/clones.h"
 #include <math.h>
 
 static double largest(const double *a, int n) {
@@ -179,12 +179,6 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     return merit <= 1e-20 * scale;
 }
 
-typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
-
-TI_INLINE double sum4(const vec4 *x) {
-    return ((*x)[0] + (*x)[2]) + ((*x)[1] + (*x)[3]);
-}
-
 /* x += d; adds squares, times the weights, to those of x and d. */
 TI_INLINE void add_and_measure(int n, double *x, const double *d, const double *weight, double *size, double *change) {
     vec4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
@@ -200,7 +194,7 @@ TI_INLINE void add_and_measure(int n, double *x, const double *d, const double *
         a[0] += w * x[k] * x[k], b[0] += w * d[k] * d[k];
         x[k] += d[k];
     }
-    *size += sum4(&a), *change += sum4(&b);
+    *size += ti_lanes_sum(&a), *change += ti_lanes_sum(&b);
 }
 
 /* Add the direction to the iterate; returns its relative size, NaN if anything is. Rotations count as speeds, by
@@ -213,12 +207,24 @@ static TI_CLONES double advance(ti_contact_ws *ws, const ti_contact_problem *p) 
     return sqrt(ti_max(impulse, velocity));
 }
 
+/* Whether the law is linear in the modes that are held: those that slide do so on circles. Asked of trees alone, whose
+ * factors are dear: a step more with new ones costs little where bodies are free, and heaps of them want its digit. */
+static bool is_linear(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int i = 0; i < p->nc; i++) {
+        unsigned is = ti_law_at(ws, p, i)->is;
+        bool straight = is & TI_LAW_HARD && (ws->mode[i] < TRIBO_SLIDE || p->mu[i] == 0);
+        if (!straight && !(is & TI_LAW_LINEAR)) return false;
+    }
+    return p->chains;
+}
+
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
- * a million. Steps of the sizes below leave nothing but rounding. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+ * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
+ * same system have shown. Steps of the sizes below leave nothing but rounding. */
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *shrink) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
-    bool again = true;
+    bool again = true, linear = is_linear(ws, p);
     for (int it = 0; it < 15; it++) {
         round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
         evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
@@ -226,9 +232,14 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R)
         ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
         if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* no solution has these modes */
+        if (linear && it > 0) *shrink = change / before;
+        if (linear && change < 1e-5 && *shrink * change < 1e-13) {
+            ws->settled = *shrink * change;
+            return true;
+        }
         if (change < (again ? 1e-9 : 1e-10)) return true;
-        if (again && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
-        again = change > 1e-5 || change > 0.01 * before;
+        if ((again || linear) && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
+        again = !linear && (change > 1e-5 || change > 0.01 * before);
         before = change;
     }
     return before < 1e-6;
@@ -237,8 +248,12 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R)
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
     evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
     ti_contact_direction(ws, p);
-    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] += ws->dlambda[k];
-    for (int k = 0; k < p->nv; k++) ws->v[k] += ws->dv[k];
+    advance(ws, p);
+}
+
+bool ti_contact_settle_on(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, double *shrink) {
+    if (!is_linear(ws, p)) ti_contact_approach(ws, p, from, R); /* else the first step arrives from anywhere */
+    return ti_contact_settle(ws, p, R, shrink);
 }
 
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {

@@ -84,7 +84,8 @@ typedef enum ti_law_is {
     TI_LAW_SMOOTH = 4, /* it has no modes to be near to, and knows noise */
     TI_LAW_DRY = 8,    /* dry friction of joints */
     TI_LAW_SPIN = 16,  /* friction against turning: it depends on the normal impulse of its contact */
-    TI_LAW_FAR = 32    /* it pushes apart what slides before it touches */
+    TI_LAW_FAR = 32,   /* it pushes apart what slides before it touches */
+    TI_LAW_LINEAR = 64 /* in each mode it is linear */
 } ti_law_is;
 
 typedef struct ti_law {

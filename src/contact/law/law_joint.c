@@ -44,4 +44,5 @@ const ti_law ti_law_held = {.mode = held_mode,
                             .agrees = held_agrees,
                             .residual = held_residual,
                             .local = held_local,
-                            .margin = held_margin};
+                            .margin = held_margin,
+                            .is = TI_LAW_LINEAR};

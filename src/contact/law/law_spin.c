@@ -94,7 +94,7 @@ const ti_law ti_law_dry = {.mode = twist_mode,
                            .residual = twist_residual,
                            .local = twist_local,
                            .margin = twist_margin,
-                           .is = TI_LAW_DRY};
+                           .is = TI_LAW_DRY | TI_LAW_LINEAR};
 
 unsigned char ti_dry_linearise(const double *l, const double *c, double bound, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv) {

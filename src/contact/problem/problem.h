@@ -81,11 +81,12 @@ static inline const ti_support *ti_support_of(const ti_contact_problem *p, int i
 }
 
 typedef struct ti_contact_options {
-    double tol;    /* on the relative NCP residual */
-    bool warm;     /* lambda and mode hold a start, */
-    double near;   /* whose modes held down to this compliance; 0 = not known; */
-    bool off_path; /* it is of an answer that was not canonical */
-    bool brief;    /* where there is no answer soon, less will be asked for */
+    double tol;         /* on the relative NCP residual */
+    bool warm;          /* lambda and mode hold a start, */
+    const double *from; /* (nv) beside velocities near these; NULL = those that lambda gives; */
+    double near;        /* whose modes held down to this compliance; 0 = not known; */
+    bool off_path;      /* it is of an answer that was not canonical */
+    bool brief;         /* where there is no answer soon, less will be asked for */
 } ti_contact_options;
 
 /* The solution at one compliance, enough to linearise the problem there: this is what a tape keeps. */

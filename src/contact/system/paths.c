@@ -1,19 +1,12 @@
 /* paths.c -- the contact system of trees. */
 #include "contact/system/paths.h"
+#include "contact/system/lanes.h"
 #include "math/clones.h"
 #include <math.h>
 
-typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double vec8 __attribute__((vector_size(64), aligned(8), may_alias));
-
-enum { LANE = 4 };
-static inline int padded(int n) {
-    return (n + LANE - 1) & ~(LANE - 1);
-}
-
 void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s) {
     if (!most->chains) return;
-    size_t n = (size_t)most->nv, nc = (size_t)most->nc, wide = (size_t)padded(2 * most->wide);
+    size_t n = (size_t)most->nv, nc = (size_t)most->nc, wide = (size_t)ti_lanes_padded(2 * most->wide);
     s->n_max = n, s->nc_max = nc;
     s->entries_max = s->list_max = n * wide, s->rows_max = nc * wide;
     TI_CARVE(m, s->parent, n);
@@ -22,6 +15,7 @@ void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s) {
     TI_CARVE(m, s->place, n);
     TI_CARVE(m, s->way, n);
     TI_CARVE(m, s->list, s->list_max);
+    TI_CARVE(m, s->run, n);
     TI_CARVE(m, s->at, n);
     TI_CARVE(m, s->M, s->entries_max);
     TI_CARVE(m, s->lower, s->entries_max);
@@ -129,7 +123,7 @@ static bool lay_out(ti_paths *s) {
         int k = s->order[e];
         s->depth[k] = s->parent[k] < 0 ? 1 : s->depth[s->parent[k]] + 1;
         s->at[k] = (int)used, s->way[k] = -1;
-        used += (size_t)padded(s->depth[k]);
+        used += (size_t)ti_lanes_padded(s->depth[k]);
         if (used > s->entries_max) return false;
     }
     for (int e = 0; e < s->n; e++) {
@@ -144,6 +138,22 @@ static bool lay_out(ti_paths *s) {
     }
     s->entries = used;
     return true;
+}
+
+static void find_runs(ti_paths *s) {
+    s->nrun = 0;
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], below = e > 0 ? s->order[e - 1] : -1;
+        if (below >= 0 && s->parent[below] == k && s->way[below] == s->way[k])
+            s->run[s->nrun - 1].top--;
+        else
+            s->run[s->nrun++] = (ti_run){.way = s->list + s->way[k], .top = s->depth[k] - 1, .n = s->depth[k]};
+    }
+    for (int i = 1; i < s->nrun; i++) { /* what the run before has not done with, as far as it is the same */
+        ti_run *r = s->run + i, *before = r - 1;
+        while (r->share < before->top && r->share < r->n && r->way[r->share] == before->way[r->share]) r->share++;
+        before->left = r->share;
+    }
 }
 
 /* ---------------------------------------------------------------- M and J along them */
@@ -180,7 +190,7 @@ static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
             }
         s->last[i] = last, s->row_at[i] = (int)used;
         if (last < 0) continue;
-        int stride = padded(s->depth[last]);
+        int stride = ti_lanes_padded(s->depth[last]);
         if (used + (size_t)stride > s->rows_max) return false;
         double *R = s->rows + 3 * used, *C = s->cols + LANE * used;
         if (s->single[i]) {
@@ -199,7 +209,7 @@ void ti_paths_tilt(ti_paths *s, const ti_contact_problem *p, const double *coupl
     double *rows = left, *cols = left + 3 * s->rows_max;
     s->left_rows = rows, s->left_cols = cols;
     for (int i = 0; i < s->nc; i++) {
-        int last = s->last[i], stride = last < 0 ? 0 : s->single[i] ? LANE : padded(s->depth[last]);
+        int last = s->last[i], stride = last < 0 ? 0 : s->single[i] ? LANE : ti_lanes_padded(s->depth[last]);
         size_t at = (size_t)s->row_at[i];
         memcpy(rows + 3 * at, s->rows + 3 * at, 3 * (size_t)stride * sizeof *rows);
         memcpy(cols + LANE * at, s->cols + LANE * at, LANE * (size_t)stride * sizeof *cols);
@@ -221,86 +231,13 @@ void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
     find_parents(s, p);
     s->fits = lay_out(s);
     if (!s->fits) return;
+    find_runs(s);
     pack_inertia(s, p);
     s->fits = pack_contacts(s, p);
     s->left_rows = s->rows, s->left_cols = s->cols;
 }
 
-/* ---------------------------------------------------------------- products */
-
-static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
-    static const double none[3] = {0, 0, 0};
-    double *along = s->along;
-    for (int i = 0, before = -1; i < s->nc; i++) {
-        int last = s->last[i];
-        const double *from = ref ? ref + 3 * i : none;
-        double *to = c + 3 * i;
-        if (last >= 0 && s->single[i]) {
-            to[0] = from[0], to[1] = from[1], to[2] = from[2] + s->rows[3 * (size_t)s->row_at[i]] * v[last];
-            continue;
-        }
-        vec4 sum = {from[0], from[1], from[2], 0};
-        if (last >= 0) {
-            const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
-            const int *way = s->list + s->way[last];
-            for (int k = 0; last != before && k < s->depth[last]; k++) along[k] = v[way[k]];
-            for (int k = 0; k < s->depth[last]; k++) sum += col[k] * along[k];
-            before = last;
-        }
-        to[0] = sum[0], to[1] = sum[1], to[2] = sum[2];
-    }
-}
-
-void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
-    jv(s, with_ref ? p->ref : NULL, v, c);
-}
-
-/* Contacts of one way together. */
-static TI_CLONES void jt(const ti_paths *s, const double *lambda, double *y) {
-    double *sums = s->along;
-    for (int i = 0; i < s->nc; i++) {
-        int last = s->last[i];
-        const double *R = s->rows + 3 * (size_t)s->row_at[i], *l = lambda + 3 * i;
-        if (last >= 0 && s->single[i]) y[last] += R[0] * l[2];
-        if (last < 0 || s->single[i]) continue;
-        int n = s->depth[last], stride = padded(n);
-        bool first = i == 0 || s->last[i - 1] != last || s->single[i - 1];
-        bool end = i + 1 == s->nc || s->last[i + 1] != last || s->single[i + 1];
-        for (int b = 0; b < stride; b += LANE) {
-            vec4 sum = l[0] * *(const vec4 *)(R + b) + l[1] * *(const vec4 *)(R + stride + b) +
-                       l[2] * *(const vec4 *)(R + 2 * stride + b);
-            if (!first) sum += *(vec4 *)(sums + b);
-            *(vec4 *)(sums + b) = sum;
-        }
-        const int *way = s->list + s->way[last];
-        for (int k = 0; end && k < n; k++) y[way[k]] += sums[k];
-    }
-}
-
-void ti_paths_jt(const ti_paths *s, const double *lambda, double *y) {
-    jt(s, lambda, y);
-}
-
-void ti_paths_mv(const ti_paths *s, const double *x, double *y) {
-    for (int e = s->n - 1; e >= 0; e--) { /* roots first: what comes later adds to them */
-        int k = s->order[e], n = s->depth[k] - 1;
-        const double *row = s->M + s->at[k], xk = x[k];
-        const int *way = s->list + s->way[k];
-        double sum = row[n] * xk;
-        for (int a = 0; a < n; a++) {
-            sum += row[a] * x[way[a]];
-            y[way[a]] += row[a] * xk;
-        }
-        y[k] = sum;
-    }
-}
-
 /* ---------------------------------------------------------------- factorization */
-
-/* to[0..n) += s x[0..n), in whole lanes */
-TI_INLINE void add_lanes(int n, double s, const double *x, double *to) {
-    for (int b = 0; b < n; b += LANE) *(vec4 *)(to + b) += s * *(const vec4 *)(x + b);
-}
 
 /* row[0..n) += x0 T0 + x1 T1 + x2 T2, T (3,stride) */
 TI_INLINE void add_three(int n, const double *x, const double *T, int stride, double *row) {
@@ -320,7 +257,7 @@ TI_INLINE void times(const double *D, bool transposed, int stride, const double 
 
 /* K += J' D J of one contact. */
 TI_INLINE void add_contact(ti_paths *s, int i, const double *D) {
-    int last = s->last[i], n = s->depth[last], stride = padded(n);
+    int last = s->last[i], n = s->depth[last], stride = ti_lanes_padded(n);
     const double *R = s->rows + 3 * (size_t)s->row_at[i], *C = s->left_cols + LANE * (size_t)s->row_at[i];
     const int *way = s->list + s->way[last];
     double *T = s->work;
@@ -357,21 +294,23 @@ static const double SMALL = 1e-9;
 
 /* Velocity k: what it leaves to those on its way. */
 TI_INLINE bool eliminate(ti_paths *s, int k) {
-    int n = s->depth[k] - 1, whole = padded(n);
+    int n = s->depth[k] - 1;
     const int *way = s->list + s->way[k];
     double *l = s->lower + s->at[k], *u = s->upper + s->at[k], pivot = l[n], inverse = 1 / pivot, most = 0;
-    double *low = s->work, *up = s->symmetric ? low : low + whole;
-    vec4 zero = {0, 0, 0, 0};
-    if (whole > n) *(vec4 *)(low + whole - LANE) = *(vec4 *)(up + whole - LANE) = zero; /* what is beyond n */
-    for (int a = 0; a < n; a++) low[a] = l[a];
-    for (int a = 0; a < n && !s->symmetric; a++) up[a] = u[a];
-    for (int a = 0; a < n && !s->symmetric; a++) most = ti_max(most, ti_max(fabs(low[a]), fabs(up[a])));
-    if (s->symmetric ? !(pivot > 0) : !(fabs(pivot) > SMALL * most)) return false;
-    for (int a = 0; a < n; a++) l[a] *= inverse;
-    for (int a = 0; a < n && !s->symmetric; a++) u[a] *= inverse;
-    for (int a = 0; a < n; a++) {
-        if (up[a] != 0) add_lanes(a + 1, s->symmetric ? -l[a] : -u[a], low, s->lower + s->at[way[a]]);
-        if (!s->symmetric && low[a] != 0) add_lanes(a + 1, -l[a], up, s->upper + s->at[way[a]]);
+    double *low = s->work, *up = low + ti_lanes_padded(n);
+    ti_lanes_copy(n, l, low), ti_lanes_scale(n, inverse, l);
+    if (s->symmetric) {
+        if (!(pivot > 0)) return false;
+        for (int a = 0; a < n; a++)
+            if (low[a] != 0) ti_lanes_add(a + 1, -l[a], low, s->lower + s->at[way[a]]);
+    } else {
+        ti_lanes_copy(n, u, up), ti_lanes_scale(n, inverse, u);
+        for (int a = 0; a < n; a++) most = ti_max(most, ti_max(fabs(low[a]), fabs(up[a])));
+        if (!(fabs(pivot) > SMALL * most)) return false;
+        for (int a = 0; a < n; a++) {
+            if (up[a] != 0) ti_lanes_add(a + 1, -u[a], low, s->lower + s->at[way[a]]);
+            if (low[a] != 0) ti_lanes_add(a + 1, -l[a], up, s->upper + s->at[way[a]]);
+        }
     }
     l[n] = inverse;
     return fabs(inverse) < HUGE_VAL;
@@ -387,54 +326,4 @@ static TI_CLONES bool factor(ti_paths *s, const double *D) {
 bool ti_paths_factor(ti_paths *s, const double *D) {
     s->symmetric = s->left_rows == s->rows && is_symmetric(s->nc, D);
     return factor(s, D);
-}
-
-/* ---------------------------------------------------------------- solution */
-
-/* By columns u above the pivots, then by rows l. */
-static inline void solve(const ti_paths *s, const double *l, const double *u, double *x) {
-    for (int e = 0; e < s->n; e++) {
-        int k = s->order[e], n = s->depth[k] - 1;
-        const double *from = u + s->at[k], xk = x[k];
-        const int *way = s->list + s->way[k];
-        for (int a = 0; a < n; a++) x[way[a]] -= from[a] * xk;
-    }
-    for (int e = s->n - 1; e >= 0; e--) {
-        int k = s->order[e], n = s->depth[k] - 1;
-        const double *from = l + s->at[k];
-        const int *way = s->list + s->way[k];
-        double sum = x[k] * s->lower[s->at[k] + n];
-        for (int a = 0; a < n; a++) sum -= from[a] * x[way[a]];
-        x[k] = sum;
-    }
-}
-
-void ti_paths_solve(const ti_paths *s, double *x) {
-    solve(s, s->lower, s->symmetric ? s->lower : s->upper, x);
-}
-void ti_paths_solve_t(const ti_paths *s, double *x) {
-    solve(s, s->symmetric ? s->lower : s->upper, s->lower, x);
-}
-
-static TI_CLONES_WIDE void solve_panel(const ti_paths *s, double *panel) {
-    const double *u = s->symmetric ? s->lower : s->upper;
-    vec8 *x = (vec8 *)panel;
-    for (int e = 0; e < s->n; e++) {
-        int k = s->order[e], n = s->depth[k] - 1;
-        const double *from = u + s->at[k];
-        const int *way = s->list + s->way[k];
-        for (int a = 0; a < n; a++) x[way[a]] -= from[a] * x[k];
-    }
-    for (int e = s->n - 1; e >= 0; e--) {
-        int k = s->order[e], n = s->depth[k] - 1;
-        const double *from = s->lower + s->at[k];
-        const int *way = s->list + s->way[k];
-        vec8 sum = x[k] * from[n];
-        for (int a = 0; a < n; a++) sum -= from[a] * x[way[a]];
-        x[k] = sum;
-    }
-}
-
-void ti_paths_solve_panel(const ti_paths *s, double *panel) {
-    solve_panel(s, panel);
 }

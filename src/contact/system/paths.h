@@ -10,6 +10,13 @@
 #include "base/base.h"
 #include "contact/problem/problem.h"
 
+/* Velocities of one way that follow one another in the order of elimination, from place n - 1 of the way down to top.
+ * Of the way, the first `share` places are those of the run before, and the first `left` those of the next. */
+typedef struct ti_run {
+    const int *way;
+    int top, n, share, left;
+} ti_run;
+
 typedef struct ti_paths {
     size_t n_max, nc_max, entries_max, list_max, rows_max; /* capacities */
     bool fits;                                             /* the present problem is one, and has room */
@@ -18,7 +25,9 @@ typedef struct ti_paths {
     int *parent, *depth; /* (n) the next on the way to the root, -1 = none; how many are on the way, itself included */
     int *order, *place;  /* (n) leaves before roots, and its inverse */
     int *way, *list;     /* (n) where the way of a velocity begins in list: the root first */
-    int *at;             /* (n) where its row begins in the next three */
+    ti_run *run;         /* (nrun) */
+    int nrun;
+    int *at; /* (n) where its row begins in the next three */
     double *M;
     double *lower, *upper; /* K(k, way) and K(way, k); of the factors both over the pivot, whose inverse is on the
                               diagonal of lower */

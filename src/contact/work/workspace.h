@@ -233,8 +233,11 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: from the solution at compliance R towards that at `to`, along the tangent of the path. */
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
-/* newton.c: with the modes of ws->mode fixed, converge at R to rounding. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R);
+/* newton.c: with the modes of ws->mode fixed, converge at R to rounding. shrink: what share of a step the next one is
+ * where the law is linear, which a small R has in common with a larger; 1 = not known. */
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *shrink);
+/* newton.c: the same from what it left at the compliance `from`. */
+bool ti_contact_settle_on(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, double *shrink);
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);

@@ -1,0 +1,148 @@
+/* paths_products.c -- products with M and J of trees, and solutions by their factors: paths.c. */
+#include "contact/system/lanes.h"
+#include "contact/system/paths.h"
+#include "math/clones.h"
+
+static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
+    static const double none[3] = {0, 0, 0};
+    double *along = s->along;
+    for (int i = 0, before = -1; i < s->nc; i++) {
+        int last = s->last[i];
+        const double *from = ref ? ref + 3 * i : none;
+        double *to = c + 3 * i;
+        if (last >= 0 && s->single[i]) {
+            to[0] = from[0], to[1] = from[1], to[2] = from[2] + s->rows[3 * (size_t)s->row_at[i]] * v[last];
+            continue;
+        }
+        vec4 sum = {from[0], from[1], from[2], 0};
+        if (last >= 0) {
+            const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
+            const int *way = s->list + s->way[last];
+            for (int k = 0; last != before && k < s->depth[last]; k++) along[k] = v[way[k]];
+            for (int k = 0; k < s->depth[last]; k++) sum += col[k] * along[k];
+            before = last;
+        }
+        to[0] = sum[0], to[1] = sum[1], to[2] = sum[2];
+    }
+}
+
+void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c) {
+    jv(s, with_ref ? p->ref : NULL, v, c);
+}
+
+/* Contacts of one way together. */
+static TI_CLONES void jt(const ti_paths *s, const double *lambda, double *y) {
+    double *sums = s->along;
+    for (int i = 0; i < s->nc; i++) {
+        int last = s->last[i];
+        const double *R = s->rows + 3 * (size_t)s->row_at[i], *l = lambda + 3 * i;
+        if (last >= 0 && s->single[i]) y[last] += R[0] * l[2];
+        if (last < 0 || s->single[i]) continue;
+        int n = s->depth[last], stride = ti_lanes_padded(n);
+        bool first = i == 0 || s->last[i - 1] != last || s->single[i - 1];
+        bool end = i + 1 == s->nc || s->last[i + 1] != last || s->single[i + 1];
+        for (int b = 0; b < stride; b += LANE) {
+            vec4 sum = l[0] * *(const vec4 *)(R + b) + l[1] * *(const vec4 *)(R + stride + b) +
+                       l[2] * *(const vec4 *)(R + 2 * stride + b);
+            if (!first) sum += *(vec4 *)(sums + b);
+            *(vec4 *)(sums + b) = sum;
+        }
+        const int *way = s->list + s->way[last];
+        for (int k = 0; end && k < n; k++) y[way[k]] += sums[k];
+    }
+}
+
+void ti_paths_jt(const ti_paths *s, const double *lambda, double *y) {
+    jt(s, lambda, y);
+}
+
+/* ---------------------------------------------------------------- in runs */
+
+/* What a run's rows meet is in s->along, the way from the root to its first velocity; of that the next run takes over
+ * what both share. Lanes beyond a velocity meet what its row has there, so `along` is zero there or not used any more.
+ */
+
+TI_INLINE void gather(int from, int to, const int *way, const double *x, double *along) {
+    for (int a = from; a < to; a++) along[a] = x[way[a]];
+}
+
+TI_INLINE double dot_lanes(int n, const double *row, const double *along) {
+    vec4 sum = {0, 0, 0, 0};
+    for (int b = 0; b < n; b += LANE) sum += *(const vec4 *)(row + b) * *(const vec4 *)(along + b);
+    return ti_lanes_sum(&sum);
+}
+
+static TI_CLONES void mv(const ti_paths *s, const double *x, double *y) {
+    double *along = s->along, *sums = s->work;
+    memset(y, 0, (size_t)s->n * sizeof *y);
+    for (const ti_run *r = s->run, *end = r + s->nrun; r < end; r++) {
+        gather(r->share, r->n, r->way, x, along);
+        memset(sums + r->share, 0, (size_t)(ti_lanes_padded(r->n) - r->share) * sizeof *sums);
+        for (int at = r->n - 1; at >= r->top; at--) {
+            const double *row = s->M + s->at[r->way[at]];
+            y[r->way[at]] += sums[at] + dot_lanes(at + 1, row, along);
+            ti_lanes_add(at, along[at], row, sums);
+        }
+        for (int a = r->left; a < r->top; a++) y[r->way[a]] += sums[a];
+    }
+}
+
+void ti_paths_mv(const ti_paths *s, const double *x, double *y) {
+    mv(s, x, y);
+}
+
+/* By columns u above the pivots, then by rows l. */
+static TI_CLONES void solve(const ti_paths *s, const double *l, const double *u, double *x) {
+    double *along = s->along;
+    const ti_run *end = s->run + s->nrun;
+    for (const ti_run *r = s->run; r < end; r++) {
+        gather(r->share, r->n, r->way, x, along);
+        for (int at = r->n - 1; at >= r->top; at--) {
+            double now = x[r->way[at]] = along[at];
+            ti_lanes_add(at, -now, u + s->at[r->way[at]], along);
+        }
+        for (int a = r->left; a < r->top; a++) x[r->way[a]] = along[a];
+    }
+    for (const ti_run *r = end - 1; r >= s->run; r--) {
+        gather(r->left, r->top, r->way, x, along);
+        memset(along + r->top, 0, (size_t)(ti_lanes_padded(r->top) - r->top) * sizeof *along);
+        for (int at = r->top; at < r->n; at++) { /* those of the run one by one: a lane just stored is slow to load */
+            int k = r->way[at];
+            const double *row = l + s->at[k];
+            double sum = x[k] * s->lower[s->at[k] + at] - dot_lanes(r->top, row, along);
+            for (int a = r->top; a < at; a++) sum -= row[a] * x[r->way[a]];
+            x[k] = sum;
+        }
+        gather(r->top, r->n, r->way, x, along);
+    }
+}
+
+void ti_paths_solve(const ti_paths *s, double *x) {
+    solve(s, s->lower, s->symmetric ? s->lower : s->upper, x);
+}
+void ti_paths_solve_t(const ti_paths *s, double *x) {
+    solve(s, s->symmetric ? s->lower : s->upper, s->lower, x);
+}
+
+static TI_CLONES_WIDE void solve_panel(const ti_paths *s, double *panel) {
+    const double *u = s->symmetric ? s->lower : s->upper;
+    vec8 *x = (vec8 *)panel;
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *from = u + s->at[k];
+        const int *way = s->list + s->way[k];
+        for (int a = 0; a < n; a++) x[way[a]] -= from[a] * x[k];
+    }
+    for (int e = s->n - 1; e >= 0; e--) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *from = s->lower + s->at[k];
+        const int *way = s->list + s->way[k];
+        vec8 sum = x[k] * from[n];
+        for (int a = 0; a < n; a++) sum -= from[a] * x[way[a]];
+        x[k] = sum;
+    }
+}
+
+void ti_paths_solve_panel(const ti_paths *s, double *panel) {
+    solve_panel(s, panel);
+}
