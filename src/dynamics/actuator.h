@@ -11,6 +11,10 @@
 const double *ti_actuators_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u);
 /* M of tree t += what actuators add to its damping over a step. */
 void ti_actuators_damp(const ti_motion *m, int t, const double *p, double dt, double *M);
+/* Whether some actuator pulls at several joints, and that is not on the diagonal of M alone. */
+static inline bool ti_actuators_couple(const tribo_model *model) {
+    return model->npull > model->size.nactuator;
+}
 
 /* Reverse of ti_actuators_damp(), from bar->M: to p_bar (or NULL) and what ti_actuators_vjp() goes on with. */
 void ti_actuators_damp_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motion_bar *bar, double *p_bar);

@@ -124,7 +124,8 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
     int v0 = tree->v, w = tree->nv;
     memcpy(bar->y + v0, bar->free + v0, sizeof *bar->y * (size_t)w);
     solve(m, tree, bar->y + v0);
-    rounds r = {0};
+    rounds r = {.n = 1}; /* the start is itself a change that the first round shrinks */
+    for (int d = v0; d < v0 + w; d++) r.change = ti_max(r.change, fabs(bar->y[d]));
     while (r.n < ROUNDS) {
         double change = 0, size = 0, *next = bar->v;
         memset(next + v0, 0, sizeof *next * (size_t)w);

@@ -3,6 +3,7 @@
  * are handed to tree.c. */
 #include "dynamics/motion.h"
 #include "dynamics/actuator.h"
+#include "dynamics/branch.h"
 #include "dynamics/link.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
@@ -230,11 +231,7 @@ void ti_motion_inertia_jvp(const ti_motion *m, int t, const ti_link_diff *diffs,
 void ti_motion_times(const ti_motion *m, int t, const double *in, double *out) {
     const ti_tree *tree = tree_of(m, t);
     if (!tree->single) {
-        const double *M = m->M + tree->M;
-        for (int r = 0; r < tree->nv; r++) {
-            out[r] = 0;
-            for (int c = 0; c < tree->nv; c++) out[r] += M[r * tree->nv + c] * in[c];
-        }
+        ti_branch_times(m->model->dof + tree->v, tree->v, tree->nv, m->M + tree->M, in, out);
         return;
     }
     const ti_link *l = root(m, t);
@@ -342,13 +339,14 @@ void ti_motion_integrate(const ti_motion *m, int t, const double *D, const doubl
     }
 }
 
-static void clear(const ti_tree *tree, int t, ti_motion_bar *bar) {
+static void clear(const ti_motion *m, int t, ti_motion_bar *bar) {
+    const ti_tree *tree = tree_of(m, t);
     size_t w = (size_t)tree->nv;
     memset(bar->link + tree->body0, 0, sizeof *bar->link * (size_t)tree->nbody);
     if (tree->single) return;
     if (tree->welded) memset(bar->root + t, 0, sizeof *bar->root);
     memset(bar->axis + tree->v, 0, sizeof *bar->axis * w);
-    memset(bar->M + tree->M, 0, sizeof *bar->M * w * w);
+    ti_tree_clear_inertia_bar(m, tree, bar);
     memset(bar->now + tree->v, 0, sizeof *bar->now * w), memset(bar->free + tree->v, 0, sizeof *bar->free * w);
 }
 
@@ -365,7 +363,7 @@ static void ball_vjp(const double *D, const double *next_bar, double *q_bar, dou
 void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const double *V, const double *qbar,
                              const double *vbar, ti_motion_bar *bar, double *D_bar, double *V_bar) {
     const ti_tree *tree = tree_of(m, t);
-    clear(tree, t, bar);
+    clear(m, t, bar);
     qbar += tree->v, vbar += tree->v;
     ti_link one;
     ti_link_diff *own = tree->welded ? &bar->root[t] : root_bar(m, t, bar);

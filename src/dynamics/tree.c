@@ -315,19 +315,37 @@ void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const doub
     link_turns(m, body, ti_cross(torque, nu.w), bar);
 }
 
-/* M_bar += s a b': through the twists that a and b give every link, and the momenta of those. bar->M keeps it for what
- * is on the diagonal besides. */
+void ti_tree_clear_inertia_bar(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar) {
+    size_t w = (size_t)tree->nv;
+    double *M_bar = bar->M + tree->M;
+    if (ti_actuators_couple(m->model))
+        memset(M_bar, 0, sizeof *M_bar * w * w);
+    else
+        for (size_t d = 0; d < w; d++) M_bar[d * (w + 1)] = 0;
+}
+
+/* s a b' into bar->M, as far as something there is read: joints and drives have entries of their own in M, on its
+ * diagonal unless a drive pulls at several joints. */
+static void keep_inertia_bar(const ti_motion *m, const ti_tree *tree, double s, const double *a, const double *b,
+                             ti_motion_bar *bar) {
+    int w = tree->nv;
+    double *M_bar = bar->M + tree->M;
+    bool coupled = ti_actuators_couple(m->model);
+    for (int d = 0; d < w; d++)
+        for (int e = coupled ? 0 : d; e < (coupled ? w : d + 1); e++) M_bar[d * w + e] += s * a[d] * b[e];
+}
+
+/* M_bar += s a b': through the twists that a and b give every link, and the momenta of those. */
 void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
-    double *M_bar = bar->M + tree->M;
+    keep_inertia_bar(m, tree, s, a, b, bar);
     for (int d = v0; d < v0 + w; d++) {
         int up = dof[d].before;
         bar->eta[d] = ti_sp_axpy(up >= 0 ? bar->eta[up] : none, a[d - v0], m->axis[d]);
         bar->twist[d] = ti_sp_axpy(up >= 0 ? bar->twist[up] : none, b[d - v0], m->axis[d]);
         bar->bias[d] = bar->carried[d] = none;
-        for (int e = 0; e < w; e++) M_bar[(d - v0) * w + e] += s * a[d - v0] * b[e];
     }
     for (int i = tree->body0; i < tree->body0 + tree->nbody; i++) {
         int last = m->model->body[i].last;

@@ -33,7 +33,8 @@ void ti_tree_twist_vjp(const ti_motion *m, int body, const double *v, const doub
 /* S (6) of that: its column of number d of v, which is on the way from the body to the root. */
 void ti_tree_column(const ti_motion *m, int body, int d, double *S);
 
-/* Reverse of the inertia: M_bar += s a b'; or all of M_bar (w,w). */
+/* Reverse of the inertia: begin; M_bar += s a b'; or all of M_bar (w,w). */
+void ti_tree_clear_inertia_bar(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar);
 void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar);
 void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar);
 /* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
