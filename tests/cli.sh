@@ -379,7 +379,7 @@ expect "it stays there" 0 '' '' simulate "$data/scenes/bin.xml" --controls "$fol
 ends bin/after.csv ball.px 1.38 1.62
 ends bin/after.csv ball.pz 0.05 0.07
 expect "a spinner turned and kept there" '0 4' '100 plans.*acted to the end' '*' optimize "$data/scenes/spinner.xml" "$tasks/spinner.json" --iterations 400 --receding 100 \
-    --passes 5 --act-dt 0.001 --out "$folder/spinner.csv"
+    --passes 10 --act-dt 0.001 --out "$folder/spinner.csv"
 ends spinner.csv pin.q 1.5 2.5
 expect "a cube turned about its edge" '0 4' '^cost' '*' optimize "$data/scenes/pivot.xml" "$tasks/pivot.json" --out "$folder/pivot.csv"
 ends pivot.csv pitch.q 0.35 0.75
