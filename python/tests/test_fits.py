@@ -48,6 +48,20 @@ class Problems(unittest.TestCase):
                     for s in (1, -1)]
             self.assertAlmostEqual(got["vfree"][k], bar @ (ends[0] - ends[1]) / (2 * h), 5)
 
+    def test_noise_of_each_contact(self):
+        a = self.problem(law="stochastic", noise=0.05)
+        whole, each = tribo.ContactProblem(**a), tribo.ContactProblem(**{**a, "noise": 0.3})
+        other = each.solve().impulse
+        noise = np.full(4, 0.05)
+        each.set_noise(noise)
+        noise[:] = np.nan  # what was given is copied
+        np.testing.assert_allclose(each.solve().impulse, whole.solve().impulse, rtol=1e-9)
+        self.assertGreater(np.abs(other - whole.solve().impulse).max(), 1e-4)
+        each.set_noise(np.array([0.3, 0.3, 0.05, 0.05]))
+        self.assertGreater(np.abs(each.solve().impulse - other).max(), 1e-4)
+        each.set_noise(None)
+        np.testing.assert_allclose(each.solve().impulse, other, rtol=1e-9)
+
     def test_qcqp(self):
         P, q, r = np.diag([1.0, 2.0]), np.array([-3.0, 0.0]), np.array([1.0])
         s = tribo.solve_qcqp(P, q, r, x_bar=np.array([1.0, 0.0]))
