@@ -61,7 +61,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_checked_new(const tribo_model *m, const
                                                      const tribo_allocator *a, tribo_checked **c, tribo_diag *diag);
 /** Free; NULL is fine. */
 TRIBO_API void tribo_checked_free(tribo_checked *c);
-/** The recording in the conventions of a state; its arrays live as long as c. */
+/** The recording in the conventions of a state; its arrays live as long as c. Markers are as they were given: their
+ * distances are looked at when poses are made of them, by tribo_sysid_new(). */
 TRIBO_API tribo_recording tribo_checked_recording(const tribo_checked *c);
 /** All *n findings, in the order in which they were made. */
 TRIBO_API const tribo_finding *tribo_checked_findings(const tribo_checked *c, int *n);

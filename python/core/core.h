@@ -141,6 +141,10 @@ PyObject *core_trajectory_load(PyObject *module, PyObject *args);
 PyObject *core_trajectory_save(PyObject *module, PyObject *args);
 PyObject *core_controls_load(PyObject *module, PyObject *args);
 PyObject *core_recording_check(PyObject *module, PyObject *args);
+/* A recording of a tuple (time, X, U, markers, forces), the last three or None; the arrays are to be released, also
+ * where this fails. */
+enum { CORE_RECORDING_ARRAYS = 5 };
+bool core_recording_take(core_model *m, PyObject *o, tribo_recording *rec, core_array a[CORE_RECORDING_ARRAYS]);
 
 /* An object of a heap type, all zero; and its end, when its fields are gone. */
 void *core_object_new(PyTypeObject *type);

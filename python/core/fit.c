@@ -24,37 +24,27 @@ static bool enter(fit *f) {
 typedef struct recordings {
     int n;
     tribo_recording *rec;
-    core_array *a; /* (3 n) */
+    core_array *a; /* (CORE_RECORDING_ARRAYS n) */
     tribo_free_param *free;
     int nfree;
 } recordings;
 
 static void recordings_end(recordings *r) {
-    for (int i = 0; r->a && i < 3 * r->n; i++) core_release(&r->a[i]);
+    for (int i = 0; r->a && i < CORE_RECORDING_ARRAYS * r->n; i++) core_release(&r->a[i]);
     free(r->rec), free(r->a), free(r->free);
 }
 
-static bool take_recording(core *c, const core_model *m, PyObject *o, tribo_recording *rec, core_array *a) {
-    PyObject *t, *x, *u;
-    if (!PyArg_ParseTuple(o, "OOO", &t, &x, &u) || !core_take(c, t, "time", CORE_SHAPE(1, -1), 0, &a[0])) return false;
-    Py_ssize_t n = a[0].view.shape[0];
-    if (!core_take(c, x, "X", CORE_SHAPE(2, n, m->n.nx), 0, &a[1]) ||
-        !core_take(c, u, "U", CORE_SHAPE(2, n, m->n.nu), CORE_MAY_BE_NONE, &a[2]))
-        return false;
-    *rec = (tribo_recording){.n = (int)n, .time = a[0].a, .x = a[1].a, .u = a[2].a};
-    return true;
-}
-
-/* Lists of (time, X, U) and of (index, start, lower, upper). */
-static bool recordings_take(core *c, const core_model *m, PyObject *list, PyObject *free_list, recordings *r) {
+/* Lists of (time, X, U, markers, forces) and of (index, start, lower, upper). */
+static bool recordings_take(core_model *m, PyObject *list, PyObject *free_list, recordings *r) {
     r->n = (int)PyList_Size(list), r->nfree = (int)PyList_Size(free_list);
     if (PyErr_Occurred()) return false;
     r->rec = calloc((size_t)r->n + 1, sizeof *r->rec);
-    r->a = calloc(3 * (size_t)r->n + 1, sizeof *r->a);
+    r->a = calloc(CORE_RECORDING_ARRAYS * (size_t)r->n + 1, sizeof *r->a);
     r->free = calloc((size_t)r->nfree + 1, sizeof *r->free);
     if (!r->rec || !r->a || !r->free) return PyErr_NoMemory();
     for (int i = 0; i < r->n; i++)
-        if (!take_recording(c, m, PyList_GetItem(list, i), r->rec + i, r->a + 3 * i)) return false;
+        if (!core_recording_take(m, PyList_GetItem(list, i), r->rec + i, r->a + CORE_RECORDING_ARRAYS * i))
+            return false;
     for (int i = 0; i < r->nfree; i++) {
         tribo_free_param *f = r->free + i;
         *f = tribo_default_free();
@@ -84,7 +74,7 @@ PyObject *core_fit_new(PyObject *module, PyObject *args) {
     tribo_diag diag = {0};
     d.loss = (tribo_loss)loss, d.start = (tribo_start)start, d.robust = (tribo_robust)robust;
     d.optimizer = (tribo_optimizer)optimizer, d.seed = seed, d.options = &m->options;
-    if (recordings_take(c, m, list, free_list, &r)) {
+    if (recordings_take(m, list, free_list, &r)) {
         d.free = r.free, d.nfree = r.nfree, d.rec = r.rec, d.nrec = r.n;
         f = core_part_new(c->fit, m);
     }
@@ -219,7 +209,7 @@ static bool rec_of(const fit *f, int i) {
     return false;
 }
 
-/* errors(i, p or None) -> nine numbers */
+/* errors(i, p or None) -> the numbers of tribo_errors */
 static PyObject *fit_errors(PyObject *self, PyObject *args) {
     fit *f = (fit *)self;
     core *c = f->model->core;
@@ -236,8 +226,9 @@ static PyObject *fit_errors(PyObject *self, PyObject *args) {
     core_release(&p);
     if (!in) return NULL;
     if (s < 0) return core_fail(c, s, "errors", NULL);
-    return Py_BuildValue("(iddddddd)", e.rows, e.position_mean, e.rotation_mean_deg, e.position_relative,
-                         e.step_position_rms, e.step_rotation_rms_deg, e.step_velocity_rms, e.step_angular_rms);
+    return Py_BuildValue("(idddddddd)", e.rows, e.position_mean, e.rotation_mean_deg, e.position_relative,
+                         e.step_position_rms, e.step_rotation_rms_deg, e.step_velocity_rms, e.step_angular_rms,
+                         e.force_mean);
 }
 
 /* predict(i, p or None), or smooth(i): states at the rows of a recording */
@@ -273,6 +264,13 @@ static PyObject *fit_held_out(PyObject *self, PyObject *args) {
     return PyBool_FromLong(tribo_sysid_held_out(f->s, i));
 }
 
+static PyObject *fit_flight(PyObject *self, PyObject *args) {
+    int i;
+    fit *f = (fit *)self;
+    if (!PyArg_ParseTuple(args, "i", &i) || !rec_of(f, i)) return NULL;
+    return PyLong_FromLong(tribo_sysid_flight(f->s, i));
+}
+
 static PyMethodDef methods[] = {{"iterate", fit_iterate, METH_NOARGS, NULL},
                                 {"params", fit_params, METH_NOARGS, NULL},
                                 {"eval", fit_eval, METH_O, NULL},
@@ -281,6 +279,7 @@ static PyMethodDef methods[] = {{"iterate", fit_iterate, METH_NOARGS, NULL},
                                 {"predict", fit_predict, METH_VARARGS, NULL},
                                 {"smooth", fit_smooth, METH_VARARGS, NULL},
                                 {"held_out", fit_held_out, METH_VARARGS, NULL},
+                                {"flight", fit_flight, METH_VARARGS, NULL},
                                 {0}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)fit_dealloc},
                               {Py_tp_methods, methods},

@@ -1,5 +1,6 @@
 /* problem.c -- contact problems by themselves, and the QPs and QCQPs of staggered projections. */
 #include "core.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ typedef struct problem {
     tribo_contact_ws *ws;
     tribo_contact_problem def;
     double *data[NARRAY]; /* copies */
+    double *noise;        /* (2 nc) a copy; NULL = that of the options */
     bool busy;
 } problem;
 
@@ -116,6 +118,31 @@ static PyObject *problem_solve(PyObject *self, PyObject *args) {
     return made;
 }
 
+/* set_noise(noise or None) */
+static PyObject *problem_set_noise(PyObject *self, PyObject *noise) {
+    problem *b = (problem *)self;
+    core_array a;
+    size_t n = 2 * (size_t)b->def.nc;
+    if (!core_take(b->core, noise, "noise", CORE_SHAPE(1, (Py_ssize_t)n), CORE_MAY_BE_NONE, &a)) return NULL;
+    bool sound = true;
+    for (size_t i = 0; a.a && i < n; i++) sound &= a.a[i] > 0 && isfinite(a.a[i]);
+    double *copy = a.a ? malloc((n + 1) * sizeof *copy) : NULL;
+    if (copy) memcpy(copy, a.a, n * sizeof *copy);
+    bool short_of = a.a && !copy;
+    core_release(&a);
+    if (short_of) return PyErr_NoMemory();
+    if (!enter(b)) {
+        free(copy);
+        return NULL;
+    }
+    tribo_status s = sound ? tribo_contact_set_noise(b->ws, copy) : TRIBO_E_ARG;
+    b->busy = false;
+    free(s < 0 ? copy : b->noise);
+    if (s < 0) return core_fail(b->core, s, "noise: finite numbers above 0, of the stochastic law", NULL);
+    b->noise = copy;
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *problem_measure(PyObject *self, PyObject *none) {
     (void)none;
     problem *b = (problem *)self;
@@ -162,10 +189,12 @@ static void problem_dealloc(PyObject *self) {
     problem *b = (problem *)self;
     tribo_contact_ws_free(b->ws);
     for (int k = 0; k < NARRAY; k++) free(b->data[k]);
+    free(b->noise);
     core_object_free(self);
 }
 
 static PyMethodDef methods[] = {{"solve", problem_solve, METH_VARARGS, NULL},
+                                {"set_noise", problem_set_noise, METH_O, NULL},
                                 {"measure", problem_measure, METH_NOARGS, NULL},
                                 {"vjp", problem_vjp, METH_VARARGS, NULL},
                                 {0}};

@@ -3,7 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-/* trajectory_load(model, path) -> (time, X with NaN where nothing was observed) */
+/* Shapes of what sites, and what geoms and then bodies, have in n rows. */
+static core_shape markers_shape(const core_model *m, Py_ssize_t n) {
+    return CORE_SHAPE(3, n, m->n.nsite, 3);
+}
+static core_shape forces_shape(const core_model *m, Py_ssize_t n) {
+    return CORE_SHAPE(3, n, m->n.ngeom + m->n.nbody, 3);
+}
+
+static PyObject *copy_or_none(core *c, core_shape shape, const double *from) {
+    return from ? core_copy(c, shape, from) : Py_NewRef(Py_None);
+}
+
+/* trajectory_load(model, path) -> (time, X with NaN where nothing was observed, markers or None, forces or None) */
 PyObject *core_trajectory_load(PyObject *module, PyObject *args) {
     core *c = core_of(module);
     PyObject *mo, *X = NULL, *time = NULL;
@@ -23,8 +35,10 @@ PyObject *core_trajectory_load(PyObject *module, PyObject *args) {
     const bool *seen = tribo_trajectory_observed(t);
     for (size_t i = 0; X && i < (size_t)n * (size_t)m->n.nx; i++) a.a[i] = seen[i] ? x[i] : (double)NAN;
     core_release(&a);
+    PyObject *markers = copy_or_none(c, markers_shape(m, n), tribo_trajectory_markers(t));
+    PyObject *forces = copy_or_none(c, forces_shape(m, n), tribo_trajectory_forces(t));
     tribo_trajectory_free(t);
-    return Py_BuildValue("(NN)", time, X);
+    return Py_BuildValue("(NNNN)", time, X, markers, forces);
 }
 
 /* trajectory_save(model, path, time, X) */
@@ -66,8 +80,9 @@ PyObject *core_controls_load(PyObject *module, PyObject *args) {
 }
 
 static PyObject *findings_of(const tribo_checked *k) {
-    static const char *const about[] = {"time", "length", "velocity", "angular", "frame", "order", "sign",
-                                        "kind", "delay",  "gap",      "outlier", "names", "scene"};
+    static const char *const about[] = {"time",  "length", "velocity", "angular", "frame", "order", "sign", "kind",
+                                        "delay", "gap",    "outlier",  "names",   "scene", "force", "clock"};
+    _Static_assert(sizeof about / sizeof *about == TRIBO_CONVENTION_CLOCK + 1, "a word for each convention");
     static const char *const outcome[] = {"noted", "mended", "refused"};
     int n;
     const tribo_finding *f = tribo_checked_findings(k, &n);
@@ -79,34 +94,50 @@ static PyObject *findings_of(const tribo_checked *k) {
     return list;
 }
 
-/* recording_check(model, time, X, U or None, p or None) -> (time, X, U or None, findings, refused or None) */
+bool core_recording_take(core_model *m, PyObject *o, tribo_recording *rec, core_array a[CORE_RECORDING_ARRAYS]) {
+    core *c = m->core;
+    PyObject *t, *x, *u, *seen, *pushed;
+    if (!PyArg_ParseTuple(o, "OOOOO", &t, &x, &u, &seen, &pushed) ||
+        !core_take(c, t, "time", CORE_SHAPE(1, -1), 0, &a[0]))
+        return false;
+    Py_ssize_t n = a[0].view.shape[0];
+    if (!core_take(c, x, "X", CORE_SHAPE(2, n, m->n.nx), 0, &a[1]) ||
+        !core_take(c, u, "U", CORE_SHAPE(2, n, m->n.nu), CORE_MAY_BE_NONE, &a[2]) ||
+        !core_take(c, seen, "markers", markers_shape(m, n), CORE_MAY_BE_NONE, &a[3]) ||
+        !core_take(c, pushed, "forces", forces_shape(m, n), CORE_MAY_BE_NONE, &a[4]))
+        return false;
+    *rec = (tribo_recording){.n = (int)n, .time = a[0].a, .x = a[1].a, .u = a[2].a, .marker = a[3].a, .force = a[4].a};
+    return true;
+}
+
+/* recording_check(model, (time, X, U, markers, forces), p or None) -> (time, X, U, markers, forces, findings, refused
+ * or None) */
 PyObject *core_recording_check(PyObject *module, PyObject *args) {
     core *c = core_of(module);
-    PyObject *mo, *to, *xo, *uo, *po, *made = NULL;
-    core_array t, x = {0}, u = {0}, p = {0};
+    PyObject *mo, *ro, *po, *made = NULL;
+    core_array a[CORE_RECORDING_ARRAYS] = {0}, p = {0};
     tribo_diag diag = {0};
+    tribo_recording r;
     tribo_checked *k = NULL;
-    if (!PyArg_ParseTuple(args, "OOOOO", &mo, &to, &xo, &uo, &po)) return NULL;
+    if (!PyArg_ParseTuple(args, "OO!O", &mo, &PyTuple_Type, &ro, &po)) return NULL;
     core_model *m = core_model_of(c, mo);
-    if (!m || !core_take(c, to, "time", CORE_SHAPE(1, -1), 0, &t)) return NULL;
-    Py_ssize_t n = t.view.shape[0];
-    if (core_take(c, xo, "X", CORE_SHAPE(2, n, m->n.nx), 0, &x) &&
-        core_take(c, uo, "U", CORE_SHAPE(2, n, m->n.nu), CORE_MAY_BE_NONE, &u) &&
-        core_take(c, po, "p", CORE_SHAPE(1, m->n.np), CORE_MAY_BE_NONE, &p)) {
-        tribo_recording r = {.n = (int)n, .time = t.a, .x = x.a, .u = u.a};
+    if (!m) return NULL;
+    if (core_recording_take(m, ro, &r, a) && core_take(c, po, "p", CORE_SHAPE(1, m->n.np), CORE_MAY_BE_NONE, &p)) {
         tribo_status s = tribo_checked_new(m->handle->m, p.a, &r, NULL, &k, &diag);
         if (s < 0) {
             core_fail(c, s, "recording", &diag);
         } else {
             r = tribo_checked_recording(k);
             const tribo_finding *no = tribo_checked_refused(k);
-            made = Py_BuildValue("(NNNNN)", core_copy(c, CORE_SHAPE(1, r.n), r.time),
-                                 core_copy(c, CORE_SHAPE(2, r.n, m->n.nx), r.x),
-                                 r.u ? core_copy(c, CORE_SHAPE(2, r.n, m->n.nu), r.u) : Py_NewRef(Py_None),
-                                 findings_of(k), no ? core_text(no->text) : Py_NewRef(Py_None));
+            made = Py_BuildValue(
+                "(NNNNNNN)", core_copy(c, CORE_SHAPE(1, r.n), r.time), core_copy(c, CORE_SHAPE(2, r.n, m->n.nx), r.x),
+                copy_or_none(c, CORE_SHAPE(2, r.n, m->n.nu), r.u), copy_or_none(c, markers_shape(m, r.n), r.marker),
+                copy_or_none(c, forces_shape(m, r.n), r.force), findings_of(k),
+                no ? core_text(no->text) : Py_NewRef(Py_None));
         }
     }
     tribo_checked_free(k);
-    core_release(&t), core_release(&x), core_release(&u), core_release(&p);
+    for (int i = 0; i < CORE_RECORDING_ARRAYS; i++) core_release(&a[i]);
+    core_release(&p);
     return made;
 }

@@ -48,6 +48,20 @@ class Problems(unittest.TestCase):
                     for s in (1, -1)]
             self.assertAlmostEqual(got["vfree"][k], bar @ (ends[0] - ends[1]) / (2 * h), 5)
 
+    def test_noise_of_each_contact(self):
+        a = self.problem(law="stochastic", noise=0.05)
+        whole, each = tribo.ContactProblem(**a), tribo.ContactProblem(**{**a, "noise": 0.3})
+        other = each.solve().impulse
+        noise = np.full(4, 0.05)
+        each.set_noise(noise)
+        noise[:] = np.nan  # what was given is copied
+        np.testing.assert_allclose(each.solve().impulse, whole.solve().impulse, rtol=1e-9)
+        self.assertGreater(np.abs(other - whole.solve().impulse).max(), 1e-4)
+        each.set_noise(np.array([0.3, 0.3, 0.05, 0.05]))
+        self.assertGreater(np.abs(each.solve().impulse - other).max(), 1e-4)
+        each.set_noise(None)
+        np.testing.assert_allclose(each.solve().impulse, other, rtol=1e-9)
+
     def test_qcqp(self):
         P, q, r = np.diag([1.0, 2.0]), np.array([-3.0, 0.0]), np.array([1.0])
         s = tribo.solve_qcqp(P, q, r, x_bar=np.array([1.0, 0.0]))
@@ -100,6 +114,60 @@ class Fits(unittest.TestCase):
             tribo.save_recording(pathlib.Path(folder) / "again.csv", model, r.time, r.X)
             again = tribo.load_recording(pathlib.Path(folder) / "again.csv", model)
         np.testing.assert_allclose(again.X, r.X, rtol=0, atol=1e-15)
+
+    def written(self, folder, header, columns):
+        """A CSV file of a time each 20 ms, and these columns."""
+        path = pathlib.Path(folder) / "recording.csv"
+        rows = np.column_stack([np.arange(len(columns)) * 0.02, columns])
+        np.savetxt(path, rows, delimiter=",", header="time," + header, comments="", fmt="%.17g")
+        return path
+
+    def test_markers_of_a_file_are_fitted(self):
+        text = pathlib.Path(scene("slide")).read_text().replace("</body>", """
+            <site name="a" pos="0.1 0.1 0.1"/><site name="b" pos="-0.1 0.1 0.1"/><site name="c" pos="0.1 -0.1 0.1"/></body>""")
+        model = tribo.from_string(text)
+        X = tribo.rollout(model, steps=600).X[::20].copy()
+        d, seen = tribo.Dynamics(model), []
+        for x in X:
+            d.at(x)
+            seen.append(np.concatenate([d.site(s)[0] for s in model.sites]))
+        seen = np.array(seen) + 1e-4 * np.random.default_rng(1).standard_normal((31, 9))
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.written(folder, ",".join(f"{s}.p{k}" for s in "abc" for k in "xyz"), seen)
+            r = tribo.load_recording(path, model)
+            np.testing.assert_array_equal(r.markers, seen.reshape(31, 3, 3))
+            self.assertTrue(np.isnan(r.X).all())
+            self.assertIsNone(r.forces)
+            fit = tribo.identify(model, path, {"floor/friction": 0.4})
+        low, high = fit["floor/friction"][4:6]
+        self.assertTrue(low < 0.2 < high and high - low < 0.01, (low, high))
+        self.assertEqual(fit.flight(0), 0)
+        with self.assertRaisesRegex(tribo.ArrayError, "markers: expected"):
+            tribo.check_recording(model, r._replace(markers=seen))
+
+    def test_forces_of_a_file_tell_a_mass(self):
+        model = tribo.load(scene("slide"))
+        run = tribo.rollout(model, steps=600)
+        X, dt, floor = run.X[::20].copy(), model.dt, model.geoms.index("floor")
+        push = np.array([sum((c["impulse"] * (1 if c["geom_b"] == floor else -1) for c in run.contacts(k)), np.zeros(3))
+                         for k in range(600)]) / dt
+        force = np.vstack([np.full((1, 3), np.nan), push.reshape(30, 20, 3).mean(axis=1)])
+        force += 1e-3 * np.random.default_rng(1).standard_normal(force.shape)
+        names = "p:x,y,z q:w,x,y,z v:x,y,z w:x,y,z".split()
+        header = ",".join(f"cube.{n[0]}{k}" for n in names for k in n[2:].split(",")) + ",floor.fx,floor.fy,floor.fz"
+        with tempfile.TemporaryDirectory() as folder:
+            r = tribo.load_recording(self.written(folder, header, np.hstack([X, force])), model)
+        self.assertIsNone(r.markers)
+        np.testing.assert_array_equal(r.forces[:, floor], force)
+        self.assertTrue(np.isnan(np.delete(r.forces, floor, axis=1)).all())
+        true = model.params["cube/mass"]
+        fit = tribo.identify(model, r, {"cube/mass": 1.7 * true})
+        self.assertAlmostEqual(fit["cube/mass"].value / true, 1, 2)
+        self.assertLess(fit.errors(0).force_mean, 0.01)
+        self.assertNotIn("force", [f.about for f in fit.findings[0]])
+        _, findings, refused = tribo.check_recording(model, r._replace(forces=-r.forces))
+        self.assertEqual([f.outcome for f in findings if f.about == "force"], ["refused"])
+        self.assertIn("floor", refused)
 
 
 class Plans(unittest.TestCase):

@@ -43,6 +43,11 @@ class ContactProblem:
         """A ContactSolution. tol: on the residual, 0 = the solver's own. warm (3 nc): impulses to start from."""
         return ContactSolution(*self._core.solve(tol, warm))
 
+    def set_noise(self, noise):
+        """Noise of law="stochastic" contact by contact, for the solves that follow: (2 nc) m/s, above 0, the standard
+        deviation of the velocity along each normal and across it. None: that of the options."""
+        self._core.set_noise(noise)
+
     def measures(self):
         """Residuals of the law and of the NCP (primal, dual, complementarity), dissipation (J), internal impulses
         (N s), lift (m/s) of the last solution."""

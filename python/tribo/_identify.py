@@ -43,6 +43,8 @@ class Errors(NamedTuple):
     step_rotation_rms_deg: float
     step_velocity_rms: float
     step_angular_rms: float
+    force_mean: float
+    """N; NaN where no force was measured"""
 
 
 class Progress(NamedTuple):
@@ -85,7 +87,7 @@ def _free_list(model, free):
 
 
 def _prepare(model, recordings, check):
-    """Recordings as (time, X, U), looked at; and what was found of each."""
+    """Recordings as tuples of their five arrays, looked at; and what was found of each."""
     ready, findings = [], []
     single = isinstance(recordings, (str, os.PathLike, Recording))
     for i, r in enumerate([recordings] if single else recordings):
@@ -173,13 +175,18 @@ class Identification:
         """Whether a recording was left out of the fit, for validation."""
         return self._core.held_out(recording)
 
+    def flight(self, recording):
+        """Rows of a recording before its first contact."""
+        return self._core.flight(recording)
+
 
 def identify(model, recordings, free, *, loss=None, window=None, start="measured", robust="huber", threshold=None,
              weight=None, optimizer="lm", search=0, rate=0.0, validation=0.0, seed=1, workers=1, max_iterations=200,
              check=True, callback=None):
     """Identify parameters from recorded motion; returns an Identification.
 
-    recordings: paths of CSV files, Recordings or (time (n), X (n,nx), U (n,nu) or None), or one of these.
+    recordings: paths of CSV files, Recordings or (time (n), X (n,nx), U (n,nu) or None), or one of these. Markers and
+      forces of a Recording are fitted by loss="shooting".
     free: names or groups to identify, or {name: start} or {name: (start, lower, upper)}; None = the model's, and its
       physical bounds.
     loss: "shooting" (with window=rows from node to node, 1), which estimates starts and noise and is what is taken where

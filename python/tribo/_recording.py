@@ -16,6 +16,11 @@ class Recording(NamedTuple):
     """(n, nx) states"""
     U: Optional[np.ndarray] = None
     """(n, nu) controls, held from a row to the next; None = none"""
+    markers: Optional[np.ndarray] = None
+    """(n, nsite, 3) m, world: where sites were seen, in the order of model.sites; None = none"""
+    forces: Optional[np.ndarray] = None
+    """(n, ngeom + nbody, 3) N, world: what contacts push each geom with, then each body, the mean since the row before;
+    None = none"""
 
 
 class Finding(NamedTuple):
@@ -32,8 +37,9 @@ class Finding(NamedTuple):
 
 def load_recording(path, model, controls=None):
     """A Recording from a CSV file (docs/command.md, Recordings), with the controls of another one."""
-    time, X = _core.trajectory_load(model, os.fspath(path))
-    return Recording(time, X, None if controls is None else _at(load_controls(controls, model), time))
+    time, X, markers, forces = _core.trajectory_load(model, os.fspath(path))
+    U = None if controls is None else _at(load_controls(controls, model), time)
+    return Recording(time, X, U, markers, forces)
 
 
 def load_controls(path, model):
@@ -56,6 +62,6 @@ def save_recording(path, model, time, X):
 
 def check_recording(model, recording, p=None):
     """(Recording, findings, refused): the recording in the conventions of a state, what was found on the way, and None
-    or why it must not be fitted."""
-    time, X, U, findings, refused = _core.recording_check(model, recording.time, recording.X, recording.U, p)
-    return Recording(time, X, U), [Finding(*f) for f in findings], refused
+    or why it must not be fitted. Markers are as they were: identify() looks at their distances."""
+    *mended, findings, refused = _core.recording_check(model, tuple(Recording(*recording)), p)
+    return Recording(*mended), [Finding(*f) for f in findings], refused

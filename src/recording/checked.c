@@ -40,7 +40,8 @@ static void lay_out(tribo_checked *c, const tribo_recording *r, ti_arena *a, tri
     TI_CARVE(a, c->shape, c->z.ngeom);
     TI_CARVE(a, c->joint_noise, c->z.njoint);
     TI_CARVE(a, c->joint_scale, c->z.njoint);
-    c->u = c->force = NULL;
+    c->u = c->force = c->marker = NULL;
+    if (r->marker) TI_CARVE(a, c->marker, 3 * n * (size_t)c->z.nsite);
     if (r->force) TI_CARVE(a, c->force, n * ti_forces(c));
     if (r->u) TI_CARVE(a, c->u, n * (size_t)c->z.nu);
 }
@@ -61,6 +62,7 @@ static tribo_status copy(tribo_checked *c, const double *p, const tribo_recordin
     memcpy(c->time, r->time, (size_t)r->n * sizeof *c->time);
     memcpy(c->x, r->x, (size_t)r->n * nx * sizeof *c->x);
     if (r->force) memcpy(c->force, r->force, (size_t)r->n * ti_forces(c) * sizeof *c->force);
+    if (r->marker) memcpy(c->marker, r->marker, 3 * (size_t)r->n * (size_t)c->z.nsite * sizeof *c->marker);
     if (r->u) memcpy(c->u, r->u, (size_t)r->n * (size_t)c->z.nu * sizeof *c->u);
     c->n = r->n;
     c->extent = tribo_model_extent(c->m);
@@ -153,7 +155,12 @@ void tribo_checked_free(tribo_checked *c) {
 }
 
 tribo_recording tribo_checked_recording(const tribo_checked *c) {
-    return c ? (tribo_recording){.n = c->n, .time = c->time, .x = c->x, .u = c->u, .force = c->force}
+    return c ? (tribo_recording){.n = c->n,
+                                 .time = c->time,
+                                 .x = c->x,
+                                 .u = c->u,
+                                 .marker = c->marker,
+                                 .force = c->force}
              : (tribo_recording){0};
 }
 

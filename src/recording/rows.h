@@ -19,6 +19,7 @@ struct tribo_checked {
     int n;
     double *time, *x, *u; /* (n), (n,nx), (n,nu) or NULL; NaN = not measured */
     double *force;        /* (n,3 (ngeom + nbody)) or NULL */
+    double *marker;       /* (n,3 nsite) or NULL */
     double *y, *keep;     /* (n,nx) other readings of x */
     bool *posed;          /* (n,nbody) the whole pose of a body was measured */
     double *rate;         /* (n,3) scratch: differences of poses */
