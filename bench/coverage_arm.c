@@ -8,7 +8,8 @@
  *                            with all masses and centres; with inertias and rotors
  *   factor=F   starts of the fit are drawn within that factor of the truth
  *   by=mujoco  by least squares over MuJoCo's step in our place
- *   first=NUMBER of the first set   each=1: a line for every set   same=1: the same data, other starts */
+ *   first=NUMBER of the first set   each=1: a line for every set
+ *   same=N: set N, from 1 on, every time, from other starts */
 #include "coverage_arm.h"
 #include "arms.h"
 #include "coverage_mujoco.h"
@@ -26,8 +27,8 @@ static const char *const arm_scene = "data/scenes/ur-like.xml"; /* in the root o
 
 typedef struct arm_options {
     double seconds, spacing, step, noise, cut, factor;
-    int first, sets, nrec, which;
-    bool each, same, rival;
+    int first, sets, nrec, which, same;
+    bool each, rival;
 } arm_options;
 
 typedef struct sums {
@@ -149,7 +150,7 @@ static tribo_status compete(const tribo_model *m, const arm_options *o, const tr
 static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, unknown *u) {
     static tribo_recording rec[PIECES];
     static tribo_estimate est[FREE];
-    uint64_t seed = 991u * (uint64_t)((o->same ? 0 : set) + 1), starts = 7919u * (uint64_t)(set + 1);
+    uint64_t seed = 991u * (uint64_t)(o->same ? o->same : set + 1), starts = 7919u * (uint64_t)(set + 1);
     tribo_sysid_def def = tribo_default_sysid();
     tribo_options options = tribo_default_options();
     tribo_sysid *s = NULL;
@@ -220,7 +221,7 @@ static bool read_key(const char *word, arm_options *o) {
     if (!strcmp(key, "noise")) return o->noise = number / 1e3, true;
     if (!strcmp(key, "first")) return o->first = (int)number, true;
     if (!strcmp(key, "each")) return o->each = number > 0, true;
-    if (!strcmp(key, "same")) return o->same = number > 0, true;
+    if (!strcmp(key, "same")) return o->same = (int)number, true;
     return false;
 }
 

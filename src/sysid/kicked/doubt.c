@@ -85,19 +85,23 @@ static bool known(const tribo_sysid *s, int i) {
 }
 
 /* Starts at all ends; has the loss risen there by what the slope says? */
-static tribo_status look(tribo_sysid *s, bool *smooth) {
+tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth) {
     const double off = 0.3;
-    double before = sum_of(s, false);
     *smooth = true;
+    tribo_status status = ti_shooting_curvature(s);
+    if (status >= 0) status = ti_shooting_spread(s);
+    if (status < 0) return status;
+    double before = sum_of(s, false);
     for (int side = 0; side < 2 * s->nfree; side++) {
         if (!known(s, side / 2)) continue;
         go_to(s, side);
         s->progress.evaluations++;
-        tribo_status status = ti_parallel(s, TI_TELL_LOSS, roll_job, &side);
+        status = ti_parallel(s, TI_TELL_LOSS, roll_job, &side);
         if (status < 0) return status;
         double rise = sum_of(s, true) - before;
         *smooth &= fabs(rise - reach * reach) < off * reach * reach;
     }
+    ti_at(s, s->theta);
     return TRIBO_OK;
 }
 
@@ -128,11 +132,8 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     bool smooth = true;
     *found = false;
     for (int i = 0; i < 2 * s->nfree; i++) h->wide[i] = 1;
-    tribo_status status = ti_shooting_curvature(s);
-    if (status >= 0) status = ti_shooting_spread(s);
-    if (status >= 0) status = look(s, &smooth);
+    tribo_status status = ti_shooting_smooth(s, &smooth);
     if (status < 0 || smooth) return status;
-    ti_at(s, s->theta);
     status = ti_parallel(s, TI_TELL_LOSS, near_job, NULL);
     if (status < 0) return status;
     double now = sum_of(s, false);

@@ -80,6 +80,9 @@ struct ti_shooting {
     double *wide;               /* (nfree,2) how much longer than its slope says an interval is, down and up */
     double *side;               /* (nrec,2 nfree + 1,nx) starts at the ends of intervals, and of the answer */
     int looked;                 /* how often the answer's neighbours were tried */
+    int hops, idle;             /* how many from the best answer, how many of them in vain since the last that led on */
+    double least;               /* cost of the best then */
+    bool hopping, hopped;       /* hops are under way; have begun */
     bool back;                  /* back: the best is fitted again, to be left as it was */
 };
 #define TI_THETA_SILENT 0.1 /* curvature of a number that the recordings say nothing of: it stays where it is */
@@ -129,6 +132,8 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
 /* Other starts as far off as the recording leaves open by the last linearisation, each with its own minimum; the best
  * stays. */
 tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double *P, int draws);
+/* w->x: the start off by a draw from what the recording leaves open of it, theta held. */
+bool ti_path_beside(ti_worker *w, int track, const double *p, double share, ti_random *random);
 /* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something. */
 tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
 /* A motion without kicks from w->x into xtry. @return its cost; HUGE_VAL: more than `most`. */
@@ -221,7 +226,9 @@ tribo_status ti_shooting_curvature(tribo_sysid *s);
 tribo_status ti_shooting_spread(tribo_sysid *s);
 /* Other starts for recordings that are not explained. @return whether one was found. */
 tribo_status ti_shooting_draw(tribo_sysid *s, bool *found);
-/* One Gauss-Newton step of all paths and theta. */
+/* Gauss-Newton on all paths and theta, noise as it is: so many steps at most, while they may lead to a cost. */
+tribo_status ti_shooting_descend(tribo_sysid *s, int most, double target);
+/* One step of that, and of noise and kicks where it is their turn. */
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
 
 /* ---- doubt.c: is the answer what its slope says? ---- */
@@ -229,6 +236,15 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
 /* Try an answer's neighbours where its slope does not say what is there: found, which s->theta and the motions then
  * are, or how much longer the intervals are, h->wide. */
 tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found);
+
+/* Is the loss at the ends of all intervals what its slope says? */
+tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth);
+
+/* ---- hops.c: other answers beside the best ---- */
+
+/* One hop from it, which is what the fit is at when it begins; h->end and the starts of the best follow, and the fit is
+ * there again. @return and are there more? */
+tribo_status ti_shooting_hop(tribo_sysid *s, bool *more);
 
 /* ---- starts.c: an iteration of the whole ---- */
 tribo_status ti_shooting_iterate(tribo_sysid *s);

@@ -110,8 +110,7 @@ tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double
 
 /* ---- neighbours of a fit ---- */
 
-/* w->x: the start off by a draw from what the recording leaves open of it, theta held. */
-static bool draw_near(ti_worker *w, int track, const double *p, double share, ti_random *random) {
+bool ti_path_beside(ti_worker *w, int track, const double *p, double share, ti_random *random) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     const ti_path *path = s->shooting->path + track;
@@ -143,7 +142,7 @@ tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double
         memcpy(t->kept, path->x + at, nx * sizeof(double));
         status = ti_path_linearise(w, track, p, P);
         if (status < 0) break;
-        if (!draw_near(w, track, p, i % 3 + 1, &random)) continue;
+        if (!ti_path_beside(w, track, p, i % 3 + 1, &random)) continue;
         memcpy(path->x + at, w->x, nx * sizeof(double));
         status = ti_path_settle(w, track, p, P);
         if (status == TI_STOPPED) break;

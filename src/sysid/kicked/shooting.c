@@ -235,6 +235,22 @@ static bool is_little(const tribo_sysid *s, double promise) {
     return promise < 0.02 * (1 + s->nfree + s->nrec) || promise < 1e-9 * s->shooting->cost;
 }
 
+tribo_status ti_shooting_descend(tribo_sysid *s, int most, double target) {
+    const double little = 0.01, share = 0.02;
+    bool moved = true;
+    tribo_status status = ti_shooting_curvature(s);
+    s->lambda = 1e-3;
+    for (int i = 0; i < most && moved && status >= 0; i++) {
+        double before = s->shooting->cost, promise = 0;
+        status = step(s, &promise, &moved);
+        double now = s->shooting->cost;
+        bool there = before - now < little && promise < 10 * little;
+        if (status < 0 || there || before - now < share * (now - target)) break;
+        status = ti_shooting_curvature(s);
+    }
+    return status;
+}
+
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     struct ti_shooting *h = s->shooting;
     double promise = 0, change = 1;

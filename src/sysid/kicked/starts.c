@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, AGAIN_MAX = 4, ANEW_MAX = 3 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, ANEW_MAX = 3 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -202,26 +202,15 @@ static tribo_status finish(tribo_sysid *s) {
         h->back = true;
         return begin_at_best(s);
     }
+    if (!h->hopped && s->search > 0 && !h->kicked[h->best] && h->explained && !ti_all_free(s->m)) {
+        bool smooth;
+        tribo_status status = ti_shooting_smooth(s, &smooth);
+        h->hopped = true, h->hopping = status >= 0 && !smooth;
+        if (status < 0 || h->hopping) return status;
+    }
     s->progress.stage = TRIBO_STAGE_DONE;
     s->progress.converged = h->converged, s->progress.settled = !h->converged;
     return TRIBO_OK;
-}
-
-/* Did the last fit end better than the best before it? */
-static bool gained(const struct ti_shooting *h) {
-    double before = HUGE_VAL;
-    for (int i = 0; i < h->run - 1; i++)
-        if (h->end_value[i] < before) before = h->end_value[i];
-    return h->end_value[h->run - 1] < before - 1;
-}
-
-/* Dry friction in joints holds motions where it takes hold of them: once more from the best end, motions begun anew. */
-static tribo_status again(tribo_sysid *s) {
-    struct ti_shooting *h = s->shooting;
-    memcpy(s->trial, h->end + (size_t)h->best * (size_t)s->nfree, (size_t)s->nfree * sizeof(double));
-    h->nstart = h->run;
-    add_start(s, s->trial, false);
-    return begin_at(s, s->trial, false, false);
 }
 
 /* From far off, joints can end in a motion that is not the recorded one, with masses to suit it: another start near the
@@ -271,10 +260,7 @@ static tribo_status next(tribo_sysid *s) {
     note(s);
     kicked = h->kicked[h->run - 1];
     h->near |= !kicked && h->nearly;
-    if (!kicked && h->explained) {
-        if (ti_all_free(s->m) || h->run >= AGAIN_MAX || (h->run > 1 && !gained(h))) return finish(s);
-        return again(s);
-    }
+    if (!kicked && h->explained) return finish(s);
     if (!kicked && !h->near && !h->hopeless && h->run == 1) {
         tribo_status status = search(s, false);
         if (status) return status;
@@ -333,6 +319,15 @@ static bool give_up(tribo_sysid *s) {
     return true;
 }
 
+/* Once there are no more, the best again. */
+static tribo_status hop(tribo_sysid *s) {
+    struct ti_shooting *h = s->shooting;
+    tribo_status status = ti_shooting_hop(s, &h->hopping);
+    if (status < 0 || h->hopping) return status;
+    h->back = true, h->rounds = 0;
+    return begin_at_best(s);
+}
+
 tribo_status ti_shooting_iterate(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     bool done = false;
@@ -343,7 +338,8 @@ tribo_status ti_shooting_iterate(tribo_sysid *s) {
         status = begin_run(s);
         if (status) return status;
     }
-    if (status >= 0) status = ti_shooting_step(s, &done);
+    if (h->hopping) return hop(s);
+    status = ti_shooting_step(s, &done);
     if (status) return status;
     s->progress.loss = h->cost / 2, s->progress.loss_start = (double)NAN;
     keep_starts(s);
