@@ -137,6 +137,7 @@ PyObject *core_policies_new(PyObject *module, PyObject *args);
 /* The library of an argument, of this model; NULL with an exception. */
 tribo_policies *core_policies_of(core_model *m, PyObject *o);
 PyObject *core_random_new(PyObject *module, PyObject *args);
+PyObject *core_steps(PyObject *module, PyObject *args);
 PyObject *core_trajectory_load(PyObject *module, PyObject *args);
 PyObject *core_trajectory_save(PyObject *module, PyObject *args);
 PyObject *core_controls_load(PyObject *module, PyObject *args);

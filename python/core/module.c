@@ -40,6 +40,7 @@ static PyObject *spring(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"rollout", (PyCFunction)(void (*)(void))core_rollout_new, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"steps", core_steps, METH_VARARGS, NULL},
     {"problem", core_problem_new, METH_VARARGS, NULL},
     {"qcqp", core_qcqp, METH_VARARGS, NULL},
     {"fit", core_fit_new, METH_VARARGS, NULL},

@@ -210,6 +210,11 @@ MISUSES = [
     ("a freed model's comparison", tribo.FreedError, "freed", lambda: tribo.compare(freed_model())),
     ("a rollout of a freed model", tribo.FreedError, "freed", lambda: model_freed_below(0).backward(LX)),
     ("no such step", IndexError, "no such step", lambda: run.jacobians(4)),
+    ("steps without worlds", A, "leading axis", lambda: tribo.steps(slide, x0)),
+    ("steps of two numbers of worlds", A, "u has 3 worlds", lambda: tribo.steps(slide, np.tile(x0, (2, 1)), np.zeros((3, slide.nu)))),
+    ("steps of a world that is none", tribo.NonFiniteError, "world 1: x", lambda: tribo.steps(slide, np.stack([x0, x0 * np.nan]))),
+    ("jacobians on no threads", V, "", lambda: tribo.jacobians(slide, np.tile(x0, (2, 1)), threads=0)),
+    ("steps of a freed model", tribo.FreedError, "freed", lambda: tribo.steps(freed_model(), np.tile(x0, (2, 1)))),
     ("no such world", IndexError, "no such step or world", lambda: run.contacts(0, 1)),
     # contact problems
     ("neither M nor G", V, "M, J, vfree", lambda: tribo.ContactProblem(mu=np.ones(1))),

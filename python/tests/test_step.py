@@ -66,6 +66,26 @@ class Values(unittest.TestCase):
             self.assertTrue((x_next == run.X[4]).all())
             self.assertIsNone(model.jacobians(model.x0, wrt_p=False)[3])
 
+    def test_one_step_of_many_worlds(self):
+        for name in ("stack", "quadruped"):
+            model = tribo.load(scene(name))
+            X = tribo.rollout(model, steps=40).X[::8].copy()
+            P = np.tile(model.params, (len(X), 1))
+            for k in range(len(X)):
+                p = model.params.copy()
+                p["floor/friction"] = 0.3 + 0.1 * k
+                P[k] = p
+            u = np.full(model.nu, 0.1)
+            for threads in (1, 3):
+                np.testing.assert_array_equal(tribo.steps(model, X, threads=threads),
+                                              [model.step(x) for x in X])
+                many = tribo.jacobians(model, X, u, P, threads=threads)
+                for i, x in enumerate(X):
+                    for a, b in zip(many, model.jacobians(x, u, P[i].copy())):
+                        np.testing.assert_array_equal(a[i], b)
+            self.assertIsNone(tribo.jacobians(model, X, wrt_p=False).C)
+            np.testing.assert_array_equal(tribo.steps(model, X[0], u, P), [model.step(X[0], u, p.copy()) for p in P])
+
     def test_the_reverse_is_the_product_of_the_jacobians(self):
         for name in SMALL + ROBOTS:
             model = tribo.load(scene(name))

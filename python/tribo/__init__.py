@@ -14,6 +14,7 @@ A step is a pure function x_next = f(p, x, u):
 
     load, from_string     a scene as a Model; Model.with_options(dt=, law=, ...) is the same model stepped differently
     Model.step            one step; Model.jacobians its A, B, C; Model.examine its contacts and how it went
+    steps, jacobians      one step of many worlds, and its A, B, C
     rollout               many steps, of one world or of a batch of them, and their reverse
     identify              parameters from recorded motion, with standard errors and what the recordings leave open
     optimize              trajectories and feedback through contact; Policies a library of feedbacks
@@ -50,11 +51,11 @@ from ._model import BREAK, SLIDE, STICK, Examined, Model, Parameter, Params, fro
 from ._optimize import Plan, Policies, Term, optimize
 from ._random import Random, Randomiser
 from ._recording import Finding, Recording, check_recording, load_controls, load_recording, save_recording
-from ._rollout import Gradients, Rollout, rollout
+from ._rollout import Gradients, Jacobians, Rollout, jacobians, rollout, steps
 
 # What help(tribo) goes through; Params, which is an array with names, and exceptions are above.
 __all__ = [
-    "load", "from_string", "Model", "Parameter", "Examined", "rollout", "Rollout", "Gradients", "identify", "Identification",
+    "load", "from_string", "Model", "Parameter", "Examined", "steps", "jacobians", "Jacobians", "rollout", "Rollout", "Gradients", "identify", "Identification",
     "Estimate", "optimize", "Plan", "Policies", "Term", "Random", "Randomiser", "compare", "Comparison", "ContactProblem", "ContactSolution", "laws",
     "softness_of_spring", "solve_qcqp", "Dynamics", "DynamicsGradients", "Recording", "Finding", "check_recording", "load_recording",
     "save_recording", "load_controls",

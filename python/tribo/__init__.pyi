@@ -149,6 +149,17 @@ def rollout(model: Model, x0: Optional[Array] = ..., U: Optional[Array] = ..., p
             steps: Optional[int] = ..., tape: bool = ..., checkpoints: Optional[int] = ..., threads: Optional[int] = ...,
             strict: bool = ...) -> Rollout: ...
 
+class Jacobians(NamedTuple):
+    x_next: Array
+    A: Array
+    B: Array
+    C: Optional[Array]
+
+def steps(model: Model, x: Array, u: Optional[Array] = ..., p: Optional[Array] = ..., *,
+          threads: Optional[int] = ...) -> Array: ...
+def jacobians(model: Model, x: Array, u: Optional[Array] = ..., p: Optional[Array] = ..., *, wrt_p: bool = ...,
+              threads: Optional[int] = ...) -> Jacobians: ...
+
 class ContactSolution(NamedTuple):
     impulse: Array
     v: Optional[Array]

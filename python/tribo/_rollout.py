@@ -110,6 +110,38 @@ def rollout(model, x0=None, U=None, p=None, *, steps=None, tape=True, checkpoint
     A world that fails is an exception; with strict=False a batch goes on: the states of that world are NaN from there
     on, Rollout.reached says where it stopped, and it has no gradient. Ctrl-C interrupts it."""
     whole(steps=steps, checkpoints=checkpoints, threads=threads)
-    if threads is None:
-        threads = len(os.sched_getaffinity(0))
+    threads = _all_processors(threads)
     return Rollout(_core.rollout(model, x0, U, p, steps, tape, checkpoints, threads, strict))
+
+
+class Jacobians(NamedTuple):
+    """One step of many worlds: dx_next = A dx + B du + C dp of each."""
+
+    x_next: np.ndarray
+    """(worlds, nx)"""
+    A: np.ndarray
+    """(worlds, ndx, ndx)"""
+    B: np.ndarray
+    """(worlds, ndx, nu)"""
+    C: Optional[np.ndarray]
+    """(worlds, ndx, np); None where wrt_p=False"""
+
+
+def steps(model, x, u=None, p=None, *, threads=None):
+    """One step of many worlds, (worlds, nx), each to the bit what Model.step() gives for it alone, without a warm start.
+
+    x (worlds, nx), u (worlds, nu), p (worlds, np): as of Model.step(); what has no leading axis all worlds share, and one
+    of them has to have it. threads: None = as many as there are processors; no number of them changes a bit.
+    A world that fails is an exception that names it."""
+    whole(threads=threads)
+    return _core.steps(model, x, u, p, False, False, _all_processors(threads))[0]
+
+
+def jacobians(model, x, u=None, p=None, *, wrt_p=True, threads=None):
+    """One step of many worlds with its Jacobians, each to the bit those of Model.jacobians(); arguments as of steps()."""
+    whole(threads=threads)
+    return Jacobians(*_core.steps(model, x, u, p, True, bool(wrt_p), _all_processors(threads)))
+
+
+def _all_processors(threads):
+    return len(os.sched_getaffinity(0)) if threads is None else threads
