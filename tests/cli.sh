@@ -411,6 +411,8 @@ expect "an option of receding alone" 2 '' 'go with --receding' optimize "$cart" 
 expect "steps that do not fit a knot" 2 '' 'no whole number of steps' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-dt 0.0033 --iterations 2
 expect "another scene to act on" 3 '' 'are not those of the scene' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-scene "$slide" --iterations 2
 cp "$tasks/cart-pole.json" "$folder/swing/result.json"
+expect "a folder that cannot be made" 1 '' '/proc/none: ' optimize "$cart" "$tasks/cart-pole.json" --iterations 1 --out /proc/none/such
+expect "a folder within another, with a slash" 4 '*' '*' optimize "$cart" "$tasks/cart-pole.json" --iterations 1 --out "$folder/outer/inner/"
 expect "the task as the output" 2 '' 'nothing is written over an input' optimize "$cart" "$folder/swing/result.json" --out "$folder/swing"
 # wrong NAME PATTERN TASK [SCENE]: a task that is answered by file and line
 wrong() {

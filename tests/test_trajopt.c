@@ -477,6 +477,39 @@ START_TEST(methods_and_workers) {
 }
 END_TEST
 
+/* A trial that is given up where it costs too much already changes no bit of what is found. */
+START_TEST(given_up) {
+    static const double hanging[4] = {0, 3, 0, 0}, up[4];
+    static const int rail = 0;
+    tribo_model *m = model_of(
+        "<mujoco><option timestep='0.02'/><worldbody><body name='cart'><joint name='rail' type='slide' axis='1 0 0'/>"
+        "<geom type='sphere' size='0.1' mass='1'/><body name='pole'><joint name='pivot' type='hinge' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 0 0 0.6' size='0.05' mass='0.1'/></body></body></worldbody></mujoco>");
+    tribo_trajopt_def def = tribo_default_trajopt();
+    tribo_term_def term[3] = {term_of(TRIBO_TERM_STATE, 100), term_of(TRIBO_TERM_CONTROL, 0.01),
+                              term_of(TRIBO_TERM_JOINT, 1)};
+    double U[2][60];
+    term[0].target = up, term[0].first = term[0].last = -1, term[2].joint = 1;
+    def.knots = 60, def.term = term, def.nterm = 3, def.x0 = hanging, def.method = TRIBO_METHOD_ILQR;
+    def.control = &rail, def.ncontrol = 1;
+    for (int whole = 0; whole < 2; whole++) {
+        tribo_trajopt_progress p;
+        tribo_trajopt *t = task_of(m, &def);
+        ck_assert(t->counts_up);
+        if (whole) t->counts_up = false;
+        ck_assert(tribo_trajopt_solve(t, 40, &p) >= 0);
+        ck_assert_int_gt(p.rollouts, p.iteration + 3); /* some trials were too dear */
+        tribo_trajopt_trajectory(t, NULL, U[whole]);
+        tribo_trajopt_free(t);
+    }
+    ck_assert(memcmp(U[0], U[1], sizeof U[0]) == 0);
+    term[1].norm = TRIBO_NORM_LINEAR;
+    tribo_trajopt *t = task_of(m, &def);
+    ck_assert(!t->counts_up);
+    tribo_trajopt_free(t), tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("trajopt");
     TCase *c = tcase_create("trajopt");
@@ -492,6 +525,7 @@ static Suite *suite(void) {
     tcase_add_test(c, constraints);
     tcase_add_test(c, constraints_from_below);
     tcase_add_test(c, methods_and_workers);
+    tcase_add_test(c, given_up);
     suite_add_tcase(s, c);
     return s;
 }

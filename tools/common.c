@@ -225,19 +225,23 @@ void out_discard(out_file *o) {
     free(o->path);
 }
 
-bool make_folder(const char *path) {
+static bool is_folder(const char *path) {
     struct stat there;
-    if (mkdir(path, 0777) == 0) return true;
-    if (errno == EEXIST && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) return true;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+bool make_folder(const char *path) {
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return true;
     int why = errno;
     char *parent = strdup(path), *slash = parent ? strrchr(parent, '/') : NULL;
-    bool made = false;
+    bool above = true, made = false;
     if (why == ENOENT && slash && slash != parent) {
         *slash = 0;
-        made = make_folder(parent) && mkdir(path, 0777) == 0;
-    } else {
-        trouble("%s: %s", path, strerror(why));
+        above = make_folder(parent);
+        made = above && (mkdir(path, 0777) == 0 || is_folder(path)); /* it is there already: `path` ends in a slash */
+        why = errno;
     }
+    if (above && !made) trouble("%s: %s", path, strerror(why));
     free(parent);
     return made;
 }

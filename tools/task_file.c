@@ -27,12 +27,12 @@ static void read_substeps(task_reader *r, const json_t *value, void *at) {
 
 static void read_dt(task_reader *r, const json_t *value, void *at) {
     task_file *t = at;
-    t->dt = t->options.dt = task_number(r, value, 1e-9, 1e3, "the time of a step, above 0 s");
+    t->dt = t->options.dt = task_number(r, value, 1e-9, 1e3, "the time of a step, from 1e-9 to 1000 s");
 }
 
 static void read_iterations(task_reader *r, const json_t *value, void *at) {
     task_file *t = at;
-    t->iterations = task_integer(r, value, 1, 100000000, "a number of passes above 0");
+    t->iterations = task_integer(r, value, 1, 100000000, "a number of passes, from 1 to 100000000");
 }
 
 static void read_tolerance(task_reader *r, const json_t *value, void *at) {

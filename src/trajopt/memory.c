@@ -1,5 +1,6 @@
 /* memory.c -- what a task holds: laid out in one block, and filled from its definition. */
 #include "dynamics/spatial.h"
+#include "trajopt/norms.h"
 #include "trajopt/task.h"
 
 static void lay_out_path(const tribo_trajopt *t, ti_arena *a, ti_path *path) {
@@ -120,9 +121,11 @@ void ti_task_lay_out(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a
 /* ---- from the definition ---- */
 
 static void fill_terms(tribo_trajopt *t, const tribo_trajopt_def *def) {
+    t->counts_up = true;
     for (int i = 0; i < t->nterm; i++) {
         const tribo_term_def *d = def->term + i;
         ti_term *term = &t->term[i];
+        if (d->norm == TRIBO_NORM_LINEAR || ti_is_constraint(d->norm)) t->counts_up = false;
         for (int j = 0; j < term->n; j++) term->weights[j] = d->weights ? d->weights[j] : 1;
         size_t target = sizeof(double) * (size_t)term->width * (size_t)d->ntarget;
         if (d->target)

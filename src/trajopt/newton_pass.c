@@ -59,9 +59,10 @@ static tribo_status search(tribo_trajopt *t, double slope, double bend, double m
         double straight = share * (slope - price * gap),
                model = straight + share * share * (t->bends ? bend + more : bend);
         if (!(model < 0)) continue;
-        tribo_status s = ti_path_roll(t, (ti_roll){.share = share});
+        double limit = t->best.cost + price * share * gap; /* nothing above it is a step down */
+        tribo_status s = ti_path_roll(t, (ti_roll){.share = share, .limit = &limit});
         if (s == TRIBO_INTERRUPTED || s == TRIBO_E_NOMEM) return s;
-        if (s < 0) continue;
+        if (s != TRIBO_OK) continue;
         double change = t->trial.cost - t->best.cost - price * share * gap;
         if (!(change <= ARMIJO * model)) continue;
         double off = change - straight - share * share * bend;

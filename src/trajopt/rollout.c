@@ -77,6 +77,7 @@ tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how) {
         if (s < 0 || s == TRIBO_INTERRUPTED) return s;
         s = cost_at(t, &t->trial, k, &cost, NULL);
         if (s < 0) return s;
+        if (how.limit && t->counts_up && cost.all > *how.limit) return TRIBO_NOT_CONVERGED;
         if (!how.U) close_gap(t, t->knot[k].gap, how.share, x + t->z.nx, &gap);
     }
     tribo_status s = cost_at(t, &t->trial, t->knots, &cost, NULL);

@@ -103,6 +103,7 @@ struct tribo_trajopt {
     bool settled;          /* no step improves, in this stage */
     bool met;              /* the stage's minimum is reached */
     bool carried;          /* the best is of the stage's law */
+    bool counts_up;        /* no term counts below 0: what a part of a path costs, the whole costs at least */
     int rounds;            /* of multipliers, in this stage */
     int lens;              /* the stage whose law models are of */
     double lens_cost;      /* the cost when that began */
@@ -206,8 +207,10 @@ typedef struct ti_roll {
     const double *U, *x0;
     double share;
     int shift;
+    const double *limit; /* NULL = none; where no term counts below 0, a cost from which on the rest is left out */
 } ti_roll;
-/* Into trial, within bounds. @return what a step or a term says below 0; TRIBO_INTERRUPTED. */
+/* Into trial, within bounds. @return what a step or a term says below 0; TRIBO_INTERRUPTED; TRIBO_NOT_CONVERGED beyond
+ * the limit. */
 tribo_status ti_path_roll(tribo_trajopt *t, ti_roll how);
 /* What a path costs by the multipliers as they are now. @param each (nterm) += J by terms; NULL = skip */
 tribo_status ti_path_price(tribo_trajopt *t, ti_path *path, double *each);
