@@ -46,11 +46,10 @@ static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
  * curvature; HUGE_VAL where a point is not found. */
 static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
                           ti_contact_solution *s) {
-    double shrink = 1;
     ws->at_answer = false;
-    if (!ti_contact_settle(ws, p, 2 * R, &shrink)) return HUGE_VAL;
+    if (!ti_contact_settle(ws, p, 0, 2 * R)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
-    if (!ti_contact_settle_on(ws, p, 2 * R, R, &shrink)) return HUGE_VAL;
+    if (!ti_contact_settle(ws, p, 2 * R, R)) return HUGE_VAL;
     ti_iterate_to(ws, p, ws->v1, ws->l1);
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
     double r = extrapolate(ws, p, R), curved = curvature(ws, p);
@@ -115,10 +114,9 @@ bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const do
 }
 
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
-    double shrink = 1;
-    if (!ti_contact_settle(ws, p, 2 * R, &shrink)) return false;
+    if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
-    if (!ti_contact_settle_on(ws, p, 2 * R, R, &shrink)) return false;
+    if (!ti_contact_settle(ws, p, 2 * R, R)) return false;
     s->npoint = 2;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
     ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
@@ -204,8 +202,10 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, con
     double R = 1e-6 * ws->r0;
     if (!o->warm) return TRIBO_RUNG_NONE;
     memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s is overwritten on the way */
-    ti_ladder_start(ws, p, ws->z);
-    if (o->from) memcpy(ws->v, o->from, p->nv * sizeof(double));
+    if (o->from)
+        ti_iterate_from(ws, p, o->from, ws->z);
+    else
+        ti_ladder_start(ws, p, ws->z);
     memcpy(ws->mode, s->mode, p->nc);
     if (o->off_path)
         ti_ladder_go_on(ws, p, g, s);

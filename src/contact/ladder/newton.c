@@ -218,13 +218,21 @@ static bool is_linear(const ti_contact_ws *ws, const ti_contact_problem *p) {
     return p->chains;
 }
 
+void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
+    ti_contact_direction(ws, p);
+    advance(ws, p);
+}
+
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
  * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
  * same system have shown. Steps of the sizes below leave nothing but rounding. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *shrink) {
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
     bool again = true, linear = is_linear(ws, p);
+    if (!(from > 0)) ws->shrink = 1;
+    if (from > 0 && !linear) ti_contact_approach(ws, p, from, R); /* else the first step arrives from anywhere */
     for (int it = 0; it < 15; it++) {
         round_off(ws, p, ws->lambda); /* first, so that the last step leaves the momentum balanced */
         evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, again ? 0 : CHORD);
@@ -232,9 +240,9 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R,
         ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
         if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* no solution has these modes */
-        if (linear && it > 0) *shrink = change / before;
-        if (linear && change < 1e-5 && *shrink * change < 1e-13) {
-            ws->settled = *shrink * change;
+        if (linear && it > 0) ws->shrink = change / before;
+        if (linear && change < 1e-5 && ws->shrink * change < 1e-13) {
+            ws->settled = ws->shrink * change;
             return true;
         }
         if (change < (again ? 1e-9 : 1e-10)) return true;
@@ -243,17 +251,6 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R,
         before = change;
     }
     return before < 1e-6;
-}
-
-void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
-    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
-    ti_contact_direction(ws, p);
-    advance(ws, p);
-}
-
-bool ti_contact_settle_on(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, double *shrink) {
-    if (!is_linear(ws, p)) ti_contact_approach(ws, p, from, R); /* else the first step arrives from anywhere */
-    return ti_contact_settle(ws, p, R, shrink);
 }
 
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {

@@ -33,8 +33,8 @@ static void iterate_copy(const ti_contact_problem *p, const double *v, const dou
 
 /* From the solution at a small compliance towards none, while the residual falls; returns the residual. */
 static double harden(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    double best = HUGE_VAL, shrink = 1;
-    if (!ti_contact_settle(ws, p, R, &shrink)) return best;
+    double best = HUGE_VAL;
+    if (!ti_contact_settle(ws, p, 0, R)) return best;
     for (int it = 0; it < 8; it++) {
         double now = ti_contact_law_residual(ws, p, ws->v, ws->lambda);
         if (!(now < 0.9 * best)) break;
@@ -156,9 +156,9 @@ static double residual_at(ti_contact_ws *ws, const ti_contact_problem *p, double
 
 /* Converge by full steps; with next to no noise they may diverge, and damped ones do not. Returns the residual. */
 static double settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double tol) {
-    double before = residual_at(ws, p, R), shrink = 1;
+    double before = residual_at(ws, p, R);
     iterate_copy(p, ws->v, ws->lambda, ws->vb, ws->lb);
-    double after = ti_contact_settle(ws, p, R, &shrink) ? residual_at(ws, p, R) : HUGE_VAL;
+    double after = ti_contact_settle(ws, p, 0, R) ? residual_at(ws, p, R) : HUGE_VAL;
     if (after < before || after < 1e-14) return after;
     iterate_copy(p, ws->vb, ws->lb, ws->v, ws->lambda);
     for (int k = 0; k < 30 && before > 0.1 * tol; k++) {

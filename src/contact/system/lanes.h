@@ -4,7 +4,6 @@
 #include "math/clones.h"
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double vec8 __attribute__((vector_size(64), aligned(8), may_alias));
 
 enum { LANE = 4 };
 static inline int ti_lanes_padded(int n) {

@@ -1,7 +1,6 @@
 /* paths_products.c -- products with M and J of trees, and solutions by their factors: paths.c. */
 #include "contact/system/lanes.h"
 #include "contact/system/paths.h"
-#include "math/clones.h"
 
 static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
     static const double none[3] = {0, 0, 0};
@@ -123,6 +122,8 @@ void ti_paths_solve(const ti_paths *s, double *x) {
 void ti_paths_solve_t(const ti_paths *s, double *x) {
     solve(s, s->symmetric ? s->lower : s->upper, s->lower, x);
 }
+
+typedef double vec8 __attribute__((vector_size(64), aligned(8), may_alias));
 
 static TI_CLONES_WIDE void solve_panel(const ti_paths *s, double *panel) {
     const double *u = s->symmetric ? s->lower : s->upper;

@@ -111,6 +111,7 @@ struct ti_contact_ws {
     double *vi;     /* (nv) velocity of the interior point */
     double ip_unit; /* its unit: the root of an energy */
     double settled; /* relative size of the last step of settle() */
+    double shrink;  /* what share of a step of it the next one is where the law is linear; 1 = not known */
     int iterations; /* factorizations so far */
     bool at_answer; /* the factors are those of the first point of the answer, or of an iterate next to it */
 };
@@ -233,11 +234,9 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: from the solution at compliance R towards that at `to`, along the tangent of the path. */
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
-/* newton.c: with the modes of ws->mode fixed, converge at R to rounding. shrink: what share of a step the next one is
- * where the law is linear, which a small R has in common with a larger; 1 = not known. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *shrink);
-/* newton.c: the same from what it left at the compliance `from`. */
-bool ti_contact_settle_on(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, double *shrink);
+/* newton.c: with the modes of ws->mode fixed, converge at R to rounding; from what it left at the compliance `from`, or
+ * 0: from anywhere. */
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R);
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
