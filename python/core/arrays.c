@@ -214,3 +214,23 @@ void core_list_put(PyObject **list, Py_ssize_t place, PyObject *item) {
     else
         Py_CLEAR(*list);
 }
+
+int core_worlds_of(core *c, core_array *const a[3], const char *const what[3], bool *batch) {
+    Py_ssize_t n = -1;
+    const char *first = NULL;
+    for (int k = 0; k < 3; k++) {
+        if (!a[k]->many) continue;
+        Py_ssize_t m = a[k]->view.shape[0];
+        if (first && m != n) {
+            PyErr_Format(c->array_error, "%s has %zd worlds and %s has %zd", first, n, what[k], m);
+            return -1;
+        }
+        first = what[k], n = m;
+    }
+    *batch = first != NULL;
+    if (first && (n < 1 || n > INT32_MAX)) {
+        PyErr_Format(c->array_error, "%s: expected at least one world on the leading axis, found %zd", first, n);
+        return -1;
+    }
+    return first ? (int)n : 1;
+}

@@ -46,6 +46,9 @@ enum { CORE_MAY_BE_NONE = 1, CORE_MAY_BE_MANY = 2, CORE_WRITABLE = 4 };
 /* float64, C-contiguous, of this shape; otherwise false and an exception that says what was expected and found. */
 bool core_take(core *c, PyObject *o, const char *what, core_shape want, int how, core_array *a);
 void core_release(core_array *a); /* also of one that was never taken, if it is all zero */
+/* How many worlds those of three arrays have that have a leading axis, -1 with an exception; 1 and not *batch where
+ * none has. */
+int core_worlds_of(core *c, core_array *const a[3], const char *const what[3], bool *batch);
 /* A new array, its memory held in `a`. */
 PyObject *core_new(core *c, core_shape shape, core_array *a);
 PyObject *core_new_zero(core *c, core_shape shape, core_array *a);

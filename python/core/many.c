@@ -17,20 +17,17 @@ static void worlds_end(worlds *w) {
 static bool worlds_take(core_model *m, PyObject *const *from, worlds *w) {
     static const char *const names[NIN] = {"x", "u", "p"};
     const int widths[NIN] = {m->n.nx, m->n.nu, m->n.np};
-    w->n = -1;
+    core_array *in[NIN];
+    bool batch;
     for (int i = 0; i < NIN; i++) {
         int how = CORE_MAY_BE_MANY | (i > 0 ? CORE_MAY_BE_NONE : 0);
-        if (!core_take(m->core, from[i], names[i], CORE_SHAPE(1, widths[i]), how, &w->in[i])) return false;
-        if (!w->in[i].many) continue;
-        int n = (int)w->in[i].view.shape[0];
-        if (w->n >= 0 && n != w->n) {
-            PyErr_Format(m->core->array_error, "%s has %d worlds and what comes before it %d", names[i], n, w->n);
-            return false;
-        }
-        w->n = n;
+        in[i] = &w->in[i];
+        if (!core_take(m->core, from[i], names[i], CORE_SHAPE(1, widths[i]), how, in[i])) return false;
     }
-    if (w->n < 0) PyErr_SetString(m->core->array_error, "none of x, u, p has a leading axis of worlds");
-    return w->n >= 0;
+    w->n = core_worlds_of(m->core, in, names, &batch);
+    if (w->n < 0) return false;
+    if (!batch) PyErr_SetString(m->core->array_error, "none of x, u, p has a leading axis of worlds");
+    return batch;
 }
 
 static const double *row_of(const worlds *w, int i, int world, int width) {

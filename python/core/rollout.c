@@ -57,27 +57,6 @@ static double *copy_of(const double *from, size_t n) {
     return to;
 }
 
-/* How many worlds the arrays with a leading axis have; -1 with an exception. */
-static int worlds_of(core *c, core_array *const *a, const char *const *what, bool *batch) {
-    Py_ssize_t n = -1;
-    const char *first = NULL;
-    for (int k = 0; k < 3; k++) {
-        if (!a[k]->many) continue;
-        Py_ssize_t m = a[k]->view.shape[0];
-        if (first && m != n) {
-            PyErr_Format(c->array_error, "%s has %zd worlds and %s has %zd", first, n, what[k], m);
-            return -1;
-        }
-        first = what[k], n = m;
-    }
-    *batch = first != NULL;
-    if (first && (n < 1 || n > INT32_MAX)) {
-        PyErr_Format(c->array_error, "%s: expected at least one world on the leading axis, found %zd", first, n);
-        return -1;
-    }
-    return first ? (int)n : 1;
-}
-
 /* Steps by U, or by the argument. */
 static int steps_of(core *c, const core_array *U, PyObject *steps) {
     Py_ssize_t n = U->a ? U->view.shape[U->many] : -1;
@@ -120,7 +99,7 @@ static rollout *make(core *c, core_model *m, core_array *x, core_array *U, core_
     static const char *const what[] = {"x0", "U", "p"};
     bool batch;
     core_array *a[] = {x, U, p};
-    int nstep = steps_of(c, U, steps), nworld = nstep < 0 ? -1 : worlds_of(c, a, what, &batch);
+    int nstep = steps_of(c, U, steps), nworld = nstep < 0 ? -1 : core_worlds_of(c, a, what, &batch);
     if (nworld < 0) return NULL;
     rollout *r = core_part_new(c->rollout, m);
     if (!r) return NULL;
