@@ -149,7 +149,7 @@ END_TEST
 /* ---- at rest ---- */
 
 static ti_shape upright(tribo_shape shape, double z, ti_vec size) {
-    return (ti_shape){shape, {0.01, -0.02, z}, rotation(ti_vec3(0, 0, 0.3)), size, NULL};
+    return (ti_shape){shape, {0.01, -0.02, z}, rotation(ti_vec3(0, 0, 0.3)), size, NULL, 0};
 }
 
 /* Contacts of shapes that rest on one another: so many, level, and the same ones while they rock by rounding. */
@@ -177,15 +177,15 @@ static void expect_same(const ti_shape *a, const ti_shape *b, int count, double 
 
 START_TEST(what_rests_keeps_its_contacts) {
     state = 12;
-    ti_shape floor = {TRIBO_PLANE, {0, 0, 0}, rotation(ti_vec3(0, 0, 0)), {0, 0, 0}, NULL};
-    ti_shape box = {TRIBO_BOX, {0, 0, -0.5}, rotation(ti_vec3(0, 0, 0)), {0.5, 0.4, 0.5}, NULL};
+    ti_shape floor = {TRIBO_PLANE, {0, 0, 0}, rotation(ti_vec3(0, 0, 0)), {0, 0, 0}, NULL, 0};
+    ti_shape box = {TRIBO_BOX, {0, 0, -0.5}, rotation(ti_vec3(0, 0, 0)), {0.5, 0.4, 0.5}, NULL, 0};
     ti_shape drum = upright(TRIBO_CYLINDER, -0.3, ti_vec3(0.4, 0.3, 0));
     ti_shape can = upright(TRIBO_CYLINDER, 0.3, ti_vec3(0.2, 0.3, 0)),
              egg = upright(TRIBO_ELLIPSOID, 0.3, ti_vec3(0.2, 0.4, 0.3));
     ti_shape brick = upright(TRIBO_BOX, 0.1, ti_vec3(0.1, 0.2, 0.1)),
              pill = upright(TRIBO_CAPSULE, 0.1, ti_vec3(0.1, 0.2, 0));
     ti_mat lie = rotation(ti_vec3(1.5707963267948966, 0, 0));
-    ti_shape roll = {TRIBO_CYLINDER, {0, 0, 0.2}, lie, {0.2, 0.3, 0}, NULL}, below = roll, pipe = pill;
+    ti_shape roll = {TRIBO_CYLINDER, {0, 0, 0.2}, lie, {0.2, 0.3, 0}, NULL, 0}, below = roll, pipe = pill;
     below.x.z = -0.2, pipe.R = lie;
     expect_same(&floor, &can, 4, 0.4, "a can on a plane");
     expect_same(&box, &can, 4, 0.4, "a can on a box");

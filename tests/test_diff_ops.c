@@ -410,7 +410,8 @@ static const ti_mesh *bumpy(ti_shape *a, ti_shape *field) {
     return &m;
 }
 
-static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
+/* edge: radius of the edges of what has some. Of sharp ones there is a slope to one side alone, which is left out. */
+static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b, double edge) {
     random_state = seed;
     for (int i = 0; i < 2; i++) {
         ti_shape *s = &at_pair.s[i];
@@ -418,6 +419,7 @@ static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
         double x = between(0.3, 0.6), y = between(0.3, 0.6);
         s->size = ti_vec3(x, y, between(0.3, 0.6));
         s->mesh = s->shape == TRIBO_MESH ? house() : NULL;
+        s->edge = s->shape == TRIBO_BOX || s->shape == TRIBO_CYLINDER ? edge : 0;
     }
     ti_vec n = ti_col(&at_pair.s[0].R, 2); /* b above a, near enough to touch or nearly */
     at_pair.s[1].x = ti_axpy(at_pair.s[0].x, a == TRIBO_PLANE ? 0.5 : 0.9, n);
@@ -430,16 +432,18 @@ static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b) {
     if (found == 0) return false;
     at_pair.touch = t[seed / 4096 % (unsigned)found];
     ti_collide_jac(&at_pair.s[0], &at_pair.s[1], &at_pair.touch, at_pair.jac);
+    for (int r = 0; r < TI_COLLIDE_ROWS && edge == 0; r++) at_pair.jac[r][9] = at_pair.jac[r][TI_SHAPE_COLS + 9] = 0;
     return true;
 }
-/* displacement, turn (world), size of a and of b -> point, normal, gap of the same feature */
+/* displacement, turn (world), size, edges of a and of b -> point, normal, gap of the same feature */
 static int pair_value(const double *d, double *out) {
     ti_shape s[2] = {at_pair.s[0], at_pair.s[1]};
     ti_touch t[TI_CONTACTS_MAX];
-    for (int i = 0; i < 2; i++, d += 9) {
+    for (int i = 0; i < 2; i++, d += TI_SHAPE_COLS) {
         ti_mat E = rotation(ti_load3(d + 3));
         s[i].x = ti_add(s[i].x, ti_load3(d)), s[i].R = ti_matmul(&E, &s[i].R),
         s[i].size = ti_add(s[i].size, ti_load3(d + 6));
+        if (s[i].edge > 0) s[i].edge += d[9];
     }
     int n = ti_collide(&s[0], &s[1], 1, t);
     for (int k = 0; k < n; k++) {
@@ -463,8 +467,21 @@ static void pair_vjp(const double *bar, double *d) {
 }
 #define DRAW_PAIR(name, a, b)                                                                                          \
     static bool name(unsigned seed) {                                                                                  \
-        return draw_pair(seed, a, b);                                                                                  \
+        return draw_pair(seed, a, b, 0);                                                                               \
     }
+#define DRAW_ROUND(name, a, b)                                                                                         \
+    static bool name(unsigned seed) {                                                                                  \
+        return draw_pair(seed, a, b, between(0.02, 0.2));                                                              \
+    }
+DRAW_ROUND(draw_plane_round_box, TRIBO_PLANE, TRIBO_BOX)
+DRAW_ROUND(draw_sphere_round_box, TRIBO_SPHERE, TRIBO_BOX)
+DRAW_ROUND(draw_round_boxes, TRIBO_BOX, TRIBO_BOX)
+DRAW_ROUND(draw_round_box_capsule, TRIBO_BOX, TRIBO_CAPSULE)
+DRAW_ROUND(draw_round_box_cylinder, TRIBO_BOX, TRIBO_CYLINDER)
+DRAW_ROUND(draw_plane_round_cylinder, TRIBO_PLANE, TRIBO_CYLINDER)
+DRAW_ROUND(draw_round_cylinder_ellipsoid, TRIBO_CYLINDER, TRIBO_ELLIPSOID)
+DRAW_ROUND(draw_round_box_mesh, TRIBO_BOX, TRIBO_MESH)
+DRAW_ROUND(draw_round_box_field, TRIBO_BOX, TRIBO_HFIELD)
 DRAW_PAIR(draw_plane_sphere, TRIBO_PLANE, TRIBO_SPHERE)
 DRAW_PAIR(draw_plane_box, TRIBO_PLANE, TRIBO_BOX)
 DRAW_PAIR(draw_sphere_sphere, TRIBO_SPHERE, TRIBO_SPHERE)
@@ -728,7 +745,9 @@ static struct {
     double p[128], x[13], u[6], next[13];
 } at_step;
 
-/* A lopsided box that meets the floor at a corner, in flight, sliding, sticking or bouncing. */
+enum { STEP_NP = 3 + 10 + 2 * 19 };
+
+/* A lopsided box with round edges that meets the floor at a corner, in flight, sliding, sticking or bouncing. */
 static bool draw_step(unsigned seed) {
     if (!at_step.m) {
         tribo_builder *b = tribo_builder_new(NULL);
@@ -747,6 +766,7 @@ static bool draw_step(unsigned seed) {
         g.material = floor.material; /* which does not count, and may be moved both ways */
         body.inertia_given = true, body.mass = 2, body.com[1] = 0.05;
         for (int i = 0; i < 3; i++) body.inertia[i] = 0.3 + 0.05 * i;
+        g.edge_radius = 0.05;
         tribo_add_geom(b, TRIBO_WORLD, &floor);
         tribo_add_geom(b, tribo_add_body(b, &body), &g);
         tribo_set_timestep(b, 0.01);
@@ -757,7 +777,7 @@ static bool draw_step(unsigned seed) {
             tribo_tape_new(at_step.ws, 1, 0, &at_step.tape) != TRIBO_OK)
             return false;
         at_step.n = tribo_model_sizes(at_step.m);
-        ck_assert_int_eq(at_step.n.np, 49); /* as in the table */
+        ck_assert_int_eq(at_step.n.np, STEP_NP);
     }
     random_state = seed;
     double e[4];
@@ -767,7 +787,7 @@ static bool draw_step(unsigned seed) {
     ti_quat_exp(r, e);
     memcpy(at_step.x + 3, e, sizeof e);
     ti_mat R = ti_quat_mat(e); /* put the lowest corner near the floor */
-    double reach = 0.5 * fabs(R.m[2][0]) + 0.4 * fabs(R.m[2][1]) + 0.3 * fabs(R.m[2][2]) - 0.1 * R.m[2][0];
+    double reach = 0.45 * fabs(R.m[2][0]) + 0.35 * fabs(R.m[2][1]) + 0.25 * fabs(R.m[2][2]) + 0.05 - 0.1 * R.m[2][0];
     at_step.x[2] = reach + between(-0.004, 0.01);
     if (seed & 8192) at_step.p[tribo_param_find(at_step.m, "geom0/restitution")] = 0;
     if (seed & 4096) memset(at_step.x + 7, 0, 6 * sizeof(double)), at_step.x[9] = -0.5;
@@ -783,17 +803,17 @@ static void net_impulse(const tribo_contact *c, int n, double *sum) {
                       c[i].impulse[2] * c[i].normal[r];
     }
 }
-/* dx (12), u (6), p (49) -> dx' (12), the net impulse (3); the modes are flight, stick, slide, and with a
+/* dx (12), u (6), p (STEP_NP) -> dx' (12), the net impulse (3); the modes are flight, stick, slide, and with a
  * bounce */
 static int step_value(const double *d, double *out) {
     double x[13], u[6], p[128], next[13];
     tribo_state_add(at_step.m, at_step.x, d, x);
     for (int i = 0; i < 6; i++) u[i] = at_step.u[i] + d[12 + i];
     memcpy(p, at_step.p, sizeof p);
-    int e =
-        tribo_param_find(at_step.m, "geom0/restitution"); /* 0 is the least there is: contacts stay, e moves nothing */
+    /* Restitution 0 is the least there is: contacts stay, and it moves nothing. A plane has no edges. */
+    int e = tribo_param_find(at_step.m, "geom0/restitution"), edge = tribo_param_find(at_step.m, "geom0/edge_radius");
     for (int i = 0; i < at_step.n.np; i++)
-        if (i != e || p[i] > 0) p[i] += d[18 + i];
+        if (i != edge && (i != e || p[i] > 0)) p[i] += d[18 + i];
     if (tribo_step(at_step.ws, p, x, u, next, NULL) != TRIBO_OK) return -1;
     tribo_state_difference(at_step.m, at_step.next, next, out);
     int n, mode = 0, active = 0;
@@ -918,39 +938,52 @@ static const diff_op ops[] = {
     {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
     {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},
     {"gap", 5, 5, 7, 1e-3, 1e-9, draw_gap, gap_value, gap_jvp, gap_vjp},
-    {"plane-sphere", 18, 7, 1, 1e-3, 1e-9, draw_plane_sphere, pair_value, pair_jvp, pair_vjp},
-    {"plane-box", 18, 7, 1, 1e-3, 1e-9, draw_plane_box, pair_value, pair_jvp, pair_vjp},
-    {"sphere-sphere", 18, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},
-    {"sphere-box", 18, 7, 1, 3e-4, 1e-9, draw_sphere_box, pair_value, pair_jvp, pair_vjp},
-    {"box-box", 18, 7, 1, 1e-3, 1e-8, draw_box_box, pair_value, pair_jvp, pair_vjp},
-    {"plane-capsule", 18, 7, 1, 1e-3, 1e-9, draw_plane_capsule, pair_value, pair_jvp, pair_vjp},
-    {"sphere-capsule", 18, 7, 1, 3e-4, 1e-9, draw_sphere_capsule, pair_value, pair_jvp, pair_vjp},
-    {"box-capsule", 18, 7, 1, 3e-4, 1e-9, draw_box_capsule, pair_value, pair_jvp, pair_vjp},
-    {"capsule-capsule", 18, 7, 1, 3e-4, 1e-9, draw_capsule_capsule, pair_value, pair_jvp, pair_vjp},
-    {"plane-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_plane_cylinder, pair_value, pair_jvp, pair_vjp},
-    {"sphere-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_sphere_cylinder, pair_value, pair_jvp, pair_vjp},
-    {"box-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_box_cylinder, pair_value, pair_jvp, pair_vjp},
-    {"capsule-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_capsule_cylinder, pair_value, pair_jvp, pair_vjp},
-    {"cylinder-cylinder", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_cylinder, pair_value, pair_jvp, pair_vjp},
-    {"plane-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_plane_ellipsoid, pair_value, pair_jvp, pair_vjp},
-    {"sphere-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_sphere_ellipsoid, pair_value, pair_jvp, pair_vjp},
-    {"box-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_box_ellipsoid, pair_value, pair_jvp, pair_vjp},
-    {"capsule-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_capsule_ellipsoid, pair_value, pair_jvp, pair_vjp},
-    {"cylinder-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_ellipsoid, pair_value, pair_jvp, pair_vjp},
-    {"ellipsoid-ellipsoid", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_ellipsoid, pair_value, pair_jvp, pair_vjp},
-    {"plane-mesh", 18, 7, 1, 3e-4, 1e-9, draw_plane_mesh, pair_value, pair_jvp, pair_vjp},
-    {"sphere-mesh", 18, 7, 1, 3e-4, 1e-9, draw_sphere_mesh, pair_value, pair_jvp, pair_vjp},
-    {"box-mesh", 18, 7, 1, 3e-4, 1e-9, draw_box_mesh, pair_value, pair_jvp, pair_vjp},
-    {"capsule-mesh", 18, 7, 1, 3e-4, 1e-9, draw_capsule_mesh, pair_value, pair_jvp, pair_vjp},
-    {"cylinder-mesh", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_mesh, pair_value, pair_jvp, pair_vjp},
-    {"ellipsoid-mesh", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_mesh, pair_value, pair_jvp, pair_vjp},
-    {"mesh-mesh", 18, 7, 1, 3e-4, 1e-9, draw_mesh_mesh, pair_value, pair_jvp, pair_vjp},
-    {"sphere-field", 18, 7, 1, 3e-4, 1e-9, draw_sphere_field, pair_value, pair_jvp, pair_vjp},
-    {"box-field", 18, 7, 1, 3e-4, 1e-9, draw_box_field, pair_value, pair_jvp, pair_vjp},
-    {"capsule-field", 18, 7, 1, 3e-4, 1e-9, draw_capsule_field, pair_value, pair_jvp, pair_vjp},
-    {"cylinder-field", 18, 7, 1, 3e-4, 1e-9, draw_cylinder_field, pair_value, pair_jvp, pair_vjp},
-    {"ellipsoid-field", 18, 7, 1, 3e-4, 1e-9, draw_ellipsoid_field, pair_value, pair_jvp, pair_vjp},
-    {"mesh-field", 18, 7, 1, 3e-4, 1e-9, draw_mesh_field, pair_value, pair_jvp, pair_vjp},
+    {"plane-sphere", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_sphere, pair_value, pair_jvp, pair_vjp},
+    {"plane-box", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_box, pair_value, pair_jvp, pair_vjp},
+    {"sphere-sphere", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},
+    {"sphere-box", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_box, pair_value, pair_jvp, pair_vjp},
+    {"box-box", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-8, draw_box_box, pair_value, pair_jvp, pair_vjp},
+    {"plane-capsule", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_capsule, pair_value, pair_jvp, pair_vjp},
+    {"sphere-capsule", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_capsule, pair_value, pair_jvp, pair_vjp},
+    {"box-capsule", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_box_capsule, pair_value, pair_jvp, pair_vjp},
+    {"capsule-capsule", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_capsule_capsule, pair_value, pair_jvp, pair_vjp},
+    {"plane-cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_plane_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"sphere-cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"box-cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_box_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"capsule-cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_capsule_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_cylinder_cylinder, pair_value, pair_jvp, pair_vjp},
+    {"plane-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_plane_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"sphere-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"box-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_box_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"capsule-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_capsule_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_cylinder_ellipsoid, pair_value, pair_jvp, pair_vjp},
+    {"ellipsoid-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_ellipsoid_ellipsoid, pair_value, pair_jvp,
+     pair_vjp},
+    {"plane-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_plane_mesh, pair_value, pair_jvp, pair_vjp},
+    {"sphere-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_mesh, pair_value, pair_jvp, pair_vjp},
+    {"box-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_box_mesh, pair_value, pair_jvp, pair_vjp},
+    {"capsule-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_capsule_mesh, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_cylinder_mesh, pair_value, pair_jvp, pair_vjp},
+    {"ellipsoid-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_ellipsoid_mesh, pair_value, pair_jvp, pair_vjp},
+    {"mesh-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_mesh_mesh, pair_value, pair_jvp, pair_vjp},
+    {"sphere-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_field, pair_value, pair_jvp, pair_vjp},
+    {"box-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_box_field, pair_value, pair_jvp, pair_vjp},
+    {"capsule-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_capsule_field, pair_value, pair_jvp, pair_vjp},
+    {"cylinder-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_cylinder_field, pair_value, pair_jvp, pair_vjp},
+    {"ellipsoid-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_ellipsoid_field, pair_value, pair_jvp, pair_vjp},
+    {"mesh-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_mesh_field, pair_value, pair_jvp, pair_vjp},
+    {"plane-round box", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_plane_round_box, pair_value, pair_jvp, pair_vjp},
+    {"sphere-round box", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_sphere_round_box, pair_value, pair_jvp, pair_vjp},
+    {"round boxes", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_round_boxes, pair_value, pair_jvp, pair_vjp},
+    {"round box-capsule", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_round_box_capsule, pair_value, pair_jvp, pair_vjp},
+    {"round box-round cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_round_box_cylinder, pair_value, pair_jvp,
+     pair_vjp},
+    {"plane-round cylinder", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_plane_round_cylinder, pair_value, pair_jvp,
+     pair_vjp},
+    {"round cylinder-ellipsoid", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_round_cylinder_ellipsoid, pair_value, pair_jvp,
+     pair_vjp},
+    {"round box-mesh", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_round_box_mesh, pair_value, pair_jvp, pair_vjp},
+    {"round box-field", TI_COLLIDE_COLS, 7, 1, 3e-4, 1e-9, draw_round_box_field, pair_value, pair_jvp, pair_vjp},
     {"ncp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ncp, contact_value, NULL, contact_vjp},
     {"ncp corners", CONTACT_IN + NC, 18, 3, 2e-3, 1e-6, draw_ncp_corners, contact_value, NULL, contact_vjp},
     {"ccp", CONTACT_IN + 1, 9, 3, 1e-3, 1e-9, draw_ccp, contact_value, NULL, contact_vjp},
@@ -998,8 +1031,8 @@ static const diff_op ops[] = {
     {"qcqp", 30, 6, 1, 1e-3, 1e-9, draw_qcqp, qp_value, NULL, qp_vjp},
     {"settle", 12 + SETTLED_FREE, 12, 1, 1e-4, 1e-7, draw_settle, settle_value, settle_jvp, settle_vjp},
     DYN_ROWS,
-    {"step", 67, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
-    {"step impulses", 67, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
+    {"step", 18 + STEP_NP, 12, 5, 1e-5, 1e-8, draw_step, step_value, step_jvp, step_vjp},
+    {"step impulses", 18 + STEP_NP, 15, 5, 1e-5, 1e-8, draw_step, step_value, NULL, impulses_vjp},
 };
 
 START_TEST(every_op) {

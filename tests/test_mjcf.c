@@ -737,6 +737,32 @@ START_TEST(numbers_of_one_name_are_told_apart) {
 }
 END_TEST
 
+START_TEST(round_edges_are_read_and_written) {
+    static const char PATH[] = "mjcf_test_edges.xml";
+    write_text(PATH, "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
+                     "<body name='a'><freejoint/><geom name='a' type='box' size='.3 .2 .1'/></body>"
+                     "<body name='b'><freejoint/><geom name='b' type='cylinder' size='.3 .2'/></body></worldbody>"
+                     "<custom><numeric name='a/edge_radius' data='0.05'/></custom></mujoco>");
+    tribo_model *m = read_file(PATH);
+    double p[128];
+    tribo_model_params(m, p);
+    int box = tribo_param_find(m, "a/edge_radius"), drum = tribo_param_find(m, "b/edge_radius");
+    ck_assert_double_eq(p[box], 0.05);
+    ck_assert_double_eq(p[drum], 0);
+    p[box] = 0.0625, p[drum] = 0.125;
+    ck_assert(survives(PATH, m, p));
+    tribo_diag diag = {0};
+    p[box] = 0.1;
+    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
+    ck_assert_ptr_nonnull(strstr(diag.text, "edge_radius must be less than each number of size"));
+    p[box] = 0, p[tribo_param_find(m, "floor/edge_radius")] = 0.01;
+    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
+    ck_assert_ptr_nonnull(strstr(diag.text, "edge_radius is of boxes and cylinders"));
+    tribo_model_free(m);
+    ck_assert_int_eq(remove(PATH), 0);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("mjcf");
     TCase *t = tcase_create("mjcf");
@@ -758,6 +784,7 @@ static Suite *suite(void) {
     tcase_add_test(t, own_scenes);
     tcase_add_test(t, every_name_leads_back);
     tcase_add_test(t, numbers_of_one_name_are_told_apart);
+    tcase_add_test(t, round_edges_are_read_and_written);
     suite_add_tcase(s, t);
     return s;
 }

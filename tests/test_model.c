@@ -61,7 +61,7 @@ START_TEST(sizes_and_layout) {
     ck_assert_int_eq(n.nx, 26);
     ck_assert_int_eq(n.ndx, 24);
     ck_assert_int_eq(n.nu, 12);
-    ck_assert_int_eq(n.np, 3 + 2 * 10 + 3 * 18);
+    ck_assert_int_eq(n.np, 3 + 2 * 10 + 3 * 19);
     ck_assert_double_eq(tribo_model_timestep(m), 0.002);
     ck_assert_double_eq(tribo_model_extent(m), 0.6);
     ck_assert_str_eq(tribo_model_geom_name(m, 1), "shell");

@@ -250,13 +250,15 @@ static ti_shape moved(const ti_shape *s, int c, double h) {
     ti_mat W = rotation(ti_load3(d));
     if (c < 3) m.x = ti_add(m.x, ti_load3(d));
     if (c >= 3 && c < 6) m.R = ti_matmul(&W, &s->R);
-    if (c >= 6) m.size = ti_add(m.size, ti_load3(d));
+    if (c >= 6 && c < 9) m.size = ti_add(m.size, ti_load3(d));
+    if (c == 9) m.edge += h;
     return m;
 }
 
 /* The seven rows of the contact with this feature after a move; false where it is another one. */
 static bool rows_at(const ti_shape *s, int c, double h, int64_t feature, double *rows) {
-    ti_shape a = c < 9 ? moved(&s[0], c, h) : s[0], b = c < 9 ? s[1] : moved(&s[1], c - 9, h);
+    bool first = c < TI_SHAPE_COLS;
+    ti_shape a = first ? moved(&s[0], c, h) : s[0], b = first ? s[1] : moved(&s[1], c - TI_SHAPE_COLS, h);
     ti_touch t[TI_CONTACTS_MAX];
     int n = ti_collide(&a, &b, 1, t);
     for (int k = 0; k < n; k++) {
@@ -286,7 +288,7 @@ static int check_jac(const ti_shape *s, const ti_touch *t) {
     if (scale > 30) return 0; /* next to a kink: differences see its other side */
     for (int c = 0; c < TI_COLLIDE_COLS; c++) {
         double row[4][7];
-        bool there = true;
+        bool there = c % TI_SHAPE_COLS < 9 || s[c / TI_SHAPE_COLS].edge > 0; /* no edge is less than sharp */
         for (int k = 0; k < 4 && there; k++)
             there = rows_at(s, c, (k < 2 ? h : h / 2) * (k % 2 ? -1 : 1), t->feature, row[k]) &&
                     !jumps(t, row[k], 4 * h * scale);
@@ -309,6 +311,8 @@ START_TEST(derivatives_against_differences) {
             int checked = 0, kinds[4] = {0};
             for (int trial = 0; ti_collide_most((tribo_shape)a, (tribo_shape)b) && trial < 400; trial++) {
                 ti_shape s[2] = {random_shape((tribo_shape)a, 0.9, 3), random_shape((tribo_shape)b, 0.9, 3)};
+                for (int i = 0; i < 2; i++)
+                    if (ti_shape_of(s[i].shape)->edged && trial > 300) s[i].edge = uniform(0.01, 0.15);
                 ti_touch t[TI_CONTACTS_MAX];
                 int n = ti_collide(&s[0], &s[1], 0.5, t);
                 for (int k = 0; k < n; k++) {
@@ -321,6 +325,53 @@ START_TEST(derivatives_against_differences) {
             /* of a box and a capsule: ends, edges, corners */
             for (int k = 0; k < 3 && a == TRIBO_BOX && b == TRIBO_CAPSULE; k++) ck_assert_int_gt(kinds[k], 300);
         }
+}
+END_TEST
+
+/* Edges as round as a cube is thick make a ball of it, and a capsule of a cylinder. */
+START_TEST(edges_that_leave_nothing_else) {
+    state = 9;
+    enum { NEAR = 1 }; /* nm that are left of the inner shape */
+    for (int trial = 0; trial < 4000; trial++) {
+        int other = trial % nshapes();
+        double r = uniform(0.2, 1), left = 1e-9 * NEAR, more = uniform(0.1, 1);
+        ti_shape round = random_shape(trial & 1 ? TRIBO_BOX : TRIBO_CYLINDER, 0.9, 3), plain = round;
+        round.edge = r - left;
+        round.size = trial & 1 ? ti_vec3(r, r, r) : ti_vec3(r, r + more, 0);
+        plain.shape = trial & 1 ? TRIBO_SPHERE : TRIBO_CAPSULE;
+        plain.size = trial & 1 ? ti_vec3(r, 0, 0) : ti_vec3(r, more, 0);
+        ti_shape with = random_shape((tribo_shape)other, 0.9, 3);
+        ti_touch t, u;
+        if (other == TRIBO_PLANE || !ti_distance(&plain, &with, &t)) continue;
+        ck_assert(ti_distance(&round, &with, &u));
+        if (t.gap < -0.5 * r) continue; /* the centre line is inside: more than one way out */
+        ck_assert_msg(fabs(t.gap - u.gap) < 1e-8, "shapes %d %d: %.12g, %.12g", round.shape, other, t.gap, u.gap);
+    }
+}
+END_TEST
+
+/* Contacts of round boxes: apart by more than the edges, the corners' balls; level on a plane, the faces. */
+START_TEST(round_boxes) {
+    ti_shape floor = {TRIBO_PLANE, {0, 0, 0}, rotation(ti_vec3(0, 0, 0)), {0, 0, 0}, NULL, 0};
+    ti_shape box = {TRIBO_BOX, {0, 0, 0.2}, rotation(ti_vec3(0, 0, 0)), {0.4, 0.3, 0.2}, NULL, 0.05}, next = box;
+    ti_touch t[TI_CONTACTS_MAX];
+    ck_assert_int_eq(ti_collide(&floor, &box, 0.01, t), 4);
+    for (int k = 0; k < 4; k++) {
+        ck_assert_double_eq_tol(t[k].gap, 0, 1e-15);
+        ck_assert_double_eq_tol(fabs(t[k].point.x), 0.35, 1e-15); /* where the face ends and the edge begins */
+        ck_assert_double_eq_tol(fabs(t[k].point.y), 0.25, 1e-15);
+    }
+    box.R = rotation(ti_vec3(1.5707963267948966 / 2, 0, 0)); /* on an edge */
+    ck_assert_int_ge(ti_collide(&floor, &box, 1, t), 2);
+    double low = t[0].gap;
+    for (int k = 1; k < 4; k++) low = fmin(low, t[k].gap);
+    ck_assert_double_eq_tol(low, 0.2 - (0.25 + 0.15) * sqrt(0.5) - 0.05, 1e-14);
+    box.R = next.R;
+    next.x = ti_vec3(0.8 + 0.03, 0.6 + 0.04, 0.2 + 0.4 + 0.12); /* corner to corner: 0.13 along each axis, and more */
+    ck_assert_int_ge(ti_collide(&box, &next, 1, t), 1);
+    double gap = sqrt(0.13 * 0.13 + 0.14 * 0.14 + 0.22 * 0.22) - 0.1;
+    ck_assert_double_eq_tol(t[0].gap, gap, 1e-12);
+    ck_assert_double_eq_tol(t[0].normal.z, 0.22 / (gap + 0.1), 1e-12);
 }
 END_TEST
 
@@ -351,7 +402,7 @@ END_TEST
 
 static ti_shape lying(double x, double y, double z, double yaw, double tilt, double half) {
     ti_mat turn = rotation(ti_vec3(0, 1.5707963267948966 + tilt, 0)), about = rotation(ti_vec3(0, 0, yaw));
-    return (ti_shape){TRIBO_CAPSULE, {x, y, z}, ti_matmul(&about, &turn), {0.1, half, 0}, NULL};
+    return (ti_shape){TRIBO_CAPSULE, {x, y, z}, ti_matmul(&about, &turn), {0.1, half, 0}, NULL, 0};
 }
 
 /* What lies on something rests on two contacts as far apart as what carries it, and keeps them while it rocks. */
@@ -369,8 +420,8 @@ static void expect_two(const ti_shape *a, const ti_shape *b, double apart, const
 
 START_TEST(capsules_lie_on_two_contacts) {
     ti_mat level = rotation(ti_vec3(0, 0, 0));
-    ti_shape floor = {TRIBO_PLANE, {0, 0, 0}, level, {0, 0, 0}, NULL},
-             box = {TRIBO_BOX, {0, 0, -1}, level, {0.4, 0.3, 1}, NULL};
+    ti_shape floor = {TRIBO_PLANE, {0, 0, 0}, level, {0, 0, 0}, NULL, 0},
+             box = {TRIBO_BOX, {0, 0, -1}, level, {0.4, 0.3, 1}, NULL, 0};
     for (int trial = 0; trial < 9; trial++) {
         double tilt = trial == 0 ? 0 : (trial % 2 ? 1 : -1) * pow(10, -3.5 - 1.5 * trial);
         ti_shape c = lying(0, 0, 0.1, 0.3, tilt, 0.2), over = lying(0.3, 0, 0.1, 0, tilt, 0.2);
@@ -391,7 +442,7 @@ END_TEST
 /* A capsule through a box is pushed out the near way, and not both ways at once. */
 START_TEST(a_capsule_through_a_box_has_one_way_out) {
     ti_mat level = rotation(ti_vec3(0, 0, 0));
-    ti_shape box = {TRIBO_BOX, {0, 0, 0}, level, {0.4, 0.3, 0.5}, NULL}, rod = lying(0, 0.02, 0.4, 0, 0, 2);
+    ti_shape box = {TRIBO_BOX, {0, 0, 0}, level, {0.4, 0.3, 0.5}, NULL, 0}, rod = lying(0, 0.02, 0.4, 0, 0, 2);
     ti_touch t[TI_CONTACTS_MAX];
     ck_assert_int_eq(ti_collide(&box, &rod, 1e-3, t), 1);
     ck_assert_double_eq_tol(t[0].normal.z, 1, 1e-12);
@@ -404,6 +455,8 @@ static Suite *suite(void) {
     TCase *one = tcase_create("one"), *two = tcase_create("pairs"), *rest = tcase_create("capsules");
     tcase_set_timeout(one, 120), tcase_set_timeout(two, 120);
     tcase_add_test(one, names_lead_to_their_rows);
+    tcase_add_test(one, edges_that_leave_nothing_else);
+    tcase_add_test(one, round_boxes);
     tcase_add_test(one, sizes_are_checked);
     tcase_add_test(one, volume_and_inertia_are_integrals);
     tcase_add_test(one, bounds_are_tight);

@@ -144,19 +144,21 @@ END_TEST
 
 /* Point, normal and gap of a core's contact (7), with column k of both shapes moved by s. */
 static void moved_core(const ti_shape *a, const ti_shape *b, int core, int k, double s, double *row) {
-    ti_shape pair[2] = {*a, *b}, *x = &pair[k / 9];
+    ti_shape pair[2] = {*a, *b}, *x = &pair[k / TI_SHAPE_COLS];
     double step[3] = {0}, size[3];
     ti_touch t;
-    step[k % 3] = s;
+    int own = k % TI_SHAPE_COLS;
+    step[own % 3] = s;
     ti_store3(size, x->size);
-    if (k % 9 < 3) x->x = ti_add(x->x, ti_load3(step));
-    if (k % 9 >= 3 && k % 9 < 6) {
+    if (own == 9 && x->shape == TRIBO_BOX) x->edge += s;
+    if (own < 3) x->x = ti_add(x->x, ti_load3(step));
+    if (own >= 3 && own < 6) {
         double q[4] = {1, step[0] / 2, step[1] / 2, step[2] / 2};
         unit(q, 4);
         ti_mat turn = ti_quat_mat(q);
         x->R = ti_matmul(&turn, &x->R);
     }
-    if (k % 9 >= 6) size[k % 3] += s, x->size = ti_load3(size);
+    if (own >= 6 && own < 9) size[own % 3] += s, x->size = ti_load3(size);
     ck_assert(ti_collide_core(&pair[0], &pair[1], core, 10, &t));
     ti_store3(row, t.point), ti_store3(row + 3, t.normal), row[6] = t.gap;
 }
@@ -165,10 +167,10 @@ START_TEST(derivative_of_a_core) {
     double turn[4] = {0.7, 0.2, -0.4, 0.5};
     unit(turn, 4);
     ti_mat R = ti_quat_mat(turn);
-    ti_shape shape[] = {{TRIBO_PLANE, {0, 0, 0}, R, {0, 0, 0}, NULL},
-                        {TRIBO_BOX, {0.1, 0, 0.1}, R, {0.3, 0.2, 0.4}, NULL},
-                        {TRIBO_CAPSULE, {0.9, 0.3, 1.2}, R, {0.1, 0.4, 0}, NULL},
-                        {TRIBO_ELLIPSOID, {0.4, 1.1, 1.3}, R, {0.1, 0.3, 0.2}, NULL}};
+    ti_shape shape[] = {{TRIBO_PLANE, {0, 0, 0}, R, {0, 0, 0}, NULL, 0},
+                        {TRIBO_BOX, {0.1, 0, 0.1}, R, {0.3, 0.2, 0.4}, NULL, 0},
+                        {TRIBO_CAPSULE, {0.9, 0.3, 1.2}, R, {0.1, 0.4, 0}, NULL, 0},
+                        {TRIBO_ELLIPSOID, {0.4, 1.1, 1.3}, R, {0.1, 0.3, 0.2}, NULL, 0}};
     static const int pair[][3] = {{0, 1, TI_CORE_B}, {0, 3, TI_CORE_B}, {1, 2, TI_CORE_A}, {1, 2, TI_CORE_B},
                                   {1, 3, TI_CORE_A}, {1, 3, TI_CORE_B}, {2, 3, TI_CORE_B}};
     for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {

@@ -7,10 +7,11 @@
 #include <string.h>
 
 const char *const grad_block_names[GRAD_BLOCKS] = {
-    "position",  "rotation", "velocity", "spin",      "force",      "torque",    "gravity",      "mass",
-    "com",       "inertia",  "size",     "geom pos",  "geom quat",  "friction",  "stiction",     "restitution",
-    "baumgarte", "slop",     "damping",  "armature",  "stiffness",  "springref", "frictionloss", "range",
-    "gear",      "gain",     "bias",     "ctrlrange", "forcerange", "torsion",   "rolling",      "compliance"};
+    "position",   "rotation",     "velocity",  "spin",       "force",      "torque",    "gravity",
+    "mass",       "com",          "inertia",   "size",       "geom pos",   "geom quat", "friction",
+    "stiction",   "restitution",  "baumgarte", "slop",       "damping",    "armature",  "stiffness",
+    "springref",  "frictionloss", "range",     "gear",       "gain",       "bias",      "ctrlrange",
+    "forcerange", "torsion",      "rolling",   "compliance", "edge_radius"};
 
 /* A step that is not solved to this has no derivative worth comparing. */
 static const double RESIDUAL = 1e-10;
@@ -85,6 +86,7 @@ static double param_size(const check *c, int index, const tribo_param_info *info
         return 10;
     case TRIBO_PARAM_MASS:
     case TRIBO_PARAM_SIZE:
+    case TRIBO_PARAM_EDGE_RADIUS:
     case TRIBO_PARAM_COMPLIANCE:
         return value;
     case TRIBO_PARAM_COM:

@@ -33,6 +33,7 @@ const char *param_unit(const tribo_model *m, const tribo_param_info *info) {
     case TRIBO_PARAM_SIZE:
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_SLOP:
+    case TRIBO_PARAM_EDGE_RADIUS:
     case TRIBO_PARAM_TORSION:
     case TRIBO_PARAM_ROLLING:
         return "m";

@@ -129,6 +129,9 @@ typedef struct tribo_geom_def {
     uint32_t contype, conaffinity; /**< a pair collides if (a.contype & b.conaffinity) | (b.contype & a.conaffinity) */
     int mesh; /**< of a TRIBO_HFIELD its id; of a TRIBO_MESH its id; pos and quat are then those of the frame that its
                  vertices are in. The model's are those of its inertia frame, as in MuJoCo */
+    double edge_radius; /**< m, of a box or a cylinder: its edges and corners are as round as the ball of this radius
+                           that rolls inside of it; less than each number of its size. Its faces stay where they are,
+                           and its mass is reckoned with sharp edges */
 } tribo_geom_def;
 
 /** A point and a frame fixed in a body or in the world: it touches nothing and weighs nothing. What an actuator pulls
@@ -365,7 +368,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,
- * 7 a site, 17 a geom, 7 a pair ---- */
+ * 7 a site, 19 a geom, 8 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -394,7 +397,8 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_FORCERANGE,   /**< lower, upper; N, N m */
     TRIBO_PARAM_TORSION,      /**< of a material: m */
     TRIBO_PARAM_ROLLING,      /**< of a material: m */
-    TRIBO_PARAM_COMPLIANCE    /**< of a material: 1/kg */
+    TRIBO_PARAM_COMPLIANCE,   /**< of a material: 1/kg */
+    TRIBO_PARAM_EDGE_RADIUS   /**< of a geom: m */
 } tribo_param_kind;
 
 /** One entry of p. */

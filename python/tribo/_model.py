@@ -12,7 +12,7 @@ BREAK, STICK, SLIDE = 0, 1, 2  # what a contact does: `mode` of Examined.contact
 
 _KINDS = ("gravity", "mass", "com", "inertia", "size", "pos", "quat", "friction", "stiction", "restitution",
           "baumgarte", "slop", "damping", "armature", "stiffness", "springref", "frictionloss", "range", "gear", "gain",
-          "bias", "ctrlrange", "forcerange", "torsion", "rolling", "compliance")
+          "bias", "ctrlrange", "forcerange", "torsion", "rolling", "compliance", "edge_radius")
 
 
 class Parameter(NamedTuple):

@@ -91,7 +91,7 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
                                        double gap_bar) {
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &c->pair;
-    double *a = ws->scratch->geom_bar + 9 * pair->a, *b = ws->scratch->geom_bar + 9 * pair->b;
+    double *a = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->a, *b = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->b;
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS], out[TI_COLLIDE_COLS] = {0};
     ti_mat D1, D2;
     ti_tangents_jac(c->touch.normal, &D1, &D2);
@@ -102,7 +102,7 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
     for (int r = 0; r < TI_COLLIDE_ROWS; r++)
         for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
-    for (int j = 0; j < 9; j++) a[j] += out[j], b[j] += out[9 + j];
+    for (int j = 0; j < TI_SHAPE_COLS; j++) a[j] += out[j], b[j] += out[TI_SHAPE_COLS + j];
 }
 
 /* The row of a ball's limit turns with it, and its gap closes along that. */
@@ -217,12 +217,12 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
         tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;
     }
-    memset(s->geom_bar, 0, 9 * sizeof(double) * (size_t)m->size.ngeom);
+    memset(s->geom_bar, 0, TI_SHAPE_COLS * sizeof(double) * (size_t)m->size.ngeom);
     for (int n = 0; n < f->nisland; n++)
         for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
             if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, p_bar);
     for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++)
-        ti_shape_vjp(m, p, ws->link, g, s->geom_bar + 9 * g, s->diff, p_bar);
+        ti_shape_vjp(m, p, ws->link, g, s->geom_bar + TI_SHAPE_COLS * g, s->diff, p_bar);
 
     ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);
     return TRIBO_OK;

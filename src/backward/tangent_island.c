@@ -45,7 +45,7 @@ static contact_dot rows_dot(const task *t, int i, int j) {
     contact_dot out = {.rows = p_dot || body_moves(diffs, c->a) || body_moves(diffs, c->b)};
     if (!out.rows) return out;
     bool a = ti_shape_jvp(ws->model, t->p, ws->link, pair->a, diffs, p_dot, move);
-    bool b = ti_shape_jvp(ws->model, t->p, ws->link, pair->b, diffs, p_dot, move + 9);
+    bool b = ti_shape_jvp(ws->model, t->p, ws->link, pair->b, diffs, p_dot, move + TI_SHAPE_COLS);
     if (a || b) {
         const double *jac = ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
         for (int r = 0; r < TI_COLLIDE_ROWS; r++)

@@ -52,9 +52,18 @@ static const pair_row PAIR[SHAPES][SHAPES] = {
     ON_FIELD(TRIBO_MESH),
 };
 
+static const pair_row *row_of(const ti_shape *a, const ti_shape *b) {
+    return ti_rounded_convex(a, b) ? &PAIR[TRIBO_BOX][TRIBO_CYLINDER] : &PAIR[a->shape][b->shape];
+}
+
 int ti_collide(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
-    const pair_row *row = &PAIR[a->shape][b->shape];
-    return row->touch ? row->touch(a, b, margin, out) : 0;
+    const pair_row *row = row_of(a, b);
+    if (!row->touch) return 0;
+    if (a->edge == 0 && b->edge == 0) return row->touch(a, b, margin, out);
+    ti_shape inner[2] = {ti_rounded_inner(a), ti_rounded_inner(b)};
+    int n = row->touch(inner, inner + 1, margin + a->edge + b->edge, out);
+    for (int k = 0; k < n; k++) ti_rounded_out(a, b, &out[k]);
+    return n;
 }
 
 /* In the order of the table. Contacts of a box and another one, or a capsule, are not always where they are closest. */
@@ -71,9 +80,11 @@ static bool closest(const ti_shape *a, const ti_shape *b, ti_touch *t) {
 }
 
 bool ti_distance(const ti_shape *a, const ti_shape *b, ti_touch *t) {
-    if (a->shape <= b->shape) return closest(a, b, t);
-    if (!closest(b, a, t)) return false;
-    t->normal = ti_scale(-1, t->normal);
+    ti_shape inner[2] = {ti_rounded_inner(a), ti_rounded_inner(b)};
+    bool ordered = a->shape <= b->shape;
+    if (!closest(&inner[!ordered], &inner[ordered], t)) return false;
+    if (!ordered) t->normal = ti_scale(-1, t->normal);
+    ti_rounded_out(a, b, t);
     return true;
 }
 
@@ -82,9 +93,18 @@ int ti_collide_most(tribo_shape a, tribo_shape b) {
 }
 
 static void jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
+    const pair_row *row = row_of(a, b);
     memset(J, 0, sizeof(ti_touch_jac));
-    const pair_row *row = &PAIR[a->shape][b->shape];
-    if (row->jac) row->jac(a, b, t, J);
+    if (!row->jac) return;
+    if (a->edge == 0 && b->edge == 0) {
+        row->jac(a, b, t, J);
+    } else {
+        ti_shape inner[2] = {ti_rounded_inner(a), ti_rounded_inner(b)};
+        ti_touch own = *t;
+        ti_rounded_in(a, b, &own);
+        row->jac(inner, inner + 1, &own, J);
+    }
+    ti_rounded_jac(a, b, t->normal, J);
 }
 
 void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {

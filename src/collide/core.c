@@ -28,7 +28,7 @@ bool ti_core_pair(const ti_shape *a, const ti_shape *b, int core, ti_shape *ball
     const ti_shape *of = core == TI_CORE_A ? a : b, *other = core == TI_CORE_A ? b : a;
     bool after = other->shape < TRIBO_SPHERE || (core == TI_CORE_B && other->shape == TRIBO_SPHERE);
     *ball = *of;
-    ball->shape = TRIBO_SPHERE, ball->mesh = NULL, ball->size = ti_vec3(ti_core_radius(of), 0, 0);
+    ball->shape = TRIBO_SPHERE, ball->mesh = NULL, ball->edge = 0, ball->size = ti_vec3(ti_core_radius(of), 0, 0);
     *first = after ? other : ball, *second = after ? ball : other;
     return after == (core == TI_CORE_A);
 }

@@ -4,9 +4,9 @@
 #include "collide/touch.h"
 #include <stdbool.h>
 
-/* Rows of a derivative and where the columns of its two shapes begin: centre, rotation, size of a, then of b. */
+/* Rows of a derivative and where the columns of its two shapes begin: centre, rotation, size, edges of a, then of b. */
 enum { ROW_POINT = 0, ROW_NORMAL = 3, ROW_GAP = 6 };
-enum { COL_X = 0, COL_W = 3, COL_H = 6, COL_SHAPE = 9 };
+enum { COL_X = 0, COL_W = 3, COL_H = 6, COL_E = 9, COL_SHAPE = TI_SHAPE_COLS };
 
 /* Contacts are left out where gap > margin; written so that a NaN stays in and is seen. */
 static inline int ti_beyond(double gap, double margin) {
@@ -71,6 +71,15 @@ bool ti_core_pair(const ti_shape *a, const ti_shape *b, int core, ti_shape *ball
                   const ti_shape **second);
 /* From the derivative of such a pair to that of a and b. */
 void ti_core_columns(const ti_shape *a, const ti_shape *b, int core, bool swapped, ti_touch_jac J);
+
+/* A shape with round edges is its inner one, sharp, and what is around that; which contacts of boxes that are round are
+ * those of convex shapes; from a contact of inner shapes to that of the round ones and back, and from its derivative.
+ */
+ti_shape ti_rounded_inner(const ti_shape *s);
+bool ti_rounded_convex(const ti_shape *a, const ti_shape *b);
+void ti_rounded_out(const ti_shape *a, const ti_shape *b, ti_touch *t);
+void ti_rounded_in(const ti_shape *a, const ti_shape *b, ti_touch *t);
+void ti_rounded_jac(const ti_shape *a, const ti_shape *b, ti_vec n, ti_touch_jac J);
 
 /* The closest points of two shapes that are no planes, at any distance. */
 bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);

@@ -14,6 +14,7 @@ typedef struct ti_shape {
     ti_mat R;    /* geom axes in the world, as columns */
     ti_vec size; /* radius | half extents | radius, half length | semi-axes | scales | of a height field */
     const struct ti_mesh *mesh; /* or height field; NULL of other shapes */
+    double edge;                /* radius of its edges; 0: they are sharp */
 } ti_shape;
 
 enum { TI_CONTACTS_MAX = 8 }; /* of one pair */
@@ -31,8 +32,8 @@ typedef struct ti_touch {
 } ti_touch;
 
 /* The derivative of a contact: rows point (3), normal (3), gap (1); columns, for a then b: world displacement of the
- * centre (3), world rotation vector (3), size (3). */
-enum { TI_COLLIDE_ROWS = 7, TI_COLLIDE_COLS = 18 };
+ * centre (3), world rotation vector (3), size (3), edge radius. */
+enum { TI_COLLIDE_ROWS = 7, TI_SHAPE_COLS = 10, TI_COLLIDE_COLS = 2 * TI_SHAPE_COLS };
 typedef double ti_touch_jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
 
 #endif

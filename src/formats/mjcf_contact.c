@@ -2,6 +2,7 @@
 #include "formats/mjcf_reading.h"
 #include "formats/text.h"
 #include "model/inertia.h"
+#include "model/shape.h"
 #include <math.h>
 
 int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n) {
@@ -232,6 +233,13 @@ static void read_numeric(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass) 
     else if (geom < 0 && pass == TI_NUMERIC_PAIRS)
         ti_xml_fail(&r->error, node, "name", "there is no geom, pair or joint `%.*s`", (int)ti_cut(name, n, 80), name);
     if (!m) return;
+    if (geom >= 0 && strcmp(slash + 1, "edge_radius") == 0) {
+        tribo_geom_def *d = &r->builder->geom[geom].def;
+        const char *round = ti_edge_flaw(d->shape, d->size, x);
+        if (round) ti_xml_fail(&r->error, node, "data", "%.*s: %s", (int)ti_cut(name, n, 80), name, round);
+        d->edge_radius = x;
+        return;
+    }
     if (!set_number(r, node, m, slash + 1, x))
         ti_xml_fail(&r->error, node, "name", "`%.40s` is none of the words of docs/mjcf.md", slash + 1);
     const char *flaw = ti_material_flaw(m);

@@ -345,6 +345,8 @@ static void edit_geom(ti_edit *e, int i) {
     if (g->body >= 0 && e->now->body[g->body].ngeom == 1 &&
         tribo_model_geom_find(e->now, e->now->body[g->body].name) < 0)
         lender = e->now->body[g->body].name;
+    int edge = g->p + TI_P_EDGE_RADIUS;
+    if (e->have[edge] != e->want[edge]) set_numeric(e, g->name, lender, "edge_radius", e->want[edge]);
     edit_material(e, node, e->scene.geom[i].class, g->p + TI_P_MATERIAL, g->name, lender);
 }
 

@@ -164,7 +164,7 @@ typedef struct ti_scratch {
     ti_motion_bar motion_bar;
     ti_link_diff *diff;                          /* (nbody) the motion_bar's */
     double *D_bar, *V_bar;                       /* (nv) of the model */
-    double *geom_bar;                            /* (ngeom,9) */
+    double *geom_bar;                            /* (ngeom,TI_SHAPE_COLS) */
     double *frame_bar, *J_bar;                   /* (ncon,TI_CON_FRAME), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
     double *e_bar, *beta_bar, *slop_bar, *R_bar; /* (ncon) of the material */

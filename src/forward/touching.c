@@ -23,6 +23,7 @@ void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_s
         unit_quat(pg + TI_P_QUAT, q, &n);
         ti_mat Q = ti_quat_mat(q);
         s->shape = geom->shape, s->mesh = geom->mesh, s->size = ti_load3(pg + TI_P_SIZE);
+        s->edge = pg[TI_P_EDGE_RADIUS];
         if (geom->body < 0) {
             s->x = ti_load3(pg + TI_P_POS), s->R = Q;
         } else {
@@ -47,6 +48,7 @@ void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *links, i
     if (!p_bar) return;
     double *out = p_bar + g->p;
     ti_add3(out + TI_P_SIZE, ti_load3(bar + 6));
+    out[TI_P_EDGE_RADIUS] += bar[9];
     ti_add3(out + TI_P_POS, xb);
     ti_quat_turn_vjp(pg + TI_P_QUAT, rb, out + TI_P_QUAT);
 }
@@ -73,7 +75,8 @@ bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, i
     ti_store3(out, ti_add(xo, ti_mul(R, x)));
     ti_store3(out + 3, ti_mul(R, r));
     ti_store3(out + 6, size);
-    for (int i = 0; i < 9; i++)
+    out[9] = dot ? dot[TI_P_EDGE_RADIUS] : 0;
+    for (int i = 0; i < TI_SHAPE_COLS; i++)
         if (out[i] != 0) return true;
     return false;
 }

@@ -15,7 +15,7 @@ bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links
     ti_vec at = ti_load3(p + g->p + TI_P_POS);
     bool turns = false;
     for (int k = 0; k < TI_COLLIDE_ROWS; k++) {
-        const double *row = jac + TI_COLLIDE_COLS * k + 9 * side;
+        const double *row = jac + TI_COLLIDE_COLS * k + TI_SHAPE_COLS * side;
         ti_vec x = ti_tmul(R, ti_load3(row)), w = ti_tmul(R, ti_load3(row + 3)); /* x . (th x at) = th . (at x x) */
         ti_store3(rate + TI_POSE * k, ti_load3(row));
         ti_store3(rate + TI_POSE * k + 3, ti_add(ti_cross(at, x), w));

@@ -76,7 +76,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     s->diff = s->motion_bar.link;
     TI_CARVE(a, s->D_bar, nv);
     TI_CARVE(a, s->V_bar, nv);
-    TI_CARVE(a, s->geom_bar, 9 * size->ngeom);
+    TI_CARVE(a, s->geom_bar, TI_SHAPE_COLS * size->ngeom);
     TI_CARVE(a, s->frame_bar, TI_CON_FRAME * nc);
     TI_CARVE(a, s->J_bar, (size_t)w->con_entries * (size_t)nc);
     TI_CARVE(a, s->ref_bar, nc);

@@ -259,6 +259,7 @@ static void fill_geoms(tribo_model *m, const tribo_builder *b, char **text) {
         memcpy(m->p0 + at + TI_P_SIZE, d->size, sizeof d->size);
         memcpy(m->p0 + at + TI_P_POS, d->pos, sizeof d->pos);
         memcpy(m->p0 + at + TI_P_QUAT, d->quat, sizeof d->quat);
+        m->p0[at + TI_P_EDGE_RADIUS] = d->edge_radius;
         material_numbers(&d->material, m->p0 + at + TI_P_MATERIAL);
     }
     for (int i = 0; i < b->npair; i++, at += TI_P_PAIR) {

@@ -257,6 +257,7 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     else
         what = mesh_flaw(b, d);
     if (!what) what = ti_size_flaw(d->shape, d->size);
+    if (!what) what = ti_edge_flaw(d->shape, d->size, d->edge_radius);
     if (!what) what = ti_material_flaw(&d->material);
     if (!what) what = margin_flaw(d->margin, d->gap);
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "geom %s: %s", r->name, what);

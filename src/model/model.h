@@ -22,7 +22,7 @@ typedef enum ti_part_of_p {
 /* Offsets inside one of each. */
 enum { TI_P_GRAVITY = 0, TI_P_BODIES = 3 };
 enum { TI_P_MASS = 0, TI_P_COM = 1, TI_P_INERTIA = 4, TI_P_BODY = 10 };
-enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_MATERIAL = 10, TI_P_GEOM = 18 };
+enum { TI_P_SIZE = 0, TI_P_POS = 3, TI_P_QUAT = 6, TI_P_EDGE_RADIUS = 10, TI_P_MATERIAL = 11, TI_P_GEOM = 19 };
 /* Of a site. */
 enum { TI_P_SITE_POS = 0, TI_P_SITE_QUAT = 3, TI_P_SITE = 7 };
 enum {

@@ -56,6 +56,7 @@ static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"quat/x", TRIBO_PARAM_QUAT},
                                             {"quat/y", TRIBO_PARAM_QUAT},
                                             {"quat/z", TRIBO_PARAM_QUAT},
+                                            {"edge_radius", TRIBO_PARAM_EDGE_RADIUS},
                                             {"friction", TRIBO_PARAM_FRICTION},
                                             {"stiction", TRIBO_PARAM_STICTION},
                                             {"restitution", TRIBO_PARAM_RESTITUTION},
@@ -150,6 +151,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
         break;
     case TRIBO_PARAM_MASS:
     case TRIBO_PARAM_SIZE:
+    case TRIBO_PARAM_EDGE_RADIUS:
     case TRIBO_PARAM_FRICTION:
     case TRIBO_PARAM_STICTION:
     case TRIBO_PARAM_SLOP:
@@ -265,7 +267,8 @@ static const char *quat_flaw(const double *q) {
 static const char *geom_flaw(const tribo_model *m, int geom, const double *p) {
     const char *what = quat_flaw(p + TI_P_QUAT);
     if (what) return what;
-    return ti_size_flaw(m->geom[geom].shape, p + TI_P_SIZE);
+    what = ti_size_flaw(m->geom[geom].shape, p + TI_P_SIZE);
+    return what ? what : ti_edge_flaw(m->geom[geom].shape, p + TI_P_SIZE, p[TI_P_EDGE_RADIUS]);
 }
 
 static const char *material_flaw(const double *p) {

@@ -153,6 +153,7 @@ static void mark_geom(tribo_model *m, int geom) {
     const ti_geom *g = &m->geom[geom];
     const ti_shape_row *shape = ti_shape_of(g->shape);
     for (int k = 0; k < shape->nsize; k++) m->used[g->p + TI_P_SIZE + k] = true;
+    m->used[g->p + TI_P_EDGE_RADIUS] = m->p0[g->p + TI_P_EDGE_RADIUS] > 0; /* it was given */
     for (int k = 0; k < 3; k++) m->used[g->p + TI_P_POS + k] = true;
     for (int k = 0; k < 4; k++) m->used[g->p + TI_P_QUAT + k] = shape->turns;
 }

@@ -176,14 +176,15 @@ static double field_radius(const ti_mesh *o, const double *s) {
 /* ---- the table, in the order of tribo_shape ---- */
 
 static const ti_shape_row ROW[] = {
-    {"plane", 0, false, false, false, true, plane_volume, plane_inertia, plane_radius, plane_halves},
-    {"sphere", 1, true, false, false, false, sphere_volume, sphere_inertia, sphere_radius, sphere_halves},
-    {"box", 3, true, true, false, true, box_volume, box_inertia, box_radius, box_halves},
-    {"capsule", 2, true, true, false, true, capsule_volume, capsule_inertia, capsule_radius, capsule_halves},
-    {"cylinder", 2, true, true, false, true, cylinder_volume, cylinder_inertia, cylinder_radius, cylinder_halves},
-    {"ellipsoid", 3, true, true, false, true, ellipsoid_volume, ellipsoid_inertia, ellipsoid_radius, ellipsoid_halves},
-    {"mesh", 3, true, false, true, true, mesh_volume, mesh_inertia, mesh_radius, mesh_halves},
-    {"hfield", 3, false, false, true, true, plane_volume, plane_inertia, field_radius, field_halves},
+    {"plane", 0, false, false, false, true, false, plane_volume, plane_inertia, plane_radius, plane_halves},
+    {"sphere", 1, true, false, false, false, false, sphere_volume, sphere_inertia, sphere_radius, sphere_halves},
+    {"box", 3, true, true, false, true, true, box_volume, box_inertia, box_radius, box_halves},
+    {"capsule", 2, true, true, false, true, false, capsule_volume, capsule_inertia, capsule_radius, capsule_halves},
+    {"cylinder", 2, true, true, false, true, true, cylinder_volume, cylinder_inertia, cylinder_radius, cylinder_halves},
+    {"ellipsoid", 3, true, true, false, true, false, ellipsoid_volume, ellipsoid_inertia, ellipsoid_radius,
+     ellipsoid_halves},
+    {"mesh", 3, true, false, true, true, false, mesh_volume, mesh_inertia, mesh_radius, mesh_halves},
+    {"hfield", 3, false, false, true, true, false, plane_volume, plane_inertia, field_radius, field_halves},
 };
 
 const ti_shape_row *ti_shape_of(tribo_shape shape) {
@@ -201,5 +202,14 @@ const char *ti_size_flaw(tribo_shape shape, const double size[3]) {
     if (!ti_finite(size, (size_t)n)) return "size is not finite";
     for (int i = 0; i < n; i++)
         if (!(size[i] > 0)) return "size must be > 0";
+    return NULL;
+}
+
+const char *ti_edge_flaw(tribo_shape shape, const double size[3], double radius) {
+    const ti_shape_row *row = ti_shape_of(shape);
+    if (!(radius >= 0) || !isfinite(radius)) return "edge_radius must be >= 0";
+    if (radius > 0 && !row->edged) return "edge_radius is of boxes and cylinders";
+    for (int i = 0; i < row->nsize && radius > 0; i++)
+        if (!(radius < size[i])) return "edge_radius must be less than each number of size";
     return NULL;
 }

@@ -16,6 +16,7 @@ typedef struct ti_shape_row {
     bool segment;     /* longer along its z axis, in MJCF: the half length there is the last of its size */
     bool meshed;      /* it needs a mesh, or a height field */
     bool turns;       /* whether a rotation about its centre changes anything */
+    bool edged;       /* whether it has edges that may be round: what a ball that rolls inside of it fills */
     double (*volume)(const ti_mesh *mesh, const double *size); /* mesh: NULL of other shapes */
     /* Moments of inertia about its centre along its own axes. */
     void (*inertia)(const ti_mesh *mesh, double mass, const double *size, double d[3]);
@@ -30,5 +31,8 @@ const ti_shape_row *ti_shape_of(tribo_shape shape);
 const ti_shape_row *ti_shape_named(const char *name, tribo_shape *shape);
 /* NULL if the size suits the shape; otherwise what is wrong. */
 const char *ti_size_flaw(tribo_shape shape, const double size[3]);
+
+/* NULL if its edges may be that round. */
+const char *ti_edge_flaw(tribo_shape shape, const double size[3], double radius);
 
 #endif

@@ -36,6 +36,7 @@ static double scale_of(const tribo_sysid *s, const tribo_param_info *info, doubl
     case TRIBO_PARAM_STICTION:
         return a > 0.2 ? a : 0.2;
     case TRIBO_PARAM_SLOP:
+    case TRIBO_PARAM_EDGE_RADIUS:
     case TRIBO_PARAM_TORSION:
     case TRIBO_PARAM_ROLLING:
         return a > 0.01 * L ? a : 0.01 * L;

@@ -207,7 +207,7 @@ static void standing_rates(ti_worker *w, const ti_track *t, const double *p, con
         double in[TI_COLLIDE_COLS], jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS];
         int found = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin, touch);
         ti_shape_jvp(m, p, w->link, pair->a, w->diff, dp, in);
-        ti_shape_jvp(m, p, w->link, pair->b, w->diff, dp, in + 9);
+        ti_shape_jvp(m, p, w->link, pair->b, w->diff, dp, in + TI_SHAPE_COLS);
         for (int k = 0; k < found && n < TI_STAND_ROWS; k++, n++) {
             ti_collide_jac(&w->shape[pair->a], &w->shape[pair->b], &touch[k], jac);
             for (int r = 0; r < TI_COLLIDE_ROWS; r++) {
