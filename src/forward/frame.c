@@ -53,12 +53,10 @@ double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase) {
 
 /* ---- contacts as callers see them ---- */
 
-/* Whether an impact acts in contact i: it hit, or holds what hits give back. */
-static bool has_bounced(const tribo_model *m, const double *p, const ti_frame *f, const ti_island *is, int i) {
+/* Whether an impact acts in contact i: it hit, or was hit while it stayed. */
+static bool has_bounced(const ti_frame *f, const ti_island *is, int i) {
     if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
-    if (is->phase[TI_REBOUND].npoint == 0) return false;
-    return f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2] > 0 &&
-           ti_con_number(m, &f->con[i], p, TI_M_RESTITUTION) > 0;
+    return is->phase[TI_IMPACT].npoint > 0 && f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2] > 0;
 }
 
 static void show_contact(const ti_frame *f, int i, bool bounced, tribo_contact *v) {
@@ -73,12 +71,12 @@ static void show_contact(const ti_frame *f, int i, bool bounced, tribo_contact *
     memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
 }
 
-void ti_frame_view(const tribo_model *m, const double *p, const ti_frame *f, int nisland, tribo_contact *view) {
+void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view) {
     for (int k = 0; k < nisland; k++) {
         const ti_island *is = &f->island[k];
         for (int i = is->con0, host = 0; i < is->con0 + is->ncon; i++) {
             const ti_con *c = &f->con[i];
-            if (c->kind == TI_CON_CONTACT) host = c->id, show_contact(f, i, has_bounced(m, p, f, is, i), &view[host]);
+            if (c->kind == TI_CON_CONTACT) host = c->id, show_contact(f, i, has_bounced(f, is, i), &view[host]);
             for (int r = 0; ti_con_spins(c) && r < 3; r++) /* behind its contact */
                 view[host].torque[r] += c->pair.length * f->lambda[3 * i + r];
         }
@@ -261,6 +259,6 @@ int tribo_tape_contacts(const tribo_tape *t, int k, tribo_contact *contact) {
     ti_arena a = {.base = t->data, .used = r->offset};
     ti_frame_layout(&a, &f, t->model, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
     for (int i = 0; i < f.ncon; i++) n += f.con[i].kind == TI_CON_CONTACT;
-    if (contact) ti_frame_view(t->model, t->p, &f, f.nisland, contact);
+    if (contact) ti_frame_view(&f, f.nisland, contact);
     return n;
 }

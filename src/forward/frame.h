@@ -214,7 +214,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
 /* The solution of a phase of island k, as views of the frame. */
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
 /* Contacts of the first nisland islands as callers see them, in the order of their pairs. */
-void ti_frame_view(const tribo_model *m, const double *p, const ti_frame *f, int nisland, tribo_contact *view);
+void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
 /* J (3,width of the tree) += rows R (3,6) of a link. */

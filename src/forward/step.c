@@ -138,7 +138,7 @@ const tribo_contact *tribo_last_contacts(const tribo_ws *ws, int *n) {
     if (n) *n = 0;
     if (!ws || !n) return NULL;
     const ti_frame *f = &ws->frame;
-    if (ws->info.ncon > 0) ti_frame_view(ws->model, ws->p, f, ws->info.nislands, ws->view);
+    if (ws->info.ncon > 0) ti_frame_view(f, ws->info.nislands, ws->view);
     *n = ws->info.ncon;
     return ws->view;
 }

@@ -6,6 +6,7 @@
 static void add_geom(tribo_builder *b, const geom *g) {
     tribo_geom_def d = tribo_default_geom();
     d.shape = g->shape;
+    d.edge_radius = g->edge;
     copy3(d.size, g->size), copy3(d.pos, g->pos), copy4(d.quat, g->quat);
     d.material = (tribo_material){.friction = g->friction,
                                   .stiction = g->stiction,

@@ -144,6 +144,17 @@ void scene_spin(scene *s) {
     }
 }
 
+void scene_round(scene *s) {
+    dice d = {s->seed * 0x9E3779B97F4A7C15u + 17};
+    for (int i = 0; i < 4; i++) dice_bits(&d);
+    s->rounds = true;
+    for (int i = 0; i < s->ngeom; i++) {
+        geom *g = &s->g[i];
+        double thin = smaller(g->size[0], smaller(g->size[1], g->size[2])), share = dice_decades(&d, -2, -0.05);
+        if (g->shape == TRIBO_BOX && dice_chance(&d, 0.8)) g->edge = share * thin;
+    }
+}
+
 void scene_make(scene *s, uint64_t seed, bool capsules) {
     dice d = {seed * 0x2545F4914F6CDD1Du + 0x1234567};
     for (int i = 0; i < 4; i++) dice_bits(&d);

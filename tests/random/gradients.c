@@ -4,9 +4,15 @@
 
 enum { KINDS_OF_P = TRIBO_PARAM_RANGE + 1 };
 /* What materials have in some scenes alone. */
-enum { SPINS = 3 };
-static const tribo_param_kind SPIN[SPINS] = {TRIBO_PARAM_TORSION, TRIBO_PARAM_ROLLING, TRIBO_PARAM_COMPLIANCE};
-static const char *const SPIN_NAMES[SPINS] = {"torsion", "rolling", "compliance"};
+/* Kinds that some scenes have. */
+enum { SPINS = 3, MORE = SPINS + 1 };
+static const tribo_param_kind ALSO[MORE] = {TRIBO_PARAM_TORSION, TRIBO_PARAM_ROLLING, TRIBO_PARAM_COMPLIANCE,
+                                            TRIBO_PARAM_EDGE_RADIUS};
+static const char *const ALSO_NAMES[MORE] = {"torsion", "rolling", "compliance", "edge_radius"};
+
+static bool has(const scene *s, int more) {
+    return more < SPINS ? s->spins : s->rounds;
+}
 
 /* What number i of a state's tangent is measured in. */
 static double state_unit(const probe *p, int i) {
@@ -151,6 +157,7 @@ static double unit_of(const probe *p, int i) {
     case TRIBO_PARAM_TORSION:
     case TRIBO_PARAM_ROLLING:
     case TRIBO_PARAM_COMPLIANCE:
+    case TRIBO_PARAM_EDGE_RADIUS:
         return value;
     default:
         return 1;
@@ -239,9 +246,10 @@ static void judge_directions(probe *p, verdict *v) {
             judge_direction(p, names[kind], v);
         }
     }
-    for (int i = 0; i < SPINS && p->s->spins; i++) {
+    for (int i = 0; i < MORE; i++) {
+        if (!has(p->s, i)) continue;
         dice d = {p->s->seed + 1 + 100000 * (uint64_t)(i + 1)};
-        clear(p), parameter_direction(p, &d, SPIN[i]), judge_direction(p, SPIN_NAMES[i], v);
+        clear(p), parameter_direction(p, &d, ALSO[i]), judge_direction(p, ALSO_NAMES[i], v);
     }
     if (p->s->thorough) judge_coordinates(p, v);
 }
@@ -365,7 +373,8 @@ void judge_gradients(const scene *s, const world *w, const double *x, verdict *v
         for (int k = 0; k < p.steps; k++) {
             clear(&p), state_direction(&p, &d), force_direction(&p, &d);
             for (int kind = 0; kind < KINDS_OF_P; kind++) parameter_direction(&p, &d, (tribo_param_kind)kind);
-            for (int i = 0; i < SPINS && s->spins; i++) parameter_direction(&p, &d, SPIN[i]);
+            for (int i = 0; i < MORE; i++)
+                if (has(s, i)) parameter_direction(&p, &d, ALSO[i]);
             judge_three_ways(&p, tape, k, &d, s->graded + k, v);
         }
         if (status >= 0 && finite) judge_directions(&p, v);

@@ -5,6 +5,8 @@
 void geom_pose(const geom *g, const double *x, const scene *s, posed *out) {
     out->shape = g->shape;
     copy3(out->size, g->size);
+    out->edge = g->edge;
+    for (int i = 0; i < 3 && g->shape == TRIBO_BOX; i++) out->size[i] -= g->edge;
     double q[4], start[NX];
     if (g->body < 0) {
         copy3(out->x, g->pos);
@@ -114,11 +116,34 @@ static double capsule_any(const posed *a, const posed *b) {
     return smaller(at[0], at[1]);
 }
 
-double separation(const posed *a, const posed *b) {
+/* Of boxes that are apart: each coordinate of both points in turn, as near as it may, which comes from above. */
+static double box_box_apart(const posed *a, const posed *b) {
+    const posed *box[2] = {a, b};
+    double at[6] = {0}, between[3], axis[3];
+    sub(between, b->x, a->x);
+    for (int round = 0; round < 400; round++)
+        for (int i = 0; i < 6; i++) {
+            const posed *own = box[i / 3];
+            double sign = i < 3 ? -1 : 1, most = own->size[i % 3];
+            column(axis, own->R, i % 3);
+            double next = at[i] - sign * dot(between, axis);
+            next = larger(-most, smaller(most, next));
+            add_scaled(between, between, sign * (next - at[i]), axis), at[i] = next;
+        }
+    return length(between);
+}
+
+static double sharp_separation(const posed *a, const posed *b) {
     if (a->shape == TRIBO_PLANE) return b->shape == TRIBO_PLANE ? HUGE_VAL : plane_any(a, b);
     if (b->shape == TRIBO_PLANE) return plane_any(b, a);
     if (a->shape == TRIBO_CAPSULE) return capsule_any(a, b);
     if (b->shape == TRIBO_CAPSULE) return capsule_any(b, a);
     if (a->shape == TRIBO_SPHERE) return b->shape == TRIBO_SPHERE ? sphere_sphere(a, b) : sphere_box(a, b);
-    return b->shape == TRIBO_SPHERE ? sphere_box(b, a) : box_box(a, b);
+    if (b->shape == TRIBO_SPHERE) return sphere_box(b, a);
+    double apart = box_box(a, b);
+    return apart > 0 && (a->edge > 0 || b->edge > 0) ? box_box_apart(a, b) : apart;
+}
+
+double separation(const posed *a, const posed *b) {
+    return sharp_separation(a, b) - a->edge - b->edge;
 }

@@ -62,6 +62,9 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_COMPLIANCE:
         g->compliance = value, s->spins = s->spins || value > 0;
         break;
+    case TRIBO_PARAM_EDGE_RADIUS:
+        g->edge = value, s->rounds = s->rounds || value > 0;
+        break;
     case TRIBO_PARAM_SLOP:
         g->slop = value;
         break;

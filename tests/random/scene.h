@@ -21,6 +21,7 @@ typedef struct geom {
     double size[3], pos[3], quat[4];
     double friction, stiction, restitution, baumgarte, slop;
     double torsion, rolling, compliance;
+    double edge; /* radius of a box's edges */
 } geom;
 
 typedef struct scene {
@@ -31,6 +32,7 @@ typedef struct scene {
     bool robot;          /* trees with joints, made from the seed alone: robot.c */
     bool warm;           /* steps start from the step before */
     bool spins;          /* materials have friction against turning, and give way: scene_spin() */
+    bool rounds;         /* boxes have round edges: scene_round() */
     double size, drop;   /* of a robot: m of a body, m above the floor */
     double gravity[3], dt, recovery;
     solid b[MAX_BODIES];
@@ -54,6 +56,9 @@ void scene_spin(scene *s);
 /* Friction against turning, lengths in units of `size`, and compliance in units of 1 / mass. */
 void spin_draw(uint64_t seed, int geom, double size, double mass, double *torsion, double *rolling, double *compliance);
 
+/* Give most boxes round edges, by dice of their own: all else stays what the seed makes. */
+void scene_round(scene *s);
+
 /* robot.c: trees with joints of a seed. Their start is the model's, they have no forces. */
 void robot_make(scene *s, uint64_t seed);
 tribo_status robot_new(world *w, const scene *s, tribo_diag *diag);
@@ -76,7 +81,8 @@ void scene_write_control(const scene *s, FILE *f);
 /* overlap.c: separation of two geoms, posed: > 0 apart (a lower bound of the distance), < 0 the least way out. */
 typedef struct posed {
     tribo_shape shape;
-    double x[3], R[9], size[3];
+    double x[3], R[9], size[3]; /* of a box with round edges what the middle of the edge's ball fills */
+    double edge;
 } posed;
 void geom_pose(const geom *g, const double *x /* state, NULL = as they start */, const scene *s, posed *out);
 double separation(const posed *a, const posed *b);

@@ -43,6 +43,7 @@ static void simpler(scene *s, int what) {
         if (what == 9) g->compliance = 0;
         if (what == 10) g->torsion = 0;
         if (what == 11) g->rolling = 0;
+        if (what == 12) g->edge = 0;
     }
     for (int i = 0; i < s->nbody; i++) {
         if (what == 4) memset(s->b[i].force, 0, sizeof s->b[i].force), memset(s->b[i].torque, 0, sizeof s->b[i].torque);
@@ -102,7 +103,7 @@ void shrink(scene *s, flaw f) {
             drop_geom(&t, i);
             if (still(&t, f, &at)) *s = t, better = true;
         }
-        for (int what = 0; what < 12; what++) {
+        for (int what = 0; what < 13; what++) {
             scene t = *s;
             simpler(&t, what);
             if (memcmp(&t, s, sizeof t) && still(&t, f, &at)) *s = t, better = true;

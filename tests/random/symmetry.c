@@ -98,7 +98,7 @@ static void remeasured(const change *c, scene *s) {
     for (int i = 0; i < s->ngeom; i++) {
         geom *g = &s->g[i];
         scale(g->size, 3, l), scale(g->pos, 3, l);
-        g->slop *= l, g->torsion *= l, g->rolling *= l, g->compliance /= m;
+        g->slop *= l, g->torsion *= l, g->rolling *= l, g->compliance /= m, g->edge *= l;
     }
     for (int i = 0; i < s->nbody; i++) {
         solid *b = &s->b[i];

@@ -46,7 +46,7 @@ void scene_write(const scene *s, FILE *f, const char *remark) {
         const geom *g = &s->g[i];
         custom(f, i, "restitution", g->restitution, 0), custom(f, i, "stiction", g->stiction, 0);
         custom(f, i, "baumgarte", g->baumgarte, 1), custom(f, i, "slop", g->slop, 0);
-        custom(f, i, "compliance", g->compliance, 0);
+        custom(f, i, "compliance", g->compliance, 0), custom(f, i, "edge_radius", g->edge, 0);
     }
     fprintf(f, "</custom>\n<worldbody>\n");
     for (int i = 0; i < s->ngeom; i++)
