@@ -224,6 +224,39 @@ START_TEST(ball_is_a_hinge) {
 }
 END_TEST
 
+/* What holds bodies together and couples joints, from anywhere near where it does: gradients along random directions
+ * of state and parameters, of one step and of three, against tangents and differences. */
+START_TEST(closures_reverse) {
+    char path[4096];
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    unsigned seed = 5;
+    snprintf(path, sizeof path, "%s/four-bar.xml", getenv("TRIBO_SCENES") ? getenv("TRIBO_SCENES") : "data/scenes");
+    ck_assert_msg(tribo_model_load(path, NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    world w = world_of(m, NULL);
+    double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
+    ck_assert_int_eq(w.n.njoint, 4);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < w.n.ndx; i++) xd[i] = 1e-3 * test_random(&seed);
+        tribo_state_add(m, w.x0, xd, w.x0);
+        for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed);
+        for (int i = 0; i < w.n.np; i++) {
+            tribo_param_info info;
+            ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
+            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
+            pd[i] = within ? 0.1 * test_random(&seed) * fabs(w.p[i]) : 0;
+        }
+        world_steps(&w, round % 2 ? 3 : 1);
+        world_run(&w);
+        ck_assert_int_eq(tribo_last_info(w.ws)->ncon, 0);
+        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
+    }
+    free(xd), free(pd);
+    world_free(&w);
+}
+END_TEST
+
 /* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
 START_TEST(as_many_contacts_as_there_may_be) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -257,6 +290,7 @@ static Suite *suite(void) {
     tcase_add_test(c, ball_is_free);
     tcase_add_test(c, energy_is_of_the_state);
     tcase_add_loop_test(c, ball_is_a_hinge, 0, 3);
+    tcase_add_test(c, closures_reverse);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;
