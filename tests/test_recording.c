@@ -72,9 +72,9 @@ static void no_velocities(motion *d) {
 /* ---- motions ---- */
 
 /* A cube that slides to its stop, turned about the vertical: closed form. */
-static void slide(motion *d, uint64_t seed) {
+static void slide_in(motion *d, const char *xml, uint64_t seed) {
     static const double speed = 2.1, friction = 0.25;
-    begin(d, SCENE(CUBE("cube", "0 0 .1"), ""), seed);
+    begin(d, xml, seed);
     for (int k = 0; k < ROWS; k++) {
         double t = d->time[k], stop = speed / (friction * gravity), s = t < stop ? t : stop;
         double way = speed * s - friction * gravity * s * s / 2, v = speed - friction * gravity * s;
@@ -83,6 +83,10 @@ static void slide(motion *d, uint64_t seed) {
         rate(d, k, 0)[0] = 0.8 * v, rate(d, k, 0)[1] = 0.6 * v;
     }
     add_noise(d);
+}
+
+static void slide(motion *d, uint64_t seed) {
+    slide_in(d, SCENE(CUBE("cube", "0 0 .1"), ""), seed);
 }
 
 /* A ball that bounces and spins without friction: from event to event. */
@@ -462,6 +466,73 @@ START_TEST(undone) {
 }
 END_TEST
 
+/* A slide with all that can be measured of it: two markers, forces, controls. Each number says where it stands. */
+typedef struct measured {
+    motion d;
+    double marker[ROWS * 6], force[ROWS * 3 * (2 + BODIES)], u[ROWS * 6];
+} measured;
+
+static tribo_recording measure(measured *a) {
+    slide_in(&a->d,
+             SCENE("<body name='cube' pos='0 0 .1'><freejoint/><geom name='cube' type='box' size='.1 .1 .1' mass='1'/>"
+                   "<site name='a'/><site name='b' pos='.1 0 0'/></body>",
+                   ""),
+             7);
+    no_velocities(&a->d);
+    ck_assert(a->d.z.nsite == 2 && a->d.z.ngeom == 2 && a->d.z.nbody == 1 && a->d.z.nu == 6);
+    for (int k = 0; k < ROWS; k++) {
+        for (int i = 0; i < 6; i++) a->marker[6 * k + i] = k + 0.1 * i, a->u[6 * k + i] = 1e-9 * (k + 0.1 * i);
+        for (int i = 0; i < 9; i++) a->force[9 * k + i] = 0;
+        a->force[9 * k + 2] = -gravity - k; /* on the floor, from what stands on it */
+    }
+    return (tribo_recording){
+        .n = ROWS, .time = a->d.time, .x = a->d.x, .u = a->u, .marker = a->marker, .force = a->force};
+}
+
+/* Where a motion jumps and nothing explains it, the longer part is kept, whichever it is: of all that was measured. */
+START_TEST(what_is_cut_is_cut_of_everything) {
+    enum { AT = 30 };
+    for (int last = 0; last < 2; last++) {
+        measured a;
+        tribo_checked *c = NULL;
+        tribo_recording r = measure(&a);
+        int at = last ? ROWS - AT : AT, from = last ? 0 : AT, rows = ROWS - AT;
+        for (int k = at; k < ROWS; k++) pose(&a.d, k, 0)[1] += 3;
+        ck_assert_int_eq(tribo_checked_new(a.d.m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+        ck_assert(found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED));
+        tribo_recording kept = tribo_checked_recording(c);
+        ck_assert_int_eq(kept.n, rows);
+        for (int k = 0; k < rows; k++) {
+            ck_assert_double_eq(kept.time[k], a.d.time[from + k]);
+            ck_assert(memcmp(kept.x + k * a.d.z.nx, a.d.x + (from + k) * a.d.z.nx, 7 * sizeof(double)) == 0);
+            ck_assert(memcmp(kept.marker + 6 * k, a.marker + 6 * (from + k), 6 * sizeof(double)) == 0);
+            ck_assert(memcmp(kept.force + 9 * k, a.force + 9 * (from + k), 9 * sizeof(double)) == 0);
+            ck_assert(memcmp(kept.u + 6 * k, a.u + 6 * (from + k), 6 * sizeof(double)) == 0);
+        }
+        tribo_checked_free(c), tribo_model_free(a.d.m);
+    }
+}
+END_TEST
+
+/* What stands on a floor pushes it. Forces that pull at it are those on what stands there. */
+START_TEST(forces_on_the_other_side_are_refused) {
+    measured a;
+    tribo_checked *c = NULL;
+    tribo_recording r = measure(&a);
+    ck_assert_int_eq(tribo_checked_new(a.d.m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+    ck_assert(!tribo_checked_refused(c));
+    tribo_checked_free(c);
+    double sum = 0;
+    for (int k = 0; k < ROWS; k++) a.force[9 * k + 2] *= -1, sum += k ? a.force[9 * k + 2] : 0;
+    ck_assert_int_eq(tribo_checked_new(a.d.m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+    const tribo_finding *f = tribo_checked_refused(c);
+    ck_assert(f && f->about == TRIBO_CONVENTION_FORCE);
+    ck_assert_double_eq_tol(f->number, sum / ROWS, 1e-12);
+    ck_assert_msg(strncmp(f->text, "floor: its forces pull at what touches it", 41) == 0, "%s", f->text);
+    tribo_checked_free(c), tribo_model_free(a.d.m);
+}
+END_TEST
+
 START_TEST(misuse) {
     motion d;
     tribo_checked *c = NULL;
@@ -500,6 +571,8 @@ static Suite *suite(void) {
     tcase_add_test(t, nothing_to_find);
     tcase_add_test(t, wrong_scene);
     tcase_add_test(t, undone);
+    tcase_add_test(few, what_is_cut_is_cut_of_everything);
+    tcase_add_test(few, forces_on_the_other_side_are_refused);
     tcase_add_test(few, misuse);
     suite_add_tcase(s, t), suite_add_tcase(s, few);
     return s;
