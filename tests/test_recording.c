@@ -89,20 +89,18 @@ static void slide(motion *d, uint64_t seed) {
     slide_in(d, SCENE(CUBE("cube", "0 0 .1"), ""), seed);
 }
 
-/* A ball that bounces and spins without friction: from event to event. */
-static void bounce(motion *d, uint64_t seed) {
-    double z = 0.6, v = 0, q[4] = {1, 0, 0, 0}, step[4], R = 0.1;
-    begin(
-        d,
-        SCENE("<body name='ball' pos='0 0 .6'><freejoint/><geom name='ball' type='sphere' size='.1' mass='1'/></body>",
-              RESTITUTION),
-        seed);
+#define BALL(name, at)                                                                                                 \
+    "<body name='" name "' pos='" at "'><freejoint/><geom name='" name "' type='sphere' size='.1' mass='1'/></body>"
+
+/* Body b as a ball that drops from z, bounces and spins without friction: from event to event. */
+static void drop_ball(motion *d, int b, double y, double z, double speed) {
+    double v = 0, q[4] = {1, 0, 0, 0}, step[4], R = 0.1;
     ti_quat_exp(ti_vec3(3 * spacing, 2 * spacing, spacing), step);
     for (int k = 0; k < ROWS; k++) {
-        double *x = pose(d, k, 0), *w = rate(d, k, 0), left = spacing;
-        x[0] = 0.5 * d->time[k], x[2] = z;
+        double *x = pose(d, k, b), *w = rate(d, k, b), left = spacing;
+        x[0] = speed * d->time[k], x[1] = y, x[2] = z;
         memcpy(x + 3, q, sizeof q);
-        w[0] = 0.5, w[2] = v, w[3] = 3, w[4] = 2, w[5] = 1;
+        w[0] = speed, w[2] = v, w[3] = 3, w[4] = 2, w[5] = 1;
         ti_quat_mul(q, step, q);
         for (;;) {
             double hit = (v + sqrt(v * v + 2 * gravity * (z - R))) / gravity;
@@ -111,6 +109,18 @@ static void bounce(motion *d, uint64_t seed) {
         }
         z += v * left - gravity * left * left / 2, v -= gravity * left;
     }
+}
+
+static void bounce(motion *d, uint64_t seed) {
+    begin(d, SCENE(BALL("ball", "0 0 .6"), RESTITUTION), seed);
+    drop_ball(d, 0, 0, 0.6, 0.5);
+    add_noise(d);
+}
+
+static void two_balls(motion *d, uint64_t seed) {
+    begin(d, SCENE(BALL("first", "0 0 .6") BALL("second", "0 1 .9"), RESTITUTION), seed);
+    drop_ball(d, 0, 0, 0.6, 0.5);
+    drop_ball(d, 1, 1, 0.9, -0.2);
     add_noise(d);
 }
 
@@ -307,6 +317,8 @@ static const struct {
     {"floor too low", slide, true, floor_too_low, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},
     {"floor too high", slide, true, floor_too_high, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},
     {"velocities of something else", slide, false, pure_noise, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_MENDED, true},
+    {"names, balls", two_balls, true, names, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, true},
+    {"names half way, balls", two_balls, true, names_half_way, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, true},
     {"x y z w, collision", collide, true, real_part_last, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, true},
     {"late body", collide, true, late_body, TRIBO_CONVENTION_CLOCK, TRIBO_OUTCOME_MENDED, false},
     {"names", collide, true, names, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, false},
