@@ -19,6 +19,9 @@
 #define ARM "<body name='arm'><joint name='j' range='-30 60'/><site name='s'/><geom size='.1'/></body>"
 #define CLASS(words) "<default><default class='c'>" words "</default></default>"
 #define UNSEEN "<asset><mesh name='m' file='nowhere.obj'/></asset>"
+#define TETRAHEDRON(words)                                                                                             \
+    "<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 2 1 0 1 3 0 3 2 1 2 3' " words "/></asset>"
+#define SHAPED "<body name='b'><freejoint/><geom type='mesh' mesh='m'/></body>"
 #define SOCKET "<body name='bob'><joint name='b' type='ball'/><geom size='.1'/></body>"
 #define TENDON(words, joint) "<tendon><fixed name='t' " words "><joint " joint "/></fixed></tendon>"
 #define COMPILER(words) "<compiler " words "/>"
@@ -72,6 +75,11 @@ static const struct {
      "g/size/y", 0.1},
     {SCENE("", "<body name='b'><freejoint/><geom name='g' type='box' size='.1' fromto='0 0 0 0 0 1'/></body>", ""),
      "g/size/z", 0.5},
+    /* a tetrahedron with a corner at the origin, mirrored, so that its faces turn over, and twice as long */
+    {SCENE(TETRAHEDRON("scale='-2 1 1'"), SHAPED, ""), "b/mass", 1000 / 3.},
+    {SCENE(TETRAHEDRON("scale='-2 1 1'"), SHAPED, ""), "b/com/x", -0.5},
+    {SCENE(TETRAHEDRON("scale='2 -1 -1'"), SHAPED, ""), "b/mass", 1000 / 3.},
+    {SCENE(TETRAHEDRON("scale='2 -1 -1'"), SHAPED, ""), "b/com/z", -0.25},
     /* what is seen only needs no file */
     {SCENE(UNSEEN,
            "<body name='b'><freejoint/><geom size='.1' mass='3'/><geom type='mesh' mesh='m' contype='0' "

@@ -121,6 +121,20 @@ START_TEST(bases_are_fixed_or_free) {
     ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
     ck_assert(tribo_model_sizes(m).nv == 9 && tribo_model_joint_find(m, "p_RZ") == 2);
     tribo_model_free(m);
+    /* a limit that leaves no room is none; what has no axis turns about x */
+    write_file("test_urdf_a.urdf",
+               "<robot>" LINK("a") LINK("b") LINK("c")
+                   LINK("d") "<joint name='s' type='spherical'><parent link='a'/><child link='b'/></joint>"
+                             "<joint name='l' type='revolute'><parent link='b'/><child link='c'/><limit lower='1' "
+                             "upper='1'/></joint>"
+                             "<joint name='u' type='prismatic'><parent link='c'/><child link='d'/><limit upper='1'/>"
+                             "<dynamics friction='2'/></joint></robot>");
+    ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert(tribo_model_sizes(m).nv == 5 && tribo_model_sizes(m).nq == 6);
+    ck_assert(m->joint[0].kind == TI_JOINT_BALL && m->joint[1].kind == TI_JOINT_HINGE && !m->joint[1].limited);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "u/frictionloss")], 2);
+    ck_assert_double_eq(m->joint[1].axis[0], 1);
+    tribo_model_free(m);
     remove("test_urdf_a.urdf");
 }
 END_TEST
