@@ -171,6 +171,16 @@ static void millimetres_of_poses(motion *d) {
         for (int b = 0; b < d->z.nbody; b++)
             for (int i = 0; i < 3; i++) pose(d, k, b)[i] *= 1000;
 }
+static void centimetres_of_poses(motion *d) {
+    for (int k = 0; k < d->n; k++)
+        for (int b = 0; b < d->z.nbody; b++)
+            for (int i = 0; i < 3; i++) pose(d, k, b)[i] *= 100;
+}
+static void millimetres_of_velocities(motion *d) {
+    for (int k = 0; k < d->n; k++)
+        for (int b = 0; b < d->z.nbody; b++)
+            for (int i = 0; i < 3; i++) rate(d, k, b)[i] *= 1000;
+}
 static void milliseconds(motion *d) {
     for (int k = 0; k < d->n; k++) d->time[k] *= 1000;
 }
@@ -290,6 +300,9 @@ static const struct {
     {"mm, toss", toss, true, millimetres, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
     {"mm, collision", collide, true, millimetres, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
     {"mm and m/s, toss", toss, false, millimetres_of_poses, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
+    {"cm and m/s, bounce", bounce, false, centimetres_of_poses, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
+    {"m and mm/s, bounce", bounce, false, millimetres_of_velocities, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_MENDED,
+     true},
     {"mm, short toss", toss, true, millimetres_in_haste, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, false},
     {"ms, bounce", bounce, true, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
     {"ms, toss", toss, false, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
