@@ -453,8 +453,8 @@ START_TEST(dry_friction_comes_to_one_answer) {
 }
 END_TEST
 
-/* What hardly matters where a fit ends goes back to its start only where the motion still follows: a pendulum that has
- * stuck says little of its damping, which another friction goes with. */
+/* What hardly matters where a fit ends goes back to its start, and the motion with it: a pendulum that has stuck says
+ * little of its damping, which another start goes with. */
 START_TEST(what_is_put_back_does_not_spoil_the_answer) {
     static const double noise[3] = {2e-3, 1e-2, 3e-2};
     for (int i = 0; i < 3; i++) {

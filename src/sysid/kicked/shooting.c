@@ -251,25 +251,6 @@ tribo_status ti_shooting_descend(tribo_sysid *s, int most, double target) {
     return status;
 }
 
-/* What has no weight here is at its start again: far from the answer it may have seemed to matter. Unless motions then
- * leave more than these do, as they may where a slope ends: a joint that sticks in another step does. */
-static tribo_status put_back(tribo_sysid *s) {
-    const double much = 1;
-    double before = s->shooting->cost;
-    bool any = false;
-    memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
-    for (int a = 0; a < s->nfree; a++) {
-        if (s->H[a * s->nfree + a] < 1) s->theta[a] = s->start_theta[a];
-        any |= s->theta[a] != s->trial[a];
-    }
-    if (!any) return TRIBO_OK;
-    tribo_status status = ti_shooting_curvature(s);
-    if (status == TRIBO_E_NOMEM || status == TI_STOPPED) return status;
-    if (status >= 0 && s->shooting->cost < before + much) return TRIBO_OK;
-    memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
-    return ti_shooting_curvature(s);
-}
-
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     struct ti_shooting *h = s->shooting;
     double promise = 0, change = 1;
@@ -292,7 +273,7 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     h->converged = still && bare >= 0 && is_little(s, bare), h->evidence = evidence;
     /* what joints make of their numbers is smooth: a fit of them goes on while there is something to be had */
     *done = h->still >= (still || !moved ? 2 : ti_all_free(s->m) ? 4 : PATIENCE);
-    return *done ? put_back(s) : TRIBO_OK;
+    return *done ? ti_shooting_put_back(s) : TRIBO_OK;
 }
 
 tribo_status tribo_sysid_smooth(tribo_sysid *s, int recording, double *X, double *cov) {
