@@ -273,7 +273,7 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     h->converged = still && bare >= 0 && is_little(s, bare), h->evidence = evidence;
     /* what joints make of their numbers is smooth: a fit of them goes on while there is something to be had */
     *done = h->still >= (still || !moved ? 2 : ti_all_free(s->m) ? 4 : PATIENCE);
-    return *done ? ti_shooting_put_back(s) : TRIBO_OK;
+    return TRIBO_OK;
 }
 
 tribo_status tribo_sysid_smooth(tribo_sysid *s, int recording, double *X, double *cov) {
