@@ -142,6 +142,15 @@ static const struct {
     {"time,cube.qw,cube.qx,cube.qy,cube.qz\n0,0,0,0,0\n", 2, "length 0"},
     {"time,cube.px\n0,1\n1,\xff\n", 3, "UTF-8"},
     {"time,cube.p\xc3\n0,1\n", 1, "UTF-8"},
+    {"time,cube.px\n0,1\n1,0.0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+     "000000000000000000000000000000000000000001\n",
+     3, "is not a number"},
+    {"time,\"cube.pq\"\n0,1\n", 1, "`cube.pq` is unknown"},
+    {"time,\"cube.px\n0,1\n", 1, "`\"cube.px` is unknown"},
+    {"time,\"\n0,1\n", 1, "`\"` is unknown"},
+    {"time,measures.x\n0,1\n", 1, "`measures.x` is unknown"},
+    {"time,measure.\n0,1\n", 1, "`measure.` is unknown"},
+    {"time,cube.px,measure.a\n0,1,two\n", 2, "`two` is not a number"},
 };
 
 START_TEST(bad_tables_are_refused) {
@@ -246,6 +255,107 @@ START_TEST(joints_have_columns) {
 }
 END_TEST
 
+/* Names of any kind lead back: those with quotes are written in quotes. What was measured of a motion stands beside it
+ * and is passed over. */
+START_TEST(quoted_names_and_measures) {
+    static const char QUOTED[] =
+        "<mujoco><worldbody><body name='the &quot;big&quot; one' pos='0 0 1'><freejoint/><geom "
+        "size='.1'/></body><body name='&quot;'><joint name='&quot;j&quot;'/><geom size='.1'/>"
+        "</body></worldbody></mujoco>";
+    static const char *const MEASURE[] = {TI_MEASURE "energy", TI_MEASURE "of"};
+    static const char path[] = "csv_test_quoted.csv";
+    enum { N = 2, NX = 15 };
+    tribo_model *m = NULL;
+    tribo_trajectory *t = NULL;
+    tribo_diag diag = {0};
+    ck_assert_int_eq(tribo_model_load_memory(QUOTED, strlen(QUOTED), "scene", NULL, &m, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_model_sizes(m).nx, NX);
+    double x[N * NX], time[N] = {0, 1}, measured[2 * N] = {7, 8, 9, NAN};
+    for (int i = 0; i < N; i++) {
+        tribo_model_state0(m, x + NX * i);
+        for (int k = 0; k < 3; k++) x[NX * i + k] = i + 0.25 * k;
+        x[NX * i + 7] = 0.5 + i, x[NX * i + NX - 1] = -i;
+    }
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ti_trajectory_write(f, m, N, time, x, 2, MEASURE, measured);
+    fclose(f);
+    ck_assert_msg(tribo_trajectory_load(path, m, NULL, &t, &diag) == TRIBO_OK, "%d: %s", diag.line, diag.text);
+    remove(path);
+    ck_assert_int_eq(tribo_trajectory_rows(t), N);
+    for (int i = 0; i < N * NX; i++) {
+        ck_assert(tribo_trajectory_observed(t)[i]);
+        ck_assert_double_eq(tribo_trajectory_states(t)[i], x[i]);
+    }
+    tribo_trajectory_free(t), tribo_model_free(m);
+}
+END_TEST
+
+/* Actuators have columns of controls; where nothing flies, messages name a joint. */
+START_TEST(actuators_have_columns) {
+    static const char DRIVEN[] =
+        "<mujoco><worldbody><body name='arm'><joint name='elbow'/><geom name='stick' size='.1'/></body></worldbody>"
+        "<actuator><motor name='push' joint='elbow'/><motor name='pull' joint='elbow'/></actuator></mujoco>";
+    static const char TEXT[] = "time,pull.ctrl,elbow.tau,push.ctrl\n0,1,2,3\n", path[] = "csv_test_driven.csv";
+    tribo_model *m = NULL;
+    tribo_trajectory *t = NULL;
+    tribo_controls *c = NULL;
+    tribo_diag diag = {0};
+    ck_assert_int_eq(tribo_model_load_memory(DRIVEN, strlen(DRIVEN), "scene", NULL, &m, NULL), TRIBO_OK);
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    fputs(TEXT, f);
+    fclose(f);
+    ck_assert_msg(tribo_controls_load(path, m, NULL, &c, &diag) == TRIBO_OK, "%s", diag.text);
+    static const double wanted[3] = {2, 3, 1};
+    static const char *const name[3] = {"elbow.tau", "push.ctrl", "pull.ctrl"};
+    for (int i = 0; i < 3; i++) {
+        char column[200];
+        ck_assert_double_eq(tribo_controls_values(c)[i], wanted[i]);
+        ti_control_column(m, i, column, sizeof column);
+        ck_assert_str_eq(column, name[i]);
+    }
+    remove(path);
+    tribo_controls_free(c), c = NULL;
+    ck_assert_int_eq(tribo_controls_load("/nonexistent/x.csv", m, NULL, &c, NULL), TRIBO_E_IO);
+    static const char *const NONE[] = {"push.tau", "stick.q", "arm.px", "ctrl"};
+    for (int i = 0; i < 4; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "time,%s\n0,1\n", NONE[i]);
+        ck_assert_int_eq(tribo_controls_load_memory(text, strlen(text), m, NULL, &c, NULL), TRIBO_E_PARSE);
+        ck_assert_int_eq(tribo_trajectory_load_memory(text, strlen(text), m, NULL, &t, &diag), TRIBO_E_PARSE);
+        ck_assert_msg(strstr(diag.text, "columns are `time`, `elbow.q` and so on"), "%s", diag.text);
+    }
+    ck_assert(!c && !t);
+    tribo_model_free(m);
+}
+END_TEST
+
+START_TEST(nothing_to_read_or_write) {
+    tribo_model *m = model_new();
+    tribo_trajectory *t = NULL;
+    tribo_controls *c = NULL;
+    double x[26], u = 7, time = 0, endless = HUGE_VAL;
+    tribo_model_state0(m, x);
+    ck_assert_int_eq(tribo_trajectory_load_memory(NULL, 1, m, NULL, &t, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_load_memory("x", 1, NULL, NULL, &t, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_load_memory("x", 1, m, NULL, NULL, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_controls_load_memory(NULL, 1, m, NULL, &c, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_controls_load_memory("x", 1, NULL, NULL, &c, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_controls_load_memory("x", 1, m, NULL, NULL, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_save(NULL, m, 1, &time, x, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_save("x.csv", NULL, 1, &time, x, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_save("x.csv", m, 1, NULL, x, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_save("x.csv", m, 1, &time, NULL, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajectory_save("x.csv", m, 1, &endless, x, NULL), TRIBO_E_ARG);
+    ck_assert(!tribo_trajectory_times(NULL) && !tribo_trajectory_observed(NULL) && !tribo_controls_times(NULL));
+    ck_assert(tribo_trajectory_rows(NULL) == 0 && tribo_controls_rows(NULL) == 0);
+    tribo_controls_at(NULL, 0, &u);
+    ck_assert_double_eq(u, 7);
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(controls_hold_until_the_next) {
     tribo_model *m = model_new();
     static const char TEXT[] = "\xef\xbb\xbftime,cube.fx,a.b.tz\n0.1,1,2\n0.2,,3\n";
@@ -325,6 +435,9 @@ static Suite *suite(void) {
     tcase_add_test(t, a_text_may_end_with_its_last_number);
     tcase_add_test(t, what_is_saved_is_read);
     tcase_add_test(t, joints_have_columns);
+    tcase_add_test(t, quoted_names_and_measures);
+    tcase_add_test(t, actuators_have_columns);
+    tcase_add_test(t, nothing_to_read_or_write);
     tcase_add_test(t, controls_hold_until_the_next);
     tcase_add_test(t, recordings_are_read);
     suite_add_tcase(s, t);

@@ -224,6 +224,97 @@ START_TEST(ball_is_a_hinge) {
 }
 END_TEST
 
+/* A free body with another welded to it is the one body of both: the same motion of its frame, spinning, pushed and
+ * twisted, onto a floor; and gradients by the numbers of either part are those of differences. */
+START_TEST(welded_bodies_are_one) {
+#define WELDED(inside, inertial)                                                                                       \
+    "<mujoco><option timestep='0.005'/><worldbody><geom name='floor' type='plane' size='0 0 1' friction='0.4'/>"       \
+    "<body name='a' pos='0 0 0.4'><freejoint/>" inertial "<geom name='a' type='box' size='0.1 0.15 0.2'/>" inside      \
+    "</body></worldbody></mujoco>"
+    static const char TWO[] =
+        WELDED("<body name='b' pos='0.1 0.2 0.3'><inertial pos='0.05 0 0.1' mass='0.5' diaginertia='0.02 0.03 0.04'/>"
+               "</body>",
+               "<inertial pos='0 0.05 0' mass='1.5' diaginertia='0.03 0.04 0.045'/>");
+    /* centre: (1.5 (0, 0.05, 0) + 0.5 (0.15, 0.2, 0.4)) / 2; each part's m (|r|^2 1 - r r') about it is added */
+    static const char ONE[] = WELDED("", "<inertial pos='0.0375 0.0875 0.1' mass='2' fullinertia='0.1184375 0.1384375 "
+                                         "0.101875 -0.0084375 -0.0225 -0.0225'/>");
+    enum { STEPS_MADE = 40 };
+    world w[2];
+    for (int k = 0; k < 2; k++) {
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        const char *text = k ? ONE : TWO;
+        ck_assert_msg(tribo_model_load_memory(text, strlen(text), "welded", NULL, &m, &diag) == TRIBO_OK, "%s",
+                      diag.text);
+        w[k] = world_of(m, NULL);
+        ck_assert(w[k].n.nv == 6 && w[k].n.nbody == 2 - k);
+        world_steps(&w[k], STEPS_MADE);
+        double *v = w[k].x0 + w[k].n.nq;
+        v[0] = 1, v[1] = -0.5, v[2] = -1, v[3] = 4, v[4] = -3, v[5] = 2;
+        for (int t = 0; t < STEPS_MADE; t++)
+            for (int i = 0; i < 6; i++) w[k].U[t * 6 + i] = i < 3 ? 2 - i : 0.1 * i;
+        world_run(&w[k]);
+    }
+    bool touched = false;
+    for (int t = 1; t <= STEPS_MADE; t++) {
+        for (int i = 0; i < 13; i++)
+            NEAR(w[0].X[t * 13 + i], w[1].X[t * 13 + i], 1e-11 * (1 + fabs(w[1].X[t * 13 + i])));
+        touched |= w[1].X[t * 13 + 9] > w[1].X[(t - 1) * 13 + 9];
+    }
+    ck_assert(touched);
+    unsigned seed = 8;
+    double xd[12], *pd = world_zeros(w[0].n.np);
+    world_steps(&w[0], 3);
+    world_run(&w[0]);
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 12; i++) xd[i] = test_random(&seed), w[0].lx[3 * 12 + i] = test_random(&seed);
+        for (int i = 0; i < w[0].n.np; i++) pd[i] = 0;
+        static const char *const NAME[] = {"mass", "com/x", "com/y", "com/z", "inertia/xx", "inertia/yz"};
+        for (int i = 0; i < 12; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s/%s", i % 2 ? "a" : "b", NAME[i / 2]);
+            pd[world_param(&w[0], name)] = 0.1 * test_random(&seed);
+        }
+        world_agrees(&w[0], xd, pd, 1e-6, 1, 1e-11, 1e-7);
+    }
+    free(pd);
+    world_free(&w[0]), world_free(&w[1]);
+}
+END_TEST
+
+/* What holds bodies together and couples joints, from anywhere near where it does: gradients along random directions
+ * of state and parameters, of one step and of three, against tangents and differences. */
+START_TEST(closures_reverse) {
+    char path[4096];
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    unsigned seed = 5;
+    snprintf(path, sizeof path, "%s/four-bar.xml", getenv("TRIBO_SCENES") ? getenv("TRIBO_SCENES") : "data/scenes");
+    ck_assert_msg(tribo_model_load(path, NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    world w = world_of(m, NULL);
+    double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
+    ck_assert_int_eq(w.n.njoint, 4);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < w.n.ndx; i++) xd[i] = 1e-3 * test_random(&seed);
+        tribo_state_add(m, w.x0, xd, w.x0);
+        for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed);
+        for (int i = 0; i < w.n.np; i++) {
+            tribo_param_info info;
+            ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
+            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
+            pd[i] = within ? 0.1 * test_random(&seed) * fabs(w.p[i]) : 0;
+        }
+        world_steps(&w, round % 2 ? 3 : 1);
+        world_run(&w);
+        ck_assert_int_eq(tribo_last_info(w.ws)->ncon, 0);
+        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
+    }
+    free(xd), free(pd);
+    world_free(&w);
+}
+END_TEST
+
 /* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
 START_TEST(as_many_contacts_as_there_may_be) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -257,6 +348,8 @@ static Suite *suite(void) {
     tcase_add_test(c, ball_is_free);
     tcase_add_test(c, energy_is_of_the_state);
     tcase_add_loop_test(c, ball_is_a_hinge, 0, 3);
+    tcase_add_test(c, welded_bodies_are_one);
+    tcase_add_test(c, closures_reverse);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;

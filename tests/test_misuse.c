@@ -355,13 +355,25 @@ START_TEST(derivatives) {
     REFUSED(TRIBO_E_ARG, tribo_step_vjp(w.ws, w.tape, -1, w.lx, a, b, p));
     REFUSED(TRIBO_E_ARG, tribo_step_vjp(w.ws, w.tape, 0, w.lx, NULL, b, p));
     REFUSED(TRIBO_E_NONFINITE, tribo_step_vjp(w.ws, w.tape, 0, bad, a, b, p));
+    REFUSED(TRIBO_E_ARG, tribo_step_vjp(NULL, w.tape, 0, w.lx, a, b, p));
+    REFUSED(TRIBO_E_ARG, tribo_step_vjp(w.ws, NULL, 0, w.lx, a, b, p));
+    REFUSED(TRIBO_E_ARG, tribo_step_vjp(w.ws, w.tape, 0, NULL, a, b, p));
+    REFUSED(TRIBO_E_ARG, tribo_step_vjp(other, w.tape, 0, w.lx, a, b, p));
     REFUSED(TRIBO_E_ARG, tribo_step_jvp(w.ws, w.tape, 2, 1, w.lx, NULL, NULL, a));
+    REFUSED(TRIBO_E_ARG, tribo_step_jvp(w.ws, w.tape, -1, 1, w.lx, NULL, NULL, a));
+    REFUSED(TRIBO_E_ARG, tribo_step_jvp(NULL, w.tape, 0, 1, w.lx, NULL, NULL, a));
+    REFUSED(TRIBO_E_ARG, tribo_step_jvp(w.ws, NULL, 0, 1, w.lx, NULL, NULL, a));
+    REFUSED(TRIBO_E_NONFINITE, tribo_step_jvp(w.ws, w.tape, 0, 1, bad, NULL, NULL, a));
+    REFUSED(TRIBO_E_NONFINITE, tribo_step_jvp(w.ws, w.tape, 0, 1, NULL, NULL, bad, a));
     REFUSED(TRIBO_E_ARG, tribo_step_jvp(w.ws, w.tape, 0, -1, w.lx, NULL, NULL, a));
     REFUSED(TRIBO_E_ARG, tribo_step_jvp(w.ws, w.tape, 0, 1, w.lx, NULL, NULL, NULL));
     REFUSED(TRIBO_E_NONFINITE, tribo_step_jvp(w.ws, w.tape, 0, 1, NULL, bad, NULL, a));
     REFUSED(TRIBO_E_ARG, tribo_step_jvp(other, w.tape, 0, 1, w.lx, NULL, NULL, a));
     REFUSED(TRIBO_E_CAPACITY, tribo_step_jvp(small, w.tape, 0, 1, w.lx, NULL, NULL, a));
     REFUSED(TRIBO_E_ARG, tribo_step_jac(w.ws, w.tape, 5, a, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_step_jac(w.ws, w.tape, -1, a, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_step_jac(NULL, w.tape, 0, a, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_step_jac(w.ws, NULL, 0, a, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_step_jac(other, w.tape, 0, a, NULL, NULL));
     REFUSED(TRIBO_E_CAPACITY, tribo_step_jac(small, w.tape, 0, a, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_checkpoint_new(w.ws, 0, &c));
@@ -401,8 +413,21 @@ START_TEST(problems) {
     REFUSED(TRIBO_E_ARG, tribo_contact_solve(ws, &p, 0, false, NULL, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_contact_solve(ws, &p, -1, false, out, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_contact_solve(ws, &p, NAN, false, out, NULL, NULL));
-    q.nc = 2;
-    REFUSED(TRIBO_E_ARG, tribo_contact_solve(ws, &q, 0, false, out, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_contact_solve(NULL, &p, 0, false, out, NULL, NULL));
+    const struct {
+        int nc, nv;
+        const double *G, *g, *M, *J, *vfree, *mu;
+    } odd_one[] = {{2, 0, one, g, NULL, NULL, NULL, &mu},   {0, 0, one, g, NULL, NULL, NULL, &mu},
+                   {-1, 0, one, g, NULL, NULL, NULL, &mu},  {1, 0, one, NULL, NULL, NULL, NULL, &mu},
+                   {1, 3, one, g, NULL, NULL, NULL, &mu},   {1, 0, one, g, NULL, NULL, NULL, NULL},
+                   {1, 3, NULL, NULL, NULL, one, g, &mu},   {1, 3, NULL, NULL, one, NULL, g, &mu},
+                   {1, 3, NULL, NULL, one, one, NULL, &mu}, {1, 0, NULL, NULL, one, one, g, &mu},
+                   {1, -3, NULL, NULL, one, one, g, &mu},   {1, 4, NULL, NULL, one, one, g, &mu}};
+    for (size_t i = 0; i < sizeof odd_one / sizeof *odd_one; i++) {
+        q = (tribo_contact_problem){.nc = odd_one[i].nc, .nv = odd_one[i].nv, .G = odd_one[i].G, .g = odd_one[i].g};
+        q.M = odd_one[i].M, q.J = odd_one[i].J, q.vfree = odd_one[i].vfree, q.mu = odd_one[i].mu;
+        REFUSED(TRIBO_E_ARG, tribo_contact_solve(ws, &q, 0, false, out, NULL, NULL));
+    }
     q = p, q.mu = &minus;
     REFUSED(TRIBO_E_ARG, tribo_contact_solve(ws, &q, 0, false, out, NULL, NULL));
     q = p, q.mu = &nan_of;
@@ -415,6 +440,13 @@ START_TEST(problems) {
     ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, w.X, NULL, NULL), TRIBO_OK);
     REFUSED(TRIBO_E_NONFINITE, tribo_contact_vjp(ws, &p, bad, NULL, NULL, out, NULL, NULL, NULL, NULL));
     REFUSED(TRIBO_E_ARG, tribo_contact_measure(ws, &p, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_contact_measure(NULL, &p, &m));
+    q = (tribo_contact_problem){.nc = 1, .nv = 3, .M = one, .J = one, .vfree = g, .mu = &mu}; /* not what was solved */
+    REFUSED(TRIBO_E_ARG, tribo_contact_measure(ws, &q, &m));
+    REFUSED(TRIBO_E_ARG, tribo_contact_vjp(ws, &q, g, NULL, NULL, out, NULL, NULL, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_contact_vjp(NULL, &p, g, NULL, NULL, out, NULL, NULL, NULL, NULL));
+    REFUSED(TRIBO_E_NONFINITE, tribo_contact_solve(ws, &p, 0, true, (double[3]){NAN, 0, 0}, NULL, NULL));
+    HOLDS(tribo_contact_ws_bytes(ws) > 0);
     HOLDS(tribo_contact_ws_bytes(NULL) == 0);
     tribo_contact_ws_free(ws), tribo_contact_ws_free(NULL);
 
@@ -479,6 +511,11 @@ static tribo_status fit_of(tribo_sysid_def d, tribo_free_param f) {
     return status;
 }
 
+static tribo_status alone(void *context, void *data, const size_t *at) {
+    (void)context, (void)data, (void)at;
+    return TRIBO_OK;
+}
+
 START_TEST(identification) {
     tribo_sysid_def d = tribo_default_sysid(), e;
     tribo_free_param f = tribo_default_free(), g;
@@ -541,7 +578,30 @@ START_TEST(identification) {
     double x[39];
     d.rec = &(tribo_recording){.n = 3, .time = (const double[]){0, 0.01, 0.02}, .x = x}, d.nrec = 1;
     for (int k = 0; k < 3; k++) memcpy(x + 13 * k, w.x0, 13 * sizeof *x);
+    const tribo_recording short_of[3] = {{.n = 1, .time = d.rec->time, .x = x}, {.n = 3, .x = x}, {.n = 3, .time = x}};
+    for (int k = 0; k < 3; k++) {
+        e = d, e.rec = short_of + k;
+        REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    }
+    e = d, e.nfree = -1;
+    REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    e = d, e.free = NULL;
+    REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    e = d, e.nrec = 0;
+    REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    e = d, e.rec = NULL;
+    REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    e = d, e.validation = NAN;
+    REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    for (int k = 0; k < 3; k++) { /* ranks that are none, or that no one is */
+        e = d, e.ranks = &(tribo_ranks){.count = k != 0, .own = k == 1 ? -1 : 1, .exchange = alone};
+        REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
+    }
     ck_assert_int_eq(tribo_sysid_new(w.m, &d, &s, NULL), TRIBO_OK);
+    HOLDS(tribo_sysid_nfree(s) == 1);
+    REFUSED(TRIBO_E_ARG, tribo_sysid_eval(s, w.p, NULL, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_sysid_predict(s, NULL, 0, NULL));
+    REFUSED(TRIBO_E_ARG, tribo_sysid_errors(s, NULL, 0, NULL));
     REFUSED(TRIBO_E_ARG, tribo_sysid_eval(s, NULL, out, out));
     REFUSED(TRIBO_E_ARG, tribo_sysid_eval(s, w.p, NULL, out));
     REFUSED(TRIBO_E_ARG, tribo_sysid_normal(s, NULL, out, out, out));

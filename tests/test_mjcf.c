@@ -655,6 +655,58 @@ START_TEST(saving_settles_whose_material_counts) {
 }
 END_TEST
 
+/* What a class of the file would overrule is not written: said are number, element and line. A spring's reference is
+ * written in the file's angle, and condim is what the friction asks for. */
+START_TEST(saving_says_what_a_class_overrules) {
+    static const char PATH[] = "mjcf_test_class.xml", OUT[] = "mjcf_test_out.xml";
+#define CLASSED(words) "<mujoco><default><default class='c'>" words "</default></default>\n<worldbody>"
+#define ONE_GEOM(words) "<body name='b'>\n<freejoint/><geom name='g' class='c' " words "/></body></worldbody></mujoco>"
+    static const struct {
+        const char *text, *param, *message;
+        int line;
+    } CASE[] = {
+        {CLASSED("<geom type='capsule' fromto='0 0 0 0 0 1' size='.1'/>") ONE_GEOM(""), "g/size/x",
+         "<geom size>: its class has fromto, which overrules it", 3},
+        {CLASSED("<geom zaxis='1 0 0'/>") ONE_GEOM("size='.1'"), "g/quat/w",
+         "<geom quat>: its class has zaxis, which overrules it", 3},
+        {CLASSED("<site zaxis='1 0 0'/>") "<body name='b'>\n<freejoint/><geom size='.1'/><site name='g' class='c'/>"
+                                          "</body></worldbody></mujoco>",
+         "g/site_quat/w", "<site quat>: its class has zaxis, which overrules it", 3},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        write_text(PATH, CASE[i].text);
+        tribo_model *m = read_file(PATH);
+        double p[256];
+        tribo_diag diag = {0};
+        ck_assert_int_le(m->size.np, 256);
+        tribo_model_params(m, p);
+        int at = tribo_param_find(m, CASE[i].param);
+        ck_assert_msg(at >= 0, "%s", CASE[i].param);
+        p[at] += 0.125;
+        ck_assert_int_lt(tribo_model_save(m, p, PATH, OUT, &diag), 0);
+        ck_assert_msg(strstr(diag.text, CASE[i].message) && diag.line == CASE[i].line, "%zu: line %d: %s", i, diag.line,
+                      diag.text);
+        tribo_model_free(m);
+    }
+    write_text(PATH,
+               "<mujoco><worldbody><body><joint name='j' springref='30' stiffness='1' range='-90 90' limited='true'/>"
+               "<geom name='g' size='.1'/></body><geom name='f' type='plane' size='0 0 1' condim='1'/></worldbody>"
+               "<contact><pair name='gf' geom1='g' geom2='f'/></contact></mujoco>");
+    tribo_model *m = read_file(PATH);
+    double p[256];
+    tribo_model_params(m, p);
+    p[tribo_param_find(m, "j/springref")] = acos(-1) / 4;
+    p[tribo_param_find(m, "j/range/upper")] = acos(-1) / 3;
+    p[tribo_param_find(m, "gf/torsion")] = 0.01;
+    p[tribo_param_find(m, "g/rolling")] = 0.002;
+    ck_assert(survives(PATH, m, p));
+    ck_assert_int_eq(tribo_model_save(m, p, PATH, OUT, NULL), TRIBO_OK);
+    ck_assert(holds(OUT, "springref=\"45\"") && holds(OUT, "condim=\"4\"") && holds(OUT, "condim=\"6\""));
+    tribo_model_free(m);
+    remove(OUT), remove(PATH);
+}
+END_TEST
+
 /* The scenes of the project: each is read, and survives being saved. */
 START_TEST(own_scenes) {
     static const char *const NAME[] = {"bounce",    "capsules", "collision", "corner", "cube-toss",
@@ -780,6 +832,7 @@ static Suite *suite(void) {
     tcase_add_test(t, saved_scenes_read_as_the_numbers_given);
     tcase_add_test(t, saving_changes_only_what_it_must);
     tcase_add_test(t, saving_overrules_inertiafromgeom);
+    tcase_add_test(t, saving_says_what_a_class_overrules);
     tcase_add_test(t, saving_settles_whose_material_counts);
     tcase_add_test(t, own_scenes);
     tcase_add_test(t, every_name_leads_back);

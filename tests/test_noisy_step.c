@@ -175,6 +175,48 @@ START_TEST(noise_is_of_the_velocity) {
 }
 END_TEST
 
+/* Two legs of one trunk over a floor, a foot of each near it: contacts that move some of the joints of a tree alone.
+ * Gradients along random directions against tangents and differences, under each kind of noise. */
+START_TEST(legs_over_a_floor) {
+    static const char LEGS[] =
+        "<mujoco><compiler angle='radian'/><option timestep='0.002'/><worldbody>"
+        "<geom name='floor' type='plane' size='0 0 1' friction='0.5'/><body name='trunk' pos='0 0 0.34'><freejoint/>"
+        "<geom type='sphere' size='0.1' mass='2' contype='0' conaffinity='0'/>"
+        "<body name='a' pos='0.1 0 0'><joint axis='0 1 0'/><geom name='a' type='capsule' fromto='0 0 0 0 0 -0.3099' "
+        "size='0.03' mass='0.4' friction='0.4'/></body>"
+        "<body name='b' pos='-0.1 0.01 0'><joint axis='0.1 1 0'/><geom name='b' type='capsule' fromto='0 0 0 0 0 "
+        "-0.31' "
+        "size='0.03' mass='0.3' friction='0.4'/></body></body></worldbody></mujoco>";
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    tribo_options o = tribo_default_options();
+    unsigned seed = 4;
+    ck_assert_msg(tribo_model_load_memory(LEGS, strlen(LEGS), "legs", NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    o.law = (tribo_law_options){
+        .law = TRIBO_LAW_STOCHASTIC, .noise = NOISE, .smoothing = (tribo_smoothing)(TRIBO_SMOOTHING_LOGISTIC + _i)};
+    o.dt = 0.002, o.tol = 1e-12;
+    world w = world_of(m, &o);
+    double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
+    for (int i = 0; i < w.n.nv; i++) w.x0[w.n.nq + i] = 0.3 * test_random(&seed);
+    world_steps(&w, 2);
+    world_run(&w);
+    ck_assert_int_ge(tribo_last_info(w.ws)->ncon, 2);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed) * (i < w.n.nv ? 0.01 : 1);
+        for (int i = 0; i < w.n.np; i++) {
+            tribo_param_info info;
+            ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
+            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
+            pd[i] = within ? 0.01 * test_random(&seed) * fabs(w.p[i]) : 0;
+        }
+        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_agrees(&w, xd, pd, 1e-5, 1, 1e-9, 1e-6);
+    }
+    free(xd), free(pd);
+    world_free(&w);
+}
+END_TEST
+
 START_TEST(dense_noise_is_the_options) {
     const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mu = 0.4,
                  vfree[3] = {0.3, 0, 0.02};
@@ -200,6 +242,7 @@ static Suite *suite(void) {
     tcase_add_test(t, no_push_beyond_reach_nor_without_noise);
     tcase_add_loop_test(t, covariance_is_noise, 0, 3);
     tcase_add_test(t, noise_is_of_the_velocity);
+    tcase_add_loop_test(t, legs_over_a_floor, 0, 3);
     tcase_add_test(t, dense_noise_is_the_options);
     suite_add_tcase(s, t);
     return s;

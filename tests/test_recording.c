@@ -72,9 +72,9 @@ static void no_velocities(motion *d) {
 /* ---- motions ---- */
 
 /* A cube that slides to its stop, turned about the vertical: closed form. */
-static void slide(motion *d, uint64_t seed) {
+static void slide_in(motion *d, const char *xml, uint64_t seed) {
     static const double speed = 2.1, friction = 0.25;
-    begin(d, SCENE(CUBE("cube", "0 0 .1"), ""), seed);
+    begin(d, xml, seed);
     for (int k = 0; k < ROWS; k++) {
         double t = d->time[k], stop = speed / (friction * gravity), s = t < stop ? t : stop;
         double way = speed * s - friction * gravity * s * s / 2, v = speed - friction * gravity * s;
@@ -85,20 +85,22 @@ static void slide(motion *d, uint64_t seed) {
     add_noise(d);
 }
 
-/* A ball that bounces and spins without friction: from event to event. */
-static void bounce(motion *d, uint64_t seed) {
-    double z = 0.6, v = 0, q[4] = {1, 0, 0, 0}, step[4], R = 0.1;
-    begin(
-        d,
-        SCENE("<body name='ball' pos='0 0 .6'><freejoint/><geom name='ball' type='sphere' size='.1' mass='1'/></body>",
-              RESTITUTION),
-        seed);
+static void slide(motion *d, uint64_t seed) {
+    slide_in(d, SCENE(CUBE("cube", "0 0 .1"), ""), seed);
+}
+
+#define BALL(name, at)                                                                                                 \
+    "<body name='" name "' pos='" at "'><freejoint/><geom name='" name "' type='sphere' size='.1' mass='1'/></body>"
+
+/* Body b as a ball that drops from z, bounces and spins without friction: from event to event. */
+static void drop_ball(motion *d, int b, double y, double z, double speed) {
+    double v = 0, q[4] = {1, 0, 0, 0}, step[4], R = 0.1;
     ti_quat_exp(ti_vec3(3 * spacing, 2 * spacing, spacing), step);
     for (int k = 0; k < ROWS; k++) {
-        double *x = pose(d, k, 0), *w = rate(d, k, 0), left = spacing;
-        x[0] = 0.5 * d->time[k], x[2] = z;
+        double *x = pose(d, k, b), *w = rate(d, k, b), left = spacing;
+        x[0] = speed * d->time[k], x[1] = y, x[2] = z;
         memcpy(x + 3, q, sizeof q);
-        w[0] = 0.5, w[2] = v, w[3] = 3, w[4] = 2, w[5] = 1;
+        w[0] = speed, w[2] = v, w[3] = 3, w[4] = 2, w[5] = 1;
         ti_quat_mul(q, step, q);
         for (;;) {
             double hit = (v + sqrt(v * v + 2 * gravity * (z - R))) / gravity;
@@ -107,6 +109,18 @@ static void bounce(motion *d, uint64_t seed) {
         }
         z += v * left - gravity * left * left / 2, v -= gravity * left;
     }
+}
+
+static void bounce(motion *d, uint64_t seed) {
+    begin(d, SCENE(BALL("ball", "0 0 .6"), RESTITUTION), seed);
+    drop_ball(d, 0, 0, 0.6, 0.5);
+    add_noise(d);
+}
+
+static void two_balls(motion *d, uint64_t seed) {
+    begin(d, SCENE(BALL("first", "0 0 .6") BALL("second", "0 1 .9"), RESTITUTION), seed);
+    drop_ball(d, 0, 0, 0.6, 0.5);
+    drop_ball(d, 1, 1, 0.9, -0.2);
     add_noise(d);
 }
 
@@ -156,6 +170,16 @@ static void millimetres_of_poses(motion *d) {
     for (int k = 0; k < d->n; k++)
         for (int b = 0; b < d->z.nbody; b++)
             for (int i = 0; i < 3; i++) pose(d, k, b)[i] *= 1000;
+}
+static void centimetres_of_poses(motion *d) {
+    for (int k = 0; k < d->n; k++)
+        for (int b = 0; b < d->z.nbody; b++)
+            for (int i = 0; i < 3; i++) pose(d, k, b)[i] *= 100;
+}
+static void millimetres_of_velocities(motion *d) {
+    for (int k = 0; k < d->n; k++)
+        for (int b = 0; b < d->z.nbody; b++)
+            for (int i = 0; i < 3; i++) rate(d, k, b)[i] *= 1000;
 }
 static void milliseconds(motion *d) {
     for (int k = 0; k < d->n; k++) d->time[k] *= 1000;
@@ -276,6 +300,9 @@ static const struct {
     {"mm, toss", toss, true, millimetres, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
     {"mm, collision", collide, true, millimetres, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
     {"mm and m/s, toss", toss, false, millimetres_of_poses, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
+    {"cm and m/s, bounce", bounce, false, centimetres_of_poses, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, true},
+    {"m and mm/s, bounce", bounce, false, millimetres_of_velocities, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_MENDED,
+     true},
     {"mm, short toss", toss, true, millimetres_in_haste, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, false},
     {"ms, bounce", bounce, true, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
     {"ms, toss", toss, false, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
@@ -303,6 +330,8 @@ static const struct {
     {"floor too low", slide, true, floor_too_low, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},
     {"floor too high", slide, true, floor_too_high, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},
     {"velocities of something else", slide, false, pure_noise, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_MENDED, true},
+    {"names, balls", two_balls, true, names, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, true},
+    {"names half way, balls", two_balls, true, names_half_way, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, true},
     {"x y z w, collision", collide, true, real_part_last, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, true},
     {"late body", collide, true, late_body, TRIBO_CONVENTION_CLOCK, TRIBO_OUTCOME_MENDED, false},
     {"names", collide, true, names, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, false},
@@ -462,6 +491,73 @@ START_TEST(undone) {
 }
 END_TEST
 
+/* A slide with all that can be measured of it: two markers, forces, controls. Each number says where it stands. */
+typedef struct measured {
+    motion d;
+    double marker[ROWS * 6], force[ROWS * 3 * (2 + BODIES)], u[ROWS * 6];
+} measured;
+
+static tribo_recording measure(measured *a) {
+    slide_in(&a->d,
+             SCENE("<body name='cube' pos='0 0 .1'><freejoint/><geom name='cube' type='box' size='.1 .1 .1' mass='1'/>"
+                   "<site name='a'/><site name='b' pos='.1 0 0'/></body>",
+                   ""),
+             7);
+    no_velocities(&a->d);
+    ck_assert(a->d.z.nsite == 2 && a->d.z.ngeom == 2 && a->d.z.nbody == 1 && a->d.z.nu == 6);
+    for (int k = 0; k < ROWS; k++) {
+        for (int i = 0; i < 6; i++) a->marker[6 * k + i] = k + 0.1 * i, a->u[6 * k + i] = 1e-9 * (k + 0.1 * i);
+        for (int i = 0; i < 9; i++) a->force[9 * k + i] = 0;
+        a->force[9 * k + 2] = -gravity - k; /* on the floor, from what stands on it */
+    }
+    return (tribo_recording){
+        .n = ROWS, .time = a->d.time, .x = a->d.x, .u = a->u, .marker = a->marker, .force = a->force};
+}
+
+/* Where a motion jumps and nothing explains it, the longer part is kept, whichever it is: of all that was measured. */
+START_TEST(what_is_cut_is_cut_of_everything) {
+    enum { AT = 30 };
+    for (int last = 0; last < 2; last++) {
+        measured a;
+        tribo_checked *c = NULL;
+        tribo_recording r = measure(&a);
+        int at = last ? ROWS - AT : AT, from = last ? 0 : AT, rows = ROWS - AT;
+        for (int k = at; k < ROWS; k++) pose(&a.d, k, 0)[1] += 3;
+        ck_assert_int_eq(tribo_checked_new(a.d.m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+        ck_assert(found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED));
+        tribo_recording kept = tribo_checked_recording(c);
+        ck_assert_int_eq(kept.n, rows);
+        for (int k = 0; k < rows; k++) {
+            ck_assert_double_eq(kept.time[k], a.d.time[from + k]);
+            ck_assert(memcmp(kept.x + k * a.d.z.nx, a.d.x + (from + k) * a.d.z.nx, 7 * sizeof(double)) == 0);
+            ck_assert(memcmp(kept.marker + 6 * k, a.marker + 6 * (from + k), 6 * sizeof(double)) == 0);
+            ck_assert(memcmp(kept.force + 9 * k, a.force + 9 * (from + k), 9 * sizeof(double)) == 0);
+            ck_assert(memcmp(kept.u + 6 * k, a.u + 6 * (from + k), 6 * sizeof(double)) == 0);
+        }
+        tribo_checked_free(c), tribo_model_free(a.d.m);
+    }
+}
+END_TEST
+
+/* What stands on a floor pushes it. Forces that pull at it are those on what stands there. */
+START_TEST(forces_on_the_other_side_are_refused) {
+    measured a;
+    tribo_checked *c = NULL;
+    tribo_recording r = measure(&a);
+    ck_assert_int_eq(tribo_checked_new(a.d.m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+    ck_assert(!tribo_checked_refused(c));
+    tribo_checked_free(c);
+    double sum = 0;
+    for (int k = 0; k < ROWS; k++) a.force[9 * k + 2] *= -1, sum += k ? a.force[9 * k + 2] : 0;
+    ck_assert_int_eq(tribo_checked_new(a.d.m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+    const tribo_finding *f = tribo_checked_refused(c);
+    ck_assert(f && f->about == TRIBO_CONVENTION_FORCE);
+    ck_assert_double_eq_tol(f->number, sum / ROWS, 1e-12);
+    ck_assert_msg(strncmp(f->text, "floor: its forces pull at what touches it", 41) == 0, "%s", f->text);
+    tribo_checked_free(c), tribo_model_free(a.d.m);
+}
+END_TEST
+
 START_TEST(misuse) {
     motion d;
     tribo_checked *c = NULL;
@@ -500,6 +596,8 @@ static Suite *suite(void) {
     tcase_add_test(t, nothing_to_find);
     tcase_add_test(t, wrong_scene);
     tcase_add_test(t, undone);
+    tcase_add_test(few, what_is_cut_is_cut_of_everything);
+    tcase_add_test(few, forces_on_the_other_side_are_refused);
     tcase_add_test(few, misuse);
     suite_add_tcase(s, t), suite_add_tcase(s, few);
     return s;

@@ -415,6 +415,115 @@ START_TEST(an_answer_beside_the_best_one_is_found_out) {
 }
 END_TEST
 
+/* ---- what no single descent finds ---- */
+
+/* Angles of a pendulum in the steps of the library until it sticks. */
+static void swing(data *d, double fast, double noise, uint64_t seed) {
+    static const char *xml =
+        "<mujoco><compiler angle='radian'/>" OPTION "<worldbody><body name='rod' pos='0 0 1'>"
+        "<joint name='hinge' axis='0 1 0' damping='0.02' frictionloss='0.12'/>"
+        "<geom name='rod' type='capsule' size='0.02' fromto='0 0 0 0 0 -0.3' mass='0.5'/></body></worldbody></mujoco>";
+    const double speed[1] = {fast};
+    simulate(d, xml, speed, NULL, NULL);
+    for (int i = 0; i < RECORDINGS; i++)
+        for (int k = 0; k < ROWS; k++) d->x[i][2 * k] += noise * cubes_gauss(&seed), d->x[i][2 * k + 1] = NAN;
+}
+
+/* Where a joint sticks a step sooner or later, hops lead from the minimum that a fit ends in to a lower one; from
+ * either side it is the same. */
+START_TEST(dry_friction_comes_to_one_answer) {
+    static const double start[2][2] = {{0.03, 0.08}, {0.3, 0.005}}, truth[2] = {0.12, 0.02};
+    data d;
+    tribo_estimate e[2][2];
+    swing(&d, 2.5, 2e-3, 3);
+    for (int k = 0; k < 2; k++) {
+        tribo_free_param f[2] = {named(&d, "hinge/frictionloss", start[k][0]), named(&d, "hinge/damping", start[k][1])};
+        tribo_sysid_def def = define(&d, f, 2);
+        tribo_progress now;
+        def.nrec = 1, def.search = 4, def.seed = 7 + (uint64_t)k;
+        tribo_sysid *s = fitted(&d, &def, e[k], &now);
+        ck_assert(now.converged && s->shooting->hops > 0 && !s->shooting->hopping);
+        ck_assert_msg(s->shooting->least < s->shooting->freedom - 0.5, "%g of %g", s->shooting->least,
+                      s->shooting->freedom);
+        for (int i = 0; i < 2; i++) near_truth(&e[k][i], truth[i], 0.5 * truth[i], i ? "damping" : "frictionloss");
+        tribo_sysid_free(s);
+    }
+    for (int i = 0; i < 2; i++) ck_assert_double_eq_tol(e[0][i].estimate, e[1][i].estimate, 0.1 * e[0][i].std_error);
+    tribo_model_free(d.m);
+}
+END_TEST
+
+/* What hardly matters where a fit ends goes back to its start, and the motion with it: a pendulum that has stuck says
+ * little of its damping, which another start goes with. */
+START_TEST(what_is_put_back_does_not_spoil_the_answer) {
+    static const double noise[3] = {2e-3, 1e-2, 3e-2};
+    for (int i = 0; i < 3; i++) {
+        data d;
+        swing(&d, 0.5, noise[i], 3);
+        tribo_free_param f[2] = {named(&d, "hinge/frictionloss", 0.03), named(&d, "hinge/damping", 0.08)};
+        tribo_sysid_def def = define(&d, f, 2);
+        def.nrec = 1;
+        tribo_sysid *s = make(&d, &def);
+        struct ti_shooting *h = s->shooting;
+        ck_assert_int_eq(tribo_sysid_fit(s, 200, NULL), TRIBO_OK);
+        double told = h->cost;
+        ck_assert_int_ge(ti_shooting_curvature(s), 0);
+        ck_assert_msg(h->cost < told + 1, "%g, told %g", h->cost, told);
+        ck_assert_msg(h->cost < 1.1 * h->freedom, "%g of %g numbers", h->cost, h->freedom);
+        tribo_sysid_free(s), tribo_model_free(d.m);
+    }
+}
+END_TEST
+
+/* A slide in closed form that somebody pushes at row `at`. */
+static void pushed_slide(data *d, int at, double push, double noise, uint64_t seed) {
+    const double a = 0.25 * 9.81;
+    cube_world world = {.n = 1, .half = 0.1};
+    cube c = cube_standing(&world, 1, 0, 0, 0, 0);
+    load(d, slide_xml);
+    double v = 2;
+    for (int k = 0; k < ROWS; k++) {
+        put(d, 0, k, &c, noise, &seed);
+        if (k == at) v += push;
+        double t = fmin(0.01, v / a);
+        c.x[0] += v * t - a * t * t / 2, v -= a * t;
+    }
+}
+
+/* No motion without kicks follows a slide with a push that the model does not know: one with kicks has the push where
+ * it was, and its friction is that of the rest. */
+START_TEST(a_push_from_outside_is_a_kick) {
+    enum { AT = 20, NV = 6 };
+    static const double start[2] = {0.12, 0.75}, push = 1;
+    for (int i = 0; i < 2; i++) {
+        data d;
+        tribo_free_param f;
+        tribo_estimate e;
+        tribo_progress now;
+        tribo_options o = tribo_default_options();
+        pushed_slide(&d, AT, push, 1e-3, 5);
+        tribo_sysid_def def = one(&d, &f, "floor/friction", start[i]);
+        d.rec[0].n = 2 * AT + 1, o.dt = 0.01;
+        def.nrec = 1, def.search = 2, def.options = &o;
+        tribo_sysid *s = fitted(&d, &def, &e, &now);
+        const struct ti_shooting *h = s->shooting;
+        const double *w = h->path[0].w;
+        ck_assert(now.starts > 2 && h->kick[TI_KICK_LINEAR] > 0 && h->best > 0 && h->kicked[h->best]);
+        near_truth(&e, 0.25, 0.03, "friction");
+        double most = 0, there = 0;
+        for (int k = 0; k < 2 * AT; k++) {
+            if (abs(k - AT) < 2)
+                there += w[k * NV];
+            else
+                most = fmax(most, fabs(w[k * NV]));
+        }
+        ck_assert_msg(fabs(there - push) < 0.1, "%g m/s", there);
+        ck_assert_msg(most < 0.1, "%g m/s elsewhere", most);
+        tribo_sysid_free(s), tribo_model_free(d.m);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("shooting");
     TCase *t = tcase_create("long"), *few = tcase_create("short");
@@ -426,6 +535,9 @@ static Suite *suite(void) {
     tcase_add_test(few, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
     tcase_add_test(few, one_block_is_the_gradient);
     tcase_add_test(few, the_motion_that_a_step_was_taken_for_is_the_one_linearised_next);
+    tcase_add_test(few, dry_friction_comes_to_one_answer);
+    tcase_add_test(few, what_is_put_back_does_not_spoil_the_answer);
+    tcase_add_test(few, a_push_from_outside_is_a_kick);
     tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);
     tcase_add_test(t, intervals_hold_the_truth_where_the_start_is_estimated_too);

@@ -566,6 +566,47 @@ START_TEST(joint_columns_are_looked_at) {
 }
 END_TEST
 
+/* Of a rail, position or velocity in another unit of length than the other: said which, and undone. */
+START_TEST(rails_in_other_units) {
+    enum { WHOLE = 300 };
+    static const struct {
+        double position, velocity;
+        tribo_convention about;
+        const char *text;
+    } CASE[] = {{1e3, 1, TRIBO_CONVENTION_LENGTH, "rail: the position is in millimetres; taken as metres"},
+                {1e2, 1, TRIBO_CONVENTION_LENGTH, "rail: the position is in centimetres; taken as metres"},
+                {1, 1e3, TRIBO_CONVENTION_VELOCITY,
+                 "rail: the velocity is in millimetres a second; taken as metres a "
+                 "second"},
+                {1, 1e2, TRIBO_CONVENTION_VELOCITY,
+                 "rail: the velocity is in centimetres a second; taken as metres a "
+                 "second"}};
+    tribo_model *m = load("cart-pole");
+    made right = make(m, WHOLE, 2, 3, 0, 9);
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        double x[WHOLE * 4];
+        int n = 0;
+        tribo_checked *c = NULL;
+        tribo_recording r = right.rec;
+        for (int k = 0; k < WHOLE; k++) {
+            memcpy(x + 4 * k, right.x + 4 * k, 4 * sizeof *x);
+            x[4 * k] *= CASE[i].position, x[4 * k + 2] *= CASE[i].velocity;
+        }
+        r.x = x;
+        ck_assert_int_eq(tribo_checked_new(m, NULL, &r, NULL, &c, NULL), TRIBO_OK);
+        const tribo_finding *f = tribo_checked_findings(c, &n);
+        ck_assert_int_eq(n, 1);
+        ck_assert_str_eq(f->text, CASE[i].text);
+        ck_assert(f->about == CASE[i].about && f->outcome == TRIBO_OUTCOME_MENDED);
+        ck_assert_double_eq_tol(f->number, 1 / (CASE[i].position * CASE[i].velocity), 1e-15);
+        const double *is = tribo_checked_recording(c).x;
+        for (int k = 0; k < WHOLE * 4; k++) ck_assert_double_eq_tol(is[k], right.x[k], 1e-12);
+        tribo_checked_free(c);
+    }
+    made_free(&right), tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_robots");
     TCase *t = tcase_create("long"), *few = tcase_create("short");
@@ -575,6 +616,7 @@ static Suite *suite(void) {
     tcase_add_test(few, gradients_agree);
     tcase_add_test(few, what_joints_cannot_tell_is_the_null_space_of_the_regressor);
     tcase_add_test(few, what_is_welded_is_told_as_a_whole);
+    tcase_add_test(few, rails_in_other_units);
     tcase_add_test(few, joint_columns_are_looked_at);
     tcase_add_test(t, an_arm_is_found_from_its_angles_and_torques);
     tcase_add_test(t, friction_of_feet_is_found_from_a_slip);

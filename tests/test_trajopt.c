@@ -124,6 +124,50 @@ START_TEST(norms) {
 }
 END_TEST
 
+/* What one number counts, eq. (401), in words of its own. */
+static double counted_by_hand(tribo_norm norm, double s, double r) {
+    switch (norm) {
+    case TRIBO_NORM_LINEAR:
+        return r;
+    case TRIBO_NORM_SMOOTH_ABS:
+        return s * (sqrt(r * r + s * s) - s);
+    case TRIBO_NORM_HUBER:
+        return fabs(r) > s ? s * (fabs(r) - s / 2) : r * r / 2;
+    case TRIBO_NORM_LOG_COSH:
+        return s * s * log(cosh(r / s));
+    case TRIBO_NORM_ABOVE:
+        return r > 0 ? r * r / 2 : 0;
+    case TRIBO_NORM_BELOW:
+        return r < 0 ? r * r / 2 : 0;
+    default:
+        return r * r / 2;
+    }
+}
+
+/* Each norm in a task: the cost of where a cart starts, and how that changes with the start. */
+START_TEST(norms_in_a_task) {
+    static const double at[] = {-1.7, -0.3, 0.25, 1.9}, aim = 0.1, weight = 2, s = 0.6;
+    tribo_model *m = model_of(CARTS);
+    for (int norm = 0; norm < TRIBO_NORM_LIMIT; norm++)
+        for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+            const double h = 1e-5, r = at[i] - aim;
+            double x0[4] = {at[i]}, x0_bar[4] = {0}, U[2] = {0};
+            tribo_term_def term = term_of(TRIBO_TERM_JOINT, weight);
+            tribo_trajopt_def def = tribo_default_trajopt();
+            term.joint = 0, term.target = &aim, term.norm = (tribo_norm)norm, term.scale = s,
+            term.first = term.last = 0;
+            def.knots = 1, def.term = &term, def.nterm = 1, def.x0 = x0, def.U = U;
+            tribo_trajopt *t = task_of(m, &def);
+            NEAR(t->progress.cost, weight * counted_by_hand((tribo_norm)norm, s, r), 1e-14);
+            ck_assert(tribo_trajopt_gradient(t, x0_bar, NULL) >= 0);
+            double up = counted_by_hand((tribo_norm)norm, s, r + h), down = counted_by_hand((tribo_norm)norm, s, r - h);
+            NEAR(x0_bar[0], weight * (up - down) / (2 * h), 1e-9);
+            tribo_trajopt_free(t);
+        }
+    tribo_model_free(m);
+}
+END_TEST
+
 /* ---- gradients ---- */
 
 /* A box that is pushed over a floor, sliding, by a force and a torque: terms of place and speed. */
@@ -516,6 +560,7 @@ static Suite *suite(void) {
     tcase_set_timeout(c, 0);
     tcase_add_test(c, residuals);
     tcase_add_test(c, norms);
+    tcase_add_test(c, norms_in_a_task);
     tcase_add_test(c, gradient_of_controls);
     tcase_add_test(c, envelope);
     tcase_add_test(c, linear_quadratic);

@@ -113,6 +113,50 @@ START_TEST(by_parameters) {
 }
 END_TEST
 
+/* The same along one direction of all used parameters: what a term of its kind alone costs. */
+START_TEST(along_parameters) {
+    enum { NP = 400, TERMS = 16, NX = 32 };
+    tribo_model *m = model_of(MIXED);
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_term_def terms[TERMS];
+    double p0[NP], p[NP], pd[NP] = {0}, p_bar[NP], x0[NX], dx[NX], U[NX];
+    unsigned seed = 11;
+    int n = placed_terms(m, terms);
+    ck_assert(z.np <= NP && z.nx <= NX && z.nv <= NX && n <= TERMS);
+    tribo_model_params(m, p0);
+    tribo_model_state0(m, x0);
+    for (int i = 0; i < z.ndx; i++) dx[i] = 0.5 * test_random(&seed);
+    tribo_state_add(m, x0, dx, x0);
+    for (int i = 0; i < z.nv; i++) U[i] = test_random(&seed);
+    for (int i = 0; i < z.np; i++) {
+        tribo_param_info info;
+        ck_assert(tribo_param_describe(m, i, &info) == TRIBO_OK);
+        bool at_bound = !(info.lower < p0[i] && p0[i] < info.upper);
+        if (info.used && info.kind != TRIBO_PARAM_QUAT && !at_bound)
+            pd[i] = 0.1 * test_random(&seed) * (p0[i] ? p0[i] : 1);
+    }
+    tribo_trajopt_def def = tribo_default_trajopt();
+    def.knots = 1, def.nterm = 1, def.p = p, def.x0 = x0, def.U = U;
+    for (int k = 0; k < n; k++) {
+        const double h = 2e-4, at[4] = {-2, -1, 1, 2}, by[4] = {1, -8, 8, -1};
+        double slope = 0, reverse = 0;
+        def.term = terms + k;
+        for (int s = 0; s < 4; s++) {
+            for (int i = 0; i < z.np; i++) p[i] = p0[i] + at[s] * h * pd[i];
+            slope += by[s] * cost_of(m, &def) / (12 * h);
+        }
+        memcpy(p, p0, sizeof p), memset(p_bar, 0, sizeof p_bar);
+        tribo_trajopt *t = task_of(m, &def);
+        ck_assert(tribo_trajopt_gradient(t, NULL, p_bar) == TRIBO_OK);
+        for (int i = 0; i < z.np; i++) reverse += p_bar[i] * pd[i];
+        ck_assert_msg(fabs(slope - reverse) < 1e-9 * (1 + fabs(reverse)), "term %d (%s): %.12g, not %.12g", k,
+                      tribo_term_name(terms[k].kind), reverse, slope);
+        tribo_trajopt_free(t);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 /* ---- through contact ---- */
 
 enum { WK = 12, WM = 3 };
@@ -170,6 +214,89 @@ static tribo_trajopt_def rolling(const tribo_model *m, tribo_term_def *terms) {
     def.knots = WK, def.substeps = 3, def.term = terms, def.nterm = wheel_terms(m, terms), def.U = U;
     return def;
 }
+
+/* ---- what is the caller's ---- */
+
+/* The place of the wheel, as TRIBO_TERM_JOINT has it. */
+static tribo_status place_of_x(void *context, int knot, const double *x, const double *u, double *r, double *rx,
+                               double *ru) {
+    (void)context, (void)knot, (void)u, (void)ru;
+    r[0] = x[0];
+    if (rx) rx[0] = 1;
+    return TRIBO_OK;
+}
+
+/* A function that says what a term of the library's says leads to the same bits. */
+START_TEST(functions_are_terms) {
+    static const double weights[1] = {1.5};
+    double U[2][WK * WM];
+    tribo_model *m = model_of(WHEEL);
+    for (int own = 0; own < 2; own++) {
+        tribo_term_def terms[8];
+        tribo_trajopt_progress p;
+        tribo_trajopt_def def = rolling(m, terms);
+        tribo_term_def *place = terms + 3;
+        ck_assert(place->kind == TRIBO_TERM_JOINT);
+        place->weights = weights, place->norm = TRIBO_NORM_HUBER, place->scale = 0.05; /* of what is linear as well */
+        if (own) place->kind = TRIBO_TERM_CUSTOM, place->size = 1, place->function = place_of_x;
+        def.method = (tribo_method)_i;
+        tribo_trajopt *t = task_of(m, &def);
+        double cost = t->progress.cost;
+        ck_assert(tribo_trajopt_solve(t, 12, &p) >= 0);
+        ck_assert(p.cost < 0.9 * cost);
+        tribo_trajopt_trajectory(t, NULL, U[own]);
+        tribo_trajopt_free(t);
+    }
+    ck_assert(memcmp(U[0], U[1], sizeof U[0]) == 0);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* The library's own step as somebody else's. */
+typedef struct outside {
+    tribo_ws *ws;
+    tribo_tape *tape;
+    const double *p;
+} outside;
+
+static tribo_status outside_step(void *context, const double *u, double *x) {
+    outside *o = context;
+    return tribo_step(o->ws, o->p, x, u, x, NULL);
+}
+
+static tribo_status outside_jac(void *context, const double *x, const double *u, double *A, double *B) {
+    outside *o = context;
+    double next[6];
+    tribo_tape_rewind(o->tape);
+    tribo_status s = tribo_step(o->ws, o->p, x, u, next, o->tape);
+    return s < 0 ? s : tribo_step_jac(o->ws, o->tape, 0, A, B, NULL);
+}
+
+/* Steps that come from outside, and are the same, lead to the same controls. */
+START_TEST(steps_from_outside) {
+    tribo_model *m = model_of(WHEEL);
+    tribo_term_def terms[8];
+    double U[2][WK * WM], p[200];
+    tribo_trajopt_def def = rolling(m, terms);
+    def.method = TRIBO_METHOD_ILQR;
+    tribo_model_params(m, p);
+    for (int own = 0; own < 2; own++) {
+        tribo_trajopt_progress end;
+        tribo_trajopt *t = task_of(m, &def);
+        outside o = {.p = p};
+        ck_assert(tribo_ws_new(m, NULL, NULL, &o.ws, NULL) == TRIBO_OK);
+        ck_assert(tribo_tape_new(o.ws, 1, 0, &o.tape) == TRIBO_OK);
+        const ti_plant plant = {outside_step, outside_jac, &o};
+        if (own) t->plant = &plant;
+        ck_assert(tribo_trajopt_solve(t, 6, &end) >= 0 && end.iteration > 2);
+        tribo_trajopt_trajectory(t, NULL, U[own]);
+        tribo_tape_free(o.tape), tribo_ws_free(o.ws);
+        tribo_trajopt_free(t);
+    }
+    for (int i = 0; i < WK * WM; i++) NEAR(U[1][i], U[0][i], 1e-9 * (1 + fabs(U[0][i])));
+    tribo_model_free(m);
+}
+END_TEST
 
 /* ---- stages ---- */
 
@@ -575,7 +702,10 @@ static Suite *suite(void) {
     Suite *s = suite_create("trajopt_more");
     TCase *c = tcase_create("long"), *few = tcase_create("short");
     tcase_set_timeout(c, 0);
+    tcase_add_test(few, along_parameters);
     tcase_add_loop_test(few, through_contact, 0, 3);
+    tcase_add_loop_test(few, functions_are_terms, 0, 4);
+    tcase_add_test(few, steps_from_outside);
     tcase_add_test(few, feedback_where_no_step_improves);
     tcase_add_loop_test(few, feedback_on_the_way, 0, 4);
     tcase_add_test(few, feedback_under_a_stage);

@@ -121,6 +121,22 @@ START_TEST(bases_are_fixed_or_free) {
     ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
     ck_assert(tribo_model_sizes(m).nv == 9 && tribo_model_joint_find(m, "p_RZ") == 2);
     tribo_model_free(m);
+    /* a limit that leaves no room is none; what has no axis turns about x */
+    write_file("test_urdf_a.urdf",
+               "<robot>" LINK("a") LINK("b") LINK("c")
+                   LINK("d") "<joint name='s' type='spherical'><parent link='a'/><child link='b'/></joint>"
+                             "<joint name='l' type='revolute'><parent link='b'/><child link='c'/><limit lower='1' "
+                             "upper='1'/></joint>"
+                             "<joint name='u' type='prismatic'><parent link='c'/><child link='d'/><limit upper='1'/>"
+                             "<dynamics friction='2'/></joint></robot>");
+    ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert(tribo_model_sizes(m).nv == 5 && tribo_model_sizes(m).nq == 6);
+    ck_assert(m->joint[0].kind == TI_JOINT_BALL && m->joint[1].kind == TI_JOINT_HINGE && !m->joint[1].limited);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "u/frictionloss")], 2);
+    ck_assert(m->joint[2].limited && m->p0[tribo_param_find(m, "u/range/lower")] == 0);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "u/range/upper")], 1);
+    ck_assert_double_eq(m->joint[1].axis[0], 1);
+    tribo_model_free(m);
     remove("test_urdf_a.urdf");
 }
 END_TEST
@@ -297,6 +313,12 @@ START_TEST(robots_are_mujocos) {
     char *text = without_shapes("test_urdf_robot.urdf");
     write_file("test_urdf_robot.urdf", text);
     free(text);
+    write_file("test_urdf_robot.urdf",
+               "<robot name='r'>" LINK("a") LINK("b") LINK(
+                   "c") "<joint name='up' type='revolute'><parent link='a'/><child link='b'/><limit upper='1'/></joint>"
+                        "<joint name='down' type='revolute'><parent link='b'/><child link='c'/><axis xyz='0 1 0'/>"
+                        "<limit lower='-1'/></joint></robot>");
+    compare("limits", "test_urdf_robot.urdf");
     /* MuJoCo knows no mimic, takes masses of what is fixed into one, and has no link called world */
     for (size_t i = 0; data && i < sizeof NAME / sizeof *NAME; i++) {
         snprintf(path, sizeof path, "%s/robots/%s.urdf", data, NAME[i]);

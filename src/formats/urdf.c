@@ -309,11 +309,12 @@ static void put_collision(urdf *u, const xmlNode *node, xmlNode *body) {
 
 static void put_dynamics(urdf *u, const xmlNode *joint, xmlNode *to) {
     const xmlNode *dynamics = child(joint, "dynamics"), *limit = child(joint, "limit");
-    double x, range[2], effort;
+    double x, range[2] = {0, 0}, effort; /* either is 0 where it is left out */
     if (dynamics && numbers(u, dynamics, "damping", &x, 1)) put_numbers(u, to, "damping", &x, 1);
     if (dynamics && numbers(u, dynamics, "friction", &x, 1)) put_numbers(u, to, "frictionloss", &x, 1);
     if (!limit) return;
-    if (numbers(u, limit, "lower", range, 1) && numbers(u, limit, "upper", range + 1, 1) && range[0] < range[1]) {
+    numbers(u, limit, "lower", range, 1), numbers(u, limit, "upper", range + 1, 1);
+    if (range[0] < range[1]) {
         put_numbers(u, to, "range", range, 2);
         put(u, to, "limited", "true");
     }

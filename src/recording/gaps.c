@@ -184,7 +184,8 @@ static void keep_longer(tribo_checked *c, int k) {
         k + 1, from, from + rows - 1);
     memmove(c->time, c->time + from, (size_t)rows * sizeof *c->time);
     memmove(c->x, c->x + (size_t)from * nx, (size_t)rows * nx * sizeof *c->x);
-    size_t nf = ti_forces(c);
+    size_t nf = ti_forces(c), nm = 3 * (size_t)c->z.nsite;
+    if (c->marker) memmove(c->marker, c->marker + (size_t)from * nm, (size_t)rows * nm * sizeof *c->marker);
     if (c->force) memmove(c->force, c->force + (size_t)from * nf, (size_t)rows * nf * sizeof *c->force);
     if (c->u) memmove(c->u, c->u + (size_t)from * nu, (size_t)rows * nu * sizeof *c->u);
     c->n = rows;

@@ -140,3 +140,38 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     *found = now < h->cost - worth;
     return *found ? TRIBO_OK : measure(s, now, found);
 }
+
+/* The start as it was, and the motion led along the recording from there. */
+static tribo_status lead_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    size_t nx = (size_t)s->z.nx;
+    (void)context;
+    if (s->track[i].held_out) return TRIBO_OK;
+    memcpy(sides(s, i) + 2 * (size_t)s->nfree * nx, start_of(s, i), nx * sizeof(double));
+    return ti_path_settle(w, i, s->p, s->P);
+}
+
+/* Far from the answer they may have seemed to matter. Where motions at their starts leave more than these do, as those
+ * of a joint that sticks in another step, slopes say nothing: they stay. Kicks would follow anything. */
+tribo_status ti_shooting_put_back(tribo_sysid *s) {
+    const double much = 9; /* three standard errors of a number */
+    struct ti_shooting *h = s->shooting;
+    double before = h->cost;
+    bool any = false;
+    memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
+    for (int a = 0; a < s->nfree; a++) {
+        if (s->H[a * s->nfree + a] < 1) s->theta[a] = s->start_theta[a];
+        any |= s->theta[a] != s->trial[a];
+    }
+    if (!any || h->kick[TI_KICK_LINEAR] > 0 || h->kick[TI_KICK_ANGULAR] > 0) return TRIBO_OK;
+    ti_at(s, s->theta);
+    tribo_sysid_map_jac(s, s->theta, s->P);
+    s->progress.evaluations++;
+    tribo_status status = ti_parallel(s, TI_TELL_LOSS, lead_job, NULL), back = TRIBO_OK;
+    bool follows = status >= 0 && sum_of(s, false) < before + much;
+    if (follows) h->cost = sum_of(s, false);
+    if (follows || status == TRIBO_E_NOMEM) return status;
+    memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
+    if (status != TI_STOPPED) back = ti_parallel(s, TI_TELL_LOSS, back_job, NULL);
+    return status == TI_STOPPED ? status : back < 0 ? back : ti_shooting_curvature(s);
+}

@@ -236,6 +236,8 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
 /* Try an answer's neighbours where its slope does not say what is there: found, which s->theta and the motions then
  * are, or how much longer the intervals are, h->wide. */
 tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found);
+/* Numbers that have no weight at an answer are at their starts again, where the motions follow; s->H, h->cost. */
+tribo_status ti_shooting_put_back(tribo_sysid *s);
 
 /* Is the loss at the ends of all intervals what its slope says? */
 tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth);

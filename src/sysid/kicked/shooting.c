@@ -273,8 +273,6 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     h->converged = still && bare >= 0 && is_little(s, bare), h->evidence = evidence;
     /* what joints make of their numbers is smooth: a fit of them goes on while there is something to be had */
     *done = h->still >= (still || !moved ? 2 : ti_all_free(s->m) ? 4 : PATIENCE);
-    for (int a = 0; a < s->nfree && *done; a++) /* far from the answer it may have seemed to matter */
-        if (s->H[a * s->nfree + a] < 1) s->theta[a] = s->start_theta[a];
     return TRIBO_OK;
 }
 

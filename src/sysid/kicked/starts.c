@@ -340,6 +340,7 @@ tribo_status ti_shooting_iterate(tribo_sysid *s) {
     }
     if (h->hopping) return hop(s);
     status = ti_shooting_step(s, &done);
+    if (!status && done) status = ti_shooting_put_back(s);
     if (status) return status;
     s->progress.loss = h->cost / 2, s->progress.loss_start = (double)NAN;
     keep_starts(s);
