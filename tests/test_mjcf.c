@@ -474,6 +474,7 @@ static void perturb(const tribo_model *m, double *p, double share, uint64_t *see
             break;
         case TRIBO_PARAM_MASS:
         case TRIBO_PARAM_SIZE:
+        case TRIBO_PARAM_EDGE_RADIUS:
             p[i] *= 0.5 + r;
             break;
         case TRIBO_PARAM_SLOP:
