@@ -57,9 +57,9 @@ static const ti_mesh *pebble(void) {
 
 static void pose(const row *r) {
     for (int k = 0; k < POSES; k++) {
-        first[k] = (ti_shape){r->a, {0, 0, 0}, turned(r->a == TRIBO_PLANE ? 0 : r->turn), {0.5, 0.5, 0.5}, NULL};
+        first[k] = (ti_shape){r->a, {0, 0, 0}, turned(r->a == TRIBO_PLANE ? 0 : r->turn), {0.5, 0.5, 0.5}, NULL, 0};
         double x = uniform(-r->side, r->side), y = uniform(-r->side, r->side);
-        second[k] = (ti_shape){r->b, {x, y, r->height}, turned(r->turn), {0.5, 0.5, 0.5}, NULL};
+        second[k] = (ti_shape){r->b, {x, y, r->height}, turned(r->turn), {0.5, 0.5, 0.5}, NULL, 0};
         if (r->a == TRIBO_MESH) first[k].mesh = pebble(), first[k].size = ti_vec3(1, 1, 1);
         if (r->b == TRIBO_MESH) second[k].mesh = pebble(), second[k].size = ti_vec3(1, 1, 1);
     }
