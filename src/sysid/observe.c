@@ -40,6 +40,11 @@ static tribo_status gather(tribo_sysid *s, double *H, double *S, sums *out) {
     return TRIBO_OK;
 }
 
+static bool at_bound(const tribo_sysid *s, int i) {
+    const ti_unknown *k = s->unknown + i;
+    return k->map != TI_MAP_MEMBER && (s->theta[i] <= k->tlower || s->theta[i] >= k->tupper);
+}
+
 /* The scatter over blocks of rows: from rank to rank, each adds its recordings, so that the sum is in their order. */
 static tribo_status scatter(tribo_sysid *s, double *blocks, int *nblock) {
     size_t n = (size_t)s->nfree;
@@ -58,22 +63,26 @@ static tribo_status scatter(tribo_sysid *s, double *blocks, int *nblock) {
     return TRIBO_OK;
 }
 
-/* The same of kicked motions, whose noise is in the weights. */
-static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, double *blocks, sums *out) {
+/* The same of kicked motions, whose noise is in the weights; and their slope G, which is not 0 where a fit ends because
+ * no step lowers a loss that is not smooth. A number at its bound has none. */
+static tribo_status gather_paths(tribo_sysid *s, double *H, double *S, double *blocks, double *G, sums *out) {
     size_t n = (size_t)s->nfree;
     if (!s->shooting->begun) ti_scales_init(s);
     tribo_status status = s->shooting->begun ? TRIBO_OK : ti_shooting_begin(s, false, false);
     if (status >= 0) status = ti_shooting_curvature(s);
     if (status < 0) return status;
     memset(H, 0, n * n * sizeof *H);
-    memset(S, 0, n * n * sizeof *S);
+    memset(S, 0, n * n * sizeof *S), memset(G, 0, n * sizeof *G);
     for (int i = 0; i < s->nrec; i++) {
         const ti_path *path = s->shooting->path + i;
         if (s->track[i].held_out) continue;
         for (size_t a = 0; a < n; a++)
             for (size_t b = 0; b < n; b++) H[a * n + b] += path->H[a * n + b], S[a * n + b] += path->g[a] * path->g[b];
+        for (size_t a = 0; a < n; a++) G[a] += path->g[a];
         out->ntrain++;
     }
+    for (size_t a = 0; a < n; a++)
+        if (at_bound(s, (int)a)) G[a] = 0;
     return scatter(s, blocks, &out->nblock);
 }
 
@@ -97,10 +106,20 @@ static void widen(const tribo_sysid *s, const double *X, const double *S, const 
     }
 }
 
+/* What the step X G of Gauss-Newton would still change is not known either: docs/math.md eq. (455). */
+static void unsettled(const tribo_sysid *s, const double *X, const double *G, const double *cov, double *wide) {
+    int n = s->nfree;
+    for (int a = 0; a < n; a++) {
+        double step = 0, variance = cov[a * n + a];
+        for (int k = 0; k < n; k++) step += X[a * n + k] * G[k];
+        wide[a] = variance > 0 ? sqrt(1 + step * step / variance) : 1;
+    }
+}
+
 /* Covariance of theta on the determined directions: sigma^2 H^-1, and where S is given the sandwich for the parameters
  * that it makes less sure. V's columns are eigenvectors. */
 static void covariance(tribo_sysid *s, const double *V, const double *value, int nopen, double sigma2, const double *S,
-                       const double *blocks, double *cov) {
+                       const double *blocks, const double *G, double *cov) {
     int n = s->nfree;
     double *X = s->H, *wide = s->g; /* H^+; by how much recordings have made a deviation larger */
     for (int a = 0; a < n; a++)
@@ -117,6 +136,11 @@ static void covariance(tribo_sysid *s, const double *V, const double *value, int
     if (S) widen(s, X, S, cov, wide);
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) cov[a * n + b] *= wide[a] * wide[b];
+    if (!G) return;
+    double *more = by_blocks;
+    unsettled(s, X, G, cov, more);
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) cov[a * n + b] *= more[a] * more[b];
 }
 
 static void estimate(tribo_sysid *s, int i, const double *cov, bool open, double quantile, tribo_estimate *e) {
@@ -130,7 +154,7 @@ static void estimate(tribo_sysid *s, int i, const double *cov, bool open, double
                 variance += s->P[a * np + at] * cov[a * n + b] * s->P[b * np + at];
     *e = (tribo_estimate){.index = column ? k->entry : k->index, .start = k->start, .identifiable = !open};
     e->estimate = ti_value(s, s->theta, s->p, i);
-    e->at_bound = k->map != TI_MAP_MEMBER && (s->theta[i] <= k->tlower || s->theta[i] >= k->tupper);
+    e->at_bound = at_bound(s, i);
     e->std_error = open ? HUGE_VAL : sqrt(variance);
     if (k->map == TI_MAP_LOG) {
         spread = open ? HUGE_VAL : exp(quantile * e->std_error / e->estimate);
@@ -163,9 +187,9 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     if (!s || !est || s->nfree == 0) return TRIBO_E_ARG;
     int n = s->nfree, nopen = 0;
     double loss, *H = s->observe, *V = H + n * n, *S = V + n * n, *cov = S + n * n, *blocks = cov + n * n,
-                 *value = blocks + n * n;
+                 *value = blocks + n * n, *G = value + n;
     sums sum = {0};
-    tribo_status status = s->shooting ? gather_paths(s, H, S, blocks, &sum)
+    tribo_status status = s->shooting ? gather_paths(s, H, S, blocks, G, &sum)
                                       : ti_evaluate(s, s->theta, false, TI_WANT_FORWARD, &loss, NULL, NULL);
     if (!status && !s->shooting) status = gather(s, H, S, &sum);
     if (status) return status;
@@ -183,7 +207,7 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     for (int i = 0; sandwich && i < n * n; i++) S[i] *= (double)sum.ntrain / (sum.ntrain - n);
     bool cut = s->shooting && sum.nblock >= 2 * n + 4;
     for (int i = 0; cut && i < n * n; i++) blocks[i] *= (double)sum.nblock / (sum.nblock - n);
-    covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cut ? blocks : NULL, cov);
+    covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cut ? blocks : NULL, s->shooting ? G : NULL, cov);
     for (int i = 0; i < n; i++) {
         double share = 0;
         for (int k = 0; k < nopen; k++) share += V[i * n + k] * V[i * n + k];

@@ -424,7 +424,7 @@ struct tribo_sysid {
     ti_sum *sum;         /* (nrec) */
     double *still;       /* (nv) zeros */
     double *X;           /* (rows,nx) a prediction, rows of the longest recording */
-    double *observe;     /* (5 nfree + 1, nfree) scratch of tribo_sysid_observe() */
+    double *observe;     /* (5 nfree + 2, nfree) scratch of tribo_sysid_observe() */
     double *norms;       /* (intervals,nblock) scratch for medians */
     int rows, intervals; /* of the longest recording; of all, as many as there may be lengths of step */
 
