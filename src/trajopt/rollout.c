@@ -166,7 +166,7 @@ static void chain(const tribo_trajopt *t, ti_planner *w, bool first, ti_knot *k)
 
 /* The Jacobians of somebody else's steps, from the knot's state on. */
 static tribo_status linearise_plant(tribo_trajopt *t, ti_planner *w, int knot, const double *controls) {
-    double *x = t->x_was;
+    double *x = w->x;
     tribo_status s = TRIBO_OK;
     memcpy(x, ti_state_at(t, &t->best, knot), sizeof *x * (size_t)t->z.nx);
     ti_control_spread(t, controls, w->u);
