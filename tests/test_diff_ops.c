@@ -4,6 +4,7 @@
 #include "dynamics_ops.h"
 #include "forward/frame.h"
 #include "house.h"
+#include "model/shape.h"
 #include "sysid/track/fit.h"
 #include "test_main.h"
 #include <tribo/contact.h>
@@ -432,7 +433,9 @@ static bool draw_pair(unsigned seed, tribo_shape a, tribo_shape b, double edge) 
     if (found == 0) return false;
     at_pair.touch = t[seed / 4096 % (unsigned)found];
     ti_collide_jac(&at_pair.s[0], &at_pair.s[1], &at_pair.touch, at_pair.jac);
-    for (int r = 0; r < TI_COLLIDE_ROWS && edge == 0; r++) at_pair.jac[r][9] = at_pair.jac[r][TI_SHAPE_COLS + 9] = 0;
+    for (int i = 0; i < 2; i++)
+        for (int r = 0; r < TI_COLLIDE_ROWS && edge == 0; r++)
+            if (ti_shape_of(at_pair.s[i].shape)->edged) at_pair.jac[r][TI_SHAPE_COLS * i + 9] = 0;
     return true;
 }
 /* displacement, turn (world), size, edges of a and of b -> point, normal, gap of the same feature */

@@ -285,6 +285,9 @@ static int check_jac(const ti_shape *s, const ti_touch *t) {
     ti_collide_jac(&s[0], &s[1], t, J);
     for (int i = 0; i < TI_COLLIDE_ROWS; i++)
         for (int c = 0; c < TI_COLLIDE_COLS; c++) scale = fmax(scale, fabs(J[i][c]));
+    for (int i = 0; i < TI_COLLIDE_ROWS; i++)
+        for (int side = 0; side < 2; side++)
+            if (!ti_shape_of(s[side].shape)->edged) ck_assert_double_eq(J[i][TI_SHAPE_COLS * side + 9], 0);
     if (scale > 30) return 0; /* next to a kink: differences see its other side */
     for (int c = 0; c < TI_COLLIDE_COLS; c++) {
         double row[4][7];

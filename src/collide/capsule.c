@@ -26,7 +26,7 @@ void ti_put_touch(ti_touch_jac J, int col, const ti_touch *dot) {
 void ti_rod_columns(const ti_rod *still, const ti_rod *rod, bool first, const ti_touch *t, int feature, int at,
                     ti_touch_jac J) {
     static const ti_rod none = {{0, 0, 0}, {0, 0, 0}, 0, 0};
-    for (int k = 0; k < COL_SHAPE; k++) {
+    for (int k = 0; k < COL_E; k++) {
         ti_rod d = rod_direction(rod, k);
         ti_touch dot;
         if (first)

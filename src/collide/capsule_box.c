@@ -132,7 +132,7 @@ static void box_columns(const ti_shape *box, const ridge *g, const ti_rod *capsu
                         ti_touch_jac J) {
     static const ti_rod none = {{0, 0, 0}, {0, 0, 0}, 0, 0};
     ti_vec arm = ti_sub(g->rod.x, box->x);
-    for (int k = 0; k < COL_SHAPE; k++) {
+    for (int k = 0; k < COL_E; k++) {
         ti_rod d = none;
         double e[3] = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
         ti_vec unit = ti_load3(e);

@@ -203,7 +203,8 @@ enum { COLS = TI_COLLIDE_COLS };
 /* How the point of a shape moves with the numbers of the shape, its way along held. */
 static void carried(const ti_form *f, ti_part part, ti_vec p, ti_vec out[COL_SHAPE]) {
     ti_vec arm = ti_mul(&f->s->R, p);
-    for (int k = 0; k < COL_SHAPE; k++) {
+    out[COL_E] = ti_vec3(0, 0, 0); /* rounded.c has that */
+    for (int k = 0; k < COL_E; k++) {
         double e[3] = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
         if (k < COL_W)
             out[k] = ti_load3(e);
@@ -219,7 +220,7 @@ static void right_hand_sides(const equations *q, const ti_form f[2], ti_vec n, t
                              double *rhs) {
     for (int i = 0; i < q->n * COLS; i++) rhs[i] = 0;
     for (int side = 0; side < 2; side++)
-        for (int k = 0; k < COL_SHAPE; k++)
+        for (int k = 0; k < COL_E; k++)
             for (int i = 0; i < 3; i++)
                 rhs[i * COLS + side * COL_SHAPE + k] = (side ? -1 : 1) * ti_get(moves[side][k], i);
     for (int j = 0; j < q->angles; j++) {
