@@ -116,6 +116,12 @@ static void unsettled(const tribo_sysid *s, const double *X, const double *G, co
     }
 }
 
+/* Each deviation longer by its factor; correlations stay. */
+static void stretch_all(int n, const double *by, double *cov) {
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) cov[a * n + b] *= by[a] * by[b];
+}
+
 /* Covariance of theta on the determined directions: sigma^2 H^-1, and where S is given the sandwich for the parameters
  * that it makes less sure. V's columns are eigenvectors. */
 static void covariance(tribo_sysid *s, const double *V, const double *value, int nopen, double sigma2, const double *S,
@@ -131,16 +137,13 @@ static void covariance(tribo_sysid *s, const double *V, const double *value, int
     double *by_blocks = s->step;
     for (int a = 0; a < n; a++) by_blocks[a] = 1;
     if (blocks) widen(s, X, blocks, cov, by_blocks);
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) cov[a * n + b] *= by_blocks[a] * by_blocks[b];
+    stretch_all(n, by_blocks, cov);
     if (S) widen(s, X, S, cov, wide);
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) cov[a * n + b] *= wide[a] * wide[b];
+    stretch_all(n, wide, cov);
     if (!G) return;
     double *more = by_blocks;
     unsettled(s, X, G, cov, more);
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) cov[a * n + b] *= more[a] * more[b];
+    stretch_all(n, more, cov);
 }
 
 static void estimate(tribo_sysid *s, int i, const double *cov, bool open, double quantile, tribo_estimate *e) {
