@@ -47,7 +47,7 @@ typedef struct ti_island {
     double pace[TI_PHASES]; /* of the displacements, at most 1: pace.c */
     /* Of the step without impacts: where its solver starts, and where it ended. */
     double near;
-    bool off_path;
+    int off_path;
     bool resumed; /* its contacts were solved before in this step, in other islands */
     bool gone;    /* a contact was called to it: aside.c */
 } ti_island;
@@ -148,7 +148,7 @@ struct ti_warm {
     unsigned char mode;
     double lambda[3]; /* of the first phase */
     double near;      /* and how that was solved, ti_contact_options */
-    bool off_path;
+    int off_path;
 };
 
 /* How an island was solved. */

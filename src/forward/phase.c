@@ -113,7 +113,7 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
     ti_phase_keep(&f->island[k], phase, &s);
     if (phase == TI_HOLD) {
         f->island[k].near = s.npoint == 2 ? s.point[0].compliance : 0;
-        f->island[k].off_path = !one.canonical;
+        f->island[k].off_path = one.canonical ? 0 : f->island[k].off_path + 1;
     }
     add_info(info, &one);
     return status;

@@ -21,7 +21,7 @@ static const struct ti_warm *before(const tribo_ws *ws, const ti_island *is, con
 
 void ti_island_start(tribo_ws *ws, ti_frame *f, ti_island *is) {
     ti_phase_data *to = &f->phase[TI_HOLD];
-    is->near = 0, is->off_path = false;
+    is->near = 0, is->off_path = 0;
     if (!ws->options.warm_start && !is->resumed) return;
     for (int i = is->con0; i < is->con0 + is->nhold; i++) {
         const ti_con *c = &f->con[i];
@@ -36,7 +36,7 @@ void ti_island_start(tribo_ws *ws, ti_frame *f, ti_island *is) {
         }
         memcpy(l, w->lambda, sizeof w->lambda);
         to->mode[i] = w->mode;
-        is->off_path |= w->off_path;
+        if (w->off_path > is->off_path) is->off_path = w->off_path;
         if (w->near > 0 && !(is->near > 0 && is->near < w->near)) is->near = w->near;
     }
 }
@@ -46,7 +46,7 @@ void ti_warm_keep_island(const ti_frame *f, const ti_island *is, struct ti_warm 
     const ti_phase_data *from = &f->phase[TI_HOLD];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         struct ti_warm *w = &to[f->con[i].at];
-        *w = (struct ti_warm){f->con[i].rank, f->con[i].touch.feature, TRIBO_BREAK, {0}, 0, false};
+        *w = (struct ti_warm){f->con[i].rank, f->con[i].touch.feature, TRIBO_BREAK, {0}, 0, 0};
         if (f->con[i].bounce) continue;
         w->mode = from->mode[i], w->near = is->near, w->off_path = is->off_path;
         memcpy(w->lambda, from->lambda[TI_SOLVED] + 3 * i, sizeof w->lambda);

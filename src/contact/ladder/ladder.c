@@ -254,12 +254,18 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     return rung;
 }
 
+/* A large problem that had no canonical answer in the last steps is searched for one now and then. */
+static bool hopeless(const ti_contact_problem *p, const ti_contact_options *o) {
+    enum { EACH = 8 };
+    return o->warm && p->nv > TI_LADDER_LARGE && o->off_path % EACH != 0;
+}
+
 static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_progress *g,
                         ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
     tribo_rung rung = warm_rungs(ws, p, o, g, s);
     if (rung == TRIBO_RUNG_NONE) rung = newton_rungs(ws, p, g, s);
-    if (rung == TRIBO_RUNG_NONE) rung = path_rungs(ws, p, R, g, s);
+    if (rung == TRIBO_RUNG_NONE && !hopeless(p, o)) rung = path_rungs(ws, p, R, g, s);
     if (rung == TRIBO_RUNG_NONE) ti_ladder_leave_path(ws, p, g, s);
     ti_ladder_balance(ws, p, g, s);
     return rung == TRIBO_RUNG_NONE ? TRIBO_RUNG_INTERIOR : rung;

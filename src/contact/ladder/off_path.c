@@ -1,5 +1,6 @@
 /* off_path.c -- proximal iterations, and rounds of convex problems. */
 #include "contact/ladder/off_path.h"
+#include "contact/ladder/central_path.h"
 #include "contact/ladder/primal.h"
 #include <limits.h>
 #include <math.h>
@@ -157,11 +158,28 @@ void ti_ladder_balance(ti_contact_ws *ws, const ti_contact_problem *p, ti_progre
     g->residual = r;
 }
 
-/* The interior point without compliance as far down as it goes, which alone may do; proximal iterations from where it
- * ends, and from there at a compliance that takes them over a fold. */
-static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, int end,
-                        ti_progress *g, ti_contact_solution *s) {
-    int most = affordable(p, 3000), done = 0;
+/* The central path without compliance, over its folds, as far as it is needed; proximal iterations where these are soon
+ * through, or at last. */
+static void by_central_path(ti_contact_ws *ws, const ti_contact_problem *p, double share, int end, ti_progress *g,
+                            ti_contact_solution *s) {
+    enum { FIRST = 300, THEN = 150, SOON = 6 }; /* factorizations */
+    ti_central_path path;
+    bool there = ti_central_begin(ws, p, share, &path), small = p->nv <= TI_LADDER_LARGE;
+    int most = FIRST;
+    for (double rough = 1e-8; there && rough > 1e-13 && !g->done && ws->iterations < end; rough *= 0.1, most = THEN) {
+        there = ti_central_follow(ws, p, &path, rough, most < end - ws->iterations ? most : end - ws->iterations);
+        ti_contact_choose(ws, p, 1e-6 * ws->r0);
+        ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
+        g->done = g->residual < g->tol;
+        if (small || (!g->done && rough < 5e-10)) ti_ladder_proximal(ws, p, 1e-3, SOON, g, s);
+    }
+}
+
+/* The interior point without compliance as far down as it goes, which alone may do, and proximal iterations from where
+ * it ends. */
+static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, ti_progress *g,
+                        ti_contact_solution *s) {
+    int done = 0;
     bool fine = true;
     for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
         fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);
@@ -171,18 +189,22 @@ static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti
         if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     }
     ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
-    if (end - ws->iterations < most) most = end - ws->iterations;
-    if (!g->done) ti_ladder_proximal(ws, p, 0.1, most, g, s);
 }
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 2, 5, 4, 1};
+    static const double shares[4] = {TI_SLIP_SHARE, 1, 1e-2, 100};         /* other slips smoothed, other folds */
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins && !g->brief; /* bounds that follow impulses are not */
-    int end = ws->iterations + affordable(p, g->brief ? 600 : 24000);
+    int end = ws->iterations + affordable(p, g->brief ? 600 : 24000), worth = affordable(p, 3000);
     g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     g->done = g->residual < g->tol;
-    for (int k = 0; k < 6 && !g->done && ws->iterations < end; k++)
-        by_interior(ws, p, ti_ladder_settings + order[k], end, g, s);
+    if (!g->done) by_interior(ws, p, ti_ladder_settings, g, s); /* which are quick where they end: */
+    if (!g->done) ti_ladder_proximal(ws, p, 0.1, affordable(p, 300), g, s);
+    for (int k = 0; k < 4 && !g->done; k++) by_central_path(ws, p, shares[k], end, g, s);
+    for (int k = 0; k < 6 && !g->done && ws->iterations < end; k++) {
+        by_interior(ws, p, ti_ladder_settings + order[k], g, s); /* from there at a compliance that passes folds: */
+        if (!g->done) ti_ladder_proximal(ws, p, 0.1, ti_min(worth, end - ws->iterations), g, s);
+    }
     if (!g->done && ws->iterations < end) {
         ti_ladder_start(ws, p, NULL);
         ti_ladder_proximal(ws, p, 0.1, affordable(p, 1500), g, s);

@@ -85,7 +85,7 @@ typedef struct ti_contact_options {
     bool warm;          /* lambda and mode hold a start, */
     const double *from; /* (nv) beside velocities near these; NULL = those that lambda gives; */
     double near;        /* whose modes held down to this compliance; 0 = not known; */
-    bool off_path;      /* it is of an answer that was not canonical */
+    int off_path;       /* it is of an answer that was not canonical, nor were so many before it, itself counted */
     bool brief;         /* where there is no answer soon, less will be asked for */
 } ti_contact_options;
 

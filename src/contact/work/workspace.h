@@ -107,10 +107,12 @@ struct ti_contact_ws {
     bool symmetric;         /* every D is symmetric: no contact slides with friction, and the system is definite */
     unsigned char *mode;    /* (nc) */
     unsigned char *mode_before;
-    void *cones;    /* (nc) the cones of interior.c */
-    double *vi;     /* (nv) velocity of the interior point */
-    double ip_unit; /* its unit: the root of an energy */
-    double settled; /* relative size of the last step of settle() */
+    struct ti_cone *cones;         /* (nc) of the interior point */
+    double *vi;                    /* (nv) its velocity */
+    struct ti_central_mark *marks; /* (2 nc) places on its central path, */
+    double *marked, *ahead;        /* (2 nv) the velocities there, (2 nv) its directions */
+    double ip_unit;                /* its unit: the root of an energy */
+    double settled;                /* relative size of the last step of settle() */
     double shrink;  /* what share of a step of it the next one is where the law is linear; 1 = not known */
     int iterations; /* factorizations so far */
     bool at_answer; /* the factors are those of the first point of the answer, or of an iterate next to it */
@@ -255,6 +257,7 @@ typedef struct ti_interior_settings {
  * iterate. */
 bool ti_ncp_interior(ti_contact_ws *ws, const ti_contact_problem *p, double R, const ti_interior_settings *b,
                      double rough, int *done, int iterations);
-size_t ti_ncp_interior_size(void); /* bytes of a contact in ws->cones */
+/* central_path.c: what it and interior.c work with, in ws. */
+void ti_interior_carve(ti_arena *m, ti_contact_ws *ws, int nc, int nv);
 
 #endif
