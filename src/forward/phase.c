@@ -106,7 +106,9 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
             .tol = ws->options.tol, .warm = warm, .near = f->island[k].near, .off_path = f->island[k].off_path};
         if (problem.chains && phase == TI_HOLD && !f->island[k].resumed)
             o.from = ws->vnow + f->island[k].v0; /* what is held hardly changes its velocity */
-        o.brief = phase == TI_HOLD && overlaps_ask(ws, f, &f->island[k]);
+        /* Overlaps may ask for what no motion has, and no velocities at different times may go together. */
+        o.brief =
+            (phase != TI_REBOUND && overlaps_ask(ws, f, &f->island[k])) || (phase == TI_IMPACT && !f->island[k].prompt);
         status = ti_contact_solve(ws->contact, &problem, &o, &s, &one);
     }
     if (status < 0) return status;
