@@ -60,10 +60,11 @@ static void back_to_mark(ti_contact_ws *ws, const ti_contact_problem *p, ti_cent
 
 /* ---- directions ---- */
 
-/* Change relative to the cone: (W dx, W^-1 dw) / sqrt(gap), in which both are of the size of the change's share. */
-static void relative(const ti_cone *k, const ti_cone_change *d, double gap, double *y) {
+/* A change x, w relative to the cone: (W x, W^-1 w) / sqrt(gap), in which both are of the size of the change's share.
+ */
+static void relative(const ti_cone *k, const double *x, const double *w, double gap, double *y) {
     double s = sqrt(k->eta / gap), t = 1 / sqrt(k->eta * gap);
-    ti_cone_boost(k->h, d->x, false, y), ti_cone_boost(k->h, d->w, true, y + 3);
+    ti_cone_boost(k->h, x, false, y), ti_cone_boost(k->h, w, true, y + 3);
     for (int r = 0; r < 3; r++) y[r] *= s, y[3 + r] *= t;
 }
 
@@ -104,7 +105,7 @@ static double off_centre(const ti_contact_ws *ws, const ti_contact_problem *p, d
                 if (k->side[s] > 0) most = ti_max(most, fabs(k->a.side[s]) / k->side[s]);
             continue;
         }
-        relative(k, &k->a, gap, y);
+        relative(k, k->a.x, k->a.w, gap, y);
         for (int r = 0; r < 6; r++) most = ti_max(most, fabs(y[r]));
     }
     return most;
@@ -115,8 +116,8 @@ static double allowed(const ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_min(SHARE * ti_interior_longest(ws, p), 1);
 }
 
-/* The direction a + s along, into d and ws->dv. @return how much of it is allowed. */
-static double aim(ti_contact_ws *ws, const ti_contact_problem *p, double s) {
+/* The direction a + s along, into d and ws->dv. */
+static void aim(ti_contact_ws *ws, const ti_contact_problem *p, double s) {
     for (int i = 0; i < p->nc; i++) {
         ti_cone *k = ws->cones + i;
         for (int r = 0; r < 3; r++) {
@@ -127,7 +128,6 @@ static double aim(ti_contact_ws *ws, const ti_contact_problem *p, double s) {
         k->d.nu = k->a.nu + s * k->along.nu, k->d.bound = k->a.bound + s * k->along.bound;
     }
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->ahead[k] + s * ws->ahead[p->nv + k];
-    return allowed(ws, p);
 }
 
 /* Go along the direction, which changes ln of the gap by s. */
@@ -141,12 +141,12 @@ static void step(ti_contact_ws *ws, const ti_contact_problem *p, ti_central_path
 
 /* The cosine between the tangent here and the heading; *length: of the tangent by ln of the gap. */
 static double bend(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_central_path *path, double *length) {
-    double sum = 1, with = path->now.heading;
+    double sum = 1, with = path->now.by;
     for (int i = 0; i < p->nc; i++) {
         const ti_cone *k = ws->cones + i;
         double y[6];
         if (k->kind) continue;
-        relative(k, &k->along, path->now.gap, y);
+        relative(k, k->along.x, k->along.w, path->now.gap, y);
         for (int r = 0; r < 6; r++) sum += y[r] * y[r], with += y[r] * k->heading[r];
     }
     *length = sqrt(sum);
@@ -159,13 +159,11 @@ static void head_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_central_p
     for (int i = 0; i < p->nc; i++) {
         ti_cone *k = ws->cones + i;
         if (k->kind) continue;
-        relative(k, &k->along, gap, k->heading);
+        relative(k, k->along.x, k->along.w, gap, k->heading);
         for (int r = 0; r < 6; r++) k->heading[r] *= by;
-        ti_cone_boost(k->h, k->heading, false, k->plane), ti_cone_boost(k->h, k->heading + 3, true, k->plane + 3);
-        double s = sqrt(k->eta / gap), t = 1 / sqrt(k->eta * gap);
-        for (int r = 0; r < 3; r++) k->plane[r] *= s, k->plane[3 + r] *= t;
+        relative(k, k->heading, k->heading + 3, gap, k->plane); /* W is symmetric */
     }
-    path->now.heading = path->now.plane = by, path->now.plane_gap = gap, path->now.begun = true;
+    path->now.by = by, path->now.plane_gap = gap, path->now.begun = true;
 }
 
 /* From the path a step of the length, and to the centre; where the path is smooth with the second-order term. */
@@ -177,7 +175,8 @@ static void go_ahead(ti_contact_ws *ws, const ti_contact_problem *p, ti_central_
     head_on(ws, p, path, by);
     if (begun) path->length *= path->tries <= 1 ? 1.6 : path->tries <= 2 ? 1.5 : 0.8;
     double s = ti_max(ti_min(by * path->length * root, 2), -0.98);
-    s *= aim(ws, p, s);
+    aim(ws, p, s);
+    s *= allowed(ws, p);
     path->length = fabs(s) * tangent / root;
     path->close = ti_min(2 * path->close, CLOSE), path->retreated = path->retreated && path->tries == 0;
     path->tries = 0;
@@ -191,7 +190,7 @@ static void go_ahead(ti_contact_ws *ws, const ti_contact_problem *p, ti_central_
 
 /* To the hyperplane's point of the path. */
 static void correct(ti_contact_ws *ws, const ti_contact_problem *p, ti_central_path *path) {
-    double over = 0, change = path->now.plane * path->now.gap / path->now.plane_gap, s = 0;
+    double over = 0, change = path->now.by * path->now.gap / path->now.plane_gap, s = 0;
     for (int i = 0; i < p->nc && path->now.begun; i++) {
         const ti_cone *k = ws->cones + i;
         if (k->kind) continue;

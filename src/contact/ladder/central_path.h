@@ -3,10 +3,10 @@
 #define TI_CENTRAL_PATH_H
 #include "contact/ladder/interior.h"
 
-/* A place on the path, its cones apart: the gap there; the hyperplane across the path on which it was found, of ln of
- * the gap, and the gap at which that was laid; the tangent's part of ln of the gap there. */
+/* A place on the path, its cones apart: the gap there; of the hyperplane across the path on which it was found, the
+ * unit tangent's part of ln of the gap, and the gap at which it was laid. */
 typedef struct ti_central_place {
-    double gap, plane, plane_gap, heading;
+    double gap, by, plane_gap;
     bool begun; /* there is such a hyperplane */
 } ti_central_place;
 

@@ -103,15 +103,20 @@ static rounds begin(ti_contact_ws *ws, const ti_contact_problem *p, const ti_con
     return r;
 }
 
+/* An iterate that was found without modes: the law's, and whether it will do. */
+static void take_iterate(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    ti_contact_choose(ws, p, 1e-6 * ws->r0);
+    ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
+    g->done = g->residual < g->tol;
+}
+
 /* Solve one to tol. False where that fails, or nothing is left to do. */
 static bool solve_held(ti_contact_ws *ws, const ti_contact_problem *p, rounds *r, double tol, bool near, ti_progress *g,
                        ti_contact_solution *s) {
     if (ws->iterations >= r->end) return false;
     for (int i = 0; i < 3 * p->nc; i++) ws->l2[i] = p->ref[i] + (i % 3 == 2 ? r->slip[i / 3] : 0);
     if (!ti_primal_held(ws, &r->held, tol, near)) return false;
-    ti_contact_choose(ws, p, 1e-6 * ws->r0);
-    ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
-    g->done = g->residual < g->tol;
+    take_iterate(ws, p, g, s);
     return !g->done;
 }
 
@@ -168,9 +173,7 @@ static void by_central_path(ti_contact_ws *ws, const ti_contact_problem *p, doub
     int most = FIRST;
     for (double rough = 1e-8; there && rough > 1e-13 && !g->done && ws->iterations < end; rough *= 0.1, most = THEN) {
         there = ti_central_follow(ws, p, &path, rough, most < end - ws->iterations ? most : end - ws->iterations);
-        ti_contact_choose(ws, p, 1e-6 * ws->r0);
-        ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
-        g->done = g->residual < g->tol;
+        take_iterate(ws, p, g, s);
         if (small || (!g->done && rough < 5e-10)) ti_ladder_proximal(ws, p, 1e-3, SOON, g, s);
     }
 }
@@ -183,9 +186,7 @@ static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     bool fine = true;
     for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
         fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);
-        ti_contact_choose(ws, p, 1e-6 * ws->r0);
-        ti_ladder_keep(ws, p, 1e-6 * ws->r0, 1, g, s);
-        g->done = g->residual < g->tol;
+        take_iterate(ws, p, g, s);
         if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     }
     ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
