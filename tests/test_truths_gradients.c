@@ -229,6 +229,31 @@ START_TEST(friction_of_what_rests_is_nothing) {
 }
 END_TEST
 
+/* Columns one on the other, and two boxes on top whose faces have no friction: at the compliance of the solver columns
+ * that are not loaded in their middle tilt, and what tilts slips. */
+START_TEST(friction_of_what_rests_and_yields_is_nothing) {
+    tribo_options o = tribo_default_options();
+    o.law.law = every_law[_i];
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.5, 0);
+    for (int k = 0; k < 3; k++)
+        world_solid(b, (const char *[]){"a", "b", "c"}[k], TRIBO_BOX, 1, (double[3]){0.02, 0.03, 0.2},
+                    (double[3]){0.001 * k, 0.001 * k, 0.2 + 0.4 * k}, world_material(0.5, 0));
+    world_solid(b, "low", TRIBO_BOX, 1, (double[3]){0.1, 0.1, 0.1}, (double[3]){0.01, 0.01, 1.3}, world_material(0, 0));
+    world_solid(b, "top", TRIBO_BOX, 1, (double[3]){0.1, 0.1, 0.1}, (double[3]){0.01, 0.02, 1.5}, world_material(0, 0));
+    tribo_set_timestep(b, 1e-3);
+    world w = world_of(world_build(b), &o);
+    world_steps(&w, 3);
+    world_run(&w);
+    int mu = world_param(&w, "low/friction");
+    for (int v = 0; v < 30; v++) {
+        world_gradient(&w, 3, world_dv(&w, v / 6, v % 6));
+        ck_assert_msg(w.p_bar[mu] == 0, "velocity %d by friction: %g", v, w.p_bar[mu]);
+    }
+    world_free(&w);
+}
+END_TEST
+
 /* Between a bounce that leaves and one that does not the motion jumps: differences across it grow as 1/eps. */
 START_TEST(bounded_at_a_jump) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -472,6 +497,7 @@ static Suite *suite(void) {
     tcase_add_test(t, zeros_do_no_harm);
     tcase_add_test(t, bounded_at_kinks);
     tcase_add_loop_test(t, friction_of_what_rests_is_nothing, 0, LAWS);
+    tcase_add_loop_test(t, friction_of_what_rests_and_yields_is_nothing, 0, LAWS);
     tcase_add_test(t, bounded_at_a_jump);
     tcase_add_test(t, order_does_not_matter);
     tcase_add_test(t, frame_does_not_matter);

@@ -14,15 +14,28 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
-/* Whether a contact without friction rests: the tangential part of its trial impulse, of friction against turning all
- * of it, is nothing but rounding of what pushes, which points anywhere, and as a friction of 1e-6 would hold it nothing
- * depends on mu. */
-static bool rests(const ti_law *law, double mu, const ti_law_scale *scale, double push, const double *l,
-                  const double *c) {
-    if (mu > 1e-6) return false;
+/* Whether contact i, which has no friction, rests: the tangential part of its trial impulse, of friction against
+ * turning all of it, is nothing but rounding of what pushes, which points anywhere, and as a friction of 1e-6 would
+ * hold it nothing depends on mu. From the solution itself: at a compliance it yields, and what yields slips. */
+static bool rests(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda) {
+    if (!(p->mu[i] <= 1e-6)) return false;
+    const ti_law *law = ti_law_at(ws, p, i);
+    const ti_law_scale *scale = ws->scale + i;
+    const double *l = lambda + 3 * i, *c = ws->c + 3 * i;
+    bool spin = law->is & TI_LAW_SPIN;
+    double push = spin ? ti_law_contact_of(ws, p, i, lambda).push : l[2] + (p->rebound ? p->rebound[i] : 0);
     double z0 = l[0] - scale->rho_t * c[0], z1 = l[1] - scale->rho_t * c[1];
-    double z2 = law->is & TI_LAW_SPIN ? l[2] - scale->rho_n * c[2] : 0, bound = 1e-6 * push;
-    return z0 * z0 + z1 * z1 + z2 * z2 <= bound * bound;
+    double z2 = spin ? l[2] - scale->rho_n * c[2] : 0, bound = 1e-6 * push;
+    return !(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && z0 * z0 + z1 * z1 + z2 * z2 <= bound * bound;
+}
+
+/* Which contacts rest without friction. */
+static void find_resting(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
+    bool smooth = false;
+    for (int i = 0; i < p->nc; i++) ws->rests[i] = false, smooth = smooth || p->mu[i] <= 1e-6;
+    if (!smooth) return;
+    ti_system_jv(&ws->sys, p, s->v, true, ws->c);
+    for (int i = 0; i < p->nc; i++) ws->rests[i] = rests(ws, p, i, s->lambda);
 }
 
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
@@ -32,19 +45,16 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     const ti_law *law = ti_law_at(ws, p, i);
     if (law->is & TI_LAW_HARD) {
-        double rebound = p->rebound ? p->rebound[i] : 0;
         ti_ncp_linearise(l, c, p->mu[i], ws->scale + i, R, mode, F, ws->D + 9 * i, A);
         ti_ncp_by_mu(l, c, ws->scale + i, mode, by_mu);
-        if (rests(law, p->mu[i], ws->scale + i, l[2] + rebound, l, c)) by_mu[0] = by_mu[1] = 0;
+        if (ws->rests[i]) by_mu[0] = by_mu[1] = 0;
         return;
     }
     ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     ti_law_slope slope;
     law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
-    double push = law->is & TI_LAW_SPIN ? contact.push : l[2] + contact.rebound;
-    if (!(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && rests(law, contact.mu, contact.scale, push, l, c))
-        memset(slope.mu, 0, sizeof slope.mu);
+    if (ws->rests[i]) memset(slope.mu, 0, sizeof slope.mu);
     ti_law_minus(A, slope.mu, by_mu);
     if (law->is & TI_LAW_SPIN) ti_law_minus(A, slope.push, ws->sys.coupling + 3 * i);
     for (int k = 0; law->uses_Gii && k < 27; k++) {
@@ -75,6 +85,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     } else
         soft = ti_contact_soften(ws, hard);
     if (ws->coupled) return ws->coupled->factor(ws, p, q);
+    if (k == 0) find_resting(ws, p, s);
     ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));

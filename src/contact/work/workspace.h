@@ -97,6 +97,7 @@ struct ti_contact_ws {
     double *v2, *l2;      /* solution at 2 R */
     double *r;            /* (nv) */
     double *by_mu;        /* (3 nc) -A^-1 dF/dmu */
+    unsigned char *rests; /* (nc) whether it rests without friction: then nothing depends on mu */
     ti_anderson slips;    /* (nc) of rounds with the speeds of slip held */
     double *z;            /* (3 nc) the cotangent of lambda, complete, of the last reverse */
     ti_contact_point at;  /* the point of the last ti_contact_factor(), and its modes */
