@@ -4,8 +4,9 @@
  *     bench_pile [--steps N] [--reverse] [--alone] [--law LAW] [--solver SOLVER] [--tol T] [--raw] [SCENE...]
  *
  * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N, hopper-N or apart-N; by default a few of
- * each. Steps of 2 ms, warm starts in both engines, seconds of CPU time of this thread. --reverse times the reverse of
- * the rollout, --alone leaves MuJoCo out, --raw leaves answers as solvers stop.
+ * each. Steps of 2 ms, warm starts in both engines, seconds of CPU time of this thread. `rise` is the most that energy
+ * rose in a step, `creep` how far the body that moved most is from where it was after a tenth of the steps. --reverse
+ * times the reverse of the rollout, --alone leaves MuJoCo out, --raw leaves answers as solvers stop.
  */
 #include "bench.h"
 #include "mujoco.h"
@@ -36,12 +37,16 @@ static double draw(scene *s, double size) {
     return size * (2 * (double)(s->state >> 8) / 16777216 - 1);
 }
 
-static void body(scene *s, const char *type, const char *size, const double *at, const double *quat) {
+static void heavy(scene *s, double mass, const char *type, const char *size, const double *at, const double *quat) {
     fprintf(s->out,
             "<body pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"><freejoint/><geom type=\"%s\" size=\"%s\" "
-            "mass=\"1\"/></body>\n",
-            at[0], at[1], at[2], quat[0], quat[1], quat[2], quat[3], type, size);
+            "mass=\"%g\"/></body>\n",
+            at[0], at[1], at[2], quat[0], quat[1], quat[2], quat[3], type, size, mass);
     s->bodies++;
+}
+
+static void body(scene *s, const char *type, const char *size, const double *at, const double *quat) {
+    heavy(s, 1, type, size, at, quat);
 }
 
 static const double level[4] = {1, 0, 0, 0};
@@ -68,12 +73,19 @@ static void heap(scene *s, const char *type, const char *size, int n) {
     }
 }
 
+/* Every other row is half a brick aside, between half bricks. */
 static void bricks(scene *s, int rows) {
-    for (int r = 0; r < rows; r++)
-        for (int c = 0; c < 20; c++) {
-            double at[3] = {0.2 * (c + 0.5 * (r % 2)), 0, 0.05 + 0.1 * r};
+    for (int r = 0; r < rows; r++) {
+        bool aside = r % 2;
+        for (int c = 0; c < 20 - aside; c++) {
+            double at[3] = {0.2 * (c + 0.5 * aside), 0, 0.05 + 0.1 * r};
             body(s, "box", "0.0995 0.05 0.05", at, level);
         }
+        for (int end = 0; end < 2 * aside; end++) {
+            double at[3] = {end ? 3.85 : -0.05, 0, 0.05 + 0.1 * r};
+            heavy(s, 0.5, "box", "0.0495 0.05 0.05", at, level);
+        }
+    }
 }
 
 static void tower(scene *s, int n) {
@@ -115,12 +127,13 @@ static bool write_scene(const char *name, const char *path) {
     scene s = {.out = fopen(path, "w"), .state = 1};
     if (!s.out) return false;
     bool tilted = !strcmp(kind, "tilted");
+    int room = strcmp(kind, "wall") ? n : 20 * n; /* bodies that MuJoCo's buffers are for */
     fprintf(s.out,
             "<mujoco><option timestep=\"0.002\" gravity=\"%s\" solver=\"Newton\" cone=\"elliptic\"/>\n"
             "<size nconmax=\"%d\" njmax=\"%d\" nstack=\"%d\"/>\n"
             "<default><geom condim=\"3\" friction=\"0.5 0 0\"/></default>\n"
             "<worldbody><geom type=\"plane\" size=\"0 0 1\"/>\n",
-            tilted ? "1.7 0 -9.66" : "0 0 -9.81", 40 * n + 4000, 24 * n + 2000, n < 500 ? 32000000 : 200000000);
+            tilted ? "1.7 0 -9.66" : "0 0 -9.81", 40 * room + 4000, 24 * room + 2000, n < 500 ? 32000000 : 200000000);
     if (!strcmp(kind, "boxes") || tilted)
         heap(&s, "box", "0.1 0.1 0.1", n);
     else if (!strcmp(kind, "balls"))
@@ -142,6 +155,7 @@ static bool write_scene(const char *name, const char *path) {
 typedef struct result {
     double mean, worst, residual, reverse; /* ms; reverse: a step's, in means */
     double load, room;                     /* s to load; KB a body that the model and the steps took */
+    double rise, creep;                    /* J; m */
     int contacts, unconverged, iterations;
 } result;
 
@@ -172,6 +186,16 @@ static double resident(void) {
     return (double)here * (double)sysconf(_SC_PAGESIZE) / 1000;
 }
 
+/* The largest distance between the places of a free body in two states. */
+static double farthest(int bodies, const double *x, const double *y) {
+    double most = 0;
+    for (int b = 0; b < bodies; b++) {
+        const double *a = x + 7 * b, *c = y + 7 * b;
+        most = fmax(most, hypot(hypot(a[0] - c[0], a[1] - c[1]), a[2] - c[2]));
+    }
+    return most;
+}
+
 static result run(const char *path) {
     tribo_model *m;
     tribo_ws *ws;
@@ -183,10 +207,12 @@ static result run(const char *path) {
     r.load += bench_seconds();
     bench_ensure(tribo_ws_new(m, &o, NULL, &ws, &diag), diag.text);
     tribo_sizes z = tribo_model_sizes(m);
-    double *p = bench_numbers((size_t)z.np), *x = bench_numbers(2 * (size_t)z.nx);
+    double *p = bench_numbers((size_t)z.np), *x = bench_numbers(3 * (size_t)z.nx), *then = x + 2 * z.nx;
     tribo_model_params(m, p);
     tribo_model_state0(m, x);
+    double energy = tribo_energy(m, p, x);
     for (int k = 0; k < options.steps; k++) {
+        if (k == options.steps / 10) memcpy(then, x, sizeof *x * (size_t)z.nx);
         double start = bench_seconds();
         tribo_status s = tribo_step(ws, p, x, NULL, x + z.nx, NULL);
         double spent = 1e3 * (bench_seconds() - start);
@@ -196,7 +222,10 @@ static result run(const char *path) {
         r.mean += spent / options.steps, r.worst = fmax(r.worst, spent), r.iterations += info->iterations;
         r.residual = fmax(r.residual, info->residual), r.unconverged += s == TRIBO_NOT_CONVERGED;
         if (info->ncon > r.contacts) r.contacts = info->ncon;
+        double now = tribo_energy(m, p, x);
+        r.rise = fmax(r.rise, now - energy), energy = now;
     }
+    r.creep = farthest(z.nbody, x, then);
     r.room = (r.room + resident()) / z.nbody;
     if (options.reverse) r.reverse = reverse_of(m, ws, p, x);
     free(p), free(x);
@@ -214,8 +243,8 @@ static void bench(const char *name) {
     result r = run(path);
     mujoco *other = options.alone ? NULL : mujoco_open(path);
     double worst = 0, mean = other ? mujoco_pace(other, options.steps, &worst) : 0;
-    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f %7.2f %6.1f", name, r.mean, r.worst, r.contacts, r.unconverged,
-           r.residual, (double)r.iterations / options.steps, r.load, r.room);
+    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f %7.2f %6.1f %7.1e %7.1e", name, r.mean, r.worst, r.contacts,
+           r.unconverged, r.residual, (double)r.iterations / options.steps, r.load, r.room, r.rise, r.creep);
     if (options.reverse) printf(" %8.2f", r.reverse);
     if (other) printf(" %9.3f %9.2f %7.2f", 1e3 * mean, 1e3 * worst, r.mean / (1e3 * mean));
     printf("\n");
@@ -253,9 +282,9 @@ int main(int argc, char **argv) {
             i++;
         else
             names[n++] = argv[i];
-    printf("%-12s %9s %9s %8s %11s %9s %6s %7s %6s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts",
-           "unconverged", "residual", "its", "load, s", "KB", options.reverse ? "  reverse" : "", "MuJoCo's", "worst",
-           "ratio");
+    printf("%-12s %9s %9s %8s %11s %9s %6s %7s %6s %7s %7s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts",
+           "unconverged", "residual", "its", "load, s", "KB", "rise, J", "creep", options.reverse ? "  reverse" : "",
+           "MuJoCo's", "worst", "ratio");
     for (int i = 0; i < n; i++) bench(names[i]);
     for (size_t i = 0; n == 0 && i < sizeof usual / sizeof *usual; i++) bench(usual[i]);
     return 0;
