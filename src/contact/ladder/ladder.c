@@ -196,7 +196,7 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
     return false;
 }
 
-/* From the last step: with its modes, and if these are not those of the law, by Newton from its impulses. */
+/* From the last step: with its modes, and if these are not those of the law, by Newton from where they lead. */
 static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                              ti_progress *g, ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
@@ -213,10 +213,12 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, con
         finish(ws, p, o->near > 0 && o->near < R ? o->near : R, g, s);
     if (g->done && !o->off_path) return TRIBO_RUNG_WARM;
     bool will_do = g->done; /* though it is not canonical */
-    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
-    ti_ladder_start(ws, p, will_do ? s->lambda : ws->z);
-    if (ti_contact_newton(ws, p, 2 * R, will_do ? 3 : 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s); /* 3: from nearby */
-    ti_contact_scale_tangents(ws, p, 1);
+    if (will_do) {
+        ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
+        ti_ladder_start(ws, p, s->lambda);
+    } /* else from what those modes ask for, which is off in few of them */
+    if (ti_contact_newton(ws, p, 2 * R, will_do ? 3 : 8, NEAR, HUGE_VAL)) finish(ws, p, R, g, s);
+    if (will_do) ti_contact_scale_tangents(ws, p, 1);
     if (g->done && g->canonical) return TRIBO_RUNG_NEWTON;
     g->done = will_do;
     return will_do ? TRIBO_RUNG_INTERIOR : TRIBO_RUNG_NONE;
