@@ -7,6 +7,7 @@
 #include "dynamics/bias.h"
 #include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
+#include "math/clones.h"
 #include "math/dense.h"
 #include "model/state.h"
 
@@ -31,8 +32,8 @@ static void times(int w, const double *A, const double *X, double *Y) {
     ti_product(w, w, w, A, w, X, w, Y, w);
 }
 
-/* Everything of a tree that no contact changes; base_q is then M by the free velocity plus the derivative there. What
- * touches nothing needs the free velocity alone. */
+/* Everything of a tree that no contact changes; base_q is then M by the free velocity. What touches nothing needs the
+ * free velocity alone. */
 static bool load_tree(tribo_ws *ws, const double *p, int t) {
     ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
@@ -45,7 +46,7 @@ static bool load_tree(tribo_ws *ws, const double *p, int t) {
     times(tree->nv, M, j->free_u + at, j->base_u + at);
     times(tree->nv, j->base_u + at, j->free_q + at, j->base_q + at);
     times(tree->nv, j->base_u + at, j->free_v + at, j->base_v + at);
-    for (size_t k = 0; k < n; k++) j->base_q[at + k] = j->base_q[at + k] / h + j->G[at + k], j->base_v[at + k] /= h;
+    for (size_t k = 0; k < n; k++) j->base_q[at + k] /= h, j->base_v[at + k] /= h;
     return true;
 }
 
@@ -58,55 +59,51 @@ static void twists(const tribo_ws *ws, const ti_tree *tree, const double *V, ti_
     }
 }
 
-/* Inverse dynamics, which are M (V - v) and what does not depend on V: how they change with displacements, in G. */
-static void inverse_at(tribo_ws *ws, const ti_phase_point *at, int t, const double *V) {
-    ti_tree_jac_inverse(&ws->motion, t, at->p, ws->options.dt, V, &ws->scratch->tree_jac);
-}
-
-/* What columns need to know of a solution: of velocities. */
+/* What columns need to know of a solution: of velocities, how M (V - free) changes with displacements, in G. */
 static void load_velocities(tribo_ws *ws, const ti_phase_point *at, int b) {
-    int t = at->f->blk_tree[b];
+    const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
     const double *V = ti_point_velocity(at) + ws->at_v[b];
-    inverse_at(ws, at, t, V);
-    twists(ws, &ws->model->tree[t], V, ws->scratch->tree_jac.solved);
+    double *change = ws->V;
+    for (int d = 0; d < tree->nv; d++) change[d] = V[d] - ws->motion.free[tree->v + d];
+    ti_tree_jac_inertia(&ws->motion, tree, change, &ws->scratch->tree_jac);
+    twists(ws, tree, V, ws->scratch->tree_jac.solved);
 }
 
-/* How the logarithm of a tree's first inertia changes with displacements; base_q has inverse dynamics at rest. */
-static void load_heft(tribo_ws *ws, const ti_phase_point *at, int t, double *heft /* (nv of the tree) */) {
+/* How the logarithm of a tree's first inertia changes with displacements. */
+static void load_heft(tribo_ws *ws, const ti_tree *tree, double *heft /* (nv of the tree) */) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
-    const ti_tree *tree = &ws->model->tree[t];
     double *unit = ws->V;
     memset(heft, 0, sizeof *heft * (size_t)tree->nv);
     if (tree->rooted) return; /* a mass */
     memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
-    inverse_at(ws, at, t, unit);
-    for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++)
-        heft[d - tree->M] = (j->G[d] - j->base_q[d]) / ws->motion.M[tree->M];
+    ti_tree_jac_inertia(&ws->motion, tree, unit, &ws->scratch->tree_jac);
+    for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++) heft[d - tree->M] = j->G[d] / ws->motion.M[tree->M];
 }
 
-/* The same of displacements W, which begin from rest, eq. (460): base_q - G is how -M W changes. @param heft NULL =
- * not asked for */
+/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes, base_q nothing. @param heft NULL
+ * = not asked for */
 static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b, double *heft) {
     ti_tree_jac *j = &ws->scratch->tree_jac;
-    int t = at->f->blk_tree[b];
-    const ti_tree *tree = &ws->model->tree[t];
+    const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
     const double *W = ti_point_velocity(at) + ws->at_v[b];
-    inverse_at(ws, at, t, ws->zero);
-    memcpy(j->base_q + tree->M, j->G + tree->M, sizeof *j->G * (size_t)tree->nv * (size_t)tree->nv);
-    if (heft) load_heft(ws, at, t, heft);
-    inverse_at(ws, at, t, W);
+    memset(j->base_q + tree->M, 0, sizeof *j->base_q * (size_t)tree->nv * (size_t)tree->nv);
+    if (heft) load_heft(ws, tree, heft);
+    ti_tree_jac_inertia(&ws->motion, tree, W, j);
     twists(ws, tree, W, j->solved);
     twists(ws, tree, ws->D0 + tree->v, j->acceleration); /* which has served */
 }
 
-/* By a displacement; or by a unit impulse, which velocities and forces are made of. */
-static void tree_column(const tribo_ws *ws, int t, column_kind kind, int d, double *r /* stride TI_PANEL */) {
+/* Columns [first, end) of the model's numbers, all of one tree: by displacements; or by unit impulses, which velocities
+ * and forces are made of. */
+static void tree_columns(const tribo_ws *ws, int t, column_kind kind, int first, int end, double *r) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
-    if (kind == BY_FORCE) r[TI_PANEL * d] = 1;
+    int from = first - tree->v;
+    if (kind == BY_FORCE)
+        for (int d = 0; d < end - first; d++) r[TI_PANEL * (from + d) + d] = 1;
     for (int e = 0; kind == BY_PLACE && e < tree->nv; e++) {
-        size_t at = tree->M + (size_t)(e * tree->nv + d);
-        r[TI_PANEL * e] = j->base_q[at] - j->G[at];
+        size_t at = tree->M + (size_t)(e * tree->nv + from);
+        for (int d = 0; d < end - first; d++) r[TI_PANEL * e + d] = j->base_q[at + (size_t)d] - j->G[at + (size_t)d];
     }
 }
 
@@ -150,6 +147,10 @@ typedef struct passage {
     int heaviest; /* of a recovery: the block whose inertia its compliance is of; else -1 */
 } passage;
 
+TI_CLONES static void add_row(int n, double weight, const double *restrict x, double *restrict row) {
+    for (int j = 0; j < n; j++) row[j] += weight * x[j];
+}
+
 /* One batch of columns of a tree, at a point of the solution, added to the rows of the next velocity or of what is
  * displaced beside it. */
 static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int first, int end, const target *to) {
@@ -164,8 +165,7 @@ static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int
     double *r = s->r_dot[0], *dc = kind == BY_PLACE || recovers ? s->c_dot[0] : NULL, *X = s->v_dot;
     memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv);
     if (dc) memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
-    for (int d = first; d < end && !(recovers && kind == BY_FORCE); d++)
-        tree_column(ws, t, kind, d - trees[t].v, r + TI_PANEL * ws->voff[ws->blk_at[t]] + d - first);
+    if (!(recovers && kind == BY_FORCE)) tree_columns(ws, t, kind, first, end, r + TI_PANEL * ws->voff[ws->blk_at[t]]);
     if (kind == BY_PLACE) ti_tree_contacts_columns(ws, at, first, end, r, dc);
     if (recovers) follow_velocities(ws, at, kind, first, end, to, dc);
     if (kind == BY_PLACE && ws->blk_at[t] == way->heaviest)
@@ -174,8 +174,7 @@ static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e++) {
             double *row = entry(to, kind, (recovers ? 0 : to->nv) + trees[f->blk_tree[b]].v + e, first);
-            const double *x = X + TI_PANEL * (ws->voff[b] + e);
-            for (int j = 0; j < n; j++) row[j] += point->weight * x[j];
+            add_row(n, point->weight, X + TI_PANEL * (ws->voff[b] + e), row);
         }
 }
 
@@ -269,40 +268,70 @@ static void integrate_rows(const tribo_ws *ws, const ti_tree *tree, const target
     }
 }
 
-/* Of a ball at number e of a tree, by one column, which displaces it by `before`; q has what is displaced beside. */
-static void integrate_ball(const tribo_ws *ws, const double *D, const double *v, const double *before, double *q) {
+/* The next place and velocity of a root or of a ball, `n` numbers each, are linear in what a column has of it: of the
+ * place before, of what is displaced and of the velocity; by_place is that of the place before. */
+typedef struct integration {
+    int n;
+    double by_place[2 * TI_FREE_NV][TI_FREE_NV], by_moved[2 * TI_FREE_NV][TI_FREE_NV],
+        by_velocity[2 * TI_FREE_NV][TI_FREE_NV];
+} integration;
+
+/* One column of that, of a ball, or of a free root, whose velocity in the state is that of its frame. */
+static void integrate_ball(const double *D, const double *before, const double *moved, const double *v, double *next) {
     double turn[4];
     ti_vec rot = ti_load3(D);
     ti_quat_exp(rot, turn);
     ti_mat E = ti_quat_mat(turn);
-    ti_vec moved = ti_exp_right(rot, ti_axpy(ti_load3(q), ws->options.dt, ti_load3(v)));
-    ti_store3(q, ti_add(ti_tmul(&E, ti_load3(before)), moved));
+    ti_store3(next, ti_add(ti_tmul(&E, ti_load3(before)), ti_exp_right(rot, ti_load3(moved))));
+    ti_store3(next + 3, ti_load3(v));
 }
-
-/* Of a free root, whose velocity in the state is that of its frame: v becomes that. */
-static void integrate_root(tribo_ws *ws, const ti_frame *f, int t, const double *place, double *v, double *q) {
-    const ti_tree *tree = &ws->model->tree[t];
-    double D_dot[TI_FREE_NV], V_dot[TI_FREE_NV];
-    for (int e = 0; e < TI_FREE_NV; e++) V_dot[e] = v[e], D_dot[e] = ws->options.dt * v[e] + q[e];
+static void integrate_root(tribo_ws *ws, const ti_frame *f, int t, const double *before, const double *moved,
+                           const double *v, double *next) {
     ti_link_diff diff = {0};
-    diff.xc = ti_load3(place), diff.th = ti_load3(place + 3);
+    diff.xc = ti_load3(before), diff.th = ti_load3(before + 3);
     ti_link one;
     const ti_link *root = ti_tree_root(&ws->motion, t, &one);
-    ti_link_integrate_jvp(root, ws->D + tree->v, ti_solved_velocity(ws, f, t), &diff, D_dot, V_dot, q, v);
+    ti_link_integrate_jvp(root, ws->D + ws->model->tree[t].v, ti_solved_velocity(ws, f, t), &diff, moved, v, next,
+                          next + TI_FREE_NV);
 }
 
-/* `n` numbers of tree t from its e-th on, a root or a ball, by column `col`. */
-static void integrate_column(tribo_ws *ws, const ti_frame *f, int t, int e, int n, column_kind kind, int col,
-                             const target *to) {
-    int at = ws->model->tree[t].v + e;
-    double v[TI_FREE_NV], q[TI_FREE_NV], before[TI_FREE_NV] = {0};
-    for (int i = 0; i < n; i++) v[i] = *entry(to, kind, to->nv + at + i, col), q[i] = *entry(to, kind, at + i, col);
-    if (kind == BY_PLACE && col >= at && col < at + n) before[col - at] = 1;
-    if (n == TI_FREE_NV)
-        integrate_root(ws, f, t, before, v, q);
-    else
-        integrate_ball(ws, ws->D + at, v, before, q);
-    for (int i = 0; i < n; i++) *entry(to, kind, at + i, col) = q[i], *entry(to, kind, to->nv + at + i, col) = v[i];
+/* Of the numbers of tree t from its e-th on. */
+static integration integration_of(tribo_ws *ws, const ti_frame *f, int t, int e) {
+    const double *D = ws->D + ws->model->tree[t].v + e;
+    integration map = {.n = e == 0 && ws->model->tree[t].rooted ? TI_FREE_NV : 3};
+    for (int c = 0; c < 3 * map.n; c++) {
+        double unit[3 * TI_FREE_NV] = {0}, next[2 * TI_FREE_NV];
+        double(*to)[TI_FREE_NV] = c < map.n ? map.by_place : c < 2 * map.n ? map.by_moved : map.by_velocity;
+        unit[c] = 1;
+        const double *before = unit, *moved = unit + map.n, *v = moved + map.n;
+        if (map.n == TI_FREE_NV)
+            integrate_root(ws, f, t, before, moved, v, next);
+        else
+            integrate_ball(D, before, moved, v, next);
+        for (int r = 0; r < 2 * map.n; r++) to[r][c % map.n] = next[r];
+    }
+    return map;
+}
+
+/* Rows of places, which have what is displaced beside, and of velocities from number `at` on, in some columns. */
+TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, int at, column_kind kind, int first,
+                                             int end, const target *to) {
+    enum { STRIP = 16 };
+    for (int c0 = first; c0 < end; c0 += STRIP) {
+        double v[TI_FREE_NV][STRIP], q[TI_FREE_NV][STRIP];
+        int w = end - c0 < STRIP ? end - c0 : STRIP, n = map->n;
+        for (int i = 0; i < n; i++) {
+            memcpy(v[i], entry(to, kind, to->nv + at + i, c0), sizeof **v * (size_t)w);
+            memcpy(q[i], entry(to, kind, at + i, c0), sizeof **q * (size_t)w);
+            for (int c = 0; c < w; c++) q[i][c] += dt * v[i][c];
+        }
+        for (int r = 0; r < 2 * n; r++) {
+            double *out = entry(to, kind, r < n ? at + r : to->nv + at + r - n, c0);
+            for (int c = 0; c < w; c++) out[c] = 0;
+            for (int i = 0; i < n; i++)
+                for (int c = 0; c < w; c++) out[c] += map->by_moved[r][i] * q[i][c] + map->by_velocity[r][i] * v[i][c];
+        }
+    }
 }
 
 /* From velocities to states. */
@@ -313,8 +342,14 @@ static void integrate(tribo_ws *ws, const ti_frame *f, int t, const target *to) 
     for (int e = 0; e < tree->nv; e++) {
         const ti_joint *joint = &m->joint[m->dof[tree->v + e].joint];
         bool root = tree->rooted && e == 0, ball = joint->kind == TI_JOINT_BALL && tree->v + e == joint->v;
-        for (column_kind kind = BY_PLACE; (root || ball) && kind < KINDS; kind++)
-            for (int col = 0; col < to->nv; col++) integrate_column(ws, f, t, e, root ? TI_FREE_NV : 3, kind, col, to);
+        if (!root && !ball) continue;
+        integration map = integration_of(ws, f, t, e);
+        for (column_kind kind = BY_PLACE; kind < KINDS; kind++)
+            integrate_columns(&map, ws->options.dt, tree->v + e, kind, 0, to->nv, to);
+        for (int r = 0; r < 2 * map.n; r++) {
+            int row = r < map.n ? tree->v + e + r : to->nv + tree->v + e + r - map.n;
+            for (int c = 0; c < map.n; c++) *entry(to, BY_PLACE, row, tree->v + e + c) += map.by_place[r][c];
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 /* branch.c -- see branch.h. */
 #include "dynamics/branch.h"
+#include "base/base.h"
 #include "math/clones.h"
 #include <string.h>
 
@@ -76,4 +77,56 @@ TI_CLONES static void solve(const chains *c, const double *L, double *restrict x
 void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *x) {
     const chains c = {dof, v0, w};
     solve(&c, L, x);
+}
+
+/* ---- not symmetric ---- */
+
+/* Below this share of the largest entry beside it a pivot is too small. */
+static const double SMALL = 1e-9;
+
+/* As factor(); in column k above its pivot stand shares, in its row before it what they are of. */
+TI_CLONES static bool factor_lu(const chains *c, double *restrict LU) {
+    for (int k = c->w - 1; k >= 0; k--) {
+        const double *row = LU + k * c->w;
+        double most = 0;
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i))
+            most = ti_max(most, ti_max(fabs(row[i]), fabs(LU[i * c->w + k])));
+        if (!(fabs(row[k]) > SMALL * most)) return false;
+        double inverse = 1 / row[k];
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            double share = LU[i * c->w + k] *= inverse;
+            if (share != 0) take_off(c, next_run(c, k), share, row, LU + i * c->w);
+        }
+    }
+    return true;
+}
+
+bool ti_branch_lu(const ti_dof *dof, int v0, int w, const double *K, double *LU) {
+    const chains c = {dof, v0, w};
+    if (LU != K) memcpy(LU, K, sizeof *LU * (size_t)w * (size_t)w);
+    return factor_lu(&c, LU);
+}
+
+TI_CLONES_WIDE static void solve_lu(const chains *c, const double *LU, int m, double *X) {
+    for (int k = c->w - 1; k >= 0; k--)
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            double share = LU[i * c->w + k];
+            const double *restrict from = X + k * m;
+            double *restrict to = X + i * m;
+            for (int e = 0; e < m; e++) to[e] -= share * from[e];
+        }
+    for (int k = 0; k < c->w; k++) {
+        const double *row = LU + k * c->w;
+        double *restrict to = X + k * m, inverse = 1 / row[k];
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            const double *restrict from = X + i * m;
+            for (int e = 0; e < m; e++) to[e] -= row[i] * from[e];
+        }
+        for (int e = 0; e < m; e++) to[e] *= inverse;
+    }
+}
+
+void ti_branch_lu_solve(const ti_dof *dof, int v0, int w, const double *LU, int m, double *X) {
+    const chains c = {dof, v0, w};
+    solve_lu(&c, LU, m, X);
 }

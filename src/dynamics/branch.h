@@ -13,4 +13,9 @@ bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double 
 /* x := M^-1 x */
 void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *x);
 
+/* The same of a K that has entries where M has them, but is not symmetric: LU may be K; false where a pivot is small
+ * beside what stands in its row and column, as no rows are exchanged. X (w,m) := K^-1 X */
+bool ti_branch_lu(const ti_dof *dof, int v0, int w, const double *K, double *LU);
+void ti_branch_lu_solve(const ti_dof *dof, int v0, int w, const double *LU, int m, double *X);
+
 #endif

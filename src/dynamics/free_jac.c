@@ -2,6 +2,7 @@
 #include "dynamics/free_jac.h"
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
+#include "dynamics/branch.h"
 #include "dynamics/motion.h"
 #include "dynamics/tree.h"
 #include "math/dense.h"
@@ -19,10 +20,11 @@ static void add_spring(const ti_motion *m, const ti_tree *tree, const ti_joint *
         for (int c = 0; c < 3; c++) G[(at + r) * w + at + c] += scale * D.m[r][c];
 }
 
-void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j) {
+/* j->G at the free velocity: of h inverse dynamics, with springs and actuators. */
+static void inverse_at_free(const ti_motion *m, const ti_tree *tree, int t, const double *p, double dt,
+                            ti_tree_jac *j) {
     const tribo_model *model = m->model;
-    const ti_tree *tree = &model->tree[t];
-    for (int d = 0; d < tree->nv; d++) j->acc[tree->v + d] = (V[d] - m->now[tree->v + d]) / dt;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) j->acc[d] = (m->free[d] - m->now[d]) / dt;
     ti_tree_jac_place(m, tree, ti_load3(p + TI_P_GRAVITY), dt, j);
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
@@ -38,9 +40,27 @@ void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, 
 
 /* ---- the free velocity ---- */
 
+/* K = M + h/2 C, factored along the ways to the root, or, where that meets a small pivot, with rows exchanged. */
+static bool factor_K(const ti_motion *m, const ti_tree *tree, const double *M, double dt, ti_tree_jac *j, bool *along) {
+    int w = tree->nv;
+    double *K = j->K + tree->M;
+    const double *C = j->C + tree->M;
+    ti_tree_jac_velocity(m, tree, j);
+    for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
+    *along = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K, K);
+    if (*along) return true;
+    for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
+    return ti_lu(w, K, w, j->pivot + tree->v, 0) == 0;
+}
+
 /* X (w,w) = K^-1 X */
-static void solve_K(const ti_tree *tree, const ti_tree_jac *j, double *X) {
-    ti_lu_solve_many(tree->nv, j->K + tree->M, tree->nv, j->pivot + tree->v, tree->nv, X);
+static void solve_K(const ti_motion *m, const ti_tree *tree, bool along, const ti_tree_jac *j, double *X) {
+    const double *K = j->K + tree->M;
+    int w = tree->nv;
+    if (along)
+        ti_branch_lu_solve(m->model->dof + tree->v, tree->v, w, K, w, X);
+    else
+        ti_lu_solve_many(w, K, w, j->pivot + tree->v, w, X);
 }
 
 bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j) {
@@ -51,11 +71,10 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     double *C = j->C + tree->M, *q = j->free_q + tree->M, *v = j->free_v + tree->M, *u = j->free_u + tree->M,
            *M = j->G + tree->M;
     ti_motion_inertia(m, t, M);
-    if (!ti_tree_jac_factor(m, tree, M, dt, j)) return false;
-    for (int k = 0; k < w * w; k++) {
-        v[k] = M[k] - 0.5 * dt * C[k];
-        u[k] = k % (w + 1) == 0 ? dt : 0;
-    }
+    bool along;
+    if (!factor_K(m, tree, M, dt, j, &along)) return false;
+    for (int k = 0; k < w * w; k++) v[k] = M[k] - 0.5 * dt * C[k], u[k] = 0;
+    for (int d = 0; d < w; d++) u[d * (w + 1)] = dt;
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
         if (joint->kind == TI_JOINT_FREE) continue;
@@ -68,9 +87,9 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
         ti_actuators_jac(m, t, p, NULL, driven);
         for (int k = 0; k < w * w; k++) v[k] += dt * driven[k];
     }
-    ti_tree_jac_inverse(m, t, p, dt, m->free + v0, j);
+    inverse_at_free(m, tree, t, p, dt, j);
     for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
-    if (whole) solve_K(tree, j, q), solve_K(tree, j, v);
-    solve_K(tree, j, u);
+    if (whole) solve_K(m, tree, along, j, q), solve_K(m, tree, along, j, v);
+    solve_K(m, tree, along, j, u);
     return true;
 }

@@ -8,7 +8,5 @@
  * displacements, velocities and forces of the tree; whole false: the first two times K. @return false where that is
  * singular. */
 bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j);
-/* j->G (w,w) at a velocity V (w) after the step: of h inverse dynamics, with springs. */
-void ti_tree_jac_inverse(const ti_motion *m, int t, const double *p, double dt, const double *V, ti_tree_jac *j);
 
 #endif

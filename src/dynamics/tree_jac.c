@@ -222,6 +222,40 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
     }
 }
 
+/* The accelerations a of a tree that rests, and the wrenches that they take. */
+static void accelerate_rest(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
+    const ti_dof *dof = m->model->dof;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        ti_spatial before = dof[d].before >= 0 ? j->acceleration[dof[d].before] : none;
+        j->acceleration[d] = ti_sp_axpy(before, a[d - tree->v], m->axis[d]);
+        j->hurried[d] = ti_sp_cross(under(m, j->acceleration, none, d), m->axis[d]);
+        j->wrench[d] = none;
+    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = m->model->body[b].last;
+        if (last < 0) continue;
+        ti_spatial f = ti_sp_times(&m->inertia[b], j->acceleration[last]);
+        j->wrench[last] = ti_sp_axpy(j->wrench[last], 1, f);
+    }
+    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--)
+        if (dof[d].before >= 0) j->wrench[dof[d].before] = ti_sp_axpy(j->wrench[dof[d].before], 1, j->wrench[d]);
+}
+
+void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
+    int v0 = tree->v, w = tree->nv;
+    double *G = j->G + tree->M;
+    memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
+    accelerate_rest(m, tree, a, j);
+    for (int e = v0; e < v0 + w; e++) {
+        ti_spatial own = ti_sp_times(&m->carried[e], j->hurried[e]), by_a = ti_sp_times(&m->carried[e], m->axis[e]);
+        ti_spatial fixed = ti_sp_axpy(own, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
+        for (int d = e; d >= 0; d = m->model->dof[d].before) {
+            G[(e - v0) * w + d - v0] = ti_sp_dot(by_a, j->hurried[d]);
+            if (d != e) G[(d - v0) * w + e - v0] = ti_sp_dot(m->axis[d], ti_dof_moves(m, e, d) ? own : fixed);
+        }
+    }
+}
+
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     composites(m, tree, j);
     lifts(m, tree, j);

@@ -19,7 +19,7 @@ typedef struct ti_tree_jac {
     int *pivot;
     /* By tree, (w,w) each, (nM). */
     double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
-    double *G;                        /* of inverse dynamics to displacements */
+    double *G;                        /* of inverse dynamics, or a part of them, to displacements */
     double *free_q, *free_v, *free_u; /* of the free velocity, or of K times it; by forces always of it */
     double *driven;                   /* of actuators */
     double *base_q, *base_v, *base_u; /* the caller's */
@@ -32,6 +32,9 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
  * at the accelerations j->acc, without springs. */
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j);
 void ti_tree_jac_place(const ti_motion *m, const ti_tree *tree, ti_vec gravity, double scale, ti_tree_jac *j);
+/* j->G of M a, with a (w) at rest and M of matter alone, after ti_tree_composite(): how inverse dynamics change between
+ * two accelerations that differ by a. */
+void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j);
 /* j->C, and M (w,w) of the tree + h/2 C factored in j->K. @return false where that is singular. */
 bool ti_tree_jac_factor(const ti_motion *m, const ti_tree *tree, const double *M, double dt, ti_tree_jac *j);
 /* Whether the axis of number e moves with number d, both on one chain, d before e or of one joint. */
