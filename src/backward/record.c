@@ -1,5 +1,6 @@
 /* record.c -- derivatives of one recorded step as callers get them: checked before, and looked at after. */
 #include "backward/backward.h"
+#include "math/clones.h"
 #include <float.h>
 #include <math.h>
 
@@ -7,7 +8,7 @@
 
 /* The sum of |a_i b_i|; NaN where one of a is NaN or Inf and b finite. Eight at a time, which do not wait for another.
  */
-static double weigh(const double *a, const double *b, int n) {
+TI_CLONES static double weigh(const double *a, const double *b, int n) {
     double sum[8] = {0};
     int i = 0;
     for (; i + 8 <= n; i += 8)

@@ -57,7 +57,7 @@ static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *x
 /* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point of each phase, the impulse that a
  * rebound is given, and what is in J_bar. */
 typedef struct products {
-    int n;
+    int n, shared; /* those with J_bar come last: they are the contact's own */
     ti_row_product of[TI_ROW_PRODUCTS];
     double give[3];
 } products;
@@ -82,6 +82,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
         if (phase > TI_HOLD && is->phase[phase].npoint > 0) none = 0;
     }
     if (ti_contact_uses_delassus(ws->contact)) none = 0;
+    q->shared = q->n;
     const double *J_bar = s->J_bar + (ti_frame_side(ws, f, i, side) - ws->J);
     for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
 }
@@ -151,7 +152,8 @@ static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
     ti_closure_error_vjp(ws, c, error_bar);
 }
 
-static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, double *p_bar) {
+/* run: of the contacts before it, a side each. */
+static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, ti_side_run *run, double *p_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     double *frame_bar = s->frame_bar + TI_CON_FRAME * i;
@@ -170,7 +172,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, doubl
         int b = side ? c->b : c->a;
         if (b < 0) continue;
         row_products(ws, f, k, i, side, &q);
-        ti_side_vjp(ws, c, side, q.n, q.of, frame_bar);
+        ti_side_vjp(ws, &run[side], c, side, q.shared, q.n, q.of, frame_bar);
     }
     reverse_geometry(ws, f, i, frame_bar, gap_bar);
     if (!p_bar) return;
@@ -203,6 +205,12 @@ static void reverse_impulses(const tribo_ws *ws, const ti_frame *f, const double
     }
 }
 
+static bool any(int n, const double *a) {
+    bool some = false;
+    for (int i = 0; i < n; i++) some = some || a[i] != 0;
+    return some;
+}
+
 tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seed_bar *in, double *x_bar,
                         double *u_bar, double *p_bar) {
     const tribo_model *m = ws->model;
@@ -218,11 +226,14 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
         if (status < 0) return status;
     }
     memset(s->geom_bar, 0, TI_SHAPE_COLS * sizeof(double) * (size_t)m->size.ngeom);
+    ti_side_run run[2] = {{.n = 0}, {.n = 0}};
     for (int n = 0; n < f->nisland; n++)
         for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
-            if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, p_bar);
+            if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, run, p_bar);
+    for (int side = 0; side < 2; side++) ti_side_end(ws, &run[side]);
     for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++)
-        ti_shape_vjp(m, p, ws->link, g, s->geom_bar + TI_SHAPE_COLS * g, s->diff, p_bar);
+        if (any(TI_SHAPE_COLS, s->geom_bar + TI_SHAPE_COLS * g))
+            ti_shape_vjp(m, p, ws->link, g, s->geom_bar + TI_SHAPE_COLS * g, s->diff, p_bar);
 
     ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);
     return TRIBO_OK;

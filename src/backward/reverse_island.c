@@ -119,6 +119,7 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
     const ti_island *is = &to->f->island[to->island];
     int nc = to->phase == TI_HOLD ? is->nhold : is->ncon;
     const int *voff = ws->voff + is->blk0;
+    ti_side_run run[2] = {{.n = 0}, {.n = 0}};
     for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + voff[b], v + voff[b]);
     for (int k = 0; k < nc; k++) {
         int i = is->con0 + k;
@@ -129,9 +130,10 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
             if (body < 0) continue;
             int at = ws->voff[ti_blk_of_body(ws, body)];
             ti_row_product q[2] = {{lambda + 3 * k, y + at}, {c_bar + 3 * k, v + at}};
-            ti_side_vjp(ws, c, side, 2, q, s->frame_bar + TI_CON_FRAME * i);
+            ti_side_vjp(ws, &run[side], c, side, 2, 2, q, s->frame_bar + TI_CON_FRAME * i);
         }
     }
+    for (int side = 0; side < 2; side++) ti_side_end(ws, &run[side]);
 }
 
 static tribo_status reverse_phase(phase_bar *to, const double *v_bar, const double *l_bar) {

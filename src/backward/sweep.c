@@ -1,5 +1,10 @@
 /* sweep.c -- the reverse of a whole tape, record by record. docs/math.md eq. (63). */
 #include "backward/backward.h"
+#include "math/clones.h"
+
+TI_CLONES static void add(int n, const double *restrict from, double *restrict to) {
+    for (int i = 0; i < n; i++) to[i] += from[i];
+}
 
 void ti_sweep_begin(ti_sweep *s, tribo_ws *ws, const double *lx, bool params) {
     const tribo_sizes *n = &ws->model->size;
@@ -18,7 +23,7 @@ void ti_sweep_over(ti_sweep *s, const tribo_tape *tape, int k, const double *lx,
     s->worst = ti_graver(s->worst, status);
     for (int i = 0; i < n->ndx; i++) bar[i] = lx[i] + one.x[i];
     for (int i = 0; u_bar && i < n->nu; i++) u_bar[i] += one.u[i];
-    for (int i = 0; s->params && i < n->np; i++) p_sum[i] += one.p[i];
+    if (s->params) add(n->np, one.p, p_sum);
 }
 
 tribo_status ti_sweep_end(ti_sweep *s, double *x0_bar, double *p_bar) {

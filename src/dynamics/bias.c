@@ -24,19 +24,21 @@ static ti_spatial rate_of(const ti_motion *m, int d) {
     return by >= 0 ? ti_sp_cross(m->twist[by], m->axis[d]) : none;
 }
 
-/* Twists, and accelerations while v does not change. */
-static void motions(ti_motion *m, const ti_tree *tree, const double *v) {
+/* Twists, and accelerations while v changes by a, NULL = not at all. */
+static void motions(ti_motion *m, const ti_tree *tree, const double *v, const double *a) {
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         int before = m->model->dof[d].before;
         m->twist[d] = ti_sp_axpy(before >= 0 ? m->twist[before] : none, v[d], m->axis[d]);
         m->bias[d] = ti_sp_axpy(before >= 0 ? m->bias[before] : none, v[d], rate_of(m, d));
+        if (a) m->bias[d] = ti_sp_axpy(m->bias[d], a[d], m->axis[d]);
         m->load[d] = none;
     }
 }
 
-void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, double *force) {
+void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *a,
+                    double *force) {
     const tribo_model *model = m->model;
-    motions(m, tree, v);
+    motions(m, tree, v, a);
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         int last = model->body[b].last;
         if (last < 0) continue;
@@ -74,9 +76,9 @@ static void twists_bar(const ti_motion *m, const ti_tree *tree, const double *y,
     }
 }
 
-/* From the leaves to the root. axis_bar NULL = not asked for. */
-static void sums_bar(const ti_motion *m, const ti_tree *tree, const double *v, ti_motion_bar *bar, ti_spatial *axis_bar,
-                     double *v_bar) {
+/* From the leaves to the root. */
+static void sums_bar(const ti_motion *m, const ti_tree *tree, const double *v, ti_motion_bar *bar, double *v_bar) {
+    ti_spatial *axis_bar = bar->axis;
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
         int before = m->model->dof[d].before, by = ti_dof_carried_by(m, d);
         ti_spatial G = bar->bias[d];
@@ -84,20 +86,60 @@ static void sums_bar(const ti_motion *m, const ti_tree *tree, const double *v, t
             ti_spatial turned = ti_sp_cross_force(m->axis[d], G);
             bar->twist[by] = ti_sp_axpy(bar->twist[by], v[d], turned);
             v_bar[d] += ti_sp_dot(m->twist[by], turned);
-            if (axis_bar) axis_bar[d] = ti_sp_axpy(axis_bar[d], -v[d], ti_sp_cross_force(m->twist[by], G));
+            axis_bar[d] = ti_sp_axpy(axis_bar[d], -v[d], ti_sp_cross_force(m->twist[by], G));
         }
         v_bar[d] += ti_sp_dot(m->axis[d], bar->twist[d]);
-        if (axis_bar) axis_bar[d] = ti_sp_axpy(axis_bar[d], v[d], bar->twist[d]);
+        axis_bar[d] = ti_sp_axpy(axis_bar[d], v[d], bar->twist[d]);
         if (before < 0) continue;
         bar->twist[before] = ti_sp_axpy(bar->twist[before], 1, bar->twist[d]);
         bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, G);
     }
 }
 
-void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *v, const double *y, ti_motion_bar *bar,
-                          double *v_bar) {
-    twists_bar(m, tree, y, bar);
-    sums_bar(m, tree, v, bar, NULL, v_bar);
+/* ---- to velocities alone: docs/math.md eq. (166), turned around ---- */
+
+/* The last number of the joint, or of the translation or rotation of a free root, that d is of. */
+int ti_dof_group_end(const ti_motion *m, int d) {
+    const ti_joint *j = &m->model->joint[m->model->dof[d].joint];
+    if (j->kind == TI_JOINT_FREE) return d < j->v + 3 ? j->v + 2 : j->v + TI_FREE_NV - 1;
+    return j->kind == TI_JOINT_BALL ? j->v + 2 : d;
+}
+
+void ti_bias_velocity_prepare(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar) {
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        int by = ti_dof_carried_by(m, d);
+        ti_spatial around = m->twist[ti_dof_group_end(m, d)];
+        if (by >= 0) around = ti_sp_axpy(around, 1, m->twist[by]);
+        bar->rate[d] = ti_sp_cross(around, m->axis[d]);
+    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
+        if (m->model->body[b].last >= 0)
+            bar->momentum[b] = ti_sp_times(&m->inertia[b], m->twist[m->model->body[b].last]);
+}
+
+void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *y, ti_motion_bar *bar, double *v_bar) {
+    const ti_dof *dof = m->model->dof;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        bar->eta[d] = ti_sp_axpy(dof[d].before >= 0 ? bar->eta[dof[d].before] : none, y[d], m->axis[d]);
+        bar->twist[d] = bar->bias[d] = none;
+    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
+        int last = m->model->body[b].last;
+        if (last < 0) continue;
+        const ti_spatial_inertia *I = &m->inertia[b];
+        ti_spatial eta = bar->eta[last], nu = m->twist[last], push = ti_sp_times(I, eta);
+        ti_spatial turn = ti_sp_axpy(ti_sp_times(I, ti_sp_cross(nu, eta)), -1, ti_sp_cross_force(nu, push));
+        turn = ti_sp_axpy(turn, 1, ti_sp_cross_force(eta, bar->momentum[b]));
+        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, push);
+        bar->twist[last] = ti_sp_axpy(bar->twist[last], 1, turn);
+    }
+    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
+        int before = dof[d].before;
+        v_bar[d] = ti_sp_dot(m->axis[d], bar->twist[d]) + ti_sp_dot(bar->rate[d], bar->bias[d]);
+        if (before < 0) continue;
+        bar->twist[before] = ti_sp_axpy(bar->twist[before], 1, bar->twist[d]);
+        bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, bar->bias[d]);
+    }
 }
 
 void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar) {
@@ -124,5 +166,5 @@ void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const 
         ti_inertia_pair_vjp(m, b, -1, eta, push, bar), ti_inertia_pair_vjp(m, b, 1, ti_sp_cross(nu, eta), nu, bar);
         *gravity_bar = ti_axpy(*gravity_bar, weighs, ti_sp_times(&m->inertia[b], eta).v);
     }
-    sums_bar(m, tree, v, bar, bar->axis, v_bar);
+    sums_bar(m, tree, v, bar, v_bar);
 }

@@ -38,7 +38,7 @@ static void solve(const ti_motion *m, const ti_tree *tree, double *x) {
 static void impulses(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
     int v0 = tree->v, end = v0 + tree->nv;
     for (int d = v0; d < end; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
-    ti_bias_forces(m, tree, gravity, m->middle, m->next);
+    ti_bias_forces(m, tree, gravity, m->middle, NULL, m->next);
     for (int d = v0; d < end; d++) m->next[d] = dt * (m->next[d] + m->given[d]);
 }
 
@@ -124,12 +124,12 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
     int v0 = tree->v, w = tree->nv;
     memcpy(bar->y + v0, bar->free + v0, sizeof *bar->y * (size_t)w);
     solve(m, tree, bar->y + v0);
+    ti_bias_velocity_prepare(m, tree, bar);
     rounds r = {.n = 1}; /* the start is itself a change that the first round shrinks */
     for (int d = v0; d < v0 + w; d++) r.change = ti_max(r.change, fabs(bar->y[d]));
     while (r.n < ROUNDS) {
         double change = 0, size = 0, *next = bar->v;
-        memset(next + v0, 0, sizeof *next * (size_t)w);
-        ti_bias_velocity_vjp(m, tree, m->middle, bar->y, bar, next);
+        ti_bias_velocity_vjp(m, tree, bar->y, bar, next);
         for (int d = v0; d < v0 + w; d++) next[d] = bar->free[d] + 0.5 * dt * next[d];
         solve(m, tree, next + v0);
         for (int d = v0; d < v0 + w; d++) {

@@ -53,6 +53,8 @@ static void carve_bar(ti_arena *a, const tribo_model *model, bool trees, ti_moti
     TI_CARVE(a, bar->bias, nv);
     TI_CARVE(a, bar->eta, nv);
     TI_CARVE(a, bar->carried, nv);
+    TI_CARVE(a, bar->rate, nv);
+    TI_CARVE(a, bar->momentum, trees ? model->size.nbody : 0);
     TI_CARVE(a, bar->change, trees ? model->widest : 0);
     TI_CARVE(a, bar->y, nv);
     TI_CARVE(a, bar->v, nv);

@@ -21,7 +21,8 @@ typedef struct ti_motion {
     ti_spatial *axis;            /* the twist of a unit of it */
     ti_spatial *twist;           /* up to here, at the middle of the step */
     ti_spatial *along;           /* the same before the step, and then after it */
-    ti_spatial *bias, *load;     /* acceleration at no change of v, up to here; wrench on all that it carries */
+    ti_spatial *bias, *load;     /* acceleration at no change of v, or a known one, up to here; wrench on all that it
+                                    carries */
     ti_spatial_inertia *carried; /* of all that it carries */
     double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */
     double *given, *next;        /* forces that do not turn with the motion; of a round */
@@ -46,6 +47,7 @@ typedef struct ti_motion_bar {
     double *M, *now, *free;
     double *own;                              /* (nv) of the joints' own numbers in q */
     ti_spatial *twist, *bias, *eta, *carried; /* on the way */
+    ti_spatial *rate, *momentum;              /* (nv), (nbody) bias.c: which the rounds of the reverse share */
     double *change;                           /* (widest) */
     double *applied, *damping;                /* (nv) of applied, (nactuator) of damping */
     double *y, *v, *place;                    /* (nv) of forces, of present velocities, of displacements of the tree */

@@ -244,13 +244,16 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
-/* What ti_midpoint() found once: it leaves the forces at the mean velocity behind. */
-static void as_known(ti_motion *m, int t, const double *p, const double *known) {
+/* What ti_midpoint() found once, and what its reverse asks for: forces at the mean velocity, with the change of that.
+ */
+static void as_known(ti_motion *m, int t, const double *p, double dt, const double *known) {
     const ti_tree *tree = &m->model->tree[t];
+    double *change = m->given;
     size_t bytes = sizeof *known * (size_t)tree->nv;
     memcpy(m->free + tree->v, known + tree->v, bytes);
     memcpy(m->middle + tree->v, known + m->model->size.nv + tree->v, bytes);
-    ti_bias_forces(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, m->next);
+    for (int d = tree->v; d < tree->v + tree->nv; d++) change[d] = (m->free[d] - m->now[d]) / dt;
+    ti_bias_forces(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, change, m->next);
 }
 
 bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known) {
@@ -268,7 +271,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     ti_actuators_damp(m, t, p, dt, M);
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
     if (known) {
-        as_known(m, t, p, known);
+        as_known(m, t, p, dt, known);
     } else {
         joint_forces(m, tree, p, dt, m->given);
         if (!ti_midpoint(m, t, ti_load3(p + TI_P_GRAVITY), dt)) return false;
@@ -376,21 +379,28 @@ void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_moti
     }
 }
 
-void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar) {
+void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar, double *place_bar) {
     const tribo_model *model = m->model;
-    int v0 = tree->v;
+    int v0 = tree->v, w = tree->nv;
+    ti_spatial *on = bar->carried; /* the wrench on each number, and then on all that it moves */
+    for (int d = v0; d < v0 + w; d++) on[d] = none;
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         const ti_link *l = &m->link[b];
         const ti_link_diff *d = &bar->link[b];
+        int last = model->body[b].last;
+        if (last < 0) continue;
         ti_spatial wrench = ti_sp_wrench(ti_mul(&l->R, d->th), l->xc, d->xc);
         wrench = ti_sp_axpy(wrench, 1, ti_sp_wrench((ti_vec){0, 0, 0}, l->xo, d->xo));
-        for (int e = model->body[b].last; e >= 0; e = model->dof[e].before)
-            place_bar[e] += ti_sp_dot(m->axis[e], wrench);
+        on[last] = ti_sp_axpy(on[last], 1, wrench);
     }
-    for (int d = v0; d < v0 + tree->nv; d++) {
-        ti_spatial wrench = ti_sp_cross_force(m->axis[d], bar->axis[d]);
-        for (int first = ti_dof_moved_by(m, d); first >= 0; first = model->dof[first].before)
-            place_bar[first] += ti_sp_dot(m->axis[first], wrench);
+    for (int d = v0; d < v0 + w; d++) {
+        int by = ti_dof_moved_by(m, d);
+        if (by >= 0) on[by] = ti_sp_axpy(on[by], 1, ti_sp_cross_force(m->axis[d], bar->axis[d]));
+    }
+    for (int d = v0 + w - 1; d >= v0; d--) {
+        int before = model->dof[d].before;
+        place_bar[d] += ti_sp_dot(m->axis[d], on[d]);
+        if (before >= 0) on[before] = ti_sp_axpy(on[before], 1, on[d]);
     }
 }
 
@@ -494,16 +504,17 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
     double *y = bar->y + v0;
     ti_vec centre_bar = {0, 0, 0};
+    const double *change = m->given + v0; /* as_known() */
     ti_midpoint_vjp(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
         y[j] *= dt, bar->place[v0 + j] = 0;
         bar->v[v0 + j] = bar->now[v0 + j] + bar->free[v0 + j];
     }
-    for (int c = 0; c < w; c++) bar->change[c] = m->free[v0 + c] - m->now[v0 + c];
-    ti_tree_inertia_vjp(m, t, -1 / dt, y, bar->change, bar);
+    keep_inertia_bar(m, tree, -1, y, change, bar);
     joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
     ti_actuators_damp_vjp(m, t, p, dt, bar, p_bar);
     ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
+    for (int d = v0; d < v0 + w; d++) bar->axis[d] = ti_sp_axpy(bar->axis[d], change[d - v0], bar->bias[d]);
     ti_tree_places_vjp(m, tree, bar, bar->place);
     if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &centre_bar);
     for (int d = joints; d < v0 + w; d++) {

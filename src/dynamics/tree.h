@@ -39,7 +39,7 @@ void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, c
 void ti_tree_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar);
 /* Cotangents of axes and links to displacements of the tree, += place_bar (of the whole model): docs/math.md eq. (156).
  */
-void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, double *place_bar);
+void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar, double *place_bar);
 /* Those of links to mass, centre of mass and inertia; centre_bar: of a free root's with what is welded to it. */
 void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec centre_bar,
                         double *p_bar);

@@ -119,21 +119,14 @@ static ti_spatial under(const ti_motion *m, const ti_spatial *of, ti_spatial wor
     return by >= 0 ? of[by] : world;
 }
 
-/* The last number of the joint, or of the translation or rotation of a free root, that d is of. */
-static int group_end(const ti_motion *m, int d) {
-    const ti_joint *j = &m->model->joint[m->model->dof[d].joint];
-    if (j->kind == TI_JOINT_FREE) return d < j->v + 3 ? j->v + 2 : j->v + TI_FREE_NV - 1;
-    return j->kind == TI_JOINT_BALL ? j->v + 2 : d;
-}
-
 bool ti_dof_moves(const ti_motion *m, int d, int e) {
-    return d <= e || (group_end(m, d) == group_end(m, e) && ti_dof_moved_by(m, e) >= d);
+    return d <= e || (ti_dof_group_end(m, d) == ti_dof_group_end(m, e) && ti_dof_moved_by(m, e) >= d);
 }
 
 /* The accelerations that a unit of V_d makes of all that d carries, and by them and its twist the wrench on that. */
 static ti_spatial rate_by(const ti_motion *m, const ti_tree_jac *j, int d) {
     ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d);
-    ti_spatial within = ti_sp_axpy(j->twist[group_end(m, d)], -1, nu);
+    ti_spatial within = ti_sp_axpy(j->twist[ti_dof_group_end(m, d)], -1, nu);
     return ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
 }
 static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d) {

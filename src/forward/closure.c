@@ -137,7 +137,8 @@ void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_
     if (c->kind == TI_CON_CONNECT) {
         ti_con at = at_side(ws, c, side);
         double frame_bar[12] = {0};
-        ti_side_vjp(ws, &at, side, n, met, frame_bar);
+        ti_side_run run = {.n = 0};
+        ti_side_vjp(ws, &run, &at, side, 0, n, met, frame_bar);
         anchor_vjp(ws, c, side, ti_load3(frame_bar));
     } else if (c->kind == TI_CON_TURN) {
         spin_vjp(ws, body, side ? 1 : -1, n, met);

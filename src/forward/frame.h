@@ -268,9 +268,19 @@ void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, 
 
 /* Most products l' J v that one side of a contact meets. */
 enum { TI_ROW_PRODUCTS = TI_PHASES * 2 * TI_CONTACT_POINTS + TI_CONTACT_POINTS + 3 };
+/* The contacts of one body in a row, of which the first products are with the same velocities: the twists of those are
+ * found once, and what all ask of them is summed. None yet: n = 0. */
+typedef struct ti_side_run {
+    int body, n;
+    const double *v[TI_ROW_PRODUCTS];
+    double twist[TI_ROW_PRODUCTS][TI_TWIST], twist_bar[TI_ROW_PRODUCTS][TI_TWIST];
+} ti_side_run;
 /* Reverse of a sum of n of them on one side, v of its tree: to what its body's place and the contact's frame do.
- * Overwrites the products. */
-void ti_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *products, double *frame_bar);
+ * Overwrites the products. @param shared those that other contacts may have, too: the first */
+void ti_side_vjp(tribo_ws *ws, ti_side_run *run, const ti_con *c, int side, int shared, int n, ti_row_product *products,
+                 double *frame_bar);
+/* Behind the last one. */
+void ti_side_end(tribo_ws *ws, ti_side_run *run);
 
 /* Where the rounds of a phase before the rebound are kept, (rounds,3 contacts of its problem). */
 double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase);
