@@ -276,40 +276,40 @@ typedef struct integration {
         by_velocity[2 * TI_FREE_NV][TI_FREE_NV];
 } integration;
 
-/* One column of that, of a ball, or of a free root, whose velocity in the state is that of its frame. */
-static void integrate_ball(const double *D, const double *before, const double *moved, const double *v, double *next) {
-    double turn[4];
-    ti_vec rot = ti_load3(D);
-    ti_quat_exp(rot, turn);
-    ti_mat E = ti_quat_mat(turn);
-    ti_store3(next, ti_add(ti_tmul(&E, ti_load3(before)), ti_exp_right(rot, ti_load3(moved))));
-    ti_store3(next + 3, ti_load3(v));
-}
-static void integrate_root(tribo_ws *ws, const ti_frame *f, int t, const double *before, const double *moved,
-                           const double *v, double *next) {
-    ti_link_diff diff = {0};
-    diff.xc = ti_load3(before), diff.th = ti_load3(before + 3);
-    ti_link one;
-    const ti_link *root = ti_tree_root(&ws->motion, t, &one);
-    ti_link_integrate_jvp(root, ws->D + ws->model->tree[t].v, ti_solved_velocity(ws, f, t), &diff, moved, v, next,
-                          next + TI_FREE_NV);
+static void set_block(double (*to)[TI_FREE_NV], int row, int col, const ti_mat *A) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) to[row + r][col + c] = A->m[r][c];
 }
 
-/* Of the numbers of tree t from its e-th on. */
+/* Of a rotation and an angular velocity, rows from `turn` and `spin` on. */
+static void integrate_turn(const ti_link_jac *j, int turn, int spin, integration *map) {
+    static const ti_mat one = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    set_block(map->by_place, turn, map->n - 3, &j->th_th);
+    set_block(map->by_moved, turn, map->n - 3, &j->th_D);
+    set_block(map->by_velocity, spin, map->n - 3, &one);
+}
+
+/* Of the numbers of tree t from its e-th on: those of a ball, or of a free root, whose velocity in the state is that of
+ * its frame. docs/math.md eq. (17). */
 static integration integration_of(tribo_ws *ws, const ti_frame *f, int t, int e) {
-    const double *D = ws->D + ws->model->tree[t].v + e;
+    static const ti_mat one = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    const double *D = ws->D + ws->model->tree[t].v + e, none[TI_FREE_NV] = {0};
     integration map = {.n = e == 0 && ws->model->tree[t].rooted ? TI_FREE_NV : 3};
-    for (int c = 0; c < 3 * map.n; c++) {
-        double unit[3 * TI_FREE_NV] = {0}, next[2 * TI_FREE_NV];
-        double(*to)[TI_FREE_NV] = c < map.n ? map.by_place : c < 2 * map.n ? map.by_moved : map.by_velocity;
-        unit[c] = 1;
-        const double *before = unit, *moved = unit + map.n, *v = moved + map.n;
-        if (map.n == TI_FREE_NV)
-            integrate_root(ws, f, t, before, moved, v, next);
-        else
-            integrate_ball(D, before, moved, v, next);
-        for (int r = 0; r < 2 * map.n; r++) to[r][c % map.n] = next[r];
+    ti_link own = {.substeps = 1};
+    ti_link_jac j = {.centred = map.n == 3};
+    if (map.n == 3) {
+        double turn[TI_FREE_NV] = {0, 0, 0, D[0], D[1], D[2]};
+        ti_link_jac_integrate(&own, turn, none, &j);
+        integrate_turn(&j, 0, 3, &map);
+        return map;
     }
+    ti_link_jac_integrate(ti_tree_root(&ws->motion, t, &own), D, ti_solved_velocity(ws, f, t), &j);
+    integrate_turn(&j, 3, 9, &map);
+    ti_mat place = ti_matmul(&j.lever, &j.th_th), moved = ti_matmul(&j.lever, &j.th_D),
+           swung = ti_matmul(&j.swing, &j.th_th), swing = ti_matmul(&j.swing, &j.th_D);
+    set_block(map.by_place, 0, 0, &one), set_block(map.by_place, 0, 3, &place), set_block(map.by_place, 6, 3, &swung);
+    set_block(map.by_moved, 0, 0, &one), set_block(map.by_moved, 0, 3, &moved), set_block(map.by_moved, 6, 3, &swing);
+    set_block(map.by_velocity, 6, 0, &one), set_block(map.by_velocity, 6, 3, &j.lever);
     return map;
 }
 
@@ -328,8 +328,11 @@ TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, 
         for (int r = 0; r < 2 * n; r++) {
             double *out = entry(to, kind, r < n ? at + r : to->nv + at + r - n, c0);
             for (int c = 0; c < w; c++) out[c] = 0;
-            for (int i = 0; i < n; i++)
-                for (int c = 0; c < w; c++) out[c] += map->by_moved[r][i] * q[i][c] + map->by_velocity[r][i] * v[i][c];
+            for (int i = 0; i < n; i++) {
+                double moved = map->by_moved[r][i], velocity = map->by_velocity[r][i];
+                for (int c = 0; moved != 0 && c < w; c++) out[c] += moved * q[i][c];
+                for (int c = 0; velocity != 0 && c < w; c++) out[c] += velocity * v[i][c];
+            }
         }
     }
 }
@@ -376,18 +379,34 @@ static void root_columns(const tribo_ws *ws, int t, const target *to) {
     }
 }
 
-/* The columns of controls, from those of the forces that they make. */
+/* What a force of the model is, by what control, and how strong. */
+typedef struct pull {
+    int force, control;
+    double arm;
+} pull;
+
+static void pull_rows(int n, const pull *pulls, const target *to) {
+    for (int row = 0; row < 2 * to->nv; row++) {
+        double *u = entry(to, BY_FORCE, row, 0);
+        for (int k = 0; k < n; k++) u[to->nv + pulls[k].control] += pulls[k].arm * u[pulls[k].force];
+    }
+}
+
+/* The columns of controls, from those of the forces that they make, some at a time. */
 static void control_columns(const tribo_ws *ws, const double *p, const target *to) {
+    enum { SOME = 64 };
     const tribo_model *m = ws->model;
+    pull pulls[SOME];
+    int n = 0;
     for (int i = 0; i < m->size.nactuator; i++) {
         const ti_actuator *a = &m->actuator[i];
         double slope = ti_actuator_by_control(&ws->motion, i);
         for (int k = a->pull0; k < a->pull0 + a->npull; k++) {
-            double arm = slope * ti_actuator_arm(&ws->motion, i, k, p);
-            for (int row = 0; row < 2 * to->nv; row++)
-                *entry(to, BY_FORCE, row, to->nv + i) += arm * *entry(to, BY_FORCE, row, m->pull[k].v);
+            pulls[n++] = (pull){m->pull[k].v, i, slope * ti_actuator_arm(&ws->motion, i, k, p)};
+            if (n == SOME) pull_rows(n, pulls, to), n = 0;
         }
     }
+    pull_rows(n, pulls, to);
 }
 
 bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *p) {

@@ -57,47 +57,6 @@ void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const dou
 
 /* ---- reverse ---- */
 
-/* eta: the twists that y makes, and the cotangents of twists and accelerations of the links, in bar. */
-static void twists_bar(const ti_motion *m, const ti_tree *tree, const double *y, ti_motion_bar *bar) {
-    const ti_dof *dof = m->model->dof;
-    for (int d = tree->v; d < tree->v + tree->nv; d++) {
-        bar->eta[d] = ti_sp_axpy(dof[d].before >= 0 ? bar->eta[dof[d].before] : none, y[d], m->axis[d]);
-        bar->twist[d] = bar->bias[d] = none;
-    }
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        int last = m->model->body[b].last;
-        if (last < 0) continue;
-        const ti_spatial_inertia *I = &m->inertia[b];
-        ti_spatial eta = bar->eta[last], nu = m->twist[last];
-        ti_spatial nu_bar = ti_sp_times(I, ti_sp_cross(nu, eta));
-        nu_bar = ti_sp_axpy(nu_bar, 1, ti_sp_cross_force(eta, ti_sp_times(I, nu)));
-        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, ti_sp_times(I, eta));
-        bar->twist[last] = ti_sp_axpy(bar->twist[last], 1, nu_bar);
-    }
-}
-
-/* From the leaves to the root. */
-static void sums_bar(const ti_motion *m, const ti_tree *tree, const double *v, ti_motion_bar *bar, double *v_bar) {
-    ti_spatial *axis_bar = bar->axis;
-    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
-        int before = m->model->dof[d].before, by = ti_dof_carried_by(m, d);
-        ti_spatial G = bar->bias[d];
-        if (by >= 0) {
-            ti_spatial turned = ti_sp_cross_force(m->axis[d], G);
-            bar->twist[by] = ti_sp_axpy(bar->twist[by], v[d], turned);
-            v_bar[d] += ti_sp_dot(m->twist[by], turned);
-            axis_bar[d] = ti_sp_axpy(axis_bar[d], -v[d], ti_sp_cross_force(m->twist[by], G));
-        }
-        v_bar[d] += ti_sp_dot(m->axis[d], bar->twist[d]);
-        axis_bar[d] = ti_sp_axpy(axis_bar[d], v[d], bar->twist[d]);
-        if (before < 0) continue;
-        bar->twist[before] = ti_sp_axpy(bar->twist[before], 1, bar->twist[d]);
-        bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, G);
-    }
-}
-
-/* ---- to velocities alone: docs/math.md eq. (166), turned around ---- */
-
 /* The last number of the joint, or of the translation or rotation of a free root, that d is of. */
 int ti_dof_group_end(const ti_motion *m, int d) {
     const ti_joint *j = &m->model->joint[m->model->dof[d].joint];
@@ -105,18 +64,23 @@ int ti_dof_group_end(const ti_motion *m, int d) {
     return j->kind == TI_JOINT_BALL ? j->v + 2 : d;
 }
 
-void ti_bias_velocity_prepare(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar) {
-    for (int d = tree->v; d < tree->v + tree->nv; d++) {
-        int by = ti_dof_carried_by(m, d);
-        ti_spatial around = m->twist[ti_dof_group_end(m, d)];
-        if (by >= 0) around = ti_sp_axpy(around, 1, m->twist[by]);
-        bar->rate[d] = ti_sp_cross(around, m->axis[d]);
-    }
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
-        if (m->model->body[b].last >= 0)
-            bar->momentum[b] = ti_sp_times(&m->inertia[b], m->twist[m->model->body[b].last]);
+/* Twists before and behind the joint of number d together. */
+static ti_spatial around(const ti_motion *m, int d) {
+    int by = ti_dof_carried_by(m, d);
+    ti_spatial behind = m->twist[ti_dof_group_end(m, d)];
+    return by >= 0 ? ti_sp_axpy(behind, 1, m->twist[by]) : behind;
 }
 
+void ti_bias_velocity_prepare(const ti_motion *m, const ti_tree *tree, ti_motion_bar *bar) {
+    for (int d = tree->v; d < tree->v + tree->nv; d++) bar->rate[d] = ti_sp_cross(around(m, d), m->axis[d]);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
+        if (m->model->body[b].last >= 0)
+            bar->momentum[b] = ti_sp_times(&m->inertia[b], m->twist[m->model->body[b].last]).v;
+}
+
+/* The twists that y makes, eta; what these make of the twists and accelerations of all that each number carries, as
+ * (166) and B_l of (165) have it, turned around; and by that of velocities. Of twists as if all that carries them did
+ * not move: torques alone. */
 void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *y, ti_motion_bar *bar, double *v_bar) {
     const ti_dof *dof = m->model->dof;
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
@@ -127,17 +91,18 @@ void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double 
         int last = m->model->body[b].last;
         if (last < 0) continue;
         const ti_spatial_inertia *I = &m->inertia[b];
-        ti_spatial eta = bar->eta[last], nu = m->twist[last], push = ti_sp_times(I, eta);
-        ti_spatial turn = ti_sp_axpy(ti_sp_times(I, ti_sp_cross(nu, eta)), -1, ti_sp_cross_force(nu, push));
-        turn = ti_sp_axpy(turn, 1, ti_sp_cross_force(eta, bar->momentum[b]));
-        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, push);
-        bar->twist[last] = ti_sp_axpy(bar->twist[last], 1, turn);
+        ti_spatial eta = bar->eta[last], nu = m->twist[last];
+        ti_vec spun = ti_cross(eta.w, nu.w), moved = ti_cross(nu.v, ti_cross(I->h, eta.w));
+        ti_vec turn = ti_sub(moved, ti_add(ti_mul(&I->I, spun), ti_cross(bar->momentum[b], eta.v)));
+        turn = ti_axpy(ti_scale(2, turn), I->I.m[0][0] + I->I.m[1][1] + I->I.m[2][2], spun);
+        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, ti_sp_times(I, eta));
+        bar->twist[last].w = ti_add(bar->twist[last].w, turn);
     }
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
         int before = dof[d].before;
-        v_bar[d] = ti_sp_dot(m->axis[d], bar->twist[d]) + ti_sp_dot(bar->rate[d], bar->bias[d]);
+        v_bar[d] += ti_dot(m->axis[d].w, bar->twist[d].w) + ti_sp_dot(bar->rate[d], bar->bias[d]);
         if (before < 0) continue;
-        bar->twist[before] = ti_sp_axpy(bar->twist[before], 1, bar->twist[d]);
+        bar->twist[before].w = ti_add(bar->twist[before].w, bar->twist[d].w);
         bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, bar->bias[d]);
     }
 }
@@ -155,8 +120,11 @@ void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, t
 
 void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *y,
                  ti_motion_bar *bar, double *v_bar, ti_vec *gravity_bar) {
-    twists_bar(m, tree, y, bar);
-    for (int d = tree->v; d < tree->v + tree->nv; d++) bar->axis[d] = ti_sp_axpy(bar->axis[d], -y[d], m->load[d]);
+    ti_bias_velocity_vjp(m, tree, y, bar, v_bar);
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        ti_spatial by_speed = ti_sp_axpy(bar->twist[d], -1, ti_sp_cross_force(around(m, d), bar->bias[d]));
+        bar->axis[d] = ti_sp_axpy(ti_sp_axpy(bar->axis[d], v[d], by_speed), -y[d], m->load[d]);
+    }
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         int last = m->model->body[b].last;
         if (last < 0) continue;
@@ -166,5 +134,4 @@ void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const 
         ti_inertia_pair_vjp(m, b, -1, eta, push, bar), ti_inertia_pair_vjp(m, b, 1, ti_sp_cross(nu, eta), nu, bar);
         *gravity_bar = ti_axpy(*gravity_bar, weighs, ti_sp_times(&m->inertia[b], eta).v);
     }
-    sums_bar(m, tree, v, bar, v_bar);
 }

@@ -60,8 +60,11 @@ static void newton_euler_vjp(tribo_dynamics *d, const double *a, const double *t
     double *y = d->bar.y, *by_v = d->bar.v;
     for (int k = 0; k < nv; k++) y[k] = -tau_bar[k], by_v[k] = 0; /* bias.c has the forces, which are less these */
     ti_dynamics_begin(d);
-    for (int t = 0; t < d->m->ntree; t++)
-        ti_bias_vjp(m, &d->m->tree[t], ti_load3(d->p + TI_P_GRAVITY), ti_dynamics_v(d), y, &d->bar, by_v, &gravity_bar);
+    for (int t = 0; t < d->m->ntree; t++) {
+        const ti_tree *tree = &d->m->tree[t];
+        ti_bias_velocity_prepare(m, tree, &d->bar);
+        ti_bias_vjp(m, tree, ti_load3(d->p + TI_P_GRAVITY), ti_dynamics_v(d), y, &d->bar, by_v, &gravity_bar);
+    }
     for (int k = 0; k < nv; k++) {
         if (v_bar) v_bar[k] += by_v[k];
         if (a_bar) a_bar[k] += ti_sp_dot(m->axis[k], d->bar.bias[k]) + armature_of(d, k) * tau_bar[k];

@@ -129,6 +129,7 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
     for (int d = v0; d < v0 + w; d++) r.change = ti_max(r.change, fabs(bar->y[d]));
     while (r.n < ROUNDS) {
         double change = 0, size = 0, *next = bar->v;
+        memset(next + v0, 0, sizeof *next * (size_t)w);
         ti_bias_velocity_vjp(m, tree, bar->y, bar, next);
         for (int d = v0; d < v0 + w; d++) next[d] = bar->free[d] + 0.5 * dt * next[d];
         solve(m, tree, next + v0);

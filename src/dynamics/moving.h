@@ -47,10 +47,11 @@ typedef struct ti_motion_bar {
     double *M, *now, *free;
     double *own;                              /* (nv) of the joints' own numbers in q */
     ti_spatial *twist, *bias, *eta, *carried; /* on the way */
-    ti_spatial *rate, *momentum;              /* (nv), (nbody) bias.c: which the rounds of the reverse share */
-    double *change;                           /* (widest) */
-    double *applied, *damping;                /* (nv) of applied, (nactuator) of damping */
-    double *y, *v, *place;                    /* (nv) of forces, of present velocities, of displacements of the tree */
+    ti_spatial *rate;                         /* (nv) and (nbody), bias.c: which the rounds of the reverse share */
+    ti_vec *momentum;
+    double *change;            /* (widest) */
+    double *applied, *damping; /* (nv) of applied, (nactuator) of damping */
+    double *y, *v, *place;     /* (nv) of forces, of present velocities, of displacements of the tree */
 } ti_motion_bar;
 
 #endif

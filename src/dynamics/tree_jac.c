@@ -24,7 +24,8 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
     TI_CARVE(a, j->turned, nv);
     TI_CARVE(a, j->hurried, nv);
     TI_CARVE(a, j->lift, model->lifted ? nv : 0);
-    TI_CARVE(a, j->change, TI_TWIST_SQUARE * (size_t)nv);
+    TI_CARVE(a, j->change, TI_TWIST_BY_SPIN * (size_t)nv);
+    TI_CARVE(a, j->rate, nv);
     TI_CARVE(a, j->acc, nv);
     TI_CARVE(a, j->start, nv);
     TI_CARVE(a, j->pivot, nv);
@@ -42,40 +43,34 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
 
 /* ---- composites ---- */
 
-static ti_spatial column(const double *A, ti_spatial x) {
-    double out[TI_TWIST], in[TI_TWIST];
-    ti_store3(in, x.w), ti_store3(in + 3, x.v);
-    for (int r = 0; r < TI_TWIST; r++) {
-        out[r] = 0;
-        for (int c = 0; c < TI_TWIST; c++) out[r] += A[TI_TWIST * r + c] * in[c];
-    }
+/* B (6,3) by an angular velocity. */
+static ti_spatial column(const double *B, ti_vec w) {
+    double out[TI_TWIST];
+    for (int r = 0; r < TI_TWIST; r++) out[r] = B[3 * r] * w.x + B[3 * r + 1] * w.y + B[3 * r + 2] * w.z;
     return (ti_spatial){ti_load3(out), ti_load3(out + 3)};
 }
 
-/* The same of A'. */
-static ti_spatial row(const double *A, ti_spatial x) {
-    double out[TI_TWIST] = {0}, in[TI_TWIST];
+/* The same of B'. */
+static ti_vec row(const double *B, ti_spatial x) {
+    double out[3] = {0}, in[TI_TWIST];
     ti_store3(in, x.w), ti_store3(in + 3, x.v);
     for (int r = 0; r < TI_TWIST; r++)
-        for (int c = 0; c < TI_TWIST; c++) out[c] += A[TI_TWIST * r + c] * in[r];
-    return (ti_spatial){ti_load3(out), ti_load3(out + 3)};
+        for (int c = 0; c < 3; c++) out[c] += B[3 * r + c] * in[r];
+    return ti_load3(out);
 }
 
-/* A += how the wrench of a body changes with its twist where its acceleration goes along: I (x × nu) + x ×* I nu + nu
- * ×* I x. */
-static void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *A) {
-    ti_spatial h = ti_sp_times(I, nu);
-    for (int c = 0; c < TI_TWIST; c++) {
-        double unit[TI_TWIST] = {0};
-        unit[c] = 1;
-        ti_spatial x = {ti_load3(unit), ti_load3(unit + 3)};
-        ti_spatial f = ti_sp_times(I, ti_sp_cross(x, nu));
-        f = ti_sp_axpy(f, 1, ti_sp_cross_force(x, h));
-        f = ti_sp_axpy(f, 1, ti_sp_cross_force(nu, ti_sp_times(I, x)));
-        double out[TI_TWIST];
-        ti_store3(out, f.w), ti_store3(out + 3, f.v);
-        for (int r = 0; r < TI_TWIST; r++) A[TI_TWIST * r + c] += out[r];
-    }
+/* B += how the wrench of a body changes with its twist where its acceleration goes along: I (x × nu) + x ×* I nu + nu
+ * ×* I x. With nu = (o, u) and the momentum P it is (2 o × I - tr I o - 2 h × u ×, -2 P ×) of the angular velocity
+ * alone. docs/math.md eq. (165). */
+static void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *B) {
+    ti_mat O = ti_skew(nu.w), U = ti_skew(nu.v), H = ti_skew(I->h), OI = ti_matmul(&O, &I->I), HU = ti_matmul(&H, &U);
+    ti_mat P = ti_skew(ti_sp_times(I, nu).v);
+    double trace = I->I.m[0][0] + I->I.m[1][1] + I->I.m[2][2];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            B[3 * r + c] += 2 * (OI.m[r][c] - HU.m[r][c]) - trace * O.m[r][c];
+            B[9 + 3 * r + c] -= 2 * P.m[r][c];
+        }
 }
 
 /* How much of what each number carries is not weighed. */
@@ -99,17 +94,17 @@ static ti_spatial lifting(ti_spatial lift, ti_vec x) {
 
 static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     const ti_dof *dof = m->model->dof;
-    memset(j->change + TI_TWIST_SQUARE * tree->v, 0, sizeof *j->change * TI_TWIST_SQUARE * (size_t)tree->nv);
+    memset(j->change + TI_TWIST_BY_SPIN * tree->v, 0, sizeof *j->change * TI_TWIST_BY_SPIN * (size_t)tree->nv);
     for (int d = tree->v; d < tree->v + tree->nv; d++)
         j->twist[d] = ti_sp_axpy(dof[d].before >= 0 ? j->twist[dof[d].before] : none, m->middle[d], m->axis[d]);
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         int last = m->model->body[b].last;
-        if (last >= 0) add_change(&m->inertia[b], j->twist[last], j->change + TI_TWIST_SQUARE * last);
+        if (last >= 0) add_change(&m->inertia[b], j->twist[last], j->change + TI_TWIST_BY_SPIN * last);
     }
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
         if (dof[d].before < 0) continue;
-        double *to = j->change + TI_TWIST_SQUARE * dof[d].before, *from = j->change + TI_TWIST_SQUARE * d;
-        for (int k = 0; k < TI_TWIST_SQUARE; k++) to[k] += from[k];
+        double *to = j->change + TI_TWIST_BY_SPIN * dof[d].before, *from = j->change + TI_TWIST_BY_SPIN * d;
+        for (int k = 0; k < TI_TWIST_BY_SPIN; k++) to[k] += from[k];
     }
 }
 
@@ -130,8 +125,8 @@ static ti_spatial rate_by(const ti_motion *m, const ti_tree_jac *j, int d) {
     return ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
 }
 static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d) {
-    return ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * d, m->axis[d]), 1,
-                      ti_sp_times(&m->carried[d], rate_by(m, j, d)));
+    return ti_sp_axpy(column(j->change + TI_TWIST_BY_SPIN * d, m->axis[d].w), 1,
+                      ti_sp_times(&m->carried[d], j->rate[d]));
 }
 
 /* eq. (166): C[e][d], the deeper of the two decides whose composite counts. */
@@ -140,12 +135,14 @@ static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j)
     double *C = j->C + tree->M;
     memset(C, 0, sizeof *C * (size_t)w * (size_t)w);
     for (int d = v0; d < v0 + w; d++) {
-        ti_spatial own = push_of(m, j, d), by_nu = row(j->change + TI_TWIST_SQUARE * d, m->axis[d]);
+        j->rate[d] = rate_by(m, j, d);
+        ti_spatial own = push_of(m, j, d);
+        ti_vec by_nu = row(j->change + TI_TWIST_BY_SPIN * d, m->axis[d]);
         ti_spatial by_a = ti_sp_times(&m->carried[d], m->axis[d]);
         for (int e = d; e >= 0; e = m->model->dof[e].before) {
             C[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], own);
             if (e == d) continue;
-            C[(d - v0) * w + e - v0] = ti_sp_dot(by_nu, m->axis[e]) + ti_sp_dot(by_a, rate_by(m, j, e));
+            C[(d - v0) * w + e - v0] = ti_dot(by_nu, m->axis[e].w) + ti_sp_dot(by_a, j->rate[e]);
         }
     }
 }
@@ -190,27 +187,30 @@ static ti_spatial lifted(const ti_motion *m, const ti_tree_jac *j, ti_spatial wo
 
 /* How the wrench on what number `deeper` carries changes, seen from there, where number d is displaced. */
 static ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
-    ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_SQUARE * deeper, j->turned[d]), 1,
+    ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_BY_SPIN * deeper, j->turned[d].w), 1,
                               ti_sp_times(&m->carried[deeper], j->hurried[d]));
     return m->model->lifted ? ti_sp_axpy(f, -1, lifted(m, j, world, d, deeper)) : f;
 }
 
 /* eq. (165) */
 static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, double scale, ti_tree_jac *j) {
+    const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     double *G = j->G + tree->M;
     memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
     for (int d = v0; d < v0 + w; d++) shift(m, j, world, d);
     for (int e = v0; e < v0 + w; e++) {
-        ti_spatial own = turn_of(m, j, world, e, e), by_nu = row(j->change + TI_TWIST_SQUARE * e, m->axis[e]);
+        ti_spatial own = turn_of(m, j, world, e, e);
+        ti_vec by_nu = row(j->change + TI_TWIST_BY_SPIN * e, m->axis[e]);
         ti_spatial by_a = ti_sp_times(&m->carried[e], m->axis[e]);
         ti_spatial fixed = ti_sp_axpy(own, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
-        for (int d = e; d >= 0; d = m->model->dof[d].before) {
-            double power = ti_sp_dot(by_nu, j->turned[d]) + ti_sp_dot(by_a, j->hurried[d]); /* e is carried by d */
+        for (int d = e; d >= 0; d = dof[d].before) {
+            double power = ti_dot(by_nu, j->turned[d].w) + ti_sp_dot(by_a, j->hurried[d]); /* e is carried by d */
             if (m->model->lifted) power -= ti_sp_dot(m->axis[e], lifted(m, j, world, d, e));
             G[(e - v0) * w + d - v0] = scale * power;
             if (d == e) continue; /* d carries e, which is displaced */
-            G[(d - v0) * w + e - v0] = scale * ti_sp_dot(m->axis[d], ti_dof_moves(m, e, d) ? own : fixed);
+            bool moves = dof[d].joint == dof[e].joint && ti_dof_moves(m, e, d);
+            G[(d - v0) * w + e - v0] = scale * ti_sp_dot(m->axis[d], moves ? own : fixed);
         }
     }
 }
@@ -235,6 +235,7 @@ static void accelerate_rest(const ti_motion *m, const ti_tree *tree, const doubl
 }
 
 void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
+    const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     double *G = j->G + tree->M;
     memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
@@ -242,9 +243,10 @@ void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *
     for (int e = v0; e < v0 + w; e++) {
         ti_spatial own = ti_sp_times(&m->carried[e], j->hurried[e]), by_a = ti_sp_times(&m->carried[e], m->axis[e]);
         ti_spatial fixed = ti_sp_axpy(own, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
-        for (int d = e; d >= 0; d = m->model->dof[d].before) {
+        for (int d = e; d >= 0; d = dof[d].before) {
             G[(e - v0) * w + d - v0] = ti_sp_dot(by_a, j->hurried[d]);
-            if (d != e) G[(d - v0) * w + e - v0] = ti_sp_dot(m->axis[d], ti_dof_moves(m, e, d) ? own : fixed);
+            bool moves = dof[d].joint == dof[e].joint && ti_dof_moves(m, e, d);
+            if (d != e) G[(d - v0) * w + e - v0] = ti_sp_dot(m->axis[d], moves ? own : fixed);
         }
     }
 }

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "dynamics/moving.h"
 
-enum { TI_TWIST_SQUARE = TI_TWIST * TI_TWIST };
+enum { TI_TWIST_BY_SPIN = TI_TWIST * 3 };
 
 typedef struct ti_tree_jac {
     /* By number of v, (nv). */
@@ -14,7 +14,8 @@ typedef struct ti_tree_jac {
     ti_spatial *turned, *hurried; /* what a displacement by each changes of the twists and accelerations of those that
                                      it carries */
     ti_spatial *lift;             /* of what is carried of the weight there: mass times centre, mass in v.x */
-    double *change;               /* (nv,36) by which the wrench changes with a twist */
+    double *change;               /* (nv,6,3) by which the wrench changes with a twist's angular velocity */
+    ti_spatial *rate;             /* what a unit of each velocity accelerates all that it carries by */
     double *acc, *start;          /* the joints' own; velocities to begin from */
     int *pivot;
     /* By tree, (w,w) each, (nM). */
