@@ -207,7 +207,7 @@ static double panel(ti_contact_ws *ws, const island *s, const given *g) {
     for (int k = 0; k < 3 * NC; k++)
         if (s->a[k / 3] == 0 || s->b[k / 3] == 0) dc[TI_PANEL * k + column] = dc1[k] = g->dc[k];
     ti_contact_jvp(ws, &s->p, 1, r1, dc1, NULL, dv, dl);
-    ti_contact_panel(ws, &s->p, blk, TI_PANEL, r, dc, X, rest);
+    ti_contact_panel(ws, &s->p, blk, r, dc, X, rest);
     return off(s, X + column, TI_PANEL, dv);
 }
 

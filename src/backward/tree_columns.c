@@ -1,7 +1,7 @@
 /* tree_columns.c -- the step's Jacobians A and B of models with joints, by columns: displacements, velocities and
  * forces of every tree, through its free velocity, its contacts, what these take back of overlaps, and its integration.
  * docs/math.md eq. (164)-(167), (460). */
-#include "backward/tree_contacts.h"
+#include "backward/tree_columns.h"
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
@@ -10,20 +10,6 @@
 #include "math/clones.h"
 #include "math/dense.h"
 #include "model/state.h"
-
-/* What a column is by. */
-typedef enum column_kind { BY_PLACE, BY_VELOCITY, BY_FORCE, KINDS } column_kind;
-
-/* Where the matrices go. */
-typedef struct target {
-    double *A, *B;
-    int nv, nu;
-} target;
-
-static double *entry(const target *t, column_kind kind, int row, int col) {
-    if (kind == BY_FORCE) return t->B + (size_t)row * (size_t)t->nu + col;
-    return t->A + (size_t)row * 2 * (size_t)t->nv + (kind == BY_VELOCITY ? t->nv : 0) + col;
-}
 
 /* ---- trees ---- */
 
@@ -50,221 +36,18 @@ static bool load_tree(tribo_ws *ws, const double *p, int t) {
     return true;
 }
 
-/* Twists of all that the numbers of a tree carry, at velocities V of it. */
-static void twists(const tribo_ws *ws, const ti_tree *tree, const double *V, ti_spatial *twist) {
-    const ti_dof *dof = ws->model->dof;
-    for (int d = tree->v; d < tree->v + tree->nv; d++) {
-        ti_spatial from = dof[d].before >= 0 ? twist[dof[d].before] : (ti_spatial){{0, 0, 0}, {0, 0, 0}};
-        twist[d] = ti_sp_axpy(from, V[d - tree->v], ws->motion.axis[d]);
-    }
-}
-
-/* What columns need to know of a solution: of velocities, how M (V - free) changes with displacements, in G. */
-static void load_velocities(tribo_ws *ws, const ti_phase_point *at, int b) {
-    const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
-    const double *V = ti_point_velocity(at) + ws->at_v[b];
-    double *change = ws->V;
-    for (int d = 0; d < tree->nv; d++) change[d] = V[d] - ws->motion.free[tree->v + d];
-    ti_tree_jac_inertia(&ws->motion, tree, change, &ws->scratch->tree_jac);
-    twists(ws, tree, V, ws->scratch->tree_jac.solved);
-}
-
-/* How the logarithm of a tree's first inertia changes with displacements. */
-static void load_heft(tribo_ws *ws, const ti_tree *tree, double *heft /* (nv of the tree) */) {
-    const ti_tree_jac *j = &ws->scratch->tree_jac;
-    double *unit = ws->V;
-    memset(heft, 0, sizeof *heft * (size_t)tree->nv);
-    if (tree->rooted) return; /* a mass */
-    memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
-    ti_tree_jac_inertia(&ws->motion, tree, unit, &ws->scratch->tree_jac);
-    for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++) heft[d - tree->M] = j->G[d] / ws->motion.M[tree->M];
-}
-
-/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes, base_q nothing. @param heft NULL
- * = not asked for */
-static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b, double *heft) {
-    ti_tree_jac *j = &ws->scratch->tree_jac;
-    const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
-    const double *W = ti_point_velocity(at) + ws->at_v[b];
-    memset(j->base_q + tree->M, 0, sizeof *j->base_q * (size_t)tree->nv * (size_t)tree->nv);
-    if (heft) load_heft(ws, tree, heft);
-    ti_tree_jac_inertia(&ws->motion, tree, W, j);
-    twists(ws, tree, W, j->solved);
-    twists(ws, tree, ws->D0 + tree->v, j->acceleration); /* which has served */
-}
-
-/* Columns [first, end) of the model's numbers, all of one tree: by displacements; or by unit impulses, which velocities
- * and forces are made of. */
-static void tree_columns(const tribo_ws *ws, int t, column_kind kind, int first, int end, double *r) {
-    const ti_tree_jac *j = &ws->scratch->tree_jac;
-    const ti_tree *tree = &ws->model->tree[t];
-    int from = first - tree->v;
-    if (kind == BY_FORCE)
-        for (int d = 0; d < end - first; d++) r[TI_PANEL * (from + d) + d] = 1;
-    for (int e = 0; kind == BY_PLACE && e < tree->nv; e++) {
-        size_t at = tree->M + (size_t)(e * tree->nv + from);
-        for (int d = 0; d < end - first; d++) r[TI_PANEL * e + d] = j->base_q[at + (size_t)d] - j->G[at + (size_t)d];
-    }
-}
-
-/* ---- islands ---- */
-
-/* dc += of a recovery whose displacement before it, dt times the next velocity, changes by columns [first, end). */
-static void follow_velocities(const tribo_ws *ws, const ti_phase_point *at, column_kind kind, int first, int end,
-                              const target *to, double *dc) {
-    const ti_island *is = &at->f->island[at->island];
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        const ti_con *c = &at->f->con[i];
-        double follows = ti_point_acts(at, i) ? ws->options.dt * ti_point_follows(ws, at, i) : 0;
-        for (int side = 0; follows != 0 && side < 2; side++) {
-            const double *J = ti_frame_rows(ws, at->f, i, side);
-            if (!J) continue;
-            const ti_tree *tree = &ws->model->tree[ws->model->body[side ? c->b : c->a].tree];
-            double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2);
-            for (int e = 0; e < tree->nv; e++) {
-                const double a = follows * J[2 * tree->nv + e], *v = entry(to, kind, to->nv + tree->v + e, first);
-                for (int k = 0; a != 0 && k < end - first; k++) row[k] += a * v[k];
-            }
-        }
-    }
-}
-
-/* dc += of a recovery whose compliance is a share of one over the heaviest body's first inertia. */
-static void follow_heft(const ti_phase_point *at, const double *heft, double compliance, int n, double *dc) {
-    const ti_island *is = &at->f->island[at->island];
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (!ti_point_acts(at, i)) continue;
-        double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2), by = compliance * ti_point_lambda(at)[3 * i + 2];
-        for (int k = 0; k < n; k++) row[k] -= by * heft[k];
-    }
-}
-
-/* A phase of an island on its way into the matrices. */
-typedef struct passage {
-    ti_phase_point at;
-    ti_contact_problem problem;
-    ti_contact_solution solution;
-    int heaviest; /* of a recovery: the block whose inertia its compliance is of; else -1 */
-} passage;
-
-TI_CLONES static void add_row(int n, double weight, const double *restrict x, double *restrict row) {
-    for (int j = 0; j < n; j++) row[j] += weight * x[j];
-}
-
-/* One batch of columns of a tree, at a point of the solution, added to the rows of the next velocity or of what is
- * displaced beside it. */
-static void batch(tribo_ws *ws, const passage *way, int t, column_kind kind, int first, int end, const target *to) {
-    ti_scratch *s = ws->scratch;
-    const ti_phase_point *at = &way->at;
-    const ti_frame *f = at->f;
-    const ti_island *is = &f->island[at->island];
-    const ti_contact_point *point = &way->solution.point[at->point];
-    const ti_tree *trees = ws->model->tree;
-    bool recovers = at->phase == TI_RECOVER;
-    int n = end - first;
-    double *r = s->r_dot[0], *dc = kind == BY_PLACE || recovers ? s->c_dot[0] : NULL, *X = s->v_dot;
-    memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv);
-    if (dc) memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
-    if (!(recovers && kind == BY_FORCE)) tree_columns(ws, t, kind, first, end, r + TI_PANEL * ws->voff[ws->blk_at[t]]);
-    if (kind == BY_PLACE) ti_tree_contacts_columns(ws, at, first, end, r, dc);
-    if (recovers) follow_velocities(ws, at, kind, first, end, to, dc);
-    if (kind == BY_PLACE && ws->blk_at[t] == way->heaviest)
-        follow_heft(at, s->now_dot + first - trees[t].v, point->compliance, n, dc);
-    ti_contact_panel(ws->contact, &way->problem, NULL, n, r, dc, X, s->v_sum[TI_HOLD]);
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int e = 0; e < ws->width[b]; e++) {
-            double *row = entry(to, kind, (recovers ? 0 : to->nv) + trees[f->blk_tree[b]].v + e, first);
-            add_row(n, point->weight, X + TI_PANEL * (ws->voff[b] + e), row);
-        }
-}
-
-/* From the columns by unit impulses of a tree, in the place of those by forces, to those by velocities and by forces:
- * of rows from `from` on. */
-static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const target *to) {
-    const ti_tree_jac *j = &ws->scratch->tree_jac;
-    const ti_tree *trees = ws->model->tree, *tree = &trees[t];
-    double *unit = ws->scratch->v_dot, *more = ws->scratch->v_sum[TI_HOLD];
-    int w = tree->nv;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
-            int row = from + trees[f->blk_tree[b]].v + e, n = ws->width[b] - e < TI_PANEL ? ws->width[b] - e : TI_PANEL;
-            double *u = entry(to, BY_FORCE, row, tree->v);
-            for (int r = 0; r < n; r++) memcpy(unit + r * w, u + (size_t)r * (size_t)to->nu, sizeof *u * (size_t)w);
-            ti_product(n, w, w, unit, w, j->base_u + tree->M, w, u, to->nu);
-            ti_product(n, w, w, unit, w, j->base_v + tree->M, w, more, w);
-            for (int r = 0; r < n; r++) {
-                double *v = entry(to, BY_VELOCITY, row + r, tree->v);
-                for (int c = 0; c < w; c++) v[c] += more[r * w + c];
-            }
-        }
-}
-
-/* All columns of a point of a phase. */
-static void pass_point(tribo_ws *ws, const passage *way, const target *to) {
-    const ti_frame *f = way->at.f;
-    const ti_island *is = &f->island[way->at.island];
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
-        int last = tree->v + tree->nv;
-        for (column_kind kind = BY_PLACE; kind < KINDS; kind += BY_FORCE)
-            for (int d = tree->v; d < last; d += TI_PANEL)
-                batch(ws, way, f->blk_tree[b], kind, d, d + TI_PANEL < last ? d + TI_PANEL : last, to);
-    }
-}
-
-/* The heft goes into now_dot, which is of impacts. */
-static void load_solution(tribo_ws *ws, const passage *way) {
-    const ti_phase_point *at = &way->at;
-    const ti_island *is = &at->f->island[at->island];
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        if (at->phase == TI_RECOVER)
-            load_displacements(ws, at, b, b == way->heaviest ? ws->scratch->now_dot : NULL);
-        else
-            load_velocities(ws, at, b);
-}
-
-static tribo_status pass_phase(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, const double *p,
-                               const target *to) {
-    passage way = {.at = {.f = f, .p = p, .island = k, .phase = phase},
-                   .problem = ti_step_problem(ws, f, k, phase),
-                   .solution = ti_frame_solution(f, k, phase),
-                   .heaviest = -1};
-    if (phase == TI_RECOVER) way.heaviest = f->island[k].blk0 + ti_contact_heaviest(&way.problem);
-    ti_tree_contacts_prepare(ws, &way.at);
-    for (; way.at.point < way.solution.npoint; way.at.point++) {
-        tribo_status status = ti_contact_factor(ws->contact, &way.problem, &way.solution, way.at.point);
-        if (status < 0) return status;
-        load_solution(ws, &way);
-        pass_point(ws, &way, to);
-        ws->scratch->linear = ti_max(ws->scratch->linear, ti_contact_linear_residual(ws->contact));
-    }
-    return TRIBO_OK;
-}
-
-static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int k, const double *p, const target *to) {
-    const ti_island *is = &f->island[k];
-    bool recovers = is->phase[TI_RECOVER].npoint > 0;
-    tribo_status status = pass_phase(ws, f, k, TI_HOLD, p, to);
-    if (status >= 0 && recovers) status = pass_phase(ws, f, k, TI_RECOVER, p, to);
-    for (int b = is->blk0; b < is->blk0 + is->nblk && status >= 0; b++) {
-        spread(ws, f, is, f->blk_tree[b], to->nv, to);
-        if (recovers) spread(ws, f, is, f->blk_tree[b], 0, to);
-    }
-    return status;
-}
-
 /* ---- from velocities to states ---- */
 
 /* The next place of what slides and turns about an axis: rows of places, which have what is displaced beside, from
  * those of velocities. */
-static void integrate_rows(const tribo_ws *ws, const ti_tree *tree, const target *to) {
+static void integrate_rows(const tribo_ws *ws, const ti_tree *tree, const ti_target *to) {
     for (int e = tree->v + (tree->rooted ? TI_FREE_NV : 0); e < tree->v + tree->nv; e++) {
         if (ws->model->joint[ws->model->dof[e].joint].kind == TI_JOINT_BALL) continue;
-        for (column_kind kind = BY_PLACE; kind < KINDS; kind++) {
-            double *q = entry(to, kind, e, 0), *v = entry(to, kind, to->nv + e, 0);
+        for (ti_column_kind kind = TI_BY_PLACE; kind < TI_KINDS; kind++) {
+            double *q = ti_target_entry(to, kind, e, 0), *v = ti_target_entry(to, kind, to->nv + e, 0);
             for (int col = 0; col < to->nv; col++) q[col] += ws->options.dt * v[col];
         }
-        *entry(to, BY_PLACE, e, e) += 1;
+        *ti_target_entry(to, TI_BY_PLACE, e, e) += 1;
     }
 }
 
@@ -314,19 +97,19 @@ static integration integration_of(tribo_ws *ws, const ti_frame *f, int t, int e)
 }
 
 /* Rows of places, which have what is displaced beside, and of velocities from number `at` on, in some columns. */
-TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, int at, column_kind kind, int first,
-                                             int end, const target *to) {
+TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, int at, ti_column_kind kind, int first,
+                                             int end, const ti_target *to) {
     enum { STRIP = 16 };
     for (int c0 = first; c0 < end; c0 += STRIP) {
         double v[TI_FREE_NV][STRIP], q[TI_FREE_NV][STRIP];
         int w = end - c0 < STRIP ? end - c0 : STRIP, n = map->n;
         for (int i = 0; i < n; i++) {
-            memcpy(v[i], entry(to, kind, to->nv + at + i, c0), sizeof **v * (size_t)w);
-            memcpy(q[i], entry(to, kind, at + i, c0), sizeof **q * (size_t)w);
+            memcpy(v[i], ti_target_entry(to, kind, to->nv + at + i, c0), sizeof **v * (size_t)w);
+            memcpy(q[i], ti_target_entry(to, kind, at + i, c0), sizeof **q * (size_t)w);
             for (int c = 0; c < w; c++) q[i][c] += dt * v[i][c];
         }
         for (int r = 0; r < 2 * n; r++) {
-            double *out = entry(to, kind, r < n ? at + r : to->nv + at + r - n, c0);
+            double *out = ti_target_entry(to, kind, r < n ? at + r : to->nv + at + r - n, c0);
             for (int c = 0; c < w; c++) out[c] = 0;
             for (int i = 0; i < n; i++) {
                 double moved = map->by_moved[r][i], velocity = map->by_velocity[r][i];
@@ -338,7 +121,7 @@ TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, 
 }
 
 /* From velocities to states. */
-static void integrate(tribo_ws *ws, const ti_frame *f, int t, const target *to) {
+static void integrate(tribo_ws *ws, const ti_frame *f, int t, const ti_target *to) {
     const tribo_model *m = ws->model;
     const ti_tree *tree = &m->tree[t];
     integrate_rows(ws, tree, to);
@@ -347,11 +130,12 @@ static void integrate(tribo_ws *ws, const ti_frame *f, int t, const target *to) 
         bool root = tree->rooted && e == 0, ball = joint->kind == TI_JOINT_BALL && tree->v + e == joint->v;
         if (!root && !ball) continue;
         integration map = integration_of(ws, f, t, e);
-        for (column_kind kind = BY_PLACE; kind < KINDS; kind++)
+        for (ti_column_kind kind = TI_BY_PLACE; kind < TI_KINDS; kind++)
             integrate_columns(&map, ws->options.dt, tree->v + e, kind, 0, to->nv, to);
         for (int r = 0; r < 2 * map.n; r++) {
             int row = r < map.n ? tree->v + e + r : to->nv + tree->v + e + r - map.n;
-            for (int c = 0; c < map.n; c++) *entry(to, BY_PLACE, row, tree->v + e + c) += map.by_place[r][c];
+            for (int c = 0; c < map.n; c++)
+                *ti_target_entry(to, TI_BY_PLACE, row, tree->v + e + c) += map.by_place[r][c];
         }
     }
 }
@@ -362,7 +146,7 @@ static void add_times(const double *x, const ti_mat *A, double *y) {
 }
 
 /* The columns of a free root, which are of its centre of mass, become those of its frame. */
-static void root_columns(const tribo_ws *ws, int t, const target *to) {
+static void root_columns(const tribo_ws *ws, int t, const ti_target *to) {
     const ti_tree *tree = &ws->model->tree[t];
     ti_link one;
     const ti_link *l = ti_tree_root(&ws->motion, t, &one);
@@ -371,8 +155,9 @@ static void root_columns(const tribo_ws *ws, int t, const target *to) {
     ti_mat arm = ti_matmul(&l->R, &com), fast = ti_matmul(&l->R, &swing), force = ti_matmul(&com, &T),
            turned = ti_matmul(&com, &push);
     for (int row = 0; row < 2 * to->nv; row++) {
-        double *q = entry(to, BY_PLACE, row, tree->v), *v = entry(to, BY_VELOCITY, row, tree->v),
-               *u = entry(to, BY_FORCE, row, tree->v);
+        double *q = ti_target_entry(to, TI_BY_PLACE, row, tree->v),
+               *v = ti_target_entry(to, TI_BY_VELOCITY, row, tree->v),
+               *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
         double lin[3] = {q[0], q[1], q[2]}, vel[3] = {v[0], v[1], v[2]};
         add_times(lin, &arm, q + 3), add_times(vel, &fast, q + 3), add_times(vel, &arm, v + 3);
         add_times(u + 3, &turned, q + 3), add_times(u + 3, &force, u);
@@ -385,15 +170,15 @@ typedef struct pull {
     double arm;
 } pull;
 
-static void pull_rows(int n, const pull *pulls, const target *to) {
+static void pull_rows(int n, const pull *pulls, const ti_target *to) {
     for (int row = 0; row < 2 * to->nv; row++) {
-        double *u = entry(to, BY_FORCE, row, 0);
+        double *u = ti_target_entry(to, TI_BY_FORCE, row, 0);
         for (int k = 0; k < n; k++) u[to->nv + pulls[k].control] += pulls[k].arm * u[pulls[k].force];
     }
 }
 
 /* The columns of controls, from those of the forces that they make, some at a time. */
-static void control_columns(const tribo_ws *ws, const double *p, const target *to) {
+static void control_columns(const tribo_ws *ws, const double *p, const ti_target *to) {
     enum { SOME = 64 };
     const tribo_model *m = ws->model;
     pull pulls[SOME];
@@ -421,7 +206,7 @@ bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *
 
 tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {
     const tribo_model *m = ws->model;
-    target to = {A, B, m->size.nv, m->size.nu};
+    ti_target to = {A, B, m->size.nv, m->size.nu};
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     memset(A, 0, sizeof *A * 4 * (size_t)to.nv * (size_t)to.nv);
     memset(B, 0, sizeof *B * 2 * (size_t)to.nv * (size_t)to.nu);
@@ -431,13 +216,13 @@ tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p,
         for (int e = 0; ws->blk_at[t] < 0 && e < tree->nv; e++)
             for (int d = 0; d < tree->nv; d++) {
                 size_t at = tree->M + (size_t)(e * tree->nv + d);
-                *entry(&to, BY_PLACE, to.nv + tree->v + e, tree->v + d) = j->free_q[at];
-                *entry(&to, BY_VELOCITY, to.nv + tree->v + e, tree->v + d) = j->free_v[at];
-                *entry(&to, BY_FORCE, to.nv + tree->v + e, tree->v + d) = j->free_u[at];
+                *ti_target_entry(&to, TI_BY_PLACE, to.nv + tree->v + e, tree->v + d) = j->free_q[at];
+                *ti_target_entry(&to, TI_BY_VELOCITY, to.nv + tree->v + e, tree->v + d) = j->free_v[at];
+                *ti_target_entry(&to, TI_BY_FORCE, to.nv + tree->v + e, tree->v + d) = j->free_u[at];
             }
     }
     for (int k = 0; k < f->nisland; k++) {
-        tribo_status status = solve_island(ws, f, k, p, &to);
+        tribo_status status = ti_tree_phases(ws, f, k, p, &to);
         if (status < 0) return status;
     }
     for (int t = 0; t < m->ntree; t++) integrate(ws, f, t, &to);

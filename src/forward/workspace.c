@@ -57,11 +57,11 @@ static void phases_layout(ti_arena *a, ti_scratch *s, int nv, int nc, int nd) {
             TI_CARVE(a, s->y[phase][k], nv);
             TI_CARVE(a, s->c_bar[phase][k], 3 * nc);
         }
-        TI_CARVE(a, s->v_sum[phase], nv * (phase == TI_HOLD ? most : nd));
-        TI_CARVE(a, s->lambda_sum[phase], 3 * nc * nd);
+        TI_CARVE(a, s->v_sum[phase], nv * (phase < 2 ? most : nd));
+        TI_CARVE(a, s->lambda_sum[phase], 3 * nc * (phase < 2 ? most : nd));
     }
     for (int k = 0; k < TI_CONTACT_POINTS; k++) {
-        TI_CARVE(a, s->r_dot[k], nv * (k == 0 ? most : nd));
+        TI_CARVE(a, s->r_dot[k], nv * most);
         TI_CARVE(a, s->c_dot[k], 3 * nc * (k == 0 ? most : nd));
     }
 }

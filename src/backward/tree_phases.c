@@ -1,0 +1,301 @@
+/* tree_phases.c -- what contacts make of the columns of A and B of models with joints: of each next velocity, and of
+ * each displacement of what recovers, how the momentum row and contacts move it, times what the columns change in
+ * those. docs/math.md eq. (164)-(167), (460). */
+#include "backward/tree_columns.h"
+#include "dynamics/tree.h"
+#include "math/clones.h"
+#include "math/dense.h"
+
+/* Twists of all that the numbers of a tree carry, at velocities V of it. */
+static void twists(const tribo_ws *ws, const ti_tree *tree, const double *V, ti_spatial *twist) {
+    const ti_dof *dof = ws->model->dof;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        ti_spatial from = dof[d].before >= 0 ? twist[dof[d].before] : (ti_spatial){{0, 0, 0}, {0, 0, 0}};
+        twist[d] = ti_sp_axpy(from, V[d - tree->v], ws->motion.axis[d]);
+    }
+}
+
+/* What columns need to know of a solution: of velocities, how M (V - free) changes with displacements, in G. */
+static void load_velocities(tribo_ws *ws, const ti_phase_point *at, int b) {
+    const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
+    const double *V = ti_point_velocity(at) + ws->at_v[b];
+    double *change = ws->V;
+    for (int d = 0; d < tree->nv; d++) change[d] = V[d] - ws->motion.free[tree->v + d];
+    ti_tree_jac_inertia(&ws->motion, tree, change, &ws->scratch->tree_jac);
+    twists(ws, tree, V, ws->scratch->tree_jac.solved);
+}
+
+/* How the logarithm of a tree's first inertia changes with displacements. */
+static void load_heft(tribo_ws *ws, const ti_tree *tree, double *heft /* (nv of the tree) */) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    double *unit = ws->V;
+    memset(heft, 0, sizeof *heft * (size_t)tree->nv);
+    if (tree->rooted) return; /* a mass */
+    memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
+    ti_tree_jac_inertia(&ws->motion, tree, unit, &ws->scratch->tree_jac);
+    for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++) heft[d - tree->M] = j->G[d] / ws->motion.M[tree->M];
+}
+
+/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes, base_q nothing. @param heft NULL
+ * = not asked for */
+static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b, double *heft) {
+    ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
+    const double *W = ti_point_velocity(at) + ws->at_v[b];
+    memset(j->base_q + tree->M, 0, sizeof *j->base_q * (size_t)tree->nv * (size_t)tree->nv);
+    if (heft) load_heft(ws, tree, heft);
+    ti_tree_jac_inertia(&ws->motion, tree, W, j);
+    twists(ws, tree, W, j->solved);
+    twists(ws, tree, ws->D0 + tree->v, j->acceleration); /* which has served */
+}
+
+/* r = columns [first, end) by displacements, all of one tree. */
+static void place_columns(const tribo_ws *ws, int t, int first, int end, double *r) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *tree = &ws->model->tree[t];
+    for (int e = 0; e < tree->nv; e++) {
+        size_t at = tree->M + (size_t)(e * tree->nv + first - tree->v);
+        for (int d = 0; d < end - first; d++) r[TI_PANEL * e + d] = j->base_q[at + (size_t)d] - j->G[at + (size_t)d];
+    }
+}
+
+/* ---- islands ---- */
+
+/* dc += of a recovery whose displacement before it, dt times the next velocity, changes by columns [first, end). */
+static void follow_velocities(const tribo_ws *ws, const ti_phase_point *at, ti_column_kind kind, int first, int end,
+                              const ti_target *to, double *dc) {
+    const ti_island *is = &at->f->island[at->island];
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &at->f->con[i];
+        double follows = ti_point_acts(at, i) ? ws->options.dt * ti_point_follows(ws, at, i) : 0;
+        for (int side = 0; follows != 0 && side < 2; side++) {
+            const double *J = ti_frame_rows(ws, at->f, i, side);
+            if (!J) continue;
+            const ti_tree *tree = &ws->model->tree[ws->model->body[side ? c->b : c->a].tree];
+            double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2);
+            for (int e = 0; e < tree->nv; e++) {
+                const double a = follows * J[2 * tree->nv + e],
+                             *v = ti_target_entry(to, kind, to->nv + tree->v + e, first);
+                for (int k = 0; a != 0 && k < end - first; k++) row[k] += a * v[k];
+            }
+        }
+    }
+}
+
+/* dc += of a recovery whose compliance is a share of one over the heaviest body's first inertia. */
+static void follow_heft(const ti_phase_point *at, const double *heft, double compliance, int n, double *dc) {
+    const ti_island *is = &at->f->island[at->island];
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (!ti_point_acts(at, i)) continue;
+        double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2), by = compliance * ti_point_lambda(at)[3 * i + 2];
+        for (int k = 0; k < n; k++) row[k] -= by * heft[k];
+    }
+}
+
+/* A phase of an island on its way into the matrices. */
+typedef struct passage {
+    ti_phase_point at;
+    ti_contact_problem problem;
+    ti_contact_solution solution;
+    int heaviest; /* of a recovery: the block whose inertia its compliance is of; else -1 */
+} passage;
+
+/* Rows [first, first + n) of an island's numbers, of each of which Y has how the momentum row moves it and L how
+ * contacts do, and where it is in the model. */
+typedef struct row_panel {
+    const double *Y, *L;
+    int n, number[TI_PANEL];
+} row_panel;
+
+typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
+typedef long long bits __attribute__((vector_size(64), aligned(8), may_alias));
+enum { LANES = TI_PANEL / 8 };
+
+/* The rows of X, a panel, that are not zero, of `SOME` from `from` on. @return how many. */
+enum { SOME = 64 };
+TI_INLINE int rows_with(const double *X, int from, int end, int *list) {
+    int n = 0;
+    for (int k = from; k < end && k < from + SOME; k++) {
+        const bits *x = (const bits *)(const void *)(X + TI_PANEL * (size_t)k);
+        bits all = x[0];
+        long long any = 0;
+        for (int c = 1; c < LANES; c++) all |= x[c];
+        for (int c = 0; c < 8; c++) any |= all[c];
+        list[n] = k, n += any != 0;
+    }
+    return n;
+}
+
+/* out (4,lanes) = sum of Y' X over the listed rows, of four columns of Y. */
+TI_INLINE void four_products(int lanes, int n, const int *list, const double *Y, const double *X, lane (*out)[LANES]) {
+    for (int k = 0; k < n; k++) {
+        const double *y = Y + TI_PANEL * (size_t)list[k];
+        const lane *x = (const lane *)(const void *)(X + TI_PANEL * (size_t)list[k]);
+        for (int r = 0; r < 4; r++)
+            for (int c = 0; c < lanes; c++) out[r][c] += y[r] * x[c];
+    }
+}
+
+/* row[j] += weight Y' X, columns [0, n) of X, over its rows [0, count). */
+TI_CLONES_WIDE static void add_products(int count, const double *Y, const double *X, double weight, int rows, int n,
+                                        double *const *row) {
+    int list[SOME];
+    for (int from = 0; from < count; from += SOME) {
+        int some = rows_with(X, from, count, list);
+        for (int j = 0; some > 0 && j < rows; j += 4) {
+            lane sum[4][LANES] = {{{0}}};
+            if (n <= 8)
+                four_products(1, some, list, Y + j, X, sum);
+            else if (n <= 16)
+                four_products(2, some, list, Y + j, X, sum);
+            else
+                four_products(3, some, list, Y + j, X, sum);
+            for (int r = 0; r < 4 && j + r < rows; r++) {
+                const double *from_row = (const double *)(const void *)sum[r];
+                double *restrict out = row[j + r];
+                for (int c = 0; c < n; c++) out[c] += weight * from_row[c];
+            }
+        }
+    }
+}
+
+/* The rows of a panel by what columns [first, end) of a tree put into the momentum row, r, and into contacts, dc. */
+static void add_columns(tribo_ws *ws, const passage *way, const row_panel *rows, ti_column_kind kind, int first, int n,
+                        const ti_target *to) {
+    const ti_scratch *s = ws->scratch;
+    const ti_island *is = &way->at.f->island[way->at.island];
+    double *row[TI_PANEL], weight = way->solution.point[way->at.point].weight;
+    for (int j = 0; j < rows->n; j++) row[j] = ti_target_entry(to, kind, rows->number[j], first);
+    if (kind == TI_BY_PLACE) add_products(is->nv, rows->Y, s->r_dot[0], weight, rows->n, n, row);
+    add_products(3 * is->ncon, rows->L, s->c_dot[0], weight, rows->n, n, row);
+}
+
+/* r and dc of columns [first, end) of tree t, in r_dot and c_dot. */
+static void make_columns(tribo_ws *ws, const passage *way, int t, ti_column_kind kind, int first, int end,
+                         const ti_target *to) {
+    ti_scratch *s = ws->scratch;
+    const ti_phase_point *at = &way->at;
+    const ti_island *is = &at->f->island[at->island];
+    double *r = s->r_dot[0], *dc = s->c_dot[0];
+    memset(dc, 0, sizeof *dc * TI_PANEL * 3 * (size_t)is->ncon);
+    if (at->phase == TI_RECOVER) follow_velocities(ws, at, kind, first, end, to, dc);
+    if (kind != TI_BY_PLACE) return;
+    memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv);
+    place_columns(ws, t, first, end, r + TI_PANEL * ws->voff[ws->blk_at[t]]);
+    ti_tree_contacts_columns(ws, at, first, end, r, dc);
+    if (ws->blk_at[t] == way->heaviest)
+        follow_heft(at, s->now_dot + first - ws->model->tree[t].v, way->solution.point[at->point].compliance,
+                    end - first, dc);
+}
+
+/* Rows [first, first + n) of the island: what moves them, solved; and columns by unit impulses, which are that. */
+static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, double *L, row_panel *rows,
+                       const ti_target *to) {
+    ti_scratch *s = ws->scratch;
+    const ti_frame *f = way->at.f;
+    const ti_island *is = &f->island[way->at.island];
+    bool recovers = way->at.phase == TI_RECOVER;
+    double weight = way->solution.point[way->at.point].weight, *unit = s->r_dot[0];
+    rows->n = is->nv - first < TI_PANEL ? is->nv - first : TI_PANEL, rows->Y = Y, rows->L = L;
+    memset(unit, 0, sizeof *unit * TI_PANEL * (size_t)is->nv);
+    for (int b = is->blk0, j = 0; j < rows->n; b++)
+        for (int e = 0; e < ws->width[b] && j < rows->n; e++) {
+            if (ws->voff[b] + e != first + j) continue;
+            unit[TI_PANEL * (first + j) + j] = 1;
+            rows->number[j++] = (recovers ? 0 : to->nv) + ws->model->tree[f->blk_tree[b]].v + e;
+        }
+    ti_contact_panel_t(ws->contact, &way->problem, rows->n, unit, Y, L, s->r_dot[1]);
+    for (int j = 0; !recovers && j < rows->n; j++)
+        for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+            double *u = ti_target_entry(to, TI_BY_FORCE, rows->number[j], ws->model->tree[f->blk_tree[b]].v);
+            const double *y = Y + TI_PANEL * (size_t)ws->voff[b] + j;
+            for (int e = 0; e < ws->width[b]; e++) u[e] += weight * y[TI_PANEL * e];
+        }
+}
+
+/* From the columns by unit impulses of a tree, in the place of those by forces, to those by velocities and by forces:
+ * of rows from `from` on. */
+static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const ti_target *to) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    const ti_tree *trees = ws->model->tree, *tree = &trees[t];
+    double *unit = ws->scratch->v_dot, *more = ws->scratch->v_sum[TI_HOLD];
+    int w = tree->nv;
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
+            int row = from + trees[f->blk_tree[b]].v + e, n = ws->width[b] - e < TI_PANEL ? ws->width[b] - e : TI_PANEL;
+            double *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
+            for (int r = 0; r < n; r++) memcpy(unit + r * w, u + (size_t)r * (size_t)to->nu, sizeof *u * (size_t)w);
+            ti_product(n, w, w, unit, w, j->base_u + tree->M, w, u, to->nu);
+            ti_product(n, w, w, unit, w, j->base_v + tree->M, w, more, w);
+            for (int r = 0; r < n; r++) {
+                double *v = ti_target_entry(to, TI_BY_VELOCITY, row + r, tree->v);
+                for (int c = 0; c < w; c++) v[c] += more[r * w + c];
+            }
+        }
+}
+
+/* All columns of a point of a phase, for two panels of rows at a time. */
+static void pass_point(tribo_ws *ws, const passage *way, const ti_target *to) {
+    enum { TOGETHER = 2 };
+    ti_scratch *s = ws->scratch;
+    const ti_frame *f = way->at.f;
+    const ti_island *is = &f->island[way->at.island];
+    double *const Y[TOGETHER] = {s->v_sum[0], s->v_sum[1]}, *const L[TOGETHER] = {s->lambda_sum[0], s->lambda_sum[1]};
+    for (int row = 0; row < is->nv; row += TOGETHER * TI_PANEL) {
+        row_panel rows[TOGETHER];
+        int n = 0;
+        for (; n < TOGETHER && row + n * TI_PANEL < is->nv; n++)
+            solve_rows(ws, way, row + n * TI_PANEL, Y[n], L[n], &rows[n], to);
+        for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+            int t = f->blk_tree[b], last = ws->model->tree[t].v + ws->model->tree[t].nv;
+            for (ti_column_kind kind = TI_BY_PLACE; kind < TI_KINDS; kind += TI_BY_FORCE)
+                for (int d = ws->model->tree[t].v; d < last; d += TI_PANEL) {
+                    if (kind == TI_BY_FORCE && way->at.phase != TI_RECOVER) continue;
+                    int end = d + TI_PANEL < last ? d + TI_PANEL : last;
+                    make_columns(ws, way, t, kind, d, end, to);
+                    for (int k = 0; k < n; k++) add_columns(ws, way, &rows[k], kind, d, end - d, to);
+                }
+        }
+    }
+}
+
+/* The heft goes into now_dot, which is of impacts. */
+static void load_solution(tribo_ws *ws, const passage *way) {
+    const ti_phase_point *at = &way->at;
+    const ti_island *is = &at->f->island[at->island];
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        if (at->phase == TI_RECOVER)
+            load_displacements(ws, at, b, b == way->heaviest ? ws->scratch->now_dot : NULL);
+        else
+            load_velocities(ws, at, b);
+}
+
+static tribo_status pass_phase(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, const double *p,
+                               const ti_target *to) {
+    passage way = {.at = {.f = f, .p = p, .island = k, .phase = phase},
+                   .problem = ti_step_problem(ws, f, k, phase),
+                   .solution = ti_frame_solution(f, k, phase),
+                   .heaviest = -1};
+    if (phase == TI_RECOVER) way.heaviest = f->island[k].blk0 + ti_contact_heaviest(&way.problem);
+    ti_tree_contacts_prepare(ws, &way.at);
+    for (; way.at.point < way.solution.npoint; way.at.point++) {
+        tribo_status status = ti_contact_factor(ws->contact, &way.problem, &way.solution, way.at.point);
+        if (status < 0) return status;
+        load_solution(ws, &way);
+        pass_point(ws, &way, to);
+        ws->scratch->linear = ti_max(ws->scratch->linear, ti_contact_linear_residual(ws->contact));
+    }
+    return TRIBO_OK;
+}
+
+tribo_status ti_tree_phases(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_target *to) {
+    const ti_island *is = &f->island[k];
+    bool recovers = is->phase[TI_RECOVER].npoint > 0;
+    tribo_status status = pass_phase(ws, f, k, TI_HOLD, p, to);
+    if (status >= 0 && recovers) status = pass_phase(ws, f, k, TI_RECOVER, p, to);
+    for (int b = is->blk0; b < is->blk0 + is->nblk && status >= 0; b++) {
+        spread(ws, f, is, f->blk_tree[b], to->nv, to);
+        if (recovers) spread(ws, f, is, f->blk_tree[b], 0, to);
+    }
+    return status;
+}

@@ -1,0 +1,237 @@
+/* panel_trees.c -- see panel.h: the transpose, along the ways of trees. Loops run over the directions of a panel, so
+ * they vectorise; of its three eights those that are asked for. */
+#include "contact/reverse/panel.h"
+#include "contact/work/workspace.h"
+#include "math/clones.h"
+#include <math.h>
+#include <string.h>
+
+/* Eight directions; a row of a panel is three of them. */
+typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
+enum { N = TI_PANEL, LANES = TI_PANEL / 8 };
+
+TI_INLINE lane *row_of(double *X, int r) {
+    return (lane *)(void *)(X + N * (size_t)r);
+}
+TI_INLINE const lane *row_in(const double *X, int r) {
+    return (const lane *)(const void *)(X + N * (size_t)r);
+}
+
+/* What is solved from and into; of L what belongs to Y before `rest` was added. */
+typedef struct equations {
+    const double *b;
+    double *Y, *L, *rest;
+} equations;
+
+/* C (3) += J Y of one side of a contact. lanes: so many eights, a constant of the compiler. */
+TI_INLINE void side_times(int lanes, const ti_support *s, int w, const double *J, const double *Y, lane (*C)[LANES]) {
+    for (int e = 0; e < s->n; e++) {
+        int j = s->column ? s->column[e] : e;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < lanes; c++) C[r][c] += J[r * w + j] * row_in(Y, j)[c];
+    }
+}
+
+/* Y += J' L of one side. */
+TI_INLINE void side_kick(int lanes, const ti_support *s, int w, const double *J, lane (*L)[LANES], double *Y) {
+    for (int e = 0; e < s->n; e++) {
+        int j = s->column ? s->column[e] : e;
+        lane *y = row_of(Y, j);
+        for (int c = 0; c < lanes; c++) y[c] += J[j] * L[0][c] + J[w + j] * L[1][c] + J[2 * w + j] * L[2][c];
+    }
+}
+
+/* L = -D' J Y of contact i, or L += where more; to += J' L, NULL = nowhere. */
+TI_INLINE void impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *Y,
+                       bool more, double *L, double *to) {
+    const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
+    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+    lane C[3][LANES] = {{{0}}}, l[3][LANES];
+    for (int k = 0, at = 0; k < sides; at += 3 * p->width[blk[k++]])
+        side_times(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, Y + (size_t)N * (size_t)p->voff[blk[k]], C);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < lanes; c++) {
+            l[r][c] = -(D[r] * C[0][c] + D[3 + r] * C[1][c] + D[6 + r] * C[2][c]);
+            if (more)
+                row_of(L, 3 * i + r)[c] += l[r][c];
+            else
+                row_of(L, 3 * i + r)[c] = l[r][c];
+        }
+    for (int k = 0, at = 0; to && k < sides; at += 3 * p->width[blk[k++]])
+        side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, l, to + (size_t)N * (size_t)p->voff[blk[k]]);
+}
+
+/* The same of what has one entry, in its third row. */
+TI_INLINE void joint_impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *Y,
+                             bool more, double *L, double *to) {
+    int a = p->a[i], own = p->support[2 * i].column[0], at = p->voff[a] + own;
+    double J = p->J[p->joff[i] + 2 * p->width[a] + own], D = ws->D[9 * i + 8];
+    for (int c = 0; c < lanes; c++) {
+        lane l = -(D * (J * row_in(Y, at)[c]));
+        if (!more) row_of(L, 3 * i)[c] = row_of(L, 3 * i + 1)[c] = row_of(L, 3 * i + 2)[c] = (lane){0};
+        row_of(L, 3 * i + 2)[c] += l;
+        if (to) row_of(to, at)[c] += J * l;
+    }
+}
+
+TI_INLINE void impulses(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const double *Y, bool more,
+                        double *L, double *to) {
+    for (int i = 0; i < p->nc; i++)
+        if (p->b[i] < 0 && p->support[2 * i].joint)
+            joint_impulse(lanes, ws, p, i, Y, more, L, to);
+        else
+            impulse(lanes, ws, p, i, Y, more, L, to);
+}
+
+/* X := K'^-1 X */
+TI_INLINE void solve(int lanes, const ti_paths *s, double *X) {
+    const double *rows = s->symmetric ? s->lower : s->upper;
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *u = s->lower + s->at[k];
+        const int *way = s->list + s->way[k];
+        lane x[LANES];
+        for (int c = 0; c < lanes; c++) x[c] = row_in(X, k)[c];
+        for (int a = 0; a < n; a++)
+            for (int c = 0; c < lanes; c++) row_of(X, way[a])[c] -= u[a] * x[c];
+    }
+    for (int e = s->n - 1; e >= 0; e--) {
+        int k = s->order[e], n = s->depth[k] - 1;
+        const double *l = rows + s->at[k], pivot = s->lower[s->at[k] + n];
+        const int *way = s->list + s->way[k];
+        lane sum[LANES];
+        for (int c = 0; c < lanes; c++) sum[c] = pivot * row_in(X, k)[c];
+        for (int a = 0; a < n; a++)
+            for (int c = 0; c < lanes; c++) sum[c] -= l[a] * row_in(X, way[a])[c];
+        for (int c = 0; c < lanes; c++) row_of(X, k)[c] = sum[c];
+    }
+}
+
+/* to -= M Y */
+TI_INLINE void take_momentum(int lanes, const ti_paths *s, const double *Y, double *to) {
+    for (int k = 0; k < s->n; k++) {
+        int n = s->depth[k] - 1;
+        const double *M = s->M + s->at[k];
+        const int *way = s->list + s->way[k];
+        lane sum[LANES], y[LANES];
+        for (int c = 0; c < lanes; c++) y[c] = row_in(Y, k)[c], sum[c] = M[n] * y[c];
+        for (int a = 0; a < n; a++) {
+            if (M[a] == 0) continue;
+            for (int c = 0; c < lanes; c++) {
+                sum[c] += M[a] * row_in(Y, way[a])[c];
+                row_of(to, way[a])[c] -= M[a] * y[c];
+            }
+        }
+        for (int c = 0; c < lanes; c++) row_of(to, k)[c] -= sum[c];
+    }
+}
+
+/* Y += rest; the size of rest in the norm of the energy, relative to what b would move without contacts, and Y with it,
+ * of the worst column: what contacts hold is moved by rounding, of which no digits are asked. */
+TI_INLINE double add(int lanes, const ti_contact_ws *ws, int nv, const equations *e) {
+    double worst = 0;
+    for (int c = 0; c < lanes; c++) {
+        lane size = {0}, whole = {0};
+        for (int k = 0; k < nv; k++) {
+            lane d = row_in(e->rest, k)[c], y = row_of(e->Y, k)[c] += d, b = row_in(e->b, k)[c];
+            size += ws->mass[k] * d * d, whole += ws->mass[k] * y * y + ws->minv[k] * b * b;
+        }
+        for (int i = 0; i < 8; i++) /* NaN stays */
+            if (worst == worst && !(size[i] <= worst * whole[i])) worst = size[i] / whole[i];
+    }
+    return sqrt(worst);
+}
+
+/* One refinement of K' Y = b: impulses from Y, the residual of the momentum row, its solution added. */
+TI_INLINE double refine(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    memcpy(e->rest, e->b, sizeof *e->rest * N * (size_t)p->nv);
+    take_momentum(lanes, &ws->sys.paths, e->Y, e->rest);
+    impulses(lanes, ws, p, e->Y, false, e->L, e->rest);
+    solve(lanes, &ws->sys.paths, e->rest);
+    return add(lanes, ws, p->nv, e);
+}
+
+/* K' Y = b, refined once. */
+TI_INLINE double begin(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    memcpy(e->Y, e->b, sizeof *e->Y * N * (size_t)p->nv);
+    solve(lanes, &ws->sys.paths, e->Y);
+    return refine(lanes, ws, p, e);
+}
+
+/* L, with the share of the last correction: it keeps the digits that D times J Y would lose. */
+TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    impulses(lanes, ws, p, e->rest, true, e->L, NULL);
+    return 0;
+}
+
+typedef double step_function(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e);
+#define STEP(name, how, lanes)                                                                                         \
+    TI_CLONES_WIDE static double name(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {      \
+        return how(lanes, ws, p, e);                                                                                   \
+    }
+STEP(one_begin, begin, 1)
+STEP(two_begin, begin, 2)
+STEP(all_begin, begin, LANES)
+STEP(one_again, refine, 1)
+STEP(two_again, refine, 2)
+STEP(all_again, refine, LANES)
+STEP(one_finish, finish, 1)
+STEP(two_finish, finish, 2)
+STEP(all_finish, finish, LANES)
+
+/* By how many eights of columns are asked for. */
+static step_function *const BEGIN[LANES] = {one_begin, two_begin, all_begin};
+static step_function *const AGAIN[LANES] = {one_again, two_again, all_again};
+static step_function *const FINISH[LANES] = {one_finish, two_finish, all_finish};
+
+/* The error that is left, at most, and a correction that leaves nothing whatever the rate. */
+static const double settled = 1e-12, exact = 1e-10;
+
+/* Each refinement takes off digits, as many as the last with these factors, ws->contraction; one alone does not show
+ * the rate. */
+static bool solve_trees(ti_contact_ws *ws, const ti_contact_problem *p, int lanes, const equations *e) {
+    enum { PASSES = 7 };
+    double change = BEGIN[lanes - 1](ws, p, e);
+    for (int pass = 1; !(change <= exact); pass++) {
+        if (ws->contraction >= 0 && change * ws->contraction <= settled) break;
+        if (pass == PASSES || !(change < HUGE_VAL)) return false;
+        double next = AGAIN[lanes - 1](ws, p, e), ratio = next / change;
+        if (!(ratio < 0.5)) return false;
+        ws->contraction = ti_max(ws->contraction, ratio), change = next;
+    }
+    FINISH[lanes - 1](ws, p, e);
+    return true;
+}
+
+/* The error of y as that of the panel is measured. */
+static double weigh(const ti_contact_ws *ws, const ti_contact_problem *p, double error, const double *b,
+                    const double *y) {
+    double moved = 0, pushed = 0;
+    for (int k = 0; k < p->nv; k++) moved += ws->mass[k] * y[k] * y[k], pushed += ws->minv[k] * b[k] * b[k];
+    return pushed > moved ? error * sqrt(moved / pushed) : error;
+}
+
+/* Where that is not exact enough, or the factors are others: column by column by ti_contact_vjp(). */
+static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, int columns, const equations *e) {
+    double *b = ws->v1, *none = ws->l1, *y = ws->v2, *l = ws->l2, *mu = ws->lt;
+    double error = ws->linear_residual;
+    memset(none, 0, 3 * (size_t)p->nc * sizeof *none);
+    for (int c = 0; c < columns; c++) {
+        ws->linear_residual = 0;
+        for (int k = 0; k < p->nv; k++) b[k] = e->b[(size_t)N * (size_t)k + (size_t)c];
+        ti_contact_vjp(ws, p, b, none, y, l, mu);
+        error = ti_max(error, weigh(ws, p, ws->linear_residual, b, y));
+        for (int k = 0; k < p->nv; k++) e->Y[(size_t)N * (size_t)k + (size_t)c] = y[k];
+        for (int k = 0; k < 3 * p->nc; k++) e->L[(size_t)N * (size_t)k + (size_t)c] = l[k];
+    }
+    ws->linear_residual = error;
+}
+
+void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, const double *b, double *Y,
+                        double *L, double *rest) {
+    const equations e = {b, Y, L, rest};
+    if (ws->sys.thin && solve_trees(ws, p, (columns + 7) / 8, &e))
+        ws->linear_residual = ti_max(ws->linear_residual, settled);
+    else
+        one_by_one(ws, p, columns, &e);
+}
