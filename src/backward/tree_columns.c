@@ -1,7 +1,7 @@
 /* tree_columns.c -- the step's Jacobians A and B of models with joints, by columns: displacements, velocities and
  * forces of every tree, through its free velocity, its contacts, what these take back of overlaps, and its integration.
  * docs/math.md eq. (164)-(167), (460). */
-#include "backward/tree_columns.h"
+#include "backward/tree_phases.h"
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"

@@ -1,7 +1,7 @@
 /* tree_phases.c -- what contacts make of the columns of A and B of models with joints: of each next velocity, and of
  * each displacement of what recovers, how the momentum row and contacts move it, times what the columns change in
  * those. docs/math.md eq. (164)-(167), (460). */
-#include "backward/tree_columns.h"
+#include "backward/tree_phases.h"
 #include "dynamics/tree.h"
 #include "math/clones.h"
 #include "math/dense.h"

@@ -1,13 +1,14 @@
 /* panel.c -- see panel.h: of free bodies, whose blocks are all six wide. Loops run over the directions of a panel, so
  * they vectorise. */
 #include "contact/reverse/panel.h"
+#include "contact/system/blocks.h"
 #include "contact/work/workspace.h"
 #include "math/clones.h"
 #include <math.h>
 
 /* Eight directions; a row of a panel is three of them. */
 typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
-enum { N = TI_PANEL, LANES = TI_PANEL / 8 };
+enum { N = TI_PANEL, LANES = TI_PANEL / 8, W = TI_COMMON };
 
 TI_INLINE lane *row_of(double *X, int r) {
     return (lane *)(void *)(X + N * (size_t)r);
@@ -19,15 +20,15 @@ TI_INLINE const lane *row_in(const double *X, int r) {
 /* C (3) += J (3,6) X (6,N) */
 TI_INLINE void rows_times(const double *J, const double *X, lane (*C)[LANES]) {
     for (int r = 0; r < 3; r++)
-        for (int j = 0; j < 6; j++)
-            for (int c = 0; c < LANES; c++) C[r][c] += J[r * 6 + j] * row_in(X, j)[c];
+        for (int j = 0; j < W; j++)
+            for (int c = 0; c < LANES; c++) C[r][c] += J[r * W + j] * row_in(X, j)[c];
 }
 
 /* Y (6,N) += J' L, J (3,6) */
 TI_INLINE void columns_times(const double *J, lane (*L)[LANES], double *Y) {
-    for (int j = 0; j < 6; j++) {
+    for (int j = 0; j < W; j++) {
         lane *y = row_of(Y, j);
-        for (int c = 0; c < LANES; c++) y[c] += J[j] * L[0][c] + J[6 + j] * L[1][c] + J[12 + j] * L[2][c];
+        for (int c = 0; c < LANES; c++) y[c] += J[j] * L[0][c] + J[W + j] * L[1][c] + J[2 * W + j] * L[2][c];
     }
 }
 
@@ -43,12 +44,12 @@ TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, co
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < LANES; c++) C[r][c] = dc ? row_in(dc, 3 * i + r)[c] : (lane){0};
         for (int side = 0; X && side < sides; side++)
-            rows_times(J + 18 * side, X + (size_t)N * (size_t)p->voff[side ? b : a], C);
+            rows_times(J + 3 * W * side, X + (size_t)N * (size_t)p->voff[side ? b : a], C);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < LANES; c++)
                 L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
         for (int side = 0; side < sides; side++)
-            columns_times(J + 18 * side, L, Y + (size_t)N * (size_t)p->voff[side ? b : a]);
+            columns_times(J + 3 * W * side, L, Y + (size_t)N * (size_t)p->voff[side ? b : a]);
     }
 }
 

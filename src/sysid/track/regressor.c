@@ -69,7 +69,6 @@ static void by_body(const solved *s, int body, int k, double *force, double *imp
     ti_spatial_inertia I = inertia_by(&m->link[body], k);
     ti_spatial push = m->bias[last], nu = m->twist[last];
     push.v = ti_axpy(push.v, m->model->body[body].gravcomp - 1, s->gravity);
-    push = ti_sp_axpy(push, 1 / s->dt, twist_by(m, last, s->free, s->now));
     ti_spatial f = ti_sp_axpy(ti_sp_times(&I, push), 1, ti_sp_cross_force(nu, ti_sp_times(&I, nu)));
     ti_spatial g = ti_sp_times(&I, twist_by(m, last, s->free, s->next));
     for (int d = last; d >= 0; d = m->model->dof[d].before)

@@ -1,6 +1,6 @@
-/* tree_columns.h -- the matrices A and B of a model with joints on their way. */
-#ifndef TI_TREE_COLUMNS_H
-#define TI_TREE_COLUMNS_H
+/* tree_phases.h -- the matrices A and B of a model with joints on their way, and what contacts make of them. */
+#ifndef TI_TREE_PHASES_H
+#define TI_TREE_PHASES_H
 #include "backward/tree_contacts.h"
 
 /* What a column is by. */
