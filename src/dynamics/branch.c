@@ -79,6 +79,31 @@ void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *
     solve(&c, L, x);
 }
 
+TI_CLONES_WIDE static void solve_many(const chains *c, const double *L, int m, double *X) {
+    for (int k = c->w - 1; k >= 0; k--)
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            double share = L[k * c->w + i];
+            const double *restrict from = X + k * m;
+            double *restrict to = X + i * m;
+            for (int e = 0; e < m; e++) to[e] -= share * from[e];
+        }
+    for (int k = 0; k < c->w; k++) {
+        const double *row = L + k * c->w;
+        double *restrict to = X + k * m;
+        for (int e = 0; e < m; e++) to[e] /= row[k];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last)))
+            for (int i = first_of(c, last); i <= last; i++) {
+                const double *restrict from = X + i * m;
+                for (int e = 0; e < m; e++) to[e] -= row[i] * from[e];
+            }
+    }
+}
+
+void ti_branch_solve_many(const ti_dof *dof, int v0, int w, const double *L, int m, double *X) {
+    const chains c = {dof, v0, w};
+    solve_many(&c, L, m, X);
+}
+
 /* ---- not symmetric ---- */
 
 /* Below this share of the largest entry beside it a pivot is too small. */

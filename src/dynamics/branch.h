@@ -12,6 +12,8 @@ void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const do
 bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double *L);
 /* x := M^-1 x */
 void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *x);
+/* X (w,m) := M^-1 X, to the same bits */
+void ti_branch_solve_many(const ti_dof *dof, int v0, int w, const double *L, int m, double *X);
 
 /* The same of a K that has entries where M has them, but is not symmetric: LU may be K; false where a pivot is small
  * beside what stands in its row and column, as no rows are exchanged. X (w,m) := K^-1 X */

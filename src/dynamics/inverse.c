@@ -3,6 +3,7 @@
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
+#include "dynamics/branch.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/tree.h"
 
@@ -162,16 +163,14 @@ tribo_status tribo_forward_dynamics_vjp(tribo_dynamics *d, const double *a, cons
     return TRIBO_OK;
 }
 
-/* Columns of X (nv,nv) := scale M^-1 X. */
-static tribo_status solve_columns(tribo_dynamics *d, double scale, double *X) {
+/* Columns of X (nv,nv) := scale M^-1 X, of which there are factors. */
+static void solve_columns(const tribo_dynamics *d, double scale, double *X) {
     int nv = d->m->size.nv;
-    for (int c = 0; c < nv; c++) {
-        for (int k = 0; k < nv; k++) d->work[k] = scale * X[k * nv + c];
-        tribo_status status = tribo_inertia_solve(d, d->work, d->work);
-        if (status != TRIBO_OK) return status;
-        for (int k = 0; k < nv; k++) X[k * nv + c] = d->work[k];
+    for (int k = 0; k < nv * nv; k++) X[k] *= scale;
+    for (int t = 0; t < d->m->ntree; t++) {
+        const ti_tree *tree = &d->m->tree[t];
+        ti_branch_solve_many(d->m->dof + tree->v, tree->v, tree->nv, d->at.factor + tree->M, nv, X + tree->v * nv);
     }
-    return TRIBO_OK;
 }
 
 tribo_status tribo_forward_dynamics_jac(tribo_dynamics *d, const double *a, double *by_q, double *by_v,
@@ -181,11 +180,13 @@ tribo_status tribo_forward_dynamics_jac(tribo_dynamics *d, const double *a, doub
     tribo_status status = tribo_inertia_solve(d, d->zero, d->work);
     if (status != TRIBO_OK) return status; /* nothing was written yet */
     if (by_q || by_v) jacobian(d, a, by_q, by_v);
-    if (by_q) status = solve_columns(d, -1, by_q);
-    if (by_v && status == TRIBO_OK) status = solve_columns(d, -1, by_v);
-    if (!by_tau || status != TRIBO_OK) return status;
-    for (size_t k = 0; k < nv * nv; k++) by_tau[k] = k % (nv + 1) == 0;
-    return solve_columns(d, 1, by_tau);
+    if (by_q) solve_columns(d, -1, by_q);
+    if (by_v) solve_columns(d, -1, by_v);
+    if (!by_tau) return TRIBO_OK;
+    memset(by_tau, 0, sizeof *by_tau * nv * nv);
+    for (size_t k = 0; k < nv; k++) by_tau[k * (nv + 1)] = 1;
+    solve_columns(d, 1, by_tau);
+    return TRIBO_OK;
 }
 
 /* ---- forces of joints ---- */
