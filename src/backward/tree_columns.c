@@ -13,26 +13,18 @@
 
 /* ---- trees ---- */
 
-/* Y (w,w) = A X */
-static void times(int w, const double *A, const double *X, double *Y) {
-    ti_product(w, w, w, A, w, X, w, Y, w);
-}
-
-/* Everything of a tree that no contact changes; base_q is then M by the free velocity. What touches nothing needs the
- * free velocity alone. */
+/* Everything of a tree that no contact changes: base_u is M by the free velocity. What touches nothing needs the free
+ * velocity alone. */
 static bool load_tree(tribo_ws *ws, const double *p, int t) {
     ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
-    size_t at = tree->M, n = (size_t)tree->nv * (size_t)tree->nv;
+    int w = tree->nv;
     bool is_free = ws->blk_at[t] < 0;
     if (!ti_tree_jac_load(&ws->motion, t, p, ws->options.dt, is_free, j)) return false;
     if (is_free) return true;
-    double *M = j->K + at, h = ws->options.dt; /* its factors have served */
+    double *M = j->K + tree->M; /* its factors have served */
     ti_motion_inertia(&ws->motion, t, M);
-    times(tree->nv, M, j->free_u + at, j->base_u + at);
-    times(tree->nv, j->base_u + at, j->free_q + at, j->base_q + at);
-    times(tree->nv, j->base_u + at, j->free_v + at, j->base_v + at);
-    for (size_t k = 0; k < n; k++) j->base_q[at + k] /= h, j->base_v[at + k] /= h;
+    ti_product(w, w, w, M, w, j->free_u + tree->M, w, j->base_u + tree->M, w);
     return true;
 }
 

@@ -36,26 +36,25 @@ static void load_heft(tribo_ws *ws, const ti_tree *tree, double *heft /* (nv of 
     for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++) heft[d - tree->M] = j->G[d] / ws->motion.M[tree->M];
 }
 
-/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes, base_q nothing. @param heft NULL
+/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes. @param heft NULL
  * = not asked for */
 static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b, double *heft) {
     ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
     const double *W = ti_point_velocity(at) + ws->at_v[b];
-    memset(j->base_q + tree->M, 0, sizeof *j->base_q * (size_t)tree->nv * (size_t)tree->nv);
     if (heft) load_heft(ws, tree, heft);
     ti_tree_jac_inertia(&ws->motion, tree, W, j);
     twists(ws, tree, W, j->solved);
     twists(ws, tree, ws->D0 + tree->v, j->acceleration); /* which has served */
 }
 
-/* r = columns [first, end) by displacements, all of one tree. */
+/* r = columns [first, end) by displacements, all of one tree, but for what they change in the free velocity. */
 static void place_columns(const tribo_ws *ws, int t, int first, int end, double *r) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[t];
     for (int e = 0; e < tree->nv; e++) {
         size_t at = tree->M + (size_t)(e * tree->nv + first - tree->v);
-        for (int d = 0; d < end - first; d++) r[TI_PANEL * e + d] = j->base_q[at + (size_t)d] - j->G[at + (size_t)d];
+        for (int d = 0; d < end - first; d++) r[TI_PANEL * e + d] = -j->G[at + (size_t)d];
     }
 }
 
@@ -213,24 +212,31 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
         }
 }
 
-/* From the columns by unit impulses of a tree, in the place of those by forces, to those by velocities and by forces:
- * of rows from `from` on. */
+/* row += Y X / h of some rows, `more` is room for them. */
+static void add_share(int n, int w, const double *Y, int ldy, const double *X, double h, double *more, double *row,
+                      int ld) {
+    ti_product(n, w, w, Y, ldy, X, w, more, w);
+    for (int r = 0; r < n; r++)
+        for (int c = 0; c < w; c++) row[(size_t)r * (size_t)ld + (size_t)c] += more[r * w + c] / h;
+}
+
+/* From the columns by unit impulses of a tree, in the place of those by forces, to those by forces, and by these to
+ * what the free velocity has of displacements and velocities: of rows from `from` on. */
 static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const ti_target *to) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *trees = ws->model->tree, *tree = &trees[t];
-    double *unit = ws->scratch->v_dot, *more = ws->scratch->v_sum[TI_HOLD];
+    double *unit = ws->scratch->v_dot, *more = ws->scratch->v_sum[TI_HOLD], h = ws->options.dt;
     int w = tree->nv;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
             int row = from + trees[f->blk_tree[b]].v + e, n = ws->width[b] - e < TI_PANEL ? ws->width[b] - e : TI_PANEL;
-            double *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
+            double *q = ti_target_entry(to, TI_BY_PLACE, row, tree->v),
+                   *v = ti_target_entry(to, TI_BY_VELOCITY, row, tree->v),
+                   *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
             for (int r = 0; r < n; r++) memcpy(unit + r * w, u + (size_t)r * (size_t)to->nu, sizeof *u * (size_t)w);
             ti_product(n, w, w, unit, w, j->base_u + tree->M, w, u, to->nu);
-            ti_product(n, w, w, unit, w, j->base_v + tree->M, w, more, w);
-            for (int r = 0; r < n; r++) {
-                double *v = ti_target_entry(to, TI_BY_VELOCITY, row + r, tree->v);
-                for (int c = 0; c < w; c++) v[c] += more[r * w + c];
-            }
+            add_share(n, w, u, to->nu, j->free_q + tree->M, h, more, q, 2 * to->nv);
+            add_share(n, w, u, to->nu, j->free_v + tree->M, h, more, v, 2 * to->nv);
         }
 }
 

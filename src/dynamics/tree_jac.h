@@ -23,7 +23,7 @@ typedef struct ti_tree_jac {
     double *G;                        /* of inverse dynamics, or a part of them, to displacements */
     double *free_q, *free_v, *free_u; /* of the free velocity, or of K times it; by forces always of it */
     double *driven;                   /* of actuators */
-    double *base_q, *base_v, *base_u; /* the caller's */
+    double *base_u;                   /* the caller's */
 } ti_tree_jac;
 
 /* Arrays of a workspace: none where all trees are single bodies; or for all trees. */
