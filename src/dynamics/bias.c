@@ -1,5 +1,6 @@
 /* bias.c -- see bias.h. One sum from the root to the leaves and one back, each of them linear in the bodies. */
 #include "dynamics/bias.h"
+#include "math/clones.h"
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
@@ -25,7 +26,7 @@ static ti_spatial rate_of(const ti_motion *m, int d) {
 }
 
 /* Twists, and accelerations while v changes by a, NULL = not at all. */
-static void motions(ti_motion *m, const ti_tree *tree, const double *v, const double *a) {
+TI_INLINE void motions(ti_motion *m, const ti_tree *tree, const double *v, const double *a) {
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         int before = m->model->dof[d].before;
         m->twist[d] = ti_sp_axpy(before >= 0 ? m->twist[before] : none, v[d], m->axis[d]);
@@ -38,7 +39,10 @@ static void motions(ti_motion *m, const ti_tree *tree, const double *v, const do
 void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *a,
                     double *force) {
     const tribo_model *model = m->model;
-    motions(m, tree, v, a);
+    if (a)
+        motions(m, tree, v, a);
+    else
+        motions(m, tree, v, NULL); /* of steps: a loop without it */
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         int last = model->body[b].last;
         if (last < 0) continue;
