@@ -147,8 +147,7 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
             for (int e = b; e <= pair[1]; e++)
                 pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
                          s->c_dot[0] + HALF * (e - b));
-            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot,
-                             s->v_sum[TI_HOLD]);
+            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
             for (int e = b; e <= pair[1]; e++) {
                 const double *X = s->v_dot + HALF * (e - b);
                 double w = solution.point[k].weight;
