@@ -79,14 +79,20 @@ void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *
     solve(&c, L, x);
 }
 
-TI_CLONES_WIDE static void solve_many(const chains *c, const double *L, int m, double *X) {
+/* From the leaves to the root each row of X times its share off those it hangs on: the share of row k in row i is
+ * shares[of k + in i]. */
+TI_INLINE void shares_off(const chains *c, const double *shares, int of, int in, int m, double *X) {
     for (int k = c->w - 1; k >= 0; k--)
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            double share = L[k * c->w + i];
+            double share = shares[of * k + in * i];
             const double *restrict from = X + k * m;
             double *restrict to = X + i * m;
             for (int e = 0; e < m; e++) to[e] -= share * from[e];
         }
+}
+
+TI_CLONES_WIDE static void solve_many(const chains *c, const double *L, int m, double *X) {
+    shares_off(c, L, c->w, 1, m, X);
     for (int k = 0; k < c->w; k++) {
         const double *row = L + k * c->w;
         double *restrict to = X + k * m;
@@ -133,13 +139,7 @@ bool ti_branch_lu(const ti_dof *dof, int v0, int w, const double *K, double *LU)
 }
 
 TI_CLONES_WIDE static void solve_lu(const chains *c, const double *LU, int m, double *X) {
-    for (int k = c->w - 1; k >= 0; k--)
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            double share = LU[i * c->w + k];
-            const double *restrict from = X + k * m;
-            double *restrict to = X + i * m;
-            for (int e = 0; e < m; e++) to[e] -= share * from[e];
-        }
+    shares_off(c, LU, 1, c->w, m, X);
     for (int k = 0; k < c->w; k++) {
         const double *row = LU + k * c->w;
         double *restrict to = X + k * m, inverse = 1 / row[k];

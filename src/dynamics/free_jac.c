@@ -48,9 +48,7 @@ static bool factor_K(const ti_motion *m, const ti_tree *tree, const double *M, d
     ti_tree_jac_velocity(m, tree, j);
     for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
     *along = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K, K);
-    if (*along) return true;
-    for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
-    return ti_lu(w, K, w, j->pivot + tree->v, 0) == 0;
+    return *along || ti_tree_jac_factor(m, tree, M, dt, j);
 }
 
 /* X (w,w) = K^-1 X */

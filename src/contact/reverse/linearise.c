@@ -18,7 +18,6 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
  * turning all of it, is nothing but rounding of what pushes, which points anywhere, and as a friction of 1e-6 would
  * hold it nothing depends on mu. From the solution itself: at a compliance it yields, and what yields slips. */
 static bool rests(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda) {
-    if (!(p->mu[i] <= 1e-6)) return false;
     const ti_law *law = ti_law_at(ws, p, i);
     const ti_law_scale *scale = ws->scale + i;
     const double *l = lambda + 3 * i, *c = ws->c + 3 * i;
@@ -31,11 +30,11 @@ static bool rests(const ti_contact_ws *ws, const ti_contact_problem *p, int i, c
 
 /* Which contacts rest without friction. */
 static void find_resting(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
-    bool smooth = false;
-    for (int i = 0; i < p->nc; i++) ws->rests[i] = false, smooth = smooth || p->mu[i] <= 1e-6;
-    if (!smooth) return;
+    bool any = false;
+    for (int i = 0; i < p->nc; i++) ws->rests[i] = p->mu[i] <= 1e-6, any = any || ws->rests[i];
+    if (!any) return;
     ti_system_jv(&ws->sys, p, s->v, true, ws->c);
-    for (int i = 0; i < p->nc; i++) ws->rests[i] = rests(ws, p, i, s->lambda);
+    for (int i = 0; i < p->nc; i++) ws->rests[i] = ws->rests[i] && rests(ws, p, i, s->lambda);
 }
 
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
