@@ -3,6 +3,8 @@
 #include "contact/law/law.h"
 #include <tribo/grad.h>
 
+enum { THIRD = 2 }; /* point, which few solutions have */
+
 void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rounds, unsigned phases, int ncon,
                      int nisland, int nblk, int nv) {
     f->ncon = ncon, f->nisland = nisland, f->nblk = nblk, f->nv = nv, f->phases = phases;
@@ -17,6 +19,7 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
         memset(d, 0, sizeof *d);
         if (!(phases >> phase & 1)) continue;
         for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
+            if (k == THIRD && !(phases >> (TI_PHASES + phase) & 1)) continue;
             TI_CARVE(arena, d->lambda[k], 3 * (size_t)ncon);
             TI_CARVE(arena, d->v[k], nv);
         }
@@ -24,7 +27,7 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
     }
     f->lambda = f->phase[TI_HOLD].lambda[TI_SOLVED], f->v = f->phase[TI_HOLD].v[TI_SOLVED];
     f->mode = f->phase[TI_HOLD].mode;
-    if (phases != 1u << TI_HOLD) { /* the first phase is not all there is */
+    if (!ti_holds_only(phases)) {
         TI_CARVE(arena, f->lambda, 3 * (size_t)ncon);
         TI_CARVE(arena, f->v, nv);
         TI_CARVE(arena, f->mode, ncon);
@@ -37,7 +40,7 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
     const ti_phase_points *points = &is->phase[phase];
     const ti_phase_data *d = &f->phase[phase];
     ti_contact_solution s = {.npoint = points->npoint, .mode = d->mode + is->con0};
-    for (int k = 0; k < TI_CONTACT_POINTS; k++)
+    for (int k = 0; k < TI_CONTACT_POINTS && d->v[k]; k++)
         s.point[k] = (ti_contact_point){.weight = points->weight[k],
                                         .compliance = points->compliance[k],
                                         .lambda = d->lambda[k] + 3 * is->con0,
@@ -157,17 +160,19 @@ int tribo_tape_steps(const tribo_tape *tape) {
     return tape ? tape->nsteps : 0;
 }
 
-/* The phases that any island went through. */
+/* The phases that any island went through, ti_frame.phases. */
 static unsigned phases_of(const ti_frame *f) {
     unsigned phases = 1u << TI_HOLD;
     for (int k = 0; k < f->nisland; k++)
         for (int phase = 0; phase < TI_PHASES; phase++)
-            if (f->island[k].phase[phase].npoint > 0) phases |= 1u << phase;
+            if (f->island[k].phase[phase].npoint > 0)
+                phases |= (f->island[k].phase[phase].npoint > THIRD ? 1u << TI_PHASES | 1u : 1u) << phase;
     return phases;
 }
 
 static void copy_phase(ti_phase_data *to, const ti_phase_data *from, size_t nc, size_t nv) {
     for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
+        if (!to->lambda[k]) continue;
         memcpy(to->lambda[k], from->lambda[k], 3 * nc * sizeof(double));
         memcpy(to->v[k], from->v[k], nv * sizeof(double));
     }
@@ -226,7 +231,7 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     memcpy(to.blk_tree, f->blk_tree, nb * sizeof *f->blk_tree);
     for (int phase = 0; phase < TI_PHASES; phase++)
         if (phases >> phase & 1) copy_phase(&to.phase[phase], &f->phase[phase], nc, nv);
-    if (phases != 1u << TI_HOLD) {
+    if (!ti_holds_only(phases)) {
         memcpy(to.lambda, f->lambda, 3 * nc * d);
         memcpy(to.v, f->v, nv * d);
         memcpy(to.mode, f->mode, nc);

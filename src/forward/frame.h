@@ -62,7 +62,7 @@ typedef struct ti_phase_data {
 /* Arrays of one step, in the workspace or on a tape. */
 typedef struct ti_frame {
     int ncon, nisland, nblk, nv;
-    unsigned phases;   /* bit k: phase k has its arrays */
+    unsigned phases;   /* bit k: phase k has its arrays; bit TI_PHASES + k: those of a third point too */
     double *x, *u;     /* (nx), (nu): the step's inputs */
     double *known;     /* what the step found of its motion before contact */
     ti_con *con;       /* (ncon), island after island */
@@ -73,7 +73,11 @@ typedef struct ti_frame {
     unsigned char *mode; /* (ncon) what a contact does in the end */
     double *rounds;      /* (TI_REBOUND,options.rounds,3 ncon) impulses after each, of the phases before the rebound */
 } ti_frame;
-enum { TI_ALL_PHASES = (1 << TI_PHASES) - 1 };
+enum { TI_ALL_PHASES = (1 << 2 * TI_PHASES) - 1 };
+/* Whether the first phase is all there is. */
+static inline bool ti_holds_only(unsigned phases) {
+    return (phases & ((1u << TI_PHASES) - 1)) == 1u << TI_HOLD;
+}
 
 /* Lay out (or measure) a frame of these sizes. */
 void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rounds, unsigned phases, int ncon,
@@ -136,6 +140,7 @@ struct tribo_ws {
     double *kick;   /* the same */
     double *D, *D0; /* (nv) displacements; without recovery */
     double *xnext;  /* (nx) */
+    bool taped;     /* the step goes to a tape */
     double *p;      /* (np) that were last found to be physical */
     bool p_known;   /* there are such */
 

@@ -74,7 +74,83 @@ static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, 
     return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
 }
 
-/* both_points() at R, and at smaller compliances while these are less curved. */
+/* By how much the impulses' part of the velocities changes from the point at R to that at 2 R. */
+static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->v1[k] - ws->v2[k];
+    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+    double change = ti_contact_energy_of(ws, p, ws->r);
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, ws->l1, ws->r);
+    double whole = ti_contact_energy_of(ws, p, ws->r);
+    return whole > 0 ? sqrt(change / whole) : 0;
+}
+
+/* Numbers in -1/2..1/2, always the same. */
+static void throw(int n, double *x) {
+    unsigned dice = 1;
+    for (int k = 0; k < n; k++) dice = dice * 1664525u + 1013904223u, x[k] = (double)(dice >> 8) / (1 << 24) - 0.5;
+}
+
+/* dv, dlambda := R times the derivative by R of those that have the impulses x, with the factors at R in ws: as
+ * R dD/dR = -D R D. */
+static void yield(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *x) {
+    ti_law_compliance c = ti_contact_compliance(R);
+    for (int i = 0; i < p->nc; i++, x += 3) {
+        const double *D = ws->D + 9 * i;
+        for (int r = 0; r < 3; r++)
+            ws->f[3 * i + r] = c.t * (D[3 * r] * x[0] + D[3 * r + 1] * x[1]) + c.n * D[3 * r + 2] * x[2];
+    }
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_contact_direction(ws, p);
+}
+
+/* R over the least stiffness that holds something, about: by how much the derivative of one solution misses that of no
+ * compliance, in the direction that is worst. By power iterations from a fixed start. */
+static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double soft = 0;
+    throw(p->nv, ws->r);
+    for (int it = 0; it < 3; it++) {
+        double before = ti_contact_energy_of(ws, p, ws->r);
+        memset(ws->f, 0, 3 * p->nc * sizeof(double));
+        ti_contact_direction(ws, p);
+        yield(ws, p, R, ws->dlambda);
+        ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+        soft = before > 0 ? sqrt(ti_contact_energy_of(ws, p, ws->r) / before) : 0;
+    }
+    return soft;
+}
+
+/* Whether some impulses move nothing: compliance alone says what they are. */
+static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double most = 0;
+    throw(3 * p->nc, ws->dlambda);
+    for (int it = 0; it < 2; it++) yield(ws, p, R, ws->dlambda);
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->dlambda[k]));
+    return most > 1e-3;
+}
+
+/* The points in v1, l1 and v2, l2 as those of s; with a third one at 4 R, if there is such: docs/math.md eq. (461). */
+static void three_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 3 * ws->v2[k] - 2 * ws->v1[k];
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 3 * ws->l2[k] - 2 * ws->l1[k];
+    if (!ti_contact_settle(ws, p, 0, 4 * R)) return;
+    s->npoint = 3;
+    ti_point_keep(&s->point[0], 8. / 3, R, p, ws->v1, ws->l1);
+    ti_point_keep(&s->point[1], -2, 2 * R, p, ws->v2, ws->l2);
+    ti_point_keep(&s->point[2], 1. / 3, 4 * R, p, ws->v, ws->lambda);
+}
+
+/* The answer need not show that some direction is soft, and derivatives have it all the same. Where contacts are
+ * redundant smaller compliances are no way out, as derivatives have rounding over R. The answer stays. */
+#define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
+#define SOFT 2e-5
+static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    double share = R / s->point[0].compliance; /* a point at R that was more curved was not taken */
+    if (yielding(ws, p) < YIELDING * share * R / ws->r0 || !redundant(ws, p, R)) return;
+    if (softness(ws, p, R) > SOFT * share) three_points(ws, p, R, s);
+}
+
+/* both_points() at R, and at smaller compliances until the answer is one and while these are less curved. */
 #define CURVED 3e-9
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g, ti_contact_solution *s) {
     g->done = false;
@@ -92,10 +168,12 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_
         return;
     }
     double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
-    for (double at = R, before = HUGE_VAL; curved > more && curved < 0.1 * before && at > 2e-9 * ws->r0; at *= 0.1) {
-        ti_contact_approach(ws, p, at, 0.2 * at);
-        before = curved, curved = both_points(ws, p, 0.1 * at, 0.1 * curved, g, s);
+    for (double before = HUGE_VAL; curved > more && curved < 0.1 * before && R > 2e-9 * ws->r0; R *= 0.1) {
+        ti_contact_approach(ws, p, R, 0.2 * R);
+        before = curved, curved = both_points(ws, p, 0.1 * R, 0.1 * curved, g, s);
     }
+    s->near = s->point[0].compliance;
+    if (ws->sharp && curved < HUGE_VAL) sharpen(ws, p, R, s);
 }
 
 bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
@@ -117,7 +195,7 @@ bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, doubl
     if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
     if (!ti_contact_settle(ws, p, 2 * R, R)) return false;
-    s->npoint = 2;
+    s->npoint = 2, s->near = R;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
     ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
     for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];
@@ -291,7 +369,7 @@ void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
     ti_progress g = beginning(ws, 0.1 * tol, true); /* on the path a digit more is cheap */
     g.enough = tol, g.brief = o->brief;
     info->rung = climb(ws, p, o, &g, s);
-    ws->at_answer = ws->at_answer && g.canonical && s->npoint == 2;
+    ws->at_answer = ws->at_answer && g.canonical && s->npoint > 1;
     info->residual = g.residual, info->canonical = g.canonical;
 }
 

@@ -11,7 +11,7 @@
 #include <tribo/contact.h>
 
 #define TI_ACROSS 0.01      /* compliance across, in units of that along the normal, where one number says both */
-#define TI_CONTACT_POINTS 2 /* a canonical solution is extrapolated from this many compliances */
+#define TI_CONTACT_POINTS 3 /* a canonical solution is extrapolated from this many compliances */
 
 /* What a constraint is. Each kind has its own law; the law of the options is that of contacts. A limit of a joint is a
  * contact without friction whose two tangential rows are zero. */
@@ -87,6 +87,7 @@ typedef struct ti_contact_options {
     double near;        /* whose modes held down to this compliance; 0 = not known; */
     int off_path;       /* it is of an answer that was not canonical, nor were so many before it, itself counted */
     bool brief;         /* where there is no answer soon, less will be asked for */
+    bool sharp;         /* derivatives are asked for: points of small compliance, whatever it costs */
 } ti_contact_options;
 
 /* The solution at one compliance, enough to linearise the problem there: this is what a tape keeps. */
@@ -100,6 +101,7 @@ typedef struct ti_contact_point {
 typedef struct ti_contact_solution {
     int npoint;
     ti_contact_point point[TI_CONTACT_POINTS];
+    double near;         /* of several points: the compliance that a warm start begins with, options.near */
     unsigned char *mode; /* (nc) tribo_mode */
     double *lambda, *v;  /* (3 nc), (nv) the extrapolated ones; lambda and mode are the start if options.warm */
 } ti_contact_solution;

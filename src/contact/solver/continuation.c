@@ -194,7 +194,7 @@ void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, doub
         iterate_copy(p, ws->v, ws->lambda, k ? ws->v2 : ws->v1, k ? ws->l2 : ws->l1);
     }
     if (!(worst <= tol)) return;
-    s->npoint = 2;
+    s->npoint = 2, s->near = R;
     for (int k = 0; k < 2; k++) {
         s->point[k].weight = weight[k], s->point[k].compliance = (1 + k) * R;
         iterate_copy(p, k ? ws->v2 : ws->v1, k ? ws->l2 : ws->l1, s->point[k].v, s->point[k].lambda);

@@ -221,7 +221,7 @@ void ti_erm_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, t
         memcpy(s->point[k].lambda, ws->lambda, n3 * sizeof(double));
         ti_contact_velocity(ws, p, ws->lambda, s->point[k].v);
     }
-    s->npoint = count;
+    s->npoint = count, s->near = R;
     for (int k = 0; k < n3; k++) s->lambda[k] = 0;
     for (int k = 0; k < p->nv; k++) s->v[k] = 0;
     for (int j = 0; j < count; j++) {

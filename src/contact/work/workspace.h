@@ -116,6 +116,7 @@ struct ti_contact_ws {
     double settled;                /* relative size of the last step of settle() */
     double shrink;  /* what share of a step of it the next one is where the law is linear; 1 = not known */
     int iterations; /* factorizations so far */
+    bool sharp;     /* ti_contact_options.sharp */
     bool at_answer; /* the factors are those of the first point of the answer, or of an iterate next to it */
 };
 

@@ -141,7 +141,7 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
     const double *p;
     *done = false, at->ws->scratch->linear = 0;
     tribo_status status = ti_restore(at->ws, at->one, 0, &f, &p);
-    if (status < 0 || f.phases != 1u << TI_HOLD || !ti_tree_columns_apply(at->ws, &f, p))
+    if (status < 0 || !ti_holds_only(f.phases) || !ti_tree_columns_apply(at->ws, &f, p))
         return status < 0 ? status : TRIBO_OK;
     status = ti_tree_jacobians(at->ws, &f, p, A, w->by_u);
     if (status < 0) return TRIBO_OK; /* rows of the reverse know what to do about it */
