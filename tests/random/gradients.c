@@ -1,5 +1,6 @@
 /* gradients.c -- reverse against slopes; forward, reverse and Jacobian against one another. */
 #include "probe.h"
+#include <float.h>
 #include <stdlib.h>
 
 enum { KINDS_OF_P = TRIBO_PARAM_RANGE + 1 };
@@ -57,6 +58,20 @@ static double floor_of(double sum) {
     return larger(0.01 * sum, 1e-2);
 }
 
+/* What rounding of state k of the rollout makes of the loss, whose derivative by that state is bar: a hundredth of the
+ * sum, which is the least that many roundings of one size leave of it. */
+static double rounding_of(const probe *p, int k, const double *bar) {
+    const double *x = p->x + k * p->nx;
+    double sum = 0;
+    for (int i = 0; i < p->ndx; i++) {
+        int j = i - p->ndx / 2, body = i / 6, axis = i % 6;
+        double most = j >= 0 ? fabs(x[p->nx - p->ndx / 2 + j]) : state_unit(p, i);
+        if (j < 0 && axis < 3 && !p->s->robot) most = fabs(x[7 * body + axis]);
+        sum += fabs(bar[i]) * most;
+    }
+    return 0.01 * DBL_EPSILON * sum;
+}
+
 /* Whether the derivative of step k along dir, and the direction of parameters and controls if `all`, is that of
  * both sides. lx, of two states, has what it is tested with behind zeros. */
 static bool step_agrees(const probe *whole, int k, double *dir, bool all, const double *lx) {
@@ -64,6 +79,7 @@ static bool step_agrees(const probe *whole, int k, double *dir, bool all, const 
     double *bar = calloc((size_t)(n + 2 * rest), sizeof *bar), *u_bar = bar + n, *p_bar = u_bar + whole->nu, sum;
     probe one = *whole;
     one.steps = 1, one.x = whole->x + k * whole->nx, one.x_dir = dir, one.lx = (double *)lx;
+    one.rounding = rounding_of(&one, 1, lx + n);
     if (!all) one.p_dir = bar + n + rest, one.u_dir = one.p_dir + whole->np;
     memset(one.known, 0, sizeof one.known);
     bool agrees = tribo_step_vjp(whole->w->ws, whole->tape, k, lx + n, bar, u_bar, p_bar) >= 0;
@@ -315,6 +331,18 @@ static void probe_new(probe *p, const scene *s, const world *w, int steps) {
     }
 }
 
+/* The same of all states of the rollout. */
+static double rounding_of_rollout(const probe *p) {
+    double *bar = room(2 * p->ndx), *before = bar + p->ndx, sum = 0;
+    for (int k = p->steps; k > 0; k--) {
+        for (int i = 0; i < p->ndx; i++) bar[i] = before[i] + p->lx[k * p->ndx + i], before[i] = 0;
+        sum += rounding_of(p, k, bar);
+        if (tribo_step_vjp(p->w->ws, p->tape, k - 1, bar, before, NULL, NULL) < 0) break;
+    }
+    free(bar);
+    return sum;
+}
+
 static void probe_free(probe *p) {
     double *all[] = {p->x,     p->u,     p->lx,    p->x_bar, p->u_bar, p->p_bar,
                      p->p_now, p->x_dir, p->u_dir, p->p_dir, p->lower, p->upper};
@@ -377,7 +405,7 @@ void judge_gradients(const scene *s, const world *w, const double *x, verdict *v
                 if (has(s, i)) parameter_direction(&p, &d, ALSO[i]);
             judge_three_ways(&p, tape, k, &d, s->graded + k, v);
         }
-        if (status >= 0 && finite) judge_directions(&p, v);
+        if (status >= 0 && finite) p.rounding = rounding_of_rollout(&p), judge_directions(&p, v);
     }
     tribo_tape_free(tape);
     probe_free(&p);
