@@ -81,7 +81,7 @@ static void solve(ti_contact_ws *ws, const scene *s, answer *x) {
     ti_arena m = {(char *)x->memory, 0};
     ti_contact_solution_carve(&m, s->p.nc, s->p.nv, &x->s);
     ck_assert(m.used <= sizeof x->memory);
-    ti_contact_options o = {.tol = 1e-10};
+    ti_contact_options o = {.tol = 1e-10, .sharp = TI_SHARP_ANSWER};
     x->status = ti_contact_solve(ws, &s->p, &o, &x->s, &x->info);
 }
 
@@ -419,7 +419,7 @@ START_TEST(warm_is_cold) {
         moved(&t, &s, &d, 1e-3);
         solve(ws, &s, &x);
         solve(ws, &t, &y); /* a start that is near, but another problem's */
-        ti_contact_options o = {.tol = 1e-10, .warm = true};
+        ti_contact_options o = {.tol = 1e-10, .warm = true, .sharp = TI_SHARP_ANSWER};
         ck_assert_int_eq(ti_contact_solve(ws, &s.p, &o, &y.s, &y.info), TRIBO_OK);
         double dv = difference(x.s.v, y.s.v, s.p.nv) / norm(s.vfree, s.p.nv);
         double dl = difference(x.s.lambda, y.s.lambda, 3 * s.p.nc) / norm(x.s.lambda, 3 * s.p.nc);
@@ -566,7 +566,7 @@ START_TEST(only_new_allocates_memory) {
         random_tower(&s, &rng, 3, k % 2 ? 1e-6 : 0);
         ti_arena m = {(char *)x.memory, 0};
         ti_contact_solution_carve(&m, s.p.nc, s.p.nv, &x.s);
-        ti_contact_options o = {.tol = 1e-10};
+        ti_contact_options o = {.tol = 1e-10, .sharp = TI_SHARP_ANSWER};
         before = mallocs;
         x.status = ti_contact_solve(ws, &s.p, &o, &x.s, &x.info);
         tribo_status factored = ti_contact_factor(ws, &s.p, &x.s, 0);

@@ -116,7 +116,7 @@ static void compare(int least, int most, double ratio, int same, double allowed,
                      TRIBO_OK);
     for (unsigned seed = 1; seed <= 20; seed++) {
         draw(&s, seed * 2654435761u, least, most, ratio, same);
-        const ti_contact_options o = {.tol = 1e-10};
+        const ti_contact_options o = {.tol = 1e-10, .sharp = TI_SHARP_ANSWER};
         tribo_contact_info info;
         if (ti_contact_solve(ws, &s.p, &o, &sol, &info) != TRIBO_OK || !info.canonical) continue;
         for (int k = 0; k < sol.npoint; k++) {

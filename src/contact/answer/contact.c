@@ -122,7 +122,7 @@ static tribo_status meet_matrix(tribo_contact_ws *ws, const tribo_contact_proble
         if (measured < 0) return measured;
         info->residual = now.residual;
         if (now.residual <= tol || status != TRIBO_OK || k == ROUNDS - 1) break;
-        ti_contact_options again = {.tol = o->tol, .warm = true, .sharp = true};
+        ti_contact_options again = {.tol = o->tol, .warm = true, .sharp = TI_SHARP_ANSWER};
         int before = info->iterations;
         status = ti_contact_solve(ws->contact, &ws->block, &again, &ws->sol, info);
         if (status < 0) return status;
@@ -146,7 +146,7 @@ tribo_status tribo_contact_solve(tribo_contact_ws *ws, const tribo_contact_probl
     ti_dense_form cast_form = ws->form;
     ws->form = TI_FORM_NONE;
     if (status) return status;
-    ti_contact_options o = {.tol = tol, .warm = warm, .sharp = true};
+    ti_contact_options o = {.tol = tol, .warm = warm, .sharp = TI_SHARP_ANSWER};
     tribo_contact_info met;
     if (warm && !ti_finite(lambda, 3 * (size_t)p->nc)) return TRIBO_E_NONFINITE;
     if (warm) ti_contact_start_from(ws->contact, &ws->block, lambda, &ws->sol);

@@ -9,12 +9,23 @@
 #include <limits.h>
 #include <math.h>
 
-/* docs/math.md eq. (36): extrapolate (v1, l1), (v2, l2) to no compliance, and polish by steps on the hard law while the
- * residual falls. Returns the residual. */
-static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
-    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
-    double r = HUGE_VAL; /* of what is in vb, lb; that of the extrapolation is computed only if it is needed */
+/* dv, dlambda := R times the derivative by R of those that have the impulses x, with the factors at R in ws: as
+ * R dD/dR = -D R D. */
+static void yield(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *x) {
+    ti_law_compliance small = ti_contact_compliance(R);
+    for (int i = 0; i < p->nc; i++, x += 3) {
+        const double *D = ws->D + 9 * i;
+        ti_law_compliance c = ti_is_spin(p, i) ? ti_contact_stiffness(p, i, small) : small;
+        for (int r = 0; r < 3; r++)
+            ws->f[3 * i + r] = c.t * (D[3 * r] * x[0] + D[3 * r + 1] * x[1]) + c.n * D[3 * r + 2] * x[2];
+    }
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_contact_direction(ws, p);
+}
+
+/* Steps on the hard law from the iterate, with the factors at R, while the residual falls. Returns it. */
+static double polish(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double r = HUGE_VAL; /* of what is in vb, lb; that of the first iterate is computed only if it is needed */
     for (int it = 0; it < 6 && r > 1e-15; it++) {
         ti_iterate_to(ws, p, ws->vb, ws->lb);
         ti_contact_approach(ws, p, R, 0);
@@ -29,37 +40,71 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
     return r;
 }
 
-/* The largest change that polishing made to the extrapolated impulses, relative to the largest impulse. Derivatives are
- * not polished and miss as much. It is small unless R is near what holds a contact, as in a wedge whose sides nearly
- * let go. */
+/* docs/math.md eq. (35a): from v1, l1 along the tangent to no compliance, and polished; to 2 R in v2, l2. Returns the
+ * residual. */
+static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    yield(ws, p, R, ws->l1);
+    for (int k = 0; k < 3 * p->nc; k++)
+        ws->l2[k] = ws->l1[k] + ws->dlambda[k], ws->lambda[k] = ws->l1[k] - ws->dlambda[k];
+    for (int k = 0; k < p->nv; k++) ws->v2[k] = ws->v1[k] + ws->dv[k], ws->v[k] = ws->v1[k] - ws->dv[k];
+    return polish(ws, p, R);
+}
+
+/* Eq. (36): the same from v1, l1 and v2, l2 at R and 2 R, with the factors at 2 R. */
+static double extrapolate_points(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+    return polish(ws, p, 2 * R);
+}
+
+/* The largest change that polishing made to the extrapolated impulses, relative to the largest impulse; twice that, as
+ * it would be from two points, which derivatives are of: they are not polished and miss as much. It is small unless R
+ * is near what holds a contact, as in a wedge whose sides nearly let go. */
 static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
     double moved = 0, most = 0;
     for (int k = 0; k < 3 * p->nc; k++) {
         moved = ti_max(moved, fabs(ws->lambda[k] - (2 * ws->l1[k] - ws->l2[k])));
         most = ti_max(most, fabs(ws->lambda[k]));
     }
-    return most > 0 ? moved / most : 0;
+    return most > 0 ? 2 * moved / most : 0;
 }
 
-/* From modes and an approximate solution in ws at compliance R or 2 R: the two points and their extrapolation. It goes
- * to s if its residual is the best and its curvature below `most`; the iterate ends at the solution at R. Returns the
- * curvature; HUGE_VAL where a point is not found. */
-static double both_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
-                          ti_contact_solution *s) {
+/* The iterate, settled at compliance R, to rounding: slip that R alone makes is far off in relative terms until then.
+ */
+static void settle_well(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    for (int it = 0; it < 2; it++) ti_contact_approach(ws, p, R, R);
+}
+
+/* From modes and an approximate solution in ws at a compliance near R: the point there, and the answer. They go to s if
+ * the residual is the best and the curvature below `most`; the iterate ends at the solution at R. Returns the
+ * curvature; HUGE_VAL where the point is not found. */
+static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
+                       ti_contact_solution *s) {
     ws->at_answer = false;
-    if (!ti_contact_settle(ws, p, 0, 2 * R)) return HUGE_VAL;
-    ti_iterate_to(ws, p, ws->v2, ws->l2);
-    if (!ti_contact_settle(ws, p, 2 * R, R)) return HUGE_VAL;
-    ti_iterate_to(ws, p, ws->v1, ws->l1);
+    if (!ti_contact_settle(ws, p, 0, R)) return HUGE_VAL;
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
-    double r = extrapolate(ws, p, R), curved = curvature(ws, p);
+    if (!g->consistent) {
+        settle_well(ws, p, R);
+        g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    }
+    ti_iterate_to(ws, p, ws->v1, ws->l1);
+    double r = extrapolate(ws, p, R);
+    bool bent = g->consistent && !(r < g->tol);
+    if (bent) { /* the tangent may be curved where contacts slide as slowly as R makes them */
+        ti_iterate_from(ws, p, ws->v2, ws->l2);
+        if (!ti_contact_settle(ws, p, 0, 2 * R)) return HUGE_VAL;
+        settle_well(ws, p, 2 * R);
+        ti_iterate_to(ws, p, ws->v2, ws->l2);
+        r = extrapolate_points(ws, p, R);
+    }
+    double curved = curvature(ws, p);
     bool will_do = g->consistent && r < g->tol;
     if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
-        s->npoint = 2;
-        ti_point_keep(&s->point[0], 2, R, p, ws->v1, ws->l1);
-        ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+        s->npoint = 1;
+        ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
+        ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2); /* about: second_point() */
         memcpy(s->mode, ws->mode, p->nc);
-        g->canonical = ws->at_answer = true;
+        s->near = R, ws->at_answer = !bent, g->canonical = true;
         if (!g->done) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
     }
     g->done |= will_do;
@@ -74,7 +119,34 @@ static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, 
     return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
 }
 
-/* By how much the impulses' part of the velocities changes from the point at R to that at 2 R. */
+/* Derivatives are those of two points, docs/math.md eq. (36): the one at R, and that at 2 R, from what s has of it.
+ * They are in v1, l1 and v2, l2 then. */
+static bool second_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    ti_contact_point *near = s->point, *far = near + 1;
+    double R = near->compliance;
+    bool well = ws->sharp == TI_SHARP_ANSWER;
+    ti_iterate_from(ws, p, near->v, near->lambda);
+    if (well && !ws->at_answer && !ti_contact_settle(ws, p, 0, R)) return false;
+    if (well) settle_well(ws, p, R);
+    ti_iterate_to(ws, p, ws->v1, ws->l1);
+    ti_iterate_from(ws, p, far->v, far->lambda);
+    if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
+    if (well) settle_well(ws, p, 2 * R);
+    ti_iterate_to(ws, p, ws->v2, ws->l2);
+    ti_point_keep(near, 2, R, p, ws->v1, ws->l1);
+    ti_point_keep(far, -1, 2 * R, p, ws->v2, ws->l2);
+    s->npoint = 2;
+    return true;
+}
+
+/* The answer from the two points: of redundant contacts that slide as slowly as R makes them, the tangent at R has
+ * eight digits of how they share their load. */
+static void answer_of_points(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    double r = extrapolate_points(ws, p, s->point[0].compliance);
+    if (r < g->tol) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
+}
+
+/* By how much the impulses' part of the velocities changes from the first point to the second. */
 static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->v1[k] - ws->v2[k];
     ti_system_mv(&ws->sys, p, ws->dv, ws->r);
@@ -89,19 +161,6 @@ static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
 static void throw(int n, double *x) {
     unsigned dice = 1;
     for (int k = 0; k < n; k++) dice = dice * 1664525u + 1013904223u, x[k] = (double)(dice >> 8) / (1 << 24) - 0.5;
-}
-
-/* dv, dlambda := R times the derivative by R of those that have the impulses x, with the factors at R in ws: as
- * R dD/dR = -D R D. */
-static void yield(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *x) {
-    ti_law_compliance c = ti_contact_compliance(R);
-    for (int i = 0; i < p->nc; i++, x += 3) {
-        const double *D = ws->D + 9 * i;
-        for (int r = 0; r < 3; r++)
-            ws->f[3 * i + r] = c.t * (D[3 * r] * x[0] + D[3 * r + 1] * x[1]) + c.n * D[3 * r + 2] * x[2];
-    }
-    memset(ws->r, 0, p->nv * sizeof(double));
-    ti_contact_direction(ws, p);
 }
 
 /* R over the least stiffness that holds something, about: by how much the derivative of one solution misses that of no
@@ -129,37 +188,39 @@ static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) 
     return most > 1e-3;
 }
 
-/* The points in v1, l1 and v2, l2 as those of s; with a third one at 4 R, if there is such: docs/math.md eq. (461). */
-static void three_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+/* A third point, at 4 R: docs/math.md eq. (461). */
+static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    double R = s->point[0].compliance;
     for (int k = 0; k < p->nv; k++) ws->v[k] = 3 * ws->v2[k] - 2 * ws->v1[k];
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 3 * ws->l2[k] - 2 * ws->l1[k];
     if (!ti_contact_settle(ws, p, 0, 4 * R)) return;
     s->npoint = 3;
-    ti_point_keep(&s->point[0], 8. / 3, R, p, ws->v1, ws->l1);
-    ti_point_keep(&s->point[1], -2, 2 * R, p, ws->v2, ws->l2);
+    s->point[0].weight = 8. / 3, s->point[1].weight = -2;
     ti_point_keep(&s->point[2], 1. / 3, 4 * R, p, ws->v, ws->lambda);
 }
 
 /* The answer need not show that some direction is soft, and derivatives have it all the same. Where contacts are
- * redundant smaller compliances are no way out, as derivatives have rounding over R. The answer stays. */
+ * redundant smaller compliances are no way out, as derivatives have rounding over R. */
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
-static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
-    double share = R / s->point[0].compliance; /* a point at R that was more curved was not taken */
-    if (yielding(ws, p) < YIELDING * share * R / ws->r0 || !redundant(ws, p, R)) return;
-    if (softness(ws, p, R) > SOFT * share) three_points(ws, p, R, s);
+static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    if (!second_point(ws, p, s)) return;
+    if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
+    double R = s->point[0].compliance;
+    if (yielding(ws, p) < YIELDING * R / ws->r0 || !redundant(ws, p, 2 * R)) return;
+    if (softness(ws, p, 2 * R) > 2 * SOFT) third_point(ws, p, s);
 }
 
-/* both_points() at R, and at smaller compliances until the answer is one and while these are less curved. */
+/* solve_at() R, and at smaller compliances until that is an answer and while it is less curved. */
 #define CURVED 3e-9
 static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g, ti_contact_solution *s) {
     g->done = false;
-    double curved = both_points(ws, p, R, HUGE_VAL, g, s);
+    double curved = solve_at(ws, p, R, HUGE_VAL, g, s);
     for (double r = HUGE_VAL; curved < HUGE_VAL && !g->done && g->consistent && g->residual < 0.1 * r;) {
         if (!(R > 2e-9 * ws->r0)) break;
         r = g->residual; /* the modes hold, only R is too large */
-        ti_contact_approach(ws, p, R, 0.2 * R);
-        R *= 0.1, curved = both_points(ws, p, R, HUGE_VAL, g, s);
+        ti_contact_approach(ws, p, R, 0.1 * R);
+        R *= 0.1, curved = solve_at(ws, p, R, HUGE_VAL, g, s);
     }
     if (curved == HUGE_VAL) return;
     if (!g->done) {
@@ -169,11 +230,10 @@ static void finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_
     }
     double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
     for (double before = HUGE_VAL; curved > more && curved < 0.1 * before && R > 2e-9 * ws->r0; R *= 0.1) {
-        ti_contact_approach(ws, p, R, 0.2 * R);
-        before = curved, curved = both_points(ws, p, 0.1 * R, 0.1 * curved, g, s);
+        ti_contact_approach(ws, p, R, 0.1 * R);
+        before = curved, curved = solve_at(ws, p, 0.1 * R, 0.1 * curved, g, s);
     }
-    s->near = s->point[0].compliance;
-    if (ws->sharp && curved < HUGE_VAL) sharpen(ws, p, R, s);
+    if (ws->sharp) sharpen(ws, p, g, s);
 }
 
 bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
@@ -369,7 +429,7 @@ void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
     ti_progress g = beginning(ws, 0.1 * tol, true); /* on the path a digit more is cheap */
     g.enough = tol, g.brief = o->brief;
     info->rung = climb(ws, p, o, &g, s);
-    ws->at_answer = ws->at_answer && g.canonical && s->npoint > 1;
+    ws->at_answer = ws->at_answer && g.canonical && s->near > 0;
     info->residual = g.residual, info->canonical = g.canonical;
 }
 
@@ -461,7 +521,7 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
         info->residual = g.residual, info->canonical = true;
         return;
     }
-    s->npoint = 1;
+    s->npoint = 1, s->near = 0;
     ti_point_keep(&s->point[0], 1, 1e-2 * R, p, ws->v0, ws->l0);
     memcpy(s->lambda, ws->l0, 3 * p->nc * sizeof(double));
     memcpy(s->v, ws->v0, p->nv * sizeof(double));

@@ -13,7 +13,7 @@ void ti_ladder_keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, do
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < share * g->residual)) return;
     double small = 1e-6 * ws->r0;
-    s->npoint = 1;
+    s->npoint = 1, s->near = 0;
     ti_point_keep(&s->point[0], 1, r < g->tol && R > small ? small : R, p, ws->v, ws->lambda);
     ti_iterate_to(ws, p, s->v, s->lambda);
     memcpy(s->mode, ws->mode, p->nc);

@@ -80,6 +80,10 @@ static inline const ti_support *ti_support_of(const ti_contact_problem *p, int i
     return s && s->column ? s : NULL;
 }
 
+/* What else is wanted than an answer: the points that derivatives are of, with the bits of the answer without them; or
+ * the answer of these points. */
+typedef enum ti_sharpness { TI_SHARP_NOTHING, TI_SHARP_POINTS, TI_SHARP_ANSWER } ti_sharpness;
+
 typedef struct ti_contact_options {
     double tol;         /* on the relative NCP residual */
     bool warm;          /* lambda and mode hold a start, */
@@ -87,7 +91,7 @@ typedef struct ti_contact_options {
     double near;        /* whose modes held down to this compliance; 0 = not known; */
     int off_path;       /* it is of an answer that was not canonical, nor were so many before it, itself counted */
     bool brief;         /* where there is no answer soon, less will be asked for */
-    bool sharp;         /* derivatives are asked for: points of small compliance, whatever it costs */
+    ti_sharpness sharp;
 } ti_contact_options;
 
 /* The solution at one compliance, enough to linearise the problem there: this is what a tape keeps. */
@@ -101,7 +105,7 @@ typedef struct ti_contact_point {
 typedef struct ti_contact_solution {
     int npoint;
     ti_contact_point point[TI_CONTACT_POINTS];
-    double near;         /* of several points: the compliance that a warm start begins with, options.near */
+    double near;         /* of a canonical one: the compliance that a warm start begins with, options.near; else 0 */
     unsigned char *mode; /* (nc) tribo_mode */
     double *lambda, *v;  /* (3 nc), (nv) the extrapolated ones; lambda and mode are the start if options.warm */
 } ti_contact_solution;

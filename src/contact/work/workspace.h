@@ -114,10 +114,10 @@ struct ti_contact_ws {
     double *marked, *ahead;        /* (2 nv) the velocities there, (2 nv) its directions */
     double ip_unit;                /* its unit: the root of an energy */
     double settled;                /* relative size of the last step of settle() */
-    double shrink;  /* what share of a step of it the next one is where the law is linear; 1 = not known */
-    int iterations; /* factorizations so far */
-    bool sharp;     /* ti_contact_options.sharp */
-    bool at_answer; /* the factors are those of the first point of the answer, or of an iterate next to it */
+    double shrink;      /* what share of a step of it the next one is where the law is linear; 1 = not known */
+    int iterations;     /* factorizations so far */
+    ti_sharpness sharp; /* ti_contact_options.sharp */
+    bool at_answer;     /* the factors are those of the first point of the answer, or of an iterate next to it */
 };
 
 /* Tangential compliance is a hundredth: it only chooses among impulses with the same normal parts. */
