@@ -57,10 +57,16 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, boo
         const double *own = p->R ? p->R + 3 * i : none;
         double *R = ws->R + 3 * i;
         bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
+        bool dry = p->what && p->what[i] == TI_CONSTRAINT_DRY;
         memcpy(R, own, sizeof none);
-        if (!ti_is_contact(p, i)) continue;
-        R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
-        R[0] = R[1] = physical ? TI_ACROSS * o->compliance : R[2] / o->impratio;
+        if (dry && physical)
+            R[0] = R[1] = 0, R[2] = o->dry_compliance;
+        else if (!ti_is_contact(p, i))
+            continue;
+        else {
+            R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
+            R[0] = R[1] = physical ? TI_ACROSS * o->compliance : R[2] / o->impratio;
+        }
         for (int r = 0; delassus && r < 3; r++) ws->G.Gii[9 * i + 4 * r] += R[r];
         for (int r = 0; r < 3; r++) R[r] += own[r];
     }
