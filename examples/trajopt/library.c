@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PUSHES = 1000, ROUNDS = 4 };
+enum { PUSHES = 1000, ROUNDS = 12 };
 enum { EXCURSION = 16 }; /* plans where the library came to rest */
 /* standard deviation of perturbed velocities, rad/s; s in which it is to turn as far as a plan; noise, m/s */
 static const double perturbed = 2, watch = 4, noise = 0.1;
