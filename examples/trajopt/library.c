@@ -192,8 +192,8 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s/library.txt", argv[1]);
         need(tribo_policies_save(f.library, path, NULL), "library");
     } else {
-        double turned = spin(&f, TRIBO_LAW_NCP, knot_time, 10, true, false);
-        printf("ncp_turned %.3g\n", turned);
+        practise(&f, TRIBO_LAW_NCP, knot_time, 10, false);
+        printf("ncp_turned %.3g\n", spin(&f, TRIBO_LAW_NCP, knot_time, 20, true, false));
     }
     close_finger(&f);
     return 0;
