@@ -144,6 +144,10 @@ START_TEST(dry_friction_creeps) {
         NEAR(w.X[w.n.nx + 1], by_force[slips] * (slips ? F - BOUND : F), digits);
         world_gradient(&w, 1, 1);
         NEAR(w.u_bar[0], by_force[slips], 1e-14);
+        double A[4], B[2];
+        ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, B, NULL), TRIBO_OK);
+        NEAR(B[1], by_force[slips], 1e-14);
+        NEAR(A[3], slips ? 1 : by_force[0] * M / H, 1e-11); /* to second order in the vanishing compliance */
         NEAR(world_p_bar(&w, "rail/frictionloss"), slips ? -H / M : 0, 1e-14);
         NEAR(world_p_bar(&w, "cart/mass"), slips ? -H * (F - BOUND) / M / M : -R * by_force[0] * F / (1 + M * R),
              1e-14);
