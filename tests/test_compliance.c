@@ -120,6 +120,42 @@ static const struct {
             {{.solver = TRIBO_SOLVER_NEWTON}, 2e-6}};
 enum { NLAWS = sizeof LAWS / sizeof *LAWS };
 
+/* A slide with dry friction b that gives way by R, pushed by F from rest: the first step leaves h F R / (1 + m R), and
+ * h (F - b) / m where friction is at its bound. */
+START_TEST(dry_friction_creeps) {
+    const double R = 0.1, BOUND = 3, by_force[2] = {H * R / (1 + M * R), H / M};
+    static const char SLIDE[] = "<mujoco><option gravity='0 0 0' timestep='0.002'/><worldbody><body name='cart'>"
+                                "<joint name='rail' type='slide' axis='1 0 0' frictionloss='3'/><inertial mass='1.5' "
+                                "pos='0 0 0' diaginertia='1 1 1'/></body></worldbody></mujoco>";
+    tribo_options o = tribo_default_options();
+    o.law = LAWS[_i].law, o.tol = 1e-13;
+    if (o.law.softness != TRIBO_SOFTNESS_DEFAULT || o.law.kappa > 0) return;
+    if (o.law.smoothing == TRIBO_SMOOTHING_ERM) return;                      /* which knows no joints */
+    const double digits = o.law.law == TRIBO_LAW_STOCHASTIC ? 1e-13 : 1e-15; /* its continuation ends sooner */
+    o.law.softness = TRIBO_SOFTNESS_PHYSICAL, o.law.compliance = SOFT, o.law.dry_compliance = R;
+    for (int slips = 0; slips < 2; slips++) {
+        tribo_model *m = NULL;
+        const double F = slips ? 5 : 2;
+        ck_assert_int_eq(tribo_model_load_memory(SLIDE, sizeof SLIDE - 1, "slide", NULL, &m, NULL), TRIBO_OK);
+        world w = world_of(m, &o);
+        world_steps(&w, 1);
+        w.U[0] = F;
+        world_run(&w);
+        NEAR(w.X[w.n.nx + 1], by_force[slips] * (slips ? F - BOUND : F), digits);
+        world_gradient(&w, 1, 1);
+        NEAR(w.u_bar[0], by_force[slips], 1e-14);
+        double A[4], B[2];
+        ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, B, NULL), TRIBO_OK);
+        NEAR(B[1], by_force[slips], 1e-14);
+        NEAR(A[3], slips ? 1 : by_force[0] * M / H, 1e-11); /* to second order in the vanishing compliance */
+        NEAR(world_p_bar(&w, "rail/frictionloss"), slips ? -H / M : 0, 1e-14);
+        NEAR(world_p_bar(&w, "cart/mass"), slips ? -H * (F - BOUND) / M / M : -R * by_force[0] * F / (1 + M * R),
+             1e-14);
+        world_free(&w);
+    }
+}
+END_TEST
+
 /* A box that slides, one that is held, a ball that bounces, one that parts. */
 static world heap(const tribo_options *o, double e) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -227,6 +263,7 @@ static Suite *suite(void) {
     tcase_add_test(c, the_depth);
     tcase_add_test(c, what_counts);
     tcase_add_test(c, the_creep);
+    tcase_add_loop_test(c, dry_friction_creeps, 0, NLAWS);
     tcase_add_loop_test(c, reverse_and_tangents, 0, 2 * NLAWS);
     tcase_add_loop_test(c, as_of_the_options, 0, NLAWS);
     tcase_add_test(c, read_and_refused);

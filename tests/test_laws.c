@@ -320,6 +320,7 @@ START_TEST(bad_options_are_refused) {
         {.softness = TRIBO_SOFTNESS_PHYSICAL},
         {.softness = TRIBO_SOFTNESS_MUJOCO, .impedance = 1},
         {.impratio = -1},
+        {.dry_compliance = -1},
         {.kappa = -1},
         {.noise = -1},
         {.noise = (double)NAN},

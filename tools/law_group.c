@@ -27,5 +27,7 @@ static const option_row law_rows[] = {
     {"smoothing", LAW_OPTION + 14, "logistic|gaussian|erm", "how noise enters the stochastic law (gaussian)", false},
     {"noise", LAW_OPTION + 15, "S", "its standard deviation, m/s (0.01)", false},
     {"impact", LAW_OPTION + 16, "poisson|newton", "what bodies do that hit and leave within a step (poisson)", false},
+    {"dry-compliance", LAW_OPTION + 17, "R", "of dry friction of joints, of physical softness, 1/(kg m^2) (0: none)",
+     false},
     {0}};
 const option_group group_law = {"Contact law", "docs/contact-laws.md; default: the scene's, or the NCP", law_rows};

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PUSHES = 1000, ROUNDS = 4 };
+enum { PUSHES = 1000, ROUNDS = 12 };
 enum { EXCURSION = 16 }; /* plans where the library came to rest */
 /* standard deviation of perturbed velocities, rad/s; s in which it is to turn as far as a plan; noise, m/s */
 static const double perturbed = 2, watch = 4, noise = 0.1;
@@ -192,8 +192,8 @@ int main(int argc, char **argv) {
         snprintf(path, sizeof path, "%s/library.txt", argv[1]);
         need(tribo_policies_save(f.library, path, NULL), "library");
     } else {
-        double turned = spin(&f, TRIBO_LAW_NCP, knot_time, 10, true, false);
-        printf("ncp_turned %.3g\n", turned);
+        practise(&f, TRIBO_LAW_NCP, knot_time, 10, false);
+        printf("ncp_turned %.3g\n", spin(&f, TRIBO_LAW_NCP, knot_time, 20, true, false));
     }
     close_finger(&f);
     return 0;

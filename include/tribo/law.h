@@ -56,8 +56,8 @@ typedef enum tribo_solver {
 typedef enum tribo_softness {
     TRIBO_SOFTNESS_DEFAULT,  /**< 0 stands for the scene's, or none */
     TRIBO_SOFTNESS_NONE,     /**< hard: R = 0 */
-    TRIBO_SOFTNESS_PHYSICAL, /**< R = compliance at the normal, 1/kg, as of tribo_softness_of_spring(); 1 % of it across
-                              */
+    TRIBO_SOFTNESS_PHYSICAL, /**< R = compliance at the normal, 1/kg, as of tribo_softness_of_spring(); 1 % of it
+                                across; R = dry_compliance of dry friction of joints */
     TRIBO_SOFTNESS_MUJOCO    /**< R = (1 - impedance) / impedance G_nn at the normal, that over impratio across */
 } tribo_softness;
 
@@ -109,7 +109,9 @@ typedef struct tribo_law_options {
     double impratio;           /**< > 0, of TRIBO_SOFTNESS_MUJOCO; 0 = 1 */
     double kappa;              /**< interior point: gap at which the central path is left, J; 0 = its end */
     tribo_smoothing smoothing; /**< stochastic: how noise enters */
-    double noise; /**< stochastic: standard deviation of the normal and tangential velocity, m/s; 0 = 0.01 */
+    double noise;          /**< stochastic: standard deviation of the normal and tangential velocity, m/s; 0 = 0.01 */
+    double dry_compliance; /**< of dry friction of joints, of TRIBO_SOFTNESS_PHYSICAL: below its bound a joint creeps by
+                                this times the impulse; 1/kg of slides, 1/(kg m^2) of hinges; 0 = it sticks */
 } tribo_law_options;
 
 /** R of a spring of stiffness k (N/m) and dissipation time tau (s) over a step dt: 1 / (dt k (dt + tau)), 1/kg. */

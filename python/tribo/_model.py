@@ -151,7 +151,7 @@ class Model(_core.Model):
       ncon_max      contacts in a step at most
       measures      fill info["measures"] in examine()
       raw, max_iter, relaxation, penalty, facets, facet_angle, circumscribed, softness, compliance, impedance, impratio,
-      kappa, smoothing, noise: of laws and solvers, docs/contact-laws.md
+      kappa, smoothing, noise, dry_compliance: of laws and solvers, docs/contact-laws.md
     """
 
     def __new__(cls, path=None, *, xml=None, name="model", lenient=None, free_base=False, packages=None, _share=None,

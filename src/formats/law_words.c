@@ -97,6 +97,7 @@ static const word words[] = {
     NAMES(smoothing, smoothings),
     NUMBER(noise, 0, 1e300),
     NAMES(impact, impacts),
+    NUMBER(dry_compliance, 0, 1e300),
 };
 #undef WORD
 #undef NAMES

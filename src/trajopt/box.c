@@ -22,15 +22,18 @@ static bool factor_free(int n, const double *H, const bool *held, double *R) {
     return ti_chol(n, R, ld, 0) == 0;
 }
 
-/* Along the arc of projections of d + share * step, from where the slope is as given. @return false where nothing is
- * lower. */
+/* Along the arc of projections of d + share * step, from where the slope is as given. *whole: all of the step, which no
+ * bound cut off. @return false where nothing is lower. */
 static bool search_arc(int n, const double *H, const double *g, const double *lower, const double *upper,
-                       const double *slope, const double *step, double *d) {
+                       const double *slope, const double *step, double *d, bool *whole) {
     double trial[TI_CONTROLS_MAX], now = value(n, H, g, d), share = 1;
     for (int k = 0; k < HALVINGS; k++, share /= 2) {
         double change = 0;
+        *whole = k == 0;
         for (int i = 0; i < n; i++) {
-            trial[i] = ti_within(d[i] + share * step[i], lower[i], upper[i]);
+            double to = d[i] + share * step[i];
+            trial[i] = ti_within(to, lower[i], upper[i]);
+            *whole = *whole && trial[i] == to;
             change += slope[i] * (trial[i] - d[i]);
         }
         if (!(change < 0) || value(n, H, g, trial) > now + 0.1 * change) continue;
@@ -44,6 +47,7 @@ bool ti_box_solve(int n, const double *H, const double *g, const double *lower, 
                   double *R, bool *held) {
     double slope[TI_CONTROLS_MAX], step[TI_CONTROLS_MAX];
     for (int i = 0; i < n; i++) d[i] = ti_within(d[i], lower[i], upper[i]);
+    bool whole = false;
     for (int k = 0; k < ITERATIONS; k++) {
         bool same = k > 0;
         for (int i = 0; i < n; i++) {
@@ -54,10 +58,11 @@ bool ti_box_solve(int n, const double *H, const double *g, const double *lower, 
             held[i] = at;
             step[i] = at ? 0 : -slope[i];
         }
+        if (same && whole) break; /* Newton's step among the free, which are the same */
         if (!same && !factor_free(n, H, held, R)) return false;
         ti_chol_solve(n, R, ti_ld(n), step);
         for (int i = 0; i < n; i++) step[i] = held[i] ? 0 : step[i];
-        if (!search_arc(n, H, g, lower, upper, slope, step, d)) break;
+        if (!search_arc(n, H, g, lower, upper, slope, step, d, &whole)) break;
     }
     return true;
 }

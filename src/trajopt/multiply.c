@@ -7,13 +7,25 @@
 enum { SMALL = 20 * 20 * 20 }; /* multiplications up to which loops are faster */
 
 /* C += op(A) B; step from row to row and from term to term of op(A). */
-TI_CLONES_WIDE static void add(int m, int n, int k, const double *restrict A, int row, int term,
-                               const double *restrict B, double *restrict C) {
+TI_INLINE void add_rows(int m, int n, int k, const double *restrict A, int row, int term, const double *restrict B,
+                        double *restrict C) {
     for (int i = 0; i < m; i++)
         for (int l = 0; l < k; l++) {
             double a = A[i * row + l * term];
             for (int j = 0; j < n; j++) C[i * n + j] += a * B[l * n + j];
         }
+}
+
+TI_CLONES_WIDE static void add_wide(int m, int n, int k, const double *A, int row, int term, const double *B,
+                                    double *C) {
+    add_rows(m, n, k, A, row, term, B, C);
+}
+static void add_narrow(int m, int n, int k, const double *A, int row, int term, const double *B, double *C) {
+    add_rows(m, n, k, A, row, term, B, C);
+}
+/* Wide registers cost more than they gain where rows do not fill them. */
+static void add(int m, int n, int k, const double *A, int row, int term, const double *B, double *C) {
+    (n < 8 ? add_narrow : add_wide)(m, n, k, A, row, term, B, C);
 }
 
 /* C += A b, terms of a row in their order. */

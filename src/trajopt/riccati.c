@@ -135,7 +135,7 @@ void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more)
         memcpy(next, a->gap, sizeof(double) * (size_t)n);
         ti_times(nc, 1, n, a->gain, t->dx, true, t->du);
         expect_knot(t, a, slope, bend);
-        *more += expect_bent(t, a);
+        if (t->method == TRIBO_METHOD_DDP) *more += expect_bent(t, a);
         ti_times(n, 1, n, a->A, t->dx, true, next);
         ti_times(n, 1, nc, a->B, t->du, true, next);
         memcpy(t->dx, next, sizeof(double) * (size_t)n);

@@ -75,7 +75,9 @@ static tribo_law_options some_law(bytes *b) {
     if (chance(b, 40)) o.relaxation = 1 + real(b);
     if (chance(b, 40)) o.penalty = scale(b, 1e-6, 1e6);
     if (chance(b, 40)) o.facets = pick(b, 70), o.facet_angle = real(b), o.circumscribed = chance(b, 128);
-    if (chance(b, 60)) o.softness = (tribo_softness)pick(b, 5), o.compliance = scale(b, 1e-9, 1);
+    if (chance(b, 60))
+        o.softness = (tribo_softness)pick(b, 5), o.compliance = scale(b, 1e-9, 1),
+        o.dry_compliance = scale(b, 1e-9, 1e5);
     if (chance(b, 30)) o.impedance = fabs(real(b)), o.impratio = scale(b, 1e-3, 1e3);
     if (chance(b, 30)) o.kappa = scale(b, 1e-12, 1);
     if (chance(b, 60)) o.smoothing = (tribo_smoothing)pick(b, 5), o.noise = scale(b, 1e-6, 10);

@@ -72,7 +72,7 @@ static void fill(tribo_law_options *o, const tribo_law_options *other) {
     if (!(given & TRIBO_GIVEN_RAW)) o->raw = o->raw || other->raw;
     if (o->softness == TRIBO_SOFTNESS_DEFAULT) o->softness = other->softness;
     fall_back(&o->compliance, other->compliance), fall_back(&o->impedance, other->impedance);
-    fall_back(&o->impratio, other->impratio);
+    fall_back(&o->dry_compliance, other->dry_compliance), fall_back(&o->impratio, other->impratio);
     if (!(given & TRIBO_GIVEN_KAPPA)) fall_back(&o->kappa, other->kappa);
     if (o->smoothing == TRIBO_SMOOTHING_DEFAULT) o->smoothing = other->smoothing;
     fall_back(&o->noise, other->noise);
@@ -80,8 +80,8 @@ static void fill(tribo_law_options *o, const tribo_law_options *other) {
 
 /* What is wrong with the numbers of settled options; NULL if nothing is. */
 static const char *flaw_of(const tribo_law_options *o) {
-    const double numbers[] = {o->relaxation, o->penalty,  o->facet_angle, o->compliance,
-                              o->impedance,  o->impratio, o->kappa,       o->noise};
+    const double numbers[] = {o->relaxation, o->penalty, o->facet_angle, o->compliance,    o->impedance,
+                              o->impratio,   o->kappa,   o->noise,       o->dry_compliance};
     if (!ti_finite(numbers, sizeof numbers / sizeof *numbers)) return "a number is not finite";
     if (o->max_iter < 0) return "max_iter must be >= 0";
     if (!(o->relaxation > 0 && o->relaxation < 2)) return "relaxation must be above 0 and below 2";
@@ -90,6 +90,7 @@ static const char *flaw_of(const tribo_law_options *o) {
     if (o->softness > TRIBO_SOFTNESS_MUJOCO) return "there is no such softness";
     if (o->softness == TRIBO_SOFTNESS_PHYSICAL && !(o->compliance > 0))
         return "physical softness needs a compliance > 0";
+    if (o->dry_compliance < 0) return "dry_compliance must be >= 0";
     if (!(o->impedance > 0 && o->impedance < 1)) return "impedance must be above 0 and below 1";
     if (!(o->impratio > 0)) return "impratio must be > 0";
     if (o->kappa < 0) return "kappa must be >= 0";
@@ -130,5 +131,6 @@ bool ti_law_same(const tribo_law_options *a, const tribo_law_options *b) {
            (a->solver == TRIBO_SOLVER_INTERIOR ? a->kappa : 0) == (b->solver == TRIBO_SOLVER_INTERIOR ? b->kappa : 0) &&
            a->facets == b->facets && a->facet_angle == b->facet_angle && a->circumscribed == b->circumscribed &&
            a->softness == b->softness && a->compliance == b->compliance && a->impedance == b->impedance &&
-           a->impratio == b->impratio && a->smoothing == b->smoothing && a->noise == b->noise;
+           a->impratio == b->impratio && a->smoothing == b->smoothing && a->noise == b->noise &&
+           a->dry_compliance == b->dry_compliance;
 }

@@ -42,6 +42,20 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
     return soft;
 }
 
+/* What the options soften constraint i with. @return false = not at all */
+static bool softens(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *R) {
+    const tribo_law_options *o = &ws->options;
+    bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
+    if (physical && p->what && p->what[i] == TI_CONSTRAINT_DRY) {
+        R[0] = R[1] = 0, R[2] = o->dry_compliance;
+        return true;
+    }
+    if (!ti_is_contact(p, i)) return false;
+    R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
+    R[0] = R[1] = physical ? TI_ACROSS * o->compliance : R[2] / o->impratio;
+    return true;
+}
+
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft) {
     static const double none[3] = {0, 0, 0};
     const tribo_law_options *o = &ws->options;
@@ -56,11 +70,8 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, boo
     for (int i = 0; i < p->nc; i++) {
         const double *own = p->R ? p->R + 3 * i : none;
         double *R = ws->R + 3 * i;
-        bool physical = o->softness == TRIBO_SOFTNESS_PHYSICAL;
         memcpy(R, own, sizeof none);
-        if (!ti_is_contact(p, i)) continue;
-        R[2] = physical ? o->compliance : ti_softness_share(o) * ws->G.Gii[9 * i + 8];
-        R[0] = R[1] = physical ? TI_ACROSS * o->compliance : R[2] / o->impratio;
+        if (!softens(ws, p, i, R)) continue;
         for (int r = 0; delassus && r < 3; r++) ws->G.Gii[9 * i + 4 * r] += R[r];
         for (int r = 0; r < 3; r++) R[r] += own[r];
     }
