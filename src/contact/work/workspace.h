@@ -207,7 +207,7 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
  * residual. */
 double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s);
 
-/* ladder.c: from an iterate with its modes, near the solution at R: the points at R and 2 R, and their extrapolation,
+/* points.c: from an iterate with its modes, near the solution at R: the points at R and 2 R, and their extrapolation,
  * in s. False if not found. */
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s);
 

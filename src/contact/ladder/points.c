@@ -1,0 +1,261 @@
+/* points.c -- solutions at small compliances, with modes that are known: the answer that they lead to, and those that
+ * derivatives are of. docs/math.md eq. (35a), (36), (461).
+ */
+#include "contact/ladder/points.h"
+#include <float.h>
+#include <math.h>
+
+/* dv, dlambda := R times the derivative by R of those that have the impulses x, with the factors at R in ws: as
+ * R dD/dR = -D R D. */
+static void yield(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *x) {
+    ti_law_compliance small = ti_contact_compliance(R);
+    for (int i = 0; i < p->nc; i++, x += 3) {
+        const double *D = ws->D + 9 * i;
+        ti_law_compliance c = ti_is_spin(p, i) ? ti_contact_stiffness(p, i, small) : small;
+        for (int r = 0; r < 3; r++)
+            ws->f[3 * i + r] = c.t * (D[3 * r] * x[0] + D[3 * r + 1] * x[1]) + c.n * D[3 * r + 2] * x[2];
+    }
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_contact_direction(ws, p);
+}
+
+/* Steps on the hard law from the iterate, with the factors at R, while the residual falls. Returns it. */
+static double polish(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double r = HUGE_VAL; /* of what is in vb, lb; that of the first iterate is computed only if it is needed */
+    for (int it = 0; it < 6 && r > 1e-15; it++) {
+        ti_iterate_to(ws, p, ws->vb, ws->lb);
+        ti_contact_approach(ws, p, R, 0);
+        double now = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+        if (it == 0 && !(now <= 1e-15)) r = ti_contact_residual(ws, p, ws->law, ws->vb, ws->lb, NULL);
+        if (!(now < 0.9 * r)) {
+            ti_iterate_from(ws, p, ws->vb, ws->lb);
+            break;
+        }
+        r = now;
+    }
+    return r;
+}
+
+/* docs/math.md eq. (35a): from v1, l1 along the tangent to no compliance, and polished; to 2 R in v2, l2. Returns the
+ * residual. */
+static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    yield(ws, p, R, ws->l1);
+    for (int k = 0; k < 3 * p->nc; k++)
+        ws->l2[k] = ws->l1[k] + ws->dlambda[k], ws->lambda[k] = ws->l1[k] - ws->dlambda[k];
+    for (int k = 0; k < p->nv; k++) ws->v2[k] = ws->v1[k] + ws->dv[k], ws->v[k] = ws->v1[k] - ws->dv[k];
+    return polish(ws, p, R);
+}
+
+/* Eq. (36): the same from v1, l1 and v2, l2 at R and 2 R, with the factors at 2 R. */
+static double extrapolate_points(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+    return polish(ws, p, 2 * R);
+}
+
+/* The largest change that polishing made to the extrapolated impulses, relative to the largest impulse; twice that, as
+ * it would be from two points, which derivatives are of: they are not polished and miss as much. It is small unless R
+ * is near what holds a contact, as in a wedge whose sides nearly let go. */
+static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    double moved = 0, most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) {
+        moved = ti_max(moved, fabs(ws->lambda[k] - (2 * ws->l1[k] - ws->l2[k])));
+        most = ti_max(most, fabs(ws->lambda[k]));
+    }
+    return most > 0 ? 2 * moved / most : 0;
+}
+
+/* The iterate, settled at compliance R, to rounding: slip that R alone makes is far off in relative terms until then.
+ */
+static void settle_well(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    for (int it = 0; it < 2; it++) ti_contact_approach(ws, p, R, R);
+}
+
+/* From modes and an approximate solution in ws at a compliance near R: the point there, and the answer. They go to s if
+ * the residual is the best and the curvature below `most`; the iterate ends at the solution at R. Returns the
+ * curvature; HUGE_VAL where the point is not found. */
+static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
+                       ti_contact_solution *s) {
+    ws->at_answer = false;
+    if (!ti_contact_settle(ws, p, 0, R)) return HUGE_VAL;
+    g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    if (!g->consistent) {
+        settle_well(ws, p, R);
+        g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    }
+    ti_iterate_to(ws, p, ws->v1, ws->l1);
+    double r = extrapolate(ws, p, R);
+    bool bent = g->consistent && !(r < g->tol);
+    if (bent) { /* the tangent may be curved where contacts slide as slowly as R makes them */
+        ti_iterate_from(ws, p, ws->v2, ws->l2);
+        if (!ti_contact_settle(ws, p, 0, 2 * R)) return HUGE_VAL;
+        settle_well(ws, p, 2 * R);
+        ti_iterate_to(ws, p, ws->v2, ws->l2);
+        r = extrapolate_points(ws, p, R);
+    }
+    double curved = curvature(ws, p);
+    bool will_do = g->consistent && r < g->tol;
+    if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
+        s->npoint = 1;
+        ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
+        ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2); /* about: second_point() */
+        memcpy(s->mode, ws->mode, p->nc);
+        s->near = R, ws->at_answer = !bent, g->canonical = true;
+        if (!g->done) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
+    }
+    g->done |= will_do;
+    ti_iterate_from(ws, p, ws->v1, ws->l1);
+    return curved;
+}
+
+/* What rounding alone makes of the curvature at compliance R, where contacts are redundant: it grows as R falls. */
+static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->lambda[k]));
+    return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
+}
+
+/* Derivatives are those of two points, docs/math.md eq. (36): the one at R, and that at 2 R, from what s has of it.
+ * They are in v1, l1 and v2, l2 then. */
+static bool second_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    ti_contact_point *near = s->point, *far = near + 1;
+    double R = near->compliance;
+    bool well = ws->sharp == TI_SHARP_ANSWER;
+    ti_iterate_from(ws, p, near->v, near->lambda);
+    if (well && !ws->at_answer && !ti_contact_settle(ws, p, 0, R)) return false;
+    if (well) settle_well(ws, p, R);
+    ti_iterate_to(ws, p, ws->v1, ws->l1);
+    ti_iterate_from(ws, p, far->v, far->lambda);
+    if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
+    if (well) settle_well(ws, p, 2 * R);
+    ti_iterate_to(ws, p, ws->v2, ws->l2);
+    ti_point_keep(near, 2, R, p, ws->v1, ws->l1);
+    ti_point_keep(far, -1, 2 * R, p, ws->v2, ws->l2);
+    s->npoint = 2;
+    return true;
+}
+
+/* The answer from the two points: of redundant contacts that slide as slowly as R makes them, the tangent at R has
+ * eight digits of how they share their load. */
+static void answer_of_points(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    double r = extrapolate_points(ws, p, s->point[0].compliance);
+    if (r < g->tol) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
+}
+
+/* By how much the impulses' part of the velocities changes from the first point to the second. */
+static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->v1[k] - ws->v2[k];
+    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+    double change = ti_contact_energy_of(ws, p, ws->r);
+    memset(ws->r, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, ws->l1, ws->r);
+    double whole = ti_contact_energy_of(ws, p, ws->r);
+    return whole > 0 ? sqrt(change / whole) : 0;
+}
+
+/* Numbers in -1/2..1/2, always the same. */
+static void throw(int n, double *x) {
+    unsigned dice = 1;
+    for (int k = 0; k < n; k++) dice = dice * 1664525u + 1013904223u, x[k] = (double)(dice >> 8) / (1 << 24) - 0.5;
+}
+
+/* R over the least stiffness that holds something, about: by how much the derivative of one solution misses that of no
+ * compliance, in the direction that is worst. By power iterations from a fixed start. */
+static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double soft = 0;
+    throw(p->nv, ws->r);
+    for (int it = 0; it < 3; it++) {
+        double before = ti_contact_energy_of(ws, p, ws->r);
+        memset(ws->f, 0, 3 * p->nc * sizeof(double));
+        ti_contact_direction(ws, p);
+        yield(ws, p, R, ws->dlambda);
+        ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+        soft = before > 0 ? sqrt(ti_contact_energy_of(ws, p, ws->r) / before) : 0;
+    }
+    return soft;
+}
+
+/* Whether some impulses move nothing: compliance alone says what they are. */
+static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double most = 0;
+    throw(3 * p->nc, ws->dlambda);
+    for (int it = 0; it < 2; it++) yield(ws, p, R, ws->dlambda);
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->dlambda[k]));
+    return most > 1e-3;
+}
+
+/* A third point, at 4 R: docs/math.md eq. (461). */
+static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    double R = s->point[0].compliance;
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 3 * ws->v2[k] - 2 * ws->v1[k];
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 3 * ws->l2[k] - 2 * ws->l1[k];
+    if (!ti_contact_settle(ws, p, 0, 4 * R)) return;
+    s->npoint = 3;
+    s->point[0].weight = 8. / 3, s->point[1].weight = -2;
+    ti_point_keep(&s->point[2], 1. / 3, 4 * R, p, ws->v, ws->lambda);
+}
+
+/* The answer need not show that some direction is soft, and derivatives have it all the same. Where contacts are
+ * redundant smaller compliances are no way out, as derivatives have rounding over R. */
+#define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
+#define SOFT 2e-5
+static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    if (!second_point(ws, p, s)) return;
+    if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
+    double R = s->point[0].compliance;
+    if (yielding(ws, p) < YIELDING * R / ws->r0 || !redundant(ws, p, 2 * R)) return;
+    if (softness(ws, p, 2 * R) > 2 * SOFT) third_point(ws, p, s);
+}
+
+#define CURVED 3e-9
+void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g,
+                      ti_contact_solution *s) {
+    g->done = false;
+    double curved = solve_at(ws, p, R, HUGE_VAL, g, s);
+    for (double r = HUGE_VAL; curved < HUGE_VAL && !g->done && g->consistent && g->residual < 0.1 * r;) {
+        if (!(R > 2e-9 * ws->r0)) break;
+        r = g->residual; /* the modes hold, only R is too large */
+        ti_contact_approach(ws, p, R, 0.1 * R);
+        R *= 0.1, curved = solve_at(ws, p, R, HUGE_VAL, g, s);
+    }
+    if (curved == HUGE_VAL) return;
+    if (!g->done) {
+        ti_ladder_keep(ws, p, R, 0.1, g, s);
+        g->done = g->consistent && g->residual < g->tol;
+        return;
+    }
+    double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
+    for (double before = HUGE_VAL; curved > more && curved < 0.1 * before && R > 2e-9 * ws->r0; R *= 0.1) {
+        ti_contact_approach(ws, p, R, 0.1 * R);
+        before = curved, curved = solve_at(ws, p, 0.1 * R, 0.1 * curved, g, s);
+    }
+    if (ws->sharp) sharpen(ws, p, g, s);
+}
+
+bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
+                        double *lambda_dot) {
+    if (!ws->at_answer) return false;
+    memset(ws->r, 0, p->nv * sizeof(double));
+    for (int i = 0; i < p->nc; i++)
+        for (int r = 0; r < 3; r++) {
+            const double *D = ws->D + 9 * i + 3 * r, *x = c + 3 * i;
+            ws->f[3 * i + r] = D[0] * x[0] + D[1] * x[1] + D[2] * x[2];
+        }
+    ti_contact_direction(ws, p);
+    memcpy(v_dot, ws->dv, p->nv * sizeof(double));
+    memcpy(lambda_dot, ws->dlambda, 3 * p->nc * sizeof(double));
+    return true;
+}
+
+bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
+    ti_iterate_to(ws, p, ws->v2, ws->l2);
+    if (!ti_contact_settle(ws, p, 2 * R, R)) return false;
+    s->npoint = 2, s->near = R;
+    ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
+    ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
+    for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) s->v[k] = 2 * ws->v[k] - ws->v2[k];
+    memcpy(s->mode, ws->mode, p->nc);
+    return true;
+}
