@@ -58,7 +58,7 @@ static double floor_of(double sum) {
     return larger(0.01 * sum, 1e-2);
 }
 
-/* What rounding of state k of the rollout makes of the loss, whose derivative by that state is bar: a hundredth of the
+/* What rounding of state k of the rollout makes of the loss, whose derivative by that state is bar: a thousandth of the
  * sum, which is the least that many roundings of one size leave of it. */
 static double rounding_of(const probe *p, int k, const double *bar) {
     const double *x = p->x + k * p->nx;
@@ -69,7 +69,7 @@ static double rounding_of(const probe *p, int k, const double *bar) {
         if (j < 0 && axis < 3 && !p->s->robot) most = fabs(x[7 * body + axis]);
         sum += fabs(bar[i]) * most;
     }
-    return 0.01 * DBL_EPSILON * sum;
+    return 0.001 * DBL_EPSILON * sum;
 }
 
 /* Whether the derivative of step k along dir, and the direction of parameters and controls if `all`, is that of
