@@ -136,13 +136,13 @@ struct tribo_ws {
     struct ti_warm *again;    /* (ncon_max) by number: of islands of this step that were dissolved; rank -1 = none */
     struct ti_solved *solved; /* (ntree) of every island */
     tribo_contact *view;
-    double *V;      /* (widest) of one tree */
-    double *kick;   /* the same */
-    double *D, *D0; /* (nv) displacements; without recovery */
-    double *xnext;  /* (nx) */
-    bool taped;     /* the step goes to a tape */
-    double *p;      /* (np) that were last found to be physical */
-    bool p_known;   /* there are such */
+    double *V;          /* (widest) of one tree */
+    double *kick;       /* the same */
+    double *D, *D0;     /* (nv) displacements; without recovery */
+    double *xnext;      /* (nx) */
+    ti_sharpness sharp; /* of the contact problems: by whether the step goes to a tape */
+    double *p;          /* (np) that were last found to be physical */
+    bool p_known;       /* there are such */
 
     struct ti_scratch *scratch; /* of the reverse and the tangents; laid out by the same allocation */
 };

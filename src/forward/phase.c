@@ -58,7 +58,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
 static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, ti_contact_solution *s,
                                     tribo_contact_info *info) {
     ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
-    ti_contact_options o = {.tol = ws->options.tol, .sharp = ws->taped ? TI_SHARP_POINTS : TI_SHARP_NOTHING};
+    ti_contact_options o = {.tol = ws->options.tol, .sharp = ws->sharp};
     unsigned char *mode = (unsigned char *)ws->scratch->mu_work;
     int rounds = ws->options.rounds;
     tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
@@ -106,7 +106,7 @@ tribo_status ti_phase_solve(tribo_ws *ws, ti_frame *f, int k, ti_phase phase, bo
                                 .warm = warm,
                                 .near = f->island[k].near,
                                 .off_path = f->island[k].off_path,
-                                .sharp = ws->taped ? TI_SHARP_POINTS : TI_SHARP_NOTHING};
+                                .sharp = ws->sharp};
         if (problem.chains && phase == TI_HOLD && !f->island[k].resumed)
             o.from = ws->vnow + f->island[k].v0; /* what is held hardly changes its velocity */
         /* Overlaps may ask for what no motion has, and no velocities at different times may go together. */

@@ -159,7 +159,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     tribo_status s = ti_step_admit(ws, p, x, u);
     if (s != TRIBO_OK) return s;
     ti_frame *f = &ws->frame;
-    ws->taped = tape != NULL;
+    ws->sharp = tape ? TI_SHARP_POINTS : TI_SHARP_NOTHING;
     ws->info = (tribo_step_info){.margin = (double)INFINITY, .canonical = true};
     memcpy(f->x, x, sizeof(double) * (size_t)size->nx);
     if (u)
