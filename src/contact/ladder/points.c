@@ -1,5 +1,5 @@
 /* points.c -- solutions at small compliances, with modes that are known: the answer that they lead to, and those that
- * derivatives are of. docs/math.md eq. (35a), (36), (461).
+ * derivatives are of. docs/math.md eq. (35a), (36), (461), (462).
  */
 #include "contact/ladder/points.h"
 #include <float.h>
@@ -71,6 +71,13 @@ static void settle_well(ti_contact_ws *ws, const ti_contact_problem *p, double R
     for (int it = 0; it < 2; it++) ti_contact_approach(ws, p, R, R);
 }
 
+/* docs/math.md eq. (462): v2, l2 from the tangent's guess to the solution at 2 R, to third order. The iterate is the
+ * answer. */
+static void reach(ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int k = 0; k < 3 * p->nc; k++) ws->l2[k] = ws->lambda[k] + 2 * (ws->l2[k] - ws->l1[k]);
+    for (int k = 0; k < p->nv; k++) ws->v2[k] = ws->v[k] + 2 * (ws->v2[k] - ws->v1[k]);
+}
+
 /* From modes and an approximate solution in ws at a compliance near R: the point there, and the answer. They go to s if
  * the residual is the best and the curvature below `most`; the iterate ends at the solution at R. Returns the
  * curvature; HUGE_VAL where the point is not found. */
@@ -96,12 +103,14 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     double curved = curvature(ws, p);
     bool will_do = g->consistent && r < g->tol;
     if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
+        bool fresh = !g->done;
+        if (fresh) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
+        if (fresh && !bent) reach(ws, p);
         s->npoint = 1;
         ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
-        ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2); /* about: second_point() */
+        ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2);
         memcpy(s->mode, ws->mode, p->nc);
-        s->near = R, ws->at_answer = !bent, g->canonical = true;
-        if (!g->done) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
+        s->near = R, ws->at_answer = !bent, ws->reaches = fresh && !bent, g->canonical = true;
     }
     g->done |= will_do;
     ti_iterate_from(ws, p, ws->v1, ws->l1);
@@ -115,8 +124,8 @@ static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, 
     return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
 }
 
-/* Derivatives are those of two points, docs/math.md eq. (36): the one at R, and that at 2 R, from what s has of it.
- * They are in v1, l1 and v2, l2 then. */
+/* Derivatives are those of two points, docs/math.md eq. (36): the one at R, and that at 2 R, sought from what s has of
+ * it. They are in v1, l1 and v2, l2 then. */
 static bool second_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
     ti_contact_point *near = s->point, *far = near + 1;
     double R = near->compliance;
@@ -199,12 +208,19 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
  * redundant smaller compliances are no way out, as derivatives have rounding over R. */
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
+static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
+    return yielding(ws, p) >= YIELDING * R / ws->r0 && redundant(ws, p, at) && softness(ws, p, at) > at / R * SOFT;
+}
+
 static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    double R = s->point[0].compliance;
+    if (ws->sharp == TI_SHARP_POINTS && ws->at_answer && ws->reaches) {
+        s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
+        if (!is_soft(ws, p, R, R)) return;
+    }
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
-    double R = s->point[0].compliance;
-    if (yielding(ws, p) < YIELDING * R / ws->r0 || !redundant(ws, p, 2 * R)) return;
-    if (softness(ws, p, 2 * R) > 2 * SOFT) third_point(ws, p, s);
+    if (is_soft(ws, p, R, 2 * R)) third_point(ws, p, s);
 }
 
 #define CURVED 3e-9
