@@ -39,7 +39,7 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
     const ti_island *is = &f->island[i];
     const ti_phase_points *points = &is->phase[phase];
     const ti_phase_data *d = &f->phase[phase];
-    ti_contact_solution s = {.npoint = points->npoint, .mode = d->mode + is->con0};
+    ti_contact_solution s = {.npoint = points->npoint, .alone = points->alone, .mode = d->mode + is->con0};
     for (int k = 0; k < TI_CONTACT_POINTS && d->v[k]; k++)
         s.point[k] = (ti_contact_point){.weight = points->weight[k],
                                         .compliance = points->compliance[k],

@@ -82,7 +82,7 @@ static void add_info(tribo_contact_info *sum, const tribo_contact_info *one) {
 
 void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s) {
     ti_phase_points *points = &is->phase[phase];
-    points->npoint = s->npoint;
+    points->npoint = s->npoint, points->alone = s->alone;
     for (int j = 0; j < s->npoint; j++)
         points->weight[j] = s->point[j].weight, points->compliance[j] = s->point[j].compliance;
 }

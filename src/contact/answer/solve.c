@@ -335,7 +335,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     tribo_status status = ti_contact_pose(ws, hard, needs_delassus(ws), &soft);
     if (status) return status;
     memset(info, 0, sizeof *info);
-    ws->iterations = 0, ws->at_answer = false, ws->sharp = o->sharp, s->near = 0;
+    ws->iterations = 0, ws->at_answer = false, ws->sharp = o->sharp, s->near = 0, s->alone = false;
     if (is_apart(ws, p)) {
         nothing_to_do(p, s);
         info->canonical = true;

@@ -1,5 +1,5 @@
 /* points.c -- solutions at small compliances, with modes that are known: the answer that they lead to, and those that
- * derivatives are of. docs/math.md eq. (35a), (36), (461), (462).
+ * derivatives are of. docs/math.md eq. (35a), (36), (461) to (463).
  */
 #include "contact/ladder/points.h"
 #include <float.h>
@@ -8,12 +8,12 @@
 /* dv, dlambda := R times the derivative by R of those that have the impulses x, with the factors at R in ws: as
  * R dD/dR = -D R D. */
 static void yield(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *x) {
-    ti_law_compliance small = ti_contact_compliance(R);
     for (int i = 0; i < p->nc; i++, x += 3) {
-        const double *D = ws->D + 9 * i;
-        ti_law_compliance c = ti_is_spin(p, i) ? ti_contact_stiffness(p, i, small) : small;
-        for (int r = 0; r < 3; r++)
-            ws->f[3 * i + r] = c.t * (D[3 * r] * x[0] + D[3 * r + 1] * x[1]) + c.n * D[3 * r + 2] * x[2];
+        ti_law_compliance c = ti_contact_small(p, i, R);
+        for (int r = 0; r < 3; r++) {
+            const double *D = ws->D + 9 * i + 3 * r;
+            ws->f[3 * i + r] = c.t * (D[0] * x[0] + D[1] * x[1]) + c.n * D[2] * x[2];
+        }
     }
     memset(ws->r, 0, p->nv * sizeof(double));
     ti_contact_direction(ws, p);
@@ -188,9 +188,9 @@ static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R)
 static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     double most = 0;
     throw(3 * p->nc, ws->dlambda);
-    for (int it = 0; it < 2; it++) yield(ws, p, R, ws->dlambda);
+    yield(ws, p, R, ws->dlambda);
     for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->dlambda[k]));
-    return most > 1e-3;
+    return most > 1e-4;
 }
 
 /* A third point, at 4 R: docs/math.md eq. (461). */
@@ -208,19 +208,30 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
  * redundant smaller compliances are no way out, as derivatives have rounding over R. */
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
+#define ALONE 1e-7 /* R / r0 */
 static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
-    return yielding(ws, p) >= YIELDING * R / ws->r0 && redundant(ws, p, at) && softness(ws, p, at) > at / R * SOFT;
+    return yielding(ws, p) >= YIELDING * R / ws->r0 && softness(ws, p, at) > at / R * SOFT;
+}
+
+/* Where nothing is redundant compliance chooses nothing: derivatives are those of the answer itself. */
+static void answer_alone(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+    s->npoint = 1, s->alone = true;
+    ti_point_keep(&s->point[0], 1, ALONE * ws->r0, p, s->v, s->lambda);
 }
 
 static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     double R = s->point[0].compliance;
     if (ws->sharp == TI_SHARP_POINTS && ws->at_answer && ws->reaches) {
+        if (!redundant(ws, p, R)) {
+            answer_alone(ws, p, s);
+            return;
+        }
         s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
         if (!is_soft(ws, p, R, R)) return;
     }
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
-    if (is_soft(ws, p, R, 2 * R)) third_point(ws, p, s);
+    if (is_soft(ws, p, R, 2 * R) && redundant(ws, p, 2 * R)) third_point(ws, p, s);
 }
 
 #define CURVED 3e-9
@@ -267,7 +278,7 @@ bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, doubl
     if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
     if (!ti_contact_settle(ws, p, 2 * R, R)) return false;
-    s->npoint = 2, s->near = R;
+    s->npoint = 2, s->alone = false, s->near = R;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
     ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
     for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];

@@ -62,18 +62,18 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     }
 }
 
-/* c (3) of contact i at a point, with its small compliance R; from J v + ref in ws->c. */
-static void velocity_at(const ti_contact_ws *ws, const ti_law_compliance *R, const ti_contact_point *q, int i,
-                        double *c) {
-    const double *l = q->lambda + 3 * i, *x = ws->c + 3 * i;
-    c[0] = x[0] + R->t * l[0], c[1] = x[1] + R->t * l[1], c[2] = x[2] + R->n * l[2];
+/* c (3) of contact i at a point, with its compliances; from J v + ref in ws->c. */
+static void velocity_at(const ti_contact_ws *ws, const ti_contact_problem *p, ti_law_compliance R, int i, double *c) {
+    const double *l = ws->at.lambda + 3 * i, *x = ws->c + 3 * i;
+    if (ws->alone) R = ti_contact_stiffness(p, i, (ti_law_compliance){0});
+    c[0] = x[0] + R.t * l[0], c[1] = x[1] + R.t * l[1], c[2] = x[2] + R.n * l[2];
 }
 
 tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s, int k) {
     const ti_contact_point *q = &s->point[k];
     ti_contact_problem soft, *p = &soft;
     tribo_status status = TRIBO_OK;
-    ws->at = *q, ws->at_mode = s->mode;
+    ws->at = *q, ws->at_mode = s->mode, ws->alone = s->alone;
     ws->augmented.n = 0, ws->linear_residual = 0, ws->symmetric = true;
     ti_contact_take_law(ws, hard);
     if (k == 0) {
@@ -89,7 +89,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
         double c[3];
-        velocity_at(ws, &R, q, i, c);
+        velocity_at(ws, p, R, i, c);
         differentiate(ws, p, i, R, s->mode[i], q->lambda, c);
         const double *D = ws->D + 9 * i;
         ws->symmetric = ws->symmetric && D[1] == D[3] && D[2] == D[6] && D[5] == D[7] && !p->spins;
@@ -181,6 +181,17 @@ double ti_contact_linear_residual(const ti_contact_ws *ws) {
     return ws->linear_residual;
 }
 
+/* ---------------------------------------------------------------- without compliance */
+
+/* docs/math.md eq. (463): where the point stands alone, what its small compliance gives way is taken back, once, which
+ * leaves its square. out (3 nc) = -R x */
+static void withstand(const ti_contact_ws *ws, const ti_contact_problem *p, const double *x, double *out) {
+    for (int i = 0; i < p->nc; i++) {
+        ti_law_compliance R = ti_contact_small(p, i, ws->at.compliance);
+        out[3 * i] = -R.t * x[3 * i], out[3 * i + 1] = -R.t * x[3 * i + 1], out[3 * i + 2] = -R.n * x[3 * i + 2];
+    }
+}
+
 /* ---------------------------------------------------------------- forward */
 
 /* One refinement; returns the energy of the correction over that of the result. */
@@ -217,6 +228,20 @@ static bool stalls(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     return !(last <= settled) && !(sqrt(correct(ws, p, r, dv, dlambda)) <= rounding);
 }
 
+static void take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *dv, double *dlambda) {
+    double *give = ws->lt;
+    withstand(ws, p, dlambda, give);
+    law_rhs(ws, p, give, NULL, ws->dlambda);
+    memset(ws->dv, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, ws->dlambda, ws->dv);
+    ti_system_solve(&ws->sys, 1, ws->dv);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
+    law_rhs(ws, p, ws->c, NULL, ws->dlambda);
+    for (int k = 0; k < p->nv; k++) dv[k] += ws->dv[k];
+    for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
+}
+
 static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, const double *dmu,
                    double *dv, double *dlambda) {
     refinement f = {1, 1};
@@ -228,6 +253,7 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     const ti_doubled q = {.b = r, .d = dc, .o = offset, .x = dv, .l = dlambda};
     f.error = doubled(ws, p, &q, stalls(ws, p, r, dv, dlambda, f.before), f.error);
     if (has_better(ws, p, f.error)) f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
+    if (ws->alone) take_back(ws, p, dv, dlambda);
     f.error = weigh(ws, p, f.error, r, dc, dv);
     for (int k = 0; k < 3 * p->nc; k++) f.error += 0 * dlambda[k];
     note(ws, f.error);
@@ -303,6 +329,21 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     return has_better(ws, p, f.error) ? ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar) : f.error;
 }
 
+/* As take_back(), of y, z and c_bar. */
+static void take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *y, double *z, double *c_bar) {
+    double *give = ws->lt;
+    withstand(ws, p, c_bar, give);
+    law_rhs_t(ws, p, give, ws->f);
+    memset(ws->dv, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, ws->f, ws->dv);
+    ti_system_solve_t(&ws->sys, ws->dv);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
+    law_rhs_t(ws, p, ws->c, ws->f);
+    for (int k = 0; k < p->nv; k++) y[k] += ws->dv[k];
+    for (int k = 0; k < 3 * p->nc; k++) z[k] += ws->c[k], c_bar[k] += ws->f[k];
+}
+
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar) {
     double error = 0;
@@ -311,6 +352,7 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
         for (int k = 0; k < p->nv; k++) error += 0 * y[k];
     } else {
         error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
+        if (ws->alone) take_back_t(ws, p, y, ws->z, c_bar);
         for (int i = 0; ws->sys.coupled && i < p->nc; i++) ws->z[3 * i + 2] += followed(ws, p, i, ws->z);
         for (int i = 0; i < p->nc; i++) {
             const double *by_mu = ws->by_mu + 3 * i, *zi = ws->z + 3 * i;

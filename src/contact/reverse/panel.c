@@ -53,6 +53,30 @@ TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, co
     }
 }
 
+/* Y += J' D R L with L = -D (J X + dc). */
+TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, const double *X, const double *dc,
+                        double *Y) {
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
+        int sides = p->b[i] >= 0 ? 2 : 1;
+        const ti_law_compliance small = ti_contact_small(p, i, ws->at.compliance);
+        const double R[3] = {small.t, small.t, small.n};
+        lane C[3][LANES], L[3][LANES];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) C[r][c] = dc ? row_in(dc, 3 * i + r)[c] : (lane){0};
+        for (int side = 0; side < sides; side++)
+            rows_times(J + 3 * W * side, X + (size_t)N * (size_t)p->voff[side ? p->b[i] : p->a[i]], C);
+        for (int c = 0; c < LANES; c++) {
+            lane l[3];
+            for (int r = 0; r < 3; r++)
+                l[r] = -R[r] * (D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
+            for (int r = 0; r < 3; r++) L[r][c] = D[3 * r] * l[0] + D[3 * r + 1] * l[1] + D[3 * r + 2] * l[2];
+        }
+        for (int side = 0; side < sides; side++)
+            columns_times(J + 3 * W * side, L, Y + (size_t)N * (size_t)p->voff[side ? p->b[i] : p->a[i]]);
+    }
+}
+
 /* X := A^-1 X for a block of six, padded to eight. */
 TI_INLINE void solve_six(const double *LU, const int *pivot, double *X) {
     lane x[6][LANES];
@@ -150,6 +174,14 @@ TI_CLONES_WIDE static double again(const ti_contact_ws *ws, const ti_contact_pro
     return refine(ws, p, e);
 }
 
+/* X of no compliance, where the point stands alone: docs/math.md eq. (463). */
+TI_CLONES_WIDE static void take_back(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    memset(e->rest, 0, sizeof *e->rest * N * (size_t)p->nv);
+    give_way(ws, p, e->X, e->dc, e->rest);
+    solve(&ws->sys, e->rest);
+    for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += e->rest[k];
+}
+
 /* The error that is left, at most, and a correction that leaves nothing whatever the rate. */
 static const double settled = 1e-12, exact = 1e-10;
 
@@ -177,8 +209,9 @@ static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equ
 void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r, const double *dc,
                       double *X, double *rest) {
     const equations e = {blk, r, dc, X, rest};
-    if (ws->sys.six && solve_free(ws, p, &e))
+    if (ws->sys.six && solve_free(ws, p, &e)) {
+        if (ws->alone) take_back(ws, p, &e);
         ws->linear_residual = ti_max(ws->linear_residual, settled);
-    else
+    } else
         one_by_one(ws, p, &e);
 }

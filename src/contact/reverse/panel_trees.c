@@ -61,6 +61,22 @@ TI_INLINE void impulse(int lanes, const ti_contact_ws *ws, const ti_contact_prob
         side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, l, to + (size_t)N * (size_t)p->voff[blk[k]]);
 }
 
+/* L += D' R L of contact i; to += J' of what was added. */
+TI_INLINE void give_way(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *L, double *to) {
+    const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
+    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+    const ti_law_compliance small = ti_contact_small(p, i, ws->at.compliance);
+    const double R[3] = {small.t, small.t, small.n};
+    lane l[3][LANES] = {{{0}}};
+    for (int r = 0; r < 3; r++)
+        for (int q = 0; q < 3; q++)
+            for (int c = 0; c < lanes; c++) l[r][c] += D[3 * q + r] * R[q] * row_in(L, 3 * i + q)[c];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < lanes; c++) row_of(L, 3 * i + r)[c] += l[r][c];
+    for (int k = 0, at = 0; k < sides; at += 3 * p->width[blk[k++]])
+        side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, l, to + (size_t)N * (size_t)p->voff[blk[k]]);
+}
+
 /* The same of what has one entry, in its third row. */
 TI_INLINE void joint_impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *Y,
                              bool more, double *L, double *to) {
@@ -164,6 +180,17 @@ TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_pro
     return 0;
 }
 
+/* Y and L of no compliance, where the point stands alone: docs/math.md eq. (463). */
+TI_INLINE double take_back(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    memset(e->rest, 0, sizeof *e->rest * N * (size_t)p->nv);
+    for (int i = 0; i < p->nc; i++) give_way(lanes, ws, p, i, e->L, e->rest);
+    solve(lanes, &ws->sys.paths, e->rest);
+    impulses(lanes, ws, p, e->rest, true, e->L, NULL);
+    for (int k = 0; k < p->nv; k++)
+        for (int c = 0; c < lanes; c++) row_of(e->Y, k)[c] += row_in(e->rest, k)[c];
+    return 0;
+}
+
 typedef double step_function(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e);
 #define STEP(name, how, lanes)                                                                                         \
     TI_CLONES_WIDE static double name(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {      \
@@ -178,11 +205,15 @@ STEP(all_again, refine, LANES)
 STEP(one_finish, finish, 1)
 STEP(two_finish, finish, 2)
 STEP(all_finish, finish, LANES)
+STEP(one_back, take_back, 1)
+STEP(two_back, take_back, 2)
+STEP(all_back, take_back, LANES)
 
 /* By how many eights of columns are asked for. */
 static step_function *const BEGIN[LANES] = {one_begin, two_begin, all_begin};
 static step_function *const AGAIN[LANES] = {one_again, two_again, all_again};
 static step_function *const FINISH[LANES] = {one_finish, two_finish, all_finish};
+static step_function *const TAKE_BACK[LANES] = {one_back, two_back, all_back};
 
 /* The error that is left, at most, and a correction that leaves nothing whatever the rate. */
 static const double settled = 1e-12, exact = 1e-10;
@@ -200,6 +231,7 @@ static bool solve_trees(ti_contact_ws *ws, const ti_contact_problem *p, int lane
         ws->contraction = ti_max(ws->contraction, ratio), change = next;
     }
     FINISH[lanes - 1](ws, p, e);
+    if (ws->alone) TAKE_BACK[lanes - 1](ws, p, e);
     return true;
 }
 

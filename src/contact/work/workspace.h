@@ -102,6 +102,7 @@ struct ti_contact_ws {
     double *z;            /* (3 nc) the cotangent of lambda, complete, of the last reverse */
     ti_contact_point at;  /* the point of the last ti_contact_factor(), and its modes */
     const unsigned char *at_mode;
+    bool alone;             /* ti_contact_solution.alone */
     ti_augmented augmented; /* the augmented system there, where elimination loses too many digits */
     double linear_residual; /* ti_contact_linear_residual() */
     double contraction;     /* by which factor a refinement shrinks the error; -1 = not known */
@@ -165,6 +166,11 @@ static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p
     if (!p->R) return small;
     double n = small.n + p->R[3 * i + 2], t = small.t + p->R[3 * i];
     return (ti_law_compliance){n, t, 1 / n, 1 / t};
+}
+/* The same without the model's. */
+static inline ti_law_compliance ti_contact_small(const ti_contact_problem *p, int i, double R) {
+    ti_law_compliance small = ti_contact_compliance(R);
+    return ti_is_spin(p, i) ? ti_contact_stiffness(p, i, small) : small;
 }
 /* v = vfree + M^-1 J' lambda. Needs ws->G. */
 void ti_contact_velocity(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
