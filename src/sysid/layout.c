@@ -69,6 +69,7 @@ static void lay_out_fit(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a)
     TI_CARVE(a, s->entry, s->z.ndx);
     TI_CARVE(a, s->threshold, s->ngroup);
     TI_CARVE(a, s->boost, s->ngroup);
+    TI_CARVE(a, s->noise_seen, s->ngroup);
     TI_CARVE(a, s->unknown, n);
     TI_CARVE(a, s->gain, s->z.ndx);
     TI_CARVE(a, s->bias, s->z.ndx);
