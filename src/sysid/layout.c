@@ -15,15 +15,15 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
     h->scratch_size = ti_smoother_size(&s->z, def->nfree);
     TI_CARVE(a, h->scratch, (size_t)def->workers * h->scratch_size);
     TI_CARVE(a, h->sums, def->nrec);
-    TI_CARVE(a, h->noise, s->ngroup);
-    TI_CARVE(a, h->noise_shown, s->ngroup);
-    TI_CARVE(a, h->noise_least, s->ngroup);
-    TI_CARVE(a, h->total.square, s->ngroup);
-    TI_CARVE(a, h->total.freedom, s->ngroup);
+    TI_CARVE(a, h->noise, 2 * s->ngroup);
+    TI_CARVE(a, h->noise_shown, 2 * s->ngroup);
+    TI_CARVE(a, h->noise_least, 2 * s->ngroup);
+    TI_CARVE(a, h->total.square, 2 * s->ngroup);
+    TI_CARVE(a, h->total.freedom, 2 * s->ngroup);
     for (int i = 0; i < def->nrec; i++) {
         ti_noise_sums scratch, *sums = h->sums ? h->sums + i : &scratch;
-        TI_CARVE(a, sums->square, s->ngroup);
-        TI_CARVE(a, sums->freedom, s->ngroup);
+        TI_CARVE(a, sums->square, 2 * s->ngroup);
+        TI_CARVE(a, sums->freedom, 2 * s->ngroup);
     }
     TI_CARVE(a, h->cov, (size_t)def->nfree * (size_t)def->nfree);
     TI_CARVE(a, h->wide, 2 * (size_t)def->nfree);
@@ -69,6 +69,7 @@ static void lay_out_fit(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a)
     TI_CARVE(a, s->entry, s->z.ndx);
     TI_CARVE(a, s->threshold, s->ngroup);
     TI_CARVE(a, s->boost, s->ngroup);
+    TI_CARVE(a, s->noise_seen, s->ngroup);
     TI_CARVE(a, s->unknown, n);
     TI_CARVE(a, s->gain, s->z.ndx);
     TI_CARVE(a, s->bias, s->z.ndx);

@@ -109,6 +109,7 @@ static bool velocities_seen(const tribo_sysid *s, const ti_track *t) {
 
 /* Flight or not, recording by recording; then the blocks are counted. */
 static tribo_status choose_starts(tribo_sysid *s) {
+    ti_noise_guess(s, s->noise_seen);
     for (int i = 0; i < s->nrec; i++) {
         ti_track *t = s->track + i;
         tribo_status status = ti_flight_rows(s->worker, t, s->p0);

@@ -163,7 +163,7 @@ tribo_status ti_shooting_put_back(tribo_sysid *s) {
         if (s->H[a * s->nfree + a] < 1) s->theta[a] = s->start_theta[a];
         any |= s->theta[a] != s->trial[a];
     }
-    if (!any || h->kick[TI_KICK_LINEAR] > 0 || h->kick[TI_KICK_ANGULAR] > 0) return TRIBO_OK;
+    if (!any || ti_kicked(s)) return TRIBO_OK;
     ti_at(s, s->theta);
     tribo_sysid_map_jac(s, s->theta, s->P);
     s->progress.evaluations++;

@@ -29,6 +29,9 @@ typedef struct ti_path {
     double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
     bool *touch;        /* (n) contact in the interval behind each row, of x */
     bool *touch_try;    /* of xtry */
+    double *xkept, *wkept; /* the motion before one that is settled at other parameters, and contact there */
+    bool *touch_kept;
+    bool settled;          /* at other parameters: linearised there */
     double cost, cost_try; /* twice the negative log posterior, up to constants of the noise */
     double promise;        /* decrease that the states alone would bring */
     double logdet;         /* of the curvature of the states */
@@ -38,7 +41,7 @@ typedef struct ti_path {
 
 /* Sums over a path that noise is estimated from. */
 typedef struct ti_noise_sums {
-    double *square, *freedom;                         /* (ngroup) of residuals in units of noise */
+    double *square, *freedom;                         /* (2 ngroup) of residuals in units of noise */
     double kick[TI_KICK_KINDS], known[TI_KICK_KINDS]; /* the same of kicks */
     double nkick;                                     /* how many numbers they have */
 } ti_noise_sums;
@@ -51,7 +54,7 @@ struct ti_shooting {
     size_t scratch_size;
     double unit[TRIBO_BLOCKS];                             /* what counts as one: position, rotation, velocities */
     double prior[TRIBO_BLOCKS];                            /* standard deviation of the start */
-    double *noise, *noise_shown, *noise_least;             /* (ngroup) of measurements; by differences alone */
+    double *noise, *noise_shown, *noise_least;             /* (2 ngroup) of measurements; by differences alone */
     double kick[TI_KICK_KINDS], kick_least[TI_KICK_KINDS]; /* scale of kicks; 0 = none */
     double kick_last[TI_KICK_KINDS];                       /* factors of the last change */
     double known, kicks;       /* how many numbers of kicks the recordings determine, and of how many */
@@ -97,6 +100,15 @@ ti_smoother ti_smoother_of(const ti_worker *w);
 
 /* What other ranks are told of it and its track. */
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p);
+/* Has the fit kicks? */
+static inline bool ti_kicked(const tribo_sysid *s) {
+    return s->shooting->kick[TI_KICK_LINEAR] > 0 || s->shooting->kick[TI_KICK_ANGULAR] > 0;
+}
+/* Which noise a row's numbers of a group have. Where it takes kicks to follow a recording, a motion before its first
+ * contact is explained to the noise of the rows, and all that comes after is not: noises of their own. */
+static inline int ti_noise_of(const tribo_sysid *s, const ti_track *t, int row, int group) {
+    return group + (row < t->first + t->nflight && ti_kicked(s) ? s->ngroup : 0);
+}
 /* Memory of a path. */
 void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, int rows);
 /* (n,3 nplate) of contacts since the row before, of states x (n,nx) of a path. */
@@ -147,6 +159,10 @@ void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *lo
 /* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. One
  * that costs more than `most` is an error. */
 tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most);
+/* The motion that follow() made takes the place of x, w. */
+void ti_path_accept(ti_path *path);
+/* That of xtry settles at p as ti_path_settle() does, where it costs more than x. */
+tribo_status ti_path_catch_up(ti_worker *w, int track, const double *p, const double *P);
 /* Covariance of the states by the last linearisation, and sums for the noise. */
 void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_sums *sums);
 /* S += sum of s_b s_b' over blocks of rows b, s_b their part in the gradient of theta by the last linearisation.

@@ -70,7 +70,7 @@ tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const doub
     for (int pass = 0; pass < PASSES; pass++) {
         tribo_status status = ti_path_linearise(w, track, p, P);
         if (status < 0) return status;
-        double before = path->cost, *x = path->x;
+        double before = path->cost;
         ti_path_damp(s, path, lambda, &unused);
         status = ti_path_follow(w, track, p, still, before);
         if (status == TI_STOPPED) return status;
@@ -78,11 +78,36 @@ tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const doub
             lambda *= 30;
             continue;
         }
-        path->x = path->xtry, path->xtry = x, path->cost = path->cost_try;
+        ti_path_accept(path);
         lambda *= 0.1;
         if (before - path->cost < 0.01 * before + 1) break;
     }
     return TRIBO_OK;
+}
+
+/* x, w become what is kept, and the other way round. */
+static void exchange_kept(ti_path *path) {
+    double *x = path->x, *kick = path->w;
+    bool *touch = path->touch;
+    path->x = path->xkept, path->xkept = x;
+    path->w = path->wkept, path->wkept = kick;
+    path->touch = path->touch_kept, path->touch_kept = touch;
+}
+
+tribo_status ti_path_catch_up(ti_worker *w, int track, const double *p, const double *P) {
+    ti_path *path = w->s->shooting->path + track;
+    const double much = 4; /* twice a logarithm of likelihood; less is not what a step fails by */
+    double before = path->cost;
+    if (!(path->cost_try > before + much) || !isfinite(path->cost_try)) return TRIBO_OK;
+    exchange_kept(path);
+    ti_path_accept(path);
+    path->settled = true;
+    tribo_status status = ti_path_settle(w, track, p, P);
+    double after = path->cost;
+    ti_path_accept(path); /* into xtry */
+    exchange_kept(path);
+    path->cost = before, path->cost_try = after;
+    return status == TI_STOPPED || status == TRIBO_E_NOMEM ? status : TRIBO_OK;
 }
 
 tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double *P) {

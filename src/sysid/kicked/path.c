@@ -27,6 +27,9 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->cov, n * ndx * ndx);
     TI_CARVE(a, path->touch, n);
     TI_CARVE(a, path->touch_try, n);
+    TI_CARVE(a, path->xkept, ti_path_numbers(s, rows));
+    TI_CARVE(a, path->wkept, n * nv);
+    TI_CARVE(a, path->touch_kept, n);
 }
 
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
@@ -40,7 +43,7 @@ void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
     TI_PUT(p, path->x + at, nx), TI_PUT(p, path->xtry + at, nx);
     if (tell >= TI_TELL_SLOPES) {
         TI_PUT(p, path->full, nd * (nd + 1)), TI_PUT(p, path->H, n * n), TI_PUT(p, path->g, n);
-        TI_PUT(p, sums->square, s->ngroup), TI_PUT(p, sums->freedom, s->ngroup);
+        TI_PUT(p, sums->square, 2 * s->ngroup), TI_PUT(p, sums->freedom, 2 * s->ngroup);
         TI_PUT(p, sums->kick, TI_KICK_KINDS), TI_PUT(p, sums->known, TI_KICK_KINDS), TI_PUT(p, &sums->nkick, 1);
     }
     if (tell < TI_TELL_ROWS) return;
@@ -253,6 +256,15 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
     }
     path->cost_try = cost;
     return isfinite(cost) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
+void ti_path_accept(ti_path *path) {
+    double *x = path->x, *kick = path->w;
+    bool *touch = path->touch;
+    path->x = path->xtry, path->xtry = x;
+    path->w = path->wtry, path->wtry = kick;
+    path->touch = path->touch_try, path->touch_try = touch;
+    path->cost = path->cost_try;
 }
 
 tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most) {

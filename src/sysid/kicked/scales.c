@@ -18,7 +18,8 @@ void ti_scales_weigh(tribo_sysid *s) {
         for (int k = 0; k < t->n; k++)
             for (int j = 0; j < s->z.ndx; j++) {
                 double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
-                *w = *w > 0 ? 1 / s->shooting->noise[s->block[s->entry[j]].group] : 0;
+                int group = ti_noise_of(s, t, k, s->block[s->entry[j]].group);
+                *w = *w > 0 ? 1 / s->shooting->noise[group] : 0;
             }
     }
 }
@@ -33,13 +34,14 @@ void ti_scales_init(tribo_sysid *s) {
     s->plate_unit = ti_plates_unit(s);
     ti_noise_guess(s, shown);
     for (int i = 0; i < s->ngroup; i++) {
-        int k = ti_group_kind(s, i);
+        int k = ti_group_kind(s, i), flight = s->ngroup + i;
         double one = i == s->plate_group ? s->plate_unit : unit[k];
         h->noise_least[i] = ti_max(1e-6 * one, 0.8 * shown[i]);
         h->noise_shown[i] = !ti_group_natural(s, i) && s->weight[k] > 0 ? 1 / s->weight[k]
                             : shown[i] > 0                              ? ti_max(shown[i], 1e-5 * one)
                                                                         : 0.01 * one;
-        h->noise[i] = h->noise_shown[i];
+        h->noise[i] = h->noise[flight] = h->noise_shown[flight] = h->noise_shown[i];
+        h->noise_least[flight] = h->noise_least[i];
         if (s->threshold_auto[k]) s->threshold[i] = 4; /* of three normal numbers one in a thousand is beyond */
     }
     h->kick_least[TI_KICK_LINEAR] = 1e-6 * fast, h->kick_least[TI_KICK_ANGULAR] = 1e-6 * fast / L;
@@ -69,7 +71,7 @@ static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
 void ti_scales_guess(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     double *miss = h->total.square, *n = h->total.freedom, *r = s->worker[0].r;
-    memset(miss, 0, (size_t)s->ngroup * sizeof *miss), memset(n, 0, (size_t)s->ngroup * sizeof *n);
+    memset(miss, 0, 2 * (size_t)s->ngroup * sizeof *miss), memset(n, 0, 2 * (size_t)s->ngroup * sizeof *n);
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         for (int k = t->first; k < ti_path_end(t, h->path + i) && !t->held_out; k++) {
@@ -80,14 +82,14 @@ void ti_scales_guess(tribo_sysid *s) {
                                   &n[s->plate_group]);
             ti_residual(s, t, k, x, r);
             for (int j = 0; j < s->z.nv; j++) {
-                int group = s->block[s->entry[j]].group;
+                int group = ti_noise_of(s, t, k, s->block[s->entry[j]].group);
                 miss[group] += r[j] * r[j], n[group]++;
             }
         }
     }
     /* wide at first, so that the motions can close in on the measurements */
-    for (int i = 0; i < s->ngroup; i++)
-        if (ti_group_kind(s, i) <= TRIBO_BLOCK_ROTATION && ti_group_natural(s, i))
+    for (int i = 0; i < 2 * s->ngroup; i++)
+        if (ti_group_kind(s, i % s->ngroup) <= TRIBO_BLOCK_ROTATION && ti_group_natural(s, i % s->ngroup))
             h->noise[i] *= ti_max(1, sqrt(miss[i] / ti_max(n[i], 1)));
     for (int k = 0; k < TI_KICK_KINDS; k++) {
         double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
@@ -104,12 +106,12 @@ void ti_scales_guess(tribo_sysid *s) {
 
 static ti_noise_sums add_up(const tribo_sysid *s) {
     ti_noise_sums sum = s->shooting->total;
-    memset(sum.square, 0, (size_t)s->ngroup * sizeof *sum.square);
-    memset(sum.freedom, 0, (size_t)s->ngroup * sizeof *sum.freedom);
+    memset(sum.square, 0, 2 * (size_t)s->ngroup * sizeof *sum.square);
+    memset(sum.freedom, 0, 2 * (size_t)s->ngroup * sizeof *sum.freedom);
     for (int i = 0; i < s->nrec; i++) {
         const ti_noise_sums *one = s->shooting->sums + i;
         if (s->track[i].held_out) continue;
-        for (int k = 0; k < s->ngroup; k++) sum.square[k] += one->square[k], sum.freedom[k] += one->freedom[k];
+        for (int k = 0; k < 2 * s->ngroup; k++) sum.square[k] += one->square[k], sum.freedom[k] += one->freedom[k];
         for (int k = 0; k < TI_KICK_KINDS; k++) sum.kick[k] += one->kick[k], sum.known[k] += one->known[k];
         sum.nkick += one->nkick;
     }
@@ -120,8 +122,8 @@ double ti_scales_update(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     ti_noise_sums sum = add_up(s);
     double change = 0;
-    for (int k = 0; k < s->ngroup; k++) {
-        if (!(sum.freedom[k] > 1) || !ti_group_natural(s, k)) continue;
+    for (int k = 0; k < 2 * s->ngroup; k++) {
+        if (!(sum.freedom[k] > 1) || !ti_group_natural(s, k % s->ngroup)) continue;
         double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.1, 2), old = h->noise[k];
         h->noise[k] = ti_max(factor * old, h->noise_least[k]);
         change = ti_max(change, fabs(h->noise[k] / old - 1));
@@ -137,7 +139,7 @@ double ti_scales_update(tribo_sysid *s) {
         change = ti_max(change, fabs(factor - 1));
     }
     h->freedom = 0, h->known = sum.known[0] + sum.known[1], h->kicks = sum.nkick;
-    for (int k = 0; k < s->ngroup; k++) h->freedom += sum.freedom[k];
+    for (int k = 0; k < 2 * s->ngroup; k++) h->freedom += sum.freedom[k];
     ti_scales_weigh(s);
     return change;
 }
@@ -146,7 +148,7 @@ bool ti_scales_explain_one(const tribo_sysid *s, int recording, double slack) {
     const double most = 4; /* standard deviations of a sum of squares */
     const struct ti_shooting *h = s->shooting;
     const ti_noise_sums *sum = h->sums + recording;
-    for (int k = 0; k < s->ngroup; k++) {
+    for (int k = 0; k < 2 * s->ngroup; k++) {
         double ratio = h->noise[k] / h->noise_shown[k], n = sum->freedom[k];
         if (n > 1 && sum->square[k] * ratio * ratio > n * (1 + slack + most * sqrt(2 / n))) return false;
     }
@@ -157,7 +159,7 @@ double ti_scales_misfit(const tribo_sysid *s) {
     const struct ti_shooting *h = s->shooting;
     ti_noise_sums sum = add_up(s);
     double worst = 0;
-    for (int k = 0; k < s->ngroup; k++) {
+    for (int k = 0; k < 2 * s->ngroup; k++) {
         double ratio = h->noise[k] / h->noise_shown[k];
         if (sum.freedom[k] > 1) worst = ti_max(worst, sum.square[k] / sum.freedom[k] * ratio * ratio);
     }
@@ -185,7 +187,8 @@ double ti_scales_evidence(const tribo_sysid *s) {
             for (int j = 0; j < s->z.ndx; j++) {
                 const double *w = t->w + (size_t)k * (size_t)s->z.ndx + j;
                 bool counts = *w > 0 && !ti_derived(s, t, k, s->entry[j]);
-                sum += counts ? 2 * log(s->shooting->noise[s->block[s->entry[j]].group]) : 0;
+                int group = ti_noise_of(s, t, k, s->block[s->entry[j]].group);
+                sum += counts ? 2 * log(s->shooting->noise[group]) : 0;
             }
         }
     }

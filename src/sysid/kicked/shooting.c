@@ -125,7 +125,7 @@ void ti_shooting_reach(tribo_sysid *s) {
 
 static tribo_status begin(tribo_sysid *s, bool kicked, bool growing, ti_job job) {
     struct ti_shooting *h = s->shooting;
-    memcpy(h->noise, h->noise_shown, (size_t)s->ngroup * sizeof *h->noise);
+    memcpy(h->noise, h->noise_shown, 2 * (size_t)s->ngroup * sizeof *h->noise);
     h->horizon = kicked || !growing ? 0 : TI_GROW_FROM, h->stage = 0;
     ti_shooting_reach(s);
     for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
@@ -147,21 +147,18 @@ tribo_status ti_shooting_return(tribo_sysid *s) {
 }
 
 static void take(tribo_sysid *s) {
-    for (int i = 0; i < s->nrec; i++) {
-        ti_path *path = s->shooting->path + i;
-        double *x = path->x, *w = path->w;
-        bool *touch = path->touch;
-        if (s->track[i].held_out) continue;
-        path->x = path->xtry, path->xtry = x;
-        path->w = path->wtry, path->wtry = w;
-        path->touch = path->touch_try, path->touch_try = touch;
-        path->cost = path->cost_try;
-    }
+    for (int i = 0; i < s->nrec; i++)
+        if (!s->track[i].held_out) ti_path_accept(s->shooting->path + i);
+}
+
+static double sum_of_tries(const tribo_sysid *s) {
+    double sum = 0;
+    for (int i = 0; i < s->nrec; i++) sum += s->track[i].held_out ? 0 : s->shooting->path[i].cost_try;
+    return sum;
 }
 
 /* Follow s->step to s->trial. @return TRIBO_OK and its cost; an error. */
 static tribo_status attempt(tribo_sysid *s, double *cost) {
-    struct ti_shooting *h = s->shooting;
     *cost = HUGE_VAL;
     for (int a = 0; a < s->nfree; a++) s->trial[a] = s->theta[a] + s->step[a];
     ti_maps_clamp(s, s->trial);
@@ -172,9 +169,34 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, follow_job, s->step);
     if (status == TRIBO_E_NOMEM) return status;
     if (status < 0) return TRIBO_OK;
-    *cost = 0;
-    for (int i = 0; i < s->nrec; i++) *cost += s->track[i].held_out ? 0 : h->path[i].cost_try;
+    *cost = sum_of_tries(s);
     return TRIBO_OK;
+}
+
+static tribo_status catch_up_job(ti_worker *w, int i, void *context) {
+    (void)context;
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_catch_up(w, i, w->s->p, w->s->P);
+}
+
+static tribo_status linearise_again_job(ti_worker *w, int i, void *context) {
+    (void)context;
+    return w->s->shooting->path[i].settled ? ti_path_linearise(w, i, w->s->p, w->s->P) : TRIBO_OK;
+}
+
+/* One motion that goes another way than its linearisation would hold all parameters where they are: those that cost
+ * more at s->trial settle there before the sum is judged. Joints without kicks follow theta into a minimum beside the
+ * lowest if they may. */
+static tribo_status catch_up(tribo_sysid *s, double *cost) {
+    if (!ti_kicked(s) && !ti_all_free(s->m)) return TRIBO_OK;
+    for (int i = 0; i < s->nrec; i++) s->shooting->path[i].settled = false;
+    tribo_sysid_map_jac(s, s->trial, s->P);
+    s->progress.evaluations++;
+    tribo_status status = ti_parallel(s, TI_TELL_LOSS, catch_up_job, NULL);
+    *cost = status < 0 ? HUGE_VAL : sum_of_tries(s);
+    if (status < 0 || *cost < s->shooting->cost) return status;
+    ti_at(s, s->theta);
+    tribo_sysid_map_jac(s, s->theta, s->P);
+    return ti_parallel(s, TI_TELL_SLOPES, linearise_again_job, NULL);
 }
 
 /* Try steps until one lowers the cost. @return TRIBO_OK and *moved. */
@@ -188,6 +210,8 @@ static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
         tribo_status status = attempt(s, &cost);
         if (status) return status;
+        if (!(cost < h->cost) && isfinite(cost)) status = catch_up(s, &cost);
+        if (status < 0) return status;
         if (!(cost < h->cost)) continue;
         memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
         take(s);

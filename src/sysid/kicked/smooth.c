@@ -59,7 +59,7 @@ static void count_row(ti_worker *w, const ti_track *t, int row, const double *x,
     ti_marked_count(w, t, row, x, nd, P, sums);
     ti_residual(s, t, row, x, w->r);
     for (int b = 0; b < s->nblock; b++) {
-        int group = s->block[b].group;
+        int group = ti_noise_of(s, t, row, s->block[b].group);
         if (ti_derived(s, t, row, b) || !ti_measured_block(s, t, row, x, w->r, &s->block[b], &m)) continue;
         sums->square[group] += m.slope * m.square;
         bool columns = ti_columns_jac(s, t, row, &s->block[b], &m, w->wj);
@@ -153,7 +153,8 @@ void ti_path_spread(ti_worker *w, int track, const double *cov_theta, ti_noise_s
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
     ti_smoother m = ti_smoother_of(w);
     double *square = sums->square, *freedom = sums->freedom;
-    memset(square, 0, (size_t)s->ngroup * sizeof *square), memset(freedom, 0, (size_t)s->ngroup * sizeof *freedom);
+    memset(square, 0, 2 * (size_t)s->ngroup * sizeof *square);
+    memset(freedom, 0, 2 * (size_t)s->ngroup * sizeof *freedom);
     *sums = (ti_noise_sums){.square = square, .freedom = freedom};
     spread_start(w, path, cov_theta, m.P, m.M, m.Q);
     for (int k = t->first; k < ti_path_end(t, path); k++) {

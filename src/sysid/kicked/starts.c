@@ -115,7 +115,7 @@ static tribo_status search(tribo_sysid *s, bool kicked) {
     size_t n = (size_t)s->nfree;
     int want = s->search < CANDIDATES_MAX ? s->search : CANDIDATES_MAX;
     double least = HUGE_VAL, *best = s->step;
-    memcpy(h->noise, h->noise_shown, (size_t)s->ngroup * sizeof *h->noise);
+    memcpy(h->noise, h->noise_shown, 2 * (size_t)s->ngroup * sizeof *h->noise);
     h->horizon = 0;
     ti_shooting_reach(s);
     ti_scales_weigh(s);
@@ -279,6 +279,7 @@ static tribo_status next(tribo_sysid *s) {
     if (h->best == h->run - 1 && h->known > 0 && h->known < few) {
         h->plain = true, h->rounds = h->still = 0;
         h->kick[TI_KICK_LINEAR] = h->kick[TI_KICK_ANGULAR] = 0;
+        ti_scales_weigh(s);
         return TRIBO_OK;
     }
     return finish(s);
@@ -287,7 +288,7 @@ static tribo_status next(tribo_sysid *s) {
 /* Where predictions start; of rollouts there is nothing left to be estimated of that. */
 static void keep_starts(tribo_sysid *s) {
     const struct ti_shooting *h = s->shooting;
-    bool rolls = !(h->kick[TI_KICK_LINEAR] > 0 || h->kick[TI_KICK_ANGULAR] > 0);
+    bool rolls = !ti_kicked(s);
     ti_at(s, s->theta);
     for (int i = 0; i < s->nrec; i++) {
         ti_track *t = s->track + i;

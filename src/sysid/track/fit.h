@@ -398,6 +398,7 @@ struct tribo_sysid {
     tribo_robust robust;
     double *threshold, weight[TRIBO_BLOCKS]; /* the first (ngroup) */
     double *boost;                           /* (ngroup) of the weights of flights */
+    double *noise_seen;                      /* (ngroup) by differences alone, before any fit; 0 = unknown */
     bool threshold_auto[TRIBO_BLOCKS], weight_natural[TRIBO_BLOCKS];
     tribo_optimizer optimizer;
     double rate;

@@ -22,17 +22,23 @@ static void pose(ti_worker *w, const double *p, const double *q) {
     ti_shapes(m, p, w->link, w->shape);
 }
 
-/* Slope of n equidistant numbers over its standard error. */
-static double significance(const double *y, int n) {
-    double mean = 0, slope = 0, square = 0, rest = 0, middle = (n - 1) / 2.;
-    for (int k = 0; k < n; k++) mean += y[k] / n;
-    for (int k = 0; k < n; k++) slope += (k - middle) * (y[k] - mean), square += (k - middle) * (k - middle);
+/* Do the numbers stand still over n times, whose noise may be known (0 = not)? A slope beyond what they scatter by says
+ * no, and so does a scatter far beyond noise: what is stopped by an impact among the rows has no slope to speak of. */
+static bool still(const double *y, const double *time, int n, double noise) {
+    const double steep = 4, far = 10; /* Student's t of six rows, 1 %; of the noise's variance */
+    double mean = 0, slope = 0, square = 0, rest = 0, all = 0, middle = 0;
+    for (int k = 0; k < n; k++) mean += y[k] / n, middle += time[k] / n;
+    for (int k = 0; k < n; k++) {
+        double dt = time[k] - middle;
+        slope += dt * (y[k] - mean), square += dt * dt, all += (y[k] - mean) * (y[k] - mean);
+    }
     slope /= square;
     for (int k = 0; k < n; k++) {
-        double r = y[k] - mean - slope * (k - middle);
+        double r = y[k] - mean - slope * (time[k] - middle);
         rest += r * r;
     }
-    return fabs(slope) / sqrt(rest / (n - 2) / square + 1e-24);
+    if (noise > 0 && all > far * (n - 1) * noise * noise) return false;
+    return fabs(slope) <= steep * sqrt(rest / (n - 2) / square + 1e-24);
 }
 
 /* Does the body stand still over the first rows, as far as their noise lets one tell? Then it starts at rest, at the
@@ -50,7 +56,8 @@ static bool at_rest(const tribo_sysid *s, ti_track *t, const ti_joint *j) {
     for (int i = 0; i < nv; i++) {
         double one[ROWS_LOOKED_AT];
         for (int k = 0; k < ROWS_LOOKED_AT; k++) one[k] = y[k][i], mean[i] += one[k] / ROWS_LOOKED_AT;
-        if (significance(one, ROWS_LOOKED_AT) > 4) return false; /* 4: Student's t of six rows, 1 % */
+        double noise = s->noise_seen[s->block[s->entry[j->v + i]].group];
+        if (!still(one, t->time + t->first, ROWS_LOOKED_AT, noise)) return false;
     }
     ti_joint_of(j->kind)->add(first + j->q, mean, t->x0 + j->q);
     for (int i = 0; i < nv; i++) ti_joint_velocity(s, j, t->x0)[i] = 0;
