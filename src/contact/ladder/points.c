@@ -209,14 +209,37 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
 #define ALONE 1e-7 /* R / r0 */
-static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
-    return yielding(ws, p) >= YIELDING * R / ws->r0 && softness(ws, p, at) > at / R * SOFT;
-}
-
 /* Where nothing is redundant compliance chooses nothing: derivatives are those of the answer itself. */
 static void answer_alone(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
     s->npoint = 1, s->alone = true;
     ti_point_keep(&s->point[0], 1, ALONE * ws->r0, p, s->v, s->lambda);
+}
+
+/* After redundant(): whether the impulses that compliance chooses move nothing. Where contacts slide in different
+ * directions they do, by the friction that goes with them. */
+static bool idle(ti_contact_ws *ws, const ti_contact_problem *p) {
+    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+    double moved = ti_contact_energy_of(ws, p, ws->r), parts = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = ws->dlambda + 3 * i;
+        parts += ws->scale[i].g_t * (l[0] * l[0] + l[1] * l[1]) + ws->scale[i].g_n * l[2] * l[2];
+    }
+    return moved <= 1e-10 * parts;
+}
+
+/* Whether what slides has an impulse to say where to. */
+static bool directed(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
+    double most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(s->lambda[k]));
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = s->lambda + 3 * i;
+        if (ws->mode[i] == TRIBO_SLIDE && p->mu[i] > 0 && !(hypot(l[0], l[1]) > 1e-6 * most)) return false;
+    }
+    return true;
+}
+
+static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
+    return yielding(ws, p) >= YIELDING * R / ws->r0 && softness(ws, p, at) > at / R * SOFT;
 }
 
 static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -226,8 +249,10 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
             answer_alone(ws, p, s);
             return;
         }
+        s->alone = (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);
         s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
         if (!is_soft(ws, p, R, R)) return;
+        s->alone = false;
     }
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
