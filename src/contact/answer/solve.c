@@ -55,6 +55,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     TI_CARVE(m, ws->by_mu, n3);
     ti_anderson_carve(m, nc, TI_SLIPS_KEPT, &ws->slips);
     TI_CARVE(m, ws->z, n3);
+    TI_CARVE(m, ws->held, n3);
     TI_CARVE(m, ws->mode, nc);
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->rests, nc);

@@ -208,11 +208,10 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
  * redundant smaller compliances are no way out, as derivatives have rounding over R. */
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
-#define ALONE 1e-7 /* R / r0 */
 /* Where nothing is redundant compliance chooses nothing: derivatives are those of the answer itself. */
-static void answer_alone(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
+static void answer_alone(const ti_contact_problem *p, ti_contact_solution *s) {
     s->npoint = 1, s->alone = true;
-    ti_point_keep(&s->point[0], 1, ALONE * ws->r0, p, s->v, s->lambda);
+    ti_point_keep(&s->point[0], 1, s->point[0].compliance, p, s->v, s->lambda);
 }
 
 /* After redundant(): whether the impulses that compliance chooses move nothing. Where contacts slide in different
@@ -246,7 +245,7 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
     double R = s->point[0].compliance;
     if (ws->sharp == TI_SHARP_POINTS && ws->at_answer && ws->reaches) {
         if (!redundant(ws, p, R)) {
-            answer_alone(ws, p, s);
+            answer_alone(p, s);
             return;
         }
         s->alone = (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);

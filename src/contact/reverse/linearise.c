@@ -229,7 +229,7 @@ static bool stalls(ti_contact_ws *ws, const ti_contact_problem *p, const double 
 }
 
 static void take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *dv, double *dlambda) {
-    double *give = ws->lt;
+    double *give = ws->held;
     withstand(ws, p, dlambda, give);
     law_rhs(ws, p, give, NULL, ws->dlambda);
     memset(ws->dv, 0, p->nv * sizeof(double));
@@ -253,7 +253,13 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     const ti_doubled q = {.b = r, .d = dc, .o = offset, .x = dv, .l = dlambda};
     f.error = doubled(ws, p, &q, stalls(ws, p, r, dv, dlambda, f.before), f.error);
     if (has_better(ws, p, f.error)) f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
-    if (ws->alone) take_back(ws, p, dv, dlambda);
+    if (ws->alone) {
+        take_back(ws, p, dv, dlambda);
+        correct(ws, p, r, dv, dlambda);
+        for (int k = 0; k < 3 * p->nc; k++) ws->held[k] += dc[k];
+        const ti_doubled again = {.b = r, .d = ws->held, .o = offset, .x = dv, .l = dlambda};
+        f.error = doubled(ws, p, &again, false, f.error);
+    }
     f.error = weigh(ws, p, f.error, r, dc, dv);
     for (int k = 0; k < 3 * p->nc; k++) f.error += 0 * dlambda[k];
     note(ws, f.error);
@@ -309,6 +315,21 @@ static double correct_t(ti_contact_ws *ws, const ti_contact_problem *p, const do
     return add(ws, p->nv, ws->dv, y);
 }
 
+/* As take_back(), of y, z and c_bar. */
+static void take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *y, double *z, double *c_bar) {
+    double *give = ws->held;
+    withstand(ws, p, c_bar, give);
+    law_rhs_t(ws, p, give, ws->f);
+    memset(ws->dv, 0, p->nv * sizeof(double));
+    ti_system_jt(&ws->sys, p, ws->f, ws->dv);
+    ti_system_solve_t(&ws->sys, ws->dv);
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
+    for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
+    law_rhs_t(ws, p, ws->c, ws->f);
+    for (int k = 0; k < p->nv; k++) y[k] += ws->dv[k];
+    for (int k = 0; k < 3 * p->nc; k++) z[k] += ws->c[k], c_bar[k] += ws->f[k];
+}
+
 /* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, refined. */
 static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                       double *y, double *c_bar) {
@@ -326,22 +347,13 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
         if (!pays(ws, &f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
     const ti_doubled q = {.transposed = true, .b = v_bar, .d = lambda_bar, .x = y, .l = c_bar, .c = z};
     f.error = doubled(ws, p, &q, false, f.error);
-    return has_better(ws, p, f.error) ? ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar) : f.error;
-}
-
-/* As take_back(), of y, z and c_bar. */
-static void take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *y, double *z, double *c_bar) {
-    double *give = ws->lt;
-    withstand(ws, p, c_bar, give);
-    law_rhs_t(ws, p, give, ws->f);
-    memset(ws->dv, 0, p->nv * sizeof(double));
-    ti_system_jt(&ws->sys, p, ws->f, ws->dv);
-    ti_system_solve_t(&ws->sys, ws->dv);
-    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
-    for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
-    law_rhs_t(ws, p, ws->c, ws->f);
-    for (int k = 0; k < p->nv; k++) y[k] += ws->dv[k];
-    for (int k = 0; k < 3 * p->nc; k++) z[k] += ws->c[k], c_bar[k] += ws->f[k];
+    if (has_better(ws, p, f.error)) f.error = ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar);
+    if (!ws->alone) return f.error;
+    take_back_t(ws, p, y, z, c_bar);
+    correct_t(ws, p, v_bar, y, z, c_bar);
+    for (int k = 0; k < 3 * p->nc; k++) ws->held[k] += lambda_bar[k];
+    const ti_doubled again = {.transposed = true, .b = v_bar, .d = ws->held, .x = y, .l = c_bar, .c = z};
+    return doubled(ws, p, &again, false, f.error);
 }
 
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
@@ -352,7 +364,6 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
         for (int k = 0; k < p->nv; k++) error += 0 * y[k];
     } else {
         error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
-        if (ws->alone) take_back_t(ws, p, y, ws->z, c_bar);
         for (int i = 0; ws->sys.coupled && i < p->nc; i++) ws->z[3 * i + 2] += followed(ws, p, i, ws->z);
         for (int i = 0; i < p->nc; i++) {
             const double *by_mu = ws->by_mu + 3 * i, *zi = ws->z + 3 * i;

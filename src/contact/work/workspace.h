@@ -100,6 +100,7 @@ struct ti_contact_ws {
     unsigned char *rests; /* (nc) whether it rests without friction: then nothing depends on mu */
     ti_anderson slips;    /* (nc) of rounds with the speeds of slip held */
     double *z;            /* (3 nc) the cotangent of lambda, complete, of the last reverse */
+    double *held;         /* (3 nc) where a point stands alone: what is asked, less what gives way */
     ti_contact_point at;  /* the point of the last ti_contact_factor(), and its modes */
     const unsigned char *at_mode;
     bool alone;             /* ti_contact_solution.alone */
