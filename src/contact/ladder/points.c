@@ -248,7 +248,7 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
             answer_alone(p, s);
             return;
         }
-        s->alone = (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);
+        s->alone = false && (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);
         s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
         if (!is_soft(ws, p, R, R)) return;
         s->alone = false;
