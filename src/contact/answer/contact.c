@@ -101,7 +101,7 @@ static void take_impulses(tribo_contact_ws *ws, const tribo_contact_problem *p, 
     memset(s->v, 0, (size_t)w * sizeof *s->v);
     for (int r = 0; r < n; r++)
         for (int k = 0; k < w; k++) s->v[k] += ws->J[(size_t)r * (size_t)w + (size_t)k] * lambda[r];
-    s->npoint = 1, s->alone = false, s->point[0].weight = 1;
+    s->npoint = 1, s->point[0].weight = 1;
     memcpy(s->point[0].lambda, s->lambda, (size_t)n * sizeof *lambda);
     memcpy(s->point[0].v, s->v, (size_t)w * sizeof *s->v);
     ti_contact_start_from(ws->contact, &ws->block, lambda, s);

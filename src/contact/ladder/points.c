@@ -184,9 +184,14 @@ static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R)
     return soft;
 }
 
-/* Whether some impulses move nothing: compliance alone says what they are. */
+/* Whether some impulses move nothing: compliance alone says what they are. So it is where more are held than can move,
+ * and else where random ones that give way keep their size. */
 static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     double most = 0;
+    int held = 0;
+    for (int i = 0; i < p->nc; i++)
+        if (ti_is_contact(p, i) && ws->mode[i] != TRIBO_BREAK) held += ws->mode[i] == TRIBO_STICK ? 3 : 1;
+    if (held > p->nv) return true;
     throw(3 * p->nc, ws->dlambda);
     yield(ws, p, R, ws->dlambda);
     for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->dlambda[k]));
@@ -208,37 +213,14 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
  * redundant smaller compliances are no way out, as derivatives have rounding over R. */
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
+static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
+    return yielding(ws, p) >= YIELDING * R / ws->r0 && softness(ws, p, at) > at / R * SOFT;
+}
+
 /* Where nothing is redundant compliance chooses nothing: derivatives are those of the answer itself. */
 static void answer_alone(const ti_contact_problem *p, ti_contact_solution *s) {
     s->npoint = 1, s->alone = true;
     ti_point_keep(&s->point[0], 1, s->point[0].compliance, p, s->v, s->lambda);
-}
-
-/* After redundant(): whether the impulses that compliance chooses move nothing. Where contacts slide in different
- * directions they do, by the friction that goes with them. */
-static bool idle(ti_contact_ws *ws, const ti_contact_problem *p) {
-    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
-    double moved = ti_contact_energy_of(ws, p, ws->r), parts = 0;
-    for (int i = 0; i < p->nc; i++) {
-        const double *l = ws->dlambda + 3 * i;
-        parts += ws->scale[i].g_t * (l[0] * l[0] + l[1] * l[1]) + ws->scale[i].g_n * l[2] * l[2];
-    }
-    return moved <= 1e-10 * parts;
-}
-
-/* Whether what slides has an impulse to say where to. */
-static bool directed(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
-    double most = 0;
-    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(s->lambda[k]));
-    for (int i = 0; i < p->nc; i++) {
-        const double *l = s->lambda + 3 * i;
-        if (ws->mode[i] == TRIBO_SLIDE && p->mu[i] > 0 && !(hypot(l[0], l[1]) > 1e-6 * most)) return false;
-    }
-    return true;
-}
-
-static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
-    return yielding(ws, p) >= YIELDING * R / ws->r0 && softness(ws, p, at) > at / R * SOFT;
 }
 
 static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -248,10 +230,8 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
             answer_alone(p, s);
             return;
         }
-        s->alone = false && (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);
         s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
         if (!is_soft(ws, p, R, R)) return;
-        s->alone = false;
     }
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);

@@ -35,9 +35,7 @@ static void differentiate(const ti_contact_ws *ws, const ti_contact_problem *p, 
     ti_law_contact contact = ti_law_contact_of(ws, p, i, ws->at.lambda);
     ti_law_slope slope;
     double c[3];
-    const ti_law_compliance own = ws->alone ? ti_contact_stiffness(p, i, (ti_law_compliance){0}) : R;
-    const double at[3] = {own.t, own.t, own.n};
-    for (int r = 0; r < 3; r++) c[r] = ws->c[3 * i + r] + at[r] * l[r];
+    ti_contact_at_point(ws, p, i, c);
     ti_law_at(ws, p, i)->slope(&contact, ws->at_mode[i], l, c, &slope);
     for (int k = 0; k < 9; k++) B[k] = slope.c[k], A[k] = slope.l[k] + slope.c[k] * soft[k % 3];
 }

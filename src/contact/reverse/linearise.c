@@ -62,13 +62,6 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     }
 }
 
-/* c (3) of contact i at a point, with its compliances; from J v + ref in ws->c. */
-static void velocity_at(const ti_contact_ws *ws, const ti_contact_problem *p, ti_law_compliance R, int i, double *c) {
-    const double *l = ws->at.lambda + 3 * i, *x = ws->c + 3 * i;
-    if (ws->alone) R = ti_contact_stiffness(p, i, (ti_law_compliance){0});
-    c[0] = x[0] + R.t * l[0], c[1] = x[1] + R.t * l[1], c[2] = x[2] + R.n * l[2];
-}
-
 tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard, const ti_contact_solution *s, int k) {
     const ti_contact_point *q = &s->point[k];
     ti_contact_problem soft, *p = &soft;
@@ -89,7 +82,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));
         double c[3];
-        velocity_at(ws, p, R, i, c);
+        ti_contact_at_point(ws, p, i, c);
         differentiate(ws, p, i, R, s->mode[i], q->lambda, c);
         const double *D = ws->D + 9 * i;
         ws->symmetric = ws->symmetric && D[1] == D[3] && D[2] == D[6] && D[5] == D[7] && !p->spins;

@@ -173,6 +173,13 @@ static inline ti_law_compliance ti_contact_small(const ti_contact_problem *p, in
     ti_law_compliance small = ti_contact_compliance(R);
     return ti_is_spin(p, i) ? ti_contact_stiffness(p, i, small) : small;
 }
+/* c (3) of contact i at the point of ti_contact_factor(), from J v + ref in ws->c. */
+static inline void ti_contact_at_point(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *c) {
+    ti_law_compliance small = ws->alone ? (ti_law_compliance){0} : ti_contact_compliance(ws->at.compliance);
+    ti_law_compliance R = ti_contact_stiffness(p, i, small);
+    const double *l = ws->at.lambda + 3 * i, *x = ws->c + 3 * i;
+    c[0] = x[0] + R.t * l[0], c[1] = x[1] + R.t * l[1], c[2] = x[2] + R.n * l[2];
+}
 /* v = vfree + M^-1 J' lambda. Needs ws->G. */
 void ti_contact_velocity(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double *v);
 /* c (3 nc) = J v + ref + R lambda, R the model's. */
