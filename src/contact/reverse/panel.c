@@ -32,10 +32,20 @@ TI_INLINE void columns_times(const double *J, lane (*L)[LANES], double *Y) {
     }
 }
 
+/* L := D R L of contact i, R the small compliance. */
+TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, int i, lane (*L)[LANES]) {
+    const double *D = ws->D + 9 * i;
+    const ti_law_compliance R = ti_contact_small(p, i, ws->at.compliance);
+    for (int c = 0; c < LANES; c++) {
+        lane t0 = R.t * L[0][c], t1 = R.t * L[1][c], n = R.n * L[2][c];
+        for (int r = 0; r < 3; r++) L[r][c] = D[3 * r] * t0 + D[3 * r + 1] * t1 + D[3 * r + 2] * n;
+    }
+}
+
 /* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter, all
- * of them where that is NULL. dc NULL = 0. */
+ * of them where that is NULL. dc NULL = 0. back: Y += J' D R L. */
 TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *X,
-                        const double *dc, double *Y) {
+                        const double *dc, bool back, double *Y) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
         int a = p->a[i], b = p->b[i], sides = b >= 0 ? 2 : 1;
@@ -48,32 +58,9 @@ TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, co
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < LANES; c++)
                 L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
+        if (back) give_way(ws, p, i, L);
         for (int side = 0; side < sides; side++)
             columns_times(J + 3 * W * side, L, Y + (size_t)N * (size_t)p->voff[side ? b : a]);
-    }
-}
-
-/* Y += J' D R L with L = -D (J X + dc). */
-TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, const double *X, const double *dc,
-                        double *Y) {
-    for (int i = 0; i < p->nc; i++) {
-        const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
-        int sides = p->b[i] >= 0 ? 2 : 1;
-        const ti_law_compliance small = ti_contact_small(p, i, ws->at.compliance);
-        const double R[3] = {small.t, small.t, small.n};
-        lane C[3][LANES], L[3][LANES];
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < LANES; c++) C[r][c] = dc ? row_in(dc, 3 * i + r)[c] : (lane){0};
-        for (int side = 0; side < sides; side++)
-            rows_times(J + 3 * W * side, X + (size_t)N * (size_t)p->voff[side ? p->b[i] : p->a[i]], C);
-        for (int c = 0; c < LANES; c++) {
-            lane l[3];
-            for (int r = 0; r < 3; r++)
-                l[r] = -R[r] * (D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
-            for (int r = 0; r < 3; r++) L[r][c] = D[3 * r] * l[0] + D[3 * r + 1] * l[1] + D[3 * r + 2] * l[2];
-        }
-        for (int side = 0; side < sides; side++)
-            columns_times(J + 3 * W * side, L, Y + (size_t)N * (size_t)p->voff[side ? p->b[i] : p->a[i]]);
     }
 }
 
@@ -158,7 +145,7 @@ TI_INLINE double add(const ti_contact_ws *ws, int nv, const double *rest, double
  * solution added. */
 TI_INLINE double refine(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     momentum(p, e->r, e->X, e->rest);
-    impulses(ws, p, e->blk, e->X, e->dc, e->rest);
+    impulses(ws, p, e->blk, e->X, e->dc, false, e->rest);
     solve(&ws->sys, e->rest);
     return add(ws, p->nv, e->rest, e->X);
 }
@@ -166,7 +153,7 @@ TI_INLINE double refine(const ti_contact_ws *ws, const ti_contact_problem *p, co
 /* K X = r - J'D dc, refined once. */
 TI_CLONES_WIDE static double begin(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
-    if (e->dc) impulses(ws, p, e->blk, NULL, e->dc, e->X);
+    if (e->dc) impulses(ws, p, e->blk, NULL, e->dc, false, e->X);
     solve(&ws->sys, e->X);
     return refine(ws, p, e);
 }
@@ -177,7 +164,7 @@ TI_CLONES_WIDE static double again(const ti_contact_ws *ws, const ti_contact_pro
 /* X of no compliance, where the point stands alone: docs/math.md eq. (463). */
 TI_CLONES_WIDE static void take_back(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     memset(e->rest, 0, sizeof *e->rest * N * (size_t)p->nv);
-    give_way(ws, p, e->X, e->dc, e->rest);
+    impulses(ws, p, e->blk, e->X, e->dc, true, e->rest);
     solve(&ws->sys, e->rest);
     for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += e->rest[k];
 }

@@ -159,6 +159,8 @@ void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *lo
 /* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. One
  * that costs more than `most` is an error. */
 tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most);
+/* The motion x, w and another one change places. */
+void ti_path_exchange(ti_path *path, double **x, double **kick, bool **touch);
 /* The motion that follow() made takes the place of x, w. */
 void ti_path_accept(ti_path *path);
 /* That of xtry settles at p as ti_path_settle() does, where it costs more than x. */

@@ -85,13 +85,8 @@ tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const doub
     return TRIBO_OK;
 }
 
-/* x, w become what is kept, and the other way round. */
 static void exchange_kept(ti_path *path) {
-    double *x = path->x, *kick = path->w;
-    bool *touch = path->touch;
-    path->x = path->xkept, path->xkept = x;
-    path->w = path->wkept, path->wkept = kick;
-    path->touch = path->touch_kept, path->touch_kept = touch;
+    ti_path_exchange(path, &path->xkept, &path->wkept, &path->touch_kept);
 }
 
 tribo_status ti_path_catch_up(ti_worker *w, int track, const double *p, const double *P) {

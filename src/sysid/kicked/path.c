@@ -258,12 +258,16 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
     return isfinite(cost) ? TRIBO_OK : TRIBO_E_NONFINITE;
 }
 
+void ti_path_exchange(ti_path *path, double **x, double **kick, bool **touch) {
+    double *own = path->x, *own_kick = path->w;
+    bool *own_touch = path->touch;
+    path->x = *x, *x = own;
+    path->w = *kick, *kick = own_kick;
+    path->touch = *touch, *touch = own_touch;
+}
+
 void ti_path_accept(ti_path *path) {
-    double *x = path->x, *kick = path->w;
-    bool *touch = path->touch;
-    path->x = path->xtry, path->xtry = x;
-    path->w = path->wtry, path->wtry = kick;
-    path->touch = path->touch_try, path->touch_try = touch;
+    ti_path_exchange(path, &path->xtry, &path->wtry, &path->touch_try);
     path->cost = path->cost_try;
 }
 
