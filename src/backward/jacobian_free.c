@@ -247,7 +247,7 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
 bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f) {
     for (int b = 0; b < ws->model->size.nbody; b++)
         if (ws->link[b].substeps > 1) return false;
-    return !ws->model->spins && f->phases == 1u << TI_HOLD;
+    return !ws->model->spins && ti_holds_only(f->phases);
 }
 
 /* The next state in the directions of p, from next_dot. */

@@ -75,9 +75,13 @@ typedef struct ti_frame {
     double *rounds;      /* (TI_REBOUND,options.rounds,3 ncon) impulses after each, of the phases before the rebound */
 } ti_frame;
 enum { TI_ALL_PHASES = (1 << 2 * TI_PHASES) - 1 };
+/* Whether there are no phases but those of `some`, of however many points. */
+static inline bool ti_phases_within(unsigned phases, unsigned some) {
+    return !(phases & ((1u << TI_PHASES) - 1) & ~some);
+}
 /* Whether the first phase is all there is. */
 static inline bool ti_holds_only(unsigned phases) {
-    return (phases & ((1u << TI_PHASES) - 1)) == 1u << TI_HOLD;
+    return ti_phases_within(phases, 1u << TI_HOLD);
 }
 
 /* Lay out (or measure) a frame of these sizes. */
