@@ -131,7 +131,8 @@ typedef struct tribo_trajopt_def {
     const tribo_law_options *stage; /**< (nstage) contact laws on the way to the options' own, which is the last
                                          stage: as the stochastic law under falling noise; where
                                          nothing improves in the last, DDP and ILQR take these laws' Jacobians
-                                         along its motion, docs/math.md eq. (412). NULL = none */
+                                         along its motion, or without stages those of the options' law made soft,
+                                         docs/math.md eq. (412). NULL = none */
     int nstage;                     /**< at most 32 */
     double tol;                     /**< of a stage: relative to the cost, what a pass expects to gain; 0 = 1e-9 */
     double tol_constraint;          /**< on constraints, in their units; 0 = 1e-6 */
@@ -207,8 +208,9 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_gradient(tribo_trajopt *t, doub
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_feedback(const tribo_trajopt *t, int knot, const double *x, double *u);
 /** Feedback along the best so far with as little regularisation as leaves the matrices definite: that of the last pass
  * is of the motion before, and where steps are refused next to nothing. Of DDP and ILQR; a search that is done has it.
- * From the Jacobians of the law that is searched under, or of the last stage before it where a search with stages ended
- *  without being stationary; K is 0 where no regularisation makes them definite. A search goes on as it would have.
+ * From the Jacobians of the law that is searched under, or where a search ended without being stationary of the last
+ *  stage before it, or of its own law made soft; K is 0 where no regularisation makes them definite. A search goes on
+ * as it would have.
  *  @return TRIBO_OK; TRIBO_E_ARG (NULL); TRIBO_INTERRUPTED; what a pass returns, feedback as it was. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_settle(tribo_trajopt *t);
 /** The gain K (ncontrol,ndx) of a knot. */

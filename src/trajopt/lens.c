@@ -1,10 +1,17 @@
-/* lens.c -- where no step improves under the task's own law, models of the same motion under a stage's smoother one,
- * which see past its kinks; steps are taken and costs counted under the task's own. docs/math.md eq. (412). */
+/* lens.c -- where no step improves under the task's own law, models of the same motion under a smoother one, which see
+ * past its kinks: a stage's, or the own one softened. Steps are taken and costs counted under the task's own.
+ * docs/math.md eq. (412). */
 #include "backward/backward.h"
 #include "trajopt/task.h"
 
 /* What models have to gain, relative to the cost, for those of the own law to be tried again. */
 static const double GAIN = 1e-3;
+
+tribo_law_options ti_lens_own(const tribo_options *o) {
+    tribo_law_options law = o->law;
+    law.softness = TRIBO_SOFTNESS_MUJOCO;
+    return law;
+}
 
 void ti_lens_close(tribo_trajopt *t) {
     for (int i = 0; i < t->nworker; i++) {
@@ -12,7 +19,7 @@ void ti_lens_close(tribo_trajopt *t) {
         tribo_ws_free(w->lens), tribo_tape_free(w->glimpse);
         w->lens = NULL, w->glimpse = NULL;
     }
-    t->lens = t->nstage;
+    t->lens = t->nlens;
 }
 
 void ti_models_forget(tribo_trajopt *t) {
@@ -24,14 +31,14 @@ void ti_models_forget(tribo_trajopt *t) {
     for (int k = 0; k < t->knots; k++) memset(t->knot[k].bent, 0, sizeof(double) * w * w);
 }
 
-/* Models of the best under a stage's law from now on. */
-static tribo_status open(tribo_trajopt *t, int stage) {
+/* Models of the best under a law of `lens` from now on. */
+static tribo_status open(tribo_trajopt *t, int lens) {
     tribo_options o = t->options;
     tribo_status s = TRIBO_OK;
     ti_models_forget(t);
-    t->lens = stage, t->lens_cost = t->best.cost;
-    if (stage == t->nstage) return s;
-    o.law = t->stage[stage], o.warm_start = false; /* a step is the same for every worker then */
+    t->lens = lens, t->lens_cost = t->best.cost;
+    if (lens == t->nlens) return s;
+    o.law = t->stage[lens], o.warm_start = false; /* a step is the same for every worker then */
     for (int i = 0; i < t->nworker && s >= 0; i++) {
         ti_planner *w = &t->planner[i];
         s = tribo_ws_new(t->m, &o, &t->allocator, &w->lens, NULL);
@@ -42,16 +49,16 @@ static tribo_status open(tribo_trajopt *t, int stage) {
 }
 
 tribo_status ti_lens_turn(tribo_trajopt *t, bool *turned) {
-    bool own = t->lens == t->nstage, gained = t->best.cost < t->lens_cost - GAIN * t->best.size;
-    int next = own || !gained ? t->lens - 1 : t->nstage;
+    bool own = t->lens == t->nlens, gained = t->best.cost < t->lens_cost - GAIN * t->best.size;
+    int next = own || !gained ? t->lens - 1 : t->nlens;
     bool models = t->method == TRIBO_METHOD_DDP || t->method == TRIBO_METHOD_ILQR;
     *turned = models && !t->plant && t->progress.stage == t->nstage && next >= 0 && !(own && t->met);
     return *turned ? open(t, next) : TRIBO_OK;
 }
 
 tribo_status ti_lens_finest(tribo_trajopt *t) {
-    bool own = t->lens == t->nstage, there = t->lens == t->nstage - 1;
-    return own || there ? TRIBO_OK : open(t, t->nstage - 1);
+    bool own = t->lens == t->nlens, there = t->lens == t->nlens - 1;
+    return own || there ? TRIBO_OK : open(t, t->nlens - 1);
 }
 
 tribo_status ti_lens_step(const tribo_trajopt *t, ti_planner *w, int record) {

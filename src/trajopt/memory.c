@@ -101,7 +101,7 @@ void ti_task_lay_out(tribo_trajopt *t, const tribo_trajopt_def *def, ti_arena *a
     TI_CARVE(a, t->x0, t->z.nx);
     TI_CARVE(a, t->x_was, t->z.nx);
     TI_CARVE(a, t->x_next, t->z.nx);
-    TI_CARVE(a, t->stage, t->nstage);
+    TI_CARVE(a, t->stage, t->nlens);
     lay_out_terms(t, def, a);
     lay_out_path(t, a, &t->best);
     lay_out_path(t, a, &t->trial);
@@ -152,6 +152,7 @@ void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def) {
     if (def->p) memcpy(t->p, def->p, d * (size_t)t->z.np);
     if (def->x0) memcpy(t->x0, def->x0, d * (size_t)t->z.nx);
     if (def->u) memcpy(t->u, def->u, d * (size_t)t->z.nu);
+    t->stage[0] = ti_lens_own(&t->options);
     if (def->nstage) memcpy(t->stage, def->stage, sizeof *t->stage * (size_t)def->nstage);
     for (int i = 0; i < t->nc; i++) {
         t->control[i] = def->control ? def->control[i] : (t->z.nactuator > 0 ? t->z.nv : 0) + i;

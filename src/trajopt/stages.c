@@ -80,7 +80,7 @@ static tribo_status carry_over(tribo_trajopt *t) {
 /* A stage's minimum is there, or none can be found: multipliers, or the next stage, or the end. */
 static tribo_status turn_over(tribo_trajopt *t) {
     double violation;
-    bool met = t->met && t->lens == t->nstage, turned;
+    bool met = t->met && t->lens == t->nlens, turned;
     tribo_status s = ti_lens_turn(t, &turned);
     if (s >= 0 && !turned) s = ti_multipliers_update(t, &violation);
     if (s < 0 || turned) return s;

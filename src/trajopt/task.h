@@ -73,13 +73,14 @@ struct tribo_trajopt {
     tribo_allocator allocator;
     size_t bytes;
     int knots, substeps, nc, nterm, rows, nworker, nstage;
+    int nlens;  /* laws to look through where nothing improves: the stages', or one */
     int nforce; /* terms of contact forces */
     tribo_method method;
     int *control;
     double *lower, *upper, *u, *p, *x0, *x_was, *x_next;
     ti_term *term;
     tribo_options options;
-    tribo_law_options *stage;
+    tribo_law_options *stage; /* (nlens) */
     double tol, tol_constraint;
     const volatile int *stop;
     ti_planner *planner;
@@ -105,7 +106,7 @@ struct tribo_trajopt {
     bool carried;          /* the best is of the stage's law */
     bool counts_up;        /* no term counts below 0: what a part of a path costs, the whole costs at least */
     int rounds;            /* of multipliers, in this stage */
-    int lens;              /* the stage whose law models are of */
+    int lens;              /* the law of stage[] that models are of; nlens = the stage's own */
     double lens_cost;      /* the cost when that began */
     int steps;             /* since the search or the stage began */
     double milestone;      /* the cost some steps ago */
@@ -258,12 +259,16 @@ tribo_status ti_path_carry(tribo_trajopt *t, const double *x0, int shift);
 /* What the best is worth, into progress. */
 void ti_progress_note(tribo_trajopt *t);
 
-/* ---- lens.c: models of the best under a stage's law, costs under the task's ---- */
+/* ---- lens.c: models of the best under a smoother law, costs under the task's ---- */
+
+/* What a task without stages looks through: its own law, soft. */
+tribo_law_options ti_lens_own(const tribo_options *o);
 
 /* Where nothing improves in the last stage: the next law to look through, finer ones first, and the task's own again
  * after one that gained. *turned: there is one. */
 tribo_status ti_lens_turn(tribo_trajopt *t, bool *turned);
-/* Where models are of a stage's law, those of the last stage's from now on, which is nearest to the task's own. */
+/* Where models are of another law than the stage's, those of the last from now on, which is nearest to the task's own.
+ */
 tribo_status ti_lens_finest(tribo_trajopt *t);
 /* Models under the stage's own law. */
 void ti_lens_close(tribo_trajopt *t);
