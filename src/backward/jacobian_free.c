@@ -145,15 +145,15 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
             memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
             memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
             for (int e = b; e <= pair[1]; e++)
-                pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], k, s->r_dot[0] + HALF * (e - b),
-                         s->c_dot[0] + HALF * (e - b));
+                pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], ti_frame_point(f, island, TI_HOLD, k),
+                         s->r_dot[0] + HALF * (e - b), s->c_dot[0] + HALF * (e - b));
             ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
             for (int e = b; e <= pair[1]; e++) {
                 const double *X = s->v_dot + HALF * (e - b);
                 double w = solution.point[k].weight;
                 int body = f->blk_tree[is->blk0 + e];
                 add_panel(ws, f, is, body, w, X, t);
-                if (t->along) add_along(ws, f, is, body, k, w, X, t->along);
+                if (t->along) add_along(ws, f, is, body, ti_frame_point(f, island, TI_HOLD, k), w, X, t->along);
             }
         }
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));

@@ -49,6 +49,15 @@ static double size_of_seed(const tribo_ws *ws, const ti_frame *f, const ti_seed_
     return before + sum * mass * ws->scratch->unit_speed;
 }
 
+/* Whether some impulse has a cotangent. */
+static bool asks(const ti_frame *f, const ti_seed_bar *in) {
+    bool any = false;
+    for (int i = 0; in->impulse && i < f->ncon; i++)
+        for (int r = 0; f->con[i].kind == TI_CON_CONTACT && r < 3; r++)
+            any = any || in->impulse[3 * f->con[i].id + r] != 0;
+    return any;
+}
+
 static tribo_status reverse_into(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seed_bar *in,
                                  const ti_record_bar *out) {
     const tribo_sizes *n = &ws->model->size;
@@ -66,6 +75,7 @@ tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, cons
     ti_frame f;
     const double *p;
     tribo_status status = ti_restore(ws, tape, k, &f, &p), verdict = ti_tape_verdict(tape, k);
+    f.by_answer = status != TRIBO_OK || !asks(&f, in);
     double before = status == TRIBO_OK ? size_of_seed(ws, &f, in) : 0;
     *out = (ti_record_bar){s->x_row, s->u_row, params ? s->p_row : NULL};
     if (status == TRIBO_OK) status = reverse_into(ws, &f, p, in, out);

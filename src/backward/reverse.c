@@ -6,6 +6,7 @@
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
+    f->by_answer = true;
     if (s != TRIBO_OK) return s;
     if (!ti_step_kinematics(ws, *p, f->x, f->u, f->known)) return TRIBO_E_ARG;
     ti_step_pose(ws, f, *p, f->nisland);
@@ -72,9 +73,10 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
     for (int phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
         if (phase == TI_HOLD && i >= is->con0 + is->nhold) continue;
         const ti_phase_data *d = &f->phase[phase];
-        for (int j = 0; j < is->phase[phase].npoint; j++) {
-            q->of[q->n++] = (ti_row_product){d->lambda[j] + 3 * i, s->y[phase][j] + at};
-            q->of[q->n++] = (ti_row_product){s->c_bar[phase][j] + 3 * i, d->v[j] + at};
+        for (int j = 0, n = ti_frame_alone(f, k, phase) ? 1 : is->phase[phase].npoint; j < n; j++) {
+            int point = ti_frame_point(f, k, phase, j);
+            q->of[q->n++] = (ti_row_product){d->lambda[point] + 3 * i, s->y[phase][j] + at};
+            q->of[q->n++] = (ti_row_product){s->c_bar[phase][j] + 3 * i, d->v[point] + at};
             if (phase != TI_REBOUND) continue;
             q->give[0] = q->give[1] = 0, q->give[2] = ws->give[i];
             q->of[q->n++] = (ti_row_product){q->give, s->y[phase][j] + at};

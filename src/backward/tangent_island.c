@@ -137,6 +137,7 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
                         double *dc) {
     const ti_scratch *s = t->ws->scratch;
     const ti_phase_data *data = &t->f->phase[phase];
+    q = ti_frame_point(t->f, t->k, phase, q);
     double l[3] = {data->lambda[q][3 * i], data->lambda[q][3 * i + 1], data->lambda[q][3 * i + 2]}, give_dot = 0;
     if (phase == TI_REBOUND) l[2] += t->ws->give[i], give_dot = s->give_dot[at_contact(t, j, i)];
     for (int row = 0; row < 3; row++) dc[row] = row_dot(t, d, i, row, data->v[q]);
@@ -191,7 +192,8 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
             for (int b = 0; b < t->is->nblk; b++) {
                 int blk = t->is->blk0 + b, at = ws->at_v[blk], off = ws->voff[blk];
                 momentum_dot(t, blk, j, base_dot ? in_direction(t, base_dot, j) + off : none, base + at,
-                             t->f->phase[phase].v[q] + at, s->r_dot[q] + j * nv + off);
+                             t->f->phase[phase].v[ti_frame_point(t->f, t->k, phase, q)] + at,
+                             s->r_dot[q] + j * nv + off);
             }
     for (int i = t->is->con0; i < t->is->con0 + nc; i++)
         for (int j = 0; j < n; j++) {

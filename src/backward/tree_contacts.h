@@ -15,10 +15,10 @@ typedef struct ti_phase_point {
 } ti_phase_point;
 
 static inline const double *ti_point_lambda(const ti_phase_point *at) {
-    return at->f->phase[at->phase].lambda[at->point];
+    return at->f->phase[at->phase].lambda[ti_frame_point(at->f, at->island, at->phase, at->point)];
 }
 static inline const double *ti_point_velocity(const ti_phase_point *at) {
-    return at->f->phase[at->phase].v[at->point];
+    return at->f->phase[at->phase].v[ti_frame_point(at->f, at->island, at->phase, at->point)];
 }
 static inline bool ti_point_acts(const ti_phase_point *at, int i) {
     return at->f->phase[at->phase].mode[i] != TRIBO_BREAK;

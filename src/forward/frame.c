@@ -33,19 +33,23 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
         TI_CARVE(arena, f->mode, ncon);
     }
     TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * (size_t)rounds * (size_t)ncon);
+    f->by_answer = false;
 }
 
 ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) {
     const ti_island *is = &f->island[i];
     const ti_phase_points *points = &is->phase[phase];
     const ti_phase_data *d = &f->phase[phase];
-    ti_contact_solution s = {.npoint = points->npoint, .alone = points->alone, .mode = d->mode + is->con0};
+    bool alone = ti_frame_alone(f, i, phase);
+    ti_contact_solution s = {.npoint = alone ? 1 : points->npoint, .mode = d->mode + is->con0};
     for (int k = 0; k < TI_CONTACT_POINTS && d->v[k]; k++)
         s.point[k] = (ti_contact_point){.weight = points->weight[k],
                                         .compliance = points->compliance[k],
                                         .lambda = d->lambda[k] + 3 * is->con0,
                                         .v = d->v[k] + is->v0};
     s.lambda = d->lambda[TI_SOLVED] + 3 * is->con0, s.v = d->v[TI_SOLVED] + is->v0;
+    s.alone = points->alone && s.npoint == 1;
+    if (alone) s.point[0] = (ti_contact_point){1, points->compliance[0], s.lambda, s.v};
     return s;
 }
 

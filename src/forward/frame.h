@@ -73,6 +73,7 @@ typedef struct ti_frame {
     double *lambda, *v;  /* (3 ncon), (nv): impulses of the phases together, the next velocity */
     unsigned char *mode; /* (ncon) what a contact does in the end */
     double *rounds;      /* (TI_REBOUND,options.rounds,3 ncon) impulses after each, of the phases before the rebound */
+    bool by_answer;      /* derivatives of velocities alone are asked for: ti_frame_alone() */
 } ti_frame;
 enum { TI_ALL_PHASES = (1 << 2 * TI_PHASES) - 1 };
 /* Whether there are no phases but those of `some`, of however many points. */
@@ -223,6 +224,15 @@ void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* The solution of a phase of island k, as views of the frame. */
 ti_contact_solution ti_frame_solution(const ti_frame *f, int k, ti_phase phase);
+/* Whether the answer stands in for the several points of a phase of island k. */
+static inline bool ti_frame_alone(const ti_frame *f, int k, ti_phase phase) {
+    const ti_phase_points *points = &f->island[k].phase[phase];
+    return f->by_answer && points->alone && points->npoint > 1;
+}
+/* Where ti_phase_data has point q of ti_frame_solution(). */
+static inline int ti_frame_point(const ti_frame *f, int k, ti_phase phase, int q) {
+    return ti_frame_alone(f, k, phase) ? TI_SOLVED : q;
+}
 /* Contacts of the first nisland islands as callers see them, in the order of their pairs. */
 void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view);
 /* What the gap of a contact is compared with. */

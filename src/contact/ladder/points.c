@@ -184,14 +184,9 @@ static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R)
     return soft;
 }
 
-/* Whether some impulses move nothing: compliance alone says what they are. So it is where more are held than can move,
- * and else where random ones that give way keep their size. */
+/* Whether some impulses move nothing: compliance alone says what they are. */
 static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     double most = 0;
-    int held = 0;
-    for (int i = 0; i < p->nc; i++)
-        if (ti_is_contact(p, i) && ws->mode[i] != TRIBO_BREAK) held += ws->mode[i] == TRIBO_STICK ? 3 : 1;
-    if (held > p->nv) return true;
     throw(3 * p->nc, ws->dlambda);
     yield(ws, p, R, ws->dlambda);
     for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->dlambda[k]));
@@ -207,6 +202,29 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
     s->npoint = 3;
     s->point[0].weight = 8. / 3, s->point[1].weight = -2;
     ti_point_keep(&s->point[2], 1. / 3, 4 * R, p, ws->v, ws->lambda);
+}
+
+/* After redundant(): whether the impulses that compliance chooses move nothing. Where contacts slide in different
+ * directions they do, by the friction that goes with them. */
+static bool idle(ti_contact_ws *ws, const ti_contact_problem *p) {
+    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+    double moved = ti_contact_energy_of(ws, p, ws->r), parts = 0;
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = ws->dlambda + 3 * i;
+        parts += ws->scale[i].g_t * (l[0] * l[0] + l[1] * l[1]) + ws->scale[i].g_n * l[2] * l[2];
+    }
+    return moved <= 1e-10 * parts;
+}
+
+/* Whether what slides has an impulse to say where to. */
+static bool directed(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
+    double most = 0;
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(s->lambda[k]));
+    for (int i = 0; i < p->nc; i++) {
+        const double *l = s->lambda + 3 * i;
+        if (ws->mode[i] == TRIBO_SLIDE && p->mu[i] > 0 && !(hypot(l[0], l[1]) > 1e-6 * most)) return false;
+    }
+    return true;
 }
 
 /* The answer need not show that some direction is soft, and derivatives have it all the same. Where contacts are
@@ -230,8 +248,10 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
             answer_alone(p, s);
             return;
         }
+        s->alone = (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);
         s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
         if (!is_soft(ws, p, R, R)) return;
+        s->alone = false;
     }
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);

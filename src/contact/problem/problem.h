@@ -104,7 +104,8 @@ typedef struct ti_contact_point {
 /* The solution: views into memory the caller gave, see ti_contact_solution_carve(). */
 typedef struct ti_contact_solution {
     int npoint;
-    bool alone; /* one point, the answer, where compliance chooses nothing: derivatives are of none */
+    bool alone; /* derivatives of velocities are those of the answer, whatever compliance chooses; of one point all are
+                 */
     ti_contact_point point[TI_CONTACT_POINTS];
     double near;         /* of a canonical one: the compliance that a warm start begins with, options.near; else 0 */
     unsigned char *mode; /* (nc) tribo_mode */
