@@ -19,5 +19,11 @@
 #else
 #define TI_INLINE static inline __attribute__((always_inline))
 #endif
+/* Loops of at most eight, which the compiler would otherwise leave as loops. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TI_UNROLL _Pragma("GCC unroll 8")
+#else
+#define TI_UNROLL
+#endif
 
 #endif

@@ -5,13 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Loops of eight, which the compiler would otherwise leave as loops. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define UNROLL _Pragma("GCC unroll 8")
-#else
-#define UNROLL
-#endif
-
 /* From these sizes on LAPACK's blocking for the cache wins. */
 enum { CHOL_LAPACK = 448, LU_LAPACK = 48 };
 
@@ -81,13 +74,13 @@ TI_CLONES_WIDE static void chol_solve_own(int n, const double *R, int ld, double
     for (int k = 0; k < whole; k += TI_LANE) {
         const double *restrict r = R + (size_t)k * w;
         double c[TI_LANE];
-        UNROLL for (int p = 0; p < TI_LANE; p++) c[p] = x[k + p];
-        UNROLL for (int p = 0; p < TI_LANE; p++) {
+        TI_UNROLL for (int p = 0; p < TI_LANE; p++) c[p] = x[k + p];
+        TI_UNROLL for (int p = 0; p < TI_LANE; p++) {
             const double *row = r + (size_t)p * w + k;
             c[p] *= row[p];
-            UNROLL for (int j = p + 1; j < TI_LANE; j++) c[j] -= c[p] * row[j];
+            TI_UNROLL for (int j = p + 1; j < TI_LANE; j++) c[j] -= c[p] * row[j];
         }
-        UNROLL for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
+        TI_UNROLL for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
         const double *restrict s = r + 4 * w;
         for (int j = k + TI_LANE; j < n; j++)
             x[j] -= ((c[0] * r[j] + c[1] * r[w + j]) + (c[2] * r[2 * w + j] + c[3] * r[3 * w + j])) +
@@ -107,7 +100,7 @@ TI_CLONES_WIDE static void chol_solve_own(int n, const double *R, int ld, double
     for (int k = whole - TI_LANE; k >= 0; k -= TI_LANE) {
         const double *restrict r = R + (size_t)k * w;
         double c[TI_LANE];
-        UNROLL for (int p = 0; p < TI_LANE; p++) {
+        TI_UNROLL for (int p = 0; p < TI_LANE; p++) {
             const double *row = r + (size_t)p * w;
             int j = k + TI_LANE;
             c[p] = x[k + p];
@@ -118,11 +111,11 @@ TI_CLONES_WIDE static void chol_solve_own(int n, const double *R, int ld, double
             }
             for (; j < n; j++) c[p] -= row[j] * x[j];
         }
-        UNROLL for (int p = TI_LANE - 1; p >= 0; p--) {
+        TI_UNROLL for (int p = TI_LANE - 1; p >= 0; p--) {
             c[p] *= r[(size_t)p * w + (size_t)(k + p)];
-            UNROLL for (int j = 0; j < p; j++) c[j] -= r[(size_t)j * w + (size_t)(k + p)] * c[p];
+            TI_UNROLL for (int j = 0; j < p; j++) c[j] -= r[(size_t)j * w + (size_t)(k + p)] * c[p];
         }
-        UNROLL for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
+        TI_UNROLL for (int p = 0; p < TI_LANE; p++) x[k + p] = c[p];
     }
 }
 

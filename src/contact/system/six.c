@@ -222,18 +222,21 @@ bool ti_six_factor(ti_system *s, const ti_contact_problem *p, const double *rows
 
 /* ---------------------------------------------------------------- solution */
 
+/* Rarely any are exchanged. */
+TI_INLINE void exchange(double *x, int i, int j) {
+    if (i == j) return;
+    double t = x[i];
+    x[i] = x[j], x[j] = t;
+}
+
 TI_INLINE void solve_one(const double *LU, const int *pivot, double *to) {
     double x[6];
-    for (int k = 0; k < 6; k++) {
-        double t = to[k];
-        to[k] = to[pivot[k]], to[pivot[k]] = t;
-    }
+    for (int k = 0; k < 6; k++) exchange(to, k, pivot[k]);
     for (int k = 0; k < 6; k++) x[k] = to[k]; /* what is solved stays in registers */
-    for (int k = 0; k < 6; k++)
-        for (int r = k + 1; r < 6; r++) x[r] -= LU[8 * r + k] * x[k];
-    for (int k = 5; k >= 0; k--) {
+    TI_UNROLL for (int k = 0; k < 6; k++) TI_UNROLL for (int r = k + 1; r < 6; r++) x[r] -= LU[8 * r + k] * x[k];
+    TI_UNROLL for (int k = 5; k >= 0; k--) {
         x[k] *= LU[8 * k + k];
-        for (int r = 0; r < k; r++) x[r] -= LU[8 * r + k] * x[k];
+        TI_UNROLL for (int r = 0; r < k; r++) x[r] -= LU[8 * r + k] * x[k];
     }
     for (int k = 0; k < 6; k++) to[k] = x[k];
 }
@@ -293,17 +296,13 @@ void ti_six_solve_panel(const ti_system *s, double *panel) {
 TI_INLINE void solve_one_t(const double *LU, const int *pivot, double *to) {
     double x[6];
     for (int k = 0; k < 6; k++) x[k] = to[k];
-    for (int k = 0; k < 6; k++) {
+    TI_UNROLL for (int k = 0; k < 6; k++) {
         x[k] *= LU[8 * k + k];
-        for (int c = k + 1; c < 6; c++) x[c] -= LU[8 * k + c] * x[k];
+        TI_UNROLL for (int c = k + 1; c < 6; c++) x[c] -= LU[8 * k + c] * x[k];
     }
-    for (int k = 5; k > 0; k--)
-        for (int c = 0; c < k; c++) x[c] -= LU[8 * k + c] * x[k];
+    TI_UNROLL for (int k = 5; k > 0; k--) TI_UNROLL for (int c = 0; c < k; c++) x[c] -= LU[8 * k + c] * x[k];
     for (int k = 0; k < 6; k++) to[k] = x[k];
-    for (int k = 5; k >= 0; k--) {
-        double t = to[k];
-        to[k] = to[pivot[k]], to[pivot[k]] = t;
-    }
+    for (int k = 5; k >= 0; k--) exchange(to, k, pivot[k]);
 }
 
 static TI_CLONES_WIDE void solve_t(const ti_system *s, double *x) {
