@@ -221,7 +221,13 @@ static bool stalls(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     return !(last <= settled) && !(sqrt(correct(ws, p, r, dv, dlambda)) <= rounding);
 }
 
-static void take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *dv, double *dlambda) {
+/* Whether what was taken back, a correction of this energy, lacks digits, as one that was refined by f does not. */
+static bool lacks(const ti_contact_ws *ws, const refinement *f, double energy) {
+    return !(sqrt(energy) * (ws->contraction >= 0 ? ws->contraction : f->before) <= rounding);
+}
+
+/* Returns the energy of what it adds over that of the result. */
+static double take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *dv, double *dlambda) {
     double *give = ws->held;
     withstand(ws, p, dlambda, give);
     law_rhs(ws, p, give, NULL, ws->dlambda);
@@ -231,8 +237,8 @@ static void take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *dv
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
     law_rhs(ws, p, ws->c, NULL, ws->dlambda);
-    for (int k = 0; k < p->nv; k++) dv[k] += ws->dv[k];
     for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
+    return add(ws, p->nv, ws->dv, dv);
 }
 
 static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, const double *dmu,
@@ -247,8 +253,7 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     f.error = doubled(ws, p, &q, stalls(ws, p, r, dv, dlambda, f.before), f.error);
     if (has_better(ws, p, f.error)) f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
     if (ws->alone) {
-        take_back(ws, p, dv, dlambda);
-        correct(ws, p, r, dv, dlambda);
+        if (lacks(ws, &f, take_back(ws, p, dv, dlambda))) correct(ws, p, r, dv, dlambda);
         for (int k = 0; k < 3 * p->nc; k++) ws->held[k] += dc[k];
         const ti_doubled again = {.b = r, .d = ws->held, .o = offset, .x = dv, .l = dlambda};
         f.error = doubled(ws, p, &again, false, f.error);
@@ -309,7 +314,7 @@ static double correct_t(ti_contact_ws *ws, const ti_contact_problem *p, const do
 }
 
 /* As take_back(), of y, z and c_bar. */
-static void take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *y, double *z, double *c_bar) {
+static double take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *y, double *z, double *c_bar) {
     double *give = ws->held;
     withstand(ws, p, c_bar, give);
     law_rhs_t(ws, p, give, ws->f);
@@ -319,8 +324,8 @@ static void take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
     law_rhs_t(ws, p, ws->c, ws->f);
-    for (int k = 0; k < p->nv; k++) y[k] += ws->dv[k];
     for (int k = 0; k < 3 * p->nc; k++) z[k] += ws->c[k], c_bar[k] += ws->f[k];
+    return add(ws, p->nv, ws->dv, y);
 }
 
 /* K' y = v_bar - J'D' lambda_bar, c_bar = -D' z with z = lambda_bar + J y, refined. */
@@ -342,8 +347,7 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     f.error = doubled(ws, p, &q, false, f.error);
     if (has_better(ws, p, f.error)) f.error = ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar);
     if (!ws->alone) return f.error;
-    take_back_t(ws, p, y, z, c_bar);
-    correct_t(ws, p, v_bar, y, z, c_bar);
+    if (lacks(ws, &f, take_back_t(ws, p, y, z, c_bar))) correct_t(ws, p, v_bar, y, z, c_bar);
     for (int k = 0; k < 3 * p->nc; k++) ws->held[k] += lambda_bar[k];
     const ti_doubled again = {.transposed = true, .b = v_bar, .d = ws->held, .x = y, .l = c_bar, .c = z};
     return doubled(ws, p, &again, false, f.error);
