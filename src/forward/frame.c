@@ -48,7 +48,7 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
                                         .lambda = d->lambda[k] + 3 * is->con0,
                                         .v = d->v[k] + is->v0};
     s.lambda = d->lambda[TI_SOLVED] + 3 * is->con0, s.v = d->v[TI_SOLVED] + is->v0;
-    s.alone = points->alone && s.npoint == 1;
+    s.alone = s.npoint == 1 ? points->alone : 0;
     if (alone) s.point[0] = (ti_contact_point){1, points->compliance[0], s.lambda, s.v};
     return s;
 }

@@ -30,7 +30,7 @@ static inline bool ti_phase_by_law(ti_phase phase) {
 /* How a phase of an island was solved; npoint = 0: it was not posed. */
 typedef struct ti_phase_points {
     int npoint;
-    bool alone; /* ti_contact_solution.alone */
+    int alone; /* ti_contact_solution.alone */
     double weight[TI_CONTACT_POINTS], compliance[TI_CONTACT_POINTS];
 } ti_phase_points;
 

@@ -63,7 +63,7 @@ static tribo_status solve_by_rounds(tribo_ws *ws, const ti_frame *f, int k, ti_p
     int rounds = ws->options.rounds;
     tribo_status status = ti_contact_solve(ws->contact, &problem, &o, s, info);
     if (status < 0) return status;
-    if (s->npoint > 1) s->alone = false; /* the answer is that of the rounds */
+    if (s->npoint > 1) s->alone = 0; /* the answer is that of the rounds */
     bool canonical = info->canonical || ws->options.reverse == TRIBO_REVERSE_UNROLLED; /* which knows of no other */
     status = ti_staggered_solve(ws->staggered, &problem, rounds, ti_frame_rounds(f, rounds, k, phase), s->lambda, s->v,
                                 mode);
@@ -84,7 +84,7 @@ static void add_info(tribo_contact_info *sum, const tribo_contact_info *one) {
 void ti_phase_keep(ti_island *is, ti_phase phase, const ti_contact_solution *s) {
     ti_phase_points *points = &is->phase[phase];
     points->npoint = s->npoint;
-    points->alone = s->alone && (s->npoint == 1 || phase == TI_HOLD || phase == TI_AFTER);
+    points->alone = s->npoint == 1 || phase == TI_HOLD || phase == TI_AFTER ? s->alone : 0;
     for (int j = 0; j < s->npoint; j++)
         points->weight[j] = s->point[j].weight, points->compliance[j] = s->point[j].compliance;
 }

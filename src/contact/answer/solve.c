@@ -56,6 +56,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     ti_anderson_carve(m, nc, TI_SLIPS_KEPT, &ws->slips);
     TI_CARVE(m, ws->z, n3);
     TI_CARVE(m, ws->held, n3);
+    TI_CARVE(m, ws->give, n3);
     TI_CARVE(m, ws->mode, nc);
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->rests, nc);
@@ -336,7 +337,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     tribo_status status = ti_contact_pose(ws, hard, needs_delassus(ws), &soft);
     if (status) return status;
     memset(info, 0, sizeof *info);
-    ws->iterations = 0, ws->at_answer = false, ws->sharp = o->sharp, s->near = 0, s->alone = false;
+    ws->iterations = 0, ws->at_answer = false, ws->sharp = o->sharp, s->near = 0, s->alone = 0;
     if (is_apart(ws, p)) {
         nothing_to_do(p, s);
         info->canonical = true;

@@ -184,14 +184,16 @@ static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R)
     return soft;
 }
 
-/* Whether some impulses move nothing: compliance alone says what they are. */
-static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+/* What random impulses that give way by R keep of their size, at most: all of those that move nothing, as compliance
+ * alone says what they are; R over a stiffness of others. */
+static double kept(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     double most = 0;
     throw(3 * p->nc, ws->dlambda);
     yield(ws, p, R, ws->dlambda);
     for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->dlambda[k]));
-    return most > 1e-4;
+    return most;
 }
+#define REDUNDANT 1e-4
 
 /* A third point, at 4 R: docs/math.md eq. (461). */
 static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
@@ -204,7 +206,7 @@ static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_conta
     ti_point_keep(&s->point[2], 1. / 3, 4 * R, p, ws->v, ws->lambda);
 }
 
-/* After redundant(): whether the impulses that compliance chooses move nothing. Where contacts slide in different
+/* After kept(): whether the impulses that compliance chooses move nothing. Where contacts slide in different
  * directions they do, by the friction that goes with them. */
 static bool idle(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_system_mv(&ws->sys, p, ws->dv, ws->r);
@@ -231,31 +233,39 @@ static bool directed(const ti_contact_ws *ws, const ti_contact_problem *p, const
  * redundant smaller compliances are no way out, as derivatives have rounding over R. */
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
-static bool is_soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
-    return yielding(ws, p) >= YIELDING * R / ws->r0 && softness(ws, p, at) > at / R * SOFT;
+#define SOFTER 1e-3
+/* R over the least stiffness, from compliance `at`; 0 where that is below SOFT. */
+static double soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
+    double share = yielding(ws, p) >= YIELDING * R / ws->r0 ? softness(ws, p, at) * R / at : 0;
+    return share > SOFT ? share : 0;
 }
 
-/* Where nothing is redundant compliance chooses nothing: derivatives are those of the answer itself. */
-static void answer_alone(const ti_contact_problem *p, ti_contact_solution *s) {
-    s->npoint = 1, s->alone = true;
-    ti_point_keep(&s->point[0], 1, s->point[0].compliance, p, s->v, s->lambda);
+/* How often what compliance gives way has to be taken back where that leaves a power of this share: eq. (463). */
+static int rounds_of(double share) {
+    return share > SOFT ? 2 : 1;
+}
+
+/* Derivatives by the answer where that is all that they need; two points are in s. */
+static bool answer_will_do(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    double keeps = kept(ws, p, R);
+    if (!(keeps > REDUNDANT)) { /* compliance chooses nothing */
+        s->npoint = 1, s->alone = rounds_of(keeps);
+        ti_point_keep(&s->point[0], 1, R, p, s->v, s->lambda);
+        return true;
+    }
+    bool chooses = !(ws->law->is & TI_LAW_HARD) || p->spins || !idle(ws, p) || !directed(ws, p, s);
+    double share = soft(ws, p, R, R);
+    s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
+    s->alone = chooses || share > SOFTER ? 0 : rounds_of(share);
+    return s->alone || share == 0;
 }
 
 static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     double R = s->point[0].compliance;
-    if (ws->sharp == TI_SHARP_POINTS && ws->at_answer && ws->reaches) {
-        if (!redundant(ws, p, R)) {
-            answer_alone(p, s);
-            return;
-        }
-        s->alone = (ws->law->is & TI_LAW_HARD) && !p->spins && idle(ws, p) && directed(ws, p, s);
-        s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
-        if (!is_soft(ws, p, R, R)) return;
-        s->alone = false;
-    }
+    if (ws->sharp == TI_SHARP_POINTS && ws->at_answer && ws->reaches && answer_will_do(ws, p, R, s)) return;
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
-    if (is_soft(ws, p, R, 2 * R) && redundant(ws, p, 2 * R)) third_point(ws, p, s);
+    if (soft(ws, p, R, 2 * R) > 0 && kept(ws, p, 2 * R) > REDUNDANT) third_point(ws, p, s);
 }
 
 #define CURVED 3e-9
@@ -302,7 +312,7 @@ bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, doubl
     if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
     ti_iterate_to(ws, p, ws->v2, ws->l2);
     if (!ti_contact_settle(ws, p, 2 * R, R)) return false;
-    s->npoint = 2, s->alone = false, s->near = R;
+    s->npoint = 2, s->alone = 0, s->near = R;
     ti_point_keep(&s->point[0], 2, R, p, ws->v, ws->lambda);
     ti_point_keep(&s->point[1], -1, 2 * R, p, ws->v2, ws->l2);
     for (int k = 0; k < 3 * p->nc; k++) s->lambda[k] = 2 * ws->lambda[k] - ws->l2[k];

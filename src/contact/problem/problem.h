@@ -104,8 +104,8 @@ typedef struct ti_contact_point {
 /* The solution: views into memory the caller gave, see ti_contact_solution_carve(). */
 typedef struct ti_contact_solution {
     int npoint;
-    bool alone; /* derivatives of velocities are those of the answer, whatever compliance chooses; of one point all are
-                 */
+    int alone; /* 0, or derivatives of velocities are those of the answer, whatever compliance chooses, of one point
+                  all are; how often what it gives way is taken back: docs/math.md eq. (463) */
     ti_contact_point point[TI_CONTACT_POINTS];
     double near;         /* of a canonical one: the compliance that a warm start begins with, options.near; else 0 */
     unsigned char *mode; /* (nc) tribo_mode */

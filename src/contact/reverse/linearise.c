@@ -176,8 +176,8 @@ double ti_contact_linear_residual(const ti_contact_ws *ws) {
 
 /* ---------------------------------------------------------------- without compliance */
 
-/* docs/math.md eq. (463): where the point stands alone, what its small compliance gives way is taken back, once, which
- * leaves its square. out (3 nc) = -R x */
+/* docs/math.md eq. (463): where the point stands alone, what its small compliance gives way is taken back, ws->alone
+ * times, each of which leaves a power more of it. out (3 nc) = -R x */
 static void withstand(const ti_contact_ws *ws, const ti_contact_problem *p, const double *x, double *out) {
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_small(p, i, ws->at.compliance);
@@ -226,10 +226,10 @@ static bool lacks(const ti_contact_ws *ws, const refinement *f, double energy) {
     return !(sqrt(energy) * (ws->contraction >= 0 ? ws->contraction : f->before) <= rounding);
 }
 
-/* Returns the energy of what it adds over that of the result. */
-static double take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *dv, double *dlambda) {
-    double *give = ws->held;
-    withstand(ws, p, dlambda, give);
+/* Of impulses x, the last that were added. Returns the energy of what it adds over that of the result. */
+static double take_back(ti_contact_ws *ws, const ti_contact_problem *p, const double *x, double *dv, double *dlambda) {
+    double *give = ws->give;
+    withstand(ws, p, x, give);
     law_rhs(ws, p, give, NULL, ws->dlambda);
     memset(ws->dv, 0, p->nv * sizeof(double));
     ti_system_jt(&ws->sys, p, ws->dlambda, ws->dv);
@@ -237,7 +237,7 @@ static double take_back(ti_contact_ws *ws, const ti_contact_problem *p, double *
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
     law_rhs(ws, p, ws->c, NULL, ws->dlambda);
-    for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k];
+    for (int k = 0; k < 3 * p->nc; k++) dlambda[k] += ws->dlambda[k], ws->held[k] += give[k];
     return add(ws, p->nv, ws->dv, dv);
 }
 
@@ -253,8 +253,10 @@ static void refine(ti_contact_ws *ws, const ti_contact_problem *p, const double 
     f.error = doubled(ws, p, &q, stalls(ws, p, r, dv, dlambda, f.before), f.error);
     if (has_better(ws, p, f.error)) f.error = ti_augmented_jvp(ws, p, r, dc, offset, dv, dlambda);
     if (ws->alone) {
-        if (lacks(ws, &f, take_back(ws, p, dv, dlambda))) correct(ws, p, r, dv, dlambda);
-        for (int k = 0; k < 3 * p->nc; k++) ws->held[k] += dc[k];
+        memcpy(ws->held, dc, 3 * (size_t)p->nc * sizeof *dc);
+        double first = take_back(ws, p, dlambda, dv, dlambda);
+        for (int n = 1; n < ws->alone; n++) take_back(ws, p, ws->dlambda, dv, dlambda);
+        if (lacks(ws, &f, first)) correct(ws, p, r, dv, dlambda);
         const ti_doubled again = {.b = r, .d = ws->held, .o = offset, .x = dv, .l = dlambda};
         f.error = doubled(ws, p, &again, false, f.error);
     }
@@ -314,9 +316,10 @@ static double correct_t(ti_contact_ws *ws, const ti_contact_problem *p, const do
 }
 
 /* As take_back(), of y, z and c_bar. */
-static double take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double *y, double *z, double *c_bar) {
-    double *give = ws->held;
-    withstand(ws, p, c_bar, give);
+static double take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, const double *x, double *y, double *z,
+                          double *c_bar) {
+    double *give = ws->give;
+    withstand(ws, p, x, give);
     law_rhs_t(ws, p, give, ws->f);
     memset(ws->dv, 0, p->nv * sizeof(double));
     ti_system_jt(&ws->sys, p, ws->f, ws->dv);
@@ -324,7 +327,7 @@ static double take_back_t(ti_contact_ws *ws, const ti_contact_problem *p, double
     ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
     for (int k = 0; k < 3 * p->nc; k++) ws->c[k] += give[k];
     law_rhs_t(ws, p, ws->c, ws->f);
-    for (int k = 0; k < 3 * p->nc; k++) z[k] += ws->c[k], c_bar[k] += ws->f[k];
+    for (int k = 0; k < 3 * p->nc; k++) z[k] += ws->c[k], c_bar[k] += ws->f[k], ws->held[k] += give[k];
     return add(ws, p->nv, ws->dv, y);
 }
 
@@ -347,8 +350,10 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     f.error = doubled(ws, p, &q, false, f.error);
     if (has_better(ws, p, f.error)) f.error = ti_augmented_vjp(ws, p, v_bar, lambda_bar, y, c_bar);
     if (!ws->alone) return f.error;
-    if (lacks(ws, &f, take_back_t(ws, p, y, z, c_bar))) correct_t(ws, p, v_bar, y, z, c_bar);
-    for (int k = 0; k < 3 * p->nc; k++) ws->held[k] += lambda_bar[k];
+    memcpy(ws->held, lambda_bar, 3 * (size_t)p->nc * sizeof *lambda_bar);
+    double first = take_back_t(ws, p, c_bar, y, z, c_bar);
+    for (int n = 1; n < ws->alone; n++) take_back_t(ws, p, ws->f, y, z, c_bar);
+    if (lacks(ws, &f, first)) correct_t(ws, p, v_bar, y, z, c_bar);
     const ti_doubled again = {.transposed = true, .b = v_bar, .d = ws->held, .x = y, .l = c_bar, .c = z};
     return doubled(ws, p, &again, false, f.error);
 }

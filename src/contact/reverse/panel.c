@@ -32,6 +32,13 @@ TI_INLINE void columns_times(const double *J, lane (*L)[LANES], double *Y) {
     }
 }
 
+/* L = -D C */
+TI_INLINE void less(const double *D, lane (*C)[LANES], lane (*L)[LANES]) {
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < LANES; c++)
+            L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
+}
+
 /* L := D R L of contact i, R the small compliance. */
 TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, int i, lane (*L)[LANES]) {
     const double *D = ws->D + 9 * i;
@@ -55,9 +62,7 @@ TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, co
             for (int c = 0; c < LANES; c++) C[r][c] = dc ? row_in(dc, 3 * i + r)[c] : (lane){0};
         for (int side = 0; X && side < sides; side++)
             rows_times(J + 3 * W * side, X + (size_t)N * (size_t)p->voff[side ? b : a], C);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < LANES; c++)
-                L[r][c] = -(D[3 * r] * C[0][c] + D[3 * r + 1] * C[1][c] + D[3 * r + 2] * C[2][c]);
+        less(D, C, L);
         if (back) give_way(ws, p, i, L);
         for (int side = 0; side < sides; side++)
             columns_times(J + 3 * W * side, L, Y + (size_t)N * (size_t)p->voff[side ? b : a]);
@@ -122,7 +127,8 @@ TI_INLINE void momentum(const ti_contact_problem *p, const double *r, const doub
 /* What a panel is solved from and into. */
 typedef struct equations {
     const int *blk;
-    const double *r, *dc;
+    double *r;
+    const double *dc;
     double *X, *rest;
 } equations;
 
@@ -169,6 +175,33 @@ TI_CLONES_WIDE static void take_back(const ti_contact_ws *ws, const ti_contact_p
     for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += e->rest[k];
 }
 
+/* The same of what the last time added, rest; r, which has served, is as it was. */
+TI_CLONES_WIDE static void take_back_again(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    memset(e->r, 0, sizeof *e->r * N * (size_t)p->nv);
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
+        int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+        lane C[3][LANES], E[3][LANES] = {{{0}}}, L[3][LANES], more[3][LANES];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) C[r][c] = e->dc ? row_in(e->dc, 3 * i + r)[c] : (lane){0};
+        for (int side = 0; side < sides; side++) {
+            size_t at = (size_t)N * (size_t)p->voff[blk[side]];
+            rows_times(J + 3 * W * side, e->X + at, C), rows_times(J + 3 * W * side, e->rest + at, E);
+        }
+        for (int c = 0; c < LANES; c++)
+            for (int r = 0; r < 3; r++) C[r][c] -= E[r][c];
+        less(D, C, L), less(D, E, more);
+        give_way(ws, p, i, L);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) L[r][c] += more[r][c];
+        give_way(ws, p, i, L);
+        for (int side = 0; side < sides; side++)
+            columns_times(J + 3 * W * side, L, e->r + (size_t)N * (size_t)p->voff[blk[side]]);
+    }
+    solve(&ws->sys, e->r);
+    for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += e->r[k];
+}
+
 /* The error that is left, at most, and a correction that leaves nothing whatever the rate. */
 static const double settled = 1e-12, exact = 1e-10;
 
@@ -193,11 +226,12 @@ static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, const equ
     }
 }
 
-void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *r, const double *dc,
+void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, double *r, const double *dc,
                       double *X, double *rest) {
     const equations e = {blk, r, dc, X, rest};
     if (ws->sys.six && solve_free(ws, p, &e)) {
         if (ws->alone) take_back(ws, p, &e);
+        if (ws->alone > 1) take_back_again(ws, p, &e);
         ws->linear_residual = ti_max(ws->linear_residual, settled);
     } else
         one_by_one(ws, p, &e);

@@ -19,8 +19,7 @@ TI_INLINE const lane *row_in(const double *X, int r) {
 
 /* What is solved from and into; of L what belongs to Y before `rest` was added. */
 typedef struct equations {
-    const double *b;
-    double *Y, *L, *rest;
+    double *b, *Y, *L, *rest;
 } equations;
 
 /* C (3) += J Y of one side of a contact. lanes: so many eights, a constant of the compiler. */
@@ -41,14 +40,30 @@ TI_INLINE void side_kick(int lanes, const ti_support *s, int w, const double *J,
     }
 }
 
+/* C = J Y of contact i. */
+TI_INLINE void rows_times(int lanes, const ti_contact_problem *p, int i, const double *Y, lane (*C)[LANES]) {
+    const double *J = p->J + p->joff[i];
+    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < lanes; c++) C[r][c] = (lane){0};
+    for (int k = 0, at = 0; k < sides; at += 3 * p->width[blk[k++]])
+        side_times(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, Y + (size_t)N * (size_t)p->voff[blk[k]], C);
+}
+
+/* to += J' L of contact i. */
+TI_INLINE void kick(int lanes, const ti_contact_problem *p, int i, lane (*L)[LANES], double *to) {
+    const double *J = p->J + p->joff[i];
+    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+    for (int k = 0, at = 0; k < sides; at += 3 * p->width[blk[k++]])
+        side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, L, to + (size_t)N * (size_t)p->voff[blk[k]]);
+}
+
 /* L = -D' J Y of contact i, or L += where more; to += J' L, NULL = nowhere. */
 TI_INLINE void impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *Y,
                        bool more, double *L, double *to) {
-    const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
-    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
-    lane C[3][LANES] = {{{0}}}, l[3][LANES];
-    for (int k = 0, at = 0; k < sides; at += 3 * p->width[blk[k++]])
-        side_times(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, Y + (size_t)N * (size_t)p->voff[blk[k]], C);
+    const double *D = ws->D + 9 * i;
+    lane C[3][LANES], l[3][LANES];
+    rows_times(lanes, p, i, Y, C);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < lanes; c++) {
             l[r][c] = -(D[r] * C[0][c] + D[3 + r] * C[1][c] + D[6 + r] * C[2][c]);
@@ -57,24 +72,41 @@ TI_INLINE void impulse(int lanes, const ti_contact_ws *ws, const ti_contact_prob
             else
                 row_of(L, 3 * i + r)[c] = l[r][c];
         }
-    for (int k = 0, at = 0; to && k < sides; at += 3 * p->width[blk[k++]])
-        side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, l, to + (size_t)N * (size_t)p->voff[blk[k]]);
+    if (to) kick(lanes, p, i, l, to);
 }
 
-/* L += D' R L of contact i; to += J' of what was added. */
-TI_INLINE void give_way(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *L, double *to) {
-    const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
-    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+/* x := D' s x of contact i, s on the diagonal. */
+TI_INLINE void times_D(int lanes, const ti_contact_ws *ws, int i, const double *s, lane (*x)[LANES]) {
+    const double *D = ws->D + 9 * i;
+    for (int c = 0; c < lanes; c++) {
+        lane a = s[0] * x[0][c], b = s[1] * x[1][c], d = s[2] * x[2][c];
+        for (int r = 0; r < 3; r++) x[r][c] = D[r] * a + D[3 + r] * b + D[6 + r] * d;
+    }
+}
+
+/* L += D' R x of contact i, x what of L has not been taken back yet; to += J' of what is added. last: x is of what rest
+ * added to Y the last time; NULL: L. */
+TI_INLINE void give_way(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const equations *e,
+                        const double *last, double *to) {
+    static const double minus[3] = {-1, -1, -1};
     const ti_law_compliance small = ti_contact_small(p, i, ws->at.compliance);
     const double R[3] = {small.t, small.t, small.n};
-    lane l[3][LANES] = {{{0}}};
+    lane x[3][LANES], E[3][LANES];
+    if (last) {
+        rows_times(lanes, p, i, e->Y, x), rows_times(lanes, p, i, last, E);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < lanes; c++) x[r][c] -= E[r][c];
+        times_D(lanes, ws, i, minus, x), times_D(lanes, ws, i, R, x), times_D(lanes, ws, i, minus, E);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < lanes; c++) x[r][c] += E[r][c];
+    } else {
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < lanes; c++) x[r][c] = row_in(e->L, 3 * i + r)[c];
+    }
+    times_D(lanes, ws, i, R, x);
     for (int r = 0; r < 3; r++)
-        for (int q = 0; q < 3; q++)
-            for (int c = 0; c < lanes; c++) l[r][c] += D[3 * q + r] * R[q] * row_in(L, 3 * i + q)[c];
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < lanes; c++) row_of(L, 3 * i + r)[c] += l[r][c];
-    for (int k = 0, at = 0; k < sides; at += 3 * p->width[blk[k++]])
-        side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, l, to + (size_t)N * (size_t)p->voff[blk[k]]);
+        for (int c = 0; c < lanes; c++) row_of(e->L, 3 * i + r)[c] += x[r][c];
+    kick(lanes, p, i, x, to);
 }
 
 /* The same of what has one entry, in its third row. */
@@ -182,12 +214,16 @@ TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_pro
 
 /* Y and L of no compliance, where the point stands alone: docs/math.md eq. (463). */
 TI_INLINE double take_back(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
-    memset(e->rest, 0, sizeof *e->rest * N * (size_t)p->nv);
-    for (int i = 0; i < p->nc; i++) give_way(lanes, ws, p, i, e->L, e->rest);
-    solve(lanes, &ws->sys.paths, e->rest);
-    impulses(lanes, ws, p, e->rest, true, e->L, NULL);
-    for (int k = 0; k < p->nv; k++)
-        for (int c = 0; c < lanes; c++) row_of(e->Y, k)[c] += row_in(e->rest, k)[c];
+    const double *last = NULL;
+    double *more = e->rest; /* b has served by then */
+    for (int n = 0; n < ws->alone; n++, last = e->rest, more = e->b) {
+        memset(more, 0, sizeof *more * N * (size_t)p->nv);
+        for (int i = 0; i < p->nc; i++) give_way(lanes, ws, p, i, e, last, more);
+        solve(lanes, &ws->sys.paths, more);
+        impulses(lanes, ws, p, more, true, e->L, NULL);
+        for (int k = 0; k < p->nv; k++)
+            for (int c = 0; c < lanes; c++) row_of(e->Y, k)[c] += row_in(more, k)[c];
+    }
     return 0;
 }
 
@@ -259,8 +295,8 @@ static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, int colum
     ws->linear_residual = error;
 }
 
-void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, const double *b, double *Y,
-                        double *L, double *rest) {
+void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, double *b, double *Y, double *L,
+                        double *rest) {
     const equations e = {b, Y, L, rest};
     if (ws->sys.thin && solve_trees(ws, p, (columns + 7) / 8, &e))
         ws->linear_residual = ti_max(ws->linear_residual, settled);

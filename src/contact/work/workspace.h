@@ -100,10 +100,10 @@ struct ti_contact_ws {
     unsigned char *rests; /* (nc) whether it rests without friction: then nothing depends on mu */
     ti_anderson slips;    /* (nc) of rounds with the speeds of slip held */
     double *z;            /* (3 nc) the cotangent of lambda, complete, of the last reverse */
-    double *held;         /* (3 nc) where a point stands alone: what is asked, less what gives way */
+    double *held, *give;  /* (3 nc) where a point stands alone: what is asked, less what gives way; that, once */
     ti_contact_point at;  /* the point of the last ti_contact_factor(), and its modes */
     const unsigned char *at_mode;
-    bool alone;             /* ti_contact_solution.alone */
+    int alone;              /* ti_contact_solution.alone */
     ti_augmented augmented; /* the augmented system there, where elimination loses too many digits */
     double linear_residual; /* ti_contact_linear_residual() */
     double contraction;     /* by which factor a refinement shrinks the error; -1 = not known */
