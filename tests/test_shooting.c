@@ -429,8 +429,8 @@ static void swing(data *d, double fast, double noise, uint64_t seed) {
         for (int k = 0; k < ROWS; k++) d->x[i][2 * k] += noise * cubes_gauss(&seed), d->x[i][2 * k + 1] = NAN;
 }
 
-/* Where a joint sticks a step sooner or later, hops lead from the minimum that a fit ends in to a lower one; from
- * either side it is the same. */
+/* Where a joint sticks a part of a step sooner or later, hops lead from the minimum that a fit ends in to a lower one,
+ * by little, since steps in which friction turns round are short; from either side it is the same. */
 START_TEST(dry_friction_comes_to_one_answer) {
     static const double start[2][2] = {{0.03, 0.08}, {0.3, 0.005}}, truth[2] = {0.12, 0.02};
     data d;
@@ -443,7 +443,7 @@ START_TEST(dry_friction_comes_to_one_answer) {
         def.nrec = 1, def.search = 4, def.seed = 7 + (uint64_t)k;
         tribo_sysid *s = fitted(&d, &def, e[k], &now);
         ck_assert(now.converged && s->shooting->hops > 0 && !s->shooting->hopping);
-        ck_assert_msg(s->shooting->least < s->shooting->freedom - 0.5, "%g of %g", s->shooting->least,
+        ck_assert_msg(s->shooting->least < s->shooting->freedom - 0.1, "%g of %g", s->shooting->least,
                       s->shooting->freedom);
         for (int i = 0; i < 2; i++) near_truth(&e[k][i], truth[i], 0.5 * truth[i], i ? "damping" : "frictionloss");
         tribo_sysid_free(s);

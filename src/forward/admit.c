@@ -13,6 +13,11 @@ static tribo_status admit_params(tribo_ws *ws, const double *p) {
     return TRIBO_OK;
 }
 
+void ti_step_trust(tribo_ws *ws, const double *p) {
+    memcpy(ws->p, p, sizeof *p * (size_t)ws->model->size.np);
+    ws->p_known = true;
+}
+
 /* Length 1 is not asked for, but a direction is, and squares that are numbers. */
 static bool has_orientations(const tribo_model *m, const double *x) {
     for (int k = 0; k < ti_joints(m); k++) {

@@ -212,6 +212,8 @@ typedef struct ti_scratch {
 /* Whether a step can be made of these: TRIBO_E_ARG (p is not physical, a quaternion without direction),
  * TRIBO_E_NONFINITE. */
 tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const double *u);
+/* p is taken by the next step as it is: made from what can be, of an inertia that is positive with damping alone. */
+void ti_step_trust(tribo_ws *ws, const double *p);
 /* Links with their free velocities, and geoms in the world: the part of a step before contact. @param known what
  * ti_motion_keep() kept of it; NULL = nothing @return false if a body turns too fast for a step of this length. */
 bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known);

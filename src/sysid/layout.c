@@ -136,6 +136,8 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->B, ndx * (n + 1));
     TI_CARVE(a, w->by_p, ndx * np);
     TI_CARVE(a, w->by_u, ndx * (size_t)s->z.nu);
+    TI_CARVE(a, w->u, s->z.nu);
+    TI_CARVE(a, w->p, np);
     TI_CARVE(a, w->by_force, 4 * (size_t)s->z.nv);
     TI_CARVE(a, w->by_x, ndx * ndx);
     TI_CARVE(a, w->by_theta, n * ndx);

@@ -192,7 +192,8 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     self->robust = def->robust, self->optimizer = def->optimizer, self->search = def->search;
     self->rate = def->rate > 0 ? def->rate : 0.02;
     self->seed = def->seed, self->stop = def->stop;
-    self->fine = def->loss == TRIBO_LOSS_SHOOTING && ti_all_free(m) ? TI_FINE : 0;
+    self->middle = ti_middle_applies(m, def->loss);
+    self->fine = def->loss == TRIBO_LOSS_SHOOTING ? TI_FINE : 0;
     pthread_mutex_init(&self->making, NULL);
     self->nfree = def->nfree, self->nrec = def->nrec, self->nworker = def->workers;
     status = set_up(self, def, diag);

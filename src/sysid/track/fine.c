@@ -1,10 +1,10 @@
-/* fine.c -- from a row to the next by steps that are halved where something is hit.
+/* fine.c -- from a row to the next by steps that are halved where something is hit, or dry friction turns round.
  *
  * A step knows when in its course a body is hit, but its forces act as though that had been at the beginning: what
  * slides afterwards is wrong by up to friction times the step, in one way until the hit passes into the next step and
  * then in another. A loss follows such jumps into minima of its own, so steps that see a hit are made again by halves,
  * and the jumps are those of the shortest. docs/math.md, Multiple shooting. Of free bodies alone: velocities of joints
- * do not move by gravity alike.
+ * do not move by gravity alike. Of joints with dry friction: middle.c.
  */
 #include "backward/backward.h"
 #include "sysid/track/fit.h"
@@ -52,7 +52,7 @@ static tribo_status ready(ti_worker *w, int dt, int level) {
  * behind those of the parabola. @return how long gravity has to act for steps of another length. */
 static double other_step(ti_worker *w, const double *p, double from, double to) {
     const tribo_sysid *s = w->s;
-    double time = (from - to) / 2;
+    double time = s->middle ? 0 : (from - to) / 2;
     for (int k = 0; k < ti_joints(s->m); k++)
         for (int i = 0; i < 3; i++) ti_joint_velocity(s, &s->m->joint[k], w->x)[i] += time * p[i];
     return time;
@@ -71,6 +71,7 @@ tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, 
     if (ti_all_free(s->m)) return ti_record_along(at->ws, at->one, 0, A, (int)n, pd, C);
     tribo_status status = tribo_step_jac(at->ws, at->one, 0, A, NULL, n ? w->by_p : NULL);
     if (status < 0) return status;
+    for (size_t i = 0; i < ndx && n; i++) ti_middle_params_vjp(s, at->ws->options.dt, w->by_p + i * np);
     memset(C, 0, n * ndx * sizeof *C);
     for (size_t a = 0; a < n; a++)
         for (size_t k = 0; k < n; k++) {
@@ -88,9 +89,8 @@ void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double
 
 tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at) {
     const tribo_sysid *s = w->s;
-    const double *u = t->u ? t->u + (size_t)at->row * (size_t)s->z.nu : NULL;
     size_t bytes = (size_t)s->z.nx * sizeof(double);
-    int dt = t->dt[at->row], fine = u ? 0 : s->fine;
+    int dt = t->dt[at->row], fine = t->u && !s->middle ? 0 : s->fine;
     double whole = s->dt[dt];
     if (s->nplate && !at->step && !at->done) ti_plates_begin(w);
     for (at->before = 0;; at->level++) {
@@ -100,9 +100,10 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
         at->ws = w->ws[dt * (TI_FINE + 1) + at->level], at->one = w->one[dt * (TI_FINE + 1) + at->level];
         memcpy(w->before, w->x, bytes);
         tribo_tape_rewind(at->one);
-        status = tribo_step(at->ws, p, w->x, u, w->x, record ? at->one : NULL);
+        const double *u = ti_middle_controls(w, t, at, fine);
+        status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), w->x, u, w->x, record ? at->one : NULL);
         if (status < 0) return status;
-        if (at->level == fine || !hit(at->ws, p, ldexp(whole, -at->level))) break;
+        if (at->level == fine || !(s->middle ? ti_turned(w, p, at->ws) : hit(at->ws, p, at->ws->options.dt))) break;
         memcpy(w->x, w->before, bytes);
         at->before += other_step(w, p, ldexp(whole, -at->level), ldexp(whole, -at->level - 1));
     }

@@ -142,6 +142,7 @@ typedef struct ti_worker {
     /* of a step of a model with joints: (ndx,np), (ndx,ndx), (nfree,ndx), (ndir,ndx) */
     double *by_p, *by_x, *by_theta, *moved;
     double *by_u, *by_force; /* (ndx,nu); (4 nv) */
+    double *u, *p;           /* (nu), (np) what a step takes in place of the row's, middle.c */
     /* of markers, where there are any */
     tribo_dynamics *place;
     double *mark_twist, *mark_J, *mark_D, *mark_x; /* (6,nv), (3,nv), (3,ndx + nfree), (nx) */
@@ -184,6 +185,17 @@ void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double
 tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
 /* Did anything touch in the last step, be it for an instant? */
 bool ti_touched(const tribo_ws *ws);
+
+/* ---- middle.c: forces of joints at the middle of a step ---- */
+
+bool ti_middle_applies(const tribo_model *m, tribo_loss loss);
+/* What a step of ws takes in place of p, and of the row's controls, NULL = none, as the step begins. */
+const double *ti_middle_params(ti_worker *w, const double *p, tribo_ws *ws);
+const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at, int fine);
+/* Did a joint with dry friction begin to move, stop, or turn round in the step of ws from w->before to w->x? */
+bool ti_turned(const ti_worker *w, const double *p, const tribo_ws *ws);
+/* Cotangents of p from those of what takes its place, in place. */
+void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
 
 /* ---- advance.c ---- */
 
@@ -407,6 +419,7 @@ struct tribo_sysid {
     const volatile int *stop;
     bool by_forces;         /* all that is free enters as forces in joints */
     int fine;               /* how often a step in which something is hit is halved */
+    bool middle;            /* is what moves joints that of the middle of a step? */
     pthread_mutex_t making; /* of workspaces */
     struct ti_ranks *ranks; /* NULL = one process */
     void (*told)(struct tribo_sysid *s, int recording, ti_tell tell, ti_parcel *p);

@@ -148,7 +148,9 @@ static tribo_status slopes(ti_worker *w, const ti_stride *at, int plate, int axi
     memset(w->xbar, 0, (size_t)s->z.ndx * sizeof(double)), memset(w->pbar, 0, (size_t)s->z.np * sizeof(double));
     memset(w->xnext, 0, (size_t)s->z.ndx * sizeof(double));
     if (!any) return TRIBO_OK;
-    return tribo_step_impulses_vjp(at->ws, at->one, 0, w->xnext, w->push_bar, w->xbar, NULL, w->pbar);
+    tribo_status status = tribo_step_impulses_vjp(at->ws, at->one, 0, w->xnext, w->push_bar, w->xbar, NULL, w->pbar);
+    ti_middle_params_vjp(s, tribo_ws_options(at->ws).dt, w->pbar);
+    return status;
 }
 
 tribo_status ti_plates_jac(ti_worker *w, const ti_track *t, const ti_stride *at, const double *P, const double *Phi,

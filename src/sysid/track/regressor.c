@@ -26,7 +26,7 @@ bool ti_regressor_applies(const tribo_sysid *s) {
 /* A step that was solved: motions at its middle, changes of velocity, without contacts and by them. */
 typedef struct solved {
     const ti_motion *motion;
-    double dt;
+    double dt, late; /* 1 = damping and springs act at the step's end, 1/2 = at its middle, middle.c */
     const double *q, *p;
     const double *free, *now, *next; /* (nv) velocities */
     ti_vec gravity;
@@ -93,13 +93,14 @@ static void by_joint(const solved *s, int joint, int k, double *force, double *i
     double missed = s->free[d] - s->next[d], stretch = s->q[j->q] - own[TI_P_SPRINGREF];
     switch (k) {
     case TI_P_DAMPING:
-        force[d] = -s->free[d], impulse[d] = dt * missed;
+        force[d] = -(1 - s->late) * s->now[d] - s->late * s->free[d], impulse[d] = s->late * dt * missed;
         break;
     case TI_P_ARMATURE:
         force[d] = (s->now[d] - s->free[d]) / dt, impulse[d] = missed;
         break;
     case TI_P_STIFFNESS:
-        force[d] = -stretch - dt * s->free[d], impulse[d] = dt * dt * missed;
+        force[d] = -stretch - dt * s->late * (s->late * s->free[d] - (1 - s->late) * s->now[d]);
+        impulse[d] = s->late * s->late * dt * dt * missed;
         break;
     case TI_P_SPRINGREF:
         force[d] = own[TI_P_STIFFNESS];
@@ -148,6 +149,7 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
     const ti_motion *m = &at->ws->motion;
     const solved now = {.motion = m,
                         .dt = at->ws->options.dt,
+                        .late = s->middle ? 0.5 : 1,
                         .q = w->before,
                         .p = p,
                         .free = m->free,

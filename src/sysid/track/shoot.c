@@ -7,10 +7,11 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
 
 /* The same with a tape that is read later, whole steps only. */
 static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
-    const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
     for (int j = 0; j < t->nsub[k]; j++) {
         if (ti_stopped(w->s)) return TI_STOPPED;
-        tribo_status status = tribo_step(w->ws[t->dt[k] * (TI_FINE + 1)], p, w->x, u, w->x, tape);
+        const double *u = ti_middle_controls(w, t, &(ti_stride){.row = k, .step = j}, 0);
+        tribo_ws *ws = w->ws[t->dt[k] * (TI_FINE + 1)];
+        tribo_status status = tribo_step(ws, ti_middle_params(w, p, ws), w->x, u, w->x, tape);
         if (status < 0) return status;
     }
     return TRIBO_OK;
@@ -86,14 +87,17 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
     memset(w->pbar, 0, np * sizeof(double));
     memcpy(w->xbar, w->lx + (size_t)rows * ndx, ndx * sizeof(double));
     for (int k = rows - 1; k >= 0; k--) {
+        int dt = t->dt[seg->row + k];
+        memset(w->p, 0, np * sizeof(double));
         for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
-            int dt = t->dt[seg->row + k];
             tribo_status status = tribo_step_vjp(w->ws[dt * (TI_FINE + 1)], w->whole[dt], --w->record[dt], w->xnext,
-                                                 w->xbar, NULL, w->pbar);
+                                                 w->xbar, NULL, s->middle ? w->p : w->pbar);
             if (status < 0) return status;
         }
+        ti_middle_params_vjp(s, s->dt[dt], w->p);
+        for (size_t i = 0; i < np && s->middle; i++) w->pbar[i] += w->p[i];
         for (size_t i = 0; i < ndx; i++) w->xbar[i] += w->lx[(size_t)k * ndx + i];
     }
     for (size_t a = 0; a < (size_t)s->nfree; a++) {

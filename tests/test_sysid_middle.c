@@ -1,0 +1,184 @@
+/* test_sysid_middle.c -- steps of a fit whose forces of joints are those of their middle: of second order, friction
+ * that turns round too, and derivatives of that. */
+#include "sysid/track/fit.h"
+#include "test_main.h"
+#include <stdio.h>
+#include <string.h>
+#include <tribo/tribo.h>
+
+enum { ROWS = 26, FREE = 5 };
+static const double spacing = 0.02, mass = 1.1;
+static const char *const name[FREE] = {"cart/mass", "rail/damping", "rail/armature", "rail/stiffness",
+                                       "rail/frictionloss"};
+
+/* A cart on a rail, and what pushes it from row to row. */
+typedef struct cart {
+    double damping, stiffness, friction, push, q, v;
+} cart;
+
+typedef struct fitted {
+    tribo_model *m;
+    tribo_sysid *s;
+    double time[ROWS], x[2 * ROWS], u[ROWS], exact[ROWS];
+} fitted;
+
+static double acceleration(const cart *c, double u, double q, double v) {
+    double slip = v > 0 ? c->friction : v < 0 ? -c->friction : 0;
+    return (u - c->damping * v - c->stiffness * q - slip) / mass;
+}
+
+/* By steps so short that their order does not matter. The push is more than friction holds, always. */
+static void truth(const cart *c, fitted *f) {
+    enum { PARTS = 20000 };
+    double q = c->q, v = c->v, h = spacing / PARTS;
+    for (int k = 0; k < ROWS; k++) {
+        f->time[k] = k * spacing, f->exact[k] = f->x[2 * k] = q, f->x[2 * k + 1] = NAN;
+        f->u[k] = (k / 4 % 2 ? -1 : 1) * c->push * (1 + 0.3 * sin(k));
+        for (int i = 0; i < PARTS; i++) {
+            double middle = v + h / 2 * acceleration(c, f->u[k], q, v);
+            double at = q + h / 2 * v;
+            q += h * middle, v += h * acceleration(c, f->u[k], at, middle);
+        }
+    }
+}
+
+static void begin(const cart *c, double dt, fitted *f) {
+    char xml[1024];
+    tribo_free_param wanted[FREE];
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_options o = tribo_default_options();
+    snprintf(xml, sizeof xml,
+             "<mujoco><worldbody><body name='cart'><joint name='rail' type='slide' axis='1 0 0' damping='%g' "
+             "armature='0.1' stiffness='%g' frictionloss='%g'/><geom type='sphere' size='0.1' mass='1' contype='0' "
+             "conaffinity='0'/></body></worldbody></mujoco>",
+             c->damping, c->stiffness, c->friction);
+    truth(c, f);
+    ck_assert_int_eq(tribo_model_load_memory(xml, strlen(xml), "cart", NULL, &f->m, NULL), TRIBO_OK);
+    tribo_recording rec = {.n = ROWS, .time = f->time, .x = f->x, .u = f->u};
+    o.dt = dt;
+    def.options = &o, def.rec = &rec, def.nrec = 1, def.loss = TRIBO_LOSS_SHOOTING, def.start = TRIBO_START_AUTO;
+    def.free = wanted, def.nfree = c->friction > 0 ? FREE : FREE - 1;
+    for (int i = 0; i < def.nfree; i++)
+        wanted[i] = tribo_default_free(), wanted[i].index = tribo_param_find(f->m, name[i]);
+    ck_assert_int_eq(tribo_sysid_new(f->m, &def, &f->s, NULL), TRIBO_OK);
+}
+
+static void end(fitted *f) {
+    tribo_sysid_free(f->s);
+    tribo_model_free(f->m);
+}
+
+/* A step's velocity is that half a step before. */
+static void start(const cart *c, const fitted *f, double dt, double *x) {
+    x[0] = c->q, x[1] = c->v - dt / 2 * acceleration(c, f->u[0], c->q, c->v);
+}
+
+/* The largest error of a row; and that of the library's own steps. */
+static double errors(const cart *c, double dt, double *own) {
+    fitted f;
+    begin(c, dt, &f);
+    ti_worker *w = f.s->worker;
+    double most = *own = 0, x[2] = {c->q, c->v};
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    o.dt = dt;
+    ck_assert_int_eq(tribo_ws_new(f.m, &o, NULL, &ws, NULL), TRIBO_OK);
+    tribo_sysid_params(f.s, f.s->theta, f.s->p);
+    start(c, &f, dt, w->x);
+    for (int k = 0; k + 1 < ROWS; k++) {
+        ck_assert_int_ge(ti_advance(w, f.s->track, k, f.s->p), 0);
+        for (int i = 0; i < (int)(spacing / dt + 0.5); i++)
+            ck_assert_int_ge(tribo_step(ws, f.s->p, x, f.u + k, x, NULL), 0);
+        most = fmax(most, fabs(w->x[0] - f.exact[k + 1])), *own = fmax(*own, fabs(x[0] - f.exact[k + 1]));
+    }
+    tribo_ws_free(ws), end(&f);
+    return most;
+}
+
+START_TEST(damping_springs_and_controls_are_of_second_order) {
+    const cart c = {.damping = 3, .stiffness = 20, .push = 6, .q = 0.1, .v = -0.4};
+    double own, unused, coarse = errors(&c, 0.01, &own), fine = errors(&c, 0.005, &unused);
+    ck_assert_double_lt(coarse, own / 20);
+    ck_assert_double_lt(fine, coarse / 3.8);
+}
+END_TEST
+
+START_TEST(friction_turns_round_within_a_step) {
+    const cart c = {.friction = 4, .push = 9, .q = 0.1, .v = 0.437};
+    double own, unused, coarse = errors(&c, 0.01, &unused), fine = errors(&c, 0.0025, &own);
+    ck_assert_double_lt(fine, own / 20);
+    ck_assert_double_lt(fine, coarse / 6);
+}
+END_TEST
+
+/* What theta does to the last row, by tangents and by differences. */
+START_TEST(tangents_follow_the_steps_that_are_made) {
+    static const cart cases[] = {{3, 20, 0, 6, 0.1, -0.4}, {0.5, 3, 4, 12, 0.1, 0.437}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fitted f;
+        begin(&cases[i], 0.01, &f);
+        ti_worker *w = f.s->worker;
+        size_t n = (size_t)f.s->nfree, np = (size_t)f.s->z.np;
+        double P[FREE * 64], theta[FREE], tangent[2 * FREE];
+        ck_assert_uint_le(np, 64);
+        tribo_sysid_theta(f.s, theta);
+        tribo_sysid_params(f.s, theta, f.s->p), tribo_sysid_map_jac(f.s, theta, P);
+        memcpy(w->pd + 2 * np, P, n * np * sizeof *P);
+        for (int by_rows = 0; by_rows < 2; by_rows++) {
+            f.s->by_forces = !by_rows;
+            start(&cases[i], &f, 0.01, w->x);
+            memset(w->xd, 0, 2 * n * sizeof *w->xd);
+            for (int k = 0; k + 1 < ROWS; k++)
+                ck_assert_int_ge(ti_advance_jvp(w, f.s->track, k, f.s->p, (int)n, w->pd + 2 * np), 0);
+            memcpy(tangent, w->xd, 2 * n * sizeof *tangent);
+            for (size_t a = 0; a < n; a++) {
+                const double e = 1e-6;
+                double ends[2][2];
+                for (int side = 0; side < 2; side++) {
+                    double moved[FREE];
+                    memcpy(moved, theta, n * sizeof *moved), moved[a] += side ? e : -e;
+                    tribo_sysid_params(f.s, moved, f.s->p);
+                    start(&cases[i], &f, 0.01, w->x);
+                    for (int k = 0; k + 1 < ROWS; k++) ck_assert_int_ge(ti_advance(w, f.s->track, k, f.s->p), 0);
+                    memcpy(ends[side], w->x, sizeof ends[side]);
+                }
+                for (int d = 0; d < 2; d++) {
+                    double slope = (ends[1][d] - ends[0][d]) / (2 * e);
+                    ck_assert_double_eq_tol(tangent[2 * a + (size_t)d], slope, 1e-6 * (0.01 + fabs(slope)));
+                }
+            }
+            tribo_sysid_params(f.s, theta, f.s->p);
+        }
+        end(&f);
+    }
+}
+END_TEST
+
+/* The reverse, of a model whose steps are not halved. */
+START_TEST(the_reverse_says_the_same) {
+    const cart c = {.damping = 3, .stiffness = 20, .push = 6, .q = 0.1, .v = -0.4};
+    fitted f;
+    begin(&c, 0.01, &f);
+    double theta[FREE], loss, grad[FREE], forward[FREE], H[FREE * FREE], size = 0;
+    tribo_sysid_theta(f.s, theta);
+    for (int i = 0; i < f.s->nfree; i++) theta[i] += 0.02 * (i + 1);
+    ck_assert_int_eq(tribo_sysid_eval(f.s, theta, &loss, grad), TRIBO_OK);
+    ck_assert_int_eq(tribo_sysid_normal(f.s, theta, &loss, forward, H), TRIBO_OK);
+    for (int i = 0; i < f.s->nfree; i++) size = fmax(size, fabs(forward[i]));
+    ck_assert_double_gt(size, 0);
+    for (int i = 0; i < f.s->nfree; i++) ck_assert_double_eq_tol(forward[i], grad[i], 1e-9 * size);
+    end(&f);
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("sysid_middle");
+    TCase *t = tcase_create("core");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, damping_springs_and_controls_are_of_second_order);
+    tcase_add_test(t, friction_turns_round_within_a_step);
+    tcase_add_test(t, tangents_follow_the_steps_that_are_made);
+    tcase_add_test(t, the_reverse_says_the_same);
+    suite_add_tcase(s, t);
+    return s;
+}
