@@ -9,6 +9,7 @@
  *   noise=MM   keep=SHARE of the rows   first=NUMBER of the first set
  *   step=S     of the fit, where the scene's is not wanted
  *   made=library   recordings by the library's own step: what is left then is not the model's
+ *   made=mujoco    by MuJoCo's, whose contacts give way: another model
  *   near=1     fits begin at the truth, and there is no search
  *   each=1     a line for every set
  *   given=1    the fit is told the noise, so that losses of the same set compare
@@ -18,7 +19,8 @@
  *   by=mujoco  by least squares over MuJoCo's step in our place, where it is installed: slide, bounce, arm
  *   starts=N   one data set, SETS of them, fitted from N starts within a factor 10 of the truth each: do they agree?
  * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
- * are 0 and 1 where these are right; the median of the errors' sizes. */
+ * are 0 and 1 where these are right; the median of the errors' sizes. And how often what a fit leaves is more than
+ * noise, by the rule of `tribo identify` (docs/identify.md, Is it right?). */
 #include "coverage_arm.h"
 #include "coverage_motions.h"
 #include "coverage_mujoco.h"
@@ -32,14 +34,14 @@ typedef struct settings {
     tribo_loss loss;
     int rows, first;
     double noise, keep, step;
-    bool by_library, near, each, bound, given, rival;
+    bool by_library, by_mujoco, near, each, bound, given, rival;
     int starts, hold;
 } settings;
 
 /* ---- a fit ---- */
 
 typedef struct tally {
-    int sets, failed, held[FREE];
+    int sets, failed, held[FREE], warned, silent[FREE]; /* silent: outside without a warning */
     double square[FREE], variance[FREE], z[FREE], z2[FREE], error[FREE][4096], seconds;
     double share[FREE][4096]; /* of errors in what Fisher's information allows */
 } tally;
@@ -50,11 +52,13 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void judge(const experiment *e, tally *t, const tribo_estimate *est, const double *bound, bool each) {
-    t->sets++;
+static void judge(const experiment *e, tally *t, const tribo_estimate *est, const double *bound, bool warned,
+                  bool each) {
+    t->sets++, t->warned += warned;
     for (int i = 0; i < e->nfree; i++) {
         double off = est[i].estimate - e->truth[i], z = off / est[i].std_error;
-        t->held[i] += est[i].low95 <= e->truth[i] && e->truth[i] <= est[i].high95;
+        bool held = est[i].low95 <= e->truth[i] && e->truth[i] <= est[i].high95;
+        t->held[i] += held, t->silent[i] += !held && !warned;
         t->square[i] += off * off, t->variance[i] += est[i].std_error * est[i].std_error;
         t->z[i] += z, t->z2[i] += z * z;
         if (t->sets <= 4096) t->error[i][t->sets - 1] = fabs(off), t->share[i][t->sets - 1] = fabs(off) / bound[i];
@@ -80,10 +84,38 @@ static void choose(const experiment *e, const tribo_model *m, data_set *d, doubl
     }
 }
 
+/* Does a fit leave no more than noise, row by row? */
+static bool explains(tribo_sysid *s, const tribo_model *m, const data_set *d, int nrec, double noise) {
+    static double X[ROWS * NX];
+    tribo_sizes z = tribo_model_sizes(m);
+    double square[2] = {0}, follow[2] = {0}, before[NX], off[2 * NX];
+    long n[2] = {0};
+    for (int i = 0; i < nrec; i++) {
+        if (tribo_sysid_predict(s, NULL, i, X) < 0) return false;
+        for (int k = 0; k < d->rec[i].n; k++) {
+            double seen[NX];
+            memcpy(seen, d->x[i] + k * z.nx, (size_t)z.nx * sizeof *seen);
+            for (int j = z.nq; j < z.nx; j++) seen[j] = X[k * z.nx + j];
+            tribo_state_difference(m, X + k * z.nx, seen, off);
+            for (int j = 0; j < z.nv; j++) {
+                bool turn = tribo_model_turns(m, j);
+                off[j] /= turn ? noise / 0.1 : noise;
+                square[turn] += off[j] * off[j], n[turn]++;
+                if (k) follow[turn] += off[j] * before[j];
+            }
+            memcpy(before, off, (size_t)z.nv * sizeof *before);
+        }
+    }
+    bool good = true;
+    for (int k = 0; k < 2; k++)
+        good &= sqrt(square[k] / (double)n[k]) <= 1.3 && !(follow[k] > 0.3 * square[k] && square[k] > (double)n[k]);
+    return good;
+}
+
 /* A fit from given starts; of what has no noise, with that which it should have. @return its status. */
 static tribo_status estimate(const experiment *e, const tribo_model *m, const data_set *d, int nrec,
                              const settings *set, const tribo_free_param *free, tribo_progress *now,
-                             tribo_estimate *est) {
+                             tribo_estimate *est, bool *warned) {
     tribo_sysid_def def = tribo_default_sysid();
     tribo_options options = tribo_default_options();
     tribo_sysid *s = NULL;
@@ -96,6 +128,7 @@ static tribo_status estimate(const experiment *e, const tribo_model *m, const da
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
     if (!status) status = tribo_sysid_fit(s, 200, now);
     if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL);
+    if (warned) *warned = status >= 0 && !explains(s, m, d, nrec, set->noise);
     if (status < 0) fprintf(stderr, "%s: %s %s\n", e->name, tribo_status_text(status), diag.text);
     tribo_sysid_free(s);
     return status;
@@ -113,7 +146,7 @@ static void allowed(const experiment *e, const tribo_model *m, const data_set *b
         free[i] = tribo_default_free();
         free[i].index = tribo_param_find(m, e->free[i]), free[i].start = e->truth[i], bound[i] = HUGE_VAL;
     }
-    if (estimate(e, m, bare, nrec, &near, free, &now, est) >= 0)
+    if (estimate(e, m, bare, nrec, &near, free, &now, est, NULL) >= 0)
         for (int i = 0; i < e->nfree; i++) bound[i] = est[i].std_error;
 }
 
@@ -158,13 +191,14 @@ static void fit(const experiment *e, const tribo_model *m, data_set *d, int nrec
         f->start = f->lower = f->upper = e->truth[set->hold];
     }
     double started = seconds();
+    bool warned = false;
     tribo_status status =
-        set->rival ? compete(e, d, nrec, set, free, &now, est) : estimate(e, m, d, nrec, set, free, &now, est);
+        set->rival ? compete(e, d, nrec, set, free, &now, est) : estimate(e, m, d, nrec, set, free, &now, est, &warned);
     t->seconds += seconds() - started;
     if (set->each)
         printf("%d iterations, %d of %d starts, loss %.6g: ", now.iteration, now.agreed, now.starts, now.loss);
     if (status >= 0)
-        judge(e, t, est, bound, set->each);
+        judge(e, t, est, bound, warned, set->each);
     else
         t->failed++;
 }
@@ -179,7 +213,7 @@ static void from_starts(const experiment *e, const tribo_model *m, data_set *d, 
     int n = 0, agree = 0;
     for (int k = 0; k < set->starts && k < MOST; k++) {
         choose(e, m, d, log(10), free[n]);
-        n += estimate(e, m, d, nrec, set, free[n], &now, est[n]) >= 0;
+        n += estimate(e, m, d, nrec, set, free[n], &now, est[n], NULL) >= 0;
     }
     for (int i = 0; i < e->nfree && n; i++) {
         for (int k = 0; k < n; k++) list[k] = est[k][i].estimate;
@@ -203,8 +237,8 @@ static void from_starts(const experiment *e, const tribo_model *m, data_set *d, 
 }
 
 static void print(const experiment *e, tally *t, int nrec, const settings *set) {
-    printf("%s, %d sets of %d recordings: %d failed, %.2f s a fit\n", e->name, t->sets + t->failed, nrec, t->failed,
-           t->seconds / (t->sets + t->failed));
+    printf("%s, %d sets of %d recordings: %d failed, %.2f s a fit, %d with more left than noise\n", e->name,
+           t->sets + t->failed, nrec, t->failed, t->seconds / (t->sets + t->failed), t->warned);
     for (int i = 0; i < e->nfree && t->sets; i++) {
         double n = t->sets, mean = t->z[i] / n;
         qsort(t->error[i], (size_t)t->sets, sizeof(double), ascending);
@@ -214,6 +248,7 @@ static void print(const experiment *e, tally *t, int nrec, const settings *set) 
                t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
         qsort(t->share[i], (size_t)t->sets, sizeof(double), ascending);
         const double normal = 0.67449; /* median of a normal number's size */
+        if (set->by_mujoco) printf("  %-16s outside without a warning %d\n", "", t->silent[i]);
         if (set->bound) printf("  %-16s median error %.2f of the bound\n", "", t->share[i][t->sets / 2] / normal);
     }
 }
@@ -230,7 +265,7 @@ static bool read_setting(const char *word, settings *set) {
     else if (!strncmp(word, "by", n))
         set->rival = !strcmp(value, "mujoco");
     else if (!strncmp(word, "made", n))
-        set->by_library = !strcmp(value, "library");
+        set->by_library = !strcmp(value, "library"), set->by_mujoco = !strcmp(value, "mujoco");
     else if (!strncmp(word, "rows", n))
         set->rows = (int)number;
     else if (!strncmp(word, "first", n))
@@ -259,36 +294,53 @@ static bool read_setting(const char *word, settings *set) {
 }
 
 /* Data set i, with noise or without: the same motions and rows. */
-static void draw(const experiment *e, data_set *d, int i, double noise, const settings *set, int nrec, tribo_ws *ws,
-                 double dt, const double *p) {
+static void draw(const experiment *e, data_set *d, int i, double noise, const settings *set, int nrec,
+                 const maker *other) {
     d->seed = 77u * (uint64_t)(i + 1) + 12345u * (uint64_t)(e - experiments);
     for (int k = 0; k < 10; k++) cubes_uniform(&d->seed);
     d->noise = noise, d->keep = set->keep;
-    for (int k = 0; k < nrec; k++) record(e, d, k, ws, dt, p);
+    for (int k = 0; k < nrec; k++) record(e, d, k, other);
+}
+
+/* Steps of the library. */
+typedef struct own_steps {
+    tribo_ws *ws;
+    double dt, *p;
+} own_steps;
+
+static bool by_library(void *context, double *x) {
+    const own_steps *own = context;
+    for (int i = 0; i < (int)(0.01 / own->dt + 0.5); i++)
+        if (tribo_step(own->ws, own->p, x, NULL, x, NULL) < 0) return false;
+    return true;
 }
 
 static int run(const experiment *e, int sets, int nrec, const settings *set) {
     static data_set d;
     static tally t;
     tribo_model *m = NULL;
-    tribo_ws *ws = NULL;
-    double *p = NULL;
+    own_steps own = {0};
+    maker other = {0};
     tribo_options options = tribo_default_options();
     if (tribo_model_load_memory(e->xml, strlen(e->xml), e->name, NULL, &m, NULL)) return 1;
     options.dt = set->step > 0 ? set->step : tribo_model_timestep(m);
-    if (set->by_library && tribo_ws_new(m, &options, NULL, &ws, NULL)) return 1;
-    p = calloc((size_t)tribo_model_sizes(m).np, sizeof *p);
-    tribo_model_params(m, p);
+    if (set->by_library && tribo_ws_new(m, &options, NULL, &own.ws, NULL)) return 1;
+    own.dt = options.dt, own.p = calloc((size_t)tribo_model_sizes(m).np, sizeof *own.p);
+    tribo_model_params(m, own.p);
+    if (set->by_library) other = (maker){by_library, &own};
+    if (set->by_mujoco) other = (maker){rival_world_next, rival_world_new(e->xml, e->nfree, e->free, e->truth)};
+    if (set->by_mujoco && !other.context) return 1;
+    const maker *by = other.next ? &other : NULL;
     for (int i = set->first; i < set->first + sets; i++) {
         double bound[FREE] = {1, 1, 1};
         if (set->bound) {
-            draw(e, &d, i, 0, set, nrec, ws, options.dt, p);
+            draw(e, &d, i, 0, set, nrec, by);
             allowed(e, m, &d, nrec, set, bound);
         }
-        draw(e, &d, i, set->noise, set, nrec, ws, options.dt, p);
+        draw(e, &d, i, set->noise, set, nrec, by);
         if (set->given && set->each) {
             static data_set bare;
-            draw(e, &bare, i, 0, set, nrec, ws, options.dt, p);
+            draw(e, &bare, i, 0, set, nrec, by);
             printf("truth %.6g; ", loss_of_truth(&bare, &d, m, nrec, set->noise));
         }
         if (set->starts)
@@ -298,7 +350,8 @@ static int run(const experiment *e, int sets, int nrec, const settings *set) {
         fflush(stdout);
     }
     if (!set->starts) print(e, &t, nrec, set);
-    tribo_ws_free(ws), tribo_model_free(m), free(p);
+    tribo_ws_free(own.ws), tribo_model_free(m), free(own.p);
+    if (set->by_mujoco) rival_world_free(other.context);
     return 0;
 }
 

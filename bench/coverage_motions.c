@@ -213,16 +213,15 @@ static void from_state(const double *x, cube_world *w) {
     }
 }
 
-static bool by_library(tribo_ws *ws, double dt, const double *p, cube_world *w) {
+static bool by_another(const maker *other, cube_world *w) {
     double x[NX];
     to_state(w, x);
-    for (int i = 0; i < (int)(0.01 / dt + 0.5); i++)
-        if (tribo_step(ws, p, x, NULL, x, NULL) < 0) return false;
+    if (!other->next(other->context, x)) return false;
     from_state(x, w);
     return true;
 }
 
-void record(const experiment *e, data_set *d, int i, tribo_ws *ws, double dt, const double *p) {
+void record(const experiment *e, data_set *d, int i, const maker *other) {
     cube_world w;
     d->rec[i] = (tribo_recording){.time = d->time[i], .x = d->x[i]};
     e->start(d, &w);
@@ -230,9 +229,9 @@ void record(const experiment *e, data_set *d, int i, tribo_ws *ws, double dt, co
     for (int k = 1; k < e->rows; k++) {
         cube_world before = w;
         if (!e->next(&w, k)) break;
-        if (ws) {
+        if (other) {
             w = before;
-            if (!by_library(ws, dt, p, &w)) break;
+            if (!by_another(other, &w)) break;
         }
         put(d, i, 0.01 * k, w.cube, w.n);
     }

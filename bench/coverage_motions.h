@@ -28,7 +28,12 @@ extern const experiment experiments[];
 enum { EXPERIMENTS = 4 };
 
 double between(data_set *d, double a, double b);
-/* Recording i; by the library's step of length dt at p, where ws is given. */
-void record(const experiment *e, data_set *d, int i, tribo_ws *ws, double dt, const double *p);
+/* What else makes a row of the one before: a state of the library, a hundredth of a second later. */
+typedef struct maker {
+    bool (*next)(void *context, double *x);
+    void *context;
+} maker;
+/* Recording i; NULL = by the experiment's own motion. */
+void record(const experiment *e, data_set *d, int i, const maker *other);
 
 #endif

@@ -46,12 +46,14 @@ static bool set(mjModel *m, const char *name, double value) {
     size_t n = slash ? (size_t)(slash - name) : 0;
     if (!n || n >= sizeof owner) return false;
     memcpy(owner, name, n), owner[n] = 0;
-    int geom = mj_name2id(m, mjOBJ_GEOM, owner), body = mj_name2id(m, mjOBJ_BODY, owner), dof = joint_of(m, name, n);
+    int geom = mj_name2id(m, mjOBJ_GEOM, owner), pair = mj_name2id(m, mjOBJ_PAIR, owner),
+        body = mj_name2id(m, mjOBJ_BODY, owner), dof = joint_of(m, name, n);
     if (!strcmp(slash, "/friction") && geom >= 0) return m->geom_friction[3 * geom] = value, true;
-    if (!strcmp(slash, "/restitution") && geom >= 0) {
+    if (!strcmp(slash, "/restitution") && (geom >= 0 || pair >= 0)) {
+        double *solref = geom >= 0 ? m->geom_solref + mjNREF * geom : m->pair_solref + mjNREF * pair;
         const double stiffness = 1 / (0.95 * 0.95 * 0.02 * 0.02); /* of the default solref and solimp */
         double decay = -log(value), ratio = decay / sqrt(mjPI * mjPI + decay * decay);
-        m->geom_solref[2 * geom] = -stiffness, m->geom_solref[2 * geom + 1] = -2 * ratio * sqrt(stiffness);
+        solref[0] = -stiffness, solref[1] = -2 * ratio * sqrt(stiffness);
         return true;
     }
     if (!strcmp(slash, "/mass") && body >= 0) return m->body_mass[body] = value, true;
@@ -347,7 +349,51 @@ bool rival_fit(const rival *r, tribo_estimate *est, int *iterations) {
     mj_deleteData(f.d), mj_deleteModel(f.m);
     return good;
 }
+
+struct rival_world {
+    mjModel *m;
+    mjData *d;
+};
+
+rival_world *rival_world_new(const char *xml, int n, const char *const *name, const double *value) {
+    const rival r = {.xml = xml};
+    rival_world *w = calloc(1, sizeof *w);
+    w->m = load(&r);
+    bool good = w->m != NULL;
+    for (int i = 0; i < n && good; i++)
+        if (strstr(name[i], "restitution")) good = set(w->m, name[i], value[i]);
+    if (!good) return free(w), NULL;
+    w->d = mj_makeData(w->m);
+    return w;
+}
+
+/* Angular velocities are in the body's frame in both. */
+bool rival_world_next(void *world, double *x) {
+    rival_world *w = world;
+    size_t nq = (size_t)w->m->nq * sizeof *x, nv = (size_t)w->m->nv * sizeof *x;
+    mj_resetData(w->m, w->d);
+    memcpy(w->d->qpos, x, nq), memcpy(w->d->qvel, x + w->m->nq, nv);
+    for (int i = 0; i < (int)(0.01 / w->m->opt.timestep + 0.5); i++) mj_step(w->m, w->d);
+    memcpy(x, w->d->qpos, nq), memcpy(x + w->m->nq, w->d->qvel, nv);
+    return true;
+}
+
+void rival_world_free(rival_world *w) {
+    mj_deleteData(w->d), mj_deleteModel(w->m), free(w);
+}
 #else
+rival_world *rival_world_new(const char *xml, int n, const char *const *name, const double *value) {
+    (void)xml, (void)n, (void)name, (void)value;
+    fprintf(stderr, "there is no MuJoCo here\n");
+    return NULL;
+}
+bool rival_world_next(void *world, double *x) {
+    (void)world, (void)x;
+    return false;
+}
+void rival_world_free(rival_world *w) {
+    (void)w;
+}
 bool rival_fit(const rival *r, tribo_estimate *est, int *iterations) {
     (void)r, (void)est, (void)iterations;
     fprintf(stderr, "there is no MuJoCo here\n");

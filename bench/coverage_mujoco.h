@@ -20,4 +20,11 @@ typedef struct rival {
  * @param est [out] (nfree). @return false without MuJoCo, where it does not know a name, or where the fit fails; on
  * standard error why. */
 bool rival_fit(const rival *r, tribo_estimate *est, int *iterations);
+
+/* A world of MuJoCo's by the scene, restitutions as rival_fit() has them. @return NULL without MuJoCo. */
+typedef struct rival_world rival_world;
+rival_world *rival_world_new(const char *xml, int n, const char *const *name, const double *value);
+/* A state of the library, a hundredth of a second later. */
+bool rival_world_next(void *world, double *x);
+void rival_world_free(rival_world *w);
 #endif

@@ -100,7 +100,7 @@ END_TEST
 
 /* ---- derivatives ---- */
 
-static void step_derivatives(const char *scene, const double *speed) {
+static void step_derivatives(const char *scene, const double *speed, tribo_loss loss) {
     static const tribo_param_kind kinds[] = {TRIBO_PARAM_GRAVITY,   TRIBO_PARAM_MASS,      TRIBO_PARAM_COM,
                                              TRIBO_PARAM_INERTIA,   TRIBO_PARAM_DAMPING,   TRIBO_PARAM_ARMATURE,
                                              TRIBO_PARAM_STIFFNESS, TRIBO_PARAM_SPRINGREF, TRIBO_PARAM_FRICTIONLOSS};
@@ -111,7 +111,7 @@ static void step_derivatives(const char *scene, const double *speed) {
     tribo_sysid *s = NULL;
     made d = make(m, 2, 1, 3, 0, 1);
     for (int i = 0; i < z.nv; i++) d.x[i] += 0.3 * i - 0.4, d.x[z.nq + i] = speed[i];
-    def.free = free_, def.nfree = all_of(m, kinds, 9, free_), def.rec = &d.rec, def.nrec = 1;
+    def.free = free_, def.nfree = all_of(m, kinds, 9, free_), def.rec = &d.rec, def.nrec = 1, def.loss = loss;
     ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
     ck_assert(s->by_forces);
     size_t n = (size_t)s->nfree, ndx = (size_t)z.ndx, np = (size_t)z.np;
@@ -142,9 +142,13 @@ static void step_derivatives(const char *scene, const double *speed) {
 
 START_TEST(forces_in_joints_are_what_the_reverse_says) {
     const double fast[N] = {0.5, -0.8, 1.1, -1.4, 1.7, -2}, sticks[N] = {0.5, -0.8, 1e-6, 0, 1.7, 0};
-    step_derivatives("ur-like", fast);
-    step_derivatives("ur-like", sticks);
-    step_derivatives("double-pendulum", fast);
+    static const tribo_loss losses[] = {TRIBO_LOSS_ROLLOUT,
+                                        TRIBO_LOSS_SHOOTING}; /* forces at the end of a step; middle */
+    for (int i = 0; i < 2; i++) {
+        step_derivatives("ur-like", fast, losses[i]);
+        step_derivatives("ur-like", sticks, losses[i]);
+        step_derivatives("double-pendulum", fast, losses[i]);
+    }
 }
 END_TEST
 
