@@ -32,7 +32,7 @@ static void truth(const cart *c, fitted *f) {
     enum { PARTS = 20000 };
     double q = c->q, v = c->v, h = spacing / PARTS;
     for (int k = 0; k < ROWS; k++) {
-        f->time[k] = k * spacing, f->exact[k] = f->x[2 * k] = q, f->x[2 * k + 1] = NAN;
+        f->time[k] = k * spacing, f->exact[k] = f->x[2 * k] = q, f->x[2 * k + 1] = (double)NAN;
         f->u[k] = (k / 4 % 2 ? -1 : 1) * c->push * (1 + 0.3 * sin(k));
         for (int i = 0; i < PARTS; i++) {
             double middle = v + h / 2 * acceleration(c, f->u[k], q, v);
