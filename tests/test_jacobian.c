@@ -219,6 +219,35 @@ START_TEST(overlap_taken_back) {
 }
 END_TEST
 
+/* A robot that has come to rest on its dry friction: derivatives of three compliances, whose columns come together as
+ * those of two do. */
+START_TEST(at_rest_on_dry_friction) {
+    enum { SETTLED = 700, STEPS = 3 };
+    const char *folder = getenv("TRIBO_SCENES");
+    char path[1024];
+    tribo_model *m = NULL;
+    ti_frame f;
+    const double *p;
+    if (!folder) return;
+    snprintf(path, sizeof path, "%s/quadruped.xml", folder);
+    ck_assert_int_eq(tribo_model_load(path, NULL, &m, NULL), TRIBO_OK);
+    tribo_options options = tribo_default_options();
+    options.warm_start = true;
+    world w = world_of(m, &options);
+    world_steps(&w, STEPS);
+    tribo_model_key(m, 0, w.x0, w.U);
+    for (int k = 1; k < STEPS; k++) memcpy(w.U + k * w.n.nu, w.U, sizeof *w.U * (size_t)w.n.nu);
+    for (int k = 0; k < SETTLED; k++) ck_assert_int_eq(tribo_step(w.ws, w.p, w.x0, w.U, w.x0, NULL), TRIBO_OK);
+    world_run(&w);
+    ck_assert_int_eq(ti_restore(w.ws, w.tape, STEPS - 1, &f, &p), TRIBO_OK);
+    ck_assert_int_eq(f.island[0].phase[TI_HOLD].npoint, 3);
+    ck_assert(ti_tree_columns_apply(w.ws, &f, p));
+    double off = rows_off(&w, STEPS - 1);
+    ck_assert_msg(off <= 1e-10, "off by %g", off);
+    world_free(&w);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("jacobian");
     TCase *t = tcase_create("jacobian");
@@ -227,6 +256,7 @@ static Suite *suite(void) {
     tcase_add_test(t, several_bodies);
     tcase_add_test(t, bounce);
     tcase_add_test(t, overlap_taken_back);
+    tcase_add_test(t, at_rest_on_dry_friction);
     suite_add_tcase(s, t);
     return s;
 }
