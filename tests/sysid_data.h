@@ -39,12 +39,15 @@ static inline void load(data *d, const char *xml) {
 /* A step that was made on the way to row k of recording i. */
 typedef void (*on_step)(void *context, int i, int k, const tribo_ws *ws);
 
-/* Into x, from the scene's start with these speeds, 1.3 and 1.6 times as fast in the others. */
-static inline void simulate(data *d, const char *xml, const double *speed, on_step told, void *context) {
+/* Into x, from the scene's start with these speeds, 1.3 and 1.6 times as fast in the others; every step of the scene's
+ * in so many parts. */
+static inline void simulate(data *d, const char *xml, const double *speed, int parts, on_step told, void *context) {
     double p[NP_MOST];
     tribo_ws *ws = NULL;
+    tribo_options o = tribo_default_options();
     load(d, xml);
-    ck_assert_int_eq(tribo_ws_new(d->m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    o.dt = tribo_model_timestep(d->m) / parts;
+    ck_assert_int_eq(tribo_ws_new(d->m, &o, NULL, &ws, NULL), TRIBO_OK);
     tribo_model_params(d->m, p);
     for (int i = 0; i < RECORDINGS; i++) {
         double now[NX_MOST];
@@ -52,7 +55,7 @@ static inline void simulate(data *d, const char *xml, const double *speed, on_st
         for (int j = 0; j < d->z.nv; j++) now[d->z.nq + j] = speed[j] * (1 + 0.3 * i);
         for (int k = 0; k < ROWS; k++) {
             memcpy(d->x[i] + k * d->z.nx, now, (size_t)d->z.nx * sizeof *now);
-            for (int j = 0; j < STEPS; j++) {
+            for (int j = 0; j < STEPS * parts; j++) {
                 ck_assert_int_ge(tribo_step(ws, p, now, NULL, now, NULL), 0);
                 if (told) told(context, i, k + 1, ws);
             }

@@ -38,7 +38,7 @@ static void drops(data *d, double noise, double gain, double bias, uint64_t seed
 /* Of the library's own step, turned and stretched; of a joint its angle alone. */
 static void record(data *d, const char *xml, const double *speed, double noise, double gain, const double bias[3],
                    uint64_t seed) {
-    simulate(d, xml, speed, NULL, NULL);
+    simulate(d, xml, speed, 1, NULL, NULL);
     for (int i = 0; i < RECORDINGS; i++)
         for (int k = 0; k < ROWS; k++) {
             double *x = d->x[i] + k * d->z.nx, turn[4];

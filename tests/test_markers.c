@@ -27,7 +27,7 @@ static void record(marked *f, const char *xml, const double *speed, double noise
     data *d = &f->d;
     tribo_dynamics *at = NULL;
     ti_random dice = {seed};
-    simulate(d, xml, speed, NULL, NULL);
+    simulate(d, xml, speed, 1, NULL, NULL);
     ck_assert_int_eq(tribo_dynamics_new(d->m, NULL, &at), TRIBO_OK);
     for (int i = 0; i < RECORDINGS; i++) {
         memcpy(f->was[i], d->x[i], sizeof f->was[i]);

@@ -31,7 +31,7 @@ static void add(void *context, int i, int k, const tribo_ws *ws) {
 /* Poses with noise of 1 mm, and forces of one owner with noise in N. */
 static void record(pressed *f, const char *xml, const double *speed, int owner, double noise, uint64_t seed) {
     memset(f, 0, sizeof *f);
-    simulate(&f->d, xml, speed, add, f);
+    simulate(&f->d, xml, speed, 1, add, f);
     int owners = f->d.z.ngeom + f->d.z.nbody;
     bool free = f->d.z.nq == 7;
     for (int i = 0; i < RECORDINGS; i++) {

@@ -417,25 +417,25 @@ END_TEST
 
 /* ---- what no single descent finds ---- */
 
-/* Angles of a pendulum in the steps of the library until it sticks. */
-static void swing(data *d, double fast, double noise, uint64_t seed) {
+/* Angles of a pendulum in the steps of the library, or in parts of them, until it sticks. */
+static void swing(data *d, double fast, int parts, double noise, uint64_t seed) {
     static const char *xml =
         "<mujoco><compiler angle='radian'/>" OPTION "<worldbody><body name='rod' pos='0 0 1'>"
         "<joint name='hinge' axis='0 1 0' damping='0.02' frictionloss='0.12'/>"
         "<geom name='rod' type='capsule' size='0.02' fromto='0 0 0 0 0 -0.3' mass='0.5'/></body></worldbody></mujoco>";
     const double speed[1] = {fast};
-    simulate(d, xml, speed, NULL, NULL);
+    simulate(d, xml, speed, parts, NULL, NULL);
     for (int i = 0; i < RECORDINGS; i++)
         for (int k = 0; k < ROWS; k++) d->x[i][2 * k] += noise * cubes_gauss(&seed), d->x[i][2 * k + 1] = NAN;
 }
 
-/* Where a joint sticks a part of a step sooner or later, hops lead from the minimum that a fit ends in to a lower one,
- * by little, since steps in which friction turns round are short; from either side it is the same. */
+/* Where a joint sticks a part of a step sooner or later, hops lead from the minimum that a fit ends in to a lower one;
+ * from either side it is the same. Steps in which friction turns round are short, so that little noise shows it. */
 START_TEST(dry_friction_comes_to_one_answer) {
     static const double start[2][2] = {{0.03, 0.08}, {0.3, 0.005}}, truth[2] = {0.12, 0.02};
     data d;
     tribo_estimate e[2][2];
-    swing(&d, 2.5, 2e-3, 3);
+    swing(&d, 2.5, 20, 1e-4, 2);
     for (int k = 0; k < 2; k++) {
         tribo_free_param f[2] = {named(&d, "hinge/frictionloss", start[k][0]), named(&d, "hinge/damping", start[k][1])};
         tribo_sysid_def def = define(&d, f, 2);
@@ -443,7 +443,7 @@ START_TEST(dry_friction_comes_to_one_answer) {
         def.nrec = 1, def.search = 4, def.seed = 7 + (uint64_t)k;
         tribo_sysid *s = fitted(&d, &def, e[k], &now);
         ck_assert(now.converged && s->shooting->hops > 0 && !s->shooting->hopping);
-        ck_assert_msg(s->shooting->least < s->shooting->freedom - 0.1, "%g of %g", s->shooting->least,
+        ck_assert_msg(s->shooting->least < s->shooting->freedom - 0.5, "%g of %g", s->shooting->least,
                       s->shooting->freedom);
         for (int i = 0; i < 2; i++) near_truth(&e[k][i], truth[i], 0.5 * truth[i], i ? "damping" : "frictionloss");
         tribo_sysid_free(s);
@@ -459,7 +459,7 @@ START_TEST(what_is_put_back_does_not_spoil_the_answer) {
     static const double noise[3] = {2e-3, 1e-2, 3e-2};
     for (int i = 0; i < 3; i++) {
         data d;
-        swing(&d, 0.5, noise[i], 3);
+        swing(&d, 0.5, 1, noise[i], 3);
         tribo_free_param f[2] = {named(&d, "hinge/frictionloss", 0.03), named(&d, "hinge/damping", 0.08)};
         tribo_sysid_def def = define(&d, f, 2);
         def.nrec = 1;
