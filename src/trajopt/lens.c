@@ -7,6 +7,10 @@
 /* What models have to gain, relative to the cost, for those of the own law to be tried again. */
 static const double GAIN = 1e-3;
 
+bool ti_lens_softens(const tribo_options *o) {
+    return !o || o->rounds == 0;
+}
+
 tribo_law_options ti_lens_own(const tribo_options *o) {
     tribo_law_options law = o->law;
     law.softness = TRIBO_SOFTNESS_MUJOCO;

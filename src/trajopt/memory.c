@@ -152,8 +152,10 @@ void ti_task_fill(tribo_trajopt *t, const tribo_trajopt_def *def) {
     if (def->p) memcpy(t->p, def->p, d * (size_t)t->z.np);
     if (def->x0) memcpy(t->x0, def->x0, d * (size_t)t->z.nx);
     if (def->u) memcpy(t->u, def->u, d * (size_t)t->z.nu);
-    t->stage[0] = ti_lens_own(&t->options);
-    if (def->nstage) memcpy(t->stage, def->stage, sizeof *t->stage * (size_t)def->nstage);
+    if (def->nstage)
+        memcpy(t->stage, def->stage, sizeof *t->stage * (size_t)def->nstage);
+    else if (t->nlens)
+        t->stage[0] = ti_lens_own(&t->options);
     for (int i = 0; i < t->nc; i++) {
         t->control[i] = def->control ? def->control[i] : (t->z.nactuator > 0 ? t->z.nv : 0) + i;
         fill_bounds(t, def, i);

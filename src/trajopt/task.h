@@ -261,7 +261,8 @@ void ti_progress_note(tribo_trajopt *t);
 
 /* ---- lens.c: models of the best under a smoother law, costs under the task's ---- */
 
-/* What a task without stages looks through: its own law, soft. */
+/* What a task without stages looks through: its own law, soft; rounds know no softness. o NULL = defaults. */
+bool ti_lens_softens(const tribo_options *o);
 tribo_law_options ti_lens_own(const tribo_options *o);
 
 /* Where nothing improves in the last stage: the next law to look through, finer ones first, and the task's own again

@@ -37,7 +37,6 @@ static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_
         if (!s) s = tribo_dynamics_set_params(t->planner[i].dynamics, t->p, diag);
     }
     for (int i = 0; i < t->nstage && !s; i++) s = check_stage(t, i, diag);
-    if (t->nstage == 0 && check_stage(t, 0, NULL)) t->nlens = 0; /* it knows no softness */
     if (!s) s = ti_stage_open(t, 0, diag);
     if (s < 0) return s;
     if (def->X) {
@@ -66,7 +65,7 @@ tribo_status tribo_trajopt_new(const tribo_model *m, const tribo_trajopt_def *de
                              .nterm = def->nterm,
                              .nworker = def->workers,
                              .nstage = def->nstage,
-                             .nlens = def->nstage > 1 ? def->nstage : 1,
+                             .nlens = def->nstage ? def->nstage : ti_lens_softens(def->options),
                              .method = def->method,
                              .options = def->options ? *def->options : tribo_default_options(),
                              .tol = def->tol > 0 ? def->tol : 1e-9,
