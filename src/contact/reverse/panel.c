@@ -40,7 +40,7 @@ TI_INLINE void less(const double *D, lane (*C)[LANES], lane (*L)[LANES]) {
 }
 
 /* L := D R L of contact i, R the small compliance. */
-TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, int i, lane (*L)[LANES]) {
+TI_INLINE void times_DR(const ti_contact_ws *ws, const ti_contact_problem *p, int i, lane (*L)[LANES]) {
     const double *D = ws->D + 9 * i;
     const ti_law_compliance R = ti_contact_small(p, i, ws->at.compliance);
     for (int c = 0; c < LANES; c++) {
@@ -50,9 +50,9 @@ TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, in
 }
 
 /* Y += J' L with L = -D (J X + dc), contact by contact. X NULL = 0: then only contacts of the blocks blk matter, all
- * of them where that is NULL. dc NULL = 0. back: Y += J' D R L. */
+ * of them where that is NULL. dc NULL = 0. */
 TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, const double *X,
-                        const double *dc, bool back, double *Y) {
+                        const double *dc, double *Y) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
         int a = p->a[i], b = p->b[i], sides = b >= 0 ? 2 : 1;
@@ -63,7 +63,6 @@ TI_INLINE void impulses(const ti_contact_ws *ws, const ti_contact_problem *p, co
         for (int side = 0; X && side < sides; side++)
             rows_times(J + 3 * W * side, X + (size_t)N * (size_t)p->voff[side ? b : a], C);
         less(D, C, L);
-        if (back) give_way(ws, p, i, L);
         for (int side = 0; side < sides; side++)
             columns_times(J + 3 * W * side, L, Y + (size_t)N * (size_t)p->voff[side ? b : a]);
     }
@@ -151,7 +150,7 @@ TI_INLINE double add(const ti_contact_ws *ws, int nv, const double *rest, double
  * solution added. */
 TI_INLINE double refine(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     momentum(p, e->r, e->X, e->rest);
-    impulses(ws, p, e->blk, e->X, e->dc, false, e->rest);
+    impulses(ws, p, e->blk, e->X, e->dc, e->rest);
     solve(&ws->sys, e->rest);
     return add(ws, p->nv, e->rest, e->X);
 }
@@ -159,7 +158,7 @@ TI_INLINE double refine(const ti_contact_ws *ws, const ti_contact_problem *p, co
 /* K X = r - J'D dc, refined once. */
 TI_CLONES_WIDE static double begin(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
-    if (e->dc) impulses(ws, p, e->blk, NULL, e->dc, false, e->X);
+    if (e->dc) impulses(ws, p, e->blk, NULL, e->dc, e->X);
     solve(&ws->sys, e->X);
     return refine(ws, p, e);
 }
@@ -167,39 +166,44 @@ TI_CLONES_WIDE static double again(const ti_contact_ws *ws, const ti_contact_pro
     return refine(ws, p, e);
 }
 
-/* X of no compliance, where the point stands alone: docs/math.md eq. (463). */
-TI_CLONES_WIDE static void take_back(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
-    memset(e->rest, 0, sizeof *e->rest * N * (size_t)p->nv);
-    impulses(ws, p, e->blk, e->X, e->dc, true, e->rest);
-    solve(&ws->sys, e->rest);
-    for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += e->rest[k];
+/* to += J' D R x of contact i, x what of its impulses has not been taken back yet: all, or, last not NULL, what that
+ * added to X the last time. */
+TI_INLINE void give_way(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, int i,
+                        const double *last, double *to) {
+    const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
+    int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
+    lane C[3][LANES], E[3][LANES] = {{{0}}}, x[3][LANES], more[3][LANES];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < LANES; c++) C[r][c] = e->dc ? row_in(e->dc, 3 * i + r)[c] : (lane){0};
+    for (int side = 0; side < sides; side++) {
+        size_t at = (size_t)N * (size_t)p->voff[blk[side]];
+        rows_times(J + 3 * W * side, e->X + at, C);
+        if (last) rows_times(J + 3 * W * side, last + at, E);
+    }
+    for (int r = 0; last && r < 3; r++)
+        for (int c = 0; c < LANES; c++) C[r][c] -= E[r][c];
+    less(D, C, x);
+    times_DR(ws, p, i, x);
+    if (last) {
+        less(D, E, more);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < LANES; c++) x[r][c] += more[r][c];
+        times_DR(ws, p, i, x);
+    }
+    for (int side = 0; side < sides; side++)
+        columns_times(J + 3 * W * side, x, to + (size_t)N * (size_t)p->voff[blk[side]]);
 }
 
-/* The same of what the last time added, rest; r, which has served, is as it was. */
-TI_CLONES_WIDE static void take_back_again(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
-    memset(e->r, 0, sizeof *e->r * N * (size_t)p->nv);
-    for (int i = 0; i < p->nc; i++) {
-        const double *D = ws->D + 9 * i, *J = p->J + p->joff[i];
-        int blk[2] = {p->a[i], p->b[i]}, sides = blk[1] >= 0 ? 2 : 1;
-        lane C[3][LANES], E[3][LANES] = {{{0}}}, L[3][LANES], more[3][LANES];
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < LANES; c++) C[r][c] = e->dc ? row_in(e->dc, 3 * i + r)[c] : (lane){0};
-        for (int side = 0; side < sides; side++) {
-            size_t at = (size_t)N * (size_t)p->voff[blk[side]];
-            rows_times(J + 3 * W * side, e->X + at, C), rows_times(J + 3 * W * side, e->rest + at, E);
-        }
-        for (int c = 0; c < LANES; c++)
-            for (int r = 0; r < 3; r++) C[r][c] -= E[r][c];
-        less(D, C, L), less(D, E, more);
-        give_way(ws, p, i, L);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < LANES; c++) L[r][c] += more[r][c];
-        give_way(ws, p, i, L);
-        for (int side = 0; side < sides; side++)
-            columns_times(J + 3 * W * side, L, e->r + (size_t)N * (size_t)p->voff[blk[side]]);
+/* X of no compliance, where the point stands alone, once or twice: docs/math.md eq. (463). */
+TI_CLONES_WIDE static void take_back(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    const double *last = NULL;
+    double *more = e->rest; /* r has served by then */
+    for (int n = 0; n < ws->alone; n++, last = e->rest, more = e->r) {
+        memset(more, 0, sizeof *more * N * (size_t)p->nv);
+        for (int i = 0; i < p->nc; i++) give_way(ws, p, e, i, last, more);
+        solve(&ws->sys, more);
+        for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += more[k];
     }
-    solve(&ws->sys, e->r);
-    for (size_t k = 0; k < (size_t)N * (size_t)p->nv; k++) e->X[k] += e->r[k];
 }
 
 /* The error that is left, at most, and a correction that leaves nothing whatever the rate. */
@@ -230,8 +234,7 @@ void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int 
                       double *X, double *rest) {
     const equations e = {blk, r, dc, X, rest};
     if (ws->sys.six && solve_free(ws, p, &e)) {
-        if (ws->alone) take_back(ws, p, &e);
-        if (ws->alone > 1) take_back_again(ws, p, &e);
+        take_back(ws, p, &e);
         ws->linear_residual = ti_max(ws->linear_residual, settled);
     } else
         one_by_one(ws, p, &e);
