@@ -73,7 +73,7 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
     for (int phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
         if (phase == TI_HOLD && i >= is->con0 + is->nhold) continue;
         const ti_phase_data *d = &f->phase[phase];
-        for (int j = 0, n = ti_frame_alone(f, k, phase) ? 1 : is->phase[phase].npoint; j < n; j++) {
+        for (int j = 0, n = ti_frame_points(f, k, phase); j < n; j++) {
             int point = ti_frame_point(f, k, phase, j);
             q->of[q->n++] = (ti_row_product){d->lambda[point] + 3 * i, s->y[phase][j] + at};
             q->of[q->n++] = (ti_row_product){s->c_bar[phase][j] + 3 * i, d->v[point] + at};

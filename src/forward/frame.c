@@ -40,8 +40,7 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
     const ti_island *is = &f->island[i];
     const ti_phase_points *points = &is->phase[phase];
     const ti_phase_data *d = &f->phase[phase];
-    bool alone = ti_frame_alone(f, i, phase);
-    ti_contact_solution s = {.npoint = alone ? 1 : points->npoint, .mode = d->mode + is->con0};
+    ti_contact_solution s = {.npoint = ti_frame_points(f, i, phase), .mode = d->mode + is->con0};
     for (int k = 0; k < TI_CONTACT_POINTS && d->v[k]; k++)
         s.point[k] = (ti_contact_point){.weight = points->weight[k],
                                         .compliance = points->compliance[k],
@@ -49,7 +48,7 @@ ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) 
                                         .v = d->v[k] + is->v0};
     s.lambda = d->lambda[TI_SOLVED] + 3 * is->con0, s.v = d->v[TI_SOLVED] + is->v0;
     s.alone = s.npoint == 1 ? points->alone : 0;
-    if (alone) s.point[0] = (ti_contact_point){1, points->compliance[0], s.lambda, s.v};
+    if (ti_frame_alone(f, i, phase)) s.point[0] = (ti_contact_point){1, points->compliance[0], s.lambda, s.v};
     return s;
 }
 

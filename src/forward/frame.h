@@ -231,6 +231,10 @@ static inline bool ti_frame_alone(const ti_frame *f, int k, ti_phase phase) {
     const ti_phase_points *points = &f->island[k].phase[phase];
     return f->by_answer && points->alone && points->npoint > 1;
 }
+/* How many points derivatives are of. */
+static inline int ti_frame_points(const ti_frame *f, int k, ti_phase phase) {
+    return ti_frame_alone(f, k, phase) ? 1 : f->island[k].phase[phase].npoint;
+}
 /* Where ti_phase_data has point q of ti_frame_solution(). */
 static inline int ti_frame_point(const ti_frame *f, int k, ti_phase phase, int q) {
     return ti_frame_alone(f, k, phase) ? TI_SOLVED : q;

@@ -88,16 +88,17 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
     memcpy(w->xbar, w->lx + (size_t)rows * ndx, ndx * sizeof(double));
     for (int k = rows - 1; k >= 0; k--) {
         int dt = t->dt[seg->row + k];
-        memset(w->p, 0, np * sizeof(double));
+        double *p_bar = s->middle ? w->p : w->pbar;
+        if (s->middle) memset(p_bar, 0, np * sizeof(double));
         for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
             tribo_status status = tribo_step_vjp(w->ws[dt * (TI_FINE + 1)], w->whole[dt], --w->record[dt], w->xnext,
-                                                 w->xbar, NULL, s->middle ? w->p : w->pbar);
+                                                 w->xbar, NULL, p_bar);
             if (status < 0) return status;
         }
-        ti_middle_params_vjp(s, s->dt[dt], w->p);
-        for (size_t i = 0; i < np && s->middle; i++) w->pbar[i] += w->p[i];
+        if (s->middle) ti_middle_params_vjp(s, s->dt[dt], p_bar);
+        for (size_t i = 0; i < np && s->middle; i++) w->pbar[i] += p_bar[i];
         for (size_t i = 0; i < ndx; i++) w->xbar[i] += w->lx[(size_t)k * ndx + i];
     }
     for (size_t a = 0; a < (size_t)s->nfree; a++) {
