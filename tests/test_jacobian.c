@@ -118,6 +118,38 @@ START_TEST(bounce) {
 }
 END_TEST
 
+/* One by one, too, but of the bodies that are concerned: a box that bounces on another one, one that overlaps the
+ * floor, one whose spin has substeps, beside one that slides and one that flies. */
+START_TEST(each_island_its_own_way) {
+    enum { BALL, BOUNCES, OVERLAPS, SPINS, SLIDES, FLIES };
+    tribo_builder *b = tribo_builder_new(NULL);
+    ti_frame f;
+    const double *p;
+    world_floor(b, 0.4, 0.5);
+    odd_box(b, 3, 1.02, 0, 0.295, TRIBO_SPHERE);
+    odd_box(b, 1, 0, 0, 0.1005, TRIBO_BOX);
+    odd_box(b, 1, 1, 0, 0.095, TRIBO_BOX);
+    odd_box(b, 2, 2, 0, 1, TRIBO_SPHERE);
+    odd_box(b, 2, 3, 0, 0.1, TRIBO_BOX);
+    odd_box(b, 1, 4, 0, 1, TRIBO_BOX);
+    world w = world_new(b, 1e-3);
+    world_v0(&w, BOUNCES)[2] = -1, world_v0(&w, BOUNCES)[0] = 1, world_v0(&w, SPINS)[4] = 3000;
+    world_v0(&w, SLIDES)[0] = 1, world_v0(&w, FLIES)[3] = 5;
+    world_steps(&w, 1);
+    world_run(&w);
+    ck_assert_int_eq(ti_restore(w.ws, w.tape, 0, &f, &p), TRIBO_OK);
+    int hits = 0, overlaps = 0, holds = 0;
+    for (int k = 0; k < f.nisland; k++) {
+        const ti_phase_points *phase = f.island[k].phase;
+        hits += phase[TI_IMPACT].npoint > 0, overlaps += phase[TI_RECOVER].npoint > 0;
+        holds += phase[TI_IMPACT].npoint == 0 && phase[TI_RECOVER].npoint == 0;
+    }
+    ck_assert_msg(hits == 1 && overlaps == 1 && holds == 1 && w.ws->link[SPINS].substeps > 1,
+                  "%d hit, %d overlap, %d hold, %d substeps", hits, overlaps, holds, w.ws->link[SPINS].substeps);
+    check_jacobian("each its own way", &w, 1, 1e-11);
+}
+END_TEST
+
 #define OPTION "<option timestep='0.002' gravity='0 0 -9.81' cone='elliptic'/>"
 #define FLOOR "<geom name='floor' type='plane' size='0 0 1' friction='0.6'/>"
 #define LINK(name, axis, at)                                                                                           \
@@ -255,6 +287,7 @@ static Suite *suite(void) {
     tcase_add_test(t, one_body);
     tcase_add_test(t, several_bodies);
     tcase_add_test(t, bounce);
+    tcase_add_test(t, each_island_its_own_way);
     tcase_add_test(t, overlap_taken_back);
     tcase_add_test(t, at_rest_on_dry_friction);
     suite_add_tcase(s, t);

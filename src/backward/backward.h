@@ -89,16 +89,24 @@ static inline const double *ti_seed(const double *a, int j, int width) {
 /* Tangents of the phases of island k, from those of its links in diff_dot: next_dot and D_dot, (n,nv) of the
  * island's blocks. tangent_island.c. */
 tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_seeds *in);
+/* Tangents of the next state, out (n,ndx), which may alias in->x. */
+tribo_status ti_step_tangents(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in, double *out);
+/* The columns of A and B that belong to the nb bodies of an island, which move one another alone, or (island < 0) to
+ * one that touches nothing; A, B may be NULL. Then C (ndx,np). tangent_columns.c. */
+tribo_status ti_tangent_columns(tribo_ws *ws, const ti_frame *f, const double *p, int island, const int *bodies, int nb,
+                                double *A, double *B);
+tribo_status ti_parameter_columns(tribo_ws *ws, const ti_frame *f, const double *p, double *C);
 /* Whether the rounds of staggered projections are gone back through. */
 static inline bool ti_is_unrolled(const tribo_ws *ws) {
     return ws->options.reverse == TRIBO_REVERSE_UNROLLED;
 }
 
-/* Whether ti_jacobian() can do a step: not where a contact bounces inside it, or a spin is so fast that it has
- * substeps. */
+/* Whether every body and island of a step is of the kind that ti_jacobian() has `along` of: nothing bounces or
+ * overlaps, no contact resists turning, no spin is so fast that it has substeps. */
 bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f);
-/* A (ndx,ndx), B (ndx,nu) of a restored record; either may be NULL. On error they are undefined. With `along` also out
- * (n,ndx) in directions of p, of numbers that move free velocities and inertias alone. */
+/* A (ndx,ndx), B (ndx,nu) of a restored record; either may be NULL. On error they are undefined. With `along`, where
+ * ti_jacobian_applies(), also out (n,ndx) in directions of p, of numbers that move free velocities and inertias alone.
+ */
 tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, const ti_seeds *along,
                          double *out);
 

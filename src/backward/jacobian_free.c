@@ -42,12 +42,11 @@ void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, d
     }
 }
 
-static void prepare_contacts(tribo_ws *ws, const ti_frame *f, const double *p) {
+static void prepare_contacts(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
-    for (int k = 0; k < f->nisland; k++)
-        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
-            if (f->mode[i] != TRIBO_BREAK)
-                ti_contact_rates(ws, f, i, p, ti_frame_reference(ws, f, k, i).ref_gap, s->rate, s->turns);
+    for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
+        if (f->mode[i] != TRIBO_BREAK)
+            ti_contact_rates(ws, f, i, p, ti_frame_reference(ws, f, k, i).ref_gap, s->rate, s->turns);
 }
 
 /* Of a body's twelve columns the first six: a unit free velocity, M; then the pose, whose rotation moves the free
@@ -95,7 +94,7 @@ static void pose_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is,
     }
 }
 
-/* ---- islands ---- */
+/* ---- sums over the points ---- */
 
 /* Add w X, the answer to the panel of `body`, to the sums. */
 static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double w, const double *X,
@@ -130,35 +129,6 @@ static void add_along(tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
         for (int row = 0; row < 6 * is->nblk; row++)
             for (int e = 0; e < 6; e++) to[row] += w * X[TI_PANEL * row + e] * (push[e] - less[e]);
     }
-}
-
-static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const target *t) {
-    ti_scratch *s = ws->scratch;
-    const ti_island *is = &f->island[island];
-    ti_contact_problem problem = ti_step_problem(ws, f, island, TI_HOLD);
-    ti_contact_solution solution = ti_frame_solution(f, island, TI_HOLD);
-    for (int k = 0; k < solution.npoint; k++) {
-        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
-        if (status < 0) return status;
-        for (int b = 0; b < is->nblk; b += 2) {
-            int pair[2] = {b, b + 1 < is->nblk ? b + 1 : b};
-            memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
-            memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
-            for (int e = b; e <= pair[1]; e++)
-                pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], ti_frame_point(f, island, TI_HOLD, k),
-                         s->r_dot[0] + HALF * (e - b), s->c_dot[0] + HALF * (e - b));
-            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
-            for (int e = b; e <= pair[1]; e++) {
-                const double *X = s->v_dot + HALF * (e - b);
-                double w = solution.point[k].weight;
-                int body = f->blk_tree[is->blk0 + e];
-                add_panel(ws, f, is, body, w, X, t);
-                if (t->along) add_along(ws, f, is, body, ti_frame_point(f, island, TI_HOLD, k), w, X, t->along);
-            }
-        }
-        s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
-    }
-    return TRIBO_OK;
 }
 
 /* ---- from free velocities and poses to the state ---- */
@@ -244,10 +214,61 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
     finish_block(ws, b, b, P, Q, t);
 }
 
+/* ---- islands and the step ---- */
+
+static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const double *p, const target *t) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[island];
+    ti_contact_problem problem = ti_step_problem(ws, f, island, TI_HOLD);
+    ti_contact_solution solution = ti_frame_solution(f, island, TI_HOLD);
+    prepare_contacts(ws, f, island, p);
+    for (int k = 0; k < solution.npoint; k++) {
+        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
+        if (status < 0) return status;
+        for (int b = 0; b < is->nblk; b += 2) {
+            int pair[2] = {b, b + 1 < is->nblk ? b + 1 : b};
+            memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
+            memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
+            for (int e = b; e <= pair[1]; e++)
+                pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], ti_frame_point(f, island, TI_HOLD, k),
+                         s->r_dot[0] + HALF * (e - b), s->c_dot[0] + HALF * (e - b));
+            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
+            for (int e = b; e <= pair[1]; e++) {
+                const double *X = s->v_dot + HALF * (e - b);
+                double w = solution.point[k].weight;
+                int body = f->blk_tree[is->blk0 + e];
+                add_panel(ws, f, is, body, w, X, t);
+                if (t->along) add_along(ws, f, is, body, ti_frame_point(f, island, TI_HOLD, k), w, X, t->along);
+            }
+        }
+        s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
+    }
+    finish_island(ws, f, is, t);
+    return TRIBO_OK;
+}
+
+/* Whether what body b does follows from its free velocity as above. */
+static bool moves_plainly(const tribo_ws *ws, int b) {
+    return ws->link[b].substeps <= 1;
+}
+
+static bool holds_plainly(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    if (is->phase[TI_HOLD].npoint == 0) return false;
+    for (int phase = TI_HOLD + 1; phase < TI_PHASES; phase++)
+        if (is->phase[phase].npoint > 0) return false;
+    for (int k = is->blk0; k < is->blk0 + is->nblk; k++)
+        if (!moves_plainly(ws, f->blk_tree[k])) return false;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        if (ti_con_spins(&f->con[i])) return false;
+    return true;
+}
+
 bool ti_jacobian_applies(const tribo_ws *ws, const ti_frame *f) {
+    for (int k = 0; k < f->nisland; k++)
+        if (!holds_plainly(ws, f, &f->island[k])) return false;
     for (int b = 0; b < ws->model->size.nbody; b++)
-        if (ws->link[b].substeps > 1) return false;
-    return !ws->model->spins && ti_holds_only(f->phases);
+        if (!moves_plainly(ws, b)) return false;
+    return true;
 }
 
 /* The next state in the directions of p, from next_dot. */
@@ -280,14 +301,21 @@ tribo_status ti_jacobian(tribo_ws *ws, const ti_frame *f, const double *p, doubl
         ti_link_jac_free(&ws->link[b], ws->options.dt, &s->link_jac[b]);
         ti_link_jac_integrate(&ws->link[b], ws->D + 6 * b, ti_solved_velocity(ws, f, b), &s->link_jac[b]);
     }
-    prepare_contacts(ws, f, p);
-    for (int i = 0; i < f->nisland; i++) {
-        tribo_status status = solve_island(ws, f, i, &t);
-        if (status < 0) return status;
+    tribo_status status = TRIBO_OK;
+    for (int k = 0; k < f->nisland && status >= 0; k++) {
+        const ti_island *is = &f->island[k];
+        if (holds_plainly(ws, f, is))
+            status = solve_island(ws, f, k, p, &t);
+        else
+            status = ti_tangent_columns(ws, f, p, k, f->blk_tree + is->blk0, is->nblk, A, B);
     }
-    for (int i = 0; i < f->nisland; i++) finish_island(ws, f, &f->island[i], &t);
-    for (int b = 0; b < ws->model->size.nbody; b++)
-        if (ws->blk_at[b] < 0) finish_free(ws, b, &t);
-    if (along) finish_along(ws, f, along, out);
-    return TRIBO_OK;
+    for (int b = 0; b < ws->model->size.nbody && status >= 0; b++) {
+        if (ws->blk_at[b] >= 0) continue;
+        if (moves_plainly(ws, b))
+            finish_free(ws, b, &t);
+        else
+            status = ti_tangent_columns(ws, f, p, -1, &b, 1, A, B);
+    }
+    if (along && status >= 0) finish_along(ws, f, along, out);
+    return status;
 }

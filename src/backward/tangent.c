@@ -1,32 +1,5 @@
-/* tangent.c -- forward tangents of a recorded step, many at once, and the step's Jacobians made of them. */
+/* tangent.c -- forward tangents and Jacobians of a recorded step: which way each is made. */
 #include "backward/backward.h"
-
-static tribo_status tangents(tribo_ws *ws, const ti_frame *f, const double *p, const ti_seeds *in, double *out) {
-    const tribo_model *m = ws->model;
-    ti_scratch *s = ws->scratch;
-    double dt = ws->options.dt, *V_dot = s->next_dot, *D_dot = s->D_dot;
-    int nb = m->size.nbody;
-    ti_seed_links(ws, in); /* x_dot is not read after this, so out may alias it */
-    for (int n = 0; n < f->nisland; n++) {
-        const ti_island *is = &f->island[n];
-        tribo_status status = ti_island_jvp(ws, f, n, p, in);
-        if (status < 0) return status;
-        for (int j = 0; j < in->n; j++)
-            for (int k = is->blk0; k < is->blk0 + is->nblk; k++) {
-                size_t at = (size_t)j * (size_t)is->nv + (size_t)ws->voff[k];
-                ti_tree_next_dot(ws, f, &s->diff_dot[j * nb], f->blk_tree[k], s->next_dot + at, s->D_dot + at,
-                                 out + (size_t)j * (size_t)m->size.ndx);
-            }
-    }
-    for (int t = 0; t < m->ntree; t++)
-        for (int j = 0; ws->blk_at[t] < 0 && j < in->n; j++) {
-            const ti_link_diff *diffs = &s->diff_dot[j * nb];
-            ti_motion_free_jvp(&ws->motion, t, diffs, V_dot);
-            for (int e = 0; e < m->tree[t].nv; e++) D_dot[e] = dt * V_dot[e];
-            ti_tree_next_dot(ws, f, diffs, t, V_dot, D_dot, out + (size_t)j * (size_t)m->size.ndx);
-        }
-    return TRIBO_OK;
-}
 
 /* ---- of a law that depends on G itself, and of trees with joints: by the rows that the reverse gives ---- */
 
@@ -95,26 +68,9 @@ tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int nd
         ti_seeds in = {ndir - j < ws->directions ? ndir - j : ws->directions, ti_seed(x_dot, j, size->ndx),
                        ti_seed(u_dot, j, size->nu), ti_seed(p_dot, j, size->np)};
         double *out = xnext_dot + (size_t)j * (size_t)size->ndx;
-        status = by_rows(ws) ? tangents_by_rows(ws, f, p, &in, out) : tangents(ws, f, p, &in, out);
+        status = by_rows(ws) ? tangents_by_rows(ws, f, p, &in, out) : ti_step_tangents(ws, f, p, &in, out);
     }
     return status;
-}
-
-/* One block of Jacobian columns, by unit seeds: out (ndx,width). */
-static tribo_status columns(tribo_ws *ws, const ti_frame *f, const double *p, int width, int which, double *out) {
-    int ndx = ws->model->size.ndx;
-    double *seed = ws->scratch->seed, *result = seed + ws->directions * width;
-    for (int j0 = 0; out && j0 < width; j0 += ws->directions) {
-        int n = width - j0 < ws->directions ? width - j0 : ws->directions;
-        memset(seed, 0, sizeof *seed * (size_t)n * (size_t)width);
-        for (int j = 0; j < n; j++) seed[j * width + j0 + j] = 1;
-        ti_seeds in = {n, which == 0 ? seed : NULL, which == 1 ? seed : NULL, which == 2 ? seed : NULL};
-        tribo_status s = tangents(ws, f, p, &in, result);
-        if (s < 0) return s;
-        for (int j = 0; j < n; j++)
-            for (int i = 0; i < ndx; i++) out[(size_t)i * (size_t)width + (size_t)(j0 + j)] = result[j * ndx + i];
-    }
-    return TRIBO_OK;
 }
 
 /* What a direction of p moves. */
@@ -144,7 +100,7 @@ static tribo_status some_directions(tribo_ws *ws, const ti_frame *f, const doubl
     double *seed = ws->scratch->seed, *result = seed + (size_t)ws->directions * np;
     for (int j = 0; j < n; j++) memcpy(seed + (size_t)j * np, p_dot + (size_t)which[j] * np, np * sizeof *seed);
     ti_seeds in = {n, NULL, NULL, seed};
-    tribo_status s = pushes ? ti_jacobian(ws, f, p, A, NULL, &in, result) : tangents(ws, f, p, &in, result);
+    tribo_status s = pushes ? ti_jacobian(ws, f, p, A, NULL, &in, result) : ti_step_tangents(ws, f, p, &in, result);
     for (int j = 0; j < n && s >= 0; j++) memcpy(C + (size_t)which[j] * ndx, result + (size_t)j * ndx, ndx * sizeof *C);
     return s;
 }
@@ -171,17 +127,10 @@ tribo_status ti_jacobian_along(tribo_ws *ws, const ti_frame *f, const double *p,
 }
 
 tribo_status ti_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B, double *C) {
-    const tribo_sizes *size = &ws->model->size;
     double *by_u = B ? B : ws->scratch->B; /* A alone goes through it, too */
     if (by_rows(ws) && A && !C && by_u && ti_tree_columns_apply(ws, f, p)) return ti_tree_jacobians(ws, f, p, A, by_u);
     if (by_rows(ws)) return jacobians_by_rows(ws, f, p, A, B, C);
     tribo_status s = TRIBO_OK;
-    if ((A || B) && ti_jacobian_applies(ws, f)) {
-        s = ti_jacobian(ws, f, p, A, B, NULL, NULL);
-    } else {
-        s = columns(ws, f, p, size->ndx, 0, A);
-        if (s >= 0) s = columns(ws, f, p, size->nu, 1, B);
-    }
-    if (s >= 0) s = columns(ws, f, p, size->np, 2, C);
-    return s;
+    if (A || B) s = ti_jacobian(ws, f, p, A, B, NULL, NULL);
+    return s < 0 || !C ? s : ti_parameter_columns(ws, f, p, C);
 }
