@@ -51,19 +51,29 @@ static void *solution_of(int nc, int nv, ti_contact_solution *s) {
     return block;
 }
 
+/* What contacts of the first two blocks ask, in every direction. */
+static void ask(const ti_contact_problem *p, unsigned *seed, double *dc) {
+    for (int i = 0; i < p->nc; i++)
+        for (int q = 0; q < 3 * TI_PANEL; q++)
+            dc[3 * i * TI_PANEL + q] = p->a[i] < 2 || (p->b[i] >= 0 && p->b[i] < 2) ? test_random(seed) : 0;
+}
+
+static void panel_of_two(ti_contact_ws *ws, const ti_contact_problem *p, const double *r, const double *dc, double *X) {
+    static double spent_r[NV * TI_PANEL], spent_dc[N3 * TI_PANEL], rest[NV * TI_PANEL];
+    const int blk[2] = {0, 1};
+    memcpy(spent_r, r, sizeof spent_r), memcpy(spent_dc, dc, sizeof spent_dc);
+    ti_contact_panel(ws, p, blk, spent_r, spent_dc, X, rest);
+}
+
 /* The panel at point k of the solution, column by column. @return the largest difference, relative. */
 static double against_columns(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k,
                               unsigned seed) {
-    static double r[NV * TI_PANEL], dc[N3 * TI_PANEL], X[NV * TI_PANEL], rest[NV * TI_PANEL];
+    static double r[NV * TI_PANEL], dc[N3 * TI_PANEL], X[NV * TI_PANEL];
     double one_r[NV], one_dc[N3], dv[NV], dlambda[N3], worst = 0;
-    const int blk[2] = {0, 1};
-    memset(dc, 0, sizeof dc);
     for (int i = 0; i < p->nv * TI_PANEL; i++) r[i] = test_random(&seed);
-    for (int i = 0; i < p->nc; i++)
-        for (int q = 0; q < 3 * TI_PANEL; q++)
-            if (p->a[i] < 2 || (p->b[i] >= 0 && p->b[i] < 2)) dc[3 * i * TI_PANEL + q] = test_random(&seed);
+    ask(p, &seed, dc);
     ck_assert_int_eq(ti_contact_factor(ws, p, s, k), TRIBO_OK);
-    ti_contact_panel(ws, p, blk, r, dc, X, rest);
+    panel_of_two(ws, p, r, dc, X);
     for (int c = 0; c < TI_PANEL; c++) {
         double size = 0, off = 0;
         for (int j = 0; j < p->nv; j++) one_r[j] = r[j * TI_PANEL + c];
@@ -83,8 +93,8 @@ static double against_transpose(ti_contact_ws *ws, const ti_contact_problem *p, 
     static double b[NV * TI_PANEL], Y[NV * TI_PANEL], L[N3 * TI_PANEL];
     double worst = 0;
     for (int i = 0; i < p->nv * TI_PANEL; i++) r[i] = test_random(&seed), b[i] = test_random(&seed);
-    for (int i = 0; i < 3 * p->nc * TI_PANEL; i++) dc[i] = test_random(&seed);
-    ti_contact_panel(ws, p, NULL, r, dc, X, rest);
+    ask(p, &seed, dc);
+    panel_of_two(ws, p, r, dc, X);
     ti_contact_panel_t(ws, p, TI_PANEL, b, Y, L, rest);
     for (int c = 0; c < TI_PANEL; c++)
         for (int d = 0; d < TI_PANEL; d++) {

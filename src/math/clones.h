@@ -9,11 +9,14 @@
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(TI_NO_CLONES)
 #define TI_CLONES __attribute__((target_clones("default", "avx2")))
 #define TI_CLONES_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
+#define TI_CLONES_FMA __attribute__((target_clones("default", "fma")))
 #else
 #define TI_CLONES
 #define TI_CLONES_WIDE
+#define TI_CLONES_FMA
 #endif
-/* TI_CLONES_WIDE is for loops over eight numbers and more. TI_INLINE: to be compiled with each clone, not beside it. */
+/* TI_CLONES_WIDE is for loops over eight numbers and more, TI_CLONES_FMA for what calls fma(), which is a function
+ * where no instruction is known. TI_INLINE: to be compiled with each clone, not beside it. */
 #ifdef TI_NO_CLONES
 #define TI_INLINE static inline
 #else

@@ -1,19 +1,20 @@
 /* doubled.c -- see doubled.h. A number with twice the digits is a sum hi + lo; products and sums are exact but for the
  * rounding of lo. */
 #include "contact/reverse/doubled.h"
+#include "math/clones.h"
 #include <math.h>
 
 typedef struct twin {
     double hi, lo;
 } twin;
 
-static inline twin plus(twin s, double x) {
+TI_INLINE twin plus(twin s, double x) {
     double sum = s.hi + x, part = sum - s.hi;
     return (twin){sum, s.lo + ((s.hi - (sum - part)) + (x - part))};
 }
 
 /* s + a (x.hi + x.lo) */
-static inline twin plus_product(twin s, double a, twin x) {
+TI_INLINE twin plus_product(twin s, double a, twin x) {
     double high = a * x.hi;
     s = plus(s, high);
     s.lo += fma(a, x.hi, -high) + a * x.lo;
@@ -45,7 +46,7 @@ typedef struct state {
 } state;
 
 /* s + J x of a row of contact i. */
-static twin row_times(const ti_contact_problem *p, int i, int r, const double *x, const double *x_lo, twin s) {
+TI_INLINE twin row_times(const ti_contact_problem *p, int i, int r, const double *x, const double *x_lo, twin s) {
     const double *J = p->J + p->joff[i];
     for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++) {
         int blk = side ? p->b[i] : p->a[i], w = p->width[blk], at = p->voff[blk];
@@ -56,7 +57,7 @@ static twin row_times(const ti_contact_problem *p, int i, int r, const double *x
     return s;
 }
 
-static void add_impulse(const ti_contact_problem *p, int i, const twin *l, const state *to) {
+TI_INLINE void add_impulse(const ti_contact_problem *p, int i, const twin *l, const state *to) {
     const double *J = p->J + p->joff[i];
     for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++) {
         int blk = side ? p->b[i] : p->a[i], w = p->width[blk], at = p->voff[blk];
@@ -71,8 +72,8 @@ static void add_impulse(const ti_contact_problem *p, int i, const twin *l, const
 }
 
 /* Impulses from x, and what they leave of the momentum row. */
-static void residual(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_doubled *q, double *x, double *l,
-                     double *c, const state *s) {
+TI_CLONES_FMA static void residual(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_doubled *q, double *x,
+                                   double *l, double *c, const state *s) {
     for (int b = 0; b < p->nblk; b++)
         for (int r = 0, w = p->width[b], at = p->voff[b]; r < w; r++) {
             twin sum = {q->b[at + r], 0};

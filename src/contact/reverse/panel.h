@@ -7,12 +7,11 @@
 enum { TI_PANEL = 24 }; /* directions, contiguous: 24 numbers a row, twelve for each of two bodies */
 
 /* With the factors of ti_contact_factor():  M X - J' L = r,  L = -D (J X + dc). Fast of free bodies.
- *  @param r (nv,24), lost, dc (3 nc,24), which is zero but at contacts of blk[0] and blk[1]; blk NULL: of any; dc NULL:
- * 0
+ *  @param r (nv,24), lost, dc (3 nc,24), lost, which is zero but at contacts of blk[0] and blk[1]
  *  @param X [out] (nv,24)
  *  @param rest scratch (nv,24) */
-void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, double *r, const double *dc,
-                      double *X, double *rest);
+void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int *blk, double *r, double *dc, double *X,
+                      double *rest);
 
 /* The transpose:  M Y - J' L = b,  L = -D' J Y.  Then b'X = Y'r + L'dc. Fast along the ways of trees.
  *  @param columns so many of the 24 are asked for, the others zero
