@@ -1,5 +1,6 @@
 /* base.c -- status texts, memory, hash. */
 #include "base/base.h"
+#include "math/clones.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,13 +77,19 @@ tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *for
     return s;
 }
 
-bool ti_finite(const double *a, size_t n) {
-    double sum[8] = {0}; /* 0 * x is NaN for NaN and Inf, 0 otherwise; eight at a time, which do not wait for another */
+/* 0 * x is NaN for NaN and Inf, 0 otherwise; sixteen at a time, which do not wait for one another. */
+TI_CLONES_WIDE static double nothing(const double *a, size_t n) {
+    double sum[16] = {0}, all = 0;
     size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; k++) sum[k] += 0 * a[i + k];
-    for (; i < n; i++) sum[0] += 0 * a[i];
-    return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7] == 0;
+    for (; i + 16 <= n; i += 16)
+        for (int k = 0; k < 16; k++) sum[k] += 0 * a[i + k];
+    for (; i < n; i++) all += 0 * a[i];
+    for (int k = 0; k < 16; k++) all += sum[k];
+    return all;
+}
+
+bool ti_finite(const double *a, size_t n) {
+    return nothing(a, n) == 0;
 }
 
 uint64_t tribo_hash(const double *a, size_t n, uint64_t seed) {

@@ -139,8 +139,11 @@ typedef struct sizes {
     lane added[LANES], whole[LANES];
 } sizes;
 
-/* whole := what the right-hand sides would move without contacts, where that is more: a column that is nothing but
- * rounding needs no digits. */
+/* A column that is nothing but rounding, beside what its right-hand side would move without contacts, needs no digits:
+ * the square of such a share. */
+static const double nothing = 1e-8;
+
+/* whole := that share of what the right-hand sides would move, where that is more. */
 TI_INLINE void push(int n, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, sizes *of) {
     for (int c = 0; c < n; c++) {
         lane pushed = {0};
@@ -150,7 +153,7 @@ TI_INLINE void push(int n, const ti_contact_ws *ws, const ti_contact_problem *p,
             lane t0 = row_in(e->dc, 3 * i)[c], t1 = row_in(e->dc, 3 * i + 1)[c], t2 = row_in(e->dc, 3 * i + 2)[c];
             at_least(&pushed, s->rho_t * (t0 * t0 + t1 * t1)), at_least(&pushed, s->rho_n * t2 * t2);
         }
-        at_least(&of->whole[c], pushed);
+        at_least(&of->whole[c], nothing * pushed);
     }
 }
 
@@ -230,7 +233,7 @@ TI_INLINE void take_back(int n, const ti_contact_ws *ws, const ti_contact_proble
  * there: single columns cost less then */
 TI_INLINE bool solve_lanes(int n, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     enum { PASSES = 3 };
-    static const double little = 1e-3;
+    static const double little = 1e-4;
     double change = 0;
     memcpy(e->X, e->r, sizeof *e->X * N * (size_t)p->nv);
     impulses(n, ws, p, e->blk, NULL, e->dc, e->X);
