@@ -1,6 +1,6 @@
 /* record.c -- derivatives of one recorded step as callers get them: checked before, and looked at after. */
 #include "backward/backward.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <float.h>
 #include <math.h>
 

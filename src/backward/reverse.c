@@ -1,8 +1,8 @@
 /* reverse.c -- the reverse of a recorded step: it chains, the derivatives stand elsewhere.
  * docs/math.md eq. (63). */
 #include "backward/backward.h"
+#include "base/clones.h"
 #include "dynamics/ball.h"
-#include "math/clones.h"
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);

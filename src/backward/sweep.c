@@ -1,6 +1,6 @@
 /* sweep.c -- the reverse of a whole tape, record by record. docs/math.md eq. (63). */
 #include "backward/backward.h"
-#include "math/clones.h"
+#include "base/clones.h"
 
 TI_CLONES static void add(int n, const double *restrict from, double *restrict to) {
     for (int i = 0; i < n; i++) to[i] += from[i];

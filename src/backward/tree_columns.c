@@ -2,12 +2,12 @@
  * forces of every tree, through its free velocity, its contacts, what these take back of overlaps, and its integration.
  * docs/math.md eq. (164)-(167), (460). */
 #include "backward/tree_phases.h"
+#include "base/clones.h"
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
-#include "math/clones.h"
 #include "math/dense.h"
 #include "model/state.h"
 

@@ -2,8 +2,8 @@
  * each displacement of what recovers, how the momentum row and contacts move it, times what the columns change in
  * those. docs/math.md eq. (164)-(167), (460). */
 #include "backward/tree_phases.h"
+#include "base/clones.h"
 #include "dynamics/tree.h"
-#include "math/clones.h"
 #include "math/dense.h"
 
 /* Twists of all that the numbers of a tree carry, at velocities V of it. */

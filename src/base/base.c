@@ -1,6 +1,6 @@
 /* base.c -- status texts, memory, hash. */
 #include "base/base.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

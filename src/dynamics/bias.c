@@ -1,6 +1,6 @@
 /* bias.c -- see bias.h. One sum from the root to the leaves and one back, each of them linear in the bodies. */
 #include "dynamics/bias.h"
-#include "math/clones.h"
+#include "base/clones.h"
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 

@@ -1,7 +1,7 @@
 /* branch.c -- see branch.h. */
 #include "dynamics/branch.h"
 #include "base/base.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <string.h>
 
 /* The numbers on the way from one to the root stand in runs: from `run` of the last up to it, then what that is on. */

@@ -1,7 +1,7 @@
 /* touching.c -- see touching.h; each derivative stands below what it differentiates. */
 #include "forward/touching.h"
+#include "base/clones.h"
 #include "dynamics/spatial.h"
-#include "math/clones.h"
 #include <string.h>
 
 /* ---- geoms ---- */

@@ -4,8 +4,8 @@
  * -1 on a, +1 on b:  u = sum sign (v_s + w_s x r_s), row j of J v is d_j . u,  J' lambda on s is sign (F, R_s'(r_s x
  * F)) with F = sum lambda_j d_j. All of it is linear in the rates of the point and the normal, and in two direct terms:
  * the centre of mass moves, and the axes turn under w and under the torque. */
+#include "base/clones.h"
 #include "forward/touching.h"
-#include "math/clones.h"
 
 bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links, const ti_con *c, int side,
                      const double *jac, double *rate) {

@@ -1,6 +1,6 @@
 /* dense.c -- Cholesky, LU and products, written so that the inner loops run along rows and vectorise. */
 #include "math/dense.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

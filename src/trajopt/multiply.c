@@ -1,6 +1,6 @@
 /* multiply.c -- loops for the products of dynamic programming, BLAS beyond their size. */
 #include "trajopt/multiply.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include "trajopt/task.h"
 #include <cblas.h>
 

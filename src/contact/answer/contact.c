@@ -1,7 +1,7 @@
 /* contact.c -- the dense problem: its workspace, its solution and the reverse. */
+#include "base/clones.h"
 #include "contact/answer/dense_problem.h"
 #include "contact/system/delassus.h"
-#include "math/clones.h"
 #include "math/dense.h"
 #include <math.h>
 

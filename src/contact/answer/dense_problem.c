@@ -1,7 +1,7 @@
 /* dense_problem.c -- see dense_problem.h: cut into blocks where M is, into impulses where they are fewer than the
  * velocities. */
 #include "contact/answer/dense_problem.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include "math/dense.h"
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* doubled.c -- see doubled.h. A number with twice the digits is a sum hi + lo; products and sums are exact but for the
  * rounding of lo. */
 #include "contact/reverse/doubled.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <math.h>
 
 typedef struct twin {

@@ -1,9 +1,9 @@
 /* panel.c -- see panel.h: of free bodies, whose blocks are all six wide. Loops run over the directions of a panel, so
  * they vectorise. */
 #include "contact/reverse/panel.h"
+#include "base/clones.h"
 #include "contact/system/blocks.h"
 #include "contact/work/workspace.h"
-#include "math/clones.h"
 #include <math.h>
 
 /* Eight directions; a row of a panel is three of them, of which functions do the first n. */

@@ -1,8 +1,8 @@
 /* panel_trees.c -- see panel.h: the transpose, along the ways of trees. Loops run over the directions of a panel, so
  * they vectorise; of its three eights those that are asked for. */
+#include "base/clones.h"
 #include "contact/reverse/panel.h"
 #include "contact/work/workspace.h"
-#include "math/clones.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* gauss_seidel.c -- projected Gauss-Seidel: contact by contact, each by the law's own solution of one contact; where
  * that is slow, with Anderson's mixing of whole sweeps. docs/math.md eq. (83), (74).
  */
+#include "base/clones.h"
 #include "contact/law/bisection.h"
 #include "contact/problem/products.h"
 #include "contact/solver/solvers.h"
 #include "contact/work/anderson.h"
-#include "math/clones.h"
 #include <math.h>
 
 /* Sweeps before mixing begins; differences that are mixed; sweeps in a window; windows without progress before it gives

@@ -1,6 +1,6 @@
 /* lemke.c -- Lemke's complementary pivoting on a dense table. */
 #include "contact/solver/lemke.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <math.h>
 
 #define SMALL 1e-11 /* a pivot below this, relative to its column, is rounding */

@@ -1,6 +1,6 @@
 /* blocks.c -- dense kernels for one block of velocities. */
 #include "contact/system/blocks.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* lanes.h -- four numbers at a time. */
 #ifndef TI_LANES_H
 #define TI_LANES_H
-#include "math/clones.h"
+#include "base/clones.h"
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
 

@@ -1,6 +1,6 @@
 /* six.c -- the contact system of free bodies. */
 #include "contact/system/six.h"
-#include "math/clones.h"
+#include "base/clones.h"
 #include <math.h>
 
 typedef double vec8 __attribute__((vector_size(64), may_alias));
