@@ -173,7 +173,7 @@ static tribo_status linearise_plant(tribo_trajopt *t, ti_planner *w, int knot, c
     for (int i = 0; s >= 0 && i < t->substeps; i++) {
         s = t->plant->jac(t->plant->context, x, w->u, w->A, w->B);
         if (s >= 0) chain(t, w, i == 0, &t->knot[knot]);
-        if (s >= 0) s = t->plant->step(t->plant->context, w->u, x);
+        if (s >= 0 && i + 1 < t->substeps) s = t->plant->step(t->plant->context, w->u, x);
     }
     return s;
 }
