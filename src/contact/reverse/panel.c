@@ -130,8 +130,8 @@ typedef struct equations {
 } equations;
 
 /* a := b where that is more. */
-TI_INLINE void at_least(lane *a, lane b) {
-    for (int e = 0; e < 8; e++) (*a)[e] = b[e] > (*a)[e] ? b[e] : (*a)[e];
+TI_INLINE void at_least(lane *a, const lane *b) {
+    for (int e = 0; e < 8; e++) (*a)[e] = (*b)[e] > (*a)[e] ? (*b)[e] : (*a)[e];
 }
 
 /* Squares, in the norm of the energy, of what a correction adds and of what it is added to. */
@@ -151,9 +151,11 @@ TI_INLINE void push(int n, const ti_contact_ws *ws, const ti_contact_problem *p,
         for (int i = 0; i < p->nc; i++) {
             const ti_law_scale *s = ws->scale + i;
             lane t0 = row_in(e->dc, 3 * i)[c], t1 = row_in(e->dc, 3 * i + 1)[c], t2 = row_in(e->dc, 3 * i + 2)[c];
-            at_least(&pushed, s->rho_t * (t0 * t0 + t1 * t1)), at_least(&pushed, s->rho_n * t2 * t2);
+            lane across = s->rho_t * (t0 * t0 + t1 * t1), along = s->rho_n * t2 * t2;
+            at_least(&pushed, &across), at_least(&pushed, &along);
         }
-        at_least(&of->whole[c], nothing * pushed);
+        pushed *= nothing;
+        at_least(&of->whole[c], &pushed);
     }
 }
 
