@@ -13,21 +13,6 @@
 
 /* ---- trees ---- */
 
-/* Everything of a tree that no contact changes: base_u is M by the free velocity. What touches nothing needs the free
- * velocity alone. */
-static bool load_tree(tribo_ws *ws, const double *p, int t) {
-    ti_tree_jac *j = &ws->scratch->tree_jac;
-    const ti_tree *tree = &ws->model->tree[t];
-    int w = tree->nv;
-    bool is_free = ws->blk_at[t] < 0;
-    if (!ti_tree_jac_load(&ws->motion, t, p, ws->options.dt, is_free, j)) return false;
-    if (is_free) return true;
-    double *M = j->K + tree->M; /* its factors have served */
-    ti_motion_inertia(&ws->motion, t, M);
-    ti_product(w, w, w, M, w, j->free_u + tree->M, w, j->base_u + tree->M, w);
-    return true;
-}
-
 /* ---- from velocities to states ---- */
 
 /* The next place of what slides and turns about an axis: rows of places, which have what is displaced beside, from
@@ -199,13 +184,14 @@ bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *
 tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B) {
     const tribo_model *m = ws->model;
     ti_target to = {A, B, m->size.nv, m->size.nu};
-    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    ti_tree_jac *j = &ws->scratch->tree_jac;
     memset(A, 0, sizeof *A * 4 * (size_t)to.nv * (size_t)to.nv);
     memset(B, 0, sizeof *B * 2 * (size_t)to.nv * (size_t)to.nu);
     for (int t = 0; t < m->ntree; t++) {
         const ti_tree *tree = &m->tree[t];
-        if (!load_tree(ws, p, t)) return TRIBO_E_SINGULAR;
-        for (int e = 0; ws->blk_at[t] < 0 && e < tree->nv; e++)
+        bool touches = ws->blk_at[t] >= 0;
+        if (!ti_tree_jac_load(&ws->motion, t, p, ws->options.dt, !touches, j)) return TRIBO_E_SINGULAR;
+        for (int e = 0; !touches && e < tree->nv; e++)
             for (int d = 0; d < tree->nv; d++) {
                 size_t at = tree->M + (size_t)(e * tree->nv + d);
                 *ti_target_entry(&to, TI_BY_PLACE, to.nv + tree->v + e, tree->v + d) = j->free_q[at];

@@ -3,6 +3,7 @@
  * those. docs/math.md eq. (164)-(167), (460). */
 #include "backward/tree_phases.h"
 #include "base/clones.h"
+#include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
 #include "math/dense.h"
 
@@ -187,7 +188,8 @@ static void make_columns(tribo_ws *ws, const passage *way, int t, ti_column_kind
                     end - first, dc);
 }
 
-/* Rows [first, first + n) of the island: what moves them, solved; and columns by unit impulses, which are that. */
+/* Rows [first, first + n) of the island: what moves them, solved; and columns by forces, which are that through the
+ * free velocity. */
 static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, double *L, row_panel *rows,
                        const ti_target *to) {
     ti_scratch *s = ws->scratch;
@@ -204,12 +206,18 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
             rows->number[j++] = (recovers ? 0 : to->nv) + ws->model->tree[f->blk_tree[b]].v + e;
         }
     ti_contact_panel_t(ws->contact, &way->problem, rows->n, unit, Y, L, s->r_dot[1]);
-    for (int j = 0; !recovers && j < rows->n; j++)
-        for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+    if (recovers) return;
+    double *by_force = s->r_dot[1], by = weight * ws->options.dt;
+    memcpy(by_force, Y, sizeof *Y * TI_PANEL * (size_t)is->nv);
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        const double *y = by_force + TI_PANEL * (size_t)ws->voff[b];
+        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, TI_PANEL, by_force + TI_PANEL * (size_t)ws->voff[b],
+                         s->r_dot[0]);
+        for (int j = 0; j < rows->n; j++) {
             double *u = ti_target_entry(to, TI_BY_FORCE, rows->number[j], ws->model->tree[f->blk_tree[b]].v);
-            const double *y = Y + TI_PANEL * (size_t)ws->voff[b] + j;
-            for (int e = 0; e < ws->width[b]; e++) u[e] += weight * y[TI_PANEL * e];
+            for (int e = 0; e < ws->width[b]; e++) u[e] += by * y[TI_PANEL * e + j];
         }
+    }
 }
 
 /* row += Y X / h of some rows, `more` is room for them. */
@@ -220,12 +228,12 @@ static void add_share(int n, int w, const double *Y, int ldy, const double *X, d
         for (int c = 0; c < w; c++) row[(size_t)r * (size_t)ld + (size_t)c] += more[r * w + c] / h;
 }
 
-/* From the columns by unit impulses of a tree, in the place of those by forces, to those by forces, and by these to
- * what the free velocity has of displacements and velocities: of rows from `from` on. */
+/* From the columns by forces of a tree to what the free velocity has of displacements and velocities: of rows from
+ * `from` on. */
 static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const ti_target *to) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *trees = ws->model->tree, *tree = &trees[t];
-    double *unit = ws->scratch->v_dot, *more = ws->scratch->v_sum[TI_HOLD], h = ws->options.dt;
+    double *more = ws->scratch->v_sum[TI_HOLD], h = ws->options.dt;
     int w = tree->nv;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
@@ -233,8 +241,6 @@ static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, i
             double *q = ti_target_entry(to, TI_BY_PLACE, row, tree->v),
                    *v = ti_target_entry(to, TI_BY_VELOCITY, row, tree->v),
                    *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
-            for (int r = 0; r < n; r++) memcpy(unit + r * w, u + (size_t)r * (size_t)to->nu, sizeof *u * (size_t)w);
-            ti_product(n, w, w, unit, w, j->base_u + tree->M, w, u, to->nu);
             add_share(n, w, u, to->nu, j->free_q + tree->M, h, more, q, 2 * to->nv);
             add_share(n, w, u, to->nu, j->free_v + tree->M, h, more, v, 2 * to->nv);
         }

@@ -36,6 +36,35 @@ void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const do
     times(&c, M, in, out);
 }
 
+/* How many columns there mostly are, which the compiler is told. */
+enum { MANY = 24 };
+
+TI_INLINE void times_columns(const chains *c, const double *M, int m, const double *X, double *Y) {
+    memset(Y, 0, sizeof *Y * (size_t)c->w * (size_t)m);
+    for (int k = 0; k < c->w; k++) {
+        const double *x = X + k * m;
+        double *restrict y = Y + k * m;
+        for (int e = 0; e < m; e++) y[e] += M[k * (c->w + 1)] * x[e];
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            const double entry = M[k * c->w + i], *from = X + i * m;
+            double *restrict to = Y + i * m;
+            for (int e = 0; e < m; e++) y[e] += entry * from[e], to[e] += entry * x[e];
+        }
+    }
+}
+
+TI_CLONES_WIDE static void times_many(const chains *c, const double *M, int m, const double *X, double *Y) {
+    if (m == MANY)
+        times_columns(c, M, MANY, X, Y);
+    else
+        times_columns(c, M, m, X, Y);
+}
+
+void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int m, const double *X, double *Y) {
+    const chains c = {dof, v0, w};
+    times_many(&c, M, m, X, Y);
+}
+
 /* to -= share * row along the chain that ends at number i. */
 TI_INLINE void take_off(const chains *c, int i, double share, const double *restrict row, double *restrict to) {
     for (int last = i; last >= 0; last = next_run(c, first_of(c, last)))
@@ -154,4 +183,36 @@ TI_CLONES_WIDE static void solve_lu(const chains *c, const double *LU, int m, do
 void ti_branch_lu_solve(const ti_dof *dof, int v0, int w, const double *LU, int m, double *X) {
     const chains c = {dof, v0, w};
     solve_lu(&c, LU, m, X);
+}
+
+/* The same turned around: what stands before a number in its row first, then its shares. */
+TI_INLINE void solve_columns_t(const chains *c, const double *LU, int m, double *X) {
+    for (int k = c->w - 1; k >= 0; k--) {
+        const double *row = LU + k * c->w;
+        double *restrict from = X + k * m, inverse = 1 / row[k];
+        for (int e = 0; e < m; e++) from[e] *= inverse;
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            double *restrict to = X + i * m;
+            for (int e = 0; e < m; e++) to[e] -= row[i] * from[e];
+        }
+    }
+    for (int k = 0; k < c->w; k++) {
+        double *restrict to = X + k * m;
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            const double share = LU[i * c->w + k], *restrict from = X + i * m;
+            for (int e = 0; e < m; e++) to[e] -= share * from[e];
+        }
+    }
+}
+
+TI_CLONES_WIDE static void solve_lu_t(const chains *c, const double *LU, int m, double *X) {
+    if (m == MANY)
+        solve_columns_t(c, LU, MANY, X);
+    else
+        solve_columns_t(c, LU, m, X);
+}
+
+void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int m, double *X) {
+    const chains c = {dof, v0, w};
+    solve_lu_t(&c, LU, m, X);
 }

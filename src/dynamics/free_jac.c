@@ -41,21 +41,23 @@ static void inverse_at_free(const ti_motion *m, const ti_tree *tree, int t, cons
 /* ---- the free velocity ---- */
 
 /* K = M + h/2 C, factored along the ways to the root, or, where that meets a small pivot, with rows exchanged. */
-static bool factor_K(const ti_motion *m, const ti_tree *tree, const double *M, double dt, ti_tree_jac *j, bool *along) {
+static bool factor_K(const ti_motion *m, int t, const double *M, double dt, ti_tree_jac *j) {
+    const ti_tree *tree = &m->model->tree[t];
     int w = tree->nv;
     double *K = j->K + tree->M;
     const double *C = j->C + tree->M;
     ti_tree_jac_velocity(m, tree, j);
     for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
-    *along = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K, K);
-    return *along || ti_tree_jac_factor(m, tree, M, dt, j);
+    j->along[t] = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K, K);
+    return j->along[t] || ti_tree_jac_factor(m, tree, M, dt, j);
 }
 
 /* X (w,w) = K^-1 X */
-static void solve_K(const ti_motion *m, const ti_tree *tree, bool along, const ti_tree_jac *j, double *X) {
+static void solve_K(const ti_motion *m, int t, const ti_tree_jac *j, double *X) {
+    const ti_tree *tree = &m->model->tree[t];
     const double *K = j->K + tree->M;
     int w = tree->nv;
-    if (along)
+    if (j->along[t])
         ti_branch_lu_solve(m->model->dof + tree->v, tree->v, w, K, w, X);
     else
         ti_lu_solve_many(w, K, w, j->pivot + tree->v, w, X);
@@ -69,10 +71,8 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     double *C = j->C + tree->M, *q = j->free_q + tree->M, *v = j->free_v + tree->M, *u = j->free_u + tree->M,
            *M = j->G + tree->M;
     ti_motion_inertia(m, t, M);
-    bool along;
-    if (!factor_K(m, tree, M, dt, j, &along)) return false;
-    for (int k = 0; k < w * w; k++) v[k] = M[k] - 0.5 * dt * C[k], u[k] = 0;
-    for (int d = 0; d < w; d++) u[d * (w + 1)] = dt;
+    if (!factor_K(m, t, M, dt, j)) return false;
+    for (int k = 0; k < w * w; k++) v[k] = M[k] - 0.5 * dt * C[k];
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
         if (joint->kind == TI_JOINT_FREE) continue;
@@ -87,7 +87,27 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     }
     inverse_at_free(m, tree, t, p, dt, j);
     for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
-    if (whole) solve_K(m, tree, along, j, q), solve_K(m, tree, along, j, v);
-    solve_K(m, tree, along, j, u);
+    if (!whole) return true;
+    for (int k = 0; k < w * w; k++) u[k] = 0;
+    for (int d = 0; d < w; d++) u[d * (w + 1)] = dt;
+    solve_K(m, t, j, q), solve_K(m, t, j, v), solve_K(m, t, j, u);
     return true;
+}
+
+void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, double *X, double *more) {
+    const ti_tree *tree = &m->model->tree[t];
+    const ti_dof *dof = m->model->dof + tree->v;
+    const double *K = j->K + tree->M;
+    int w = tree->nv;
+    memcpy(more, X, sizeof *X * (size_t)w * (size_t)n);
+    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, n, more, X);
+    if (j->along[t]) {
+        ti_branch_lu_solve_t(dof, tree->v, w, K, n, X);
+        return;
+    }
+    for (int c = 0; c < n; c++) { /* more has served */
+        for (int d = 0; d < w; d++) more[d] = X[d * n + c];
+        ti_lu_solve_t(w, K, w, j->pivot + tree->v, more);
+        for (int d = 0; d < w; d++) X[d * n + c] = more[d];
+    }
 }

@@ -5,8 +5,10 @@
 #include "dynamics/tree_jac.h"
 
 /* What all columns share: axes and velocities of single bodies too, C, and the free velocity's derivatives to
- * displacements, velocities and forces of the tree; whole false: the first two times K. @return false where that is
- * singular. */
+ * displacements, velocities and forces of the tree; whole false: the first two times K, and none by forces. @return
+ * false where that is singular. */
 bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j);
+/* X (w,n) := K^-T M X, of what was loaded; more (w,n) is lost. */
+void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, double *X, double *more);
 
 #endif

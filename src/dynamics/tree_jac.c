@@ -36,7 +36,7 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
     TI_CARVE(a, j->free_v, nM);
     TI_CARVE(a, j->free_u, nM);
     TI_CARVE(a, j->driven, model->size.nactuator ? nM : 0);
-    TI_CARVE(a, j->base_u, nM);
+    TI_CARVE(a, j->along, model->ntree);
 }
 
 /* ---- composites ---- */

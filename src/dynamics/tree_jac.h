@@ -21,9 +21,9 @@ typedef struct ti_tree_jac {
     /* By tree, (w,w) each, (nM). */
     double *C, *K;                    /* derivative of gyroscopic forces to the velocity; M + h/2 C, factored */
     double *G;                        /* of inverse dynamics, or a part of them, to displacements */
-    double *free_q, *free_v, *free_u; /* of the free velocity, or of K times it; by forces always of it */
+    double *free_q, *free_v, *free_u; /* of the free velocity, or of K times it */
     double *driven;                   /* of actuators */
-    double *base_u;                   /* the caller's */
+    bool *along;                      /* (ntree) whether K is factored along the ways to the root: branch.h */
 } ti_tree_jac;
 
 /* Arrays of a workspace: none where all trees are single bodies; or for all trees. */
