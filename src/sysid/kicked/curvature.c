@@ -239,8 +239,8 @@ static void eliminate_kick(const tribo_sysid *s, ti_path *path, int row, double 
 }
 
 /* Where rattling goes on for many rows without a kick, what comes after says nothing of what was before, and its weight
- * would leave nothing but rounding of all the rest. */
-static void forget(const tribo_sysid *s, double *S, double *g) {
+ * would leave nothing but rounding of all the rest. @return the share of that weight which stays. */
+static double forget(const tribo_sysid *s, double *S, double *g) {
     const double most = 1e13;
     size_t ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
     double size = 0;
@@ -248,10 +248,11 @@ static void forget(const tribo_sysid *s, double *S, double *g) {
         double unit = s->shooting->unit[ti_kind_at(s, (int)i)];
         size = ti_max(size, S[i * nd + i] * unit * unit);
     }
-    if (size <= most) return;
+    if (size <= most) return 1;
     double share = isfinite(size) ? most / size : 0;
     for (size_t i = 0; i < nd * nd; i++) S[i] = share > 0 ? S[i] * share : 0;
     for (size_t i = 0; i < nd; i++) g[i] = share > 0 ? g[i] * share : 0;
+    return share;
 }
 
 void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *logdet) {
@@ -363,7 +364,7 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
         pull_back(ndx, n, path->Phi + (size_t)(k - 1) * ndx * nd, m.S, m.s, m.M, m.z);
         ti_pressed_add(w, t, k, ti_path_forces(s, t, path->x), path->Psi + (size_t)(k - 1) * 3 * (size_t)s->nplate * nd,
                        m.S, m.s);
-        forget(s, m.S, m.s);
+        path->left[k] = forget(s, m.S, m.s);
         if (ti_path_node(s, t, path->touch, k - 1)) eliminate_kick(s, path, k - 1, m.S, m.s);
     }
     eliminate_start(w, t, path, m.S, m.s);

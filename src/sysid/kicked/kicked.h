@@ -18,6 +18,7 @@ typedef struct ti_path {
     double *Psi;        /* (n,3 nplate,nd) the same of forces until row k + 1 */
     double *gain;       /* (n,nv,nd+1) best kicks: dw = gain (dx, dtheta, 1) */
     double *chol;       /* (n,nv,nv) lower factor of the kicks' curvature */
+    double *left;       /* (n) share of the weight of a row and all after it that is not forgotten */
     double *S;          /* (nd+1,nd+1) cost to go at the first row, by (dx, dtheta) */
     double *start;      /* (ndx,nfree+1) best start: dxi = -start (dtheta, 1) */
     double *start_chol; /* (ndx,ndx) */

@@ -14,6 +14,7 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->Psi, n * 3 * (size_t)s->nplate * nd);
     TI_CARVE(a, path->gain, n * nv * (nd + 1));
     TI_CARVE(a, path->chol, n * nv * nv);
+    TI_CARVE(a, path->left, n);
     TI_CARVE(a, path->S, (nd + 1) * (nd + 1));
     TI_CARVE(a, path->start, ndx * (nf + 1));
     TI_CARVE(a, path->start_chol, ndx * ndx);

@@ -216,6 +216,11 @@ static void add_block(size_t n, double *score, double *S) {
     memset(score, 0, n * sizeof *score);
 }
 
+/* A part of the score, by the weight that is left of it. */
+static void weigh(size_t n, double weight, double *part, double *score) {
+    for (size_t a = 0; a < n; a++) score[a] += weight * part[a], part[a] = 0;
+}
+
 int ti_path_scatter(ti_worker *w, int track, double *S) {
     enum { BLOCK = 8 };
     const tribo_sysid *s = w->s;
@@ -223,22 +228,25 @@ int ti_path_scatter(ti_worker *w, int track, double *S) {
     const ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n, nb = n + 1;
     ti_smoother m = ti_smoother_of(w);
-    double *D = m.P, *next = m.M, *score = m.s;
+    double *D = m.P, *next = m.M, *score = m.s, *part = m.z, weight = 1;
     int blocks = 0, rows = 0;
     for (size_t i = 0; i < ndx; i++)
         for (size_t a = 0; a < n; a++) {
             D[i * n + a] = path->X0[a * ndx + i];
             for (size_t j = 0; j < ndx; j++) D[i * n + a] -= path->T[i * ndx + j] * path->start[j * nb + a];
         }
-    memset(score, 0, n * sizeof *score);
+    memset(score, 0, n * sizeof *score), memset(part, 0, n * sizeof *part);
     for (int k = t->first; k < t->n; k++) {
         const double *Phi = path->Phi + (size_t)k * ndx * nd;
-        score_row(w, t, k, path->x + (size_t)k * nx, D, score);
+        score_row(w, t, k, path->x + (size_t)k * nx, D, part);
+        weigh(n, weight, part, score);
         if (++rows == BLOCK || k == t->n - 1) add_block(n, score, S), rows = 0, blocks++;
         if (k == t->n - 1) break;
-        if (ti_path_node(s, t, path->touch, k)) score_kick(s, path, k, D, next, score);
+        if (ti_path_node(s, t, path->touch, k)) score_kick(s, path, k, D, next, part);
+        weigh(n, weight, part, score);
+        weight *= path->left[k + 1];
         ti_pressed_score(w, t, k + 1, ti_path_forces(s, t, path->x), path->Psi + (size_t)k * 3 * (size_t)s->nplate * nd,
-                         D, score);
+                         D, part);
         for (size_t i = 0; i < ndx; i++)
             for (size_t a = 0; a < n; a++) {
                 double sum = Phi[i * nd + ndx + a];
