@@ -20,10 +20,11 @@
  *   starts=N   one data set, SETS of them, fitted from N starts within a factor 10 of the truth each: do they agree?
  * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
  * are 0 and 1 where these are right; the median of the errors' sizes. And how often what a fit leaves is more than
- * noise, by the rule of `tribo identify` (docs/identify.md, Is it right?). */
+ * noise, as `tribo identify` would say (docs/identify.md, Is it right?). */
 #include "coverage_arm.h"
 #include "coverage_motions.h"
 #include "coverage_mujoco.h"
+#include "residuals.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,32 +85,18 @@ static void choose(const experiment *e, const tribo_model *m, data_set *d, doubl
     }
 }
 
-/* Does a fit leave no more than noise, row by row? */
-static bool explains(tribo_sysid *s, const tribo_model *m, const data_set *d, int nrec, double noise) {
-    static double X[ROWS * NX];
-    tribo_sizes z = tribo_model_sizes(m);
-    double square[2] = {0}, follow[2] = {0}, before[NX], off[2 * NX];
-    long n[2] = {0};
+/* Does a fit leave no more than noise, by what `tribo identify` goes by? */
+static bool explains(tribo_sysid *s, const tribo_model *m, const data_set *d, int nrec) {
+    quality q = {0};
+    char text[400];
     for (int i = 0; i < nrec; i++) {
-        if (tribo_sysid_predict(s, NULL, i, X) < 0) return false;
-        for (int k = 0; k < d->rec[i].n; k++) {
-            double seen[NX];
-            memcpy(seen, d->x[i] + k * z.nx, (size_t)z.nx * sizeof *seen);
-            for (int j = z.nq; j < z.nx; j++) seen[j] = X[k * z.nx + j];
-            tribo_state_difference(m, X + k * z.nx, seen, off);
-            for (int j = 0; j < z.nv; j++) {
-                bool turn = tribo_model_turns(m, j);
-                off[j] /= turn ? noise / 0.1 : noise;
-                square[turn] += off[j] * off[j], n[turn]++;
-                if (k) follow[turn] += off[j] * before[j];
-            }
-            memcpy(before, off, (size_t)z.nv * sizeof *before);
-        }
+        residuals r;
+        if (!residuals_of(&r, s, m, d->rec + i, i)) return false;
+        quality_add(&q, &r, m, d->rec + i);
+        residuals_free(&r);
     }
-    bool good = true;
-    for (int k = 0; k < 2; k++)
-        good &= sqrt(square[k] / (double)n[k]) <= 1.3 && !(follow[k] > 0.3 * square[k] && square[k] > (double)n[k]);
-    return good;
+    quality_settle(&q, tribo_model_extent(m));
+    return quality_good(&q, text);
 }
 
 /* A fit from given starts; of what has no noise, with that which it should have. @return its status. */
@@ -128,7 +115,7 @@ static tribo_status estimate(const experiment *e, const tribo_model *m, const da
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
     if (!status) status = tribo_sysid_fit(s, 200, now);
     if (status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL);
-    if (warned) *warned = status >= 0 && !explains(s, m, d, nrec, set->noise);
+    if (warned) *warned = status >= 0 && !explains(s, m, d, nrec);
     if (status < 0) fprintf(stderr, "%s: %s %s\n", e->name, tribo_status_text(status), diag.text);
     tribo_sysid_free(s);
     return status;
