@@ -77,19 +77,24 @@ tribo_status ti_fail(tribo_diag *diag, tribo_status s, int line, const char *for
     return s;
 }
 
-/* 0 * x is NaN for NaN and Inf, 0 otherwise; sixteen at a time, which do not wait for one another. */
-TI_CLONES_WIDE static double nothing(const double *a, size_t n) {
-    double sum[16] = {0}, all = 0;
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        for (int k = 0; k < 16; k++) sum[k] += 0 * a[i + k];
-    for (; i < n; i++) all += 0 * a[i];
-    for (int k = 0; k < 16; k++) all += sum[k];
+/* 0 * x is NaN for NaN and Inf, 0 otherwise. */
+static double nothing(const double *a, size_t n) {
+    double all = 0;
+    for (size_t i = 0; i < n; i++) all += 0 * a[i];
     return all;
 }
 
+/* Sixteen at a time, which do not wait for one another. */
+TI_CLONES_WIDE static double nothing_of_many(const double *a, size_t n) {
+    double sum[16] = {0};
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (int k = 0; k < 16; k++) sum[k] += 0 * a[i + k];
+    return nothing(sum, 16) + nothing(a + i, n - i);
+}
+
 bool ti_finite(const double *a, size_t n) {
-    return nothing(a, n) == 0;
+    return (n < 32 ? nothing : nothing_of_many)(a, n) == 0;
 }
 
 uint64_t tribo_hash(const double *a, size_t n, uint64_t seed) {

@@ -20,8 +20,21 @@ TI_CLONES_WIDE static void add_wide(int m, int n, int k, const double *A, int ro
                                     double *C) {
     add_rows(m, n, k, A, row, term, B, C);
 }
+/* Of one or two inputs and joints the compiler is told the width. */
 static void add_narrow(int m, int n, int k, const double *A, int row, int term, const double *B, double *C) {
-    add_rows(m, n, k, A, row, term, B, C);
+    switch (n) {
+    case 1:
+        add_rows(m, 1, k, A, row, term, B, C);
+        break;
+    case 2:
+        add_rows(m, 2, k, A, row, term, B, C);
+        break;
+    case 4:
+        add_rows(m, 4, k, A, row, term, B, C);
+        break;
+    default:
+        add_rows(m, n, k, A, row, term, B, C);
+    }
 }
 /* Wide registers cost more than they gain where rows do not fill them. */
 static void add(int m, int n, int k, const double *A, int row, int term, const double *B, double *C) {
