@@ -112,9 +112,9 @@ static double correct(ti_contact_ws *ws, const ti_contact_problem *p, bool trans
 }
 
 double ti_doubled_refine(ti_contact_ws *ws, const ti_contact_problem *p, const ti_doubled *q) {
-    enum { PASSES = 8 };
+    enum { PASSES = 24 };
     static const double enough = 1e-22; /* impulses see the error of x divided by R */
-    static const double slow = 1e-3;    /* a pass that gains less shows factors that are too poor */
+    static const double slow = 0.3;     /* a pass that gains less shows factors that are too poor */
     const state s = {ws->vt, ws->dv, ws->vb};
     double *x = ws->ds, *l = ws->dlambda, *c = ws->lb, last = HUGE_VAL, change = HUGE_VAL;
     memcpy(x, q->x, (size_t)p->nv * sizeof *x);
