@@ -348,7 +348,7 @@ static struct {
 static const double GAP_DT = 0.1, RECOVERY = 1;
 static const ti_grain GRAIN = {1e-15, 0.1};
 
-/* What a gap asks of velocity and displacement, and its impact: time, speed, `late`. */
+/* What a gap asks of velocity and displacement, and its impact: time, speed, change until then. */
 static void gap_row(double *partial, double p0, double p1, double p2, double p3, double p4) {
     partial[0] = p0, partial[1] = p1, partial[2] = p2, partial[3] = p3, partial[4] = p4;
 }
@@ -356,13 +356,13 @@ static int gap_all(const double *x, double *out, double (*partial)[5]) {
     ti_reference r = ti_staying(x[0], &GRAIN, GAP_DT);
     ti_overlap o = ti_overlap_of(x[0], x[3], x[4], RECOVERY * GAP_DT);
     ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT, GAP_DT);
-    out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = hit.speed, out[4] = hit.late;
+    out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = hit.speed, out[4] = x[2] * hit.span;
     if (partial) {
         gap_row(partial[0], r.ref_gap, 0, 0, 0, 0);
         gap_row(partial[1], o.ref_gap, 0, 0, o.ref_beta, o.ref_slop);
         gap_row(partial[2], hit.tau_gap, hit.tau_u, hit.tau_a, 0, 0);
         gap_row(partial[3], hit.speed_gap, hit.speed_u, hit.speed_a, 0, 0);
-        gap_row(partial[4], hit.late_gap, hit.late_u, hit.late_a, 0, 0);
+        gap_row(partial[4], x[2] * hit.tau_gap, x[2] * hit.tau_u, x[2] * hit.tau_a + hit.span, 0, 0);
     }
     int overlap = x[0] >= 0 ? 0 : x[0] >= -x[4] ? 1 : o.ref > -RECOVERY * GAP_DT ? 2 : 3;
     if (overlap == 3 && !hit.reached) return -1; /* nothing moves */

@@ -314,7 +314,7 @@ START_TEST(a_search_goes_on_where_a_descent_is_stuck) {
     data d;
     double worst[2];
     tribo_progress now[2];
-    record(&d, toss_xml, 3, 5, thrown, 4);
+    record(&d, toss_xml, 3, 5, thrown, 3.5);
     for (int k = 0; k < 2; k++) {
         tribo_free_param f[2] = {from(&d, "floor/friction", 0.35), from(&d, "floor/restitution", 0.5)};
         tribo_sysid_def def = define(&d, f, 2);
@@ -322,7 +322,7 @@ START_TEST(a_search_goes_on_where_a_descent_is_stuck) {
         worst[k] = fit(&d, &def, &now[k]);
     }
     ck_assert(now[0].settled && worst[0] > 0.5);
-    ck_assert(now[1].settled && now[1].loss < 0.01 * now[0].loss);
+    ck_assert((now[1].settled || now[1].converged) && now[1].loss < 0.01 * now[0].loss);
     ck_assert_double_lt(worst[1], 0.1);
     tribo_model_free(d.m);
 }

@@ -90,6 +90,38 @@ START_TEST(apex_derivatives) {
 }
 END_TEST
 
+/* Gravity across, as on a slope: at the time of impact a body has a velocity along the floor, and friction that holds
+ * takes it all where the body does not turn. Then it is g_x s^2 / 2 further, s after the impact. */
+START_TEST(slope_is_hit_with_the_velocity_of_its_time) {
+    const double across = 2, down = 9, height = 0.3, e = 0.7, dt = 4e-3, fall = sqrt(2 * height / down);
+    enum { N = 80 };
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_set_gravity(b, (double[3]){across, 0, -down});
+    world_floor(b, 2, e);
+    tribo_body_def d = tribo_default_body();
+    d.name = "heavy to turn", d.pos[2] = 0.1 + height, d.mass = 0.3, d.inertia_given = true;
+    for (int i = 0; i < 3; i++) d.inertia[i] = 1e12;
+    int body = tribo_add_body(b, &d);
+    tribo_geom_def g = tribo_default_geom();
+    g.name = "ball", g.shape = TRIBO_SPHERE, g.size[0] = 0.1, g.material = world_material(2, e);
+    tribo_add_geom(b, body, &g);
+    world w = world_new(b, dt);
+    world_v0(&w, 0)[0] = -across * dt / 2, world_v0(&w, 0)[2] = down * dt / 2;
+    world_steps(&w, N);
+    world_run(&w);
+    double since = N * dt - fall, x = (fall * fall + since * since) / 2;
+    ck_assert(since > 0.05 && since < 2 * e * fall);
+    NEAR(world_q(&w, N, 0, 0), across * x, 1e-12);
+    NEAR(world_v(&w, N, 0, 0), across * (since - dt / 2), 1e-12);
+    w.lx[N * w.n.ndx] = 1;
+    world_reverse(&w);
+    NEAR(world_p_bar(&w, "gravity/x"), x + dt / 2 * fall, 1e-10); /* v0 does not follow gravity */
+    NEAR(w.x_bar[2], across * (fall - since) / (down * fall), 1e-10);
+    NEAR(w.x_bar[world_dv(&w, 0, 0)], fall, 1e-10);
+    world_free(&w);
+}
+END_TEST
+
 /* Zeno: infinitely many bounces in finite time, then rest. */
 START_TEST(bouncing_ends) {
     const double h = 0.5, e = 0.6, dt = 1e-3, end = sqrt(2 * h / G) * (1 + e) / (1 - e);
@@ -443,6 +475,7 @@ static Suite *suite(void) {
     tcase_add_test(t, apexes_fall_by_the_square_of_restitution);
     tcase_add_test(t, hop_within_a_step);
     tcase_add_test(t, apex_derivatives);
+    tcase_add_test(t, slope_is_hit_with_the_velocity_of_its_time);
     tcase_add_test(t, bouncing_ends);
     tcase_add_test(t, impact_of_two_masses);
     tcase_add_test(t, cradle_is_simultaneous_where_balls_touch);

@@ -28,7 +28,7 @@ const option_group group_scene = {"Scene options", NULL, scene_rows};
 enum { NCON_MAX = 1 << 22 }; /* tribo_options.ncon_max */
 static const option_row step_rows[] = {
     {"ncon-max", SCENE_OPTION + 3, "N",
-     "contacts that there is room for in a step, 1 to 4194304 (all there can be, or 64 and 24 a body, 12 beyond 4096 "
+     "contacts that there is room for in a step, 1 to 4194304 (all there can be, or 128 and 24 a body, 12 beyond 4096 "
      "bodies)",
      false},
     {0}};

@@ -11,8 +11,16 @@ typedef struct phase_bar {
     ti_phase phase;
     const double *base; /* (nv) the velocity that its impulses change */
     double *base_bar;   /* (nv) += */
-    double *ref_bar;    /* (ncon) += of the normal rows */
+    double *ref_bar;    /* (ncon) += of the normal rows; or */
+    double *late_bar;   /* (3 ncon) += of all, where this is not NULL */
 } phase_bar;
+
+static void add_reference(const phase_bar *to, int i, const double *c_bar) {
+    if (to->late_bar)
+        for (int r = 0; r < 3; r++) to->late_bar[3 * i + r] += c_bar[r];
+    else
+        to->ref_bar[i] += c_bar[2];
+}
 
 /* docs/math.md eq. (63) for a block: M_bar -= y (v - base)', base_bar += M y. */
 static void reverse_momentum(const phase_bar *to, int blk, const double *y, const double *v) {
@@ -94,7 +102,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;
             bool by_forces = to->phase == TI_HOLD || to->phase == TI_AFTER;
-            to->ref_bar[at] += c_bar[3 * i + 2];
+            add_reference(to, at, c_bar + 3 * i);
             for (int r = 0; r < 3 && by_forces; r++) s->held_bar[3 * at + r] += c_bar[3 * i + r];
             bool dry = to->f->con[at].kind == TI_CON_DRY;
             if (to->phase >= TI_TIMING || (dry && !by_forces)) continue;
@@ -124,7 +132,8 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
     for (int k = 0; k < nc; k++) {
         int i = is->con0 + k;
         const ti_con *c = &to->f->con[i];
-        s->mu_bar[i] += mu_bar[k], to->ref_bar[i] += c_bar[3 * k + 2];
+        s->mu_bar[i] += mu_bar[k];
+        add_reference(to, i, c_bar + 3 * k);
         for (int side = 0; side < 2; side++) {
             int body = side ? c->b : c->a;
             if (body < 0) continue;
@@ -212,7 +221,7 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     double *apart_bar = s->tau_bar, *W_bar = s->rebound_bar;
     memset(apart_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
     reverse_displace(ws, f, k, TI_RECOVER, apart_bar, W_bar);
-    phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar};
+    phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar, NULL};
     tribo_status status = reverse_phase(&to, W_bar, NULL);
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
@@ -235,7 +244,7 @@ static tribo_status reverse_timing(tribo_ws *ws, const ti_frame *f, int k) {
     memset(s->give_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
     if (is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
     reverse_displace(ws, f, k, TI_TIMING, s->give_bar, s->hit_bar);
-    phase_bar to = {ws, f, k, TI_TIMING, ws->zero, NULL, s->give_bar};
+    phase_bar to = {ws, f, k, TI_TIMING, ws->zero, NULL, s->give_bar, NULL};
     return reverse_phase(&to, s->hit_bar, NULL);
 }
 
@@ -277,7 +286,7 @@ static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
         if (s->give_bar[i] != 0) reverse_own_time(ws, f, k, i, time_bar);
     for (int i = hits; i < end; i++) {
         int r = ws->root[ws->blk_a[i]];
-        double l = ti_impact_impulse(ws, f, is, i);
+        double l = ti_impact_impulse(ws, f, is, i, 2);
         if (!(l > 0)) continue;
         s->tau_bar[i] += time_bar[r] * l / ws->weight[r];
         s->l_bar[3 * i + 2] += time_bar[r] * (f->con[i].tau - ws->time[is->blk0 + r]) / ws->weight[r];
@@ -319,14 +328,15 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
             ti_motion_inertia_vjp(&ws->motion, tree, 0.5 * w, v, v, &s->motion_bar);
         }
     }
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double one_bar = work_bar * ti_impact_impulse(ws, f, is, i);
-        s->l_bar[3 * i + 2] += work_bar * ti_impact_late(ws, f, k, i);
-        if (i < is->con0 + is->nhold)
-            reverse_parted(ws, f, k, i, one_bar);
-        else
-            late_bar[i] += one_bar;
-    }
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        for (int r = 0; r < 3; r++) {
+            double one_bar = work_bar * ti_impact_impulse(ws, f, is, i, r);
+            s->l_bar[3 * i + r] += work_bar * ti_impact_late(ws, f, k, i, r);
+            if (i >= is->con0 + is->nhold)
+                late_bar[3 * i + r] += one_bar;
+            else if (r == 2)
+                reverse_parted(ws, f, k, i, one_bar);
+        }
 }
 
 /* hit_bar, l_bar: from those of all that the impact does to those of its first phase alone. */
@@ -341,7 +351,7 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
         for (int r = 0; r < 3; r++) l_bar[3 * i + r] = is->share * s->l_bar[3 * i + r];
         s->give_bar[i] = l_bar[3 * i + 2];
     }
-    phase_bar to = {ws, f, k, TI_REBOUND, f->phase[TI_IMPACT].v[TI_SOLVED], s->hit_bar, late_bar};
+    phase_bar to = {ws, f, k, TI_REBOUND, f->phase[TI_IMPACT].v[TI_SOLVED], s->hit_bar, NULL, late_bar};
     tribo_status status = reverse_phase(&to, s->rebound_bar, l_bar);
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
@@ -358,7 +368,7 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
 }
 
 /* From the cotangents of a contact's time, speed and `late` to its gap and to the motion before. */
-static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double late_bar) {
+static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, const double *late_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     if (ti_con_spins(c)) return;
@@ -366,14 +376,18 @@ static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
     bool newton = f->island[k].impact == TRIBO_IMPACT_NEWTON;
     ti_impact hit = ti_frame_impact(ws, c);
-    double tau_bar = s->tau_bar[i], speed_bar = newton ? -e * late_bar : 0, dt = ws->options.dt;
-    if (newton) s->e_bar[i] -= late_bar * hit.speed;
-    s->gap_bar[i] += late_bar * hit.late_gap + tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
-    double u_bar = late_bar * hit.late_u + tau_bar * hit.tau_u + speed_bar * hit.speed_u;
-    double a_bar =
-        f->island[k].prompt ? 0 : (late_bar * hit.late_a + tau_bar * hit.tau_a + speed_bar * hit.speed_a) / dt;
-    add_row(ws, f, i, 2, u_bar + a_bar, s->hold_bar, false), add_row(ws, f, i, 2, -a_bar, s->now_bar, false);
-    add_row_bar(ws, f, i, 2, u_bar + a_bar, before, false), add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);
+    double tau_bar = s->tau_bar[i], speed_bar = newton ? -e * late_bar[2] : 0, dt = ws->options.dt;
+    if (newton) s->e_bar[i] -= late_bar[2] * hit.speed;
+    for (int r = 0; r < 3; r++) tau_bar += late_bar[r] * ti_impact_acceleration(ws, f, k, i, r);
+    s->gap_bar[i] += tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
+    for (int r = 0; r < 3; r++) {
+        double u_bar = r == 2 ? tau_bar * hit.tau_u + speed_bar * hit.speed_u : 0, a_bar = late_bar[r] * hit.span;
+        if (r == 2) a_bar += tau_bar * hit.tau_a + speed_bar * hit.speed_a;
+        a_bar = f->island[k].prompt ? 0 : a_bar / dt;
+        if (u_bar == 0 && a_bar == 0) continue;
+        add_row(ws, f, i, r, u_bar + a_bar, s->hold_bar, false), add_row(ws, f, i, r, -a_bar, s->now_bar, false);
+        add_row_bar(ws, f, i, r, u_bar + a_bar, before, false), add_row_bar(ws, f, i, r, -a_bar, ws->vnow, false);
+    }
 }
 
 /* What the forces do after the impacts: hit_bar, from that of the next velocity to that of what the impacts leave. */
@@ -384,7 +398,7 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
         size_t n = sizeof(double) * (size_t)is->nv;
         double *base_bar = s->rebound_bar;
         memset(base_bar + is->v0, 0, n);
-        phase_bar to = {ws, f, k, TI_AFTER, ws->v_after, base_bar, s->ref_bar};
+        phase_bar to = {ws, f, k, TI_AFTER, ws->v_after, base_bar, s->ref_bar, NULL};
         tribo_status status = reverse_phase(&to, s->hit_bar, s->asked_bar);
         if (status < 0) return status;
         memcpy(s->hit_bar + is->v0, base_bar + is->v0, n);
@@ -405,21 +419,21 @@ static void reverse_now(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
 static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
-    double *late_bar = s->lambda_sum[1]; /* (ncon), free until tangents: of the references of impact and rebound */
-    memset(late_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
+    double *late_bar = s->lambda_sum[1]; /* (3 ncon), free until tangents: of the references of impact and rebound */
+    memset(late_bar + 3 * is->con0, 0, 3 * sizeof(double) * (size_t)is->ncon);
     tribo_status status = reverse_timing(ws, f, k);
     if (status < 0) return status;
     reverse_times(ws, f, k);
     status = reverse_after(ws, f, k);
     if (status >= 0 && is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar);
     if (status < 0) return status;
-    phase_bar to = {ws, f, k, TI_IMPACT, ws->vnow, s->now_bar, late_bar};
+    phase_bar to = {ws, f, k, TI_IMPACT, ws->vnow, s->now_bar, NULL, late_bar};
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
     for (int i = is->con0; status >= 0 && i < is->con0 + is->ncon; i++) {
         if (i < is->con0 + is->nhold)
-            s->ref_bar[i] += late_bar[i], reverse_parted(ws, f, k, i, late_bar[i]);
+            s->ref_bar[i] += late_bar[3 * i + 2], reverse_parted(ws, f, k, i, late_bar[3 * i + 2]);
         else
-            reverse_hit(ws, f, k, i, p, late_bar[i]);
+            reverse_hit(ws, f, k, i, p, late_bar + 3 * i);
     }
     reverse_now(ws, f, is);
     return status;
@@ -434,7 +448,7 @@ static tribo_status reverse_hold(tribo_ws *ws, const ti_frame *f, int k) {
     tribo_status status = TRIBO_OK;
     if (is->phase[TI_HOLD].npoint > 0) {
         memset(free_bar + is->v0, 0, sizeof(double) * (size_t)is->nv);
-        phase_bar to = {ws, f, k, TI_HOLD, ws->vfree, free_bar, s->ref_bar};
+        phase_bar to = {ws, f, k, TI_HOLD, ws->vfree, free_bar, s->ref_bar, NULL};
         status = reverse_phase(&to, s->hold_bar, is->phase[TI_IMPACT].npoint > 0 ? NULL : s->asked_bar);
     } else
         free_bar = s->hold_bar;

@@ -142,6 +142,8 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
     if (phase == TI_REBOUND) l[2] += t->ws->give[i], give_dot = s->give_dot[at_contact(t, j, i)];
     for (int row = 0; row < 3; row++) dc[row] = row_dot(t, d, i, row, data->v[q]);
     dc[2] += s->ref_dot[at_contact(t, j, i)];
+    bool at_time = phase == TI_IMPACT || phase == TI_REBOUND;
+    for (int row = 0; at_time && row < 2; row++) dc[row] += s->late_dot[3 * at_contact(t, j, i) + row];
     double R_dot = ti_phase_by_law(phase) ? softness_dot(t, i, j) : 0;
     for (int row = 0; R_dot != 0 && row < 3; row++) dc[row] += (row < 2 ? TI_ACROSS : 1) * R_dot * l[row];
     add_impulse(t, d, i, l, give_dot, r);
@@ -281,7 +283,7 @@ static tribo_status displace_tangents(const task *t, ti_phase phase) {
 
 /* ---- impacts ---- */
 
-/* tau_dot, late_dot, and ref_dot of the contacts that bounce, direction j. */
+/* tau_dot, late_dot (3), and ref_dot of the contacts that bounce, direction j. */
 static void hit_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
@@ -290,31 +292,35 @@ static void hit_tangent(const task *t, int i, int j) {
     int at = c->pair.material[TI_M_RESTITUTION];
     size_t to = at_contact(t, j, i);
     contact_dot d = {0};
-    s->tau_dot[to] = s->late_dot[to] = s->ref_dot[to] = 0;
+    double *late = s->late_dot + 3 * to, u = 0, a[3];
+    s->tau_dot[to] = late[0] = late[1] = late[2] = s->ref_dot[to] = 0;
     if (ti_con_spins(c)) return;
     if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
-    double u = row_dot(t, &d, i, 2, before) + row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
-    double now = row_dot(t, &d, i, 2, ws->vnow) + row_of(t, i, 2, in_direction(t, s->now_dot, j));
-    double a = t->is->prompt ? 0 : (u - now) / ws->options.dt;
+    for (int r = 0; r < 3; r++) {
+        u = row_dot(t, &d, i, r, before) + row_of(t, i, r, in_direction(t, s->v_sum[TI_HOLD], j));
+        double now = row_dot(t, &d, i, r, ws->vnow) + row_of(t, i, r, in_direction(t, s->now_dot, j));
+        a[r] = t->is->prompt ? 0 : (u - now) / ws->options.dt;
+    }
     ti_impact hit = ti_frame_impact(ws, c);
-    s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a;
-    s->late_dot[to] = s->ref_dot[to] = hit.late_gap * d.gap + hit.late_u * u + hit.late_a * a;
+    double tau_dot = s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a[2];
+    for (int r = 0; r < 3; r++) late[r] = hit.span * a[r] + ti_impact_acceleration(ws, t->f, t->k, i, r) * tau_dot;
+    s->ref_dot[to] = late[2];
     if (t->is->impact != TRIBO_IMPACT_NEWTON) return;
-    s->ref_dot[to] -= t->p[at] * (hit.speed_gap * d.gap + hit.speed_u * u + hit.speed_a * a);
+    s->ref_dot[to] -= t->p[at] * (hit.speed_gap * d.gap + hit.speed_u * u + hit.speed_a * a[2]);
     if (p_dot) s->ref_dot[to] -= p_dot[at] * hit.speed;
 }
 
-/* late_dot, and ref_dot +=, of a contact that does not bounce. */
+/* late_dot (3), and ref_dot +=, of a contact that does not bounce. */
 static void part_tangent(const task *t, int i, int j) {
     ti_scratch *s = t->ws->scratch;
     size_t to = at_contact(t, j, i);
-    s->late_dot[to] = 0;
+    double *late = s->late_dot + 3 * to;
+    late[0] = late[1] = late[2] = 0;
     if (!ti_frame_acts(t->f, t->k, i) || !ti_impact_parted(t->ws, t->f, t->k, i)) return;
     contact_dot d = rows_dot(t, i, j);
-    s->late_dot[to] = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) - row_dot(t, &d, i, 2, t->ws->vnow) +
-                      row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j)) -
-                      row_of(t, i, 2, in_direction(t, s->now_dot, j));
-    s->ref_dot[to] += s->late_dot[to];
+    late[2] = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) - row_dot(t, &d, i, 2, t->ws->vnow) +
+              row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j)) - row_of(t, i, 2, in_direction(t, s->now_dot, j));
+    s->ref_dot[to] += late[2];
 }
 
 static void give_tangent(const task *t, int i, int j) {
@@ -339,15 +345,15 @@ static double energy_dot(const task *t, int blk, int j, const double *v, const d
     return sum + 0.5 * dot(w, v, Mv);
 }
 
-/* Derivative of the normal impulse of contact i in direction j, with the share held or moving. */
-static double impulse_dot(const task *t, int i, int j, double share_dot) {
+/* Derivative of impulse r of contact i in direction j, with the share held or moving. */
+static double impulse_dot(const task *t, int i, int r, int j, double share_dot) {
     const ti_scratch *s = t->ws->scratch;
     size_t at = at_contact(t, j, i);
     if (ti_con_spins(&t->f->con[i])) return 0;
-    double sum = s->lambda_sum[TI_IMPACT][3 * at + 2];
+    double sum = s->lambda_sum[TI_IMPACT][3 * at + r];
     if (t->is->phase[TI_REBOUND].npoint == 0) return sum;
-    sum += t->is->share * (s->lambda_sum[TI_REBOUND][3 * at + 2] + s->give_dot[at]);
-    return sum + share_dot * (t->f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + 2] + t->ws->give[i]);
+    sum += t->is->share * (s->lambda_sum[TI_REBOUND][3 * at + r] + (r == 2 ? s->give_dot[at] : 0));
+    return sum + share_dot * (t->f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + r] + (r == 2 ? t->ws->give[i] : 0));
 }
 
 /* now_dot, of the velocities that bodies come with, direction j. */
@@ -371,10 +377,11 @@ static double share_tangent(const task *t, int j) {
         work += energy_dot(t, blk, j, v, in_direction(t, s->next_dot, j) + off);
         work -= energy_dot(t, blk, j, ws->vnow + at, in_direction(t, s->now_dot, j) + off);
     }
-    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
-        work += ti_impact_late(ws, t->f, t->k, i) * impulse_dot(t, i, j, 0);
-        work += s->late_dot[at_contact(t, j, i)] * ti_impact_impulse(ws, t->f, t->is, i);
-    }
+    for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
+        for (int r = 0; r < 3; r++) {
+            work += ti_impact_late(ws, t->f, t->k, i, r) * impulse_dot(t, i, r, j, 0);
+            work += s->late_dot[3 * at_contact(t, j, i) + r] * ti_impact_impulse(ws, t->f, t->is, i, r);
+        }
     return -work / slope;
 }
 
@@ -418,10 +425,10 @@ static void displacement_tangent(const task *t, int j, double share_dot) {
     memset(time_dot, 0, sizeof(double) * (size_t)t->is->nblk);
     for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
         int r = ws->root[ws->blk_a[i]];
-        double l = ti_impact_impulse(ws, t->f, t->is, i), over = t->f->con[i].tau - ws->time[t->is->blk0 + r];
+        double l = ti_impact_impulse(ws, t->f, t->is, i, 2), over = t->f->con[i].tau - ws->time[t->is->blk0 + r];
         if (l > 0)
             time_dot[r] +=
-                (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, j, share_dot)) / ws->weight[r];
+                (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, 2, j, share_dot)) / ws->weight[r];
     }
     for (int b = 0; b < t->is->nblk; b++)
         for (int e = 0; e < ws->width[t->is->blk0 + b]; e++) {

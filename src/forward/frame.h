@@ -199,7 +199,7 @@ typedef struct ti_scratch {
     double *v_sum[TI_PHASES], *lambda_sum[TI_PHASES];                     /* the same, of the points together */
     double *next_dot, *D_dot;                        /* (nv) of the next velocity and of the displacement */
     double *now_dot;                                 /* (nv) of the velocities that bodies come with */
-    double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon) */
+    double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon), late_dot (3 ncon) */
     ti_link_jac *link_jac;                           /* (nbody) */
     ti_tree_jac tree_jac;                            /* of models with joints */
     double *rate;                                    /* (ncon,2,7,6) */
@@ -341,16 +341,18 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
 /* Whether the forces of the step part contact i, which does not bounce: then they do so in the impact, too. */
 bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i);
-/* By how much the normal velocity of contact i at its impact differs from the one that its bodies come with. */
-double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i);
+/* Acceleration of row r of contact i, which bounces, in the motion without impacts. */
+double ti_impact_acceleration(const tribo_ws *ws, const ti_frame *f, int k, int i, int r);
+/* By how much velocity r of contact i at its impact differs from the one that its bodies come with. */
+double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r);
 /* Whether a contact that stays is struck, faster than forces bring it together. */
 bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Velocity that impact and a share of the rebound leave, entry j of the frame's blocks. */
 double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, int j);
-/* Normal impulse of impact and rebound together. */
-double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i);
+/* Impulse of impact and rebound together, row r of contact i; none against turning. */
+double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int r);
 /* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups
  * that they belong to are in ws->root, by block of the island, the sums of the weights in ws->weight. */
 void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k);

@@ -48,21 +48,28 @@ bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i) {
            ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) > ti_row_velocity(ws, f, i, 2, ws->vnow);
 }
 
-double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+double ti_impact_acceleration(const tribo_ws *ws, const ti_frame *f, int k, int i, int r) {
+    if (r == 2 || f->island[k].prompt) return r == 2 ? f->con[i].an : 0;
+    double without = ti_row_velocity(ws, f, i, r, f->phase[TI_HOLD].v[TI_SOLVED]);
+    return (without - ti_row_velocity(ws, f, i, r, ws->vnow)) / ws->options.dt;
+}
+
+double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r) {
     if (ti_con_spins(&f->con[i])) return 0;
-    if (i >= f->island[k].con0 + f->island[k].nhold) return ti_frame_impact(ws, &f->con[i]).late;
-    if (!ti_impact_parted(ws, f, k, i)) return 0;
+    if (i >= f->island[k].con0 + f->island[k].nhold)
+        return ti_impact_acceleration(ws, f, k, i, r) * ti_frame_impact(ws, &f->con[i]).span;
+    if (r < 2 || !ti_impact_parted(ws, f, k, i)) return 0;
     return ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) - ti_row_velocity(ws, f, i, 2, ws->vnow);
 }
 
 /* References of the impact: at its own time each contact that hits is to have no velocity, or by Newton's law -e times
- * what it had; the others keep theirs. */
+ * what it had along its normal; the others keep theirs. */
 static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         double *ref = ws->ref_hit + 3 * i;
-        ref[0] = ref[1] = 0, ref[2] = ti_con_opens(c) ? ti_impact_late(ws, f, k, i) : 0;
+        for (int r = 0; r < 3; r++) ref[r] = ti_con_opens(c) ? ti_impact_late(ws, f, k, i, r) : 0;
         if (!ti_con_opens(c)) continue;
         if (i < is->con0 + is->nhold)
             ref[2] += ws->ref[3 * i + 2];
@@ -109,9 +116,8 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
     double work = 0;
     *slope = 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double late = ti_impact_late(ws, f, k, i);
         for (int r = 0; r < 3; r++) {
-            double l = hit->lambda[TI_SOLVED][3 * i + r], more = 0, shift = r == 2 ? late : 0;
+            double l = hit->lambda[TI_SOLVED][3 * i + r], more = 0, shift = ti_impact_late(ws, f, k, i, r);
             double before = ti_row_velocity(ws, f, i, r, ws->vnow) + shift;
             double after = ti_row_velocity(ws, f, i, r, hit->v[TI_SOLVED]) + shift;
             if (rebounds) {

@@ -127,10 +127,10 @@ ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest);
 /* An impact inside the step: docs/math.md eq. (12)-(14). */
 typedef struct ti_impact {
     bool reached;
-    double tau, speed, late;      /* when; how fast; the velocity then over that in the middle of the step */
+    double tau, speed;            /* when; how fast */
+    double span;                  /* from the middle of the step before, which velocities are of, to it */
     double tau_gap, tau_u, tau_a; /* partial derivatives */
     double speed_gap, speed_u, speed_a;
-    double late_gap, late_u, late_a;
 } ti_impact;
 /* u: normal velocity in the middle of the step without the impact, a: acceleration; farthest: of overlap taken back in
  * a step. */

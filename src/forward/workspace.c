@@ -32,7 +32,7 @@ static bool count_pair(void *ctx, int i, int j) {
 
 static int default_contacts(const tribo_model *m) {
     int nb = m->size.nbody;
-    count c = {m, 0, 64 + EACH * nb - (nb > MANY ? EACH / 2 * (nb - MANY) : 0)};
+    count c = {m, 0, 128 + EACH * nb - (nb > MANY ? EACH / 2 * (nb - MANY) : 0)};
     ti_pairs_visit(m, count_pair, &c);
     int64_t n = c.most < c.enough ? c.most : c.enough;
     if (m->spins) n *= 3;
@@ -110,7 +110,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->now_dot, nv * nd);
     TI_CARVE(a, s->ref_dot, nc * nd);
     TI_CARVE(a, s->tau_dot, nc * nd);
-    TI_CARVE(a, s->late_dot, nc * nd);
+    TI_CARVE(a, s->late_dot, 3 * nc * nd);
     TI_CARVE(a, s->give_dot, nc * nd);
     TI_CARVE(a, s->link_jac, nb);
     TI_CARVE(a, s->rate, 2 * TI_COLLIDE_ROWS * TI_POSE * nc);

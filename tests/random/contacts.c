@@ -188,10 +188,9 @@ static void judge_one(const moment *t, const tribo_contact *c, double unit, doub
     if (push <= none) return;
     if (slip <= tol * 10 + 1e-9 * unit * most / push) return;
     double fuzzy = 1e-6 * mu * push + none + 1e-8 * unit * most / slip;
-    ask(v, FRICTION, t->k, mu * push - drag, fuzzy, "N s of friction missing in slip");
-    ask(v, FRICTION, t->k, drag, mu * push + fuzzy, "more than kinetic friction in slip");
-    double along = (ct[0] * c->impulse[0] + ct[1] * c->impulse[1]) / (slip * larger(drag, 1e-300));
-    if (mu > 0 && slip > 1e-3 * unit) ask(v, FRICTION, t->k, along, -1 + 1e-6, "friction not against the slip");
+    double off[2]; /* from the kinetic friction that opposes the slip */
+    for (int i = 0; i < 2; i++) off[i] = c->impulse[i] + mu * push * ct[i] / slip;
+    ask(v, FRICTION, t->k, hypot(off[0], off[1]), fuzzy, "N s from kinetic friction against the slip");
 }
 
 void judge_contacts(const moment *t, verdict *v) {
