@@ -308,7 +308,7 @@ static void reverse_share(tribo_ws *ws, const ti_frame *f, int k, double *late_b
     const ti_island *is = &f->island[k];
     const ti_phase_data *hit = &f->phase[TI_IMPACT], *back = &f->phase[TI_REBOUND];
     double share_bar = 0, slope;
-    if (is->jammed || !(is->share > 0 && is->share < 1)) return;
+    if (!(is->share > 0 && is->share < 1)) return;
     for (int j = is->v0; j < is->v0 + is->nv; j++)
         share_bar += s->hit_bar[j] * (back->v[TI_SOLVED][j] - hit->v[TI_SOLVED][j]);
     for (int i = is->con0; i < is->con0 + is->ncon; i++)

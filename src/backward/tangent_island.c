@@ -368,7 +368,7 @@ static double share_tangent(const task *t, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
     double work = 0, slope;
-    if (t->is->jammed || !(t->is->share > 0 && t->is->share < 1)) return 0;
+    if (!(t->is->share > 0 && t->is->share < 1)) return 0;
     ti_impact_work(ws, t->f, t->k, t->is->share, &slope);
     for (int b = 0; b < t->is->nblk; b++) {
         int blk = t->is->blk0 + b, at = ws->at_v[blk], off = ws->voff[blk];

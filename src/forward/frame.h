@@ -44,7 +44,7 @@ typedef struct ti_island {
     bool bare;              /* overlaps ask nothing of the velocity: what they asked had no solution */
     tribo_impact impact;    /* the law that its impacts were solved by */
     double share;           /* of the rebound, at most 1: what energy allows */
-    bool jammed;            /* the share is what the bodies' energy allows, and its derivative is left out */
+    bool jammed;            /* nothing comes back, as it would bring energy whatever the share */
     double pace[TI_PHASES]; /* of the displacements, at most 1: pace.c */
     /* Of the step without impacts: where its solver starts, and where it ended. */
     double near;
@@ -360,6 +360,9 @@ void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k);
 tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k);
 /* What that is posed with, again: of a recorded island. */
 void ti_timing_pose(tribo_ws *ws, const ti_frame *f, int k);
+/* Whether the step brings energy to bodies that push one another: what overlaps ask for apart, and by times of their
+ * own, where those are there. docs/math.md eq. (465). */
+bool ti_impact_gains(tribo_ws *ws, const ti_frame *f, int k);
 /* Over the whole impact, at contact i: by how much the normal velocity changes. */
 double ti_impact_jump(const tribo_ws *ws, const ti_frame *f, int i);
 

@@ -154,72 +154,18 @@ static double square(int w, const double *M, const double *v) {
     return sum;
 }
 
-/* By how much share s of the rebound raises the kinetic energy of a group of bodies that push one another in the
- * impact, by its number in ws->root, and what it was before. Every velocity is taken at the mean time of the group's
- * impacts, ws->time. */
-static double gain_at_impact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int group, double s,
-                             double *before) {
-    double gain = 0;
-    *before = 0;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        if (ws->root[b - is->blk0] != group) continue;
-        double *come = ws->V, *go = ws->kick, ahead = is->prompt ? 0 : ws->time[b] / ws->options.dt + 0.5;
-        int w = ws->width[b], v0 = ws->at_v[b];
-        for (int j = 0; j < w; j++) {
-            double now = ws->vnow[v0 + j], shift = ahead * (f->phase[TI_HOLD].v[TI_SOLVED][v0 + j] - now);
-            come[j] = now + shift, go[j] = ti_impact_velocity(f, is, s, v0 + j) + shift;
-        }
-        double one = 0.5 * square(w, ws->M + ws->at_M[b], come);
-        *before += one, gain += 0.5 * square(w, ws->M + ws->at_M[b], go) - one;
-    }
-    return gain;
-}
-
-/* Contacts that jam each other push with more than there is, and each one's own time makes work of that. Of the bodies'
- * energy impacts may bring this share at most, which their times make up for; beyond, none. */
-static const double JAM = 0.02;
-
-/* The groups of the island's bodies and their times, with every number in ws->root that of its group. */
-static void group(tribo_ws *ws, const ti_frame *f, int k) {
-    ti_impact_times(ws, f, k);
-    for (int b = 0; b < f->island[k].nblk; b++) ws->root[b] = ti_root(ws->root, b);
-}
-
-/* Whether share s of the rebound brings a group more than its times make up for. */
-static bool jams(tribo_ws *ws, const ti_frame *f, int k, double s) {
-    const ti_island *is = &f->island[k];
-    double before;
-    group(ws, f, k);
-    for (int b = 0; b < is->nblk; b++)
-        if (ws->root[b] == b && gain_at_impact(ws, f, is, b, s, &before) > JAM * before) return true;
-    return false;
-}
-
-/* What the bodies' energy allows of the rebound: the least of the groups that jam. */
-static double unjammed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
-    double before, least = 1;
-    for (int b = 0; b < is->nblk; b++) {
-        if (ws->root[b] != b || !(gain_at_impact(ws, f, is, b, is->share, &before) > JAM * before)) continue;
-        double none = gain_at_impact(ws, f, is, b, 0, &before), half = gain_at_impact(ws, f, is, b, 0.5, &before);
-        double all = gain_at_impact(ws, f, is, b, 1, &before), bend = 2 * (all - 2 * half + none);
-        least = ti_min(least, root_of_gain(none, all - none - bend, bend));
-    }
-    return least;
-}
-
 /* Above this residual a rebound is no answer at all. */
 static const double ROUGH = 1e-6;
 
 /* To no velocity at each contact's own time; velocities at different times may have no solution together (a ball that
- * is stopped by two walls, one after the other), or one that jams and makes work of the times. Those at one time have
- * one that takes energy. */
+ * is stopped by two walls, one after the other). Those at one time have one. */
 static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     tribo_contact_info before = *info;
     pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
     if (status < 0 || ws->options.rounds > 0 || is->prompt) return status;
-    if (status != TRIBO_NOT_CONVERGED && !jams(ws, f, k, 0)) return status;
+    if (status != TRIBO_NOT_CONVERGED) return status;
     is->prompt = true;
     ti_impact_motions(ws, f, k);
     before.iterations = info->iterations, before.ndegenerate++, *info = before;
@@ -230,7 +176,7 @@ static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, 
 /* Compression, then what it gives back. */
 static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
-    is->impact = TRIBO_IMPACT_POISSON, is->share = 1, is->jammed = false;
+    is->impact = TRIBO_IMPACT_POISSON, is->share = 1;
     is->phase[TI_REBOUND].npoint = 0;
     tribo_status status = compress(ws, f, k, p, info);
     if (status < 0 || !pose_rebound(ws, f, is, p)) return status;
@@ -243,10 +189,7 @@ static tribo_status by_poisson(tribo_ws *ws, ti_frame *f, int k, const double *p
         return ti_graver(status, TRIBO_SUBSTITUTED);
     }
     *info = rebound;
-    is->share = share_of(ws, f, k);
-    is->jammed = jams(ws, f, k, is->share);
-    if (is->jammed) is->share = ti_min(is->share, unjammed(ws, f, is));
-    info->ndegenerate += is->jammed;
+    is->share = is->jammed ? 0 : share_of(ws, f, k);
     return ti_graver(back, status);
 }
 
@@ -255,7 +198,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     if (ws->options.law.impact != TRIBO_IMPACT_NEWTON) return by_poisson(ws, f, k, p, info);
     tribo_contact_info one = *info;
     double slope;
-    is->impact = TRIBO_IMPACT_NEWTON, is->share = 1, is->jammed = false;
+    is->impact = TRIBO_IMPACT_NEWTON, is->share = 1;
     is->phase[TI_REBOUND].npoint = 0;
     pose_references(ws, f, k, p);
     tribo_status status = ti_phase_solve(ws, f, k, TI_IMPACT, false, &one);
@@ -266,7 +209,7 @@ static tribo_status by_law(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         unit += square(ws->width[b], M, ws->vnow + ws->at_v[b]) + square(ws->width[b], M, hit + ws->at_v[b]);
     }
     bool fine = status == TRIBO_OK || ws->options.rounds > 0;
-    if (fine && work <= 1e-11 * unit && !jams(ws, f, k, 1)) {
+    if (fine && work <= 1e-11 * unit && !is->jammed) {
         *info = one;
         return status;
     }

@@ -87,6 +87,19 @@ static tribo_contact_info begin(int iterations) {
     return (tribo_contact_info){.margin = (double)INFINITY, .canonical = true, .iterations = iterations};
 }
 
+/* At each impact's own time; at one, where those bring energy; and without a rebound, where that does. */
+static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    for (is->jammed = false;; info->ndegenerate++) {
+        tribo_status hit = ti_island_impact(ws, f, k, p, info);
+        if (hit < 0) return hit;
+        sum_up(ws, f, is);
+        if (ws->options.rounds > 0 || is->jammed || !ti_impact_gains(ws, f, k)) return hit;
+        is->jammed = is->prompt, is->prompt = true;
+        ti_impact_motions(ws, f, k);
+    }
+}
+
 /* All phases, as far as they go; contacts that turn out not to bounce stay. */
 static tribo_status solve_phases(tribo_ws *ws, ti_frame *f, int k, const double *p, bool warm,
                                  tribo_contact_info *info) {
@@ -105,9 +118,7 @@ static tribo_status solve_phases(tribo_ws *ws, ti_frame *f, int k, const double 
         copy_hold(f, is);
         return status;
     }
-    tribo_status hit = ti_island_impact(ws, f, k, p, info);
-    if (hit >= 0) sum_up(ws, f, is);
-    return ti_graver(hit, status);
+    return ti_graver(impact(ws, f, k, p, info), status);
 }
 
 tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, bool again, tribo_contact_info *info) {

@@ -97,6 +97,62 @@ static bool goes_too_far(tribo_ws *ws, const ti_frame *f, int k) {
     return false;
 }
 
+/* Kinetic energy of a block by v + share of shift. */
+static double energy_of(const tribo_ws *ws, int b, const double *v, double share, const double *shift) {
+    const double *M = ws->M + ws->at_M[b];
+    double sum = 0;
+    for (int r = 0, w = ws->width[b]; r < w; r++)
+        for (int c = 0; c < w; c++) sum += 0.5 * (v[r] + share * shift[r]) * M[w * r + c] * (v[c] + share * shift[c]);
+    return sum;
+}
+
+/* What a step makes of the energy of bodies that push one another. */
+typedef struct ledger {
+    double gain[2]; /* with velocities as those of the displacement, and as those in the middle of the step */
+    double size;    /* of what it is the sum of */
+    double lift;    /* of it by times of their own */
+    double asked;   /* what overlaps ask for, and get */
+} ledger;
+
+static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ledger *e) {
+    const double *before = f->phase[TI_HOLD].v[TI_SOLVED], dt = ws->options.dt;
+    const double *own = is->phase[TI_TIMING].npoint > 0 ? f->phase[TI_TIMING].v[TI_SOLVED] : NULL;
+    int at = ws->at_v[b];
+    double *forced = ws->kick, *push = ws->V;
+    for (int j = 0; j < ws->width[b]; j++) forced[j] = ws->vfree[at + j] - ws->vnow[at + j];
+    ti_motion_times(&ws->motion, f->blk_tree[b], forced, push);
+    for (int j = 0; j < ws->width[b]; j++) {
+        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = own ? is->pace[TI_TIMING] * own[at + j] : 0;
+        double work = push[j] / dt * (dt * f->v[at + j] - late + more);
+        e->gain[0] -= work, e->gain[1] -= work, e->size += fabs(work), e->lift -= push[j] / dt * more;
+    }
+    for (int half = 0; half < 2; half++) {
+        double come = energy_of(ws, b, ws->vnow + at, 0.5 * half, forced);
+        double go = energy_of(ws, b, f->v + at, 0.5 * half, forced);
+        e->gain[half] += go - come, e->size += go + come;
+    }
+}
+
+/* Beyond what solutions leave. */
+static const double GAIN = 1e-7;
+
+bool ti_impact_gains(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    ti_impact_times(ws, f, k);
+    for (int b = 0; b < is->nblk; b++) ws->root[b] = ti_root(ws->root, b);
+    for (int group = 0; group < is->nblk; group++) {
+        ledger e = {{0, 0}, 0, 0, 0};
+        for (int b = 0; b < is->nblk; b++)
+            if (ws->root[b] == group) add_block(ws, f, is, is->blk0 + b, &e);
+        for (int i = is->con0; i < is->con0 + is->ncon; i++)
+            if (ws->root[ws->blk_a[i]] == group)
+                e.asked += ti_max(-ws->ref[3 * i + 2], 0) * ti_max(f->lambda[3 * i + 2], 0);
+        bool by_times = is->phase[TI_TIMING].npoint == 0 || e.lift > 0;
+        if (by_times && ti_min(e.gain[0], e.gain[1]) > e.asked + GAIN * e.size) return true;
+    }
+    return false;
+}
+
 tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
     ti_island *is = &f->island[k];
     if (is->phase[TI_IMPACT].npoint == 0) return TRIBO_OK;
@@ -107,6 +163,7 @@ tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
     if (status != TRIBO_OK) return status < 0 ? status : TRIBO_OK; /* without it the mean serves */
     ti_phase_keep(is, TI_TIMING, &s);
     is->pace[TI_TIMING] = ti_pace_share(ws, f, k, TI_TIMING);
-    if (goes_too_far(ws, f, k)) is->phase[TI_TIMING].npoint = 0, ws->info.ndegenerate++, ws->info.margin = 0;
+    if (goes_too_far(ws, f, k) || ti_impact_gains(ws, f, k))
+        is->phase[TI_TIMING].npoint = 0, ws->info.ndegenerate++, ws->info.margin = 0;
     return TRIBO_OK;
 }

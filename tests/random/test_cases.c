@@ -33,6 +33,7 @@ static const row rows[] = {
     {.file = "ball_touching_0g", .steps = 83},
     {.file = "ball_touching_0g_full", .steps = 83},
     {.file = "wedge_off_the_path", .steps = 5},
+    {.file = "bounces_in_one_step", .steps = 8},
     {.file = "fwdrev_593_onestep", .steps = 1, .gradient = true},
     {.file = "fwdrev_seed75", .steps = 1, .gradient = true},
     {.file = "fwdrev_seed174", .steps = 2, .gradient = true},
