@@ -90,13 +90,15 @@ static tribo_contact_info begin(int iterations) {
 /* At each impact's own time; at one, where those bring energy; and without a rebound, where that does. */
 static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
-    for (is->jammed = false;; info->ndegenerate++) {
+    tribo_contact_info before = *info;
+    for (is->jammed = false;;) {
         tribo_status hit = ti_island_impact(ws, f, k, p, info);
         if (hit < 0) return hit;
         sum_up(ws, f, is);
         if (ws->options.rounds > 0 || is->jammed || !ti_impact_gains(ws, f, k)) return hit;
         is->jammed = is->prompt, is->prompt = true;
         ti_impact_motions(ws, f, k);
+        before.iterations = info->iterations, before.ndegenerate++, *info = before;
     }
 }
 
