@@ -168,22 +168,6 @@ static void throw(int n, double *x) {
     for (int k = 0; k < n; k++) dice = dice * 1664525u + 1013904223u, x[k] = (double)(dice >> 8) / (1 << 24) - 0.5;
 }
 
-/* R over the least stiffness that holds something, about: by how much the derivative of one solution misses that of no
- * compliance, in the direction that is worst. By power iterations from a fixed start. */
-static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    double soft = 0;
-    throw(p->nv, ws->r);
-    for (int it = 0; it < 3; it++) {
-        double before = ti_contact_energy_of(ws, p, ws->r);
-        memset(ws->f, 0, 3 * p->nc * sizeof(double));
-        ti_contact_direction(ws, p);
-        yield(ws, p, R, ws->dlambda);
-        ti_system_mv(&ws->sys, p, ws->dv, ws->r);
-        soft = before > 0 ? sqrt(ti_contact_energy_of(ws, p, ws->r) / before) : 0;
-    }
-    return soft;
-}
-
 /* What random impulses that give way by R keep of their size, at most: all of those that move nothing, as compliance
  * alone says what they are; R over a stiffness of others. */
 static double kept(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
@@ -194,6 +178,22 @@ static double kept(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     return most;
 }
 #define REDUNDANT 1e-4
+
+/* After kept(): R over the least stiffness that holds something, about: by how much the derivative of one solution
+ * misses that of no compliance, in the direction that is worst. By power iterations from what random impulses move. */
+static double softness(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double soft = 0;
+    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+    for (int it = 0; it < 2; it++) {
+        double before = ti_contact_energy_of(ws, p, ws->r);
+        memset(ws->f, 0, 3 * p->nc * sizeof(double));
+        ti_contact_direction(ws, p);
+        yield(ws, p, R, ws->dlambda);
+        ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+        soft = before > 0 ? sqrt(ti_contact_energy_of(ws, p, ws->r) / before) : 0;
+    }
+    return soft;
+}
 
 /* A third point, at 4 R: docs/math.md eq. (461). */
 static void third_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
@@ -234,10 +234,10 @@ static bool directed(const ti_contact_ws *ws, const ti_contact_problem *p, const
 #define YIELDING 2.5 /* R / r0: not much more than the answer of any problem changes; no direction is asked for */
 #define SOFT 2e-5
 #define SOFTER 1e-3
-/* R over the least stiffness, from compliance `at`; 0 where that is below SOFT. */
-static double soft(ti_contact_ws *ws, const ti_contact_problem *p, double R, double at) {
-    double share = yielding(ws, p) >= YIELDING * R / ws->r0 ? softness(ws, p, at) * R / at : 0;
-    return share > SOFT ? share : 0;
+
+/* Whether some direction may be soft. Of several bodies the answer often shows little of the softest. */
+static bool may_yield(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    return p->nblk > 1 || yielding(ws, p) >= YIELDING * R / ws->r0;
 }
 
 /* How often what compliance gives way has to be taken back where that leaves a power of this share: eq. (463). */
@@ -247,6 +247,7 @@ static int rounds_of(double share) {
 
 /* Derivatives by the answer where that is all that they need; two points are in s. */
 static bool answer_will_do(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    bool yields = may_yield(ws, p, R);
     double keeps = kept(ws, p, R);
     if (!(keeps > REDUNDANT)) { /* compliance chooses nothing */
         s->npoint = 1, s->alone = rounds_of(keeps);
@@ -254,10 +255,10 @@ static bool answer_will_do(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         return true;
     }
     bool chooses = !(ws->law->is & TI_LAW_HARD) || p->spins || !idle(ws, p) || !directed(ws, p, s);
-    double share = soft(ws, p, R, R);
+    double share = yields ? softness(ws, p, R) : 0;
     s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
     s->alone = chooses || share > SOFTER ? 0 : rounds_of(share);
-    return s->alone || share == 0;
+    return s->alone || !(share > SOFT);
 }
 
 static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -265,7 +266,8 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
     if (ws->sharp == TI_SHARP_POINTS && ws->at_answer && ws->reaches && answer_will_do(ws, p, R, s)) return;
     if (!second_point(ws, p, s)) return;
     if (ws->sharp == TI_SHARP_ANSWER) answer_of_points(ws, p, g, s);
-    if (soft(ws, p, R, 2 * R) > 0 && kept(ws, p, 2 * R) > REDUNDANT) third_point(ws, p, s);
+    if (may_yield(ws, p, R) && kept(ws, p, 2 * R) > REDUNDANT && softness(ws, p, 2 * R) > 2 * SOFT)
+        third_point(ws, p, s);
 }
 
 #define CURVED 3e-9
