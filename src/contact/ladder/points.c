@@ -153,8 +153,8 @@ static void answer_of_points(ti_contact_ws *ws, const ti_contact_problem *p, ti_
 
 /* By how much the impulses' part of the velocities changes from the first point to the second. */
 static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
-    for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->v1[k] - ws->v2[k];
-    ti_system_mv(&ws->sys, p, ws->dv, ws->r);
+    for (int k = 0; k < p->nv; k++) ws->vb[k] = ws->v1[k] - ws->v2[k];
+    ti_system_mv(&ws->sys, p, ws->vb, ws->r);
     double change = ti_contact_energy_of(ws, p, ws->r);
     memset(ws->r, 0, p->nv * sizeof(double));
     ti_system_jt(&ws->sys, p, ws->l1, ws->r);
@@ -247,7 +247,6 @@ static int rounds_of(double share) {
 
 /* Derivatives by the answer where that is all that they need; two points are in s. */
 static bool answer_will_do(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
-    bool yields = may_yield(ws, p, R);
     double keeps = kept(ws, p, R);
     if (!(keeps > REDUNDANT)) { /* compliance chooses nothing */
         s->npoint = 1, s->alone = rounds_of(keeps);
@@ -255,7 +254,7 @@ static bool answer_will_do(ti_contact_ws *ws, const ti_contact_problem *p, doubl
         return true;
     }
     bool chooses = !(ws->law->is & TI_LAW_HARD) || p->spins || !idle(ws, p) || !directed(ws, p, s);
-    double share = yields ? softness(ws, p, R) : 0;
+    double share = may_yield(ws, p, R) ? softness(ws, p, R) : 0;
     s->npoint = 2, s->point[0].weight = 2, s->point[1].weight = -1;
     s->alone = chooses || share > SOFTER ? 0 : rounds_of(share);
     return s->alone || !(share > SOFT);
