@@ -103,7 +103,7 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     double curved = curvature(ws, p);
     bool will_do = g->consistent && r < g->tol;
     if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
-        bool fresh = !g->done;
+        bool fresh = !g->done || r < 0.01 * g->residual;
         if (fresh) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
         if (fresh && !bent) reach(ws, p);
         s->npoint = 1;
@@ -269,6 +269,13 @@ static void sharpen(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress 
         third_point(ws, p, s);
 }
 
+/* After solve_at(): whether compliance chooses how contacts share their load. Then what rounding makes of the curvature
+ * grows as R falls. What R holds softly without choosing anything may need a smaller one: a body in a wedge that only
+ * just holds it slides as fast as R makes it. */
+static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    return kept(ws, p, R) > 0.05;
+}
+
 #define CURVED 3e-9
 void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g,
                       ti_contact_solution *s) {
@@ -286,8 +293,9 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
         g->done = g->consistent && g->residual < g->tol;
         return;
     }
-    double more = ti_max(CURVED, curved > CURVED ? rounding_at(ws, p, R) : 0);
-    for (double before = HUGE_VAL; curved > more && curved < 0.1 * before && R > 2e-9 * ws->r0; R *= 0.1) {
+    bool shared = curved > CURVED && redundant(ws, p, R);
+    double more = ti_max(CURVED, shared ? rounding_at(ws, p, R) : 0), least = (shared ? 2e-9 : 2e-13) * ws->r0;
+    for (double before = HUGE_VAL; curved > more && curved < 0.1 * before && R > least; R *= 0.1) {
         ti_contact_approach(ws, p, R, 0.1 * R);
         before = curved, curved = solve_at(ws, p, 0.1 * R, 0.1 * curved, g, s);
     }
