@@ -23,10 +23,13 @@ static double size_of(const tribo_ws *ws, const double *bar) {
     return weigh(bar, ws->scratch->unit, ws->model->size.ndx);
 }
 
-/* A derivative so steep that a change of the state by sqrt(eps) of its units moves the next one by all of them holds
- * over nothing that a program can represent and use. docs/gradients.md, Where a gradient misleads. */
+/* A derivative so steep that a change of the state by a millionth of its units moves the next one by all of them is no
+ * use: what a step is solved to, a thousandth of that millionth, moves it by a thousandth. docs/gradients.md, Where a
+ * gradient misleads. */
+static const double ABSURD = 1e6;
+
 static bool is_absurd(const tribo_ws *ws, const ti_record_bar *bar, const double *p, double before) {
-    const double most = before / sqrt(DBL_EPSILON);
+    const double most = before * ABSURD;
     return !(most < HUGE_VAL) || !(size_of(ws, bar->x) <= most) || !ti_finite(bar->u, (size_t)ws->model->size.nu) ||
            (bar->p && !(weigh(bar->p, p, ws->model->size.np) <= most));
 }
