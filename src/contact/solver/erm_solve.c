@@ -234,8 +234,7 @@ void ti_erm_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, t
 /* ---------------------------------------------------------------- in place of a law of one contact */
 
 /* c in ws->c. */
-static tribo_residuals parts(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double sl,
-                             double sc) {
+static tribo_residuals parts(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     ti_stochastic *e = ws->scratch;
     terms(ws, p, e, lambda, ws->c);
     memset(ws->dv, 0, p->nv * sizeof(double));
@@ -246,7 +245,7 @@ static tribo_residuals parts(ti_contact_ws *ws, const ti_contact_problem *p, con
         e->w[k] += e->term[k / 3].l[k % 3];
         if (p->R) e->w[k] += p->R[k] * e->eta[k];
     }
-    return residuals(p, e, sl, sc);
+    return residuals(p, e, 1, 1);
 }
 
 static tribo_status factor(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_point *q) {

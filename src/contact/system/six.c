@@ -1,6 +1,7 @@
 /* six.c -- the contact system of free bodies. */
 #include "contact/system/six.h"
 #include "base/clones.h"
+#include <limits.h>
 #include <math.h>
 
 typedef double vec8 __attribute__((vector_size(64), may_alias));
@@ -70,6 +71,45 @@ static TI_CLONES_WIDE void jt(const ti_contact_problem *p, const double *rows, c
 
 void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y) {
     jt(p, rows, lambda, y);
+}
+
+typedef long long bits8 __attribute__((vector_size(64), may_alias));
+typedef long long bits4 __attribute__((vector_size(32), may_alias));
+
+TI_INLINE void add_sizes(const double *R, const double *l, double *y) {
+    const vec8 *row = (const vec8 *)R;
+    vec8 sum = row[0] * l[0], next = row[1] * l[1], last = row[2] * l[2];
+    sum = (vec8)((bits8)sum & LLONG_MAX) + (vec8)((bits8)next & LLONG_MAX) + (vec8)((bits8)last & LLONG_MAX);
+    for (int k = 0; k < 3; k++) ((vec2 *)y)[k] += (vec2){sum[2 * k], sum[2 * k + 1]};
+}
+
+TI_INLINE void sizes_times(const double *C, const double *x, vec4 *c) {
+    const bits4 *col = (const bits4 *)C;
+    for (int k = 0; k < 6; k++) *c += (vec4)(col[k] & LLONG_MAX) * x[k];
+}
+
+static TI_CLONES_WIDE double made_of(const ti_contact_problem *p, const double *rows, const double *cols,
+                                     const double *minv, const double *lambda, double *x) {
+    const int *a = p->a, *b = p->b, *at = p->voff;
+    memset(x, 0, p->nv * sizeof *x);
+    for (int i = 0, n = p->nc; i < n; i++, rows += 2 * TI_SIX_ROWS, lambda += 3) {
+        add_sizes(rows, lambda, x + at[a[i]]);
+        if (b[i] >= 0) add_sizes(rows + TI_SIX_ROWS, lambda, x + at[b[i]]);
+    }
+    for (int k = 0; k < p->nv; k++) x[k] *= minv[k];
+    double most = 0;
+    for (int i = 0, n = p->nc; i < n; i++, cols += 2 * TI_SIX_COLS) {
+        vec4 sum = {0, 0, 0, 0};
+        sizes_times(cols, x + at[a[i]], &sum);
+        if (b[i] >= 0) sizes_times(cols + TI_SIX_COLS, x + at[b[i]], &sum);
+        for (int r = 0; r < 3; r++) most = ti_max(most, sum[r]);
+    }
+    return most;
+}
+
+double ti_six_made_of(const ti_contact_problem *p, const double *rows, const double *cols, const double *minv,
+                      const double *lambda, double *x) {
+    return made_of(p, rows, cols, minv, lambda, x);
 }
 
 static TI_CLONES_WIDE void mv(const ti_contact_problem *p, const double *x, double *y) {

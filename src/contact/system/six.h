@@ -21,6 +21,9 @@ bool ti_six_fits(const ti_contact_problem *p);
 void ti_six_pack(const ti_contact_problem *p, double *rows, double *cols);
 void ti_six_jv(const ti_contact_problem *p, const double *cols, const double *v, bool with_ref, double *c);
 void ti_six_jt(const ti_contact_problem *p, const double *rows, const double *lambda, double *y);
+/* max_i sum_j |J_ij| x_j with x = minv |J|' |lambda|, left in x (nv): what G lambda is a sum of, minv for M^-1. */
+double ti_six_made_of(const ti_contact_problem *p, const double *rows, const double *cols, const double *minv,
+                      const double *lambda, double *x);
 void ti_six_mv(const ti_contact_problem *p, const double *x, double *y);
 
 /* left: the rows that D has on its left, as a rule `rows`. */

@@ -106,6 +106,8 @@ static double made_of(const ti_contact_problem *p, const double *x, const double
 
 /* max_i sum_j |G_ij lambda_j|, with the diagonal of M for M. */
 static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
+    const ti_system *s = &ws->sys;
+    if (s->six) return ti_six_made_of(p, s->rows, s->cols, ws->minv, lambda, ws->dv);
     memset(ws->dv, 0, p->nv * sizeof(double));
     for (int i = 0; i < p->nc; i++) {
         const double *J = p->J + p->joff[i], *l = lambda + 3 * i;
@@ -187,11 +189,11 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
     return sum == 0;
 }
 
-/* The worst of each part of a law's residual, in units sl of impulse and sc of velocity; c in ws->c. */
-static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *lambda,
-                                double sl, double sc) {
+/* The worst of each part of a law's residual, in no units; c in ws->c. */
+static tribo_residuals parts_of(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law,
+                                const double *lambda) {
     tribo_residuals worst = {0, 0, 0};
-    if (ws->coupled && law == ws->law) return ws->coupled->parts(ws, p, lambda, sl, sc);
+    if (ws->coupled && law == ws->law) return ws->coupled->parts(ws, p, lambda);
     for (int i = 0; i < p->nc; i++) {
         double part[3];
         const ti_law *one = ti_law_among(p, law, i);
@@ -201,10 +203,15 @@ static tribo_residuals parts_in(ti_contact_ws *ws, const ti_contact_problem *p, 
             ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
             one->residual(&contact, lambda + 3 * i, ws->c + 3 * i, part);
         }
-        worst.primal = ti_max(worst.primal, part[0] / sl), worst.dual = ti_max(worst.dual, part[1] / sc);
-        worst.complementarity = ti_max(worst.complementarity, part[2] / (sl * sc));
+        worst.primal = ti_max(worst.primal, part[0]), worst.dual = ti_max(worst.dual, part[1]);
+        worst.complementarity = ti_max(worst.complementarity, part[2]);
     }
     return worst;
+}
+
+/* In units sl of impulse and sc of velocity. */
+static tribo_residuals in_units(tribo_residuals r, double sl, double sc) {
+    return (tribo_residuals){r.primal / sl, r.dual / sc, r.complementarity / (sl * sc)};
 }
 
 static double worst_of(tribo_residuals r) {
@@ -234,7 +241,7 @@ void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const d
 double ti_contact_law_residual(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
     double sl = unit_of_impulse(ws, p, lambda), sc = ws->unit_c > 0 ? ws->unit_c : 1;
     ti_contact_relative(ws, p, v, lambda, ws->c);
-    return worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+    return worst_of(in_units(parts_of(ws, p, ws->law, lambda), sl, sc));
 }
 
 /* The rounding that impulses leave in velocities, in units of velocity, where that is too much for any answer to be
@@ -248,19 +255,31 @@ static double uncertainty(ti_contact_ws *ws, const ti_contact_problem *p, const 
     return share <= most ? 0 : share; /* NaN too */
 }
 
+/* The velocity that the momentum residual in ws->r stands for, where it may be more than `least`. */
+static double off_balance(ti_contact_ws *ws, const ti_contact_problem *p, double least) {
+    double energy = 0, most = 0;
+    for (int k = 0; k < p->nv; k++) {
+        ws->dv[k] = ws->minv[k] * ws->r[k];
+        energy += ws->dv[k] * ws->r[k];
+    }
+    /* |J x|^2 <= J M^-1 J' x'M x, with the diagonal of M for M, of which inertia is at most three times */
+    if (sqrt(3 * ws->widest * energy) < least) return 0;
+    ti_system_jv(&ws->sys, p, ws->dv, false, ws->give);
+    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->give[k]));
+    return most;
+}
+
 double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const ti_law *law, const double *v,
                            const double *lambda, tribo_residuals *parts) {
-    double sl = unit_of_impulse(ws, p, lambda), off = 0, unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
-    ti_contact_momentum(ws, p, v, lambda); /* the momentum residual, and the velocity it stands for */
-    for (int k = 0; k < p->nv; k++) ws->dv[k] = ws->minv[k] * ws->r[k];
-    ti_system_jv(&ws->sys, p, ws->dv, false, ws->c);
-    for (int k = 0; k < 3 * p->nc; k++) off = ti_max(off, fabs(ws->c[k]));
+    double sl = unit_of_impulse(ws, p, lambda), unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit;
     ti_contact_relative(ws, p, v, lambda, ws->c);
-    tribo_residuals r = parts_in(ws, p, law, lambda, sl, sc);
+    tribo_residuals all = parts_of(ws, p, law, lambda), r = in_units(all, sl, sc);
+    ti_contact_momentum(ws, p, v, lambda);
+    double off = off_balance(ws, p, sc * worst_of(r));
     if (!(ti_max(off / sc, worst_of(r)) <
           1e-12)) { /* the exact unit is larger and dearer, and asked for only if it may matter */
         sc += ROUNDED * made_of_impulses(ws, p, lambda);
-        r = parts_in(ws, p, law, lambda, sl, sc);
+        r = in_units(all, sl, sc);
     }
     if (parts) *parts = r;
     return ti_max(uncertainty(ws, p, lambda, sl, unit), ti_max(off / sc, worst_of(r)));
@@ -269,6 +288,6 @@ double ti_contact_residual(ti_contact_ws *ws, const ti_contact_problem *p, const
 double ti_contact_residual_at(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *c) {
     double unit = ws->unit_c > 0 ? ws->unit_c : 1, sc = unit + ROUNDED * made_of_impulses(ws, p, lambda);
     memcpy(ws->c, c, 3 * p->nc * sizeof(double));
-    double sl = unit_of_impulse(ws, p, lambda), r = worst_of(parts_in(ws, p, ws->law, lambda, sl, sc));
+    double sl = unit_of_impulse(ws, p, lambda), r = worst_of(in_units(parts_of(ws, p, ws->law, lambda), sl, sc));
     return ti_max(uncertainty(ws, p, lambda, sl, unit), r);
 }

@@ -20,9 +20,8 @@ typedef struct ti_contact_sizes {
 /* A law that couples contacts has no equation of one contact: these functions replace those of linearise.c and
  * law_residual.c. */
 typedef struct ti_coupled_law {
-    /* The residual at (lambda, ws->c), in units sl of impulse and sc of velocity. */
-    tribo_residuals (*parts)(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, double sl,
-                             double sc);
+    /* The residual at (lambda, ws->c). */
+    tribo_residuals (*parts)(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda);
     /* Called by ti_contact_factor(), which has done what all points share. */
     tribo_status (*factor)(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_point *q);
     void (*vjp)(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
