@@ -42,13 +42,29 @@ static void impulses(ti_motion *m, const ti_tree *tree, ti_vec gravity, double d
     for (int d = v0; d < end; d++) m->next[d] = dt * (m->next[d] + m->given[d]);
 }
 
+/* Whether what the first round finds is nothing like what was expected. */
+static bool surprises(const ti_motion *m, const ti_tree *tree) {
+    double expected = 0, found = 0, off = 0;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        expected = ti_max(expected, fabs(m->pushed[d])), found = ti_max(found, fabs(m->next[d]));
+        off = ti_max(off, fabs(m->next[d] - m->pushed[d]));
+    }
+    return expected > 0 && off > 0.5 * found;
+}
+
 static bool by_rounds(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
     int v0 = tree->v, w = tree->nv;
     rounds r = {0};
-    while (r.n < ROUNDS) {
+    for (int d = v0; d < v0 + w; d++) m->free[d] = m->now[d] + m->pushed[d];
+    for (bool anew = false; r.n < ROUNDS;) {
         double change = 0, size = 0;
         impulses(m, tree, gravity, dt);
         solve(m, tree, m->next + v0);
+        if (r.n == 0 && !anew && surprises(m, tree)) {
+            memcpy(m->free + v0, m->now + v0, sizeof *m->free * (size_t)w);
+            anew = true;
+            continue;
+        }
         for (int d = v0; d < v0 + w; d++) {
             double v = m->now[d] + m->next[d];
             change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
@@ -113,7 +129,6 @@ static bool by_newton(ti_motion *m, const ti_tree *tree, ti_vec gravity, double 
 
 bool ti_midpoint(ti_motion *m, int t, ti_vec gravity, double dt) {
     const ti_tree *tree = tree_of(m, t);
-    memcpy(m->free + tree->v, m->now + tree->v, sizeof *m->now * (size_t)tree->nv);
     return by_rounds(m, tree, gravity, dt) || by_newton(m, tree, gravity, dt);
 }
 

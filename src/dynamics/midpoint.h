@@ -4,7 +4,8 @@
 #define TI_MIDPOINT_H
 #include "dynamics/moving.h"
 
-/* m->free from m->now, M and its factor, and the forces m->given, with what ti_bias_forces() leaves at m->middle.
+/* m->free from m->now, near m->now + m->pushed, M and its factor, and the forces m->given, with what ti_bias_forces()
+ * leaves at m->middle.
  * @return false where no velocity is found. */
 bool ti_midpoint(ti_motion *m, int t, ti_vec gravity, double dt);
 /* bar->y of bar->free: (M + h/2 C)' y = v_bar, C the derivative of the gyroscopic forces. */

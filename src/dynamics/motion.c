@@ -27,6 +27,7 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->middle, nv);
     TI_CARVE(a, m->given, nv);
     TI_CARVE(a, m->next, nv);
+    TI_CARVE(a, m->pushed, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->centre, trees ? model->ntree : 0);
     TI_CARVE(a, m->M, nM);
@@ -112,6 +113,10 @@ size_t ti_motion_kept(const tribo_model *model) {
 void ti_motion_keep(const ti_motion *m, double *known) {
     size_t nv = ti_motion_kept(m->model) / 2;
     memcpy(known, m->free, nv * sizeof *known), memcpy(known + nv, m->middle, nv * sizeof *known);
+}
+
+void ti_motion_expect(ti_motion *m, bool same) {
+    for (size_t d = 0; d < ti_motion_kept(m->model) / 2; d++) m->pushed[d] = same ? m->free[d] - m->now[d] : 0;
 }
 
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,

@@ -308,7 +308,9 @@ tribo_options tribo_ws_options(const tribo_ws *ws) {
     return ws ? ws->options : (tribo_options){0};
 }
 void tribo_ws_reset(tribo_ws *ws) {
-    if (ws) ws->nwarm = 0;
+    if (!ws) return;
+    ws->nwarm = 0;
+    ti_motion_expect(&ws->motion, false);
 }
 const tribo_step_info *tribo_last_info(const tribo_ws *ws) {
     return ws ? &ws->info : NULL;
