@@ -28,6 +28,7 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->given, nv);
     TI_CARVE(a, m->next, nv);
     TI_CARVE(a, m->pushed, nv);
+    TI_CARVE(a, m->change, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->centre, trees ? model->ntree : 0);
     TI_CARVE(a, m->M, nM);
@@ -116,7 +117,12 @@ void ti_motion_keep(const ti_motion *m, double *known) {
 }
 
 void ti_motion_expect(ti_motion *m, bool same) {
-    for (size_t d = 0; d < ti_motion_kept(m->model) / 2; d++) m->pushed[d] = same ? m->free[d] - m->now[d] : 0;
+    size_t nv = ti_motion_kept(m->model) / 2;
+    for (size_t d = 0; d < nv; d++) {
+        double change = m->free[d] - m->now[d], trend = m->steady ? change - m->change[d] : 0;
+        m->pushed[d] = same ? change + trend : 0, m->change[d] = change;
+    }
+    m->steady = same;
 }
 
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,
