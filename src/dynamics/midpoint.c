@@ -12,16 +12,22 @@
 enum { ROUNDS = 40 };
 static const double SETTLED = 1e-13, LEFT = 1e-15;
 
-/* The changes that rounds make: the last one, and the largest share of the one before that any of them was. */
+/* The changes that rounds make: the last one, and the largest share of the one before that any of them was, as far as
+ * it is more than rounding. What it was in the step before may be known; 0 = it is not. */
 typedef struct rounds {
     int n;
-    double change, share;
+    double change, share, known;
 } rounds;
 
-/* Whether the next rounds change nothing beside `size`. Three are asked for what share of the change is left. */
+/* What was known of the share, in the next step. */
+static const double GROWN = 1.5;
+
+/* Whether the next rounds change nothing beside `size`. Three are asked for what share of the change is left, where
+ * that is not known. */
 static bool settled(rounds *r, double change, double size) {
-    if (r->n > 0) r->share = ti_max(r->share, change / r->change);
-    bool little = r->n > 1 && r->share < 0.1 && r->share * change <= LEFT * size;
+    if (r->n > 0 && !(change <= 4 * LEFT * size)) r->share = ti_max(r->share, change / r->change);
+    double share = ti_max(r->share, GROWN * r->known);
+    bool told = r->n > 1 || r->known > 0, little = told && share < 0.1 && share * change <= LEFT * size;
     r->n++, r->change = change;
     return little || change <= SETTLED * size;
 }
@@ -52,9 +58,10 @@ static bool surprises(const ti_motion *m, const ti_tree *tree) {
     return expected > 0 && off > 0.5 * found;
 }
 
-static bool by_rounds(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
+static bool by_rounds(ti_motion *m, int t, ti_vec gravity, double dt) {
+    const ti_tree *tree = tree_of(m, t);
     int v0 = tree->v, w = tree->nv;
-    rounds r = {0};
+    rounds r = {.known = m->known_share[t]};
     for (int d = v0; d < v0 + w; d++) m->free[d] = m->now[d] + m->pushed[d];
     for (bool anew = false; r.n < ROUNDS;) {
         double change = 0, size = 0;
@@ -70,9 +77,13 @@ static bool by_rounds(ti_motion *m, const ti_tree *tree, ti_vec gravity, double 
             change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
             m->free[d] = v;
         }
-        if (settled(&r, change, size)) return true;
-        if (!(change < HUGE_VAL)) return false;
+        if (settled(&r, change, size)) {
+            m->share[t] = r.share > 0 ? r.share : ti_min(GROWN * r.known, 1);
+            return true;
+        }
+        if (!(change < HUGE_VAL)) break;
     }
+    m->share[t] = 0;
     return false;
 }
 
@@ -128,8 +139,7 @@ static bool by_newton(ti_motion *m, const ti_tree *tree, ti_vec gravity, double 
 }
 
 bool ti_midpoint(ti_motion *m, int t, ti_vec gravity, double dt) {
-    const ti_tree *tree = tree_of(m, t);
-    return by_rounds(m, tree, gravity, dt) || by_newton(m, tree, gravity, dt);
+    return by_rounds(m, t, gravity, dt) || by_newton(m, tree_of(m, t), gravity, dt);
 }
 
 /* ---- reverse ---- */

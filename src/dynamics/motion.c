@@ -7,6 +7,7 @@
 #include "dynamics/link.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
+#include <math.h>
 #include <string.h>
 
 enum { WIDTH = TI_FREE_NV };
@@ -29,8 +30,12 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->next, nv);
     TI_CARVE(a, m->pushed, nv);
     TI_CARVE(a, m->change, nv);
+    TI_CARVE(a, m->trend, nv);
+    TI_CARVE(a, m->bend, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->centre, trees ? model->ntree : 0);
+    TI_CARVE(a, m->share, trees ? model->ntree : 0);
+    TI_CARVE(a, m->known_share, trees ? model->ntree : 0);
     TI_CARVE(a, m->M, nM);
     int na = model->size.nactuator, driven = na ? nv : 0;
     TI_CARVE(a, m->actuator, na);
@@ -116,13 +121,33 @@ void ti_motion_keep(const ti_motion *m, double *known) {
     memcpy(known, m->free, nv * sizeof *known), memcpy(known + nv, m->middle, nv * sizeof *known);
 }
 
-void ti_motion_expect(ti_motion *m, bool same) {
+void ti_motion_forget(ti_motion *m) {
     size_t nv = ti_motion_kept(m->model) / 2;
-    for (size_t d = 0; d < nv; d++) {
-        double change = m->free[d] - m->now[d], trend = m->steady ? change - m->change[d] : 0;
-        m->pushed[d] = same ? change + trend : 0, m->change[d] = change;
+    if (!nv) return;
+    memset(m->pushed, 0, nv * sizeof *m->pushed), memset(m->change, 0, nv * sizeof *m->change);
+    memset(m->trend, 0, nv * sizeof *m->trend), memset(m->bend, 0, nv * sizeof *m->bend);
+    memset(m->known_share, 0, (size_t)m->model->ntree * sizeof *m->known_share);
+}
+
+/* The change of velocity of tree t drawn on, as constant, straight or bent: as would have been best for this step. */
+static void expect(ti_motion *m, int t) {
+    const ti_tree *tree = tree_of(m, t);
+    double off = 0, off_trend = 0, off_bend = 0;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        double change = m->free[d] - m->now[d], trend = change - m->change[d], bend = trend - m->trend[d];
+        off = ti_max(off, fabs(trend)), off_trend = ti_max(off_trend, fabs(bend));
+        off_bend = ti_max(off_bend, fabs(bend - m->bend[d]));
+        m->change[d] = change, m->trend[d] = trend, m->bend[d] = bend;
     }
-    m->steady = same;
+    m->known_share[t] = m->share[t];
+    bool straight = off_trend < off, bent = straight && off_bend < off_trend;
+    for (int d = tree->v; d < tree->v + tree->nv; d++)
+        m->pushed[d] = m->change[d] + (straight ? m->trend[d] : 0) + (bent ? m->bend[d] : 0);
+}
+
+void ti_motion_expect(ti_motion *m) {
+    for (int t = 0; t < m->model->ntree && m->model->chains; t++)
+        if (!tree_of(m, t)->single) expect(m, t);
 }
 
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,

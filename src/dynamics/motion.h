@@ -23,9 +23,9 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
 /* How many numbers of what is loaded are worth keeping, and these. */
 size_t ti_motion_kept(const tribo_model *model);
 void ti_motion_keep(const ti_motion *m, double *known);
-/* The next step is expected to make of velocities what this one did, as that changed from the one before, or nothing:
- * rounds begin with it. */
-void ti_motion_expect(ti_motion *m, bool same);
+/* What the next step will make of velocities, by what the last ones did: rounds begin with it. Or nothing is known. */
+void ti_motion_expect(ti_motion *m);
+void ti_motion_forget(ti_motion *m);
 /* Of all that only where everything is and moves: what ti_motion_energy() asks for. */
 void ti_motion_place(ti_motion *m, const double *p, const double *q, const double *v);
 /* M (w,w) of tree t. */

@@ -27,8 +27,10 @@ typedef struct ti_motion {
     double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     double *pushed;              /* what rounds begin with: the change of velocity to expect; zeros = none */
-    double *change;              /* that of the last step, from which it is drawn on */
-    bool steady;                 /* so was that one, so that there is a trend */
+    double *change;              /* that of the last step */
+    double *trend, *bend;        /* the change of that, and of the trend */
+    double *share;               /* (ntree) by which the rounds shrank their changes; 0 = not known */
+    double *known_share;         /* (ntree) the same of the last step */
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its factor: branch.h */
     struct ti_tree_jac *jac;     /* the caller's, where steps are made: room for Jacobians */

@@ -188,7 +188,7 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
         tribo_status t = ti_tape_append(tape, ws, f, p, s);
         if (t != TRIBO_OK) return t;
     }
-    if (ws->options.warm_start) ti_warm_keep(ws, f), ti_motion_expect(&ws->motion, true);
+    if (ws->options.warm_start) ti_warm_keep(ws, f), ti_motion_expect(&ws->motion);
     memcpy(x_next, ws->xnext, sizeof(double) * (size_t)size->nx);
     return s;
 }

@@ -310,7 +310,7 @@ tribo_options tribo_ws_options(const tribo_ws *ws) {
 void tribo_ws_reset(tribo_ws *ws) {
     if (!ws) return;
     ws->nwarm = 0;
-    ti_motion_expect(&ws->motion, false);
+    ti_motion_forget(&ws->motion);
 }
 const tribo_step_info *tribo_last_info(const tribo_ws *ws) {
     return ws ? &ws->info : NULL;

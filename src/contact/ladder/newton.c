@@ -227,7 +227,11 @@ void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
  * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
  * same system have shown. Steps of the sizes below leave nothing but rounding. */
-bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R) {
+/* A step from nearby, relative to what there is, and what rounding leaves of it, about. */
+static const double NEARBY = 0.03, LEAVES = 1e-8;
+
+/* As workspace.h says; roughly: one step from nearby will do where the law is linear. */
+static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, bool roughly) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
     bool again = true, linear = is_linear(ws, p);
@@ -240,6 +244,10 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double fr
         ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
         if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* no solution has these modes */
+        if (linear && roughly && it == 0 && change < NEARBY) {
+            ws->settled = LEAVES * change, ws->rough = true;
+            return true;
+        }
         if (linear && it > 0) ws->shrink = change / before;
         if (linear && change < 1e-5 && ws->shrink * change < 1e-13) {
             ws->settled = ws->shrink * change;
@@ -251,6 +259,14 @@ bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double fr
         before = change;
     }
     return before < 1e-6;
+}
+
+bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R) {
+    return settle(ws, p, from, R, false);
+}
+bool ti_contact_settle_roughly(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    ws->rough = false;
+    return settle(ws, p, 0, R, true);
 }
 
 bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {

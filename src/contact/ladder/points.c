@@ -39,10 +39,16 @@ static double polish(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
 /* docs/math.md eq. (35a): from v1, l1 along the tangent to no compliance, and polished; to 2 R in v2, l2. Returns the
  * residual. */
 static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    yield(ws, p, R, ws->l1);
-    for (int k = 0; k < 3 * p->nc; k++)
-        ws->l2[k] = ws->l1[k] + ws->dlambda[k], ws->lambda[k] = ws->l1[k] - ws->dlambda[k];
-    for (int k = 0; k < p->nv; k++) ws->v2[k] = ws->v1[k] + ws->dv[k], ws->v[k] = ws->v1[k] - ws->dv[k];
+    if (ws->rough) { /* the same, and what was left to settle */
+        ti_contact_approach(ws, p, R, 0);
+        for (int k = 0; k < 3 * p->nc; k++) ws->l2[k] = 2 * ws->l1[k] - ws->lambda[k];
+        for (int k = 0; k < p->nv; k++) ws->v2[k] = 2 * ws->v1[k] - ws->v[k];
+    } else {
+        yield(ws, p, R, ws->l1);
+        for (int k = 0; k < 3 * p->nc; k++)
+            ws->l2[k] = ws->l1[k] + ws->dlambda[k], ws->lambda[k] = ws->l1[k] - ws->dlambda[k];
+        for (int k = 0; k < p->nv; k++) ws->v2[k] = ws->v1[k] + ws->dv[k], ws->v[k] = ws->v1[k] - ws->dv[k];
+    }
     return polish(ws, p, R);
 }
 
@@ -84,7 +90,7 @@ static void reach(ti_contact_ws *ws, const ti_contact_problem *p) {
 static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
                        ti_contact_solution *s) {
     ws->at_answer = false;
-    if (!ti_contact_settle(ws, p, 0, R)) return HUGE_VAL;
+    if (!ti_contact_settle_roughly(ws, p, R)) return HUGE_VAL;
     g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
     if (!g->consistent) {
         settle_well(ws, p, R);
@@ -129,7 +135,7 @@ static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, 
 static bool second_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
     ti_contact_point *near = s->point, *far = near + 1;
     double R = near->compliance;
-    bool well = ws->sharp == TI_SHARP_ANSWER;
+    bool well = ws->sharp == TI_SHARP_ANSWER || ws->rough;
     ti_iterate_from(ws, p, near->v, near->lambda);
     if (well && !ws->at_answer && !ti_contact_settle(ws, p, 0, R)) return false;
     if (well) settle_well(ws, p, R);

@@ -115,6 +115,7 @@ struct ti_contact_ws {
     double *marked, *ahead;        /* (2 nv) the velocities there, (2 nv) its directions */
     double ip_unit;                /* its unit: the root of an energy */
     double settled;                /* relative size of the last step of settle() */
+    bool rough;                    /* whether that was the only one, to what rounding leaves of it */
     double shrink;      /* what share of a step of it the next one is where the law is linear; 1 = not known */
     int iterations;     /* factorizations so far */
     ti_sharpness sharp; /* ti_contact_options.sharp */
@@ -255,6 +256,8 @@ bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R
 /* newton.c: with the modes of ws->mode fixed, converge at R to rounding; from what it left at the compliance `from`, or
  * 0: from anywhere. */
 bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R);
+/* The same from anywhere, where the next step goes on to no compliance: one step may do, ws->rough. */
+bool ti_contact_settle_roughly(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
