@@ -11,15 +11,6 @@ enum { NEIGHBOURS = 8 };
 static const double reach = 2; /* standard errors to either side */
 static const double worth = 1; /* twice a logarithm of likelihood */
 
-/* Where a recording starts at the ends of intervals, (2 nfree + 1,nx); the last is of the answer. */
-static double *sides(const tribo_sysid *s, int track) {
-    return s->shooting->side + (size_t)track * (2 * (size_t)s->nfree + 1) * (size_t)s->z.nx;
-}
-
-static double *start_of(const tribo_sysid *s, int track) {
-    return s->shooting->path[track].x + (size_t)s->track[track].first * (size_t)s->z.nx;
-}
-
 /* From the answer to an end of the interval of one number, others following: s->trial, s->step, s->p. */
 static void go_to(tribo_sysid *s, int side) {
     size_t n = (size_t)s->nfree, i = (size_t)side / 2;
@@ -34,10 +25,11 @@ static void go_to(tribo_sysid *s, int side) {
 /* The start at an end of an interval, and the cost of its motion. */
 static tribo_status roll_job(ti_worker *w, int i, void *context) {
     const tribo_sysid *s = w->s;
-    size_t nx = (size_t)s->z.nx, side = (size_t) * (const int *)context;
+    size_t nx = (size_t)s->z.nx;
+    int side = *(const int *)context;
     if (s->track[i].held_out) return TRIBO_OK;
     if (!ti_path_start(w, i, s->p, s->step, 0)) return TRIBO_E_SINGULAR;
-    memcpy(sides(s, i) + side * nx, w->x, nx * sizeof(double));
+    memcpy(ti_path_side(s, i, side), w->x, nx * sizeof(double));
     s->shooting->path[i].cost_try = ti_path_plain(w, i, s->p, HUGE_VAL);
     return TRIBO_OK;
 }
@@ -45,9 +37,10 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
 /* From there on to where the motion costs least. */
 static tribo_status settle_job(ti_worker *w, int i, void *context) {
     const tribo_sysid *s = w->s;
-    size_t nx = (size_t)s->z.nx, side = (size_t) * (const int *)context;
+    size_t nx = (size_t)s->z.nx;
+    int side = *(const int *)context;
     if (s->track[i].held_out) return TRIBO_OK;
-    memcpy(start_of(s, i), sides(s, i) + side * nx, nx * sizeof(double));
+    memcpy(ti_path_first(s, i), ti_path_side(s, i, side), nx * sizeof(double));
     return ti_path_settle(w, i, s->p, s->P);
 }
 
@@ -57,7 +50,7 @@ static tribo_status near_job(ti_worker *w, int i, void *context) {
     (void)context;
     if (s->track[i].held_out) return TRIBO_OK;
     tribo_status status = ti_path_near(w, i, s->p, s->P, NEIGHBOURS);
-    memcpy(sides(s, i) + 2 * (size_t)s->nfree * nx, start_of(s, i), nx * sizeof(double));
+    memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), nx * sizeof(double));
     return status;
 }
 
@@ -66,7 +59,7 @@ static tribo_status back_job(ti_worker *w, int i, void *context) {
     const tribo_sysid *s = w->s;
     size_t nx = (size_t)s->z.nx;
     (void)context;
-    if (!s->track[i].held_out) memcpy(start_of(s, i), sides(s, i) + 2 * (size_t)s->nfree * nx, nx * sizeof(double));
+    if (!s->track[i].held_out) memcpy(ti_path_first(s, i), ti_path_side(s, i, 2 * s->nfree), nx * sizeof(double));
     return TRIBO_OK;
 }
 
@@ -147,7 +140,7 @@ static tribo_status lead_job(ti_worker *w, int i, void *context) {
     size_t nx = (size_t)s->z.nx;
     (void)context;
     if (s->track[i].held_out) return TRIBO_OK;
-    memcpy(sides(s, i) + 2 * (size_t)s->nfree * nx, start_of(s, i), nx * sizeof(double));
+    memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), nx * sizeof(double));
     return ti_path_settle(w, i, s->p, s->P);
 }
 

@@ -8,10 +8,6 @@
 
 enum { ROUNDS = 20, IDLE_MAX = 8, HOPS_MAX = 48, SHARES = 3 };
 
-static double *start_of(const tribo_sysid *s, int track) {
-    return s->shooting->path[track].x + (size_t)s->track[track].first * (size_t)s->z.nx;
-}
-
 static double *best_of(const tribo_sysid *s) {
     return s->shooting->end + (size_t)s->shooting->best * (size_t)s->nfree;
 }
@@ -20,13 +16,13 @@ static double *best_of(const tribo_sysid *s) {
 static void keep(tribo_sysid *s) {
     memcpy(best_of(s), s->theta, (size_t)s->nfree * sizeof(double));
     for (int i = 0; i < s->nrec; i++)
-        memcpy(s->shooting->path[i].best, start_of(s, i), (size_t)s->z.nx * sizeof(double));
+        memcpy(s->shooting->path[i].best, ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
 }
 
 static void go_back(tribo_sysid *s) {
     memcpy(s->theta, best_of(s), (size_t)s->nfree * sizeof(double));
     for (int i = 0; i < s->nrec; i++)
-        memcpy(start_of(s, i), s->shooting->path[i].best, (size_t)s->z.nx * sizeof(double));
+        memcpy(ti_path_first(s, i), s->shooting->path[i].best, (size_t)s->z.nx * sizeof(double));
     ti_at(s, s->theta);
 }
 
@@ -60,9 +56,9 @@ static tribo_status hop_job(ti_worker *w, int i, void *context) {
     ti_random dice = {s->seed + 0x9e3779b97f4a7c15u * (which + 1)};
     if (s->track[i].held_out) return TRIBO_OK;
     if (!ti_path_start(w, i, s->p, s->step, 0)) return TRIBO_E_SINGULAR;
-    memcpy(start_of(s, i), w->x, nx * sizeof(double));
+    memcpy(ti_path_first(s, i), w->x, nx * sizeof(double));
     if (!ti_path_beside(w, i, s->p, *(const double *)context, &dice)) return TRIBO_E_SINGULAR;
-    memcpy(start_of(s, i), w->x, nx * sizeof(double));
+    memcpy(ti_path_first(s, i), w->x, nx * sizeof(double));
     return TRIBO_OK;
 }
 

@@ -84,6 +84,7 @@ struct ti_shooting {
     double *wide;               /* (nfree,2) how much longer than its slope says an interval is, down and up */
     double *side;               /* (nrec,2 nfree + 1,nx) starts at the ends of intervals, and of the answer */
     int looked;                 /* how often the answer's neighbours were tried */
+    int sought;                 /* how often starts of motions that are left with much were sought */
     int hops, idle;             /* how many from the best answer, how many of them in vain since the last that led on */
     double least;               /* cost of the best then */
     bool hopping, hopped;       /* hops are under way; have begun */
@@ -119,6 +120,14 @@ static inline double *ti_path_forces(const tribo_sysid *s, const ti_track *t, do
 /* How many numbers there are of states and forces. */
 static inline size_t ti_path_numbers(const tribo_sysid *s, int rows) {
     return (size_t)rows * (size_t)(s->z.nx + 3 * s->nplate);
+}
+/* Where a recording starts, (nx); and such starts that are kept: at the ends of intervals, and, the last of 2 nfree +
+ * 1, of the answer. */
+static inline double *ti_path_first(const tribo_sysid *s, int track) {
+    return s->shooting->path[track].x + (size_t)s->track[track].first * (size_t)s->z.nx;
+}
+static inline double *ti_path_side(const tribo_sysid *s, int track, int which) {
+    return s->shooting->side + ((size_t)track * (2 * (size_t)s->nfree + 1) + (size_t)which) * (size_t)s->z.nx;
 }
 /* The row before which it is compared. */
 static inline int ti_path_end(const ti_track *t, const ti_path *path) {
@@ -260,6 +269,11 @@ tribo_status ti_shooting_put_back(tribo_sysid *s);
 
 /* Is the loss at the ends of all intervals what its slope says? */
 tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth);
+
+/* ---- seek.c: recordings that are left with more than others are ---- */
+
+/* Other starts for these, where a fit without kicks has ended: found, which the motions then have. */
+tribo_status ti_shooting_seek(tribo_sysid *s, bool *found);
 
 /* ---- hops.c: other answers beside the best ---- */
 

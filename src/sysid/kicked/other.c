@@ -61,7 +61,8 @@ tribo_status ti_path_draw(ti_worker *w, int track, const double *p) {
 
 /* ---- a start that is led along its recording ---- */
 
-tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P) {
+/* As ti_path_settle(), given up where a pass has gained less than a third of what is left to `target`. */
+static tribo_status settle_towards(ti_worker *w, int track, const double *p, const double *P, double target) {
     enum { PASSES = 5 };
     const tribo_sysid *s = w->s;
     ti_path *path = s->shooting->path + track;
@@ -80,9 +81,13 @@ tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const doub
         }
         ti_path_accept(path);
         lambda *= 0.1;
-        if (before - path->cost < 0.01 * before + 1) break;
+        if (before - path->cost < 0.01 * before + 1 || 3 * (before - path->cost) < path->cost - target) break;
     }
     return TRIBO_OK;
+}
+
+tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P) {
+    return settle_towards(w, track, p, P, HUGE_VAL);
 }
 
 static void exchange_kept(ti_path *path) {
@@ -164,7 +169,7 @@ tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double
         if (status < 0) break;
         if (!ti_path_beside(w, track, p, i % 3 + 1, &random)) continue;
         memcpy(path->x + at, w->x, nx * sizeof(double));
-        status = ti_path_settle(w, track, p, P);
+        status = settle_towards(w, track, p, P, least);
         if (status == TI_STOPPED) break;
         bool better = status >= 0 && path->cost < least;
         if (better) least = path->cost;

@@ -2,7 +2,7 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, ANEW_MAX = 3 };
+enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, SEEKS_MAX = 6, ANEW_MAX = 3 };
 
 /* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
 static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
@@ -243,6 +243,12 @@ static tribo_status next(tribo_sysid *s) {
         bool found = false;
         tribo_status status = ti_shooting_draw(s, &found);
         h->draws++, h->rounds = 0;
+        if (status < 0 || found) return status;
+    }
+    if (!h->kicked[h->run] && (h->explained || h->nearly) && h->sought < SEEKS_MAX && ti_all_free(s->m)) {
+        bool found = false;
+        tribo_status status = ti_shooting_seek(s, &found);
+        h->sought++, h->rounds = h->still = h->waited = 0;
         if (status < 0 || found) return status;
     }
     if (!h->kicked[h->run] && h->explained && h->looked < LOOKS_MAX && ti_all_free(s->m)) {
