@@ -224,13 +224,13 @@ void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double 
     advance(ws, p);
 }
 
-/* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
- * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
- * same system have shown. Steps of the sizes below leave nothing but rounding. */
 /* A step from nearby, relative to what there is, and what rounding leaves of it, about. */
 static const double NEARBY = 0.03, LEAVES = 1e-8;
 
-/* As workspace.h says; roughly: one step from nearby will do where the law is linear. */
+/* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
+ * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
+ * same system have shown. Steps of the sizes below leave nothing but rounding. Roughly: one step from nearby will do
+ * where the law is linear. */
 static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, bool roughly) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;

@@ -63,13 +63,6 @@ static tribo_status back_job(ti_worker *w, int i, void *context) {
     return TRIBO_OK;
 }
 
-static double sum_of(const tribo_sysid *s, bool tried) {
-    double sum = 0;
-    for (int i = 0; i < s->nrec; i++)
-        if (!s->track[i].held_out) sum += tried ? s->shooting->path[i].cost_try : s->shooting->path[i].cost;
-    return sum;
-}
-
 /* Do the recordings say so much of a number that its interval is a step that one can make? */
 static bool known(const tribo_sysid *s, int i) {
     const double most = 0.1;
@@ -84,14 +77,14 @@ tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth) {
     tribo_status status = ti_shooting_curvature(s);
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
-    double before = sum_of(s, false);
+    double before = ti_path_sum(s, false);
     for (int side = 0; side < 2 * s->nfree; side++) {
         if (!known(s, side / 2)) continue;
         go_to(s, side);
         s->progress.evaluations++;
         status = ti_parallel(s, TI_TELL_LOSS, roll_job, &side);
         if (status < 0) return status;
-        double rise = sum_of(s, true) - before;
+        double rise = ti_path_sum(s, true) - before;
         *smooth &= fabs(rise - reach * reach) < off * reach * reach;
     }
     ti_at(s, s->theta);
@@ -109,7 +102,7 @@ static tribo_status measure(tribo_sysid *s, double before, bool *found) {
         s->progress.evaluations++;
         tribo_status status = ti_parallel(s, TI_TELL_LOSS, settle_job, &side);
         if (status < 0) return status;
-        double rise = sum_of(s, false) - before, wide = rise > 0 ? reach / sqrt(rise) : most;
+        double rise = ti_path_sum(s, false) - before, wide = rise > 0 ? reach / sqrt(rise) : most;
         *found = rise < -worth;
         if (*found) {
             memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
@@ -129,7 +122,7 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     if (status < 0 || smooth) return status;
     status = ti_parallel(s, TI_TELL_LOSS, near_job, NULL);
     if (status < 0) return status;
-    double now = sum_of(s, false);
+    double now = ti_path_sum(s, false);
     *found = now < h->cost - worth;
     return *found ? TRIBO_OK : measure(s, now, found);
 }
@@ -161,8 +154,8 @@ tribo_status ti_shooting_put_back(tribo_sysid *s) {
     tribo_sysid_map_jac(s, s->theta, s->P);
     s->progress.evaluations++;
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, lead_job, NULL), back = TRIBO_OK;
-    bool follows = status >= 0 && sum_of(s, false) < before + much;
-    if (follows) h->cost = sum_of(s, false);
+    bool follows = status >= 0 && ti_path_sum(s, false) < before + much;
+    if (follows) h->cost = ti_path_sum(s, false);
     if (follows || status == TRIBO_E_NOMEM) return status;
     memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
     if (status != TI_STOPPED) back = ti_parallel(s, TI_TELL_LOSS, back_job, NULL);

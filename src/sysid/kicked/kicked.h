@@ -129,6 +129,13 @@ static inline double *ti_path_first(const tribo_sysid *s, int track) {
 static inline double *ti_path_side(const tribo_sysid *s, int track, int which) {
     return s->shooting->side + ((size_t)track * (2 * (size_t)s->nfree + 1) + (size_t)which) * (size_t)s->z.nx;
 }
+/* What motions cost together, as they are or as they were tried. */
+static inline double ti_path_sum(const tribo_sysid *s, bool tried) {
+    double sum = 0;
+    for (int i = 0; i < s->nrec; i++)
+        if (!s->track[i].held_out) sum += tried ? s->shooting->path[i].cost_try : s->shooting->path[i].cost;
+    return sum;
+}
 /* The row before which it is compared. */
 static inline int ti_path_end(const ti_track *t, const ti_path *path) {
     return path->end < t->n ? path->end : t->n;

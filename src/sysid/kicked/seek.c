@@ -30,20 +30,17 @@ static tribo_status seek_job(ti_worker *w, int i, void *context) {
 }
 
 tribo_status ti_shooting_seek(tribo_sysid *s, bool *found) {
-    struct ti_shooting *h = s->shooting;
-    double square = 0, freedom = 0, before, now = 0;
+    double square = 0, freedom = 0;
     int recordings = 0;
     *found = false;
     tribo_status status = ti_shooting_curvature(s);
     if (status >= 0) status = ti_shooting_spread(s);
-    before = h->cost;
     for (int i = 0; i < s->nrec; i++)
         if (!s->track[i].held_out) left(s, i, &square, &freedom), recordings++;
     if (status < 0 || recordings < FEWEST || !(square > 0)) return status;
     double share = square / freedom;
     status = ti_parallel(s, TI_TELL_LOSS, seek_job, &share);
-    for (int i = 0; i < s->nrec; i++) now += s->track[i].held_out ? 0 : h->path[i].cost;
-    *found = status >= 0 && now < before - worth;
+    *found = status >= 0 && ti_path_sum(s, false) < s->shooting->cost - worth;
     s->lambda = 1e-3;
     return status;
 }

@@ -151,12 +151,6 @@ static void take(tribo_sysid *s) {
         if (!s->track[i].held_out) ti_path_accept(s->shooting->path + i);
 }
 
-static double sum_of_tries(const tribo_sysid *s) {
-    double sum = 0;
-    for (int i = 0; i < s->nrec; i++) sum += s->track[i].held_out ? 0 : s->shooting->path[i].cost_try;
-    return sum;
-}
-
 /* Follow s->step to s->trial. @return TRIBO_OK and its cost; an error. */
 static tribo_status attempt(tribo_sysid *s, double *cost) {
     *cost = HUGE_VAL;
@@ -169,7 +163,7 @@ static tribo_status attempt(tribo_sysid *s, double *cost) {
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, follow_job, s->step);
     if (status == TRIBO_E_NOMEM) return status;
     if (status < 0) return TRIBO_OK;
-    *cost = sum_of_tries(s);
+    *cost = ti_path_sum(s, true);
     return TRIBO_OK;
 }
 
@@ -192,7 +186,7 @@ static tribo_status catch_up(tribo_sysid *s, double *cost) {
     tribo_sysid_map_jac(s, s->trial, s->P);
     s->progress.evaluations++;
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, catch_up_job, NULL);
-    *cost = status < 0 ? HUGE_VAL : sum_of_tries(s);
+    *cost = status < 0 ? HUGE_VAL : ti_path_sum(s, true);
     if (status < 0 || *cost < s->shooting->cost) return status;
     ti_at(s, s->theta);
     tribo_sysid_map_jac(s, s->theta, s->P);
@@ -241,14 +235,11 @@ tribo_status ti_shooting_spread(tribo_sysid *s) {
 tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
     const double worth = 0.01;
     struct ti_shooting *h = s->shooting;
-    double before = 0, after = 0;
     tribo_status status = ti_shooting_curvature(s);
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
-    before = h->cost;
     status = ti_parallel(s, TI_TELL_LOSS, draw_job, NULL);
-    for (int i = 0; i < s->nrec; i++) after += s->track[i].held_out ? 0 : h->path[i].cost;
-    *found = after < (1 - worth) * before;
+    *found = ti_path_sum(s, false) < (1 - worth) * h->cost;
     h->still = h->waited = 0;
     s->lambda = 1e-3;
     return status;

@@ -74,12 +74,10 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
 
 /* Cost of motions without kicks at theta, from where they start now. */
 static double cost_from_here(tribo_sysid *s, const double *theta) {
-    double cost = 0;
     ti_at(s, theta);
     s->progress.evaluations++;
     if (tribo_params_check(s->m, s->p, NULL) || ti_parallel(s, TI_TELL_LOSS, roll_job, NULL) < 0) return HUGE_VAL;
-    for (int i = 0; i < s->nrec; i++) cost += s->track[i].held_out ? 0 : s->shooting->path[i].cost_try;
-    return cost;
+    return ti_path_sum(s, true);
 }
 
 /* A number that moves nothing where a fit has ended, as friction does where all sticks, has no slope to follow: along
