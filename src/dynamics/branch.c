@@ -2,6 +2,7 @@
 #include "dynamics/branch.h"
 #include "base/base.h"
 #include "base/clones.h"
+#include "math/lanes.h"
 #include <string.h>
 
 /* The numbers on the way from one to the root stand in runs: from `run` of the last up to it, then what that is on. */
@@ -65,23 +66,38 @@ void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int
     times_many(&c, M, m, X, Y);
 }
 
-/* to -= share * row along the chain that ends at number i. */
-TI_INLINE void take_off(const chains *c, int i, double share, const double *restrict row, double *restrict to) {
-    for (int last = i; last >= 0; last = next_run(c, first_of(c, last)))
-        for (int j = first_of(c, last); j <= last; j++) to[j] -= share * row[j];
+/* ---- M = L'DL: of L each row has its way from the root alone, one entry after the other ---- */
+
+/* Where in the row of any that hangs on it the run of number `last` begins. */
+static inline const double *run_in(const chains *c, const double *row, int last) {
+    return row + c->dof[first_of(c, last)].depth - 1;
+}
+
+/* to[0..n) -= share row[0..n) */
+TI_INLINE void take_off(int n, double share, const double *row, double *to) {
+    int b = 0;
+    for (; b + LANE <= n; b += LANE) *(vec4 *)(to + b) -= share * *(const vec4 *)(row + b);
+    if (n & 2) *(vec2 *)(to + b) -= share * *(const vec2 *)(row + b), b += 2;
+    if (n & 1) to[b] -= share * row[b];
 }
 
 /* From the leaves up: what a number leaves to those before it. No entry appears that M has not. */
-TI_CLONES static bool factor(const chains *c, const double *M, double *restrict L) {
-    memcpy(L, M, sizeof *L * (size_t)c->w * (size_t)c->w); /* whole, as runs are short */
+TI_CLONES static bool factor(const chains *c, const double *M, double *L) {
+    for (int k = 0; k < c->w; k++)
+        for (int last = k, first; last >= 0; last = next_run(c, first)) {
+            first = first_of(c, last);
+            double *to = L + k * c->w + c->dof[first].depth - 1;
+            for (int e = first; e <= last; e++) to[e - first] = M[k * c->w + e];
+        }
     for (int k = c->w - 1; k >= 0; k--) {
         double *row = L + k * c->w;
-        if (!(row[k] > 1e-15 * M[k * c->w + k])) return false;
-        double inverse = 1 / row[k];
+        int n = c->dof[k].depth - 1;
+        if (!(row[n] > 1e-15 * M[k * (c->w + 1)])) return false;
+        double inverse = 1 / row[n];
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            double share = row[i] * inverse;
-            take_off(c, i, share, row, L + i * c->w);
-            row[i] = share;
+            double share = row[--n] * inverse;
+            take_off(n + 1, share, row, L + i * c->w);
+            row[n] = share;
         }
     }
     return true;
@@ -93,12 +109,21 @@ bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double 
 }
 
 TI_CLONES static void solve(const chains *c, const double *L, double *restrict x) {
-    for (int k = c->w - 1; k >= 0; k--) take_off(c, next_run(c, k), x[k], L + k * c->w, x);
+    for (int k = c->w - 1; k >= 0; k--) {
+        const double share = x[k];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last))) {
+            const double *restrict row = run_in(c, L + k * c->w, last);
+            double *restrict to = x + first_of(c, last);
+            for (int e = 0; e <= last - first_of(c, last); e++) to[e] -= share * row[e];
+        }
+    }
     for (int k = 0; k < c->w; k++) {
-        const double *restrict row = L + k * c->w;
-        double sum = x[k] / row[k];
-        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last)))
-            for (int e = first_of(c, last); e <= last; e++) sum -= row[e] * x[e];
+        const double *row = L + k * c->w;
+        double sum = x[k] / row[c->dof[k].depth - 1];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last))) {
+            const double *restrict run = run_in(c, row, last), *restrict at = x + first_of(c, last);
+            for (int e = 0; e <= last - first_of(c, last); e++) sum -= run[e] * at[e];
+        }
         x[k] = sum;
     }
 }
@@ -108,29 +133,25 @@ void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *
     solve(&c, L, x);
 }
 
-/* From the leaves to the root each row of X times its share off those it hangs on: the share of row k in row i is
- * shares[of k + in i]. */
-TI_INLINE void shares_off(const chains *c, const double *shares, int of, int in, int m, double *X) {
-    for (int k = c->w - 1; k >= 0; k--)
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            double share = shares[of * k + in * i];
-            const double *restrict from = X + k * m;
-            double *restrict to = X + i * m;
-            for (int e = 0; e < m; e++) to[e] -= share * from[e];
-        }
+/* X's row i -= share * its row k */
+TI_INLINE void row_off(int m, double share, int k, int i, double *X) {
+    const double *restrict from = X + k * m;
+    double *restrict to = X + i * m;
+    for (int e = 0; e < m; e++) to[e] -= share * from[e];
 }
 
 TI_CLONES_WIDE static void solve_many(const chains *c, const double *L, int m, double *X) {
-    shares_off(c, L, c->w, 1, m, X);
+    for (int k = c->w - 1; k >= 0; k--)
+        for (int i = next_run(c, k), n = c->dof[k].depth - 2; i >= 0; i = next_run(c, i), n--)
+            row_off(m, L[k * c->w + n], k, i, X);
     for (int k = 0; k < c->w; k++) {
         const double *row = L + k * c->w;
-        double *restrict to = X + k * m;
-        for (int e = 0; e < m; e++) to[e] /= row[k];
-        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last)))
-            for (int i = first_of(c, last); i <= last; i++) {
-                const double *restrict from = X + i * m;
-                for (int e = 0; e < m; e++) to[e] -= row[i] * from[e];
-            }
+        double *to = X + k * m;
+        for (int e = 0; e < m; e++) to[e] /= row[c->dof[k].depth - 1];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last))) {
+            const double *run = run_in(c, row, last);
+            for (int i = first_of(c, last); i <= last; i++) row_off(m, run[i - first_of(c, last)], i, k, X);
+        }
     }
 }
 
@@ -144,6 +165,12 @@ void ti_branch_solve_many(const ti_dof *dof, int v0, int w, const double *L, int
 /* Below this share of the largest entry beside it a pivot is too small. */
 static const double SMALL = 1e-9;
 
+/* to -= share * row along the way that ends at number i. */
+TI_INLINE void way_off(const chains *c, int i, double share, const double *restrict row, double *restrict to) {
+    for (int last = i; last >= 0; last = next_run(c, first_of(c, last)))
+        for (int j = first_of(c, last); j <= last; j++) to[j] -= share * row[j];
+}
+
 /* As factor(); in column k above its pivot stand shares, in its row before it what they are of. */
 TI_CLONES static bool factor_lu(const chains *c, double *restrict LU) {
     for (int k = c->w - 1; k >= 0; k--) {
@@ -155,7 +182,7 @@ TI_CLONES static bool factor_lu(const chains *c, double *restrict LU) {
         double inverse = 1 / row[k];
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
             double share = LU[i * c->w + k] *= inverse;
-            if (share != 0) take_off(c, next_run(c, k), share, row, LU + i * c->w);
+            if (share != 0) way_off(c, next_run(c, k), share, row, LU + i * c->w);
         }
     }
     return true;
@@ -168,7 +195,8 @@ bool ti_branch_lu(const ti_dof *dof, int v0, int w, const double *K, double *LU)
 }
 
 TI_CLONES_WIDE static void solve_lu(const chains *c, const double *LU, int m, double *X) {
-    shares_off(c, LU, 1, c->w, m, X);
+    for (int k = c->w - 1; k >= 0; k--)
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) row_off(m, LU[i * c->w + k], k, i, X);
     for (int k = 0; k < c->w; k++) {
         const double *row = LU + k * c->w;
         double *restrict to = X + k * m, inverse = 1 / row[k];

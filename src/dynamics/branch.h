@@ -9,7 +9,7 @@
 /* out = M in; Y (w,m) = M X */
 void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const double *in, double *out);
 void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int m, const double *X, double *Y);
-/* L, with D on its diagonal; false where M is not definite. */
+/* L, with D on its diagonal, each row from the root on without gaps; false where M is not definite. */
 bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double *L);
 /* x := M^-1 x */
 void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *x);

@@ -97,10 +97,11 @@ typedef struct ti_cap {
  * free root move it along the world's axes, then turn it about its own through its centre of mass. */
 typedef struct ti_dof {
     int joint, before;
-    int on;  /* the next on a way along which all entries of its inertia are: `before`, unless an actuator pulls on
-                several  joints, whose damping couples branches. Not below `before`, so that no elimination adds entries.
-              */
-    int run; /* within its tree: the first of the numbers that stand one after the other on that way to it */
+    int on;    /* the next on a way along which all entries of its inertia are: `before`, unless an actuator pulls on
+                  several  joints, whose damping couples branches. Not below `before`, so that no elimination adds entries.
+                */
+    int run;   /* within its tree: the first of the numbers that stand one after the other on that way to it */
+    int depth; /* how many are on that way, itself included */
 } ti_dof;
 
 /* Bodies that joints tie together: consecutive, a parent before its children. */

@@ -26,10 +26,17 @@ static void tie_pulls(tribo_model *m, const ti_actuator *a) {
         }
 }
 
+/* Runs and depths of a tree's numbers. */
+static void measure_ways(ti_dof *dof, const ti_tree *tree) {
+    for (int k = 0, v = tree->v; k < tree->nv; k++) {
+        ti_dof *d = &dof[v + k];
+        d->run = k && d->on == v + k - 1 ? d[-1].run : k;
+        d->depth = d->on < 0 ? 1 : dof[d->on].depth + 1;
+    }
+}
+
 void ti_model_ways(tribo_model *m) {
     for (int d = 0; d < m->size.nv; d++) m->dof[d].on = m->dof[d].before;
     for (int i = 0; i < m->size.nactuator; i++) tie_pulls(m, &m->actuator[i]);
-    for (int t = 0; t < m->ntree; t++)
-        for (int k = 0, v = m->tree[t].v; k < m->tree[t].nv; k++)
-            m->dof[v + k].run = k && m->dof[v + k].on == v + k - 1 ? m->dof[v + k - 1].run : k;
+    for (int t = 0; t < m->ntree; t++) measure_ways(m->dof, &m->tree[t]);
 }

@@ -1,5 +1,5 @@
 /* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
-#include "contact/system/lanes.h"
+#include "math/lanes.h"
 #include "contact/work/workspace.h"
 #include <math.h>
 

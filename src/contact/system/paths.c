@@ -1,6 +1,6 @@
 /* paths.c -- the contact system of trees. */
 #include "contact/system/paths.h"
-#include "contact/system/lanes.h"
+#include "math/lanes.h"
 #include <math.h>
 
 void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s) {

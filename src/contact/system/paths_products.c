@@ -1,5 +1,5 @@
 /* paths_products.c -- products with M and J of trees, and solutions by their factors: paths.c. */
-#include "contact/system/lanes.h"
+#include "math/lanes.h"
 #include "contact/system/paths.h"
 
 static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {

@@ -4,6 +4,7 @@
 #include "base/clones.h"
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double vec2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 enum { LANE = 4 };
 static inline int ti_lanes_padded(int n) {
