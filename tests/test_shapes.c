@@ -450,6 +450,16 @@ START_TEST(a_capsule_through_a_box_has_one_way_out) {
     ck_assert_int_eq(ti_collide(&box, &rod, 1e-3, t), 1);
     ck_assert_double_eq_tol(t[0].normal.z, 1, 1e-12);
     ck_assert_double_eq_tol(t[0].gap, -0.2, 1e-12);
+    /* through an edge, its ends outside and near: they say nothing of how deep it is in */
+    ti_shape cube = {TRIBO_BOX, {0, 0, 0}, level, {0.1, 0.1, 0.1}, NULL, 0},
+             through = lying(0.095, 0, 0.095, 0, 0, 0.06);
+    through.R = rotation(ti_vec3(0, 2.3561944901923449, 0)), through.size.x = 0.02, through.size.y = 0.03 * sqrt(2);
+    for (double margin = 0; margin < 0.03; margin += 0.01) {
+        double least = 1;
+        int n = ti_collide(&cube, &through, margin, t);
+        for (int i = 0; i < n; i++) least = fmin(least, t[i].gap);
+        ck_assert_msg(fabs(least - (-0.02 - 0.005 * sqrt(2))) < 1e-12, "%g: %g", margin, least);
+    }
 }
 END_TEST
 

@@ -93,13 +93,13 @@ static int sides(const ti_shape *box, const ti_rod *capsule, double margin, ti_t
 }
 
 /* Where the middle line is inside the box, edges behind it look like contacts too: the one that is nearest to being out
- * counts, or the end that is. */
+ * counts, or an end inside that is. An end outside says nothing of how deep the line is in. */
 static int nearest_way_out(const ti_shape *box, const ti_rod *capsule, double margin, ti_touch *out, int count) {
     ti_touch best = {.gap = -(double)INFINITY}, t;
     for (int k = 0; k < EDGES; k++)
         if (side_touch(box, capsule, ON_EDGE, k % 3 | (k / 3) << 2, &t) && t.gap > best.gap) best = t;
     for (int i = 0; i < count; i++)
-        if (out[i].gap >= best.gap) return count;
+        if (out[i].gap >= best.gap && out[i].gap + capsule->r < 0) return count;
     if (isinf(best.gap) || ti_beyond(best.gap, margin)) return count;
     int kept = 0;
     for (int i = 0; i < count; i++)
