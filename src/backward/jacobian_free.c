@@ -31,9 +31,8 @@ static double *at_B(const target *t, int row, int col) {
 void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, double follows, double *rates,
                       unsigned char *turns) {
     const ti_con *c = &f->con[i];
-    const ti_pair *pair = &c->pair;
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
-    ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
+    ti_con_jac(ws, c, jac);
     for (int side = 0; side < 2; side++) {
         if ((side ? c->b : c->a) < 0) continue;
         double *rate = rates + TI_COLLIDE_ROWS * POSE * (2 * i + side);

@@ -102,7 +102,7 @@ TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, c
     ti_store3(in, ti_load3(frame_bar));
     ti_store3(in + 3, ti_add(ti_load3(frame_bar + 9), n));
     in[6] = gap_bar;
-    ti_collide_jac(&ws->shape[pair->a], &ws->shape[pair->b], &c->touch, jac);
+    ti_con_jac(ws, c, jac);
     for (int r = 0; r < TI_COLLIDE_ROWS; r++)
         for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
     for (int j = 0; j < TI_SHAPE_COLS; j++) a[j] += out[j], b[j] += out[TI_SHAPE_COLS + j];

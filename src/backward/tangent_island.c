@@ -231,11 +231,8 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
 
 static void prepare_contacts(const task *t) {
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
-        const ti_pair *pair = &t->f->con[i].pair;
         double *jac = t->ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
-        if (ti_frame_acts(t->f, t->k, i))
-            ti_collide_jac(&t->ws->shape[pair->a], &t->ws->shape[pair->b], &t->f->con[i].touch,
-                           (double(*)[TI_COLLIDE_COLS])(void *)jac);
+        if (ti_frame_acts(t->f, t->k, i)) ti_con_jac(t->ws, &t->f->con[i], (double(*)[TI_COLLIDE_COLS])(void *)jac);
     }
 }
 

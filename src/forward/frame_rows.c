@@ -85,6 +85,12 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
     return ws->V;
 }
 
+void ti_con_jac(const tribo_ws *ws, const ti_con *c, ti_touch_jac jac) {
+    ti_touch t = c->touch;
+    t.gap += c->pair.margin;
+    ti_collide_jac(&ws->shape[c->pair.a], &ws->shape[c->pair.b], &t, jac);
+}
+
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     const tribo_model *m = ws->model;
     double fastest = ws->options.recovery * ws->options.dt;
