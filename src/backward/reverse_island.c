@@ -109,7 +109,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
             s->mu_bar[at] += s->mu_work[i];
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda + 3 * i, s->mu_work[i]);
         }
-        if (problem.R) reverse_softness(to, &problem, &solution, k, c_bar);
+        if (ws->model->soft && ti_phase_by_law(to->phase)) reverse_softness(to, &problem, &solution, k, c_bar);
         if (ti_phase_by_law(to->phase) && ti_contact_uses_delassus(ws->contact))
             reverse_delassus(to, &problem, &solution, k);
         for (int b = 0; b < is->nblk; b++)

@@ -167,9 +167,14 @@ static void mark_touching(tribo_model *m, int a, int b) {
     }
 }
 
+/* Whether a step asks for number k of a material where it was not given: compliance as soon as any has some. */
+static bool asked_for(const tribo_model *m, int k) {
+    return k < TI_M_TORSION || (k == TI_M_COMPLIANCE && m->soft);
+}
+
 /* Whether number k of geom i counts against one of the class at b, whose last to count is `least`. */
 static bool counts_among(const tribo_model *m, int i, int b, int least, int k) {
-    if (k >= TI_M_TORSION && !(m->p0[m->geom[i].p + TI_P_MATERIAL + k] > 0)) return false; /* it was not given */
+    if (!asked_for(m, k) && !(m->p0[m->geom[i].p + TI_P_MATERIAL + k] > 0)) return false;
     if (i == least || !counts(m, i, least, k)) return false;
     if (passes(m, i, least) && own_pair(m, i, least) < 0) return true;
     for (int e = m->kin[b].end - 1; e >= b; e--) {
@@ -198,7 +203,7 @@ void ti_possible_used(tribo_model *m) {
         for (int b = 0; b < n; b = m->kin[b].end)
             if (kin_meet(m, a, b)) mark_touching(m, a, b), mark_materials(m, a, b);
     for (int k = 0; k < 2 * m->size.npair; k++) mark_geom(m, m->pair_geom[k]);
-    for (int k = pairs_at; k < m->size.np; k++) m->used[k] = (k - pairs_at) % TI_P_PAIR < TI_M_TORSION || m->p0[k] > 0;
+    for (int k = pairs_at; k < m->size.np; k++) m->used[k] = asked_for(m, (k - pairs_at) % TI_P_PAIR) || m->p0[k] > 0;
 }
 
 /* Whether number k of some material was given. */
