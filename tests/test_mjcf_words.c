@@ -194,15 +194,17 @@ START_TEST(what_makes_no_sense_is_refused) {
 }
 END_TEST
 
-/* Two bodies without weight that are welded with a pose between them: as they are in it they stay, and one that is off
- * by a little is there after a step. Turned off, the weld holds nothing. */
+/* Two bodies without weight that are welded with a pose between them, the place of the anchor in the first body: as
+ * they are in it they stay, and one that is off by a little is there after a step. Turned off, the weld holds nothing.
+ */
 START_TEST(welds_have_a_pose) {
 #define LOOSE(name, pose)                                                                                              \
     "<body name='" name "' " pose "><freejoint/><geom size='.1' mass='1' contype='0' conaffinity='0'/></body>"
 #define HALF_TURN "0.7071067811865476 0 0 0.7071067811865476"
 #define WELDED(off, more)                                                                                              \
     SCENE("<option gravity='0 0 0'/>", LOOSE("a", "pos='1 2 3' quat='" HALF_TURN "'") LOOSE("b", off),                 \
-          "<equality><weld body1='a' body2='b' anchor='0.1 0.2 0' relpose='0.5 0 0.25 1 0 0 1' " more "/></equality>")
+          "<equality><weld body1='a' body2='b' anchor='0.1 0.2 0' relpose='0.3 0.1 0.25 1 0 0 1' " more                \
+          "/></equality>")
     static const struct {
         const char *text;
         bool moves, ends;

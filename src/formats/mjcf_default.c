@@ -41,29 +41,23 @@ int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, c
     return -1;
 }
 
-/* All actuators of a class share what all of them have, whichever kind says it; the last counts. */
-static const xmlNode *shared_default(ti_mjcf *r, int class, const xmlNode *node, const char *name) {
-    static const char KINDS[] = "general motor position velocity intvelocity damper";
-    const xmlNode *found = NULL;
-    if (!ti_xml_listed(KINDS, (const char *)node->name)) return NULL;
-    if (!ti_xml_listed("gear ctrllimited ctrlrange forcelimited forcerange", name)) return NULL;
-    for (const xmlNode *c = r->class[class].node->children; c; c = c->next)
-        if (c->type == XML_ELEMENT_NODE && ti_xml_listed(KINDS, (const char *)c->name) &&
-            ti_xml_attr(&r->error, c, name))
-            found = c;
-    return found;
+/* Whether what element c of a class says of an attribute is meant for a node: kinds are told apart, but all actuators
+ * of a class have what all of them have together. */
+static bool speaks_for(const xmlNode *c, const xmlNode *node, const char *name) {
+    const char *kind = (const char *)node->name;
+    if (c->type != XML_ELEMENT_NODE) return false;
+    if (ti_xml_is(c, ti_xml_listed("fixed spatial", kind) ? "tendon" : kind)) return true;
+    return ti_mjcf_drives(c) && ti_mjcf_drives(node) &&
+           ti_xml_listed("gear ctrllimited ctrlrange forcelimited forcerange", name);
 }
 
-/* The element that says it: the one given, or that of the nearest class; NULL if none does. */
+/* The element that says it: the one given, or the last of the nearest class; NULL if none does. */
 static const xmlNode *speaker(ti_mjcf *r, const xmlNode *node, int class, const char *name) {
-    if (ti_xml_attr(&r->error, node, name)) return node;
-    for (int c = class; c >= 0; c = r->class[c].parent) {
-        const xmlNode *defaults = ti_mjcf_default_of(r, c, node);
-        if (defaults && ti_xml_attr(&r->error, defaults, name)) return defaults;
-        const xmlNode *shared = shared_default(r, c, node, name);
-        if (shared) return shared;
-    }
-    return NULL;
+    const xmlNode *found = ti_xml_attr(&r->error, node, name) ? node : NULL;
+    for (int c = class; c >= 0 && !found; c = r->class[c].parent)
+        for (const xmlNode *d = r->class[c].node->children; d; d = d->next)
+            if (speaks_for(d, node, name) && ti_xml_attr(&r->error, d, name)) found = d;
+    return found;
 }
 
 const char *ti_mjcf_attr(ti_mjcf *r, const xmlNode *node, int class, const char *name) {
@@ -71,12 +65,33 @@ const char *ti_mjcf_attr(ti_mjcf *r, const xmlNode *node, int class, const char 
     return at ? ti_xml_attr(&r->error, at, name) : NULL;
 }
 
+/* Arrays that need not be given whole: what is left out stays as it was. */
+static const char PARTIAL[] = "size friction gear gainprm biasprm polycoef";
+
+/* Those that one element gives, over what is there. @return how many are, had being there before */
+static int put_numbers(ti_mjcf *r, const xmlNode *at, const char *name, double *out, int least, int most, int had) {
+    const char *text = ti_xml_attr(&r->error, at, name);
+    int n = text ? ti_xml_numbers(&r->error, at, name, text, out, most) : 0;
+    if (text && n >= 0 && n < least && !ti_xml_listed(PARTIAL, name))
+        ti_xml_fail(&r->error, at, name, "%d numbers, expected %d", n, least);
+    return n > had ? n : had;
+}
+
+/* Those of a class, from what it inherits on. */
+static int put_defaults(ti_mjcf *r, const xmlNode *node, int class, const char *name, double *out, int least,
+                        int most) {
+    int n = class < 0 ? 0 : put_defaults(r, node, r->class[class].parent, name, out, least, most);
+    for (const xmlNode *d = class < 0 ? NULL : r->class[class].node->children; d; d = d->next)
+        if (speaks_for(d, node, name)) n = put_numbers(r, d, name, out, least, most, n);
+    return n;
+}
+
 int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name, double *out, int least, int most) {
     const xmlNode *at = speaker(r, node, class, name);
     if (!at) return 0;
-    int n = ti_xml_numbers(&r->error, at, name, ti_xml_attr(&r->error, at, name), out, most);
-    if (n >= 0 && n < least) ti_xml_fail(&r->error, at, name, "%d numbers, expected %d", n, least);
-    return n < least ? 0 : n;
+    int n = put_numbers(r, node, name, out, least, most, put_defaults(r, node, class, name, out, least, most));
+    if (!ti_mjcf_bad(r) && n < least) ti_xml_fail(&r->error, at, name, "%d numbers, expected %d", n, least);
+    return ti_mjcf_bad(r) || n < least ? 0 : n;
 }
 
 static void axis_quat(ti_vec axis, double angle, double quat[4]) {

@@ -88,48 +88,90 @@ static double number(ti_mjcf *r, const xmlNode *node, int class, const char *nam
     return x;
 }
 
-/* The first three of gainprm or biasprm, as far as the type lets them count. */
-static void affine(ti_mjcf *r, const xmlNode *node, int class, const char *name, int counts, double out[3]) {
-    double prm[10] = {out[0], out[1], out[2]};
-    ti_mjcf_numbers(r, node, class, name, prm, 1, 10);
-    for (int k = 0; k < 3; k++) out[k] = k < counts ? prm[k] : 0;
+/* What an actuator does with its control, as far as elements have said; words as MJCF has them, NULL = as without. */
+typedef struct law {
+    const char *dyn, *gain_type, *bias_type;
+    double gain[10], bias[10], dampratio;
+} law;
+
+bool ti_mjcf_drives(const xmlNode *node) {
+    return ti_xml_listed("general motor position velocity damper", (const char *)node->name);
 }
 
-/* @return false if it is left out. */
-static bool general(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_def *d) {
-    const char *dyn = ti_mjcf_attr(r, node, class, "dyntype"), *gain = ti_mjcf_attr(r, node, class, "gaintype"),
-               *bias = ti_mjcf_attr(r, node, class, "biastype");
-    bool dynamic = dyn && strcmp(dyn, "none") != 0, fixed = !gain || strcmp(gain, "fixed") == 0,
-         none = !bias || strcmp(bias, "none") == 0;
-    const char *what = dynamic                                 ? dyn
-                       : !fixed && strcmp(gain, "affine") != 0 ? gain
-                       : !none && strcmp(bias, "affine") != 0  ? bias
-                                                               : NULL;
-    if (what) {
-        const char *name = dynamic ? "dyntype" : what == gain ? "gaintype" : "biastype";
-        ti_mjcf_need_of(r, node, name, name, "`%.40s` is not supported", what);
+/* Numbers and words that an element says itself. */
+static double own_number(ti_mjcf *r, const xmlNode *node, const char *name, double fallback) {
+    return number(r, node, -1, name, fallback);
+}
+static void own_word(ti_mjcf *r, const xmlNode *node, const char *name, const char **word) {
+    const char *said = ti_xml_attr(&r->error, node, name);
+    if (said) *word = said;
+}
+
+static void say_position(ti_mjcf *r, const xmlNode *node, law *l) {
+    double kv = own_number(r, node, "kv", 0), ratio = own_number(r, node, "dampratio", 0);
+    bool damped = ti_xml_attr(&r->error, node, "kv") || ti_xml_attr(&r->error, node, "dampratio");
+    if (kv != 0 && ratio != 0) ti_xml_fail(&r->error, node, "dampratio", "given together with kv");
+    double kp = own_number(r, node, "kp", l->gain[0]);
+    memset(l->gain, 0, sizeof l->gain);
+    l->gain[0] = kp, l->bias[1] = 0 - kp; /* no minus zero */
+    l->dyn = NULL, l->gain_type = NULL, l->bias_type = "affine";
+    if (damped) l->bias[2] = 0 - kv, l->dampratio = ratio;
+}
+
+/* What one element, of the scene or of a class, makes of what was said before: each kind is a way to write gain and
+ * bias. */
+static void say(ti_mjcf *r, const xmlNode *node, law *l) {
+    if (ti_xml_is(node, "general")) {
+        own_word(r, node, "dyntype", &l->dyn), own_word(r, node, "gaintype", &l->gain_type);
+        own_word(r, node, "biastype", &l->bias_type);
+        ti_mjcf_numbers(r, node, -1, "gainprm", l->gain, 1, 10);
+        if (ti_mjcf_numbers(r, node, -1, "biasprm", l->bias, 1, 10) > 2) l->dampratio = 0;
+    } else if (ti_xml_is(node, "position")) {
+        say_position(r, node, l);
+    } else {
+        bool damper = ti_xml_is(node, "damper"), velocity = ti_xml_is(node, "velocity");
+        double kv = own_number(r, node, "kv", damper ? 0 - l->gain[2] : l->gain[0]);
+        l->dyn = NULL, l->gain_type = damper ? "affine" : NULL, l->bias_type = velocity ? "affine" : NULL;
+        memset(l->gain, 0, sizeof l->gain);
+        l->gain[damper ? 2 : 0] = damper ? 0 - kv : velocity ? kv : 1;
+        if (velocity) memset(l->bias, 0, sizeof l->bias), l->bias[2] = 0 - kv, l->dampratio = 0;
+    }
+}
+
+/* All actuators of a class are of one: what any kind of it says, the last over the others. */
+static void say_defaults(ti_mjcf *r, int class, law *l) {
+    if (class < 0) return;
+    say_defaults(r, r->class[class].parent, l);
+    for (const xmlNode *c = r->class[class].node->children; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && ti_mjcf_drives(c)) say(r, c, l);
+}
+
+/* A type that is not supported. */
+static bool is_strange(const char *word, const char *simple) {
+    return word && strcmp(word, simple) != 0 && strcmp(word, "affine") != 0;
+}
+
+/* Gain and bias. @return false if the actuator is left out. */
+static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_def *d) {
+    law l = {.gain = {1}};
+    say_defaults(r, class, &l);
+    say(r, node, &l);
+    bool dynamic = l.dyn && strcmp(l.dyn, "none") != 0, gains = is_strange(l.gain_type, "fixed");
+    if (dynamic || gains || is_strange(l.bias_type, "none")) {
+        const char *name = dynamic ? "dyntype" : gains ? "gaintype" : "biastype";
+        ti_mjcf_need_of(r, node, name, name, "`%.40s` is not supported",
+                        dynamic ? l.dyn
+                        : gains ? l.gain_type
+                                : l.bias_type);
         return false;
     }
-    affine(r, node, class, "gainprm", fixed ? 1 : 3, d->gain);
-    affine(r, node, class, "biasprm", none ? 0 : 3, d->bias);
-    return true;
-}
-
-/* Gain and bias by the kind of actuator. @return false if it is left out. */
-static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_def *d) {
-    if (ti_xml_is(node, "general")) return general(r, node, class, d);
-    if (ti_xml_is(node, "motor")) return true;
-    double kv = number(r, node, class, "kv", ti_xml_is(node, "velocity") ? 1 : 0);
-    if (ti_xml_is(node, "position")) {
-        double kp = number(r, node, class, "kp", 1);
-        d->gain[0] = kp, d->bias[1] = 0 - kp, d->bias[2] = 0 - kv; /* no minus zero */
-        d->dampratio = number(r, node, class, "dampratio", 0);
-        if (kv != 0 && d->dampratio != 0) ti_xml_fail(&r->error, node, "dampratio", "given together with kv");
-    } else if (ti_xml_is(node, "velocity")) {
-        d->gain[0] = kv, d->bias[2] = 0 - kv;
-    } else { /* damper */
-        d->gain[0] = 0, d->gain[2] = -kv;
+    bool fixed = !l.gain_type || strcmp(l.gain_type, "fixed") == 0,
+         none = !l.bias_type || strcmp(l.bias_type, "none") == 0;
+    for (int k = 0; k < 3; k++) {
+        d->gain[k] = k == 0 || !fixed ? l.gain[k] : 0;
+        d->bias[k] = none ? 0 : l.bias[k];
     }
+    d->dampratio = none ? 0 : l.dampratio;
     return true;
 }
 

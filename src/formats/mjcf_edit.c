@@ -200,7 +200,8 @@ static void set_friction(ti_edit *e, xmlNode *node, int class, int at) {
     double f[5] = {1, 0.005, 0.0001}, condim = have[TI_M_ROLLING] > 0 ? 6 : have[TI_M_TORSION] > 0 ? 4 : 3;
     int pair = ti_xml_is(node, "pair"), needed = want[TI_M_ROLLING] > 0 ? 6 : want[TI_M_TORSION] > 0 ? 4 : 3;
     if (pair) f[1] = 1, f[2] = 0.005, f[3] = f[4] = 0.0001;
-    int n = ti_mjcf_numbers(&e->scene, node, class, "friction", f, 1, pair ? 5 : 3), least = 1 + pair;
+    ti_mjcf_numbers(&e->scene, node, class, "friction", f, 1, pair ? 5 : 3);
+    int n = ti_mjcf_numbers(&e->scene, node, -1, "friction", f, 1, pair ? 5 : 3), least = 1 + pair; /* its own */
     f[0] = want[TI_M_FRICTION];
     if (pair) f[1] = f[0];
     ti_mjcf_numbers(&e->scene, node, class, "condim", &condim, 1, 1);

@@ -25,7 +25,7 @@ static bool joint_of(ti_mjcf *r, const xmlNode *node, const char *attribute, boo
     return false;
 }
 
-/* Where body2 is held in body1, if the file says so. */
+/* Where the point of body2 is held in body1, and how body2 is turned, if the file says so. */
 static void read_pose(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
     double pose[7] = {0};
     ti_mjcf_numbers(r, node, -1, "relpose", pose, 7, 7);
@@ -34,8 +34,7 @@ static void read_pose(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
     memcpy(d->quat, pose + 3, sizeof d->quat);
     double n = 1 / sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
     for (int k = 0; k < 4; k++) d->quat[k] *= n;
-    ti_mat R = ti_quat_mat(d->quat);
-    ti_store3(d->pos_a, ti_add(ti_load3(pose), ti_mul(&R, ti_load3(d->pos_b))));
+    memcpy(d->pos_a, pose, sizeof d->pos_a);
 }
 
 static void read_one(ti_mjcf *r, const xmlNode *node) {
@@ -47,8 +46,7 @@ static void read_one(ti_mjcf *r, const xmlNode *node) {
     if (ti_xml_is(node, "joint")) {
         d.kind = TRIBO_EQUALITY_JOINT;
         found = joint_of(r, node, "joint1", true, &d.a) && joint_of(r, node, "joint2", false, &d.b);
-        int n = ti_mjcf_numbers(r, node, -1, "polycoef", d.polynomial, 1, 5);
-        for (int k = n > 0 ? n : 5; k < 5; k++) d.polynomial[k] = 0;
+        ti_mjcf_numbers(r, node, -1, "polycoef", d.polynomial, 1, 5);
     } else {
         found = body_of(r, node, "body1", true, &d.a) && body_of(r, node, "body2", false, &d.b);
         bool weld = ti_xml_is(node, "weld");

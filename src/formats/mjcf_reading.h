@@ -163,13 +163,18 @@ void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node);
 void ti_mjcf_masses(ti_mjcf *r);
 bool ti_mjcf_mends(const ti_mjcf *r); /* whether single masses and inertias are */
 
+/* ---- mjcf_drive.c ---- */
+/* Whether an element is an actuator of a kind that is read. */
+bool ti_mjcf_drives(const xmlNode *node);
+
 /* ---- mjcf_default.c ---- */
 void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node);
 /* Class by name; -1 and an error if there is none. */
 int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *name);
 /* Value of a geom's or pair's attribute, from the element or its class; NULL if neither has it. */
 const char *ti_mjcf_attr(ti_mjcf *r, const xmlNode *node, int class, const char *name);
-/* Numbers of such an attribute, which must be between least and most. @return how many; 0 if it is absent. */
+/* Numbers of such an attribute, over those of the class, which are over what is in `out`; least to most of them.
+ * @return how many; 0 if it is absent. */
 int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name, double *out, int least, int most);
 /* `fromto`, the two ends of a geom's segment: its half length, middle and orientation, z from the second to the first
  * as MuJoCo has it. False if it is not given. */
