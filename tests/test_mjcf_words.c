@@ -194,6 +194,56 @@ START_TEST(what_makes_no_sense_is_refused) {
 }
 END_TEST
 
+/* What elements say over what classes do, and frames over what is in them. */
+START_TEST(classes_and_frames_are_added_up) {
+#define ONE_BALL(more) "<body name='b'><joint name='j'/><geom name='g' type='sphere' " more "/></body>"
+    static const struct {
+        const char *text, *name;
+        double value;
+    } CASE[] = {
+        {SCENE("<default><geom friction='.5 .1 .2'/></default>", ONE_BALL("size='.1' condim='6' friction='.3'"), ""),
+         "g/torsion", 0.1},
+        {SCENE("<default><geom size='.05 .1 .2'/></default>",
+               "<body name='b'><joint/><geom name='g' type='box' size='.3'/></body>", ""),
+         "g/size/z", 0.2},
+        {SCENE("<default><position kp='3' kv='.5'/></default>", ONE_BALL("size='.1'"),
+               "<actuator><general name='a' joint='j'/></actuator>"),
+         "a/bias/velocity", -0.5},
+        {SCENE("<default><general gainprm='2' biasprm='.1 .2 -.3'/></default>", ONE_BALL("size='.1'"),
+               "<actuator><position name='a' joint='j'/></actuator>"),
+         "a/bias/length", -2},
+        {SCENE("<default><position kp='3'/><default class='c'><motor gear='2'/></default></default>",
+               ONE_BALL("size='.1'"), "<actuator><position class='c' name='a' joint='j'/></actuator>"),
+         "a/gain/constant", 1},
+        {SCENE("<default><general gaintype='affine' gainprm='1 3 4'/></default>", ONE_BALL("size='.1'"),
+               "<actuator><general name='a' joint='j' gainprm='9'/></actuator>"),
+         "a/gain/velocity", 4},
+        {SCENE("",
+               "<body name='b'><joint/><frame pos='1 0 0' euler='0 0 90'><inertial pos='1 0 0' mass='2' diaginertia='1 "
+               "1.5 2'/></frame></body>",
+               ""),
+         "b/com/y", 1},
+        {SCENE("",
+               "<body name='b'><joint/><frame pos='1 0 0' euler='0 0 90'><inertial pos='1 0 0' mass='2' diaginertia='1 "
+               "1.5 2'/></frame></body>",
+               ""),
+         "b/inertia/xx", 1.5},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        double p[400];
+        tribo_status s = tribo_model_load_memory(CASE[i].text, strlen(CASE[i].text), "scene", NULL, &m, &diag);
+        ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
+        tribo_model_params(m, p);
+        int at = tribo_param_find(m, CASE[i].name);
+        ck_assert_msg(at >= 0 && fabs(p[at] - CASE[i].value) < 1e-12, "%zu: %s is %g", i, CASE[i].name,
+                      at < 0 ? -1 : p[at]);
+        tribo_model_free(m);
+    }
+}
+END_TEST
+
 /* Two bodies without weight that are welded with a pose between them, the place of the anchor in the first body: as
  * they are in it they stay, and one that is off by a little is there after a step. Turned off, the weld holds nothing.
  */
@@ -275,6 +325,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("mjcf_words");
     tcase_add_test(t, numbers_are_made);
     tcase_add_test(t, what_makes_no_sense_is_refused);
+    tcase_add_test(t, classes_and_frames_are_added_up);
     tcase_add_test(t, welds_have_a_pose);
     tcase_add_test(t, what_stands_still_can_be_excluded);
     suite_add_tcase(s, t);

@@ -127,8 +127,26 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     if (!ti_mjcf_bad(r)) keep_geom(r, node, body, class, frame, &d);
 }
 
-static void read_inertial(ti_mjcf *r, const xmlNode *node, tribo_body_def *d) {
+/* The body's <inertial>, with the <frame> that it is in, and whether the body has a geom. */
+typedef struct matter {
+    const xmlNode *inertial;
+    ti_frame frame;
+    bool geom;
+} matter;
+
+static const ti_frame IDENTITY = {{0, 0, 0}, {1, 0, 0, 0}};
+
+/* R I R', (xx yy zz xy xz yz). */
+static void turn_inertia(const double quat[4], double six[6]) {
     static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    ti_mat R = ti_quat_mat(quat), T = ti_transpose(&R),
+           I = {{{six[0], six[3], six[4]}, {six[3], six[1], six[5]}, {six[4], six[5], six[2]}}};
+    I = ti_matmul(&R, &I), I = ti_matmul(&I, &T);
+    for (int e = 0; e < 6; e++) six[e] = I.m[at[e][0]][at[e][1]];
+}
+
+static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
+    const xmlNode *node = m->inertial;
     ti_mjcf_judge(r, node, -1, "body");
     double diagonal[3], quat[4];
     if (!ti_mjcf_numbers(r, node, -1, "pos", d->com, 3, 3)) ti_xml_fail(&r->error, node, "pos", "missing");
@@ -140,32 +158,31 @@ static void read_inertial(ti_mjcf *r, const xmlNode *node, tribo_body_def *d) {
         ti_xml_fail(&r->error, node, "fullinertia", "given together with diaginertia or an orientation");
     if (!full && !diag) ti_xml_fail(&r->error, node, "diaginertia", "missing");
     d->inertia_given = true;
-    if (full) return;
-    ti_mat R = ti_quat_mat(quat);
-    for (int e = 0; e < 6 && diag; e++) {
-        d->inertia[e] = 0;
-        for (int k = 0; k < 3; k++) d->inertia[e] += R.m[at[e][0]][k] * diagonal[k] * R.m[at[e][1]][k];
-    }
+    if (ti_mjcf_bad(r)) return;
+    if (!full) memset(d->inertia, 0, sizeof d->inertia), memcpy(d->inertia, diagonal, sizeof diagonal);
+    ti_frame own = {.quat = {quat[0], quat[1], quat[2], quat[3]}};
+    memcpy(own.pos, d->com, sizeof own.pos);
+    own = ti_frame_mul(&m->frame, &own);
+    memcpy(d->com, own.pos, sizeof d->com);
+    if (own.quat[0] != 1) turn_inertia(own.quat, d->inertia);
 }
 
-/* The body's <inertial>, and whether it has a geom; both may be in a <frame>. */
-typedef struct matter {
-    const xmlNode *inertial;
-    bool geom;
-} matter;
-
-static void find_matter(ti_mjcf *r, const xmlNode *node, matter *m) {
+static void find_matter(ti_mjcf *r, const xmlNode *node, const ti_frame *frame, matter *m) {
     for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c)) {
         m->geom = m->geom || ti_xml_is(c, "geom");
-        if (ti_xml_is(c, "frame")) find_matter(r, c, m);
+        if (ti_xml_is(c, "frame")) {
+            ti_frame own = ti_mjcf_frame(r, c, -1), deeper = ti_frame_mul(frame, &own);
+            find_matter(r, c, &deeper, m);
+        }
         if (!ti_xml_is(c, "inertial")) continue;
         if (m->inertial) ti_xml_fail(&r->error, c, NULL, "a second inertial");
-        m->inertial = c;
+        m->inertial = c, m->frame = *frame;
     }
 }
 
 /* The body of `node`; its joints and geoms come later. @return its id, -2 after an error. */
-static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose, const xmlNode *inertial) {
+static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose, const matter *has) {
+    const xmlNode *inertial = has->inertial;
     tribo_body_def d = tribo_default_body();
     d.parent = parent;
     d.name = ti_xml_attr(&r->error, node, "name");
@@ -175,7 +192,7 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     bool counts = inertial && r->inertia != TI_INERTIA_GEOMS;
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");
-    if (counts) read_inertial(r, inertial, &d);
+    if (counts) read_inertial(r, has, &d);
     if (ti_mjcf_bad(r)) return -2;
     ti_mjcf_body *grown = ti_grow(&r->alloc, r->body, &r->body_bytes, (size_t)(r->nbody + 1) * sizeof *r->body);
     if (!grown) {
@@ -228,7 +245,6 @@ static void read_children(ti_mjcf *r, xmlNode *node, const inside *in) {
 /* Static bodies lend the world their geoms; free bodies must be right in the world, as in MuJoCo. What is welded to a
  * body that moves is a body of its own if it has matter. */
 static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, const ti_frame *frame, int depth) {
-    static const ti_frame IDENTITY = {{0, 0, 0}, {1, 0, 0, 0}};
     enum { DEPTH_LIMIT = 100 };
     ti_frame pose;
     matter has = {0};
@@ -236,12 +252,12 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     ti_mjcf_judge(r, node, -1, "body");
     childclass = ti_mjcf_enter(r, node, childclass, frame, &pose);
     ti_mjcf_moves_of(r, node, childclass, depth, &moves);
-    find_matter(r, node, &has);
+    find_matter(r, node, &IDENTITY, &has);
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
     bool matters = has.inertial || has.geom, own_body = moves || (parent >= 0 && matters);
     if (matters && !own_body) r->static_matter = node;
-    int id = own_body ? add_body(r, node, parent, &pose, has.inertial) : parent;
+    int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
     if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
     inside in = {id, childclass, depth, !has.inertial || r->inertia == TI_INERTIA_GEOMS, own_body ? IDENTITY : pose};
     in.weighs = in.weighs && own_body;

@@ -91,10 +91,22 @@ static void let_inertial_count(ti_edit *e) {
         }
 }
 
+/* What stands in a <frame> would be moved by it: the body's own takes its place. */
+static void drop_framed_inertials(xmlNode *node) {
+    for (xmlNode *c = node->children, *next; c; c = next) {
+        next = c->next;
+        if (c->type != XML_ELEMENT_NODE || !ti_xml_is(c, "frame")) continue;
+        xmlNode *inertial = child_named(c, "inertial");
+        if (inertial) xmlUnlinkNode(inertial), xmlFreeNode(inertial);
+        drop_framed_inertials(c);
+    }
+}
+
 static void edit_body(ti_edit *e, int i) {
     const double *p = e->want + e->now->body[i].p;
     if (!any_differs(e, e->now->body[i].p, TI_P_BODY, TRIBO_PARAM_MASS)) return;
     xmlNode *body = e->scene.body[i].node, *inertial = child_named(body, "inertial");
+    drop_framed_inertials(body);
     if (!inertial) inertial = insert(e, body, "inertial", true);
     if (!inertial) return;
     unset(inertial, "quat euler axisangle xyaxes zaxis diaginertia");
