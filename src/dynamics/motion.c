@@ -170,6 +170,16 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
     return all;
 }
 
+bool ti_motion_singular(const ti_motion *m) {
+    for (int t = 0; t < m->model->ntree; t++) {
+        const ti_tree *tree = tree_of(m, t);
+        const ti_dof *dof = m->model->dof + tree->v;
+        if (!tree->single && !ti_branch_factor(dof, tree->v, tree->nv, m->M + tree->M, m->factor + tree->M))
+            return true;
+    }
+    return false;
+}
+
 void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
                         double *v_bar, double *u_bar, double *p_bar) {
     ti_vec gravity_bar = {0, 0, 0};

@@ -20,6 +20,8 @@ void ti_motion_bar_carve_all(ti_arena *a, const tribo_model *model, ti_motion_ba
  * length, or an inertia is singular. */
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,
                     const double *known);
+/* Whether that was because an inertia is singular. */
+bool ti_motion_singular(const ti_motion *m);
 /* How many numbers of what is loaded are worth keeping, and these. */
 size_t ti_motion_kept(const tribo_model *model);
 void ti_motion_keep(const ti_motion *m, double *known);

@@ -131,8 +131,7 @@ static void mend_inertia(const ti_mjcf *r, double six[6]) {
 static void judge_masses(ti_mjcf *r) {
     tribo_builder *b = r->builder;
     for (int i = 0; i < b->nbody && b->status == TRIBO_OK; i++) {
-        const tribo_body_def *d = &b->body[i].def;
-        const char *what = d->mass > 0 && isfinite(d->mass) ? ti_inertia_flaw(d->inertia) : "mass must be > 0";
+        const char *what = ti_builder_matter_flaw(b, i);
         if (what) ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line, "body %s: %s", b->body[i].name, what);
     }
     ti_mjcf_settle(r);

@@ -291,13 +291,36 @@ void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3
     }
 }
 
+/* What a body moves with: itself, or what it is welded to. */
+static int carrier_of(const tribo_builder *b, int body) {
+    while (b->body[body].def.parent >= 0 && b->body[body].njoint == 0) body = b->body[body].def.parent;
+    return body;
+}
+
+const char *ti_builder_matter_flaw(const tribo_builder *b, int body) {
+    const tribo_body_def *d = &b->body[body].def;
+    const char *what = ti_matter_flaw(d->mass, d->inertia, false);
+    int carrier = what ? carrier_of(b, body) : body;
+    double mass = 0;
+    bool shared = false;
+    for (int i = 0; i < b->nbody && what; i++) { /* seldom */
+        if (carrier_of(b, i) != carrier) continue;
+        shared = shared || i != body, mass += b->body[i].def.mass;
+    }
+    if (!shared || !what) return what;
+    return mass > 0 ? ti_matter_flaw(d->mass, d->inertia, true) : "mass must be > 0, with what is welded to it";
+}
+
 /* Inertia of the bodies whose geoms are to tell, and whether it can be. */
 static bool settle_inertia(tribo_builder *b) {
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
-        if (d->inertia_given) continue;
-        ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
-        const char *what = d->mass > 0 ? ti_inertia_flaw(d->inertia) : "mass must be > 0: neither given nor from geoms";
+        if (!d->inertia_given) ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
+    }
+    for (int i = 0; i < b->nbody; i++) {
+        const tribo_body_def *d = &b->body[i].def;
+        const char *what = ti_builder_matter_flaw(b, i);
+        if (what && !d->inertia_given && d->mass == 0) what = "mass must be > 0: neither given nor from geoms";
         if (what) {
             ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line, "body %s: %s", b->body[i].name, what);
             return false;

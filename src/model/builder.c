@@ -142,12 +142,10 @@ static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
         what = "pos or gravcomp is not finite";
     else if (!ti_builder_unit(d->quat))
         what = "quat has no direction";
-    else if (d->inertia_given && !(d->mass > 0 && isfinite(d->mass)))
-        what = "mass must be > 0";
     else if (d->inertia_given && !ti_finite(d->com, 3))
         what = "com is not finite";
-    else if (d->inertia_given)
-        what = ti_inertia_flaw(d->inertia);
+    else if (d->inertia_given) /* in a tree it may turn out to be welded */
+        what = ti_matter_flaw(d->mass, d->inertia, d->parent >= 0);
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: %s", r->name, what);
     return !what;
 }

@@ -53,6 +53,14 @@ const char *ti_inertia_flaw(const double I[6]) {
     return NULL;
 }
 
+const char *ti_matter_flaw(double mass, const double I[6], bool welded) {
+    double trace = I[0] + I[1] + I[2], lifted[6];
+    if (!(mass >= 0 && isfinite(mass)) || (mass == 0 && !welded)) return "mass must be > 0";
+    bool nothing = welded && trace == 0 && I[3] == 0 && I[4] == 0 && I[5] == 0;
+    for (int e = 0; e < 6; e++) lifted[e] = I[e] + (welded && e < 3 ? 1e-9 * trace : 0);
+    return nothing ? NULL : ti_inertia_flaw(lifted);
+}
+
 const char *ti_material_flaw(const tribo_material *m) {
     const double all[] = {m->friction, m->stiction, m->restitution, m->baumgarte,
                           m->slop,     m->torsion,  m->rolling,     m->compliance};

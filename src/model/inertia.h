@@ -3,6 +3,7 @@
 #ifndef TI_INERTIA_H
 #define TI_INERTIA_H
 #include "model/mesh.h"
+#include <stdbool.h>
 #include <tribo/model.h>
 
 /* Mass, centre of mass and inertia (about it, body axes) of one geom; of a plane, zeros. mesh: NULL of other shapes. */
@@ -11,6 +12,8 @@ void ti_geom_inertia(const tribo_geom_def *g, const ti_mesh *mesh, double *mass,
 void ti_add_parallel(double inertia[6], double m, const double r[3]);
 /* NULL if a rigid body can have these principal moments; otherwise what is wrong. */
 const char *ti_inertia_flaw(const double inertia[6]);
+/* The same with a mass. What is welded to others need not turn or weigh by itself: points and frames do not. */
+const char *ti_matter_flaw(double mass, const double inertia[6], bool welded);
 /* NULL if the material is physical; otherwise what is wrong. */
 const char *ti_material_flaw(const tribo_material *m);
 

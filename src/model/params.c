@@ -286,7 +286,7 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
         }
     for (int i = 0; i < m->size.nbody; i++) {
         const double *own = p + m->body[i].p;
-        const char *what = own[TI_P_MASS] > 0 ? ti_inertia_flaw(own + TI_P_INERTIA) : "mass must be > 0";
+        const char *what = ti_matter_flaw(own[TI_P_MASS], own + TI_P_INERTIA, m->body[i].shared);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "body %s: %s", m->body[i].name, what);
     }
     for (int i = 0; i < m->size.njoint; i++) {

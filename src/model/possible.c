@@ -223,6 +223,7 @@ static void fill_welds(tribo_model *m) {
         ti_body *body = &m->body[i];
         bool welded = body->parent >= 0 && body->njoint == 0;
         body->weld = welded ? m->body[body->parent].weld : i;
+        if (welded) body->shared = m->body[body->weld].shared = true;
     }
     for (int i = 0; i < m->size.nbody; i++) {
         int parent = m->body[m->body[i].weld].parent;
