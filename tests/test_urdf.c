@@ -98,6 +98,24 @@ END_TEST
 #define HINGE(name, parent, child)                                                                                     \
     "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/></joint>"
 
+/* As MuJoCo has them: numbers of q in the order of joints, and mass 0 is none, also where shapes could tell. */
+START_TEST(joints_come_in_their_order) {
+    static const char TEXT[] = "<?xml version='0.0'?><robot name='r'>" LINK("base") LINK("a") LINK(
+        "b") "<link name='tip'><inertial><mass value='0'/><inertia ixx='0' iyy='0' izz='0' ixy='0' ixz='0' iyz='0'/>"
+             "</inertial><collision><geometry><sphere radius='1'/></geometry></collision></link>" HINGE("jb", "base",
+                                                                                                        "b")
+                 HINGE("ja", "base",
+                       "a") "<joint name='f' type='fixed'><parent link='a'/><child link='tip'/></joint></robot>";
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_model_load_memory(TEXT, strlen(TEXT), "r", NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert_int_eq(m->joint[tribo_model_joint_find(m, "jb")].q, 0);
+    ck_assert_int_eq(m->joint[tribo_model_joint_find(m, "ja")].q, 1);
+    ck_assert(m->p0[tribo_param_find(m, "tip/mass")] == 0);
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(bases_are_fixed_or_free) {
     tribo_model *m;
     tribo_diag diag = {0};
@@ -340,6 +358,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("urdf");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, links_are_bodies);
+    tcase_add_test(t, joints_come_in_their_order);
     tcase_add_test(t, bases_are_fixed_or_free);
     tcase_add_test(t, bad_robots_are_refused);
     tcase_add_test(t, meshes_are_found);

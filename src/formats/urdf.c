@@ -14,6 +14,7 @@ typedef struct urdf_link {
     const xmlNode *node;
     const char *name;
     const xmlNode *joint; /* that holds it, NULL = none */
+    int order;            /* of that among all joints */
     int parent;
     bool lent;     /* its inertial is that of what it is fixed to */
     bool attached; /* it is in the tree */
@@ -27,7 +28,7 @@ typedef struct urdf {
     xmlNode *root; /* <robot> */
     xmlDoc *doc;   /* <mujoco> */
     xmlNode *asset, *equality;
-    int n, nmesh;
+    int n, nmesh, njoint;
     urdf_link *link;
     size_t bytes;
 } urdf;
@@ -154,7 +155,7 @@ static void add_joint(urdf *u, const xmlNode *node) {
     if (bad(u)) return;
     if (u->link[below].joint)
         ti_xml_fail(&u->error, node, "child", "the link `%.60s` has two parents", u->link[below].name);
-    u->link[below].joint = node, u->link[below].parent = parent;
+    u->link[below].joint = node, u->link[below].parent = parent, u->link[below].order = u->njoint++;
 }
 
 static void find_links(urdf *u) {
@@ -172,11 +173,9 @@ static bool joint_is(urdf *u, const urdf_link *l, const char *type) {
 
 /* ---- masses ---- */
 
-/* The inertial of a link; NULL where it has none, or weighs nothing. */
-static const xmlNode *inertial_of(urdf *u, int i) {
-    double mass;
-    const xmlNode *inertial = child(u->link[i].node, "inertial"), *weight = child(inertial, "mass");
-    return weight && numbers(u, weight, "value", &mass, 1) && mass == 0 ? NULL : inertial;
+/* The inertial of a link; NULL where it has none. */
+static const xmlNode *inertial_of(const urdf *u, int i) {
+    return child(u->link[i].node, "inertial");
 }
 
 /* An inertial about a link's axes; moved by a joint's origin where it is another link's. */
@@ -385,6 +384,16 @@ static void put_joint(urdf *u, const urdf_link *l, xmlNode *body) {
 
 static void put_link(urdf *u, int i, xmlNode *parent, int depth);
 
+/* The links below one come as the joints do that hold them; -1 = none is left. */
+static int next_below(const urdf *u, int parent, int after) {
+    int next = -1;
+    for (int k = 0; k < u->n; k++) {
+        bool later = u->link[k].parent == parent && u->link[k].order > after;
+        if (later && (next < 0 || u->link[k].order < u->link[next].order)) next = k;
+    }
+    return next;
+}
+
 /* What a link has, and the links below it. */
 static void put_inside(urdf *u, int i, xmlNode *body, int depth) {
     const urdf_link *l = &u->link[i];
@@ -398,8 +407,8 @@ static void put_inside(urdf *u, int i, xmlNode *body, int depth) {
     }
     for (const xmlNode *c = l->node->children; c && !bad(u); c = c->next)
         if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "collision")) put_collision(u, c, body);
-    for (int k = 0; k < u->n && !bad(u); k++)
-        if (u->link[k].parent == i) put_link(u, k, body, depth + 1);
+    for (int k = next_below(u, i, -1); k >= 0 && !bad(u); k = next_below(u, i, u->link[k].order))
+        put_link(u, k, body, depth + 1);
 }
 
 /* One whose mass another has is part of that one, not a body. */

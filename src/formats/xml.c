@@ -15,11 +15,25 @@ static void refuse_dtd(void *context, const xmlChar *name, const xmlChar *extern
     xmlStopParser(parser);
 }
 
+/* How much of a text is a declaration of version 0, which no parser knows and many robots begin with. */
+static size_t odd_declaration(const char *text, size_t n) {
+    static const char BEGIN[] = "<?xml ", END[] = "?>";
+    enum { MOST = 100 };
+    char head[MOST + 1] = {0};
+    memcpy(head, text, n < MOST ? n : MOST);
+    const char *end = strncmp(head, BEGIN, sizeof BEGIN - 1) == 0 ? strstr(head, END) : NULL;
+    const char *version = end ? strstr(head, "version=") : NULL;
+    bool odd = version && version < end && version[sizeof "version="] == '0';
+    return odd ? (size_t)(end - head) + sizeof END - 1 : 0;
+}
+
 tribo_status ti_xml_parse(const char *text, size_t n, xmlDoc **doc, tribo_diag *diag) {
     if (n == 0) return ti_fail(diag, TRIBO_E_PARSE, 0, "the file is empty");
     const char *bad = ti_not_text(text, text + n); /* before libxml2 converts it, and says so on standard error */
     if (bad) return ti_fail(diag, TRIBO_E_PARSE, ti_count_lines(text, bad), "this is not UTF-8 text");
     if (n > INT32_MAX) return ti_fail(diag, TRIBO_E_PARSE, 0, "the file is too large");
+    size_t skipped = odd_declaration(text, n);
+    text += skipped, n -= skipped;
     xmlParserCtxt *parser = xmlNewParserCtxt();
     if (!parser) return ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
     bool dtd = false;
