@@ -266,6 +266,32 @@ START_TEST(scenes_of_many) {
 }
 END_TEST
 
+/* Contacts that begin before shapes touch, and one geom that gives way beside one that does not. */
+START_TEST(margins_and_compliance) {
+#define BODY(pose, geom) "<body name='b' " pose "><freejoint/><geom name='g' mass='1' " geom "/></body>"
+    static const struct {
+        const char *name, *text;
+    } CASE[] = {
+        {"margin, ball", "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1' margin='0.02'/>" BODY(
+                             "pos='0 0 0.12'", "size='0.1'") "</worldbody></mujoco>"},
+        {"margin, edge", "<mujoco><worldbody><geom name='floor' type='box' size='0.2 0.2 0.1' margin='0.05'/>" BODY(
+                             "pos='0.22 0.01 0.12'", "size='0.01'") "</worldbody></mujoco>"},
+        {"margin, gap",
+         "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1' margin='0.03' gap='0.01'/>" BODY(
+             "pos='0 0 0.12' euler='1 2 0'", "type='box' size='0.1 0.2 0.1'") "</worldbody></mujoco>"},
+        {"compliance beside 0", "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1' priority='1'/>" BODY(
+                                    "pos='0 0 0.1'", "size='0.1'") "</worldbody><custom><numeric name='g/compliance' "
+                                                                   "data='0.001'/></custom></mujoco>"}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        tribo_status s = tribo_model_load_memory(CASE[i].text, strlen(CASE[i].text), "scene", NULL, &m, &diag);
+        ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
+        check_model(CASE[i].name, m, 1, 0);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("gradients");
     TCase *t = tcase_create("gradients");
@@ -275,6 +301,7 @@ static Suite *suite(void) {
     tcase_add_test(t, material_numbers);
     tcase_add_test(t, two_bodies);
     tcase_add_test(t, boxes_collide);
+    tcase_add_test(t, margins_and_compliance);
     tcase_add_test(t, scenes_of_many);
     suite_add_tcase(s, t);
     return s;

@@ -244,6 +244,31 @@ START_TEST(classes_and_frames_are_added_up) {
 }
 END_TEST
 
+/* Bodies that a weld holds in one another, or in the world, stay: they touch nothing that they are held to. */
+START_TEST(welded_bodies_may_overlap) {
+#define TOUCHING(name, at) "<body name='" name "' pos='" at "'><freejoint/><geom size='.1' mass='1' condim='1'/></body>"
+    static const char *const CASE[] = {
+        SCENE("<option gravity='0 0 0'/>", TOUCHING("a", "0 0 1") TOUCHING("b", ".15 .02 1.03"),
+              "<equality><weld body1='a' body2='b'/></equality>"),
+        SCENE("<option gravity='0 0 0'/>",
+              TOUCHING("a", "0 0 1") TOUCHING("b", ".15 .02 1.03") TOUCHING("c", ".2 .1 1"),
+              "<equality><weld body1='a' body2='b'/><weld body1='c' body2='b'/></equality>"),
+        SCENE("", "<geom type='plane' size='1 1 1'/>" TOUCHING("a", "0 0 .05"),
+              "<equality><weld body1='a'/></equality>")};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        tribo_status s = tribo_model_load_memory(CASE[i], strlen(CASE[i]), "scene", NULL, &m, &diag);
+        ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
+        world w = world_of(m, NULL);
+        world_steps(&w, 5), world_run(&w);
+        for (int k = 0; k < w.n.nx; k++)
+            ck_assert_msg(fabs(w.X[5 * w.n.nx + k] - w.X[k]) < 1e-12, "%zu: %g", i, w.X[5 * w.n.nx + k]);
+        world_free(&w);
+    }
+}
+END_TEST
+
 /* Two bodies without weight that are welded with a pose between them, the place of the anchor in the first body: as
  * they are in it they stay, and one that is off by a little is there after a step. Turned off, the weld holds nothing.
  */
@@ -326,6 +351,7 @@ static Suite *suite(void) {
     tcase_add_test(t, numbers_are_made);
     tcase_add_test(t, what_makes_no_sense_is_refused);
     tcase_add_test(t, classes_and_frames_are_added_up);
+    tcase_add_test(t, welded_bodies_may_overlap);
     tcase_add_test(t, welds_have_a_pose);
     tcase_add_test(t, what_stands_still_can_be_excluded);
     suite_add_tcase(s, t);

@@ -41,6 +41,10 @@ int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, c
     return -1;
 }
 
+bool ti_mjcf_drives(const xmlNode *node) {
+    return ti_xml_listed("general motor position velocity damper", (const char *)node->name);
+}
+
 /* Whether what element c of a class says of an attribute is meant for a node: kinds are told apart, but all actuators
  * of a class have what all of them have together. */
 static bool speaks_for(const xmlNode *c, const xmlNode *node, const char *name) {

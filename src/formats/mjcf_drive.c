@@ -94,10 +94,6 @@ typedef struct law {
     double gain[10], bias[10], dampratio;
 } law;
 
-bool ti_mjcf_drives(const xmlNode *node) {
-    return ti_xml_listed("general motor position velocity damper", (const char *)node->name);
-}
-
 /* Numbers and words that an element says itself. */
 static double own_number(ti_mjcf *r, const xmlNode *node, const char *name, double fallback) {
     return number(r, node, -1, name, fallback);

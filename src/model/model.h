@@ -125,6 +125,7 @@ typedef struct ti_body {
     int last;               /* of v, the last number that moves it */
     int p;                  /* first of its ten numbers in p */
     int geom0, ngeom;       /* its geoms are consecutive in model->body_geom */
+    int held;               /* the first of those that it moves with, welds that are equalities counted, or the world */
     bool shared;            /* others are welded to it, or it to one */
     int weld,
         weld_parent; /* the body it moves with: itself, or what it is welded to; what that one's parent moves with */

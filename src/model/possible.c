@@ -62,6 +62,11 @@ static bool related(const tribo_model *m, int i, int j) {
     return a->weld == b->weld || a->weld_parent == b->weld || b->weld_parent == a->weld;
 }
 
+/* Whether equalities hold one on the other: what contact would do is nothing that a weld would not undo. */
+static bool held_together(const tribo_model *m, int i, int j) {
+    return (i < 0 ? TRIBO_WORLD : m->body[i].held) == (j < 0 ? TRIBO_WORLD : m->body[j].held);
+}
+
 /* Whether two classes of geoms pass the filter of bits. */
 static bool classes_meet(const ti_geom *x, const ti_geom *y) {
     return (x->contype & y->conaffinity) || (y->contype & x->conaffinity);
@@ -71,7 +76,8 @@ static bool classes_meet(const ti_geom *x, const ti_geom *y) {
 static bool passes(const tribo_model *m, int i, int j) {
     const ti_geom *x = &m->geom[i], *y = &m->geom[j];
     if (x->body == y->body || !classes_meet(x, y)) return false; /* the world is one body */
-    return !related(m, x->body, y->body) && !(m->napart && excluded(m, i, j));
+    if (related(m, x->body, y->body) || held_together(m, x->body, y->body)) return false;
+    return !(m->napart && excluded(m, i, j));
 }
 
 /* A pair of its own overrules the filters. */
@@ -231,6 +237,17 @@ static void fill_welds(tribo_model *m) {
     }
 }
 
+static void fill_held(tribo_model *m, const tribo_builder *b) {
+    for (int i = 0; i < m->size.nbody; i++) m->body[i].held = m->body[i].weld;
+    for (int k = 0; k < b->nequality; k++) {
+        const tribo_equality_def *d = &b->equality[k].def;
+        if (d->kind != TRIBO_EQUALITY_WELD) continue;
+        int x = d->a < 0 ? TRIBO_WORLD : m->body[d->a].held, y = d->b < 0 ? TRIBO_WORLD : m->body[d->b].held;
+        for (int i = 0; i < m->size.nbody; i++)
+            if (m->body[i].held == (x > y ? x : y)) m->body[i].held = x > y ? y : x;
+    }
+}
+
 static int by_class(const void *a, const void *b) {
     const ti_kin *x = a, *y = b;
     if (x->contype != y->contype) return x->contype < y->contype ? -1 : 1;
@@ -310,6 +327,7 @@ static void fill_list(tribo_model *m) {
 
 void ti_possible_fill(tribo_model *m, const tribo_builder *b) {
     fill_welds(m);
+    fill_held(m, b);
     fill_classes(m);
     fill_distances(m, b);
     fill_exceptions(m, b);
