@@ -266,8 +266,8 @@ START_TEST(scenes_of_many) {
 }
 END_TEST
 
-/* Contacts that begin before shapes touch, and one geom that gives way beside one that does not. */
-START_TEST(margins_and_compliance) {
+/* Contacts that begin before shapes touch, one geom that gives way beside one that does not, and what is held twice. */
+START_TEST(margins_compliance_and_ties) {
 #define BODY(pose, geom) "<body name='b' " pose "><freejoint/><geom name='g' mass='1' " geom "/></body>"
     static const struct {
         const char *name, *text;
@@ -279,6 +279,11 @@ START_TEST(margins_and_compliance) {
         {"margin, gap",
          "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1' margin='0.03' gap='0.01'/>" BODY(
              "pos='0 0 0.12' euler='1 2 0'", "type='box' size='0.1 0.2 0.1'") "</worldbody></mujoco>"},
+        {"held in itself",
+         "<mujoco><worldbody><body name='a' pos='0.3 0.2 1'><freejoint/><geom size='0.1' mass='1'/>"
+         "<body name='b' pos='0.5 0.1 0.2' quat='0.1 0.5 0.6 0.7'><geom size='0.1' mass='1'/></body>"
+         "</body></worldbody><equality><connect body1='b' body2='a' anchor='0.03 0.01 0.11'/></equality>"
+         "<keyframe><key qpos='0.3 0.2 1 0.8 0.2 0.3 0.4' qvel='0.3 -0.2 -1.3 5 3 2'/></keyframe></mujoco>"},
         {"compliance beside 0", "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1' priority='1'/>" BODY(
                                     "pos='0 0 0.1'", "size='0.1'") "</worldbody><custom><numeric name='g/compliance' "
                                                                    "data='0.001'/></custom></mujoco>"}};
@@ -301,7 +306,7 @@ static Suite *suite(void) {
     tcase_add_test(t, material_numbers);
     tcase_add_test(t, two_bodies);
     tcase_add_test(t, boxes_collide);
-    tcase_add_test(t, margins_and_compliance);
+    tcase_add_test(t, margins_compliance_and_ties);
     tcase_add_test(t, scenes_of_many);
     suite_add_tcase(s, t);
     return s;

@@ -291,8 +291,7 @@ void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3
     }
 }
 
-/* What a body moves with: itself, or what it is welded to. */
-static int carrier_of(const tribo_builder *b, int body) {
+int ti_rec_carrier(const tribo_builder *b, int body) {
     while (b->body[body].def.parent >= 0 && b->body[body].njoint == 0) body = b->body[body].def.parent;
     return body;
 }
@@ -300,11 +299,11 @@ static int carrier_of(const tribo_builder *b, int body) {
 const char *ti_builder_matter_flaw(const tribo_builder *b, int body) {
     const tribo_body_def *d = &b->body[body].def;
     const char *what = ti_matter_flaw(d->mass, d->inertia, false);
-    int carrier = what ? carrier_of(b, body) : body;
+    int carrier = what ? ti_rec_carrier(b, body) : body;
     double mass = 0;
     bool shared = false;
     for (int i = 0; i < b->nbody && what; i++) { /* seldom */
-        if (carrier_of(b, i) != carrier) continue;
+        if (ti_rec_carrier(b, i) != carrier) continue;
         shared = shared || i != body, mass += b->body[i].def.mass;
     }
     if (!shared || !what) return what;
@@ -327,6 +326,19 @@ static bool settle_inertia(tribo_builder *b) {
         }
     }
     return true;
+}
+
+/* Equalities between bodies that are welded to one another hold, or never will. */
+static void judge_equalities(tribo_builder *b) {
+    for (int i = 0; i < b->nequality; i++) {
+        const tribo_equality_def *d = &b->equality[i].def;
+        if (d->kind == TRIBO_EQUALITY_JOINT || d->a < 0 || d->b < 0) continue;
+        if (ti_rec_carrier(b, d->a) == ti_rec_carrier(b, d->b) && !ti_rec_holds(b, &b->equality[i]))
+            ti_builder_fail(b, TRIBO_E_ARG, b->equality[i].line,
+                            "equality %d: its bodies are welded to one another "
+                            "in another pose",
+                            i);
+    }
 }
 
 static const char *text_of(const char *text) {
@@ -380,7 +392,11 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_geoms(m, b, &text);
     ti_possible_fill(m, b);
     m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0 || m->nsited > 0;
-    for (int i = 0; i < n.nequality; i++) ti_rec_equality(b, &b->equality[i], &m->equality[i]);
+    for (int i = 0; i < n.nequality; i++) {
+        ti_equality *e = &m->equality[i];
+        ti_rec_equality(b, &b->equality[i], e);
+        e->idle = e->kind != TRIBO_EQUALITY_JOINT && e->a >= 0 && e->b >= 0 && m->body[e->a].weld == m->body[e->b].weld;
+    }
     mark_used(m);
     return m;
 }
@@ -394,6 +410,7 @@ tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (b->status == TRIBO_OK && b->nkey && b->nkeyed != ti_builder_key_width(b))
         ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies, joints or actuators were added after a key");
     if (b->status == TRIBO_OK) settle_inertia(b);
+    if (b->status == TRIBO_OK) judge_equalities(b);
     if (b->status == TRIBO_OK) ti_builder_damp(b);
     tribo_model *made = b->status == TRIBO_OK ? assemble(b) : NULL;
     if (b->status == TRIBO_OK && !made) ti_builder_fail(b, TRIBO_E_NOMEM, 0, "out of memory");

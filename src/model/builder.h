@@ -159,6 +159,10 @@ int ti_rec_start(const tribo_builder *b, const ti_body_rec *r, double *q);
 int ti_rec_carried(const tribo_builder *b, int body);
 /* What an equality holds, from how bodies were placed where it does not say. */
 void ti_rec_equality(const tribo_builder *b, const ti_equality_rec *r, ti_equality *out);
+/* Whether it holds where bodies were placed. */
+bool ti_rec_holds(const tribo_builder *b, const ti_equality_rec *r);
+/* What a body moves with: itself, or what it is welded to. */
+int ti_rec_carrier(const tribo_builder *b, int body);
 /* Numbers in q and v of the bodies so far. */
 void ti_builder_widths(const tribo_builder *b, int *nq, int *nv);
 /* Numbers of a key: q, v, controls. */

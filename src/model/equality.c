@@ -87,3 +87,17 @@ void ti_rec_equality(const tribo_builder *b, const ti_equality_rec *r, ti_equali
     ti_quat_mul(back, fb.quat, out->quat);
     ti_quat_normalise(out->quat);
 }
+
+bool ti_rec_holds(const tribo_builder *b, const ti_equality_rec *r) {
+    const double near = 1e-6;
+    ti_equality e;
+    ti_rec_equality(b, r, &e);
+    frame fa = placed(b, e.a), fb = placed(b, e.b);
+    double at[3], turn[4], back[4] = {fa.quat[0], -fa.quat[1], -fa.quat[2], -fa.quat[3]}, along = 0;
+    carry(&fa, e.pos_a, &fb, at);
+    double off = ti_norm(ti_sub(ti_load3(at), ti_load3(e.pos_b))),
+           size = ti_norm(ti_load3(at)) + ti_norm(ti_load3(e.pos_a));
+    ti_quat_mul(back, fb.quat, turn);
+    for (int k = 0; k < 4; k++) along += turn[k] * e.quat[k];
+    return off <= near * (1 + size) && (e.kind != TRIBO_EQUALITY_WELD || fabs(along) >= 1 - near * near);
+}
