@@ -230,6 +230,13 @@ static int fit_all(identification *id) {
     return status;
 }
 
+/* The page of an earlier fit, which does not belong to what is written now. */
+static void drop_report(const identification *id) {
+    char *path = join_path(id->a->out, "report.html");
+    if (path && remove(path) == 0) remark(&verb_identify, "%s: of an earlier fit, removed", path);
+    free(path);
+}
+
 /* All that is said of a fit; of one that was interrupted, at once what is there. */
 static int conclude(identification *id) {
     int status = prepare(id);
@@ -246,6 +253,7 @@ static int conclude(identification *id) {
     if (status == EXIT_SUCCESS) status = write_scene(id);
     if (status == EXIT_SUCCESS) status = write_result(id, true);
     progress_state(false, "the report");
+    if (status == EXIT_SUCCESS && id->interrupted) drop_report(id);
     if (status == EXIT_SUCCESS && !id->interrupted) status = write_report(id);
     if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
     if (status == EXIT_SUCCESS && id->interrupted) status = EXIT_TROUBLE;

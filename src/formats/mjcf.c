@@ -180,6 +180,12 @@ static void find_matter(ti_mjcf *r, const xmlNode *node, const ti_frame *frame, 
     }
 }
 
+/* Whether bodies with nothing in them weigh: MuJoCo gives them a bound's matter, as far from their origin as that is
+ * from their parent's. */
+static bool is_bounded(const ti_mjcf *r) {
+    return r->least_mass > 0 || r->least_inertia > 0;
+}
+
 /* The body of `node`; its joints and geoms come later. @return its id, -2 after an error. */
 static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose, const matter *has) {
     const xmlNode *inertial = has->inertial;
@@ -192,7 +198,9 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     bool counts = inertial && r->inertia != TI_INERTIA_GEOMS;
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");
+    bool empty = !inertial && !has->geom && is_bounded(r);
     if (counts) read_inertial(r, has, &d);
+    if (empty) d.mass = 0, memcpy(d.com, pose->pos, sizeof d.com), memset(d.inertia, 0, sizeof d.inertia);
     if (ti_mjcf_bad(r)) return -2;
     ti_mjcf_body *grown = ti_grow(&r->alloc, r->body, &r->body_bytes, (size_t)(r->nbody + 1) * sizeof *r->body);
     if (!grown) {
@@ -207,7 +215,7 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     int id = tribo_add_body(r->builder, &d);
     ti_mjcf_settle(r);
     if (id < 0) return id;
-    r->builder->body[id].def.inertia_given = counts;
+    r->builder->body[id].def.inertia_given = counts || empty;
     r->nbody++;
     return id;
 }
@@ -255,7 +263,8 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     find_matter(r, node, &IDENTITY, &has);
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
-    bool matters = has.inertial || has.geom, own_body = moves || (parent >= 0 && matters);
+    bool matters = has.inertial || has.geom || (parent >= 0 && is_bounded(r)),
+         own_body = moves || (parent >= 0 && matters);
     if (matters && !own_body) r->static_matter = node;
     int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
     if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
