@@ -144,6 +144,10 @@ START_TEST(obj_files) {
     ck_assert_int_eq(memcmp(d.triangle, want, sizeof want), 0);
     ck_assert_double_eq(d.vertex[7], 1);
     ti_mesh_data_free(&d, NULL);
+    const char points[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"; /* of which the hull is taken */
+    ck_assert_int_eq(parse("x.obj", points, sizeof points - 1, &d, &diag), TRIBO_OK);
+    ck_assert(d.nvertex == 4 && d.ntriangle == 0);
+    ti_mesh_data_free(&d, NULL);
     static const struct {
         const char *text;
         int line;
@@ -291,7 +295,7 @@ START_TEST(scenes_whose_meshes_are_wrong) {
                {SCENE("", "<mesh name='rock' file='bad.dae'/>"), "bad.dae"},
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1'/>"), "4 numbers"},
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 1 1 0'/>"), "no volume"},
-               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 4'/>"), "vertex -1"},
+               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 4'/>"), "vertex 4, of 4"},
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 x'/>"), "`x` is not a number"},
                {SCENE("", "<mesh name='rock'/>"), "four vertices"},
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' refquat='0 0 0 0'/>"), "no direction"},

@@ -225,7 +225,9 @@ tribo_status ti_mesh_parse(const char *name, const char *text, size_t n, const t
     else
         return ti_fail(diag, TRIBO_E_PARSE, 0, "only OBJ and STL files are supported");
     r.line = 0;
-    return s == TRIBO_OK && d->ntriangle == 0 ? wrong(&r, "there are no triangles") : s;
+    return s == TRIBO_OK && d->ntriangle == 0 && d->nvertex < 4
+               ? wrong(&r, "there are no triangles, nor vertices of a hull")
+               : s;
 }
 
 tribo_status ti_mesh_read(const char *path, const tribo_allocator *a, ti_mesh_data *d, tribo_diag *diag) {

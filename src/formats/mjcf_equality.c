@@ -10,7 +10,7 @@ static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool
     if (!name || strcmp(name, "world") == 0) return !needed || name;
     int found = ti_builder_body(r->builder, name);
     if (found >= 0) return *body = found, true;
-    ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body that moves", name);
+    ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body with matter that moves", name);
     return false;
 }
 

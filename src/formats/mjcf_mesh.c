@@ -66,7 +66,7 @@ static bool read_inline(ti_mjcf *r, const ti_mjcf_mesh *m, ti_mesh_data *d) {
         d->triangle = ti_grow(&r->alloc, NULL, &d->triangle_bytes, 3 * (size_t)d->ntriangle * sizeof *d->triangle);
         if (!d->triangle) r->error.status = TRIBO_E_NOMEM;
         for (int i = 0; d->triangle && i < 3 * d->ntriangle; i++)
-            d->triangle[i] = face[i] >= 0 && face[i] < d->nvertex ? (int)face[i] : -1;
+            d->triangle[i] = fabs(face[i]) < INT_MAX ? (int)face[i] : -1;
     }
     ti_free(&r->alloc, face, bytes);
     return !ti_mjcf_bad(r);
