@@ -41,17 +41,14 @@ int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, c
     return -1;
 }
 
-bool ti_mjcf_drives(const xmlNode *node) {
-    return ti_xml_listed("general motor position velocity damper", (const char *)node->name);
-}
-
+static const char DRIVES[] = "general motor position velocity intvelocity damper cylinder muscle adhesion";
 /* Whether what element c of a class says of an attribute is meant for a node: kinds are told apart, but all actuators
  * of a class have what all of them have together. */
 static bool speaks_for(const xmlNode *c, const xmlNode *node, const char *name) {
     const char *kind = (const char *)node->name;
     if (c->type != XML_ELEMENT_NODE) return false;
     if (ti_xml_is(c, ti_xml_listed("fixed spatial", kind) ? "tendon" : kind)) return true;
-    return ti_mjcf_drives(c) && ti_mjcf_drives(node) &&
+    return ti_xml_listed(DRIVES, (const char *)c->name) && ti_xml_listed(DRIVES, kind) &&
            ti_xml_listed("gear ctrllimited ctrlrange forcelimited forcerange", name);
 }
 

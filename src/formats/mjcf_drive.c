@@ -94,6 +94,11 @@ typedef struct law {
     double gain[10], bias[10], dampratio;
 } law;
 
+/* Whether it is of a kind that is read. */
+static bool drives(const xmlNode *node) {
+    return ti_xml_listed("general motor position velocity damper", (const char *)node->name);
+}
+
 /* Numbers and words that an element says itself. */
 static double own_number(ti_mjcf *r, const xmlNode *node, const char *name, double fallback) {
     return number(r, node, -1, name, fallback);
@@ -139,7 +144,7 @@ static void say_defaults(ti_mjcf *r, int class, law *l) {
     if (class < 0) return;
     say_defaults(r, r->class[class].parent, l);
     for (const xmlNode *c = r->class[class].node->children; c; c = c->next)
-        if (c->type == XML_ELEMENT_NODE && ti_mjcf_drives(c)) say(r, c, l);
+        if (c->type == XML_ELEMENT_NODE && drives(c)) say(r, c, l);
 }
 
 /* A type that is not supported. */

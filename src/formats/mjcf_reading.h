@@ -165,8 +165,6 @@ bool ti_mjcf_mends(const ti_mjcf *r); /* whether single masses and inertias are 
 
 /* ---- mjcf_default.c ---- */
 void ti_mjcf_defaults(ti_mjcf *r, const xmlNode *node);
-/* Whether an element is an actuator of a kind that is read. */
-bool ti_mjcf_drives(const xmlNode *node);
 /* Class by name; -1 and an error if there is none. */
 int ti_mjcf_class_find(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *name);
 /* Value of a geom's or pair's attribute, from the element or its class; NULL if neither has it. */
