@@ -1,6 +1,6 @@
 /* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
-#include "math/lanes.h"
 #include "contact/work/workspace.h"
+#include "math/lanes.h"
 #include <math.h>
 
 static double largest(const double *a, int n) {

@@ -1,6 +1,6 @@
 /* paths_products.c -- products with M and J of trees, and solutions by their factors: paths.c. */
-#include "math/lanes.h"
 #include "contact/system/paths.h"
+#include "math/lanes.h"
 
 static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
     static const double none[3] = {0, 0, 0};
