@@ -1,6 +1,7 @@
 /* mjcf.c -- reader of MJCF scenes: options, bodies, geoms. The subset is stated in docs/mjcf.md. */
 #include "formats/mjcf_reading.h"
 #include "formats/text.h"
+#include "model/inertia.h"
 #include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
@@ -136,15 +137,6 @@ typedef struct matter {
 
 static const ti_frame IDENTITY = {{0, 0, 0}, {1, 0, 0, 0}};
 
-/* R I R', (xx yy zz xy xz yz). */
-static void turn_inertia(const double quat[4], double six[6]) {
-    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    ti_mat R = ti_quat_mat(quat), T = ti_transpose(&R),
-           I = {{{six[0], six[3], six[4]}, {six[3], six[1], six[5]}, {six[4], six[5], six[2]}}};
-    I = ti_matmul(&R, &I), I = ti_matmul(&I, &T);
-    for (int e = 0; e < 6; e++) six[e] = I.m[at[e][0]][at[e][1]];
-}
-
 static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
     const xmlNode *node = m->inertial;
     ti_mjcf_judge(r, node, -1, "body");
@@ -164,7 +156,8 @@ static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
     memcpy(own.pos, d->com, sizeof own.pos);
     own = ti_frame_mul(&m->frame, &own);
     memcpy(d->com, own.pos, sizeof d->com);
-    if (own.quat[0] != 1) turn_inertia(own.quat, d->inertia);
+    ti_mat R = ti_quat_mat(own.quat);
+    if (own.quat[0] != 1) ti_turn_inertia(&R, d->inertia);
 }
 
 static void find_matter(ti_mjcf *r, const xmlNode *node, const ti_frame *frame, matter *m) {
@@ -276,11 +269,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
 static void read_worldbody(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_judge(r, node, -1, "mujoco");
     const char *class = ti_xml_attr(&r->error, node, "childclass");
-    inside in = {TRIBO_WORLD,
-                 class ? ti_mjcf_class_find(r, node, "childclass", class) : r->main,
-                 0,
-                 false,
-                 {{0, 0, 0}, {1, 0, 0, 0}}};
+    inside in = {TRIBO_WORLD, class ? ti_mjcf_class_find(r, node, "childclass", class) : r->main, 0, false, IDENTITY};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);
 }
 

@@ -88,10 +88,9 @@ static int put_defaults(ti_mjcf *r, const xmlNode *node, int class, const char *
 }
 
 int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name, double *out, int least, int most) {
-    const xmlNode *at = speaker(r, node, class, name);
-    if (!at) return 0;
     int n = put_numbers(r, node, name, out, least, most, put_defaults(r, node, class, name, out, least, most));
-    if (!ti_mjcf_bad(r) && n < least) ti_xml_fail(&r->error, at, name, "%d numbers, expected %d", n, least);
+    const xmlNode *at = n < least && !ti_mjcf_bad(r) ? speaker(r, node, class, name) : NULL;
+    if (at) ti_xml_fail(&r->error, at, name, "%d numbers, expected %d", n, least);
     return ti_mjcf_bad(r) || n < least ? 0 : n;
 }
 

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "formats/mjcf_reading.h"
 #include "formats/text.h"
+#include "model/inertia.h"
 #include <libxml/parser.h>
 #include <limits.h>
 #include <math.h>
@@ -181,9 +182,8 @@ static const xmlNode *inertial_of(const urdf *u, int i) {
 /* An inertial about a link's axes; moved by a joint's origin where it is another link's. */
 static void put_inertial(urdf *u, const xmlNode *inertial, const xmlNode *joint, xmlNode *body) {
     static const char *const WORD[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
-    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     const xmlNode *inertia = child(inertial, "inertia"), *weight = child(inertial, "mass");
-    double xyz[3], rpy[3], I[6], out[6], mass = 0;
+    double xyz[3], rpy[3], I[6], mass = 0;
     origin_of(u, inertial, xyz, rpy);
     if (!weight || !inertia) ti_xml_fail(&u->error, inertial, weight ? "inertia" : "mass", "missing");
     if (bad(u)) return;
@@ -197,11 +197,10 @@ static void put_inertial(urdf *u, const xmlNode *inertial, const xmlNode *joint,
         ti_store3(xyz, ti_add(ti_load3(shift), ti_mul(&T, ti_load3(xyz))));
         R = ti_matmul(&T, &R);
     }
-    ti_mat full = ti_sym(I), RI = ti_matmul(&R, &full), back = ti_transpose(&R), turned = ti_matmul(&RI, &back);
-    for (int e = 0; e < 6; e++) out[e] = turned.m[at[e][0]][at[e][1]];
+    ti_turn_inertia(&R, I);
     xmlNode *node = add(u, body, "inertial", inertial);
     put_numbers(u, node, "pos", xyz, 3), put_numbers(u, node, "mass", &mass, 1);
-    put_numbers(u, node, "fullinertia", out, 6);
+    put_numbers(u, node, "fullinertia", I, 6);
 }
 
 /* A link that moves and has no mass takes that of one that is fixed to it. @return which, -1 = none. */

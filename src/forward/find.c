@@ -267,8 +267,10 @@ static tribo_status closures(tribo_ws *ws) {
     const tribo_model *m = ws->model;
     for (int i = 0; i < m->size.nequality; i++) {
         const ti_equality *e = &m->equality[i];
-        int a, b, parts = e->idle ? 0 : e->kind == TRIBO_EQUALITY_WELD ? 2 : 1;
+        int a, b, parts = e->kind == TRIBO_EQUALITY_WELD ? 2 : 1;
         held_bodies(m, i, &a, &b);
+        bool tied = a >= 0 && b >= 0 && m->body[a].weld == m->body[b].weld; /* it holds whatever happens */
+        if (tied && e->kind != TRIBO_EQUALITY_JOINT) continue;
         for (int k = 0; k < parts; k++) {
             ti_con_kind kind = e->kind == TRIBO_EQUALITY_JOINT ? TI_CON_COUPLING : k ? TI_CON_TURN : TI_CON_CONNECT;
             int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * i + k;

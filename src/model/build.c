@@ -392,11 +392,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_geoms(m, b, &text);
     ti_possible_fill(m, b);
     m->size.nequality = n.nequality, m->chains = m->chains || n.nequality > 0 || m->nsited > 0;
-    for (int i = 0; i < n.nequality; i++) {
-        ti_equality *e = &m->equality[i];
-        ti_rec_equality(b, &b->equality[i], e);
-        e->idle = e->kind != TRIBO_EQUALITY_JOINT && e->a >= 0 && e->b >= 0 && m->body[e->a].weld == m->body[e->b].weld;
-    }
+    for (int i = 0; i < n.nequality; i++) ti_rec_equality(b, &b->equality[i], &m->equality[i]);
     mark_used(m);
     return m;
 }

@@ -145,9 +145,9 @@ void ti_builder_fail(tribo_builder *b, tribo_status s, int line, const char *for
 
 /* Damping of the servos that say it as a share of the critical one; inertias are settled. */
 void ti_builder_damp(tribo_builder *b);
-/* Mass, centre of mass and inertia of a body by its geoms. */
 /* What is wrong with the matter of a body, with what is welded to it; NULL if nothing is. */
 const char *ti_builder_matter_flaw(const tribo_builder *b, int body);
+/* Mass, centre of mass and inertia of a body by its geoms. */
 void ti_builder_sum(const tribo_builder *b, int body, double *mass, double com[3], double inertia[6]);
 
 /* A state of the bodies so far, out (nq + nv): q and v, or where these are NULL as they were placed, at rest. */

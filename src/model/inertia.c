@@ -8,16 +8,17 @@
 void ti_geom_inertia(const tribo_geom_def *g, const ti_mesh *mesh, double *mass, double com[3], double inertia[6]) {
     const ti_shape_row *shape = ti_shape_of(g->shape);
     double m = !shape->bounded ? 0 : g->mass >= 0 ? g->mass : g->density * shape->volume(mesh, g->size);
-    double d[3];
-    shape->inertia(mesh, m, g->size, d);
-    for (int i = 0; i < 3; i++) com[i] = g->pos[i];
+    for (int i = 0; i < 3; i++) com[i] = g->pos[i], inertia[3 + i] = 0;
+    shape->inertia(mesh, m, g->size, inertia); /* its principal moments */
     ti_mat R = ti_quat_mat(g->quat);
-    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    for (int e = 0; e < 6; e++) {
-        inertia[e] = 0; /* R diag(d) R' */
-        for (int k = 0; k < 3; k++) inertia[e] += R.m[at[e][0]][k] * d[k] * R.m[at[e][1]][k];
-    }
+    ti_turn_inertia(&R, inertia);
     *mass = m;
+}
+
+void ti_turn_inertia(const ti_mat *R, double inertia[6]) {
+    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    ti_mat I = ti_sym(inertia), RI = ti_matmul(R, &I), T = ti_transpose(R), turned = ti_matmul(&RI, &T);
+    for (int e = 0; e < 6; e++) inertia[e] = turned.m[at[e][0]][at[e][1]];
 }
 
 void ti_add_parallel(double inertia[6], double m, const double r[3]) {

@@ -2,12 +2,15 @@
  */
 #ifndef TI_INERTIA_H
 #define TI_INERTIA_H
+#include "math/vec.h"
 #include "model/mesh.h"
 #include <stdbool.h>
 #include <tribo/model.h>
 
 /* Mass, centre of mass and inertia (about it, body axes) of one geom; of a plane, zeros. mesh: NULL of other shapes. */
 void ti_geom_inertia(const tribo_geom_def *g, const ti_mesh *mesh, double *mass, double com[3], double inertia[6]);
+/* inertia := R inertia R' */
+void ti_turn_inertia(const ti_mat *R, double inertia[6]);
 /* inertia += m (r.r 1 - r r'), the same about a point r away. */
 void ti_add_parallel(double inertia[6], double m, const double r[3]);
 /* NULL if a rigid body can have these principal moments; otherwise what is wrong. */

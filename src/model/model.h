@@ -182,7 +182,6 @@ typedef struct ti_equality {
     double pos_a[3], pos_b[3]; /* body frames */
     double quat[4];            /* b in a */
     double polynomial[5];
-    bool idle; /* its bodies are welded to one another: it holds whatever happens */
 } ti_equality;
 
 /* Number k, TI_M_..., of a material: joints' limits have a restitution alone, and what overlaps there goes at once. */

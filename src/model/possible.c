@@ -55,16 +55,12 @@ static bool excluded(const tribo_model *m, int i, int j) {
     return false;
 }
 
-/* A body and its parent do not collide, nor what is welded together; with the world they do. */
+/* A body and its parent do not collide, nor what is welded together, in the tree or by equalities: what contact would
+ * do a weld undoes. With the world those collide that it does not hold. */
 static bool related(const tribo_model *m, int i, int j) {
-    if (i < 0 || j < 0) return false;
+    if (i < 0 || j < 0) return m->body[i < 0 ? j : i].held == TRIBO_WORLD;
     const ti_body *a = &m->body[i], *b = &m->body[j];
-    return a->weld == b->weld || a->weld_parent == b->weld || b->weld_parent == a->weld;
-}
-
-/* Whether equalities hold one on the other: what contact would do is nothing that a weld would not undo. */
-static bool held_together(const tribo_model *m, int i, int j) {
-    return (i < 0 ? TRIBO_WORLD : m->body[i].held) == (j < 0 ? TRIBO_WORLD : m->body[j].held);
+    return a->held == b->held || a->weld_parent == b->weld || b->weld_parent == a->weld;
 }
 
 /* Whether two classes of geoms pass the filter of bits. */
@@ -76,8 +72,7 @@ static bool classes_meet(const ti_geom *x, const ti_geom *y) {
 static bool passes(const tribo_model *m, int i, int j) {
     const ti_geom *x = &m->geom[i], *y = &m->geom[j];
     if (x->body == y->body || !classes_meet(x, y)) return false; /* the world is one body */
-    if (related(m, x->body, y->body) || held_together(m, x->body, y->body)) return false;
-    return !(m->napart && excluded(m, i, j));
+    return !related(m, x->body, y->body) && !(m->napart && excluded(m, i, j));
 }
 
 /* A pair of its own overrules the filters. */
@@ -237,6 +232,7 @@ static void fill_welds(tribo_model *m) {
     }
 }
 
+/* What equalities weld together has one number: the least of it. */
 static void fill_held(tribo_model *m, const tribo_builder *b) {
     for (int i = 0; i < m->size.nbody; i++) m->body[i].held = m->body[i].weld;
     for (int k = 0; k < b->nequality; k++) {
