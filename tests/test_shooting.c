@@ -434,8 +434,8 @@ static void swing(data *d, double fast, int parts, double noise, uint64_t seed) 
         for (int k = 0; k < ROWS; k++) d->x[i][2 * k] += noise * cubes_gauss(&seed), d->x[i][2 * k + 1] = NAN;
 }
 
-/* Where a joint sticks a part of a step sooner or later, hops lead from the minimum that a fit ends in to a lower one;
- * from either side it is the same. Steps in which friction turns round are short, so that little noise shows it. */
+/* Steps in which friction turns round are followed within, and leave the loss smooth: from either side a fit comes to
+ * one answer, without hops. */
 START_TEST(dry_friction_comes_to_one_answer) {
     static const double start[2][2] = {{0.03, 0.08}, {0.3, 0.005}}, truth[2] = {0.12, 0.02};
     data d;
@@ -447,13 +447,11 @@ START_TEST(dry_friction_comes_to_one_answer) {
         tribo_progress now;
         def.nrec = 1, def.search = 4, def.seed = 7 + (uint64_t)k;
         tribo_sysid *s = fitted(&d, &def, e[k], &now);
-        ck_assert(now.converged && s->shooting->hops > 0 && !s->shooting->hopping);
-        ck_assert_msg(s->shooting->least < s->shooting->freedom - 0.5, "%g of %g", s->shooting->least,
-                      s->shooting->freedom);
+        ck_assert(now.converged && s->shooting->hops == 0);
         for (int i = 0; i < 2; i++) near_truth(&e[k][i], truth[i], 0.5 * truth[i], i ? "damping" : "frictionloss");
         tribo_sysid_free(s);
     }
-    for (int i = 0; i < 2; i++) ck_assert_double_eq_tol(e[0][i].estimate, e[1][i].estimate, 0.1 * e[0][i].std_error);
+    for (int i = 0; i < 2; i++) ck_assert_double_eq_tol(e[0][i].estimate, e[1][i].estimate, 1e-3 * e[0][i].std_error);
     tribo_model_free(d.m);
 }
 END_TEST

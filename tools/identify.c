@@ -145,6 +145,10 @@ static int judge(identification *id) {
     progress_state(false, "standard errors");
     tribo_sysid_theta(id->s, theta);
     tribo_status s = tribo_sysid_observe(id->s, id->est, id->information, id->direction, id->spread, &id->nopen);
+    for (int i = 0; s >= 0 && i < id->nfree; i++) {
+        double *d = id->direction + (size_t)i * (size_t)id->nfree;
+        tribo_sysid_changes(id->s, d, d);
+    }
     id->observed = s >= 0 && !*interrupts_flag;
     if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", step_text(s));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;

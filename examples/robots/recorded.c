@@ -48,7 +48,7 @@ tribo_model *slip_scene(const char *folder) {
     return changed(folder, "quadruped", "size=\"0 0 1\" friction=\"0.9\"", "size=\"0 0 1\" friction=\"0.1\"");
 }
 
-enum { SLIP_ROWS = 41, SLIP_SKIP = 5, SLIP_SETTLE = 250 };
+enum { SLIP_ROWS = 41, SLIP_SKIP = 40, SLIP_SETTLE = 2000 };
 
 /* The trunk's pose by a motion capture, the angles by encoders. */
 static void measure(const tribo_model *m, const double *x, double *row, uint64_t *seed) {
@@ -70,13 +70,15 @@ recorded slip_record(const tribo_model *m, double pull, uint64_t seed) {
     tribo_ws *ws = NULL;
     double *time, *X, *U, *p = calloc((size_t)z.np, sizeof *p), *x = calloc((size_t)(z.nx + z.nu), sizeof *x),
                           *u = x + z.nx;
+    tribo_options o = tribo_default_options();
     recorded r = recorded_new(m, SLIP_ROWS, &time, &X, &U);
     for (int i = 0; i < 10; i++) cubes_uniform(&seed);
     double angle = 6.283185307179586 * cubes_uniform(&seed), force = pull * (0.9 + 0.2 * cubes_uniform(&seed));
     tribo_model_params(m, p);
     for (int i = 0; i < SLIP_FEET; i++) p[tribo_param_find(m, slip_name[i])] = slip_truth[i];
     tribo_model_key(m, 0, x, u);
-    if (tribo_ws_new(m, NULL, NULL, &ws, NULL)) return r;
+    o.dt = 0.01 / SLIP_SKIP;
+    if (tribo_ws_new(m, &o, NULL, &ws, NULL)) return r;
     for (int k = 0; k < SLIP_SETTLE; k++) (void)!tribo_step(ws, p, x, u, x, NULL); /* it has come to stand */
     for (int k = 0; k < SLIP_ROWS; k++) {
         double share = k < SLIP_ROWS / 2 ? 1 : 0;

@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
     counts slip = {0}, payload = {0};
     tribo_estimate est[FREE];
     experiment feet = {
-        "feet of a quadruped that slips", slip_scene("data/scenes"), slip_name, slip_truth, 2e-3, 0.5, 1.5, NULL};
+        "feet of a quadruped that slips", slip_scene("data/scenes"), slip_name, slip_truth, 5e-4, 0.5, 1.5, NULL};
     experiment arm = {"payload of an arm", payload_scene("data/scenes"), payload_name, payload_truth, 5e-4, 0.3, 1.7,
                       payload_bound};
     if (sets < 1 || !feet.m || !arm.m) need(TRIBO_E_IO, "usage: unknown [SETS], in the root of the project");

@@ -219,6 +219,13 @@ typedef struct tribo_estimate {
  *  @param nundetermined [out] how many directions the recordings leave open; NULL = skip */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information,
                                                        double *direction, double *spread, int *nundetermined);
+/** What a direction in theta does to the values of the free parameters, at the best theta. They are the direction's own
+ *  numbers but of a link's six moments and products of inertia, which are free together: theta moves a factor of
+ * theirs, and which of them that is does not say which of the moments changes.
+ *  @param direction (nfree)
+ *  @param change    [out] (nfree) of each value, over the most that a direction of unit length makes of it; may alias
+ *                   direction */
+TRIBO_API void tribo_sysid_changes(const tribo_sysid *s, const double *direction, double *change);
 
 /** How well a recording is predicted. */
 typedef struct tribo_errors {

@@ -193,6 +193,7 @@ static PyObject *fit_observe(PyObject *self, PyObject *none) {
         s = tribo_sysid_observe(f->s, e, a[0].a, a[1].a, a[2].a, &open);
         Py_END_ALLOW_THREADS;
         f->busy = false;
+        for (int i = 0; s >= 0 && i < n; i++) tribo_sysid_changes(f->s, a[1].a + i * n, a[1].a + i * n);
         if (s < 0)
             core_fail(c, s, "observe", NULL);
         else

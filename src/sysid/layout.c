@@ -114,6 +114,20 @@ static void lay_out_stand(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker
     TI_CARVE(a, w->stand_Z, nv * (nv + n));
 }
 
+static void lay_out_reversal(const tribo_sysid *s, size_t n, ti_arena *a, ti_reversal *r) {
+    size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv;
+    TI_CARVE(a, r->row, nv);
+    for (int k = 0; k < 2; k++) {
+        TI_CARVE(a, r->rate[k], nv);
+        TI_CARVE(a, r->A[k], ndx * ndx);
+        TI_CARVE(a, r->C[k], n * ndx);
+    }
+    TI_CARVE(a, r->x, s->z.nx);
+    TI_CARVE(a, r->dx, ndx);
+    TI_CARVE(a, r->column, 2 * ndx);
+    TI_CARVE(a, r->unit, nv);
+}
+
 static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {
     size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np, lengths = (size_t)s->intervals;
     TI_CARVE(a, w->ws, lengths * (TI_FINE + 1));
@@ -138,7 +152,7 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->by_u, ndx * (size_t)s->z.nu);
     TI_CARVE(a, w->u, s->z.nu);
     TI_CARVE(a, w->p, np);
-    TI_CARVE(a, w->by_force, 4 * (size_t)s->z.nv);
+    TI_CARVE(a, w->by_force, 5 * (size_t)s->z.nv);
     TI_CARVE(a, w->by_x, ndx * ndx);
     TI_CARVE(a, w->by_theta, n * ndx);
     TI_CARVE(a, w->moved, (n + ndx) * ndx);
@@ -152,6 +166,7 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->impulse, 3 * (size_t)s->nplate);
     TI_CARVE(a, w->push_D, 3 * (ndx + n));
     lay_out_stand(s, n, a, w);
+    lay_out_reversal(s, n, a, &w->reversal);
 }
 
 void ti_sysid_lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {

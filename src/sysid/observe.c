@@ -185,6 +185,43 @@ static void stretch(const tribo_sysid *s, int i, tribo_estimate *e) {
     if (e->high95 > k->upper) e->high95 = k->upper;
 }
 
+static bool of_inertia(const ti_unknown *k) {
+    return k->map == TI_MAP_INERTIA || k->map == TI_MAP_MEMBER;
+}
+
+/* Change of unknown i, of an inertia, by the six theta that they have together, over the most that a direction of unit
+ * length makes of it. */
+static double inertia_change(const tribo_sysid *s, int i, const double *six, int stride) {
+    const ti_unknown *k = s->unknown + i;
+    double sum = 0, square = 0;
+    for (int a = 0; a < 6; a++) {
+        double slope = s->P[(size_t)(k->leader + a) * (size_t)s->z.np + (size_t)k->index];
+        sum += slope * six[a * stride], square += slope * slope;
+    }
+    return square > 0 ? sum / sqrt(square) : 0;
+}
+
+/* Does any of the first nopen eigenvectors, columns of V, move unknown i? */
+static bool is_open(const tribo_sysid *s, int i, const double *V, int nopen) {
+    const ti_unknown *k = s->unknown + i;
+    int n = s->nfree;
+    double share = 0;
+    for (int c = 0; c < nopen; c++) {
+        double change = of_inertia(k) ? inertia_change(s, i, V + k->leader * n + c, n) : V[i * n + c];
+        share += change * change;
+    }
+    return share > 1e-3;
+}
+
+void tribo_sysid_changes(const tribo_sysid *s, const double *direction, double *change) {
+    double six[6];
+    for (int i = 0; s && direction && change && i < s->nfree; i++) {
+        const ti_unknown *k = s->unknown + i;
+        if (k->map == TI_MAP_INERTIA) memcpy(six, direction + i, sizeof six);
+        change[i] = of_inertia(k) ? inertia_change(s, i, six, 1) : direction[i];
+    }
+}
+
 tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information, double *direction,
                                  double *spread, int *nundetermined) {
     if (!s || !est || s->nfree == 0) return TRIBO_E_ARG;
@@ -212,9 +249,7 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     for (int i = 0; cut && i < n * n; i++) blocks[i] *= (double)sum.nblock / (sum.nblock - n);
     covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cut ? blocks : NULL, s->shooting ? G : NULL, cov);
     for (int i = 0; i < n; i++) {
-        double share = 0;
-        for (int k = 0; k < nopen; k++) share += V[i * n + k] * V[i * n + k];
-        estimate(s, i, cov, share > 1e-3, s->g[i] > 1 ? few : many, est + i);
+        estimate(s, i, cov, is_open(s, i, V, nopen), s->g[i] > 1 ? few : many, est + i);
         if (s->shooting) stretch(s, i, est + i);
     }
     for (int k = 0; k < n; k++) {

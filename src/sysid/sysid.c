@@ -108,12 +108,16 @@ static bool velocities_seen(const tribo_sysid *s, const ti_track *t) {
 }
 
 /* Flight or not, recording by recording; then the blocks are counted. */
-static tribo_status choose_starts(tribo_sysid *s) {
+static tribo_status choose_starts(tribo_sysid *s, tribo_diag *diag) {
     ti_noise_guess(s, s->noise_seen);
     for (int i = 0; i < s->nrec; i++) {
         ti_track *t = s->track + i;
         tribo_status status = ti_flight_rows(s->worker, t, s->p0);
-        if (status) return status;
+        if (status)
+            return ti_fail(diag, status, 0,
+                           "recording %d: no step can be made from its first rows: are they in metres, "
+                           "radians and seconds?",
+                           i);
         bool flies = ti_all_free(s->m) && t->nflight >= TI_FLIGHT_ROWS && s->weight[0] > 0 && s->weight[1] > 0;
         /* velocities that nobody measured are differences of two noisy poses: no start */
         bool whole = velocities_seen(s, t);
@@ -150,7 +154,8 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
         memcpy(t->x0, t->x + (size_t)t->first * (size_t)s->z.nx, (size_t)s->z.nx * sizeof *t->x0);
     }
     status = make_workers(s);
-    if (!status) status = choose_starts(s);
+    if (status) return ti_fail(diag, status, 0, "the steps of the recordings cannot be made with these options");
+    status = choose_starts(s, diag);
     if (status) return status;
     s->progress = (tribo_progress){.stage = s->nfree ? TRIBO_STAGE_DESCENT : TRIBO_STAGE_DONE, .gradient_norm = NAN};
     s->lambda = 1e-3;

@@ -121,14 +121,35 @@ typedef struct ti_sum {
 
 enum { TI_FINE = 4 }; /* how often a step is halved at most */
 
+/* Where a motion is between a row and the next: {.row = k} at its beginning, while ti_stride_left(). */
+typedef struct ti_stride {
+    int row, step, level, done; /* whole steps behind; halvings of the next; what is done of it, in the shortest */
+    tribo_ws *ws;               /* of the last step */
+    tribo_tape *one;            /* its record */
+    double before, after;       /* s: how long gravity acted by itself before it and after it, for another length */
+    bool reversed;              /* ti_reversal_make() made it */
+} ti_stride;
+
+/* A step in which sliding turns round: reversal.c. */
+typedef struct ti_reversal {
+    ti_stride probe[2];      /* one step before it turns and one after, of other lengths */
+    double *row;             /* (nv) the work of what turns round, as a function of velocities */
+    double *rate[2];         /* (nv) accelerations before and after */
+    double back, share;      /* how far the first begins before the step, in changes of velocity; of dt, before */
+    double *A[2], *C[2];     /* derivatives of the probes, as of ti_stride_jac() */
+    double *x, *dx, *column; /* (nx), (ndx), (2,ndx) */
+    double *unit;            /* (nv) zeros */
+} ti_reversal;
+
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;             /* (ndt,TI_FINE+1) of each length of step and its halves; the latter made when wanted */
-    tribo_tape **one;          /* (ndt,TI_FINE+1) of one step */
-    tribo_tape **whole;        /* (ndt) of the longest segment; made when first wanted */
-    int *record;               /* (ndt) records not yet swept */
-    double *x, *xd;            /* (nx), (ndir,ndx); ndir = nfree + ndx */
-    double *before;            /* (nx) where a step began that may have to be made again */
+    tribo_ws **ws;      /* (ndt,TI_FINE+1) of each length of step and its halves; the latter made when wanted */
+    tribo_tape **one;   /* (ndt,TI_FINE+1) of one step */
+    tribo_tape **whole; /* (ndt) of the longest segment; made when first wanted */
+    int *record;        /* (ndt) records not yet swept */
+    double *x, *xd;     /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *before;     /* (nx) where a step began that may have to be made again */
+    ti_reversal reversal;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
     double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
     double *xbar, *xnext;      /* (ndx), the first also (nfree) */
@@ -141,7 +162,7 @@ typedef struct ti_worker {
     double *A, *B; /* (ndx,ndx), (ndx,nfree+1) of the flight fit */
     /* of a step of a model with joints: (ndx,np), (ndx,ndx), (nfree,ndx), (ndir,ndx) */
     double *by_p, *by_x, *by_theta, *moved;
-    double *by_u, *by_force; /* (ndx,nu); (4 nv) */
+    double *by_u, *by_force; /* (ndx,nu); (5 nv) */
     double *u, *p;           /* (nu), (np) what a step takes in place of the row's, middle.c */
     /* of markers, where there are any */
     tribo_dynamics *place;
@@ -160,14 +181,6 @@ void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
 /* ---- fine.c ---- */
 
-/* Where a motion is between a row and the next: {.row = k} at its beginning, while ti_stride_left(). */
-typedef struct ti_stride {
-    int row, step, level, done; /* whole steps behind; halvings of the next; what is done of it, in the shortest */
-    tribo_ws *ws;               /* of the last step */
-    tribo_tape *one;            /* its record */
-    double before, after;       /* s: how long gravity acted by itself before it and after it, for another length */
-} ti_stride;
-
 static inline bool ti_stride_left(const ti_track *t, const ti_stride *at) {
     return at->step < t->nsub[at->row];
 }
@@ -176,26 +189,39 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
 /* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
  */
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
+/* What that does to a tangent xd (ndx), as p moves by pd (np). */
+void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd);
+/* Did anything touch in the last step, be it for an instant? */
+bool ti_touched(const tribo_ws *ws);
+
+/* ---- stride.c ---- */
+
+/* Make workspace and tape of a length of step, halved so often. */
+tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
+/* The same when it is first wanted; at->ws and at->one. */
+tribo_status ti_stride_ready(ti_worker *w, int dt, int level, ti_stride *at);
+/* Derivatives of a step as it was made first, as of ti_stride_jac(). */
+tribo_status ti_stride_own_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
 /* The same where theta enters as forces in joints, if done. regressor.c */
 tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C, bool *done);
 bool ti_regressor_applies(const tribo_sysid *s);
-/* What that does to a tangent xd (ndx), as p moves by pd (np). */
-void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd);
-/* Make workspace and tape of a length of step, halved so often. */
-tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
-/* Did anything touch in the last step, be it for an instant? */
-bool ti_touched(const tribo_ws *ws);
 
 /* ---- middle.c: forces of joints at the middle of a step ---- */
 
 bool ti_middle_applies(const tribo_model *m, tribo_loss loss);
 /* What a step of ws takes in place of p, and of the row's controls, NULL = none, as the step begins. */
 const double *ti_middle_params(ti_worker *w, const double *p, tribo_ws *ws);
-const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at, int fine);
-/* Did a joint with dry friction begin to move, stop, or turn round in the step of ws from w->before to w->x? */
-bool ti_turned(const ti_worker *w, const double *p, const tribo_ws *ws);
+const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at);
 /* Cotangents of p from those of what takes its place, in place. */
 void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
+
+/* ---- reversal.c: sliding that turns round ---- */
+
+/* The step from w->before to w->x is made again, if something that slides turns round in it.
+ * @param length index into the lengths of steps */
+bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at);
+/* A and C as of ti_stride_jac(), of the step as it was first, made those of what took its place. */
+tribo_status ti_reversal_jac(ti_worker *w, double dt, const double *pd, double *A, double *C);
 
 /* ---- advance.c ---- */
 

@@ -112,7 +112,8 @@ bool ti_columns_jac(const tribo_sysid *s, const ti_track *t, int row, const ti_b
                 continue;
             }
             double y = t->x[(size_t)row * (size_t)s->z.nx + (size_t)(ti_block_source(s, b) + i)];
-            J[(size_t)i * n + (size_t)a] += k->scale / s->gain[e] * (k->map == TI_MAP_GAIN ? y : 1);
+            double x = m->wt[i] > 0 ? y + m->r[i] / (m->wt[i] * s->gain[e]) : 0;
+            J[(size_t)i * n + (size_t)a] += k->scale * (k->map == TI_MAP_GAIN ? x : 1);
         }
     }
     return any;

@@ -3,7 +3,6 @@
  * A step's velocities are those half way from one place to the next, and so are its forces: docs/math.md eq.
  * (464). A step has its damping and its springs at its end, which is damping and inertia more than there are, and takes
  * a row's controls from the row on, half a step early. Both are linear: other numbers of joints, a mean of controls.
- * Dry friction has one direction through a step, so one in which it turns round is made of shorter ones.
  */
 #include "forward/frame.h"
 #include "sysid/track/fit.h"
@@ -39,37 +38,11 @@ void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar) {
     }
 }
 
-const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at, int fine) {
+const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at) {
     const tribo_sysid *s = w->s;
     size_t nu = (size_t)s->z.nu;
     const double *u = t->u ? t->u + (size_t)at->row * nu : NULL;
-    int begin = 2 * at->done, end = begin + (2 << (fine - at->level)), row = 1 << fine; /* in halves of the shortest */
-    if (!u || !s->middle || at->row == 0 || at->step || begin >= row) return u;
-    if (end <= row) return u - nu;
+    if (!u || !s->middle || at->row == 0 || at->step) return u;
     for (size_t i = 0; i < nu; i++) w->u[i] = (u[i] + (u - nu)[i]) / 2;
     return w->u;
-}
-
-/* Did number d of v change its sign, to zero or from it, by more than a step's friction makes in a small part of it?
- * What is held is not quite at rest. */
-static bool turned(const ti_worker *w, const ti_motion *m, int d, double kick) {
-    const tribo_model *model = w->s->m;
-    const ti_tree *tree = &model->tree[model->body[model->joint[model->dof[d].joint].body].tree];
-    double before = w->before[model->size.nq + d], after = w->x[model->size.nq + d];
-    double least = 1e-3 * kick / m->M[tree->M + (size_t)((d - tree->v) * (tree->nv + 1))];
-    if (fabs(before) <= least) before = 0;
-    if (fabs(after) <= least) after = 0;
-    return before * after <= 0 && before != after;
-}
-
-bool ti_turned(const ti_worker *w, const double *p, const tribo_ws *ws) {
-    const tribo_model *m = w->s->m;
-    bool any = false;
-    for (int k = 0; k < m->size.njoint && !any; k++) {
-        const ti_joint *j = &m->joint[k];
-        double kick = ws->options.dt * p[j->p + TI_P_FRICTIONLOSS];
-        if (j->kind == TI_JOINT_FREE || !(kick > 0)) continue;
-        for (int d = j->v; d < j->v + ti_joint_of(j->kind)->nv; d++) any |= turned(w, &ws->motion, d, kick);
-    }
-    return any;
 }

@@ -146,15 +146,18 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
         return status < 0 ? status : TRIBO_OK;
     status = ti_tree_jacobians(at->ws, &f, p, A, w->by_u);
     if (status < 0) return TRIBO_OK; /* rows of the reverse know what to do about it */
+    double *next = w->by_force + 4 * nv;
+    for (int k = 0; k < s->m->ntree; k++)
+        memcpy(next + s->m->tree[k].v, ti_solved_velocity(at->ws, &f, k), (size_t)s->m->tree[k].nv * sizeof *next);
     const ti_motion *m = &at->ws->motion;
     const solved now = {.motion = m,
                         .dt = at->ws->options.dt,
                         .late = s->middle ? 0.5 : 1,
-                        .q = w->before,
+                        .q = f.x,
                         .p = p,
                         .free = m->free,
                         .now = m->now,
-                        .next = w->x + s->z.nq,
+                        .next = next,
                         .gravity = ti_load3(p + TI_P_GRAVITY)};
     memset(C, 0, (size_t)s->nfree * ndx * sizeof *C);
     for (size_t k = 0; k < (size_t)s->nfree; k++) {

@@ -14,7 +14,7 @@ void ti_joint_move(const ti_joint *j, const double d[TI_POSE_TANGENT], double *x
 void ti_residual(const tribo_sysid *s, const ti_track *t, int row, const double *x, double *r) {
     const double *y = t->x + (size_t)row * (size_t)s->z.nx, *w = t->w + (size_t)row * (size_t)s->z.ndx;
     tribo_state_difference(s->m, y, x, r);
-    for (int i = 0; i < s->z.ndx; i++) r[i] *= w[i];
+    for (int i = 0; i < s->z.ndx; i++) r[i] *= w[i] * (s->ncolumn ? s->gain[i] : 1);
 }
 
 /* d log(a^-1 b exp(d)) / dd */
@@ -28,7 +28,7 @@ static void rotation_slope(const double *a, const double *b, double D[3][3]) {
 void ti_residual_slope(const tribo_sysid *s, const ti_track *t, int row, const double *x, const ti_block *b,
                        double D[3][3]) {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) D[i][j] = i == j;
+        for (int j = 0; j < 3; j++) D[i][j] = i != j ? 0 : s->ncolumn && i < b->n ? s->gain[b->at + i] : 1;
     if (b->quat >= 0) rotation_slope(t->x + (size_t)row * (size_t)s->z.nx + b->quat, x + b->quat, D);
 }
 

@@ -9,7 +9,7 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
 static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
     for (int j = 0; j < t->nsub[k]; j++) {
         if (ti_stopped(w->s)) return TI_STOPPED;
-        const double *u = ti_middle_controls(w, t, &(ti_stride){.row = k, .step = j}, 0);
+        const double *u = ti_middle_controls(w, t, &(ti_stride){.row = k, .step = j});
         tribo_ws *ws = w->ws[t->dt[k] * (TI_FINE + 1)];
         tribo_status status = tribo_step(ws, ti_middle_params(w, p, ws), w->x, u, w->x, tape);
         if (status < 0) return status;
