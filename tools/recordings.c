@@ -36,8 +36,8 @@ static int copy(tribo_recording *rec, const tribo_trajectory *t, const char *pat
     return EXIT_SUCCESS;
 }
 
-/* The mean of the controls in force from one row to the next: their impulse is kept where they change faster. What was
- * measured `late` is of as much before. */
+/* The mean of the controls in force from one row to the next: their impulse is kept where they change faster than steps
+ * (held.c). What was measured `late` is of as much before. */
 static int push(tribo_recording *rec, const tribo_controls *c, size_t nu, double late) {
     size_t n = (size_t)rec->n, rows = (size_t)tribo_controls_rows(c), row = 0;
     const double *at = tribo_controls_times(c);
@@ -59,11 +59,15 @@ static int push(tribo_recording *rec, const tribo_controls *c, size_t nu, double
     return good ? EXIT_SUCCESS : trouble("no memory");
 }
 
+static const char *controls_of(const recording_options *o, int i) {
+    return o->controls.n ? o->controls.item[o->controls.n > 1 ? i : 0] : NULL;
+}
+
 static int load_one(recordings *r, const tribo_model *m, const recording_options *o, int i) {
     tribo_sizes z = tribo_model_sizes(m);
     tribo_trajectory *t = NULL;
     tribo_controls *c = NULL;
-    const char *pushed = o->controls.n ? o->controls.item[o->controls.n > 1 ? i : 0] : NULL;
+    const char *pushed = controls_of(o, i);
     int status = recording_load(r->path[i], m, &t);
     if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], &z);
     r->marked |= r->rec[i].marker != NULL, r->pressed |= r->rec[i].force != NULL;
@@ -158,6 +162,27 @@ static int catch_up(recordings *r, const tribo_model *m, const int *behind) {
     return EXIT_SUCCESS;
 }
 
+/* Rows where controls change, in recordings that were looked at. */
+static int divide(recordings *r, const tribo_model *m, const recording_options *o) {
+    int status = EXIT_SUCCESS;
+    for (int i = 0; i < r->n && o->controls.n && status == EXIT_SUCCESS; i++) {
+        tribo_controls *c = NULL;
+        tribo_recording parted;
+        status = controls_load(controls_of(o, i), m, &c);
+        if (status == EXIT_SUCCESS && !recording_divide(&r->rec[i], m, c, o->late, &parted))
+            status = trouble("no memory");
+        else if (status == EXIT_SUCCESS && parted.n == r->rec[i].n)
+            recording_free(&parted);
+        else if (status == EXIT_SUCCESS) {
+            status = push(&parted, c, (size_t)tribo_model_sizes(m).nu, o->late);
+            release(r, i);
+            r->rec[i] = parted;
+        }
+        tribo_controls_free(c);
+    }
+    return status;
+}
+
 /* Where the piece that begins at a row ends: neighbours share a row, and none is too short to begin anew. */
 static int piece_end(const tribo_recording *rec, int from, double length) {
     enum { LEAST = 8 };
@@ -236,6 +261,7 @@ static int load(recordings *r, const verb *v, const tribo_model *m, const record
     if (status == EXIT_SUCCESS && !o->as_is) status = recordings_look(r, m);
     if (!quiet) recordings_tell(r);
     if (status == EXIT_SUCCESS && o->behind) status = catch_up(r, m, o->behind);
+    if (status == EXIT_SUCCESS) status = divide(r, m, o);
     return status == EXIT_SUCCESS && o->cut > 0 ? cut(r, m, o->cut) : status;
 }
 
