@@ -364,7 +364,9 @@ TRIBO_API int tribo_model_body_v(const tribo_model *m, int body);
 TRIBO_API tribo_shape tribo_model_geom_shape(const tribo_model *m, int geom);
 TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRIBO_WORLD, also if there is none */
 /** Largest size of any geom that moves, m: the unit of relative errors (a box counts its whole edge, a capsule its
- * whole length). */
+ * whole length); without such geoms twice the largest distance of a centre of mass from its frame, or radius of
+ * gyration.
+ */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,

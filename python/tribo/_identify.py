@@ -129,7 +129,7 @@ class Identification:
 
     def _observe(self):
         if "_seen" not in self.__dict__:
-            self._seen = self._core.observe()
+            self._seen = self._core.observe() if self._free else ([], None, [], None, 0)
         return self._seen
 
     @property
@@ -203,6 +203,9 @@ def identify(model, recordings, free, *, loss=None, window=None, start="measured
     if window is None:
         window = 1 if loss == "shooting" else 10
     whole(window=window, search=search, seed=seed, workers=workers, max_iterations=max_iterations)
+    for name, value, most in (("seed", seed, 2**64 - 1), ("max_iterations", max_iterations, 2**31 - 1)):
+        if not 0 <= value <= most:
+            raise ValueError(f"{name}: {value} is not in [0, {most}]")
     ready, findings = _prepare(model, recordings, check)
     chosen = _free_list(model, free)
     core = _core.fit(model, ready, chosen, _one_of("loss", loss, _LOSS), window, _one_of("start", start, _START),

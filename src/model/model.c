@@ -56,6 +56,17 @@ int tribo_model_geom_body(const tribo_model *m, int geom) {
     return m && geom >= 0 && geom < m->size.ngeom ? m->geom[geom].body : TRIBO_WORLD;
 }
 
+/* Of links that have no geoms: how far their centres of mass are from their joints, and radii of gyration, twice. */
+static double extent_of_links(const tribo_model *m) {
+    double extent = 0;
+    for (int i = 0; m && i < m->size.nbody; i++) {
+        const double *own = m->p0 + m->body[i].p, *inertia = own + TI_P_INERTIA;
+        double square = own[TI_P_MASS] > 0 ? (inertia[0] + inertia[1] + inertia[2]) / (2 * own[TI_P_MASS]) : 0;
+        extent = fmax(extent, 2 * fmax(sqrt(square), ti_norm(ti_load3(own + TI_P_COM))));
+    }
+    return extent;
+}
+
 double tribo_model_extent(const tribo_model *m) {
     static const ti_mat level = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     double extent = 0;
@@ -66,5 +77,5 @@ double tribo_model_extent(const tribo_model *m) {
         ti_shape_of(g->shape)->halves(g->mesh, &level, m->p0 + g->p + TI_P_SIZE, half);
         for (int k = 0; k < 3; k++) extent = fmax(extent, 2 * half[k]);
     }
-    return extent;
+    return extent > 0 ? extent : extent_of_links(m);
 }

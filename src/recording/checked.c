@@ -58,6 +58,9 @@ static tribo_status copy(tribo_checked *c, const double *p, const tribo_recordin
         for (size_t i = 0; i < nx; i++)
             if (isinf(r->x[(size_t)k * nx + i]))
                 return ti_fail(diag, TRIBO_E_NONFINITE, 0, "row %d: a measured number is infinite", k);
+        for (int i = 0; i < c->z.nu && r->u; i++)
+            if (!isfinite(r->u[(size_t)k * (size_t)c->z.nu + (size_t)i]))
+                return ti_fail(diag, TRIBO_E_NONFINITE, 0, "row %d: control %d is not finite", k, i);
     }
     memcpy(c->time, r->time, (size_t)r->n * sizeof *c->time);
     memcpy(c->x, r->x, (size_t)r->n * nx * sizeof *c->x);
@@ -130,6 +133,8 @@ tribo_status tribo_checked_new(const tribo_model *m, const double *p, const trib
     ti_arena arena = {0};
     if (!m || !r || !out || r->n < 2 || !r->time || !r->x)
         return ti_fail(diag, TRIBO_E_ARG, 0, "no model, no recording of two rows, or nowhere to put it");
+    tribo_status status = p ? tribo_params_check(m, p, diag) : TRIBO_OK;
+    if (status < 0) return status;
     measure.m = m, measure.z = tribo_model_sizes(m);
     if (a) measure.alloc = *a;
     lay_out(&measure, r, &arena, &self);
@@ -137,7 +142,7 @@ tribo_status tribo_checked_new(const tribo_model *m, const double *p, const trib
     lay_out(&measure, r, &arena, &self);
     *self = measure;
     self->bytes = arena.used;
-    tribo_status status = copy(self, p, r, diag);
+    status = copy(self, p, r, diag);
     if (!status) status = look(self);
     ti_predict_end(self);
     if (status) {

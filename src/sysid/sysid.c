@@ -55,6 +55,10 @@ static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
         return ti_fail(diag, TRIBO_E_ARG, 0, "workers: %d is not in [1, %d]", def->workers, TI_WORKERS_MAX);
     if ((def->loss == TRIBO_LOSS_WINDOW || def->loss == TRIBO_LOSS_SHOOTING) && def->window < 1)
         return ti_fail(diag, TRIBO_E_ARG, 0, "window: %d rows", def->window);
+    if (def->options && !(def->options->dt >= 0 && isfinite(def->options->dt)))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "options: a step of %g s", def->options->dt);
+    for (int i = 0; i < TRIBO_BLOCKS; i++)
+        if (isnan(def->threshold[i])) return ti_fail(diag, TRIBO_E_ARG, 0, "threshold %d is not a number", i);
     if (!(def->validation >= 0 && def->validation < 1))
         return ti_fail(diag, TRIBO_E_ARG, 0, "validation: %g is not in [0, 1)", def->validation);
     const tribo_ranks *by = def->ranks;
