@@ -1,37 +1,24 @@
-/* held.c -- controls that change between two rows of a recording: the mean that acts from one to the next is not what
- * acted, so there is a row at the change in which nothing was measured. */
+/* held.c -- controls that come faster than the rows of a recording: the mean that acts from one row to the next is not
+ * what acted, so there are rows between, as many as controls, in which nothing was measured. Of equal lengths, by
+ * whatever part of that the clocks differ, as the rows of whole recordings are: steps then are, too. */
 #include "recordings.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct change {
-    const tribo_recording *rec;
-    const tribo_controls *controls;
-    double late, shortest; /* s: between two rows */
-    int at;                /* of the controls, the first that may be inside */
-} change;
-
-static bool changes_at(const change *c, int j, size_t nu) {
-    const double *u = tribo_controls_values(c->controls) + (size_t)j * nu;
-    return j > 0 && memcmp(u - nu, u, nu * sizeof *u) != 0;
+/* How many parts the time from one row to the next has: rows of controls, but no shorter than a step. */
+static int parts_of(double span, double beat, double step) {
+    double parts = floor(span / beat + 0.5), most = floor(span / (0.999 * step));
+    return parts > most ? (int)fmax(most, 1) : (int)fmax(parts, 1);
 }
 
-/* Times of changes between row k and the next into time. @return how many; 0 where all but a tenth of the interval has
- * one value: a clock that is not quite the other one */
-static int inside(change *c, int k, size_t nu, double *time) {
-    const double *at = tribo_controls_times(c->controls), from = c->rec->time[k], end = c->rec->time[k + 1];
-    double least = fmax(c->shortest, 0.01 * (end - from)), last = from, longest = 0;
-    int rows = tribo_controls_rows(c->controls), n = 0;
-    while (c->at < rows && at[c->at] + c->late < from + least) c->at++;
-    for (int j = c->at; j < rows && at[j] + c->late <= end - least; j++) {
-        double now = at[j] + c->late;
-        if (now < last + least || !changes_at(c, j, nu)) continue;
-        longest = fmax(longest, now - last);
-        time[n++] = last = now;
-    }
-    return fmax(longest, end - last) > 0.9 * (end - from) ? 0 : n;
+/* Does anything change from the time `from` to `end` of the controls' clock? */
+static bool changes(const tribo_controls *c, size_t nu, double from, double end) {
+    const double *at = tribo_controls_times(c), *u = tribo_controls_values(c);
+    for (int j = 1; j < tribo_controls_rows(c) && at[j] < end; j++)
+        if (at[j] > from && memcmp(u + (size_t)j * nu, u + (size_t)(j - 1) * nu, nu * sizeof *u) != 0) return true;
+    return false;
 }
 
 static void copy_row(const double *from, double *to, size_t row, size_t at, size_t n) {
@@ -48,18 +35,24 @@ bool recording_divide(const tribo_recording *rec, const tribo_model *m, const tr
                       tribo_recording *out) {
     tribo_sizes z = tribo_model_sizes(m);
     size_t nx = (size_t)z.nx, marks = 3 * (size_t)z.nsite, forces = 3 * (size_t)(z.ngeom + z.nbody);
-    size_t most = (size_t)rec->n + (size_t)tribo_controls_rows(controls), n = 0;
-    change c = {rec, controls, late, 0.999 * tribo_model_timestep(m), 0};
+    int rows = tribo_controls_rows(controls);
+    const double *at = tribo_controls_times(controls);
+    double beat = rows > 1 ? (at[rows - 1] - at[0]) / (rows - 1) : HUGE_VAL, step = tribo_model_timestep(m);
+    size_t most = (size_t)rec->n, n = 0;
+    for (int k = 0; k + 1 < rec->n; k++) most += (size_t)parts_of(rec->time[k + 1] - rec->time[k], beat, step) - 1;
     double *time = calloc(most, sizeof *time), *x = unmeasured(rec->x, most * nx),
            *marker = unmeasured(rec->marker, most * marks), *force = unmeasured(rec->force, most * forces);
     *out = (tribo_recording){.time = time, .x = x, .marker = marker, .force = force};
     bool good = time && x && (marker || !rec->marker) && (force || !rec->force);
     for (int k = 0; k < rec->n && good; k++) {
-        time[n] = rec->time[k];
         copy_row(rec->x, x, (size_t)k, n, nx), copy_row(rec->marker, marker, (size_t)k, n, marks);
         copy_row(rec->force, force, (size_t)k, n, forces);
-        n++;
-        if (k + 1 < rec->n) n += (size_t)inside(&c, k, (size_t)z.nu, time + n);
+        time[n++] = rec->time[k];
+        if (k + 1 == rec->n) break;
+        double from = rec->time[k], span = rec->time[k + 1] - from;
+        int parts = parts_of(span, beat, step);
+        if (!changes(controls, (size_t)z.nu, from - late, from + span - late)) continue;
+        for (int j = 1; j < parts; j++) time[n++] = from + span * j / parts;
     }
     out->n = (int)n;
     if (!good) recording_free(out), *out = (tribo_recording){0};

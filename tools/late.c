@@ -9,6 +9,10 @@
 
 enum { ITERATIONS = 40, ROUNDS = 7 };
 static const double samples_most = 6, least = 0.05, evidence = 9; /* of twice the logarithm of a likelihood */
+/* What happens inside of a step is not told: of its length, nothing less than a half, nothing better than a twelfth's
+ * root
+ */
+static const double told = 0.5, spread = 0.2887;
 
 typedef struct search {
     identification *id;
@@ -30,6 +34,19 @@ double *late_answer(const identification *id) {
     return value;
 }
 
+/* Rows that something was measured in. */
+static int measured(const tribo_recording *rec, const tribo_model *m) {
+    size_t nx = (size_t)tribo_model_sizes(m).nx, marks = rec->marker ? 3 * (size_t)tribo_model_sizes(m).nsite : 0;
+    int n = 0;
+    for (size_t k = 0; k < (size_t)rec->n; k++) {
+        bool any = false;
+        for (size_t i = 0; i < nx && !any; i++) any = !isnan(rec->x[k * nx + i]);
+        for (size_t i = 0; i < marks && !any; i++) any = !isnan(rec->marker[k * marks + i]);
+        n += any;
+    }
+    return n;
+}
+
 double late_loss(const identification *id, const late_fit *fit) {
     tribo_options step;
     tribo_sysid *s = NULL;
@@ -41,7 +58,7 @@ double late_loss(const identification *id, const late_fit *fit) {
     if (from) memcpy(from, id->free, nfree * sizeof *from);
     for (size_t i = 0; i < nfree && from && fit->start; i++) from[i].start = fit->start[i];
     def.free = from, def.rec = fit->rec, def.nrec = fit->n;
-    for (int i = 0; i < fit->n; i++) blocks += fit->rec[i].n;
+    for (int i = 0; i < fit->n; i++) blocks += measured(&fit->rec[i], id->m);
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.optimizer = TRIBO_OPT_LM;
     def.robust = TRIBO_ROBUST_NONE, def.search = 0;
     /* as much noise as explains a wrong delay too: no fit goes looking for another reason */
@@ -94,8 +111,9 @@ static double find(search *of, double *error) {
         if (h < 0.1) break;
         if (fabs(move) < h) h /= 3;
     }
-    *error = curved > 0 ? sqrt(2 / curved) : (double)NAN;
-    return first - best > evidence && fabs(at) > least ? at : 0;
+    double step = tribo_model_timestep(of->id->m) / of->spacing;
+    *error = curved > 0 ? hypot(sqrt(2 / curved), spread * step) : (double)NAN;
+    return first - best > evidence && fabs(at) > fmax(least, told * step) ? at : 0;
 }
 
 int late_find(identification *id, bool *found) {
@@ -105,7 +123,8 @@ int late_find(identification *id, bool *found) {
     double samples, error = 0;
     *found = false;
     if (!in->controls.n || in->as_is || in->late_given || ranks_interrupted()) return EXIT_SUCCESS;
-    of.spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
+    int rows = measured(rec, id->m);
+    of.spacing = (rec->time[rec->n - 1] - rec->time[0]) / (rows > 1 ? rows - 1 : 1);
     of.answer = late_answer(id);
     if (!of.answer) return trouble("no memory");
     samples = find(&of, &error);

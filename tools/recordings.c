@@ -162,7 +162,7 @@ static int catch_up(recordings *r, const tribo_model *m, const int *behind) {
     return EXIT_SUCCESS;
 }
 
-/* Rows where controls change, in recordings that were looked at. */
+/* Rows as fast as controls, in recordings that were looked at. */
 static int divide(recordings *r, const tribo_model *m, const recording_options *o) {
     int status = EXIT_SUCCESS;
     for (int i = 0; i < r->n && o->controls.n && status == EXIT_SUCCESS; i++) {

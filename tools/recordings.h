@@ -35,8 +35,8 @@ void recordings_tell(const recordings *r);
 /* A copy whose numbers are those of the rows in which they are found, behind[v] later, and their velocities with them;
  * past the ends nothing was measured. @return false without memory. */
 bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const int *behind, tribo_recording *out);
-/* A copy with a row wherever controls change between two of its rows, in which nothing was measured; without controls
- * of its own. @return false without memory. */
+/* A copy with rows, in which nothing was measured, between any two that controls change more than once from; without
+ * controls of its own. @return false without memory. */
 bool recording_divide(const tribo_recording *rec, const tribo_model *m, const tribo_controls *controls, double late,
                       tribo_recording *out);
 /* Was a clock of its poses mended when it was looked at? Then it is left alone by recording_options.behind. */
