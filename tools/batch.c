@@ -124,9 +124,12 @@ static int keep_so_far(job *j) {
 static int run_all(job *j) {
     int status = EXIT_SUCCESS;
     progress_state(false, "%ld worlds of %ld steps", j->a->worlds, j->a->steps);
-    for (long first = 0; first < j->a->worlds && status == EXIT_SUCCESS; first += CHUNK) {
-        long left = j->a->worlds - first;
-        tribo_status s = run_chunk(j, first, (int)(left < CHUNK ? left : CHUNK));
+    long size = ranks_count() > 1 ? CHUNK : 1 + j->a->threads; /* an interrupt costs one chunk */
+    for (long first = 0, next; first < j->a->worlds && status == EXIT_SUCCESS; first = next) {
+        double started = seconds_now();
+        next = first + size < j->a->worlds ? first + size : j->a->worlds;
+        tribo_status s = run_chunk(j, first, (int)(next - first));
+        if (seconds_now() - started < 0.5 && size <= CHUNK / 2) size *= 2;
         if (s == TRIBO_INTERRUPTED) return EXIT_SUCCESS;
         if (s < 0) return trouble("worlds from %ld on: %s", first, step_text(s));
         progress_state(false, "%ld of %ld worlds, %.3g steps a second", j->ndone, j->a->worlds,
@@ -385,6 +388,7 @@ static bool is_stdout(const char *path) {
 }
 
 static int conclude(job *j) {
+    if (!j->ndone) return trouble("no world is done; outputs are as they were");
     long *worst = calloc((size_t)j->a->worst + 1, sizeof *worst);
     if (!worst) return trouble("no memory");
     int n = j->a->worst > 0 ? find_worst(j, worst) : 0, status = write_table(j);

@@ -42,8 +42,19 @@ static int same_state(const char *path, const tribo_model *m, const tribo_model 
     bool same = a.nx == b.nx && a.nu == b.nu && a.njoint == b.njoint && a.nactuator == b.nactuator;
     for (int j = 0; same && j < a.njoint; j++)
         same = strcmp(tribo_model_joint_name(m, j), tribo_model_joint_name(other, j)) == 0;
+    for (int j = 0; same && j < a.nactuator; j++)
+        same = strcmp(tribo_model_actuator_name(m, j), tribo_model_actuator_name(other, j)) == 0;
+    for (int i = 0; same && i < a.nbody; i++) {
+        const char *name = tribo_model_body_name(m, i);
+        int body = tribo_model_body_find(other, name);
+        if (tribo_model_body_free(m, i))
+            same = body >= 0 && tribo_model_body_free(other, body) &&
+                   tribo_model_body_q(other, body) == tribo_model_body_q(m, i);
+    }
     return same ? EXIT_SUCCESS
-                : input_message(path, 0, "--act-scene: its joints and actuators are not those of the scene planned on");
+                : input_message(path, 0,
+                                "--act-scene: its free bodies, joints and actuators are not those of the scene "
+                                "planned on, in their order");
 }
 
 static int open_world(optimization *o, world *w) {
@@ -135,13 +146,19 @@ static void recede(optimization *o, world *w) {
 
 /* ---- what it cost ---- */
 
-/* The same terms over the knots that were acted, on what they were acted on. */
+/* The task over so many knots, on what they are acted on. */
+static int read_acted(optimization *o, int knots) {
+    const optimize_arguments *a = o->a;
+    task_changes changes = {
+        .knots = knots, .nnoise = -1, .nlaw = a->nlaw, .law_word = a->law_word, .law_value = a->law_value};
+    return task_file_read(a->task, o->other ? o->other : o->m, &changes, &o->acted_task);
+}
+
+/* The same terms over the knots that were acted. */
 static int count_costs(optimization *o, const world *w) {
     const optimize_arguments *a = o->a;
     const tribo_model *m = o->other ? o->other : o->m;
-    task_changes changes = {
-        .knots = o->acted, .nnoise = -1, .nlaw = a->nlaw, .law_word = a->law_word, .law_value = a->law_value};
-    int status = task_file_read(a->task, m, &changes, &o->acted_task);
+    int status = read_acted(o, o->acted);
     if (status != EXIT_SUCCESS) return status;
     task_file *t = o->acted_task;
     size_t nx = (size_t)t->size.nx, nu = (size_t)t->size.nu, nc = (size_t)t->def.ncontrol, n = (size_t)o->acted;
@@ -188,6 +205,8 @@ int optimize_recede(optimization *o) {
     if (status == EXIT_SUCCESS) status = open_world(o, &w);
     if (status == EXIT_SUCCESS && (double)knots * w.substeps * t->size.nx > 1e8)
         status = usage_error(&verb_optimize, "--receding: %d knots of %d steps are too many", knots, w.substeps);
+    if (status == EXIT_SUCCESS) status = read_acted(o, knots); /* what cannot be counted is not acted */
+    task_file_free(o->acted_task), o->acted_task = NULL;
     if (status == EXIT_SUCCESS && !motion_room(&o->done, &t->size, knots, knots * w.substeps + 1))
         status = trouble("no memory");
     if (status == EXIT_SUCCESS) {

@@ -26,6 +26,8 @@ void interrupts_catch(void) {
     struct sigaction act = {.sa_handler = interrupt};
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
+    struct sigaction now;
+    if (!sigaction(SIGHUP, NULL, &now) && now.sa_handler != SIG_IGN) sigaction(SIGHUP, &act, NULL); /* nohup */
 }
 
 void interrupts_conclude(void) {

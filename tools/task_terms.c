@@ -254,6 +254,7 @@ static void read_series(task_reader *r, const json_t *value, term_reading *t) {
     if (json_array_size(values) != (size_t)s->n)
         task_wrong(r, "has %zu rows for %d times", json_array_size(values), s->n);
     s->value = read_rows(r, values, t, (size_t)s->n), s->width = t->width;
+    s->turns = t->width == 4 && (t->def->kind == TRIBO_TERM_ROTATION || t->def->kind == TRIBO_TERM_JOINT);
     task_leave(r);
 }
 
@@ -288,7 +289,10 @@ static void between(const task_series *s, double time, double *row) {
     double end = k < s->n ? s->time[k] : again ? s->time[0] + s->period : time;
     double share = k > 0 && end > time ? (time - s->time[from]) / (end - s->time[from]) : 0;
     const double *a = s->value + (size_t)from * (size_t)s->width, *b = s->value + (size_t)to * (size_t)s->width;
-    for (int i = 0; i < s->width; i++) row[i] = a[i] + share * (b[i] - a[i]);
+    double same = 0;
+    for (int i = 0; i < s->width; i++) same += a[i] * b[i];
+    double sign = s->turns && same < 0 ? -1 : 1; /* the short way round */
+    for (int i = 0; i < s->width; i++) row[i] = a[i] + share * (sign * b[i] - a[i]);
 }
 
 void task_target(const task_file *t, int term, double from, double *target) {

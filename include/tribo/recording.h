@@ -56,8 +56,8 @@ typedef struct tribo_checked tribo_checked; /**< a recording, looked at; immutab
  *  @param p (np), NULL = the model's: gravity, shapes, and motion between neighbouring rows are compared with it
  *  @param a NULL = malloc
  *  @return TRIBO_OK, also where the recording is refused: see tribo_checked_refused(); TRIBO_E_ARG (fewer than two
- * rows, times that do not rise, p that is not physical); TRIBO_E_NONFINITE (a measured number or a control is infinite);
- * TRIBO_E_NOMEM. */
+ * rows, times that do not rise, p that is not physical); TRIBO_E_NONFINITE (a measured number or a control is
+ * infinite); TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_checked_new(const tribo_model *m, const double *p, const tribo_recording *r,
                                                      const tribo_allocator *a, tribo_checked **c, tribo_diag *diag);
 /** Free; NULL is fine. */

@@ -153,7 +153,8 @@ TRIBO_API void tribo_sysid_map_jac(const tribo_sysid *s, const double *theta, do
  *  @param value [out] (nfree) */
 TRIBO_API void tribo_sysid_values(tribo_sysid *s, const double *theta, double *value);
 /** The rows of a recording as the fit reads them at the best theta: gain and bias taken out, poses that markers tell
- *  filled in; NaN is what was not measured. @param X [out] (n,nx). @return TRIBO_OK; TRIBO_E_ARG (no such recording). */
+ *  filled in; NaN is what was not measured. @param X [out] (n,nx). @return TRIBO_OK; TRIBO_E_ARG (no such recording).
+ */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_rows(tribo_sysid *s, int recording, double *X);
 /** Is this recording left out of the fit, for validation? */
 TRIBO_API bool tribo_sysid_held_out(const tribo_sysid *s, int recording);

@@ -151,8 +151,11 @@ static tribo_status update_term(tribo_trajopt *t, ti_term *term, double *worst) 
         if (s < 0) return s;
         for (int i = 0; i < term->n; i++) {
             if (!counts(term, i)) continue;
-            *worst = ti_max(*worst, violation_of(term, w->r[i]));
-            multipliers_at(term, knot)[i] = count(term, knot, i, w->r[i]).slope;
+            /* a multiplier of what is not held has to go as well */
+            double *y = &multipliers_at(term, knot)[i], to = count(term, knot, i, w->r[i]).slope;
+            double rho = term->penalty * term->def.weight * term->weights[i];
+            *worst = ti_max(*worst, ti_max(violation_of(term, w->r[i]), fabs(to - *y) / rho));
+            *y = to;
         }
     }
     if (*worst > t->tol_constraint && *worst > term->worst / 4)

@@ -27,7 +27,8 @@ static tribo_status cost_gradients(tribo_trajopt *t, const ti_path *path, double
 tribo_status ti_path_reverse(tribo_trajopt *t, const ti_path *path, double *gradient, double *x0_bar, double *p_bar) {
     int steps = t->knots * t->substeps;
     tribo_status s = cost_gradients(t, path, gradient, p_bar);
-    if (path != &t->best || s < 0) t->linear = t->followed = false; /* models are of what was asked for */
+    /* models are of what was asked for, and without what forces make of the state */
+    if (path != &t->best || s < 0 || (t->linear && t->nforce > 0)) t->linear = t->followed = false;
     if (s < 0) return s;
     memset(t->u_bar, 0, sizeof(double) * (size_t)steps * (size_t)t->z.nu);
     s = t->nforce > 0 ? ti_forces_backward(t, path, x0_bar, p_bar)

@@ -82,7 +82,10 @@ tribo_status tribo_trajopt_new(const tribo_model *m, const tribo_trajopt_def *de
     *t = measure;
     ti_task_lay_out(t, def, &arena);
     ti_task_fill(t, def);
-    s = begin(t, def, diag);
+    for (int i = 0; i < t->nc && s >= 0; i++) /* of one bound and the range of an actuator */
+        if (!(t->lower[i] <= t->upper[i]))
+            s = ti_fail(diag, TRIBO_E_ARG, 0, "control %d: bounds %g to %g hold nothing", i, t->lower[i], t->upper[i]);
+    if (s >= 0) s = begin(t, def, diag);
     if (s < 0)
         tribo_trajopt_free(t);
     else
