@@ -234,6 +234,30 @@ START_TEST(misuse) {
 }
 END_TEST
 
+/* The gradient of the optimal cost by p, between passes and before feedback, alters neither. */
+START_TEST(gradients_alter_nothing) {
+    double U[2][KNOTS * NC], K[2][NC * 32], p_bar[400];
+    for (int asked = 0; asked < 2; asked++) {
+        press a;
+        begin(&a, NULL);
+        tribo_trajopt *t;
+        ck_assert(tribo_model_sizes(a.m).np <= 400 && tribo_model_sizes(a.m).ndx <= 32);
+        ck_assert_int_eq(tribo_trajopt_new(a.m, &a.def, &t, NULL), TRIBO_OK);
+        for (int i = 0; i < 4; i++) {
+            ck_assert(tribo_trajopt_iterate(t, NULL) >= 0);
+            if (asked) ck_assert(tribo_trajopt_gradient(t, NULL, p_bar) >= 0);
+        }
+        ck_assert(tribo_trajopt_settle(t) >= 0);
+        if (asked) ck_assert(tribo_trajopt_gradient(t, NULL, p_bar) >= 0 && tribo_trajopt_settle(t) >= 0);
+        tribo_trajopt_trajectory(t, NULL, U[asked]);
+        ck_assert_int_eq(tribo_trajopt_gain(t, 2, K[asked]), TRIBO_OK);
+        size_t n = NC * (size_t)tribo_model_sizes(a.m).ndx;
+        if (asked) ck_assert(memcmp(U[0], U[1], sizeof U[0]) == 0 && memcmp(K[0], K[1], n * sizeof *K[0]) == 0);
+        tribo_trajopt_free(t), tribo_model_free(a.m);
+    }
+}
+END_TEST
+
 /* The tape's contacts are the last step's, in their order; cotangents of the wrong kind are refused. */
 START_TEST(taped) {
     press a;
@@ -291,6 +315,7 @@ static Suite *suite(void) {
     tcase_add_test(t, pressing);
     tcase_add_test(t, misuse);
     tcase_add_test(t, taped);
+    tcase_add_test(t, gradients_alter_nothing);
     suite_add_tcase(s, t);
     return s;
 }

@@ -509,6 +509,64 @@ START_TEST(again) {
 }
 END_TEST
 
+/* A limit that was pushed against and then is not, and one that a stage's law goes beyond: no force is left of it. */
+START_TEST(limits_are_left_again) {
+    static const char RAIL[] = "<mujoco><option timestep='0.1' gravity='0 0 0'/><worldbody><body name='a'>"
+                               "<joint name='a' type='slide' axis='1 0 0'/><inertial mass='1' pos='0 0 0' "
+                               "diaginertia='1 1 1'/></body></worldbody></mujoco>";
+    static const double far = 1, near = 0.48, limit = 0.5, x0[2] = {0, 0};
+    for (int method = TRIBO_METHOD_DDP; method <= TRIBO_METHOD_LBFGS; method++) {
+        tribo_model *m = model_of(RAIL);
+        tribo_term_def terms[3] = {term_of(TRIBO_TERM_JOINT, 1), term_of(TRIBO_TERM_JOINT, 5),
+                                   term_of(TRIBO_TERM_CONTROL, 1e-4)};
+        tribo_trajopt_def def = tribo_default_trajopt();
+        double X[22], Y[22], U[10] = {0};
+        for (int i = 0; i < 2; i++) terms[i].joint = 0, terms[i].first = terms[i].last = -1;
+        terms[0].target = &far, terms[1].target = &limit, terms[1].norm = TRIBO_NORM_LIMIT;
+        def.knots = 10, def.term = terms, def.nterm = 3, def.x0 = x0, def.method = (tribo_method)method;
+        def.tol_constraint = 1e-4;
+        tribo_trajopt *t = task_of(m, &def);
+        ck_assert_int_eq(tribo_trajopt_solve(t, 500, NULL), TRIBO_OK);
+        tribo_trajopt_trajectory(t, X, NULL);
+        ck_assert_double_eq_tol(X[20], limit, 1e-3);
+        ck_assert_int_eq(tribo_trajopt_set_target(t, 0, &near), TRIBO_OK);
+        ck_assert_int_eq(tribo_trajopt_shift(t, 0, x0), TRIBO_OK);
+        ck_assert_int_eq(tribo_trajopt_solve(t, 500, NULL), TRIBO_OK);
+        tribo_trajopt_trajectory(t, X, NULL);
+        ck_assert_int_eq(tribo_trajopt_restart(t, x0, U), TRIBO_OK);
+        ck_assert_int_eq(tribo_trajopt_solve(t, 500, NULL), TRIBO_OK);
+        tribo_trajopt_trajectory(t, Y, NULL);
+        ck_assert_double_eq_tol(X[20], Y[20], 1e-4);
+        tribo_trajopt_free(t), tribo_model_free(m);
+    }
+}
+END_TEST
+
+/* One bound, beyond the range that the actuator's own other one has. */
+START_TEST(one_bound_beyond_the_range) {
+    static const char DRIVEN[] =
+        "<mujoco><worldbody><body name='a'><joint name='a' type='slide'/><inertial mass='1' pos='0 0 0' "
+        "diaginertia='1 1 1'/></body></worldbody><actuator><motor joint='a' ctrllimited='true' ctrlrange='-1 1'/>"
+        "</actuator></mujoco>";
+    static const double above = 5, below = -5;
+    tribo_model *m = model_of(DRIVEN);
+    tribo_term_def term = term_of(TRIBO_TERM_CONTROL, 1);
+    for (int side = 0; side < 2; side++) {
+        tribo_trajopt_def def = tribo_default_trajopt();
+        tribo_trajopt *t = NULL;
+        tribo_diag d;
+        def.knots = 3, def.term = &term, def.nterm = 1;
+        if (side)
+            def.upper = &below;
+        else
+            def.lower = &above;
+        ck_assert_int_eq(tribo_trajopt_new(m, &def, &t, &d), TRIBO_E_ARG);
+        ck_assert_msg(t == NULL && strstr(d.text, "hold nothing"), "%s", d.text);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 /* A target asked for between passes waits, and one that a failed beginning was given is not taken. */
 START_TEST(targets_wait) {
     static const double com[3] = {0.2, 0, 0.1};
@@ -719,6 +777,8 @@ static Suite *suite(void) {
     tcase_add_loop_test(few, feedback_on_the_way, 0, 4);
     tcase_add_test(few, feedback_under_a_stage);
     tcase_add_test(few, again);
+    tcase_add_test(few, limits_are_left_again);
+    tcase_add_test(few, one_bound_beyond_the_range);
     tcase_add_test(few, targets_wait);
     tcase_add_test(few, searches_end);
     tcase_add_loop_test(few, workers, 0, 4);
