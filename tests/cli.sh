@@ -525,6 +525,9 @@ write push.csv 'time,cube.fx
 expect "a pushed cube" 0 '' '' simulate "$slide" --duration 1 --controls "$folder/push.csv" --out "$folder/pushed.csv"
 expect "its mass from its push" 0 '^cube/mass  *kg  *0.7  *\(1\|0.99999\|1.0000\)' '*' identify "$slide" --data "$folder/pushed.csv" \
     --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/pushed"
+awk -F, '$1 < 0.2 || $1 > 0.3' "$folder/pushed.csv" >"$folder/gap.csv"
+expect "a gap over which a push changes" 0 '^cube/mass  *kg  *0.7  *\(1\|0.999\|1.000\)' '*' identify "$slide" --data "$folder/gap.csv" \
+    --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --late 0 --out "$folder/gap"
 expect "validated under its push" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" --controls "$folder/push.csv"
 awk -F, -v OFS=, 'function off(by) { return by * (rand() + rand() + rand() + rand() - 2) }
     BEGIN { srand(7) } NR == 1 || NR % 10 == 2 {

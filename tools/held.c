@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many parts the time from one row to the next has: rows of controls, but no shorter than a step. */
+/* How many parts the time from one row to the next has: rows of controls, or of the recording where those are more, but
+ * no shorter than a step. */
 static int parts_of(double span, double beat, double step) {
     double parts = floor(span / beat + 0.5), most = floor(span / (0.999 * step));
     return parts > most ? (int)fmax(most, 1) : (int)fmax(parts, 1);
@@ -37,7 +38,8 @@ bool recording_divide(const tribo_recording *rec, const tribo_model *m, const tr
     size_t nx = (size_t)z.nx, marks = 3 * (size_t)z.nsite, forces = 3 * (size_t)(z.ngeom + z.nbody);
     int rows = tribo_controls_rows(controls);
     const double *at = tribo_controls_times(controls);
-    double beat = rows > 1 ? (at[rows - 1] - at[0]) / (rows - 1) : HUGE_VAL, step = tribo_model_timestep(m);
+    double step = tribo_model_timestep(m), usual = (rec->time[rec->n - 1] - rec->time[0]) / (rec->n - 1);
+    double beat = rows > 1 ? fmin(usual, (at[rows - 1] - at[0]) / (rows - 1)) : usual;
     size_t most = (size_t)rec->n, n = 0;
     for (int k = 0; k + 1 < rec->n; k++) most += (size_t)parts_of(rec->time[k + 1] - rec->time[k], beat, step) - 1;
     double *time = calloc(most, sizeof *time), *x = unmeasured(rec->x, most * nx),

@@ -7,6 +7,7 @@
  * do not move by gravity alike.
  */
 #include "forward/frame.h"
+#include "sysid/kicked/kicked.h"
 #include "sysid/track/fit.h"
 
 bool ti_touched(const tribo_ws *ws) {
@@ -68,7 +69,7 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
         at->before += other_step(w, p, ldexp(whole, -at->level), ldexp(whole, -at->level - 1));
     }
     if (s->nplate) ti_plates_add(w, at->ws);
-    at->reversed = s->fine && ti_reversal_make(w, p, u, dt, record, at);
+    at->reversed = s->fine && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at);
     int level = at->level;
     at->done += 1 << (fine - at->level);
     if (at->done == 1 << fine) at->done = 0, at->step++;
