@@ -374,7 +374,7 @@ START_TEST(the_motion_that_a_step_was_taken_for_is_the_one_linearised_next) {
         bool done;
         int kicks = 0;
         ck_assert_int_eq(ti_shooting_step(s, &done), TRIBO_OK);
-        ck_assert(s->shooting->kick[TI_KICK_LINEAR] > 0);
+        ck_assert(s->kick[TI_KICK_LINEAR] > 0);
         for (int i = 0; i < RECORDINGS; i++) memcpy(kept[i], s->shooting->path[i].x, sizeof kept[i]);
         ck_assert_int_ge(ti_shooting_curvature(s), 0);
         for (int i = 0; i < RECORDINGS; i++) {
@@ -511,7 +511,7 @@ START_TEST(a_push_from_outside_is_a_kick) {
         tribo_sysid *s = fitted(&d, &def, &e, &now);
         const struct ti_shooting *h = s->shooting;
         const double *w = h->path[0].w;
-        ck_assert(now.starts > 2 && h->kick[TI_KICK_LINEAR] > 0 && h->best > 0 && h->kicked[h->best]);
+        ck_assert(now.starts > 2 && s->kick[TI_KICK_LINEAR] > 0 && h->best > 0 && h->kicked[h->best]);
         near_truth(&e, 0.25, 0.03, "friction");
         double most = 0, there = 0;
         for (int k = 0; k < 2 * AT; k++) {

@@ -207,7 +207,7 @@ static void back_substitute(size_t n, const double *L, size_t m, double *B) {
 static void eliminate_kick(const tribo_sysid *s, ti_path *path, int row, double *S, double *g) {
     size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv, nd = ndx + (size_t)s->nfree, nb = nd + 1;
     double *L = path->chol + (size_t)row * nv * nv, *gain = path->gain + (size_t)row * nv * nb;
-    const double *kick = path->w + (size_t)row * nv, *sigma = s->shooting->kick;
+    const double *kick = path->w + (size_t)row * nv, *sigma = s->kick;
     double *precision = path->S;
     for (size_t i = 0; i < nv; i++) {
         double size = sigma[ti_kind_at(s, (int)i)];

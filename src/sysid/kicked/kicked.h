@@ -9,8 +9,6 @@
 #define TI_KICKED_H
 #include "sysid/track/fit.h"
 
-enum { TI_KICK_LINEAR, TI_KICK_ANGULAR, TI_KICK_KINDS };
-
 typedef struct ti_path {
     double *x, *xtry;   /* (n,nx) states at the rows, before their kicks; behind them forces, ti_path_forces() */
     double *w, *wtry;   /* (n,nv) kicks */
@@ -53,20 +51,20 @@ struct ti_shooting {
     ti_path *path;   /* (nrec) */
     double *scratch; /* (nworker, scratch_size) */
     size_t scratch_size;
-    double unit[TRIBO_BLOCKS];                             /* what counts as one: position, rotation, velocities */
-    double prior[TRIBO_BLOCKS];                            /* standard deviation of the start */
-    double *noise, *noise_shown, *noise_least;             /* (2 ngroup) of measurements; by differences alone */
-    double kick[TI_KICK_KINDS], kick_least[TI_KICK_KINDS]; /* scale of kicks; 0 = none */
-    double kick_last[TI_KICK_KINDS];                       /* factors of the last change */
-    double known, kicks;       /* how many numbers of kicks the recordings determine, and of how many */
-    double freedom;            /* measured numbers less what they determine */
-    ti_noise_sums *sums;       /* (nrec) */
-    ti_noise_sums total;       /* of all recordings, of the last time it was asked for */
-    double *cov;               /* (nfree,nfree) of theta */
-    double cost, evidence;     /* twice the negative log posterior; of theta and the scales */
-    int waited, still, rounds; /* iterations: since scales were set; without news; of this start */
-    double horizon;            /* rows compared, while they grow; 0 = all */
-    int stage;                 /* iterations since they grew last */
+    double unit[TRIBO_BLOCKS];                 /* what counts as one: position, rotation, velocities */
+    double prior[TRIBO_BLOCKS];                /* standard deviation of the start */
+    double *noise, *noise_shown, *noise_least; /* (2 ngroup) of measurements; by differences alone */
+    double kick_least[TI_KICK_KINDS];          /* of the scale of kicks */
+    double kick_last[TI_KICK_KINDS];           /* factors of the last change */
+    double known, kicks;                       /* how many numbers of kicks the recordings determine, and of how many */
+    double freedom;                            /* measured numbers less what they determine */
+    ti_noise_sums *sums;                       /* (nrec) */
+    ti_noise_sums total;                       /* of all recordings, of the last time it was asked for */
+    double *cov;                               /* (nfree,nfree) of theta */
+    double cost, evidence;                     /* twice the negative log posterior; of theta and the scales */
+    int waited, still, rounds;                 /* iterations: since scales were set; without news; of this start */
+    double horizon;                            /* rows compared, while they grow; 0 = all */
+    int stage;                                 /* iterations since they grew last */
     bool begun, converged;
     bool gains;  /* the last step lowered the cost by what is worth going on for */
     double rate; /* by what share it did, if it kept what it promised; else that says nothing: 1 */
@@ -102,10 +100,6 @@ ti_smoother ti_smoother_of(const ti_worker *w);
 
 /* What other ranks are told of it and its track. */
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p);
-/* Has the fit kicks? */
-static inline bool ti_kicked(const tribo_sysid *s) {
-    return s->shooting->kick[TI_KICK_LINEAR] > 0 || s->shooting->kick[TI_KICK_ANGULAR] > 0;
-}
 /* Which noise a row's numbers of a group have. Where it takes kicks to follow a recording, a motion before its first
  * contact is explained to the noise of the rows, and all that comes after is not: noises of their own. */
 static inline int ti_noise_of(const tribo_sysid *s, const ti_track *t, int row, int group) {

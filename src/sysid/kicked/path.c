@@ -54,7 +54,7 @@ void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
 
 /* Nothing acts in flight but what the model knows, so kicks there would only take from gravity what it says. */
 bool ti_path_node(const tribo_sysid *s, const ti_track *t, const bool *touch, int row) {
-    const double *size = s->shooting->kick;
+    const double *size = s->kick;
     int since = row - t->first;
     bool touched = false;
     if (since <= 0 || row >= t->n - 1 || since % s->window || !(size[0] > 0 || size[1] > 0)) return false;
@@ -65,7 +65,7 @@ bool ti_path_node(const tribo_sysid *s, const ti_track *t, const bool *touch, in
 void ti_path_kick(const tribo_sysid *s, const ti_track *t, const bool *touch, int row, double *kick) {
     bool node = ti_path_node(s, t, touch, row);
     for (int i = 0; i < s->z.nv; i++)
-        if (!node || !(s->shooting->kick[ti_kind_at(s, i)] > 0)) kick[i] = 0;
+        if (!node || !(s->kick[ti_kind_at(s, i)] > 0)) kick[i] = 0;
 }
 
 /* Twice the negative logarithm of the prior of the start. */
@@ -108,7 +108,7 @@ static double kick_cost(const tribo_sysid *s, const double *kick) {
     double sum = 0, weight;
     for (int i = 0; i < s->nblock; i++) {
         const ti_block *b = &s->block[i];
-        double size = b->kind < TRIBO_BLOCK_VELOCITY ? 0 : s->shooting->kick[b->kind - TRIBO_BLOCK_VELOCITY];
+        double size = b->kind < TRIBO_BLOCK_VELOCITY ? 0 : s->kick[b->kind - TRIBO_BLOCK_VELOCITY];
         if (size > 0) sum += ti_kick_rho(s, kick, b, size, &weight);
     }
     return sum;

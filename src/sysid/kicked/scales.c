@@ -49,7 +49,7 @@ void ti_scales_init(tribo_sysid *s) {
 
 /* Weighted squares of kicks, in units of their scale, and how many. */
 static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
-    double weight, size = s->shooting->kick[kind];
+    double weight, size = s->kick[kind];
     for (int i = 0; i < s->nrec; i++) {
         const ti_track *t = s->track + i;
         const ti_path *path = s->shooting->path + i;
@@ -93,12 +93,12 @@ void ti_scales_guess(tribo_sysid *s) {
             h->noise[i] *= ti_max(1, sqrt(miss[i] / ti_max(n[i], 1)));
     for (int k = 0; k < TI_KICK_KINDS; k++) {
         double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
-        if (!(h->kick[k] > 0)) continue;
-        h->kick[k] = 1e3 * least, h->kick_last[k] = 1;
+        if (!(s->kick[k] > 0)) continue;
+        s->kick[k] = 1e3 * least, h->kick_last[k] = 1;
         for (int pass = 0; pass < 20; pass++) {
             double sum = 0, count = 0;
             kick_sums(s, k, &sum, &count);
-            h->kick[k] = ti_max(h->kick[k] * (count > 0 ? sqrt(sum / (3 * count)) : 0), least);
+            s->kick[k] = ti_max(s->kick[k] * (count > 0 ? sqrt(sum / (3 * count)) : 0), least);
         }
     }
     ti_scales_weigh(s);
@@ -129,13 +129,13 @@ double ti_scales_update(tribo_sysid *s) {
         change = ti_max(change, fabs(h->noise[k] / old - 1));
     }
     for (int k = 0; k < TI_KICK_KINDS; k++) {
-        if (!(h->kick[k] > 0)) continue;
+        if (!(s->kick[k] > 0)) continue;
         double factor = within(sqrt(sum.kick[k] / ti_max(sum.known[k], 1e-9)), 0.3, 2);
-        if (sum.known[k] < 0.02 || h->kick[k] * factor < h->kick_least[k]) factor = 0;
+        if (sum.known[k] < 0.02 || s->kick[k] * factor < h->kick_least[k]) factor = 0;
         /* slow where it goes one way; two kinds in exchange for one another go to and fro */
         bool turned = (factor > 1) != (h->kick_last[k] > 1);
         factor = factor > 0 ? within(pow(factor, turned ? 0.5 : 1.7), 0.2, 3) : 0;
-        h->kick[k] *= factor, h->kick_last[k] = factor;
+        s->kick[k] *= factor, h->kick_last[k] = factor;
         change = ti_max(change, fabs(factor - 1));
     }
     h->freedom = 0, h->known = sum.known[0] + sum.known[1], h->kicks = sum.nkick;

@@ -128,7 +128,7 @@ static tribo_status begin(tribo_sysid *s, bool kicked, bool growing, ti_job job)
     memcpy(h->noise, h->noise_shown, 2 * (size_t)s->ngroup * sizeof *h->noise);
     h->horizon = kicked || !growing ? 0 : TI_GROW_FROM, h->stage = 0;
     ti_shooting_reach(s);
-    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
+    for (int k = 0; k < TI_KICK_KINDS; k++) s->kick[k] = kicked ? h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     ti_scales_weigh(s);
     tribo_status status = first_motions(s, s->theta, job);
     if (status < 0) return status;

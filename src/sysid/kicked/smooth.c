@@ -80,7 +80,7 @@ static void spread_kick(const tribo_sysid *s, const ti_path *path, int row, doub
     size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv, nd = ndx + (size_t)s->nfree, nb = nd + 1;
     const double *gain = path->gain + (size_t)row * nv * nb, *L = path->chol + (size_t)row * nv * nv;
     const double *kick = path->w + (size_t)row * nv;
-    const double *sigma = s->shooting->kick;
+    const double *sigma = s->kick;
     for (size_t i = 0; i < nv; i++) { /* Q = L^-1 */
         for (size_t j = 0; j < nv; j++) {
             double sum = i == j;
@@ -198,7 +198,7 @@ static void score_kick(const tribo_sysid *s, const ti_path *path, int row, doubl
     const double *gain = path->gain + (size_t)row * nv * nb, *kick = path->w + (size_t)row * nv;
     for (size_t i = 0; i < nv; i++) {
         int kind = ti_kind_at(s, (int)i);
-        double size = s->shooting->kick[kind], weight = 0;
+        double size = s->kick[kind], weight = 0;
         if (size > 0) ti_kick_rho(s, kick, ti_kick_block(s, i), size, &weight), weight /= size * size;
         for (size_t a = 0; a < n; a++) {
             double sum = gain[i * nb + ndx + a];

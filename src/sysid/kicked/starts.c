@@ -48,7 +48,7 @@ static bool candidate(const tribo_sysid *s, int n, double *theta) {
 static double first_cost(tribo_sysid *s, const double *theta, bool kicked) {
     struct ti_shooting *h = s->shooting;
     double cost = 0;
-    for (int k = 0; k < TI_KICK_KINDS; k++) h->kick[k] = kicked ? 0.01 * h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
+    for (int k = 0; k < TI_KICK_KINDS; k++) s->kick[k] = kicked ? 0.01 * h->unit[TRIBO_BLOCK_VELOCITY + k] : 0;
     if (ti_shooting_guess(s, theta)) return HUGE_VAL;
     for (int i = 0; i < s->nrec; i++)
         if (!s->track[i].held_out) cost += ti_path_cost(s->worker, i, h->path[i].x, h->path[i].w, h->path[i].touch);
@@ -282,7 +282,7 @@ static tribo_status next(tribo_sysid *s) {
     const double few = 0.1 * h->kicks + 20;
     if (h->best == h->run - 1 && h->known > 0 && h->known < few) {
         h->plain = true, h->rounds = h->still = 0;
-        h->kick[TI_KICK_LINEAR] = h->kick[TI_KICK_ANGULAR] = 0;
+        s->kick[TI_KICK_LINEAR] = s->kick[TI_KICK_ANGULAR] = 0;
         ti_scales_weigh(s);
         return TRIBO_OK;
     }

@@ -7,7 +7,6 @@
  * do not move by gravity alike.
  */
 #include "forward/frame.h"
-#include "sysid/kicked/kicked.h"
 #include "sysid/track/fit.h"
 
 bool ti_touched(const tribo_ws *ws) {

@@ -119,6 +119,8 @@ typedef struct ti_sum {
     double *g, *H; /* (nd), (nd,nd); nd = ti_dirs(track): theta, then the tangent of a start estimated along */
 } ti_sum;
 
+enum { TI_KICK_LINEAR, TI_KICK_ANGULAR, TI_KICK_KINDS };
+
 enum { TI_FINE = 4 }; /* how often a step is halved at most */
 
 /* Where a motion is between a row and the next: {.row = k} at its beginning, while ti_stride_left(). */
@@ -443,11 +445,12 @@ struct tribo_sysid {
     uint64_t seed;
     int search;
     const volatile int *stop;
-    bool by_forces;         /* all that is free enters as forces in joints */
-    int fine;               /* how often a step in which something is hit is halved */
-    bool middle;            /* is what moves joints that of the middle of a step? */
-    pthread_mutex_t making; /* of workspaces */
-    struct ti_ranks *ranks; /* NULL = one process */
+    bool by_forces;             /* all that is free enters as forces in joints */
+    int fine;                   /* how often a step in which something is hit is halved */
+    double kick[TI_KICK_KINDS]; /* scale of kicks, kicked/; 0 = none */
+    bool middle;                /* is what moves joints that of the middle of a step? */
+    pthread_mutex_t making;     /* of workspaces */
+    struct ti_ranks *ranks;     /* NULL = one process */
     void (*told)(struct tribo_sysid *s, int recording, ti_tell tell, ti_parcel *p);
 
     int nfree, nrec, ndt, nworker, nalong;
@@ -530,6 +533,10 @@ static inline uint64_t ti_asked(const tribo_sysid *s) {
     return tribo_hash(s->bias, read, tribo_hash(s->gain, read, tribo_hash(s->p, (size_t)s->z.np, 1))) | 1;
 }
 
+/* Has the fit kicks? */
+static inline bool ti_kicked(const tribo_sysid *s) {
+    return s->kick[TI_KICK_LINEAR] > 0 || s->kick[TI_KICK_ANGULAR] > 0;
+}
 /* Is a recording compared with one motion from its start to its end? */
 static inline bool ti_rolls(const tribo_sysid *s) {
     return s->loss == TRIBO_LOSS_ROLLOUT || s->loss == TRIBO_LOSS_SHOOTING;
