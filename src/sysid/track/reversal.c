@@ -15,7 +15,7 @@ static int slips(const tribo_ws *ws, const ti_frame *f, int i, const double *v, 
     slip[0] = slip[1] = 0;
     if (kind == TI_CON_DRY || kind == TI_CON_TWIST) return slip[0] = ti_row_velocity(ws, f, i, 2, v), 1;
     if (kind != TI_CON_CONTACT && kind != TI_CON_ROLL) return 0;
-    for (int r = 0; r < 2; r++) slip[r] = ti_row_velocity(ws, f, i, r, v);
+    ti_slip_velocity(ws, f, i, v, slip);
     return 2;
 }
 
