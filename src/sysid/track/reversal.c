@@ -20,16 +20,19 @@ static int slips(const tribo_ws *ws, const ti_frame *f, int i, const double *v, 
 }
 
 /* Does friction i stop what it acts against, or turn it round? way: the direction that comes with, times the impulse.
- * What is held is not quite at rest: a small part of what forces alone would make of it in the step. */
+ * What is held is not quite at rest: a small part of what forces alone would make of it in the step, or friction could
+ * stop. */
 static bool turned(const tribo_ws *ws, const ti_frame *f, int i, double way[2]) {
     double after[2], forced[2], size = 0, impulse = 0;
     int rows = slips(ws, f, i, ws->vnow, way);
     const double *l = f->lambda + 3 * i + (rows == 1 ? 2 : 0);
+    double most = ws->mu[i] * (f->con[i].kind == TI_CON_DRY ? 1 : f->lambda[3 * ti_con_host(f, i) + 2]);
     slips(ws, f, i, f->v, after), slips(ws, f, i, ws->vfree, forced);
     for (int r = 0; r < rows; r++) size += way[r] * way[r], impulse += l[r] * l[r];
     size = sqrt(size);
     double least = 1e-3 * hypot(forced[0] - way[0], forced[1] - way[1]);
-    if (!(size > least) || !(impulse > 0) || way[0] * after[0] + way[1] * after[1] > least * size) return false;
+    if (!(size > least) || !(sqrt(impulse) > 1e-3 * most) || way[0] * after[0] + way[1] * after[1] > least * size)
+        return false;
     for (int r = 0; r < 2; r++) way[r] *= sqrt(impulse) / size;
     return true;
 }
