@@ -521,6 +521,33 @@ START_TEST(methods_and_workers) {
 }
 END_TEST
 
+/* Whatever the bounds, the minimum of a smooth convex cost is known for one. */
+START_TEST(minima_within_bounds) {
+    unsigned seed = 7;
+    tribo_model *m = model_of(CARTS);
+    for (int draw = 0; draw < 40; draw++) {
+        double x0[CN], lower[CM], upper[CM];
+        tribo_trajopt_def def;
+        tribo_term_def terms[2];
+        for (int i = 0; i < CN; i++) x0[i] = test_random(&seed);
+        for (int i = 0; i < CM; i++) lower[i] = -fabs(test_random(&seed)), upper[i] = fabs(test_random(&seed));
+        tribo_trajopt_free(carts(m, &def, terms, x0));
+        def.lower = lower, def.upper = upper;
+        double least = 0;
+        for (int method = 0; method <= TRIBO_METHOD_LBFGS; method += TRIBO_METHOD_LBFGS) {
+            tribo_trajopt_progress p;
+            def.method = (tribo_method)method;
+            tribo_trajopt *t = task_of(m, &def);
+            ck_assert_int_eq(tribo_trajopt_solve(t, 1000, &p), TRIBO_OK);
+            if (method == 0) least = p.cost;
+            ck_assert_double_eq_tol(p.cost, least, 1e-8 * least);
+            tribo_trajopt_free(t);
+        }
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 /* A trial that is given up where it costs too much already changes no bit of what is found. */
 START_TEST(given_up) {
     static const double hanging[4] = {0, 3, 0, 0}, up[4];
@@ -570,6 +597,7 @@ static Suite *suite(void) {
     tcase_add_test(c, constraints);
     tcase_add_test(c, constraints_from_below);
     tcase_add_test(c, methods_and_workers);
+    tcase_add_test(c, minima_within_bounds);
     tcase_add_test(c, given_up);
     suite_add_tcase(s, c);
     return s;

@@ -153,8 +153,11 @@ tribo_status ti_quasi_newton_pass(tribo_trajopt *t) {
     t->progress.expected = s < 0 ? 0 : t->best.cost - t->trial.cost;
     t->progress.step = t->progress.expected > 0;
     if (s >= 0 && t->trial.cost < t->best.cost) ti_path_swap(t);
+    if (!(t->progress.expected > 0)) { /* its line search ends where sums round: is that a minimum? */
+        t->rate = 1;
+        return ti_first_order_pass(t);
+    }
     t->met = t->progress.expected <= t->tol * t->best.size && end >= 0;
-    t->settled = !(t->progress.expected > 0);
     s = ti_path_reverse(t, &t->best, t->gradient, NULL, NULL);
     t->progress.gradient = ti_steepest(t, t->gradient);
     return s;
