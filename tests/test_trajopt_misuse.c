@@ -137,6 +137,30 @@ START_TEST(definitions) {
 }
 END_TEST
 
+/* How a body is turned, in targets of the state and of a joint. */
+START_TEST(targets_that_turn) {
+    const double upright[13] = {0, 0, 1, 1}, nothing[13] = {0, 0, 1}, ball[4] = {1}, none[4] = {0};
+    tribo_model *hanging = model_of("<mujoco><worldbody><body><joint type='ball'/><geom size='0.1'/></body>"
+                                    "</worldbody></mujoco>");
+    for (int kind = 0; kind < 2; kind++) {
+        tribo_trajopt *t = NULL;
+        tribo_diag d;
+        def.nterm = 1, def.lower = def.upper = NULL, def.x0 = NULL;
+        term[0].kind = kind ? TRIBO_TERM_JOINT : TRIBO_TERM_STATE, term[0].joint = kind ? 0 : -1;
+        term[0].target = kind ? none : nothing;
+        ck_assert_int_eq(tribo_trajopt_new(kind ? hanging : other, &def, &t, &d), TRIBO_E_ARG);
+        ck_assert_msg(strstr(d.text, "quaternion"), "%s", d.text);
+        term[0].target = kind ? ball : upright;
+        ck_assert_int_eq(tribo_trajopt_new(kind ? hanging : other, &def, &t, &d), TRIBO_OK);
+        ck_assert_int_eq(tribo_trajopt_set_target(t, 0, kind ? none : nothing), TRIBO_E_ARG);
+        ck_assert_int_eq(tribo_trajopt_set_target(t, 0, kind ? ball : upright), TRIBO_OK);
+        tribo_trajopt_free(t);
+        define();
+    }
+    tribo_model_free(hanging);
+}
+END_TEST
+
 /* ---- calls ---- */
 
 START_TEST(calls) {
@@ -342,6 +366,7 @@ static Suite *suite(void) {
     tcase_set_timeout(c, 0);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, definitions);
+    tcase_add_test(c, targets_that_turn);
     tcase_add_test(c, calls);
     tcase_add_test(c, feedback);
     tcase_add_test(c, policies_look_up);

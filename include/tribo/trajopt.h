@@ -226,7 +226,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_shift(tribo_trajopt *t, int kno
  *  @return as tribo_trajopt_shift(). */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_restart(tribo_trajopt *t, const double *x0, const double *U);
 /** Another target for a term: as many rows as it was made with; takes effect with the next shift or restart.
- *  @return TRIBO_OK; as it was: TRIBO_E_ARG (no such term, or one made without a target); TRIBO_E_NONFINITE. */
+ *  @return TRIBO_OK; as it was: TRIBO_E_ARG (no such term, one made without a target, a quaternion of length 0);
+ *          TRIBO_E_NONFINITE. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_trajopt_set_target(tribo_trajopt *t, int term, const double *target);
 
 /** Trajectories with their feedback, to be looked up by state: [TassaTodorov10] IV-C. */

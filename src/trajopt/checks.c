@@ -1,5 +1,6 @@
 /* checks.c -- whether a task's definition can be one. */
 #include "base/crew.h"
+#include "model/state.h"
 #include "trajopt/norms.h"
 #include "trajopt/task.h"
 #include <stdio.h>
@@ -160,6 +161,25 @@ tribo_status ti_task_check(const tribo_model *m, const tribo_sizes *z, const tri
     return s;
 }
 
+/* Is there length in the quaternions of a row of a target? Of a joint's or a state's they stand where joints have them.
+ */
+static bool turns(const tribo_model *m, const tribo_term_def *d, const double *row) {
+    if (d->kind == TRIBO_TERM_ROTATION) return row[0] != 0 || row[1] != 0 || row[2] != 0 || row[3] != 0;
+    for (int k = 0; k < ti_joints(m); k++) {
+        int at = ti_joint_of(m->joint[k].kind)->quat;
+        if (at < 0 || !(d->kind == TRIBO_TERM_STATE || (d->kind == TRIBO_TERM_JOINT && d->joint == k))) continue;
+        const double *q = row + at + (d->kind == TRIBO_TERM_STATE ? m->joint[k].q : 0);
+        if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) return false;
+    }
+    return true;
+}
+
+int ti_target_turns(const tribo_trajopt *t, const ti_term *term, const double *target) {
+    int k = 0;
+    while (k < term->def.ntarget && turns(t->m, &term->def, target + (size_t)k * (size_t)term->width)) k++;
+    return k;
+}
+
 tribo_status ti_task_check_targets(const tribo_trajopt *t, tribo_diag *diag) {
     for (int i = 0; i < t->nterm; i++) {
         const ti_term *term = &t->term[i];
@@ -169,10 +189,8 @@ tribo_status ti_task_check_targets(const tribo_trajopt *t, tribo_diag *diag) {
                 return wrong(&r, "weights must be at least 0, and finite", term->weights[j]);
         if (term->target && !ti_finite(term->target, (size_t)term->width * (size_t)term->def.ntarget))
             return wrong(&r, "its target is not finite", HUGE_VAL);
-        for (int k = 0; term->target && term->def.kind == TRIBO_TERM_ROTATION && k < term->def.ntarget; k++) {
-            const double *q = term->target + 4 * k;
-            if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) return wrong(&r, "its target is no quaternion", k);
-        }
+        int rows = term->target ? ti_target_turns(t, term, term->target) : term->def.ntarget;
+        if (rows < term->def.ntarget) return wrong(&r, "its target is no quaternion", rows);
     }
     return TRIBO_OK;
 }

@@ -239,6 +239,7 @@ tribo_status tribo_trajopt_set_target(tribo_trajopt *t, int term, const double *
     ti_term *at = &t->term[term];
     size_t n = (size_t)at->width * (size_t)at->def.ntarget;
     if (!ti_finite(target, n)) return TRIBO_E_NONFINITE;
+    if (ti_target_turns(t, at, target) < at->def.ntarget) return TRIBO_E_ARG;
     memcpy(at->coming, target, n * sizeof *target);
     return TRIBO_OK;
 }
