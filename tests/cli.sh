@@ -358,6 +358,7 @@ expect "begun from what was found" 0 '^cost 9.0785.* [0-9] passes' '*' optimize 
 expect "the same bits with one worker" 0 '*' '*' optimize "$cart" "$tasks/cart-pole.json" --workers 1 --out "$folder/one.csv"
 checks=$((checks + 1))
 cmp -s "$folder/one.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: workers change bits"; }
+expect "several files on standard output" 2 '' 'is standard output, and no folder' optimize "$cart" "$tasks/cart-pole.json" --out -
 expect "an acrobot" 0 '^cost 53.79' '*' optimize "$data/scenes/acrobot.xml" "$tasks/acrobot.json"
 expect "a hop" '0 4' '^cost' '*' optimize "$data/scenes/hopper.xml" "$tasks/hop.json" --iterations 40 --out "$folder/hop"
 checks=$((checks + 1)) # where a hard law's search ends is decided by rounding: that it hops at all is not. It began at 3.84
@@ -578,6 +579,7 @@ expect "randomisers from standard input" 3 '' 'standard input:1: ' batch "$slide
 expect "a scene and randomisers from there" '2 3' '' 'standard input' batch - --worlds 2 --steps 2 --randomise -
 expect "with drag" 0 'damping .*by from -' '*' batch "$data/../bench/scenes/s5-drag.xml" --worlds 20 --steps 200 --randomise "$data/batch/drag.json" --gradient
 expect "in units" 0 'gravity/z  *m/s^2  *by mean' '*' batch "$slide" --worlds 2 --steps 2 --randomise "$cube" --gradient
+expect "a gradient of no return" 3 '' 'negative.json: it says no .return.' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/negative.json" --gradient
 expect "a table that a terminal is wide enough for" 0 '*' '*' check "$("$tribo" compare "$slide" --duration 0.02 --quiet | awk 'length > 100 { exit 1 }' && echo "$slide")"
 echo '{"randomise": []}' >"$folder/nothing.json"
 expect "nothing drawn" 3 '' 'nothing.json:1: randomise: is empty' batch "$slide" --worlds 2 --steps 2 --randomise "$folder/nothing.json"

@@ -241,7 +241,9 @@ END_TEST
 START_TEST(randomisers_are_looked_at) {
     static const char *const none[] = {"floor/frictoin"}, *const nothing[] = {NULL}, *const empty[] = {""};
     static const char *const unmatched[] = {"*/mas"}, *const planes[] = {"floor/size"};
+    static const char *const twice[] = {"floor/friction", "*/friction"};
     static const double bad[] = {NAN};
+    WRONG(TRIBO_E_ARG, "names `floor/friction` twice", (d.name = twice, d.nname = 2));
     WRONG(TRIBO_E_ARG, "floor/frictoin", d.name = none);
     WRONG(TRIBO_E_ARG, "no parameter", d.name = nothing);
     WRONG(TRIBO_E_ARG, "no parameter", d.name = empty);

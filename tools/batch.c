@@ -413,6 +413,8 @@ static int batch(const arguments *a) {
     int status = scene_load(a->scene, &j.m);
     if (status == EXIT_SUCCESS) status = law_check(&verb_batch, a->scene, &a->law, NULL);
     if (status == EXIT_SUCCESS) j.z = tribo_model_sizes(j.m), status = batch_file_read(a->randomise, j.m, &j.f);
+    if (status == EXIT_SUCCESS && a->gradient && !j.f.npart)
+        status = input_message(a->randomise, 0, "it says no \"return\", of which --gradient is");
     if (status == EXIT_SUCCESS && a->out && !ranks_own()) status = output_check(NULL, a->out);
     if (status == EXIT_SUCCESS) status = make_batch(&j);
     if (status == EXIT_SUCCESS) status = make_room(&j);

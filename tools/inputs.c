@@ -32,6 +32,8 @@ bool output_allowed(const char *path) {
 }
 
 int output_check(const char *folder, const char *name) {
+    if (folder && !strcmp(folder, "-"))
+        return trouble("-: is standard output, and no folder for %s and others", name), EXIT_USAGE;
     char *path = folder ? join_path(folder, name) : strdup(name);
     if (!path) return trouble("no memory");
     int status = output_allowed(path) ? EXIT_SUCCESS : EXIT_USAGE;

@@ -171,8 +171,8 @@ TRIBO_API tribo_random_def tribo_default_random(void);
 /** Randomisers act in their order. World w of a seed has its numbers whatever the other worlds are, and by whichever
  * call they are drawn.
  *  @param diag [out] which randomiser is wrong, and how; NULL = skip
- *  @return TRIBO_OK; TRIBO_E_ARG (a name of nothing, bounds, an empty range, a deviation below 0, not finite);
- *          TRIBO_E_DEF; TRIBO_E_NOMEM. */
+ *  @return TRIBO_OK; TRIBO_E_ARG (a name of nothing, a parameter twice in one randomiser, bounds, an empty range, a
+ *          deviation below 0, not finite); TRIBO_E_DEF; TRIBO_E_NOMEM. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_random_new(const tribo_model *m, const tribo_random_def *def, int n,
                                                     uint64_t seed, const tribo_allocator *a, tribo_random **r,
                                                     tribo_diag *diag);

@@ -143,9 +143,16 @@ static int draw_of(making *g, const tribo_random_def *d, int base, int index) {
     return base + k;
 }
 
+/* Does a randomiser act on a number already, among the deeds before `end`? */
+static bool has_deed(const tribo_random *r, int end, int k, int index) {
+    for (int i = end; i-- > 0 && r->deed[i].row == k;)
+        if (r->deed[i].index == index) return true;
+    return false;
+}
+
 static tribo_status add_name(making *g, const tribo_random_def *d, int k, int j, int base) {
     tribo_random *r = g->r;
-    int n = d->name[j] ? named(r->model, d->name[j], g->index) : 0;
+    int n = d->name[j] ? named(r->model, d->name[j], g->index) : 0, others = r->ndeed;
     if (n == 0)
         return ti_fail(g->diag, TRIBO_E_ARG, 0, "randomiser %d: there is no parameter `%s`", k,
                        d->name[j] ? d->name[j] : "");
@@ -153,6 +160,8 @@ static tribo_status add_name(making *g, const tribo_random_def *d, int k, int j,
         int index = g->index[i], draw = draw_of(g, d, base, index);
         tribo_param_info info;
         if (!r->deed || tribo_param_describe(r->model, index, &info) != TRIBO_OK) continue;
+        if (has_deed(r, others, k, index))
+            return ti_fail(g->diag, TRIBO_E_ARG, 0, "randomiser %d: it names `%s` twice", k, info.name);
         r->deed[r->ndeed] = (deed){.row = k,
                                    .draw = draw,
                                    .index = index,
@@ -203,10 +212,13 @@ static tribo_status make(making *g, tribo_random *size, const tribo_random_def *
     *r = *size;
     lay_out(r, &arena);
     g->r = r;
-    (void)add_rows(g, def, n);
+    s = add_rows(g, def, n);
     tribo_model_params(r->model, r->p);
-    *out = r;
-    return TRIBO_OK;
+    if (s == TRIBO_OK)
+        *out = r;
+    else
+        tribo_random_free(r);
+    return s;
 }
 
 tribo_status tribo_random_new(const tribo_model *m, const tribo_random_def *def, int n, uint64_t seed,
