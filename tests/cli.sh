@@ -358,6 +358,10 @@ expect "begun from what was found" 0 '^cost 9.0785.* [0-9] passes' '*' optimize 
 expect "the same bits with one worker" 0 '*' '*' optimize "$cart" "$tasks/cart-pole.json" --workers 1 --out "$folder/one.csv"
 checks=$((checks + 1))
 cmp -s "$folder/one.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: workers change bits"; }
+write free.xml '<mujoco><option timestep="0.01" gravity="0 0 0"/><worldbody><body name="b"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
+write turning.json '{"knots": 4, "terms": [{"what": "control"}, {"what": "state", "target": {"time": [0, 0.04], "values":
+    [[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, -0.99500417, 0, 0, -0.09983342, 0, 0, 0, 0, 0, 0]]}}]}'
+expect "rotations of states that turn the short way" 0 'was 0.01750' '*' optimize "$folder/free.xml" "$folder/turning.json"
 expect "several files on standard output" 2 '' 'is standard output, and no folder' optimize "$cart" "$tasks/cart-pole.json" --out -
 expect "an acrobot" 0 '^cost 53.79' '*' optimize "$data/scenes/acrobot.xml" "$tasks/acrobot.json"
 expect "a hop" '0 4' '^cost' '*' optimize "$data/scenes/hopper.xml" "$tasks/hop.json" --iterations 40 --out "$folder/hop"

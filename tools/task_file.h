@@ -9,7 +9,6 @@ typedef struct task_series {
     double *time;  /* (n) s, rising */
     double *value; /* (n,width) */
     double period; /* s, from the first time on; 0 = held behind the last */
-    bool turns;    /* rows are quaternions: q and -q are one rotation */
 } task_series;
 
 /* What a term says of itself in tables, and its target where that moves. */

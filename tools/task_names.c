@@ -155,10 +155,11 @@ void task_settle_quaternion(task_reader *r, double *quat) {
     for (int i = 0; i < 4 && norm > 0; i++) quat[i] /= norm;
 }
 
-void task_settle_quaternions(task_reader *r, double *q, int joint) {
-    for (int k = 0; k < ti_joints(r->m); k++) {
-        const ti_joint *j = &r->m->joint[k];
+int task_next_turn(const tribo_model *m, int joint, int *k) {
+    while (*k < ti_joints(m)) {
+        const ti_joint *j = &m->joint[(*k)++];
         int quat = ti_joint_of(j->kind)->quat;
-        if (quat >= 0 && (joint < 0 || joint == k)) task_settle_quaternion(r, q + (joint < 0 ? j->q : 0) + quat);
+        if (quat >= 0 && (joint < 0 || j == &m->joint[joint])) return quat + (joint < 0 ? j->q : 0);
     }
+    return -1;
 }

@@ -65,8 +65,9 @@ int task_joint_nv(const tribo_model *m, int joint);
 int task_part_named(task_reader *r, const char *name, bool velocity, int *n);
 /* Make a quaternion of length 1; wrong if it is far from it. */
 void task_settle_quaternion(task_reader *r, double *quat);
-/* Those of all of q (joint -1), or of one joint's numbers. */
-void task_settle_quaternions(task_reader *r, double *q, int joint);
+/* Where the next quaternion stands in all of q (joint -1), or in one joint's numbers; -1 = there is no more.
+ * @param k [in,out] begins with 0 */
+int task_next_turn(const tribo_model *m, int joint, int *k);
 
 /* ---- parts ---- */
 

@@ -183,12 +183,15 @@ static void read_at(task_reader *r, const json_t *value, void *at) {
 
 /* ---- targets ---- */
 
+/* Where the next quaternion stands in a row of a term's target, as task_next_turn(). */
+static int next_turn(const tribo_model *m, const tribo_term_def *d, int *k) {
+    if (d->kind == TRIBO_TERM_ROTATION) return (*k)++ ? -1 : 0;
+    bool any = d->kind == TRIBO_TERM_STATE || d->kind == TRIBO_TERM_JOINT;
+    return any ? task_next_turn(m, d->kind == TRIBO_TERM_JOINT ? d->joint : -1, k) : -1;
+}
+
 static void settle_row(task_reader *r, const term_reading *t, double *row) {
-    double *q = row;
-    tribo_term_kind kind = t->def->kind;
-    if (kind == TRIBO_TERM_STATE) task_settle_quaternions(r, q, -1);
-    if (kind == TRIBO_TERM_JOINT) task_settle_quaternions(r, q, t->def->joint);
-    if (kind == TRIBO_TERM_ROTATION) task_settle_quaternion(r, q);
+    for (int k = 0, at; task_good(r) && (at = next_turn(r->m, t->def, &k)) >= 0;) task_settle_quaternion(r, row + at);
 }
 
 /* One row: a number where that is enough, an array, of the state also a key or what "start" takes. */
@@ -254,7 +257,6 @@ static void read_series(task_reader *r, const json_t *value, term_reading *t) {
     if (json_array_size(values) != (size_t)s->n)
         task_wrong(r, "has %zu rows for %d times", json_array_size(values), s->n);
     s->value = read_rows(r, values, t, (size_t)s->n), s->width = t->width;
-    s->turns = t->width == 4 && (t->def->kind == TRIBO_TERM_ROTATION || t->def->kind == TRIBO_TERM_JOINT);
     task_leave(r);
 }
 
@@ -279,8 +281,9 @@ static void read_target(task_reader *r, const json_t *value, term_reading *t) {
     t->def->ntarget = t->info->rows;
 }
 
-/* A row between two of a series; of one with a period the first follows the last. */
-static void between(const task_series *s, double time, double *row) {
+/* A row between two of a term's series; of one with a period the first follows the last. */
+static void between(const task_file *t, int term, double time, double *row) {
+    const task_series *s = &t->info[term].over;
     bool again = s->period > 0 && time > s->time[0];
     int k = 0;
     if (again) time = s->time[0] + fmod(time - s->time[0], s->period);
@@ -289,16 +292,18 @@ static void between(const task_series *s, double time, double *row) {
     double end = k < s->n ? s->time[k] : again ? s->time[0] + s->period : time;
     double share = k > 0 && end > time ? (time - s->time[from]) / (end - s->time[from]) : 0;
     const double *a = s->value + (size_t)from * (size_t)s->width, *b = s->value + (size_t)to * (size_t)s->width;
-    double same = 0;
-    for (int i = 0; i < s->width; i++) same += a[i] * b[i];
-    double sign = s->turns && same < 0 ? -1 : 1; /* the short way round */
-    for (int i = 0; i < s->width; i++) row[i] = a[i] + share * (sign * b[i] - a[i]);
+    for (int i = 0; i < s->width; i++) row[i] = a[i] + share * (b[i] - a[i]);
+    for (int j = 0, at; (at = next_turn(t->m, &t->term[term], &j)) >= 0;) { /* the short way round */
+        double same = 0;
+        for (int i = at; i < at + 4; i++) same += a[i] * b[i];
+        for (int i = at; i < at + 4 && same < 0; i++) row[i] = a[i] - share * (b[i] + a[i]);
+    }
 }
 
 void task_target(const task_file *t, int term, double from, double *target) {
-    const task_series *s = &t->info[term].over;
+    size_t width = (size_t)t->info[term].over.width;
     for (int k = 0; k < t->info[term].rows; k++)
-        between(s, from + (t->term[term].first + k) * t->def.substeps * t->dt, target + (size_t)k * (size_t)s->width);
+        between(t, term, from + (t->term[term].first + k) * t->def.substeps * t->dt, target + (size_t)k * width);
 }
 
 /* ---- weights ---- */
