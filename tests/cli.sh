@@ -344,6 +344,11 @@ expect "noise by kind" '0 4' '^floor/friction ' '*' identify "$collision" --data
 expect "noise of another kind" 2 '' 'noise takes' identify "$collision" --data "$recording" --free floor/friction --noise colour=1 --out "$folder/noise"
 expect "noise below zero" 2 '' 'noise takes' identify "$collision" --data "$recording" --free floor/friction --noise position=-1 --out "$folder/noise"
 
+awk 'BEGIN { print "time,cube.px,cube.py,cube.pz"; for (k = 0; k < 120; k++) { t = k / 120; n = 1e-3 * sin(k * k)
+    printf "%.3f,%.6f,%.6f,%.6f\n", t, 0.5 * (1 - exp(-2 * t)) + n, 1e-3 * sin(7 * k * k), 0.1 + 1e-3 * sin(11 * k * k) } }' >"$folder/viscous.csv"
+expect "times that are not even, and a motion that no friction makes" 0 'does not explain the recordings' '*' identify "$slide" \
+    --data "$folder/viscous.csv" --free floor/friction --estimate-start --out "$folder/viscous"
+
 # ---- optimize ----
 cart=$data/scenes/cart-pole.xml tasks=$data/tasks
 expect "a swing-up" 0 '^cost 9.0785' 'pass  *[0-9]* ' optimize "$cart" "$tasks/cart-pole.json" --out "$folder/swing"

@@ -1,7 +1,9 @@
 /* test_joints.c -- limits, dry friction and balls against closed forms, under every contact law. */
 #include "model/model.h"
 #include "test_main.h"
+#include "trajopt_tasks.h"
 #include "worlds.h"
+#include <tribo/dynamics.h>
 
 typedef struct law_case {
     tribo_law law;
@@ -315,6 +317,45 @@ START_TEST(closures_reverse) {
 }
 END_TEST
 
+/* What a joint holds already is held once more, by a second hinge on a door's line or by a weld over a hinge: that
+ * takes nothing of what is left to move. Points that are apart pull each other without a torque. */
+START_TEST(held_twice) {
+    static const char *const SCENES[] = {
+        "<mujoco><option timestep='0.002' gravity='0 0 0'/><worldbody><body name='door' pos='0 0 1'><joint axis='1 2 "
+        "3'/>"
+        "<geom type='box' size='0.4 0.02 0.8' pos='0.4 0 0'/></body></worldbody>"
+        "<equality><connect body1='door' anchor='0.1 0.2 0.3'/></equality></mujoco>",
+        "<mujoco><option timestep='0.002' gravity='0 0 0'/><worldbody><body name='a'><freejoint/><geom size='0.1'/>"
+        "<body name='b' pos='0.2 0.1 0'><joint axis='0.3 0.2 1'/><geom type='box' size='0.05 0.1 0.07'/></body></body>"
+        "</worldbody><equality><weld body1='a' body2='b'/></equality></mujoco>",
+        "<mujoco><option timestep='0.002' gravity='0 0 0'/><worldbody><body name='a'><freejoint/>"
+        "<geom type='box' size='0.1 0.2 0.1'/></body><body name='b' pos='0.35 0.1 0'><freejoint/>"
+        "<geom type='box' size='0.05 0.1 0.07'/></body></worldbody>"
+        "<equality><connect body1='a' body2='b' anchor='0.2 0.1 0'/></equality></mujoco>"};
+    static const double begun[12] = {1, 0.2, 0, 2, 1, -3, 0, 0.3, 0.2, 1, -1, 2};
+    for (int scene = 0; scene < 3; scene++) {
+        world w = world_of(model_of(SCENES[scene]), NULL);
+        double h[2][6], *last;
+        tribo_dynamics *d;
+        memcpy(w.x0 + w.n.nq, begun, sizeof(double) * (size_t)w.n.nv);
+        if (scene == 1) w.x0[w.n.nq + 6] = 0;
+        if (scene == 2) w.x0[7] += 0.02, w.x0[8] += 0.03;
+        world_steps(&w, 20);
+        world_run(&w);
+        last = w.X + (size_t)w.T * (size_t)w.n.nx;
+        ck_assert_int_eq(tribo_dynamics_new(w.m, NULL, &d), TRIBO_OK);
+        for (int k = 0; k < 2; k++) {
+            const double *x = k ? last : w.x0;
+            ck_assert_int_eq(tribo_dynamics_set_state(d, x), TRIBO_OK);
+            ck_assert_int_eq(tribo_momentum(d, h[k]), TRIBO_OK);
+        }
+        if (scene == 0) NEAR(last[w.n.nq], 1, 1e-12);
+        for (int i = 3; i < 6 && scene; i++) NEAR(h[1][i], h[0][i], scene == 1 ? 2e-4 : 2e-3);
+        tribo_dynamics_free(d), world_free(&w);
+    }
+}
+END_TEST
+
 /* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
 START_TEST(as_many_contacts_as_there_may_be) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -350,6 +391,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, ball_is_a_hinge, 0, 3);
     tcase_add_test(c, welded_bodies_are_one);
     tcase_add_test(c, closures_reverse);
+    tcase_add_test(c, held_twice);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;

@@ -94,35 +94,46 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Differences of neighbouring rows from row k on, three after one another; false where the times are not even. */
-static bool steps(const tribo_model *m, const tribo_recording *rec, int k, double *scratch, double *d) {
-    tribo_sizes z = tribo_model_sizes(m);
-    double h = rec->time[k + 1] - rec->time[k];
+/* What of three differences of neighbouring rows, from row k on, leaves nothing of a parabola, and of noise twenty
+ * times its variance; even times: 1, -2, 1. false where rows are far from even, as beside a gap. */
+static bool third_difference(const double *time, double weight[3]) {
+    const double uneven = 4;
+    double least = HUGE_VAL, most = 0, w[4], square = 0;
     for (int j = 0; j < 3; j++) {
-        const double *row = rec->x + (size_t)(k + j) * (size_t)z.nx;
-        if (!(fabs(rec->time[k + j + 1] - rec->time[k + j] - h) < 0.1 * h)) return false;
-        between(m, row, row + z.nx, scratch, d + j * z.ndx);
+        double h = time[j + 1] - time[j];
+        least = h < least ? h : least, most = h > most ? h : most;
     }
+    if (!(most < uneven * least)) return false;
+    for (int j = 0; j < 4; j++) {
+        w[j] = 1;
+        for (int i = 0; i < 4; i++) w[j] *= i == j ? 1 : most / (time[j] - time[i]);
+        square += w[j] * w[j];
+    }
+    for (int j = 3; j-- > 0;) weight[j] = sqrt(20 / square) * w[j + 1] + (j < 2 ? weight[j + 1] : 0);
     return true;
 }
 
-/* The third difference of a smooth motion is noise, twenty times its variance; the median passes over impacts. That of
- * the length of so many of them is known. */
+/* The third difference of a smooth motion is noise; the median passes over impacts. That of the length of so many of
+ * them is known. */
 double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind, const channel *only) {
     static const double median[] = {0, 0.6745, 1.1774, 1.538};
     tribo_sizes z = tribo_model_sizes(m);
-    size_t n = 0, nv = (size_t)z.nv;
-    double *length = calloc((size_t)rec->n * nv + 1, sizeof *length), sigma = (double)NAN;
-    double *scratch = calloc(2 * (size_t)z.nx + 3 * (size_t)z.ndx, sizeof *scratch), *d = scratch + 2 * z.nx;
+    size_t n = 0, nv = (size_t)z.nv, nx = (size_t)z.nx;
+    double *length = calloc((size_t)rec->n * nv + 1, sizeof *length), sigma = (double)NAN, weight[3];
+    double *scratch = calloc(2 * nx + 3 * (size_t)z.ndx, sizeof *scratch), *d = scratch + 2 * nx;
     int channels;
     channel *list = channels_of(m, &channels);
     for (int k = 0; length && scratch && k + 3 < rec->n; k++) {
-        if (!steps(m, rec, k, scratch, d)) continue;
+        if (!third_difference(rec->time + k, weight)) continue;
+        for (size_t j = 0; j < 3; j++) {
+            const double *row = rec->x + ((size_t)k + j) * nx;
+            between(m, row, row + nx, scratch, d + j * (size_t)z.ndx);
+        }
         for (int c = 0; c < channels; c++) {
             double square = 0;
             if (list[c].turns != (kind == QUALITY_ROTATION) || (only && only->v != list[c].v)) continue;
             for (const double *at = d + list[c].v; at < d + list[c].v + list[c].n; at++) {
-                double third = at[2 * z.ndx] - 2 * at[z.ndx] + at[0];
+                double third = weight[2] * at[2 * z.ndx] + weight[1] * at[z.ndx] + weight[0] * at[0];
                 square += third * third;
             }
             if (!isnan(square)) length[n++] = sqrt(square) / median[list[c].n];

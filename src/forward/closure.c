@@ -57,10 +57,11 @@ static void error_of(const tribo_ws *ws, const ti_con *c, double *error) {
 
 /* ---- rows ---- */
 
-/* As a contact at the point of one side, with the world's axes for its tangents and normal. */
-static ti_con at_side(const tribo_ws *ws, const ti_con *c, int side) {
+/* As a contact half way between the points of both sides, with the world's axes for its tangents and normal: at one
+ * place, so that what holds pushes with no torque, however far they have come apart. */
+static ti_con between(const tribo_ws *ws, const ti_con *c) {
     ti_con out = *c;
-    out.touch.point = anchor(ws, c, side), out.touch.normal = ti_vec3(0, 0, 1);
+    out.touch.point = ti_scale(0.5, ti_add(anchor(ws, c, 0), anchor(ws, c, 1))), out.touch.normal = ti_vec3(0, 0, 1);
     out.t1 = ti_vec3(1, 0, 0), out.t2 = ti_vec3(0, 1, 0);
     return out;
 }
@@ -91,7 +92,7 @@ void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double 
     if (c->kind == TI_CON_TURN) {
         spin_rows(l, sign, R);
     } else {
-        ti_con at = at_side(ws, c, side);
+        ti_con at = between(ws, c);
         ti_rows(&at, l, sign, R);
     }
     ti_link_rows(ws, side ? c->b : c->a, R, J);
@@ -100,6 +101,33 @@ void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double 
 void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref) {
     error_of(ws, c, ref);
     for (int r = 0; r < 3; r++) ref[r] /= ws->options.dt;
+}
+
+/* How far from the world's origin what is held is: places are known to rounding of that, directions to that of 1. */
+static double distance(const tribo_ws *ws, const ti_con *c) {
+    double far = 0;
+    for (int side = 0; side < 2 && c->kind == TI_CON_CONNECT; side++) {
+        int body = side ? c->b : c->a;
+        far = ti_max(far, ti_norm(anchor(ws, c, side)));
+        if (body >= 0) far = ti_max(far, ti_norm(ws->link[body].xo));
+    }
+    return c->kind == TI_CON_CONNECT ? far : 1;
+}
+
+void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref) {
+    const double entry = 1e-14, error = 1e-12;
+    double size = distance(ws, c);
+    for (int r = 0; r < 3; r++) {
+        bool idle = true;
+        double *block = J;
+        for (int side = 0; side < 2; block += 3 * width[side++])
+            for (int k = 0; k < width[side]; k++) {
+                double *x = block + r * width[side] + k;
+                if (fabs(*x) < entry * size) *x = 0;
+                idle &= *x == 0;
+            }
+        if (idle && fabs(ref[r]) * ws->options.dt < error * size) ref[r] = 0;
+    }
 }
 
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side) {
@@ -135,11 +163,11 @@ void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_
     const ti_equality *e = equality_of(ws, c);
     int body = side ? c->b : c->a;
     if (c->kind == TI_CON_CONNECT) {
-        ti_con at = at_side(ws, c, side);
+        ti_con at = between(ws, c);
         double frame_bar[12] = {0};
         ti_side_run run = {.n = 0};
         ti_side_vjp(ws, &run, &at, side, 0, n, met, frame_bar);
-        anchor_vjp(ws, c, side, ti_load3(frame_bar));
+        for (int end = 0; end < 2; end++) anchor_vjp(ws, c, end, ti_scale(0.5, ti_load3(frame_bar)));
     } else if (c->kind == TI_CON_TURN) {
         spin_vjp(ws, body, side ? 1 : -1, n, met);
     } else if (side) {

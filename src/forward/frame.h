@@ -252,6 +252,9 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J);
 void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double *J);
 /* The velocity (3) that takes back an error in one step. */
 void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref);
+/* Rows and reference of what holds places or axes, without what is but rounding: of what joints hold already, such a
+ * row would hold the rest of the motion. width: of the blocks of J, 0 = there is none. */
+void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref);
 /* Of a coupling: the column of its tree that a side has. */
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side);
 /* Reverse of a sum of n products l' J v on one side; overwrites them. */
