@@ -49,8 +49,8 @@ void core_batch_give(core_model *m, core_handle *h, core_crew crew) {
 enum { PART = 50000 }; /* steps in a part */
 
 static int part_of(const rollout *r, int first) {
-    int n = PART / r->nstep, least = 8 * r->workers;
-    if (n < least) n = least;
+    int n = PART / r->nstep;
+    if (n < r->workers) n = r->workers;
     return r->nworld - first < n ? r->nworld - first : n;
 }
 

@@ -152,8 +152,13 @@ static void rollout_dealloc(PyObject *self) {
 }
 
 static PyObject *rollout_free(PyObject *self, PyObject *none) {
+    rollout *r = (rollout *)self;
     (void)none;
-    drop_tape((rollout *)self);
+    if (r->reading) {
+        PyErr_SetString(r->model->core->busy_error, "another thread goes back along this rollout");
+        return NULL;
+    }
+    drop_tape(r);
     Py_RETURN_NONE;
 }
 
@@ -166,14 +171,16 @@ static bool recorded(const rollout *r) {
     return false;
 }
 
-static tribo_status reverse(const rollout *r, tribo_ws *ws, const double *lx, const double *impulses, gradients g) {
+static tribo_status reverse(rollout *r, tribo_ws *ws, const double *lx, const double *impulses, gradients g) {
     tribo_checkpoint *c = NULL;
     tribo_status s = r->tape ? TRIBO_OK : tribo_checkpoint_new(ws, r->snapshots, &c);
     if (s >= 0) {
+        r->reading++;
         Py_BEGIN_ALLOW_THREADS;
         s = r->tape ? tribo_backward_impulses(ws, r->tape, lx, impulses, g.x0, g.U, g.p)
                     : tribo_checkpoint_backward(c, ws, r->p, r->x0, r->nstep, r->U, lx, g.x0, g.U, g.p, NULL);
         Py_END_ALLOW_THREADS;
+        r->reading--;
     }
     tribo_checkpoint_free(c);
     return s;

@@ -10,6 +10,7 @@ typedef struct rollout {
     int nworld, nstep, snapshots;
     bool batch, many_x, many_u, many_p;
     tribo_tape *tape;   /* of one world; NULL where there is none */
+    int reading;        /* threads that go back along it */
     double *x0, *U, *p; /* copies: (nworld or 1, nx), (nworld or 1, nstep, nu) or NULL, (nworld or 1, np) */
     bool kept;          /* a batch: the copies are what backward() needs */
     int workers;

@@ -4,6 +4,7 @@ import gc
 import os
 import pickle
 import threading
+import time
 import unittest
 import warnings
 
@@ -321,6 +322,22 @@ class Misuse(unittest.TestCase):
         thread.join()
         gc.collect()
         self.assertTrue(not got or (got[0].X == wanted).all())
+
+    def test_a_rollout_freed_during_its_backward_elsewhere(self):
+        m = tribo.load(scene("stack"))
+        r, lx = tribo.rollout(m, steps=3000), np.ones((3001, m.ndx))
+        wanted, got, refused = r.backward(lx).p, [], 0
+        thread = threading.Thread(target=lambda: got.append(r.backward(lx).p))
+        thread.start()
+        while thread.is_alive() and not refused:
+            time.sleep(1e-3)
+            try:
+                r.free()
+                break  # before it began, or after it ended
+            except tribo.BusyError:
+                refused += 1
+        thread.join()
+        self.assertTrue(not got or (got[0] == wanted).all())
 
     def test_one_rollout_in_four_threads(self):
         r, lx = tribo.rollout(slide, np.tile(x0, (16, 1)), steps=100), np.ones((16, 101, NDX))

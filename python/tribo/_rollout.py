@@ -93,7 +93,8 @@ class Rollout:
         return self.examine(step, world).contacts
 
     def free(self):
-        """Give the tape's memory back now; backward() is then a FreedError. X stays."""
+        """Give the tape's memory back now; backward() is then a FreedError. X stays. A BusyError while another thread is in
+        backward()."""
         self._core.free()
 
 
@@ -108,7 +109,8 @@ def rollout(model, x0=None, U=None, p=None, *, steps=None, tape=True, checkpoint
     tape=False keeps nothing: faster where no gradient is wanted. checkpoints=N (of one world) keeps N states instead of
     all steps and computes steps again on the way back: bounded memory, the same bits.
     A world that fails is an exception; with strict=False a batch goes on: the states of that world are NaN from there
-    on, Rollout.reached says where it stopped, and it has no gradient. Ctrl-C interrupts it."""
+    on, Rollout.reached says where it stopped, and it has no gradient. Ctrl-C interrupts it, a batch and its backward() after some fifty thousand steps, or a world a
+    thread."""
     whole(steps=steps, checkpoints=checkpoints, threads=threads)
     threads = _all_processors(threads)
     return Rollout(_core.rollout(model, x0, U, p, steps, tape, checkpoints, threads, strict))
