@@ -134,7 +134,10 @@ static bool predict_all(identification *id) {
         if (tribo_sysid_errors(id->s, NULL, i, e) < 0) *e = (tribo_errors){0};
         if (e->rows) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, e);
     }
-    explains(id);
+    if (explains(id) && id->left.recordings && isnan(id->left.rms[0]) && isnan(id->left.rms[1]))
+        snprintf(id->warning, sizeof id->warning,
+                 "whether the simulation explains the recordings is not known: that is judged by poses, which are "
+                 "missing or in too few neighbouring rows");
     return true;
 }
 

@@ -5,6 +5,7 @@
 /* Of robots that have no free body there are no positions. */
 static void print_errors(const char *name, const mean_errors *sum) {
     tribo_errors e = mean_of(sum);
+    if (isnan(e.position_mean) && isnan(e.rotation_mean_deg)) return; /* velocities alone */
     printf("%s:", name);
     if (!isnan(e.position_mean)) printf(" position %.5f m (%.2f %%)", e.position_mean, 100 * e.position_relative);
     printf("%s", isnan(e.position_mean) || isnan(e.rotation_mean_deg) ? "" : ",");
