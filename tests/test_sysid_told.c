@@ -1,4 +1,4 @@
-/* test_sysid_told.c -- what fits say of a gain, and of moments of inertia of which one acts. */
+/* test_sysid_told.c -- what fits say of a gain, of moments of inertia of which one acts, of friction that is enough. */
 #include "sysid/track/fit.h"
 #include "test_main.h"
 #include <math.h>
@@ -14,11 +14,11 @@ static tribo_model *model_of(const char *xml) {
 }
 
 static tribo_sysid *fit(const tribo_model *m, const tribo_free_param *wanted, int n, const tribo_recording *rec,
-                        tribo_estimate *est) {
+                        int search, tribo_estimate *est) {
     tribo_sysid_def def = tribo_default_sysid();
     tribo_sysid *s;
     def.free = wanted, def.nfree = n, def.rec = rec, def.nrec = 1, def.loss = TRIBO_LOSS_SHOOTING;
-    def.start = TRIBO_START_AUTO;
+    def.start = TRIBO_START_AUTO, def.search = search;
     ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
     ck_assert_int_ge(tribo_sysid_fit(s, 200, NULL), 0);
     ck_assert_int_eq(tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL), TRIBO_OK);
@@ -45,7 +45,7 @@ START_TEST(noise_is_in_what_is_measured) {
         tribo_free_param gain = tribo_default_free();
         gain.index = 0, gain.column = TRIBO_COLUMN_GAIN;
         tribo_recording rec = {.n = ROWS, .time = time, .x = x, .u = u};
-        tribo_sysid *s = fit(m, &gain, 1, &rec, &est);
+        tribo_sysid *s = fit(m, &gain, 1, &rec, 0, &est);
         ck_assert(est.identifiable && est.std_error < 0.1);
         sum += (est.estimate - 1) / est.std_error / 4;
         tribo_sysid_free(s);
@@ -77,7 +77,7 @@ START_TEST(the_inertia_that_acts_is_told) {
     }
     for (int i = 0; i < 6; i++) wanted[i] = tribo_default_free(), wanted[i].index = tribo_param_find(m, name[i]);
     tribo_recording rec = {.n = ROWS, .time = time, .x = x};
-    tribo_sysid *s = fit(m, wanted, 6, &rec, est);
+    tribo_sysid *s = fit(m, wanted, 6, &rec, 0, est);
     ck_assert(est[1].identifiable && !est[0].identifiable && !est[2].identifiable);
     for (int i = 3; i < 6; i++) ck_assert(!est[i].identifiable);
     ck_assert_msg(fabs(est[1].estimate - 0.11) < 4 * est[1].std_error && est[1].std_error < 0.01, "%g +- %g",
@@ -90,12 +90,50 @@ START_TEST(the_inertia_that_acts_is_told) {
 }
 END_TEST
 
+/* A ball that rolls has no say in how much friction there is beyond what it takes: none and enough explain it alike. */
+START_TEST(enough_friction_is_any) {
+    enum { N = 97 };
+    tribo_model *m = model_of(
+        "<mujoco><option timestep='0.002' cone='elliptic'/><worldbody><geom name='floor' type='plane' size='0 0 1' "
+        "priority='1' friction='0.4'/><body name='ball' pos='0 0 0.05'><freejoint/><geom type='sphere' size='0.05' "
+        "mass='0.3'/></body></worldbody></mujoco>");
+    double time[N], x[13 * N];
+    int held = 0;
+    for (uint64_t set = 1; set <= 12; set++) {
+        tribo_estimate est;
+        ti_random dice = {set};
+        for (int k = 0; k < N; k++) {
+            double *row = x + 13 * k, turn = 10 * k / 120., d[3];
+            time[k] = k / 120.;
+            for (int i = 0; i < 13; i++) row[i] = (double)NAN;
+            for (int i = 0; i < 3; i++)
+                row[i] = 1e-3 * ti_random_normal(&dice), d[i] = 2.5e-3 * ti_random_normal(&dice);
+            row[0] += time[k], row[2] += 0.05;
+            /* cos + sin j, times 1 + d */
+            row[3] = cos(turn) - sin(turn) * d[1], row[4] = cos(turn) * d[0] + sin(turn) * d[2];
+            row[5] = sin(turn) + cos(turn) * d[1], row[6] = cos(turn) * d[2] - sin(turn) * d[0];
+            double length = sqrt(row[3] * row[3] + row[4] * row[4] + row[5] * row[5] + row[6] * row[6]);
+            for (int i = 3; i < 7; i++) row[i] /= length;
+        }
+        tribo_free_param friction = tribo_default_free();
+        friction.index = tribo_param_find(m, "floor/friction");
+        tribo_recording rec = {.n = N, .time = time, .x = x};
+        tribo_sysid *s = fit(m, &friction, 1, &rec, 150, &est);
+        held += !est.identifiable || (est.low95 <= 0.2 && est.high95 >= 0.2);
+        tribo_sysid_free(s);
+    }
+    ck_assert_msg(held >= 12, "%d of 12", held);
+    tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_told");
     TCase *t = tcase_create("core");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, noise_is_in_what_is_measured);
     tcase_add_test(t, the_inertia_that_acts_is_told);
+    tcase_add_test(t, enough_friction_is_any);
     suite_add_tcase(s, t);
     return s;
 }

@@ -181,8 +181,11 @@ static void stretch(const tribo_sysid *s, int i, tribo_estimate *e) {
         e->low95 = e->estimate + down * (e->low95 - e->estimate);
         e->high95 = e->estimate + up * (e->high95 - e->estimate);
     }
-    if (e->low95 < k->lower) e->low95 = k->lower;
-    if (e->high95 > k->upper) e->high95 = k->upper;
+    const double *range = s->shooting->range + 2 * i;
+    bool beyond = range[0] < e->low95 || range[1] > e->high95;
+    e->low95 = ti_max(k->lower, ti_min(e->low95, range[0]));
+    e->high95 = ti_min(k->upper, ti_max(e->high95, range[1]));
+    if (beyond) e->std_error = ti_max(e->std_error, (e->high95 - e->low95) / 4);
 }
 
 static bool of_inertia(const ti_unknown *k) {

@@ -127,14 +127,26 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     return *found ? TRIBO_OK : measure(s, now, found);
 }
 
+static tribo_status keep_job(ti_worker *w, int i, void *context) {
+    const tribo_sysid *s = w->s;
+    (void)context;
+    if (!s->track[i].held_out)
+        memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
+    return TRIBO_OK;
+}
+
 /* The start as it was, and the motion led along the recording from there. */
 static tribo_status lead_job(ti_worker *w, int i, void *context) {
-    const tribo_sysid *s = w->s;
-    size_t nx = (size_t)s->z.nx;
-    (void)context;
-    if (s->track[i].held_out) return TRIBO_OK;
-    memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), nx * sizeof(double));
-    return ti_path_settle(w, i, s->p, s->P);
+    (void)keep_job(w, i, context);
+    return w->s->track[i].held_out ? TRIBO_OK : ti_path_settle(w, i, w->s->p, w->s->P);
+}
+
+tribo_status ti_shooting_keep(tribo_sysid *s) {
+    return ti_parallel(s, TI_TELL_LOSS, keep_job, NULL);
+}
+
+tribo_status ti_shooting_back(tribo_sysid *s) {
+    return ti_parallel(s, TI_TELL_LOSS, back_job, NULL);
 }
 
 /* Far from the answer they may have seemed to matter. Where motions at their starts leave more than these do, as those
@@ -158,6 +170,6 @@ tribo_status ti_shooting_put_back(tribo_sysid *s) {
     if (follows) h->cost = ti_path_sum(s, false);
     if (follows || status == TRIBO_E_NOMEM) return status;
     memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
-    if (status != TI_STOPPED) back = ti_parallel(s, TI_TELL_LOSS, back_job, NULL);
+    if (status != TI_STOPPED) back = ti_shooting_back(s);
     return status == TI_STOPPED ? status : back < 0 ? back : ti_shooting_curvature(s);
 }

@@ -80,6 +80,7 @@ struct ti_shooting {
     int draws;                  /* how often starts were drawn in this fit */
     bool plain;                 /* the fit without kicks that is under way after one with them, or was */
     double *wide;               /* (nfree,2) how much longer than its slope says an interval is, down and up */
+    double *range;              /* (nfree,2) values that explain as much, from least to most: elsewhere.c */
     double *side;               /* (nrec,2 nfree + 1,nx) starts at the ends of intervals, and of the answer */
     int looked;                 /* how often the answer's neighbours were tried */
     int sought;                 /* how often starts of motions that are left with much were sought */
@@ -249,8 +250,9 @@ tribo_status ti_shooting_begin(tribo_sysid *s, bool kicked, bool growing);
 tribo_status ti_shooting_return(tribo_sysid *s);
 /* How far every motion is compared, by h->horizon. */
 void ti_shooting_reach(tribo_sysid *s);
-/* H and g of every path and their sums at s->theta. */
+/* H and g of every path and their sums: at s->theta; at s->p, s->P as they are. */
 tribo_status ti_shooting_curvature(tribo_sysid *s);
+tribo_status ti_shooting_slopes(tribo_sysid *s);
 /* Covariances, after that. */
 tribo_status ti_shooting_spread(tribo_sysid *s);
 /* Other starts for recordings that are not explained. @return whether one was found. */
@@ -268,8 +270,16 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found);
 /* Numbers that have no weight at an answer are at their starts again, where the motions follow; s->H, h->cost. */
 tribo_status ti_shooting_put_back(tribo_sysid *s);
 
+/* The answer's starts are kept; are there again, motions follow with the next linearisation. */
+tribo_status ti_shooting_keep(tribo_sysid *s);
+tribo_status ti_shooting_back(tribo_sysid *s);
 /* Is the loss at the ends of all intervals what its slope says? */
 tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth);
+
+/* ---- elsewhere.c ---- */
+
+/* Values far from the answer that explain the recordings as well, h->range. */
+tribo_status ti_shooting_elsewhere(tribo_sysid *s);
 
 /* ---- seek.c: recordings that are left with more than others are ---- */
 
@@ -283,5 +293,10 @@ tribo_status ti_shooting_seek(tribo_sysid *s, bool *found);
 tribo_status ti_shooting_hop(tribo_sysid *s, bool *more);
 
 /* ---- starts.c: an iteration of the whole ---- */
+
+/* Is it a number that moves over tens or over its bounds? Then that range of theta, and a place in it. */
+bool ti_shooting_searches(const tribo_sysid *s, int i, double *low, double *high);
+enum { TI_PLACES = 16 };
+double ti_shooting_place(const tribo_sysid *s, int i, int place, double low, double high);
 tribo_status ti_shooting_iterate(tribo_sysid *s);
 #endif

@@ -218,13 +218,17 @@ static tribo_status step(tribo_sysid *s, double *promise, bool *moved) {
     return TRIBO_OK;
 }
 
-tribo_status ti_shooting_curvature(tribo_sysid *s) {
-    ti_at(s, s->theta);
-    tribo_sysid_map_jac(s, s->theta, s->P);
+tribo_status ti_shooting_slopes(tribo_sysid *s) {
     s->progress.evaluations++;
     tribo_status status = ti_parallel(s, TI_TELL_SLOPES, linearise_job, NULL);
     if (status >= 0) total(s);
     return status;
+}
+
+tribo_status ti_shooting_curvature(tribo_sysid *s) {
+    ti_at(s, s->theta);
+    tribo_sysid_map_jac(s, s->theta, s->P);
+    return ti_shooting_slopes(s);
 }
 
 tribo_status ti_shooting_spread(tribo_sysid *s) {

@@ -4,8 +4,8 @@
 
 enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, SEEKS_MAX = 6, ANEW_MAX = 3 };
 
-/* A number that is searched widely moves over tens or over its bounds; others are known well enough to start with. */
-static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
+/* Others are known well enough to start with. */
+bool ti_shooting_searches(const tribo_sysid *s, int i, double *low, double *high) {
     const ti_unknown *k = s->unknown + i;
     tribo_param_info info;
     if (tribo_param_describe(s->m, k->index, &info)) return false;
@@ -28,15 +28,21 @@ static bool searched(const tribo_sysid *s, int i, double *low, double *high) {
     return *high > *low;
 }
 
+double ti_shooting_place(const tribo_sysid *s, int i, int place, double low, double high) {
+    double share = (place + 0.5) / TI_PLACES; /* closer where numbers are small */
+    if (s->unknown[i].map != TI_MAP_LOG) share *= share;
+    return low + (high - low) * share;
+}
+
 /* Point n of a sequence that fills the box evenly: fractions of powers of the generalised golden ratio. */
 static bool candidate(const tribo_sysid *s, int n, double *theta) {
     int d = 0;
     double low, high, ratio = 2;
-    for (int i = 0; i < s->nfree; i++) d += searched(s, i, &low, &high);
+    for (int i = 0; i < s->nfree; i++) d += ti_shooting_searches(s, i, &low, &high);
     for (int pass = 0; pass < 60; pass++) ratio = pow(1 + ratio, 1. / (d + 1));
     for (int i = 0, j = 0; i < s->nfree; i++) {
         theta[i] = s->start_theta[i];
-        if (!searched(s, i, &low, &high)) continue;
+        if (!ti_shooting_searches(s, i, &low, &high)) continue;
         double x = 0.5 + n * pow(ratio, -++j);
         theta[i] = low + (high - low) * (x - floor(x));
     }
@@ -84,18 +90,15 @@ static double cost_from_here(tribo_sysid *s, const double *theta) {
  * the whole of its range, is there anything better? That is another start then; where hopes are gone, if it is much
  * better. */
 static tribo_status scan(tribo_sysid *s, bool *found) {
-    enum { PLACES = 16 };
     const double gain = s->shooting->hopeless ? 0.5 : 0.02;
     double least = (1 - gain) * cost_from_here(s, s->theta), low, high;
     *found = false;
     for (int a = 0; a < s->nfree; a++) {
-        if (s->H[(size_t)a * (size_t)(s->nfree + 1)] >= 1 || !searched(s, a, &low, &high)) continue;
-        for (int j = 0; j < PLACES; j++) {
+        if (s->H[(size_t)a * (size_t)(s->nfree + 1)] >= 1 || !ti_shooting_searches(s, a, &low, &high)) continue;
+        for (int j = 0; j < TI_PLACES; j++) {
             if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
-            double share = (j + 0.5) / PLACES; /* closer where numbers are small */
-            if (s->unknown[a].map != TI_MAP_LOG) share *= share;
             memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
-            s->trial[a] = low + (high - low) * share;
+            s->trial[a] = ti_shooting_place(s, a, j, low, high);
             double cost = cost_from_here(s, s->trial);
             if (!(cost < least)) continue;
             least = cost, *found = true;
@@ -170,7 +173,10 @@ static void note(tribo_sysid *s) {
 
 static void clear(tribo_sysid *s, const double *theta) {
     s->shooting->rounds = s->shooting->draws = 0;
-    for (int i = 0; i < 2 * s->nfree; i++) s->shooting->wide[i] = 1;
+    for (int i = 0; i < 2 * s->nfree; i++) {
+        s->shooting->wide[i] = 1;
+        s->shooting->range[i] = i % 2 ? -HUGE_VAL : HUGE_VAL;
+    }
     memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
 }
 
@@ -205,6 +211,10 @@ static tribo_status finish(tribo_sysid *s) {
         tribo_status status = ti_shooting_smooth(s, &smooth);
         h->hopped = true, h->hopping = status >= 0 && !smooth;
         if (status < 0 || h->hopping) return status;
+    }
+    if (s->search > 0 && !h->kicked[h->best] && h->explained && ti_all_free(s->m)) {
+        tribo_status status = ti_shooting_elsewhere(s);
+        if (status < 0) return status;
     }
     s->progress.stage = TRIBO_STAGE_DONE;
     s->progress.converged = h->converged, s->progress.settled = !h->converged;
