@@ -276,6 +276,13 @@ tribo_status ti_shooting_back(tribo_sysid *s);
 /* Is the loss at the ends of all intervals what its slope says? */
 tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth);
 
+/* ---- range.c ---- */
+
+/* Is it a number that moves over tens or over its bounds? Then that range of theta, and a place in it. */
+bool ti_shooting_searches(const tribo_sysid *s, int i, double *low, double *high);
+enum { TI_PLACES = 16 };
+double ti_shooting_place(const tribo_sysid *s, int i, int place, double low, double high);
+
 /* ---- elsewhere.c ---- */
 
 /* Values far from the answer that explain the recordings as well, h->range. */
@@ -293,10 +300,5 @@ tribo_status ti_shooting_seek(tribo_sysid *s, bool *found);
 tribo_status ti_shooting_hop(tribo_sysid *s, bool *more);
 
 /* ---- starts.c: an iteration of the whole ---- */
-
-/* Is it a number that moves over tens or over its bounds? Then that range of theta, and a place in it. */
-bool ti_shooting_searches(const tribo_sysid *s, int i, double *low, double *high);
-enum { TI_PLACES = 16 };
-double ti_shooting_place(const tribo_sysid *s, int i, int place, double low, double high);
 tribo_status ti_shooting_iterate(tribo_sysid *s);
 #endif
