@@ -409,7 +409,8 @@ typedef struct tribo_param_info {
     tribo_param_kind kind; /**< what it is */
     int body, geom, pair;  /**< whose it is; -1 = not a body's (geom's, pair's) */
     int site;              /**< the same of a site */
-    bool used;             /**< false: no number of a step depends on it (a plane's size, a sphere's size/y) */
+    bool used;             /**< false: no number of a step depends on it (a plane's size, a sphere's size/y); nor does
+                                an edge radius of 0 count that was not given, though steps would move with it */
     double lower, upper;   /**< physical bounds; infinite where there are none */
 } tribo_param_info;
 

@@ -31,6 +31,7 @@ void ti_scales_init(tribo_sysid *s) {
     double fast = sqrt((g > 0 ? g : 9.81) * L), *shown = h->noise_shown;
     const double unit[TRIBO_BLOCKS] = {L, 2, fast, 2 * fast / L};
     for (int k = 0; k < TRIBO_BLOCKS; k++) h->unit[k] = unit[k], h->prior[k] = 10 * unit[k];
+    for (int i = 0; i < 2 * s->nfree; i++) h->range[i] = i % 2 ? -HUGE_VAL : HUGE_VAL;
     s->plate_unit = ti_plates_unit(s);
     ti_noise_guess(s, shown);
     for (int i = 0; i < s->ngroup; i++) {
