@@ -127,6 +127,31 @@ START_TEST(enough_friction_is_any) {
 }
 END_TEST
 
+/* Asked before a fit, as by a design, an interval is that of the slope. */
+START_TEST(intervals_before_a_fit) {
+    tribo_model *m = model_of("<mujoco><option timestep='0.01'/><worldbody><body name='cart'><joint name='rail' "
+                              "type='slide' axis='1 0 0' damping='2'/><geom size='0.1' mass='1' contype='0'/></body>"
+                              "</worldbody></mujoco>");
+    double time[ROWS], x[2 * ROWS];
+    for (int k = 0; k < ROWS; k++)
+        time[k] = 0.01 * k, x[2 * k] = (1 - exp(-2 * time[k])) / 2, x[2 * k + 1] = (double)NAN;
+    tribo_free_param damping = tribo_default_free();
+    damping.index = tribo_param_find(m, "rail/damping");
+    tribo_recording rec = {.n = ROWS, .time = time, .x = x};
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_sysid *s;
+    tribo_estimate e;
+    def.free = &damping, def.nfree = 1, def.rec = &rec, def.nrec = 1, def.loss = TRIBO_LOSS_SHOOTING;
+    def.start = TRIBO_START_AUTO;
+    ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_sysid_observe(s, &e, NULL, NULL, NULL, NULL), TRIBO_OK);
+    ck_assert(e.identifiable && e.estimate == 2);
+    ck_assert_msg(e.low95 > 2 - 4 * e.std_error && e.high95 < 2 + 4 * e.std_error && e.std_error < 0.1,
+                  "%g +- %g, %g to %g", e.estimate, e.std_error, e.low95, e.high95);
+    tribo_sysid_free(s), tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_told");
     TCase *t = tcase_create("core");
@@ -134,6 +159,7 @@ static Suite *suite(void) {
     tcase_add_test(t, noise_is_in_what_is_measured);
     tcase_add_test(t, the_inertia_that_acts_is_told);
     tcase_add_test(t, enough_friction_is_any);
+    tcase_add_test(t, intervals_before_a_fit);
     suite_add_tcase(s, t);
     return s;
 }
