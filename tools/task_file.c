@@ -176,8 +176,8 @@ static void read_key(task_reader *r, const json_t *value, void *at) {
 }
 static void read_q(task_reader *r, const json_t *value, void *at) {
     read_parts(r, value, false, ((state_reading *)at)->x);
-    for (int k = 0, turn; task_good(r) && (turn = task_next_turn(r->m, -1, &k)) >= 0;)
-        task_settle_quaternion(r, ((state_reading *)at)->x + turn);
+    const tribo_term_def state = {.kind = TRIBO_TERM_STATE};
+    if (task_good(r)) task_settle_quaternions(r, &state, ((state_reading *)at)->x);
 }
 static void read_v(task_reader *r, const json_t *value, void *at) {
     read_parts(r, value, true, ((state_reading *)at)->x);

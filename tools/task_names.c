@@ -2,6 +2,7 @@
 #include "formats/table.h"
 #include "model/state.h"
 #include "task_reader.h"
+#include "trajopt/task.h"
 #include <math.h>
 #include <string.h>
 
@@ -149,17 +150,13 @@ int task_part_named(task_reader *r, const char *name, bool velocity, int *n) {
 
 /* ---- quaternions ---- */
 
-void task_settle_quaternion(task_reader *r, double *quat) {
+/* Make a quaternion of length 1; wrong if it is far from it. */
+static void settle_quaternion(task_reader *r, double *quat) {
     double norm = sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
     if (!(fabs(norm - 1) <= 0.01)) task_wrong(r, "a quaternion (w, x, y, z) has length 1, not %.6g", norm);
     for (int i = 0; i < 4 && norm > 0; i++) quat[i] /= norm;
 }
 
-int task_next_turn(const tribo_model *m, int joint, int *k) {
-    while (*k < ti_joints(m)) {
-        const ti_joint *j = &m->joint[(*k)++];
-        int quat = ti_joint_of(j->kind)->quat;
-        if (quat >= 0 && (joint < 0 || j == &m->joint[joint])) return quat + (joint < 0 ? j->q : 0);
-    }
-    return -1;
+void task_settle_quaternions(task_reader *r, const tribo_term_def *d, double *row) {
+    for (int k = 0, at; (at = ti_term_turn(r->m, d, &k)) >= 0;) settle_quaternion(r, row + at);
 }

@@ -63,11 +63,8 @@ int task_joint_nq(const tribo_model *m, int joint);
 int task_joint_nv(const tribo_model *m, int joint);
 /* Numbers of q, or of v, of a joint or a free body. @return where in q or v; -1 after a message. @param n [out] */
 int task_part_named(task_reader *r, const char *name, bool velocity, int *n);
-/* Make a quaternion of length 1; wrong if it is far from it. */
-void task_settle_quaternion(task_reader *r, double *quat);
-/* Where the next quaternion stands in all of q (joint -1), or in one joint's numbers; -1 = there is no more.
- * @param k [in,out] begins with 0 */
-int task_next_turn(const tribo_model *m, int joint, int *k);
+/* Make the quaternions in a row of a term's target, or in a state, of length 1; wrong if they are far from it. */
+void task_settle_quaternions(task_reader *r, const tribo_term_def *d, double *row);
 
 /* ---- parts ---- */
 

@@ -183,17 +183,6 @@ static void read_at(task_reader *r, const json_t *value, void *at) {
 
 /* ---- targets ---- */
 
-/* Where the next quaternion stands in a row of a term's target, as task_next_turn(). */
-static int next_turn(const tribo_model *m, const tribo_term_def *d, int *k) {
-    if (d->kind == TRIBO_TERM_ROTATION) return (*k)++ ? -1 : 0;
-    bool any = d->kind == TRIBO_TERM_STATE || d->kind == TRIBO_TERM_JOINT;
-    return any ? task_next_turn(m, d->kind == TRIBO_TERM_JOINT ? d->joint : -1, k) : -1;
-}
-
-static void settle_row(task_reader *r, const term_reading *t, double *row) {
-    for (int k = 0, at; task_good(r) && (at = next_turn(r->m, t->def, &k)) >= 0;) task_settle_quaternion(r, row + at);
-}
-
 /* One row: a number where that is enough, an array, of the state also a key or what "start" takes. */
 static void read_row(task_reader *r, const json_t *value, const term_reading *t, double *row) {
     if (t->def->kind == TRIBO_TERM_STATE && (json_is_string(value) || json_is_object(value))) {
@@ -206,7 +195,7 @@ static void read_row(task_reader *r, const json_t *value, const term_reading *t,
         task_wrong(r, "is one number, but %s has %d", tribo_term_name(t->def->kind), t->width);
     else
         task_numbers(r, value, (size_t)t->width, row);
-    if (task_good(r)) settle_row(r, t, row);
+    if (task_good(r)) task_settle_quaternions(r, t->def, row);
 }
 
 /* n rows: arrays, or numbers where a row is one. */
@@ -293,7 +282,7 @@ static void between(const task_file *t, int term, double time, double *row) {
     double share = k > 0 && end > time ? (time - s->time[from]) / (end - s->time[from]) : 0;
     const double *a = s->value + (size_t)from * (size_t)s->width, *b = s->value + (size_t)to * (size_t)s->width;
     for (int i = 0; i < s->width; i++) row[i] = a[i] + share * (b[i] - a[i]);
-    for (int j = 0, at; (at = next_turn(t->m, &t->term[term], &j)) >= 0;) { /* the short way round */
+    for (int j = 0, at; (at = ti_term_turn(t->m, &t->term[term], &j)) >= 0;) { /* the short way round */
         double same = 0;
         for (int i = at; i < at + 4; i++) same += a[i] * b[i];
         for (int i = at; i < at + 4 && same < 0; i++) row[i] = a[i] - share * (b[i] + a[i]);

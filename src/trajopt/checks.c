@@ -161,14 +161,21 @@ tribo_status ti_task_check(const tribo_model *m, const tribo_sizes *z, const tri
     return s;
 }
 
-/* Is there length in the quaternions of a row of a target? Of a joint's or a state's they stand where joints have them.
- */
+int ti_term_turn(const tribo_model *m, const tribo_term_def *d, int *k) {
+    bool state = d->kind == TRIBO_TERM_STATE;
+    if (d->kind == TRIBO_TERM_ROTATION) return (*k)++ ? -1 : 0;
+    while ((state || d->kind == TRIBO_TERM_JOINT) && *k < ti_joints(m)) {
+        const ti_joint *j = &m->joint[(*k)++];
+        int quat = ti_joint_of(j->kind)->quat;
+        if (quat >= 0 && (state || j == &m->joint[d->joint])) return quat + (state ? j->q : 0);
+    }
+    return -1;
+}
+
+/* Is there length in the quaternions of a row of a target? */
 static bool turns(const tribo_model *m, const tribo_term_def *d, const double *row) {
-    if (d->kind == TRIBO_TERM_ROTATION) return row[0] != 0 || row[1] != 0 || row[2] != 0 || row[3] != 0;
-    for (int k = 0; k < ti_joints(m); k++) {
-        int at = ti_joint_of(m->joint[k].kind)->quat;
-        if (at < 0 || !(d->kind == TRIBO_TERM_STATE || (d->kind == TRIBO_TERM_JOINT && d->joint == k))) continue;
-        const double *q = row + at + (d->kind == TRIBO_TERM_STATE ? m->joint[k].q : 0);
+    for (int k = 0, at; (at = ti_term_turn(m, d, &k)) >= 0;) {
+        const double *q = row + at;
         if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) return false;
     }
     return true;

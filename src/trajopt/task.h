@@ -146,6 +146,9 @@ static inline void ti_add_feedback(int nc, int ndx, const double *K, const doubl
 tribo_status ti_task_check(const tribo_model *m, const tribo_sizes *z, const tribo_trajopt_def *def, tribo_diag *diag);
 /* The same of numbers that are known by their sizes only when terms are: weights and targets. */
 tribo_status ti_task_check_targets(const tribo_trajopt *t, tribo_diag *diag);
+/* Where the next quaternion stands in a row of a term's target; -1 = there is no more. @param k [in,out] begins with 0
+ */
+int ti_term_turn(const tribo_model *m, const tribo_term_def *d, int *k);
 /* How many rows of a target for a term have no quaternion of length 0, up to the first that has. */
 int ti_target_turns(const tribo_trajopt *t, const ti_term *term, const double *target);
 /* A knot counted from the end where it is below 0. */

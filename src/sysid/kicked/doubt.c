@@ -44,13 +44,19 @@ static tribo_status settle_job(ti_worker *w, int i, void *context) {
     return ti_path_settle(w, i, s->p, s->P);
 }
 
-static tribo_status near_job(ti_worker *w, int i, void *context) {
+/* The answer is kept. */
+static tribo_status keep_job(ti_worker *w, int i, void *context) {
     const tribo_sysid *s = w->s;
-    size_t nx = (size_t)s->z.nx;
     (void)context;
-    if (s->track[i].held_out) return TRIBO_OK;
-    tribo_status status = ti_path_near(w, i, s->p, s->P, NEIGHBOURS);
-    memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), nx * sizeof(double));
+    if (!s->track[i].held_out)
+        memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
+    return TRIBO_OK;
+}
+
+static tribo_status near_job(ti_worker *w, int i, void *context) {
+    if (w->s->track[i].held_out) return TRIBO_OK;
+    tribo_status status = ti_path_near(w, i, w->s->p, w->s->P, NEIGHBOURS);
+    (void)keep_job(w, i, context);
     return status;
 }
 
@@ -127,22 +133,18 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     return *found ? TRIBO_OK : measure(s, now, found);
 }
 
-static tribo_status keep_job(ti_worker *w, int i, void *context) {
-    const tribo_sysid *s = w->s;
-    (void)context;
-    if (!s->track[i].held_out)
-        memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
-    return TRIBO_OK;
-}
-
-/* The start as it was, and the motion led along the recording from there. */
+/* The motion led along the recording from where it starts. */
 static tribo_status lead_job(ti_worker *w, int i, void *context) {
-    (void)keep_job(w, i, context);
+    (void)context;
     return w->s->track[i].held_out ? TRIBO_OK : ti_path_settle(w, i, w->s->p, w->s->P);
 }
 
 tribo_status ti_shooting_keep(tribo_sysid *s) {
     return ti_parallel(s, TI_TELL_LOSS, keep_job, NULL);
+}
+
+tribo_status ti_shooting_lead(tribo_sysid *s) {
+    return ti_parallel(s, TI_TELL_LOSS, lead_job, NULL);
 }
 
 tribo_status ti_shooting_back(tribo_sysid *s) {
@@ -165,7 +167,8 @@ tribo_status ti_shooting_put_back(tribo_sysid *s) {
     ti_at(s, s->theta);
     tribo_sysid_map_jac(s, s->theta, s->P);
     s->progress.evaluations++;
-    tribo_status status = ti_parallel(s, TI_TELL_LOSS, lead_job, NULL), back = TRIBO_OK;
+    tribo_status status = ti_shooting_keep(s), back = TRIBO_OK;
+    if (status >= 0) status = ti_shooting_lead(s);
     bool follows = status >= 0 && ti_path_sum(s, false) < before + much;
     if (follows) h->cost = ti_path_sum(s, false);
     if (follows || status == TRIBO_E_NOMEM) return status;

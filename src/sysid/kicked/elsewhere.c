@@ -19,11 +19,6 @@ static tribo_status roll_job(ti_worker *w, int i, void *context) {
     return TRIBO_OK;
 }
 
-static tribo_status settle_job(ti_worker *w, int i, void *context) {
-    (void)context;
-    return w->s->track[i].held_out ? TRIBO_OK : ti_path_settle(w, i, w->s->p, w->s->P);
-}
-
 /* What motions cost at s->trial, their starts fitted again from where they are. */
 static tribo_status cost_there(tribo_sysid *s, double before, double *cost) {
     *cost = HUGE_VAL;
@@ -34,7 +29,7 @@ static tribo_status cost_there(tribo_sysid *s, double before, double *cost) {
     if (status < 0 || !(ti_path_sum(s, true) < before + near)) return status;
     tribo_sysid_map_jac(s, s->trial, s->P);
     s->progress.evaluations++;
-    status = ti_parallel(s, TI_TELL_LOSS, settle_job, NULL);
+    status = ti_shooting_lead(s);
     if (status >= 0) *cost = ti_path_sum(s, false);
     return *cost < before + within ? ti_shooting_slopes(s) : status;
 }

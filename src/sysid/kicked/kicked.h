@@ -270,8 +270,10 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found);
 /* Numbers that have no weight at an answer are at their starts again, where the motions follow; s->H, h->cost. */
 tribo_status ti_shooting_put_back(tribo_sysid *s);
 
-/* The answer's starts are kept; are there again, motions follow with the next linearisation. */
+/* The answer's starts are kept; are fitted again at s->p, s->P; are there again, motions follow with the next
+ * linearisation. */
 tribo_status ti_shooting_keep(tribo_sysid *s);
+tribo_status ti_shooting_lead(tribo_sysid *s);
 tribo_status ti_shooting_back(tribo_sysid *s);
 /* Is the loss at the ends of all intervals what its slope says? */
 tribo_status ti_shooting_smooth(tribo_sysid *s, bool *smooth);

@@ -143,10 +143,7 @@ static void note(tribo_sysid *s) {
 
 static void clear(tribo_sysid *s, const double *theta) {
     s->shooting->rounds = s->shooting->draws = 0;
-    for (int i = 0; i < 2 * s->nfree; i++) {
-        s->shooting->wide[i] = 1;
-        s->shooting->range[i] = i % 2 ? -HUGE_VAL : HUGE_VAL;
-    }
+    for (int i = 0; i < 2 * s->nfree; i++) s->shooting->wide[i] = 1;
     memcpy(s->theta, theta, (size_t)s->nfree * sizeof(double));
 }
 
