@@ -123,6 +123,18 @@ static bool explains(identification *id) {
     return !id->left.recordings || quality_good(&id->left, id->warning);
 }
 
+/* A clock that was moved for a fit that does not explain the recordings for all that may have been the wrong one. */
+static void doubt_clocks(identification *id) {
+    bool moved = id->late != 0;
+    for (int i = 0; id->behind && i < tribo_model_sizes(id->m).nv; i++) moved |= id->behind[i] != 0;
+    size_t n = strlen(id->warning);
+    if (moved)
+        snprintf(
+            id->warning + n, sizeof id->warning - n,
+            "; nor does the clock that was moved explain them, so that what is wrong may be something else (--as-is "
+            "leaves clocks alone)");
+}
+
 /* Errors of each recording, and what is left of it. */
 static bool predict_all(identification *id) {
     id->errors = calloc((size_t)id->r.n, sizeof *id->errors);
@@ -134,7 +146,9 @@ static bool predict_all(identification *id) {
         if (tribo_sysid_errors(id->s, NULL, i, e) < 0) *e = (tribo_errors){0};
         if (e->rows) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, e);
     }
-    if (explains(id) && id->left.recordings && isnan(id->left.rms[0]) && isnan(id->left.rms[1]))
+    bool good = explains(id);
+    if (!good) doubt_clocks(id);
+    if (good && id->left.recordings && isnan(id->left.rms[0]) && isnan(id->left.rms[1]))
         snprintf(id->warning, sizeof id->warning,
                  "whether the simulation explains the recordings is not known: that is judged by poses, which are "
                  "missing or in too few neighbouring rows");

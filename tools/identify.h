@@ -53,7 +53,7 @@ typedef struct identification {
     tribo_errors *errors;          /* (r.n) of each recording; no rows = it could not be simulated */
     quality left;                  /* of the recordings fitted: what the simulation leaves */
     struct comparison *comparison; /* NULL = not asked for */
-    char warning[400];             /* where that is not noise; else empty */
+    char warning[560];             /* where that is not noise; else empty */
     double validation_loss;
     double late, late_error; /* s: the recordings behind their controls, where that was found */
     int *behind;             /* (nv) rows that numbers of the recordings are behind the rest, NULL = none is */
