@@ -442,6 +442,46 @@ START_TEST(capsules_lie_on_two_contacts) {
 }
 END_TEST
 
+/* Along the axes, on a grid, where ends stand exactly above ends: segments are boxes without width. */
+START_TEST(capsules_on_a_grid_meet) {
+    for (int trial = 0; trial < 20000; trial++) {
+        ti_shape pair[2];
+        double low[2][3], high[2][3], square = 0, least = HUGE_VAL;
+        ti_touch t[TI_CONTACTS_MAX];
+        for (int s = 0; s < 2; s++) {
+            int axis = (int)uniform(0, 3), length = (int)uniform(1, 5);
+            double turn = axis == 2 ? 0 : 1.5707963267948966;
+            for (int k = 0; k < 3; k++) low[s][k] = high[s][k] = 0.05 * (int)uniform(-4, 4);
+            high[s][axis] += 0.1 * length;
+            pair[s] = (ti_shape){.shape = TRIBO_CAPSULE, .size = {0.01, 0.05 * length, 0}};
+            pair[s].R = rotation(ti_vec3(axis == 1 ? -turn : 0, axis == 0 ? turn : 0, 0));
+            pair[s].x = ti_scale(0.5, ti_add(ti_load3(low[s]), ti_load3(high[s])));
+        }
+        for (int k = 0; k < 3; k++) {
+            double apart = fmax(0, fmax(low[0][k] - high[1][k], low[1][k] - high[0][k]));
+            square += apart * apart;
+        }
+        int n = ti_collide(&pair[0], &pair[1], 2, t);
+        for (int i = 0; i < n; i++) least = fmin(least, t[i].gap);
+        ck_assert_msg(fabs(least - (sqrt(square) - 0.02)) < 1e-12, "%d: %g for %g", trial, least, sqrt(square) - 0.02);
+    }
+}
+END_TEST
+
+/* A ball whose middle is on a rod's axis, to rounding, is let out across it. */
+START_TEST(the_way_out_of_an_axis_is_across) {
+    for (int trial = 0; trial < 200; trial++) {
+        ti_shape rod = lying(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1), uniform(-3, 3), uniform(-3, 3), 0.4),
+                 ball = {.shape = TRIBO_SPHERE, .R = rod.R, .size = {0.05, 0, 0}};
+        ti_touch t;
+        ball.x = ti_axpy(rod.x, uniform(-0.3, 0.3), ti_col(&rod.R, 2));
+        ck_assert_int_eq(ti_collide(&ball, &rod, 0, &t), 1);
+        ck_assert_double_eq_tol(ti_dot(t.normal, ti_col(&rod.R, 2)), 0, 1e-12);
+        ck_assert_double_eq_tol(t.gap, -0.15, 1e-12);
+    }
+}
+END_TEST
+
 /* A capsule through a box is pushed out the near way, and not both ways at once. */
 START_TEST(a_capsule_through_a_box_has_one_way_out) {
     ti_mat level = rotation(ti_vec3(0, 0, 0));
@@ -478,6 +518,8 @@ static Suite *suite(void) {
     tcase_add_test(two, derivatives_against_differences);
     tcase_add_test(two, moving_the_world_moves_the_contacts);
     tcase_add_test(rest, capsules_lie_on_two_contacts);
+    tcase_add_test(rest, capsules_on_a_grid_meet);
+    tcase_add_test(rest, the_way_out_of_an_axis_is_across);
     tcase_add_test(rest, a_capsule_through_a_box_has_one_way_out);
     suite_add_tcase(s, one), suite_add_tcase(s, two), suite_add_tcase(s, rest);
     return s;

@@ -120,7 +120,9 @@ int ti_collide_capsule_capsule(const ti_shape *a, const ti_shape *b, double marg
         else if (below[above[i]] == i)
             count += keep(&A, &B, ti_rod_feature(i, above[i]), margin, &out[count]);
         double foot = ti_rod_foot(&A, ti_rod_point(&B, ti_rod_end(&B, i)));
-        if (fabs(foot) < A.l) count += keep(&A, &B, ti_rod_feature(TI_ROD_INSIDE, i), margin, &out[count]);
+        bool by_end = fabs(foot) >= A.l && above[foot > 0 ? TI_ROD_FRONT : TI_ROD_BACK] == TI_ROD_INSIDE;
+        if (below[i] == TI_ROD_INSIDE && !by_end)
+            count += keep(&A, &B, ti_rod_feature(TI_ROD_INSIDE, i), margin, &out[count]);
     }
     return count;
 }

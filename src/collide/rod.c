@@ -45,7 +45,7 @@ ti_touch ti_rod_touch(const ti_rod *a, const ti_rod *b, int feature, ti_vec towa
         double side = ti_dot(towards, towards) > 0 ? ti_dot(u, towards) : ti_dot(u, d);
         n = ti_scale((side < 0 ? -1 : 1) / ti_norm(u), u);
         dist = ti_dot(n, d);
-    } else if (dist == 0) {
+    } else if (dist <= 1e-15 * (ti_norm(p) + a->l + b->l + a->r + b->r)) { /* the rest is rounding */
         n = aside(a, b), feature |= TI_ROD_ONE_POINT;
     } else {
         n = ti_scale(1 / dist, d);
