@@ -101,7 +101,7 @@ END_TEST
 /* As MuJoCo has them: numbers of q in the order of joints, and mass 0 is none, also where shapes could tell. */
 START_TEST(joints_come_in_their_order) {
     static const char TEXT[] = "<?xml version='0.0'?><robot name='r'>" LINK("base") LINK("a") LINK(
-        "b") "<link name='tip'><inertial><mass value='0'/><inertia ixx='0' iyy='0' izz='0' ixy='0' ixz='0' iyz='0'/>"
+        "b") "<link name='tip'><inertial><mass value='0'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
              "</inertial><collision><geometry><sphere radius='1'/></geometry></collision></link>" HINGE("jb", "base",
                                                                                                         "b")
                  HINGE("ja", "base",
@@ -111,7 +111,7 @@ START_TEST(joints_come_in_their_order) {
     ck_assert_msg(tribo_model_load_memory(TEXT, strlen(TEXT), "r", NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
     ck_assert_int_eq(m->joint[tribo_model_joint_find(m, "jb")].q, 0);
     ck_assert_int_eq(m->joint[tribo_model_joint_find(m, "ja")].q, 1);
-    ck_assert(m->p0[tribo_param_find(m, "tip/mass")] == 0);
+    ck_assert(m->p0[tribo_param_find(m, "tip/mass")] == 0 && m->p0[tribo_param_find(m, "tip/inertia/xx")] == 0);
     tribo_model_free(m);
 }
 END_TEST

@@ -113,7 +113,6 @@ static void say_position(ti_mjcf *r, const xmlNode *node, law *l) {
     bool damped = ti_xml_attr(&r->error, node, "kv") || ti_xml_attr(&r->error, node, "dampratio");
     if (kv != 0 && ratio != 0) ti_xml_fail(&r->error, node, "dampratio", "given together with kv");
     double kp = own_number(r, node, "kp", l->gain[0]);
-    memset(l->gain, 0, sizeof l->gain);
     l->gain[0] = kp, l->bias[1] = 0 - kp; /* no minus zero */
     l->dyn = NULL, l->gain_type = NULL, l->bias_type = "affine";
     if (damped) l->bias[2] = 0 - kv, l->dampratio = ratio;
@@ -133,7 +132,7 @@ static void say(ti_mjcf *r, const xmlNode *node, law *l) {
         bool damper = ti_xml_is(node, "damper"), velocity = ti_xml_is(node, "velocity");
         double kv = own_number(r, node, "kv", damper ? 0 - l->gain[2] : l->gain[0]);
         l->dyn = NULL, l->gain_type = damper ? "affine" : NULL, l->bias_type = velocity ? "affine" : NULL;
-        memset(l->gain, 0, sizeof l->gain);
+        if (damper) memset(l->gain, 0, sizeof l->gain);
         l->gain[damper ? 2 : 0] = damper ? 0 - kv : velocity ? kv : 1;
         if (velocity) memset(l->bias, 0, sizeof l->bias), l->bias[2] = 0 - kv, l->dampratio = 0;
     }
@@ -173,6 +172,8 @@ static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_
         d->bias[k] = none ? 0 : l.bias[k];
     }
     d->dampratio = none ? 0 : l.dampratio;
+    bool servo = d->gain[0] == 0 - d->bias[1];
+    if (servo && d->bias[2] > 0) d->dampratio = d->bias[2], d->bias[2] = 0; /* as MuJoCo takes it */
     return true;
 }
 

@@ -188,7 +188,7 @@ static void put_inertial(urdf *u, const xmlNode *inertial, const xmlNode *joint,
     if (!weight || !inertia) ti_xml_fail(&u->error, inertial, weight ? "inertia" : "mass", "missing");
     if (bad(u)) return;
     mass = needed(u, weight, "value");
-    for (int e = 0; e < 6; e++) I[e] = needed(u, inertia, WORD[e]);
+    for (int e = 0; e < 6; e++) I[e] = needed(u, inertia, WORD[e]) * (mass != 0); /* what weighs nothing has none */
     ti_mat R = rotation_of(rpy);
     if (joint) {
         double shift[3], turn[3];
