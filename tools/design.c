@@ -51,8 +51,23 @@ static int choose(const design *d, const tribo_model *m, const char *path, tribo
     return EXIT_SUCCESS;
 }
 
-/* Fisher information of recordings at the scene's values. @param I [out] (nfree,nfree) in theta */
-static int inform(design *d, const tribo_model *m, const char *path, const tribo_recording *rec, int nrec, double *I) {
+/* Poses of a motion become those of the fit's own, whose steps are of higher order than a simulation's: what is between
+ * the two would pass for something that the recording does not explain. */
+static tribo_status follow(tribo_sysid *s, const tribo_model *m, int rows, double *x) {
+    tribo_sizes z = tribo_model_sizes(m);
+    size_t n = (size_t)rows * (size_t)z.nx;
+    double *X = calloc(n, sizeof *X);
+    tribo_status status = X ? tribo_sysid_predict(s, NULL, 0, X) : TRIBO_E_NOMEM;
+    for (size_t i = 0; i < n && status >= 0; i++)
+        if (i % (size_t)z.nx < (size_t)z.nq) x[i] = X[i];
+    free(X);
+    return status;
+}
+
+/* Fisher information of recordings at the scene's values. @param x the numbers of a simulated one, NULL = measured;
+ * I [out] (nfree,nfree) in theta */
+static int inform(design *d, const tribo_model *m, const char *path, const tribo_recording *rec, int nrec, double *x,
+                  double *I) {
     tribo_free_param chosen[FREE_MAX];
     tribo_estimate est[FREE_MAX];
     tribo_sysid_def def = tribo_default_sysid();
@@ -66,6 +81,11 @@ static int inform(design *d, const tribo_model *m, const char *path, const tribo
     def.loss = TRIBO_LOSS_SHOOTING, def.window = 1, def.start = TRIBO_START_AUTO;
     for (int k = 0; k < 2; k++) def.weight[k] = 1 / d->a->noise[k];
     tribo_status made = tribo_sysid_new(m, &def, &s, &diag);
+    if (made >= 0 && x) {
+        made = follow(s, m, rec->n, x);
+        tribo_sysid_free(s), s = NULL;
+        if (made >= 0) made = tribo_sysid_new(m, &def, &s, &diag);
+    }
     if (made < 0) return input_error(path, made, &diag);
     int np = tribo_model_sizes(m).np;
     double theta[FREE_MAX], *P = calloc((size_t)d->nfree * (size_t)np, sizeof *P);
@@ -169,7 +189,7 @@ static int try_candidate(design *d, const char *item, outcome *o) {
         tribo_status moved = status == EXIT_SUCCESS ? simulate(d, m, p, c, rows, time, x, u) : TRIBO_OK;
         if (moved < 0) status = input_message(item, 0, "it cannot be simulated: %s", step_text(moved));
         tribo_recording rec = {.n = rows, .time = time, .x = x, .u = c ? u : NULL};
-        if (status == EXIT_SUCCESS) status = inform(d, m, item, &rec, 1, I);
+        if (status == EXIT_SUCCESS) status = inform(d, m, item, &rec, 1, x, I);
     }
     if (status == EXIT_SUCCESS) o->name = item, judge(d, I, o);
     free(time);
@@ -185,24 +205,24 @@ static int by_worst(const void *a, const void *b) {
 
 static int print(const design *d) {
     json_t *all = json_array();
-    if (!d->a->json) printf("%-33s", "candidate");
+    if (!d->a->json) printf("%-32s ", "candidate");
     for (int i = 0; i < d->nfree && !d->a->json; i++) {
         tribo_param_info info;
         char head[160];
         const char *unit =
             tribo_param_describe(d->m, tribo_param_find(d->m, d->name[i]), &info) ? "" : param_unit(d->m, &info);
         snprintf(head, sizeof head, "%s%s%s", d->name[i], *unit ? ", " : "", unit);
-        printf("%-24s", head);
+        printf("%-23s ", head);
     }
     if (!d->a->json) printf("worst\n");
     for (int k = 0; k < d->a->candidates.n; k++) {
         const outcome *o = d->out + k;
         json_t *one = json_object(), *error = json_object();
-        if (!d->a->json) printf("%-33s", o->name);
+        if (!d->a->json) printf("%-32s ", o->name);
         for (int i = 0; i < d->nfree; i++) {
             char text[32] = "not determined";
             if (isfinite(o->error[i])) snprintf(text, sizeof text, "+- %.3g", o->error[i]);
-            if (!d->a->json) printf("%-24s", text);
+            if (!d->a->json) printf("%-23s ", text);
             json_object_set_new(error, d->name[i], json_number(o->error[i]));
         }
         if (!d->a->json) printf("%.3g\n", o->worst);
@@ -232,7 +252,7 @@ static int begin(design *d) {
     tribo_model_params(d->m, d->p);
     if (!a->in.data.n) return EXIT_SUCCESS;
     status = recordings_load(&r, &verb_design, d->m, &a->in);
-    if (status == EXIT_SUCCESS) status = inform(d, d->m, a->in.data.item[0], r.rec, r.n, d->known);
+    if (status == EXIT_SUCCESS) status = inform(d, d->m, a->in.data.item[0], r.rec, r.n, NULL, d->known);
     recordings_free(&r);
     return status;
 }
