@@ -242,6 +242,71 @@ START_TEST(a_share_is_left_of_what_turns_round) {
 }
 END_TEST
 
+/* ---- impacts ---- */
+
+enum { BOUNCES = 97 };
+
+/* A ball that slips where it bounces, three times, and turns. */
+static void follow_ball(double restitution, double height, double gravity, tribo_model *m, tribo_sysid *s, double *x,
+                        double *by_gravity) {
+    ti_worker *w = s->worker;
+    size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, nx = (size_t)s->z.nx;
+    double theta[2], *P = w->pd + ndx * np, state[13] = {0, 0, height, 1, 0, 0, 0, 1, 0.3, 0, 3, -10, 5};
+    tribo_sysid_theta(s, theta);
+    tribo_sysid_params(s, theta, s->p), tribo_sysid_map_jac(s, theta, P);
+    s->p[tribo_param_find(m, "floor/restitution")] = restitution, s->p[2] = gravity;
+    memcpy(w->x, state, nx * sizeof *x), memset(w->xd, 0, 2 * ndx * sizeof *w->xd);
+    for (int k = 0; k + 1 < BOUNCES; k++)
+        ck_assert_int_ge(ti_advance_jvp(w, s->track, k, s->p, 2, w->pd + ndx * np), 0);
+    memcpy(x, w->x, nx * sizeof *x);
+    for (size_t i = 0; i < ndx; i++) by_gravity[i] = w->xd[ndx + i] / P[np + 2];
+}
+
+/* Wherever in a step the ball is hit: its lever is its radius, so that I w = R m dv across, and what gravity does to
+ * its turn is what it does over far more than what is between two steps. */
+START_TEST(an_impact_is_where_it_happens) {
+    static const char scene[] =
+        "<mujoco><option timestep='0.002'/><custom><numeric name='floor/restitution' data='0.7'/>"
+        "</custom><worldbody><geom name='floor' type='plane' size='0 0 1' priority='1' "
+        "friction='0.05'/><body name='ball' pos='0 0 1'><freejoint/><geom name='ball' "
+        "type='sphere' size='0.1' mass='1'/></body></worldbody></mujoco>";
+    tribo_model *m;
+    tribo_sysid *s;
+    double time[BOUNCES], rows[13 * BOUNCES], x[13], ends[2][13], by[12], unused[12];
+    ck_assert_int_eq(tribo_model_load_memory(scene, strlen(scene), "ball", NULL, &m, NULL), TRIBO_OK);
+    for (int k = 0; k < BOUNCES; k++) {
+        time[k] = k / 80., tribo_model_state0(m, rows + 13 * k);
+        rows[13 * k] = 0.01 * k;
+    }
+    tribo_recording rec = {.n = BOUNCES, .time = time, .x = rows};
+    tribo_free_param wanted[2] = {tribo_default_free(), tribo_default_free()};
+    wanted[0].index = tribo_param_find(m, "floor/restitution"), wanted[1].index = tribo_param_find(m, "gravity/z");
+    tribo_sysid_def def = tribo_default_sysid();
+    def.rec = &rec, def.nrec = 1, def.loss = TRIBO_LOSS_SHOOTING, def.free = wanted, def.nfree = 2;
+    def.start = TRIBO_START_AUTO;
+    ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
+    for (double height = 1; height < 1.002; height += 0.00011) {
+        follow_ball(0.7, height, -9.81, m, s, x, by);
+        /* about y, in the world */
+        double q[4] = {x[3], x[4], x[5], x[6]};
+        ti_mat R = ti_quat_mat(q);
+        double turned = ti_mul(&R, ti_load3(x + 10)).y + 10;
+        ck_assert_double_eq_tol(0.4 * 0.1 * turned, 1 - x[7], 1e-6);
+        const double e = 0.02;
+        for (int side = 0; side < 2; side++)
+            follow_ball(0.7, height, side ? -9.81 + e : -9.81 - e, m, s, ends[side], unused);
+        double moved[12];
+        tribo_state_difference(m, ends[0], ends[1], moved);
+        for (int i = 0; i < 12; i++) {
+            double slope = moved[i] / (2 * e);
+            ck_assert_msg(fabs(by[i] - slope) < 2e-2 * fabs(slope) + 2e-3, "%g m, %d: %g, not %g", height, i, by[i],
+                          slope);
+        }
+    }
+    tribo_sysid_free(s), tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_middle");
     TCase *t = tcase_create("core");
@@ -251,6 +316,7 @@ static Suite *suite(void) {
     tcase_add_test(t, tangents_follow_the_steps_that_are_made);
     tcase_add_test(t, the_reverse_says_the_same);
     tcase_add_test(t, a_share_is_left_of_what_turns_round);
+    tcase_add_test(t, an_impact_is_where_it_happens);
     suite_add_tcase(s, t);
     return s;
 }

@@ -20,11 +20,14 @@ bool ti_touched(const tribo_ws *ws) {
 /* Was something hit well inside of the step? What comes more slowly than it would fall in a step is rest that begins.
  */
 static bool hit(const tribo_ws *ws, const double *p, double dt) {
-    int n = 0;
-    const tribo_contact *c = tribo_last_contacts(ws, &n);
-    double least = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt * dt;
-    for (int i = 0; i < n; i++)
-        if ((c[i].mode != TRIBO_BREAK || c[i].bounced) && c[i].gap > least) return true;
+    const ti_frame *f = &ws->frame;
+    double fall = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt;
+    for (int i = 0; i < f->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        if (c->bounce && c->uf < -fall) return true;
+        if (c->kind == TI_CON_CONTACT && (f->mode[i] != TRIBO_BREAK || c->bounce) && c->touch.gap > fall * dt)
+            return true;
+    }
     return false;
 }
 
@@ -39,6 +42,7 @@ static double other_step(ti_worker *w, const double *p, double from, double to) 
 }
 
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
+    if (at->struck) return ti_strike_jac(w, at->ws->options.dt, at->p, pd, A, C);
     tribo_status status = ti_stride_own_jac(w, at, pd, A, C);
     return at->reversed && status >= 0 ? ti_reversal_jac(w, at->ws->options.dt, pd, A, C) : status;
 }
@@ -53,6 +57,7 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
     size_t bytes = (size_t)s->z.nx * sizeof(double);
     int dt = t->dt[at->row], fine = t->u || s->middle ? 0 : s->fine;
     double whole = s->dt[dt];
+    bool met = false;
     const double *u = ti_middle_controls(w, t, at);
     if (s->nplate && !at->step && !at->done) ti_plates_begin(w);
     for (at->before = 0;; at->level++) {
@@ -63,12 +68,14 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
         tribo_tape_rewind(at->one);
         status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), w->x, u, w->x, record ? at->one : NULL);
         if (status < 0) return status;
-        if (at->level == fine || !hit(at->ws, p, at->ws->options.dt)) break;
+        met = hit(at->ws, p, at->ws->options.dt);
+        if (at->level == fine || !met) break;
         memcpy(w->x, w->before, bytes);
         at->before += other_step(w, p, ldexp(whole, -at->level), ldexp(whole, -at->level - 1));
     }
+    at->p = p, at->struck = fine && met && ti_strike_make(w, p, u, dt, record, at);
     if (s->nplate) ti_plates_add(w, at->ws);
-    at->reversed = s->fine && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at);
+    at->reversed = s->fine && !at->struck && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at);
     int level = at->level;
     at->done += 1 << (fine - at->level);
     if (at->done == 1 << fine) at->done = 0, at->step++;

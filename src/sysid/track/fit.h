@@ -130,6 +130,8 @@ typedef struct ti_stride {
     tribo_tape *one;            /* its record */
     double before, after;       /* s: how long gravity acted by itself before it and after it, for another length */
     bool reversed;              /* ti_reversal_make() made it */
+    bool struck;                /* ti_strike_make() made it */
+    const double *p;            /* what it was made with */
 } ti_stride;
 
 /* A step in which sliding turns round: reversal.c. */
@@ -143,6 +145,20 @@ typedef struct ti_reversal {
     double *unit;            /* (nv) zeros */
 } ti_reversal;
 
+/* A step in which something is hit: strike.c. */
+typedef struct ti_strike {
+    ti_stride probe[3];   /* steps from before it, from where it is hit, from after it */
+    double tau, back;     /* s: when; how far before the first step begins */
+    struct ti_con *con;   /* (1) what is hit, there */
+    double *gap, closing; /* (2 TI_SHAPE_COLS) how its gap moves with its shapes; in time, m/s */
+    double *rate[2];      /* (nv) accelerations before and after */
+    double *begun, *speed, *left,
+        *turned;         /* (nv) velocities of the state, there, and behind it; how far back it goes */
+    double *A[3], *C[3]; /* derivatives of the probes, as of ti_stride_jac() */
+    double *x, *y;       /* (nx), the second where it is hit */
+    double *dx, *dy, *dd, *din, *dout, *column; /* (ndx), the last (2,ndx) */
+} ti_strike;
+
 typedef struct ti_worker {
     tribo_sysid *s;
     tribo_ws **ws;      /* (ndt,TI_FINE+1) of each length of step and its halves; the latter made when wanted */
@@ -152,6 +168,7 @@ typedef struct ti_worker {
     double *x, *xd;     /* (nx), (ndir,ndx); ndir = nfree + ndx */
     double *before;     /* (nx) where a step began that may have to be made again */
     ti_reversal reversal;
+    ti_strike strike;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
     double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
     double *xbar, *xnext;      /* (ndx), the first also (nfree) */
@@ -216,6 +233,14 @@ const double *ti_middle_params(ti_worker *w, const double *p, tribo_ws *ws);
 const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at);
 /* Cotangents of p from those of what takes its place, in place. */
 void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
+
+/* ---- strike.c: what is hit and leaves ---- */
+
+/* The step at->ws has made w->x of w->before: from where it is hit, if that can be. at->ws and what it has recorded are
+ * then of that step. @return whether it did; else all is as it was */
+bool ti_strike_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at);
+/* Its derivatives, A (ndx,ndx) and C (nfree,ndx), from the three steps that it recorded. */
+tribo_status ti_strike_jac(ti_worker *w, double dt, const double *p, const double *pd, double *A, double *C);
 
 /* ---- reversal.c: sliding that turns round ---- */
 
