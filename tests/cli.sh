@@ -553,6 +553,9 @@ expect "no time" 2 '' '--late takes seconds, not soon' validate "$slide" --data 
 awk -F, -v OFS=, 'NR > 1 { $1 += 0.08 } { print }' "$folder/late.csv" >"$folder/later.csv"
 expect "too late" 3 '' 'later.csv: the recordings are 6 samples or more behind the controls' identify "$slide" --data "$folder/later.csv" \
     --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --out "$folder/later"
+awk -F, -v OFS=, 'NR > 1 { $1 += 100 } { print }' "$folder/push.csv" >"$folder/tomorrow.csv"
+expect "a push that comes when all is over" 3 '' 'pushed.csv: it ends before its controls begin' validate "$slide" \
+    --data "$folder/pushed.csv" --controls "$folder/tomorrow.csv"
 expect "one push for each" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" "$folder/pushed.csv" \
     --controls "$folder/push.csv" "$folder/push.csv"
 expect "two pushes for three" 2 '' '2 files for 3 recordings' validate "$slide" --data "$folder/pushed.csv" "$folder/pushed.csv" \

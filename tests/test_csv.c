@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "formats/table.h"
 #include "formats/text.h"
+#include "math/vec.h"
 #include "test_main.h"
 #include <dirent.h>
 #include <math.h>
@@ -190,6 +191,7 @@ START_TEST(what_is_saved_is_read) {
         tribo_model_state0(m, x + 26 * i);
         for (int k = 0; k < 3; k++) x[26 * i + k] = 1.0 / (i + k + 3);
         x[26 * i + 20] = -1e-17 * i;
+        ti_quat_exp(ti_vec3(0.3 + i, 0.7, -0.2), x + 26 * i + 3); /* unit to rounding alone */
     }
     x[26 + 15] = NAN;
     char path[] = "csv_test_out.csv";

@@ -174,6 +174,8 @@ static const char *const REFUSED[][2] = {
      "limits of a tendon are not supported"},
     {SCENE("", ARM, TENDON("", "coef='1'") ACTUATOR("motor tendon='t'")), "<joint joint>: missing"},
     {SCENE("", ARM, TENDON("", "joint='k' coef='1'") ACTUATOR("motor tendon='t'")), "there is no joint `k`"},
+    {SCENE("", ARM, TENDON("", "joint='k' coef='1'")), "there is no joint `k`"},
+    {SCENE("", ARM, TENDON("", "joint='j'")), "<joint coef>: missing"},
     {SCENE("", SOCKET, ACTUATOR("motor joint='b'")), "what pulls on a ball is not supported"},
     {SCENE("", ARM, ACTUATOR("general joint='j' gaintype='muscle'")), "`muscle` is not supported"},
     {SCENE("", ARM, ACTUATOR("general joint='j' biastype='muscle'")), "`muscle` is not supported"},

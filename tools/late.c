@@ -135,6 +135,7 @@ int late_find(identification *id, bool *found) {
                              "the recordings are %.0f samples or more %s the controls: their clocks do not agree "
                              "(--late S says by how much, --as-is takes them all the same)",
                              samples_most, samples > 0 ? "behind" : "ahead of");
+    if (isnan(error)) return EXIT_SUCCESS; /* nothing says how sure that is */
     id->late = samples * of.spacing, id->late_error = error * of.spacing;
     input_message(
         id->r.path[0], 0,

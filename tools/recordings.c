@@ -72,6 +72,9 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     if (status == EXIT_SUCCESS) status = copy(&r->rec[i], t, r->path[i], &z);
     r->marked |= r->rec[i].marker != NULL, r->pressed |= r->rec[i].force != NULL;
     if (status == EXIT_SUCCESS && pushed) status = controls_load(pushed, m, &c);
+    if (c && !o->as_is && tribo_controls_times(c)[0] - o->late > r->rec[i].time[r->rec[i].n - 1])
+        status = input_message(r->path[i], 0, "it ends before its controls begin, %s (--as-is takes it all the same)",
+                               pushed);
     if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu, o->late);
     tribo_trajectory_free(t);
     tribo_controls_free(c);

@@ -46,10 +46,8 @@ static bool joint_pull(ti_mjcf *r, const xmlNode *node, const char *name, double
     return true;
 }
 
-static bool tendon_pulls(ti_mjcf *r, const xmlNode *node, const char *name, pulls *p) {
-    const xmlNode *tendon = element_named(r->root, "fixed spatial", name);
-    if (!tendon) ti_xml_fail(&r->error, node, "tendon", "there is no tendon `%.60s`", name);
-    if (!tendon || ti_xml_is(tendon, "spatial")) return false; /* which is on the list */
+/* The joints of a fixed tendon. */
+static bool fixed_pulls(ti_mjcf *r, const xmlNode *tendon, pulls *p) {
     for (const xmlNode *c = ti_xml_child(&r->error, tendon); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         double coef;
         if (!ti_mjcf_child(r, c, "fixed")) continue;
@@ -57,6 +55,12 @@ static bool tendon_pulls(ti_mjcf *r, const xmlNode *node, const char *name, pull
         if (ti_mjcf_bad(r) || !joint_pull(r, c, ti_xml_attr(&r->error, c, "joint"), coef, p)) return false;
     }
     return true;
+}
+
+static bool tendon_pulls(ti_mjcf *r, const xmlNode *node, const char *name, pulls *p) {
+    const xmlNode *tendon = element_named(r->root, "fixed spatial", name);
+    if (!tendon) ti_xml_fail(&r->error, node, "tendon", "there is no tendon `%.60s`", name);
+    return tendon && ti_xml_is(tendon, "fixed") && fixed_pulls(r, tendon, p); /* spatial ones are on the list */
 }
 
 /* It pulls at the site of that name. */
@@ -76,6 +80,8 @@ void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node) {
             ti_mjcf_need_of(r, c, "range", "tendon-limits", "limits of a tendon are not supported");
         for (const xmlNode *d = ti_xml_child(&r->error, c); d; d = ti_xml_next(&r->error, d))
             if (ti_mjcf_child(r, d, "fixed")) ti_mjcf_judge(r, d, -1, "fixed");
+        pulls unused = {0};
+        if (ti_xml_is(c, "fixed")) (void)fixed_pulls(r, c, &unused);
     }
 }
 

@@ -103,7 +103,8 @@ static tribo_status settle_quaternions(const tribo_model *m, ti_table *t, const 
             if (!(fabs(norm - 1) <= 0.01))
                 return ti_fail(diag, TRIBO_E_PARSE, ti_table_line(text, n, i), "%s: a quaternion of length %.6g", name,
                                norm);
-            for (int r = 0; r < 4 && seen; r++) q[r] /= norm;
+            bool unit = fabs(norm - 1) < 1e-15; /* to rounding: what was written is read to the bit */
+            for (int r = 0; r < 4 && seen && !unit; r++) q[r] /= norm;
         }
     return TRIBO_OK;
 }
