@@ -185,6 +185,38 @@ class Plans(unittest.TestCase):
         np.testing.assert_allclose(plan.gain(3), gain, atol=0.01 * np.abs(gain).max())
         np.testing.assert_array_equal(plan.feedback(5, plan.X[5].copy())[plan.controls], plan.U[5])
 
+    def test_every_task_of_the_house(self):
+        scenes = {"bounce-in": "bounce", "hop": "hopper", "hop-high": "hop", "trot": "quadruped"}
+        for path in sorted((ROOT / "data" / "tasks").glob("*.json")):
+            model = tribo.load(scene(scenes.get(path.stem, path.stem)))
+            plan = tribo.optimize(model, path, iterations=0)
+            self.assertTrue(np.isfinite(plan.cost), path.stem)
+
+    def test_words_of_tasks(self):
+        model = tribo.load(scene("push"))
+        task = dict(knots=10, substeps=5, controls=["cube.fx"], hold={"cube.fy": 0.0}, parameters={"cube/mass": 2.0}, guess=[1.0],
+                    iterations=0)
+        knot = 5 * model.options["dt"]
+
+        def cost(**term):
+            return tribo.optimize(model, dict(task, terms=[dict({"what": "position", "on": "cube"}, **term)])).cost
+
+        x = tribo.optimize(model, dict(task, terms=[{"what": "control"}])).X
+        p = x[:, :3]
+        self.assertAlmostEqual(cost(weights={"x": 3, "z": 1}, at="all"), 0.5 * np.sum(p[:, [0, 2]] ** 2 * [3, 1]), 12)
+        self.assertAlmostEqual(cost(at={"time": [2 * knot, 4 * knot]}), 0.5 * np.sum(p[2:5] ** 2), 12)
+        over = {"time": [0, 4 * knot], "values": [[0, 0, 0], [4, 0, 0]], "period": 8 * knot}
+        ramp = np.array([0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2])
+        self.assertAlmostEqual(cost(at="all", target=over), 0.5 * np.sum((p - np.outer(ramp, [1, 0, 0])) ** 2), 10)
+        state = tribo.optimize(model, dict(task, terms=[{"what": "state", "weights": {"cube.v": 2}, "at": "final"}])).cost
+        self.assertAlmostEqual(state, np.sum((x[-1] - x[0])[model.nq:] ** 2), 12)
+        for wrong in ({"weights": {"w": 1}}, {"at": {"time": [9, 10]}}, {"target": {"times": [0]}},
+                      {"target": {"time": [1, 0], "values": [[0, 0, 0]] * 2}}):
+            with self.assertRaises(tribo.ArgumentError):
+                cost(**wrong)
+        with self.assertRaisesRegex(KeyError, "fx, fy"):
+            tribo.optimize(model, knots=3, controls=["cube.f"], terms=[{"what": "control"}])
+
     def test_a_term_of_ones_own(self):
         model = tribo.load(scene("cart-pole"))
         i = model.q("rail").start

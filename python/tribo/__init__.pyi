@@ -315,7 +315,7 @@ def optimize(model: Model, task: Union[Path, Mapping[str, Any], None] = ..., *, 
              controls: Optional[Sequence[Union[str, int]]] = ..., bounds: Any = ..., hold: Optional[Array] = ...,
              start: Any = ..., U: Optional[Array] = ..., X: Optional[Array] = ..., p: Optional[Array] = ...,
              method: str = ..., stages: Sequence[Mapping[str, Any]] = ..., tol: float = ..., tol_constraint: float = ...,
-             workers: int = ..., iterations: int = ..., callback: Optional[Callable[[Any], Any]] = ...) -> Plan: ...
+             workers: int = ..., iterations: Optional[int] = ..., callback: Optional[Callable[[Any], Any]] = ...) -> Plan: ...
 
 class Policies:
     model: Model

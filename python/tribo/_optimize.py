@@ -13,6 +13,8 @@ from ._model import _named
 
 _METHODS = ("ddp", "ilqr", "first", "lbfgs")
 _OF_PLACES = ("position", "rotation", "velocity", "angular-velocity")
+_FORCES = ("fx", "fy", "fz", "tx", "ty", "tz")
+_AXES, _MOMENTS = ("x", "y", "z"), ("px", "py", "pz", "lx", "ly", "lz")
 
 
 class Term(NamedTuple):
@@ -22,10 +24,12 @@ class Term(NamedTuple):
       momentum, contact-force, custom.
     on: the joint, body or site (a body comes first; "site:tip" is the site). less: of a body or site that is taken
       off; of contact-force the body that pushes, None = all.
-    target: a number, a row (n), or a row for each knot (knots, n); None = 0, of a state the start.
-    weight: of the whole; weights (n) of components. norm: quadratic, linear, smooth-abs, huber, log-cosh, above, below,
+    target: a number, a row (n), a row for each knot (knots, n), or {"time": (s), "values": rows}, linear between these
+      times and held beyond them, with "period" (s) repeated; None = 0, of a state the start.
+    weight: of the whole; weights (n) of components, or {name: weight} with 0 of the others. norm: quadratic, linear, smooth-abs, huber, log-cosh, above, below,
       and the constraints limit, least, equal; scale: of those that have one.
-    at: "running" (all knots but the last state), "final", "all", or (first, last), below 0 from the end.
+    at: "running" (all knots but the last state), "final", "all", (first, last), below 0 from the end, or
+      {"time": (from, to)} in s.
     function, size: of what="custom": function(knot, x, u, derivatives) returns r (size), and with derivatives
       (r, rx (size, ndx), ru (size, ncontrol)); u and ru are None at the last knot."""
 
@@ -72,18 +76,80 @@ def _place_of(model, text):
     raise _core.ArgumentError(f"there is no body or site `{text}`" + (f"; the nearest is `{near[0]}`" if near else ""))
 
 
-def _knots_of(at, knots):
+def _knots_of(at, knots, knot):
+    """(first, last) of a term; knot: how long one lasts, s."""
     named = {"running": (0, -2), "final": (-1, -1), "all": (0, -1)}
     if isinstance(at, str):
         if at not in named:
             raise _core.ArgumentError(f"at: `{at}` is none of {', '.join(named)}")
         return named[at]
+    if isinstance(at, dict):
+        begin, end = _only(at, "at", "time")["time"]
+        first, last = max(math.ceil(begin / knot - 1e-9), 0), min(math.floor(end / knot + 1e-9), knots)
+        if first > last:
+            raise _core.ArgumentError(f"at: there is no knot from {begin:g} to {end:g} s: they are {knot:g} s apart")
+        return first, last
     first, last = at
     whole(first=first, last=last)
     return first, last
 
 
-def _term_tuple(model, term, knots):
+def _only(given, what, *keys):
+    """The dict, of these keys, the first of which it has."""
+    strange = set(given) - set(keys)
+    if strange or keys[0] not in given:
+        raise _core.ArgumentError(f"{what}: keys are {', '.join(keys)}" +
+                                  (f", not `{sorted(strange)[0]}`" if strange else f"; `{keys[0]}` is missing"))
+    return given
+
+
+def _over_time(series, knots, knot, turns):
+    """Rows of a target at knots first to last; turns: where quaternions are in one, which go the short way."""
+    _only(series, "target", "time", "values", "period")
+    time, rows = np.atleast_1d(numbers("time", series["time"])), numbers("values", series.get("values"))
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    if len(rows) != len(time) or np.any(np.diff(time) <= 0):
+        raise _core.ArgumentError(f"target: {len(rows)} rows for {len(time)} times, which rise")
+    at = np.arange(knots[0], knots[1] + 1) * knot
+    if "period" in series:
+        period = float(series["period"])
+        if not time[-1] - time[0] < period:
+            raise _core.ArgumentError("target: its times span no less than the period")
+        at = np.where(at > time[0], time[0] + np.mod(at - time[0], period), time[0])
+        time, rows = np.append(time, time[0] + period), np.concatenate([rows, rows[:1]])
+    for q in turns:
+        flips = np.sign(np.sum(rows[1:, q:q + 4] * rows[:-1, q:q + 4], axis=1))
+        rows = rows.copy()
+        rows[1:, q:q + 4] *= np.cumprod(np.where(flips < 0, -1, 1))[:, None]
+    return np.stack([np.interp(at, time, column) for column in rows.T], axis=1)
+
+
+def _weights_by_name(model, what, given, chosen):
+    """Weights of components from {name: weight}."""
+    if what == "control":
+        chosen = list(range(model.nv, model.nu) if model.nactuator else range(model.nv)) if chosen is None else chosen
+        places = {name: [chosen.index(n) for n in _control_numbers(model, [name])] for name in given}
+        size = len(chosen)
+    elif what == "state":
+        places, size = {}, model.ndx
+        for name in given:
+            part = name[:-2] if name.endswith(".v") else name
+            place = model.v(part)
+            shift = model.nv if name.endswith(".v") else 0
+            places[name] = range(place.start + shift, place.stop + shift)
+    else:
+        names = _MOMENTS if what == "momentum" else _AXES
+        for name in given:
+            if name not in names:
+                raise _core.ArgumentError(f"weights: there is no `{name}` of {what}; there are {', '.join(names)}")
+        places, size = {name: [names.index(name)] for name in given}, len(names)
+    weights = np.zeros(size)
+    for name, weight in given.items():
+        weights[list(places[name])] = weight
+    return weights
+
+
+def _term_tuple(model, term, knots, knot, chosen):
     t = term if isinstance(term, Term) else Term(**term)
     joint, body, site, body2, site2 = 0, -1, -1, -1, -1
     if t.what in ("joint", "joint-velocity"):
@@ -95,16 +161,23 @@ def _term_tuple(model, term, knots):
     elif t.what == "contact-force":
         body = model._id("body", model.bodies, t.on)
         body2 = -1 if t.less is None else model._id("body", model.bodies, t.less)
-    first, last = _knots_of(t.at, knots)
+    first, last = _knots_of(t.at, knots, knot)
     whole(size=t.size)
-    target = None if t.target is None else np.atleast_2d(numbers("target", t.target))
-    weights = None if t.weights is None else np.atleast_1d(numbers("weights", t.weights))
+    target, weights = t.target, t.weights
+    if isinstance(target, dict):
+        turns = [q for q, _ in model.quaternions] if t.what == "state" else [0] if t.what == "rotation" else []
+        target = _over_time(target, (first % (knots + 1), last % (knots + 1)), knot, turns)
+    if isinstance(weights, dict):
+        weights = _weights_by_name(model, t.what, weights, chosen)
+    target = None if target is None else np.atleast_2d(numbers("target", target))
+    weights = None if weights is None else np.atleast_1d(numbers("weights", weights))
     return (t.what, t.name, joint, body, site, body2, site2, float(t.weight), weights, t.norm, float(t.scale), first,
             last, target, t.size, t.function)
 
 
 def _control_numbers(model, controls):
-    """Numbers of u of names: actuators, joints (their forces), free bodies (all six), or numbers as they are."""
+    """Numbers of u of names: actuators, joints (their forces), free bodies (all six), one column of these ("rail.tau",
+    "cube.fx"), or numbers as they are."""
     if controls is None:
         return None
     found = []
@@ -115,9 +188,24 @@ def _control_numbers(model, controls):
         elif c in model.actuators:
             found.append(model.control(c))
         else:
-            place = model.v(c)
-            found.extend(range(place.start, place.stop))
+            found.extend(_forces_of(model, c))
     return found
+
+
+def _forces_of(model, name):
+    """Numbers of u of a joint or a free body, or of one of their columns."""
+    owner, _, column = name.rpartition(".")
+    known = model.joints + model.bodies
+    if name in known or owner not in known:
+        if owner in model.actuators and column == "ctrl":
+            return [model.control(owner)]
+        place = model.v(name)
+        return range(place.start, place.stop)
+    place = model.v(owner)
+    columns = {1: ("tau",), 3: _FORCES[3:], 6: _FORCES}[place.stop - place.start]
+    if column not in columns:
+        raise KeyError(f"there is no control `{name}`; `{owner}` has {', '.join(columns)}")
+    return [place.start + columns.index(column)]
 
 
 class Plan:
@@ -301,45 +389,69 @@ def _bounds_of(model, chosen, bounds):
 
 
 def optimize(model, task=None, *, knots=None, terms=None, substeps=1, controls=None, bounds=None, hold=None, start=None,
-             U=None, X=None, p=None, method="ddp", stages=(), tol=0.0, tol_constraint=0.0, workers=1, iterations=1000,
+             U=None, X=None, p=None, method="ddp", stages=(), tol=0.0, tol_constraint=0.0, workers=1, iterations=None,
              callback=None):
     """Find a motion, and feedback along it, of least cost: returns a Plan.
 
     knots: controls, each held for `substeps` steps. terms: a list of Term, or of dicts of the same.
-    controls: which numbers of u are looked for: names of actuators, joints, free bodies, or numbers; None = all
+    controls: which numbers of u are looked for: names of actuators, joints, free bodies, columns, or numbers; None = all
       actuators, without any all forces. bounds: {name: (lower, upper)} or {name: to either side}; hold (nu): the rest.
     start: a state (nx), a keyframe's name, or {"q": {joint: ...}, "v": ...}. U (knots, ncontrol): first guess.
     X (knots+1, nx): states to begin with, which the dynamics need not agree with (method "ddp", "ilqr").
     method: "ddp", "ilqr", "first", "lbfgs". stages: dicts of law options on the way to the model's own, as
-      [{"law": "stochastic", "noise": 0.1}]. iterations=0 makes the Plan and leaves the passes to you.
-    task: a path to a JSON file, or its dict, with the keys knots, substeps, dt, start, controls, bounds, terms, method,
-      law, stages (docs/control.md)."""
+      [{"law": "stochastic", "noise": 0.1}]. iterations: 1000; 0 makes the Plan and leaves the passes to you.
+    task: a path to a JSON file, or its dict, as docs/control.md has it; its tolerances and iterations are those where
+      none are given here."""
     given = dict(knots=knots, terms=terms, substeps=substeps, controls=controls, bounds=bounds, start=start, method=method,
-                 stages=stages)
+                 stages=stages, hold=hold, U=U, p=p, iterations=iterations, tol=tol, tol_constraint=tol_constraint)
     if task is not None:
         model, given = _from_task(model, task, given)
     if given["knots"] is None or not given["terms"]:
         raise _core.ArgumentError("optimize: give knots=... and terms=[tribo.Term(...)]")
     if given["method"] not in _METHODS:
         raise _core.ArgumentError(f"method: `{given['method']}` is none of {', '.join(_METHODS)}")
+    iterations = 1000 if given["iterations"] is None else given["iterations"]
     whole(knots=given["knots"], substeps=given["substeps"], workers=workers, iterations=iterations)
     chosen = _control_numbers(model, given["controls"])
     lower, upper = _bounds_of(model, chosen, given["bounds"])
-    hold, U = given.get("hold", hold), given.get("U") if U is None else U
-    ready = [_term_tuple(model, t, given["knots"]) for t in given["terms"]]
-    core = _core.plan(model, given["knots"], given["substeps"], ready, chosen, lower, upper, hold, p,
-                      _start_of(model, given["start"]), U, X, _METHODS.index(given["method"]), list(given["stages"]), tol,
-                      tol_constraint, workers)
+    knot = given["substeps"] * model.options["dt"]
+    ready = [_term_tuple(model, t, given["knots"], knot, chosen) for t in given["terms"]]
+    core = _core.plan(model, given["knots"], given["substeps"], ready, chosen, lower, upper, given["hold"], given["p"],
+                      _start_of(model, given["start"]), given["U"], X, _METHODS.index(given["method"]),
+                      list(given["stages"]), given["tol"], given["tol_constraint"], workers)
     plan = Plan(model, core, ready)
     return plan.solve(iterations, callback) if iterations else plan
 
 
 _KEYS = {"knots", "substeps", "dt", "start", "controls", "bounds", "terms", "method", "law", "stages", "guess",
-         "iterations", "tolerance"}
+         "iterations", "tolerance", "constraint-tolerance", "hold", "parameters"}
+
+
+def _held(model, start, named):
+    """u of the controls that are not looked for: those of the start's key, and what the task says by name."""
+    key = start if isinstance(start, str) else start.get("key") if isinstance(start, dict) else None
+    key = key or (model.keys or [None])[0]
+    u = np.zeros(model.nu) if key is None else np.array(model.key(key)[1])
+    for name, value in named.items():
+        u[_control_numbers(model, [name])] = value
+    return u
+
+
+def _guessed(model, guess, held, controls, knots):
+    """A first guess (knots, ncontrol); None = zero."""
+    if isinstance(guess, str) and guess == "zero":
+        return None
+    if isinstance(guess, str) and guess == "key":
+        forces = range(model.nv, model.nu) if model.nactuator else range(model.nv)
+        return np.tile(held[list(forces) if controls is None else controls], (knots, 1))
+    if isinstance(guess, str):
+        raise _core.ArgumentError(f"guess: `{guess}` is neither zero nor key; files of controls are read by the command")
+    rows = numbers("guess", guess)
+    return np.tile(rows, (knots, 1)) if rows.ndim == 1 else rows
 
 
 def _from_task(model, task, given):
-    """The keys of a task of docs/control.md."""
+    """The keys of a task of docs/control.md; what was given beside it is over that."""
     if not isinstance(task, dict):
         with open(os.fspath(task), encoding="utf-8") as file:
             task = json.load(file)
@@ -351,15 +463,18 @@ def _from_task(model, task, given):
         words["dt"] = task["dt"]
     if words:
         model = model.with_options(**words)
-    given = {k: task.get(k, v) for k, v in given.items()}
-    key = task.get("start") if isinstance(task.get("start"), str) else (model.keys or [None])[0]
-    if key is not None:
-        given["hold"] = model.key(key)[1]
-    guess = task.get("guess", "zero")
-    if guess == "key" and key is not None:
-        chosen = _control_numbers(model, given["controls"]) or list(range(model.nv, model.nu))
-        given["U"] = np.tile(given["hold"][chosen], (given["knots"], 1))
-    elif guess not in ("zero", "key"):
-        rows = numbers("guess", guess)
-        given["U"] = np.tile(rows, (given["knots"], 1)) if rows.ndim == 1 else rows
-    return model, given
+    own = {k: task.get(k, given[k]) for k in ("knots", "terms", "substeps", "controls", "bounds", "start", "method",
+                                              "stages")}
+    own["hold"] = _held(model, own["start"], task.get("hold", {})) if given["hold"] is None else given["hold"]
+    own["U"], own["p"] = given["U"], given["p"]
+    if own["U"] is None:
+        own["U"] = _guessed(model, task.get("guess", "zero"), own["hold"], _control_numbers(model, own["controls"]),
+                            own["knots"])
+    if own["p"] is None and "parameters" in task:
+        own["p"] = model.params.copy()
+        for name, value in task["parameters"].items():
+            own["p"][name] = value
+    own["iterations"] = task.get("iterations") if given["iterations"] is None else given["iterations"]
+    own["tol"] = given["tol"] or task.get("tolerance", 0.0)
+    own["tol_constraint"] = given["tol_constraint"] or task.get("constraint-tolerance", 0.0)
+    return model, own
