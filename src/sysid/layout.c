@@ -116,33 +116,30 @@ static void lay_out_stand(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker
     TI_CARVE(a, w->stand_Z, nv * (nv + n));
 }
 
-static void lay_out_reversal(const tribo_sysid *s, size_t n, ti_arena *a, ti_reversal *r) {
+static void lay_out_probe(const tribo_sysid *s, size_t n, ti_arena *a, ti_probe *probe) {
+    size_t ndx = (size_t)s->z.ndx;
+    TI_CARVE(a, probe->rate, s->z.nv);
+    TI_CARVE(a, probe->A, ndx * ndx);
+    TI_CARVE(a, probe->C, n * ndx);
+}
+
+static void lay_out_reversal(const tribo_sysid *s, ti_arena *a, ti_reversal *r) {
     size_t ndx = (size_t)s->z.ndx, nv = (size_t)s->z.nv;
     TI_CARVE(a, r->row, nv);
-    for (int k = 0; k < 2; k++) {
-        TI_CARVE(a, r->rate[k], nv);
-        TI_CARVE(a, r->A[k], ndx * ndx);
-        TI_CARVE(a, r->C[k], n * ndx);
-    }
     TI_CARVE(a, r->x, s->z.nx);
     TI_CARVE(a, r->dx, ndx);
     TI_CARVE(a, r->column, 2 * ndx);
     TI_CARVE(a, r->unit, nv);
 }
 
-static void lay_out_strike(const tribo_sysid *s, size_t n, ti_arena *a, ti_strike *k) {
+static void lay_out_strike(const tribo_sysid *s, ti_arena *a, ti_strike *k) {
     size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     TI_CARVE(a, k->con, 1);
     TI_CARVE(a, k->gap, TI_COLLIDE_COLS);
-    for (int i = 0; i < 2; i++) TI_CARVE(a, k->rate[i], nv);
     TI_CARVE(a, k->begun, nv);
     TI_CARVE(a, k->speed, nv);
     TI_CARVE(a, k->left, nv);
     TI_CARVE(a, k->turned, nv);
-    for (int i = 0; i < 3; i++) {
-        TI_CARVE(a, k->A[i], ndx * ndx);
-        TI_CARVE(a, k->C[i], n * ndx);
-    }
     TI_CARVE(a, k->x, nx);
     TI_CARVE(a, k->y, nx);
     TI_CARVE(a, k->dx, ndx);
@@ -191,8 +188,9 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     TI_CARVE(a, w->impulse, 3 * (size_t)s->nplate);
     TI_CARVE(a, w->push_D, 3 * (ndx + n));
     lay_out_stand(s, n, a, w);
-    lay_out_reversal(s, n, a, &w->reversal);
-    lay_out_strike(s, n, a, &w->strike);
+    for (int i = 0; i < TI_PROBES; i++) lay_out_probe(s, n, a, &w->probe[i]);
+    lay_out_reversal(s, a, &w->reversal);
+    lay_out_strike(s, a, &w->strike);
 }
 
 void ti_sysid_lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {

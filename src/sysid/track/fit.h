@@ -134,28 +134,30 @@ typedef struct ti_stride {
     const double *p;            /* what it was made with */
 } ti_stride;
 
+enum { TI_PROBES = 3 };
+
+/* A step made for the accelerations that it shows, not to be kept: stride.c. */
+typedef struct ti_probe {
+    ti_stride at;  /* whose workspace and record it has */
+    double *rate;  /* (nv) accelerations */
+    double *A, *C; /* its derivatives, as of ti_stride_jac() */
+} ti_probe;
+
 /* A step in which sliding turns round: reversal.c. */
 typedef struct ti_reversal {
-    ti_stride probe[2];      /* one step before it turns and one after, of other lengths */
     double *row;             /* (nv) the work of what turns round, as a function of velocities */
-    double *rate[2];         /* (nv) accelerations before and after */
     double back, share;      /* how far the first begins before the step, in changes of velocity; of dt, before */
-    double *A[2], *C[2];     /* derivatives of the probes, as of ti_stride_jac() */
     double *x, *dx, *column; /* (nx), (ndx), (2,ndx) */
     double *unit;            /* (nv) zeros */
 } ti_reversal;
 
 /* A step in which something is hit: strike.c. */
 typedef struct ti_strike {
-    ti_stride probe[3];   /* steps from before it, from where it is hit, from after it */
-    double tau, back;     /* s: when; how far before the first step begins */
-    struct ti_con *con;   /* (1) what is hit, there */
-    double *gap, closing; /* (2 TI_SHAPE_COLS) how its gap moves with its shapes; in time, m/s */
-    double *rate[2];      /* (nv) accelerations before and after */
-    double *begun, *speed, *left,
-        *turned;         /* (nv) velocities of the state, there, and behind it; how far back it goes */
-    double *A[3], *C[3]; /* derivatives of the probes, as of ti_stride_jac() */
-    double *x, *y;       /* (nx), the second where it is hit */
+    double tau, back;                      /* s: when; how far before the first step begins */
+    struct ti_con *con;                    /* (1) what is hit, there */
+    double *gap, closing;                  /* (2 TI_SHAPE_COLS) how its gap moves with its shapes; in time, m/s */
+    double *begun, *speed, *left, *turned; /* (nv) velocities of the state, there, behind it; how far back it goes */
+    double *x, *y;                         /* (nx), the second where it is hit */
     double *dx, *dy, *dd, *din, *dout, *column; /* (ndx), the last (2,ndx) */
 } ti_strike;
 
@@ -167,6 +169,7 @@ typedef struct ti_worker {
     int *record;        /* (ndt) records not yet swept */
     double *x, *xd;     /* (nx), (ndir,ndx); ndir = nfree + ndx */
     double *before;     /* (nx) where a step began that may have to be made again */
+    ti_probe probe[TI_PROBES];
     ti_reversal reversal;
     ti_strike strike;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
@@ -219,6 +222,12 @@ bool ti_touched(const tribo_ws *ws);
 tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
 /* The same when it is first wanted; at->ws and at->one. */
 tribo_status ti_stride_ready(ti_worker *w, int dt, int level, ti_stride *at);
+/* A step of a probe from x, which is then where it ends: its accelerations. */
+tribo_status ti_probe_make(ti_worker *w, ti_probe *probe, const double *p, const double *u, bool record, double *x);
+/* Its derivatives, of what it recorded. */
+tribo_status ti_probe_jac(ti_worker *w, ti_probe *probe, const double *pd);
+/* da (nv): of its accelerations, where it begins with dy (ndx) and theta moves by unknown a, -1 = none. */
+void ti_probe_jvp(const ti_worker *w, const ti_probe *probe, const double *dy, int a, double *da);
 /* Derivatives of a step as it was made first, as of ti_stride_jac(). */
 tribo_status ti_stride_own_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
 /* The same where theta enters as forces in joints, if done. regressor.c */

@@ -91,19 +91,6 @@ static double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-/* Accelerations at r->x, by a step of one of the probes; r->x is then where it ends. */
-static tribo_status accelerations(ti_worker *w, ti_reversal *r, int k, const double *p, const double *u, bool record) {
-    const tribo_sizes *z = &w->s->z;
-    const ti_stride *probe = &r->probe[k];
-    double *a = r->rate[k], dt = probe->ws->options.dt;
-    memcpy(a, r->x + z->nq, (size_t)z->nv * sizeof *a);
-    tribo_tape_rewind(probe->one);
-    tribo_status status =
-        tribo_step(probe->ws, ti_middle_params(w, p, probe->ws), r->x, u, r->x, record ? probe->one : NULL);
-    for (int i = 0; i < z->nv; i++) a[i] = (r->x[z->nq + i] - a[i]) / dt;
-    return status;
-}
-
 /* Before it turns: velocities are followed back until a step does not reach that. */
 static bool before(ti_worker *w, ti_reversal *r, const double *p, const double *u, bool record) {
     const tribo_sizes *z = &w->s->z;
@@ -112,7 +99,7 @@ static bool before(ti_worker *w, ti_reversal *r, const double *p, const double *
         memcpy(r->x, w->before, (size_t)z->nx * sizeof(double));
         for (int i = 0; i < z->nv; i++) r->x[z->nq + i] += r->back * (v[i] - end[i]);
         double begun = dot(r->row, r->x + z->nq, z->nv);
-        if (accelerations(w, r, 0, p, u, record) < 0) return false;
+        if (ti_probe_make(w, &w->probe[0], p, u, record, r->x) < 0) return false;
         if (dot(r->row, r->x + z->nq, z->nv) > 0.1 * begun) return true;
     }
     return false;
@@ -124,13 +111,14 @@ static bool after(ti_worker *w, ti_reversal *r, const tribo_ws *made, int island
     const tribo_sizes *z = &w->s->z;
     int nv = z->nv;
     double dt = made->options.dt;
-    double braked = dot(r->row, r->rate[0], nv);
+    double braked = dot(r->row, w->probe[0].rate, nv);
     r->share = -dot(r->row, w->before + z->nq, nv) / (dt * braked);
     if (!(braked < 0 && r->share >= 0 && r->share <= 1.01)) return false; /* what is held is not quite at rest */
     memcpy(r->x, w->before, (size_t)z->nx * sizeof(double));
-    for (int i = 0; i < nv; i++) r->x[z->nq + i] += r->share * dt * r->rate[0][i];
+    for (int i = 0; i < nv; i++) r->x[z->nq + i] += r->share * dt * w->probe[0].rate[i];
     if (!at_once(w, made, &made->frame.island[island], r->x + z->nq)) return false;
-    return accelerations(w, r, 1, p, u, record) >= 0 && fabs(dot(r->row, r->rate[1], nv)) > 1e-6 * -braked;
+    if (ti_probe_make(w, &w->probe[1], p, u, record, r->x) < 0) return false;
+    return fabs(dot(r->row, w->probe[1].rate, nv)) > 1e-6 * -braked;
 }
 
 bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at) {
@@ -142,11 +130,11 @@ bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length
     while (k < made->frame.nisland && !slip_row(w, made, &made->frame.island[k], fall, r->row)) k++;
     if (k == made->frame.nisland) return false;
     for (int i = 0; i < 2; i++)
-        if (ti_stride_ready(w, length, (at->level + 1 + i) % (TI_FINE + 1), &r->probe[i])) return false;
+        if (ti_stride_ready(w, length, (at->level + 1 + i) % (TI_FINE + 1), &w->probe[i].at)) return false;
     if (!before(w, r, p, u, record) || !after(w, r, made, k, p, u, record)) return false;
     double late = dt * (r->share - 0.5); /* velocities are those of half a step before */
     for (int i = 0; i < nv; i++) {
-        double in = r->rate[0][i], out = r->rate[1][i];
+        double in = w->probe[0].rate[i], out = w->probe[1].rate[i];
         r->dx[nv + i] = w->before[z->nq + i] + dt * (r->share * in + (1 - r->share) * out) - w->x[z->nq + i];
         r->dx[i] = dt * r->dx[nv + i] + late * late / 2 * (out - in);
     }
@@ -154,28 +142,18 @@ bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length
     return true;
 }
 
-/* da (nv): of accelerations k, where the probe begins with dy (ndx) and theta moves by unknown a, -1 = none. */
-static void accelerations_jvp(const ti_worker *w, int k, const double *dy, int a, double *da) {
-    const ti_reversal *r = &w->reversal;
-    int nv = w->s->z.nv, ndx = w->s->z.ndx;
-    for (int i = 0; i < nv; i++) {
-        double by = a < 0 ? 0 : r->C[k][a * ndx + nv + i];
-        da[i] = (dot(r->A[k] + (nv + i) * ndx, dy, ndx) + by - dy[nv + i]) / r->probe[k].ws->options.dt;
-    }
-}
-
 /* One column of the derivative: dx of the state, unknown a; dnext (ndx) of the step as it was first, in place. */
 static void follow(ti_worker *w, double dt, const double *dx, int a, double *dnext) {
     const ti_reversal *r = &w->reversal;
     int nv = w->s->z.nv;
-    const double *n = r->row, *in = r->rate[0], *out = r->rate[1];
+    const double *n = r->row, *in = w->probe[0].rate, *out = w->probe[1].rate;
     double *dy = r->dx, *din = r->unit, *dout = r->x;
     memcpy(dy, dx, (size_t)w->s->z.ndx * sizeof *dy);
     for (int i = nv; i < 2 * nv; i++) dy[i] += r->back * (dx[i] - dnext[i]);
-    accelerations_jvp(w, 0, dy, a, din);
+    ti_probe_jvp(w, &w->probe[0], dy, a, din);
     double dshare = -(dot(n, dx + nv, nv) / dt + r->share * dot(n, din, nv)) / dot(n, in, nv);
     for (int i = 0; i < nv; i++) dy[nv + i] = dx[nv + i] + dt * (dshare * in[i] + r->share * din[i]);
-    accelerations_jvp(w, 1, dy, a, dout);
+    ti_probe_jvp(w, &w->probe[1], dy, a, dout);
     double late = dt * (r->share - 0.5);
     for (int i = 0; i < nv; i++) {
         double dv = dx[nv + i] + dt * (dshare * (in[i] - out[i]) + r->share * din[i] + (1 - r->share) * dout[i]);
@@ -190,7 +168,7 @@ tribo_status ti_reversal_jac(ti_worker *w, double dt, const double *pd, double *
     size_t ndx = (size_t)w->s->z.ndx;
     double *dx = r->column, *column = dx + ndx;
     for (int k = 0; k < 2; k++) {
-        tribo_status status = ti_stride_own_jac(w, &r->probe[k], pd, r->A[k], r->C[k]);
+        tribo_status status = ti_probe_jac(w, &w->probe[k], pd);
         if (status < 0) return status;
     }
     memset(dx, 0, ndx * sizeof *dx);

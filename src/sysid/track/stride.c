@@ -49,3 +49,29 @@ tribo_status ti_stride_own_jac(ti_worker *w, const ti_stride *at, const double *
         }
     return status;
 }
+
+tribo_status ti_probe_make(ti_worker *w, ti_probe *probe, const double *p, const double *u, bool record, double *x) {
+    const tribo_sizes *z = &w->s->z;
+    const ti_stride *at = &probe->at;
+    double *a = probe->rate;
+    memcpy(a, x + z->nq, (size_t)z->nv * sizeof *a);
+    tribo_tape_rewind(at->one);
+    tribo_status status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), x, u, x, record ? at->one : NULL);
+    for (int i = 0; i < z->nv; i++) a[i] = (x[z->nq + i] - a[i]) / at->ws->options.dt;
+    return status;
+}
+
+tribo_status ti_probe_jac(ti_worker *w, ti_probe *probe, const double *pd) {
+    return ti_stride_own_jac(w, &probe->at, pd, probe->A, probe->C);
+}
+
+void ti_probe_jvp(const ti_worker *w, const ti_probe *probe, const double *dy, int a, double *da) {
+    int nv = w->s->z.nv, ndx = w->s->z.ndx;
+    for (int i = 0; i < nv; i++) {
+        const double *row = probe->A + (nv + i) * ndx;
+        double sum = 0;
+        for (int j = 0; j < ndx; j++) sum += row[j] * dy[j];
+        double by = a < 0 ? 0 : probe->C[a * ndx + nv + i];
+        da[i] = (sum + by - dy[nv + i]) / probe->at.ws->options.dt;
+    }
+}

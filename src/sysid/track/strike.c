@@ -31,34 +31,22 @@ static bool bounces(const tribo_ws *ws) {
     return false;
 }
 
-static tribo_status step(const ti_stride *at, const double *p, const double *u, bool record, double *x) {
-    tribo_tape_rewind(at->one);
-    return tribo_step(at->ws, p, x, u, x, record ? at->one : NULL);
-}
-
-/* rate (nv): accelerations of a step that began with velocities v and has ended at x. */
-static void rates(const ti_worker *w, const ti_stride *at, const double *v, const double *x, double *rate) {
-    for (int i = 0; i < w->s->z.nv; i++) rate[i] = (x[w->s->z.nq + i] - v[i]) / at->ws->options.dt;
-}
-
 /* Before it: from so far behind that nothing is reached. */
 static bool before(ti_worker *w, ti_strike *k, const double *p, const double *u, bool record) {
     const tribo_sizes *z = &w->s->z;
     const double *v = w->before + z->nq;
-    const ti_stride *at = &k->probe[BEFORE];
-    k->back = 2 * at->ws->options.dt;
+    ti_probe *probe = &w->probe[BEFORE];
+    k->back = 2 * probe->at.ws->options.dt;
     memset(k->dx, 0, (size_t)z->ndx * sizeof *k->dx);
     for (int i = 0; i < z->nv; i++) k->dx[i] = -k->back * v[i];
     tribo_state_add(w->s->m, w->before, k->dx, k->x);
-    if (step(at, p, u, record, k->x) < 0 || bounces(at->ws)) return false;
-    rates(w, at, v, k->x, k->rate[0]);
-    return true;
+    return ti_probe_make(w, probe, p, u, record, k->x) >= 0 && !bounces(probe->at.ws);
 }
 
 /* k->speed (nv): that of the time of the hit. k->y: there. */
 static void fly(ti_worker *w, ti_strike *k, double dt) {
     const tribo_sizes *z = &w->s->z;
-    const double *v = w->before + z->nq, *a = k->rate[0];
+    const double *v = w->before + z->nq, *a = w->probe[BEFORE].rate;
     for (int i = 0; i < z->nv; i++) {
         k->speed[i] = v[i] + a[i] * (dt / 2 + k->tau);
         k->dx[i] = k->tau * (v[i] + a[i] * (dt + k->tau) / 2), k->dx[z->nv + i] = k->tau * a[i];
@@ -68,7 +56,7 @@ static void fly(ti_worker *w, ti_strike *k, double dt) {
 
 /* How a gap moves with a tangent of the place, and with p; either may be NULL. */
 static double gap_moves(const ti_worker *w, const ti_strike *k, const double *p, const double *dq, const double *dp) {
-    const tribo_ws *ws = k->probe[HIT].ws;
+    const tribo_ws *ws = w->probe[HIT].at.ws;
     const tribo_model *m = w->s->m;
     double move[TI_COLLIDE_COLS], moves = 0;
     for (int side = 0; side < 2; side++) {
@@ -85,18 +73,18 @@ static double gap_moves(const ti_worker *w, const ti_strike *k, const double *p,
 /* The step from where the gap is closed. @return false if it cannot be found. */
 static bool hit(ti_worker *w, ti_strike *k, const double *p, const double *u, bool record, double least) {
     enum { TRIES = 5 };
-    const ti_stride *at = &k->probe[HIT];
+    const tribo_ws *ws = w->probe[HIT].at.ws;
     const tribo_sizes *z = &w->s->z;
-    double dt = at->ws->options.dt;
+    double dt = ws->options.dt;
     for (int i = 0; i < TRIES; i++) {
         fly(w, k, dt);
         memcpy(w->x, k->y, (size_t)z->nx * sizeof *k->y);
-        if (step(at, p, u, record, w->x) < 0) return false;
-        const ti_con *c = bouncing(at->ws, least);
+        if (ti_probe_make(w, &w->probe[HIT], p, u, record, w->x) < 0) return false;
+        const ti_con *c = bouncing(ws, least);
         if (!c) return false;
         double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
         *k->con = *c;
-        ti_con_jac(at->ws, c, jac);
+        ti_con_jac(ws, c, jac);
         memcpy(k->gap, jac[TI_COLLIDE_ROWS - 1], sizeof jac[0]);
         k->closing = gap_moves(w, k, p, k->speed, NULL);
         if (!(k->closing < 0)) return false;
@@ -107,19 +95,16 @@ static bool hit(ti_worker *w, ti_strike *k, const double *p, const double *u, bo
 }
 
 static bool after(ti_worker *w, ti_strike *k, const double *p, const double *u, bool record) {
-    const tribo_sizes *z = &w->s->z;
-    const ti_stride *at = &k->probe[AFTER];
-    memcpy(k->x, w->x, (size_t)z->nx * sizeof *k->x);
-    if (step(at, p, u, record, k->x) < 0 || bounces(at->ws)) return false;
-    rates(w, at, w->x + z->nq, k->x, k->rate[1]);
-    return true;
+    ti_probe *probe = &w->probe[AFTER];
+    memcpy(k->x, w->x, (size_t)w->s->z.nx * sizeof *k->x);
+    return ti_probe_make(w, probe, p, u, record, k->x) >= 0 && !bounces(probe->at.ws);
 }
 
 /* Back by the time of the hit; forces after it have acted for half a step too long. */
 static void fly_back(ti_worker *w, ti_strike *k, double dt) {
     const tribo_sizes *z = &w->s->z;
     for (int i = 0; i < z->nv; i++) {
-        double a = k->rate[1][i], late = (a - k->rate[0][i]) * dt / 2;
+        double a = w->probe[AFTER].rate[i], late = (a - w->probe[BEFORE].rate[i]) * dt / 2;
         k->left[i] = w->x[z->nq + i] - late;
         k->dx[i] = -dt * late - k->tau * (k->left[i] + a * (dt - k->tau) / 2);
         k->dx[z->nv + i] = -late - k->tau * a;
@@ -133,17 +118,17 @@ bool ti_strike_make(ti_worker *w, const double *p, const double *u, int length, 
     double dt = at->ws->options.dt, least = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt * dt;
     const ti_con *c = at->level < 2 ? NULL : bouncing(at->ws, least);
     if (!c || !(fabs(c->tau) <= dt)) return false;
-    k->tau = c->tau, k->probe[HIT] = *at;
+    k->tau = c->tau, w->probe[HIT].at = *at;
     memcpy(k->begun, w->before + w->s->z.nq, (size_t)w->s->z.nv * sizeof *k->begun);
-    if (ti_stride_ready(w, length, at->level - 1, &k->probe[BEFORE])) return false;
-    if (ti_stride_ready(w, length, at->level - 2, &k->probe[AFTER])) return false;
+    if (ti_stride_ready(w, length, at->level - 1, &w->probe[BEFORE].at)) return false;
+    if (ti_stride_ready(w, length, at->level - 2, &w->probe[AFTER].at)) return false;
     if (!before(w, k, p, u, record)) return false;
     if (hit(w, k, p, u, record, least) && after(w, k, p, u, record)) {
         fly_back(w, k, dt);
         return true;
     }
     memcpy(w->x, w->before, (size_t)w->s->z.nx * sizeof *w->x); /* as it was made first */
-    (void)!step(at, p, u, record, w->x);
+    (void)!ti_probe_make(w, &w->probe[HIT], p, u, record, w->x);
     return false;
 }
 
@@ -162,27 +147,17 @@ static void turn(const ti_worker *w, const double *d, const double *dd, double *
     }
 }
 
-/* da (nv): of the accelerations of a probe that begins with dy, as unknown a moves, -1 = none. */
-static void rates_jvp(const ti_worker *w, int which, const double *dy, int a, double *da) {
-    const ti_strike *k = &w->strike;
-    int nv = w->s->z.nv, ndx = w->s->z.ndx;
-    for (int i = 0; i < nv; i++) {
-        double to = a < 0 ? 0 : k->C[which][a * ndx + nv + i];
-        for (int j = 0; j < ndx; j++) to += k->A[which][(nv + i) * ndx + j] * dy[j];
-        da[i] = (to - dy[nv + i]) / k->probe[which].ws->options.dt;
-    }
-}
-
 /* One column: dx (ndx) of the state, unknown a and how p moves with it, -1 and NULL = none; to (ndx) [out]. */
 static void follow(ti_worker *w, double dt, const double *dx, int a, const double *p, const double *dp, double *to) {
     ti_strike *k = &w->strike;
     int nv = w->s->z.nv, ndx = w->s->z.ndx;
-    const double *in = k->rate[0], *out = k->rate[1];
+    const double *in = w->probe[BEFORE].rate, *out = w->probe[AFTER].rate;
+    const ti_probe *there = &w->probe[HIT];
     double *dy = k->dy, *din = k->din, *dout = k->dout, *d = k->dx, *dd = k->dd, tau = k->tau;
     memcpy(dy, dx, (size_t)ndx * sizeof *dy);
     for (int i = 0; i < nv; i++) d[i] = -k->back * k->begun[i], dd[i] = -k->back * dx[nv + i];
     turn(w, d, dd, dy);
-    rates_jvp(w, BEFORE, dy, a, din);
+    ti_probe_jvp(w, &w->probe[BEFORE], dy, a, din);
     memcpy(dy, dx, (size_t)ndx * sizeof *dy);
     for (int i = 0; i < nv; i++) {
         d[i] = tau * (k->begun[i] + in[i] * (dt + tau) / 2), dd[i] = tau * (dx[nv + i] + din[i] * (dt + tau) / 2);
@@ -192,10 +167,10 @@ static void follow(ti_worker *w, double dt, const double *dx, int a, const doubl
     double dtau = -gap_moves(w, k, p, dy, dp) / k->closing;
     for (int i = 0; i < nv; i++) dy[i] += dtau * k->speed[i], dy[nv + i] += dtau * in[i];
     for (int i = 0; i < ndx; i++) {
-        to[i] = a < 0 ? 0 : k->C[HIT][a * ndx + i];
-        for (int j = 0; j < ndx; j++) to[i] += k->A[HIT][i * ndx + j] * dy[j];
+        to[i] = a < 0 ? 0 : there->C[a * ndx + i];
+        for (int j = 0; j < ndx; j++) to[i] += there->A[i * ndx + j] * dy[j];
     }
-    rates_jvp(w, AFTER, to, a, dout);
+    ti_probe_jvp(w, &w->probe[AFTER], to, a, dout);
     for (int i = 0; i < nv; i++) {
         double late = (dout[i] - din[i]) * dt / 2;
         dd[i] = -dt * late - tau * (to[nv + i] - late + dout[i] * (dt - tau) / 2);
@@ -211,7 +186,7 @@ tribo_status ti_strike_jac(ti_worker *w, double dt, const double *p, const doubl
     double *dx = k->column, *column = dx + ndx;
     static const int order[] = {BEFORE, AFTER, HIT}; /* whose links are wanted last */
     for (int i = 0; i < 3; i++) {
-        tribo_status status = ti_stride_own_jac(w, &k->probe[order[i]], pd, k->A[order[i]], k->C[order[i]]);
+        tribo_status status = ti_probe_jac(w, &w->probe[order[i]], pd);
         if (status < 0) return status;
     }
     memset(dx, 0, ndx * sizeof *dx);
