@@ -26,8 +26,8 @@ class Term(NamedTuple):
       off; of contact-force the body that pushes, None = all.
     target: a number, a row (n), a row for each knot (knots, n), or {"time": (s), "values": rows}, linear between these
       times and held beyond them, with "period" (s) repeated; None = 0, of a state the start.
-    weight: of the whole; weights (n) of components, or {name: weight} with 0 of the others. norm: quadratic, linear, smooth-abs, huber, log-cosh, above, below,
-      and the constraints limit, least, equal; scale: of those that have one.
+    weight: of the whole; weights (n) of components, or {name: weight} with 0 of the others. norm: quadratic, linear,
+      smooth-abs, huber, log-cosh, above, below, and the constraints limit, least, equal; scale: of those that have one.
     at: "running" (all knots but the last state), "final", "all", (first, last), below 0 from the end, or
       {"time": (from, to)} in s.
     function, size: of what="custom": function(knot, x, u, derivatives) returns r (size), and with derivatives
@@ -127,7 +127,7 @@ def _over_time(series, knots, knot, turns):
 def _weights_by_name(model, what, given, chosen):
     """Weights of components from {name: weight}."""
     if what == "control":
-        chosen = list(range(model.nv, model.nu) if model.nactuator else range(model.nv)) if chosen is None else chosen
+        chosen = _chosen(model, chosen)
         places = {name: [chosen.index(n) for n in _control_numbers(model, [name])] for name in given}
         size = len(chosen)
     elif what == "state":
@@ -190,6 +190,11 @@ def _control_numbers(model, controls):
         else:
             found.extend(_forces_of(model, c))
     return found
+
+
+def _chosen(model, chosen):
+    """The numbers of u that are looked for: without a choice all actuators, without any all forces."""
+    return chosen or list(range(model.nv, model.nu) if model.nactuator else range(model.nv))
 
 
 def _forces_of(model, name):
@@ -373,7 +378,7 @@ def _bounds_of(model, chosen, bounds):
         return None, None
     if not isinstance(bounds, dict):
         return tuple(None if b is None else numbers("bounds", b) for b in bounds)
-    chosen = chosen or list(range(model.nv, model.nu) if model.nactuator else range(model.nv))
+    chosen = _chosen(model, chosen)
     lower, upper = np.full(len(chosen), -math.inf), np.full(len(chosen), math.inf)
     for i, n in enumerate(chosen):
         if n >= model.nv:
@@ -442,8 +447,7 @@ def _guessed(model, guess, held, controls, knots):
     if isinstance(guess, str) and guess == "zero":
         return None
     if isinstance(guess, str) and guess == "key":
-        forces = range(model.nv, model.nu) if model.nactuator else range(model.nv)
-        return np.tile(held[list(forces) if controls is None else controls], (knots, 1))
+        return np.tile(held[_chosen(model, controls)], (knots, 1))
     if isinstance(guess, str):
         raise _core.ArgumentError(f"guess: `{guess}` is neither zero nor key; files of controls are read by the command")
     rows = numbers("guess", guess)

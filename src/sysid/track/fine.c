@@ -21,7 +21,7 @@ bool ti_touched(const tribo_ws *ws) {
  */
 static bool hit(const tribo_ws *ws, const double *p, double dt) {
     const ti_frame *f = &ws->frame;
-    double fall = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt;
+    double fall = ti_weight(p) * dt;
     for (int i = 0; i < f->ncon; i++) {
         const ti_con *c = &f->con[i];
         if (c->bounce && c->uf < -fall) return true;

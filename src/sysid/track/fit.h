@@ -203,6 +203,11 @@ void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
 /* ---- fine.c ---- */
 
+/* |g|, m/s^2 */
+static inline double ti_weight(const double *p) {
+    return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+}
+
 static inline bool ti_stride_left(const ti_track *t, const ti_stride *at) {
     return at->step < t->nsub[at->row];
 }

@@ -126,7 +126,7 @@ bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length
     const tribo_ws *made = at->ws;
     const tribo_sizes *z = &w->s->z;
     int k = 0, nv = z->nv;
-    double dt = made->options.dt, fall = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt * dt;
+    double dt = made->options.dt, fall = ti_weight(p) * dt * dt;
     while (k < made->frame.nisland && !slip_row(w, made, &made->frame.island[k], fall, r->row)) k++;
     if (k == made->frame.nisland) return false;
     for (int i = 0; i < 2; i++)

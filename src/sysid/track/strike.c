@@ -115,7 +115,7 @@ static void fly_back(ti_worker *w, ti_strike *k, double dt) {
 
 bool ti_strike_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at) {
     ti_strike *k = &w->strike;
-    double dt = at->ws->options.dt, least = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) * dt * dt;
+    double dt = at->ws->options.dt, least = ti_weight(p) * dt * dt;
     const ti_con *c = at->level < 2 ? NULL : bouncing(at->ws, least);
     if (!c || !(fabs(c->tau) <= dt)) return false;
     k->tau = c->tau, w->probe[HIT].at = *at;
