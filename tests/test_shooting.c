@@ -198,15 +198,20 @@ static void throw_ball(ti_worker *w, double height, const double *p, int ndir, c
     memcpy(x, w->x, NX * sizeof(double));
 }
 
-/* How far the spin is from going evenly with the height thrown from. */
-static double roughness(ti_worker *w, const double *p) {
-    double x[NX], spin[3] = {0}, sum = 0;
+/* How far the spin of a ball that lands and slides is from going evenly with the height thrown from. */
+static double roughness(ti_worker *w, double *p) {
+    double x[NX], spin[3] = {0}, most = 0;
+    double *e = p + tribo_param_find(w->s->m, "floor/restitution"),
+           *mu = p + tribo_param_find(w->s->m, "floor/friction");
+    const double kept[2] = {*e, *mu};
+    *e = 0, *mu = 0.02;
     for (int i = 0; i < 60; i++) {
         throw_ball(w, 0.2 + 2e-4 * i, p, 0, NULL, x);
         spin[i % 3] = x[11];
-        if (i > 1) sum += fabs(spin[i % 3] - 2 * spin[(i + 2) % 3] + spin[(i + 1) % 3]);
+        if (i > 1) most = fmax(most, fabs(spin[i % 3] - 2 * spin[(i + 2) % 3] + spin[(i + 1) % 3]));
     }
-    return sum;
+    *e = kept[0], *mu = kept[1];
+    return most;
 }
 
 /* Where it is by the closed form, and how long after its last bounce. */

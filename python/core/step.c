@@ -120,6 +120,7 @@ static const struct {
     {"tangent", "(2,3)f8", offsetof(tribo_contact, tangent)},
     {"impulse", "(3,)f8", offsetof(tribo_contact, impulse)},
     {"bounced", "?", offsetof(tribo_contact, bounced)},
+    {"time", "f8", offsetof(tribo_contact, time)},
     {"torque", "(3,)f8", offsetof(tribo_contact, torque)},
 };
 enum { NFIELD = sizeof contact_fields / sizeof *contact_fields };

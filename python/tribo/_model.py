@@ -33,7 +33,8 @@ class Examined(NamedTuple):
     """(nx) state after the step"""
     contacts: np.ndarray
     """(n) of tribo.contact_dtype: geom_a, geom_b, mode (BREAK, STICK, SLIDE), point, normal, gap (m, world, from a to
-    b), tangent (2,3), impulse (3: along both tangents and the normal, on b, N s), bounced"""
+    b), tangent (2,3), impulse (3: along both tangents and the normal, on b, N s), bounced, time (s from the beginning of the step, of point,
+    normal and tangents: that of an impact), torque (3)"""
     info: dict
     """ncon, nactive, nislands, iterations, nheld, ndegenerate, residual, margin, penetration (m), rung, canonical,
     status, and measures where the model has that option"""

@@ -66,10 +66,37 @@ tribo_status ti_tree_jacobians(tribo_ws *ws, const ti_frame *f, const double *p,
 void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, double follows, double *rates,
                       unsigned char *turns);
 
+/* ---- asked.c ---- */
+
 /* What contact i asks of the velocity, with its derivative. */
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
-/* Whether contact i of island k has an impulse in any phase. */
+/* Whether contact i of island k has an impulse in any phase, or others are taken to its time. */
 bool ti_frame_acts(const ti_frame *f, int k, int i);
+
+/* What the rows J of one side of a contact are multiplied with: l' J v. */
+typedef struct ti_products {
+    int n, shared; /* those with J_bar come last: they are the contact's own */
+    ti_row_product of[TI_ROW_PRODUCTS];
+    double give[3];
+} ti_products;
+/* Those of a phase of island k, added: l' J y and c_bar' J v at each of its points, and the impulse that a rebound is
+ * given. at: where the velocities of the side's body begin. */
+void ti_phase_products(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, int i, int at, ti_products *q);
+/* Through the collision of two shapes, from a contact's frame_bar (TI_CON_FRAME) and gap_bar to both, out
+ * (TI_COLLIDE_COLS), overwritten. The gap of the touch is the shapes', without a margin. */
+void ti_touch_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *touch, const double *frame_bar, double gap_bar,
+                  double *out);
+
+/* ---- hits.c: the derivatives of forward/hit.c ---- */
+
+/* Behind the reverse of the phases of island k but the first: what rows of impacts make of hold_bar, now_bar, tau_bar,
+ * of links and of own_bar; J_hit_bar of contacts that are as in the beginning goes to J_bar. */
+void ti_hits_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* Of a body at some time: d of its link, of velocities held_dot, now_dot (6), time_dot; to [out] */
+void ti_hit_move_jvp(const tribo_ws *ws, const ti_frame *f, int body, const ti_moved *m, const ti_link_diff *d,
+                     const double *held_dot, const double *now_dot, double time_dot, ti_link_diff *to);
+/* The derivative of contact i as it is then. */
+void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, ti_touch_jac jac);
 
 /* Reverse of the phases of island k: from V_bar and D_bar of its bodies to the cotangents of free velocities (in diff),
  * inertias, friction, references, gaps; and what row products need. reverse_island.c. */

@@ -1,7 +1,6 @@
 /* reverse.c -- the reverse of a recorded step: it chains, the derivatives stand elsewhere.
  * docs/math.md eq. (63). */
 #include "backward/backward.h"
-#include "base/clones.h"
 #include "dynamics/ball.h"
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
@@ -23,20 +22,6 @@ void ti_break(tribo_ws *ws, ti_frame *f, const double *p) {
     ti_step_displacement(ws, f, ws->D);
 }
 
-ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
-    const ti_con *c = &f->con[i];
-    if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
-    ti_grain grain = ti_frame_grain(ws, c);
-    return ti_staying(c->touch.gap, &grain, ws->options.dt);
-}
-
-bool ti_frame_acts(const ti_frame *f, int k, int i) {
-    const ti_island *is = &f->island[k];
-    if (f->mode[i] != TRIBO_BREAK) return true;
-    if (is->phase[TI_RECOVER].npoint == 0) return false;
-    return f->phase[TI_RECOVER].mode[i] != TRIBO_BREAK || is->pace[TI_RECOVER] < 1; /* all overlaps bound a pace */
-}
-
 /* ---- integration ---- */
 
 static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *xnext_bar) {
@@ -55,56 +40,33 @@ static void reverse_integration(tribo_ws *ws, const ti_frame *f, const double *x
 
 /* ---- contacts ---- */
 
-/* What one side's rows J are multiplied with: l' J y and c_bar' J v at each point of each phase, the impulse that a
- * rebound is given, and what is in J_bar. */
-typedef struct products {
-    int n, shared; /* those with J_bar come last: they are the contact's own */
-    ti_row_product of[TI_ROW_PRODUCTS];
-    double give[3];
-} products;
-
-static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, int side, products *q) {
+/* Of the phases that have their rows where the step begins, and what is in J_bar. */
+static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, int side, ti_products *q) {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    const ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
     const ti_con *c = &f->con[i];
     int blk = ti_blk_of_body(ws, side ? c->b : c->a), at = ws->at_v[blk], none = 3;
     q->n = 0;
-    for (int phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
+    for (ti_phase phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
         if (phase == TI_HOLD && i >= is->con0 + is->nhold) continue;
-        const ti_phase_data *d = &f->phase[phase];
-        for (int j = 0, n = ti_frame_points(f, k, phase); j < n; j++) {
-            int point = ti_frame_point(f, k, phase, j);
-            q->of[q->n++] = (ti_row_product){d->lambda[point] + 3 * i, s->y[phase][j] + at};
-            q->of[q->n++] = (ti_row_product){s->c_bar[phase][j] + 3 * i, d->v[point] + at};
-            if (phase != TI_REBOUND) continue;
-            q->give[0] = q->give[1] = 0, q->give[2] = ws->give[i];
-            q->of[q->n++] = (ti_row_product){q->give, s->y[phase][j] + at};
-        }
+        if (!ti_hit_moves(f, is, phase, i)) ti_phase_products(ws, f, k, phase, i, at, q);
         if (phase > TI_HOLD && is->phase[phase].npoint > 0) none = 0;
     }
     if (ti_contact_uses_delassus(ws->contact)) none = 0;
     q->shared = q->n;
-    const double *J_bar = s->J_bar + (ti_frame_side(ws, f, i, side) - ws->J);
+    const double *J_bar = ws->scratch->J_bar + (ti_frame_side(ws, f, i, side) - ws->J);
     for (int r = none; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
 }
 
-/* Through the collision to the poses and sizes of the two geoms, which are summed over their contacts. */
-TI_CLONES static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar,
-                                       double gap_bar) {
+/* To the poses and sizes of the two geoms, which are summed over their contacts. */
+static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const double *frame_bar, double gap_bar) {
     const ti_con *c = &f->con[i];
     const ti_pair *pair = &c->pair;
     double *a = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->a, *b = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->b;
-    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS], out[TI_COLLIDE_COLS] = {0};
-    ti_mat D1, D2;
-    ti_tangents_jac(c->touch.normal, &D1, &D2);
-    ti_vec n = ti_add(ti_tmul(&D1, ti_load3(frame_bar + 3)), ti_tmul(&D2, ti_load3(frame_bar + 6)));
-    ti_store3(in, ti_load3(frame_bar));
-    ti_store3(in + 3, ti_add(ti_load3(frame_bar + 9), n));
-    in[6] = gap_bar;
-    ti_con_jac(ws, c, jac);
-    for (int r = 0; r < TI_COLLIDE_ROWS; r++)
-        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
+    double out[TI_COLLIDE_COLS];
+    ti_touch touch = c->touch;
+    touch.gap += pair->margin;
+    ti_touch_vjp(&ws->shape[pair->a], &ws->shape[pair->b], &touch, frame_bar, gap_bar, out);
     for (int j = 0; j < TI_SHAPE_COLS; j++) a[j] += out[j], b[j] += out[TI_SHAPE_COLS + j];
 }
 
@@ -116,7 +78,7 @@ static void reverse_ball(tribo_ws *ws, const ti_frame *f, int k, int i, double g
     int at = c->v - m->tree[m->body[c->b].tree].v;
     ti_vec way_bar = {0, 0, 0};
     ti_mat D = ti_limit_way_jac(j, ws->motion.q);
-    products q;
+    ti_products q;
     row_products(ws, f, k, i, 1, &q);
     for (int e = 0; e < q.n; e++) way_bar = ti_axpy(way_bar, c->sign * q.of[e].l[2], ti_load3(q.of[e].v + at));
     ti_vec own = ti_axpy(ti_tmul(&D, way_bar), c->sign * gap_bar, ti_load3(c->way));
@@ -144,7 +106,7 @@ static void reverse_joint(tribo_ws *ws, const ti_frame *f, int k, int i, double 
 static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con *c = &f->con[i];
     double error_bar[3];
-    products q;
+    ti_products q;
     for (int side = 0; side < 2; side++) {
         if ((side ? c->b : c->a) < 0) continue;
         row_products(ws, f, k, i, side, &q);
@@ -159,7 +121,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, ti_si
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     double *frame_bar = s->frame_bar + TI_CON_FRAME * i;
-    products q;
+    ti_products q;
     double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
     if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
         reverse_joint(ws, f, k, i, gap_bar, p_bar);
@@ -191,20 +153,25 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, ti_si
 
 /* ---- together ---- */
 
-/* Cotangents of impulses in world axes, to those along t1, t2 and normal, and to the axes themselves. */
-static void reverse_impulses(const tribo_ws *ws, const ti_frame *f, const double *impulse_bar) {
+/* Cotangents of the impulse of contact i in world axes, to those along t1, t2 and normal, and to the axes themselves;
+ * to those of an impact in hits.c. */
+static void reverse_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_vec bar) {
     ti_scratch *s = ws->scratch;
-    memset(s->asked_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
-    for (int i = 0; impulse_bar && i < f->ncon; i++) {
-        const ti_con *c = &f->con[i];
-        const ti_vec axis[] = {c->t1, c->t2, c->touch.normal};
-        if (c->kind != TI_CON_CONTACT) continue;
-        ti_vec bar = ti_load3(impulse_bar + 3 * c->id);
-        for (int r = 0; r < 3; r++) {
-            s->asked_bar[3 * i + r] = ti_dot(axis[r], bar);
-            ti_add3(s->frame_bar + TI_CON_FRAME * i + 3 + 3 * r, ti_scale(f->lambda[3 * i + r], bar));
-        }
+    const ti_con c = ti_frame_con(f, is, i);
+    const ti_vec axis[] = {c.t1, c.t2, c.touch.normal};
+    bool moved = ti_hit_moves(f, is, TI_IMPACT, i);
+    for (int r = 0; r < 3; r++) {
+        s->asked_bar[3 * i + r] = ti_dot(axis[r], bar);
+        if (!moved) ti_add3(s->frame_bar + TI_CON_FRAME * i + 3 + 3 * r, ti_scale(f->lambda[3 * i + r], bar));
     }
+}
+
+static void reverse_impulses(const tribo_ws *ws, const ti_frame *f, const double *impulse_bar) {
+    memset(ws->scratch->asked_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
+    for (int k = 0; impulse_bar && k < f->nisland; k++)
+        for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
+            if (f->con[i].kind == TI_CON_CONTACT)
+                reverse_impulse(ws, f, &f->island[k], i, ti_load3(impulse_bar + 3 * f->con[i].id));
 }
 
 static bool any(int n, const double *a) {
@@ -222,20 +189,26 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
     for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
     memset(s->frame_bar, 0, TI_CON_FRAME * sizeof(double) * (size_t)f->ncon);
     memset(s->held_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
+    size_t shapes = TI_SHAPE_COLS * sizeof(double) * (size_t)m->size.ngeom;
+    memset(s->own_bar, 0, shapes);
     reverse_impulses(ws, f, in->impulse);
     for (int i = 0; i < f->nisland; i++) {
         tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;
     }
-    memset(s->geom_bar, 0, TI_SHAPE_COLS * sizeof(double) * (size_t)m->size.ngeom);
+    memset(s->geom_bar, 0, shapes);
     ti_side_run run[2] = {{.n = 0}, {.n = 0}};
     for (int n = 0; n < f->nisland; n++)
         for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
             if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, run, p_bar);
     for (int side = 0; side < 2; side++) ti_side_end(ws, &run[side]);
-    for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++)
-        if (any(TI_SHAPE_COLS, s->geom_bar + TI_SHAPE_COLS * g))
-            ti_shape_vjp(m, p, ws->link, g, s->geom_bar + TI_SHAPE_COLS * g, s->diff, p_bar);
+    for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++) {
+        double *bar = s->geom_bar + TI_SHAPE_COLS * g, *own = s->own_bar + TI_SHAPE_COLS * g;
+        int body = m->geom[g].body;
+        if (any(TI_SHAPE_COLS, bar))
+            ti_shape_vjp(m, p, body < 0 ? NULL : &ws->link[body], g, bar, &s->diff[body < 0 ? 0 : body], own);
+        if (p_bar && any(TI_SHAPE_COLS, own)) ti_shape_own_vjp(m, p, g, own, p_bar);
+    }
 
     ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);
     return TRIBO_OK;

@@ -41,7 +41,9 @@ static void reverse_delassus(const phase_bar *to, const ti_contact_problem *prob
     tribo_ws *ws = to->ws;
     ti_scratch *s = ws->scratch;
     const ti_island *is = &to->f->island[to->island];
-    double *J_bar = s->J_bar + (problem->J - ws->J), *M_bar = s->M_bar + (problem->M - ws->M);
+    double *J_bar =
+               ti_phase_is_hit(to->phase) ? s->J_hit_bar + (problem->J - ws->J_hit) : s->J_bar + (problem->J - ws->J),
+           *M_bar = s->M_bar + (problem->M - ws->M);
     size_t entries = 0;
     for (int b = 0; b < is->nblk; b++) entries += (size_t)problem->width[b] * (size_t)problem->width[b];
     memset(M_bar, 0, entries * sizeof *M_bar);
@@ -360,34 +362,60 @@ static tribo_status reverse_rebound(tribo_ws *ws, const ti_frame *f, int k, cons
         /* At e = 0 nothing is given and e moves nothing, as in a contact that stays: docs/gradients.md. */
         if (!(l > 0) || ws->give[i] == 0) continue;
         for (int j = 0; j < is->phase[TI_REBOUND].npoint; j++)
-            s->give_bar[i] += ti_row_velocity(ws, f, i, 2, s->y[TI_REBOUND][j]);
+            s->give_bar[i] += ti_hit_velocity(ws, f, i, 2, s->y[TI_REBOUND][j]);
         s->l_bar[3 * i + 2] += e * s->give_bar[i];
         s->e_bar[i] += l * s->give_bar[i];
     }
     return TRIBO_OK;
 }
 
-/* From the cotangents of a contact's time, speed and `late` to its gap and to the motion before. */
-static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, const double *late_bar) {
+/* x (nv of the frame) += s J_hit' of row r of contact i, and J_hit_bar of it += s v. */
+static void add_hit(tribo_ws *ws, const ti_frame *f, int i, int r, double s, const double *v, double *x) {
+    const ti_con *c = &f->con[i];
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_hit_rows(ws, f, i, side);
+        if (!J) continue;
+        int blk = ti_blk_of_body(ws, side ? c->b : c->a), w = ws->width[blk], at = ws->at_v[blk];
+        double *J_bar = ws->scratch->J_hit_bar + (J - ws->J_hit) + w * r;
+        for (int j = 0; j < w; j++) J_bar[j] += s * v[at + j], x[at + j] += s * J[w * r + j];
+    }
+}
+
+/* From the cotangents of the references of a contact that bounces to its time and the motion before: by Newton's law
+ * they have e times the approach besides. */
+static void reverse_late(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, double *late_bar) {
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
+    const ti_island *is = &f->island[k];
     if (ti_con_spins(c)) return;
-    const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
-    double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
-    bool newton = f->island[k].impact == TRIBO_IMPACT_NEWTON;
-    ti_impact hit = ti_frame_impact(ws, c);
-    double tau_bar = s->tau_bar[i], speed_bar = newton ? -e * late_bar[2] : 0, dt = ws->options.dt;
-    if (newton) s->e_bar[i] -= late_bar[2] * hit.speed;
-    for (int r = 0; r < 3; r++) tau_bar += late_bar[r] * ti_impact_acceleration(ws, f, k, i, r);
-    s->gap_bar[i] += tau_bar * hit.tau_gap + speed_bar * hit.speed_gap;
-    for (int r = 0; r < 3; r++) {
-        double u_bar = r == 2 ? tau_bar * hit.tau_u + speed_bar * hit.speed_u : 0, a_bar = late_bar[r] * hit.span;
-        if (r == 2) a_bar += tau_bar * hit.tau_a + speed_bar * hit.speed_a;
-        a_bar = f->island[k].prompt ? 0 : a_bar / dt;
-        if (u_bar == 0 && a_bar == 0) continue;
-        add_row(ws, f, i, r, u_bar + a_bar, s->hold_bar, false), add_row(ws, f, i, r, -a_bar, s->now_bar, false);
-        add_row_bar(ws, f, i, r, u_bar + a_bar, before, false), add_row_bar(ws, f, i, r, -a_bar, ws->vnow, false);
+    double come = ti_impact_approach(ws, f, k, i);
+    if (is->impact == TRIBO_IMPACT_NEWTON && come < 0) {
+        double come_bar = ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * late_bar[2];
+        s->e_bar[i] += late_bar[2] * come, late_bar[2] += come_bar;
+        add_hit(ws, f, i, 2, come_bar, ws->vnow, s->now_bar);
     }
+    double span = is->prompt ? 0 : ti_frame_impact(ws, c).span / ws->options.dt;
+    for (int r = 0; r < 3; r++) {
+        double a_bar = late_bar[r] * span;
+        s->tau_bar[i] += late_bar[r] * ti_impact_acceleration(ws, f, k, i, r);
+        if (a_bar == 0) continue;
+        add_hit(ws, f, i, r, a_bar, f->phase[TI_HOLD].v[TI_SOLVED], s->hold_bar);
+        add_hit(ws, f, i, r, -a_bar, ws->vnow, s->now_bar);
+    }
+}
+
+/* From the cotangent of a contact's time to its gap and to the motion before. */
+static void reverse_hit(tribo_ws *ws, const ti_frame *f, int k, int i) {
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &f->con[i];
+    double tau_bar = s->tau_bar[i];
+    if (ti_con_spins(c) || tau_bar == 0) return;
+    ti_impact hit = ti_frame_impact(ws, c);
+    double u_bar = tau_bar * hit.tau_u, a_bar = f->island[k].prompt ? 0 : tau_bar * hit.tau_a / ws->options.dt;
+    s->gap_bar[i] += tau_bar * hit.tau_gap;
+    add_row(ws, f, i, 2, u_bar + a_bar, s->hold_bar, false), add_row(ws, f, i, 2, -a_bar, s->now_bar, false);
+    add_row_bar(ws, f, i, 2, u_bar + a_bar, f->phase[TI_HOLD].v[TI_SOLVED], false);
+    add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);
 }
 
 /* What the forces do after the impacts: hit_bar, from that of the next velocity to that of what the impacts leave. */
@@ -429,11 +457,14 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     if (status < 0) return status;
     phase_bar to = {ws, f, k, TI_IMPACT, ws->vnow, s->now_bar, NULL, late_bar};
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
-    for (int i = is->con0; status >= 0 && i < is->con0 + is->ncon; i++) {
-        if (i < is->con0 + is->nhold)
+    int hits = is->con0 + is->nhold, end = is->con0 + is->ncon;
+    for (int i = hits; status >= 0 && i < end; i++) reverse_late(ws, f, k, i, p, late_bar + 3 * i);
+    if (status >= 0) ti_hits_vjp(ws, f, k, p);
+    for (int i = is->con0; status >= 0 && i < end; i++) {
+        if (i < hits)
             s->ref_bar[i] += late_bar[3 * i + 2], reverse_parted(ws, f, k, i, late_bar[3 * i + 2]);
         else
-            reverse_hit(ws, f, k, i, p, late_bar + 3 * i);
+            reverse_hit(ws, f, k, i);
     }
     reverse_now(ws, f, is);
     return status;
@@ -462,8 +493,10 @@ tribo_status ti_island_vjp(tribo_ws *ws, const ti_frame *f, int k, const double 
     const ti_island *is = &f->island[k];
     bool impact = is->phase[TI_IMPACT].npoint > 0, recovery = is->phase[TI_RECOVER].npoint > 0;
     tribo_status status = TRIBO_OK;
+    size_t rows = sizeof(double) * (size_t)ws->con_entries * (size_t)is->ncon;
     if (impact || recovery || ti_contact_uses_delassus(ws->contact))
-        memset(s->J_bar + ws->con_entries * is->con0, 0, sizeof(double) * (size_t)ws->con_entries * (size_t)is->ncon);
+        memset(s->J_bar + ws->con_entries * is->con0, 0, rows);
+    if (impact) memset(s->J_hit_bar + ws->con_entries * is->con0, 0, rows);
     if (recovery) status = reverse_recovery(ws, f, k, p);
     if (status < 0) return status;
     if (impact)

@@ -23,10 +23,6 @@ static bool is_zero(ti_vec a) {
     return a.x == 0 && a.y == 0 && a.z == 0;
 }
 
-static bool body_moves(const ti_link_diff *diffs, int body) {
-    return body >= 0 && !(is_zero(diffs[body].xc) && is_zero(diffs[body].xo) && is_zero(diffs[body].th));
-}
-
 static const ti_link_diff *diffs_of(const task *t, int j) {
     return t->ws->scratch->diff_dot + (size_t)j * (size_t)t->ws->model->size.nbody;
 }
@@ -35,22 +31,30 @@ static const double *p_dot_of(const task *t, int j) {
     return ti_seed(t->in->p, j, t->ws->model->size.np);
 }
 
-static contact_dot rows_dot(const task *t, int i, int j) {
+/* The two sides of a contact somewhere: links, and what they do; NULL = the world. */
+typedef struct sides {
+    const ti_link *link[2];
+    const ti_link_diff *diff[2];
+} sides;
+
+static bool moves(const ti_link_diff *d) {
+    return d && !(is_zero(d->xc) && is_zero(d->xo) && is_zero(d->th));
+}
+
+/* Of contact c, the i-th, whose derivative over its shapes is in scratch. */
+static contact_dot dot_of(const task *t, const ti_con *c, int i, const sides *at, const double *p_dot) {
     const tribo_ws *ws = t->ws;
-    const ti_con *c = &t->f->con[i];
     const ti_pair *pair = &c->pair;
-    const ti_link_diff *diffs = diffs_of(t, j);
-    const double *p_dot = p_dot_of(t, j);
     double move[TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS] = {0}, frame[TI_CON_FRAME];
-    contact_dot out = {.rows = p_dot || body_moves(diffs, c->a) || body_moves(diffs, c->b)};
+    contact_dot out = {.rows = p_dot || moves(at->diff[0]) || moves(at->diff[1])};
     if (!out.rows) return out;
-    bool a = ti_shape_jvp(ws->model, t->p, ws->link, pair->a, diffs, p_dot, move);
-    bool b = ti_shape_jvp(ws->model, t->p, ws->link, pair->b, diffs, p_dot, move + TI_SHAPE_COLS);
+    bool a = ti_shape_jvp(ws->model, t->p, at->link[0], pair->a, at->diff[0], p_dot, move);
+    bool b = ti_shape_jvp(ws->model, t->p, at->link[1], pair->b, at->diff[1], p_dot, move + TI_SHAPE_COLS);
     if (a || b) {
         const double *jac = ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
         for (int r = 0; r < TI_COLLIDE_ROWS; r++)
             for (int e = 0; e < TI_COLLIDE_COLS; e++) rate[r] += jac[TI_COLLIDE_COLS * r + e] * move[e];
-    } else if (!body_moves(diffs, c->a) && !body_moves(diffs, c->b)) {
+    } else if (!moves(at->diff[0]) && !moves(at->diff[1])) {
         out.rows = false;
         return out;
     }
@@ -60,9 +64,19 @@ static contact_dot rows_dot(const task *t, int i, int j) {
     ti_store3(frame, ti_load3(rate));
     ti_store3(frame + 3, ti_mul(&D1, n)), ti_store3(frame + 6, ti_mul(&D2, n)), ti_store3(frame + 9, n);
     out.gap = rate[6];
-    if (c->a >= 0) ti_rows_jvp(c, &ws->link[c->a], -1, &diffs[c->a], frame, out.J[0]);
-    if (c->b >= 0) ti_rows_jvp(c, &ws->link[c->b], 1, &diffs[c->b], frame, out.J[1]);
+    for (int side = 0; side < 2; side++)
+        if (at->link[side]) ti_rows_jvp(c, at->link[side], side ? 1 : -1, at->diff[side], frame, out.J[side]);
     return out;
+}
+
+/* Of contact i in direction j, where the step begins. */
+static contact_dot rows_dot(const task *t, int i, int j) {
+    const ti_con *c = &t->f->con[i];
+    const ti_link *links = t->ws->link;
+    const ti_link_diff *diffs = diffs_of(t, j);
+    sides at = {{c->a < 0 ? NULL : &links[c->a], c->b < 0 ? NULL : &links[c->b]},
+                {c->a < 0 ? NULL : &diffs[c->a], c->b < 0 ? NULL : &diffs[c->b]}};
+    return dot_of(t, c, i, &at, p_dot_of(t, j));
 }
 
 static double dot(int n, const double *a, const double *b) {
@@ -97,6 +111,27 @@ static double *in_direction(const task *t, double *x, int j) {
     return x + (size_t)j * (size_t)t->is->nv;
 }
 
+/* Of contact i in direction j, where its impact is. */
+static contact_dot hit_dot(const task *t, int i, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_con c = ti_hit_con(t->f, i);
+    const double *held = in_direction(t, s->v_sum[TI_HOLD], j), *now = in_direction(t, s->now_dot, j);
+    double time = s->tau_dot[at_contact(t, j, t->is->con0 + t->f->hit[i].by)];
+    ti_moved moved[2];
+    ti_link_diff diff[2];
+    sides at = {{NULL, NULL}, {NULL, NULL}};
+    ti_hit_sides(ws, t->f, t->is, i, moved);
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c.b : c.a;
+        if (body < 0) continue;
+        int of = ws->voff[ti_blk_of_body(ws, body)];
+        ti_hit_move_jvp(ws, t->f, body, &moved[side], &diffs_of(t, j)[body], held + of, now + of, time, &diff[side]);
+        at.link[side] = &moved[side].link, at.diff[side] = &diff[side];
+    }
+    return dot_of(t, &c, i, &at, p_dot_of(t, j));
+}
+
 /* ---- one phase ---- */
 
 /* M base_dot - M_dot (v - base) of a block, the momentum row's right-hand side without contacts */
@@ -112,10 +147,12 @@ static void momentum_dot(const task *t, int blk, int j, const double *base_dot, 
 }
 
 /* r += J_dot' l + J' l_dot of the normal row; r of each block of the island. */
-static void add_impulse(const task *t, const contact_dot *d, int i, const double *l, double n_dot, double *r) {
+static void add_impulse(const task *t, ti_phase phase, const contact_dot *d, int i, const double *l, double n_dot,
+                        double *r) {
     const ti_con *c = &t->f->con[i];
     for (int side = 0; side < 2; side++) {
-        const double *J = ti_frame_rows(t->ws, t->f, i, side);
+        const double *J =
+            ti_phase_is_hit(phase) ? ti_hit_rows(t->ws, t->f, i, side) : ti_frame_rows(t->ws, t->f, i, side);
         if (!J) continue;
         int blk = ti_blk_of_body(t->ws, side ? c->b : c->a), w = t->ws->width[blk];
         double *to = r + t->ws->voff[blk];
@@ -146,7 +183,7 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
     for (int row = 0; at_time && row < 2; row++) dc[row] += s->late_dot[3 * at_contact(t, j, i) + row];
     double R_dot = ti_phase_by_law(phase) ? softness_dot(t, i, j) : 0;
     for (int row = 0; R_dot != 0 && row < 3; row++) dc[row] += (row < 2 ? TI_ACROSS : 1) * R_dot * l[row];
-    add_impulse(t, d, i, l, give_dot, r);
+    add_impulse(t, phase, d, i, l, give_dot, r);
 }
 
 /* A displacement's compliance is a share of one over the heaviest mass. */
@@ -201,9 +238,11 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
         for (int j = 0; j < n; j++) {
             bool acts = t->f->phase[phase].mode[i] != TRIBO_BREAK || (phase == TI_REBOUND && ws->give[i] > 0);
             contact_dot d = {0};
-            bool stays = phase == TI_HOLD || phase == TI_AFTER; /* its reference moves with the gap */
-            if (acts || (stays && ti_frame_acts(t->f, t->k, i))) d = rows_dot(t, i, j);
-            if (stays) s->ref_dot[at_contact(t, j, i)] = ti_frame_reference(ws, t->f, t->k, i).ref_gap * d.gap;
+            double ref_gap = ti_frame_reference(ws, t->f, t->k, i).ref_gap;
+            if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i)))
+                d = ti_hit_moves(t->f, t->is, phase, i) ? hit_dot(t, i, j) : rows_dot(t, i, j);
+            if (phase == TI_HOLD) s->ref_dot[at_contact(t, j, i)] = ref_gap * d.gap;
+            if (phase == TI_AFTER) s->ref_dot[at_contact(t, j, i)] = ref_gap * s->gap_dot[at_contact(t, j, i)];
             for (int q = 0; q < solution.npoint; q++) {
                 double *dc = s->c_dot[q] + j * 3 * nc + 3 * (i - t->is->con0);
                 dc[0] = dc[1] = dc[2] = 0;
@@ -229,10 +268,15 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
 
 /* ---- the step without impacts ---- */
 
-static void prepare_contacts(const task *t) {
+/* As a phase has them. */
+static void prepare_contacts(const task *t, ti_phase phase) {
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
         double *jac = t->ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
-        if (ti_frame_acts(t->f, t->k, i)) ti_con_jac(t->ws, &t->f->con[i], (double(*)[TI_COLLIDE_COLS])(void *)jac);
+        if (!ti_frame_acts(t->f, t->k, i)) continue;
+        if (ti_hit_moves(t->f, t->is, phase, i))
+            ti_hit_jac(t->ws, t->f, t->k, i, t->p, (double(*)[TI_COLLIDE_COLS])(void *)jac);
+        else
+            ti_con_jac(t->ws, &t->f->con[i], (double(*)[TI_COLLIDE_COLS])(void *)jac);
     }
 }
 
@@ -280,41 +324,63 @@ static tribo_status displace_tangents(const task *t, ti_phase phase) {
 
 /* ---- impacts ---- */
 
-/* tau_dot, late_dot (3), and ref_dot of the contacts that bounce, direction j. */
-static void hit_tangent(const task *t, int i, int j) {
+/* tau_dot, gap_dot of a contact that bounces, direction j. */
+static void time_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
     const ti_con *c = &t->f->con[i];
-    const double *before = t->f->phase[TI_HOLD].v[TI_SOLVED], *p_dot = p_dot_of(t, j);
-    int at = c->pair.material[TI_M_RESTITUTION];
     size_t to = at_contact(t, j, i);
     contact_dot d = {0};
-    double *late = s->late_dot + 3 * to, u = 0, a[3];
-    s->tau_dot[to] = late[0] = late[1] = late[2] = s->ref_dot[to] = 0;
+    s->tau_dot[to] = s->gap_dot[to] = 0;
     if (ti_con_spins(c)) return;
     if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
-    for (int r = 0; r < 3; r++) {
-        u = row_dot(t, &d, i, r, before) + row_of(t, i, r, in_direction(t, s->v_sum[TI_HOLD], j));
-        double now = row_dot(t, &d, i, r, ws->vnow) + row_of(t, i, r, in_direction(t, s->now_dot, j));
-        a[r] = t->is->prompt ? 0 : (u - now) / ws->options.dt;
-    }
+    double u = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]);
+    u += row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
+    double now = row_dot(t, &d, i, 2, ws->vnow) + row_of(t, i, 2, in_direction(t, s->now_dot, j));
     ti_impact hit = ti_frame_impact(ws, c);
-    double tau_dot = s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a[2];
-    for (int r = 0; r < 3; r++) late[r] = hit.span * a[r] + ti_impact_acceleration(ws, t->f, t->k, i, r) * tau_dot;
-    s->ref_dot[to] = late[2];
-    if (t->is->impact != TRIBO_IMPACT_NEWTON) return;
-    s->ref_dot[to] -= t->p[at] * (hit.speed_gap * d.gap + hit.speed_u * u + hit.speed_a * a[2]);
-    if (p_dot) s->ref_dot[to] -= p_dot[at] * hit.speed;
+    s->gap_dot[to] = d.gap;
+    s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + (t->is->prompt ? 0 : hit.tau_a * (u - now) / ws->options.dt);
 }
 
-/* late_dot (3), and ref_dot +=, of a contact that does not bounce. */
+/* Row r of a contact at its impact times v (nv of the frame), of which v_dot is that of the island. */
+static double at_hit(const task *t, const contact_dot *d, int i, int r, const double *v, const double *v_dot) {
+    return row_dot(t, d, i, r, v) + ti_hit_velocity(t->ws, t->f, i, r, v_dot - t->is->v0);
+}
+
+/* late_dot (3), and ref_dot, of a contact that bounces, direction j: by Newton's law with e times the approach. */
+static void late_tangent(const task *t, int i, int j) {
+    tribo_ws *ws = t->ws;
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &t->f->con[i];
+    const double *p_dot = p_dot_of(t, j), *now_dot = in_direction(t, s->now_dot, j);
+    size_t to = at_contact(t, j, i);
+    double *late = s->late_dot + 3 * to, span = t->is->prompt ? 0 : ti_frame_impact(ws, c).span / ws->options.dt;
+    contact_dot d = {0};
+    late[0] = late[1] = late[2] = s->ref_dot[to] = 0;
+    if (ti_con_spins(c)) return;
+    if (ti_frame_acts(t->f, t->k, i)) d = t->f->hit[i].moved ? hit_dot(t, i, j) : rows_dot(t, i, j);
+    for (int r = 0; r < 3; r++) {
+        late[r] = ti_impact_acceleration(ws, t->f, t->k, i, r) * s->tau_dot[to];
+        late[r] += span * at_hit(t, &d, i, r, t->f->phase[TI_HOLD].v[TI_SOLVED], in_direction(t, s->v_sum[TI_HOLD], j));
+        late[r] -= span * at_hit(t, &d, i, r, ws->vnow, now_dot);
+    }
+    s->ref_dot[to] = late[2];
+    double come = ti_impact_approach(ws, t->f, t->k, i);
+    if (t->is->impact != TRIBO_IMPACT_NEWTON || !(come < 0)) return;
+    int e = c->pair.material[TI_M_RESTITUTION];
+    s->ref_dot[to] += t->p[e] * (at_hit(t, &d, i, 2, ws->vnow, now_dot) + late[2]) + (p_dot ? p_dot[e] * come : 0);
+}
+
+/* gap_dot, late_dot (3), and ref_dot +=, of a contact that does not bounce. */
 static void part_tangent(const task *t, int i, int j) {
     ti_scratch *s = t->ws->scratch;
     size_t to = at_contact(t, j, i);
     double *late = s->late_dot + 3 * to;
-    late[0] = late[1] = late[2] = 0;
-    if (!ti_frame_acts(t->f, t->k, i) || !ti_impact_parted(t->ws, t->f, t->k, i)) return;
+    late[0] = late[1] = late[2] = s->gap_dot[to] = 0;
+    if (!ti_frame_acts(t->f, t->k, i)) return;
     contact_dot d = rows_dot(t, i, j);
+    s->gap_dot[to] = d.gap;
+    if (!ti_impact_parted(t->ws, t->f, t->k, i)) return;
     late[2] = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) - row_dot(t, &d, i, 2, t->ws->vnow) +
               row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j)) - row_of(t, i, 2, in_direction(t, s->now_dot, j));
     s->ref_dot[to] += late[2];
@@ -462,7 +528,10 @@ static tribo_status hits_tangents(const task *t) {
     for (int j = 0; j < t->in->n; j++) now_tangent(t, j);
     for (int i = t->is->con0; i < end; i++)
         for (int j = 0; j < t->in->n; j++)
-            i < t->is->con0 + t->is->nhold ? part_tangent(t, i, j) : hit_tangent(t, i, j);
+            i < t->is->con0 + t->is->nhold ? part_tangent(t, i, j) : time_tangent(t, i, j);
+    prepare_contacts(t, TI_AFTER);
+    for (int i = t->is->con0 + t->is->nhold; i < end; i++)
+        for (int j = 0; j < t->in->n; j++) late_tangent(t, i, j);
     tribo_status status = phase_tangents(t, TI_IMPACT, t->ws->vnow, s->now_dot);
     if (status < 0 || t->is->phase[TI_REBOUND].npoint == 0) return status;
     for (int i = t->is->con0; i < end; i++)
@@ -477,6 +546,7 @@ static tribo_status impact_tangents(const task *t) {
     for (int j = 0; j < t->in->n; j++) share_dot[j] = next_tangent(t, j);
     status = after_tangents(t);
     if (status < 0) return status;
+    prepare_contacts(t, TI_TIMING);
     ti_impact_times(t->ws, t->f, t->k); /* the groups too, in root, and their weights */
     for (int j = 0; j < t->in->n; j++) displacement_tangent(t, j, share_dot[j]);
     return t->is->phase[TI_TIMING].npoint > 0 ? displace_tangents(t, TI_TIMING) : TRIBO_OK;
@@ -516,7 +586,7 @@ static tribo_status recovery_tangents(const task *t) {
 tribo_status ti_island_jvp(tribo_ws *ws, const ti_frame *f, int k, const double *p, const ti_seeds *in) {
     const task t = {ws, f, k, &f->island[k], p, in};
     ti_scratch *s = ws->scratch;
-    prepare_contacts(&t);
+    prepare_contacts(&t, TI_HOLD);
     tribo_status status = hold_tangents(&t);
     if (status < 0) return status;
     if (t.is->phase[TI_IMPACT].npoint > 0)

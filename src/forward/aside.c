@@ -152,6 +152,7 @@ static void shift(double *a, size_t each, int to, int from, int n) {
 static void move(ti_frame *f, const ti_island *from, const ti_island *to) {
     int c0 = from->con0, nc = from->ncon, v0 = from->v0, nv = from->nv;
     memmove(f->con + to->con0, f->con + c0, (size_t)nc * sizeof *f->con);
+    memmove(f->hit + to->con0, f->hit + c0, (size_t)nc * sizeof *f->hit);
     memmove(f->blk_tree + to->blk0, f->blk_tree + from->blk0, (size_t)from->nblk * sizeof *f->blk_tree);
     for (int phase = 0; phase < TI_PHASES; phase++) {
         ti_phase_data *d = &f->phase[phase];

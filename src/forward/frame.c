@@ -32,6 +32,8 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
         TI_CARVE(arena, f->v, nv);
         TI_CARVE(arena, f->mode, ncon);
     }
+    f->hit = NULL;
+    if (phases >> TI_IMPACT & 1) TI_CARVE(arena, f->hit, ncon);
     TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * (size_t)rounds * (size_t)ncon);
     f->by_answer = false;
 }
@@ -59,22 +61,29 @@ double *ti_frame_rounds(const ti_frame *f, int rounds, int k, ti_phase phase) {
 
 /* ---- contacts as callers see them ---- */
 
+ti_con ti_hit_con(const ti_frame *f, int i) {
+    ti_con c = f->con[i];
+    c.touch = f->hit[i].touch, c.t1 = f->hit[i].t1, c.t2 = f->hit[i].t2;
+    return c;
+}
+
 /* Whether an impact acts in contact i: it hit, or was hit while it stayed. */
 static bool has_bounced(const ti_frame *f, const ti_island *is, int i) {
     if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
-    return is->phase[TI_IMPACT].npoint > 0 && f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2] > 0;
+    return ti_island_is_hit(is) && f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2] > 0;
 }
 
-static void show_contact(const ti_frame *f, int i, bool bounced, tribo_contact *v) {
-    const ti_con *c = &f->con[i];
-    *v = (tribo_contact){.geom_a = c->pair.a,
-                         .geom_b = c->pair.b,
+static void show_contact(const ti_frame *f, const ti_island *is, int i, tribo_contact *v) {
+    const ti_con c = ti_frame_con(f, is, i);
+    *v = (tribo_contact){.geom_a = c.pair.a,
+                         .geom_b = c.pair.b,
                          .mode = ti_mode_public(f->mode[i]),
-                         .gap = c->touch.gap,
-                         .bounced = bounced};
-    ti_store3(v->point, c->touch.point), ti_store3(v->normal, c->touch.normal);
-    ti_store3(v->tangent[0], c->t1), ti_store3(v->tangent[1], c->t2);
+                         .gap = f->con[i].touch.gap,
+                         .bounced = has_bounced(f, is, i)};
+    ti_store3(v->point, c.touch.point), ti_store3(v->normal, c.touch.normal);
+    ti_store3(v->tangent[0], c.t1), ti_store3(v->tangent[1], c.t2);
     memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
+    if (ti_island_is_hit(is) && f->hit[i].moved) v->time = f->con[is->con0 + f->hit[i].by].tau;
 }
 
 void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view) {
@@ -82,7 +91,7 @@ void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view) {
         const ti_island *is = &f->island[k];
         for (int i = is->con0, host = 0; i < is->con0 + is->ncon; i++) {
             const ti_con *c = &f->con[i];
-            if (c->kind == TI_CON_CONTACT) host = c->id, show_contact(f, i, has_bounced(f, is, i), &view[host]);
+            if (c->kind == TI_CON_CONTACT) host = c->id, show_contact(f, is, i, &view[host]);
             for (int r = 0; ti_con_spins(c) && r < 3; r++) /* behind its contact */
                 view[host].torque[r] += c->pair.length * f->lambda[3 * i + r];
         }
@@ -234,6 +243,7 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     memcpy(to.blk_tree, f->blk_tree, nb * sizeof *f->blk_tree);
     for (int phase = 0; phase < TI_PHASES; phase++)
         if (phases >> phase & 1) copy_phase(&to.phase[phase], &f->phase[phase], nc, nv);
+    if (to.hit) memcpy(to.hit, f->hit, nc * sizeof *f->hit);
     if (!ti_holds_only(phases)) {
         memcpy(to.lambda, f->lambda, 3 * nc * d);
         memcpy(to.v, f->v, nv * d);

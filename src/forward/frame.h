@@ -27,6 +27,11 @@ static inline bool ti_phase_by_law(ti_phase phase) {
     return phase < TI_REBOUND || phase == TI_AFTER;
 }
 
+/* Whether its rows are those of where impacts happen: until then bodies move as though there were none. */
+static inline bool ti_phase_is_hit(ti_phase phase) {
+    return phase == TI_IMPACT || phase == TI_REBOUND || phase == TI_AFTER;
+}
+
 /* How a phase of an island was solved; npoint = 0: it was not posed. */
 typedef struct ti_phase_points {
     int npoint;
@@ -53,6 +58,10 @@ typedef struct ti_island {
     bool gone;    /* a contact was called to it: aside.c */
 } ti_island;
 
+static inline bool ti_island_is_hit(const ti_island *is) {
+    return is->phase[TI_IMPACT].npoint > 0;
+}
+
 /* The solutions of a phase, island after island. */
 typedef struct ti_phase_data {
     double *lambda[TI_CONTACT_POINTS + 1]; /* (3 ncon) */
@@ -70,7 +79,8 @@ typedef struct ti_frame {
     ti_island *island; /* (nisland) */
     int *blk_tree;     /* (nblk) tree of a block, island after island */
     ti_phase_data phase[TI_PHASES];
-    double *lambda, *v;  /* (3 ncon), (nv): impulses of the phases together, the next velocity */
+    ti_hit *hit;         /* (ncon) of islands with an impact; NULL where no phase is one */
+    double *lambda, *v;  /* (3 ncon), (nv): impulses of the phases together, ti_frame_con(); the next velocity */
     unsigned char *mode; /* (ncon) what a contact does in the end */
     double *rounds;      /* (TI_REBOUND,options.rounds,3 ncon) impulses after each, of the phases before the rebound */
     bool by_answer;      /* derivatives of velocities alone are asked for: ti_frame_alone() */
@@ -116,6 +126,7 @@ struct tribo_ws {
     int con_entries; /* of J, for one contact: three rows on two of the widest trees */
     int directions;  /* forward tangents carried at once */
     double *M, *J, *vfree, *vnow, *ref, *mu;
+    double *J_hit;       /* as J: of impact and rebound, at the places that bodies have then */
     double *mu_hit;      /* mu in an impact, which dry friction of joints has no part in */
     double *R;           /* (3 ncon) compliance of materials, where the model has any */
     unsigned char *what; /* ti_constraint_kind */
@@ -176,7 +187,8 @@ typedef struct ti_scratch {
     ti_link_diff *diff;                          /* (nbody) the motion_bar's */
     double *D_bar, *V_bar;                       /* (nv) of the model */
     double *geom_bar;                            /* (ngeom,TI_SHAPE_COLS) */
-    double *frame_bar, *J_bar;                   /* (ncon,TI_CON_FRAME), as J: beside the phases' products */
+    double *own_bar;                             /* the same, of what parameters make of them, at other places too */
+    double *frame_bar, *J_bar, *J_hit_bar;       /* (ncon,TI_CON_FRAME), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
     double *e_bar, *beta_bar, *slop_bar, *R_bar; /* (ncon) of the material */
     double *held_bar;                            /* (3 ncon) of the references of what holds */
@@ -200,6 +212,7 @@ typedef struct ti_scratch {
     double *next_dot, *D_dot;                        /* (nv) of the next velocity and of the displacement */
     double *now_dot;                                 /* (nv) of the velocities that bodies come with */
     double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon), late_dot (3 ncon) */
+    double *gap_dot;                                 /* (ncon) as the step begins */
     ti_link_jac *link_jac;                           /* (nbody) */
     ti_tree_jac tree_jac;                            /* of models with joints */
     double *rate;                                    /* (ncon,2,7,6) */
@@ -238,6 +251,12 @@ static inline int ti_frame_points(const ti_frame *f, int k, ti_phase phase) {
 /* Where ti_phase_data has point q of ti_frame_solution(). */
 static inline int ti_frame_point(const ti_frame *f, int k, ti_phase phase, int q) {
     return ti_frame_alone(f, k, phase) ? TI_SOLVED : q;
+}
+/* Contact i at its impact. */
+ti_con ti_hit_con(const ti_frame *f, int i);
+/* Contact i of an island with the axes that its impulses are along. */
+static inline ti_con ti_frame_con(const ti_frame *f, const ti_island *is, int i) {
+    return ti_island_is_hit(is) ? ti_hit_con(f, i) : f->con[i];
 }
 /* Contacts of the first nisland islands as callers see them, in the order of their pairs. */
 void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view);
@@ -295,8 +314,34 @@ void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double
 double ti_side_velocity(const tribo_ws *ws, const ti_frame *f, int i, int side, int r, const double *v);
 /* Solved velocity of tree t: of the frame, or where nothing touches it the free one. Valid until the next call. */
 const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t);
-/* v += s M^-1 J' of row r of contact i. */
-void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v);
+
+/* ---- hit.c: where impacts are. Between the beginning of a step and its impacts bodies move as the step without them
+ * moves them. Each contact that bounces is taken to its own time, those that hold bodies meanwhile to the first of the
+ * island's. docs/math.md eq. (468). ---- */
+
+/* Where the contacts of island k are hit, into f->hit: from their times, and the step without impacts. */
+void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* Their rows, ws->J_hit. */
+void ti_hit_pose(tribo_ws *ws, const ti_frame *f, int k);
+ti_flight ti_hit_flight(const tribo_ws *ws, const ti_island *is, double time);
+double ti_hit_time(const ti_frame *f, const ti_island *is, int i);
+/* A free body at some time, and both sides of contact i at its; those of the world are not written. */
+void ti_hit_move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double time, ti_moved *m);
+void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides);
+/* The two geoms there. */
+void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const double *p, const ti_moved *sides, ti_shape *shapes);
+/* Where the rows of contact i begin in J_hit; as ti_frame_rows(), ti_row_velocity(). */
+static inline double *ti_hit_jacobian(const tribo_ws *ws, int i) {
+    return ws->J_hit + (size_t)ws->con_entries * (size_t)i;
+}
+const double *ti_hit_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
+double ti_hit_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v);
+/* v += s M^-1 J_hit' of row r of contact i. */
+void ti_hit_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v);
+/* Whether a phase of an island has contact i at the place of its impact. */
+static inline bool ti_hit_moves(const ti_frame *f, const ti_island *is, ti_phase phase, int i) {
+    return ti_phase_is_hit(phase) && ti_island_is_hit(is) && f->hit[i].moved;
+}
 
 /* Most products l' J v that one side of a contact meets. */
 enum { TI_ROW_PRODUCTS = TI_PHASES * 2 * TI_CONTACT_POINTS + TI_CONTACT_POINTS + 3 };
@@ -347,10 +392,12 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c);
 /* Whether the forces of the step part contact i, which does not bounce: then they do so in the impact, too. */
 bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i);
-/* Acceleration of row r of contact i, which bounces, in the motion without impacts. */
+/* Acceleration of row r of contact i, which bounces, at its impact, in the motion without impacts. */
 double ti_impact_acceleration(const tribo_ws *ws, const ti_frame *f, int k, int i, int r);
 /* By how much velocity r of contact i at its impact differs from the one that its bodies come with. */
 double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r);
+/* The normal velocity, at most 0, that contact i, which bounces, has at its impact. */
+double ti_impact_approach(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* Whether a contact that stays is struck, faster than forces bring it together. */
 bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */

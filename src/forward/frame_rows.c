@@ -1,16 +1,27 @@
 /* frame_rows.c -- rows of the contacts of a step times velocities, and what their gaps are compared with. */
 #include "forward/frame.h"
 
-const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
-    const ti_con *c = &f->con[i];
-    if ((side ? c->b : c->a) < 0 || (side && ti_con_within(ws, c))) return NULL;
-    return ti_frame_side(ws, f, i, side);
+/* Rows of contact i, which begin at J, on one side. */
+static const double *side_of(const tribo_ws *ws, const ti_con *c, const double *J, int side) {
+    return side && c->a >= 0 && !ti_con_within(ws, c) ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
 }
 
 const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side) {
+    return side_of(ws, &f->con[i], ti_frame_jacobian(ws, i), side);
+}
+
+/* Whether a side of a contact has rows of its own. */
+static bool has_rows(const tribo_ws *ws, const ti_con *c, int side) {
+    return (side ? c->b : c->a) >= 0 && !(side && ti_con_within(ws, c));
+}
+
+const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
+    return has_rows(ws, &f->con[i], side) ? ti_frame_side(ws, f, i, side) : NULL;
+}
+
+const double *ti_hit_rows(const tribo_ws *ws, const ti_frame *f, int i, int side) {
     const ti_con *c = &f->con[i];
-    const double *J = ti_frame_jacobian(ws, i);
-    return side && c->a >= 0 && !ti_con_within(ws, c) ? J + 3 * ws->width[ti_blk_of_body(ws, c->a)] : J;
+    return has_rows(ws, c, side) ? side_of(ws, c, ti_hit_jacobian(ws, i), side) : NULL;
 }
 
 /* Over the columns of s, first to last, which are listed the other way round; NULL = all of them. */
@@ -59,18 +70,25 @@ void ti_slip_velocity(const tribo_ws *ws, const ti_frame *f, int i, const double
     }
 }
 
-double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
-    const ti_con *c = &f->con[i];
-    const double *J = ti_frame_jacobian(ws, i);
+/* Of rows that begin at J. */
+static double velocity(const tribo_ws *ws, const ti_con *c, const double *J, int i, int r, const double *v) {
     double sum = c->a >= 0 ? of_side(ws, columns_of(ws, i, 0), c->a, &J, r, v) : 0;
     if (c->b < 0 || ti_con_within(ws, c)) return sum;
     return sum + of_side(ws, columns_of(ws, i, c->a >= 0), c->b, &J, r, v);
 }
 
-void ti_row_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v) {
+double ti_row_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
+    return velocity(ws, &f->con[i], ti_frame_jacobian(ws, i), i, r, v);
+}
+
+double ti_hit_velocity(const tribo_ws *ws, const ti_frame *f, int i, int r, const double *v) {
+    return velocity(ws, &f->con[i], ti_hit_jacobian(ws, i), i, r, v);
+}
+
+void ti_hit_kick(const tribo_ws *ws, const ti_frame *f, int i, int r, double s, double *v) {
     const ti_con *c = &f->con[i];
     for (int side = 0; side < 2; side++) {
-        const double *J = ti_frame_rows(ws, f, i, side);
+        const double *J = ti_hit_rows(ws, f, i, side);
         if (!J) continue;
         int k = ti_blk_of_body(ws, side ? c->b : c->a), w = ws->width[k];
         ti_motion_solve(&ws->motion, f->blk_tree[k], J + w * r, ws->kick);

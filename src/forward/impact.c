@@ -49,9 +49,9 @@ bool ti_impact_parted(const tribo_ws *ws, const ti_frame *f, int k, int i) {
 }
 
 double ti_impact_acceleration(const tribo_ws *ws, const ti_frame *f, int k, int i, int r) {
-    if (r == 2 || f->island[k].prompt) return r == 2 ? f->con[i].an : 0;
-    double without = ti_row_velocity(ws, f, i, r, f->phase[TI_HOLD].v[TI_SOLVED]);
-    return (without - ti_row_velocity(ws, f, i, r, ws->vnow)) / ws->options.dt;
+    if (f->island[k].prompt) return 0;
+    double without = ti_hit_velocity(ws, f, i, r, f->phase[TI_HOLD].v[TI_SOLVED]);
+    return (without - ti_hit_velocity(ws, f, i, r, ws->vnow)) / ws->options.dt;
 }
 
 double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r) {
@@ -60,6 +60,10 @@ double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r
         return ti_impact_acceleration(ws, f, k, i, r) * ti_frame_impact(ws, &f->con[i]).span;
     if (r < 2 || !ti_impact_parted(ws, f, k, i)) return 0;
     return ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) - ti_row_velocity(ws, f, i, 2, ws->vnow);
+}
+
+double ti_impact_approach(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    return ti_min(ti_hit_velocity(ws, f, i, 2, ws->vnow) + ti_impact_late(ws, f, k, i, 2), 0);
 }
 
 /* References of the impact: at its own time each contact that hits is to have no velocity, or by Newton's law -e times
@@ -74,7 +78,7 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
         if (i < is->con0 + is->nhold)
             ref[2] += ws->ref[3 * i + 2];
         else if (is_newton(is))
-            ref[2] -= ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * ti_frame_impact(ws, c).speed;
+            ref[2] += ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * ti_impact_approach(ws, f, k, i);
     }
 }
 
@@ -88,7 +92,7 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
             l > 0 && ti_con_opens(&f->con[i]) ? ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION) * l : 0;
         if (ws->give[i] == 0) continue;
         any = true;
-        ti_row_kick(ws, f, i, 2, ws->give[i], ws->v_given);
+        ti_hit_kick(ws, f, i, 2, ws->give[i], ws->v_given);
     }
     return any;
 }
@@ -102,6 +106,7 @@ static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     if (is->phase[TI_IMPACT].npoint == 0) return;
+    ti_hit_pose(ws, f, k);
     pose_references(ws, f, k, p);
     if (is->phase[TI_REBOUND].npoint > 0) pose_rebound(ws, f, is, p);
     pose_after(ws, f, is);
@@ -118,10 +123,10 @@ double ti_impact_work(const tribo_ws *ws, const ti_frame *f, int k, double share
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         for (int r = 0; r < 3; r++) {
             double l = hit->lambda[TI_SOLVED][3 * i + r], more = 0, shift = ti_impact_late(ws, f, k, i, r);
-            double before = ti_row_velocity(ws, f, i, r, ws->vnow) + shift;
-            double after = ti_row_velocity(ws, f, i, r, hit->v[TI_SOLVED]) + shift;
+            double before = ti_hit_velocity(ws, f, i, r, ws->vnow) + shift;
+            double after = ti_hit_velocity(ws, f, i, r, hit->v[TI_SOLVED]) + shift;
             if (rebounds) {
-                double whole = ti_row_velocity(ws, f, i, r, back->v[TI_SOLVED]) + shift;
+                double whole = ti_hit_velocity(ws, f, i, r, back->v[TI_SOLVED]) + shift;
                 more = back->lambda[TI_SOLVED][3 * i + r] + (r == 2 ? ws->give[i] : 0);
                 after += share * (whole - after);
             }
@@ -157,6 +162,12 @@ static double square(int w, const double *M, const double *v) {
 /* Above this residual a rebound is no answer at all. */
 static const double ROUGH = 1e-6;
 
+/* Where the impacts are, and their rows. */
+static void meet(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+    ti_hit_find(ws, f, k, p);
+    ti_hit_pose(ws, f, k);
+}
+
 /* To no velocity at each contact's own time; velocities at different times may have no solution together (a ball that
  * is stopped by two walls, one after the other). Those at one time have one. */
 static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
@@ -168,6 +179,7 @@ static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, 
     if (status != TRIBO_NOT_CONVERGED) return status;
     is->prompt = true;
     ti_impact_motions(ws, f, k);
+    meet(ws, f, k, p);
     before.iterations = info->iterations, before.ndegenerate++, *info = before;
     pose_references(ws, f, k, p);
     return ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
@@ -222,7 +234,7 @@ static bool all_part(const tribo_ws *ws, const ti_frame *f, const ti_island *is)
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
         if (ti_con_spins(&f->con[i]))
             continue;
-        else if (!ti_con_opens(&f->con[i]) || !(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0))
+        else if (!ti_con_opens(&f->con[i]) || !(ti_hit_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2] > 0))
             return false;
     return true;
 }
@@ -240,6 +252,7 @@ static void start_after(ti_frame *f, const ti_island *is) {
 
 tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     const ti_island *is = &f->island[k];
+    meet(ws, f, k, p);
     tribo_status hit = by_law(ws, f, k, p, info);
     if (hit < 0) return hit;
     pose_after(ws, f, is);

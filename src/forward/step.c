@@ -12,15 +12,18 @@ static void add_info(tribo_step_info *info, const tribo_contact_info *one) {
 }
 
 /* Relative velocity along the tangents (rows 0, 1) of contact i, v (nv of the frame). */
-static double slip_speed(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
+static double slip_speed(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *v) {
     double slip[2];
-    ti_slip_velocity(ws, f, i, v, slip);
+    if (ti_island_is_hit(is))
+        for (int r = 0; r < 2; r++) slip[r] = ti_hit_velocity(ws, f, i, r, v);
+    else
+        ti_slip_velocity(ws, f, i, v, slip);
     return sqrt(slip[0] * slip[0] + slip[1] * slip[1]);
 }
 
 static double fastest_slip(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *v) {
     double fastest = 0;
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) fastest = ti_max(fastest, slip_speed(ws, f, i, v));
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) fastest = ti_max(fastest, slip_speed(ws, f, is, i, v));
     return fastest;
 }
 
@@ -34,7 +37,7 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
         const ti_con *c = &f->con[i];
         if (!c->sticky || f->mode[i] < TRIBO_SLIDE) continue;
         if (unit < 0) unit = fastest_slip(ws, f, is, ws->vfree);
-        if (slip_speed(ws, f, i, f->v) <= 1e-9 * unit) continue;
+        if (slip_speed(ws, f, is, i, f->v) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = ws->mu_hit[i] = ti_con_number(ws->model, c, p, TI_M_FRICTION);
         changed += ti_con_number(ws->model, c, p, TI_M_STICTION) > 0;
     }

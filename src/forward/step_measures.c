@@ -94,8 +94,8 @@ static bool is_faint(const tribo_ws *ws, const ti_frame *f, const ti_island *is)
 
 /* Of an island that was hit: how far contact i is from being held afterwards, where none is. */
 static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
-    bool apart = is->phase[TI_IMPACT].npoint > 0 && is->phase[TI_AFTER].npoint == 0 && ti_con_opens(&f->con[i]);
-    return apart ? fabs(ti_row_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]) : (double)INFINITY;
+    bool apart = ti_island_is_hit(is) && is->phase[TI_AFTER].npoint == 0 && ti_con_opens(&f->con[i]);
+    return apart ? fabs(ti_hit_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]) : (double)INFINITY;
 }
 
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,

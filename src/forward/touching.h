@@ -48,6 +48,29 @@ typedef struct ti_con {
     double uf, an;       /* normal velocity without the impact, and acceleration */
 } ti_con;
 
+/* A contact at the time of an impact. */
+typedef struct ti_hit {
+    ti_touch touch;
+    ti_vec t1, t2;
+    int by;     /* whose time it is, counted from the first contact of the island */
+    bool moved; /* to that time; else it is as in the beginning: of joints, and where its feature is gone by then */
+} ti_hit;
+
+enum { TI_POSE = 6 };
+
+/* The displacement until a time: held times the velocity of the step without impacts, now times the one that bodies
+ * come with; and by that time. */
+typedef struct ti_flight {
+    double held, now, held_time, now_time;
+} ti_flight;
+
+/* A link there. */
+typedef struct ti_moved {
+    ti_flight flight;
+    double D[TI_POSE];
+    ti_link from, link; /* from: as it begins, without the precession of a fast spin */
+} ti_moved;
+
 /* The limit of a ball, which turns with it. */
 static inline bool ti_con_turns(const tribo_model *m, const ti_con *c) {
     return c->kind == TI_CON_LIMIT && m->joint[m->dof[c->v].joint].kind == TI_JOINT_BALL;
@@ -81,11 +104,15 @@ static inline double ti_con_number(const tribo_model *m, const ti_con *c, const 
 
 /* World poses of the model's geoms. */
 void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes);
-/* Reverse of one: bar is displacement (3), rotation vector (3), size (3), world. Adds to the body's d and to p_bar. */
-void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *links, int geom, const double *bar,
-                  ti_link_diff *diffs, double *p_bar);
-/* Forward; out (9). @return false if it is all zero. */
-bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *links, int geom, const ti_link_diff *diffs,
+/* Of one, on a link; NULL = of the world. */
+void ti_shape_place(const tribo_model *m, const double *p, const ti_link *link, int geom, ti_shape *shape);
+/* Reverse: bar is displacement (3), rotation vector (3), size (3), edge radius, world; own the same in the axes of the
+ * body. Adds to the link's d, and to own; that, to p_bar. */
+void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *link, int geom, const double *bar,
+                  ti_link_diff *d, double *own);
+void ti_shape_own_vjp(const tribo_model *m, const double *p, int geom, const double *own, double *p_bar);
+/* Forward; d of the link, out (TI_SHAPE_COLS). @return false if it is all zero. */
+bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *link, int geom, const ti_link_diff *d,
                   const double *p_dot, double *out);
 
 enum { TI_CON_FRAME = 4 * 3 }; /* of a contact: point, t1, t2, normal */
@@ -143,7 +170,6 @@ double ti_impact_leaves(const ti_impact *hit, double a, double e, double dt);
  *
  * rate (7,6): point, normal, gap, from the contact's derivative over shapes, jac. The body on `side` (0 = a) is not the
  * world. @return false if the normal does not turn. */
-enum { TI_POSE = 6 };
 bool ti_contact_rate(const tribo_model *m, const double *p, const ti_link *links, const ti_con *c, int side,
                      const double *jac, double *rate);
 /* One side of a contact at a solution: what its rows meet. */

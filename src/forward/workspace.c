@@ -77,8 +77,10 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->D_bar, nv);
     TI_CARVE(a, s->V_bar, nv);
     TI_CARVE(a, s->geom_bar, TI_SHAPE_COLS * size->ngeom);
+    TI_CARVE(a, s->own_bar, TI_SHAPE_COLS * size->ngeom);
     TI_CARVE(a, s->frame_bar, TI_CON_FRAME * nc);
     TI_CARVE(a, s->J_bar, (size_t)w->con_entries * (size_t)nc);
+    TI_CARVE(a, s->J_hit_bar, (size_t)w->con_entries * (size_t)nc);
     TI_CARVE(a, s->ref_bar, nc);
     TI_CARVE(a, s->gap_bar, nc);
     TI_CARVE(a, s->mu_bar, nc);
@@ -110,6 +112,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->now_dot, nv * nd);
     TI_CARVE(a, s->ref_dot, nc * nd);
     TI_CARVE(a, s->tau_dot, nc * nd);
+    TI_CARVE(a, s->gap_dot, nc * nd);
     TI_CARVE(a, s->late_dot, 3 * nc * nd);
     TI_CARVE(a, s->give_dot, nc * nd);
     TI_CARVE(a, s->link_jac, nb);
@@ -143,6 +146,7 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->joff, nc);
     TI_CARVE(a, w->M, w->model->nM);
     TI_CARVE(a, w->J, (size_t)w->con_entries * (size_t)nc);
+    TI_CARVE(a, w->J_hit, (size_t)w->con_entries * (size_t)nc);
     TI_CARVE(a, w->vfree, nv);
     TI_CARVE(a, w->vnow, nv);
     TI_CARVE(a, w->ref, 3 * nc);

@@ -132,24 +132,6 @@ static void lay_out_reversal(const tribo_sysid *s, ti_arena *a, ti_reversal *r) 
     TI_CARVE(a, r->unit, nv);
 }
 
-static void lay_out_strike(const tribo_sysid *s, ti_arena *a, ti_strike *k) {
-    size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
-    TI_CARVE(a, k->con, 1);
-    TI_CARVE(a, k->gap, TI_COLLIDE_COLS);
-    TI_CARVE(a, k->begun, nv);
-    TI_CARVE(a, k->speed, nv);
-    TI_CARVE(a, k->left, nv);
-    TI_CARVE(a, k->turned, nv);
-    TI_CARVE(a, k->x, nx);
-    TI_CARVE(a, k->y, nx);
-    TI_CARVE(a, k->dx, ndx);
-    TI_CARVE(a, k->dy, ndx);
-    TI_CARVE(a, k->dd, ndx);
-    TI_CARVE(a, k->din, ndx);
-    TI_CARVE(a, k->dout, ndx);
-    TI_CARVE(a, k->column, 2 * ndx);
-}
-
 static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {
     size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np, lengths = (size_t)s->intervals;
     TI_CARVE(a, w->ws, lengths * (TI_FINE + 1));
@@ -190,7 +172,6 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     lay_out_stand(s, n, a, w);
     for (int i = 0; i < TI_PROBES; i++) lay_out_probe(s, n, a, &w->probe[i]);
     lay_out_reversal(s, a, &w->reversal);
-    lay_out_strike(s, a, &w->strike);
 }
 
 void ti_sysid_lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {

@@ -17,19 +17,23 @@ static double per_impulse(const tribo_trajopt *t, const tribo_ws *ws) {
     return 1 / (t->substeps * ws->options.dt);
 }
 
+/* In the world. */
+static ti_vec impulse_of(const ti_frame *f, const ti_island *is, int i) {
+    const ti_con c = ti_frame_con(f, is, i);
+    const double *l = f->lambda + 3 * i;
+    return ti_axpy(ti_axpy(ti_scale(l[0], c.t1), l[1], c.t2), l[2], c.touch.normal);
+}
+
 void ti_forces_add(const tribo_trajopt *t, const tribo_ws *ws, double *force) {
     const ti_frame *f = &ws->frame;
     for (int k = 0; k < t->nterm; k++) {
         const ti_term *term = &t->term[k];
         if (term->force < 0) continue;
-        for (int i = 0; i < f->ncon; i++) {
-            const ti_con *c = &f->con[i];
-            const double *l = f->lambda + 3 * i;
-            double share = side_of(&term->def, c) * per_impulse(t, ws);
-            if (share == 0) continue;
-            ti_vec push = ti_axpy(ti_axpy(ti_scale(l[0], c->t1), l[1], c->t2), l[2], c->touch.normal);
-            ti_add3(force + 3 * term->force, ti_scale(share, push));
-        }
+        for (int n = 0; n < f->nisland; n++)
+            for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++) {
+                double share = side_of(&term->def, &f->con[i]) * per_impulse(t, ws);
+                if (share != 0) ti_add3(force + 3 * term->force, ti_scale(share, impulse_of(f, &f->island[n], i)));
+            }
     }
 }
 

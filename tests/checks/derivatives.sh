@@ -5,6 +5,10 @@ through='
 ti_actuators_damp_vjp   tribo_step_vjp (test_robots)
 ti_actuators_vjp        tribo_step_vjp (test_robots)
 ti_advance_jvp          tribo_sysid (test_sysid)
+ti_hit_jac              tribo_step_jac (test_gradients)
+ti_hit_move_jvp         tribo_step_jvp (test_diff_ops, test_gradients)
+ti_hits_vjp             tribo_step_vjp (test_diff_ops, test_gradients)
+ti_touch_vjp            tribo_step_vjp (test_diff_ops, test_gradients)
 ti_island_jvp           tribo_step_jvp (test_diff_ops, test_gradients)
 ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac

@@ -202,7 +202,7 @@ void judge_contacts(const moment *t, verdict *v) {
     }
     for (int i = 0; i < t->nc; i++) {
         int a = contact_body(t->s, &t->c[i], 0), b = contact_body(t->s, &t->c[i], 1);
-        if (t->c[i].bounced) pure[t->group[a >= 0 ? a : b]] = false;
+        if (t->c[i].bounced || t->c[i].time != 0) pure[t->group[a >= 0 ? a : b]] = false;
     }
     for (int i = 0; i < t->nc; i++) {
         const tribo_contact *c = &t->c[i];

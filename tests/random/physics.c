@@ -183,21 +183,87 @@ static double reach_of(const moment *t, int island) {
     return most;
 }
 
-/* Of an island that the world does not push: linear, and angular about its centre, of what contacts changed. */
-static void judge_group(const moment *t, int island, verdict *v) {
-    double p[3] = {0}, l[3] = {0}, p_scale = 0, l_scale = 0, centre[3] = {0}, mass = 0;
+/* The fastest that anything of a body moves in the step. */
+static double speed_of(const moment *t, int body) {
+    const motion *m = &t->before[body], *n = &t->after[body];
+    double turns = length(m->w) + length(n->w) + length(m->free_w);
+    return length(m->v) + length(n->v) + length(m->accel) + turns * 10 * radius(t, body);
+}
+
+/* When the impacts of a group are, where nothing is held until then: its bodies fly freely. 0 without impacts; NAN
+ * where bodies are held, hit at several times, or spin so fast that the step takes them in parts. */
+static double time_of(const moment *t, int group) {
+    double time = 0;
+    bool any = false, other = false, held = false;
+    for (int i = 0; i < t->nc; i++) {
+        const tribo_contact *c = &t->c[i];
+        int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
+        if (t->group[a >= 0 ? a : b] != group) continue;
+        if (c->time == 0 || !c->bounced) {
+            held = held || c->time != 0;
+            double reach = (a >= 0 ? speed_of(t, a) : 0) + (b >= 0 ? speed_of(t, b) : 0);
+            other = other || pushes(c) || c->gap <= t->s->dt * reach;
+            continue;
+        }
+        other = other || any; /* one of two may be what holds */
+        time = c->time, any = true;
+    }
     for (int i = 0; i < t->s->nbody; i++)
-        if (t->island[i] == island)
-            add_scaled(centre, centre, t->s->b[i].mass, t->before[i].x), mass += t->s->b[i].mass;
+        other = other || (t->group[i] == group && length(t->before[i].free_w) * t->s->dt > 0.4);
+    return (any && other) || (held && !any) ? (double)NAN : time;
+}
+
+/* A body then: docs/math.md eq. (468). */
+static void fly(const moment *t, int body, double time, double x[3], double R[9]) {
+    const motion *m = &t->before[body];
+    double s = time / t->s->dt, late = time * (1 + s) / 2, now = time * (1 - s) / 2, turn[3], q[4];
+    copy3(x, m->x);
+    add_scaled(x, x, late, m->free_v), add_scaled(x, x, now, m->v);
+    for (int k = 0; k < 3; k++) turn[k] = late * m->free_w[k] + now * m->w[k];
+    quat_exp(q, turn);
+    double E[9];
+    quat_matrix(E, q);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            R[3 * i + j] = 0;
+            for (int k = 0; k < 3; k++) R[3 * i + j] += m->R[3 * i + k] * E[3 * k + j];
+        }
+}
+
+/* What the places of impacts leave open where a group does not fly: how far a body moves in the step, times what pushes
+ * it. */
+static double open_lever(const moment *t, int body) {
+    double sum = 0, r = radius(t, body);
+    for (int i = 0; i < t->nc; i++) {
+        const tribo_contact *c = &t->c[i];
+        double lever[3];
+        if (contact_body(t->s, c, 0) != body && contact_body(t->s, c, 1) != body) continue;
+        sub(lever, c->point, t->before[body].x);
+        sum += length(c->impulse) * (1 + length(lever) / r);
+    }
+    return t->s->dt * speed_of(t, body) * sum;
+}
+
+/* Of an island that the world does not push: linear, and angular about its centre, of what contacts changed, where its
+ * bodies are then. */
+static void judge_group(const moment *t, int island, verdict *v) {
+    double p[3] = {0}, l[3] = {0}, p_scale = 0, l_scale = 0, centre[3] = {0}, mass = 0, open = 0;
+    double time = time_of(t, t->group[island]), at[MAX_BODIES][3], turned[MAX_BODIES][9];
+    for (int i = 0; i < t->s->nbody; i++) {
+        if (t->island[i] != island) continue;
+        fly(t, i, isnan(time) ? 0 : time, at[i], turned[i]);
+        add_scaled(centre, centre, t->s->b[i].mass, at[i]), mass += t->s->b[i].mass;
+        if (isnan(time)) open += open_lever(t, i);
+    }
     for (int i = 0; i < 3; i++) centre[i] /= mass;
     double least = 1e-18 * mass * reach_of(t, island) / t->s->dt; /* rounding whatever else is there */
     for (int i = 0; i < t->s->nbody; i++) {
         if (t->island[i] != island) continue;
         const motion *m = &t->before[i], *n = &t->after[i];
         double dv[3], dw[3], r[3], a[3], b[3], spin[3], size = t->s->b[i].mass;
-        sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w), sub(r, m->x, centre);
+        sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w), sub(r, at[i], centre);
         times(spin, m->inertia, dw);
-        times(spin, m->R, spin);
+        times(spin, turned[i], spin);
         cross(a, r, dv);
         add_scaled(p, p, size, dv);
         for (int k = 0; k < 3; k++) b[k] = size * a[k] + spin[k];
@@ -208,13 +274,15 @@ static void judge_group(const moment *t, int island, verdict *v) {
         l_scale += size * length(r) * (length(n->v) + length(m->free_v)) + length(a) + length(spin);
     }
     ask(v, MOMENTUM, t->k, length(p), 1e-9 * p_scale + least, "linear");
-    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + least * reach_of(t, island), "angular");
+    ask(v, MOMENTUM, t->k, length(l), 1e-9 * l_scale + least * reach_of(t, island) + open, "angular");
 }
 
 /* The change of one body's velocities against the impulses that are reported. */
 static void judge_balance(const moment *t, int body, verdict *v) {
     const motion *m = &t->before[body], *n = &t->after[body];
     double p[3] = {0}, l[3] = {0}, mass = t->s->b[body].mass, p_scale = 0, l_scale = 0, dv[3], dw[3], spin[3];
+    double time = time_of(t, t->group[body]), at[3], turned[9], open = isnan(time) ? open_lever(t, body) : 0;
+    fly(t, body, isnan(time) ? 0 : time, at, turned);
     for (int i = 0; i < t->nc; i++)
         for (int side = 0; side < 2; side++) {
             const tribo_contact *c = &t->c[i];
@@ -223,7 +291,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
             add_scaled(push, push, sign * c->impulse[0], c->tangent[0]);
             add_scaled(push, push, sign * c->impulse[1], c->tangent[1]);
             add_scaled(push, push, sign * c->impulse[2], c->normal);
-            sub(r, c->point, m->x);
+            sub(r, c->point, at);
             cross(turn, r, push);
             add_scaled(p, p, 1, push), add_scaled(l, l, 1, turn);
             add_scaled(l, l, sign * c->torque[0], c->tangent[0]), add_scaled(l, l, sign * c->torque[1], c->tangent[1]);
@@ -232,7 +300,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
         }
     sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w);
     times(spin, m->inertia, dw);
-    times(spin, m->R, spin);
+    times(spin, turned, spin);
     p_scale += mass * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[body].com));
     double Iw[3];
     times(Iw, m->inertia, n->w), l_scale += length(Iw);
@@ -241,7 +309,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
     /* Speeds of 1e-18 sizes a step are rounding whatever else is there. */
     double size = radius(t, body), least = 1e-18 * mass * size / t->s->dt;
     ask(v, BALANCE, t->k, length(p), 1e-9 * p_scale + least, "linear");
-    ask(v, BALANCE, t->k, length(l), 1e-9 * l_scale + least * size, "angular");
+    ask(v, BALANCE, t->k, length(l), 1e-9 * l_scale + least * size + open, "angular");
 }
 
 void judge_momentum(const moment *t, verdict *v) {

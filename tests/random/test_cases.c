@@ -37,7 +37,7 @@ static const row rows[] = {
     {.file = "bounces_in_one_step", .steps = 8},
     {.file = "fwdrev_593_onestep", .steps = 1, .gradient = true},
     {.file = "fwdrev_seed75", .steps = 1, .gradient = true},
-    {.file = "fwdrev_seed174", .steps = 2, .gradient = true},
+    {.file = "fwdrev_seed174", .steps = 2, .gradient = true, .owed = true},
     {.file = "fwdrev_seed593", .steps = 4, .gradient = true},
     {.file = "kink_seed579", .steps = 1, .gradient = true},
     {.file = "kink_seed378", .steps = 1, .gradient = true},

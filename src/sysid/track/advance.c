@@ -30,8 +30,7 @@ static void move_by_gravity(ti_worker *w, double time, int ndir, const double *p
 static tribo_status step_jvp(ti_worker *w, const ti_stride *at, int ndir, const double *pd) {
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np;
-    if (ti_all_free(s->m) && !at->reversed && !at->struck)
-        return tribo_step_jvp(at->ws, at->one, 0, ndir, w->xd, NULL, pd, w->xd);
+    if (ti_all_free(s->m) && !at->reversed) return tribo_step_jvp(at->ws, at->one, 0, ndir, w->xd, NULL, pd, w->xd);
     const double *P = w->pd + ndx * np; /* of theta, wherever pd begins */
     tribo_status status = ti_stride_jac(w, at, P, w->by_x, w->by_theta);
     if (status < 0) return status;

@@ -42,7 +42,6 @@ static double other_step(ti_worker *w, const double *p, double from, double to) 
 }
 
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
-    if (at->struck) return ti_strike_jac(w, at->ws->options.dt, at->p, pd, A, C);
     tribo_status status = ti_stride_own_jac(w, at, pd, A, C);
     return at->reversed && status >= 0 ? ti_reversal_jac(w, at->ws->options.dt, pd, A, C) : status;
 }
@@ -57,7 +56,6 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
     size_t bytes = (size_t)s->z.nx * sizeof(double);
     int dt = t->dt[at->row], fine = t->u || s->middle ? 0 : s->fine;
     double whole = s->dt[dt];
-    bool met = false;
     const double *u = ti_middle_controls(w, t, at);
     if (s->nplate && !at->step && !at->done) ti_plates_begin(w);
     for (at->before = 0;; at->level++) {
@@ -68,14 +66,12 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
         tribo_tape_rewind(at->one);
         status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), w->x, u, w->x, record ? at->one : NULL);
         if (status < 0) return status;
-        met = hit(at->ws, p, at->ws->options.dt);
-        if (at->level == fine || !met) break;
+        if (at->level == fine || !hit(at->ws, p, at->ws->options.dt)) break;
         memcpy(w->x, w->before, bytes);
         at->before += other_step(w, p, ldexp(whole, -at->level), ldexp(whole, -at->level - 1));
     }
-    at->p = p, at->struck = fine && met && ti_strike_make(w, p, u, dt, record, at);
     if (s->nplate) ti_plates_add(w, at->ws);
-    at->reversed = s->fine && !at->struck && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at);
+    at->reversed = s->fine && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at);
     int level = at->level;
     at->done += 1 << (fine - at->level);
     if (at->done == 1 << fine) at->done = 0, at->step++;

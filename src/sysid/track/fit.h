@@ -130,11 +130,9 @@ typedef struct ti_stride {
     tribo_tape *one;            /* its record */
     double before, after;       /* s: how long gravity acted by itself before it and after it, for another length */
     bool reversed;              /* ti_reversal_make() made it */
-    bool struck;                /* ti_strike_make() made it */
-    const double *p;            /* what it was made with */
 } ti_stride;
 
-enum { TI_PROBES = 3 };
+enum { TI_PROBES = 2 };
 
 /* A step made for the accelerations that it shows, not to be kept: stride.c. */
 typedef struct ti_probe {
@@ -151,16 +149,6 @@ typedef struct ti_reversal {
     double *unit;            /* (nv) zeros */
 } ti_reversal;
 
-/* A step in which something is hit: strike.c. */
-typedef struct ti_strike {
-    double tau, back;                      /* s: when; how far before the first step begins */
-    struct ti_con *con;                    /* (1) what is hit, there */
-    double *gap, closing;                  /* (2 TI_SHAPE_COLS) how its gap moves with its shapes; in time, m/s */
-    double *begun, *speed, *left, *turned; /* (nv) velocities of the state, there, behind it; how far back it goes */
-    double *x, *y;                         /* (nx), the second where it is hit */
-    double *dx, *dy, *dd, *din, *dout, *column; /* (ndx), the last (2,ndx) */
-} ti_strike;
-
 typedef struct ti_worker {
     tribo_sysid *s;
     tribo_ws **ws;      /* (ndt,TI_FINE+1) of each length of step and its halves; the latter made when wanted */
@@ -171,7 +159,6 @@ typedef struct ti_worker {
     double *before;     /* (nx) where a step began that may have to be made again */
     ti_probe probe[TI_PROBES];
     ti_reversal reversal;
-    ti_strike strike;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
     double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
     double *xbar, *xnext;      /* (ndx), the first also (nfree) */
@@ -247,14 +234,6 @@ const double *ti_middle_params(ti_worker *w, const double *p, tribo_ws *ws);
 const double *ti_middle_controls(ti_worker *w, const ti_track *t, const ti_stride *at);
 /* Cotangents of p from those of what takes its place, in place. */
 void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
-
-/* ---- strike.c: what is hit and leaves ---- */
-
-/* The step at->ws has made w->x of w->before: from where it is hit, if that can be. at->ws and what it has recorded are
- * then of that step. @return whether it did; else all is as it was */
-bool ti_strike_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at);
-/* Its derivatives, A (ndx,ndx) and C (nfree,ndx), from the three steps that it recorded. */
-tribo_status ti_strike_jac(ti_worker *w, double dt, const double *p, const double *pd, double *A, double *C);
 
 /* ---- reversal.c: sliding that turns round ---- */
 

@@ -200,6 +200,13 @@ static double side_rate(const ti_worker *w, const ti_touch *c, int body, double 
     return sign * (ti_dot(dn, ti_load3(vb)) + ti_dot(turn, ti_load3(vb + 3)));
 }
 
+/* A geom on its link of w. */
+static void shape_moves(const ti_worker *w, const double *p, int geom, const double *dp, double *out) {
+    int body = w->s->m->geom[geom].body;
+    bool world = body < 0;
+    ti_shape_jvp(w->s->m, p, world ? NULL : &w->link[body], geom, world ? NULL : &w->diff[body], dp, out);
+}
+
 /* Column `col` of both (rows,width): rates of the gaps, and of J v with v held, of the standing contacts as the bodies
  * move by dq (NULL = not) and the parameters by dp (NULL = not). pose() and gaps() were at the same place. */
 static void standing_rates(ti_worker *w, const ti_track *t, const double *p, const double *dp, const double *dq,
@@ -213,8 +220,8 @@ static void standing_rates(ti_worker *w, const ti_track *t, const double *p, con
         ti_touch touch[TI_CONTACTS_MAX];
         double in[TI_COLLIDE_COLS], jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], rate[TI_COLLIDE_ROWS];
         int found = ti_collide(&w->shape[pair->a], &w->shape[pair->b], margin, touch);
-        ti_shape_jvp(m, p, w->link, pair->a, w->diff, dp, in);
-        ti_shape_jvp(m, p, w->link, pair->b, w->diff, dp, in + TI_SHAPE_COLS);
+        shape_moves(w, p, pair->a, dp, in);
+        shape_moves(w, p, pair->b, dp, in + TI_SHAPE_COLS);
         for (int k = 0; k < found && n < TI_STAND_ROWS; k++, n++) {
             ti_collide_jac(&w->shape[pair->a], &w->shape[pair->b], &touch[k], jac);
             for (int r = 0; r < TI_COLLIDE_ROWS; r++) {

@@ -1,0 +1,114 @@
+/* hits.c -- the derivatives of contacts and their rows at the times of impacts. docs/math.md eq. (468). */
+#include "backward/backward.h"
+
+/* The contact as its shapes see it. */
+static ti_touch bare_touch(const ti_con *c) {
+    ti_touch t = c->touch;
+    t.gap += c->pair.margin;
+    return t;
+}
+
+void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, ti_touch_jac jac) {
+    const ti_con c = ti_hit_con(f, i);
+    ti_moved sides[2];
+    ti_shape shapes[2];
+    ti_touch touch = bare_touch(&c);
+    ti_hit_sides(ws, f, &f->island[k], i, sides);
+    ti_hit_shapes(ws, &c, p, sides, shapes);
+    ti_collide_jac(&shapes[0], &shapes[1], &touch, jac);
+}
+
+/* ---- reverse ---- */
+
+/* From d of a link there to the link, the velocities until then, and the time. @return the time's */
+static double move_vjp(tribo_ws *ws, const ti_frame *f, int body, const ti_moved *m, const ti_link_diff *d) {
+    static const double none[TI_TWIST] = {0};
+    ti_scratch *s = ws->scratch;
+    const double *held = f->phase[TI_HOLD].v[TI_SOLVED];
+    int at = ws->at_v[ti_blk_of_body(ws, body)];
+    ti_vec centre = ti_tmul(&m->link.R, d->xc);
+    double place_bar[TI_POSE], D_bar[TI_TWIST], V_bar[TI_TWIST], time_bar = 0;
+    ti_store3(place_bar, ti_add(d->xo, d->xc));
+    ti_store3(place_bar + 3, ti_add(d->th, ti_cross(m->link.com, centre)));
+    s->diff[body].com = ti_add(s->diff[body].com, centre);
+    ti_link_integrate_vjp(&m->from, m->D, none, place_bar, none, &s->diff[body], D_bar, V_bar);
+    for (int j = 0; j < TI_TWIST; j++, at++) {
+        s->hold_bar[at] += m->flight.held * D_bar[j], s->now_bar[at] += m->flight.now * D_bar[j];
+        time_bar += D_bar[j] * (m->flight.held_time * held[at] + m->flight.now_time * ws->vnow[at]);
+    }
+    return time_bar;
+}
+
+/* What impact, rebound and what follows ask of the rows of one side. */
+static void products_of(const tribo_ws *ws, const ti_frame *f, int k, int i, int side, ti_products *q) {
+    static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const ti_con *c = &f->con[i];
+    int blk = ti_blk_of_body(ws, side ? c->b : c->a);
+    const double *J_bar = ws->scratch->J_hit_bar + (ti_hit_rows(ws, f, i, side) - ws->J_hit);
+    q->n = 0;
+    for (ti_phase phase = TI_IMPACT; phase <= TI_AFTER; phase++)
+        ti_phase_products(ws, f, k, phase, i, ws->at_v[blk], q);
+    for (int r = 0; r < 3; r++) q->of[q->n++] = (ti_row_product){unit[r], J_bar + ws->width[blk] * r};
+}
+
+/* Cotangents of the impulse in the world, which is along the axes that the contact has there. */
+static void impulse_vjp(const tribo_ws *ws, const ti_frame *f, const ti_con *c, int i, double *frame_bar) {
+    const double *asked = ws->scratch->asked_bar + 3 * i;
+    ti_vec bar = ti_axpy(ti_axpy(ti_scale(asked[0], c->t1), asked[1], c->t2), asked[2], c->touch.normal);
+    for (int r = 0; r < 3; r++) ti_add3(frame_bar + 3 + 3 * r, ti_scale(f->lambda[3 * i + r], bar));
+}
+
+static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
+    const ti_con c = ti_hit_con(f, i);
+    const ti_island *is = &f->island[k];
+    const ti_touch touch = bare_touch(&c);
+    ti_moved sides[2];
+    ti_shape shapes[2];
+    ti_link_diff d[2];
+    double frame_bar[TI_CON_FRAME] = {0}, shape_bar[TI_COLLIDE_COLS];
+    memset(d, 0, sizeof d);
+    ti_hit_sides(ws, f, is, i, sides);
+    ti_hit_shapes(ws, &c, p, sides, shapes);
+    for (int side = 0; side < 2; side++) {
+        ti_products q;
+        if ((side ? c.b : c.a) < 0) continue;
+        products_of(ws, f, k, i, side, &q);
+        ti_rows_vjp(&c, &sides[side].link, side ? 1 : -1, q.n, q.of, &d[side], frame_bar);
+    }
+    impulse_vjp(ws, f, &c, i, frame_bar);
+    ti_touch_vjp(&shapes[0], &shapes[1], &touch, frame_bar, 0, shape_bar);
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c.b : c.a, geom = side ? c.pair.b : c.pair.a;
+        ti_shape_vjp(ws->model, p, body < 0 ? NULL : &sides[side].link, geom, shape_bar + TI_SHAPE_COLS * side,
+                     &d[side], ws->scratch->own_bar + TI_SHAPE_COLS * geom);
+        if (body < 0) continue;
+        ws->scratch->tau_bar[is->con0 + f->hit[i].by] += move_vjp(ws, f, body, &sides[side], &d[side]);
+    }
+}
+
+void ti_hits_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
+    ti_scratch *s = ws->scratch;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        size_t each = (size_t)ws->con_entries, at = each * (size_t)i;
+        if (f->hit[i].moved && ti_frame_acts(f, k, i)) contact_vjp(ws, f, k, i, p);
+        for (size_t e = at; e < at + each && !f->hit[i].moved; e++) s->J_bar[e] += s->J_hit_bar[e];
+    }
+}
+
+/* ---- forward ---- */
+
+void ti_hit_move_jvp(const tribo_ws *ws, const ti_frame *f, int body, const ti_moved *m, const ti_link_diff *d,
+                     const double *held_dot, const double *now_dot, double time_dot, ti_link_diff *to) {
+    static const double none[TI_TWIST] = {0};
+    const double *held = f->phase[TI_HOLD].v[TI_SOLVED];
+    int at = ws->at_v[ti_blk_of_body(ws, body)];
+    double D_dot[TI_TWIST], place[TI_POSE], speed[TI_TWIST];
+    for (int j = 0; j < TI_TWIST; j++, at++) {
+        D_dot[j] = m->flight.held * held_dot[j] + m->flight.now * now_dot[j];
+        D_dot[j] += time_dot * (m->flight.held_time * held[at] + m->flight.now_time * ws->vnow[at]);
+    }
+    ti_link_integrate_jvp(&m->from, m->D, none, d, D_dot, none, place, speed);
+    *to = (ti_link_diff){.xo = ti_load3(place), .th = ti_load3(place + 3)};
+    to->xc = ti_add(to->xo, ti_mul(&m->link.R, ti_add(ti_cross(to->th, m->link.com), d->com)));
+}

@@ -1,0 +1,119 @@
+/* hit.c -- contacts as they are when something is hit, and the rows that impact and rebound have there. docs/math.md
+ * eq. (468). */
+#include "forward/frame.h"
+
+ti_flight ti_hit_flight(const tribo_ws *ws, const ti_island *is, double time) {
+    double s = time / ws->options.dt;
+    if (is->prompt) return (ti_flight){time, 0, 1, 0};
+    return (ti_flight){time * (1 + s) / 2, time * (1 - s) / 2, (1 + 2 * s) / 2, (1 - 2 * s) / 2};
+}
+
+double ti_hit_time(const ti_frame *f, const ti_island *is, int i) {
+    return f->con[is->con0 + f->hit[i].by].tau;
+}
+
+void ti_hit_move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double time, ti_moved *m) {
+    const double *held = f->phase[TI_HOLD].v[TI_SOLVED];
+    int at = ws->at_v[ti_blk_of_body(ws, body)];
+    m->flight = ti_hit_flight(ws, is, time);
+    for (int j = 0; j < TI_TWIST; j++) m->D[j] = m->flight.held * held[at + j] + m->flight.now * ws->vnow[at + j];
+    m->from = ws->link[body], m->from.substeps = 1;
+    m->link = m->from;
+    ti_link_next(&m->from, m->D, m->link.quat, &m->link.R);
+    m->link.xc = ti_add(m->from.xc, ti_load3(m->D));
+    m->link.xo = ti_sub(m->link.xc, ti_mul(&m->link.R, m->link.com));
+}
+
+void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const double *p, const ti_moved *sides, ti_shape *shapes) {
+    ti_shape_place(ws->model, p, c->a < 0 ? NULL : &sides[0].link, c->pair.a, &shapes[0]);
+    ti_shape_place(ws->model, p, c->b < 0 ? NULL : &sides[1].link, c->pair.b, &shapes[1]);
+}
+
+void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides) {
+    const ti_con *c = &f->con[i];
+    double time = ti_hit_time(f, is, i);
+    if (c->a >= 0) ti_hit_move(ws, f, is, c->a, time, &sides[0]);
+    if (c->b >= 0) ti_hit_move(ws, f, is, c->b, time, &sides[1]);
+}
+
+/* Whether the bodies of a contact move as free ones do until something is hit. */
+static bool can_move(const tribo_ws *ws, const ti_con *c) {
+    const tribo_model *m = ws->model;
+    if (c->kind != TI_CON_CONTACT || ws->options.rounds > 0) return false;
+    return (c->a < 0 || m->tree[m->body[c->a].tree].single) && (c->b < 0 || m->tree[m->body[c->b].tree].single);
+}
+
+/* Where the point of a contact goes with its bodies, half way between them. */
+static ti_vec carried(const ti_con *c, const ti_moved *sides) {
+    ti_vec to = {0, 0, 0};
+    for (int side = 0; side < 2; side++) {
+        const ti_moved *m = &sides[side];
+        ti_vec at = c->touch.point;
+        if ((side ? c->b : c->a) >= 0)
+            at = ti_add(m->link.xc, ti_mul(&m->link.R, ti_tmul(&m->from.R, ti_sub(at, m->from.xc))));
+        to = ti_axpy(to, 0.5, at);
+    }
+    return to;
+}
+
+/* The contact of two geoms that c is, somewhere else: of the same feature, or where that is gone the one nearest to
+ * where it would be. @return false if they do not touch there. */
+static bool touch_again(const ti_con *c, const ti_moved *sides, const ti_shape *s, ti_touch *to) {
+    ti_touch touch[TI_CONTACTS_MAX];
+    double margin = c->pair.margin + ti_max(c->touch.gap, 0) + 0.01 * c->pair.length, least = (double)INFINITY;
+    if (c->touch.core) return ti_collide_core(&s[0], &s[1], c->touch.core, margin, to);
+    int n = ti_collide(&s[0], &s[1], margin, touch);
+    for (int k = 0; k < n; k++) {
+        double off = ti_norm(ti_sub(touch[k].point, carried(c, sides)));
+        if (touch[k].feature == c->touch.feature) off = -1;
+        if (off < least) least = off, *to = touch[k];
+    }
+    return n > 0;
+}
+
+/* The contact of the island that is hit first. */
+static int first_hit(const ti_frame *f, const ti_island *is) {
+    int first = is->con0 + is->nhold;
+    for (int i = first + 1; i < is->con0 + is->ncon; i++)
+        if (!ti_con_spins(&f->con[i]) && f->con[i].tau < f->con[first].tau) first = i;
+    return first;
+}
+
+void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
+    int first = first_hit(f, is);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        int host = ti_con_host(f, i);
+        ti_hit *h = &f->hit[i];
+        ti_moved sides[2];
+        ti_shape shapes[2];
+        if (host < i) {
+            *h = f->hit[host];
+            continue;
+        }
+        *h = (ti_hit){.touch = c->touch, .t1 = c->t1, .t2 = c->t2, .by = (c->bounce ? i : first) - is->con0};
+        if (!can_move(ws, c)) continue;
+        ti_hit_sides(ws, f, is, i, sides);
+        ti_hit_shapes(ws, c, p, sides, shapes);
+        if (!touch_again(c, sides, shapes, &h->touch)) continue;
+        h->moved = true, h->touch.gap -= c->pair.margin;
+        ti_tangents(h->touch.normal, &h->t1, &h->t2);
+    }
+}
+
+void ti_hit_pose(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        ti_moved sides[2];
+        if (!f->hit[i].moved) {
+            memcpy(ti_hit_jacobian(ws, i), ti_frame_jacobian(ws, i), sizeof(double) * (size_t)ws->con_entries);
+            continue;
+        }
+        ti_con c = ti_hit_con(f, i);
+        ti_hit_sides(ws, f, is, i, sides);
+        for (int side = 0; side < 2; side++)
+            if ((side ? c.b : c.a) >= 0)
+                ti_rows(&c, &sides[side].link, side ? 1 : -1, (double *)ti_hit_rows(ws, f, i, side));
+    }
+}
