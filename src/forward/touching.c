@@ -239,7 +239,6 @@ ti_impact ti_impact_of(double gap, double u, double a, double dt, double farthes
     if (!(disc > 0) || (gap <= 0 && u0 >= 0 && !back)) return hit;
     double s = sqrt(disc), tau = u0 <= 0 ? 2 * gap / (s - u0) : (u0 + s) / -a, g = past ? 0 : 1;
     hit.reached = true, hit.tau = tau, hit.speed = s, hit.span = tau + dt / 2;
-    hit.speed_gap = -a * g / s, hit.speed_u = u0 / s, hit.speed_a = -(u0 * dt / 2 + gap) / s;
     hit.tau_gap = g / s, hit.tau_u = tau / s, hit.tau_a = tau * (tau - dt) / (2 * s);
     return hit;
 }

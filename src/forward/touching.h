@@ -157,7 +157,6 @@ typedef struct ti_impact {
     double tau, speed;            /* when; how fast */
     double span;                  /* from the middle of the step before, which velocities are of, to it */
     double tau_gap, tau_u, tau_a; /* partial derivatives */
-    double speed_gap, speed_u, speed_a;
 } ti_impact;
 /* u: normal velocity in the middle of the step without the impact, a: acceleration; farthest: of overlap taken back in
  * a step. */
