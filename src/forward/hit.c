@@ -43,6 +43,17 @@ static bool can_move(const tribo_ws *ws, const ti_con *c) {
     return (c->a < 0 || m->tree[m->body[c->a].tree].single) && (c->b < 0 || m->tree[m->body[c->b].tree].single);
 }
 
+/* The contacts of two geoms at some time. Those of a pair that hold are all at one. */
+typedef struct meeting {
+    int64_t rank; /* of the pair; -1: of none yet */
+    double time;
+    ti_moved sides[2];
+    ti_shape shapes[2];
+    double margin; /* -1: not looked for yet */
+    int n;
+    ti_touch touch[TI_CONTACTS_MAX];
+} meeting;
+
 /* Where the point of a contact goes with its bodies, half way between them. */
 static ti_vec carried(const ti_con *c, const ti_moved *sides) {
     ti_vec to = {0, 0, 0};
@@ -56,19 +67,18 @@ static ti_vec carried(const ti_con *c, const ti_moved *sides) {
     return to;
 }
 
-/* The contact of two geoms that c is, somewhere else: of the same feature, or where that is gone the one nearest to
- * where it would be. @return false if they do not touch there. */
-static bool touch_again(const ti_con *c, const ti_moved *sides, const ti_shape *s, ti_touch *to) {
-    ti_touch touch[TI_CONTACTS_MAX];
+/* The contact that c is, there: of the same feature, or where that is gone the one nearest to where it would be.
+ * @return false if the geoms do not touch there. */
+static bool touch_again(const ti_con *c, meeting *m, ti_touch *to) {
     double margin = c->pair.margin + ti_max(c->touch.gap, 0) + 0.01 * c->pair.length, least = (double)INFINITY;
-    if (c->touch.core) return ti_collide_core(&s[0], &s[1], c->touch.core, margin, to);
-    int n = ti_collide(&s[0], &s[1], margin, touch);
-    for (int k = 0; k < n; k++) {
-        double off = ti_norm(ti_sub(touch[k].point, carried(c, sides)));
-        if (touch[k].feature == c->touch.feature) off = -1;
-        if (off < least) least = off, *to = touch[k];
+    if (c->touch.core) return ti_collide_core(&m->shapes[0], &m->shapes[1], c->touch.core, margin, to);
+    if (margin > m->margin) m->n = ti_collide(&m->shapes[0], &m->shapes[1], m->margin = margin, m->touch);
+    const ti_vec at = carried(c, m->sides);
+    for (int k = 0; k < m->n; k++) {
+        double off = m->touch[k].feature == c->touch.feature ? -1 : ti_norm(ti_sub(m->touch[k].point, at));
+        if (off < least) least = off, *to = m->touch[k];
     }
-    return n > 0;
+    return least < (double)INFINITY;
 }
 
 /* The contact of the island that is hit first. */
@@ -82,22 +92,25 @@ static int first_hit(const ti_frame *f, const ti_island *is) {
 void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     int first = first_hit(f, is);
+    meeting m = {.rank = -1};
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         int host = ti_con_host(f, i);
         ti_hit *h = &f->hit[i];
-        ti_moved sides[2];
-        ti_shape shapes[2];
+        ti_touch there;
         if (host < i) {
             *h = f->hit[host];
             continue;
         }
         *h = (ti_hit){.touch = c->touch, .t1 = c->t1, .t2 = c->t2, .by = (c->bounce ? i : first) - is->con0};
         if (!can_move(ws, c)) continue;
-        ti_hit_sides(ws, f, is, i, sides);
-        ti_hit_shapes(ws, c, p, sides, shapes);
-        if (!touch_again(c, sides, shapes, &h->touch)) continue;
-        h->moved = true, h->touch.gap -= c->pair.margin;
+        if (c->rank != m.rank || ti_hit_time(f, is, i) != m.time) {
+            m.rank = c->rank, m.time = ti_hit_time(f, is, i), m.margin = -1, m.n = 0;
+            ti_hit_sides(ws, f, is, i, m.sides);
+            ti_hit_shapes(ws, c, p, m.sides, m.shapes);
+        }
+        if (!touch_again(c, &m, &there)) continue;
+        h->touch = there, h->touch.gap -= c->pair.margin, h->moved = true;
         ti_tangents(h->touch.normal, &h->t1, &h->t2);
     }
 }
