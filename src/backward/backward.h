@@ -90,13 +90,13 @@ void ti_touch_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *touch, c
 /* ---- hits.c: the derivatives of forward/hit.c ---- */
 
 /* Behind the reverse of the phases of island k but the first: what rows of impacts make of hold_bar, now_bar, tau_bar,
- * of links and of own_bar; J_hit_bar of contacts that are as in the beginning goes to J_bar. */
-void ti_hits_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+ * of links and of geom_bar; J_hit_bar of contacts that are as in the beginning goes to J_bar. */
+void ti_hits_vjp(tribo_ws *ws, const ti_frame *f, int k);
 /* Of a body at some time: d of its link, of velocities held_dot, now_dot (6), time_dot; to [out] */
 void ti_hit_move_jvp(const tribo_ws *ws, const ti_frame *f, int body, const ti_moved *m, const ti_link_diff *d,
                      const double *held_dot, const double *now_dot, double time_dot, ti_link_diff *to);
 /* The derivative of contact i as it is then. */
-void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, ti_touch_jac jac);
+void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, ti_touch_jac jac);
 
 /* Reverse of the phases of island k: from V_bar and D_bar of its bodies to the cotangents of free velocities (in diff),
  * inertias, friction, references, gaps; and what row products need. reverse_island.c. */

@@ -8,35 +8,49 @@ static ti_touch bare_touch(const ti_con *c) {
     return t;
 }
 
-void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p, ti_touch_jac jac) {
+void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, ti_touch_jac jac) {
     const ti_con c = ti_hit_con(f, i);
     ti_moved sides[2];
     ti_shape shapes[2];
     ti_touch touch = bare_touch(&c);
     ti_hit_sides(ws, f, &f->island[k], i, sides);
-    ti_hit_shapes(ws, &c, p, sides, shapes);
+    ti_hit_shapes(ws, &c, sides, shapes);
     ti_collide_jac(&shapes[0], &shapes[1], &touch, jac);
 }
 
 /* ---- reverse ---- */
 
-/* From d of a link there to the link, the velocities until then, and the time. @return the time's */
+/* From d of a body there to where it begins, the velocities until then, and the time. @return the time's */
 static double move_vjp(tribo_ws *ws, const ti_frame *f, int body, const ti_moved *m, const ti_link_diff *d) {
     static const double none[TI_TWIST] = {0};
     ti_scratch *s = ws->scratch;
     const double *held = f->phase[TI_HOLD].v[TI_SOLVED];
     int at = ws->at_v[ti_blk_of_body(ws, body)];
+    ti_link_diff *root = ti_motion_root_bar(&ws->motion, ws->model->body[body].tree, &s->motion_bar);
     ti_vec centre = ti_tmul(&m->link.R, d->xc);
     double place_bar[TI_POSE], D_bar[TI_TWIST], V_bar[TI_TWIST], time_bar = 0;
-    ti_store3(place_bar, ti_add(d->xo, d->xc));
+    ti_store3(place_bar, d->xc);
     ti_store3(place_bar + 3, ti_add(d->th, ti_cross(m->link.com, centre)));
-    s->diff[body].com = ti_add(s->diff[body].com, centre);
-    ti_link_integrate_vjp(&m->from, m->D, none, place_bar, none, &s->diff[body], D_bar, V_bar);
+    root->com = ti_add(root->com, centre);
+    ti_link_integrate_vjp(&m->from, m->D, none, place_bar, none, root, D_bar, V_bar);
     for (int j = 0; j < TI_TWIST; j++, at++) {
         s->hold_bar[at] += m->flight.held * D_bar[j], s->now_bar[at] += m->flight.now * D_bar[j];
         time_bar += D_bar[j] * (m->flight.held_time * held[at] + m->flight.now_time * ws->vnow[at]);
     }
     return time_bar;
+}
+
+/* From the cotangents of a shape there, bar (TI_SHAPE_COLS) at x, to those of the shape as the step begins, to d of its
+ * body there, and to the body. */
+static void carry_vjp(tribo_ws *ws, int body, int geom, const ti_moved *m, ti_vec x, double *bar, ti_link_diff *d) {
+    ti_link_diff *root = ti_motion_root_bar(&ws->motion, ws->model->body[body].tree, &ws->scratch->motion_bar);
+    ti_vec push = ti_load3(bar), turn = ti_load3(bar + 3);
+    ti_vec there = ti_add(ti_cross(ti_sub(x, m->link.xc), push), turn);
+    d->xc = ti_add(d->xc, push), d->th = ti_add(d->th, ti_tmul(&m->link.R, there));
+    push = ti_mul(&m->from.R, ti_tmul(&m->link.R, push)), turn = ti_mul(&m->from.R, ti_tmul(&m->link.R, turn));
+    ti_vec here = ti_add(ti_cross(ti_sub(ws->shape[geom].x, m->from.xc), push), turn);
+    root->xc = ti_sub(root->xc, push), root->th = ti_sub(root->th, ti_tmul(&m->from.R, here));
+    ti_store3(bar, push), ti_store3(bar + 3, turn);
 }
 
 /* What impact, rebound and what follows ask of the rows of one side. */
@@ -58,7 +72,7 @@ static void impulse_vjp(const tribo_ws *ws, const ti_frame *f, const ti_con *c, 
     for (int r = 0; r < 3; r++) ti_add3(frame_bar + 3 + 3 * r, ti_scale(f->lambda[3 * i + r], bar));
 }
 
-static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
+static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con c = ti_hit_con(f, i);
     const ti_island *is = &f->island[k];
     const ti_touch touch = bare_touch(&c);
@@ -68,7 +82,7 @@ static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     double frame_bar[TI_CON_FRAME] = {0}, shape_bar[TI_COLLIDE_COLS];
     memset(d, 0, sizeof d);
     ti_hit_sides(ws, f, is, i, sides);
-    ti_hit_shapes(ws, &c, p, sides, shapes);
+    ti_hit_shapes(ws, &c, sides, shapes);
     for (int side = 0; side < 2; side++) {
         ti_products q;
         if ((side ? c.b : c.a) < 0) continue;
@@ -79,19 +93,21 @@ static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i, const dou
     ti_touch_vjp(&shapes[0], &shapes[1], &touch, frame_bar, 0, shape_bar);
     for (int side = 0; side < 2; side++) {
         int body = side ? c.b : c.a, geom = side ? c.pair.b : c.pair.a;
-        ti_shape_vjp(ws->model, p, body < 0 ? NULL : &sides[side].link, geom, shape_bar + TI_SHAPE_COLS * side,
-                     &d[side], ws->scratch->own_bar + TI_SHAPE_COLS * geom);
-        if (body < 0) continue;
-        ws->scratch->tau_bar[is->con0 + f->hit[i].by] += move_vjp(ws, f, body, &sides[side], &d[side]);
+        double *bar = shape_bar + TI_SHAPE_COLS * side;
+        if (body >= 0) {
+            carry_vjp(ws, body, geom, &sides[side], shapes[side].x, bar, &d[side]);
+            ws->scratch->tau_bar[is->con0 + f->hit[i].by] += move_vjp(ws, f, body, &sides[side], &d[side]);
+        }
+        for (int j = 0; j < TI_SHAPE_COLS; j++) ws->scratch->geom_bar[TI_SHAPE_COLS * geom + j] += bar[j];
     }
 }
 
-void ti_hits_vjp(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+void ti_hits_vjp(tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
     ti_scratch *s = ws->scratch;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         size_t each = (size_t)ws->con_entries, at = each * (size_t)i;
-        if (f->hit[i].moved && ti_frame_acts(f, k, i)) contact_vjp(ws, f, k, i, p);
+        if (f->hit[i].moved && ti_frame_acts(f, k, i)) contact_vjp(ws, f, k, i);
         for (size_t e = at; e < at + each && !f->hit[i].moved; e++) s->J_bar[e] += s->J_hit_bar[e];
     }
 }

@@ -189,25 +189,23 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
     for (size_t k = 0; k < sizeof bars / sizeof *bars; k++) memset(bars[k], 0, sizeof(double) * (size_t)f->ncon);
     memset(s->frame_bar, 0, TI_CON_FRAME * sizeof(double) * (size_t)f->ncon);
     memset(s->held_bar, 0, 3 * sizeof(double) * (size_t)f->ncon);
-    size_t shapes = TI_SHAPE_COLS * sizeof(double) * (size_t)m->size.ngeom;
-    memset(s->own_bar, 0, shapes);
+    memset(s->geom_bar, 0, TI_SHAPE_COLS * sizeof(double) * (size_t)m->size.ngeom);
     reverse_impulses(ws, f, in->impulse);
     for (int i = 0; i < f->nisland; i++) {
         tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;
     }
-    memset(s->geom_bar, 0, shapes);
     ti_side_run run[2] = {{.n = 0}, {.n = 0}};
     for (int n = 0; n < f->nisland; n++)
         for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
             if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, run, p_bar);
     for (int side = 0; side < 2; side++) ti_side_end(ws, &run[side]);
     for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++) {
-        double *bar = s->geom_bar + TI_SHAPE_COLS * g, *own = s->own_bar + TI_SHAPE_COLS * g;
+        double *bar = s->geom_bar + TI_SHAPE_COLS * g, own[TI_SHAPE_COLS] = {0};
         int body = m->geom[g].body;
-        if (any(TI_SHAPE_COLS, bar))
-            ti_shape_vjp(m, p, body < 0 ? NULL : &ws->link[body], g, bar, &s->diff[body < 0 ? 0 : body], own);
-        if (p_bar && any(TI_SHAPE_COLS, own)) ti_shape_own_vjp(m, p, g, own, p_bar);
+        if (!any(TI_SHAPE_COLS, bar)) continue;
+        ti_shape_vjp(m, p, body < 0 ? NULL : &ws->link[body], g, bar, &s->diff[body < 0 ? 0 : body], own);
+        if (p_bar) ti_shape_own_vjp(m, p, g, own, p_bar);
     }
 
     ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);

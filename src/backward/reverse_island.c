@@ -459,7 +459,7 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
     int hits = is->con0 + is->nhold, end = is->con0 + is->ncon;
     for (int i = hits; status >= 0 && i < end; i++) reverse_late(ws, f, k, i, p, late_bar + 3 * i);
-    if (status >= 0) ti_hits_vjp(ws, f, k, p);
+    if (status >= 0) ti_hits_vjp(ws, f, k);
     for (int i = is->con0; status >= 0 && i < end; i++) {
         if (i < hits)
             s->ref_bar[i] += late_bar[3 * i + 2], reverse_parted(ws, f, k, i, late_bar[3 * i + 2]);

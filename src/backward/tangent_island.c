@@ -274,7 +274,7 @@ static void prepare_contacts(const task *t, ti_phase phase) {
         double *jac = t->ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
         if (!ti_frame_acts(t->f, t->k, i)) continue;
         if (ti_hit_moves(t->f, t->is, phase, i))
-            ti_hit_jac(t->ws, t->f, t->k, i, t->p, (double(*)[TI_COLLIDE_COLS])(void *)jac);
+            ti_hit_jac(t->ws, t->f, t->k, i, (double(*)[TI_COLLIDE_COLS])(void *)jac);
         else
             ti_con_jac(t->ws, &t->f->con[i], (double(*)[TI_COLLIDE_COLS])(void *)jac);
     }

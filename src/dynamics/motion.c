@@ -387,6 +387,14 @@ void ti_motion_integrate(const ti_motion *m, int t, const double *D, const doubl
     }
 }
 
+const ti_link *ti_motion_root(const ti_motion *m, int t, ti_link *one) {
+    return ti_tree_root(m, t, one);
+}
+
+ti_link_diff *ti_motion_root_bar(const ti_motion *m, int t, ti_motion_bar *bar) {
+    return tree_of(m, t)->welded ? &bar->root[t] : root_bar(m, t, bar);
+}
+
 static void clear(const ti_motion *m, int t, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
     size_t w = (size_t)tree->nv;
@@ -414,7 +422,7 @@ void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const d
     clear(m, t, bar);
     qbar += tree->v, vbar += tree->v;
     ti_link one;
-    ti_link_diff *own = tree->welded ? &bar->root[t] : root_bar(m, t, bar);
+    ti_link_diff *own = ti_motion_root_bar(m, t, bar);
     if (tree->rooted) ti_link_integrate_vjp(ti_tree_root(m, t, &one), D, V, qbar, vbar, own, D_bar, V_bar);
     for (int d = tree->rooted ? TI_FREE_NV : 0; d < tree->nv; d++) {
         const ti_joint *j = &m->model->joint[m->model->dof[tree->v + d].joint];

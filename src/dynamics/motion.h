@@ -41,6 +41,8 @@ void ti_motion_solve(const ti_motion *m, int t, const double *in, double *out);
 void ti_motion_times(const ti_motion *m, int t, const double *in, double *out);
 /* The next q and v (both of the whole state) from a displacement D and a velocity V of the tree. */
 void ti_motion_integrate(const ti_motion *m, int t, const double *D, const double *V, double *q, double *v);
+/* The free root of a tree as one body with all that is welded to it; *one is room for it. */
+const ti_link *ti_motion_root(const ti_motion *m, int t, ti_link *one);
 /* Root mean square of how far the matter of the tree moves in a displacement D. */
 double ti_motion_moved(const ti_motion *m, int t, const double *D);
 
@@ -70,6 +72,8 @@ void ti_motion_integrate_vjp(const ti_motion *m, int t, const double *D, const d
 /* D_bar += of the square of ti_motion_moved(), which has the cotangent square_bar. */
 void ti_motion_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,
                          ti_motion_bar *bar);
+/* Where the cotangents of ti_motion_root() go. */
+ti_link_diff *ti_motion_root_bar(const ti_motion *m, int t, ti_motion_bar *bar);
 /* Of ti_motion_load(): from bar to x (dq, dv), u, p; u_bar, p_bar may be NULL. */
 void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
                         double *v_bar, double *u_bar, double *p_bar);

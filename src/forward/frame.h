@@ -187,7 +187,6 @@ typedef struct ti_scratch {
     ti_link_diff *diff;                          /* (nbody) the motion_bar's */
     double *D_bar, *V_bar;                       /* (nv) of the model */
     double *geom_bar;                            /* (ngeom,TI_SHAPE_COLS) */
-    double *own_bar;                             /* the same, of what parameters make of them, at other places too */
     double *frame_bar, *J_bar, *J_hit_bar;       /* (ncon,TI_CON_FRAME), as J: beside the phases' products */
     double *ref_bar, *gap_bar, *mu_bar;          /* (ncon) of the phases' normal references, gaps, friction */
     double *e_bar, *beta_bar, *slop_bar, *R_bar; /* (ncon) of the material */
@@ -320,7 +319,7 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t);
  * island's. docs/math.md eq. (468). ---- */
 
 /* Where the contacts of island k are hit, into f->hit: from their times, and the step without impacts. */
-void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k, const double *p);
+void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k);
 /* Their rows, ws->J_hit. */
 void ti_hit_pose(tribo_ws *ws, const ti_frame *f, int k);
 ti_flight ti_hit_flight(const tribo_ws *ws, const ti_island *is, double time);
@@ -329,7 +328,9 @@ double ti_hit_time(const ti_frame *f, const ti_island *is, int i);
 void ti_hit_move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double time, ti_moved *m);
 void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides);
 /* The two geoms there. */
-void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const double *p, const ti_moved *sides, ti_shape *shapes);
+void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const ti_moved *sides, ti_shape *shapes);
+/* A vector that turns with the body. */
+ti_vec ti_hit_turn(const ti_moved *m, ti_vec a);
 /* Where the rows of contact i begin in J_hit; as ti_frame_rows(), ti_row_velocity(). */
 static inline double *ti_hit_jacobian(const tribo_ws *ws, int i) {
     return ws->J_hit + (size_t)ws->con_entries * (size_t)i;

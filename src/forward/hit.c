@@ -17,16 +17,31 @@ void ti_hit_move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int
     int at = ws->at_v[ti_blk_of_body(ws, body)];
     m->flight = ti_hit_flight(ws, is, time);
     for (int j = 0; j < TI_TWIST; j++) m->D[j] = m->flight.held * held[at + j] + m->flight.now * ws->vnow[at + j];
-    m->from = ws->link[body], m->from.substeps = 1;
+    ti_link one;
+    m->from = *ti_motion_root(&ws->motion, ws->model->body[body].tree, &one), m->from.substeps = 1;
     m->link = m->from;
     ti_link_next(&m->from, m->D, m->link.quat, &m->link.R);
     m->link.xc = ti_add(m->from.xc, ti_load3(m->D));
     m->link.xo = ti_sub(m->link.xc, ti_mul(&m->link.R, m->link.com));
 }
 
-void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const double *p, const ti_moved *sides, ti_shape *shapes) {
-    ti_shape_place(ws->model, p, c->a < 0 ? NULL : &sides[0].link, c->pair.a, &shapes[0]);
-    ti_shape_place(ws->model, p, c->b < 0 ? NULL : &sides[1].link, c->pair.b, &shapes[1]);
+ti_vec ti_hit_turn(const ti_moved *m, ti_vec a) {
+    return ti_mul(&m->link.R, ti_tmul(&m->from.R, a));
+}
+
+/* A shape that moves with a body. */
+static void carry(const ti_moved *m, ti_shape *s) {
+    s->x = ti_add(m->link.xc, ti_hit_turn(m, ti_sub(s->x, m->from.xc)));
+    for (int k = 0; k < 3; k++) {
+        ti_vec axis = ti_hit_turn(m, ti_col(&s->R, k));
+        s->R.m[0][k] = axis.x, s->R.m[1][k] = axis.y, s->R.m[2][k] = axis.z;
+    }
+}
+
+void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const ti_moved *sides, ti_shape *shapes) {
+    shapes[0] = ws->shape[c->pair.a], shapes[1] = ws->shape[c->pair.b];
+    if (c->a >= 0) carry(&sides[0], &shapes[0]);
+    if (c->b >= 0) carry(&sides[1], &shapes[1]);
 }
 
 void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides) {
@@ -36,11 +51,15 @@ void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, in
     if (c->b >= 0) ti_hit_move(ws, f, is, c->b, time, &sides[1]);
 }
 
-/* Whether the bodies of a contact move as free ones do until something is hit. */
+/* Whether a body moves as a free one does: by itself, or as others are welded to it. */
+static bool is_free(const tribo_model *m, int body) {
+    const ti_tree *tree = &m->tree[m->body[body].tree];
+    return tree->rooted && tree->nv == TI_FREE_NV;
+}
+
 static bool can_move(const tribo_ws *ws, const ti_con *c) {
-    const tribo_model *m = ws->model;
     if (c->kind != TI_CON_CONTACT || ws->options.rounds > 0) return false;
-    return (c->a < 0 || m->tree[m->body[c->a].tree].single) && (c->b < 0 || m->tree[m->body[c->b].tree].single);
+    return (c->a < 0 || is_free(ws->model, c->a)) && (c->b < 0 || is_free(ws->model, c->b));
 }
 
 /* The contacts of two geoms at some time. Those of a pair that hold are all at one. */
@@ -60,8 +79,7 @@ static ti_vec carried(const ti_con *c, const ti_moved *sides) {
     for (int side = 0; side < 2; side++) {
         const ti_moved *m = &sides[side];
         ti_vec at = c->touch.point;
-        if ((side ? c->b : c->a) >= 0)
-            at = ti_add(m->link.xc, ti_mul(&m->link.R, ti_tmul(&m->from.R, ti_sub(at, m->from.xc))));
+        if ((side ? c->b : c->a) >= 0) at = ti_add(m->link.xc, ti_hit_turn(m, ti_sub(at, m->from.xc)));
         to = ti_axpy(to, 0.5, at);
     }
     return to;
@@ -89,7 +107,7 @@ static int first_hit(const ti_frame *f, const ti_island *is) {
     return first;
 }
 
-void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k, const double *p) {
+void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
     int first = first_hit(f, is);
     meeting m = {.rank = -1};
@@ -107,7 +125,7 @@ void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k, const double *p) 
         if (c->rank != m.rank || ti_hit_time(f, is, i) != m.time) {
             m.rank = c->rank, m.time = ti_hit_time(f, is, i), m.margin = -1, m.n = 0;
             ti_hit_sides(ws, f, is, i, m.sides);
-            ti_hit_shapes(ws, c, p, m.sides, m.shapes);
+            ti_hit_shapes(ws, c, m.sides, m.shapes);
         }
         if (!touch_again(c, &m, &there)) continue;
         h->touch = there, h->touch.gap -= c->pair.margin, h->moved = true;

@@ -163,8 +163,8 @@ static double square(int w, const double *M, const double *v) {
 static const double ROUGH = 1e-6;
 
 /* Where the impacts are, and their rows. */
-static void meet(tribo_ws *ws, ti_frame *f, int k, const double *p) {
-    ti_hit_find(ws, f, k, p);
+static void meet(tribo_ws *ws, ti_frame *f, int k) {
+    ti_hit_find(ws, f, k);
     ti_hit_pose(ws, f, k);
 }
 
@@ -179,7 +179,7 @@ static tribo_status compress(tribo_ws *ws, ti_frame *f, int k, const double *p, 
     if (status != TRIBO_NOT_CONVERGED) return status;
     is->prompt = true;
     ti_impact_motions(ws, f, k);
-    meet(ws, f, k, p);
+    meet(ws, f, k);
     before.iterations = info->iterations, before.ndegenerate++, *info = before;
     pose_references(ws, f, k, p);
     return ti_phase_solve(ws, f, k, TI_IMPACT, false, info);
@@ -252,7 +252,7 @@ static void start_after(ti_frame *f, const ti_island *is) {
 
 tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     const ti_island *is = &f->island[k];
-    meet(ws, f, k, p);
+    meet(ws, f, k);
     tribo_status hit = by_law(ws, f, k, p, info);
     if (hit < 0) return hit;
     pose_after(ws, f, is);

@@ -68,7 +68,7 @@ typedef struct ti_flight {
 typedef struct ti_moved {
     ti_flight flight;
     double D[TI_POSE];
-    ti_link from, link; /* from: as it begins, without the precession of a fast spin */
+    ti_link from, link; /* from: as it begins, with what is welded to it, without the precession of a fast spin */
 } ti_moved;
 
 /* The limit of a ball, which turns with it. */

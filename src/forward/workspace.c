@@ -77,7 +77,6 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->D_bar, nv);
     TI_CARVE(a, s->V_bar, nv);
     TI_CARVE(a, s->geom_bar, TI_SHAPE_COLS * size->ngeom);
-    TI_CARVE(a, s->own_bar, TI_SHAPE_COLS * size->ngeom);
     TI_CARVE(a, s->frame_bar, TI_CON_FRAME * nc);
     TI_CARVE(a, s->J_bar, (size_t)w->con_entries * (size_t)nc);
     TI_CARVE(a, s->J_hit_bar, (size_t)w->con_entries * (size_t)nc);
