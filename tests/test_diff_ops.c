@@ -264,10 +264,9 @@ static void shape_jvp(const double *d, double *out) {
     ti_shape_jvp(at_shape.m, at_shape.p, &at_shape.l, 0, &t, p_dot, out);
 }
 static void shape_vjp(const double *bar, double *d) {
-    double p_bar[128] = {0}, own[TI_SHAPE_COLS] = {0};
+    double p_bar[128] = {0};
     ti_link_diff t = {0};
-    ti_shape_vjp(at_shape.m, at_shape.p, &at_shape.l, 0, bar, &t, own);
-    ti_shape_own_vjp(at_shape.m, at_shape.p, 0, own, p_bar);
+    ti_shape_vjp(at_shape.m, at_shape.p, &at_shape.l, 0, bar, &t, p_bar);
     ti_store3(d, t.xo), ti_store3(d + 3, t.th);
     const double *g = p_bar + at_shape.m->geom[0].p;
     for (int i = 0; i < 10; i++) d[6 + i] = g[geom_part[i < 6 ? i / 3 : 2] + (i < 6 ? i % 3 : i - 6)];

@@ -1,18 +1,11 @@
 /* hits.c -- the derivatives of contacts and their rows at the times of impacts. docs/math.md eq. (468). */
 #include "backward/backward.h"
 
-/* The contact as its shapes see it. */
-static ti_touch bare_touch(const ti_con *c) {
-    ti_touch t = c->touch;
-    t.gap += c->pair.margin;
-    return t;
-}
-
 void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, ti_touch_jac jac) {
     const ti_con c = ti_hit_con(f, i);
     ti_moved sides[2];
     ti_shape shapes[2];
-    ti_touch touch = bare_touch(&c);
+    const ti_touch touch = ti_con_touch(&c);
     ti_hit_sides(ws, f, &f->island[k], i, sides);
     ti_hit_shapes(ws, &c, sides, shapes);
     ti_collide_jac(&shapes[0], &shapes[1], &touch, jac);
@@ -75,7 +68,7 @@ static void impulse_vjp(const tribo_ws *ws, const ti_frame *f, const ti_con *c, 
 static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con c = ti_hit_con(f, i);
     const ti_island *is = &f->island[k];
-    const ti_touch touch = bare_touch(&c);
+    const ti_touch touch = ti_con_touch(&c);
     ti_moved sides[2];
     ti_shape shapes[2];
     ti_link_diff d[2];

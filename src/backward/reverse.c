@@ -64,8 +64,7 @@ static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const doubl
     const ti_pair *pair = &c->pair;
     double *a = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->a, *b = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->b;
     double out[TI_COLLIDE_COLS];
-    ti_touch touch = c->touch;
-    touch.gap += pair->margin;
+    const ti_touch touch = ti_con_touch(c);
     ti_touch_vjp(&ws->shape[pair->a], &ws->shape[pair->b], &touch, frame_bar, gap_bar, out);
     for (int j = 0; j < TI_SHAPE_COLS; j++) a[j] += out[j], b[j] += out[TI_SHAPE_COLS + j];
 }
@@ -201,11 +200,10 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
             if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, run, p_bar);
     for (int side = 0; side < 2; side++) ti_side_end(ws, &run[side]);
     for (int g = 0; f->ncon > 0 && g < m->size.ngeom; g++) {
-        double *bar = s->geom_bar + TI_SHAPE_COLS * g, own[TI_SHAPE_COLS] = {0};
+        const double *bar = s->geom_bar + TI_SHAPE_COLS * g;
         int body = m->geom[g].body;
         if (!any(TI_SHAPE_COLS, bar)) continue;
-        ti_shape_vjp(m, p, body < 0 ? NULL : &ws->link[body], g, bar, &s->diff[body < 0 ? 0 : body], own);
-        if (p_bar) ti_shape_own_vjp(m, p, g, own, p_bar);
+        ti_shape_vjp(m, p, body < 0 ? NULL : &ws->link[body], g, bar, &s->diff[body < 0 ? 0 : body], p_bar);
     }
 
     ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);

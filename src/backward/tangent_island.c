@@ -132,6 +132,11 @@ static contact_dot hit_dot(const task *t, int i, int j) {
     return dot_of(t, &c, i, &at, p_dot_of(t, j));
 }
 
+/* Where a phase has it. */
+static contact_dot phase_dot(const task *t, ti_phase phase, int i, int j) {
+    return ti_hit_moves(t->f, t->is, phase, i) ? hit_dot(t, i, j) : rows_dot(t, i, j);
+}
+
 /* ---- one phase ---- */
 
 /* M base_dot - M_dot (v - base) of a block, the momentum row's right-hand side without contacts */
@@ -239,8 +244,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
             bool acts = t->f->phase[phase].mode[i] != TRIBO_BREAK || (phase == TI_REBOUND && ws->give[i] > 0);
             contact_dot d = {0};
             double ref_gap = ti_frame_reference(ws, t->f, t->k, i).ref_gap;
-            if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i)))
-                d = ti_hit_moves(t->f, t->is, phase, i) ? hit_dot(t, i, j) : rows_dot(t, i, j);
+            if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i))) d = phase_dot(t, phase, i, j);
             if (phase == TI_HOLD) s->ref_dot[at_contact(t, j, i)] = ref_gap * d.gap;
             if (phase == TI_AFTER) s->ref_dot[at_contact(t, j, i)] = ref_gap * s->gap_dot[at_contact(t, j, i)];
             for (int q = 0; q < solution.npoint; q++) {
@@ -358,7 +362,7 @@ static void late_tangent(const task *t, int i, int j) {
     contact_dot d = {0};
     late[0] = late[1] = late[2] = s->ref_dot[to] = 0;
     if (ti_con_spins(c)) return;
-    if (ti_frame_acts(t->f, t->k, i)) d = t->f->hit[i].moved ? hit_dot(t, i, j) : rows_dot(t, i, j);
+    if (ti_frame_acts(t->f, t->k, i)) d = phase_dot(t, TI_IMPACT, i, j);
     for (int r = 0; r < 3; r++) {
         late[r] = ti_impact_acceleration(ws, t->f, t->k, i, r) * s->tau_dot[to];
         late[r] += span * at_hit(t, &d, i, r, t->f->phase[TI_HOLD].v[TI_SOLVED], in_direction(t, s->v_sum[TI_HOLD], j));

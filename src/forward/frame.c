@@ -83,7 +83,7 @@ static void show_contact(const ti_frame *f, const ti_island *is, int i, tribo_co
     ti_store3(v->point, c.touch.point), ti_store3(v->normal, c.touch.normal);
     ti_store3(v->tangent[0], c.t1), ti_store3(v->tangent[1], c.t2);
     memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
-    if (ti_island_is_hit(is) && f->hit[i].moved) v->time = f->con[is->con0 + f->hit[i].by].tau;
+    if (ti_island_is_hit(is) && f->hit[i].moved) v->time = ti_hit_time(f, is, i);
 }
 
 void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view) {

@@ -322,10 +322,11 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t);
 void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k);
 /* Their rows, ws->J_hit. */
 void ti_hit_pose(tribo_ws *ws, const ti_frame *f, int k);
-ti_flight ti_hit_flight(const tribo_ws *ws, const ti_island *is, double time);
-double ti_hit_time(const ti_frame *f, const ti_island *is, int i);
-/* A free body at some time, and both sides of contact i at its; those of the world are not written. */
-void ti_hit_move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double time, ti_moved *m);
+/* When contact i is. */
+static inline double ti_hit_time(const ti_frame *f, const ti_island *is, int i) {
+    return f->con[is->con0 + f->hit[i].by].tau;
+}
+/* Both sides of it then; those of the world are not written. */
 void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides);
 /* The two geoms there. */
 void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const ti_moved *sides, ti_shape *shapes);

@@ -104,8 +104,7 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
 }
 
 void ti_con_jac(const tribo_ws *ws, const ti_con *c, ti_touch_jac jac) {
-    ti_touch t = c->touch;
-    t.gap += c->pair.margin;
+    const ti_touch t = ti_con_touch(c);
     ti_collide_jac(&ws->shape[c->pair.a], &ws->shape[c->pair.b], &t, jac);
 }
 

@@ -2,20 +2,17 @@
  * eq. (468). */
 #include "forward/frame.h"
 
-ti_flight ti_hit_flight(const tribo_ws *ws, const ti_island *is, double time) {
+static ti_flight flight(const tribo_ws *ws, const ti_island *is, double time) {
     double s = time / ws->options.dt;
     if (is->prompt) return (ti_flight){time, 0, 1, 0};
     return (ti_flight){time * (1 + s) / 2, time * (1 - s) / 2, (1 + 2 * s) / 2, (1 - 2 * s) / 2};
 }
 
-double ti_hit_time(const ti_frame *f, const ti_island *is, int i) {
-    return f->con[is->con0 + f->hit[i].by].tau;
-}
-
-void ti_hit_move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double time, ti_moved *m) {
+/* A free body at some time. */
+static void move(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double time, ti_moved *m) {
     const double *held = f->phase[TI_HOLD].v[TI_SOLVED];
     int at = ws->at_v[ti_blk_of_body(ws, body)];
-    m->flight = ti_hit_flight(ws, is, time);
+    m->flight = flight(ws, is, time);
     for (int j = 0; j < TI_TWIST; j++) m->D[j] = m->flight.held * held[at + j] + m->flight.now * ws->vnow[at + j];
     ti_link one;
     m->from = *ti_motion_root(&ws->motion, ws->model->body[body].tree, &one), m->from.substeps = 1;
@@ -47,8 +44,8 @@ void ti_hit_shapes(const tribo_ws *ws, const ti_con *c, const ti_moved *sides, t
 void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides) {
     const ti_con *c = &f->con[i];
     double time = ti_hit_time(f, is, i);
-    if (c->a >= 0) ti_hit_move(ws, f, is, c->a, time, &sides[0]);
-    if (c->b >= 0) ti_hit_move(ws, f, is, c->b, time, &sides[1]);
+    if (c->a >= 0) move(ws, f, is, c->a, time, &sides[0]);
+    if (c->b >= 0) move(ws, f, is, c->b, time, &sides[1]);
 }
 
 /* Whether a body moves as a free one does: by itself, or as others are welded to it. */

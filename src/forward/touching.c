@@ -14,48 +14,42 @@ static void unit_quat(const double *raw, double *q, double *inverse_norm) {
     *inverse_norm = n;
 }
 
-void ti_shape_place(const tribo_model *m, const double *p, const ti_link *link, int geom, ti_shape *s) {
-    const ti_geom *g = &m->geom[geom];
-    const double *pg = p + g->p;
-    double q[4], n;
-    unit_quat(pg + TI_P_QUAT, q, &n);
-    ti_mat Q = ti_quat_mat(q);
-    s->shape = g->shape, s->mesh = g->mesh, s->size = ti_load3(pg + TI_P_SIZE);
-    s->edge = pg[TI_P_EDGE_RADIUS];
-    if (!link) {
-        s->x = ti_load3(pg + TI_P_POS), s->R = Q;
-        return;
-    }
-    s->x = ti_add(link->xo, ti_mul(&link->R, ti_load3(pg + TI_P_POS)));
-    s->R = ti_matmul(&link->R, &Q);
-}
-
 void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes) {
     for (int g = 0; g < m->size.ngeom; g++) {
-        int body = m->geom[g].body;
-        ti_shape_place(m, p, body < 0 ? NULL : &links[body], g, &shapes[g]);
+        const ti_geom *geom = &m->geom[g];
+        const double *pg = p + geom->p;
+        ti_shape *s = &shapes[g];
+        double q[4], n;
+        unit_quat(pg + TI_P_QUAT, q, &n);
+        ti_mat Q = ti_quat_mat(q);
+        s->shape = geom->shape, s->mesh = geom->mesh, s->size = ti_load3(pg + TI_P_SIZE);
+        s->edge = pg[TI_P_EDGE_RADIUS];
+        if (geom->body < 0) {
+            s->x = ti_load3(pg + TI_P_POS), s->R = Q;
+        } else {
+            const ti_link *l = &links[geom->body];
+            s->x = ti_add(l->xo, ti_mul(&l->R, ti_load3(pg + TI_P_POS)));
+            s->R = ti_matmul(&l->R, &Q);
+        }
     }
 }
 
 void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *link, int geom, const double *bar,
-                  ti_link_diff *d, double *own) {
+                  ti_link_diff *d, double *p_bar) {
+    const ti_geom *g = &m->geom[geom];
+    const double *pg = p + g->p;
     const ti_mat *R = link ? &link->R : &identity;
     ti_vec xb = ti_tmul(R, ti_load3(bar)), rb = ti_tmul(R, ti_load3(bar + 3));
     if (link) {
         d->xo = ti_add(d->xo, ti_load3(bar));
-        d->th = ti_add(d->th, ti_add(ti_cross(ti_load3(p + m->geom[geom].p + TI_P_POS), xb), rb));
+        d->th = ti_add(d->th, ti_add(ti_cross(ti_load3(pg + TI_P_POS), xb), rb));
     }
-    ti_add3(own, xb), ti_add3(own + 3, rb), ti_add3(own + 6, ti_load3(bar + 6));
-    own[9] += bar[9];
-}
-
-void ti_shape_own_vjp(const tribo_model *m, const double *p, int geom, const double *own, double *p_bar) {
-    const double *pg = p + m->geom[geom].p;
-    double *out = p_bar + m->geom[geom].p;
-    ti_add3(out + TI_P_SIZE, ti_load3(own + 6));
-    out[TI_P_EDGE_RADIUS] += own[9];
-    ti_add3(out + TI_P_POS, ti_load3(own));
-    ti_quat_turn_vjp(pg + TI_P_QUAT, ti_load3(own + 3), out + TI_P_QUAT);
+    if (!p_bar) return;
+    double *out = p_bar + g->p;
+    ti_add3(out + TI_P_SIZE, ti_load3(bar + 6));
+    out[TI_P_EDGE_RADIUS] += bar[9];
+    ti_add3(out + TI_P_POS, xb);
+    ti_quat_turn_vjp(pg + TI_P_QUAT, rb, out + TI_P_QUAT);
 }
 
 bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *link, int geom, const ti_link_diff *d,

@@ -71,6 +71,12 @@ typedef struct ti_moved {
     ti_link from, link; /* from: as it begins, with what is welded to it, without the precession of a fast spin */
 } ti_moved;
 
+/* The contact as its shapes see it, which know nothing of a margin. */
+static inline ti_touch ti_con_touch(const ti_con *c) {
+    ti_touch t = c->touch;
+    t.gap += c->pair.margin;
+    return t;
+}
 /* The limit of a ball, which turns with it. */
 static inline bool ti_con_turns(const tribo_model *m, const ti_con *c) {
     return c->kind == TI_CON_LIMIT && m->joint[m->dof[c->v].joint].kind == TI_JOINT_BALL;
@@ -104,13 +110,10 @@ static inline double ti_con_number(const tribo_model *m, const ti_con *c, const 
 
 /* World poses of the model's geoms. */
 void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes);
-/* Of one, on a link; NULL = of the world. */
-void ti_shape_place(const tribo_model *m, const double *p, const ti_link *link, int geom, ti_shape *shape);
-/* Reverse: bar is displacement (3), rotation vector (3), size (3), edge radius, world; own the same in the axes of the
- * body. Adds to the link's d, and to own; that, to p_bar. */
+/* Reverse of one, on a link (NULL = of the world): bar is displacement (3), rotation vector (3), size (3), edge radius,
+ * world. Adds to the link's d, and to p_bar, unless that is NULL. */
 void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *link, int geom, const double *bar,
-                  ti_link_diff *d, double *own);
-void ti_shape_own_vjp(const tribo_model *m, const double *p, int geom, const double *own, double *p_bar);
+                  ti_link_diff *d, double *p_bar);
 /* Forward; d of the link, out (TI_SHAPE_COLS). @return false if it is all zero. */
 bool ti_shape_jvp(const tribo_model *m, const double *p, const ti_link *link, int geom, const ti_link_diff *d,
                   const double *p_dot, double *out);
