@@ -90,6 +90,36 @@ START_TEST(apex_derivatives) {
 }
 END_TEST
 
+/* A ball that is dropped from height H, going on at v, lands and slips until T: whatever the time of the landing in its
+ * step, what stops it has the momentum g T, so that its spin is 5 mu g T / (2 r), and it gets v T - mu g T^2 / 2 + mu H
+ * far. The velocity is that half a step before, and what it starts with knows no other gravity. */
+START_TEST(what_lands_and_slips_has_its_lever) {
+    const double mu = 0.05, dt = 2e-3, r = 0.1, v = 2;
+    enum { N = 200, HEIGHTS = 12 };
+    const double T = N * dt;
+    double worst[6] = {0};
+    for (int i = 0; i < HEIGHTS; i++) {
+        double H = 0.3 + 5e-3 * i / HEIGHTS; /* the landing goes through a step and a half */
+        world w = bouncing_ball(H, 0, mu, dt);
+        world_v0(&w, 0)[0] = v;
+        world_steps(&w, N);
+        world_run(&w);
+        worst[0] = fmax(worst[0], fabs(world_v(&w, N, 0, 4) / (2.5 * mu * G * (T - dt / 2) / r) - 1));
+        worst[1] = fmax(worst[1], fabs(world_q(&w, N, 0, 0) - (v * T - mu * G * T * T / 2 + mu * H)));
+        world_gradient(&w, N, world_dv(&w, 0, 4));
+        worst[2] = fmax(worst[2], fabs(-world_p_bar(&w, "gravity/z") / (2.5 * mu * T / r) - 1));
+        worst[3] = fmax(worst[3], fabs(w.x_bar[2]));
+        world_gradient(&w, N, 0);
+        worst[4] = fmax(worst[4], fabs(w.x_bar[2] / mu - 1));
+        worst[5] = fmax(worst[5], fabs(-world_p_bar(&w, "gravity/z") / (mu * T * (T + dt) / 2) + 1));
+        world_free(&w);
+    }
+    printf("landing: spin off by %.1e, place %.1e; by gravity %.1e, height %.1e; place by height %.1e, gravity %.1e\n",
+           worst[0], worst[1], worst[2], worst[3], worst[4], worst[5]);
+    for (int k = 0; k < 6; k++) ck_assert_double_le(worst[k], k < 2 ? 1e-12 : SOLVE);
+}
+END_TEST
+
 /* Gravity across, as on a slope: at the time of impact a body has a velocity along the floor, and friction that holds
  * takes it all where the body does not turn. Then it is g_x s^2 / 2 further, s after the impact. */
 START_TEST(slope_is_hit_with_the_velocity_of_its_time) {
@@ -475,6 +505,7 @@ static Suite *suite(void) {
     tcase_add_test(t, apexes_fall_by_the_square_of_restitution);
     tcase_add_test(t, hop_within_a_step);
     tcase_add_test(t, apex_derivatives);
+    tcase_add_test(t, what_lands_and_slips_has_its_lever);
     tcase_add_test(t, slope_is_hit_with_the_velocity_of_its_time);
     tcase_add_test(t, bouncing_ends);
     tcase_add_test(t, impact_of_two_masses);

@@ -192,14 +192,14 @@ END_TEST
 START_TEST(reverse_where_a_core_is_held) {
     shot t = {.shape = 4,
               .wall = PLANE,
-              .dt = 0.0035,
-              .speed = 50.9,
-              .size = {0.0048, 0.00505, 0.0016},
-              .mass = 0.1,
-              .mu = 0.5,
-              .quat = {0.5, 0.5, 0.6, 0.3},
-              .way = {-0.16, 0.08, -0.98},
-              .distance = 0.31};
+              .dt = 0.00382907,
+              .speed = 33.8578,
+              .size = {0.00723559, 0.0067402, 0.0174826},
+              .mass = 0.986084,
+              .mu = 0.219592,
+              .quat = {0.843974, 0.317504, 0.244904, -0.35626},
+              .way = {-0.608122, -0.673343, -0.420473},
+              .distance = 0.760821};
     tribo_model *m = load_shot(&t);
     tribo_ws *ws;
     tribo_tape *tape;

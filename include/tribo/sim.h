@@ -42,15 +42,18 @@ typedef struct tribo_options {
 typedef struct tribo_contact {
     int geom_a, geom_b;              /**< geom ids */
     tribo_mode mode;                 /**< at the end of the step */
-    double point[3], normal[3], gap; /**< m, world; the normal points from a to b; gap: as the step begins */
-    double tangent[2][3];            /**< t1, t2 */
-    double time;       /**< s from the beginning of the step: when point, normal and tangents were as given.
-                          Where anything bounces among free bodies that contacts connect, its own impact,
-                          of what holds them meanwhile the first of these; else 0 */
-    double impulse[3]; /**< N s, on b: along t1, t2, normal */
-    bool bounced;      /**< it was hit inside the step: impulse has the impact in it, mode is of after */
-    double torque[3];  /**< N m s, on b: about t1, t2 (rolling) and the normal (torsion); 0 without such
-                          friction */
+    double point[3], normal[3], gap; /**< m, world; point: half way between the surfaces; the normal points from a to b;
+                                        gap: as the step begins */
+    double applied[3]; /**< m, world: where the impulse acts: at point, but where one of the two is of the world on the
+                          other's surface, half of the gap that is left (up to a margin) from there. eq. (469) */
+    double tangent[2][3]; /**< t1, t2 */
+    double time;          /**< s from the beginning of the step: when point, normal and tangents were as given.
+                             Where anything bounces among free bodies that contacts connect, its own impact,
+                             of what holds them meanwhile the first of these; else 0 */
+    double impulse[3];    /**< N s, on b: along t1, t2, normal */
+    bool bounced;         /**< it was hit inside the step: impulse has the impact in it, mode is of after */
+    double torque[3];     /**< N m s, on b: about t1, t2 (rolling) and the normal (torsion); 0 without such
+                             friction */
 } tribo_contact;
 
 /** How the last step went. */

@@ -115,6 +115,7 @@ static const struct {
     {"geom_b", "i4", offsetof(tribo_contact, geom_b)},
     {"mode", "i4", offsetof(tribo_contact, mode)},
     {"point", "(3,)f8", offsetof(tribo_contact, point)},
+    {"applied", "(3,)f8", offsetof(tribo_contact, applied)},
     {"normal", "(3,)f8", offsetof(tribo_contact, normal)},
     {"gap", "f8", offsetof(tribo_contact, gap)},
     {"tangent", "(2,3)f8", offsetof(tribo_contact, tangent)},

@@ -32,16 +32,16 @@ void ti_phase_products(const tribo_ws *ws, const ti_frame *f, int k, ti_phase ph
     }
 }
 
-TI_CLONES void ti_touch_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *touch, const double *frame_bar,
+TI_CLONES void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *b, const double *frame_bar,
                             double gap_bar, double *out) {
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS];
     ti_mat D1, D2;
-    ti_tangents_jac(touch->normal, &D1, &D2);
+    ti_tangents_jac(c->touch.normal, &D1, &D2);
     ti_vec n = ti_add(ti_tmul(&D1, ti_load3(frame_bar + 3)), ti_tmul(&D2, ti_load3(frame_bar + 6)));
     ti_store3(in, ti_load3(frame_bar));
     ti_store3(in + 3, ti_add(ti_load3(frame_bar + 9), n));
     in[6] = gap_bar;
-    ti_collide_jac(a, b, touch, jac);
+    ti_con_jac(c, a, b, jac);
     for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] = 0;
     for (int r = 0; r < TI_COLLIDE_ROWS; r++)
         for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];

@@ -83,8 +83,8 @@ typedef struct ti_products {
  * given. at: where the velocities of the side's body begin. */
 void ti_phase_products(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, int i, int at, ti_products *q);
 /* Through the collision of two shapes, from a contact's frame_bar (TI_CON_FRAME) and gap_bar to both, out
- * (TI_COLLIDE_COLS), overwritten. The gap of the touch is the shapes', without a margin. */
-void ti_touch_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *touch, const double *frame_bar, double gap_bar,
+ * (TI_COLLIDE_COLS), overwritten. */
+void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *b, const double *frame_bar, double gap_bar,
                   double *out);
 
 /* ---- hits.c: the derivatives of forward/hit.c ---- */

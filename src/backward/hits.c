@@ -5,10 +5,9 @@ void ti_hit_jac(const tribo_ws *ws, const ti_frame *f, int k, int i, ti_touch_ja
     const ti_con c = ti_hit_con(f, i);
     ti_moved sides[2];
     ti_shape shapes[2];
-    const ti_touch touch = ti_con_touch(&c);
     ti_hit_sides(ws, f, &f->island[k], i, sides);
     ti_hit_shapes(ws, &c, sides, shapes);
-    ti_collide_jac(&shapes[0], &shapes[1], &touch, jac);
+    ti_con_jac(&c, &shapes[0], &shapes[1], jac);
 }
 
 /* ---- reverse ---- */
@@ -68,7 +67,6 @@ static void impulse_vjp(const tribo_ws *ws, const ti_frame *f, const ti_con *c, 
 static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con c = ti_hit_con(f, i);
     const ti_island *is = &f->island[k];
-    const ti_touch touch = ti_con_touch(&c);
     ti_moved sides[2];
     ti_shape shapes[2];
     ti_link_diff d[2];
@@ -83,7 +81,7 @@ static void contact_vjp(tribo_ws *ws, const ti_frame *f, int k, int i) {
         ti_rows_vjp(&c, &sides[side].link, side ? 1 : -1, q.n, q.of, &d[side], frame_bar);
     }
     impulse_vjp(ws, f, &c, i, frame_bar);
-    ti_touch_vjp(&shapes[0], &shapes[1], &touch, frame_bar, 0, shape_bar);
+    ti_touch_vjp(&c, &shapes[0], &shapes[1], frame_bar, 0, shape_bar);
     for (int side = 0; side < 2; side++) {
         int body = side ? c.b : c.a, geom = side ? c.pair.b : c.pair.a;
         double *bar = shape_bar + TI_SHAPE_COLS * side;

@@ -32,7 +32,7 @@ void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, d
                       unsigned char *turns) {
     const ti_con *c = &f->con[i];
     double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
-    ti_con_jac(ws, c, jac);
+    ti_con_jac(c, &ws->shape[c->pair.a], &ws->shape[c->pair.b], jac);
     for (int side = 0; side < 2; side++) {
         if ((side ? c->b : c->a) < 0) continue;
         double *rate = rates + TI_COLLIDE_ROWS * POSE * (2 * i + side);

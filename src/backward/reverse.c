@@ -64,8 +64,7 @@ static void reverse_geometry(tribo_ws *ws, const ti_frame *f, int i, const doubl
     const ti_pair *pair = &c->pair;
     double *a = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->a, *b = ws->scratch->geom_bar + TI_SHAPE_COLS * pair->b;
     double out[TI_COLLIDE_COLS];
-    const ti_touch touch = ti_con_touch(c);
-    ti_touch_vjp(&ws->shape[pair->a], &ws->shape[pair->b], &touch, frame_bar, gap_bar, out);
+    ti_touch_vjp(c, &ws->shape[pair->a], &ws->shape[pair->b], frame_bar, gap_bar, out);
     for (int j = 0; j < TI_SHAPE_COLS; j++) a[j] += out[j], b[j] += out[TI_SHAPE_COLS + j];
 }
 

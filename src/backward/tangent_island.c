@@ -276,11 +276,12 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
 static void prepare_contacts(const task *t, ti_phase phase) {
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
         double *jac = t->ws->scratch->jac + TI_COLLIDE_ROWS * TI_COLLIDE_COLS * i;
+        const ti_con *c = &t->f->con[i];
         if (!ti_frame_acts(t->f, t->k, i)) continue;
         if (ti_hit_moves(t->f, t->is, phase, i))
             ti_hit_jac(t->ws, t->f, t->k, i, (double(*)[TI_COLLIDE_COLS])(void *)jac);
         else
-            ti_con_jac(t->ws, &t->f->con[i], (double(*)[TI_COLLIDE_COLS])(void *)jac);
+            ti_con_jac(c, &t->ws->shape[c->pair.a], &t->ws->shape[c->pair.b], (double(*)[TI_COLLIDE_COLS])(void *)jac);
     }
 }
 

@@ -86,9 +86,8 @@ static void touch_pair(tribo_ws *ws, const ti_pair *pair) {
                       .rank = ti_pair_rank(m, pair->a, pair->b),
                       .pair = *pair,
                       .a = m->geom[pair->a].body,
-                      .b = m->geom[pair->b].body,
-                      .touch = touch[k]};
-        c->touch.gap -= pair->margin;
+                      .b = m->geom[pair->b].body};
+        c->touch = ti_con_of(c, touch[k]);
         ti_tangents(touch[k].normal, &c->t1, &c->t2);
     }
 }

@@ -80,7 +80,8 @@ static void show_contact(const ti_frame *f, const ti_island *is, int i, tribo_co
                          .mode = ti_mode_public(f->mode[i]),
                          .gap = f->con[i].touch.gap,
                          .bounced = has_bounced(f, is, i)};
-    ti_store3(v->point, c.touch.point), ti_store3(v->normal, c.touch.normal);
+    ti_store3(v->point, ti_con_touch(&c).point), ti_store3(v->normal, c.touch.normal);
+    ti_store3(v->applied, c.touch.point);
     ti_store3(v->tangent[0], c.t1), ti_store3(v->tangent[1], c.t2);
     memcpy(v->impulse, f->lambda + 3 * i, sizeof v->impulse);
     if (ti_island_is_hit(is) && f->hit[i].moved) v->time = ti_hit_time(f, is, i);

@@ -285,9 +285,8 @@ void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar
 const double *ti_frame_rows(const tribo_ws *ws, const ti_frame *f, int i, int side);
 /* The same, where both bodies are of one tree that of their sum. */
 const double *ti_frame_side(const tribo_ws *ws, const ti_frame *f, int i, int side);
-/* The derivative of a contact, its feature held. Its gap begins where the pair's margin ends, of which shapes know
- * nothing. */
-void ti_con_jac(const tribo_ws *ws, const ti_con *c, ti_touch_jac jac);
+/* The derivative of a contact of two shapes, its feature held: of where its rows are, its normal and its gap. */
+void ti_con_jac(const ti_con *c, const ti_shape *a, const ti_shape *b, ti_touch_jac jac);
 /* The contact that friction against turning i stands behind; of others i. */
 static inline int ti_con_host(const ti_frame *f, int i) {
     while (ti_con_spins(&f->con[i])) i--;

@@ -103,9 +103,13 @@ const double *ti_solved_velocity(tribo_ws *ws, const ti_frame *f, int t) {
     return ws->V;
 }
 
-void ti_con_jac(const tribo_ws *ws, const ti_con *c, ti_touch_jac jac) {
+void ti_con_jac(const ti_con *c, const ti_shape *a, const ti_shape *b, ti_touch_jac jac) {
     const ti_touch t = ti_con_touch(c);
-    ti_collide_jac(&ws->shape[c->pair.a], &ws->shape[c->pair.b], &t, jac);
+    double lean = ti_con_lean(c), n[3];
+    ti_collide_jac(a, b, &t, jac);
+    ti_store3(n, c->touch.normal);
+    for (int r = 0; r < 3 && lean != 0; r++)
+        for (int j = 0; j < TI_COLLIDE_COLS; j++) jac[r][j] += lean * (n[r] * jac[6][j] + c->touch.gap * jac[3 + r][j]);
 }
 
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {

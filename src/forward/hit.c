@@ -75,7 +75,7 @@ static ti_vec carried(const ti_con *c, const ti_moved *sides) {
     ti_vec to = {0, 0, 0};
     for (int side = 0; side < 2; side++) {
         const ti_moved *m = &sides[side];
-        ti_vec at = c->touch.point;
+        ti_vec at = ti_con_touch(c).point;
         if ((side ? c->b : c->a) >= 0) at = ti_add(m->link.xc, ti_hit_turn(m, ti_sub(at, m->from.xc)));
         to = ti_axpy(to, 0.5, at);
     }
@@ -125,7 +125,7 @@ void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k) {
             ti_hit_shapes(ws, c, m.sides, m.shapes);
         }
         if (!touch_again(c, &m, &there)) continue;
-        h->touch = there, h->touch.gap -= c->pair.margin, h->moved = true;
+        h->touch = ti_con_of(c, there), h->moved = true;
         ti_tangents(h->touch.normal, &h->t1, &h->t2);
     }
 }

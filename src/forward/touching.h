@@ -71,9 +71,24 @@ typedef struct ti_moved {
     ti_link from, link; /* from: as it begins, with what is welded to it, without the precession of a fast spin */
 } ti_moved;
 
-/* The contact as its shapes see it, which know nothing of a margin. */
+static inline bool ti_con_spins(const ti_con *c) {
+    return c->kind >= TI_CON_TWIST;
+}
+/* Where its rows are, in gaps along the normal from half way between the surfaces: of two that move there; where one is
+ * of the world on the other, which is where it will be closed, as it is that one alone that comes. */
+static inline double ti_con_lean(const ti_con *c) {
+    return c->kind != TI_CON_CONTACT && !ti_con_spins(c) ? 0 : c->a < 0 ? 0.5 : c->b < 0 ? -0.5 : 0;
+}
+/* A touch of its shapes as a contact: without the margin, and where its rows are. */
+static inline ti_touch ti_con_of(const ti_con *c, ti_touch t) {
+    t.gap -= c->pair.margin;
+    t.point = ti_axpy(t.point, ti_con_lean(c) * t.gap, t.normal);
+    return t;
+}
+/* The contact as its shapes see it, which know nothing of that. */
 static inline ti_touch ti_con_touch(const ti_con *c) {
     ti_touch t = c->touch;
+    t.point = ti_axpy(t.point, -ti_con_lean(c) * t.gap, t.normal);
     t.gap += c->pair.margin;
     return t;
 }
@@ -87,9 +102,6 @@ static inline bool ti_con_opens(const ti_con *c) {
 }
 static inline bool ti_con_holds(const ti_con *c) {
     return c->kind >= TI_CON_COUPLING && c->kind <= TI_CON_TURN;
-}
-static inline bool ti_con_spins(const ti_con *c) {
-    return c->kind >= TI_CON_TWIST;
 }
 /* Friction against turning bounces with the contact that it stands behind. */
 static inline void ti_con_follow(ti_con *c) {

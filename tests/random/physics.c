@@ -17,7 +17,7 @@ void point_velocity(const moment *t, const tribo_contact *c, int side, const mot
     double r[3], w[3];
     out[0] = out[1] = out[2] = 0;
     if (b < 0) return;
-    sub(r, c->point, t->before[b].x);
+    sub(r, c->applied, t->before[b].x);
     times(w, t->before[b].R, m[b].w);
     cross(w, w, r);
     add_scaled(out, m[b].v, 1, w);
@@ -238,7 +238,7 @@ static double open_lever(const moment *t, int body) {
         const tribo_contact *c = &t->c[i];
         double lever[3];
         if (contact_body(t->s, c, 0) != body && contact_body(t->s, c, 1) != body) continue;
-        sub(lever, c->point, t->before[body].x);
+        sub(lever, c->applied, t->before[body].x);
         sum += length(c->impulse) * (1 + length(lever) / r);
     }
     return t->s->dt * speed_of(t, body) * sum;
@@ -291,7 +291,7 @@ static void judge_balance(const moment *t, int body, verdict *v) {
             add_scaled(push, push, sign * c->impulse[0], c->tangent[0]);
             add_scaled(push, push, sign * c->impulse[1], c->tangent[1]);
             add_scaled(push, push, sign * c->impulse[2], c->normal);
-            sub(r, c->point, at);
+            sub(r, c->applied, at);
             cross(turn, r, push);
             add_scaled(p, p, 1, push), add_scaled(l, l, 1, turn);
             add_scaled(l, l, sign * c->torque[0], c->tangent[0]), add_scaled(l, l, sign * c->torque[1], c->tangent[1]);
