@@ -134,8 +134,8 @@ static void lay_out_reversal(const tribo_sysid *s, ti_arena *a, ti_reversal *r) 
 
 static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {
     size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np, lengths = (size_t)s->intervals;
-    TI_CARVE(a, w->ws, lengths * (TI_FINE + 1));
-    TI_CARVE(a, w->one, lengths * (TI_FINE + 1));
+    TI_CARVE(a, w->ws, lengths * TI_LENGTHS);
+    TI_CARVE(a, w->one, lengths * TI_LENGTHS);
     TI_CARVE(a, w->whole, lengths);
     TI_CARVE(a, w->record, lengths);
     TI_CARVE(a, w->x, nx);

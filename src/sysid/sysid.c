@@ -202,7 +202,6 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     self->rate = def->rate > 0 ? def->rate : 0.02;
     self->seed = def->seed, self->stop = def->stop;
     self->middle = ti_middle_applies(m, def->loss);
-    self->fine = def->loss == TRIBO_LOSS_SHOOTING ? TI_FINE : 0;
     pthread_mutex_init(&self->making, NULL);
     self->nfree = def->nfree, self->nrec = def->nrec, self->nworker = def->workers;
     status = set_up(self, def, diag);
@@ -221,9 +220,9 @@ void tribo_sysid_free(tribo_sysid *s) {
         ti_free(&s->alloc, s->worker[i].push_bar, s->worker[i].push_bytes);
         for (int j = 0; j < s->ndt; j++) {
             tribo_tape_free(s->worker[i].whole[j]);
-            for (int level = 0; level <= TI_FINE; level++) {
-                tribo_tape_free(s->worker[i].one[j * (TI_FINE + 1) + level]);
-                tribo_ws_free(s->worker[i].ws[j * (TI_FINE + 1) + level]);
+            for (int level = 0; level < TI_LENGTHS; level++) {
+                tribo_tape_free(s->worker[i].one[j * TI_LENGTHS + level]);
+                tribo_ws_free(s->worker[i].ws[j * TI_LENGTHS + level]);
             }
         }
     }

@@ -44,18 +44,6 @@ static void chain(size_t ndx, size_t n, const double *A, const double *C, double
     memcpy(Phi, scratch, ndx * nd * sizeof *Phi);
 }
 
-/* What gravity by itself does, for steps of another length, to Phi. */
-static void move_by_gravity(ti_worker *w, double time, double *Phi) {
-    const tribo_sysid *s = w->s;
-    size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, nd = ndx + (size_t)s->nfree;
-    double *d = w->xbar;
-    for (size_t a = 0; a < (size_t)s->nfree && time != 0; a++) {
-        memset(d, 0, ndx * sizeof *d);
-        ti_stride_moved(s, time, w->pd + (ndx + a) * np, d);
-        for (size_t i = 0; i < ndx; i++) Phi[i * nd + ndx + a] += d[i];
-    }
-}
-
 /* From row k, kick given, to the next: w->x, and Phi of the interval, Psi of its forces. */
 static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, double *Phi, double *Psi,
                                 bool *touched) {
@@ -72,11 +60,9 @@ static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const do
         *touched |= status >= 0 && ti_touched(at.ws);
         if (status >= 0) status = ti_stride_jac(w, &at, P, m.A, m.C);
         if (status < 0) return status;
-        move_by_gravity(w, at.before, Phi);
         if (t->force) status = ti_plates_jac(w, t, &at, P, Phi, Psi);
         if (status < 0) return status;
         chain(ndx, n, m.A, m.C, Phi, m.M);
-        move_by_gravity(w, at.after, Phi);
     }
     return TRIBO_OK;
 }

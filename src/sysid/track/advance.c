@@ -19,12 +19,6 @@ tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const doub
     return TRIBO_OK;
 }
 
-static void move_by_gravity(ti_worker *w, double time, int ndir, const double *pd) {
-    const tribo_sysid *s = w->s;
-    for (int d = 0; d < ndir && pd && time != 0; d++)
-        ti_stride_moved(s, time, pd + (size_t)d * (size_t)s->z.np, w->xd + (size_t)d * (size_t)s->z.ndx);
-}
-
 /* w->xd through the step that was recorded last. pd: its rows are zeros, then, from nfree before the end of the
  * directions or from the first on, those of theta. */
 static tribo_status step_jvp(ti_worker *w, const ti_stride *at, int ndir, const double *pd) {
@@ -51,10 +45,8 @@ static tribo_status step_jvp(ti_worker *w, const ti_stride *at, int ndir, const 
 tribo_status ti_advance_jvp(ti_worker *w, const ti_track *t, int k, const double *p, int ndir, const double *pd) {
     for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
         tribo_status status = ti_stride_next(w, t, p, true, &at);
-        move_by_gravity(w, at.before, ndir, pd);
         if (status >= 0 && ndir) status = step_jvp(w, &at, ndir, pd);
         if (status < 0) return status;
-        move_by_gravity(w, at.after, ndir, pd);
     }
     return TRIBO_OK;
 }

@@ -8,7 +8,7 @@ tribo_status ti_reverse_ready(tribo_sysid *s) {
         ti_worker *w = s->worker + i;
         for (int j = 0; j < s->ndt; j++) {
             if (w->whole[j] || !s->dt_steps[j]) continue;
-            tribo_status status = tribo_tape_new(w->ws[j * (TI_FINE + 1)], s->dt_steps[j], 0, &w->whole[j]);
+            tribo_status status = tribo_tape_new(w->ws[j * TI_LENGTHS], s->dt_steps[j], 0, &w->whole[j]);
             if (status) return status;
         }
     }

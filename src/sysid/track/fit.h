@@ -121,15 +121,14 @@ typedef struct ti_sum {
 
 enum { TI_KICK_LINEAR, TI_KICK_ANGULAR, TI_KICK_KINDS };
 
-enum { TI_FINE = 4 }; /* how often a step is halved at most */
+enum { TI_LENGTHS = 3 }; /* of steps: between rows a whole one; of the probes of a reversal a half and a quarter */
 
 /* Where a motion is between a row and the next: {.row = k} at its beginning, while ti_stride_left(). */
 typedef struct ti_stride {
-    int row, step, level, done; /* whole steps behind; halvings of the next; what is done of it, in the shortest */
-    tribo_ws *ws;               /* of the last step */
-    tribo_tape *one;            /* its record */
-    double before, after;       /* s: how long gravity acted by itself before it and after it, for another length */
-    bool reversed;              /* ti_reversal_make() made it */
+    int row, step;   /* how many are behind */
+    tribo_ws *ws;    /* of the last step */
+    tribo_tape *one; /* its record */
+    bool reversed;   /* ti_reversal_make() made it */
 } ti_stride;
 
 enum { TI_PROBES = 2 };
@@ -151,12 +150,12 @@ typedef struct ti_reversal {
 
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;      /* (ndt,TI_FINE+1) of each length of step and its halves; the latter made when wanted */
-    tribo_tape **one;   /* (ndt,TI_FINE+1) of one step */
+    tribo_ws **ws;      /* (ndt,TI_LENGTHS); those of probes made when wanted */
+    tribo_tape **one;   /* (ndt,TI_LENGTHS) of one step */
     tribo_tape **whole; /* (ndt) of the longest segment; made when first wanted */
     int *record;        /* (ndt) records not yet swept */
     double *x, *xd;     /* (nx), (ndir,ndx); ndir = nfree + ndx */
-    double *before;     /* (nx) where a step began that may have to be made again */
+    double *before;     /* (nx) where a step began */
     ti_probe probe[TI_PROBES];
     ti_reversal reversal;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
@@ -188,7 +187,7 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t);
 void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum);
 /* Roll out from w->x0. @param X [out] (n,nx); rows before the first are copied from the recording */
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
-/* ---- fine.c ---- */
+/* ---- stride.c ---- */
 
 /* |g|, m/s^2 */
 static inline double ti_weight(const double *p) {
@@ -198,17 +197,13 @@ static inline double ti_weight(const double *p) {
 static inline bool ti_stride_left(const ti_track *t, const ti_stride *at) {
     return at->step < t->nsub[at->row];
 }
-/* The next step of w->x, shorter where something is hit and the loss wants that. @param record on at->one? */
+/* The next step of w->x. @param record on at->one? */
 tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at);
 /* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
  */
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
-/* What that does to a tangent xd (ndx), as p moves by pd (np). */
-void ti_stride_moved(const tribo_sysid *s, double time, const double *pd, double *xd);
 /* Did anything touch in the last step, be it for an instant? */
 bool ti_touched(const tribo_ws *ws);
-
-/* ---- stride.c ---- */
 
 /* Make workspace and tape of a length of step, halved so often. */
 tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
@@ -239,7 +234,7 @@ void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
 
 /* The step from w->before to w->x is made again, if something that slides turns round in it.
  * @param length index into the lengths of steps */
-bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at);
+bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const tribo_ws *made);
 /* A and C as of ti_stride_jac(), of the step as it was first, made those of what took its place. */
 tribo_status ti_reversal_jac(ti_worker *w, double dt, const double *pd, double *A, double *C);
 
@@ -464,7 +459,6 @@ struct tribo_sysid {
     int search;
     const volatile int *stop;
     bool by_forces;             /* all that is free enters as forces in joints */
-    int fine;                   /* how often a step in which something is hit is halved */
     double kick[TI_KICK_KINDS]; /* scale of kicks, kicked/; 0 = none */
     bool middle;                /* is what moves joints that of the middle of a step? */
     pthread_mutex_t making;     /* of workspaces */

@@ -121,16 +121,15 @@ static bool after(ti_worker *w, ti_reversal *r, const tribo_ws *made, int island
     return fabs(dot(r->row, w->probe[1].rate, nv)) > 1e-6 * -braked;
 }
 
-bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const ti_stride *at) {
+bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const tribo_ws *made) {
     ti_reversal *r = &w->reversal;
-    const tribo_ws *made = at->ws;
     const tribo_sizes *z = &w->s->z;
     int k = 0, nv = z->nv;
     double dt = made->options.dt, fall = ti_weight(p) * dt * dt;
     while (k < made->frame.nisland && !slip_row(w, made, &made->frame.island[k], fall, r->row)) k++;
     if (k == made->frame.nisland) return false;
     for (int i = 0; i < 2; i++)
-        if (ti_stride_ready(w, length, (at->level + 1 + i) % (TI_FINE + 1), &w->probe[i].at)) return false;
+        if (ti_stride_ready(w, length, 1 + i, &w->probe[i].at)) return false;
     if (!before(w, r, p, u, record) || !after(w, r, made, k, p, u, record)) return false;
     double late = dt * (r->share - 0.5); /* velocities are those of half a step before */
     for (int i = 0; i < nv; i++) {

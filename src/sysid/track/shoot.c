@@ -10,7 +10,7 @@ static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const 
     for (int j = 0; j < t->nsub[k]; j++) {
         if (ti_stopped(w->s)) return TI_STOPPED;
         const double *u = ti_middle_controls(w, t, &(ti_stride){.row = k, .step = j});
-        tribo_ws *ws = w->ws[t->dt[k] * (TI_FINE + 1)];
+        tribo_ws *ws = w->ws[t->dt[k] * TI_LENGTHS];
         tribo_status status = tribo_step(ws, ti_middle_params(w, p, ws), w->x, u, w->x, tape);
         if (status < 0) return status;
     }
@@ -93,8 +93,8 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
         for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
-            tribo_status status = tribo_step_vjp(w->ws[dt * (TI_FINE + 1)], w->whole[dt], --w->record[dt], w->xnext,
-                                                 w->xbar, NULL, p_bar);
+            tribo_status status =
+                tribo_step_vjp(w->ws[dt * TI_LENGTHS], w->whole[dt], --w->record[dt], w->xnext, w->xbar, NULL, p_bar);
             if (status < 0) return status;
         }
         if (s->middle) ti_middle_params_vjp(s, s->dt[dt], p_bar);
