@@ -316,7 +316,7 @@ START_TEST(a_search_goes_on_where_a_descent_is_stuck) {
     tribo_progress now[2];
     record(&d, toss_xml, 3, 5, thrown, 3.5);
     for (int k = 0; k < 2; k++) {
-        tribo_free_param f[2] = {from(&d, "floor/friction", 0.1), from(&d, "floor/restitution", 0.99)};
+        tribo_free_param f[2] = {from(&d, "floor/friction", 0.2), from(&d, "floor/restitution", 0.95)};
         tribo_sysid_def def = define(&d, f, 2);
         def.search = k ? 200 : 0;
         worst[k] = fit(&d, &def, &now[k]);
@@ -332,7 +332,7 @@ END_TEST
 START_TEST(tosses_are_descended_to_the_truth) {
     data d;
     tribo_progress now;
-    record(&d, toss_xml, 3, 5, thrown, 3.5);
+    record(&d, toss_xml, 3, 4, thrown, 3.5);
     for (int k = 0; k < 9; k++) {
         tribo_free_param f[2] = {from(&d, "floor/friction", 0.2 * ldexp(1, k % 3 - 1)),
                                  from(&d, "floor/restitution", 0.2 * ldexp(1, k / 3 - 1))};

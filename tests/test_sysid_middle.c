@@ -291,7 +291,7 @@ START_TEST(an_impact_is_where_it_happens) {
         double q[4] = {x[3], x[4], x[5], x[6]};
         ti_mat R = ti_quat_mat(q);
         double turned = ti_mul(&R, ti_load3(x + 10)).y + 10;
-        ck_assert_double_eq_tol(0.4 * 0.1 * turned, 1 - x[7], 1e-6);
+        ck_assert_double_eq_tol(0.4 * 0.1 * turned, 1 - x[7], 1e-5); /* turns of .02 a step, to second order */
         const double e = 0.02;
         for (int side = 0; side < 2; side++)
             follow_ball(0.7, height, side ? -9.81 + e : -9.81 - e, m, s, ends[side], unused);

@@ -295,6 +295,118 @@ START_TEST(wedge_gives_way) {
 }
 END_TEST
 
+/* ---- a ball whose moments differ, its centre of mass off the middle, bounces once off a floor without friction ----
+ */
+
+static const double MOMENT[3] = {1e-3, 2e-3, 2.9e-3}, OFF[3] = {0.04, 0.02, 0.01}, RADIUS = 0.1, REBOUND = 0.5;
+
+/* State: height of the centre of mass and its speed, quaternion, spin in the body. */
+typedef struct loaded {
+    double y[9];
+} loaded;
+
+static void loaded_rate(const double *y, double *out) {
+    const double *q = y + 2, *w = y + 6;
+    out[0] = y[1], out[1] = 0;
+    out[2] = 0.5 * (-q[1] * w[0] - q[2] * w[1] - q[3] * w[2]), out[3] = 0.5 * (q[0] * w[0] + q[2] * w[2] - q[3] * w[1]);
+    out[4] = 0.5 * (q[0] * w[1] + q[3] * w[0] - q[1] * w[2]), out[5] = 0.5 * (q[0] * w[2] + q[1] * w[1] - q[2] * w[0]);
+    for (int k = 0; k < 3; k++) {
+        int a = (k + 1) % 3, b = (k + 2) % 3;
+        out[6 + k] = (MOMENT[a] - MOMENT[b]) * w[a] * w[b] / MOMENT[k];
+    }
+}
+
+/* Runge and Kutta's. */
+static loaded loaded_step(loaded s, double dt) {
+    double k[4][9], y[9];
+    for (int n = 0; n < 4; n++) {
+        for (int j = 0; j < 9; j++) y[j] = s.y[j] + (n ? k[n - 1][j] * dt * (n < 3 ? 0.5 : 1) : 0);
+        loaded_rate(y, k[n]);
+    }
+    for (int j = 0; j < 9; j++) s.y[j] += dt / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);
+    return s;
+}
+
+/* The middle of the ball above the floor, and the up direction in the body. */
+static double loaded_gap(const loaded *s, double up[3]) {
+    const double *q = s->y + 2;
+    up[0] = 2 * (q[1] * q[3] - q[0] * q[2]), up[1] = 2 * (q[2] * q[3] + q[0] * q[1]);
+    up[2] = 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
+    return s->y[0] - up[0] * OFF[0] - up[1] * OFF[1] - up[2] * OFF[2] - RADIUS;
+}
+
+static void loaded_bounce(loaded *s) {
+    double up[3], arm[3], turned[3], speed = s->y[1], give = 1;
+    loaded_gap(s, up);
+    for (int k = 0; k < 3; k++) arm[k] = -OFF[k] - RADIUS * up[k];
+    for (int k = 0; k < 3; k++) turned[k] = arm[(k + 1) % 3] * up[(k + 2) % 3] - arm[(k + 2) % 3] * up[(k + 1) % 3];
+    for (int k = 0; k < 3; k++) speed += turned[k] * s->y[6 + k], give += turned[k] * turned[k] / MOMENT[k];
+    double push = -(1 + REBOUND) * speed / give;
+    s->y[1] += push;
+    for (int k = 0; k < 3; k++) s->y[6 + k] += push * turned[k] / MOMENT[k];
+}
+
+/* Spin after T, dropped with the centre of mass at that height. */
+static void loaded_spin(double height, double T, double spin[3]) {
+    loaded s = {{height, -2, 1, 0, 0, 0, 6, -4, 5}}, next;
+    double dt = 1e-4, t = 0, up[3];
+    for (next = loaded_step(s, dt); loaded_gap(&next, up) > 0; next = loaded_step(s, dt)) s = next, t += dt;
+    double low = 0, high = dt;
+    for (int k = 0; k < 50; k++) {
+        double middle = 0.5 * (low + high);
+        next = loaded_step(s, middle);
+        *(loaded_gap(&next, up) > 0 ? &low : &high) = middle;
+    }
+    s = loaded_step(s, low), t += low;
+    loaded_bounce(&s);
+    for (int n = 0; n < 1000; n++) s = loaded_step(s, (T - t) / 1000);
+    for (int k = 0; k < 3; k++) spin[k] = s.y[6 + k];
+}
+
+/* Wherever in its step the bounce is, the spin and its derivative are those of the motion, to first order. */
+START_TEST(unequal_moments_bounce_with_the_spin_they_get) {
+    enum { HEIGHTS = 8 };
+    const double T = 0.4, steps[2] = {1e-3, 2.5e-4};
+    double off[2] = {0, 0}, by[2] = {0, 0};
+    for (int n = 0; n < 2; n++) {
+        int N = (int)(T / steps[n] + 0.5);
+        for (int i = 0; i < HEIGHTS; i++) {
+            double height = 0.5 + 2 * steps[n] * i / HEIGHTS, at[3], above[3], below[3]; /* one step of its way */
+            tribo_builder *b = tribo_builder_new(NULL);
+            tribo_set_gravity(b, (double[3]){0, 0, 0});
+            world_floor(b, 0, REBOUND);
+            tribo_body_def d = tribo_default_body();
+            d.name = "ball", d.inertia_given = true, d.mass = 1, d.pos[2] = height - OFF[2];
+            for (int k = 0; k < 3; k++) d.com[k] = OFF[k], d.inertia[k] = MOMENT[k];
+            int body = tribo_add_body(b, &d);
+            tribo_geom_def g = tribo_default_geom();
+            g.name = "ball", g.shape = TRIBO_SPHERE, g.size[0] = RADIUS, g.material = world_material(0, REBOUND);
+            tribo_add_geom(b, body, &g);
+            world w = world_new(b, steps[n]);
+            double *v = world_v0(&w, 0), spin[3] = {6, -4, 5};
+            memcpy(v + 3, spin, sizeof spin); /* the origin's velocity is that of the centre less w x com */
+            for (int k = 0; k < 3; k++)
+                v[k] =
+                    (k == 2 ? -2 : 0) - (spin[(k + 1) % 3] * OFF[(k + 2) % 3] - spin[(k + 2) % 3] * OFF[(k + 1) % 3]);
+            world_steps(&w, N);
+            world_run(&w);
+            loaded_spin(height, T, at), loaded_spin(height + 1e-5, T, above), loaded_spin(height - 1e-5, T, below);
+            for (int k = 0; k < 3; k++) {
+                off[n] = fmax(off[n], fabs(velocity(&w, N)[3 + k] - at[k]));
+                world_gradient(&w, N, world_dv(&w, 0, 3 + k));
+                by[n] = fmax(by[n], fabs(w.x_bar[2] - (above[k] - below[k]) / 2e-5));
+            }
+            world_free(&w);
+        }
+    }
+    printf("unequal moments, steps of 1 and .25 ms: spin off by %.1e, %.1e of 15 rad/s, by height %.2g, %.2g of 78\n",
+           off[0], off[1], by[0], by[1]);
+    ck_assert_double_le(off[1], 0.5 * off[0]);
+    ck_assert_double_le(by[0], 2);
+    ck_assert_double_le(by[1], 1);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("truths of turning");
     TCase *t = tcase_create("turning");
@@ -307,6 +419,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, tippe_top_turns_over, 0, 4);
     tcase_add_test(t, disk_rolls_round);
     tcase_add_test(t, wedge_gives_way);
+    tcase_add_test(t, unequal_moments_bounce_with_the_spin_they_get);
     suite_add_tcase(s, t);
     return s;
 }

@@ -82,6 +82,13 @@ typedef struct ti_products {
 /* Those of a phase of island k, added: l' J y and c_bar' J v at each of its points, and the impulse that a rebound is
  * given. at: where the velocities of the side's body begin. */
 void ti_phase_products(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, int i, int at, ti_products *q);
+/* Of the velocity after the impacts of block b, hit_bar, to what they leave, in place, and to the free velocity and
+ * that before, added; to inertias, times and impulses. docs/math.md eq. (470). */
+void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar, double *free_bar, double *now_bar);
+/* Forward, of one direction: what is added to the spin, to (3). */
+struct ti_gyro;
+void ti_gyro_jvp(const tribo_ws *ws, const ti_frame *f, const struct ti_gyro *g, int b, const ti_link_diff *diffs,
+                 const double *hit_dot, const double *free_dot, const double *now_dot, double time_dot, double *to);
 /* Through the collision of two shapes, from a contact's frame_bar (TI_CON_FRAME) and gap_bar to both, out
  * (TI_COLLIDE_COLS), overwritten. */
 void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *b, const double *frame_bar, double gap_bar,

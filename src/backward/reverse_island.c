@@ -431,9 +431,12 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
         if (status < 0) return status;
         memcpy(s->hit_bar + is->v0, base_bar + is->v0, n);
     }
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], s->hit_bar + ws->at_v[b], &s->motion_bar);
-    for (int j = is->v0; j < is->v0 + is->nv; j++) s->now_bar[j] = -s->hit_bar[j];
+    for (int j = is->v0; j < is->v0 + is->nv; j++) s->rebound_bar[j] = s->hit_bar[j], s->now_bar[j] = -s->hit_bar[j];
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        int at = ws->at_v[b];
+        ti_gyro_vjp(ws, f, k, b, s->hit_bar + at, s->rebound_bar + at, s->now_bar + at);
+        ti_motion_free_vjp(&ws->motion, f->blk_tree[b], s->rebound_bar + at, &s->motion_bar);
+    }
     return TRIBO_OK;
 }
 

@@ -407,6 +407,8 @@ void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, int j);
 /* Impulse of impact and rebound together, row r of contact i; none against turning. */
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int r);
+/* Whether a contact pushes in the impact or after it. */
+bool ti_impact_transmits(const ti_frame *f, const ti_island *is, int i);
 /* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups
  * that they belong to are in ws->root, by block of the island, the sums of the weights in ws->weight. */
 void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k);

@@ -1,6 +1,6 @@
 /* impact.c -- what happens where bodies hit inside a step: compression and rebound, or Newton's law; the times that
  * displacements take. docs/math.md, Impacts. */
-#include "forward/frame.h"
+#include "forward/gyro.h"
 
 /* The speed along the normal of contact i that the forces of the step give its bodies, one as though it went against
  * the other: bodies that fall together are brought together by whatever holds one of them. */
@@ -97,10 +97,15 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
     return any;
 }
 
-/* Impacts change the velocity that bodies come with; the forces of the step act on what that leaves. */
+/* Impacts change the velocity that bodies come with; the forces of the step act on what that leaves, gyroscopic ones as
+ * that spins. */
 static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    ti_gyro g;
     for (int j = is->v0; j < is->v0 + is->nv; j++)
         ws->v_after[j] = ti_impact_velocity(f, is, is->share, j) + (ws->vfree[j] - ws->vnow[j]);
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
+        if (ti_gyro_of(ws, f, is, b, &g))
+            ti_add3(ws->v_after + ws->at_v[b] + 3, ti_scale(g.late, ti_sub(g.rate[1], g.rate[0])));
 }
 
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {

@@ -199,13 +199,13 @@ static double time_of(const moment *t, int group) {
         const tribo_contact *c = &t->c[i];
         int a = contact_body(t->s, c, 0), b = contact_body(t->s, c, 1);
         if (t->group[a >= 0 ? a : b] != group) continue;
-        if (c->time == 0 || !c->bounced) {
-            held = held || c->time != 0;
+        if (c->time == 0 || !c->bounced) { /* what is hit as the step begins has no time to be told by */
+            held = held || c->time != 0 || c->bounced;
             double reach = (a >= 0 ? speed_of(t, a) : 0) + (b >= 0 ? speed_of(t, b) : 0);
             other = other || pushes(c) || c->gap <= t->s->dt * reach;
             continue;
         }
-        other = other || any; /* one of two may be what holds */
+        other = other || any || c->mode != TRIBO_BREAK; /* one of two may be what holds; and what it does after it */
         time = c->time, any = true;
     }
     for (int i = 0; i < t->s->nbody; i++)
@@ -230,6 +230,47 @@ static void fly(const moment *t, int body, double time, double x[3], double R[9]
         }
 }
 
+/* What turns a body by itself: -w x I w. */
+static void gyro(const motion *m, const double w[3], double out[3]) {
+    double Iw[3];
+    times(Iw, m->inertia, w), cross(out, Iw, w);
+}
+
+/* What contacts did to a body by what is reported of them: momentum, and angular, in the world, about where it is. */
+static void pushed(const moment *t, int body, const double at[3], double p[3], double l[3], double scale[2]) {
+    for (int i = 0; i < t->nc; i++)
+        for (int side = 0; side < 2; side++) {
+            const tribo_contact *c = &t->c[i];
+            if (contact_body(t->s, c, side) != body) continue;
+            double push[3] = {0}, r[3], turn[3], sign = side ? 1 : -1;
+            add_scaled(push, push, sign * c->impulse[0], c->tangent[0]);
+            add_scaled(push, push, sign * c->impulse[1], c->tangent[1]);
+            add_scaled(push, push, sign * c->impulse[2], c->normal);
+            sub(r, c->applied, at);
+            cross(turn, r, push);
+            add_scaled(p, p, 1, push), add_scaled(l, l, 1, turn);
+            add_scaled(l, l, sign * c->torque[0], c->tangent[0]), add_scaled(l, l, sign * c->torque[1], c->tangent[1]);
+            add_scaled(l, l, sign * c->torque[2], c->normal);
+            scale[0] += length(push), scale[1] += length(r) * length(push) + length(c->torque);
+        }
+}
+
+/* Angular momentum, in the body, that it has because it turns itself by another spin from an impact on: docs/math.md
+ * eq. (470). time: of the impact; 0 and NAN: none is known. */
+static void swerve(const moment *t, int body, double time, const double at[3], const double R[9], double out[3]) {
+    const motion *m = &t->before[body];
+    double p[3] = {0}, l[3] = {0}, scale[2] = {0}, own[3], spin[3], before[3], after[3], gain[3];
+    pushed(t, body, at, p, l, scale);
+    for (int k = 0; k < 3; k++) own[k] = R[k] * l[0] + R[3 + k] * l[1] + R[6 + k] * l[2];
+    solve3(gain, m->inertia, own);
+    for (int k = 0; k < 3; k++) spin[k] = 0.5 * (m->w[k] + m->free_w[k]);
+    gyro(m, spin, before);
+    add_scaled(spin, spin, 1, gain);
+    gyro(m, spin, after);
+    double late = isnan(time) || time == 0 ? 0 : t->s->dt / 2 - time;
+    for (int k = 0; k < 3; k++) out[k] = late * (after[k] - before[k]);
+}
+
 /* What the places of impacts leave open where a group does not fly: how far a body moves in the step, times what pushes
  * it. */
 static double open_lever(const moment *t, int body) {
@@ -241,7 +282,9 @@ static double open_lever(const moment *t, int body) {
         sub(lever, c->applied, t->before[body].x);
         sum += length(c->impulse) * (1 + length(lever) / r);
     }
-    return t->s->dt * speed_of(t, body) * sum;
+    const motion *m = &t->before[body], *n = &t->after[body];
+    double w = length(m->w) + length(m->free_w) + length(n->w), most = r * r * t->s->b[body].mass;
+    return t->s->dt * (speed_of(t, body) * sum + (sum > 0 ? w * w * most : 0));
 }
 
 /* Of an island that the world does not push: linear, and angular about its centre, of what contacts changed, where its
@@ -263,6 +306,8 @@ static void judge_group(const moment *t, int island, verdict *v) {
         double dv[3], dw[3], r[3], a[3], b[3], spin[3], size = t->s->b[i].mass;
         sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w), sub(r, at[i], centre);
         times(spin, m->inertia, dw);
+        swerve(t, i, time, at[i], turned[i], a);
+        sub(spin, spin, a);
         times(spin, turned[i], spin);
         cross(a, r, dv);
         add_scaled(p, p, size, dv);
@@ -280,36 +325,25 @@ static void judge_group(const moment *t, int island, verdict *v) {
 /* The change of one body's velocities against the impulses that are reported. */
 static void judge_balance(const moment *t, int body, verdict *v) {
     const motion *m = &t->before[body], *n = &t->after[body];
-    double p[3] = {0}, l[3] = {0}, mass = t->s->b[body].mass, p_scale = 0, l_scale = 0, dv[3], dw[3], spin[3];
+    double p[3] = {0}, l[3] = {0}, scale[2] = {0}, mass = t->s->b[body].mass, dv[3], dw[3], spin[3], swerved[3];
     double time = time_of(t, t->group[body]), at[3], turned[9], open = isnan(time) ? open_lever(t, body) : 0;
     fly(t, body, isnan(time) ? 0 : time, at, turned);
-    for (int i = 0; i < t->nc; i++)
-        for (int side = 0; side < 2; side++) {
-            const tribo_contact *c = &t->c[i];
-            if (contact_body(t->s, c, side) != body) continue;
-            double push[3] = {0}, r[3], turn[3], sign = side ? 1 : -1;
-            add_scaled(push, push, sign * c->impulse[0], c->tangent[0]);
-            add_scaled(push, push, sign * c->impulse[1], c->tangent[1]);
-            add_scaled(push, push, sign * c->impulse[2], c->normal);
-            sub(r, c->applied, at);
-            cross(turn, r, push);
-            add_scaled(p, p, 1, push), add_scaled(l, l, 1, turn);
-            add_scaled(l, l, sign * c->torque[0], c->tangent[0]), add_scaled(l, l, sign * c->torque[1], c->tangent[1]);
-            add_scaled(l, l, sign * c->torque[2], c->normal);
-            p_scale += length(push), l_scale += length(r) * length(push) + length(c->torque);
-        }
+    pushed(t, body, at, p, l, scale);
     sub(dv, n->v, m->free_v), sub(dw, n->w, m->free_w);
     times(spin, m->inertia, dw);
+    swerve(t, body, time, at, turned, swerved);
+    scale[1] += length(swerved);
+    sub(spin, spin, swerved);
     times(spin, turned, spin);
-    p_scale += mass * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[body].com));
+    scale[0] += mass * (length(n->v) + length(m->free_v) + length(n->w) * length(t->s->b[body].com));
     double Iw[3];
-    times(Iw, m->inertia, n->w), l_scale += length(Iw);
-    times(Iw, m->inertia, m->free_w), l_scale += length(Iw);
+    times(Iw, m->inertia, n->w), scale[1] += length(Iw);
+    times(Iw, m->inertia, m->free_w), scale[1] += length(Iw);
     add_scaled(p, p, -mass, dv), sub(l, l, spin);
     /* Speeds of 1e-18 sizes a step are rounding whatever else is there. */
     double size = radius(t, body), least = 1e-18 * mass * size / t->s->dt;
-    ask(v, BALANCE, t->k, length(p), 1e-9 * p_scale + least, "linear");
-    ask(v, BALANCE, t->k, length(l), 1e-9 * l_scale + least * size + open, "angular");
+    ask(v, BALANCE, t->k, length(p), 1e-9 * scale[0] + least, "linear");
+    ask(v, BALANCE, t->k, length(l), 1e-9 * scale[1] + least * size + open, "angular");
 }
 
 void judge_momentum(const moment *t, verdict *v) {

@@ -1,5 +1,36 @@
-/* advance.c -- from a row to the next: the state, and tangents with it. */
+/* advance.c -- from a row to the next, step by step: the state, and tangents with it. */
 #include "sysid/track/fit.h"
+
+tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
+    tribo_status status = ti_stride_own_jac(w, at, pd, A, C);
+    return at->reversed && status >= 0 ? ti_reversal_jac(w, at->ws, pd, A, C) : status;
+}
+
+bool ti_touched(const tribo_ws *ws) {
+    int n = 0;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    for (int i = 0; i < n; i++)
+        if (c[i].mode != TRIBO_BREAK || c[i].bounced) return true;
+    return false;
+}
+
+tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at) {
+    const tribo_sysid *s = w->s;
+    int dt = t->dt[at->row];
+    const double *u = ti_middle_controls(w, t, at);
+    if (ti_stopped(s)) return TI_STOPPED;
+    if (s->nplate && !at->step) ti_plates_begin(w);
+    tribo_status status = ti_stride_ready(w, dt, 0, at);
+    if (status) return status;
+    memcpy(w->before, w->x, (size_t)s->z.nx * sizeof(double));
+    tribo_tape_rewind(at->one);
+    status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), w->x, u, w->x, record ? at->one : NULL);
+    if (status < 0) return status;
+    if (s->nplate) ti_plates_add(w, at->ws);
+    at->reversed = s->loss == TRIBO_LOSS_SHOOTING && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at->ws);
+    at->step++;
+    return TRIBO_OK;
+}
 
 tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p) {
     for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {

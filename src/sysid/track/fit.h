@@ -236,7 +236,7 @@ void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
  * @param length index into the lengths of steps */
 bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const tribo_ws *made);
 /* A and C as of ti_stride_jac(), of the step as it was first, made those of what took its place. */
-tribo_status ti_reversal_jac(ti_worker *w, double dt, const double *pd, double *A, double *C);
+tribo_status ti_reversal_jac(ti_worker *w, const tribo_ws *made, const double *pd, double *A, double *C);
 
 /* ---- advance.c ---- */
 

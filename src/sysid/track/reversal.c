@@ -162,10 +162,10 @@ static void follow(ti_worker *w, double dt, const double *dx, int a, double *dne
     memset(din, 0, (size_t)nv * sizeof *din);
 }
 
-tribo_status ti_reversal_jac(ti_worker *w, double dt, const double *pd, double *A, double *C) {
+tribo_status ti_reversal_jac(ti_worker *w, const tribo_ws *made, const double *pd, double *A, double *C) {
     ti_reversal *r = &w->reversal;
     size_t ndx = (size_t)w->s->z.ndx;
-    double *dx = r->column, *column = dx + ndx;
+    double *dx = r->column, *column = dx + ndx, dt = made->options.dt;
     for (int k = 0; k < 2; k++) {
         tribo_status status = ti_probe_jac(w, &w->probe[k], pd);
         if (status < 0) return status;

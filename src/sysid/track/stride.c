@@ -1,4 +1,4 @@
-/* stride.c -- steps from a row to the next: what they need, and the derivatives of one. */
+/* stride.c -- a step: what it needs, its derivatives, and probes. */
 #include "backward/backward.h"
 #include "sysid/track/fit.h"
 
@@ -48,37 +48,6 @@ tribo_status ti_stride_own_jac(ti_worker *w, const ti_stride *at, const double *
             for (size_t i = 0; i < ndx && rate != 0; i++) C[a * ndx + i] += rate * w->by_p[i * np + (size_t)index];
         }
     return status;
-}
-
-tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
-    tribo_status status = ti_stride_own_jac(w, at, pd, A, C);
-    return at->reversed && status >= 0 ? ti_reversal_jac(w, at->ws->options.dt, pd, A, C) : status;
-}
-
-bool ti_touched(const tribo_ws *ws) {
-    int n = 0;
-    const tribo_contact *c = tribo_last_contacts(ws, &n);
-    for (int i = 0; i < n; i++)
-        if (c[i].mode != TRIBO_BREAK || c[i].bounced) return true;
-    return false;
-}
-
-tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at) {
-    const tribo_sysid *s = w->s;
-    int dt = t->dt[at->row];
-    const double *u = ti_middle_controls(w, t, at);
-    if (ti_stopped(s)) return TI_STOPPED;
-    if (s->nplate && !at->step) ti_plates_begin(w);
-    tribo_status status = ti_stride_ready(w, dt, 0, at);
-    if (status) return status;
-    memcpy(w->before, w->x, (size_t)s->z.nx * sizeof(double));
-    tribo_tape_rewind(at->one);
-    status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), w->x, u, w->x, record ? at->one : NULL);
-    if (status < 0) return status;
-    if (s->nplate) ti_plates_add(w, at->ws);
-    at->reversed = s->loss == TRIBO_LOSS_SHOOTING && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at->ws);
-    at->step++;
-    return TRIBO_OK;
 }
 
 tribo_status ti_probe_make(ti_worker *w, ti_probe *probe, const double *p, const double *u, bool record, double *x) {

@@ -1,0 +1,67 @@
+/* gain.c -- what a step with impacts makes of energy. docs/math.md eq. (465). */
+#include "forward/gyro.h"
+
+/* Kinetic energy of a block by v + share of shift, and turn, of a free body's spin. */
+static double energy_of(const tribo_ws *ws, int b, const double *v, double share, const double *shift, ti_vec turn) {
+    const double *M = ws->M + ws->at_M[b];
+    double sum = 0, *u = ws->V;
+    int w = ws->width[b];
+    for (int r = 0; r < w; r++) u[r] = v[r] + share * shift[r];
+    if (w == TI_FREE_NV) ti_add3(u + 3, turn);
+    for (int r = 0; r < w; r++)
+        for (int c = 0; c < w; c++) sum += 0.5 * u[r] * M[w * r + c] * u[c];
+    return sum;
+}
+
+/* What a step makes of the energy of bodies that push one another. */
+typedef struct ledger {
+    double gain[2]; /* with velocities as those of the displacement, and as those in the middle of the step */
+    double size;    /* of what it is the sum of */
+    double lift;    /* of it by times of their own */
+    double asked;   /* what overlaps ask for, and get */
+} ledger;
+
+static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ledger *e) {
+    const double *before = f->phase[TI_HOLD].v[TI_SOLVED], dt = ws->options.dt;
+    const double *own = is->phase[TI_TIMING].npoint > 0 ? f->phase[TI_TIMING].v[TI_SOLVED] : NULL;
+    int at = ws->at_v[b];
+    double *forced = ws->kick, *push = ws->V;
+    ti_vec turn[2] = {{0, 0, 0}, {0, 0, 0}};
+    ti_gyro g;
+    for (int j = 0; j < ws->width[b]; j++) forced[j] = ws->vfree[at + j] - ws->vnow[at + j];
+    if (ti_gyro_of(ws, f, is, b, &g)) { /* which do no work, each by its own spin: until the impact, and from there */
+        ti_add3(forced + 3, ti_scale(-dt, g.rate[0]));
+        turn[0] = ti_scale(dt - g.late, g.rate[0]), turn[1] = ti_scale(-g.late, g.rate[1]);
+    }
+    ti_motion_times(&ws->motion, f->blk_tree[b], forced, push);
+    for (int j = 0; j < ws->width[b]; j++) {
+        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = own ? is->pace[TI_TIMING] * own[at + j] : 0;
+        double work = push[j] / dt * (dt * f->v[at + j] - late + more);
+        e->gain[0] -= work, e->gain[1] -= work, e->size += fabs(work), e->lift -= push[j] / dt * more;
+    }
+    for (int half = 0; half < 2; half++) {
+        double come = energy_of(ws, b, ws->vnow + at, 0.5 * half, forced, turn[0]);
+        double go = energy_of(ws, b, f->v + at, 0.5 * half, forced, turn[1]);
+        e->gain[half] += go - come, e->size += go + come;
+    }
+}
+
+/* Beyond what solutions leave. */
+static const double GAIN = 1e-7;
+
+bool ti_impact_gains(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    ti_impact_times(ws, f, k);
+    for (int b = 0; b < is->nblk; b++) ws->root[b] = ti_root(ws->root, b);
+    for (int group = 0; group < is->nblk; group++) {
+        ledger e = {{0, 0}, 0, 0, 0};
+        for (int b = 0; b < is->nblk; b++)
+            if (ws->root[b] == group) add_block(ws, f, is, is->blk0 + b, &e);
+        for (int i = is->con0; i < is->con0 + is->ncon; i++)
+            if (ws->root[ws->blk_a[i]] == group)
+                e.asked += ti_max(-ws->ref[3 * i + 2], 0) * ti_max(f->lambda[3 * i + 2], 0);
+        bool by_times = is->phase[TI_TIMING].npoint == 0 || e.lift > 0;
+        if (by_times && ti_min(e.gain[0], e.gain[1]) > e.asked + GAIN * e.size) return true;
+    }
+    return false;
+}

@@ -1,0 +1,19 @@
+/* gyro.h -- what an impact makes of the gyroscopic acceleration of a free body, whose spin it changes. docs/math.md
+ * eq. (470). */
+#ifndef TI_GYRO_H
+#define TI_GYRO_H
+#include "forward/frame.h"
+
+typedef struct ti_gyro {
+    double time, weight; /* of its impacts, by their impulses; the sum of these */
+    double late;         /* from then to the middle of the step */
+    ti_mat I;
+    ti_vec spin[2], rate[2]; /* before and after it: spins, and what accelerates them */
+} ti_gyro;
+
+/* Of block b of the frame; not of what has joints. @return false where nothing hits it. */
+bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ti_gyro *g);
+/* The impulse of contact i, where it counts for block b: 0 else. */
+double ti_gyro_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, int i);
+
+#endif
