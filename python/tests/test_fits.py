@@ -217,6 +217,21 @@ class Plans(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "fx, fy"):
             tribo.optimize(model, knots=3, controls=["cube.f"], terms=[{"what": "control"}])
 
+    def test_what_is_given_beside_a_task_is_over_it(self):
+        model = tribo.load(scene("cart-pole"))
+        task = {"knots": 20, "substeps": 2, "controls": ["rail"], "bounds": {"rail": 5}, "start": {"q": {"pivot": 1.0}}, "method": "first",
+                "stages": [{"law": "ccp"}], "iterations": 2, "terms": [{"what": "joint", "on": "pivot"}, {"what": "control", "weight": 0.01}]}
+        plan = tribo.optimize(model, task, knots=30, substeps=1, start=np.array([0, 2.0, 0, 0]), bounds={"rail": 0.001}, iterations=50,
+                              terms=[tribo.Term("joint", "pivot")], method="ddp", stages=())
+        self.assertEqual((plan.X.shape, plan.X[0, 1], len(plan.costs)), ((31, 4), 2.0, 1))
+        self.assertLessEqual(np.abs(plan.U).max(), 0.001)
+        alone = tribo.optimize(model, knots=30, controls=["rail"], bounds={"rail": 0.001}, iterations=50, start=np.array([0, 2.0, 0, 0]),
+                               terms=[tribo.Term("joint", "pivot")])
+        np.testing.assert_array_equal(plan.X, alone.X)
+        self.assertEqual(tribo.optimize(model, task).progress.iteration, 2)
+        other = tribo.optimize(model, task, controls=["pivot"], bounds={"pivot": (-1, None)}, iterations=0)
+        self.assertEqual(other.controls, [model.v("pivot").start])
+
     def test_a_term_of_ones_own(self):
         model = tribo.load(scene("cart-pole"))
         i = model.q("rail").start

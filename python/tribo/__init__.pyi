@@ -311,11 +311,11 @@ class Plan:
     def set_target(self, term: int, target: Any) -> None: ...
 
 def optimize(model: Model, task: Union[Path, Mapping[str, Any], None] = ..., *, knots: Optional[int] = ...,
-             terms: Optional[Sequence[Union[Term, Mapping[str, Any]]]] = ..., substeps: int = ...,
+             terms: Optional[Sequence[Union[Term, Mapping[str, Any]]]] = ..., substeps: Optional[int] = ...,
              controls: Optional[Sequence[Union[str, int]]] = ..., bounds: Any = ..., hold: Optional[Array] = ...,
              start: Any = ..., U: Optional[Array] = ..., X: Optional[Array] = ..., p: Optional[Array] = ...,
-             method: str = ..., stages: Sequence[Mapping[str, Any]] = ..., tol: float = ..., tol_constraint: float = ...,
-             workers: int = ..., iterations: Optional[int] = ..., callback: Optional[Callable[[Any], Any]] = ...) -> Plan: ...
+             method: Optional[str] = ..., stages: Optional[Sequence[Mapping[str, Any]]] = ..., tol: Optional[float] = ...,
+             tol_constraint: Optional[float] = ..., workers: int = ..., iterations: Optional[int] = ..., callback: Optional[Callable[[Any], Any]] = ...) -> Plan: ...
 
 class Policies:
     model: Model

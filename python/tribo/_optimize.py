@@ -393,29 +393,29 @@ def _bounds_of(model, chosen, bounds):
     return lower, upper
 
 
-def optimize(model, task=None, *, knots=None, terms=None, substeps=1, controls=None, bounds=None, hold=None, start=None,
-             U=None, X=None, p=None, method="ddp", stages=(), tol=0.0, tol_constraint=0.0, workers=1, iterations=None,
+def optimize(model, task=None, *, knots=None, terms=None, substeps=None, controls=None, bounds=None, hold=None, start=None,
+             U=None, X=None, p=None, method=None, stages=None, tol=None, tol_constraint=None, workers=1, iterations=None,
              callback=None):
     """Find a motion, and feedback along it, of least cost: returns a Plan.
 
-    knots: controls, each held for `substeps` steps. terms: a list of Term, or of dicts of the same.
+    knots: controls, each held for `substeps` steps (1). terms: a list of Term, or of dicts of the same.
     controls: which numbers of u are looked for: names of actuators, joints, free bodies, columns, or numbers; None = all
       actuators, without any all forces. bounds: {name: (lower, upper)} or {name: to either side}; hold (nu): the rest.
     start: a state (nx), a keyframe's name, or {"q": {joint: ...}, "v": ...}. U (knots, ncontrol): first guess.
     X (knots+1, nx): states to begin with, which the dynamics need not agree with (method "ddp", "ilqr").
-    method: "ddp", "ilqr", "first", "lbfgs". stages: dicts of law options on the way to the model's own, as
+    method: "ddp" (default), "ilqr", "first", "lbfgs". stages: dicts of law options on the way to the model's own, as
       [{"law": "stochastic", "noise": 0.1}]. iterations: 1000; 0 makes the Plan and leaves the passes to you.
-    task: a path to a JSON file, or its dict, as docs/control.md has it; its tolerances and iterations are those where
-      none are given here."""
+    task: a path to a JSON file, or its dict, as docs/control.md has it; what is given here is over it."""
     given = dict(knots=knots, terms=terms, substeps=substeps, controls=controls, bounds=bounds, start=start, method=method,
                  stages=stages, hold=hold, U=U, p=p, iterations=iterations, tol=tol, tol_constraint=tol_constraint)
     if task is not None:
         model, given = _from_task(model, task, given)
+    given = {k: _DEFAULTS.get(k) if v is None else v for k, v in given.items()}
     if given["knots"] is None or not given["terms"]:
         raise _core.ArgumentError("optimize: give knots=... and terms=[tribo.Term(...)]")
     if given["method"] not in _METHODS:
         raise _core.ArgumentError(f"method: `{given['method']}` is none of {', '.join(_METHODS)}")
-    iterations = 1000 if given["iterations"] is None else given["iterations"]
+    iterations = given["iterations"]
     whole(knots=given["knots"], substeps=given["substeps"], workers=workers, iterations=iterations)
     chosen = _control_numbers(model, given["controls"])
     lower, upper = _bounds_of(model, chosen, given["bounds"])
@@ -428,6 +428,8 @@ def optimize(model, task=None, *, knots=None, terms=None, substeps=1, controls=N
     return plan.solve(iterations, callback) if iterations else plan
 
 
+_DEFAULTS = {"substeps": 1, "method": "ddp", "stages": (), "tol": 0.0, "tol_constraint": 0.0, "iterations": 1000}
+_SPELT = {"tol": "tolerance", "tol_constraint": "constraint-tolerance"}
 _KEYS = {"knots", "substeps", "dt", "start", "controls", "bounds", "terms", "method", "law", "stages", "guess",
          "iterations", "tolerance", "constraint-tolerance", "hold", "parameters"}
 
@@ -467,10 +469,9 @@ def _from_task(model, task, given):
         words["dt"] = task["dt"]
     if words:
         model = model.with_options(**words)
-    own = {k: task.get(k, given[k]) for k in ("knots", "terms", "substeps", "controls", "bounds", "start", "method",
-                                              "stages")}
-    own["hold"] = _held(model, own["start"], task.get("hold", {})) if given["hold"] is None else given["hold"]
-    own["U"], own["p"] = given["U"], given["p"]
+    own = {k: task.get(_SPELT.get(k, k)) if v is None else v for k, v in given.items()}
+    if given["hold"] is None:
+        own["hold"] = _held(model, own["start"], task.get("hold", {}))
     if own["U"] is None:
         own["U"] = _guessed(model, task.get("guess", "zero"), own["hold"], _control_numbers(model, own["controls"]),
                             own["knots"])
@@ -478,7 +479,4 @@ def _from_task(model, task, given):
         own["p"] = model.params.copy()
         for name, value in task["parameters"].items():
             own["p"][name] = value
-    own["iterations"] = task.get("iterations") if given["iterations"] is None else given["iterations"]
-    own["tol"] = given["tol"] or task.get("tolerance", 0.0)
-    own["tol_constraint"] = given["tol_constraint"] or task.get("constraint-tolerance", 0.0)
     return model, own
