@@ -58,7 +58,7 @@ static bool *ignored(const core_model *m, PyObject *list) {
         if (k >= 0 && k < m->n.ndx)
             flags[k] = true;
         else if (!PyErr_Occurred())
-            PyErr_Format(PyExc_IndexError, "ignore: the tangent of the state has no number %ld", k);
+            PyErr_Format(m->core->error[-TRIBO_E_ARG], "ignore: the tangent of the state has no number %ld", k);
     }
     if (flags && PyErr_Occurred()) {
         free(flags);

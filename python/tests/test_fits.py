@@ -259,6 +259,27 @@ class Plans(unittest.TestCase):
         np.testing.assert_allclose(plan.U[:, plan.controls.index(fx)], 2, atol=1e-6)
         with self.assertRaisesRegex(KeyError, "nearest is `cube`"):
             tribo.optimize(model, knots=5, terms=[{"what": "contact-force", "on": "cub"}])
+        model = tribo.load(scene("stack"))
+        a, b = model.bodies[:2]
+        of = [{"what": "contact-force", "on": a}, {"what": "contact-force", "on": "body:" + a, "with": b}, tribo.Term("contact-force", a, less=b)]
+        alone, among, same = (tribo.optimize(model, knots=5, terms=[t], iterations=0).cost for t in of)
+        self.assertEqual(among, same)
+        self.assertNotEqual(among, alone)
+
+    def test_targets_of_states_are_what_starts_are(self):
+        model = tribo.load(scene("cart-pole"))
+
+        def cost(target, **term):
+            return tribo.optimize(model, knots=2, terms=[dict(what="state", target=target, **term)], iterations=0).cost
+
+        wanted = cost(np.array([0, 0.5, 0, 0.25]))
+        self.assertEqual(cost({"q": {"pivot": 0.5, "rail": 0}, "v": [0, 0.25]}), wanted)
+        self.assertEqual(cost([{"q": [0, 0.5], "v": {"pivot": 0.25}}] * 2), wanted)
+        self.assertEqual(cost({"time": [0, 1], "values": [{"q": [0, 0.5], "v": [0, 0.25]}] * 2}), wanted)
+        self.assertEqual(cost(model.keys[0]), cost(model.key(model.keys[0])[0].copy()))
+        joint = {"what": "joint", "on": "joint:pivot", "at": "all"}
+        row, rows = (tribo.optimize(model, knots=2, terms=[dict(joint, target=t)], iterations=0).cost for t in ([1, 2, 3], [[1], [2], [3]]))
+        self.assertEqual(row, rows)
 
     def test_a_plan_in_a_circle_is_collected(self):
         import gc

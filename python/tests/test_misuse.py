@@ -1,8 +1,10 @@
 """test_misuse.py -- what is wrong is an exception that says so, and nothing else happens: a list of misuses."""
 import copy
 import gc
+import json
 import os
 import pickle
+import tempfile
 import threading
 import time
 import unittest
@@ -94,6 +96,20 @@ def fit(rec=None, free=("floor/friction",), **how):
 
 def plan(terms=({"what": "control"},), knots=3, **how):
     return tribo.optimize(cart, knots=knots, terms=list(terms), iterations=0, **how)
+
+
+def library():
+    made = tribo.Policies(cart)
+    made.add(plan().settle())
+    return made
+
+
+def of_file(text=None, **keys):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "task.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps({"knots": 3, "terms": [{"what": "control"}], **keys}) if text is None else text)
+        return tribo.optimize(cart, path)
 
 
 A, T, K, V = tribo.ArrayError, TypeError, KeyError, tribo.ArgumentError
@@ -248,7 +264,58 @@ MISUSES = [
     # trajectory optimisation
     ("a task without terms", V, "terms", lambda: tribo.optimize(cart, knots=3)),
     ("a term of no kind", V, "no kind `colour`", lambda: plan([{"what": "colour"}])),
-    ("a term with a word too much", T, "", lambda: plan([{"what": "control", "colour": 1}])),
+    ("a term with a word too much", V, r"terms\[0\]: there is no key `wieght`; the nearest is `weight`",
+     lambda: plan([{"what": "control", "wieght": 1}])),
+    ("a term of nothing", V, "`what` is missing", lambda: plan([{"on": "rail"}])),
+    ("terms that are no list", V, "terms: expected a list", lambda: tribo.optimize(cart, knots=3, terms={"what": "control"})),
+    ("a term that is none", V, r"terms\[0\]: expected a dict", lambda: plan([3])),
+    ("a norm that is not", V, "no norm `hubber`; the nearest is `huber`", lambda: plan([{"what": "control", "norm": "hubber"}])),
+    ("a weight of text", V, "weight: expected a number, found '3'", lambda: plan([{"what": "control", "weight": "3"}])),
+    ("weights of other controls", V, "weights: pivot is not one", lambda: plan([{"what": "control", "weights": {"pivot": 1}}], controls=["rail"])),
+    ("one knot", V, "at: 5 is none of running", lambda: plan([{"what": "control", "at": 5}])),
+    ("knots and a half", V, "at: expected an integer", lambda: plan([{"what": "control", "at": [0.5, 1]}])),
+    ("times of text", V, "at: expected numbers", lambda: plan([{"what": "control", "at": {"time": "ab"}}])),
+    ("a target of text", V, "target: expected numbers", lambda: plan([{"what": "joint", "on": "rail", "target": "x"}])),
+    ("a series without values", V, "target: `values` is missing", lambda: plan([{"what": "joint", "on": "rail", "target": {"time": [0]}}])),
+    ("a turn twice as long", V, "target: a quaternion .* has length 1, not 2", lambda: plan(
+        [{"what": "rotation", "on": "pole", "target": [2, 0, 0, 0]}])),
+    ("another turn twice as long", V, "has length 1, not 2", lambda: plan(
+        [{"what": "rotation", "on": "pole", "target": [1, 0, 0, 0]}]).set_target(0, [2, 0, 0, 0])),
+    ("a term that is not", V, "term: 9 is not", lambda: plan().set_target(9, 0)),
+    ("a centre of mass of something", V, "on: a term of com is of the whole", lambda: plan([{"what": "com", "on": "pole"}])),
+    ("a joint less a body", V, "less: only position", lambda: plan([{"what": "joint", "on": "pivot", "less": "pole"}])),
+    ("a position with a body", V, "with: only a contact-force", lambda: plan([{"what": "position", "on": "pole", "with": "cart"}])),
+    ("a term of ones own without one", V, "function: expected a function", lambda: plan([{"what": "custom", "size": 1}])),
+    ("controls of letters", V, "controls: expected a list of names, found 'rail'", lambda: plan(controls="rail")),
+    ("a control that is not", K, "controls: .*the nearest is `rail`", lambda: plan(controls=["rial"])),
+    ("bounds of another control", V, "bounds: pivot is not one", lambda: plan(controls=["rail"], bounds={"pivot": 3})),
+    ("bounds of text", V, "bounds: rail: expected a number", lambda: plan(bounds={"rail": "a"})),
+    ("three bounds", V, "bounds: rail: 3 numbers", lambda: plan(bounds={"rail": [1, 2, 3]})),
+    ("a hold of what is looked for", V, "hold: rail is one", lambda: plan(controls=["rail"], hold={"rail": 1})),
+    ("stages that are no list", V, "stages: expected a list", lambda: plan(stages={"law": "ccp"})),
+    ("a stage with a step of its own", V, r"stages\[1\]: `dt` is no word", lambda: plan(stages=[{"law": "ccp"}, {"dt": 1}])),
+    ("a start of too many", V, "start: q: has 3 numbers, not 2", lambda: plan(start={"q": [1, 2, 3]})),
+    ("a start of other words", V, "start: there is no key `Q`", lambda: plan(start={"Q": {"pivot": 1}})),
+    ("a start twice as long", V, "start: q: a quaternion", lambda: tribo.optimize(
+        slide, knots=3, terms=[{"what": "control"}], start={"q": {"cube": [0, 0, 1, 2, 0, 0, 0]}})),
+    ("a plan on nothing", V, "expected a tribo.Model", lambda: tribo.optimize(None, knots=3, terms=[{"what": "control"}])),
+    ("a library of nothing", V, "expected a tribo.Plan", lambda: tribo.Policies(cart).add(None)),
+    ("what is ignored beyond the tangent", V, "no number 9", lambda: library().control(cart.x0, ignore=[9])),
+    # tasks of files
+    ("a task that is none", V, "expected a path or a dict", lambda: tribo.optimize(cart, 3)),
+    ("no such task", tribo.FileError, "nowhere.json: No such file", lambda: tribo.optimize(cart, "nowhere.json")),
+    ("a task that is no JSON", tribo.ParseError, r"task.json:2: ", lambda: of_file('{"knots": 3,\n"terms": [}')),
+    ("an empty task", tribo.ParseError, "task.json:1: ", lambda: of_file("")),
+    ("a task of a key twice", tribo.ParseError, "`knots` is there twice", lambda: of_file('{"knots": 3, "knots": 4}')),
+    ("a task with NaN", tribo.ParseError, "NaN is no number", lambda: of_file('{"dt": NaN}')),
+    ("a task that is a list", V, "task.json: expected a dict", lambda: of_file("[]")),
+    ("a task of passes below 0", V, "task.json: iterations: -1 is not in", lambda: of_file(iterations=-1)),
+    ("a task of knots as text", V, "task.json: knots: expected an integer", lambda: of_file(knots="3")),
+    ("a task of a law as text", V, "task.json: law: expected a dict", lambda: of_file(law="ccp")),
+    ("a task of a parameter that is not", K, "task.json: parameters: .*nearest is `cart/mass`", lambda: of_file(parameters={"cart/masss": 1})),
+    ("a task of a group of parameters", V, "parameters: `pole/inertia` is a group: pole/inertia/xx, ", lambda: of_file(parameters={"pole/inertia": 1})),
+    ("a task of a guess of two rows", V, r"task.json: guess: has shape \(2, 1\)", lambda: of_file(guess=[[1], [2]], controls=["rail"])),
+    ("a task with a term that is wrong", V, r"task.json: terms\[0\]: on: a term of com", lambda: of_file(terms=[{"what": "com", "on": "pole"}])),
     ("a joint that is not", K, "nearest", lambda: plan([{"what": "joint", "on": "pivo"}])),
     ("no such method", V, "none of ddp", lambda: plan(method="newton")),
     ("a target of another size", V, "target has 2 numbers", lambda: plan([{"what": "control", "target": [1, 2, 3]}])),
@@ -279,8 +346,9 @@ class Misuse(unittest.TestCase):
         self.assertGreaterEqual(len(MISUSES), 60)
         for name, kind, text, act in MISUSES:
             with self.subTest(name):
-                with self.assertRaisesRegex(kind, text):
+                with self.assertRaisesRegex(kind, text) as caught:
                     act()
+                self.assertTrue(kind is not K or isinstance(caught.exception, tribo.Error))
         self.assertTrue((slide.step(x0) == wanted).all())
         self.assertEqual(run.backward(LX).p.shape, (NP,))
 

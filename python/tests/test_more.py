@@ -138,7 +138,7 @@ class Libraries(unittest.TestCase):
         library.add(plan)
         self.assertRaises(tribo.ArrayError, library.control, np.zeros(1))
         self.assertRaises(tribo.NonFiniteError, library.control, np.full(model.nx, np.nan))
-        self.assertRaises(IndexError, library.control, model.x0, ignore=[model.ndx])
+        self.assertRaises(tribo.ArgumentError, library.control, model.x0, ignore=[model.ndx])
 
 
 class Draws(unittest.TestCase):

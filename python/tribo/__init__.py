@@ -34,12 +34,13 @@ A control u (nu) is a generalized force for every velocity, N and N m, then one 
 Parameters p (np) are an argument of every step, with path names as `cube/mass`, `floor/friction`, `gravity/z`.
 
 Errors are exceptions, all of them subclasses of tribo.Error, with the library's message: ArgumentError, ArrayError,
-NonFiniteError, SingularError, CapacityError, OutOfMemory, ParseError (with its `line`), FileError, FreedError, BusyError.
+ArgumentTypeError, UnknownName, NonFiniteError, SingularError, CapacityError, OutOfMemory, ParseError (with its `line`), FileError, FreedError, BusyError.
 What is valid but not quite what was asked for is a warning, a subclass of tribo.Warning: NotConverged, Substituted,
 Degenerate.
 
 Models are immutable and may be shared by threads, which run at the same time during rollouts, fits and searches.
 """
+from ._arguments import ArgumentTypeError, UnknownName
 from ._compare import Comparison, compare
 from ._contact import ContactProblem, ContactSolution, laws, softness_of_spring, solve_qcqp
 from ._core import (ArgumentError, ArrayError, BusyError, CapacityError, DefinitionError, Degenerate, Error, FileError,
@@ -48,10 +49,11 @@ from ._core import (ArgumentError, ArrayError, BusyError, CapacityError, Definit
 from ._dynamics import Dynamics, DynamicsGradients
 from ._identify import Estimate, Identification, identify
 from ._model import BREAK, SLIDE, STICK, Examined, Model, Parameter, Params, from_string, load
-from ._optimize import Plan, Policies, Term, optimize
+from ._optimize import Plan, Policies, optimize
 from ._random import Random, Randomiser
 from ._recording import Finding, Recording, check_recording, load_controls, load_recording, save_recording
 from ._rollout import Gradients, Jacobians, Rollout, jacobians, rollout, steps
+from ._task import Term
 
 # What help(tribo) goes through; Params, which is an array with names, and exceptions are above.
 __all__ = [

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import whole
+from ._arguments import UnknownName, whole
 from ._model import _named
 from ._recording import Recording, check_recording, load_recording
 
@@ -142,7 +142,7 @@ class Identification:
         for e in self.estimates:
             if e.name == name:
                 return e
-        raise KeyError(f"`{name}` is none of the free parameters {', '.join(self._free)}")
+        raise UnknownName(f"`{name}` is none of the free parameters {', '.join(self._free)}")
 
     @property
     def information(self):

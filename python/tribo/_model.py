@@ -1,12 +1,11 @@
 """Models and their parameters."""
-import difflib
 import os
 from typing import NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arguments import whole
+from ._arguments import UnknownName, no_such, whole
 
 BREAK, STICK, SLIDE = 0, 1, 2  # what a contact does: `mode` of Examined.contacts
 
@@ -61,8 +60,7 @@ class _Names:
             return self.index[name]
         if name in self.groups:
             return self.groups[name]
-        near = difflib.get_close_matches(name, list(self.index) + list(self.groups), 1, 0)
-        raise KeyError(f"there is no parameter `{name}`" + (f"; the nearest is `{near[0]}`" if near else ""))
+        raise no_such("parameter", name, list(self.index) + list(self.groups))
 
 
 class Params(np.ndarray):
@@ -100,7 +98,7 @@ class Params(np.ndarray):
 
     def _place(self, name):
         if self._names is None:
-            raise KeyError(f"{name!r}: this array has no names any more: it is part of a vector of parameters")
+            raise UnknownName(f"{name!r}: this array has no names any more: it is part of a vector of parameters")
         return self._names.find(name)
 
     def __getitem__(self, key):
@@ -258,8 +256,7 @@ class Model(_core.Model):
     def _id(what, names, name):
         if name in names:
             return names.index(name)
-        near = difflib.get_close_matches(str(name), names, 1, 0)
-        raise KeyError(f"there is no {what} `{name}`" + (f"; the nearest is `{near[0]}`" if near else ""))
+        raise no_such(what, name, names)
 
     def _slices(self, name):
         """Where the numbers of a body or joint are: slices of q and of v."""
@@ -270,9 +267,9 @@ class Model(_core.Model):
         body = self._id("joint or body", self.joints + self.bodies, name) - self.njoint
         q, v, free = self._place("b", body)
         if q < 0:
-            raise KeyError(f"the body `{name}` has no numbers of its own: it is welded")
+            raise UnknownName(f"the body `{name}` has no numbers of its own: it is welded")
         if not free:
-            raise KeyError(f"the body `{name}` is moved by joints: ask for one of them")
+            raise UnknownName(f"the body `{name}` is moved by joints: ask for one of them")
         return slice(q, q + 7), slice(v, v + 6)
 
     def q(self, name):
@@ -303,7 +300,7 @@ class Model(_core.Model):
         """What a parameter is: a Parameter, by path name or index."""
         found = self._names.find(name) if isinstance(name, str) else whole(name=name)
         if isinstance(found, list):
-            raise KeyError(f"`{name}` is a group of {len(found)} parameters")
+            raise UnknownName(f"`{name}` is a group of {len(found)} parameters")
         return self._names.entries[found]
 
     @property

@@ -70,9 +70,9 @@ class VectorEnv:
         whole(worlds=worlds, skip=skip, max_steps=max_steps)
         if worlds < 1 or skip < 1 or max_steps < 1:
             raise _core.ArgumentError(f"worlds, skip and max_steps are at least 1: found {worlds}, {skip}, {max_steps}")
-        from ._optimize import _control_numbers
+        from ._task import control_numbers
         self.model, self.num_envs, self.skip, self.max_steps = model, worlds, skip, max_steps
-        numbers = _control_numbers(model, controls)
+        numbers = control_numbers(model, controls)
         self._numbers = numbers if numbers is not None else list(
             range(model.nv, model.nu) if model.nactuator else range(model.nv))
         self._randomise = randomise
