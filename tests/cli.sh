@@ -113,6 +113,11 @@ expect "its summary" 0 '"not_converged": 0' '' simulate "$slide" --duration 0.05
 expect "a simulation into a file" 0 '' '' simulate "$slide" --duration 0.05 --out "$folder/slide.csv"
 there slide.csv '^time,cube.px,'
 expect "at the times of a file" 0 '^0.05,' '' simulate "$slide" --start "$folder/slide.csv" --dt 0.0003
+expect "beyond the times of a file" 0 '^0.0\(6\|599999\)' '' simulate "$slide" --start "$folder/slide.csv" --duration 0.06
+head -n 2 "$folder/slide.csv" >"$folder/row.csv"
+expect "from one row" 0 '^0.05,' '' simulate "$slide" --start "$folder/row.csv" --duration 0.05
+expect "one row alone" 0 '"rows": 1,' '' simulate "$slide" --start "$folder/row.csv" --json
+expect "beyond a recording in a page" 0 '"steps": 60,' '*' view "$slide" --start "$folder/row.csv" --duration 0.06 --json --out "$folder/slide.html"
 expect "its measures as columns" 0 ',measure.energy,' '' simulate "$slide" --duration 0.05 --measures
 expect "and in the summary" 0 '"friction_loss": 0\.[0-9]' '' simulate "$slide" --duration 0.05 --measures --json
 expect "a table with measures" 0 '' '' simulate "$slide" --duration 0.05 --measures --out "$folder/measured.csv"

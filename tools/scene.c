@@ -117,3 +117,19 @@ int scene_start(const char *path, const tribo_model *m, double *x) {
     tribo_trajectory_free(t);
     return status;
 }
+
+int motion_times(const verb *v, const tribo_trajectory *t, double duration, double dt, double most, double **time,
+                 int *rows) {
+    const double zero = 0, *given = t ? tribo_trajectory_times(t) : &zero;
+    int all = t ? tribo_trajectory_rows(t) : 1, n = 0;
+    double end = duration > 0 ? given[0] + duration : HUGE_VAL, more = 0;
+    while (n < all && given[n] <= end) n++;
+    if (n == all && duration > 0) more = floor((end - given[n - 1]) / dt * (1 + 1e-9));
+    if (!(n + more <= most)) return usage_error(v, "%g s in steps of %g s are too many rows", duration, dt);
+    *rows = n + (int)more;
+    *time = calloc((size_t)*rows, sizeof **time);
+    if (!*time) return trouble("no memory");
+    memcpy(*time, given, (size_t)n * sizeof **time);
+    for (int i = n; i < *rows; i++) (*time)[i] = given[n - 1] + (i - n + 1) * dt;
+    return EXIT_SUCCESS;
+}

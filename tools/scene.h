@@ -29,5 +29,10 @@ int controls_load(const char *path, const tribo_model *m, tribo_controls **c);
 /* The state of the first row of a recording; what it did not observe is as the scene starts.
  * @param x [out] (nx). @return as above. */
 int scene_start(const char *path, const tribo_model *m, double *x);
+/* Times of the rows of a motion: those of a recording (NULL: 0 alone) as far as the duration goes, 0 = all; where that
+ * is beyond the last of them, a step each to its end.
+ * @param time [out] (rows), the caller's. @param most rows at most. @return as above. */
+int motion_times(const verb *v, const tribo_trajectory *t, double duration, double dt, double most, double **time,
+                 int *rows);
 
 #endif

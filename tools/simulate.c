@@ -56,41 +56,22 @@ static tribo_status advance(run_state *r, int row) {
     return s;
 }
 
-/* Rows at the times of a recording, from its first to the end of the duration. */
-static int rows_of_recording(run_state *r, const arguments *a) {
+/* Rows, the first of which is where it starts: of a recording, or of the key. */
+static int start(run_state *r, const arguments *a) {
+    const double numbers = 50000000; /* at most, in all states */
     tribo_trajectory *t = NULL;
-    int status = recording_load(a->start, r->m, &t);
+    double duration = a->duration > 0 || a->start ? a->duration : 1;
+    int status = a->start ? recording_load(a->start, r->m, &t) : EXIT_SUCCESS;
+    if (status == EXIT_SUCCESS)
+        status = motion_times(&verb_simulate, t, duration, r->dt, numbers / r->n.nx, &r->time, &r->rows);
     if (status == EXIT_SUCCESS) {
-        const double *time = tribo_trajectory_times(t);
-        double end = a->duration > 0 ? time[0] + a->duration : HUGE_VAL;
-        while (r->rows < tribo_trajectory_rows(t) && time[r->rows] <= end) r->rows++;
-        r->time = calloc((size_t)r->rows, sizeof *r->time);
         r->x = calloc((size_t)r->rows * (size_t)r->n.nx, sizeof *r->x);
-        if (r->time && r->x) {
-            memcpy(r->time, time, (size_t)r->rows * sizeof *time);
-            memcpy(r->x, tribo_trajectory_states(t), (size_t)r->n.nx * sizeof *r->x);
-        } else {
-            status = trouble("no memory");
-        }
+        if (!r->x) status = trouble("no memory");
     }
+    if (r->x && t) memcpy(r->x, tribo_trajectory_states(t), (size_t)r->n.nx * sizeof *r->x);
+    if (r->x && !t) tribo_model_key(r->m, r->key, r->x, NULL);
     tribo_trajectory_free(t);
     return status;
-}
-
-/* Rows at every step from the scene's start. */
-static int rows_of_steps(run_state *r, const arguments *a) {
-    enum { ROWS_MAX = 50000000 };
-    double duration = a->duration > 0 ? a->duration : 1, n = floor(duration / r->dt * (1 + 1e-9));
-    if (!(n * r->n.nx < ROWS_MAX))
-        return usage_error(&verb_simulate, "%g s in steps of %g s for %d bodies are too many numbers", duration, r->dt,
-                           r->n.nbody);
-    r->rows = (int)n + 1;
-    r->time = calloc((size_t)r->rows, sizeof *r->time);
-    r->x = calloc((size_t)r->rows * (size_t)r->n.nx, sizeof *r->x);
-    if (!r->time || !r->x) return trouble("no memory");
-    for (int i = 0; i < r->rows; i++) r->time[i] = i * r->dt;
-    tribo_model_key(r->m, r->key, r->x, NULL);
-    return EXIT_SUCCESS;
 }
 
 static int write_json(const run_state *r, const arguments *a, double seconds) {
@@ -176,7 +157,7 @@ static int run_scene(const arguments *a) {
     }
     if (status == EXIT_SUCCESS) tribo_model_key(m, r.key, NULL, r.u);
     if (status == EXIT_SUCCESS && a->controls) status = controls_load(a->controls, m, &controls);
-    if (status == EXIT_SUCCESS) status = a->start ? rows_of_recording(&r, a) : rows_of_steps(&r, a);
+    if (status == EXIT_SUCCESS) status = start(&r, a);
     if (status == EXIT_SUCCESS && a->out) status = output_check(NULL, a->out);
     if (status == EXIT_SUCCESS) {
         tribo_model_params(m, r.p);
@@ -218,7 +199,9 @@ static int run(int argc, char **argv) {
 }
 
 static const option_row rows[] = {
-    {"duration", 'd', "S", "seconds to simulate (1, or as long as the start file)", false},
+    {"duration", 'd', "S",
+     "seconds to simulate, also beyond the start file, there with a row a step (1, or as long as the start file)",
+     false},
     {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
     {"start", 'x', "FILE.csv",
      "start from its first row, and write rows at its times; steps are then shortened so that a whole number of them "

@@ -45,28 +45,14 @@ static void control(const void *ctx, double time, double *u) {
         memcpy(u, v->u, (size_t)v->n.nu * sizeof *u);
 }
 
-/* Rows at the times of the recording, as `simulate --start` has them. */
-static int rows_of_recording(viewing *v) {
-    const double *time = tribo_trajectory_times(v->data);
-    double end = v->a->duration > 0 ? time[0] + v->a->duration : HUGE_VAL;
-    while (v->rows < tribo_trajectory_rows(v->data) && time[v->rows] <= end) v->rows++;
-    v->time = calloc((size_t)v->rows, sizeof *v->time);
-    if (!v->time) return trouble("no memory");
-    memcpy(v->time, time, (size_t)v->rows * sizeof *time);
-    memcpy(v->x0, tribo_trajectory_states(v->data), (size_t)v->n.nx * sizeof *v->x0);
-    return EXIT_SUCCESS;
-}
-
-/* Rows at every step from the key on. */
-static int rows_of_steps(viewing *v, double dt) {
-    enum { ROWS_MAX = 20000000 };
-    double duration = v->a->duration > 0 ? v->a->duration : 2, n = floor(duration / dt * (1 + 1e-9));
-    if (!(n < ROWS_MAX)) return usage_error(&verb_view, "%g s in steps of %g s are too many", duration, dt);
-    v->rows = (int)n + 1;
-    v->time = calloc((size_t)v->rows, sizeof *v->time);
-    if (!v->time) return trouble("no memory");
-    for (int i = 0; i < v->rows; i++) v->time[i] = i * dt;
-    return EXIT_SUCCESS;
+/* Rows as `simulate` has them. */
+static int find_rows(viewing *v, double dt) {
+    const double most = 20000000;
+    double duration = v->a->duration > 0 || v->data ? v->a->duration : 2;
+    int status = motion_times(&verb_view, v->data, duration, dt, most, &v->time, &v->rows);
+    if (status == EXIT_SUCCESS && v->data)
+        memcpy(v->x0, tribo_trajectory_states(v->data), (size_t)v->n.nx * sizeof *v->x0);
+    return status;
 }
 
 static int find_start(viewing *v) {
@@ -94,7 +80,7 @@ static int load(viewing *v) {
     const char *recording = a->data ? a->data : a->start;
     if (status == EXIT_SUCCESS && recording) status = recording_load(recording, v->m, &v->data);
     double dt = a->dt > 0 ? a->dt : tribo_model_timestep(v->m);
-    if (status == EXIT_SUCCESS) status = recording ? rows_of_recording(v) : rows_of_steps(v, dt);
+    if (status == EXIT_SUCCESS) status = find_rows(v, dt);
     return status;
 }
 
@@ -306,7 +292,7 @@ static const option_row rows[] = {
     {"at", 'i', "S", "the moment of a picture, s (the end)", false},
     {"look", 'l', "AROUND,UP",
      "where a picture is taken from: degrees around the vertical from x, and upwards (-60,19)", false},
-    {"duration", 'd', "S", "seconds to simulate (2, or as long as the recording)", false},
+    {"duration", 'd', "S", "seconds to simulate, also beyond the recording (2, or as long as the recording)", false},
     {"dt", 's', "S", "length of a step, s (the scene's timestep)", false},
     {"start", 'x', "FILE.csv", "start from its first row, and have rows at its times, as `simulate` does", false},
     {"key", 'k', "KEY", "start from that key of the scene (the first)", false},
