@@ -425,8 +425,18 @@ expect "no task" 2 '' 'which task' optimize "$cart"
 expect "stages of text" 2 '' 'stages takes' optimize "$cart" "$tasks/cart-pole.json" --stages soft
 expect "a method nobody knows" 2 '' 'method takes' optimize "$cart" "$tasks/cart-pole.json" --method newton
 expect "an option of receding alone" 2 '' 'go with --receding' optimize "$cart" "$tasks/cart-pole.json" --every 3
-expect "steps that do not fit a knot" 2 '' 'no whole number of steps' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-dt 0.0033 --iterations 2
-expect "another scene to act on" 3 '' 'are not those of the scene' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-scene "$slide" --iterations 2
+# what is wrong with a receding horizon is said before the first plan
+before() {
+    expect "$@"
+    checks=$((checks + 1))
+    grep -q '^pass ' "$folder/err" || return 0
+    failures=$((failures + 1))
+    echo "failed: $1: said after the first plan"
+}
+before "steps that do not fit a knot" 2 '' 'no whole number of steps' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-dt 0.0033
+before "another scene to act on" 3 '' 'are not those of the scene' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-scene "$slide"
+before "a law to act on that is not" 2 '' '--act-law: ' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-law bogus
+before "plans that are too short" 2 '' '--every: a plan has only' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --every 999999
 cp "$tasks/cart-pole.json" "$folder/swing/result.json"
 expect "a folder that cannot be made" 1 '' '/proc/none: ' optimize "$cart" "$tasks/cart-pole.json" --iterations 1 --out /proc/none/such
 expect "a folder within another, with a slash" 4 '*' '*' optimize "$cart" "$tasks/cart-pole.json" --iterations 1 --out "$folder/outer/inner/"

@@ -167,6 +167,7 @@ static int optimize(const optimize_arguments *a) {
     int status = scene_load(a->scene, &o.m);
     interrupts_catch();
     if (status == EXIT_SUCCESS) status = set_up(&o);
+    if (status == EXIT_SUCCESS && a->receding) status = optimize_recede_begin(&o);
     if (status == EXIT_SUCCESS) status = optimize_check_outputs(a);
     if (status == EXIT_SUCCESS) {
         long passes = a->iterations ? a->iterations : o.task->iterations ? o.task->iterations : 1000;
@@ -179,6 +180,7 @@ static int optimize(const optimize_arguments *a) {
     if (status == EXIT_SUCCESS && a->receding) status = optimize_recede(&o);
     if (status == EXIT_SUCCESS) status = conclude(&o);
     progress_end();
+    optimize_recede_end(&o);
     tribo_trajopt_free(o.t);
     task_file_free(o.task), task_file_free(o.acted_task);
     motion_free(&o.done);

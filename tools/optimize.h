@@ -30,6 +30,8 @@ typedef struct motion {
     int unconverged;  /* steps that did not reach their tolerance */
 } motion;
 
+typedef struct world world; /* what a receding horizon acts on */
+
 typedef struct optimization {
     const optimize_arguments *a;
     tribo_model *m, *other; /* planned on; acted on, where that is another */
@@ -43,6 +45,7 @@ typedef struct optimization {
     motion done;
     bool interrupted, late;
     int acted, plans, passes; /* of a receding horizon: knots, plans made, passes of all */
+    world *world;
     double acted_cost;
     task_file *acted_task;
 } optimization;
@@ -51,8 +54,11 @@ typedef struct optimization {
 int optimize_search(optimization *o, long passes);
 /* Simulate the controls of the best under the task's own law. */
 int optimize_replay(optimization *o);
-/* Plan, act, and plan again. */
+/* Before the first plan: what is wrong with the options of a receding horizon. @return exit status after a message */
+int optimize_recede_begin(optimization *o);
+/* Act, and plan again. */
 int optimize_recede(optimization *o);
+void optimize_recede_end(optimization *o);
 /* The table, and the files. */
 void optimize_print(const optimization *o);
 int optimize_write(const optimization *o);

@@ -8,12 +8,12 @@
 #include <string.h>
 
 /* What is acted on. */
-typedef struct world {
+struct world {
     tribo_ws *ws;
     double *p;       /* (np) */
     double *command; /* (knots,nu) what the controller asks for; it acts --act-delay knots later */
     int substeps;    /* of a knot */
-} world;
+};
 
 /* ---- the world acted on ---- */
 
@@ -197,27 +197,32 @@ static int check_terms(const optimization *o) {
     return EXIT_SUCCESS;
 }
 
-int optimize_recede(optimization *o) {
-    world w = {0};
-    double started = seconds_now();
+int optimize_recede_begin(optimization *o) {
     const task_file *t = o->task;
-    int status = check_terms(o), knots = (int)o->a->receding;
-    if (status == EXIT_SUCCESS) status = open_world(o, &w);
-    if (status == EXIT_SUCCESS && (double)knots * w.substeps * t->size.nx > 1e8)
-        status = usage_error(&verb_optimize, "--receding: %d knots of %d steps are too many", knots, w.substeps);
+    world *w = o->world = calloc(1, sizeof *w);
+    int status = w ? check_terms(o) : trouble("no memory"), knots = (int)o->a->receding;
+    if (status == EXIT_SUCCESS) status = open_world(o, w);
+    if (status == EXIT_SUCCESS && (double)knots * w->substeps * t->size.nx > 1e8)
+        status = usage_error(&verb_optimize, "--receding: %d knots of %d steps are too many", knots, w->substeps);
     if (status == EXIT_SUCCESS) status = read_acted(o, knots); /* what cannot be counted is not acted */
     task_file_free(o->acted_task), o->acted_task = NULL;
-    if (status == EXIT_SUCCESS && !motion_room(&o->done, &t->size, knots, knots * w.substeps + 1))
+    if (status == EXIT_SUCCESS && !motion_room(&o->done, &t->size, knots, knots * w->substeps + 1))
         status = trouble("no memory");
-    if (status == EXIT_SUCCESS) {
-        memcpy(o->done.x, t->x0, (size_t)t->size.nx * sizeof *t->x0);
-        o->done.rows = 1;
-        recede(o, &w);
-        o->seconds += seconds_now() - started;
-        if (!o->acted) status = trouble("nothing was acted");
-    }
-    if (status == EXIT_SUCCESS) status = count_costs(o, &w);
-    tribo_ws_free(w.ws);
-    free(w.p), free(w.command);
     return status;
+}
+
+int optimize_recede(optimization *o) {
+    double started = seconds_now();
+    memcpy(o->done.x, o->task->x0, (size_t)o->task->size.nx * sizeof *o->done.x);
+    o->done.rows = 1;
+    recede(o, o->world);
+    o->seconds += seconds_now() - started;
+    return o->acted ? count_costs(o, o->world) : trouble("nothing was acted");
+}
+
+void optimize_recede_end(optimization *o) {
+    if (!o->world) return;
+    tribo_ws_free(o->world->ws);
+    free(o->world->p), free(o->world->command);
+    free(o->world);
 }
