@@ -128,7 +128,13 @@ expect "the summary of a page" 0 '"frames":' 'view: wrote' view "$slide" --durat
 expect "a page and a summary in one" 2 '' 'both on standard output' view "$slide" --json --out -
 expect "two starts" 2 '' 'not also --start' view "$slide" --data "$folder/slide.csv" --start "$folder/slide.csv"
 expect "no key to view from" 3 '' 'there is no key' view "$slide" --key none --out "$folder/none.html"
-expect "a page over its recording" 2 '' 'nothing is written over' view "$slide" --data "$folder/slide.csv" --out "$folder/slide.csv"
+cp "$folder/slide.csv" "$folder/page.html"
+expect "a page over its recording" 2 '' 'nothing is written over' view "$slide" --data "$folder/page.html" --out "$folder/page.html"
+for name in a.jpg a a.csv; do
+    expect "a page by another name, $name" 2 '' "$name ends in none of .html, .glb, .png, .svg" view "$slide" --duration 0.01 --out "$folder/$name"
+done
+expect "a picture in capitals" 0 '' 'view: wrote' view "$slide" --duration 0.01 --out "$folder/A.PNG"
+there A.PNG IHDR
 expect "no such scene" 3 '' 'none.xml: No such file: there is no such scene in ' simulate "$folder/none.xml"
 expect "the nearest scene" 3 '' 'the nearest is slide.xml' simulate "$data/scenes/slyde.xml"
 # among the scenes that are named or installed; TRIBO_SCENES stands for the latter here
@@ -367,6 +373,11 @@ expect "replayed by simulate" 0 '' '' simulate "$cart" --start "$folder/swing/tr
 checks=$((checks + 1))
 cmp -s "$folder/swing/replay.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: a replay differs"; }
 expect "begun from what was found" 0 '^cost 9.0785.* [0-9] passes' '*' optimize "$cart" "$tasks/cart-pole.json" --guess "$folder/swing/controls.csv"
+printf 'time,pivot.tau\n0,1\n' >"$folder/pivot.csv"
+expect "begun from controls of others" 3 '' 'pivot.csv:1: none of its columns is one of the task.s controls, as rail.tau' optimize "$cart" "$tasks/cart-pole.json" \
+    --guess "$folder/pivot.csv"
+expect "more passes than there can be" 2 '' 'iterations takes a number from 1 to 100000000, not 99999999999999' optimize "$cart" "$tasks/cart-pole.json" \
+    --iterations 99999999999999
 expect "the same bits with one worker" 0 '*' '*' optimize "$cart" "$tasks/cart-pole.json" --workers 1 --out "$folder/one.csv"
 checks=$((checks + 1))
 cmp -s "$folder/one.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: workers change bits"; }
@@ -483,6 +494,7 @@ wrong "a control twice" 'controls\[1\]: is there twice' '{"knots": 9, "controls"
 wrong "a key of the scene misspelt" 'start: there is no key of the scene .hag.; the nearest is hang' '{"knots": 9, "start": "hag", "terms": [{"what": "control"}]}' \
     "$data/scenes/acrobot.xml"
 wrong "no file of a guess" 'none.csv: ' '{"knots": 9, "guess": "none.csv", "terms": [{"what": "control"}]}'
+wrong "a group of parameters" 'parameters.gravity: is a group: there is gravity/x, gravity/y, gravity/z' '{"knots": 9, "parameters": {"gravity": -3}, "terms": [{"what": "control"}]}'
 wrong "a mass below zero" 'parameters: body pole: mass' '{"knots": 9, "parameters": {"pole/mass": -1}, "terms": [{"what": "control"}]}'
 wrong "a term of the whole on a part" 'takes no "on"' '{"knots": 9, "terms": [{"what": "com", "on": "pole"}]}'
 push=$data/scenes/push.xml

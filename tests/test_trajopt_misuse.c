@@ -257,6 +257,11 @@ START_TEST(policies_look_up) {
     ck_assert(tribo_policies_control(l, NULL, START, u, NULL) == TRIBO_E_ARG && u[0] == 9); /* empty */
     ck_assert(tribo_policies_add(l, task, 0, 1) == TRIBO_E_ARG);                            /* two controls, not one */
     tribo_policies_free(l);
+    ck_assert(tribo_policies_new(model, NU, NULL, &l) == TRIBO_OK && tribo_policies_save(l, PATH, NULL) == TRIBO_OK);
+    ck_assert(tribo_policies_load(PATH, model, NULL, &same, NULL) == TRIBO_OK && tribo_policies_size(same) == 0);
+    ck_assert(tribo_policies_control(same, NULL, START, u, NULL) == TRIBO_E_ARG);
+    ck_assert(tribo_policies_add(same, task, 0, 1) == TRIBO_OK && tribo_policies_size(same) == 2);
+    tribo_policies_free(l), tribo_policies_free(same);
     l = library(), n = tribo_policies_size(l);
     ck_assert_int_eq(n, 5 * KNOTS - 2);
     ck_assert(tribo_policies_add(l, task, 0, KNOTS) == TRIBO_E_ARG &&

@@ -435,16 +435,16 @@ static int take(arguments *a, int code) {
     const verb *v = &verb_batch;
     switch (code) {
     case 'n':
-        return parse_whole(v, "--worlds takes a number from 1 to 100000000", 1, 100000000, &a->worlds);
+        return parse_whole(v, "--worlds takes a number", 1, 100000000, &a->worlds);
     case 'T':
-        return parse_whole(v, "--steps takes a number from 1 to 4000000", 1, 4000000, &a->steps);
+        return parse_whole(v, "--steps takes a number", 1, 4000000, &a->steps);
     case 'w':
-        return parse_whole(v, "--threads takes 1 to 256", 1, 256, &a->threads);
+        return parse_whole(v, "--threads takes a number", 1, 256, &a->threads);
     case 's':
         a->seeded = true;
-        return parse_whole(v, "--seed takes a number from 0 to 2147483647", 0, 2147483647, &a->seed);
+        return parse_whole(v, "--seed takes a number", 0, 2147483647, &a->seed);
     case 'W':
-        return parse_whole(v, "--worst takes a number from 0 to 10000", 0, 10000, &a->worst);
+        return parse_whole(v, "--worst takes a number", 0, 10000, &a->worst);
     case 'd':
         return parse_positive(v, "--dt takes a time above 0 s", 1e3, &a->dt);
     case 't':

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,12 +107,12 @@ bool parse_integer(const char *text, long lower, long upper, long *x) {
 
 int parse_whole(const verb *v, const char *what, long lower, long upper, long *x) {
     if (parse_integer(optarg, lower, upper, x)) return EXIT_SUCCESS;
-    return usage_error(v, "%s, not %s", what, optarg);
+    return usage_error(v, "%s from %ld to %ld, not %s", what, lower, upper, optarg);
 }
 
 int parse_positive(const verb *v, const char *what, double upper, double *x) {
     if (parse_number(optarg, 0, upper, x) && *x != 0) return EXIT_SUCCESS;
-    return usage_error(v, "%s, not %s", what, optarg);
+    return usage_error(v, "%s, at most %.10g, not %s", what, upper, optarg);
 }
 
 int law_option(const verb *v, int code, const char *value, tribo_law_options *o) {
@@ -248,7 +249,7 @@ bool make_folder(const char *path) {
 
 bool ends_with(const char *name, const char *ending) {
     size_t n = strlen(name), k = strlen(ending);
-    return n > k && !strcmp(name + n - k, ending);
+    return n > k && !strcasecmp(name + n - k, ending);
 }
 
 char *join_path(const char *folder, const char *name) {

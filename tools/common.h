@@ -40,12 +40,12 @@ int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whole text to a finite number; false if it is not one, or not within [lower, upper]. */
 bool parse_number(const char *text, double lower, double upper, double *x);
 bool parse_integer(const char *text, long lower, long upper, long *x);
-/* The option's value, a whole number; as parse_positive(). */
+/* The option's value, a whole number; `what` begins the message, which tells the range: "--workers takes a number". */
 int parse_whole(const verb *v, const char *what, long lower, long upper, long *x);
-/* The option's value above 0 and at most `upper`; `what` begins the message: "--dt takes a time above 0 s".
+/* The option's value above 0 and at most `upper`; the same: "--dt takes a time above 0 s".
  * @return EXIT_SUCCESS; EXIT_USAGE after a message. */
 int parse_positive(const verb *v, const char *what, double upper, double *x);
-#define TOL_RANGE "--tol takes a number above 0, at most 1"
+#define TOL_RANGE "--tol takes a number above 0"
 
 /* The options of a contact law, the same for every verb, and what a code of theirs sets. Codes are LAW_OPTION + the
  * number of the word, see tribo_law_word(). law_group.c. */
@@ -86,7 +86,7 @@ void outputs_guard(void);
 void outputs_drop(int signal);
 /* Make the folder if it is not there. @return false after a message. */
 bool make_folder(const char *path);
-/* Whether that is the end of a name, and not all of it. */
+/* Whether that is the end of a name, in small letters or capitals, and not all of it. */
 bool ends_with(const char *name, const char *ending);
 /* "folder/name", to be freed; NULL without memory. */
 char *join_path(const char *folder, const char *name);

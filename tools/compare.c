@@ -302,8 +302,7 @@ static int run(int argc, char **argv) {
         if (code == 's' && parse_positive(v, "--dt takes a time above 0 s", 1e3, &a.dt)) return EXIT_USAGE;
         if (code == 't' && parse_positive(v, TOL_RANGE, 1, &a.tol)) return EXIT_USAGE;
         if (code == 'm' && parse_positive(v, "--limit takes a time above 0 s", 1e6, &a.limit)) return EXIT_USAGE;
-        if (code == 'f' && parse_whole(v, "--finer takes a number of steps, at least 1", 1, 10000, &a.finer))
-            return EXIT_USAGE;
+        if (code == 'f' && parse_whole(v, "--finer takes a number of steps", 1, 10000, &a.finer)) return EXIT_USAGE;
         if (code == 'l') a.laws = optarg;
         if (code == 'x') a.start = optarg;
         if (code == 'u') a.controls = optarg;

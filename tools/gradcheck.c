@@ -118,10 +118,8 @@ static int run(int argc, char **argv) {
         if (code >= LAW_OPTION && law_option(v, code, optarg, &a.law)) return EXIT_USAGE;
         if (code == 1 && a.scene) return usage_error(v, "one scene, not also %s", optarg);
         if (code == 1) a.scene = optarg;
-        if (code == 'n' && parse_whole(v, "--steps takes an integer from 1 to 100000", 1, 100000, &a.steps))
-            return EXIT_USAGE;
-        if (code == 's' && parse_whole(v, "--seed takes an integer from 0 to 1e9", 0, 1000000000, &a.seed))
-            return EXIT_USAGE;
+        if (code == 'n' && parse_whole(v, "--steps takes a whole number", 1, 100000, &a.steps)) return EXIT_USAGE;
+        if (code == 's' && parse_whole(v, "--seed takes a whole number", 0, 1000000000, &a.seed)) return EXIT_USAGE;
         if (code == 't' && parse_positive(v, TOL_RANGE, 1, &a.tol)) return EXIT_USAGE;
         if (code == 'x') a.start = optarg;
         if (code == 'j') a.json = true;

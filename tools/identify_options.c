@@ -65,11 +65,11 @@ static int take(identify_arguments *a, int code) {
     case 'n':
         return parse_whole(v, "--search takes a number of evaluations", 0, 100000000, &a->search);
     case 'i':
-        return parse_whole(v, "--iterations takes a number above 0", 1, 100000000, &a->iterations);
+        return parse_whole(v, "--iterations takes a number", 1, 100000000, &a->iterations);
     case 'w':
-        return parse_whole(v, "--workers takes 1 to 64", 1, 64, &a->workers);
+        return parse_whole(v, "--workers takes a number", 1, 64, &a->workers);
     case 'k':
-        return parse_whole(v, "--folds takes a number of parts above 1", 2, 1000, &a->folds);
+        return parse_whole(v, "--folds takes a number of parts", 2, 1000, &a->folds);
     case 'N':
         return take_noise(a, optarg);
     case 'o':

@@ -222,15 +222,15 @@ static int take(optimize_arguments *a, int code) {
     const verb *v = &verb_optimize;
     switch (code) {
     case 'i':
-        return parse_whole(v, "--iterations takes a number above 0", 1, 100000000, &a->iterations);
+        return parse_whole(v, "--iterations takes a number", 1, 100000000, &a->iterations);
     case 'w':
-        return parse_whole(v, "--workers takes 1 to 64", 1, 64, &a->workers);
+        return parse_whole(v, "--workers takes a number", 1, 64, &a->workers);
     case 'R':
-        return parse_whole(v, "--receding takes a number of knots above 0", 1, 1000000, &a->receding);
+        return parse_whole(v, "--receding takes a number of knots", 1, 1000000, &a->receding);
     case 'e':
-        return parse_whole(v, "--every takes a number of knots above 0", 1, 1000000, &a->every);
+        return parse_whole(v, "--every takes a number of knots", 1, 1000000, &a->every);
     case 'p':
-        return parse_whole(v, "--passes takes a number above 0", 1, 1000000, &a->passes);
+        return parse_whole(v, "--passes takes a number", 1, 1000000, &a->passes);
     case 'm':
         a->method = choose_word(v, "--method", "ddp|ilqr|first|lbfgs", optarg);
         return a->method >= 0 ? EXIT_SUCCESS : EXIT_USAGE;
@@ -239,7 +239,7 @@ static int take(optimize_arguments *a, int code) {
     case 't':
         return parse_positive(v, "--time takes seconds above 0", 1e9, &a->seconds);
     case 'Y':
-        return parse_whole(v, "--act-delay takes a number of knots above 0", 1, 1000000, &a->act_delay);
+        return parse_whole(v, "--act-delay takes a number of knots", 1, 1000000, &a->act_delay);
     case 'D':
         return parse_positive(v, "--act-dt takes a time above 0 s", 1e3, &a->act_dt);
     default:

@@ -81,6 +81,20 @@ bool param_nearest(const tribo_model *m, const char *name, char nearest[128]) {
     return *nearest != 0;
 }
 
+int param_group(const tribo_model *m, const char *name, char *list, size_t size) {
+    size_t n = strlen(name), used = 0;
+    int found = 0;
+    *list = 0;
+    for (int i = 0, np = tribo_model_sizes(m).np; i < np; i++) {
+        tribo_param_info info;
+        if (tribo_param_describe(m, i, &info) || strncmp(info.name, name, n) != 0 || info.name[n] != '/') continue;
+        if (found++ < 6 && used < size)
+            used += (size_t)snprintf(list + used, size - used, "%s%s", found > 1 ? ", " : "", info.name);
+    }
+    if (found > 6 && used < size) snprintf(list + used, size - used, ", ...");
+    return found;
+}
+
 /* Those that count and end with /word, at most four of them. @return how many there are. */
 static int param_ending(const tribo_model *m, const char *word, char *list, size_t size) {
     size_t n = strlen(word), used = 0;

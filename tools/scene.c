@@ -38,7 +38,7 @@ int scene_option(const verb *v, int code, const char *value) {
     if (code == SCENE_OPTION + 1) packages = value;
     if (code == SCENE_OPTION + 2) free_base = true;
     if (code == SCENE_OPTION + 3)
-        return parse_whole(v, "--ncon-max takes a whole number from 1 to 4194304", 1, NCON_MAX, &ncon_max);
+        return parse_whole(v, "--ncon-max takes a whole number", 1, NCON_MAX, &ncon_max);
     if (code != SCENE_OPTION) return EXIT_SUCCESS;
     size_t n = strlen(lenient);
     if (n + strlen(value) + 2 > sizeof lenient) return usage_error(v, "--lenient has too many words");

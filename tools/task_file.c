@@ -1,4 +1,5 @@
 /* task_file.c -- a task from its JSON file: sizes, start, law, controls, guess; terms are in task_terms.c. */
+#include "formats/table.h"
 #include "formats/text.h"
 #include "found.h"
 #include "inputs.h"
@@ -207,9 +208,10 @@ static void read_parameters(task_reader *r, const json_t *value, void *at) {
     tribo_diag diag = {0};
     if (!json_is_object(value)) task_wrong(r, "is not an object like {\"cube/mass\": 2}");
     json_object_foreach((json_t *)(uintptr_t)value, name, x) {
-        char nearest[128];
+        char nearest[128], list[600];
         int i = tribo_param_find(r->m, name);
         task_enter(r, name, 0);
+        if (i < 0 && param_group(r->m, name, list, sizeof list)) task_wrong(r, "is a group: there is %s", list);
         if (i < 0 && param_nearest(r->m, name, nearest))
             task_wrong(r, "the scene has no such parameter; the nearest is %s", nearest);
         if (i < 0) task_wrong(r, "the scene has no such parameter; `tribo params` lists them");
@@ -343,6 +345,16 @@ static char *beside(const char *path, const char *name) {
     return all;
 }
 
+/* A file that says nothing of the task's controls is no guess. */
+static void need_controls(task_reader *r, const char *path, const tribo_controls *c) {
+    const task_file *t = r->t;
+    char first[128];
+    for (int i = 0; i < t->def.ncontrol; i++)
+        if (ti_controls_have(c, t->control[i])) return;
+    ti_control_column(t->m, t->control[0], first, sizeof first);
+    r->status = input_message(path, 1, "none of its columns is one of the task's controls, as %s", first);
+}
+
 static void guess_file(task_reader *r, const char *path) {
     task_file *t = r->t;
     tribo_controls *c = NULL;
@@ -350,6 +362,7 @@ static void guess_file(task_reader *r, const char *path) {
     double *u = task_room(r, (size_t)t->size.nu, sizeof *u);
     t->guess = task_room(r, (size_t)t->def.knots * nc, sizeof *t->guess);
     if (task_good(r)) r->status = controls_load(path, t->m, &c);
+    if (task_good(r)) need_controls(r, path, c);
     for (int k = 0; k < t->def.knots && task_good(r); k++) {
         tribo_controls_at(c, k * t->def.substeps * t->dt, u);
         for (size_t i = 0; i < nc; i++) t->guess[(size_t)k * nc + i] = u[t->control[i]];

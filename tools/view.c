@@ -147,6 +147,14 @@ static char *default_out(const char *scene) {
     return path;
 }
 
+static bool is_picture(const char *path) {
+    return ends_with(path, ".png") || ends_with(path, ".svg");
+}
+
+static bool is_known(const char *path) {
+    return !strcmp(path, "-") || ends_with(path, ".html") || ends_with(path, ".glb") || is_picture(path);
+}
+
 /* A moment as a picture. */
 static bool write_still(FILE *f, const viewing *v, bool png) {
     const double degree = 3.14159265358979323846 / 180;
@@ -160,7 +168,7 @@ static bool write_still(FILE *f, const viewing *v, bool png) {
 /* What the ending of the file asks for. */
 static bool write_as(FILE *f, viewing *v, const char *path) {
     if (ends_with(path, ".glb")) return replay_glb(f, &v->r);
-    if (ends_with(path, ".png") || ends_with(path, ".svg")) return write_still(f, v, ends_with(path, ".png"));
+    if (is_picture(path)) return write_still(f, v, ends_with(path, ".png"));
     return write_page(f, v);
 }
 
@@ -276,7 +284,9 @@ static int run(int argc, char **argv) {
     }
     if (!a.scene) return usage_error(v, "which scene?");
     if (a.data && a.start) return usage_error(v, "--data starts from its own first row: not also --start");
-    if (a.looked && !(a.out && (ends_with(a.out, ".png") || ends_with(a.out, ".svg"))))
+    if (a.out && !is_known(a.out))
+        return usage_error(v, "--out %s ends in none of .html, .glb, .png, .svg, and is not -", a.out);
+    if (a.looked && !(a.out && is_picture(a.out)))
         return usage_error(v, "--at and --look are of a picture: --out FILE.png or FILE.svg");
     if (a.json && a.out && !strcmp(a.out, "-")) return usage_error(v, "--json and a page both on standard output");
     return run_scene(&a);

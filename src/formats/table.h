@@ -42,6 +42,10 @@ void ti_table_write_column(FILE *f, const char *owner, const char *word);
 /* `OWNER.word` of number i of u: "hip.ctrl", "cube.fx", "rail.tau". */
 void ti_control_column(const tribo_model *m, int i, char *name, size_t size);
 
+struct tribo_controls;
+/* Has the file a number for number k of u? */
+bool ti_controls_have(const struct tribo_controls *c, int k);
+
 /* Columns of this beginning are nobody's state: they are read over. */
 #define TI_MEASURE "measure."
 enum { TI_MEASURES_MAX = 32 };

@@ -167,6 +167,12 @@ tribo_status tribo_controls_load(const char *path, const tribo_model *m, const t
     return status;
 }
 
+bool ti_controls_have(const tribo_controls *c, int k) {
+    for (int i = 0; i < c->table.n; i++)
+        if (c->table.seen[(size_t)i * (size_t)c->table.width + (size_t)k]) return true;
+    return false;
+}
+
 void tribo_trajectory_free(tribo_trajectory *t) {
     if (t) ti_table_free(&t->table);
 }

@@ -174,15 +174,21 @@ static tribo_status read_line(reading *r, size_t n, double *x) {
     return TRIBO_OK;
 }
 
-static tribo_status read_rows(reading *r, tribo_policies *l, int n) {
+/* Which numbers of u: what the first plan added said, of an empty library none. */
+static tribo_status read_controls(reading *r, tribo_policies *l, int n) {
     double control[TI_CONTROLS_MAX];
     tribo_status s = read_line(r, (size_t)l->nc, control);
-    for (int i = 0; i < l->nc && !s; i++) {
+    for (int i = 0; n > 0 && i < l->nc && !s; i++) {
         l->control[i] = control[i] >= 0 && control[i] < l->z.nu ? (int)control[i] : -1;
         if (l->control[i] < 0 || l->control[i] != control[i]) s = malformed(r, "a control is not one of the model's");
         for (int j = 0; j < i && !s; j++)
             if (l->control[j] == l->control[i]) s = malformed(r, "a control is there twice");
     }
+    return s;
+}
+
+static tribo_status read_rows(reading *r, tribo_policies *l, int n) {
+    tribo_status s = read_controls(r, l, n);
     for (int k = 0; k < n && !s; k++) {
         s = make_room(l, 1);
         if (!s) s = read_line(r, width(l), l->row + (size_t)l->n * width(l));
