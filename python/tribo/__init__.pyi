@@ -314,7 +314,7 @@ class Plan:
 
 def optimize(model: Model, task: Union[Path, Mapping[str, Any], None] = ..., *, knots: Optional[int] = ...,
              terms: Optional[Sequence[Union[Term, Mapping[str, Any]]]] = ..., substeps: Optional[int] = ...,
-             controls: Optional[Sequence[Union[str, int]]] = ..., bounds: Any = ..., hold: Optional[Array] = ...,
+             controls: Optional[Sequence[Union[str, int]]] = ..., bounds: Any = ..., hold: Any = ...,
              start: Any = ..., U: Optional[Array] = ..., X: Optional[Array] = ..., p: Optional[Array] = ...,
              method: Optional[str] = ..., stages: Optional[Sequence[Mapping[str, Any]]] = ..., tol: Optional[float] = ...,
              tol_constraint: Optional[float] = ..., workers: int = ..., iterations: Optional[int] = ..., callback: Optional[Callable[[Any], Any]] = ...) -> Plan: ...
