@@ -131,7 +131,7 @@ static int run_all(job *j) {
         tribo_status s = run_chunk(j, first, (int)(next - first));
         if (seconds_now() - started < 0.5 && size <= CHUNK / 2) size *= 2;
         if (s == TRIBO_INTERRUPTED) return EXIT_SUCCESS;
-        if (s < 0) return trouble("worlds from %ld on: %s", first, step_text(s));
+        if (s < 0) return trouble("worlds from %ld on: %s", first, step_text(s, 0));
         progress_state(false, "%ld of %ld worlds, %.3g steps a second", j->ndone, j->a->worlds,
                        (double)j->steps / j->seconds);
         status = keep_so_far(j);
@@ -265,7 +265,7 @@ static json_t *gradient_json(const job *j, long good) {
 static const char *why(job *j, long world) {
     static tribo_diag diag;
     tribo_status s = j->done[world].status;
-    if (s != TRIBO_E_ARG || tribo_random_rows(j->random, NULL, world, 1, j->P, NULL) < 0) return step_text(s);
+    if (s != TRIBO_E_ARG || tribo_random_rows(j->random, NULL, world, 1, j->P, NULL) < 0) return step_text(s, 0);
     return tribo_params_check(j->m, j->P, &diag) < 0 ? diag.text : tribo_status_text(s);
 }
 

@@ -169,7 +169,7 @@ bool compare_reference(comparison *c, tribo_diag *diag) {
     if (s < 0) {
         c->reference = NULL, c->kinetic = (double)NAN;
         choose_body(c, c->x0, c->x0);
-        snprintf(diag->text, sizeof diag->text, "%s", step_text(s));
+        snprintf(diag->text, sizeof diag->text, "%s", step_text(s, 0));
         return false;
     }
     choose_body(c, c->x0, c->reference + (size_t)(c->rows - 1) * (size_t)c->n.nx);
@@ -327,7 +327,7 @@ static void run_with(const comparison *c, contender *k, runner *r, double *scrat
     double spent = busy_seconds() - from;
     k->status = r->status, k->unsolved = r->unsolved, k->gain = r->gain;
     if (r->status < 0)
-        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, step_text(r->status));
+        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, step_text(r->status, 0));
     else if (r->late)
         snprintf(k->note, sizeof k->note, "given up at %g s, after %g s of computing", r->at, c->limit);
     tribo_ws_free(r->ws);
@@ -356,7 +356,7 @@ void compare_run(comparison *c, contender *k) {
         run_with(c, k, &r, r.force + nv);
     } else {
         k->status = TRIBO_E_NOMEM;
-        snprintf(k->note, sizeof k->note, "%s", step_text(k->status));
+        snprintf(k->note, sizeof k->note, "%s", step_text(k->status, 0));
     }
     free(memory);
 }

@@ -164,7 +164,7 @@ static int run_parts(comparison *c, part *p) {
                 free(chosen);
                 return EXIT_SUCCESS;
             }
-            if (s < 0) status = input_message(p->id->a->scene, 0, "part %d: %s", f + 1, step_text(s));
+            if (s < 0) status = input_message(p->id->a->scene, 0, "part %d: %s", f + 1, step_text(s, 0));
         }
     }
     free(chosen);

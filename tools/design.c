@@ -97,7 +97,7 @@ static int inform(design *d, const tribo_model *m, const char *path, const tribo
     if (made >= 0) made = tribo_sysid_observe(s, est, I, NULL, NULL, NULL);
     free(P);
     tribo_sysid_free(s);
-    return made < 0 ? input_message(path, 0, "its motion cannot be followed: %s", step_text(made)) : EXIT_SUCCESS;
+    return made < 0 ? input_message(path, 0, "its motion cannot be followed: %s", step_text(made, 0)) : EXIT_SUCCESS;
 }
 
 /* Poses of a candidate's motion. @param x (rows,nx), u (rows,nu) [out] */
@@ -187,7 +187,7 @@ static int try_candidate(design *d, const char *item, outcome *o) {
         status = choose(d, m, item, chosen);
         for (int i = 0; i < d->nfree && status == EXIT_SUCCESS; i++) p[chosen[i].index] = chosen[i].start;
         tribo_status moved = status == EXIT_SUCCESS ? simulate(d, m, p, c, rows, time, x, u) : TRIBO_OK;
-        if (moved < 0) status = input_message(item, 0, "it cannot be simulated: %s", step_text(moved));
+        if (moved < 0) status = input_message(item, 0, "it cannot be simulated: %s", step_text(moved, 0));
         tribo_recording rec = {.n = rows, .time = time, .x = x, .u = c ? u : NULL};
         if (status == EXIT_SUCCESS) status = inform(d, m, item, &rec, 1, x, I);
     }

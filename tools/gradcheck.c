@@ -92,7 +92,7 @@ static int check_scene(const arguments *a, const tribo_model *m) {
         if (ladder || a->law.raw) task.options.tol = 1e-11;
         tribo_status s = grad_check(&task, &result);
         if (s < 0)
-            status = input_message(a->scene, 0, "%s", step_text(s));
+            status = input_message(a->scene, 0, "%s", step_text(s, 0));
         else
             status = grad_flaw(&task, &result) ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;
     }

@@ -98,7 +98,7 @@ static int fit(identification *id) {
             return input_message(
                 id->a->scene, 0,
                 "the fit failed: %s: are the units, clocks and zeros of the recordings those of the scene?",
-                step_text(s));
+                step_text(s, 0));
         if (!remember(id)) return trouble("no memory");
         bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
         say(id, now);
@@ -167,7 +167,7 @@ static int judge(identification *id) {
         tribo_sysid_changes(id->s, d, d);
     }
     id->observed = s >= 0 && !*interrupts_flag;
-    if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", step_text(s));
+    if (s < 0 && !*interrupts_flag) remark(&verb_identify, "no intervals: %s", step_text(s, 0));
     if (tribo_sysid_validation(id->s, theta, &id->validation_loss)) id->validation_loss = (double)NAN;
     free(theta);
     return ranks_own() || predict_all(id) ? EXIT_SUCCESS : trouble("no memory");

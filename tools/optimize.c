@@ -23,7 +23,7 @@ int optimize_search(optimization *o, long passes) {
     for (long k = 0; k < passes && !o->progress.done; k++) {
         tribo_status s = tribo_trajopt_iterate(o->t, &o->progress);
         if (s == TRIBO_INTERRUPTED) break;
-        if (s < 0) return input_message(o->a->scene, 0, "the search failed: %s", step_text(s));
+        if (s < 0) return input_message(o->a->scene, 0, "the search failed: %s", step_text(s, 0));
         bool now = k == 0 || o->progress.done || seconds_now() - told > 0.9;
         say(o, now);
         if (now) told = seconds_now();
@@ -89,7 +89,8 @@ static int roll(const optimization *o, tribo_ws *ws, motion *w) {
         double *x = w->x + (size_t)k * nx;
         tribo_status s = tribo_step(ws, t->p, x, u, x + nx, NULL);
         if (s < 0) {
-            remark(&verb_optimize, "under the task's own law the motion ends at %g s: %s", k * t->dt, step_text(s));
+            remark(&verb_optimize, "under the task's own law the motion ends at %g s: %s", k * t->dt,
+                   step_text(s, step_wanted(ws)));
             return EXIT_SUCCESS;
         }
         w->time[k + 1] = (k + 1) * t->dt;

@@ -73,6 +73,7 @@ typedef struct replay_run {
     double *end;        /* [out] (nx) where it ended; NULL = skip */
     long steps, failed; /* [out] made; of these not converged */
     double reached;     /* [out] s: the time of the last row that there is */
+    int wanted;         /* [out] step_wanted() of the step it ended at */
 } replay_run;
 /* @return the status of the step at which it ended: below 0 there are only the frames before it. */
 tribo_status replay_simulate(replay *r, replay_run *run);

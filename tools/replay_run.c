@@ -98,6 +98,7 @@ tribo_status replay_simulate(replay *r, replay_run *run) {
         if (run->end) memcpy(run->end, w.x, (size_t)n.nx * sizeof *w.x);
     }
     if (w.t) w.t->ncontact = w.t->contact_at[w.t->frames]; /* without those of steps after the last frame */
+    run->wanted = s == TRIBO_E_CAPACITY ? step_wanted(w.ws) : 0;
     tribo_ws_free(w.ws);
     free(w.x);
     free(w.u);

@@ -26,19 +26,18 @@ static const option_row scene_rows[] = {
 const option_group group_scene = {"Scene options", NULL, scene_rows};
 
 enum { NCON_MAX = 1 << 22 }; /* tribo_options.ncon_max */
-static const option_row step_rows[] = {
-    {"ncon-max", SCENE_OPTION + 3, "N",
-     "contacts that there is room for in a step, 1 to 4194304 (all there can be, or 128 and 24 a body, 12 beyond 4096 "
-     "bodies)",
-     false},
-    {0}};
+static const option_row step_rows[] = {{"ncon-max", SCENE_OPTION + 3, "N",
+                                        "contacts that there is room for in a step, 1 to 4194304 (all there can be, or "
+                                        "128 and 24 a body, or for each geom "
+                                        "of bodies where these are more, 12 beyond 4096 of them)",
+                                        false},
+                                       {0}};
 const option_group group_step = {"Steps", NULL, step_rows};
 
 int scene_option(const verb *v, int code, const char *value) {
     if (code == SCENE_OPTION + 1) packages = value;
     if (code == SCENE_OPTION + 2) free_base = true;
-    if (code == SCENE_OPTION + 3)
-        return parse_whole(v, "--ncon-max takes a whole number", 1, NCON_MAX, &ncon_max);
+    if (code == SCENE_OPTION + 3) return parse_whole(v, "--ncon-max takes a whole number", 1, NCON_MAX, &ncon_max);
     if (code != SCENE_OPTION) return EXIT_SUCCESS;
     size_t n = strlen(lenient);
     if (n + strlen(value) + 2 > sizeof lenient) return usage_error(v, "--lenient has too many words");
@@ -70,10 +69,18 @@ tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double
     return tribo_ws_new(m, &with, NULL, ws, NULL);
 }
 
-const char *step_text(tribo_status s) {
-    return s == TRIBO_E_CAPACITY
-               ? "a step has more contacts than there is room for (--ncon-max), or more than 16384 bodies hang together"
-               : tribo_status_text(s);
+int step_wanted(const tribo_ws *ws) {
+    int wanted = ws ? tribo_last_info(ws)->ncon : 0;
+    return ws && wanted > tribo_ws_options(ws).ncon_max ? wanted : 0;
+}
+
+const char *step_text(tribo_status s, int wanted) {
+    static char text[160];
+    if (s != TRIBO_E_CAPACITY) return tribo_status_text(s);
+    if (!wanted)
+        return "a step has more contacts than there is room for (--ncon-max), or more than 16384 bodies hang together";
+    snprintf(text, sizeof text, "a step has more contacts than there is room for (--ncon-max): at least %d", wanted);
+    return text;
 }
 
 /* What is left out of any scene is said once, where it was not asked for. */

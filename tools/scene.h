@@ -19,8 +19,11 @@ extern const option_group group_step;
 tribo_options step_options(void);
 /* A workspace for steps of dt in *ws: the one that is there where that was its step, to rounding; else another. */
 tribo_status step_workspace(const tribo_model *m, const tribo_options *o, double dt, tribo_ws **ws);
-/* tribo_status_text() of a step, with what helps on the command line. */
-const char *step_text(tribo_status s);
+/* How many contacts the last step wanted, where that is more than there was room for; else 0. */
+int step_wanted(const tribo_ws *ws);
+/* tribo_status_text() of a step, with what helps on the command line: step_wanted(), 0 where it is not known. The text
+ * holds until the next one. */
+const char *step_text(tribo_status s, int wanted);
 
 /* Load a scene, a recording, controls. @return EXIT_SUCCESS, or the verb's exit status after a message. */
 int scene_load(const char *path, tribo_model **m);

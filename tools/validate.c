@@ -64,7 +64,7 @@ static int print(const outcome *all, const recordings *r, const arguments *a) {
             return input_message(
                 r->path[i], 0,
                 "its motion could not be simulated: %s: are its units, its clocks and its zeros those of the scene?",
-                step_text(all[i].status));
+                step_text(all[i].status, 0));
         }
         mean_add(&mean, &e);
         if (!a->json) {

@@ -94,7 +94,8 @@ static int record(viewing *v) {
     v->run.control = control, v->run.ctx = v;
     v->status = replay_simulate(&v->r, &v->run);
     if (v->status == TRIBO_E_NOMEM) return trouble("no memory");
-    if (v->r.ntrack == 0 || v->r.track[0].frames == 0) return input_message(a->scene, 0, "%s", step_text(v->status));
+    if (v->r.ntrack == 0 || v->r.track[0].frames == 0)
+        return input_message(a->scene, 0, "%s", step_text(v->status, v->run.wanted));
     if (a->data && !replay_states(&v->r, "measured", true, v->rows, v->time, tribo_trajectory_states(v->data),
                                   tribo_trajectory_observed(v->data), NULL))
         return input_message(a->data, 0, "a state in it has no pose");
@@ -116,7 +117,8 @@ static void tell(FILE *f, const viewing *v) {
                 v->a->data ? " The simulation starts from the first row of the recording." : "");
     if (v->status < 0) {
         char text[256];
-        snprintf(text, sizeof text, "The simulation ended at %.6g s: %s", v->run.reached, step_text(v->status));
+        snprintf(text, sizeof text, "The simulation ended at %.6g s: %s", v->run.reached,
+                 step_text(v->status, v->run.wanted));
         report_warning(f, text);
     }
 }
@@ -210,7 +212,7 @@ static int write_json(const viewing *v, const char *out) {
 
 static int outcome(const viewing *v) {
     if (v->status < 0)
-        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, step_text(v->status));
+        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, step_text(v->status, v->run.wanted));
     else if (v->run.failed)
         remark(&verb_view, "%ld of %ld steps did not converge", v->run.failed, v->run.steps);
     return v->status < 0 || v->run.failed ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;

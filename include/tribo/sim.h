@@ -32,7 +32,8 @@ typedef struct tribo_options {
     tribo_reverse reverse; /**< how tribo_backward() goes through the contact problem */
     bool warm_start;       /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
     int ncon_max; /**< contacts in a step at most, up to 2^22; 0 = a default from the model's size: all there can be, or
-                     128 and 24 a body, 12 beyond 4096 bodies. Memory goes with it, as far as steps find contacts */
+                     128 and 24 a body, or for each geom of bodies where these are more, 12 beyond 4096 of them. Memory
+                     goes with it, as far as steps find contacts */
     tribo_law_options
         law;       /**< contact law and solver; what is 0 is the scene's, or a default. See tribo_ws_options() */
     bool measures; /**< fill tribo_step_info.measures, at the cost of a few products and a least-squares */

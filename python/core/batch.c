@@ -73,7 +73,7 @@ static bool judge(rollout *r, double *X, bool strict) {
             continue;
         }
         if (strict)
-            return core_fail_step(r->model, r->each[w], world_p(r, w), world_x(r, w), world_u(r, w), r->nstep, w);
+            return core_fail_step(r->model, NULL, r->each[w], world_p(r, w), world_x(r, w), world_u(r, w), r->nstep, w);
         double *x = X + (size_t)w * row;
         memcpy(x, world_x(r, w), nx * sizeof *x);
         for (size_t i = ((size_t)r->reached[w] + 1) * nx; i < row; i++) x[i] = (double)NAN;

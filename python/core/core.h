@@ -118,8 +118,8 @@ void core_ws_give(core_model *m, core_handle *h, tribo_ws *ws);
 /* Options from a dict of words. */
 bool core_options_set(core *c, PyObject *words, tribo_options *o);
 /* What is wrong with p, x, u of a step that failed: an exception; NULL. @param world of a batch; -1 = not of one */
-PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const double *x, const double *u, int nstep,
-                         int world);
+PyObject *core_fail_step(core_model *m, const tribo_ws *ws, tribo_status s, const double *p, const double *x,
+                         const double *u, int nstep, int world);
 
 /* ---- what the files give to the module ---- */
 

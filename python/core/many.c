@@ -40,7 +40,7 @@ static tribo_status judge(core_model *m, const worlds *w, const tribo_status *ea
     for (int i = 0; i < w->n; i++) {
         if (each[i] < 0) {
             const double *p = row_of(w, 2, i, m->n.np);
-            core_fail_step(m, each[i], p ? p : m->p, row_of(w, 0, i, m->n.nx), row_of(w, 1, i, m->n.nu), 1, i);
+            core_fail_step(m, NULL, each[i], p ? p : m->p, row_of(w, 0, i, m->n.nx), row_of(w, 1, i, m->n.nu), 1, i);
             return each[i];
         }
         gravest = tribo_status_graver(gravest, each[i]);

@@ -20,7 +20,7 @@ static bool run_world(rollout *r, tribo_ws *ws, double *X) {
         Py_BEGIN_ALLOW_THREADS;
         s = tribo_rollout(ws, p, k ? from : x, steps, u, from, r->tape);
         Py_END_ALLOW_THREADS;
-        if (s < 0) return core_fail_step(r->model, s, p, x, U, r->nstep, -1);
+        if (s < 0) return core_fail_step(r->model, ws, s, p, x, U, r->nstep, -1);
         r->status = tribo_status_graver(r->status, s);
         if (PyErr_CheckSignals()) return false;
     }

@@ -13,8 +13,8 @@ static const char *first_strange(const double *a, Py_ssize_t n, Py_ssize_t *at) 
     return NULL;
 }
 
-PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const double *x, const double *u, int nstep,
-                         int world) {
+PyObject *core_fail_step(core_model *m, const tribo_ws *ws, tribo_status s, const double *p, const double *x,
+                         const double *u, int nstep, int world) {
     tribo_diag diag = {0};
     tribo_param_info info;
     Py_ssize_t at;
@@ -37,6 +37,10 @@ PyObject *core_fail_step(core_model *m, tribo_status s, const double *p, const d
         else
             snprintf(diag.text, sizeof diag.text, "the step's result is not finite");
     }
+    int wanted = ws && s == TRIBO_E_CAPACITY ? tribo_last_info(ws)->ncon : 0;
+    if (ws && wanted > tribo_ws_options(ws).ncon_max)
+        snprintf(diag.text, sizeof diag.text, "step: more contacts than there is room for (ncon_max=%d): at least %d",
+                 tribo_ws_options(ws).ncon_max, wanted);
     if (world < 0) return core_fail(m->core, s, "step", &diag);
     tribo_diag whole = {0};
     snprintf(whole.text, sizeof whole.text, "world %d: %.450s", world, diag.text[0] ? diag.text : tribo_status_text(s));
@@ -95,7 +99,7 @@ PyObject *core_model_step(PyObject *self, PyObject *const *args, Py_ssize_t n, P
         Py_CLEAR(made);
     if (made && (ws = core_ws_take(m))) {
         tribo_status s = run_step(m, ws, &k, out.a, NULL);
-        if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
+        if (s < 0) core_fail_step(m, ws, s, k.params, k.x.a, k.u.a, 1, -1);
         core_ws_give(m, h, ws);
         if (s != TRIBO_OK && (s < 0 || !core_warn(m->core, s, "step", 1))) Py_CLEAR(made);
     } else {
@@ -204,7 +208,7 @@ PyObject *core_model_examine(PyObject *self, PyObject *const *args, Py_ssize_t n
     if (ws) {
         tribo_status s = run_step(m, ws, &k, out.a, NULL);
         if (s < 0)
-            core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
+            core_fail_step(m, ws, s, k.params, k.x.a, k.u.a, 1, -1);
         else
             made = Py_BuildValue("(ONN)", x, contacts_of(m->core, ws),
                                  info_of(tribo_last_info(ws), m->options.measures, status_name(s)));
@@ -244,7 +248,7 @@ PyObject *core_model_jacobians(PyObject *self, PyObject *const *args, Py_ssize_t
     tribo_ws *ws = good ? core_ws_take(m) : NULL;
     if (ws) {
         tribo_status s = step_jacobians(m, ws, &k, a[0].a, a[1].a, a[2].a, a[3].a);
-        if (s < 0) core_fail_step(m, s, k.params, k.x.a, k.u.a, 1, -1);
+        if (s < 0) core_fail_step(m, ws, s, k.params, k.x.a, k.u.a, 1, -1);
         core_ws_give(m, h, ws);
         if (s >= 0 && core_warn(m->core, s, "jacobians", 1)) made = PyTuple_Pack(4, o[0], o[1], o[2], o[3]);
     }

@@ -232,6 +232,8 @@ MISUSES = [
     ("steps of two numbers of worlds", A, "x has 2 worlds and u has 3", lambda: tribo.steps(slide, np.tile(x0, (2, 1)), np.zeros((3, slide.nu)))),
     ("steps of a world that is none", tribo.NonFiniteError, "world 1: x", lambda: tribo.steps(slide, np.stack([x0, x0 * np.nan]))),
     ("jacobians on no threads", V, "", lambda: tribo.jacobians(slide, np.tile(x0, (2, 1)), threads=0)),
+    ("a step without room", tribo.CapacityError, r"ncon_max=3\): at least 4", lambda: slide.with_options(ncon_max=3).step(x0)),
+    ("a rollout without room", tribo.CapacityError, r"ncon_max=3\): at least 4", lambda: tribo.rollout(slide.with_options(ncon_max=3), steps=2)),
     ("steps of a freed model", tribo.FreedError, "freed", lambda: tribo.steps(freed_model(), np.tile(x0, (2, 1)))),
     ("no such world", IndexError, "no such step or world", lambda: run.contacts(0, 1)),
     # contact problems

@@ -362,6 +362,14 @@ class Parameters(unittest.TestCase):
         self.assertEqual(self.model.params["floor/friction"], 0.2)
         self.assertEqual(p.as_dict()["gravity/x"], 1)
 
+    def test_room_goes_with_the_geoms_of_bodies(self):
+        def room(bodies, geoms):
+            box = '<geom type="box" size=".1 .1 .1" mass="1"/>'
+            body = f"<body><freejoint/>{box * geoms}</body>"
+            return tribo.from_string(f"<mujoco><worldbody>{body * bodies}{box}</worldbody></mujoco>").options["ncon_max"]
+
+        self.assertEqual((room(100, 1), room(2, 50), room(4, 25)), (128 + 24 * 100,) * 3)
+
     def test_rows(self):
         P = self.model.params.tile(3)
         P["floor/friction"] = [0.1, 0.2, 0.3]

@@ -30,9 +30,16 @@ static bool count_pair(void *ctx, int i, int j) {
     return c->most < c->enough;
 }
 
+/* Bodies, or the geoms that they have where these are more. */
+static int movers(const tribo_model *m) {
+    int n = 0;
+    for (int g = 0; g < m->size.ngeom; g++) n += m->geom[g].body >= 0;
+    return n > m->size.nbody ? n : m->size.nbody;
+}
+
 static int default_contacts(const tribo_model *m) {
-    int nb = m->size.nbody;
-    count c = {m, 0, 128 + EACH * nb - (nb > MANY ? EACH / 2 * (nb - MANY) : 0)};
+    int many = movers(m);
+    count c = {m, 0, 128 + EACH * many - (many > MANY ? EACH / 2 * (many - MANY) : 0)};
     ti_pairs_visit(m, count_pair, &c);
     int64_t n = c.most < c.enough ? c.most : c.enough;
     if (m->spins) n *= 3;
