@@ -139,6 +139,10 @@ class Libraries(unittest.TestCase):
         self.assertRaises(tribo.ArrayError, library.control, np.zeros(1))
         self.assertRaises(tribo.NonFiniteError, library.control, np.full(model.nx, np.nan))
         self.assertRaises(tribo.ArgumentError, library.control, model.x0, ignore=[model.ndx])
+        u = np.full(model.nu, 7.0)
+        others = np.setdiff1d(np.arange(model.nu), plan.controls)
+        np.testing.assert_array_equal(library.control(model.x0, u)[others], u[others])
+        np.testing.assert_array_equal(library.control(model.x0, u)[plan.controls], library.control(model.x0)[plan.controls])
 
 
 class Draws(unittest.TestCase):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core, _task
-from ._arguments import ArgumentTypeError, integer, number, whole, within
+from ._arguments import ArgumentTypeError, integer, number, numbers, whole, within
 from ._model import Model, _named
 
 
