@@ -16,6 +16,8 @@
     "<body name='b'><freejoint/><inertial pos='0 0 0' mass='" mass "' diaginertia='" moments                           \
     "'/><geom size='.1'/></body>"
 #define GROUPS "<body name='b'><freejoint/><geom size='.1' mass='3'/><geom size='.2' mass='4' group='1'/></body>"
+#define HOLDS(geoms)                                                                                                   \
+    "<body name='b'><freejoint/><inertial pos='0 0 0' mass='2' diaginertia='.1 .15 .22'/>" geoms "</body>"
 #define ARM "<body name='arm'><joint name='j' range='-30 60'/><site name='s'/><geom size='.1'/></body>"
 #define CLASS(words) "<default><default class='c'>" words "</default></default>"
 #define UNSEEN "<asset><mesh name='m' file='nowhere.obj'/></asset>"
@@ -47,6 +49,14 @@ static const struct {
     {SCENE(COMPILER("settotalmass='6'"), BODY("b", SMALL) BODY("c", SMALL), ""), "b/inertia/yy", 0.225},
     {SCENE(COMPILER("settotalmass='-1'"), BODY("b", SMALL), ""), "b/mass", 2},
     {SCENE(COMPILER("inertiafromgeom='true'"), BODY("b", SMALL), ""), "b/mass", 4000 * PI / 3 * 1e-3},
+    {SCENE(COMPILER("inertiafromgeom='true'"), HOLDS(""), ""), "b/mass", 2},
+    {SCENE(COMPILER("inertiafromgeom='true'"), HOLDS("<geom size='.1' mass='0'/>"), ""), "b/inertia/xx", 0.1},
+    {SCENE(COMPILER("inertiafromgeom='true'"), HOLDS("<geom size='.1' density='0'/>"), ""), "b/mass", 2},
+    {SCENE(COMPILER("inertiafromgeom='true'"), HOLDS("<geom size='.1' density='0'/><geom size='.1' mass='3'/>"), ""),
+     "b/mass", 3},
+    {SCENE(COMPILER("inertiafromgeom='true' inertiagrouprange='0 3'") CLASS("<geom group='4'/>"),
+           HOLDS("<frame childclass='c'><geom size='.1'/></frame>"), ""),
+     "b/mass", 2},
     {SCENE("", GROUPS, ""), "b/mass", 7},
     {SCENE(COMPILER("inertiagrouprange='1 2'"), GROUPS, ""), "b/mass", 4},
     {SCENE(COMPILER("inertiagrouprange='0 0'"), GROUPS, ""), "b/mass", 3},

@@ -73,19 +73,23 @@ static void geom_mass(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def
     ti_mjcf_numbers(r, node, class, "density", &d->density, 1, 1);
 }
 
-/* Whether a geom is seen only: it touches nothing and weighs nothing that counts. */
-static bool is_looks(ti_mjcf *r, const xmlNode *node, int class, bool weighs) {
-    if (read_bits(r, node, class, "contype", 1) || read_bits(r, node, class, "conaffinity", 1)) return false;
+static bool has_mass(ti_mjcf *r, const xmlNode *node, int class) {
     double mass = -1, density = 1000;
     ti_mjcf_numbers(r, node, class, "mass", &mass, 1, 1);
     ti_mjcf_numbers(r, node, class, "density", &density, 1, 1);
-    return !weighs || mass == 0 || (mass < 0 && density == 0);
+    return mass != 0 && (mass > 0 || density != 0);
 }
 
-/* A geom of a group that does not count weighs nothing. */
-static void geom_group(ti_mjcf *r, const xmlNode *node, int class, tribo_geom_def *d) {
+/* Whether a geom is seen only: it touches nothing and weighs nothing that counts. */
+static bool is_looks(ti_mjcf *r, const xmlNode *node, int class, bool weighs) {
+    if (read_bits(r, node, class, "contype", 1) || read_bits(r, node, class, "conaffinity", 1)) return false;
+    return !weighs || !has_mass(r, node, class);
+}
+
+/* Whether a geom is of a group that counts; of others it weighs nothing. */
+static bool group_counts(ti_mjcf *r, const xmlNode *node, int class) {
     int group = (int)(int32_t)read_bits(r, node, class, "group", 0);
-    if (group < r->groups[0] || group > r->groups[1]) d->mass = d->density = 0;
+    return group >= r->groups[0] && group <= r->groups[1];
 }
 
 static void keep_geom(ti_mjcf *r, xmlNode *node, int body, int class, const ti_frame *frame, const tribo_geom_def *d) {
@@ -116,7 +120,7 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     d.name = ti_xml_attr(&r->error, node, "name");
     if (!geom_shape(r, node, class, &d)) return;
     geom_mass(r, node, class, &d);
-    geom_group(r, node, class, &d);
+    if (!group_counts(r, node, class)) d.mass = d.density = 0;
     geom_material(r, node, class, &d);
     d.priority = (int)(int32_t)read_bits(r, node, class, "priority", 0);
     d.contype = read_bits(r, node, class, "contype", 1);
@@ -128,11 +132,11 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     if (!ti_mjcf_bad(r)) keep_geom(r, node, body, class, frame, &d);
 }
 
-/* The body's <inertial>, with the <frame> that it is in, and whether the body has a geom. */
+/* The body's <inertial>, with the <frame> that it is in, and whether the body has a geom, and one that weighs. */
 typedef struct matter {
     const xmlNode *inertial;
     ti_frame frame;
-    bool geom;
+    bool geom, weight;
 } matter;
 
 static const ti_frame IDENTITY = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -160,17 +164,29 @@ static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
     if (own.quat[0] != 1) ti_turn_inertia(&R, d->inertia);
 }
 
-static void find_matter(ti_mjcf *r, const xmlNode *node, const ti_frame *frame, matter *m) {
-    for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c)) {
-        m->geom = m->geom || ti_xml_is(c, "geom");
+static void find_geom(ti_mjcf *r, const xmlNode *node, int childclass, matter *m) {
+    int class = ti_mjcf_class_of(r, node, childclass);
+    m->geom = true;
+    m->weight = m->weight || (!ti_mjcf_bad(r) && group_counts(r, node, class) && has_mass(r, node, class));
+}
+
+static void find_matter(ti_mjcf *r, const xmlNode *node, int childclass, const ti_frame *frame, matter *m) {
+    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+        if (ti_xml_is(c, "geom")) find_geom(r, c, childclass, m);
         if (ti_xml_is(c, "frame")) {
-            ti_frame own = ti_mjcf_frame(r, c, -1), deeper = ti_frame_mul(frame, &own);
-            find_matter(r, c, &deeper, m);
+            ti_frame deeper;
+            int class = ti_mjcf_enter(r, c, childclass, frame, &deeper);
+            find_matter(r, c, class, &deeper, m);
         }
         if (!ti_xml_is(c, "inertial")) continue;
         if (m->inertial) ti_xml_fail(&r->error, c, NULL, "a second inertial");
         m->inertial = c, m->frame = *frame;
     }
+}
+
+/* Whether the <inertial> counts, and not the geoms. */
+static bool inertial_counts(const ti_mjcf *r, const matter *m) {
+    return m->inertial && (r->inertia != TI_INERTIA_GEOMS || !m->weight);
 }
 
 /* Whether bodies with nothing in them weigh: MuJoCo gives them a bound's matter, as far from their origin as that is
@@ -188,7 +204,7 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     memcpy(d.pos, pose->pos, sizeof d.pos);
     memcpy(d.quat, pose->quat, sizeof d.quat);
     ti_mjcf_numbers(r, node, -1, "gravcomp", &d.gravcomp, 1, 1);
-    bool counts = inertial && r->inertia != TI_INERTIA_GEOMS;
+    bool counts = inertial_counts(r, has);
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");
     bool empty = !inertial && !has->geom && is_bounded(r);
@@ -253,7 +269,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     ti_mjcf_judge(r, node, -1, "body");
     childclass = ti_mjcf_enter(r, node, childclass, frame, &pose);
     ti_mjcf_moves_of(r, node, childclass, depth, &moves);
-    find_matter(r, node, &IDENTITY, &has);
+    find_matter(r, node, childclass, &IDENTITY, &has);
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
     bool matters = has.inertial || has.geom || (parent >= 0 && is_bounded(r)),
@@ -261,8 +277,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     if (matters && !own_body) r->static_matter = node;
     int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
     if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
-    inside in = {id, childclass, depth, !has.inertial || r->inertia == TI_INERTIA_GEOMS, own_body ? IDENTITY : pose};
-    in.weighs = in.weighs && own_body;
+    inside in = {id, childclass, depth, own_body && !inertial_counts(r, &has), own_body ? IDENTITY : pose};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);
 }
 
