@@ -627,6 +627,26 @@ START_TEST(saving_overrules_inertiafromgeom) {
 }
 END_TEST
 
+/* What a servo has by a damping ratio is a number of its own from then on, whatever moves it: its gear, gain, bias or
+ * the mass on its joint. */
+START_TEST(saving_writes_out_a_damping_ratio) {
+    static const char PATH[] = "mjcf_test_rich.xml", *const NUMBER[] = {"a/gear", "a/gain/constant", "a/bias/length",
+                                                                        "a/bias/velocity", "b/mass"};
+    write_text(PATH, "<mujoco><default><position kp='3' dampratio='.5'/></default><worldbody><body name='b'>"
+                     "<joint name='j'/><geom size='.1' pos='.3 0 0'/></body></worldbody><actuator>"
+                     "<position name='a' joint='j' kp='10' dampratio='1'/><position joint='j'/></actuator></mujoco>");
+    tribo_model *m = read_file(PATH);
+    double p[128];
+    for (size_t i = 0; i < sizeof NUMBER / sizeof *NUMBER; i++) {
+        tribo_model_params(m, p);
+        p[tribo_param_find(m, NUMBER[i])] *= 1.5;
+        ck_assert(survives(PATH, m, p));
+    }
+    tribo_model_free(m);
+    ck_assert_int_eq(remove(PATH), 0);
+}
+END_TEST
+
 /* Equal numbers everywhere, and one of them lowered: whose counts is then said by priorities. Where a geom gives the
  * friction and the other the restitution, nothing in the format says it. */
 START_TEST(saving_settles_whose_material_counts) {
@@ -833,6 +853,7 @@ static Suite *suite(void) {
     tcase_add_test(t, saved_scenes_read_as_the_numbers_given);
     tcase_add_test(t, saving_changes_only_what_it_must);
     tcase_add_test(t, saving_overrules_inertiafromgeom);
+    tcase_add_test(t, saving_writes_out_a_damping_ratio);
     tcase_add_test(t, saving_says_what_a_class_overrules);
     tcase_add_test(t, saving_settles_whose_material_counts);
     tcase_add_test(t, own_scenes);

@@ -200,7 +200,7 @@ static void edit_actuator(ti_edit *e, int i) {
         set_text(e, node, "ctrllimited", "true");
     }
     xmlNodeSetName(node, (const xmlChar *)"general");
-    unset(node, "kp kv inheritrange");
+    unset(node, "kp kv dampratio inheritrange");
     set_text(e, node, "gaintype", "affine"), set_text(e, node, "biastype", "affine");
     ti_edit_set_numbers(e, node, "gainprm", p + TI_P_GAIN, 3),
         ti_edit_set_numbers(e, node, "biasprm", p + TI_P_BIAS, 3);
