@@ -113,12 +113,15 @@ static tribo_status simulate(const design *d, const tribo_model *m, const double
     tribo_model_state0(m, x);
     for (int k = 0; k < rows && !status; k++) {
         time[k] = k * row;
-        if (c) tribo_controls_at(c, time[k], u + (size_t)k * nu);
+        if (c)
+            tribo_controls_at(c, time[k], u + (size_t)k * nu);
+        else
+            tribo_model_key(m, 0, NULL, u + (size_t)k * nu);
         if (k == rows - 1) break;
         double *next = x + (size_t)(k + 1) * nx;
         memcpy(next, x + (size_t)k * nx, nx * sizeof *x);
         for (int j = 0; j < (int)n && status >= 0; j++)
-            status = tribo_step(ws, p, next, c ? u + (size_t)k * nu : NULL, next, NULL);
+            status = tribo_step(ws, p, next, u + (size_t)k * nu, next, NULL);
         if (status > 0) status = TRIBO_OK;
     }
     for (size_t i = 0; i < (size_t)rows * nx; i++)
@@ -188,7 +191,7 @@ static int try_candidate(design *d, const char *item, outcome *o) {
         for (int i = 0; i < d->nfree && status == EXIT_SUCCESS; i++) p[chosen[i].index] = chosen[i].start;
         tribo_status moved = status == EXIT_SUCCESS ? simulate(d, m, p, c, rows, time, x, u) : TRIBO_OK;
         if (moved < 0) status = input_message(item, 0, "it cannot be simulated: %s", step_text(moved, 0));
-        tribo_recording rec = {.n = rows, .time = time, .x = x, .u = c ? u : NULL};
+        tribo_recording rec = {.n = rows, .time = time, .x = x, .u = u};
         if (status == EXIT_SUCCESS) status = inform(d, m, item, &rec, 1, x, I);
     }
     if (status == EXIT_SUCCESS) o->name = item, judge(d, I, o);

@@ -59,6 +59,22 @@ static int push(tribo_recording *rec, const tribo_controls *c, size_t nu, double
     return good ? EXIT_SUCCESS : trouble("no memory");
 }
 
+/* The controls of the scene's first key in every row, as a simulation has them; none where they are 0. */
+static int hold(tribo_recording *rec, const tribo_model *m) {
+    size_t n = (size_t)rec->n, nu = (size_t)tribo_model_sizes(m).nu;
+    double *u = calloc(n * nu, sizeof *u);
+    bool any = false;
+    if (!u) return trouble("no memory");
+    tribo_model_key(m, 0, NULL, u);
+    for (size_t i = 0; i < nu; i++) any |= u[i] != 0;
+    for (size_t k = 1; k < n; k++) memcpy(u + k * nu, u, nu * sizeof *u);
+    if (any)
+        rec->u = u;
+    else
+        free(u);
+    return EXIT_SUCCESS;
+}
+
 static const char *controls_of(const recording_options *o, int i) {
     return o->controls.n ? o->controls.item[o->controls.n > 1 ? i : 0] : NULL;
 }
@@ -75,7 +91,7 @@ static int load_one(recordings *r, const tribo_model *m, const recording_options
     if (c && !o->as_is && tribo_controls_times(c)[0] - o->late > r->rec[i].time[r->rec[i].n - 1])
         status = input_message(r->path[i], 0, "it ends before its controls begin, %s (--as-is takes it all the same)",
                                pushed);
-    if (status == EXIT_SUCCESS && c) status = push(&r->rec[i], c, (size_t)z.nu, o->late);
+    if (status == EXIT_SUCCESS) status = c ? push(&r->rec[i], c, (size_t)z.nu, o->late) : hold(&r->rec[i], m);
     tribo_trajectory_free(t);
     tribo_controls_free(c);
     return status;
@@ -231,7 +247,7 @@ static int cut(recordings *r, const tribo_model *m, double length) {
 static const option_row recording_rows[] = {
     {"controls", CONTROLS_OPTION, "FILE.csv...",
      "forces (N), torques (N m) and controls over time, each row held until the next: one file for all recordings, or "
-     "one for each in their order",
+     "one for each in their order (those of the first key)",
      false},
     {"cut", CUT_OPTION, "S", "pieces of S seconds, each with a start of its own", false},
     {"late", LATE_OPTION, "S", "the recordings' clock is S seconds behind that of the controls", false},

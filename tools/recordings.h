@@ -16,7 +16,7 @@ typedef struct recordings {
 
 /* What a verb asks of them. */
 typedef struct recording_options {
-    string_list data, controls; /* of controls none, one for all, or one a recording */
+    string_list data, controls; /* of controls one for all, one a recording, or none: those of the first key */
     bool as_is;                 /* take them without a look */
     double cut;                 /* s: each in pieces of that length; 0 = whole */
     double late;                /* s: how far the recordings' clock is behind that of the controls */

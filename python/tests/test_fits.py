@@ -115,6 +115,17 @@ class Fits(unittest.TestCase):
             again = tribo.load_recording(pathlib.Path(folder) / "again.csv", model)
         np.testing.assert_allclose(again.X, r.X, rtol=0, atol=1e-15)
 
+    def test_the_first_key_holds_its_controls(self):
+        model = tribo.from_string("""<mujoco><worldbody><body><joint name="j" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/>
+            </body></worldbody><actuator><position joint="j" kp="20"/></actuator>
+            <keyframe><key name="up" qpos=".2" ctrl=".8"/><key qpos=".1"/></keyframe></mujoco>""")
+        x, u = model.key("up")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "held.csv"
+            tribo.save_recording(path, model, np.arange(2) * 0.01, np.array([x, x]))
+            r = tribo.load_recording(path, model)
+        np.testing.assert_array_equal(r.U, [u, u])
+
     def written(self, folder, header, columns):
         """A CSV file of a time each 20 ms, and these columns."""
         path = pathlib.Path(folder) / "recording.csv"

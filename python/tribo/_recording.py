@@ -36,15 +36,22 @@ class Finding(NamedTuple):
 
 
 def load_recording(path, model, controls=None):
-    """A Recording from a CSV file (docs/command.md, Recordings), with the controls of another one."""
+    """A Recording from a CSV file (docs/command.md, Recordings), with the controls of another one; without, those of the
+    model's first key hold."""
     time, X, markers, forces = _core.trajectory_load(model, os.fspath(path))
-    U = None if controls is None else _at(load_controls(controls, model), time)
+    U = _held(model, len(time)) if controls is None else _at(load_controls(controls, model), time)
     return Recording(time, X, U, markers, forces)
 
 
 def load_controls(path, model):
     """(time, U) of a CSV file of controls: (n) s and (n, nu)."""
     return _core.controls_load(model, os.fspath(path))
+
+
+def _held(model, rows):
+    """The controls of the model's first key in every row; None where they are 0."""
+    u = model.key(model.keys[0])[1] if model.keys else np.zeros(model.nu)
+    return np.tile(u, (rows, 1)) if np.any(u) else None
 
 
 def _at(controls, time):
