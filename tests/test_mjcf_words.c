@@ -190,6 +190,9 @@ static const char *const REFUSED[][2] = {
     {SCENE("", ARM, ACTUATOR("general joint='j' gaintype='muscle'")), "`muscle` is not supported"},
     {SCENE("", ARM, ACTUATOR("general joint='j' biastype='muscle'")), "`muscle` is not supported"},
     {SCENE("", ARM, ACTUATOR("position joint='j' kv='1' dampratio='1'")), "given together with kv"},
+    {SCENE("", ARM, ACTUATOR("position joint='j' kv='-1'")), "<position kv>: must be >= 0"},
+    {SCENE("", ARM, ACTUATOR("position joint='j' dampratio='-1'")), "<position dampratio>: must be >= 0"},
+    {SCENE("", ARM, ACTUATOR("position site='s' dampratio='1'")), "its dampratio is not 0"},
     {SCENE("", "<body><joint limited='true'/><geom size='.1'/></body>", ""), "missing: it is said to be limited"},
     {SCENE(UNSEEN, "<geom type='plane' mesh='m' size='1 1 1'/>" ARM, ""), "a plane fits no mesh"},
     {SCENE("", "<body childclass='c'><geom size='.1'/></body>", ""), "there is no class `c`"},
@@ -209,6 +212,9 @@ START_TEST(what_makes_no_sense_is_refused) {
 }
 END_TEST
 
+#define SERVOS(words)                                                                                                  \
+    SCENE("<default><position kp='10' dampratio='1'/></default>", ARM, ACTUATOR(words)) /* by default */
+
 /* What elements say over what classes do, and frames over what is in them. */
 START_TEST(classes_and_frames_are_added_up) {
 #define ONE_BALL(more) "<body name='b'><joint name='j'/><geom name='g' type='sphere' " more "/></body>"
@@ -224,6 +230,16 @@ START_TEST(classes_and_frames_are_added_up) {
         {SCENE("<default><position kp='3' kv='.5'/></default>", ONE_BALL("size='.1'"),
                "<actuator><general name='a' joint='j'/></actuator>"),
          "a/bias/velocity", -0.5},
+        {SERVOS("general name='a' joint='j' gainprm='5'"), "a/bias/length", -10},
+        {SERVOS("general name='a' joint='j' gainprm='5'"), "a/bias/velocity", 1},
+        {SERVOS("general name='a' site='s' gainprm='5'"), "a/bias/velocity", 1},
+        {SERVOS("velocity name='a' joint='j'"), "a/bias/velocity", -10},
+        {SCENE("<default><general gainprm='1 0 -.5'/></default>", ONE_BALL("size='.1'"),
+               ACTUATOR("damper name='a' joint='j' ctrlrange='0 1'")),
+         "a/gain/velocity", 0},
+        {SCENE("<default><general gaintype='affine' gainprm='1 0 -.5'/></default>", ONE_BALL("size='.1'"),
+               ACTUATOR("damper name='a' joint='j' ctrlrange='0 1'")),
+         "a/gain/velocity", -0.5},
         {SCENE("<default><general gainprm='2' biasprm='.1 .2 -.3'/></default>", ONE_BALL("size='.1'"),
                "<actuator><position name='a' joint='j'/></actuator>"),
          "a/bias/length", -2},

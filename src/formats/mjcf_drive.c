@@ -94,10 +94,11 @@ static double number(ti_mjcf *r, const xmlNode *node, int class, const char *nam
     return x;
 }
 
-/* What an actuator does with its control, as far as elements have said; words as MJCF has them, NULL = as without. */
+/* What an actuator does with its control, as far as elements have said; words as MJCF has them, NULL = as without. A
+ * third bias above 0 is the damping ratio of what turns out to be a servo. */
 typedef struct law {
     const char *dyn, *gain_type, *bias_type;
-    double gain[10], bias[10], dampratio;
+    double gain[10], bias[10];
 } law;
 
 /* Whether it is of a kind that is read. */
@@ -118,10 +119,11 @@ static void say_position(ti_mjcf *r, const xmlNode *node, law *l) {
     double kv = own_number(r, node, "kv", 0), ratio = own_number(r, node, "dampratio", 0);
     bool damped = ti_xml_attr(&r->error, node, "kv") || ti_xml_attr(&r->error, node, "dampratio");
     if (kv != 0 && ratio != 0) ti_xml_fail(&r->error, node, "dampratio", "given together with kv");
+    if (!(kv >= 0) || !(ratio >= 0)) ti_xml_fail(&r->error, node, kv >= 0 ? "dampratio" : "kv", "must be >= 0");
     double kp = own_number(r, node, "kp", l->gain[0]);
     l->gain[0] = kp, l->bias[1] = 0 - kp; /* no minus zero */
     l->dyn = NULL, l->gain_type = NULL, l->bias_type = "affine";
-    if (damped) l->bias[2] = 0 - kv, l->dampratio = ratio;
+    if (damped) l->bias[2] = ratio != 0 ? ratio : 0 - kv;
 }
 
 /* What one element, of the scene or of a class, makes of what was said before: each kind is a way to write gain and
@@ -131,16 +133,17 @@ static void say(ti_mjcf *r, const xmlNode *node, law *l) {
         own_word(r, node, "dyntype", &l->dyn), own_word(r, node, "gaintype", &l->gain_type);
         own_word(r, node, "biastype", &l->bias_type);
         ti_mjcf_numbers(r, node, -1, "gainprm", l->gain, 1, 10);
-        if (ti_mjcf_numbers(r, node, -1, "biasprm", l->bias, 1, 10) > 2) l->dampratio = 0;
+        ti_mjcf_numbers(r, node, -1, "biasprm", l->bias, 1, 10);
     } else if (ti_xml_is(node, "position")) {
         say_position(r, node, l);
     } else {
         bool damper = ti_xml_is(node, "damper"), velocity = ti_xml_is(node, "velocity");
-        double kv = own_number(r, node, "kv", damper ? 0 - l->gain[2] : l->gain[0]);
+        bool affine = l->gain_type && strcmp(l->gain_type, "affine") == 0; /* the third gain is in force */
+        double kv = own_number(r, node, "kv", !damper ? l->gain[0] : affine ? 0 - l->gain[2] : 0);
         l->dyn = NULL, l->gain_type = damper ? "affine" : NULL, l->bias_type = velocity ? "affine" : NULL;
         if (damper) memset(l->gain, 0, sizeof l->gain);
         l->gain[damper ? 2 : 0] = damper ? 0 - kv : velocity ? kv : 1;
-        if (velocity) memset(l->bias, 0, sizeof l->bias), l->bias[2] = 0 - kv, l->dampratio = 0;
+        if (velocity) memset(l->bias, 0, sizeof l->bias), l->bias[2] = 0 - kv;
     }
 }
 
@@ -177,9 +180,8 @@ static bool read_law(ti_mjcf *r, const xmlNode *node, int class, tribo_actuator_
         d->gain[k] = k == 0 || !fixed ? l.gain[k] : 0;
         d->bias[k] = none ? 0 : l.bias[k];
     }
-    d->dampratio = none ? 0 : l.dampratio;
     bool servo = d->gain[0] == 0 - d->bias[1];
-    if (servo && d->bias[2] > 0) d->dampratio = d->bias[2], d->bias[2] = 0; /* as MuJoCo takes it */
+    if (servo && d->bias[2] > 0) d->dampratio = d->bias[2], d->bias[2] = 0;
     return true;
 }
 

@@ -32,7 +32,8 @@ static const char *site_flaw(const tribo_builder *b, const tribo_actuator_def *d
     if (d->site >= b->nsite) return "there is no such site";
     if (b->site[d->site].body < 0) return "its site does not move";
     if (d->njoint != 0) return "it pulls on joints and at a site";
-    return ti_finite(d->wrench, 6) && d->dampratio == 0 ? NULL : "wrench is not finite, or dampratio is not 0";
+    if (d->dampratio != 0) return "it pulls at a site, and its dampratio is not 0";
+    return ti_finite(d->wrench, 6) ? NULL : "wrench is not finite";
 }
 
 static const char *actuator_flaw(const tribo_builder *b, const ti_actuator_rec *r) {
