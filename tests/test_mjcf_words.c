@@ -379,12 +379,72 @@ START_TEST(what_stands_still_can_be_excluded) {
 }
 END_TEST
 
+/* Names that are given are those of the file; without one, a number that another has gets one more number. */
+START_TEST(names_that_are_made_give_way) {
+#define NAMED(word) " name='" word "' "
+#define LINK(body, joint, geom, site) "<body" body "><joint" joint "/><geom" geom "size='.1'/><site" site "/></body>"
+    static const char text[] =
+        SCENE("",
+              LINK(" ", " ", " ", " ") LINK(NAMED("body0"), NAMED("joint0"), NAMED("geom0"), NAMED("site0"))
+                  LINK(" ", " ", " ", " ") LINK(NAMED("body2_1"), NAMED("joint2_1"), NAMED("geom2_1"), NAMED("site2_1"))
+                      LINK(NAMED("body2"), NAMED("joint2"), NAMED("geom2"), NAMED("site2")),
+              "<actuator><motor joint='joint0'/><motor joint='joint0' name='actuator0'/><motor joint='joint0'/>"
+              "<motor joint='joint0' name='actuator2_1'/><motor joint='joint0' name='actuator2'/></actuator>"
+              "<keyframe><key/><key name='key0'/><key/><key name='key2_1'/><key name='key2'/></keyframe>");
+    static const struct {
+        const char *kind, *(*name)(const tribo_model *, int);
+    } KIND[] = {{"body", tribo_model_body_name},         {"joint", tribo_model_joint_name},
+                {"geom", tribo_model_geom_name},         {"site", tribo_model_site_name},
+                {"actuator", tribo_model_actuator_name}, {"key", tribo_model_key_name}};
+    static const char *const END[] = {"0_1", "0", "2_2", "2_1", "2"};
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    tribo_status s = tribo_model_load_memory(text, strlen(text), "scene", NULL, &m, &diag);
+    ck_assert_msg(s == TRIBO_OK, "%s", diag.text);
+    for (size_t k = 0; k < sizeof KIND / sizeof *KIND; k++)
+        for (int i = 0; i < 5; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s%s", KIND[k].kind, END[i]);
+            ck_assert_str_eq(KIND[k].name(m, i), name);
+        }
+    tribo_model_free(m);
+}
+END_TEST
+
+/* As many names that give way as fill tables and move what is behind. */
+START_TEST(many_names_give_way) {
+    enum { N = 500 };
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_body_def body = tribo_default_body();
+    tribo_site_def site = tribo_default_site();
+    tribo_model *m = NULL;
+    char name[32];
+    body.mass = 1, body.inertia_given = true;
+    for (int i = 0; i < 3; i++) body.inertia[i] = 1;
+    int at = tribo_add_body(b, &body);
+    for (int i = 0; i < N; i++) tribo_add_site(b, at, &site);
+    for (int i = 0; i < N; i += 2) {
+        snprintf(name, sizeof name, "site%d", i);
+        site.name = name;
+        ck_assert_int_eq(tribo_add_site(b, at, &site), N + i / 2);
+    }
+    ck_assert_int_eq(tribo_build(b, &m, NULL), TRIBO_OK);
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, i % 2 ? "site%d" : "site%d_1", i);
+        ck_assert_int_eq(tribo_model_site_find(m, name), i);
+    }
+    tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("mjcf_words");
     TCase *t = tcase_create("mjcf_words");
     tcase_add_test(t, numbers_are_made);
     tcase_add_test(t, what_makes_no_sense_is_refused);
     tcase_add_test(t, classes_and_frames_are_added_up);
+    tcase_add_test(t, names_that_are_made_give_way);
+    tcase_add_test(t, many_names_give_way);
     tcase_add_test(t, welded_bodies_may_overlap);
     tcase_add_test(t, welds_have_a_pose);
     tcase_add_test(t, what_stands_still_can_be_excluded);

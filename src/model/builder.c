@@ -60,8 +60,9 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->key, b->key_bytes);
     ti_free(&a, b->key_name, b->key_name_bytes);
     ti_free(&a, b->v, b->v_bytes);
-    ti_names *names[] = {&b->body_names, &b->joint_names, &b->geom_names, &b->site_names};
-    for (int i = 0; i < 4; i++) ti_free(&a, names[i]->slot, names[i]->bytes);
+    ti_names *names[] = {&b->body_names, &b->joint_names,    &b->geom_names,
+                         &b->site_names, &b->actuator_names, &b->key_names};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) ti_free(&a, names[i]->slot, names[i]->bytes);
     ti_free(&a, b, sizeof *b);
 }
 
@@ -82,12 +83,8 @@ static void *room(tribo_builder *b, void *records, size_t *bytes, int n, size_t 
     return p;
 }
 
-/* Copy a name, or make one: `kind` and its number. Names appear in paths and in the headers of tables. */
-static bool take_name(tribo_builder *b, const char *kind, int id, const char *name, char *out, size_t max) {
-    if (!name || !*name) {
-        snprintf(out, max + 1, "%s%d", kind, id);
-        return true;
-    }
+/* Copy a name that is given. Names appear in paths and in the headers of tables. */
+static bool copy_name(tribo_builder *b, const char *kind, const char *name, char *out, size_t max) {
     size_t n = strlen(name);
     if (n > max) {
         ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %.*s...: name is longer than %zu bytes", kind, 40, name, max);
@@ -109,19 +106,41 @@ static bool take_name(tribo_builder *b, const char *kind, int id, const char *na
 void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size) {
     return room(b, records, bytes, n, size);
 }
-bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out) {
-    return take_name(b, kind, id, name, out, TI_NAME_MAX);
+
+static int find_name(const ti_named *k, const char *name) {
+    return ti_names_find(k->table, k->first, k->stride, name);
 }
 
-bool ti_builder_keep(tribo_builder *b, ti_names *t, const void *names, size_t stride) {
-    bool kept = ti_names_add(t, &b->alloc, names, stride);
+/* A name of the kind and the number of a record, and of one more number where others have that. */
+static void make_name(const ti_named *k, int id, char out[TI_NAME_MAX + 1]) {
+    snprintf(out, TI_NAME_MAX + 1, "%s%d", k->kind, id);
+    for (int i = 1; find_name(k, out) >= 0; i++) snprintf(out, TI_NAME_MAX + 1, "%s%d_%d", k->kind, id, i);
+}
+
+/* Whoever has that name was given it, or gets another. */
+static bool claim(tribo_builder *b, const ti_named *k, const char *name) {
+    char other[TI_NAME_MAX + 1];
+    int id = find_name(k, name);
+    if (id < 0) return true;
+    if (!ti_names_made(k->table, k->first, k->stride, id)) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: there is one of this name already", k->kind, name);
+        return false;
+    }
+    make_name(k, id, other);
+    ti_names_change(k->table, k->first, k->stride, id, other);
+    return true;
+}
+
+bool ti_builder_name(tribo_builder *b, ti_named k, const char *name) {
+    bool made = !name || !*name;
+    char *own = k.first + k.stride * (size_t)k.table->n;
+    if (made)
+        make_name(&k, k.table->n, own);
+    else if (!copy_name(b, k.kind, name, own, TI_NAME_MAX) || !claim(b, &k, own))
+        return false;
+    bool kept = ti_names_add(k.table, &b->alloc, k.first, k.stride, made);
     if (!kept) ti_builder_fail(b, TRIBO_E_NOMEM, b->line, "out of memory");
     return kept;
-}
-
-static bool duplicate(tribo_builder *b, const char *kind, const char *name) {
-    ti_builder_fail(b, TRIBO_E_ARG, b->line, "%s %s: there is one of this name already", kind, name);
-    return false;
 }
 
 bool ti_builder_unit(double q[4]) {
@@ -167,9 +186,8 @@ int tribo_add_body(tribo_builder *b, const tribo_body_def *def) {
     ti_body_rec *r = &b->body[b->nbody];
     *r = (ti_body_rec){.def = *def, .line = b->line, .joint0 = b->njoint, .geom_first = -1, .geom_last = -1};
     r->def.name = NULL;
-    if (!take_name(b, "body", b->nbody, def->name, r->name, TI_NAME_MAX)) return NONE;
-    if (ti_builder_body(b, r->name) >= 0) return duplicate(b, "body", r->name), NONE;
-    if (!body_is_sound(b, r) || !ti_builder_keep(b, &b->body_names, b->body->name, sizeof *b->body)) return NONE;
+    ti_named names = {"body", &b->body_names, b->body->name, sizeof *b->body};
+    if (!ti_builder_name(b, names, def->name) || !body_is_sound(b, r)) return NONE;
     if (r->def.parent == TRIBO_WORLD) b->root = b->nbody;
     return b->nbody++;
 }
@@ -213,9 +231,8 @@ int tribo_add_joint(tribo_builder *b, int body, const tribo_joint_def *def) {
     ti_joint_rec *r = &b->joint[b->njoint];
     *r = (ti_joint_rec){.def = *def, .line = b->line, .body = body};
     r->def.name = NULL;
-    if (!take_name(b, "joint", b->njoint, def->name, r->name, TI_NAME_MAX)) return -1;
-    if (ti_builder_joint(b, r->name) >= 0) return duplicate(b, "joint", r->name), -1;
-    if (!joint_is_sound(b, r) || !ti_builder_keep(b, &b->joint_names, b->joint->name, sizeof *b->joint)) return -1;
+    ti_named names = {"joint", &b->joint_names, b->joint->name, sizeof *b->joint};
+    if (!ti_builder_name(b, names, def->name) || !joint_is_sound(b, r)) return -1;
     b->body[body].njoint++;
     return b->njoint++;
 }
@@ -289,9 +306,8 @@ int tribo_add_geom(tribo_builder *b, int body, const tribo_geom_def *def) {
     ti_geom_rec *r = &b->geom[b->ngeom];
     *r = (ti_geom_rec){.def = *def, .line = b->line, .body = body, .next = -1};
     r->def.name = NULL;
-    if (!take_name(b, "geom", b->ngeom, def->name, r->name, TI_NAME_MAX)) return -1;
-    if (ti_builder_geom(b, r->name) >= 0) return duplicate(b, "geom", r->name), -1;
-    if (!geom_is_sound(b, r) || !ti_builder_keep(b, &b->geom_names, b->geom->name, sizeof *b->geom)) return -1;
+    ti_named names = {"geom", &b->geom_names, b->geom->name, sizeof *b->geom};
+    if (!ti_builder_name(b, names, def->name) || !geom_is_sound(b, r)) return -1;
     link_geom(b, body);
     if (def->shape == TRIBO_MESH) ti_mesh_place(b->mesh[def->mesh], r->def.pos, r->def.quat);
     /* Sizes that mean nothing are zero, so that equal models have equal numbers. */
@@ -337,7 +353,7 @@ int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def) {
     r->def.name = NULL;
     if (!def->name || !*def->name)
         snprintf(r->name, sizeof r->name, "%s:%s", b->geom[def->geom_a].name, b->geom[def->geom_b].name);
-    else if (!take_name(b, "pair", b->npair, def->name, r->name, TI_NAME_MAX))
+    else if (!copy_name(b, "pair", def->name, r->name, TI_NAME_MAX))
         return -1;
     if (!pair_is_sound(b, r)) return -1;
     return b->npair++;

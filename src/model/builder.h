@@ -81,7 +81,7 @@ struct tribo_builder {
     const char *lenient, *packages; /* how its file is read: see tribo_load_options; until it is built */
     bool free_base;
     int line; /* of the file, for whatever is added next; 0 = no file */
-    ti_names body_names, joint_names, geom_names, site_names;
+    ti_names body_names, joint_names, geom_names, site_names, actuator_names, key_names;
     int root; /* the last body that was added to the world */
     int nbody, njoint, ngeom, npair, nexclude, nequality, nactuator, npull, ncap;
     ti_body_rec *body;
@@ -125,10 +125,16 @@ static inline int ti_builder_geom(const tribo_builder *b, const char *name) {
 static inline int ti_builder_site(const tribo_builder *b, const char *name) {
     return b->nsite ? ti_names_find(&b->site_names, b->site->name, sizeof *b->site, name) : -1;
 }
-/* Take the next record in, whose name is the first of `names` where there is no other; sticks TRIBO_E_NOMEM. */
-bool ti_builder_keep(tribo_builder *b, ti_names *t, const void *names, size_t stride);
-/* Copy a name of at most TI_NAME_MAX bytes, or make one of `kind` and a number. */
-bool ti_builder_name(tribo_builder *b, const char *kind, int id, const char *name, char *out);
+/* Records of a kind by their names, `stride` bytes apart from `first` on. */
+typedef struct ti_named {
+    const char *kind;
+    ti_names *table;
+    char *first;
+    size_t stride;
+} ti_named;
+/* Name the next record, for which there is room, and take it in: a copy of at most TI_NAME_MAX bytes or, of NULL and
+ * "", one that is made of the kind and its number. What was made gives way to what is given. */
+bool ti_builder_name(tribo_builder *b, ti_named k, const char *name);
 /* Makes a quaternion unit; false where it has no direction. */
 bool ti_builder_unit(double q[4]);
 /* The mesh of a geom; NULL of other shapes. */

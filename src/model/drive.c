@@ -39,8 +39,6 @@ static const char *site_flaw(const tribo_builder *b, const tribo_actuator_def *d
 static const char *actuator_flaw(const tribo_builder *b, const ti_actuator_rec *r) {
     const tribo_actuator_def *d = &r->def;
     double p[TI_P_ACTUATOR];
-    for (int i = 0; i < b->nactuator; i++)
-        if (strcmp(b->actuator[i].name, r->name) == 0) return "there is one of this name already";
     const char *what = d->site >= 0 ? site_flaw(b, d) : d->njoint < 1 || !d->joint ? "it pulls on no joint" : NULL;
     if (what) return what;
     for (int k = 0; k < d->njoint; k++) {
@@ -63,7 +61,8 @@ int tribo_add_actuator(tribo_builder *b, const tribo_actuator_def *def) {
     b->actuator = records;
     ti_actuator_rec *r = &b->actuator[b->nactuator];
     *r = (ti_actuator_rec){.def = *def, .pull0 = b->npull};
-    if (!ti_builder_name(b, "actuator", b->nactuator, def->name, r->name)) return -1;
+    ti_named names = {"actuator", &b->actuator_names, b->actuator->name, sizeof *b->actuator};
+    if (!ti_builder_name(b, names, def->name)) return -1;
     const char *what = actuator_flaw(b, r);
     if (what) {
         ti_builder_fail(b, TRIBO_E_ARG, b->line, "actuator %s: %s", r->name, what);
@@ -161,11 +160,11 @@ int tribo_add_key(tribo_builder *b, const char *name, const double *q, const dou
     if (!b || b->status != TRIBO_OK) return -1;
     ti_builder_widths(b, &nq, &nv);
     size_t x = (size_t)(nq + nv), na = (size_t)b->nactuator, width = x + na;
-    char own[TI_NAME_MAX + 1];
-    if (!ti_builder_name(b, "key", b->nkey, name, own)) return -1;
-    for (int i = 0; i < b->nkey; i++)
-        if (strcmp(b->key_name[i], own) == 0)
-            ti_builder_fail(b, TRIBO_E_ARG, b->line, "key %s: there is one of this name already", own);
+    char(*names)[TI_NAME_MAX + 1] = ti_builder_room(b, b->key_name, &b->key_name_bytes, b->nkey, sizeof *names);
+    if (!names) return -1;
+    b->key_name = names;
+    if (!ti_builder_name(b, (ti_named){"key", &b->key_names, *names, sizeof *names}, name)) return -1;
+    const char *own = names[b->nkey];
     if (b->nkey && b->nkeyed != (int)width)
         ti_builder_fail(b, TRIBO_E_ARG, b->line, "key %s: bodies, joints or actuators were added after the last key",
                         own);
@@ -173,14 +172,11 @@ int tribo_add_key(tribo_builder *b, const char *name, const double *q, const dou
         ti_builder_fail(b, TRIBO_E_NONFINITE, b->line, "key %s: it is not finite", own);
     if (b->status != TRIBO_OK) return -1;
     double *keys = ti_builder_room(b, b->key, &b->key_bytes, b->nkey, width * sizeof *keys);
-    if (keys) b->key = keys;
-    char(*names)[TI_NAME_MAX + 1] = ti_builder_room(b, b->key_name, &b->key_name_bytes, b->nkey, sizeof *names);
-    if (names) b->key_name = names;
-    if (!keys || !names) return -1;
+    if (!keys) return -1;
+    b->key = keys;
     double *to = b->key + (size_t)b->nkey * width;
     ti_builder_state(b, q, v, to);
     for (size_t i = 0; i < na; i++) to[x + i] = ctrl ? ctrl[i] : 0;
-    memcpy(b->key_name[b->nkey], own, sizeof own);
     b->nkeyed = (int)width;
     return b->nkey++;
 }

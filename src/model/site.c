@@ -11,7 +11,7 @@ static const char *flaw_of(const tribo_builder *b, ti_site_rec *r) {
     if (r->body < TRIBO_WORLD || r->body >= b->nbody) return "there is no such body";
     if (!ti_finite(r->def.pos, 3)) return "pos is not finite";
     if (!ti_builder_unit(r->def.quat)) return "quat has no direction";
-    return ti_builder_site(b, r->name) >= 0 ? "there is one of this name already" : NULL;
+    return NULL;
 }
 
 int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
@@ -26,13 +26,14 @@ int tribo_add_site(tribo_builder *b, int body, const tribo_site_def *def) {
     ti_site_rec *r = &b->site[b->nsite];
     *r = (ti_site_rec){.def = *def, .body = body};
     r->def.name = NULL;
-    if (!ti_builder_name(b, "site", b->nsite, def->name, r->name)) return -1;
+    ti_named names = {"site", &b->site_names, b->site->name, sizeof *b->site};
+    if (!ti_builder_name(b, names, def->name)) return -1;
     const char *what = flaw_of(b, r);
     if (what) {
         ti_builder_fail(b, TRIBO_E_ARG, b->line, "site %s: %s", r->name, what);
         return -1;
     }
-    return ti_builder_keep(b, &b->site_names, b->site->name, sizeof *b->site) ? b->nsite++ : -1;
+    return b->nsite++;
 }
 
 int ti_rec_carried(const tribo_builder *b, int body) {
