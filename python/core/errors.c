@@ -60,10 +60,9 @@ PyObject *core_fail(core *c, tribo_status s, const char *where, const tribo_diag
     int k = s < 0 && -s < CORE_NERROR ? -s : 0;
     bool file = s == TRIBO_E_PARSE || s == TRIBO_E_IO;
     const char *said = diag && diag->text[0] ? diag->text : NULL;
-    PyObject *text = file && diag && diag->line > 0
-                         ? PyUnicode_FromFormat("%s:%d: %s", where, diag->line, said ? said : "")
-                     : said && !file ? PyUnicode_FromFormat("%s", said)
-                                     : PyUnicode_FromFormat("%s: %s", where, said ? said : tribo_status_text(s));
+    PyObject *text = diag && diag->line > 0 ? PyUnicode_FromFormat("%s:%d: %s", where, diag->line, said ? said : "")
+                     : said && !file        ? PyUnicode_FromFormat("%s", said)
+                                            : PyUnicode_FromFormat("%s: %s", where, said ? said : tribo_status_text(s));
     PyObject *made = text ? PyObject_CallFunctionObjArgs(c->error[k], text, NULL) : NULL;
     PyObject *line = made ? PyLong_FromLong(diag ? diag->line : 0) : NULL;
     if (line && !PyObject_SetAttrString(made, "line", line)) PyErr_SetObject(c->error[k], made);

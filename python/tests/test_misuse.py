@@ -209,6 +209,10 @@ MISUSES = [
     ("no such file", tribo.FileError, "nowhere.xml", lambda: tribo.load("nowhere.xml")),
     ("a folder", tribo.Error, "", lambda: tribo.load("/")),
     ("no XML", tribo.ParseError, "", lambda: tribo.from_string("no", name="mine")),
+    ("no body that moves", V, "mine:1: there is no body", lambda: tribo.from_string("<mujoco/>", name="mine")),
+    ("a name that is not allowed", V, "mine:2: body `gravity`",
+     lambda: tribo.from_string("<mujoco><worldbody>\n<body name='gravity'><freejoint/><geom size='1'/></body>"
+                               "</worldbody></mujoco>", name="mine")),
     ("an element that is not supported", tribo.ParseError, "mine:2: <foo>",
      lambda: tribo.from_string("<mujoco>\n<foo/></mujoco>", name="mine")),
     ("a recording of another model", tribo.ParseError, "", lambda: tribo.load_recording(__file__, slide)),

@@ -400,7 +400,7 @@ static tribo_model *assemble(const tribo_builder *b) {
 tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (!b) return ti_fail(diag, TRIBO_E_NOMEM, 0, "there is no builder: out of memory");
     if (!m) ti_builder_fail(b, TRIBO_E_ARG, 0, "no place for the model was given");
-    if (b->status == TRIBO_OK && b->nbody == 0) ti_builder_fail(b, TRIBO_E_ARG, 0, "there is no body that moves");
+    if (b->status == TRIBO_OK && b->nbody == 0) ti_builder_fail(b, TRIBO_E_ARG, b->line, "there is no body that moves");
     if (b->status == TRIBO_OK && b->nstart && b->nstart != b->nbody + b->njoint)
         ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies or joints were added after the start state was given");
     if (b->status == TRIBO_OK && b->nkey && b->nkeyed != ti_builder_key_width(b))
