@@ -647,6 +647,26 @@ START_TEST(saving_writes_out_a_damping_ratio) {
 }
 END_TEST
 
+/* Such a number of a servo is read as a damping ratio; a spring of a ball has no place of its own. */
+START_TEST(saving_says_what_is_lost) {
+    static const char PATH[] = "mjcf_test_rich.xml", OUT[] = "mjcf_test_saved.xml";
+    write_text(PATH, "<mujoco><worldbody><body name='b'><joint name='j'/><geom size='.1' pos='.3 0 0'/>"
+                     "<body><joint name='k' type='ball'/><geom size='.1'/></body></body></worldbody>"
+                     "<actuator><position name='a' joint='j' kp='10'/></actuator></mujoco>");
+    tribo_model *m = read_file(PATH);
+    tribo_diag diag = {0};
+    double p[128];
+    tribo_model_params(m, p);
+    p[tribo_param_find(m, "k/springref")] = 0.5;
+    ck_assert(survives(PATH, m, p));
+    p[tribo_param_find(m, "a/bias/velocity")] = 0.5;
+    ck_assert_int_eq(tribo_model_save(m, p, PATH, OUT, &diag), TRIBO_E_ARG);
+    ck_assert_msg(strstr(diag.text, "a/bias/velocity: 0.5 would be read as"), "%s", diag.text);
+    tribo_model_free(m);
+    ck_assert_int_eq(remove(PATH), 0);
+}
+END_TEST
+
 /* Equal numbers everywhere, and one of them lowered: whose counts is then said by priorities. Where a geom gives the
  * friction and the other the restitution, nothing in the format says it. */
 START_TEST(saving_settles_whose_material_counts) {
@@ -854,6 +874,7 @@ static Suite *suite(void) {
     tcase_add_test(t, saving_changes_only_what_it_must);
     tcase_add_test(t, saving_overrules_inertiafromgeom);
     tcase_add_test(t, saving_writes_out_a_damping_ratio);
+    tcase_add_test(t, saving_says_what_is_lost);
     tcase_add_test(t, saving_says_what_a_class_overrules);
     tcase_add_test(t, saving_settles_whose_material_counts);
     tcase_add_test(t, own_scenes);

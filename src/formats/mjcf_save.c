@@ -136,6 +136,18 @@ static tribo_status rank_geoms(ti_edit *e, const tribo_model *m, tribo_diag *dia
                    "another geom's material would count where two touch: give one of them a priority in the scene");
 }
 
+/* What a file cannot say is not lost without a word, where it means anything. */
+static tribo_status judge_outcome(const ti_edit *e, const tribo_model *m, tribo_diag *diag) {
+    for (int i = 0; i < m->size.np; i++) {
+        tribo_param_info info;
+        bool lost = m->used[i] && !(fabs(e->have[i] - e->want[i]) <= 1e-9 * (1 + fabs(e->want[i])));
+        if (lost && tribo_param_describe(m, i, &info) == TRIBO_OK)
+            return ti_fail(diag, TRIBO_E_ARG, 0, "%s: %.9g would be read as %.9g from the scene", info.name, e->want[i],
+                           e->have[i]);
+    }
+    return TRIBO_OK;
+}
+
 /* Edit and read until the tree reads as the numbers wanted. */
 static tribo_status edit_until_right(ti_edit *e, const tribo_model *m, tribo_diag *diag) {
     enum { PASSES = 4 };
@@ -151,7 +163,7 @@ static tribo_status edit_until_right(ti_edit *e, const tribo_model *m, tribo_dia
             return ti_fail(diag, TRIBO_E_ARG, e->scene.error.diag.line, "%s", e->scene.error.diag.text);
         status = read_again(e, m, diag);
     }
-    return status;
+    return status == TRIBO_OK ? judge_outcome(e, m, diag) : status;
 }
 
 static tribo_status write_tree(ti_edit *e, const char *out, tribo_diag *diag) {
