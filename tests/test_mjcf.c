@@ -627,6 +627,29 @@ START_TEST(saving_overrules_inertiafromgeom) {
 }
 END_TEST
 
+/* An inertia that no solid has, where the file says to mend it or to take the geoms', in a scene with another mass. */
+START_TEST(saving_keeps_inertials_that_were_overruled) {
+    static const char PATH[] = "mjcf_test_rich.xml", *const COMPILER[] = {"balanceinertia='true'",
+                                                                          "inertiafromgeom='true'"};
+    for (int i = 0; i < 2; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "<mujoco><compiler %s/><worldbody><body name='a'><freejoint/><frame pos='1 0 0'><inertial pos='0 0 0' "
+                 "mass='9' diaginertia='1 1 7'/></frame><geom size='.1'/></body>"
+                 "<body name='b'><freejoint/><geom size='1'/></body></worldbody></mujoco>",
+                 COMPILER[i]);
+        write_text(PATH, text);
+        tribo_model *m = read_file(PATH);
+        double p[128];
+        tribo_model_params(m, p);
+        p[tribo_param_find(m, "b/mass")] = 2;
+        ck_assert(survives(PATH, m, p));
+        tribo_model_free(m);
+    }
+    ck_assert_int_eq(remove(PATH), 0);
+}
+END_TEST
+
 /* What a servo has by a damping ratio is a number of its own from then on, whatever moves it: its gear, gain, bias or
  * the mass on its joint. */
 START_TEST(saving_writes_out_a_damping_ratio) {
@@ -873,6 +896,7 @@ static Suite *suite(void) {
     tcase_add_test(t, saved_scenes_read_as_the_numbers_given);
     tcase_add_test(t, saving_changes_only_what_it_must);
     tcase_add_test(t, saving_overrules_inertiafromgeom);
+    tcase_add_test(t, saving_keeps_inertials_that_were_overruled);
     tcase_add_test(t, saving_writes_out_a_damping_ratio);
     tcase_add_test(t, saving_says_what_is_lost);
     tcase_add_test(t, saving_says_what_a_class_overrules);

@@ -102,9 +102,19 @@ static void drop_framed_inertials(xmlNode *node) {
     }
 }
 
+static bool has_inertial(xmlNode *node) {
+    bool found = child_named(node, "inertial") != NULL;
+    for (xmlNode *c = node->children; c && !found; c = c->next)
+        found = c->type == XML_ELEMENT_NODE && ti_xml_is(c, "frame") && has_inertial(c);
+    return found;
+}
+
+static bool body_differs(const ti_edit *e, int i) {
+    return any_differs(e, e->now->body[i].p, TI_P_BODY, TRIBO_PARAM_MASS);
+}
+
 static void edit_body(ti_edit *e, int i) {
     const double *p = e->want + e->now->body[i].p;
-    if (!any_differs(e, e->now->body[i].p, TI_P_BODY, TRIBO_PARAM_MASS)) return;
     xmlNode *body = e->scene.body[i].node, *inertial = child_named(body, "inertial");
     drop_framed_inertials(body);
     if (!inertial) inertial = insert(e, body, "inertial", true);
@@ -114,6 +124,14 @@ static void edit_body(ti_edit *e, int i) {
     ti_edit_set_numbers(e, inertial, "mass", p + TI_P_MASS, 1);
     ti_edit_set_numbers(e, inertial, "fullinertia", p + TI_P_INERTIA, 6);
     let_inertial_count(e);
+}
+
+/* What no longer overrules them may have made sense of inertials that have none: all are written. */
+static void edit_bodies(ti_edit *e, int n) {
+    bool any = false, overruled = e->scene.inertia == TI_INERTIA_GEOMS || ti_mjcf_mends(&e->scene);
+    for (int i = 0; i < n; i++) any |= body_differs(e, i);
+    for (int i = 0; i < n; i++)
+        if (body_differs(e, i) || (any && overruled && has_inertial(e->scene.body[i].node))) edit_body(e, i);
 }
 
 /* The numeric of that name, NULL if there is none. */
@@ -365,7 +383,7 @@ static void edit_geom(ti_edit *e, int i) {
 
 void ti_edit_scene(ti_edit *e, const tribo_model *m) {
     edit_gravity(e);
-    for (int i = 0; i < m->size.nbody; i++) edit_body(e, i);
+    edit_bodies(e, m->size.nbody);
     for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
     for (int i = 0; i < m->size.nactuator; i++) edit_actuator(e, i);
     for (int i = 0; i < m->size.nsite; i++) edit_site(e, i);
