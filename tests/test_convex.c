@@ -206,6 +206,45 @@ START_TEST(what_rests_keeps_its_contacts) {
 }
 END_TEST
 
+enum { CORNERS = 7 };
+
+/* Which of the corners of half a disc on a plane are kept, as bits; the disc is turned as a whole. */
+static unsigned kept_of_half_disc(const double *gap, ti_mat R, ti_vec x) {
+    ti_pile pile = {.margin = 1e-2, .count = CORNERS};
+    ti_touch out[TI_KEPT];
+    for (int k = 0; k < CORNERS; k++) {
+        double angle = 3.14159265358979323846 * k / (CORNERS - 1);
+        ti_vec p = ti_vec3(0.1 * cos(angle), 0.1 * sin(angle), 0);
+        pile.t[k] = (ti_touch){.point = ti_add(x, ti_mul(&R, p)), .normal = ti_col(&R, 2), .gap = gap[k]};
+        pile.t[k].feature = (unsigned)k;
+    }
+    int n = ti_pile_thin(&pile, out);
+    unsigned kept = 0;
+    for (int i = 0; i < n; i++) kept |= 1u << out[i].feature;
+    return kept;
+}
+
+/* All corners are on one side of the longest line: the two that span the most with its ends are kept, the deepest, and
+ * near ones before far ones; and the same wherever the whole is. */
+START_TEST(four_contacts_span_what_has_an_edge_for_its_longest_line) {
+    static const struct {
+        double gap[CORNERS];
+        unsigned kept;
+    } now[] = {{{0}, 0x55},                                         /* 0, 60, 120 and 180 degrees */
+               {{0, 0, 0, -1e-3, 0, 0, 0}, 0x59},                   /* the deepest, for one beside it */
+               {{0, 0, 9.9e-3, 9.9e-3, 9.9e-3, 0, 0}, 0x63},        /* those that touch */
+               {{0, 1e-4, 2e-4, 9.9e-3, 9.9e-3, 9.9e-3, 0}, 0x47}}; /* and those that are nearest */
+    state = 5;
+    for (size_t i = 0; i < sizeof now / sizeof *now; i++)
+        for (int trial = 0; trial < 50; trial++) {
+            double gap[CORNERS];
+            for (int k = 0; k < CORNERS; k++) gap[k] = now[i].gap[k] + uniform(-1e-16, 1e-16);
+            unsigned kept = kept_of_half_disc(gap, rotation(random_vec(3)), random_vec(1));
+            ck_assert_msg(kept == now[i].kept, "%zu, trial %d: %x are kept, not %x", i, trial, kept, now[i].kept);
+        }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("convex");
     TCase *t = tcase_create("pairs");
@@ -214,6 +253,7 @@ static Suite *suite(void) {
     tcase_add_test(t, distances_are_those_of_planes);
     tcase_add_test(t, distances_of_geoms);
     tcase_add_test(t, what_rests_keeps_its_contacts);
+    tcase_add_test(t, four_contacts_span_what_has_an_edge_for_its_longest_line);
     suite_add_tcase(s, t);
     return s;
 }

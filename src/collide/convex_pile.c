@@ -104,47 +104,107 @@ static int largest(const double *value, int n) {
     return best;
 }
 
-/* Those that span the most: furthest from the middle, furthest from that, furthest from the line of both on either
- * side. */
-static void span(const ti_pile *pile, int kept[TI_KEPT]) {
-    ti_vec middle = {0, 0, 0}, n = pile->t[0].normal;
-    double value[TI_PILE];
-    for (int k = 0; k < pile->count; k++) middle = ti_axpy(middle, 1.0 / pile->count, pile->t[k].point);
-    for (int turn = 0; turn < 2; turn++) {
-        ti_vec from = turn ? pile->t[kept[0]].point : middle;
-        for (int k = 0; k < pile->count; k++) value[k] = ti_norm(ti_sub(pile->t[k].point, from));
-        kept[turn] = largest(value, pile->count);
+/* Where each counts: what is further than half the margin above the deepest moves to the middle, and is there at the
+ * margin, where contacts end. */
+static void weigh(const ti_pile *pile, ti_vec *at) {
+    ti_vec middle = {0, 0, 0};
+    double least = (double)INFINITY;
+    for (int k = 0; k < pile->count; k++) {
+        middle = ti_axpy(middle, 1.0 / pile->count, pile->t[k].point);
+        least = fmin(least, pile->t[k].gap);
     }
-    ti_vec from = pile->t[kept[0]].point, across = ti_cross(n, ti_sub(pile->t[kept[1]].point, from));
-    for (int side = 0; side < 2; side++) {
-        for (int k = 0; k < pile->count; k++)
-            value[k] = (side ? -1 : 1) * ti_dot(across, ti_sub(pile->t[k].point, from));
-        kept[2 + side] = largest(value, pile->count);
+    for (int k = 0; k < pile->count; k++) {
+        double left = 2 * (pile->margin - pile->t[k].gap), room = pile->margin - least;
+        at[k] = ti_sub(pile->t[k].point, middle);
+        if (left < room) at[k] = ti_scale(left / room, at[k]);
     }
 }
 
+/* Twice the area of a triangle of points. */
+static double area(ti_vec n, ti_vec a, ti_vec b, ti_vec c) {
+    return fabs(ti_dot(n, ti_cross(ti_sub(b, a), ti_sub(c, a))));
+}
+
+/* Twice the area within the crossing lines ab and cd. */
+static double crossed(ti_vec n, ti_vec a, ti_vec b, ti_vec c, ti_vec d) {
+    return fabs(ti_dot(n, ti_cross(ti_sub(b, a), ti_sub(d, c))));
+}
+
+/* Twice the area of the hull of a, b and of c, d on one side of their line. */
+static double hull(ti_vec n, ti_vec a, ti_vec b, ti_vec c, ti_vec d) {
+    double sharp = fmax(area(n, a, b, c), area(n, a, b, d));
+    return fmax(sharp, fmax(crossed(n, a, c, b, d), crossed(n, a, d, b, c)));
+}
+
+/* All are on one side of the line of the first two: the one or two that span the most with these. Returns how many are
+ * kept. */
+static int span_side(const ti_pile *pile, const ti_vec *at, int kept[TI_KEPT]) {
+    ti_vec n = pile->t[0].normal, a = at[kept[0]], b = at[kept[1]], along = ti_sub(b, a);
+    double most = 1e-6 * ti_dot(along, along);
+    int count = 2;
+    for (int k = 0; k < pile->count; k++)
+        if (area(n, a, b, at[k]) > (1 + 1e-6) * most) most = area(n, a, b, at[k]), kept[2] = k, count = 3;
+    for (int k = 0; k < pile->count && count > 2; k++)
+        for (int j = 0; j < k; j++) {
+            double now = hull(n, a, b, at[j], at[k]);
+            if (now > (1 + 1e-6) * most) most = now, kept[2] = j, kept[3] = k, count = 4;
+        }
+    return count;
+}
+
+/* Those that span the most: furthest from the middle, furthest from that, furthest from the line of both on either
+ * side. Returns how many. */
+static int span(const ti_pile *pile, const ti_vec *at, int kept[TI_KEPT]) {
+    ti_vec from = {0, 0, 0};
+    double value[TI_PILE];
+    for (int turn = 0; turn < 2; from = at[kept[turn++]]) {
+        for (int k = 0; k < pile->count; k++) value[k] = ti_norm(ti_sub(at[k], from));
+        kept[turn] = largest(value, pile->count);
+    }
+    ti_vec along = ti_sub(at[kept[1]], at[kept[0]]), across = ti_cross(pile->t[0].normal, along);
+    for (int side = 0; side < 2; side++) {
+        for (int k = 0; k < pile->count; k++) value[k] = (side ? -1 : 1) * ti_dot(across, ti_sub(at[k], at[kept[0]]));
+        kept[2 + side] = largest(value, pile->count);
+        if (!(value[kept[2 + side]] > 1e-6 * ti_dot(along, along))) return span_side(pile, at, kept);
+    }
+    return TI_KEPT;
+}
+
+/* The first of the deepest but for rounding, other than those. */
+static int deepest(const ti_pile *pile, const int *others, int n, double slack) {
+    int best = -1;
+    for (int k = 0; k < pile->count; k++) {
+        bool other = false;
+        for (int i = 0; i < n; i++) other = other || others[i] == k;
+        if (!other && (best < 0 || pile->t[k].gap < pile->t[best].gap - slack)) best = k;
+    }
+    return best;
+}
+
 /* The deepest is always kept: in place of the nearest, if it is deeper than all by more than rounding. */
-static void keep_deepest(const ti_pile *pile, int kept[TI_KEPT]) {
-    int deepest = 0, nearest = 0;
+static void keep_deepest(const ti_pile *pile, int k, int kept[TI_KEPT]) {
+    int nearest = 0;
     double least = (double)INFINITY, close = (double)INFINITY;
-    for (int k = 1; k < pile->count; k++)
-        if (pile->t[k].gap < pile->t[deepest].gap) deepest = k;
     for (int i = 0; i < TI_KEPT; i++) {
         const ti_touch *t = &pile->t[kept[i]];
-        double off = ti_norm(ti_sub(t->point, pile->t[deepest].point));
+        double off = ti_norm(ti_sub(t->point, pile->t[k].point));
         least = fmin(least, t->gap);
-        if (off < close) close = off, nearest = i;
+        if (off < (1 - 1e-6) * close) close = off, nearest = i;
     }
-    if (pile->t[deepest].gap < least - 1e-6 * close) kept[nearest] = deepest;
+    if (pile->t[k].gap < least - 1e-6 * close) kept[nearest] = k;
 }
 
 int ti_pile_thin(ti_pile *pile, ti_touch *out) {
     int kept[TI_KEPT], n = 0;
     bool keep[TI_PILE] = {false};
+    ti_vec at[TI_PILE];
     for (int k = 0; k < pile->count && pile->count <= TI_KEPT; k++) out[k] = pile->t[k];
     if (pile->count <= TI_KEPT) return pile->count;
-    span(pile, kept);
-    keep_deepest(pile, kept);
+    weigh(pile, at);
+    int spanned = span(pile, at, kept);
+    double slack = 1e-6 * ti_norm(ti_sub(at[kept[1]], at[kept[0]])); /* where slots are free: */
+    for (int i = spanned; i < TI_KEPT; i++) kept[i] = deepest(pile, kept, i, slack);
+    keep_deepest(pile, deepest(pile, NULL, 0, slack), kept);
     for (int i = 0; i < TI_KEPT; i++) keep[kept[i]] = true;
     for (int k = 0; k < pile->count; k++)
         if (keep[k]) out[n++] = pile->t[k];
