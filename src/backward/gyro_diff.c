@@ -26,7 +26,7 @@ void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar,
     ti_add3(hit_bar + 3, spin_bar[1]);
     ti_add3(free_bar + 3, ti_scale(0.5, ti_add(spin_bar[0], spin_bar[1])));
     ti_add3(now_bar + 3, ti_scale(0.5, ti_sub(spin_bar[0], spin_bar[1])));
-    double time_bar = -ti_dot(out, change);
+    double time_bar = is->prompt ? 0 : -ti_dot(out, change);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = ti_gyro_push(ws, f, is, b, i);
         if (!(l > 0)) continue;

@@ -520,7 +520,8 @@ static void gyro_tangent(const task *t, int b, int j, double share_dot, const do
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
         double l = ti_gyro_push(ws, t->f, t->is, b, i), over = ti_hit_time(t->f, t->is, i) - g.time;
         size_t by = at_contact(t, j, t->is->con0 + t->f->hit[i].by);
-        if (l > 0) time_dot += (l * s->tau_dot[by] + over * impulse_dot(t, i, 2, j, share_dot)) / g.weight;
+        if (l > 0 && !t->is->prompt)
+            time_dot += (l * s->tau_dot[by] + over * impulse_dot(t, i, 2, j, share_dot)) / g.weight;
     }
     double *next = in_direction(t, s->next_dot, j) + ws->voff[b];
     const double *now = in_direction(t, s->now_dot, j) + ws->voff[b];

@@ -17,7 +17,7 @@ bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
         if (l > 0) sum += l * ti_hit_time(f, is, i), g->weight += l;
     }
     if (!(g->weight > 0)) return false;
-    g->time = sum / g->weight, g->late = ws->options.dt / 2 - g->time;
+    g->time = sum / g->weight, g->late = is->prompt ? ws->options.dt : ws->options.dt / 2 - g->time;
     const double *M = ws->M + ws->at_M[b];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) g->I.m[r][c] = M[TI_FREE_NV * (3 + r) + 3 + c];

@@ -6,7 +6,7 @@
 
 typedef struct ti_gyro {
     double time, weight; /* of its impacts, by their impulses; the sum of these */
-    double late;         /* from then to the middle of the step */
+    double late;         /* from then to the middle of the step; all of it where impacts are taken at one time */
     ti_mat I;
     ti_vec spin[2], rate[2]; /* before and after it: spins, and what accelerates them */
 } ti_gyro;
