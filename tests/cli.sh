@@ -343,7 +343,7 @@ expect "the best of candidate motions" 0 '^.*push.csv  *[+]- 0.000.*[+]- 0.00[0-
     --candidates "$data/scenes/slide.xml" "$folder/push.csv" "$data/scenes/slide.xml+$folder/push.csv"
 expect "what a slide leaves open" 0 'not determined' '' design "$data/scenes/slide.xml" --free floor/friction cube/mass --candidates "$data/scenes/slide.xml"
 expect "a design as JSON" 0 '"cube/mass": null' '' design "$data/scenes/slide.xml" --free cube/mass --candidates "$data/scenes/slide.xml" --json
-expect "more rows tell more" 0 '^.*driven.xml +[+]- 0.00065' '' design "$data/scenes/driven.xml" --free rail/damping \
+expect "more rows tell more" 0 '^.*driven.xml  *[+]- 0.00065' '' design "$data/scenes/driven.xml" --free rail/damping \
     --candidates "$data/scenes/driven.xml" --duration 2 --rotation 0.001 --rate 400
 expect "a design of nothing" 2 '' '--candidates: which motions' design "$data/scenes/slide.xml" --free floor/friction
 expect "a parameter that a candidate has not" 3 '' 'no parameter impact/restitution' design "$collision" --free impact/restitution \

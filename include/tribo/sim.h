@@ -43,8 +43,7 @@ typedef struct tribo_options {
 typedef struct tribo_contact {
     int geom_a, geom_b;              /**< geom ids */
     tribo_mode mode;                 /**< at the end of the step */
-    double point[3], normal[3], gap; /**< m, world; point: half way between the surfaces; the normal points from a to b;
-                                        gap: as the step begins */
+    double point[3], normal[3], gap; /**< m, world: half way between the surfaces; from a to b; as the step begins */
     double applied[3]; /**< m, world: where the impulse acts: at point, but where one of the two is of the world on the
                           other's surface, half of the gap that is left (up to a margin) from there. eq. (469) */
     double tangent[2][3]; /**< t1, t2 */

@@ -1,6 +1,9 @@
 /* gyro.c -- see gyro.h. */
 #include "forward/gyro.h"
 
+/* What turns by more in a step, before or after, is followed to no order in it. */
+static const double TURN = 0.5;
+
 double ti_gyro_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, int i) {
     int k = b - is->blk0;
     if (ws->blk_a[i] != k && ws->blk_b[i] != k) return 0;
@@ -27,6 +30,7 @@ bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
                   ti_impact_velocity(f, is, is->share, at + 2));
     ti_mat inverse = ti_inverse(&g->I);
     g->spin[0] = ti_scale(0.5, ti_add(now, next)), g->spin[1] = ti_axpy(hit, 0.5, ti_sub(next, now));
+    if (!(ws->options.dt * ti_max(ti_norm(g->spin[0]), ti_norm(g->spin[1])) < TURN)) return false;
     for (int k = 0; k < 2; k++)
         g->rate[k] = ti_scale(-1, ti_mul(&inverse, ti_cross(g->spin[k], ti_mul(&g->I, g->spin[k]))));
     return true;

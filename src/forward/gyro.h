@@ -11,7 +11,8 @@ typedef struct ti_gyro {
     ti_vec spin[2], rate[2]; /* before and after it: spins, and what accelerates them */
 } ti_gyro;
 
-/* Of block b of the frame; not of what has joints. @return false where nothing hits it. */
+/* Of block b of the frame; not of what has joints. @return false where nothing hits it, or it turns too far in the
+ * step. */
 bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ti_gyro *g);
 /* The impulse of contact i, where it counts for block b: 0 else. */
 double ti_gyro_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, int i);

@@ -259,15 +259,16 @@ static void pushed(const moment *t, int body, const double at[3], double p[3], d
  * eq. (470). time: of the impact; 0 and NAN: none is known. */
 static void swerve(const moment *t, int body, double time, const double at[3], const double R[9], double out[3]) {
     const motion *m = &t->before[body];
-    double p[3] = {0}, l[3] = {0}, scale[2] = {0}, own[3], spin[3], before[3], after[3], gain[3];
+    double p[3] = {0}, l[3] = {0}, scale[2] = {0}, own[3], spin[3], sum[3], before[3], after[3], gain[3];
     pushed(t, body, at, p, l, scale);
     for (int k = 0; k < 3; k++) own[k] = R[k] * l[0] + R[3 + k] * l[1] + R[6 + k] * l[2];
     solve3(gain, m->inertia, own);
-    for (int k = 0; k < 3; k++) spin[k] = 0.5 * (m->w[k] + m->free_w[k]);
+    for (int k = 0; k < 3; k++) sum[k] = m->w[k] + m->free_w[k], spin[k] = 0.5 * sum[k];
     gyro(m, spin, before);
     add_scaled(spin, spin, 1, gain);
     gyro(m, spin, after);
-    double late = isnan(time) || time == 0 ? 0 : t->s->dt / 2 - time;
+    bool far = t->s->dt * larger(length(spin), 0.5 * length(sum)) > 0.5;
+    double late = isnan(time) || time == 0 || far ? 0 : t->s->dt / 2 - time;
     for (int k = 0; k < 3; k++) out[k] = late * (after[k] - before[k]);
 }
 
