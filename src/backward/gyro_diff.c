@@ -17,8 +17,7 @@ void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar,
     ti_gyro g;
     if (!ti_gyro_of(ws, f, is, b, &g)) return;
     ti_vec out = ti_load3(hit_bar + 3), change = ti_sub(g.rate[1], g.rate[0]), spin_bar[2];
-    ti_mat inverse = ti_inverse(&g.I);
-    ti_vec y = ti_tmul(&inverse, ti_scale(g.late, out));
+    ti_vec y = ti_tmul(&g.inverse, ti_scale(g.late, out));
     for (int n = 0; n < 2; n++) spin_bar[n] = torque_vjp(&g.I, g.spin[n], y, n ? -1 : 1, M_bar);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] -= ti_get(y, r) * ti_get(change, c);
@@ -26,7 +25,7 @@ void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar,
     ti_add3(hit_bar + 3, spin_bar[1]);
     ti_add3(free_bar + 3, ti_scale(0.5, ti_add(spin_bar[0], spin_bar[1])));
     ti_add3(now_bar + 3, ti_scale(0.5, ti_sub(spin_bar[0], spin_bar[1])));
-    double time_bar = is->prompt ? 0 : -ti_dot(out, change);
+    double time_bar = g.late_time * ti_dot(out, change);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = ti_gyro_push(ws, f, is, b, i);
         if (!(l > 0)) continue;
@@ -59,6 +58,5 @@ void ti_gyro_jvp(const tribo_ws *ws, const ti_frame *f, const ti_gyro *g, int b,
         ti_vec Iw_dot = inertia_jvp(ws, tree, diffs, g->spin[n]);
         sum = ti_axpy(sum, n ? -1 : 1, torque_jvp(&g->I, g->spin[n], spin_dot[n], Iw_dot));
     }
-    ti_mat inverse = ti_inverse(&g->I);
-    ti_store3(to, ti_axpy(ti_scale(-time_dot, change), g->late, ti_mul(&inverse, sum)));
+    ti_store3(to, ti_axpy(ti_scale(g->late_time * time_dot, change), g->late, ti_mul(&g->inverse, sum)));
 }

@@ -511,33 +511,32 @@ static void displacement_tangent(const task *t, int j, double share_dot) {
 }
 
 /* next_dot of block b += as the gyroscopic acceleration changes with its impacts, in direction j. */
-static void gyro_tangent(const task *t, int b, int j, double share_dot, const double *free_dot) {
+static void gyro_tangent(const task *t, const ti_gyro *g, int b, int j, double share_dot, const double *free_dot) {
     tribo_ws *ws = t->ws;
     const ti_scratch *s = ws->scratch;
-    ti_gyro g;
     double time_dot = 0, change[3];
-    if (!ti_gyro_of(ws, t->f, t->is, b, &g)) return;
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++) {
-        double l = ti_gyro_push(ws, t->f, t->is, b, i), over = ti_hit_time(t->f, t->is, i) - g.time;
+        double l = ti_gyro_push(ws, t->f, t->is, b, i), over = ti_hit_time(t->f, t->is, i) - g->time;
         size_t by = at_contact(t, j, t->is->con0 + t->f->hit[i].by);
-        if (l > 0 && !t->is->prompt)
-            time_dot += (l * s->tau_dot[by] + over * impulse_dot(t, i, 2, j, share_dot)) / g.weight;
+        if (l > 0) time_dot += (l * s->tau_dot[by] + over * impulse_dot(t, i, 2, j, share_dot)) / g->weight;
     }
     double *next = in_direction(t, s->next_dot, j) + ws->voff[b];
     const double *now = in_direction(t, s->now_dot, j) + ws->voff[b];
-    ti_gyro_jvp(ws, t->f, &g, b, diffs_of(t, j), next, free_dot, now, time_dot, change);
+    ti_gyro_jvp(ws, t->f, g, b, diffs_of(t, j), next, free_dot, now, time_dot, change);
     ti_add3(next + 3, ti_load3(change));
 }
 
 /* next_dot, from that of what the impacts leave to that of the next velocity. */
 static tribo_status after_tangents(const task *t, const double *share_dot) {
     ti_scratch *s = t->ws->scratch;
-    for (int j = 0; j < t->in->n; j++) {
-        double *next = in_direction(t, s->next_dot, j), *now = in_direction(t, s->now_dot, j);
-        for (int b = t->is->blk0; b < t->is->blk0 + t->is->nblk; b++) {
+    for (int b = t->is->blk0; b < t->is->blk0 + t->is->nblk; b++) {
+        ti_gyro g;
+        bool turns = ti_gyro_of(t->ws, t->f, t->is, b, &g);
+        for (int j = 0; j < t->in->n; j++) {
+            double *next = in_direction(t, s->next_dot, j), *now = in_direction(t, s->now_dot, j);
             double *free_dot = t->ws->V;
             ti_motion_free_jvp(&t->ws->motion, t->f->blk_tree[b], diffs_of(t, j), free_dot);
-            gyro_tangent(t, b, j, share_dot[j], free_dot);
+            if (turns) gyro_tangent(t, &g, b, j, share_dot[j], free_dot);
             for (int e = 0, at = t->ws->voff[b]; e < t->ws->width[b]; e++, at++) next[at] += free_dot[e] - now[at];
         }
     }

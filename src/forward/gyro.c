@@ -11,16 +11,16 @@ double ti_gyro_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, 
 }
 
 bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ti_gyro *g) {
-    const ti_tree *tree = &ws->model->tree[f->blk_tree[b]];
     double sum = 0;
     *g = (ti_gyro){.weight = 0};
-    if (!tree->rooted || tree->nv != TI_FREE_NV) return false;
+    if (!ti_tree_is_free(&ws->model->tree[f->blk_tree[b]])) return false;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = ti_gyro_push(ws, f, is, b, i);
         if (l > 0) sum += l * ti_hit_time(f, is, i), g->weight += l;
     }
     if (!(g->weight > 0)) return false;
-    g->time = sum / g->weight, g->late = is->prompt ? ws->options.dt : ws->options.dt / 2 - g->time;
+    g->time = sum / g->weight;
+    g->late = is->prompt ? ws->options.dt : ws->options.dt / 2 - g->time, g->late_time = is->prompt ? 0 : -1;
     const double *M = ws->M + ws->at_M[b];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) g->I.m[r][c] = M[TI_FREE_NV * (3 + r) + 3 + c];
@@ -28,10 +28,10 @@ bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
     ti_vec now = ti_load3(ws->vnow + at), next = ti_load3(ws->vfree + at), hit;
     hit = ti_vec3(ti_impact_velocity(f, is, is->share, at), ti_impact_velocity(f, is, is->share, at + 1),
                   ti_impact_velocity(f, is, is->share, at + 2));
-    ti_mat inverse = ti_inverse(&g->I);
+    g->inverse = ti_inverse(&g->I);
     g->spin[0] = ti_scale(0.5, ti_add(now, next)), g->spin[1] = ti_axpy(hit, 0.5, ti_sub(next, now));
     if (!(ws->options.dt * ti_max(ti_norm(g->spin[0]), ti_norm(g->spin[1])) < TURN)) return false;
     for (int k = 0; k < 2; k++)
-        g->rate[k] = ti_scale(-1, ti_mul(&inverse, ti_cross(g->spin[k], ti_mul(&g->I, g->spin[k]))));
+        g->rate[k] = ti_scale(-1, ti_mul(&g->inverse, ti_cross(g->spin[k], ti_mul(&g->I, g->spin[k]))));
     return true;
 }

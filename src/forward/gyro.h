@@ -5,9 +5,10 @@
 #include "forward/frame.h"
 
 typedef struct ti_gyro {
-    double time, weight; /* of its impacts, by their impulses; the sum of these */
-    double late;         /* from then to the middle of the step; all of it where impacts are taken at one time */
-    ti_mat I;
+    double time, weight;    /* of its impacts, by their impulses; the sum of these */
+    double late, late_time; /* from then to the middle of the step; by that time. All of the step, and 0, where impacts
+                               are taken at one time */
+    ti_mat I, inverse;
     ti_vec spin[2], rate[2]; /* before and after it: spins, and what accelerates them */
 } ti_gyro;
 

@@ -48,10 +48,8 @@ void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, in
     if (c->b >= 0) move(ws, f, is, c->b, time, &sides[1]);
 }
 
-/* Whether a body moves as a free one does: by itself, or as others are welded to it. */
 static bool is_free(const tribo_model *m, int body) {
-    const ti_tree *tree = &m->tree[m->body[body].tree];
-    return tree->rooted && tree->nv == TI_FREE_NV;
+    return ti_tree_is_free(&m->tree[m->body[body].tree]);
 }
 
 static bool can_move(const tribo_ws *ws, const ti_con *c) {

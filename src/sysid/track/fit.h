@@ -187,6 +187,7 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t);
 void ti_shoot(ti_worker *w, int track, const double *p, const double *P, ti_want want, ti_sum *sum);
 /* Roll out from w->x0. @param X [out] (n,nx); rows before the first are copied from the recording */
 tribo_status ti_predict(ti_worker *w, int track, const double *p, double *X);
+
 /* ---- stride.c ---- */
 
 /* |g|, m/s^2 */
@@ -197,14 +198,6 @@ static inline double ti_weight(const double *p) {
 static inline bool ti_stride_left(const ti_track *t, const ti_stride *at) {
     return at->step < t->nsub[at->row];
 }
-/* The next step of w->x. @param record on at->one? */
-tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at);
-/* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
- */
-tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
-/* Did anything touch in the last step, be it for an instant? */
-bool ti_touched(const tribo_ws *ws);
-
 /* Make workspace and tape of a length of step, halved so often. */
 tribo_status ti_worker_ready(ti_worker *w, int dt, int level);
 /* The same when it is first wanted; at->ws and at->one. */
@@ -240,6 +233,13 @@ tribo_status ti_reversal_jac(ti_worker *w, const tribo_ws *made, const double *p
 
 /* ---- advance.c ---- */
 
+/* The next step of w->x. @param record on at->one? */
+tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at);
+/* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
+ */
+tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
+/* Did anything touch in the last step, be it for an instant? */
+bool ti_touched(const tribo_ws *ws);
 /* From row k to the next, w->x in place. */
 tribo_status ti_advance(ti_worker *w, const ti_track *t, int k, const double *p);
 /* The same, and was anything touched on the way? */
