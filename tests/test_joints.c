@@ -128,6 +128,28 @@ START_TEST(limits) {
 }
 END_TEST
 
+/* What a limit or an equality holds, dry friction beside it does not: velocities follow the limit whole, not by half.
+ */
+START_TEST(dry_friction_yields) {
+    const law_case *law = &LAWS[_i];
+    tribo_joint_def j = slide();
+    j.frictionloss = 3, j.limited = true, j.range[0] = -0.2, j.range[1] = 0.3;
+    tribo_model *m = block(j, -9.81, false);
+    stepped s = step(m, law, -0.2, 0, 0, false);
+    ck_assert_double_eq_tol(s.next[0], -0.2, law->tol);
+    ck_assert_double_eq_tol(s.p_bar[tribo_param_find(m, "way/range/lower")], 1, 1e-6);
+    ck_assert_double_eq_tol(s.x_bar[0], 0, 1e-6);
+    ck_assert_double_eq_tol(s.u_bar, 0, 1e-9);
+    tribo_model_free(m);
+    j.limited = false;
+    m = block(j, -0.5, true); /* the friction alone would hold it */
+    s = step(m, law, 0, 0, 0, true);
+    ck_assert_double_eq_tol(s.x_bar[0], -100, 1e-4);
+    ck_assert_double_eq_tol(s.u_bar, 0, 1e-9);
+    tribo_model_free(m);
+}
+END_TEST
+
 /* At 2 m/s onto a limit that gives half of it back; the same of a hinge, in radians. */
 START_TEST(limits_bounce) {
     tribo_joint_def j = slide();
@@ -385,6 +407,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, dry_friction, 0, NLAWS);
     tcase_add_loop_test(c, nothing_pushes, 0, NLAWS);
     tcase_add_loop_test(c, limits, 0, NLAWS);
+    tcase_add_loop_test(c, dry_friction_yields, 0, NLAWS);
     tcase_add_loop_test(c, limits_bounce, 0, 2);
     tcase_add_test(c, ball_is_free);
     tcase_add_test(c, energy_is_of_the_state);

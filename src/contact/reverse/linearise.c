@@ -1,6 +1,7 @@
 /* linearise.c -- the linearisation of a law at a solution, forward and reverse. docs/math.md eq. (60), (61). */
 #include "contact/reverse/augmented.h"
 #include "contact/reverse/doubled.h"
+#include "contact/reverse/exempt.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,29 +15,6 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     return ti_system_pattern(&ws->sys, p);
 }
 
-/* Whether contact i, which has no friction, rests: the tangential part of its trial impulse, of friction against
- * turning all of it, is nothing but rounding of what pushes, which points anywhere, and as a friction of 1e-6 would
- * hold it nothing depends on mu. From the solution itself: at a compliance it yields, and what yields slips. */
-static bool rests(const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *lambda) {
-    const ti_law *law = ti_law_at(ws, p, i);
-    const ti_law_scale *scale = ws->scale + i;
-    const double *l = lambda + 3 * i, *c = ws->c + 3 * i;
-    bool spin = law->is & TI_LAW_SPIN;
-    double push = spin ? ti_law_contact_of(ws, p, i, lambda).push : l[2] + (p->rebound ? p->rebound[i] : 0);
-    double z0 = l[0] - scale->rho_t * c[0], z1 = l[1] - scale->rho_t * c[1];
-    double z2 = spin ? l[2] - scale->rho_n * c[2] : 0, bound = 1e-6 * push;
-    return !(law->is & (TI_LAW_SMOOTH | TI_LAW_DRY)) && z0 * z0 + z1 * z1 + z2 * z2 <= bound * bound;
-}
-
-/* Which contacts rest without friction. */
-static void find_resting(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
-    bool any = false;
-    for (int i = 0; i < p->nc; i++) ws->rests[i] = p->mu[i] <= 1e-6, any = any || ws->rests[i];
-    if (!any) return;
-    ti_system_jv(&ws->sys, p, s->v, true, ws->c);
-    for (int i = 0; i < p->nc; i++) ws->rests[i] = ws->rests[i] && rests(ws, p, i, s->lambda);
-}
-
 /* D, A^-1, -A^-1 dF/dmu and -A^-1 dF/dG_ii of contact i. */
 static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i, ti_law_compliance R,
                           unsigned char mode, const double *lambda, const double *c) {
@@ -46,14 +24,19 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     if (law->is & TI_LAW_HARD) {
         ti_ncp_linearise(l, c, p->mu[i], ws->scale + i, R, mode, F, ws->D + 9 * i, A);
         ti_ncp_by_mu(l, c, ws->scale + i, mode, by_mu);
-        if (ws->rests[i]) by_mu[0] = by_mu[1] = 0;
+        if (ws->exempt[i] == TI_RESTS) by_mu[0] = by_mu[1] = 0;
+        return;
+    }
+    if (ws->exempt[i] == TI_YIELDS) {
+        memset(ws->D + 9 * i, 0, 9 * sizeof(double));
+        memset(by_mu, 0, 3 * sizeof(double));
         return;
     }
     ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     ti_law_slope slope;
     law->slope(&contact, mode, l, c, &slope);
     ti_law_resolve(&slope, R, ws->D + 9 * i, A);
-    if (ws->rests[i]) memset(slope.mu, 0, sizeof slope.mu);
+    if (ws->exempt[i] == TI_RESTS) memset(slope.mu, 0, sizeof slope.mu);
     ti_law_minus(A, slope.mu, by_mu);
     if (law->is & TI_LAW_SPIN) ti_law_minus(A, slope.push, ws->sys.coupling + 3 * i);
     for (int k = 0; law->uses_Gii && k < 27; k++) {
@@ -77,7 +60,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     } else
         soft = ti_contact_soften(ws, hard);
     if (ws->coupled) return ws->coupled->factor(ws, p, q);
-    if (k == 0) find_resting(ws, p, s);
+    if (k == 0) ti_contact_exempt(ws, p, s);
     ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));

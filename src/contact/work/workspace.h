@@ -78,29 +78,30 @@ struct ti_contact_ws {
     double *minv;        /* (nv) 1 / M_kk */
     ti_six_turn *turn;   /* (nblk) */
     double *arm; /* (nv) M_kk over the first M_kk of its block: the squared length that makes a rotation a speed */
-    double energy, speed; /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
-    double widest;        /* largest entry on the diagonal of G, about */
-    double *mass;         /* (nv) M_kk; of ti_contact_factor() */
-    double *g;            /* (3 nc) J vfree + ref */
-    double *D, *Ainv, *f; /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
-    double *c;            /* (3 nc) */
-    double *v, *lambda;   /* iterate */
-    double tangent_scale; /* the factor on rho_t in scale: ti_contact_scale_tangents() */
-    double merit;         /* unit of Newton's merit, an energy */
-    double *dv, *dlambda; /* direction */
-    double *ds;           /* the direction while dv is scratch */
-    double *vt, *lt;      /* trial */
-    double *vb, *lb;      /* the iterate to return to */
-    double *ref;          /* (3 nc) reference velocity of a proximal problem */
-    double *v1, *l1;      /* solution at R */
-    double *v2, *l2;      /* solution at 2 R */
-    double *r;            /* (nv) */
-    double *by_mu;        /* (3 nc) -A^-1 dF/dmu */
-    unsigned char *rests; /* (nc) whether it rests without friction: then nothing depends on mu */
-    ti_anderson slips;    /* (nc) of rounds with the speeds of slip held */
-    double *z;            /* (3 nc) the cotangent of lambda, complete, of the last reverse */
-    double *held, *give;  /* (3 nc) where a point stands alone: what is asked, less what gives way; that, once */
-    ti_contact_point at;  /* the point of the last ti_contact_factor(), and its modes */
+    double energy, speed;  /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
+    double widest;         /* largest entry on the diagonal of G, about */
+    double *mass;          /* (nv) M_kk; of ti_contact_factor() */
+    double *g;             /* (3 nc) J vfree + ref */
+    double *D, *Ainv, *f;  /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
+    double *c;             /* (3 nc) */
+    double *v, *lambda;    /* iterate */
+    double tangent_scale;  /* the factor on rho_t in scale: ti_contact_scale_tangents() */
+    double merit;          /* unit of Newton's merit, an energy */
+    double *dv, *dlambda;  /* direction */
+    double *ds;            /* the direction while dv is scratch */
+    double *vt, *lt;       /* trial */
+    double *vb, *lb;       /* the iterate to return to */
+    double *ref;           /* (3 nc) reference velocity of a proximal problem */
+    double *v1, *l1;       /* solution at R */
+    double *v2, *l2;       /* solution at 2 R */
+    double *r;             /* (nv) */
+    double *by_mu;         /* (3 nc) -A^-1 dF/dmu */
+    unsigned char *exempt; /* (nc) exempt.h, */
+    unsigned char *taken;  /* (nv) its scratch */
+    ti_anderson slips;     /* (nc) of rounds with the speeds of slip held */
+    double *z;             /* (3 nc) the cotangent of lambda, complete, of the last reverse */
+    double *held, *give;   /* (3 nc) where a point stands alone: what is asked, less what gives way; that, once */
+    ti_contact_point at;   /* the point of the last ti_contact_factor(), and its modes */
     const unsigned char *at_mode;
     int alone;              /* ti_contact_solution.alone */
     ti_augmented augmented; /* the augmented system there, where elimination loses too many digits */
