@@ -155,8 +155,10 @@ const verb verb_gradcheck = {
     .groups = {&group_scene, &group_step, &group_law},
     .notes =
         "An error is relative to the largest derivative of its block, less what differences cannot resolve (noise). "
-        "Where the motion has a slope on each side (a kink), the reverse has to lie between the two; where it jumps "
-        "there is none. At most a fifth of the directions may be kinks, jumps or too noisy to tell.",
+        "Where the motion has a slope on each side (a kink), the reverse has to lie between the two, or where an "
+        "argument "
+        "alone has kinks too, in the sum of theirs; where it jumps there is none. At most a fifth of the directions "
+        "may be kinks, jumps or too noisy to tell.",
     .statuses = "0 all blocks within the tolerance, reverse, tangents and Jacobians alike; 2 usage; 3 bad input; 4 it "
                 "is not so, or a step did not converge",
     .example = "  tribo gradcheck stack.xml --steps 50",

@@ -1,5 +1,5 @@
-/* exempt.c -- constraints whose derivative is not that of their mode alone: what rests without friction, and dry
- * friction that yields. docs/math.md eq. (471). */
+/* exempt.c -- constraints whose derivative is not that of their mode alone: what rests without friction, and what
+ * yields at a joint that something else holds as well. docs/math.md eq. (471). */
 #include "contact/reverse/exempt.h"
 #include <string.h>
 
@@ -32,24 +32,51 @@ static int column_of(const ti_contact_problem *p, int i) {
     return p->voff[p->a[i]] + s->column[0];
 }
 
-/* Whether it holds that velocity, whatever that takes. */
-static bool holds(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode) {
-    if (p->what[i] == TI_CONSTRAINT_HELD) return true;
+static bool is_limit(const ti_contact_ws *ws, const ti_contact_problem *p, int i, unsigned char mode) {
     return p->what[i] == TI_CONSTRAINT_CONTACT && mode != TRIBO_BREAK && !(ti_law_at(ws, p, i)->is & TI_LAW_SMOOTH);
 }
 
-static void find_yielding(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
-    unsigned char *held = ws->taken;
+/* How many constraints hold velocity k where it is, in ws->taken, an equality as two. @return whether any does */
+static bool count_holding(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
     bool any = false;
-    memset(held, 0, p->nv);
+    memset(ws->taken, 0, p->nv);
     for (int i = 0; i < p->nc; i++) {
-        int k = holds(ws, p, i, s->mode[i]) ? column_of(p, i) : -1;
-        if (k >= 0) held[k] = 1, any = true;
+        int count = p->what[i] == TI_CONSTRAINT_HELD ? 2 : is_limit(ws, p, i, s->mode[i]) ? 1 : 0;
+        int k = count > 0 ? column_of(p, i) : -1;
+        if (k >= 0) ws->taken[k] += count, any = true;
     }
-    for (int i = 0; any && i < p->nc; i++) {
+    return any;
+}
+
+/* The limit beside dry friction i, of velocity k, which one limit holds. */
+static int limit_beside(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int i,
+                        int k) {
+    int j = 0;
+    while (j == i || !is_limit(ws, p, j, s->mode[j]) || column_of(p, j) != k) j++;
+    return j;
+}
+
+/* The entry of constraint i, of one joint. */
+static double entry(const ti_contact_problem *p, int i) {
+    int blk = p->a[i];
+    return p->J[p->joff[i] + 2 * p->width[blk] + ti_support_of(p, i, 0)->column[0]];
+}
+
+/* Which of dry friction i and the limit j beside it yields: where the friction could bear the load of both, it holds as
+ * the limit recedes. */
+static int weaker(const ti_contact_problem *p, const ti_contact_solution *s, int i, int j) {
+    double load = entry(p, i) * s->lambda[3 * i + 2] + entry(p, j) * s->lambda[3 * j + 2];
+    return fabs(load) <= p->mu[i] * fabs(entry(p, i)) ? j : i;
+}
+
+static void find_yielding(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s) {
+    if (!count_holding(ws, p, s)) return;
+    for (int i = 0; i < p->nc; i++) {
         bool sticks = p->what[i] == TI_CONSTRAINT_DRY && s->mode[i] == TRIBO_STICK;
         int k = sticks ? column_of(p, i) : -1;
-        if (k >= 0 && held[k]) ws->exempt[i] = TI_YIELDS;
+        if (k < 0 || ws->taken[k] == 0) continue;
+        int yields = ws->taken[k] == 1 ? weaker(p, s, i, limit_beside(ws, p, s, i, k)) : i;
+        ws->exempt[yields] = TI_YIELDS;
     }
 }
 

@@ -5,7 +5,7 @@
 
 enum {
     TI_RESTS = 1, /* it rests without friction: nothing depends on mu */
-    TI_YIELDS     /* dry friction of a joint that something harder holds: its impulse stays, eq. (471) */
+    TI_YIELDS     /* of dry friction and what holds its joint besides, the one whose impulse stays, eq. (471) */
 };
 
 /* Which they are, in ws->exempt, of a solution s: modes and the extrapolated impulses. */

@@ -21,15 +21,15 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
     const double *l = lambda + 3 * i;
     double *by_mu = ws->by_mu + 3 * i, *A = ws->Ainv + 9 * i, F[3];
     const ti_law *law = ti_law_at(ws, p, i);
+    if (ws->exempt[i] == TI_YIELDS) {
+        memset(ws->D + 9 * i, 0, 9 * sizeof(double));
+        memset(by_mu, 0, 3 * sizeof(double));
+        return;
+    }
     if (law->is & TI_LAW_HARD) {
         ti_ncp_linearise(l, c, p->mu[i], ws->scale + i, R, mode, F, ws->D + 9 * i, A);
         ti_ncp_by_mu(l, c, ws->scale + i, mode, by_mu);
         if (ws->exempt[i] == TI_RESTS) by_mu[0] = by_mu[1] = 0;
-        return;
-    }
-    if (ws->exempt[i] == TI_YIELDS) {
-        memset(ws->D + 9 * i, 0, 9 * sizeof(double));
-        memset(by_mu, 0, 3 * sizeof(double));
         return;
     }
     ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
