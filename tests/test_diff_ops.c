@@ -793,6 +793,8 @@ static bool draw_step(unsigned seed) {
     at_step.x[2] = reach + between(-0.004, 0.01);
     if (seed & 8192) at_step.p[tribo_param_find(at_step.m, "geom0/restitution")] = 0;
     if (seed & 4096) memset(at_step.x + 7, 0, 6 * sizeof(double)), at_step.x[9] = -0.5;
+    if ((seed & 4096) && (seed & 16384))
+        at_step.x[7] = seed & 32768 ? 1 : 0, at_step.x[9] = 0; /* lies there, or slides */
     tribo_tape_rewind(at_step.tape);
     return tribo_step(at_step.ws, at_step.p, at_step.x, at_step.u, at_step.next, at_step.tape) == TRIBO_OK;
 }

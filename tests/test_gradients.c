@@ -190,7 +190,7 @@ START_TEST(one_body_hits) {
     check_scene("ball bounces", &s, 1, world_material(0.3, 0.8), -1, BOUNCES);
     check_model("ball off its frame", ball_off_its_frame(), 1, BOUNCES);
     s = cube(0, 0, 0.1015);
-    set6(s.v, 0.5, 0, -2, 0, 0, 1);
+    set6(s.v, 1.5, 0, -2, 0, 0, 1);
     check_scene("face", &s, 1, world_material(0.3, 0), SLIDES | FOUR, SLIDES | FOUR);
 }
 END_TEST

@@ -104,7 +104,7 @@ static world falling_heap(double e) {
     tribo_material mat = world_material(0.3, e);
     for (int k = 0; k < 18; k++) {
         double x = 0.208 * (k % 3) + 0.002 * test_random(&state), y = 0.208 * (k / 3 % 2) + 0.002 * test_random(&state);
-        double z = 0.13 + 0.208 * (k / 6) + 0.002 * test_random(&state);
+        double z = 0.13 + 0.204 * (k / 6) + 0.002 * test_random(&state);
         if (k % 2)
             world_ball(b, NULL, 1 + k % 5, 0.1, x, y, z, mat);
         else

@@ -199,7 +199,7 @@ START_TEST(reverse_and_tangents) {
     tribo_material mat = material(0.4, 0.02, 0.004);
     mat.restitution = _i % 2 ? 0.4 : 0;
     world_wall(b, "floor", NULL, NULL, mat);
-    const double *z = (double[]){0.1004, 0.1002, 0.0503};
+    const double *z = (double[]){0.1005, 0.1002, 0.0503};
     world_box(b, "box", 1, 0.1, 0, 0, z[0], material(0.4, 0.01, 0.001));
     world_ball(b, "ball", 0.7, 0.1, 0.5, 0, z[1], material(0.4, 0.01, 0.001));
     world_solid(b, "pill", TRIBO_CAPSULE, 0.4, (double[3]){0.05, 0.1, 0}, (double[3]){0, 0.6, 0.151}, mat);

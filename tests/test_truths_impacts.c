@@ -120,6 +120,66 @@ START_TEST(what_lands_and_slips_has_its_lever) {
 }
 END_TEST
 
+/* Planar, without gravity: a ball whose centre of mass is D off its centre comes down at U, turning, and slips. When
+ * its lowest point is there, one impulse (mu, 1) p stops that point; closed form, with the time of the landing by
+ * bisection. out: the spin afterwards and its derivative by the height. */
+static void landing_off_centre(double z, double *out) {
+    enum { DOWN = 2, ALONG = 3 };
+    const double r = 0.1, d = 0.03, mu = 0.2, m = 1, inertia = 4e-3, w = 6, turned = 0.4;
+    double spin[2];
+    for (int side = 0; side < 2; side++) {
+        double from = 0, to = 0.2, at = z + (side ? 1e-6 : -1e-6);
+        for (int k = 0; k < 100; k++) { /* the centre of the ball is D (sin, cos) of the angle from that of mass */
+            double t = (from + to) / 2, high = at - DOWN * t + d * cos(turned + w * t) - r;
+            *(high > 0 ? &from : &to) = t;
+        }
+        double angle = turned + w * from, x = d * sin(angle),
+               z_arm = d * cos(angle) - r; /* to the point that touches */
+        double normal = -DOWN - w * x, along = ALONG + w * z_arm;
+        ck_assert(along > 0);
+        /* impulse (-mu, 1) p: velocity (-mu, 1) p / m, spin (z_arm fx - x fz) p / inertia about y */
+        double by = (z_arm * -mu - x) / inertia, p = -normal / (1 / m - by * x);
+        ck_assert(along + p * (-mu / m + by * z_arm) > 0);
+        spin[side] = w + p * by;
+    }
+    out[0] = (spin[0] + spin[1]) / 2, out[1] = (spin[1] - spin[0]) / 2e-6;
+}
+
+/* That is what steps make of it, wherever in its step the landing is, and the derivative is that of the motion: both to
+ * first order. */
+START_TEST(what_lands_off_its_centre_has_its_time) {
+    enum { N = 8, HEIGHTS = 12 };
+    const double dt = 1e-4, turned = 0.4, d = 0.03;
+    double worst[2] = {0};
+    for (int i = 0; i < HEIGHTS; i++) {
+        double z = 0.1 - d * cos(turned) + 2 * dt * (3 + 1.5 * i / HEIGHTS), truth[2];
+        landing_off_centre(z, truth);
+        tribo_builder *b = tribo_builder_new(NULL);
+        tribo_set_gravity(b, (double[3]){0, 0, 0});
+        world_floor(b, 0.2, 0);
+        tribo_body_def body = tribo_default_body();
+        body.pos[2] = z, body.mass = 1, body.inertia_given = true;
+        body.quat[0] = cos(turned / 2), body.quat[2] = sin(turned / 2);
+        for (int k = 0; k < 3; k++) body.inertia[k] = 4e-3;
+        tribo_geom_def g = tribo_default_geom();
+        g.shape = TRIBO_SPHERE, g.size[0] = 0.1, g.pos[2] = d, g.material = world_material(0.2, 0);
+        tribo_add_geom(b, tribo_add_body(b, &body), &g);
+        world w = world_new(b, dt);
+        double *v = world_v0(&w, 0);
+        v[0] = 3, v[2] = -2, v[4] = 6;
+        world_steps(&w, N);
+        world_run(&w);
+        world_gradient(&w, N, world_dv(&w, 0, 4));
+        worst[0] = fmax(worst[0], fabs(world_v(&w, N, 0, 4) / truth[0] - 1));
+        worst[1] = fmax(worst[1], fabs(w.x_bar[2] / truth[1] - 1));
+        world_free(&w);
+    }
+    printf("landing off its centre: spin off by %.1e, its derivative by the height by %.1e\n", worst[0], worst[1]);
+    ck_assert_double_le(worst[0], 1e-3);
+    ck_assert_double_le(worst[1], 2e-2);
+}
+END_TEST
+
 /* Gravity across, as on a slope: at the time of impact a body has a velocity along the floor, and friction that holds
  * takes it all where the body does not turn. Then it is g_x s^2 / 2 further, s after the impact. */
 START_TEST(slope_is_hit_with_the_velocity_of_its_time) {
@@ -506,6 +566,7 @@ static Suite *suite(void) {
     tcase_add_test(t, hop_within_a_step);
     tcase_add_test(t, apex_derivatives);
     tcase_add_test(t, what_lands_and_slips_has_its_lever);
+    tcase_add_test(t, what_lands_off_its_centre_has_its_time);
     tcase_add_test(t, slope_is_hit_with_the_velocity_of_its_time);
     tcase_add_test(t, bouncing_ends);
     tcase_add_test(t, impact_of_two_masses);

@@ -440,6 +440,19 @@ static tribo_status reverse_after(tribo_ws *ws, const ti_frame *f, int k) {
     return TRIBO_OK;
 }
 
+/* What is asked after the impacts of a contact that has landed, a tau / 2: to its time and acceleration. */
+static void reverse_landing(tribo_ws *ws, const ti_frame *f, int k, int i) {
+    ti_scratch *s = ws->scratch;
+    const ti_con *c = &f->con[i];
+    double bar = s->ref_bar[i], a_bar = f->island[k].prompt ? 0 : bar * c->tau / (2 * ws->options.dt);
+    if (!c->lands || ti_con_spins(c) || bar == 0) return;
+    s->ref_bar[i] = 0;
+    s->tau_bar[i] += bar * c->an / 2;
+    add_row(ws, f, i, 2, a_bar, s->hold_bar, false), add_row(ws, f, i, 2, -a_bar, s->now_bar, false);
+    add_row_bar(ws, f, i, 2, a_bar, f->phase[TI_HOLD].v[TI_SOLVED], false);
+    add_row_bar(ws, f, i, 2, -a_bar, ws->vnow, false);
+}
+
 /* now_bar to the states of the bodies. */
 static void reverse_now(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
@@ -461,6 +474,7 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     phase_bar to = {ws, f, k, TI_IMPACT, ws->vnow, s->now_bar, NULL, late_bar};
     status = reverse_phase(&to, s->hit_bar, s->l_bar);
     int hits = is->con0 + is->nhold, end = is->con0 + is->ncon;
+    for (int i = hits; status >= 0 && i < end; i++) reverse_landing(ws, f, k, i);
     for (int i = hits; status >= 0 && i < end; i++) reverse_late(ws, f, k, i, p, late_bar + 3 * i);
     if (status >= 0) ti_hits_vjp(ws, f, k);
     for (int i = is->con0; status >= 0 && i < end; i++) {

@@ -247,7 +247,7 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
             double ref_gap = ti_frame_reference(ws, t->f, t->k, i).ref_gap;
             if (acts || (phase == TI_HOLD && ti_frame_acts(t->f, t->k, i))) d = phase_dot(t, phase, i, j);
             if (phase == TI_HOLD) s->ref_dot[at_contact(t, j, i)] = ref_gap * d.gap;
-            if (phase == TI_AFTER) s->ref_dot[at_contact(t, j, i)] = ref_gap * s->gap_dot[at_contact(t, j, i)];
+            if (phase == TI_AFTER) s->ref_dot[at_contact(t, j, i)] = s->after_dot[at_contact(t, j, i)];
             for (int q = 0; q < solution.npoint; q++) {
                 double *dc = s->c_dot[q] + j * 3 * nc + 3 * (i - t->is->con0);
                 dc[0] = dc[1] = dc[2] = 0;
@@ -330,22 +330,24 @@ static tribo_status displace_tangents(const task *t, ti_phase phase) {
 
 /* ---- impacts ---- */
 
-/* tau_dot, gap_dot of a contact that bounces, direction j. */
+/* tau_dot, after_dot of a contact that bounces, direction j. */
 static void time_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
     ti_scratch *s = ws->scratch;
     const ti_con *c = &t->f->con[i];
     size_t to = at_contact(t, j, i);
     contact_dot d = {0};
-    s->tau_dot[to] = s->gap_dot[to] = 0;
+    s->tau_dot[to] = s->after_dot[to] = 0;
     if (ti_con_spins(c)) return;
     if (ti_frame_acts(t->f, t->k, i)) d = rows_dot(t, i, j);
     double u = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]);
     u += row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j));
     double now = row_dot(t, &d, i, 2, ws->vnow) + row_of(t, i, 2, in_direction(t, s->now_dot, j));
     ti_impact hit = ti_frame_impact(ws, c);
-    s->gap_dot[to] = d.gap;
-    s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + (t->is->prompt ? 0 : hit.tau_a * (u - now) / ws->options.dt);
+    double a_dot = t->is->prompt ? 0 : (u - now) / ws->options.dt;
+    s->tau_dot[to] = hit.tau_gap * d.gap + hit.tau_u * u + hit.tau_a * a_dot;
+    s->after_dot[to] = c->lands ? (c->an * s->tau_dot[to] + a_dot * c->tau) / 2
+                                : ti_frame_reference(ws, t->f, t->k, i).ref_gap * d.gap;
 }
 
 /* Row r of a contact at its impact times v (nv of the frame), of which v_dot is that of the island. */
@@ -377,15 +379,15 @@ static void late_tangent(const task *t, int i, int j) {
     s->ref_dot[to] += t->p[e] * (at_hit(t, &d, i, 2, ws->vnow, now_dot) + late[2]) + (p_dot ? p_dot[e] * come : 0);
 }
 
-/* gap_dot, late_dot (3), and ref_dot +=, of a contact that does not bounce. */
+/* after_dot, late_dot (3), and ref_dot +=, of a contact that does not bounce. */
 static void part_tangent(const task *t, int i, int j) {
     ti_scratch *s = t->ws->scratch;
     size_t to = at_contact(t, j, i);
     double *late = s->late_dot + 3 * to;
-    late[0] = late[1] = late[2] = s->gap_dot[to] = 0;
+    late[0] = late[1] = late[2] = s->after_dot[to] = 0;
     if (!ti_frame_acts(t->f, t->k, i)) return;
     contact_dot d = rows_dot(t, i, j);
-    s->gap_dot[to] = d.gap;
+    s->after_dot[to] = ti_frame_reference(t->ws, t->f, t->k, i).ref_gap * d.gap;
     if (!ti_impact_parted(t->ws, t->f, t->k, i)) return;
     late[2] = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) - row_dot(t, &d, i, 2, t->ws->vnow) +
               row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j)) - row_of(t, i, 2, in_direction(t, s->now_dot, j));

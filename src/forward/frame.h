@@ -211,7 +211,7 @@ typedef struct ti_scratch {
     double *next_dot, *D_dot;                        /* (nv) of the next velocity and of the displacement */
     double *now_dot;                                 /* (nv) of the velocities that bodies come with */
     double *ref_dot, *tau_dot, *late_dot, *give_dot; /* (ncon), late_dot (3 ncon) */
-    double *gap_dot;                                 /* (ncon) as the step begins */
+    double *after_dot;                               /* (ncon) of what is asked after impacts */
     ti_link_jac *link_jac;                           /* (nbody) */
     ti_tree_jac tree_jac;                            /* of models with joints */
     double *rate;                                    /* (ncon,2,7,6) */
@@ -405,6 +405,8 @@ double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r
 double ti_impact_approach(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* Whether a contact that stays is struck, faster than forces bring it together. */
 bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is);
+/* Whether contact c has an impact at its own time if it lands and stays: a free body's with the world. eq. (472). */
+bool ti_con_may_land(const tribo_ws *ws, const ti_con *c);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Velocity that impact and a share of the rebound leave, entry j of the frame's blocks. */

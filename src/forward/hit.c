@@ -52,6 +52,12 @@ static bool is_free(const tribo_model *m, int body) {
     return ti_tree_is_free(&m->tree[m->body[body].tree]);
 }
 
+bool ti_con_may_land(const tribo_ws *ws, const ti_con *c) {
+    bool world = c->kind == TI_CON_CONTACT && (c->a < 0 || c->b < 0);
+    if (!world || !is_free(ws->model, c->a < 0 ? c->b : c->a)) return false;
+    return ti_aside_applies(ws) && !ti_contact_pushes_from_afar(ws->contact);
+}
+
 static bool can_move(const tribo_ws *ws, const ti_con *c) {
     if (c->kind != TI_CON_CONTACT || ws->options.rounds > 0) return false;
     return (c->a < 0 || is_free(ws->model, c->a)) && (c->b < 0 || is_free(ws->model, c->b));

@@ -98,9 +98,11 @@ static bool pose_rebound(tribo_ws *ws, const ti_frame *f, const ti_island *is, c
 }
 
 /* Impacts change the velocity that bodies come with; the forces of the step act on what that leaves, gyroscopic ones as
- * that spins. */
+ * that spins. What has landed is there: the gap is zero when the step ends. */
 static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     ti_gyro g;
+    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++)
+        if (f->con[i].lands && !ti_con_spins(&f->con[i])) ws->ref[3 * i + 2] = f->con[i].an * f->con[i].tau / 2;
     for (int j = is->v0; j < is->v0 + is->nv; j++)
         ws->v_after[j] = ti_impact_velocity(f, is, is->share, j) + (ws->vfree[j] - ws->vnow[j]);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)

@@ -47,10 +47,40 @@ static int reconsider(tribo_ws *ws, ti_frame *f, int k, const double *p) {
         }
         double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
         ti_impact hit = ti_frame_impact(ws, c);
-        c->bounce = hit.reached && ti_impact_leaves(&hit, c->an, e, ws->options.dt) > 0;
+        ti_con_meet(c, &hit, e, ti_con_may_land(ws, c), ws->options.dt);
         changed += !c->bounce;
     }
     return changed;
+}
+
+/* Which blocks other bodies that move push, in ws->root, in the motion without impacts. */
+static void find_pressed(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    for (int b = 0; b < is->nblk; b++) ws->root[b] = 0;
+    for (int i = is->con0; i < is->con0 + is->nhold; i++) {
+        const ti_con *c = &f->con[i];
+        if (c->a < 0 || c->b < 0 || f->phase[TI_HOLD].mode[i] == TRIBO_BREAK) continue;
+        ws->root[ws->blk_a[i]] = 1;
+        if (ws->blk_b[i] >= 0) ws->root[ws->blk_b[i]] = 1;
+    }
+}
+
+/* Of contacts that hold, those that are hit faster than what rests, and land: of bodies that push no other which moves,
+ * so that what lands on a heap takes no more than one contact problem. @return whether there are any */
+static bool find_landings(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    bool any = false;
+    if (is->bare) return false;
+    find_pressed(ws, f, is);
+    for (int i = is->con0; i < is->con0 + is->nhold; i++) {
+        ti_con *c = &f->con[i];
+        if (ti_con_spins(c)) ti_con_follow(c);
+        if (f->phase[TI_HOLD].mode[i] == TRIBO_BREAK || !ti_con_may_land(ws, c) || ws->root[ws->blk_a[i]]) continue;
+        c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
+        ti_impact hit = ti_frame_impact(ws, c);
+        ti_con_meet(c, &hit, 0, true, ws->options.dt);
+        any = any || c->bounce;
+    }
+    return any;
 }
 
 /* Impulses and velocity of the phases together; what a contact does in the end. */
@@ -102,18 +132,24 @@ static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
     }
 }
 
+/* With other contacts among those that hold. */
+static tribo_status hold_again(tribo_ws *ws, ti_frame *f, int k, const double *p, bool warm, tribo_contact_info *info) {
+    ti_island *is = &f->island[k];
+    sort(ws, f, is);
+    ti_step_pose_island(ws, f, k, p);
+    ti_island_start(ws, f, is);
+    *info = begin(info->iterations);
+    return hold(ws, f, k, warm, info);
+}
+
 /* All phases, as far as they go; contacts that turn out not to bounce stay. */
 static tribo_status solve_phases(tribo_ws *ws, ti_frame *f, int k, const double *p, bool warm,
                                  tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     tribo_status status = hold(ws, f, k, warm, info);
-    while (status >= 0 && is->nhold < is->ncon && reconsider(ws, f, k, p) > 0) {
-        sort(ws, f, is);
-        ti_step_pose_island(ws, f, k, p);
-        ti_island_start(ws, f, is);
-        *info = begin(info->iterations);
-        status = hold(ws, f, k, warm, info);
-    }
+    if (status >= 0 && find_landings(ws, f, k)) status = hold_again(ws, f, k, p, warm, info);
+    while (status >= 0 && is->nhold < is->ncon && reconsider(ws, f, k, p) > 0)
+        status = hold_again(ws, f, k, p, warm, info);
     for (int phase = TI_IMPACT; phase < TI_PHASES; phase++) is->phase[phase].npoint = 0;
     if (status < 0 || asks_too_much(ws, f, is, status)) return status;
     if (is->nhold == is->ncon) {

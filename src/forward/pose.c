@@ -177,13 +177,13 @@ static void free_motion(const tribo_ws *ws, const ti_frame *f, int i, const doub
     ti_con *c = &f->con[i];
     double e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION);
     c->uf = ti_row_velocity(ws, f, i, 2, ws->vfree);
-    c->tau = 0, c->bounce = false;
+    c->tau = 0, c->bounce = c->lands = false;
     if (ti_con_spins(c)) ti_con_follow(c);
     if (!(e > 0)) return;
     c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
     ti_impact hit = ti_frame_impact(ws, c);
     if (!hit.reached) return;
-    c->bounce = ti_impact_leaves(&hit, c->an, e, ws->options.dt) > 0;
+    ti_con_meet(c, &hit, e, false, ws->options.dt);
     if (c->bounce) c->tau = hit.tau;
 }
 

@@ -48,11 +48,12 @@ static double speed_of(const tribo_ws *ws, const ti_frame *f, const ti_island *i
 
 /* By how much the speeds of a contact with restitution e must change for it to bounce, or not to, m/s. What has met
  * already bounces if it comes at all. */
-static double speed_off(const tribo_ws *ws, const ti_con *c, double e) {
+static double speed_off(const tribo_ws *ws, const ti_con *c, double e, bool may_land) {
     double dt = ws->options.dt, gap = c->touch.gap, reach = gap / dt + c->uf, come = c->uf - c->an * dt / 2;
     ti_impact hit = ti_frame_impact(ws, c);
     if (!hit.reached) return gap > 0 ? fabs(reach) : ti_max(reach, come);
-    double off = fabs(ti_impact_leaves(&hit, c->an, e, dt));
+    double leaves = e > 0 ? ti_impact_leaves(&hit, c->an, e, dt) : 0, off = e > 0 ? fabs(leaves) : (double)INFINITY;
+    if (may_land && !(leaves > 0)) off = ti_min(off, fabs(ti_impact_lands(&hit, c->an, c->pair.length, dt)));
     if (c->bounce) off = ti_min(off, -reach);
     if (c->bounce && gap <= 0) off = ti_min(off, -come);
     return off;
@@ -60,8 +61,9 @@ static double speed_off(const tribo_ws *ws, const ti_con *c, double e) {
 
 static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, bool struck, double speed) {
     const ti_con *c = &f->con[i];
-    if (!(e > 0)) return (double)INFINITY;
-    double off = speed_off(ws, c, e), own = fabs(c->uf) + fabs(c->an) * ws->options.dt;
+    bool may_land = ti_con_may_land(ws, c);
+    if (!(e > 0) && !may_land) return (double)INFINITY;
+    double off = speed_off(ws, c, e, may_land), own = fabs(c->uf) + fabs(c->an) * ws->options.dt;
     if (f->mode[i] != TRIBO_BREAK && !c->bounce && !struck) { /* loaded by forces alone */
         if (own <= 1e-9 * speed) return (double)INFINITY;     /* of bodies that fall together, until one is held */
         speed = own;
@@ -74,9 +76,10 @@ static double restitution_of(const tribo_ws *ws, const ti_frame *f, int i, const
     return ti_con_number(ws->model, &f->con[i], p, TI_M_RESTITUTION);
 }
 
-static bool any_gives_back(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+/* Whether any contact may have an impact. */
+static bool any_hits(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (restitution_of(ws, f, i, p) > 0) return true;
+        if (restitution_of(ws, f, i, p) > 0 || ti_con_may_land(ws, &f->con[i])) return true;
     return false;
 }
 
@@ -104,7 +107,7 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
         info->margin = 0;
         for (int i = is->con0; i < is->con0 + is->ncon; i++) info->ndegenerate += f->mode[i] != TRIBO_BREAK;
     }
-    if (!any_gives_back(ws, f, is, p)) return;
+    if (!any_hits(ws, f, is, p)) return;
     double speed = speed_of(ws, f, is);
     bool struck = ti_island_is_struck(ws, f, is);
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {

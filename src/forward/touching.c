@@ -240,3 +240,15 @@ ti_impact ti_impact_of(double gap, double u, double a, double dt, double farthes
 double ti_impact_leaves(const ti_impact *hit, double a, double e, double dt) {
     return e * hit->speed + a * (dt - hit->tau) / 2;
 }
+
+/* At rest it is hit with |a| h / 2. */
+double ti_impact_lands(const ti_impact *hit, double a, double length, double dt) {
+    double fast = hit->speed - 2 * fabs(a) * dt, slow = 0.25 * length / dt - hit->speed;
+    return fast < slow ? fast : slow;
+}
+
+void ti_con_meet(ti_con *c, const ti_impact *hit, double e, bool may_land, double dt) {
+    bool leaves = hit->reached && e > 0 && ti_impact_leaves(hit, c->an, e, dt) > 0;
+    c->lands = hit->reached && !leaves && may_land && ti_impact_lands(hit, c->an, c->pair.length, dt) > 0;
+    c->bounce = leaves || c->lands;
+}

@@ -42,7 +42,8 @@ typedef struct ti_con {
     ti_touch touch; /* of a limit: its gap */
     ti_vec t1, t2;
     bool sticky;         /* held to the static coefficient */
-    bool bounce;         /* hits and leaves inside the step */
+    bool bounce;         /* it has an impact inside the step: it hits and leaves, or lands */
+    bool lands;          /* it hits and stays */
     unsigned char aside; /* ti_con_place */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
     double uf, an;       /* normal velocity without the impact, and acceleration */
@@ -105,7 +106,7 @@ static inline bool ti_con_holds(const ti_con *c) {
 }
 /* Friction against turning bounces with the contact that it stands behind. */
 static inline void ti_con_follow(ti_con *c) {
-    c->bounce = c[-1].bounce, c->tau = c[-1].tau;
+    c->bounce = c[-1].bounce, c->lands = c[-1].lands, c->tau = c[-1].tau;
 }
 /* Its number of a material. */
 static inline int ti_con_spin_number(const ti_con *c) {
@@ -178,6 +179,11 @@ typedef struct ti_impact {
 ti_impact ti_impact_of(double gap, double u, double a, double dt, double farthest);
 /* By how much it leaves in the step, m/s: it stays where this is not above 0. eq. (14). */
 double ti_impact_leaves(const ti_impact *hit, double a, double e, double dt);
+/* By how much it is faster than what rests under its forces, and slower than what moves bodies of that length by a part
+ * of it in a step, m/s: what stays lands at its time where that is above 0. eq. (472). */
+double ti_impact_lands(const ti_impact *hit, double a, double length, double dt);
+/* What contact c does in this step, if it comes to hit. may_land: an impact that stays has its time, too. */
+void ti_con_meet(ti_con *c, const ti_impact *hit, double e, bool may_land, double dt);
 
 /* Jacobians over the pose of one body of a contact: six directions, its position (world) and rotation (body), as
  * columns.

@@ -118,7 +118,7 @@ static void scratch_layout(ti_arena *a, ti_scratch *s, const tribo_ws *w) {
     TI_CARVE(a, s->now_dot, nv * nd);
     TI_CARVE(a, s->ref_dot, nc * nd);
     TI_CARVE(a, s->tau_dot, nc * nd);
-    TI_CARVE(a, s->gap_dot, nc * nd);
+    TI_CARVE(a, s->after_dot, nc * nd);
     TI_CARVE(a, s->late_dot, 3 * nc * nd);
     TI_CARVE(a, s->give_dot, nc * nd);
     TI_CARVE(a, s->link_jac, nb);
