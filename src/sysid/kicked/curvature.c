@@ -27,7 +27,7 @@ ti_smoother ti_smoother_of(const ti_worker *w) {
     return m;
 }
 
-/* Phi := A Phi + (0, C'), Phi (ndx,nd) */
+/* Phi := A Phi + (0, C'), Phi (ndx,nd); C NULL = 0 */
 static void chain(size_t ndx, size_t n, const double *A, const double *C, double *Phi, double *scratch) {
     size_t nd = ndx + n;
     memset(scratch, 0, ndx * nd * sizeof *scratch);
@@ -39,21 +39,20 @@ static void chain(size_t ndx, size_t n, const double *A, const double *C, double
             if (a == 0) continue;
             for (size_t j = 0; j < nd; j++) row[j] += a * from[j];
         }
-        for (size_t c = 0; c < n; c++) row[ndx + c] += C[c * ndx + i];
+        for (size_t c = 0; C && c < n; c++) row[ndx + c] += C[c * ndx + i];
     }
     memcpy(Phi, scratch, ndx * nd * sizeof *Phi);
 }
 
-/* From row k, kick given, to the next: w->x, and Phi of the interval, Psi of its forces. */
-static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, double *Phi, double *Psi,
-                                bool *touched) {
+/* From row k, kick given, to the next: w->x, and Phi of the interval, Psi of its forces. P NULL: theta is held. */
+static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const double *p, const double *P, double *Phi,
+                                double *Psi, bool *touched) {
     const tribo_sysid *s = w->s;
     ti_smoother m = ti_smoother_of(w);
     size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree;
     memset(Phi, 0, ndx * (ndx + n) * sizeof *Phi);
     for (size_t i = 0; i < ndx; i++) Phi[i * (ndx + n) + i] = 1;
     memset(Psi, 0, 3 * (size_t)s->nplate * (ndx + n) * sizeof *Psi);
-    const double *P = w->pd + ndx * (size_t)s->z.np;
     *touched = false;
     for (ti_stride at = {.row = k}; ti_stride_left(t, &at);) {
         tribo_status status = ti_stride_next(w, t, p, true, &at);
@@ -62,7 +61,7 @@ static tribo_status advance_jac(ti_worker *w, const ti_track *t, int k, const do
         if (status < 0) return status;
         if (t->force) status = ti_plates_jac(w, t, &at, P, Phi, Psi);
         if (status < 0) return status;
-        chain(ndx, n, m.A, m.C, Phi, m.M);
+        chain(ndx, n, m.A, P ? m.C : NULL, Phi, m.M);
     }
     return TRIBO_OK;
 }
@@ -293,11 +292,38 @@ static void eliminate_start(ti_worker *w, const ti_track *t, ti_path *path, cons
     ti_path_damp(s, path, 0, &path->logdet);
 }
 
-/* Phi of every interval along x, w as they are. */
-static tribo_status forward(ti_worker *w, int track, const double *p) {
+/* A name for the motion without kicks from where it starts; not 0. */
+static uint64_t motion_of(const tribo_sysid *s, const ti_track *t, const ti_path *path, const double *p) {
+    double end = ti_path_end(t, path);
+    uint64_t name = tribo_hash(path->x + (size_t)t->first * (size_t)s->z.nx, (size_t)s->z.nx, 1);
+    return tribo_hash(p, (size_t)s->z.np, tribo_hash(&end, 1, name)) | 1;
+}
+
+/* Phi is of path->linear, x becomes it again; or path->linear becomes x. */
+static void recall(const tribo_sysid *s, const ti_track *t, ti_path *path) {
+    memcpy(path->x, path->linear, ti_path_numbers(s, t->n) * sizeof(double));
+    memcpy(path->touch, path->touch_linear, (size_t)t->n * sizeof(bool));
+}
+
+static void remember(const tribo_sysid *s, const ti_track *t, ti_path *path, uint64_t motion, uint64_t theta) {
+    memcpy(path->linear, path->x, ti_path_numbers(s, t->n) * sizeof(double));
+    memcpy(path->touch_linear, path->touch, (size_t)t->n * sizeof(bool));
+    path->motion = motion, path->motion_theta = theta;
+}
+
+/* Phi of every interval along x, w as they are; of the motion that it is of already, it stays: noise may be another, or
+ * the damping. */
+static tribo_status forward(ti_worker *w, int track, const double *p, const double *P) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
+    uint64_t motion = ti_kicked(s) ? 0 : motion_of(s, t, path, p);
+    uint64_t theta = P ? tribo_hash(P, (size_t)s->nfree * (size_t)s->z.np, 1) | 1 : 0;
+    if (motion && motion == path->motion && (!P || theta == path->motion_theta)) {
+        recall(s, t, path);
+        return TRIBO_OK;
+    }
+    path->motion = 0;
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, nd = ndx + (size_t)s->nfree;
     memcpy(w->x, path->x + (size_t)t->first * nx, nx * sizeof(double));
     for (int k = t->first; k < ti_path_end(t, path) - 1; k++) {
@@ -305,13 +331,14 @@ static tribo_status forward(ti_worker *w, int track, const double *p) {
         ti_path_kick(s, t, path->touch, k, kick);
         for (size_t i = 0; i < nv; i++) w->x[(size_t)s->z.nq + i] += kick[i];
         double *Psi = path->Psi + (size_t)k * 3 * (size_t)s->nplate * nd;
-        tribo_status status = advance_jac(w, t, k, p, path->Phi + (size_t)k * ndx * nd, Psi, &path->touch[k]);
+        tribo_status status = advance_jac(w, t, k, p, P, path->Phi + (size_t)k * ndx * nd, Psi, &path->touch[k]);
         if (status < 0) return status;
         ti_plates_keep(w, t, k, ti_path_forces(s, t, path->x));
         calm_forces(s, Psi);
         memcpy(path->x + (size_t)(k + 1) * nx, w->x, nx * sizeof(double));
         calm(s, path->Phi + (size_t)k * ndx * nd);
     }
+    remember(s, t, path, motion, theta);
     return TRIBO_OK;
 }
 
@@ -330,14 +357,16 @@ static bool start_tangents(ti_worker *w, int track, const double *p, const doubl
     return true;
 }
 
-tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P) {
+/* Without what theta does to the motion where it is held. */
+static tribo_status linearise(ti_worker *w, int track, const double *p, const double *P, bool held) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
     ti_path *path = s->shooting->path + track;
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
     ti_smoother m = ti_smoother_of(w);
-    memcpy(w->pd + ndx * (size_t)s->z.np, P, n * (size_t)s->z.np * sizeof *P);
-    tribo_status status = forward(w, track, p);
+    double *own = w->pd + ndx * (size_t)s->z.np;
+    memcpy(own, P, n * (size_t)s->z.np * sizeof *P);
+    tribo_status status = forward(w, track, p, held ? NULL : own);
     if (status < 0) return status;
     if (!start_tangents(w, track, p, P)) return TRIBO_E_SINGULAR;
     path->cost = ti_path_cost(w, track, path->x, path->w, path->touch);
@@ -355,4 +384,12 @@ tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const d
     }
     eliminate_start(w, t, path, m.S, m.s);
     return isfinite(path->cost) ? TRIBO_OK : TRIBO_E_NONFINITE;
+}
+
+tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P) {
+    return linearise(w, track, p, P, false);
+}
+
+tribo_status ti_path_linearise_start(ti_worker *w, int track, const double *p, const double *P) {
+    return linearise(w, track, p, P, true);
 }

@@ -30,11 +30,14 @@ typedef struct ti_path {
     bool *touch_try;    /* of xtry */
     double *xkept, *wkept; /* the motion before one that is settled at other parameters, and contact there */
     bool *touch_kept;
-    bool settled;          /* at other parameters: linearised there */
-    double cost, cost_try; /* twice the negative log posterior, up to constants of the noise */
-    double promise;        /* decrease that the states alone would bring */
-    double logdet;         /* of the curvature of the states */
-    int end;               /* the row before which a comparison ends that grows; beyond the recording: all of it */
+    bool settled;                  /* at other parameters: linearised there */
+    double *linear;                /* as x: the motion that Phi and Psi are of */
+    bool *touch_linear;            /* contact along it */
+    uint64_t motion, motion_theta; /* names of it and of how theta moves it; 0 = unknown; theta was held */
+    double cost, cost_try;         /* twice the negative log posterior, up to constants of the noise */
+    double promise;                /* decrease that the states alone would bring */
+    double logdet;                 /* of the curvature of the states */
+    int end; /* the row before which a comparison ends that grows; beyond the recording: all of it */
     tribo_status status;
 } ti_path;
 
@@ -162,14 +165,16 @@ bool ti_path_beside(ti_worker *w, int track, const double *p, double share, ti_r
 tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
 /* A motion without kicks from w->x into xtry. @return its cost; HUGE_VAL: more than `most`. */
 double ti_path_plain(ti_worker *w, int track, const double *p, double most);
-/* w->x: the start for a step dtheta by the last linearisation, a share of its own step taken. */
+/* w->x: the start for a step dtheta (NULL = none) by the last linearisation, a share of its own step taken. */
 bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share);
 /* Linearise around x, w; eliminate kicks and start: gains, H, g. */
 tribo_status ti_path_linearise(ti_worker *w, int track, const double *p, const double *P);
+/* The same with theta held: what is found of theta is nothing. */
+tribo_status ti_path_linearise_start(ti_worker *w, int track, const double *p, const double *P);
 /* Take the start out, damped: start, start_chol, H, g. */
 void ti_path_damp(const tribo_sysid *s, ti_path *path, double lambda, double *logdet);
-/* A new motion at p for a step dtheta, with as much of the states' own steps as lowers the cost; into xtry, wtry. One
- * that costs more than `most` is an error. */
+/* A new motion at p for a step dtheta, NULL = none, with as much of the states' own steps as lowers the cost; into
+ * xtry, wtry. One that costs more than `most` is an error. */
 tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most);
 /* The motion x, w and another one change places. */
 void ti_path_exchange(ti_path *path, double **x, double **kick, bool **touch);

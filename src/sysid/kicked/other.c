@@ -66,14 +66,13 @@ static tribo_status settle_towards(ti_worker *w, int track, const double *p, con
     enum { PASSES = 5 };
     const tribo_sysid *s = w->s;
     ti_path *path = s->shooting->path + track;
-    double lambda = 1e-3, unused = 0, *still = w->xbar;
-    memset(still, 0, (size_t)s->nfree * sizeof *still);
+    double lambda = 1e-3, unused = 0;
     for (int pass = 0; pass < PASSES; pass++) {
-        tribo_status status = ti_path_linearise(w, track, p, P);
+        tribo_status status = ti_path_linearise_start(w, track, p, P);
         if (status < 0) return status;
         double before = path->cost;
         ti_path_damp(s, path, lambda, &unused);
-        status = ti_path_follow(w, track, p, still, before);
+        status = ti_path_follow(w, track, p, NULL, before);
         if (status == TI_STOPPED) return status;
         if (status < 0 || !(path->cost_try < before)) {
             lambda *= 30;
@@ -165,7 +164,7 @@ tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double
     tribo_status status = TRIBO_OK;
     for (int i = 0; i < draws && status >= 0; i++) {
         memcpy(t->kept, path->x + at, nx * sizeof(double));
-        status = ti_path_linearise(w, track, p, P);
+        status = ti_path_linearise_start(w, track, p, P);
         if (status < 0) break;
         if (!ti_path_beside(w, track, p, i % 3 + 1, &random)) continue;
         memcpy(path->x + at, w->x, nx * sizeof(double));
@@ -176,5 +175,5 @@ tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double
         if (!better) memcpy(path->x + at, t->kept, nx * sizeof(double));
         status = TRIBO_OK;
     }
-    return status < 0 ? status : ti_path_linearise(w, track, p, P);
+    return status < 0 ? status : ti_path_linearise_start(w, track, p, P);
 }

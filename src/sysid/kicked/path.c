@@ -31,6 +31,8 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->xkept, ti_path_numbers(s, rows));
     TI_CARVE(a, path->wkept, n * nv);
     TI_CARVE(a, path->touch_kept, n);
+    TI_CARVE(a, path->linear, ti_path_numbers(s, rows));
+    TI_CARVE(a, path->touch_linear, n);
 }
 
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
@@ -213,7 +215,7 @@ bool ti_path_start(ti_worker *w, int track, const double *p, const double *dthet
     for (int i = 0; i < ndx; i++) {
         const double *row = path->start + (size_t)i * ((size_t)n + 1);
         xi[i] = -share * row[n];
-        for (int a = 0; a < n; a++) xi[i] -= row[a] * dtheta[a];
+        for (int a = 0; dtheta && a < n; a++) xi[i] -= row[a] * dtheta[a];
     }
     for (int i = 0; i < ndx; i++) {
         dx[i] = 0;
@@ -243,7 +245,7 @@ static tribo_status follow(ti_worker *w, int track, const double *p, const doubl
             for (size_t i = 0; i < nv; i++, gain += nb) {
                 kick[i] += share * gain[nb - 1];
                 for (size_t j = 0; j < ndx; j++) kick[i] += gain[j] * dx[j];
-                for (size_t a = 0; a < n; a++) kick[i] += gain[ndx + a] * dtheta[a];
+                for (size_t a = 0; dtheta && a < n; a++) kick[i] += gain[ndx + a] * dtheta[a];
             }
         }
         ti_path_kick(s, t, path->touch_try, k, kick);

@@ -235,8 +235,8 @@ tribo_status ti_reversal_jac(ti_worker *w, const tribo_ws *made, const double *p
 
 /* The next step of w->x. @param record on at->one? */
 tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bool record, ti_stride *at);
-/* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta.
- */
+/* Its derivatives, where it was recorded: A (ndx,ndx) by the state, C (nfree,ndx) by theta, pd (nfree,np) = dp/dtheta;
+ * NULL = theta is held, and C means nothing. */
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C);
 /* Did anything touch in the last step, be it for an instant? */
 bool ti_touched(const tribo_ws *ws);
@@ -320,8 +320,8 @@ void ti_plates_begin(ti_worker *w);
 void ti_plates_add(ti_worker *w, const tribo_ws *ws);
 /* As forces, into row k + 1 of (n,3 nplate). */
 void ti_plates_keep(const ti_worker *w, const ti_track *t, int k, double *forces);
-/* Psi (3 nplate,ndx + nfree) += that of the step which was recorded last, Phi being the state before it; P (nfree,np).
- */
+/* Psi (3 nplate,ndx + nfree) += that of the step which was recorded last, Phi being the state before it; P (nfree,np),
+ * NULL = theta is held. */
 tribo_status ti_plates_jac(ti_worker *w, const ti_track *t, const ti_stride *at, const double *P, const double *Phi,
                            double *Psi);
 /* What is left of a row's, of forces (n,3 nplate); its derivative by the state at the row before and theta, where Psi

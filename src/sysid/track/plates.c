@@ -164,7 +164,7 @@ tribo_status ti_plates_jac(ti_worker *w, const ti_track *t, const ti_stride *at,
         if (status < 0) return status;
         for (size_t k = 0; k < ndx; k++)
             for (size_t j = 0; j < nd && w->xbar[k] != 0; j++) to[j] += w->xbar[k] * Phi[k * nd + j] / span;
-        for (size_t a = 0; a < n; a++)
+        for (size_t a = 0; P && a < n; a++)
             for (size_t k = 0; k < np; k++) to[ndx + a] += w->pbar[k] * P[a * np + k] / span;
     }
     return TRIBO_OK;

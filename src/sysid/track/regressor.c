@@ -160,7 +160,7 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
                         .next = next,
                         .gravity = ti_load3(p + TI_P_GRAVITY)};
     memset(C, 0, (size_t)s->nfree * ndx * sizeof *C);
-    for (size_t k = 0; k < (size_t)s->nfree; k++) {
+    for (size_t k = 0; pd && k < (size_t)s->nfree; k++) {
         if (s->unknown[k].index < 0) continue;
         double *force = w->by_force, *impulse = force + nv, *column = impulse + nv;
         size_t index = (size_t)s->unknown[k].index;

@@ -171,7 +171,7 @@ tribo_status ti_reversal_jac(ti_worker *w, const tribo_ws *made, const double *p
         if (status < 0) return status;
     }
     memset(dx, 0, ndx * sizeof *dx);
-    for (int a = 0; a < w->s->nfree; a++) follow(w, dt, dx, a, C + (size_t)a * ndx);
+    for (int a = 0; pd && a < w->s->nfree; a++) follow(w, dt, dx, a, C + (size_t)a * ndx);
     for (size_t j = 0; j < ndx; j++) {
         for (size_t i = 0; i < ndx; i++) column[i] = A[i * ndx + j];
         dx[j] = 1, follow(w, dt, dx, -1, column), dx[j] = 0;

@@ -32,16 +32,16 @@ tribo_status ti_stride_own_jac(ti_worker *w, const ti_stride *at, const double *
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, n = (size_t)s->nfree;
     bool done = false;
+    if (ti_all_free(s->m)) return ti_record_along(at->ws, at->one, 0, A, pd ? (int)n : 0, pd, C);
     if (s->by_forces && n) {
         tribo_status known = ti_regressor_jac(w, at, pd, A, C, &done);
         if (known < 0 || done) return known;
     }
-    if (ti_all_free(s->m)) return ti_record_along(at->ws, at->one, 0, A, (int)n, pd, C);
     tribo_status status = tribo_step_jac(at->ws, at->one, 0, A, NULL, n ? w->by_p : NULL);
     if (status < 0) return status;
     for (size_t i = 0; i < ndx && n; i++) ti_middle_params_vjp(s, at->ws->options.dt, w->by_p + i * np);
     memset(C, 0, n * ndx * sizeof *C);
-    for (size_t a = 0; a < n; a++)
+    for (size_t a = 0; pd && a < n; a++)
         for (size_t k = 0; k < n; k++) {
             int index = s->unknown[k].index;
             double rate = index < 0 ? 0 : pd[a * np + (size_t)index];
