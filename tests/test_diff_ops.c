@@ -914,7 +914,7 @@ static int settle_value(const double *d, double *out) {
 static void settle_jvp(const double *d, double *out) {
     ti_worker *w = at_settle.s->worker;
     const ti_track *t = at_settle.s->track;
-    ck_assert(ti_settle_jac(w, t, at_settle.p, at_settle.P, at_settle.x));
+    ck_assert(ti_settle_jac(w, t, at_settle.p, at_settle.P, at_settle.x, t->T));
     for (int i = 0; i < 12; i++) {
         out[i] = 0;
         for (int j = 0; j < 12; j++) out[i] += t->T[12 * i + j] * d[j];
@@ -924,7 +924,7 @@ static void settle_jvp(const double *d, double *out) {
 static void settle_vjp(const double *bar, double *d) {
     const ti_worker *w = at_settle.s->worker;
     const ti_track *t = at_settle.s->track;
-    ck_assert(ti_settle_jac(at_settle.s->worker, t, at_settle.p, at_settle.P, at_settle.x));
+    ck_assert(ti_settle_jac(at_settle.s->worker, t, at_settle.p, at_settle.P, at_settle.x, t->T));
     for (int j = 0; j < 12 + SETTLED_FREE; j++) {
         d[j] = 0;
         for (int i = 0; i < 12; i++) d[j] += bar[i] * (j < 12 ? t->T[12 * i + j] : w->x0d[12 * (j - 12) + i]);

@@ -13,6 +13,11 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
         ti_path scratch, *path = h->path ? h->path + i : &scratch;
         ti_path_carve(a, path, s, def->nfree, def->rec[i].n);
     }
+    TI_CARVE(a, h->aside, def->workers);
+    for (int i = 0; i < def->workers; i++) {
+        ti_path scratch, *path = h->aside ? h->aside + i : &scratch;
+        ti_path_carve(a, path, s, def->nfree, s->rows);
+    }
     h->scratch_size = ti_smoother_size(&s->z, def->nfree);
     TI_CARVE(a, h->scratch, (size_t)def->workers * h->scratch_size);
     TI_CARVE(a, h->sums, def->nrec);

@@ -316,7 +316,7 @@ static void remember(const tribo_sysid *s, const ti_track *t, ti_path *path, uin
 static tribo_status forward(ti_worker *w, int track, const double *p, const double *P) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
+    ti_path *path = ti_path_of(w, track);
     uint64_t motion = ti_kicked(s) ? 0 : motion_of(s, t, path, p);
     uint64_t theta = P ? tribo_hash(P, (size_t)s->nfree * (size_t)s->z.np, 1) | 1 : 0;
     if (motion && motion == path->motion && (!P || theta == path->motion_theta)) {
@@ -346,13 +346,12 @@ static tribo_status forward(ti_worker *w, int track, const double *p, const doub
 static bool start_tangents(ti_worker *w, int track, const double *p, const double *P) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
+    ti_path *path = ti_path_of(w, track);
     size_t ndx = (size_t)s->z.ndx, n = (size_t)s->nfree;
     memset(path->X0, 0, n * ndx * sizeof(double));
     for (size_t i = 0; i < ndx * ndx; i++) path->T[i] = i % (ndx + 1) == 0;
     if (!t->nstand) return true;
-    if (!ti_settle_jac(w, t, p, P, path->x + (size_t)t->first * (size_t)s->z.nx)) return false;
-    memcpy(path->T, t->T, ndx * ndx * sizeof(double));
+    if (!ti_settle_jac(w, t, p, P, path->x + (size_t)t->first * (size_t)s->z.nx, path->T)) return false;
     memcpy(path->X0, w->x0d, n * ndx * sizeof(double));
     return true;
 }
@@ -361,7 +360,7 @@ static bool start_tangents(ti_worker *w, int track, const double *p, const doubl
 static tribo_status linearise(ti_worker *w, int track, const double *p, const double *P, bool held) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
+    ti_path *path = ti_path_of(w, track);
     size_t nx = (size_t)s->z.nx, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nd = ndx + n;
     ti_smoother m = ti_smoother_of(w);
     double *own = w->pd + ndx * (size_t)s->z.np;

@@ -7,7 +7,6 @@
  */
 #include "sysid/kicked/kicked.h"
 
-enum { NEIGHBOURS = 8 };
 static const double reach = 2; /* standard errors to either side */
 static const double worth = 1; /* twice a logarithm of likelihood */
 
@@ -51,13 +50,6 @@ static tribo_status keep_job(ti_worker *w, int i, void *context) {
     if (!s->track[i].held_out)
         memcpy(ti_path_side(s, i, 2 * s->nfree), ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
     return TRIBO_OK;
-}
-
-static tribo_status near_job(ti_worker *w, int i, void *context) {
-    if (w->s->track[i].held_out) return TRIBO_OK;
-    tribo_status status = ti_path_near(w, i, w->s->p, w->s->P, NEIGHBOURS);
-    (void)keep_job(w, i, context);
-    return status;
 }
 
 /* Back to the answer. */
@@ -126,7 +118,9 @@ tribo_status ti_shooting_doubt(tribo_sysid *s, bool *found) {
     for (int i = 0; i < 2 * s->nfree; i++) h->wide[i] = 1;
     tribo_status status = ti_shooting_smooth(s, &smooth);
     if (status < 0 || smooth) return status;
-    status = ti_parallel(s, TI_TELL_LOSS, near_job, NULL);
+    for (int i = 0; i < s->nrec; i++) h->path[i].sought = !s->track[i].held_out;
+    status = ti_shooting_near(s);
+    if (status >= 0) status = ti_shooting_keep(s);
     if (status < 0) return status;
     double now = ti_path_sum(s, false);
     *found = now < h->cost - worth;

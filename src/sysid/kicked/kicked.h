@@ -9,6 +9,8 @@
 #define TI_KICKED_H
 #include "sysid/track/fit.h"
 
+enum { TI_DRAWS = 16 }; /* starts of one round, at most */
+
 typedef struct ti_path {
     double *x, *xtry;   /* (n,nx) states at the rows, before their kicks; behind them forces, ti_path_forces() */
     double *w, *wtry;   /* (n,nv) kicks */
@@ -30,6 +32,10 @@ typedef struct ti_path {
     bool *touch_try;    /* of xtry */
     double *xkept, *wkept; /* the motion before one that is settled at other parameters, and contact there */
     bool *touch_kept;
+    uint64_t led; /* a name of where ti_path_grow() led from last, and what the motion cost there; 0 = unknown */
+    double led_cost;
+    double *drawn;                 /* (TI_DRAWS,nx+1) what motions from drawn starts cost, and these starts */
+    bool sought, moved;            /* are others tried; has one been taken? */
     bool settled;                  /* at other parameters: linearised there */
     double *linear;                /* as x: the motion that Phi and Psi are of */
     bool *touch_linear;            /* contact along it */
@@ -51,6 +57,7 @@ typedef struct ti_noise_sums {
 enum { TI_STARTS_MAX = 10, TI_GROW_FROM = 8 };
 
 struct ti_shooting {
+    ti_path *aside;  /* (nworker) motions tried in place of a recording's own */
     ti_path *path;   /* (nrec) */
     double *scratch; /* (nworker, scratch_size) */
     size_t scratch_size;
@@ -115,6 +122,10 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
 static inline double *ti_path_forces(const tribo_sysid *s, const ti_track *t, double *x) {
     return x + (size_t)t->n * (size_t)s->z.nx;
 }
+/* The motion that a worker is at. */
+static inline ti_path *ti_path_of(const ti_worker *w, int track) {
+    return w->aside ? w->aside : w->s->shooting->path + track;
+}
 /* How many numbers there are of states and forces. */
 static inline size_t ti_path_numbers(const tribo_sysid *s, int rows) {
     return (size_t)rows * (size_t)(s->z.nx + 3 * s->nplate);
@@ -154,14 +165,11 @@ tribo_status ti_path_guess(ti_worker *w, int track, const double *p);
 tribo_status ti_path_return(ti_worker *w, int track, const double *p);
 /* A motion without kicks at p from the first rows on, its start fitted to more and more of them; kept if better. */
 tribo_status ti_path_grow(ti_worker *w, int track, const double *p, const double *P);
-/* Draw other starts of a motion without kicks, near what the first rows say, and take the best if it is better. */
-tribo_status ti_path_draw(ti_worker *w, int track, const double *p);
-/* Other starts as far off as the recording leaves open by the last linearisation, each with its own minimum; the best
- * stays. */
-tribo_status ti_path_near(ti_worker *w, int track, const double *p, const double *P, int draws);
 /* w->x: the start off by a draw from what the recording leaves open of it, theta held. */
 bool ti_path_beside(ti_worker *w, int track, const double *p, double share, ti_random *random);
-/* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something. */
+/* Gauss-Newton on the start alone, of a motion without kicks, as long as that gains something; and given up where it
+ * will not come below a target. */
+tribo_status ti_path_settle_towards(ti_worker *w, int track, const double *p, const double *P, double target);
 tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const double *P);
 /* A motion without kicks from w->x into xtry. @return its cost; HUGE_VAL: more than `most`. */
 double ti_path_plain(ti_worker *w, int track, const double *p, double most);
@@ -266,6 +274,13 @@ tribo_status ti_shooting_draw(tribo_sysid *s, bool *found);
 tribo_status ti_shooting_descend(tribo_sysid *s, int most, double target);
 /* One step of that, and of noise and kicks where it is their turn. */
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done);
+
+/* ---- drawn.c: other starts, beside one another, of the motions that are sought ---- */
+
+/* Near what the first rows say; the best is taken if it is better. */
+tribo_status ti_shooting_draw_starts(tribo_sysid *s);
+/* As far off as the recording leaves open, each with its own minimum. */
+tribo_status ti_shooting_near(tribo_sysid *s);
 
 /* ---- doubt.c: is the answer what its slope says? ---- */
 

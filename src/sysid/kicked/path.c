@@ -33,6 +33,7 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->touch_kept, n);
     TI_CARVE(a, path->linear, ti_path_numbers(s, rows));
     TI_CARVE(a, path->touch_linear, n);
+    TI_CARVE(a, path->drawn, TI_DRAWS * (nx + 1));
 }
 
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {
@@ -127,7 +128,7 @@ void ti_path_add_cost(ti_worker *w, int track, int row, double *x, const double 
 
 double ti_path_cost(ti_worker *w, int track, double *x, const double *kick, const bool *touch) {
     const ti_track *t = w->s->track + track;
-    const ti_path *path = w->s->shooting->path + track;
+    const ti_path *path = ti_path_of(w, track);
     double sum = ti_path_start_cost(w, path, x + (size_t)t->first * (size_t)w->s->z.nx);
     for (int k = t->first; k < ti_path_end(t, path); k++) ti_path_add_cost(w, track, k, x, kick, touch, &sum);
     return sum;
@@ -174,7 +175,7 @@ static void guess_start(ti_worker *w, const ti_track *t, double *x0) {
 static tribo_status move_on(ti_worker *w, int track, const double *p) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
+    ti_path *path = ti_path_of(w, track);
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv;
     memset(path->w, 0, (size_t)t->n * nv * sizeof(double));
     memcpy(path->prior, w->x, nx * sizeof(double));
@@ -209,7 +210,7 @@ tribo_status ti_path_return(ti_worker *w, int track, const double *p) {
 bool ti_path_start(ti_worker *w, int track, const double *p, const double *dtheta, double share) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    const ti_path *path = s->shooting->path + track;
+    const ti_path *path = ti_path_of(w, track);
     int n = s->nfree, ndx = s->z.ndx;
     double *xi = w->r, *dx = w->xnext;
     for (int i = 0; i < ndx; i++) {
@@ -229,7 +230,7 @@ bool ti_path_start(ti_worker *w, int track, const double *p, const double *dthet
 static tribo_status follow(ti_worker *w, int track, const double *p, const double *dtheta, double share, double most) {
     const tribo_sysid *s = w->s;
     const ti_track *t = s->track + track;
-    ti_path *path = s->shooting->path + track;
+    ti_path *path = ti_path_of(w, track);
     size_t nx = (size_t)s->z.nx, nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, n = (size_t)s->nfree, nb = ndx + n + 1;
     double *dx = w->r, cost;
     path->cost_try = HUGE_VAL;
@@ -276,7 +277,7 @@ void ti_path_accept(ti_path *path) {
 
 tribo_status ti_path_follow(ti_worker *w, int track, const double *p, const double *dtheta, double most) {
     static const double shares[] = {1, 0.3, 0};
-    ti_path *path = w->s->shooting->path + track;
+    ti_path *path = ti_path_of(w, track);
     double best = HUGE_VAL, best_share = 0;
     tribo_status status = TRIBO_OK;
     int tried = 0;

@@ -6,7 +6,7 @@
  */
 #include "sysid/kicked/kicked.h"
 
-enum { NEIGHBOURS = 8, FEWEST = 3 };
+enum { FEWEST = 3 };
 static const double strange = 1.5; /* standard deviations of a sum of squares */
 static const double worth = 9;     /* twice a logarithm of likelihood: three standard errors of a number */
 
@@ -22,11 +22,11 @@ static bool is_strange(const tribo_sysid *s, int recording, double share) {
     return freedom > 1 && square > share * freedom * (1 + strange * sqrt(2 / freedom));
 }
 
-static tribo_status seek_job(ti_worker *w, int i, void *context) {
+static tribo_status grow_job(ti_worker *w, int i, void *context) {
     const tribo_sysid *s = w->s;
-    if (s->track[i].held_out || !is_strange(s, i, *(const double *)context)) return TRIBO_OK;
-    tribo_status status = ti_path_grow(w, i, s->p, s->P);
-    return status < 0 ? status : ti_path_near(w, i, s->p, s->P, NEIGHBOURS);
+    ti_path *path = s->shooting->path + i;
+    path->sought = !s->track[i].held_out && is_strange(s, i, *(const double *)context);
+    return path->sought ? ti_path_grow(w, i, s->p, s->P) : TRIBO_OK;
 }
 
 tribo_status ti_shooting_seek(tribo_sysid *s, bool *found) {
@@ -39,7 +39,8 @@ tribo_status ti_shooting_seek(tribo_sysid *s, bool *found) {
         if (!s->track[i].held_out) left(s, i, &square, &freedom), recordings++;
     if (status < 0 || recordings < FEWEST || !(square > 0)) return status;
     double share = square / freedom;
-    status = ti_parallel(s, TI_TELL_LOSS, seek_job, &share);
+    status = ti_parallel(s, TI_TELL_LOSS, grow_job, &share);
+    if (status >= 0) status = ti_shooting_near(s);
     *found = status >= 0 && ti_path_sum(s, false) < s->shooting->cost - worth;
     s->lambda = 1e-3;
     return status;

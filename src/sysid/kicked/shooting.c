@@ -28,12 +28,11 @@ static tribo_status follow_job(ti_worker *w, int i, void *context) {
     return w->s->track[i].held_out ? TRIBO_OK : ti_path_follow(w, i, w->s->p, context, HUGE_VAL);
 }
 
-static tribo_status draw_job(ti_worker *w, int i, void *context) {
+static tribo_status grow_job(ti_worker *w, int i, void *context) {
     (void)context;
     const tribo_sysid *s = w->s;
-    if (s->track[i].held_out || ti_scales_explain_one(s, i, TI_EXPLAINED)) return TRIBO_OK;
-    tribo_status status = ti_path_grow(w, i, s->p, s->P);
-    return status < 0 ? status : ti_path_draw(w, i, s->p);
+    s->shooting->path[i].sought = !s->track[i].held_out && !ti_scales_explain_one(s, i, TI_EXPLAINED);
+    return s->shooting->path[i].sought ? ti_path_grow(w, i, s->p, s->P) : TRIBO_OK;
 }
 
 static tribo_status spread_job(ti_worker *w, int i, void *context) {
@@ -242,7 +241,8 @@ tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
     tribo_status status = ti_shooting_curvature(s);
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
-    status = ti_parallel(s, TI_TELL_LOSS, draw_job, NULL);
+    status = ti_parallel(s, TI_TELL_LOSS, grow_job, NULL);
+    if (status >= 0) status = ti_shooting_draw_starts(s);
     *found = ti_path_sum(s, false) < (1 - worth) * h->cost;
     h->still = h->waited = 0;
     s->lambda = 1e-3;

@@ -150,12 +150,13 @@ typedef struct ti_reversal {
 
 typedef struct ti_worker {
     tribo_sysid *s;
-    tribo_ws **ws;      /* (ndt,TI_LENGTHS); those of probes made when wanted */
-    tribo_tape **one;   /* (ndt,TI_LENGTHS) of one step */
-    tribo_tape **whole; /* (ndt) of the longest segment; made when first wanted */
-    int *record;        /* (ndt) records not yet swept */
-    double *x, *xd;     /* (nx), (ndir,ndx); ndir = nfree + ndx */
-    double *before;     /* (nx) where a step began */
+    struct ti_path *aside; /* kicked/: the motion under way, where it is not the recording's own; else NULL */
+    tribo_ws **ws;         /* (ndt,TI_LENGTHS); those of probes made when wanted */
+    tribo_tape **one;      /* (ndt,TI_LENGTHS) of one step */
+    tribo_tape **whole;    /* (ndt) of the longest segment; made when first wanted */
+    int *record;           /* (ndt) records not yet swept */
+    double *x, *xd;        /* (nx), (ndir,ndx); ndir = nfree + ndx */
+    double *before;        /* (nx) where a step began */
     ti_probe probe[TI_PROBES];
     ti_reversal reversal;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
@@ -335,8 +336,8 @@ bool ti_pressed(ti_worker *w, const ti_track *t, int row, int plate, const doubl
 void ti_stand_choose(ti_worker *w, ti_track *t, const double *p);
 /* Move x to where the standing contacts are closed and stay so. False if that cannot be computed. */
 bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x);
-/* At a settled x: t->T, how it moves with its start; and w->x0d, how it moves with theta. */
-bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x);
+/* At a settled x: T (ndx,ndx), how it moves with its start; and w->x0d, how it moves with theta. */
+bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x, double *T);
 /* Move a start by dx, but only where it can: x0try keeps the old one. */
 void ti_start_move(const tribo_sysid *s, ti_track *t, double *dx);
 
@@ -379,6 +380,10 @@ typedef tribo_status (*ti_job)(ti_worker *w, int recording, void *context);
 /* A job for every recording; all ranks know of each what `tell` says. @return the status of the first that failed, in
  * order of recordings; TRIBO_E_ARG where ranks have come apart. */
 tribo_status ti_parallel(tribo_sysid *s, ti_tell tell, ti_job job, void *context);
+/* Parts of jobs: of each of this rank's own recordings so many, all beside one another. Nobody else is told: a round of
+ * ti_parallel() comes after it, whatever this returns, to which that is handed on. */
+typedef tribo_status (*ti_part_job)(ti_worker *w, int recording, int part, void *context);
+tribo_status ti_parallel_parts(tribo_sysid *s, int parts, ti_part_job job, void *context);
 /* s->told and s->stop are set. */
 tribo_status ti_ranks_new(tribo_sysid *s, const tribo_ranks *by, tribo_diag *diag);
 void ti_ranks_free(tribo_sysid *s);

@@ -145,6 +145,26 @@ tribo_status ti_parallel(tribo_sysid *s, ti_tell tell, ti_job job, void *context
     return status;
 }
 
+typedef struct parted {
+    dealt of;
+    ti_part_job job;
+    int parts;
+} parted;
+
+static tribo_status deal_part(int worker, int i, void *context) {
+    const parted *d = context;
+    const struct ti_ranks *r = d->of.s->ranks;
+    if (r && d->of.s->fitting && r->stop && *r->stop) return TI_STOPPED;
+    return d->job(d->of.s->worker + worker, d->of.first + i / d->parts, i % d->parts, d->of.context);
+}
+
+tribo_status ti_parallel_parts(tribo_sysid *s, int parts, ti_part_job job, void *context) {
+    int first, end;
+    ti_ranks_share(s, s->ranks ? s->ranks->by.own : 0, &first, &end);
+    parted d = {.of = {.s = s, .context = context, .first = first}, .job = job, .parts = parts};
+    return ti_crew(s->nworker, (end - first) * parts, deal_part, &d);
+}
+
 /* Recordings one after the other, about as many rows to each rank. */
 static void divide(tribo_sysid *s) {
     struct ti_ranks *r = s->ranks;

@@ -239,25 +239,26 @@ static void standing_rates(ti_worker *w, const ti_track *t, const double *p, con
     }
 }
 
-/* t->T by the start's pose and velocity: (1 - Z J) of both, Z = W J' (J W J' + eps)^-1. */
-static void project_start(const tribo_sysid *s, const ti_track *t, const double *Z) {
+/* T by the start's pose and velocity: (1 - Z J) of both, Z = W J' (J W J' + eps)^-1. */
+static void project_start(const tribo_sysid *s, const ti_track *t, const double *Z, double *T) {
     size_t nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx;
     for (size_t i = 0; i < nv; i++)
         for (size_t j = 0; j < nv; j++) {
-            t->T[i * ndx + j] -= Z[i * nv + j];
-            if (!t->rest[s->block[s->entry[j]].joint]) t->T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
+            T[i * ndx + j] -= Z[i * nv + j];
+            if (!t->rest[s->block[s->entry[j]].joint]) T[(nv + i) * ndx + nv + j] -= Z[i * nv + j];
         }
 }
 
 /* How the velocity follows as the contacts turn: the pose by its start (columns of T), then by theta (w->x0d). */
-static bool follow_velocity(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *v, int n) {
+static bool follow_velocity(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *v, int n,
+                            double *T) {
     const tribo_sysid *s = w->s;
     int nv = s->z.nv, nfree = s->nfree, width = nv + nfree;
     size_t ndx = (size_t)s->z.ndx;
     double *dq = w->r, *B = w->stand_B, *Z = w->stand_Z;
     for (int j = 0; j < width; j++) {
         for (int i = 0; i < nv; i++)
-            dq[i] = j < nv ? t->T[(size_t)i * ndx + (size_t)j] : w->x0d[(size_t)(j - nv) * ndx + (size_t)i];
+            dq[i] = j < nv ? T[(size_t)i * ndx + (size_t)j] : w->x0d[(size_t)(j - nv) * ndx + (size_t)i];
         const double *dp = j < nv ? NULL : P + (size_t)(j - nv) * (size_t)s->z.np;
         standing_rates(w, t, p, dp, dq, v, width, j, NULL, B);
     }
@@ -266,29 +267,29 @@ static bool follow_velocity(ti_worker *w, const ti_track *t, const double *p, co
         for (int j = 0; j < width; j++) {
             double change = -Z[i * width + j];
             if (j < nv)
-                t->T[(size_t)(nv + i) * ndx + (size_t)j] += change;
+                T[(size_t)(nv + i) * ndx + (size_t)j] += change;
             else
                 w->x0d[(size_t)(j - nv) * ndx + (size_t)(nv + i)] += change;
         }
     return true;
 }
 
-bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x) {
+bool ti_settle_jac(ti_worker *w, const ti_track *t, const double *p, const double *P, const double *x, double *T) {
     const tribo_sysid *s = w->s;
     size_t nv = (size_t)s->z.nv, ndx = (size_t)s->z.ndx, np = (size_t)s->z.np, nfree = (size_t)s->nfree;
     const double *v = x + s->z.nq;
-    double *T = t->T, *Z = w->stand_Z;
+    double *Z = w->stand_Z;
     memset(T, 0, ndx * ndx * sizeof *T);
     for (size_t i = 0; i < ndx; i++) T[i * ndx + i] = i < nv || !t->rest[s->block[s->entry[i]].joint];
     memset(w->x0d, 0, nfree * ndx * sizeof *T);
     int n = gaps(w, t, p, x, w->stand_gap, w->stand_J);
     if (!n) return true;
     if (!least_change(w, n, (int)nv, w->stand_J, Z)) return false;
-    project_start(s, t, Z);
+    project_start(s, t, Z, T);
     for (size_t a = 0; a < nfree; a++)
         standing_rates(w, t, p, P + a * np, NULL, v, (int)nfree, (int)a, w->stand_B, NULL);
     if (nfree && !least_change(w, n, (int)nfree, w->stand_B, Z)) return false;
     for (size_t a = 0; a < nfree; a++)
         for (size_t k = 0; k < nv; k++) w->x0d[a * ndx + k] = -Z[k * nfree + a];
-    return follow_velocity(w, t, p, P, v, n);
+    return follow_velocity(w, t, p, P, v, n, T);
 }

@@ -79,7 +79,7 @@ tribo_status ti_start(ti_worker *w, int track, const double *p, const double *P)
     bool along = t->start == TRIBO_START_ALONG;
     memcpy(w->x0, along ? t->x0 : t->x + (size_t)t->first * nx, nx * sizeof(double));
     if (along && t->nstand && !ti_settle(w, t, p, w->x0)) return TRIBO_E_SINGULAR;
-    if (along && P && !ti_settle_jac(w, t, p, P, w->x0)) return TRIBO_E_SINGULAR;
+    if (along && P && !ti_settle_jac(w, t, p, P, w->x0, t->T)) return TRIBO_E_SINGULAR;
     if (t->start != TRIBO_START_FLIGHT) return TRIBO_OK;
     for (int pass = 1; pass <= FLIGHT_PASSES; pass++) {
         tribo_status status = flight_pass(w, t, p, P && pass == FLIGHT_PASSES ? s->nfree : 0);
