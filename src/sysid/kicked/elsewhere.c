@@ -5,17 +5,21 @@
  * the ends of an interval do belongs to it.
  */
 #include "sysid/kicked/kicked.h"
+#include <stdatomic.h>
 
 static const double within = 3.84; /* twice a logarithm of likelihood: chi squared, one number, 95 % */
 static const double near = 300;    /* starts of motions that cost more than this are not fitted again */
 
+/* Where one motion costs too much, the others need not be known. */
 static tribo_status roll_job(ti_worker *w, int i, void *context) {
     const tribo_sysid *s = w->s;
     ti_path *path = s->shooting->path + i;
-    (void)context;
-    if (s->track[i].held_out) return TRIBO_OK;
+    atomic_bool *far = context;
+    path->cost_try = HUGE_VAL;
+    if (s->track[i].held_out || *far) return TRIBO_OK;
     memcpy(w->x, ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
     path->cost_try = ti_path_plain(w, i, s->p, path->cost + near);
+    if (!isfinite(path->cost_try)) *far = true;
     return TRIBO_OK;
 }
 
@@ -25,7 +29,8 @@ static tribo_status cost_there(tribo_sysid *s, double before, double *cost) {
     ti_at(s, s->trial);
     if (tribo_params_check(s->m, s->p, NULL)) return TRIBO_OK;
     s->progress.evaluations++;
-    tribo_status status = ti_parallel(s, TI_TELL_LOSS, roll_job, NULL);
+    atomic_bool far = false;
+    tribo_status status = ti_parallel(s, TI_TELL_LOSS, roll_job, &far);
     if (status < 0 || !(ti_path_sum(s, true) < before + near)) return status;
     tribo_sysid_map_jac(s, s->trial, s->P);
     s->progress.evaluations++;
