@@ -31,6 +31,7 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
         TI_CARVE(a, sums->square, 2 * s->ngroup);
         TI_CARVE(a, sums->freedom, 2 * s->ngroup);
     }
+    TI_CARVE(a, h->drawn_at, (size_t)def->nfree);
     TI_CARVE(a, h->cov, (size_t)def->nfree * (size_t)def->nfree);
     TI_CARVE(a, h->wide, 2 * (size_t)def->nfree);
     TI_CARVE(a, h->range, 2 * (size_t)def->nfree);

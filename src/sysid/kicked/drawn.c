@@ -14,16 +14,6 @@ static void skip(ti_random *random, int normals) {
     for (int i = 0; i < normals; i++) (void)ti_random_normal(random);
 }
 
-/* The worker's own motion takes the place of the recording's. */
-static void step_aside(ti_worker *w, int track) {
-    const tribo_sysid *s = w->s;
-    const ti_path *own = s->shooting->path + track;
-    ti_path *aside = s->shooting->aside + (w - s->worker);
-    memcpy(aside->prior, own->prior, (size_t)s->z.nx * sizeof(double));
-    aside->end = own->end, aside->motion = 0;
-    w->aside = aside;
-}
-
 /* The best of the starts that were drawn, where it is better. */
 static void choose(const tribo_sysid *s, int track, int draws) {
     ti_path *path = s->shooting->path + track;
@@ -65,6 +55,9 @@ static void none_moved(tribo_sysid *s) {
 
 /* ---- near what the first rows say ---- */
 
+/* Few at once, so that the next are around the best so far. */
+enum { ROUNDS = 20, AT_ONCE = 4, EACH_SHARE = 16 };
+
 /* A start near x0, as far away as the first rows let it be, times a share. */
 static bool draw_start(ti_worker *w, const ti_track *t, const double *p, const double *x0, double share,
                        ti_random *random) {
@@ -88,26 +81,25 @@ static tribo_status draw_job(ti_worker *w, int track, int draw, void *context) {
     const tribo_sysid *s = w->s;
     const ti_path *path = s->shooting->path + track;
     int round = *(const int *)context;
-    double *one = drawn(s, track, draw), share = ldexp(1, -round);
+    double *one = drawn(s, track, draw), share = ldexp(1, -(round * AT_ONCE / EACH_SHARE));
     ti_random random = {s->seed + 0x9e3779b97f4a7c15u * (uint64_t)(track + 1)};
     if (s->track[track].held_out || !path->sought) return TRIBO_OK;
     if (ti_stopped(s)) return TI_STOPPED;
     one[0] = HUGE_VAL;
-    skip(&random, (round * TI_DRAWS + draw) * s->z.ndx);
-    const double *from = !round && draw % 2 ? path->prior : ti_path_first(s, track);
+    skip(&random, (round * AT_ONCE + draw) * s->z.ndx);
+    const double *from = share == 1 && draw % 2 ? path->prior : ti_path_first(s, track);
     if (!draw_start(w, s->track + track, s->p, from, share, &random)) return TRIBO_OK;
     memcpy(one + 1, w->x, (size_t)s->z.nx * sizeof *one);
-    step_aside(w, track);
+    ti_path_step_aside(w, track);
     one[0] = ti_path_plain(w, track, s->p, path->cost);
     w->aside = NULL;
     return TRIBO_OK;
 }
 
 tribo_status ti_shooting_draw_starts(tribo_sysid *s) {
-    enum { ROUNDS = 5 };
     tribo_status status = TRIBO_OK;
     none_moved(s);
-    for (int round = 0; round < ROUNDS && status >= 0; round++) status = deal_out(s, TI_DRAWS, draw_job, &round);
+    for (int round = 0; round < ROUNDS && status >= 0; round++) status = deal_out(s, AT_ONCE, draw_job, &round);
     return ti_parallel(s, TI_TELL_LOSS, take_job, &status);
 }
 
@@ -143,7 +135,7 @@ static tribo_status near_job(ti_worker *w, int track, int draw, void *context) {
     skip(&random, draw * s->z.ndx);
     if (!ti_path_beside(w, track, s->p, draw % 3 + 1, &random)) return TRIBO_OK;
     memcpy(one + 1, w->x, nx * sizeof *one);
-    step_aside(w, track);
+    ti_path_step_aside(w, track);
     if (!leads_back(w, track)) {
         memcpy(w->aside->x + at, one + 1, nx * sizeof *one);
         status = ti_path_settle_towards(w, track, s->p, s->P, path->cost);

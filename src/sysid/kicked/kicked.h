@@ -30,13 +30,11 @@ typedef struct ti_path {
     double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
     bool *touch;        /* (n) contact in the interval behind each row, of x */
     bool *touch_try;    /* of xtry */
-    double *xkept, *wkept; /* the motion before one that is settled at other parameters, and contact there */
-    bool *touch_kept;
-    uint64_t led; /* a name of where ti_path_grow() led from last, and what the motion cost there; 0 = unknown */
+    uint64_t led;       /* a name of where ti_path_grow() led from last, and what the motion cost there; 0 = unknown */
     double led_cost;
     double *drawn;                 /* (TI_DRAWS,nx+1) what motions from drawn starts cost, and these starts */
     bool sought, moved;            /* are others tried; has one been taken? */
-    bool settled;                  /* at other parameters: linearised there */
+    bool vain;                     /* draws at h->drawn_at have found nothing */
     double *linear;                /* as x: the motion that Phi and Psi are of */
     bool *touch_linear;            /* contact along it */
     uint64_t motion, motion_theta; /* names of it and of how theta moves it; 0 = unknown; theta was held */
@@ -87,6 +85,7 @@ struct ti_shooting {
     bool near;                  /* a fit without kicks has been nearly explained */
     bool explained, nearly;     /* the last fit leaves no more than noise, hardly more */
     int anew;                   /* how many starts of joints were drawn besides the given one */
+    double *drawn_at;           /* (nfree) theta where starts were drawn */
     int draws;                  /* how often starts were drawn in this fit */
     bool plain;                 /* the fit without kicks that is under way after one with them, or was */
     double *wide;               /* (nfree,2) how much longer than its slope says an interval is, down and up */
@@ -126,6 +125,8 @@ static inline double *ti_path_forces(const tribo_sysid *s, const ti_track *t, do
 static inline ti_path *ti_path_of(const ti_worker *w, int track) {
     return w->aside ? w->aside : w->s->shooting->path + track;
 }
+/* The worker's own motion takes the place of the recording's, until w->aside is NULL again. */
+void ti_path_step_aside(ti_worker *w, int track);
 /* How many numbers there are of states and forces. */
 static inline size_t ti_path_numbers(const tribo_sysid *s, int rows) {
     return (size_t)rows * (size_t)(s->z.nx + 3 * s->nplate);

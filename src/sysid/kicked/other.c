@@ -23,7 +23,7 @@ double ti_path_plain(ti_worker *w, int track, const double *p, double most) {
 
 /* What is left to be gained after a pass that promised so much and gained so much: about what it missed by, and little
  * of a step that kept its promise. */
-static double rest(double promise, double gain) {
+static double left_to_gain(double promise, double gain) {
     return 2 * fabs(promise - gain) + 1e-3 * gain;
 }
 
@@ -31,7 +31,7 @@ static double rest(double promise, double gain) {
  * what is left to `target`. */
 static bool enough(double before, double after, double promise, double target) {
     const double little = 0.1; /* twice a logarithm of likelihood */
-    double gain = before - after, left = rest(promise, gain);
+    double gain = before - after, left = left_to_gain(promise, gain);
     return gain < 0.01 * before + 1 || left < little || 3 * gain < after - target || left < after - target;
 }
 
@@ -62,23 +62,28 @@ tribo_status ti_path_settle(ti_worker *w, int track, const double *p, const doub
     return ti_path_settle_towards(w, track, p, P, HUGE_VAL);
 }
 
-static void exchange_kept(ti_path *path) {
-    ti_path_exchange(path, &path->xkept, &path->wkept, &path->touch_kept);
+static void copy_motion(const tribo_sysid *s, const ti_track *t, const double *x, const double *kick, const bool *touch,
+                        double *to_x, double *to_kick, bool *to_touch) {
+    memcpy(to_x, x, ti_path_numbers(s, t->n) * sizeof *x);
+    memcpy(to_kick, kick, (size_t)t->n * (size_t)s->z.nv * sizeof *kick);
+    memcpy(to_touch, touch, (size_t)t->n * sizeof *touch);
 }
 
+/* Aside, so that the slopes of the motion as it is stay what they are. */
 tribo_status ti_path_catch_up(ti_worker *w, int track, const double *p, const double *P) {
-    ti_path *path = ti_path_of(w, track);
+    const tribo_sysid *s = w->s;
+    const ti_track *t = s->track + track;
     const double much = 4; /* twice a logarithm of likelihood; less is not what a step fails by */
-    double before = path->cost;
-    if (!(path->cost_try > before + much) || !isfinite(path->cost_try)) return TRIBO_OK;
-    exchange_kept(path);
-    ti_path_accept(path);
-    path->settled = true;
+    ti_path *own = ti_path_of(w, track);
+    if (!(own->cost_try > own->cost + much) || !isfinite(own->cost_try)) return TRIBO_OK;
+    ti_path_step_aside(w, track);
+    ti_path *aside = w->aside;
+    copy_motion(s, t, own->xtry, own->wtry, own->touch_try, aside->x, aside->w, aside->touch);
+    aside->cost = own->cost_try;
     tribo_status status = ti_path_settle(w, track, p, P);
-    double after = path->cost;
-    ti_path_accept(path); /* into xtry */
-    exchange_kept(path);
-    path->cost = before, path->cost_try = after;
+    copy_motion(s, t, aside->x, aside->w, aside->touch, own->xtry, own->wtry, own->touch_try);
+    own->cost_try = aside->cost;
+    w->aside = NULL;
     return status == TI_STOPPED || status == TRIBO_E_NOMEM ? status : TRIBO_OK;
 }
 

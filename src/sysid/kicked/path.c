@@ -28,12 +28,18 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->cov, n * ndx * ndx);
     TI_CARVE(a, path->touch, n);
     TI_CARVE(a, path->touch_try, n);
-    TI_CARVE(a, path->xkept, ti_path_numbers(s, rows));
-    TI_CARVE(a, path->wkept, n * nv);
-    TI_CARVE(a, path->touch_kept, n);
     TI_CARVE(a, path->linear, ti_path_numbers(s, rows));
     TI_CARVE(a, path->touch_linear, n);
     TI_CARVE(a, path->drawn, TI_DRAWS * (nx + 1));
+}
+
+void ti_path_step_aside(ti_worker *w, int track) {
+    const tribo_sysid *s = w->s;
+    const ti_path *own = s->shooting->path + track;
+    ti_path *aside = s->shooting->aside + (w - s->worker);
+    memcpy(aside->prior, own->prior, (size_t)s->z.nx * sizeof(double));
+    aside->end = own->end, aside->motion = 0;
+    w->aside = aside;
 }
 
 void ti_path_told(tribo_sysid *s, int track, ti_tell tell, ti_parcel *p) {

@@ -31,8 +31,9 @@ static tribo_status follow_job(ti_worker *w, int i, void *context) {
 static tribo_status grow_job(ti_worker *w, int i, void *context) {
     (void)context;
     const tribo_sysid *s = w->s;
-    s->shooting->path[i].sought = !s->track[i].held_out && !ti_scales_explain_one(s, i, TI_EXPLAINED);
-    return s->shooting->path[i].sought ? ti_path_grow(w, i, s->p, s->P) : TRIBO_OK;
+    ti_path *path = s->shooting->path + i;
+    path->sought = !s->track[i].held_out && !path->vain && !ti_scales_explain_one(s, i, TI_EXPLAINED);
+    return path->sought ? ti_path_grow(w, i, s->p, s->P) : TRIBO_OK;
 }
 
 static tribo_status spread_job(ti_worker *w, int i, void *context) {
@@ -133,6 +134,7 @@ static tribo_status begin(tribo_sysid *s, bool kicked, bool growing, ti_job job)
     if (status < 0) return status;
     ti_scales_guess(s);
     s->lambda = 1e-3;
+    for (int i = 0; i < s->nrec; i++) h->path[i].vain = false;
     h->begun = true, h->waited = h->still = 0;
     return TRIBO_OK;
 }
@@ -171,17 +173,11 @@ static tribo_status catch_up_job(ti_worker *w, int i, void *context) {
     return w->s->track[i].held_out ? TRIBO_OK : ti_path_catch_up(w, i, w->s->p, w->s->P);
 }
 
-static tribo_status linearise_again_job(ti_worker *w, int i, void *context) {
-    (void)context;
-    return w->s->shooting->path[i].settled ? ti_path_linearise(w, i, w->s->p, w->s->P) : TRIBO_OK;
-}
-
 /* One motion that goes another way than its linearisation would hold all parameters where they are: those that cost
  * more at s->trial settle there before the sum is judged. Joints without kicks follow theta into a minimum beside the
  * lowest if they may. */
 static tribo_status catch_up(tribo_sysid *s, double *cost) {
     if (!ti_kicked(s) && !ti_all_free(s->m)) return TRIBO_OK;
-    for (int i = 0; i < s->nrec; i++) s->shooting->path[i].settled = false;
     tribo_sysid_map_jac(s, s->trial, s->P);
     s->progress.evaluations++;
     tribo_status status = ti_parallel(s, TI_TELL_LOSS, catch_up_job, NULL);
@@ -189,7 +185,7 @@ static tribo_status catch_up(tribo_sysid *s, double *cost) {
     if (status < 0 || *cost < s->shooting->cost) return status;
     ti_at(s, s->theta);
     tribo_sysid_map_jac(s, s->theta, s->P);
-    return ti_parallel(s, TI_TELL_SLOPES, linearise_again_job, NULL);
+    return TRIBO_OK;
 }
 
 /* Try steps until one lowers the cost. @return TRIBO_OK and *moved. */
@@ -235,15 +231,31 @@ tribo_status ti_shooting_spread(tribo_sysid *s) {
     return ti_parallel(s, TI_TELL_SLOPES, spread_job, s->shooting->cov);
 }
 
+/* Is theta still about where draws were in vain? They would be the same again. */
+static void draw_again(tribo_sysid *s) {
+    const double far = 1; /* twice a logarithm of likelihood */
+    struct ti_shooting *h = s->shooting;
+    double square = 0;
+    int n = s->nfree;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            square += (s->theta[a] - h->drawn_at[a]) * s->H[a * n + b] * (s->theta[b] - h->drawn_at[b]);
+    if (square < far) return;
+    for (int i = 0; i < s->nrec; i++) h->path[i].vain = false;
+    memcpy(h->drawn_at, s->theta, (size_t)n * sizeof(double));
+}
+
 tribo_status ti_shooting_draw(tribo_sysid *s, bool *found) {
     const double worth = 0.01;
     struct ti_shooting *h = s->shooting;
     tribo_status status = ti_shooting_curvature(s);
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
+    draw_again(s);
     status = ti_parallel(s, TI_TELL_LOSS, grow_job, NULL);
     if (status >= 0) status = ti_shooting_draw_starts(s);
     *found = ti_path_sum(s, false) < (1 - worth) * h->cost;
+    for (int i = 0; i < s->nrec; i++) h->path[i].vain |= h->path[i].sought && !*found;
     h->still = h->waited = 0;
     s->lambda = 1e-3;
     return status;
