@@ -7,6 +7,9 @@ enum { LAGS = 6, ROWS_LEAST = 5 };
 static const double degrees = 57.29577951308232;
 /* A reading is taken for another where the logarithm of their likelihoods differs by this. */
 static const double evidence = 12;
+/* Columns that are half a sample off predict better by so much, of a logarithm of likelihood. Less is chance: of tosses
+ * that land, differences at a jump follow the one or the other row by when it was. */
+static const double likelier = 3;
 /* What the columns must explain of the differences before anything is made of them. */
 static const double share_least = 0.6;
 
@@ -307,7 +310,8 @@ static void check_kind(tribo_checked *c, int part) {
     int n = ti_predict_windows(c, c->x, true, HUGE_VAL, was);
     ti_predict_windows(c, c->y, true, HUGE_VAL, is);
     for (int i = 0; i < n; i++) gain += was[i] - is[i];
-    if (!(gain > 1)) return; /* as where a simulation with steps of a row wrote it: its velocities are differences */
+    if (!(gain > likelier))
+        return; /* as where a simulation with steps of a row wrote it: its velocities are differences */
     memcpy(c->x, c->y, bytes);
     ti_found(c, TRIBO_CONVENTION_KIND, TRIBO_OUTCOME_MENDED, -1, -1, 0.5,
              "the %s columns are half a sample off, as differences of neighbouring poses are; means of two neighbours "
