@@ -407,6 +407,9 @@ double ti_impact_approach(const tribo_ws *ws, const ti_frame *f, int k, int i);
 bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is);
 /* Whether contact c has an impact at its own time if it lands and stays: a free body's with the world. eq. (472). */
 bool ti_con_may_land(const tribo_ws *ws, const ti_con *c);
+/* The same of contact i, which comes with more than what the forces of a part of the step bring: what rests does not.
+ */
+bool ti_con_comes_to_land(const tribo_ws *ws, const ti_frame *f, int i);
 /* uf, an, tau of the contacts that may bounce, from the motion that the first phase leaves. */
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Velocity that impact and a share of the rebound leave, entry j of the frame's blocks. */

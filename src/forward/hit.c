@@ -58,6 +58,12 @@ bool ti_con_may_land(const tribo_ws *ws, const ti_con *c) {
     return ti_aside_applies(ws) && !ti_contact_pushes_from_afar(ws->contact);
 }
 
+bool ti_con_comes_to_land(const tribo_ws *ws, const ti_frame *f, int i) {
+    if (!ti_con_may_land(ws, &f->con[i])) return false;
+    double now = ti_row_velocity(ws, f, i, 2, ws->vnow);
+    return now < -0.25 * fabs(f->con[i].uf - now); /* a half of it makes the 2 |a| h of eq. (472) */
+}
+
 static bool can_move(const tribo_ws *ws, const ti_con *c) {
     if (c->kind != TI_CON_CONTACT || ws->options.rounds > 0) return false;
     return (c->a < 0 || is_free(ws->model, c->a)) && (c->b < 0 || is_free(ws->model, c->b));

@@ -74,7 +74,8 @@ static bool find_landings(tribo_ws *ws, const ti_frame *f, int k) {
     for (int i = is->con0; i < is->con0 + is->nhold; i++) {
         ti_con *c = &f->con[i];
         if (ti_con_spins(c)) ti_con_follow(c);
-        if (f->phase[TI_HOLD].mode[i] == TRIBO_BREAK || !ti_con_may_land(ws, c) || ws->root[ws->blk_a[i]]) continue;
+        if (f->phase[TI_HOLD].mode[i] == TRIBO_BREAK || ws->root[ws->blk_a[i]] || !ti_con_comes_to_land(ws, f, i))
+            continue;
         c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
         ti_impact hit = ti_frame_impact(ws, c);
         ti_con_meet(c, &hit, 0, true, ws->options.dt);

@@ -61,7 +61,7 @@ static double speed_off(const tribo_ws *ws, const ti_con *c, double e, bool may_
 
 static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, bool struck, double speed) {
     const ti_con *c = &f->con[i];
-    bool may_land = ti_con_may_land(ws, c);
+    bool may_land = ti_con_comes_to_land(ws, f, i);
     if (!(e > 0) && !may_land) return (double)INFINITY;
     double off = speed_off(ws, c, e, may_land), own = fabs(c->uf) + fabs(c->an) * ws->options.dt;
     if (f->mode[i] != TRIBO_BREAK && !c->bounce && !struck) { /* loaded by forces alone */
@@ -79,7 +79,7 @@ static double restitution_of(const tribo_ws *ws, const ti_frame *f, int i, const
 /* Whether any contact may have an impact. */
 static bool any_hits(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (restitution_of(ws, f, i, p) > 0 || ti_con_may_land(ws, &f->con[i])) return true;
+        if (restitution_of(ws, f, i, p) > 0 || ti_con_comes_to_land(ws, f, i)) return true;
     return false;
 }
 
