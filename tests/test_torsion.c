@@ -221,6 +221,33 @@ START_TEST(reverse_and_tangents) {
 }
 END_TEST
 
+/* Faces and edges follow what they stand on, whatever friction holds them against rolling: a box on a box, on which a
+ * pill lies, whose derivatives by their turns are those of gaps that close within the step. */
+START_TEST(rolling_yields_to_gaps) {
+    static const double half = 0.1, radius = 0.05;
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_wall(b, "floor", NULL, NULL, material(0.8, 0, 0));
+    for (int k = 0; k < 2; k++)
+        world_box(b, k ? "high" : "low", 1, half, 0.01 * k, 0, (2 * k + 1) * half, material(0.8, 0.01 * k, 0.005 * k));
+    const double size[3] = {radius, 0.06, 0}, at[3] = {0.02, 0.01, 4 * half + radius};
+    world_solid(b, "pill", TRIBO_CAPSULE, 0.4, size, at, material(0.8, 0.01, 0.005));
+    world w = world_new(b, H);
+    w.x0[7 * 2 + 3] = w.x0[7 * 2 + 5] = sqrt(0.5); /* it lies along x */
+    world_steps(&w, 1);
+    world_run(&w);
+    for (int of = 0; of < 3; of++) {
+        world_gradient(&w, 1, world_dv(&w, of, 4)); /* about y, of all of them */
+        for (int k = 0; k < 3; k++) NEAR(w.x_bar[6 * k + 4], k == of ? -1 / H : 0, 1e-6 / H);
+    }
+    double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
+    xd[4] = 1e-3, xd[6 + 3] = 2e-3, xd[2 * 6 + 4] = -1e-3;
+    memcpy(w.lx + w.n.ndx, xd, sizeof *xd * (size_t)w.n.ndx), w.lx[w.n.ndx + w.n.ndx / 2 + 4] = 1;
+    world_agrees(&w, xd, pd, 1e-4, 1, 1e-10, 2e-6);
+    free(xd), free(pd);
+    world_free(&w);
+}
+END_TEST
+
 /* ---- files ---- */
 
 #define SCENE(friction, condim, pair)                                                                                  \
@@ -413,6 +440,7 @@ static Suite *suite(void) {
     tcase_add_test(c, interior_point);
     tcase_add_test(c, refused_by_name);
     tcase_add_loop_test(c, reverse_and_tangents, 0, 10);
+    tcase_add_test(c, rolling_yields_to_gaps);
     tcase_add_test(c, read_and_written);
 #ifdef HAVE_MUJOCO
     tcase_add_loop_test(c, as_mujoco, 0, 2);

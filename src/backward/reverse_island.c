@@ -84,6 +84,18 @@ static void reverse_softness(const phase_bar *to, const ti_contact_problem *prob
         s->R_bar[at] += R_bar[2] + TI_ACROSS * (R_bar[0] + R_bar[1]);
 }
 
+/* What friction against rolling asks for where normals hold the turn. */
+static void reverse_rolling(const phase_bar *to, const ti_contact_problem *problem, const double *c_bar) {
+    const ti_island *is = &to->f->island[to->island];
+    double *bar = to->ws->scratch->l_work; /* free by now */
+    memset(bar, 0, sizeof *bar * (size_t)problem->nc);
+    ti_contact_roll_vjp(to->ws->contact, problem, c_bar, bar);
+    for (int i = 0; i < problem->nc; i++) {
+        double asked[3] = {0, 0, bar[i]};
+        if (bar[i] != 0) add_reference(to, is->con0 + i, asked);
+    }
+}
+
 /* v_bar (nv of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
 static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, const double *l_bar) {
     tribo_ws *ws = to->ws;
@@ -111,6 +123,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
             s->mu_bar[at] += s->mu_work[i];
             if (to->phase == TI_REBOUND) reverse_give(to, at, solution.point[k].lambda + 3 * i, s->mu_work[i]);
         }
+        if (problem.spins && to->phase < TI_TIMING) reverse_rolling(to, &problem, c_bar);
         if (ws->model->soft && ti_phase_by_law(to->phase)) reverse_softness(to, &problem, &solution, k, c_bar);
         if (ti_phase_by_law(to->phase) && ti_contact_uses_delassus(ws->contact))
             reverse_delassus(to, &problem, &solution, k);

@@ -258,6 +258,9 @@ static tribo_status phase_tangents(const task *t, ti_phase phase, const double *
     for (int q = 0; q < solution.npoint; q++) {
         tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, q);
         if (status < 0) return status;
+        for (int j = 0; j < n && phase < TI_TIMING; j++)
+            ti_contact_roll_jvp(ws->contact, &problem, s->ref_dot + at_contact(t, j, t->is->con0),
+                                s->c_dot[q] + j * 3 * nc);
         for (int j = 0; j < n; j++)
             for (int i = 0; i < nc; i++) s->mu_dot[j * nc + i] = friction_dot(t, phase, q, t->is->con0 + i, j);
         bool moves = phase < TI_TIMING && (t->in->p || phase == TI_REBOUND);

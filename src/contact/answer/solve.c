@@ -60,6 +60,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     TI_CARVE(m, ws->mode, nc);
     TI_CARVE(m, ws->mode_before, nc);
     TI_CARVE(m, ws->exempt, nc);
+    if (sizes->spins) TI_CARVE(m, ws->rolling, nc);
     TI_CARVE(m, ws->taken, nv);
     ti_interior_carve(m, ws, nc, nv);
     const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide, sizes->chains, sizes->spins};

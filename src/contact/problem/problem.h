@@ -175,6 +175,11 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *p, c
  * -> dv (ndir,nv), dlambda (ndir,3 nc). docs/math.md eq. (60). */
 void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, const double *r, const double *dc,
                     const double *dmu, double *dv, double *dlambda);
+/* Before it, of each direction: what friction against rolling asks for, dc += that, where normals hold the turn and
+ * their references change by ref_dot (nc). And what that is of the references, ref_bar += of c_bar, after the reverse.
+ * docs/math.md eq. (474). */
+void ti_contact_roll_jvp(const ti_contact_ws *ws, const ti_contact_problem *p, const double *ref_dot, double *dc);
+void ti_contact_roll_vjp(const ti_contact_ws *ws, const ti_contact_problem *p, const double *c_bar, double *ref_bar);
 /* Reverse, overwriting y (nv), c_bar (3 nc), mu_bar (nc), with y the adjoint of the momentum row: then
  *   vfree_bar += M y,  M_bar -= y (v - vfree)',  J_bar += lambda y' + c_bar v',  ref_bar += c_bar.
  * docs/math.md eq. (61), (63). */

@@ -2,6 +2,7 @@
 #include "contact/reverse/augmented.h"
 #include "contact/reverse/doubled.h"
 #include "contact/reverse/exempt.h"
+#include "contact/reverse/rolling.h"
 #include <math.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *hard
     } else
         soft = ti_contact_soften(ws, hard);
     if (ws->coupled) return ws->coupled->factor(ws, p, q);
-    if (k == 0) ti_contact_exempt(ws, p, s);
+    if (k == 0) ti_contact_exempt(ws, p, s), ti_rolling_find(ws, p, s);
     ti_system_jv(&ws->sys, p, q->v, true, ws->c);
     for (int i = 0; i < p->nc; i++) {
         ti_law_compliance R = ti_contact_stiffness(p, i, ti_contact_compliance(q->compliance));

@@ -45,6 +45,13 @@ typedef struct ti_augmented {
     double *x, *rest;     /* (n_max) */
 } ti_augmented;
 
+/* What the normals of contacts beside it hold of friction against rolling: of n of them, each less that of its host,
+ * the turn along its tangents, in its unit. */
+typedef struct ti_rolling {
+    int n, host, by[2];
+    double turn[2][2];
+} ti_rolling;
+
 struct ti_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
@@ -96,6 +103,8 @@ struct ti_contact_ws {
     double *v2, *l2;       /* solution at 2 R */
     double *r;             /* (nv) */
     double *by_mu;         /* (3 nc) -A^-1 dF/dmu */
+    ti_rolling *rolling;   /* (nc) of problems with friction against turning: rolling.h */
+    bool rolls;            /* there is any of rolling */
     unsigned char *exempt; /* (nc) exempt.h, */
     unsigned char *taken;  /* (nv) its scratch */
     ti_anderson slips;     /* (nc) of rounds with the speeds of slip held */
