@@ -90,16 +90,17 @@ START_TEST(the_inertia_that_acts_is_told) {
 }
 END_TEST
 
-/* A ball that rolls has no say in how much friction there is beyond what it takes: none and enough explain it alike. */
+/* A ball that rolls has no say in how much friction there is beyond what it takes: none and enough explain it alike,
+ * but that none leaves it two numbers of its start more. */
 START_TEST(enough_friction_is_any) {
-    enum { N = 97 };
+    enum { N = 97, SETS = 40 };
     tribo_model *m = model_of(
         "<mujoco><option timestep='0.002' cone='elliptic'/><worldbody><geom name='floor' type='plane' size='0 0 1' "
         "priority='1' friction='0.4'/><body name='ball' pos='0 0 0.05'><freejoint/><geom type='sphere' size='0.05' "
         "mass='0.3'/></body></worldbody></mujoco>");
     double time[N], x[13 * N];
     int held = 0;
-    for (uint64_t set = 1; set <= 12; set++) {
+    for (uint64_t set = 1; set <= SETS; set++) {
         tribo_estimate est;
         ti_random dice = {set};
         for (int k = 0; k < N; k++) {
@@ -122,7 +123,7 @@ START_TEST(enough_friction_is_any) {
         held += !est.identifiable || (est.low95 <= 0.2 && est.high95 >= 0.2);
         tribo_sysid_free(s);
     }
-    ck_assert_msg(held >= 12, "%d of 12", held);
+    ck_assert_msg(10 * held >= 9 * SETS, "%d of %d", held, SETS);
     tribo_model_free(m);
 }
 END_TEST
