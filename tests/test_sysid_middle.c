@@ -307,6 +307,55 @@ START_TEST(an_impact_is_where_it_happens) {
 }
 END_TEST
 
+/* A block that slides a way d into one that rests on the same floor, both still sliding at t: where the second is. */
+static double pushed(double d, double v, double t) {
+    const double brake = 0.2 * 9.81, e = 0.5, speed = sqrt(v * v - 2 * brake * d), after = t - (v - speed) / brake;
+    return (1 + e) / 2 * speed * after - brake * after * after / 2;
+}
+
+/* Wherever in a step it is hit, friction brakes what rested from there on. */
+START_TEST(friction_brakes_from_the_impact_on) {
+    enum { LAST = 30, NX = 26, NDX = 24, V = 12 };
+    static const char scene[] =
+        "<mujoco><option timestep='0.001'/><custom><numeric name='hit/restitution' data='0.5'/></custom><worldbody>"
+        "<geom name='floor' type='plane' size='0 0 1' priority='1' friction='0.2'/><body name='a' pos='0 0 0.1'>"
+        "<freejoint/><geom name='a' type='box' size='0.1 0.1 0.1' mass='1'/></body><body name='b' pos='0.4 0 0.1'>"
+        "<freejoint/><geom name='b' type='box' size='0.1 0.1 0.1' mass='1'/></body></worldbody><contact><pair "
+        "name='hit' geom1='a' geom2='b' friction='0 0 0.005 0.0001 0.0001'/></contact></mujoco>";
+    tribo_model *m;
+    double time[LAST + 1], rows[NX * (LAST + 1)];
+    ck_assert_int_eq(tribo_model_load_memory(scene, strlen(scene), "blocks", NULL, &m, NULL), TRIBO_OK);
+    for (int k = 0; k <= LAST; k++) time[k] = 0.01 * k, tribo_model_state0(m, rows + NX * k), rows[NX * k] = 0.001 * k;
+    tribo_recording rec = {.n = LAST + 1, .time = time, .x = rows};
+    tribo_free_param wanted = tribo_default_free();
+    wanted.index = tribo_param_find(m, "hit/restitution");
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_sysid *s;
+    def.rec = &rec, def.nrec = 1, def.loss = TRIBO_LOSS_SHOOTING, def.free = &wanted, def.nfree = 1;
+    def.start = TRIBO_START_AUTO;
+    ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
+    ti_worker *w = s->worker;
+    double theta, *P = w->pd + NDX * (size_t)s->z.np;
+    tribo_sysid_theta(s, &theta), tribo_sysid_params(s, &theta, s->p), tribo_sysid_map_jac(s, &theta, P);
+    for (double d = 0.1; d < 0.104; d += 0.00037) {
+        const double v = 2, v0 = v + 0.0005 * 0.2 * 9.81; /* that of the middle of the step before */
+        tribo_model_state0(m, w->x);
+        w->x[0] = 0.2 - d, w->x[14] = v0;
+        memset(w->xd, 0, (1 + NDX) * NDX * sizeof *w->xd);
+        for (int i = 0; i < NDX; i++) w->xd[(1 + i) * NDX + i] = 1;
+        for (int k = 0; k < LAST; k++) ck_assert_int_ge(ti_advance_jvp(w, s->track, k, s->p, 1 + NDX, P), 0);
+        ck_assert_msg(fabs(w->x[7] - 0.4 - pushed(d, v, 0.3)) < 2e-5, "%g: %.8g, not %.8g", d, w->x[7] - 0.4,
+                      pushed(d, v, 0.3));
+        double by_d = (pushed(d + 1e-6, v, 0.3) - pushed(d - 1e-6, v, 0.3)) / 2e-6;
+        double by_v = (pushed(d, v + 1e-6, 0.3) - pushed(d, v - 1e-6, 0.3)) / 2e-6;
+        ck_assert_msg(fabs(-w->xd[NDX + 6] - by_d) < 3e-3 * fabs(by_d), "%g: %g, not %g", d, -w->xd[NDX + 6], by_d);
+        ck_assert_msg(fabs(w->xd[(1 + V) * NDX + 6] - by_v) < 3e-3 * fabs(by_v), "%g: %g, not %g", d,
+                      w->xd[(1 + V) * NDX + 6], by_v);
+    }
+    tribo_sysid_free(s), tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_middle");
     TCase *t = tcase_create("core");
@@ -317,6 +366,7 @@ static Suite *suite(void) {
     tcase_add_test(t, the_reverse_says_the_same);
     tcase_add_test(t, a_share_is_left_of_what_turns_round);
     tcase_add_test(t, an_impact_is_where_it_happens);
+    tcase_add_test(t, friction_brakes_from_the_impact_on);
     suite_add_tcase(s, t);
     return s;
 }

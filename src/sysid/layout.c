@@ -138,6 +138,13 @@ static void lay_out_reversal(const tribo_sysid *s, ti_arena *a, ti_reversal *r) 
     TI_CARVE(a, r->unit, nv);
 }
 
+static void lay_out_late(const tribo_sysid *s, ti_arena *a, ti_late *late) {
+    size_t nv = (size_t)s->z.nv;
+    TI_CARVE(a, late->row, TI_LATE_MAX * nv);
+    TI_CARVE(a, late->rate, TI_LATE_MAX * nv);
+    TI_CARVE(a, late->unit, nv);
+}
+
 static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {
     size_t ndx = (size_t)s->z.ndx, nx = (size_t)s->z.nx, np = (size_t)s->z.np, lengths = (size_t)s->intervals;
     TI_CARVE(a, w->ws, lengths * TI_LENGTHS);
@@ -178,6 +185,7 @@ static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worke
     lay_out_stand(s, n, a, w);
     for (int i = 0; i < TI_PROBES; i++) lay_out_probe(s, n, a, &w->probe[i]);
     lay_out_reversal(s, a, &w->reversal);
+    lay_out_late(s, a, &w->late);
 }
 
 void ti_sysid_lay_out(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a, tribo_sysid **self) {

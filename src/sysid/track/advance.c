@@ -3,6 +3,7 @@
 
 tribo_status ti_stride_jac(ti_worker *w, const ti_stride *at, const double *pd, double *A, double *C) {
     tribo_status status = ti_stride_own_jac(w, at, pd, A, C);
+    if (at->late && status >= 0) ti_late_jac(w, A);
     return at->reversed && status >= 0 ? ti_reversal_jac(w, at->ws, pd, A, C) : status;
 }
 
@@ -27,7 +28,9 @@ tribo_status ti_stride_next(ti_worker *w, const ti_track *t, const double *p, bo
     status = tribo_step(at->ws, ti_middle_params(w, p, at->ws), w->x, u, w->x, record ? at->one : NULL);
     if (status < 0) return status;
     if (s->nplate) ti_plates_add(w, at->ws);
-    at->reversed = s->loss == TRIBO_LOSS_SHOOTING && !ti_kicked(s) && ti_reversal_make(w, p, u, dt, record, at->ws);
+    bool exact = s->loss == TRIBO_LOSS_SHOOTING && !ti_kicked(s);
+    at->late = exact && ti_all_free(s->m) && ti_late_make(w, at->ws);
+    at->reversed = exact && !at->late && ti_reversal_make(w, p, u, dt, record, at->ws);
     at->step++;
     return TRIBO_OK;
 }
@@ -55,7 +58,8 @@ tribo_status ti_advance_touch(ti_worker *w, const ti_track *t, int k, const doub
 static tribo_status step_jvp(ti_worker *w, const ti_stride *at, int ndir, const double *pd) {
     const tribo_sysid *s = w->s;
     size_t ndx = (size_t)s->z.ndx, np = (size_t)s->z.np;
-    if (ti_all_free(s->m) && !at->reversed) return tribo_step_jvp(at->ws, at->one, 0, ndir, w->xd, NULL, pd, w->xd);
+    if (ti_all_free(s->m) && !at->reversed && !at->late)
+        return tribo_step_jvp(at->ws, at->one, 0, ndir, w->xd, NULL, pd, w->xd);
     const double *P = w->pd + ndx * np; /* of theta, wherever pd begins */
     tribo_status status = ti_stride_jac(w, at, P, w->by_x, w->by_theta);
     if (status < 0) return status;

@@ -129,6 +129,7 @@ typedef struct ti_stride {
     tribo_ws *ws;    /* of the last step */
     tribo_tape *one; /* its record */
     bool reversed;   /* ti_reversal_make() made it */
+    bool late;       /* ti_late_make() did */
 } ti_stride;
 
 enum { TI_PROBES = 2 };
@@ -148,6 +149,16 @@ typedef struct ti_reversal {
     double *unit;            /* (nv) zeros */
 } ti_reversal;
 
+enum { TI_LATE_MAX = 4 };
+
+/* What is hit in a step while others hold it: late.c. */
+typedef struct ti_late {
+    int n;                    /* islands */
+    double time[TI_LATE_MAX]; /* when they are hit */
+    double *row, *rate;       /* (TI_LATE_MAX,nv) how that moves; what accelerates before it less what does after it */
+    double *unit;             /* (nv) zeros */
+} ti_late;
+
 typedef struct ti_worker {
     tribo_sysid *s;
     struct ti_path *aside; /* kicked/: the motion under way, where it is not the recording's own; else NULL */
@@ -159,6 +170,7 @@ typedef struct ti_worker {
     double *before;        /* (nx) where a step began */
     ti_probe probe[TI_PROBES];
     ti_reversal reversal;
+    ti_late late;
     double *pd;                /* (ndir,np): that of ndx zero rows, then of the parameters, then of ndx zero rows */
     double *r, *lx, *wj;       /* (ndx), (rows,ndx), (3,ndir) */
     double *xbar, *xnext;      /* (ndx), the first also (nfree) */
@@ -231,6 +243,13 @@ void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar);
 bool ti_reversal_make(ti_worker *w, const double *p, const double *u, int length, bool record, const tribo_ws *made);
 /* A and C as of ti_stride_jac(), of the step as it was first, made those of what took its place. */
 tribo_status ti_reversal_jac(ti_worker *w, const tribo_ws *made, const double *pd, double *A, double *C);
+
+/* ---- late.c: bodies that are hit while others hold them ---- */
+
+/* Forces of the step that has led to w->x are given their time. @return are there any? */
+bool ti_late_make(ti_worker *w, const tribo_ws *made);
+/* A as of ti_stride_jac(), of the step as it was, made that of what took its place. */
+void ti_late_jac(const ti_worker *w, double *A);
 
 /* ---- advance.c ---- */
 
