@@ -3,7 +3,7 @@
  * moves are free bodies and, behind them in number, joints of one axis. */
 #include "recording/questions.h"
 
-enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6 };
+enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6, EDGE = 6 };
 static const double far = 12; /* of the noise of a row: no chance */
 
 static int movers(const tribo_checked *c) {
@@ -100,8 +100,51 @@ static bool usual_way(tribo_checked *c, int k, int b, double mean[WAY]) {
     return true;
 }
 
+/* How fast a joint goes at the end of a gap before row k + 1 (side 0) or behind row k, and how that changes, a row. */
+static bool speed_at(tribo_checked *c, int k, int b, int side, int edge, double *v, double *a) {
+    double mean = 0, at = 0, square = 0, slope = 0;
+    for (int j = 1; j <= edge; j++) {
+        double s[WAY], u = side ? j - 0.5 : 0.5 - j;
+        int row = side ? k + j : k - j;
+        if (!steady(c, row) || !way(c, row, b, s)) return false;
+        mean += s[0] / edge, at += u / edge, square += u * u, slope += u * s[0];
+    }
+    *a = (slope - edge * at * mean) / (square - edge * at * at), *v = mean - *a * at;
+    return true;
+}
+
+/* Joints speed up and slow down meanwhile: their way is a cubic through a gap of so many rows that all agree on.
+ * 0: none, or they cannot tell. */
+static int rows_of_joints(tribo_checked *c, int k, int edge, double most) {
+    double least = HUGE_VAL, second = HUGE_VAL;
+    int rows = 0, largest = c->n;
+    for (int n = 2; n <= largest; n++) {
+        double left = 0;
+        for (int b = 0; b < movers(c); b++) {
+            double s[WAY], v[2], a[2];
+            if (!moves(c, b)) continue;
+            if (b < c->z.nbody || !way(c, k, b, s)) return 0;
+            for (int side = 0; side < 2; side++)
+                if (!speed_at(c, k, b, side, edge, &v[side], &a[side])) return 0;
+            double off = s[0] - n * (v[0] + v[1]) / 2 - n * n * (a[0] - a[1]) / 12;
+            left += off * off;
+        }
+        if (left < least)
+            second = least, least = left, rows = n;
+        else if (left < second)
+            second = left;
+    }
+    return sqrt(least) < most / 2 && second > 4 * least ? rows - 1 : 0;
+}
+
+static bool any_free(const tribo_checked *c) {
+    for (int b = 0; b < c->z.nbody; b++)
+        if (moves(c, b)) return true;
+    return false;
+}
+
 /* Would a whole number of missing rows explain the jump of all bodies at once? */
-static int rows_missing(tribo_checked *c, int k, double most) {
+static int rows_of_ways(tribo_checked *c, int k, double most) {
     double along = 0, length = 0, left = 0, size = 0;
     for (int b = 0; b < movers(c); b++) {
         double s[WAY], mean[WAY];
@@ -122,6 +165,14 @@ static int rows_missing(tribo_checked *c, int k, double most) {
     /* a body that tumbles turns about other axes meanwhile */
     double may = 0.3 * sqrt(size) > most / 2 ? 0.3 * sqrt(size) : most / 2;
     return sqrt(left) < may ? (int)rows : 0;
+}
+
+/* A row too many is worse than half of a recording: of joints, whose speeds change, two must say the same. */
+static int rows_missing(tribo_checked *c, int k, double most) {
+    int rows = rows_of_ways(c, k, most);
+    if (any_free(c)) return rows;
+    int near = rows_of_joints(c, k, EDGE - 2, most), far_off = rows_of_joints(c, k, EDGE, most);
+    return near == far_off ? near : rows == near || rows == far_off ? rows : 0;
 }
 
 static void swap_from(tribo_checked *c, int row, int a, int b) {
