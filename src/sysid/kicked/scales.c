@@ -120,6 +120,7 @@ static ti_noise_sums add_up(const tribo_sysid *s) {
 }
 
 double ti_scales_update(tribo_sysid *s) {
+    const double flight_most = 2;
     struct ti_shooting *h = s->shooting;
     ti_noise_sums sum = add_up(s);
     double change = 0;
@@ -127,6 +128,9 @@ double ti_scales_update(tribo_sysid *s) {
         if (!(sum.freedom[k] > 1) || !ti_group_natural(s, k % s->ngroup)) continue;
         double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.1, 2), old = h->noise[k];
         h->noise[k] = ti_max(factor * old, h->noise_least[k]);
+        /* nothing but noise is in a flight: it is no larger than it shows, whatever what comes after asks of it */
+        if (k >= s->ngroup && h->noise_shown[k] > 0 && ti_all_free(s->m))
+            h->noise[k] = ti_max(old / 2, ti_min(h->noise[k], flight_most * h->noise_shown[k]));
         change = ti_max(change, fabs(h->noise[k] / old - 1));
     }
     for (int k = 0; k < TI_KICK_KINDS; k++) {

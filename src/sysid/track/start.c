@@ -4,6 +4,28 @@
 
 enum { FLIGHT_PASSES = 3 };
 
+/* Does a free body change its velocity at a row by far more than gravity does? What hits it may be larger than the
+ * model has it, and then no row touches anything until long after. */
+static bool jumps(const tribo_sysid *s, const ti_track *t, int row, const double *p) {
+    const double far = 30; /* of the noise of a second difference, about */
+    size_t nx = (size_t)s->z.nx;
+    double before = t->time[row] - t->time[row - 1], after = t->time[row + 1] - t->time[row];
+    double shorter = before < after ? before : after;
+    for (int b = 0; b < s->nblock; b++) {
+        const ti_block *block = &s->block[b];
+        if (block->kind != TRIBO_BLOCK_POSITION || s->m->joint[block->joint].kind != TI_JOINT_FREE) continue;
+        const double *x = t->x + (size_t)row * nx + s->m->joint[block->joint].q;
+        double change[3], least = ti_weight(p) * (before + after), square = 0;
+        for (int i = 0; i < 3; i++) {
+            change[i] = (x[(size_t)i + nx] - x[i]) / after - (x[i] - *(x - nx + i)) / before;
+            change[i] -= p[i] * (before + after) / 2;
+            square += change[i] * change[i];
+        }
+        if (sqrt(square) > ti_max(least, far * s->noise_seen[block->group] / shorter)) return true;
+    }
+    return false;
+}
+
 tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
     const tribo_sysid *s = w->s;
     size_t nx = (size_t)s->z.nx;
@@ -21,6 +43,8 @@ tribo_status ti_flight_rows(ti_worker *w, ti_track *t, const double *p) {
         if (touched) break;
         t->nflight = k - t->first + 1;
     }
+    for (int k = t->first + 1; k < t->first + t->nflight && k + 1 < t->n; k++)
+        if (t->complete[k - 1] && t->complete[k] && t->complete[k + 1] && jumps(s, t, k, p)) t->nflight = k - t->first;
     return TRIBO_OK;
 }
 
