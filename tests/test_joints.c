@@ -358,8 +358,10 @@ START_TEST(held_twice) {
         "<geom type='box' size='0.05 0.1 0.07'/></body></worldbody>"
         "<equality><connect body1='a' body2='b' anchor='0.2 0.1 0'/></equality></mujoco>"};
     static const double begun[12] = {1, 0.2, 0, 2, 1, -3, 0, 0.3, 0.2, 1, -1, 2};
+    tribo_options o = tribo_default_options();
+    o.recovery = 200; /* points that are apart are velocities' */
     for (int scene = 0; scene < 3; scene++) {
-        world w = world_of(model_of(SCENES[scene]), NULL);
+        world w = world_of(model_of(SCENES[scene]), &o);
         double h[2][6], *last;
         tribo_dynamics *d;
         memcpy(w.x0 + w.n.nq, begun, sizeof(double) * (size_t)w.n.nv);
@@ -378,6 +380,95 @@ START_TEST(held_twice) {
         for (int i = 3; i < 6 && scene; i++) NEAR(h[1][i], h[0][i], scene == 1 ? 2e-4 : 2e-3);
         tribo_dynamics_free(d), world_free(&w);
     }
+}
+END_TEST
+
+/* What is to be held and is apart: two joints, points, bodies on a floor. */
+static const char *const APART[] = {
+    "<mujoco><option timestep='0.001' gravity='0 0 0'/><worldbody>"
+    "<body name='a' pos='0 0 1'><joint name='i' axis='0 1 0'/><geom size='0.05' pos='0.2 0 0'/></body>"
+    "<body name='b' pos='0 1 1'><joint name='j' axis='0 1 0'/><geom size='0.05' pos='0.1 0 0'/></body></worldbody>"
+    "<equality><joint joint1='i' joint2='j' polycoef='0 1 0.5 0 0'/></equality></mujoco>",
+    "<mujoco><option timestep='0.001' gravity='0 0 0'/><worldbody><body name='a' pos='0 0 1'><freejoint/>"
+    "<geom type='box' size='0.1 0.05 0.07'/></body><body name='b' pos='0.3 0 1'><joint type='ball' pos='0.1 0.4 0.3'/>"
+    "<geom type='capsule' size='0.05 0.1'/></body></worldbody>"
+    "<equality><connect body1='a' body2='b' anchor='0.15 0 0'/></equality></mujoco>",
+    "<mujoco><option timestep='0.001'/><worldbody><geom type='plane' size='1 1 1'/><body name='a' pos='0 0 0.0495'>"
+    "<freejoint/><geom size='0.05'/></body><body name='b' pos='0.3 0 0.0496'><freejoint/><geom size='0.05'/></body>"
+    "</worldbody>"
+    "<equality><weld body1='a' body2='b'/></equality></mujoco>"};
+
+/* The first body of APART, moved by `off` along the first of its numbers and by some of that along others. */
+static world apart(int scene, double off) {
+    world w = world_of(model_of(APART[scene]), NULL);
+    double *moved = world_zeros(w.n.ndx);
+    moved[0] = off;
+    if (scene == 1) moved[1] = -0.5 * off, moved[5] = off;
+    if (scene == 2) moved[1] = 0.5 * off, moved[5] = -off;
+    tribo_state_add(w.m, w.x0, moved, w.x0);
+    free(moved);
+    return w;
+}
+
+/* It is taken back by displacements: no velocity but what the last bit of it makes, which is gone in the end. */
+START_TEST(closures_recover) {
+    world w = apart(_i, 0.01);
+    double fastest = 0, last = 0;
+    world_steps(&w, 60);
+    world_run(&w);
+    for (int t = 1; t <= w.T; t++) {
+        last = 0;
+        for (int i = 0; i < w.n.nv; i++) last = ti_max(last, fabs(w.X[t * w.n.nx + w.n.nq + i]));
+        fastest = ti_max(fastest, last);
+    }
+    ck_assert_double_lt(fastest, 2);
+    ck_assert_double_lt(last, 2e-3);
+    const double *x = w.X + (size_t)w.T * (size_t)w.n.nx;
+    if (_i == 0) NEAR(x[0], x[1] + 0.5 * x[1] * x[1], 1e-6);
+    if (_i == 2) NEAR(x[0], x[7] - 0.3, 1e-4);
+    world_free(&w);
+}
+END_TEST
+
+/* Gradients where the velocity takes it back, a displacement does, both do, and as fast as may be. */
+START_TEST(closures_recover_reverse) {
+    static const double OFF[] = {1e-4, 3.5e-4, 8e-4, 5e-3};
+    unsigned seed = 3;
+    for (int k = 0; k < 4; k++) {
+        world w = apart(_i, OFF[k]);
+        double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
+        for (int i = 0; i < w.n.nv; i++) w.x0[w.n.nq + i] += 0.01 * test_random(&seed);
+        for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed) * (i < w.n.nv ? 1e-3 : 1);
+        for (int i = 0; i < w.n.np; i++) {
+            tribo_param_info info;
+            ck_assert_int_eq(tribo_param_describe(w.m, i, &info), TRIBO_OK);
+            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
+            pd[i] = within ? 0.1 * test_random(&seed) * fabs(w.p[i]) : 0;
+        }
+        world_steps(&w, k % 2 ? 3 : 1);
+        world_run(&w);
+        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-6);
+        free(xd), free(pd), world_free(&w);
+    }
+}
+END_TEST
+
+/* An arm that is to reach further than it can, and to stand as it does not: it comes to rest between these. */
+START_TEST(closures_that_cannot_hold) {
+    static const char SCENE[] =
+        "<mujoco><option timestep='0.002'/><worldbody><body name='a' pos='0 0 1'><joint name='i' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 0.3 0 0' size='0.03'/><body name='b' pos='0.3 0 0'>"
+        "<joint name='j' axis='0 1 0'/><geom type='capsule' fromto='0 0 0 0.3 0 0' size='0.03'/></body></body>"
+        "</worldbody><equality><connect body1='b' anchor='0.3 0 0'/><joint joint1='i' polycoef='0.5 0 0 0 0'/>"
+        "<joint joint1='j' polycoef='0.5 0 0 0 0'/></equality></mujoco>";
+    world w = world_of(model_of(SCENE), NULL);
+    world_steps(&w, 250);
+    world_run(&w); /* solved by all */
+    const double *last = w.X + (size_t)w.T * (size_t)w.n.nx;
+    for (int i = 0; i < 2; i++) NEAR(last[2 + i], 0, 1e-9);
+    for (int i = 0; i < 2; i++) NEAR(last[i], (last - w.n.nx)[i], 1e-9);
+    world_free(&w);
 }
 END_TEST
 
@@ -417,6 +508,9 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, ball_is_a_hinge, 0, 3);
     tcase_add_test(c, welded_bodies_are_one);
     tcase_add_test(c, closures_reverse);
+    tcase_add_loop_test(c, closures_recover, 0, 3);
+    tcase_add_loop_test(c, closures_recover_reverse, 0, 3);
+    tcase_add_test(c, closures_that_cannot_hold);
     tcase_add_test(c, held_twice);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);

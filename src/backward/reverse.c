@@ -103,15 +103,13 @@ static void reverse_joint(tribo_ws *ws, const ti_frame *f, int k, int i, double 
 
 static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
     const ti_con *c = &f->con[i];
-    double error_bar[3];
     ti_products q;
     for (int side = 0; side < 2; side++) {
         if ((side ? c->b : c->a) < 0) continue;
         row_products(ws, f, k, i, side, &q);
         ti_closure_side_vjp(ws, c, side, q.n, q.of);
     }
-    for (int r = 0; r < 3; r++) error_bar[r] = ws->scratch->held_bar[3 * i + r] / ws->options.dt;
-    ti_closure_error_vjp(ws, c, error_bar);
+    ti_closure_reference_vjp(ws, c, ws->scratch->held_bar + 3 * i);
 }
 
 /* run: of the contacts before it, a side each. */

@@ -70,7 +70,10 @@ static void reverse_compliance(const phase_bar *to, const ti_contact_problem *pr
     const tribo_ws *ws = to->ws;
     int tree = to->f->blk_tree[to->f->island[to->island].blk0 + ti_contact_heaviest(problem)];
     double bar = 0;
-    for (int i = 0; i < problem->nc; i++) bar += c_bar[3 * i + 2] * point->lambda[3 * i + 2];
+    for (int i = 0; i < problem->nc; i++) {
+        const double *c = c_bar + 3 * i, *l = point->lambda + 3 * i;
+        bar += c[2] * l[2] + TI_ACROSS * (c[0] * l[0] + c[1] * l[1]); /* across only what holds has any */
+    }
     ti_motion_heft_vjp(&ws->motion, tree, -bar * point->compliance, &ws->scratch->motion_bar);
 }
 
@@ -209,8 +212,8 @@ static void add_row(const tribo_ws *ws, const ti_frame *f, int i, int r, double 
 
 /* ---- displacements ---- */
 
-/* W_bar (nv of the frame) of a displacement W of which D has the share `pace`, and what that does to the references
- * and to the inertia of the body that moves most. docs/math.md eq. (115). */
+/* W_bar (nv of the frame) of a displacement W of which D has the share `pace`, and what that does to the references, 3
+ * a contact, and to the inertia of the body that moves most. docs/math.md eq. (115). */
 static void reverse_displace(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *ref_bar, double *W_bar) {
     const ti_island *is = &f->island[k];
     const double *W = f->phase[phase].v[TI_SOLVED];
@@ -223,29 +226,37 @@ static void reverse_displace(tribo_ws *ws, const ti_frame *f, int k, ti_phase ph
     if (!(share < 1)) return;
     ti_pace pace = ti_pace_of(ws, f, k, phase);
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        ref_bar[i] += share_bar / pace.most * ti_pace_ref(ws, &pace, phase, i);
+        for (int r = 0; r < 3; r++) ref_bar[3 * i + r] += share_bar / pace.most * ti_pace_ref(ws, &pace, phase, i, r);
     double square_bar = -share_bar * share / (2 * pace.most * pace.most);
     int at = ws->at_v[pace.blk];
     ti_motion_moved_vjp(&ws->motion, f->blk_tree[pace.blk], square_bar, W + at, W_bar + at, &ws->scratch->motion_bar);
+}
+
+/* Room for the cotangents of all references of an island, 3 a contact, which are 0: free until tangents. */
+static double *references_bar(tribo_ws *ws, const ti_island *is) {
+    double *bar = ws->scratch->lambda_sum[1];
+    memset(bar + 3 * is->con0, 0, 3 * sizeof(double) * (size_t)is->ncon);
+    return bar;
 }
 
 /* D_bar becomes that of the displacement before recovery. */
 static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
-    double *apart_bar = s->tau_bar, *W_bar = s->rebound_bar;
-    memset(apart_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
+    double *apart_bar = references_bar(ws, is), *W_bar = s->rebound_bar;
     reverse_displace(ws, f, k, TI_RECOVER, apart_bar, W_bar);
-    phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, apart_bar, NULL};
+    phase_bar to = {ws, f, k, TI_RECOVER, ws->zero, NULL, NULL, apart_bar};
     tribo_status status = reverse_phase(&to, W_bar, NULL);
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (apart_bar[i] == 0) continue;
+        if (ti_con_holds(&f->con[i])) ti_closure_apart_vjp(ws, &f->con[i], apart_bar + 3 * i);
+        double bar = apart_bar[3 * i + 2];
+        if (bar == 0) continue;
         ti_overlap o = ti_frame_overlap(ws, f, k, i, p);
-        double end_bar = apart_bar[i] * o.ref_gap;
+        double end_bar = bar * o.ref_gap;
         s->gap_bar[i] += end_bar;
         if (!o.before) add_row_bar(ws, f, i, 2, end_bar, ws->D0, true), add_row(ws, f, i, 2, end_bar, s->D_bar, true);
-        s->beta_bar[i] += apart_bar[i] * o.ref_beta, s->slop_bar[i] += apart_bar[i] * o.ref_slop;
+        s->beta_bar[i] += bar * o.ref_beta, s->slop_bar[i] += bar * o.ref_slop;
     }
     return TRIBO_OK;
 }
@@ -258,7 +269,9 @@ static tribo_status reverse_timing(tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
     memset(s->give_bar + is->con0, 0, sizeof(double) * (size_t)is->ncon);
     if (is->phase[TI_TIMING].npoint == 0) return TRIBO_OK;
-    reverse_displace(ws, f, k, TI_TIMING, s->give_bar, s->hit_bar);
+    double *ref_bar = references_bar(ws, is);
+    reverse_displace(ws, f, k, TI_TIMING, ref_bar, s->hit_bar);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) s->give_bar[i] = ref_bar[3 * i + 2];
     phase_bar to = {ws, f, k, TI_TIMING, ws->zero, NULL, s->give_bar, NULL};
     return reverse_phase(&to, s->hit_bar, NULL);
 }
@@ -476,10 +489,9 @@ static void reverse_now(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
 static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
-    double *late_bar = s->lambda_sum[1]; /* (3 ncon), free until tangents: of the references of impact and rebound */
-    memset(late_bar + 3 * is->con0, 0, 3 * sizeof(double) * (size_t)is->ncon);
     tribo_status status = reverse_timing(ws, f, k);
     if (status < 0) return status;
+    double *late_bar = references_bar(ws, is); /* of impact and rebound */
     reverse_times(ws, f, k);
     status = reverse_after(ws, f, k);
     if (status >= 0 && is->phase[TI_REBOUND].npoint > 0) status = reverse_rebound(ws, f, k, p, late_bar);

@@ -313,7 +313,7 @@ static double share_dot_of(const task *t, ti_phase phase, const ti_pace *pace, i
     double square_dot = ti_motion_moved_jvp(&t->ws->motion, t->f->blk_tree[pace->blk], diffs_of(t, j), W, W_dot);
     double bound_dot = 0;
     for (int i = t->is->con0; i < t->is->con0 + t->is->ncon; i++)
-        bound_dot += ti_pace_ref(t->ws, pace, phase, i) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
+        bound_dot += ti_pace_ref(t->ws, pace, phase, i, 2) * t->ws->scratch->ref_dot[at_contact(t, j, i)];
     return (bound_dot - pace->bound * square_dot / (2 * pace->most * pace->most)) / pace->most;
 }
 

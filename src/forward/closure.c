@@ -98,9 +98,48 @@ void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double 
     ti_link_rows(ws, side ? c->b : c->a, R, J);
 }
 
+/* ---- what takes an error back ---- */
+
+/* Of what recovery takes back in a step, the share that is left to velocities: more than what a step's own motion makes
+ * of second order, which is theirs. */
+static const double DRIFT = 0.25;
+
+/* The share of an error of this length that the velocity takes back, and how it changes with that. A displacement takes
+ * back the rest. */
+typedef struct shares {
+    double velocity, velocity_length;
+} shares;
+
+/* docs/math.md eq. (473). */
+static shares shares_of(const tribo_ws *ws, double length) {
+    double drift = DRIFT * ws->options.recovery * ws->options.dt;
+    shares s = {1, 0};
+    if (length <= drift) return s;
+    s.velocity = length < 2 * drift ? 2 * drift / length - 1 : 0;
+    s.velocity_length = length < 2 * drift ? -2 * drift / (length * length) : 0;
+    return s;
+}
+
+static double length_of(const double *error) {
+    return ti_norm(ti_load3(error));
+}
+
 void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref) {
     error_of(ws, c, ref);
-    for (int r = 0; r < 3; r++) ref[r] /= ws->options.dt;
+    double share = shares_of(ws, length_of(ref)).velocity;
+    for (int r = 0; r < 3; r++) ref[r] = share * ref[r] / ws->options.dt;
+}
+
+double ti_closure_drift(const tribo_ws *ws, const ti_con *c) {
+    double error[3];
+    error_of(ws, c, error);
+    return shares_of(ws, length_of(error)).velocity;
+}
+
+void ti_closure_apart(const tribo_ws *ws, const ti_con *c, double *ref) {
+    error_of(ws, c, ref);
+    double share = 1 - shares_of(ws, length_of(ref)).velocity;
+    for (int r = 0; r < 3; r++) ref[r] *= share;
 }
 
 /* How far from the world's origin what is held is: places are known to rounding of that, directions to that of 1. */
@@ -178,7 +217,8 @@ void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_
     }
 }
 
-void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar) {
+/* Of an error (3) that is to be zero. */
+static void error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar) {
     const ti_equality *e = equality_of(ws, c);
     ti_motion_bar *bar = &ws->scratch->motion_bar;
     ti_vec g = ti_load3(error_bar);
@@ -205,4 +245,28 @@ void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar
             d->th = ti_add(d->th, ti_tmul(&ws->link[body].R, turn[side]));
         }
     }
+}
+
+/* Of a share of the error, which changes with its length. */
+static void share_vjp(tribo_ws *ws, const ti_con *c, double share, double share_length, const double *error,
+                      const double *bar) {
+    double length = length_of(error), along = ti_dot(ti_load3(error), ti_load3(bar)), error_bar[3];
+    for (int r = 0; r < 3; r++)
+        error_bar[r] = share * bar[r] + (share_length != 0 ? share_length * along * error[r] / length : 0);
+    error_vjp(ws, c, error_bar);
+}
+
+void ti_closure_reference_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar) {
+    double error[3], bar[3];
+    error_of(ws, c, error);
+    shares s = shares_of(ws, length_of(error));
+    for (int r = 0; r < 3; r++) bar[r] = ref_bar[r] / ws->options.dt;
+    share_vjp(ws, c, s.velocity, s.velocity_length, error, bar);
+}
+
+void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar) {
+    double error[3];
+    error_of(ws, c, error);
+    shares s = shares_of(ws, length_of(error));
+    share_vjp(ws, c, 1 - s.velocity, -s.velocity_length, error, ref_bar);
 }

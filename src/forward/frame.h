@@ -268,8 +268,12 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J);
 
 /* Rows of one side, added to J (3,width). */
 void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double *J);
-/* The velocity (3) that takes back an error in one step. */
+/* The velocity (3) that takes back a small error in one step, and none of a large one: docs/math.md eq. (473). */
 void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref);
+/* The share of the error that it takes back. */
+double ti_closure_drift(const tribo_ws *ws, const ti_con *c);
+/* The displacement (3) that takes back the rest; 0 = there is none. */
+void ti_closure_apart(const tribo_ws *ws, const ti_con *c, double *ref);
 /* Rows and reference of what holds places or axes, without what is but rounding: of what joints hold already, such a
  * row would hold the rest of the motion. width: of the blocks of J, 0 = there is none. */
 void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref);
@@ -277,8 +281,8 @@ void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], 
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side);
 /* Reverse of a sum of n products l' J v on one side; overwrites them. */
 void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met);
-/* Reverse of dt times the reference. */
-void ti_closure_error_vjp(tribo_ws *ws, const ti_con *c, const double *error_bar);
+void ti_closure_reference_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar);
+void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar);
 
 /* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world, and for side 1 where both
  * bodies are of one tree. */
@@ -447,8 +451,8 @@ typedef struct ti_pace {
     bool asked; /* the bound is what contacts ask, not the speed of recovery */
 } ti_pace;
 ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
-/* Derivative of the bound to the reference of contact i. */
-double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i);
+/* Derivative of the bound to the reference of row r of contact i. */
+double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i, int r);
 /* The share of the displacement that is made: 1, or bound / most. */
 double ti_pace_share(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 

@@ -1,9 +1,11 @@
 /* pace.c -- how far a displacement may move a body: no further than is asked of it. docs/math.md eq. (115). */
 #include "forward/frame.h"
 
-/* What is asked of contact i. Overlaps ask; what is apart only allows. */
-static double asked_of(const tribo_ws *ws, ti_phase phase, int i) {
-    return phase == TI_TIMING ? ws->ref_time[3 * i + 2] : ti_min(ws->ref_apart[3 * i + 2], 0);
+/* What is asked of row r of contact i. Overlaps ask, and what holds; what is apart only allows. */
+static double asked_of(const tribo_ws *ws, ti_phase phase, int i, int r) {
+    if (phase == TI_TIMING) return r < 2 ? 0 : ws->ref_time[3 * i + 2];
+    double ref = ws->ref_apart[3 * i + r];
+    return ws->what[i] == TI_CONSTRAINT_HELD ? ref : ti_min(ref, 0);
 }
 
 ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
@@ -14,17 +16,18 @@ ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase)
         double one = ti_motion_moved(&ws->motion, f->blk_tree[b], f->phase[phase].v[TI_SOLVED] + ws->at_v[b]);
         if (one > pace.most) pace.most = one, pace.blk = b;
     }
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        double asked = asked_of(ws, phase, i);
-        square += asked * asked;
-    }
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        for (int r = 0; r < 3; r++) {
+            double asked = asked_of(ws, phase, i, r);
+            square += asked * asked;
+        }
     pace.bound = sqrt(square);
     if (phase == TI_RECOVER && pace.bound > fastest) pace.bound = fastest, pace.asked = false;
     return pace;
 }
 
-double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i) {
-    return pace->asked && pace->bound > 0 ? asked_of(ws, phase, i) / pace->bound : 0;
+double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i, int r) {
+    return pace->asked && pace->bound > 0 ? asked_of(ws, phase, i, r) / pace->bound : 0;
 }
 
 double ti_pace_share(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {

@@ -32,9 +32,17 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
     return o;
 }
 
-/* Only where something overlaps before the step: what its impacts leave of that, the next step takes back. */
+static bool is_apart(const tribo_ws *ws, const ti_con *c) {
+    double ref[3];
+    ti_closure_apart(ws, c, ref);
+    return ref[0] != 0 || ref[1] != 0 || ref[2] != 0;
+}
+
+/* Only where something overlaps before the step, or is apart that holds: what its impacts leave of that, the next step
+ * takes back. */
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (ti_con_holds(&f->con[i]) && is_apart(ws, &f->con[i])) return true;
         double gap = ti_con_opens(&f->con[i]) ? f->con[i].touch.gap : 0;
         if (gap < 0 && (is->bare || gap < -ti_frame_grain(ws, &f->con[i]).skin)) return true;
     }
@@ -44,8 +52,9 @@ static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is
 static void pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        ws->ref_apart[3 * i] = ws->ref_apart[3 * i + 1] = 0;
-        ws->ref_apart[3 * i + 2] = ti_frame_overlap(ws, f, k, i, p).ref;
+        double *ref = ws->ref_apart + 3 * i;
+        ref[0] = ref[1] = 0, ref[2] = ti_frame_overlap(ws, f, k, i, p).ref;
+        if (ti_con_holds(&f->con[i])) ti_closure_apart(ws, &f->con[i], ref);
     }
 }
 
