@@ -292,7 +292,6 @@ static const struct {
      "already"},
     {WITH("<keyframe><key qpos='0 0 1'/></keyframe>"), 4, "<key qpos>: 3 numbers, expected 7"},
     {WITH("<keyframe><key qvel='0 0 0 0 0 0 0'/></keyframe>"), 4, "<key qvel>"},
-    {WITH("<keyframe><key qpos='0 0 0 0 0 0 0'/></keyframe>"), 4, "quaternion"},
 };
 
 START_TEST(contact_law_from_custom_words) {
@@ -879,6 +878,55 @@ START_TEST(round_edges_are_read_and_written) {
 }
 END_TEST
 
+/* Sites say by themselves where they hold: of bodies that move, of what is welded to those, of the world. */
+START_TEST(sites_are_held_together) {
+    tribo_model *m = read_text(
+        "<mujoco><worldbody><site name='nail' pos='0.5 0 1'/><body name='a' pos='1 0 0'><freejoint/><geom size='0.1'/>"
+        "<site name='tip' pos='0.1 0.2 0.3'/><body pos='0 0 0.5'><site name='top' pos='0 0.1 0' quat='1 0 0 1'/></body>"
+        "</body><body name='b' pos='3 1 0'><freejoint/><geom size='0.1'/><site name='end' pos='0 0 0.4'/></body>"
+        "<body name='post' pos='0 2 0'><geom size='0.1'/><site name='peg' pos='0 0 0.1'/></body></worldbody><equality>"
+        "<connect site1='tip' site2='nail'/><weld site1='top' site2='end'/><connect site1='nail' site2='peg'/>"
+        "</equality></mujoco>");
+    ck_assert_int_eq(tribo_model_sizes(m).nequality, 2);
+    const ti_equality *e = m->equality;
+    ck_assert(e[0].kind == TRIBO_EQUALITY_CONNECT && e[0].a == 0 && e[0].b == TRIBO_WORLD);
+    close_to(e[0].pos_a, (double[3]){0.1, 0.2, 0.3}, 3, 1e-15);
+    close_to(e[0].pos_b, (double[3]){0.5, 0, 1}, 3, 1e-15);
+    ck_assert(e[1].kind == TRIBO_EQUALITY_WELD && e[1].a == 0 && e[1].b == 1);
+    close_to(e[1].pos_a, (double[3]){0, 0.1, 0.5}, 3, 1e-15);
+    close_to(e[1].pos_b, (double[3]){0, 0, 0.4}, 3, 1e-15);
+    close_to(e[1].quat, (double[4]){sqrt(0.5), 0, 0, sqrt(0.5)}, 4, 1e-15);
+    tribo_model_free(m);
+}
+END_TEST
+
+/* What does not move needs nothing to hold it. */
+START_TEST(what_stands_is_not_held) {
+    tribo_model *m =
+        read_text("<mujoco><worldbody><body name='s'><geom size='0.1'/><body name='t' pos='0 0 1'><geom "
+                  "size='0.1'/></body></body><body name='a' pos='1 0 0'><freejoint/><geom size='0.1'/>"
+                  "</body></worldbody><equality><weld body1='s' body2='t'/><weld body1='t'/>"
+                  "<connect body1='s' body2='world' anchor='0 0 0'/><weld body1='a'/></equality></mujoco>");
+    ck_assert_int_eq(tribo_model_sizes(m).nequality, 1);
+    ck_assert_int_eq(m->equality[0].a, 0);
+    tribo_model_free(m);
+}
+END_TEST
+
+START_TEST(four_zeros_are_no_turn) {
+    tribo_model *m =
+        read_text("<mujoco><worldbody><body name='a'><freejoint/><geom size='0.1'/></body><body name='b' pos='1 0 0'>"
+                  "<joint type='slide'/><joint type='ball'/><geom size='0.1'/></body></worldbody>"
+                  "<keyframe><key name='k' qpos='1 2 3 0 0 0 0 4 0 0 0 0'/></keyframe></mujoco>");
+    static const double wanted[12] = {1, 2, 3, 1, 0, 0, 0, 4, 1, 0, 0, 0};
+    double x[12 + 10];
+    ck_assert_int_eq(tribo_model_sizes(m).nx, 22);
+    tribo_model_state0(m, x);
+    close_to(x, wanted, 12, 0);
+    tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("mjcf");
     TCase *t = tcase_create("mjcf");
@@ -905,6 +953,9 @@ static Suite *suite(void) {
     tcase_add_test(t, every_name_leads_back);
     tcase_add_test(t, numbers_of_one_name_are_told_apart);
     tcase_add_test(t, round_edges_are_read_and_written);
+    tcase_add_test(t, sites_are_held_together);
+    tcase_add_test(t, what_stands_is_not_held);
+    tcase_add_test(t, four_zeros_are_no_turn);
     suite_add_tcase(s, t);
     return s;
 }

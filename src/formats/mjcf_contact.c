@@ -3,6 +3,7 @@
 #include "formats/text.h"
 #include "model/inertia.h"
 #include "model/shape.h"
+#include "model/state.h"
 #include <math.h>
 
 int ti_mjcf_geom_named(const ti_mjcf *r, const char *name, size_t n) {
@@ -285,6 +286,26 @@ static bool key_numbers(ti_mjcf *r, const xmlNode *key, const char *name, double
     return false;
 }
 
+/* As in MuJoCo, four zeros are no turn. */
+static void turn_or_none(double *quat) {
+    if (quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3] < 1e-30) quat[0] = 1;
+}
+
+static void turn_none(const tribo_builder *b, double *q) {
+    for (const ti_body_rec *r = b->body; r < b->body + b->nbody; r++) {
+        if (ti_rec_is_free(r)) {
+            turn_or_none(q + ti_joint_of(TI_JOINT_FREE)->quat);
+            q += TI_FREE_NQ;
+            continue;
+        }
+        for (int k = r->joint0; k < r->joint0 + r->njoint; k++) {
+            const ti_joint_row *row = ti_joint_of((ti_joint_kind)b->joint[k].def.kind);
+            if (row->quat >= 0) turn_or_none(q + row->quat);
+            q += row->nq;
+        }
+    }
+}
+
 /* The first key is the start state, all are there by name. */
 static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, double *u, const int size[3]) {
     ti_mjcf_judge(r, key, -1, "keyframe");
@@ -292,6 +313,7 @@ static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, doubl
     bool has_u = key_numbers(r, key, "ctrl", u, size[2]);
     ti_mjcf_at(r, key);
     if (ti_mjcf_bad(r)) return;
+    if (has_q) turn_none(r->builder, q);
     if (!r->keyed) tribo_set_start(r->builder, has_q ? q : NULL, has_v ? v : NULL);
     r->keyed = true;
     tribo_add_key(r->builder, ti_xml_attr(&r->error, key, "name"), has_q ? q : NULL, has_v ? v : NULL,

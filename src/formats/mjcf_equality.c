@@ -25,6 +25,62 @@ static bool joint_of(ti_mjcf *r, const xmlNode *node, const char *attribute, boo
     return false;
 }
 
+/* The element of a body of this name, in `node` or below. */
+static const xmlNode *element_of(const xmlNode *node, const char *name) {
+    for (const xmlNode *c = node->children; c; c = c->next) {
+        if (c->type != XML_ELEMENT_NODE) continue;
+        ti_xml_error none = {0};
+        const char *own = ti_xml_is(c, "body") ? ti_xml_attr(&none, c, "name") : NULL;
+        const xmlNode *found = own && strcmp(own, name) == 0 ? c : element_of(c, name);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static bool has_joint(const xmlNode *body) {
+    for (const xmlNode *c = body->children; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && (ti_xml_is(c, "joint") || ti_xml_is(c, "freejoint"))) return true;
+    return false;
+}
+
+/* Whether a body is the world, or there and on nothing that moves. */
+static bool stands(const ti_mjcf *r, const char *name) {
+    if (!name || strcmp(name, "world") == 0) return true;
+    const xmlNode *body = element_of(r->root, name);
+    if (!body) return false;
+    for (; body && !ti_xml_is(body, "worldbody"); body = body->parent)
+        if (has_joint(body)) return false;
+    return true;
+}
+
+/* Nothing has to hold what does not move. */
+static bool both_stand(ti_mjcf *r, const xmlNode *node) {
+    const char *a = ti_xml_attr(&r->error, node, "body1"), *b = ti_xml_attr(&r->error, node, "body2");
+    return a && stands(r, a) && stands(r, b);
+}
+
+static int site_of(ti_mjcf *r, const xmlNode *node, const char *attribute) {
+    const char *name = ti_xml_attr(&r->error, node, attribute);
+    int site = name ? ti_builder_site(r->builder, name) : -1;
+    if (!name)
+        ti_xml_fail(&r->error, node, attribute, "both sites are wanted");
+    else if (site < 0)
+        ti_xml_fail(&r->error, node, attribute, "there is no site `%.60s`", name);
+    return site;
+}
+
+/* The frames of two sites, together. @return false where there is nothing to hold. */
+static bool read_sites(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
+    int one = site_of(r, node, "site1"), other = site_of(r, node, "site2");
+    if (ti_mjcf_bad(r)) return false;
+    const ti_site_rec *a = &r->builder->site[one], *b = &r->builder->site[other];
+    const double *q = b->def.quat, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    d->a = a->body, d->b = b->body, d->as_placed = false;
+    memcpy(d->pos_a, a->def.pos, sizeof d->pos_a), memcpy(d->pos_b, b->def.pos, sizeof d->pos_b);
+    ti_quat_mul(a->def.quat, back, d->quat);
+    return d->a >= 0 || d->b >= 0;
+}
+
 /* Where the point of body2 is held in body1, and how body2 is turned, if the file says so. */
 static void read_pose(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
     double pose[7] = {0};
@@ -35,6 +91,16 @@ static void read_pose(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
     double n = 1 / sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
     for (int k = 0; k < 4; k++) d->quat[k] *= n;
     memcpy(d->pos_a, pose, sizeof d->pos_a);
+}
+
+/* @return false where there is nothing to hold. */
+static bool read_bodies(ti_mjcf *r, const xmlNode *node, bool weld, tribo_equality_def *d) {
+    if (both_stand(r, node)) return false;
+    bool found = body_of(r, node, "body1", true, &d->a) && body_of(r, node, "body2", false, &d->b);
+    if (!ti_mjcf_numbers(r, node, -1, "anchor", weld ? d->pos_b : d->pos_a, 3, 3) && !weld)
+        ti_xml_fail(&r->error, node, "anchor", "an anchor is wanted");
+    if (weld) read_pose(r, node, d);
+    return found;
 }
 
 static void read_one(ti_mjcf *r, const xmlNode *node) {
@@ -48,12 +114,10 @@ static void read_one(ti_mjcf *r, const xmlNode *node) {
         found = joint_of(r, node, "joint1", true, &d.a) && joint_of(r, node, "joint2", false, &d.b);
         ti_mjcf_numbers(r, node, -1, "polycoef", d.polynomial, 1, 5);
     } else {
-        found = body_of(r, node, "body1", true, &d.a) && body_of(r, node, "body2", false, &d.b);
         bool weld = ti_xml_is(node, "weld");
+        bool sites = ti_xml_attr(&r->error, node, "site1") || ti_xml_attr(&r->error, node, "site2");
         d.kind = weld ? TRIBO_EQUALITY_WELD : TRIBO_EQUALITY_CONNECT;
-        if (!ti_mjcf_numbers(r, node, -1, "anchor", weld ? d.pos_b : d.pos_a, 3, 3) && !weld)
-            ti_xml_fail(&r->error, node, "anchor", "an anchor is wanted");
-        if (weld) read_pose(r, node, &d);
+        found = sites ? read_sites(r, node, &d) : read_bodies(r, node, weld, &d);
     }
     if (!found || ti_mjcf_bad(r)) return;
     ti_mjcf_at(r, node);
