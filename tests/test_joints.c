@@ -454,6 +454,40 @@ START_TEST(closures_recover_reverse) {
 }
 END_TEST
 
+/* Two bodies of different mass, each a metre from the point that is to hold them, and that point is 1 cm apart. */
+static const char FAR[] = "<mujoco><option timestep='0.001' gravity='0 0 0'/><worldbody><body name='a'><freejoint/>"
+                          "<geom type='box' size='0.1 0.05 0.07'/></body><body name='b' pos='2 0 0'><freejoint/>"
+                          "<geom type='box' size='0.05 0.1 0.2'/></body></worldbody>"
+                          "<equality><connect body1='a' body2='b' anchor='1 0 0'/></equality></mujoco>";
+
+/* What takes points together pushes nothing: there is no momentum, the centre of mass stays where it is, and no energy
+ * but what the last bit has, which velocities take back, and what is left of that by the second order. */
+START_TEST(closures_recover_without_momentum) {
+    static const double OFF[][3] = {{0.01, 0, 0}, {0, 0.01, 0}, {0.004, -0.005, 0.0077}};
+    world w = world_of(model_of(FAR), NULL);
+    double *moved = world_zeros(w.n.ndx), h[6], energy = 0, most = 0;
+    double mass[2] = {w.p[world_param(&w, "a/mass")], w.p[world_param(&w, "b/mass")]};
+    tribo_dynamics *d;
+    memcpy(moved, OFF[_i], sizeof OFF[_i]);
+    tribo_state_add(w.m, w.x0, moved, w.x0);
+    world_steps(&w, 60);
+    world_run(&w);
+    ck_assert_int_eq(tribo_dynamics_new(w.m, NULL, &d), TRIBO_OK);
+    for (int t = 1; t <= w.T; t++) {
+        const double *x = w.X + (size_t)t * (size_t)w.n.nx;
+        ck_assert_int_eq(tribo_dynamics_set_state(d, x), TRIBO_OK);
+        ck_assert_int_eq(tribo_momentum(d, h), TRIBO_OK);
+        ck_assert_int_eq(tribo_kinetic_energy(d, &energy), TRIBO_OK);
+        for (int i = 0; i < 6; i++) NEAR(h[i], 0, 1e-10);
+        for (int i = 0; i < 3; i++) NEAR(mass[0] * (x[i] - w.x0[i]) + mass[1] * (x[7 + i] - w.x0[7 + i]), 0, 1e-11);
+        most = ti_max(most, energy);
+    }
+    ck_assert_double_lt(most, 0.5 * 0.25 * 0.25 * mass[0] * mass[1] / (mass[0] + mass[1]));
+    ck_assert_double_lt(energy, 1e-11);
+    free(moved), tribo_dynamics_free(d), world_free(&w);
+}
+END_TEST
+
 /* An arm that is to reach further than it can, and to stand as it does not: it comes to rest between these. */
 START_TEST(closures_that_cannot_hold) {
     static const char SCENE[] =
@@ -510,6 +544,7 @@ static Suite *suite(void) {
     tcase_add_test(c, closures_reverse);
     tcase_add_loop_test(c, closures_recover, 0, 3);
     tcase_add_loop_test(c, closures_recover_reverse, 0, 3);
+    tcase_add_loop_test(c, closures_recover_without_momentum, 0, 3);
     tcase_add_test(c, closures_that_cannot_hold);
     tcase_add_test(c, held_twice);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
