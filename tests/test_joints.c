@@ -488,6 +488,43 @@ START_TEST(closures_recover_without_momentum) {
 }
 END_TEST
 
+/* A gripper whose object is not in its middle: one finger is on it, the other at its stop, and what couples them, apart
+ * by as much as velocities are to take back, has neither way to go. */
+static const char GRIPPER[] =
+    "<mujoco><option timestep='0.002' gravity='0 0 0'/><worldbody><geom name='object' type='box' size='0.1 0.1 0.1'/>"
+    "<body name='left' pos='-0.12001 0 0'><joint name='l' type='slide' axis='1 0 0' range='-0.05 0.05' stiffness='100' "
+    "springref='0.05'/>"
+    "<geom type='box' size='0.02 0.03 0.04'/></body>"
+    "<body name='right' pos='0.2 0 0'><joint name='r' type='slide' axis='-1 0 0' range='0.00019 0.05' stiffness='100' "
+    "springref='0.05'/>"
+    "<geom type='box' size='0.02 0.03 0.04'/></body></worldbody>"
+    "<equality><joint joint1='l' joint2='r' polycoef='0 1 0 0 0'/></equality></mujoco>";
+
+START_TEST(closures_that_jam) {
+    static const int STEPS[] = {100, 1, 3};
+    unsigned seed = 4;
+    for (int k = 0; k < 3; k++) {
+        world w = world_of(model_of(GRIPPER), NULL);
+        w.x0[1] = 0.0002;
+        world_steps(&w, STEPS[k]);
+        world_run(&w); /* solved by all */
+        const double *x = w.X + (size_t)w.T * (size_t)w.n.nx;
+        if (k == 0) {
+            NEAR(x[1] - x[0], 4 * (x[0] - 1e-5), 1e-9); /* of four corners; all share what is asked */
+            NEAR(x[1] - x[0], 1.9e-4 - x[1], 1e-9);
+            for (int i = 2; i < 4; i++) NEAR(x[i], 0, 1e-12);
+        } else {
+            double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
+            for (int i = 0; i < w.n.ndx; i++) xd[i] = (i < w.n.nv ? 1e-3 : 1e-2) * test_random(&seed);
+            for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+            world_agrees(&w, xd, pd, 1e-4, 1, 1e-11, 1e-6);
+            free(xd), free(pd);
+        }
+        world_free(&w);
+    }
+}
+END_TEST
+
 /* An arm that is to reach further than it can, and to stand as it does not: it comes to rest between these. */
 START_TEST(closures_that_cannot_hold) {
     static const char SCENE[] =
@@ -546,6 +583,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, closures_recover_reverse, 0, 3);
     tcase_add_loop_test(c, closures_recover_without_momentum, 0, 3);
     tcase_add_test(c, closures_that_cannot_hold);
+    tcase_add_test(c, closures_that_jam);
     tcase_add_test(c, held_twice);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);

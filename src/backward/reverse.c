@@ -109,7 +109,7 @@ static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
         row_products(ws, f, k, i, side, &q);
         ti_closure_side_vjp(ws, c, side, q.n, q.of);
     }
-    ti_closure_reference_vjp(ws, c, ws->scratch->held_bar + 3 * i);
+    if (!f->island[k].bare) ti_closure_reference_vjp(ws, c, ws->scratch->held_bar + 3 * i);
 }
 
 /* run: of the contacts before it, a side each. */

@@ -249,7 +249,7 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
     tribo_status status = reverse_phase(&to, W_bar, NULL);
     if (status < 0) return status;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (ti_con_holds(&f->con[i])) ti_closure_apart_vjp(ws, &f->con[i], apart_bar + 3 * i);
+        if (ti_con_holds(&f->con[i])) ti_closure_apart_vjp(ws, &f->con[i], is->bare, apart_bar + 3 * i);
         double bar = apart_bar[3 * i + 2];
         if (bar == 0) continue;
         ti_overlap o = ti_frame_overlap(ws, f, k, i, p);

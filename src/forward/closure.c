@@ -136,9 +136,9 @@ double ti_closure_drift(const tribo_ws *ws, const ti_con *c) {
     return shares_of(ws, length_of(error)).velocity;
 }
 
-void ti_closure_apart(const tribo_ws *ws, const ti_con *c, double *ref) {
+void ti_closure_apart(const tribo_ws *ws, const ti_con *c, bool all, double *ref) {
     error_of(ws, c, ref);
-    double share = 1 - shares_of(ws, length_of(ref)).velocity;
+    double share = all ? 1 : 1 - shares_of(ws, length_of(ref)).velocity;
     for (int r = 0; r < 3; r++) ref[r] *= share;
 }
 
@@ -264,9 +264,9 @@ void ti_closure_reference_vjp(tribo_ws *ws, const ti_con *c, const double *ref_b
     share_vjp(ws, c, s.velocity, s.velocity_length, error, bar);
 }
 
-void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar) {
+void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, bool all, const double *ref_bar) {
     double error[3];
     error_of(ws, c, error);
-    shares s = shares_of(ws, length_of(error));
+    shares s = all ? (shares){0, 0} : shares_of(ws, length_of(error));
     share_vjp(ws, c, 1 - s.velocity, -s.velocity_length, error, ref_bar);
 }

@@ -46,7 +46,7 @@ typedef struct ti_island {
     int nhold;  /* contacts that do not bounce; they come first */
     ti_phase_points phase[TI_PHASES];
     bool prompt;            /* the motion before its impacts is taken to be uniform */
-    bool bare;              /* overlaps ask nothing of the velocity: what they asked had no solution */
+    bool bare;              /* overlaps, and what holds, ask nothing of the velocity: what they asked had no solution */
     tribo_impact impact;    /* the law that its impacts were solved by */
     double share;           /* of the rebound, at most 1: what energy allows */
     bool jammed;            /* nothing comes back, as it would bring energy whatever the share */
@@ -272,8 +272,8 @@ void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double 
 void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref);
 /* The share of the error that it takes back. */
 double ti_closure_drift(const tribo_ws *ws, const ti_con *c);
-/* The displacement (3) that takes back the rest; 0 = there is none. */
-void ti_closure_apart(const tribo_ws *ws, const ti_con *c, double *ref);
+/* The displacement (3) that takes back the rest, or all of it; 0 = there is none. */
+void ti_closure_apart(const tribo_ws *ws, const ti_con *c, bool all, double *ref);
 /* Rows and reference of what holds places or axes, without what is but rounding: of what joints hold already, such a
  * row would hold the rest of the motion. width: of the blocks of J, 0 = there is none. */
 void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref);
@@ -282,7 +282,7 @@ int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side);
 /* Reverse of a sum of n products l' J v on one side; overwrites them. */
 void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met);
 void ti_closure_reference_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar);
-void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar);
+void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, bool all, const double *ref_bar);
 
 /* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world, and for side 1 where both
  * bodies are of one tree. */

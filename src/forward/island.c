@@ -5,12 +5,16 @@
 /* ---- the step without impacts ---- */
 
 /* Whether less could be asked for: overlaps may ask for velocities that no motion has, as those of a body that is
- * squeezed, and so may velocities at different times. Where there is no answer overlaps ask for nothing and impacts are
- * at one time, which always has one, and recovery shares what is left. */
+ * squeezed, what holds for those that contacts do not let be, and so may velocities at different times. Where there is
+ * no answer they ask for nothing and impacts are at one time, which always has one, and recovery shares what is left.
+ */
 static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island *is, tribo_status status) {
     if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0) return false;
-    for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (f->con[i].touch.gap < 0) return true;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const double *ref = ws->ref + 3 * i;
+        bool held = ti_con_holds(&f->con[i]) && (ref[0] != 0 || ref[1] != 0 || ref[2] != 0);
+        if (held || f->con[i].touch.gap < 0) return true;
+    }
     return is->nhold < is->ncon && !is->prompt;
 }
 

@@ -164,7 +164,7 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     if (is->bare && c->touch.gap < 0) r = (ti_reference){0};
     ti_step_noise(ws, c, i, r.ref_gap);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
-    if (ti_con_holds(c)) ti_closure_reference(ws, c, ws->ref + 3 * i);
+    if (ti_con_holds(c) && !is->bare) ti_closure_reference(ws, c, ws->ref + 3 * i);
     if (c->kind == TI_CON_CONNECT || c->kind == TI_CON_TURN) {
         int width[2] = {tree_width(ws, c->a), ti_con_within(ws, c) ? 0 : tree_width(ws, c->b)};
         ti_closure_settle(ws, c, width, ti_frame_jacobian(ws, i), ws->ref + 3 * i);

@@ -32,9 +32,9 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
     return o;
 }
 
-static bool is_apart(const tribo_ws *ws, const ti_con *c) {
+static bool is_apart(const tribo_ws *ws, const ti_island *is, const ti_con *c) {
     double ref[3];
-    ti_closure_apart(ws, c, ref);
+    ti_closure_apart(ws, c, is->bare, ref);
     return ref[0] != 0 || ref[1] != 0 || ref[2] != 0;
 }
 
@@ -42,7 +42,7 @@ static bool is_apart(const tribo_ws *ws, const ti_con *c) {
  * takes back. */
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (ti_con_holds(&f->con[i]) && is_apart(ws, &f->con[i])) return true;
+        if (ti_con_holds(&f->con[i]) && is_apart(ws, is, &f->con[i])) return true;
         double gap = ti_con_opens(&f->con[i]) ? f->con[i].touch.gap : 0;
         if (gap < 0 && (is->bare || gap < -ti_frame_grain(ws, &f->con[i]).skin)) return true;
     }
@@ -54,7 +54,7 @@ static void pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double *ref = ws->ref_apart + 3 * i;
         ref[0] = ref[1] = 0, ref[2] = ti_frame_overlap(ws, f, k, i, p).ref;
-        if (ti_con_holds(&f->con[i])) ti_closure_apart(ws, &f->con[i], ref);
+        if (ti_con_holds(&f->con[i])) ti_closure_apart(ws, &f->con[i], is->bare, ref);
     }
 }
 

@@ -38,7 +38,7 @@ static void displace(const tribo_ws *ws, const ti_island *is, double *to) {
 static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, double *c) {
     const ti_con *con = &f->con[i];
     c[0] = c[1] = c[2] = 0;
-    for (int r = 0; ti_con_holds(con) && r < 3; r++)
+    for (int r = 0; ti_con_holds(con) && !is->bare && r < 3; r++)
         c[r] = ti_closure_drift(ws, con) * ti_row_velocity(ws, f, i, r, moved) / ws->options.dt;
     if (!ti_con_opens(con) || (is->bare && con->touch.gap < 0)) return;
     ti_grain grain = ti_frame_grain(ws, con);
