@@ -124,6 +124,68 @@ START_TEST(hulls_are_convex_and_closed) {
 }
 END_TEST
 
+/* A hull of few corners: no more than were asked for, each one of the points, convex, inside all of it, with more
+ * corners more of it; what the triangles weigh is as it was. With enough of them it is all of it. */
+START_TEST(hulls_of_few_corners) {
+    enum { POINTS = 200 };
+    static const int MOST[] = {4, 5, 8, 12, 30, 100, POINTS, 0};
+    static double v[3 * POINTS];
+    double volume = 0;
+    state = 31;
+    for (int i = 0; i < POINTS; i++) {
+        ti_vec p = random_vec(1);
+        ti_store3(v + 3 * i, ti_scale(1 / ti_norm(p), p)); /* all are corners */
+    }
+    for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
+        tribo_mesh_def d = tribo_default_mesh();
+        d.vertex = v, d.nvertex = POINTS, d.hull_vertices = MOST[k];
+        ti_mesh *m;
+        char flaw[120];
+        ck_assert_msg(ti_mesh_new(&d, NULL, &m, flaw, sizeof flaw) == TRIBO_OK, "%s", flaw);
+        const ti_hull *h = &m->hull;
+        ck_assert_int_eq(h->nv, MOST[k] ? MOST[k] : POINTS);
+        ck_assert_int_eq(h->nv - h->ne + h->nf, 2);
+        ti_mat R = ti_quat_mat(m->quat);
+        for (int i = 0; i < h->nv; i++) {
+            ti_vec at = ti_add(ti_load3(m->pos), ti_mul(&R, ti_load3(h->v[i])));
+            double nearest = 1;
+            for (int j = 0; j < POINTS; j++) nearest = fmin(nearest, ti_norm(ti_sub(at, ti_load3(v + 3 * j))));
+            ck_assert_double_lt(nearest, 1e-13);
+            for (int f = 0; f < h->nf; f++) {
+                ti_vec on = ti_load3(h->v[h->face_vertex[h->face_at[f]]]);
+                ck_assert_double_lt(ti_dot(ti_load3(h->face[f]), ti_sub(ti_load3(h->v[i]), on)), 1e-12);
+            }
+        }
+        ck_assert_double_gt(m->volume, volume - 1e-12); /* which the hull weighs, where no triangles do */
+        volume = m->volume;
+        ti_mesh_free(NULL, m);
+    }
+}
+END_TEST
+
+/* Of an element, or of a class; -1 is all of it. */
+START_TEST(scenes_limit_hulls) {
+    static const char ALL[] = "<mujoco><default><mesh maxhullvert='%d'/></default><asset><mesh name='rock'%s vertex='"
+                              "0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1 2 2 2'/></asset>"
+                              "<worldbody><body><freejoint/><geom type='mesh' mesh='rock' mass='1'/></body></worldbody>"
+                              "</mujoco>";
+    static const struct {
+        int by_class;
+        const char *own;
+        int corners;
+    } CASE[] = {{-1, "", 8}, {5, "", 5}, {5, " maxhullvert='6'", 6}, {5, " maxhullvert='-1'", 8}, {20, "", 8}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char text[1000];
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        int n = snprintf(text, sizeof text, ALL, CASE[i].by_class, CASE[i].own);
+        ck_assert_msg(tribo_model_load_memory(text, (size_t)n, "few", NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+        ck_assert_int_eq(m->mesh[0].hull.nv, CASE[i].corners);
+        tribo_model_free(m);
+    }
+}
+END_TEST
+
 /* ---- files ---- */
 
 static tribo_status parse(const char *name, const char *text, size_t n, ti_mesh_data *d, tribo_diag *diag) {
@@ -299,7 +361,9 @@ START_TEST(scenes_whose_meshes_are_wrong) {
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 x'/>"), "`x` is not a number"},
                {SCENE("", "<mesh name='rock'/>"), "four vertices"},
                {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' refquat='0 0 0 0'/>"), "no direction"},
-               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' inertia='hollow'/>"), "hollow"}};
+               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' inertia='hollow'/>"), "hollow"},
+               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' maxhullvert='3'/>"), "above 3"},
+               {SCENE("", "<mesh name='rock' vertex='0 0 0 1 0 0 0 1 0 0 0 1' maxhullvert='4.5'/>"), "above 3"}};
     tribo_diag diag;
     strcpy(folder, "/tmp/tribo-mesh-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -345,6 +409,8 @@ START_TEST(meshes_that_are_none) {
     expect_flaw(&bad, "no volume");
     bad = d, bad.ntriangle = 1;
     expect_flaw(&bad, "no volume");
+    bad = d, bad.hull_vertices = 3;
+    expect_flaw(&bad, "four vertices or more");
     v[5] = (double)NAN;
     expect_flaw(&d, "vertex 1 is not finite");
     tribo_builder *b = tribo_builder_new(NULL);
@@ -365,6 +431,8 @@ static Suite *suite(void) {
     tcase_add_test(t, a_box_as_a_mesh_is_a_box);
     tcase_add_test(t, a_shell_of_a_box_is_six_plates);
     tcase_add_test(t, hulls_are_convex_and_closed);
+    tcase_add_test(t, hulls_of_few_corners);
+    tcase_add_test(t, scenes_limit_hulls);
     tcase_add_test(t, obj_files);
     tcase_add_test(t, stl_files);
     tcase_add_test(t, meshes_that_are_none);

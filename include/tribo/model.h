@@ -162,6 +162,8 @@ typedef struct tribo_mesh_def {
     const int *triangle;  /**< (ntriangle,3) vertices in turn, against the clock seen from outside; copied */
     int ntriangle;        /**< at most 1000000; 0 = the hull is what it weighs */
     tribo_mesh_mass mass; /**< how it is weighed */
+    int hull_vertices;    /**< 4 or more: the hull is what qhull has of it with so many vertices, inside all of it;
+                             0 = all of it */
 } tribo_mesh_def;
 
 /** Heights over a grid, for geoms of the world. Each cell is two triangles, parted from its corner at the lowest x and

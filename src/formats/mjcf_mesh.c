@@ -105,6 +105,17 @@ static bool weighing(ti_mjcf *r, const ti_mjcf_mesh *m, tribo_mesh_def *def) {
     return true;
 }
 
+/* How many corners its hull may have; -1 = all. */
+static void read_hull(ti_mjcf *r, const ti_mjcf_mesh *m, tribo_mesh_def *def) {
+    double most = -1;
+    ti_mjcf_numbers(r, m->node, m->class, "maxhullvert", &most, 1, 1);
+    if (most == -1) return;
+    if (!(most > 3 && most < INT_MAX) || most != floor(most))
+        ti_xml_fail(&r->error, m->node, "maxhullvert", "-1, or an integer above 3 expected");
+    else
+        def->hull_vertices = (int)most;
+}
+
 /* Make it. @return its id; -1 after an error, or where it is left out. */
 static int make(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
     const char *file = ti_mjcf_attr(r, m->node, m->class, "file");
@@ -119,7 +130,8 @@ static int make(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
         def.name = name, def.vertex = d.vertex, def.nvertex = d.nvertex;
         def.triangle = d.triangle, def.ntriangle = d.ntriangle;
         ti_mjcf_at(r, m->node);
-        if (weighing(r, m, &def)) id = tribo_add_mesh(r->builder, &def);
+        read_hull(r, m, &def);
+        if (!ti_mjcf_bad(r) && weighing(r, m, &def)) id = tribo_add_mesh(r->builder, &def);
         ti_mjcf_settle(r);
     }
     ti_mesh_data_free(&d, &r->alloc);

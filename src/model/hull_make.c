@@ -175,18 +175,28 @@ static tribo_status collect(qhT *qh, const tribo_allocator *a, ti_hull *h, void 
     return TRIBO_E_ARG;
 }
 
-tribo_status ti_hull_make(const double *points, int n, const tribo_allocator *a, ti_hull *hull, void **block,
+/* Of a hull that is to have few corners qhull takes the furthest of all points first, as MuJoCo asks it to, and ends
+ * with those that the first four are beside. */
+static void options_of(int most, bool triangles, char *text, size_t room) {
+    const char *flat = triangles ? " Qt" : "";
+    if (most > 0)
+        snprintf(text, room, "qhull%s Q9 TA%d", flat, most - 4);
+    else
+        snprintf(text, room, "qhull%s", flat);
+}
+
+tribo_status ti_hull_make(const double *points, int n, int most, const tribo_allocator *a, ti_hull *hull, void **block,
                           size_t *bytes, char *flaw, size_t room) {
-    static char silent[] = "qhull", triangles[] = "qhull Qt";
+    char options[40];
     tribo_status status = TRIBO_E_ARG;
     *block = NULL;
     for (int attempt = 0; attempt < 2 && status == TRIBO_E_ARG; attempt++) {
         qhT qh;
         FILE *messages = fopen("/dev/null", "w"); /* qhull wants one for its errors */
         if (!messages) return TRIBO_E_NOMEM;
+        options_of(most, attempt > 0, options, sizeof options);
         qh_zero(&qh, messages);
-        int error =
-            qh_new_qhull(&qh, 3, n, WRITABLE(double *, points), 0, attempt ? triangles : silent, NULL, messages);
+        int error = qh_new_qhull(&qh, 3, n, WRITABLE(double *, points), 0, options, NULL, messages);
         if (!error)
             status = collect(&qh, a, hull, block, bytes, flaw, room);
         else if (error == qh_ERRmem)

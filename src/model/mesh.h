@@ -40,8 +40,9 @@ tribo_status ti_field_new(const tribo_hfield_def *d, const tribo_allocator *a, t
 void ti_field_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to);
 
 /* ---- hull_make.c ---- */
-/* The convex hull of n points. Its arrays are in one block of *bytes at *block. @return as ti_mesh_new(). */
-tribo_status ti_hull_make(const double *points, int n, const tribo_allocator *a, ti_hull *hull, void **block,
+/* The convex hull of n points, all of it or, with `most` above 0, of so many of them. Its arrays are in one block of
+ * *bytes at *block. @return as ti_mesh_new(). */
+tribo_status ti_hull_make(const double *points, int n, int most, const tribo_allocator *a, ti_hull *hull, void **block,
                           size_t *bytes, char *flaw, size_t room);
 /* Lay out the arrays of a hull of these numbers, `nsides` sides of all faces. */
 void ti_hull_carve(ti_arena *at, ti_hull *hull, int nsides);

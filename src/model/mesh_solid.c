@@ -178,6 +178,7 @@ static const char *flaw_of(const tribo_mesh_def *d, char *text, size_t room) {
             return text;
         }
     if (d->mass > TRIBO_MESH_SHELL) return "there is no such way to weigh it";
+    if (d->hull_vertices != 0 && d->hull_vertices < 4) return "a hull has four vertices or more";
     return NULL;
 }
 
@@ -274,7 +275,7 @@ tribo_status ti_mesh_new(const tribo_mesh_def *d, const tribo_allocator *a, ti_m
     void *block;
     size_t bytes;
     solid s;
-    tribo_status status = ti_hull_make(d->vertex, d->nvertex, a, &m.hull, &block, &bytes, flaw, room);
+    tribo_status status = ti_hull_make(d->vertex, d->nvertex, d->hull_vertices, a, &m.hull, &block, &bytes, flaw, room);
     if (status != TRIBO_OK) return status;
     if (!weigh(d, &m.hull, a, &s)) {
         status = TRIBO_E_NOMEM;
