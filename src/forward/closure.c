@@ -110,7 +110,7 @@ typedef struct shares {
     double velocity, velocity_length;
 } shares;
 
-/* docs/math.md eq. (473). */
+/* docs/math.md eq. (475). */
 static shares shares_of(const tribo_ws *ws, double length) {
     double drift = DRIFT * ws->options.recovery * ws->options.dt;
     shares s = {1, 0};

@@ -268,7 +268,7 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J);
 
 /* Rows of one side, added to J (3,width). */
 void ti_closure_rows(tribo_ws *ws, const ti_con *c, int side, int width, double *J);
-/* The velocity (3) that takes back a small error in one step, and none of a large one: docs/math.md eq. (473). */
+/* The velocity (3) that takes back a small error in one step, and none of a large one: docs/math.md eq. (475). */
 void ti_closure_reference(const tribo_ws *ws, const ti_con *c, double *ref);
 /* The share of the error that it takes back. */
 double ti_closure_drift(const tribo_ws *ws, const ti_con *c);
