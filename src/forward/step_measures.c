@@ -101,6 +101,22 @@ static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *
     return apart ? fabs(ti_hit_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]) : (double)INFINITY;
 }
 
+/* Contacts that hold in an impact are where their bodies are when the first of the island is hit: how far another one
+ * is from being that, of a step. */
+static double tie_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    int hits = is->con0 + is->nhold, held = is->con0;
+    double first = (double)INFINITY, second = first;
+    if (!ti_island_is_hit(is)) return first;
+    while (held < hits && !(f->hit[held].moved && ti_impact_transmits(f, is, held))) held++;
+    if (held == hits) return first;
+    for (int i = hits; i < is->con0 + is->ncon; i++) {
+        if (ti_con_spins(&f->con[i])) continue;
+        double tau = f->con[i].tau;
+        second = ti_min(second, ti_max(tau, first)), first = ti_min(first, tau);
+    }
+    return second < (double)INFINITY ? (second - first) / ws->options.dt : second;
+}
+
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info) {
     if (is_faint(ws, f, is)) {
@@ -110,6 +126,8 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     if (!any_hits(ws, f, is, p)) return;
     double speed = speed_of(ws, f, is);
     bool struck = ti_island_is_struck(ws, f, is);
+    double tie = tie_off(ws, f, is);
+    info->margin = ti_min(info->margin, tie), info->ndegenerate += tie < 1e-9;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double margin = margin_of(ws, f, i, restitution_of(ws, f, i, p), struck, speed);
         if (speed > 0) margin = ti_min(margin, after_off(ws, f, is, i) / speed);
