@@ -93,6 +93,35 @@ START_TEST(a_squeezed_box_stays) {
 }
 END_TEST
 
+/* A pill without gravity whose ends hit the floor one after the other, the second because of the first: speeds, and
+ * their derivatives, which the start's height has no part in, whatever share of a step lies between. */
+START_TEST(one_end_after_the_other) {
+    const double m = 0.5, half = 0.2, r = 0.02, e = 0.8, down = 0.4, low = 1e-4, high = 4.5e-4, by_spin = 1.5 / m;
+    for (int k = 0; k < 5; k++) {
+        double z = r + (low + high) / 2 + 7e-5 * k, tilt = asin((high - low) / (2 * half)), turn = PI / 4 + tilt / 2;
+        tribo_builder *b = tribo_builder_new(NULL);
+        world_wall(b, "floor", NULL, NULL, world_material(0, e));
+        world_solid(b, "pill", TRIBO_CAPSULE, m, (double[3]){r, half, 0}, (double[3]){0, 0, z}, world_material(0, e));
+        world w = world_new(b, 1e-3);
+        w.p[world_param(&w, "gravity/z")] = 0;
+        w.x0[3] = cos(turn), w.x0[5] = sin(turn);
+        world_v0(&w, 0)[2] = -down;
+        static const char *const MOMENT[] = {"pill/inertia/xx", "pill/inertia/yy"};
+        for (int i = 0; i < 2; i++) w.p[world_param(&w, MOMENT[i])] = half * half / by_spin;
+        double first = (1 + e) * down / (1 / m + by_spin), second_comes = down - first / m + by_spin * first;
+        double second = (1 + e) * second_comes / (1 / m + by_spin);
+        world_steps(&w, 5);
+        world_run(&w);
+        NEAR(world_v(&w, 5, 0, 2), -down + (first + second) / m, 1e-4);
+        NEAR(fabs(world_v(&w, 5, 0, 4)), fabs(first - second) * by_spin / half, 1e-4);
+        world_gradient(&w, 5, world_dv(&w, 0, 2));
+        NEAR(w.x_bar[2], 0, 1e-2 * down / half);
+        NEAR(w.x_bar[world_dv(&w, 0, 2)], 1 - (first + second) / (m * down), 1e-3);
+        world_free(&w);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("impacts");
     TCase *t = tcase_create("impacts");
@@ -100,6 +129,7 @@ static Suite *suite(void) {
     tcase_add_test(t, a_corner_without_a_solution);
     tcase_add_test(t, what_is_held_stays);
     tcase_add_test(t, a_squeezed_box_stays);
+    tcase_add_test(t, one_end_after_the_other);
     suite_add_tcase(s, t);
     return s;
 }

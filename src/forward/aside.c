@@ -2,11 +2,6 @@
  * does. docs/math.md eq. (448). */
 #include "forward/frame.h"
 
-bool ti_aside_applies(const tribo_ws *ws) {
-    const tribo_options *o = &ws->options;
-    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
-}
-
 /* Whether it may be left aside: its bodies would be one island by it alone, without friction against turning behind it,
  * and it pushes only what comes together. Of a core nothing is held until it passes. */
 static bool may_wait(const tribo_ws *ws, const ti_con *c) {
@@ -53,6 +48,11 @@ static int end_of_pair(const tribo_ws *ws, int i) {
     return end;
 }
 
+/* Nothing is known yet of islands that will be dissolved. */
+static void expect_again(tribo_ws *ws) {
+    for (int i = 0; i < ws->nfound; i++) ws->again[i].rank = -1;
+}
+
 void ti_aside_choose(tribo_ws *ws) {
     int n = 0;
     for (int i = 0, end; !ws->together && i < ws->ntouch; i = end) {
@@ -61,8 +61,8 @@ void ti_aside_choose(tribo_ws *ws) {
         for (int k = i; k < end && aside; k++) aside = !is_likely(ws, &ws->found[k]);
         for (int k = i; k < end && aside; k++) ws->found[k].aside = TI_ASIDE, n++;
     }
+    if (n > 0) expect_again(ws);
     ws->naside = n;
-    for (int i = 0; i < ws->nfound && n > 0; i++) ws->again[i].rank = -1;
 }
 
 /* ---- which of them an answer meets ---- */
@@ -111,14 +111,48 @@ static bool is_met(tribo_ws *ws, const ti_frame *f, const ti_con *c) {
     return false;
 }
 
-/* Whether it is closed where the bodies end. */
-static bool ends_closed(tribo_ws *ws, const ti_con *c) {
+/* The gap where the bodies end. */
+static double end_of(tribo_ws *ws, const ti_con *c) {
     double gap = c->touch.gap;
     for (int side = 0; side < 2; side++) {
         int body = side ? c->b : c->a;
         if (body >= 0) gap += side_speed(ws, c, side, ws->D + ws->model->tree[ws->model->body[body].tree].v);
     }
-    return !(gap > 0);
+    return gap;
+}
+
+/* ---- what the next step hits ---- */
+
+bool ti_aside_leave(tribo_ws *ws, ti_frame *f) {
+    int n = 0;
+    for (int k = 0; k < f->nisland && !ws->together; k++) {
+        ti_island *is = &f->island[k];
+        for (int i = is->con0; ti_island_is_hit(is) && !is->bare && i < is->con0 + is->nhold; i++) {
+            ti_con *c = &ws->found[f->con[i].at];
+            bool pushes = f->phase[TI_HOLD].mode[i] == TRIBO_BREAK && ti_impact_transmits(f, is, i);
+            if (!pushes || c->later || c->pair.twists || c->pair.rolls || !ti_con_may_land(ws, c)) continue;
+            if (!f->hit[i].moved || !(f->hit[i].touch.gap > 3 * ti_frame_grain(ws, c).skin)) continue;
+            c->aside = TI_ASIDE, c->later = is->gone = true, n++;
+        }
+    }
+    if (n > 0 && ws->naside == 0) expect_again(ws);
+    ws->naside += n;
+    return n > 0;
+}
+
+/* Whether the next step makes an impact of it, as fast as it ends, with no more overlap than is its to take back. */
+static bool comes_later(tribo_ws *ws, const ti_frame *f, const ti_con *c, const double *p) {
+    int side = c->a < 0, t = ws->model->body[side ? c->b : c->a].tree, k = ws->blk_at[t];
+    double dt = ws->options.dt, e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION), end = end_of(ws, c);
+    double come = -side_speed(ws, c, side, velocity(ws, f, t, LAST, ws->V));
+    if (end > 0) return true;
+    ti_motion_now(&ws->motion, t, ws->V);
+    double now = side_speed(ws, c, side, ws->V);
+    ti_motion_free(&ws->motion, t, ws->V);
+    double forced = fabs(side_speed(ws, c, side, ws->V) - now);
+    bool alone = k < 0 || f->island[ws->slot[t]].nblk == 1;
+    bool lands = alone && come > 2 * forced && dt * come < 0.25 * c->pair.length;
+    return (e * come > forced || lands) && -end < ws->options.recovery * dt;
 }
 
 /* ws->slot: of every tree in an island, which. */
@@ -127,15 +161,26 @@ static void number_islands(tribo_ws *ws, const ti_frame *f) {
         for (int b = f->island[k].blk0; b < f->island[k].blk0 + f->island[k].nblk; b++) ws->slot[f->blk_tree[b]] = k;
 }
 
-bool ti_aside_call(tribo_ws *ws, const ti_frame *f, bool displaced) {
+/* Of those that were left to the next step: which it would not hit. */
+static int call_back(tribo_ws *ws, const ti_frame *f, const double *p) {
     int n = 0;
+    for (int i = 0; i < ws->ntouch; i++) {
+        ti_con *c = &ws->found[i];
+        if (c->later && c->aside == TI_ASIDE && !comes_later(ws, f, c, p)) c->aside = TI_CALLED, n++;
+    }
+    return n;
+}
+
+bool ti_aside_call(tribo_ws *ws, const ti_frame *f, const double *p, bool displaced) {
     if (ws->naside == 0) return false;
     number_islands(ws, f);
+    int n = displaced ? call_back(ws, f, p) : 0;
     for (int i = 0, end; i < ws->ntouch; i = end) {
         bool met = false;
         end = end_of_pair(ws, i);
+        if (ws->found[i].later) continue; /* call_back() */
         for (int k = i; k < end && ws->found[k].aside == TI_ASIDE && !met; k++)
-            met = displaced ? ends_closed(ws, &ws->found[k]) : is_met(ws, f, &ws->found[k]);
+            met = displaced ? !(end_of(ws, &ws->found[k]) > 0) : is_met(ws, f, &ws->found[k]);
         for (int k = i; k < end && met; k++) ws->found[k].aside = TI_CALLED, n++;
     }
     ws->naside -= n;

@@ -473,8 +473,11 @@ void ti_step_islands(tribo_ws *ws, ti_frame *f);
 bool ti_aside_applies(const tribo_ws *ws);
 /* Those of ws->found. */
 void ti_aside_choose(tribo_ws *ws);
+/* What an impact of its body brings to the world within the step is left to the next one, which finds it hit: those go
+ * aside that pushed in such an impact and were apart, docs/math.md eq. (476). @return whether any. */
+bool ti_aside_leave(tribo_ws *ws, ti_frame *f);
 /* Those that the velocities of the islands bring together, or their displacements, are called. @return whether any. */
-bool ti_aside_call(tribo_ws *ws, const ti_frame *f, bool displaced);
+bool ti_aside_call(tribo_ws *ws, const ti_frame *f, const double *p, bool displaced);
 /* Islands that these reach go, and what their contacts did is kept; the others keep their solutions and come first, to
  * be posed again. @return how many these are. */
 int ti_aside_dissolve(tribo_ws *ws, ti_frame *f);

@@ -111,10 +111,10 @@ static tribo_status solve(tribo_ws *ws, ti_frame *f, const double *p) {
             tribo_status status = solve_island(ws, f, k, p);
             if (status < 0) return status;
         }
-        if (ti_aside_call(ws, f, false)) continue;
+        if (ti_aside_leave(ws, f) || ti_aside_call(ws, f, p, false)) continue;
         ws->info.ndegenerate = 0, ws->info.margin = (double)INFINITY;
         tribo_status moved = displace(ws, f, p);
-        if (moved < 0 || !ti_aside_call(ws, f, true)) return moved < 0 ? moved : sum_up(ws, f, moved);
+        if (moved < 0 || !ti_aside_call(ws, f, p, true)) return moved < 0 ? moved : sum_up(ws, f, moved);
     }
 }
 

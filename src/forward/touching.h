@@ -45,6 +45,7 @@ typedef struct ti_con {
     bool bounce;         /* it has an impact inside the step: it hits and leaves, or lands */
     bool lands;          /* it hits and stays */
     unsigned char aside; /* ti_con_place */
+    bool later;          /* put aside as something that the next step hits, in this one at least once */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
     double uf, an;       /* normal velocity without the impact, and acceleration */
 } ti_con;
