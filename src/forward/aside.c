@@ -127,7 +127,8 @@ bool ti_aside_leave(tribo_ws *ws, ti_frame *f) {
     int n = 0;
     for (int k = 0; k < f->nisland && !ws->together; k++) {
         ti_island *is = &f->island[k];
-        for (int i = is->con0; ti_island_is_hit(is) && !is->bare && i < is->con0 + is->nhold; i++) {
+        bool hit = ti_island_is_hit(is) && !is->bare && is->nblk == 1;
+        for (int i = is->con0; hit && i < is->con0 + is->nhold; i++) {
             ti_con *c = &ws->found[f->con[i].at];
             bool pushes = f->phase[TI_HOLD].mode[i] == TRIBO_BREAK && ti_impact_transmits(f, is, i);
             if (!pushes || c->later || c->pair.twists || c->pair.rolls || !ti_con_may_land(ws, c)) continue;
@@ -142,7 +143,7 @@ bool ti_aside_leave(tribo_ws *ws, ti_frame *f) {
 
 /* Whether the next step makes an impact of it, as fast as it ends, with no more overlap than is its to take back. */
 static bool comes_later(tribo_ws *ws, const ti_frame *f, const ti_con *c, const double *p) {
-    int side = c->a < 0, t = ws->model->body[side ? c->b : c->a].tree, k = ws->blk_at[t];
+    int side = c->a < 0, t = ws->model->body[side ? c->b : c->a].tree;
     double dt = ws->options.dt, e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION), end = end_of(ws, c);
     double come = -side_speed(ws, c, side, velocity(ws, f, t, LAST, ws->V));
     if (end > 0) return true;
@@ -150,8 +151,7 @@ static bool comes_later(tribo_ws *ws, const ti_frame *f, const ti_con *c, const 
     double now = side_speed(ws, c, side, ws->V);
     ti_motion_free(&ws->motion, t, ws->V);
     double forced = fabs(side_speed(ws, c, side, ws->V) - now);
-    bool alone = k < 0 || f->island[ws->slot[t]].nblk == 1;
-    bool lands = alone && come > 2 * forced && dt * come < 0.25 * c->pair.length;
+    bool lands = come > 2 * forced && dt * come < 0.25 * c->pair.length;
     return (e * come > forced || lands) && -end < ws->options.recovery * dt;
 }
 
