@@ -2,6 +2,11 @@
  * does. docs/math.md eq. (448). */
 #include "forward/frame.h"
 
+bool ti_aside_applies(const tribo_ws *ws) {
+    const tribo_options *o = &ws->options;
+    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
+}
+
 /* Whether it may be left aside: its bodies would be one island by it alone, without friction against turning behind it,
  * and it pushes only what comes together. Of a core nothing is held until it passes. */
 static bool may_wait(const tribo_ws *ws, const ti_con *c) {
@@ -24,17 +29,23 @@ static double side_speed(const tribo_ws *ws, const ti_con *c, int side, const do
     return side ? speed : -speed;
 }
 
+/* The speed along the normal that one side of a contact comes with. @return that which it goes with by the forces of
+ * the step. */
+static double free_speed(const tribo_ws *ws, const ti_con *c, int side, double *come) {
+    int t = ws->model->body[side ? c->b : c->a].tree;
+    ti_motion_now(&ws->motion, t, ws->V);
+    *come = side_speed(ws, c, side, ws->V);
+    ti_motion_free(&ws->motion, t, ws->V);
+    return side_speed(ws, c, side, ws->V);
+}
+
 /* Whether it may well be met: it closes by the velocities that its bodies come with, or under the forces of the step,
  * or would if one of them were held against these. */
 static bool is_likely(const tribo_ws *ws, const ti_con *c) {
     double now = 0, free = 0, forced = 0, dt = ws->options.dt;
     if (c->touch.core) return false;
     for (int side = 0; side < 2; side++) {
-        int t = ws->model->body[side ? c->b : c->a].tree;
-        ti_motion_now(&ws->motion, t, ws->V);
-        double come = side_speed(ws, c, side, ws->V);
-        ti_motion_free(&ws->motion, t, ws->V);
-        double go = side_speed(ws, c, side, ws->V);
+        double come, go = free_speed(ws, c, side, &come);
         now += come, free += go, forced += fabs(go - come);
     }
     double closing = ti_max(0, -ti_min(now, free)) + forced;
@@ -125,10 +136,10 @@ static double end_of(tribo_ws *ws, const ti_con *c) {
 
 bool ti_aside_leave(tribo_ws *ws, ti_frame *f) {
     int n = 0;
-    for (int k = 0; k < f->nisland && !ws->together; k++) {
+    for (int k = 0; k < f->nisland; k++) {
         ti_island *is = &f->island[k];
-        bool hit = ti_island_is_hit(is) && !is->bare && is->nblk == 1;
-        for (int i = is->con0; hit && i < is->con0 + is->nhold; i++) {
+        if (!ti_island_is_hit(is) || is->bare || is->nblk > 1) continue;
+        for (int i = is->con0; i < is->con0 + is->nhold; i++) {
             ti_con *c = &ws->found[f->con[i].at];
             bool pushes = f->phase[TI_HOLD].mode[i] == TRIBO_BREAK && ti_impact_transmits(f, is, i);
             if (!pushes || c->later || c->pair.twists || c->pair.rolls || !ti_con_may_land(ws, c)) continue;
@@ -144,15 +155,15 @@ bool ti_aside_leave(tribo_ws *ws, ti_frame *f) {
 /* Whether the next step makes an impact of it, as fast as it ends, with no more overlap than is its to take back. */
 static bool comes_later(tribo_ws *ws, const ti_frame *f, const ti_con *c, const double *p) {
     int side = c->a < 0, t = ws->model->body[side ? c->b : c->a].tree;
-    double dt = ws->options.dt, e = ti_con_number(ws->model, c, p, TI_M_RESTITUTION), end = end_of(ws, c);
-    double come = -side_speed(ws, c, side, velocity(ws, f, t, LAST, ws->V));
+    double dt = ws->options.dt, come, end = end_of(ws, c);
     if (end > 0) return true;
-    ti_motion_now(&ws->motion, t, ws->V);
-    double now = side_speed(ws, c, side, ws->V);
-    ti_motion_free(&ws->motion, t, ws->V);
-    double forced = fabs(side_speed(ws, c, side, ws->V) - now);
-    bool lands = come > 2 * forced && dt * come < 0.25 * c->pair.length;
-    return (e * come > forced || lands) && -end < ws->options.recovery * dt;
+    double go = free_speed(ws, c, side, &come);
+    ti_con next = *c;
+    next.an = -fabs(go - come) / dt;
+    double speed = -side_speed(ws, c, side, velocity(ws, f, t, LAST, ws->V));
+    ti_impact hit = {.reached = true, .tau = -dt, .speed = speed}; /* as early as may be */
+    ti_con_meet(&next, &hit, ti_con_number(ws->model, c, p, TI_M_RESTITUTION), true, dt);
+    return next.bounce && -end < ws->options.recovery * dt;
 }
 
 /* ws->slot: of every tree in an island, which. */

@@ -71,8 +71,3 @@ double ti_step_noise_reach(const tribo_ws *ws, int body, double radius) {
     }
     return many * sd * dt;
 }
-
-bool ti_aside_applies(const tribo_ws *ws) {
-    const tribo_options *o = &ws->options;
-    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
-}
