@@ -58,13 +58,18 @@ static bool is_still(const ti_contact_ws *ws, const ti_contact_problem *p, const
 static ti_rolling rolling_of(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s,
                              int i) {
     ti_rolling r = {.host = ti_host_of(p, i)};
+    double t[2][2], across = 0;
     if (!is_still(ws, p, s, i) || !is_beside(ws, p, s, i, r.host)) return r;
     for (int j = 0; j < p->nc && r.n < 2; j++) {
-        double *turn = r.turn[r.n];
-        if (j == r.host || !is_beside(ws, p, s, i, j) || !turn_held(p, i, r.host, j, turn)) continue;
-        double across = r.turn[0][0] * turn[1] - r.turn[0][1] * turn[0];
-        double least = 1e-6 * hypot(r.turn[0][0], r.turn[0][1]) * hypot(turn[0], turn[1]);
-        if (r.n == 0 || fabs(across) > least) r.by[r.n++] = j;
+        if (j == r.host || !is_beside(ws, p, s, i, j) || !turn_held(p, i, r.host, j, t[r.n])) continue;
+        if (r.n == 1) across = t[0][0] * t[1][1] - t[0][1] * t[1][0];
+        if (r.n == 0 || fabs(across) > 1e-6 * hypot(t[0][0], t[0][1]) * hypot(t[1][0], t[1][1])) r.by[r.n++] = j;
+    }
+    if (r.n == 1)
+        for (int k = 0; k < 2; k++) r.makes[0][k] = t[0][k] / dot(2, t[0], t[0]);
+    if (r.n == 2) {
+        r.makes[0][0] = t[1][1] / across, r.makes[0][1] = -t[1][0] / across;
+        r.makes[1][0] = -t[0][1] / across, r.makes[1][1] = t[0][0] / across;
     }
     return r;
 }
@@ -78,36 +83,22 @@ void ti_rolling_find(ti_contact_ws *ws, const ti_contact_problem *p, const ti_co
         ws->rolling[i] = p->what[i] == TI_CONSTRAINT_ROLL ? rolling_of(ws, p, s, i) : (ti_rolling){0};
 }
 
-/* x of the plane with turn[k] . x = b[k], the least where there is but one. */
-static void turn_of(const ti_rolling *r, const double b[2], double x[2]) {
-    const double *t = r->turn[0], *u = r->turn[1], square = t[0] * t[0] + t[1] * t[1];
-    double det = t[0] * u[1] - t[1] * u[0];
-    for (int k = 0; k < 2; k++)
-        x[k] = r->n == 1 ? b[0] * t[k] / square : (k ? t[0] * b[1] - u[0] * b[0] : u[1] * b[0] - t[1] * b[1]) / det;
-}
-
-/* And reverse. */
-static void turn_vjp(const ti_rolling *r, const double x[2], double b[2]) {
-    const double *t = r->turn[0], *u = r->turn[1], square = t[0] * t[0] + t[1] * t[1];
-    double det = t[0] * u[1] - t[1] * u[0];
-    b[0] = r->n == 1 ? (t[0] * x[0] + t[1] * x[1]) / square : (u[1] * x[0] - u[0] * x[1]) / det;
-    b[1] = r->n == 1 ? 0 : (t[0] * x[1] - t[1] * x[0]) / det;
-}
-
 void ti_contact_roll_jvp(const ti_contact_ws *ws, const ti_contact_problem *p, const double *ref_dot, double *dc) {
     for (int i = 0; ws->rolls && i < p->nc; i++) {
         const ti_rolling *r = &ws->rolling[i];
-        double b[2] = {0, 0}, x[2];
-        for (int k = 0; k < r->n; k++) b[k] = ref_dot[r->by[k]] - ref_dot[r->host];
-        if (r->n > 0) turn_of(r, b, x), dc[3 * i] += x[0], dc[3 * i + 1] += x[1];
+        for (int k = 0; k < r->n; k++) {
+            double b = ref_dot[r->by[k]] - ref_dot[r->host];
+            dc[3 * i] += b * r->makes[k][0], dc[3 * i + 1] += b * r->makes[k][1];
+        }
     }
 }
 
 void ti_contact_roll_vjp(const ti_contact_ws *ws, const ti_contact_problem *p, const double *c_bar, double *ref_bar) {
     for (int i = 0; ws->rolls && i < p->nc; i++) {
         const ti_rolling *r = &ws->rolling[i];
-        double b[2];
-        if (r->n > 0) turn_vjp(r, c_bar + 3 * i, b);
-        for (int k = 0; k < r->n; k++) ref_bar[r->by[k]] += b[k], ref_bar[r->host] -= b[k];
+        for (int k = 0; k < r->n; k++) {
+            double b = dot(2, r->makes[k], c_bar + 3 * i);
+            ref_bar[r->by[k]] += b, ref_bar[r->host] -= b;
+        }
     }
 }

@@ -45,11 +45,11 @@ typedef struct ti_augmented {
     double *x, *rest;     /* (n_max) */
 } ti_augmented;
 
-/* What the normals of contacts beside it hold of friction against rolling: of n of them, each less that of its host,
- * the turn along its tangents, in its unit. */
+/* What the normals of n contacts beside it hold of friction against rolling: the turn along its tangents, in its unit,
+ * that each makes by what it is more than that of its host. docs/math.md eq. (474): A^+, column by column. */
 typedef struct ti_rolling {
     int n, host, by[2];
-    double turn[2][2];
+    double makes[2][2];
 } ti_rolling;
 
 struct ti_contact_ws {
