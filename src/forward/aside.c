@@ -2,11 +2,6 @@
  * does. docs/math.md eq. (448). */
 #include "forward/frame.h"
 
-bool ti_aside_applies(const tribo_ws *ws) {
-    const tribo_options *o = &ws->options;
-    return !ti_step_is_noisy(ws) && o->rounds == 0 && !(o->law.kappa > 0);
-}
-
 /* Whether it may be left aside: its bodies would be one island by it alone, without friction against turning behind it,
  * and it pushes only what comes together. Of a core nothing is held until it passes. */
 static bool may_wait(const tribo_ws *ws, const ti_con *c) {
@@ -136,7 +131,7 @@ static double end_of(tribo_ws *ws, const ti_con *c) {
 
 bool ti_aside_leave(tribo_ws *ws, ti_frame *f) {
     int n = 0;
-    for (int k = 0; k < f->nisland; k++) {
+    for (int k = 0; k < f->nisland && !ws->together; k++) {
         ti_island *is = &f->island[k];
         if (!ti_island_is_hit(is) || is->bare || is->nblk > 1) continue;
         for (int i = is->con0; i < is->con0 + is->nhold; i++) {

@@ -470,7 +470,9 @@ void ti_step_islands(tribo_ws *ws, ti_frame *f);
 /* ---- aside.c: contacts that nothing brings together ---- */
 
 /* Whether they may be left out of islands: what pushes before it touches may not, and rounds are of all. */
-bool ti_aside_applies(const tribo_ws *ws);
+static inline bool ti_aside_applies(const tribo_ws *ws) {
+    return !ti_step_is_noisy(ws) && ws->options.rounds == 0 && !(ws->options.law.kappa > 0);
+}
 /* Those of ws->found. */
 void ti_aside_choose(tribo_ws *ws);
 /* What an impact of its body brings to the world within the step is left to the next one, which finds it hit: those go
