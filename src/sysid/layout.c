@@ -142,7 +142,6 @@ static void lay_out_late(const tribo_sysid *s, ti_arena *a, ti_late *late) {
     size_t nv = (size_t)s->z.nv;
     TI_CARVE(a, late->row, TI_LATE_MAX * nv);
     TI_CARVE(a, late->rate, TI_LATE_MAX * nv);
-    TI_CARVE(a, late->unit, nv);
 }
 
 static void lay_out_worker(const tribo_sysid *s, size_t n, ti_arena *a, ti_worker *w) {

@@ -156,7 +156,6 @@ typedef struct ti_late {
     int n;                    /* islands */
     double time[TI_LATE_MAX]; /* when they are hit */
     double *row, *rate;       /* (TI_LATE_MAX,nv) how that moves; what accelerates before it less what does after it */
-    double *unit;             /* (nv) zeros */
 } ti_late;
 
 typedef struct ti_worker {

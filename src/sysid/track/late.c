@@ -20,25 +20,21 @@ static bool is_late(const ti_frame *f, const ti_island *is) {
 }
 
 /* row (nv): of velocities or displacements before, how much earlier it is hit. @return false where nothing comes. */
-static bool time_row(ti_worker *w, const tribo_ws *ws, const ti_island *is, double *row) {
+static bool time_row(const tribo_ws *ws, const ti_island *is, int nv, double *row) {
     const ti_frame *f = &ws->frame;
     double weight = 0;
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
         double l = ti_impact_impulse(ws, f, is, i, 2), speed = -ti_row_velocity(ws, f, i, 2, ws->vnow);
-        if (l > 0 && speed > 0) weight += l;
-    }
-    for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon && weight > 0; i++) {
-        double l = ti_impact_impulse(ws, f, is, i, 2), speed = -ti_row_velocity(ws, f, i, 2, ws->vnow);
         if (!(l > 0 && speed > 0)) continue;
-        for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-            for (int j = 0; j < ws->width[b]; j++) {
-                double *unit = w->late.unit + ws->at_v[b] + j;
-                *unit = 1;
-                row[w->s->m->tree[f->blk_tree[b]].v + j] +=
-                    l / weight / speed * ti_row_velocity(ws, f, i, 2, w->late.unit);
-                *unit = 0;
-            }
+        weight += l;
+        for (int side = 0; side < 2; side++) {
+            const double *J = ti_frame_rows(ws, f, i, side);
+            int body = side ? f->con[i].b : f->con[i].a;
+            for (int j = 0; J && j < TI_TWIST; j++)
+                row[ws->model->tree[ws->model->body[body].tree].v + j] += l / speed * J[2 * TI_TWIST + j];
+        }
     }
+    for (int j = 0; j < nv && weight > 0; j++) row[j] /= weight;
     return weight > 0;
 }
 
@@ -54,7 +50,7 @@ bool ti_late_make(ti_worker *w, const tribo_ws *made) {
         double *row = late->row + (size_t)late->n * (size_t)nv, *rate = late->rate + (size_t)late->n * (size_t)nv;
         if (!is_late(f, is)) continue;
         memset(row, 0, (size_t)nv * sizeof *row), memset(rate, 0, (size_t)nv * sizeof *rate);
-        if (!time_row(w, made, is, row)) continue;
+        if (!time_row(made, is, nv, row)) continue;
         late->time[late->n++] = made->time[is->blk0];
         for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
             for (int j = 0, at = made->at_v[b]; j < made->width[b]; j++, at++) {
