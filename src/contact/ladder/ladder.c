@@ -41,7 +41,7 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from,
             factored = ws->iterations > before;
         } else { /* modes change on the way: smaller steps */
             if (stride < 1.2 || ++misses > g->patience) return false;
-            stride = sqrt(stride), factored = false;
+            stride = sqrt(R / next), factored = false;
             ti_iterate_from(ws, p, ws->vb, ws->lb);
         }
     }

@@ -290,8 +290,10 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
     for (double r = HUGE_VAL; curved < HUGE_VAL && !g->done && g->consistent && g->residual < 0.1 * r;) {
         if (!(R > 2e-9 * ws->r0)) break;
         r = g->residual; /* the modes hold, only R is too large */
+        ti_iterate_to(ws, p, ws->vt, ws->lt);
         ti_contact_approach(ws, p, R, 0.1 * R);
         R *= 0.1, curved = solve_at(ws, p, R, HUGE_VAL, g, s);
+        if (curved == HUGE_VAL || !g->consistent) ti_iterate_from(ws, p, ws->vt, ws->lt); /* the path goes on there */
     }
     if (curved == HUGE_VAL) return;
     if (!g->done) {
