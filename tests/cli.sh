@@ -370,6 +370,7 @@ expect "times that are not even, and a motion that no friction makes" 0 'does no
 
 # ---- optimize ----
 cart=$data/scenes/cart-pole.xml tasks=$data/tasks
+expect "steps that are too long" 3 '' 'at [0-9.]* s: something moves too fast for steps of this length' simulate "$cart" --dt 0.5 --duration 30
 expect "a swing-up" 0 '^cost 9.0785' 'pass  *[0-9]* ' optimize "$cart" "$tasks/cart-pole.json" --out "$folder/swing"
 there swing/result.json '"converged": true'
 there swing/controls.csv '^time,rail.tau$'
@@ -473,6 +474,7 @@ wrong "a joint misspelt" 'task.json:3: terms\[1\].on: there is no joint .pivto.;
 wrong "a key misspelt" 'task.json:2: terms\[0\].wieght: there is no such key; the nearest is weight' '{"knots": 9, "terms": [{"what": "control",\n"wieght": 1}]}'
 wrong "a kind misspelt" 'no kind of term .contrl.; the nearest is control' '{"knots": 9, "terms": [{"what": "contrl"}]}'
 wrong "a norm misspelt" 'no norm .hubert.; the nearest is huber' '{"knots": 9, "terms": [{"what": "control", "norm": "hubert"}]}'
+wrong "steps that are too long" 'the first guess: step [0-9]* of 60: something moves too fast for steps of 0.5 s' '{"knots": 60, "dt": 0.5, "terms": [{"what": "control"}]}'
 wrong "a thousand million knots" 'knots: 1e+09 is not a number of knots' '{"knots": 1e9, "terms": [{"what": "control"}]}'
 wrong "more than fits" 'steps are too many' '{"knots": 1000000, "substeps": 100000, "terms": [{"what": "control"}]}'
 wrong "a number too large" 'task.json:1: column .*overflow' '{"knots": 1e999}'

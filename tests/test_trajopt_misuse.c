@@ -137,6 +137,26 @@ START_TEST(definitions) {
 }
 END_TEST
 
+static const char POLES[] =
+    "<mujoco><option timestep='0.3'/><worldbody><body><joint type='hinge' axis='0 1 0'/>"
+    "<inertial mass='1' pos='0 0 1' diaginertia='0.01 0.01 0.01'/>"
+    "<body pos='0 0 1'><joint type='hinge' axis='0 1 0'/>"
+    "<inertial mass='1' pos='0 0 1' diaginertia='0.01 0.01 0.01'/></body></body></worldbody></mujoco>";
+
+/* A first guess that steps cannot follow: which step, and that it is the speed, not an argument. */
+START_TEST(first_guess_too_fast) {
+    static const double fast[NX] = {0.1, 2, 1, 0};
+    tribo_model *poles = model_of(POLES);
+    tribo_trajopt *t = task;
+    tribo_diag d = {0};
+    def.knots = 40, def.x0 = fast, def.lower = def.upper = NULL;
+    ck_assert_int_eq(tribo_trajopt_new(poles, &def, &t, &d), TRIBO_E_ARG);
+    ck_assert_msg(strstr(d.text, " of 120: something moves too fast for steps of 0.3 s"), "%s", d.text);
+    ck_assert(t == task);
+    tribo_model_free(poles);
+}
+END_TEST
+
 /* How a body is turned, in targets of the state and of a joint. */
 START_TEST(targets_that_turn) {
     const double upright[13] = {0, 0, 1, 1}, nothing[13] = {0, 0, 1}, ball[4] = {1}, none[4] = {0};
@@ -371,6 +391,7 @@ static Suite *suite(void) {
     tcase_set_timeout(c, 0);
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, definitions);
+    tcase_add_test(c, first_guess_too_fast);
     tcase_add_test(c, targets_that_turn);
     tcase_add_test(c, calls);
     tcase_add_test(c, feedback);

@@ -29,6 +29,17 @@ static tribo_status check_stage(const tribo_trajopt *t, int stage, tribo_diag *d
     return s < 0 ? ti_fail(diag, s, 0, "stage %d: %s", stage, why.text) : TRIBO_OK;
 }
 
+/* Which step stopped the first rollout, and why. What was given has been looked at by then: after the first step only
+ * speed is left of what TRIBO_E_ARG says of one. */
+static tribo_status no_guess(const tribo_trajopt *t, const tribo_tape *tape, tribo_status s, tribo_diag *diag) {
+    int made = tribo_tape_steps(tape), all = t->knots * t->substeps;
+    if (made >= all) return ti_fail(diag, s, 0, "the first guess: %s", tribo_status_text(s)); /* its costs */
+    if (s == TRIBO_E_ARG && made > 0)
+        return ti_fail(diag, s, 0, "the first guess: step %d of %d: something moves too fast for steps of %g s",
+                       made + 1, all, tribo_ws_options(t->planner[0].ws).dt);
+    return ti_fail(diag, s, 0, "the first guess: step %d of %d: %s", made + 1, all, tribo_status_text(s));
+}
+
 /* Dynamics for terms, workspaces, the first rollout. */
 static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_diag *diag) {
     tribo_status s = ti_task_check_targets(t, diag);
@@ -45,7 +56,7 @@ static tribo_status begin(tribo_trajopt *t, const tribo_trajopt_def *def, tribo_
         s = ti_path_roll(t, (ti_roll){.U = t->best.U});
         if (s == TRIBO_OK) ti_path_swap(t);
     }
-    if (s < 0) return ti_fail(diag, s, 0, "the first guess: %s", tribo_status_text(s));
+    if (s < 0) return no_guess(t, def->X ? t->best.tape : t->trial.tape, s, diag);
     t->carried = s == TRIBO_OK;
     ti_progress_note(t);
     return TRIBO_OK;
