@@ -161,7 +161,8 @@ TRIBO_API bool tribo_sysid_held_out(const tribo_sysid *s, int recording);
 /** Rows of a recording before its first contact. */
 TRIBO_API int tribo_sysid_flight(const tribo_sysid *s, int recording);
 
-/** Loss over the training recordings and its gradient by the reverse, with the start states as they stand.
+/** Loss over the training recordings and its gradient, with the start states as they stand: by the reverse; of
+ *  TRIBO_LOSS_SHOOTING, whose steps are not all the library's, by forward sensitivities.
  *  @param grad [out] (nfree); NULL = loss only
  *  @return TRIBO_OK; TRIBO_E_ARG (not physical; a gradient where a column is free); what tribo_step() returns. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_eval(tribo_sysid *s, const double *theta, double *loss, double *grad);

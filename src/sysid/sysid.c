@@ -272,8 +272,10 @@ static tribo_status evaluate(tribo_sysid *s, const double *theta, bool held_out,
     return status;
 }
 
+/* What shooting makes of steps, eq. (466) and (473), has no reverse. */
 tribo_status tribo_sysid_eval(tribo_sysid *s, const double *theta, double *loss, double *grad) {
-    return evaluate(s, theta, false, grad ? TI_WANT_REVERSE : TI_WANT_VALUE, loss, grad, NULL);
+    ti_want slopes = s && s->shooting ? TI_WANT_FORWARD : TI_WANT_REVERSE;
+    return evaluate(s, theta, false, grad ? slopes : TI_WANT_VALUE, loss, grad, NULL);
 }
 
 tribo_status tribo_sysid_normal(tribo_sysid *s, const double *theta, double *loss, double *grad, double *H) {

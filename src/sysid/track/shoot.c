@@ -5,13 +5,12 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
     return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);
 }
 
-/* The same with a tape that is read later, whole steps only. */
+/* The same with a tape that is read later: the library's own steps, not those of shooting. */
 static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
     for (int j = 0; j < t->nsub[k]; j++) {
         if (ti_stopped(w->s)) return TI_STOPPED;
-        const double *u = ti_middle_controls(w, t, &(ti_stride){.row = k, .step = j});
-        tribo_ws *ws = w->ws[t->dt[k] * TI_LENGTHS];
-        tribo_status status = tribo_step(ws, ti_middle_params(w, p, ws), w->x, u, w->x, tape);
+        const double *u = t->u ? t->u + (size_t)k * (size_t)w->s->z.nu : NULL;
+        tribo_status status = tribo_step(w->ws[t->dt[k] * TI_LENGTHS], p, w->x, u, w->x, tape);
         if (status < 0) return status;
     }
     return TRIBO_OK;
@@ -88,17 +87,13 @@ static tribo_status sweep(ti_worker *w, const ti_track *t, const ti_segment *seg
     memcpy(w->xbar, w->lx + (size_t)rows * ndx, ndx * sizeof(double));
     for (int k = rows - 1; k >= 0; k--) {
         int dt = t->dt[seg->row + k];
-        double *p_bar = s->middle ? w->p : w->pbar;
-        if (s->middle) memset(p_bar, 0, np * sizeof(double));
         for (int j = t->nsub[seg->row + k] - 1; j >= 0; j--) {
             memcpy(w->xnext, w->xbar, ndx * sizeof(double));
             memset(w->xbar, 0, ndx * sizeof(double));
             tribo_status status =
-                tribo_step_vjp(w->ws[dt * TI_LENGTHS], w->whole[dt], --w->record[dt], w->xnext, w->xbar, NULL, p_bar);
+                tribo_step_vjp(w->ws[dt * TI_LENGTHS], w->whole[dt], --w->record[dt], w->xnext, w->xbar, NULL, w->pbar);
             if (status < 0) return status;
         }
-        if (s->middle) ti_middle_params_vjp(s, s->dt[dt], p_bar);
-        for (size_t i = 0; i < np && s->middle; i++) w->pbar[i] += p_bar[i];
         for (size_t i = 0; i < ndx; i++) w->xbar[i] += w->lx[(size_t)k * ndx + i];
     }
     for (size_t a = 0; a < (size_t)s->nfree; a++) {
