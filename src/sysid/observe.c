@@ -204,8 +204,8 @@ static double inertia_change(const tribo_sysid *s, int i, const double *six, int
     return square > 0 ? sum / sqrt(square) : 0;
 }
 
-/* Does any of the first nopen eigenvectors, columns of V, move unknown i? */
-static bool is_open(const tribo_sysid *s, int i, const double *V, int nopen) {
+/* How much the first nopen eigenvectors, columns of V, move unknown i. */
+static double open_share(const tribo_sysid *s, int i, const double *V, int nopen) {
     const ti_unknown *k = s->unknown + i;
     int n = s->nfree;
     double share = 0;
@@ -213,7 +213,18 @@ static bool is_open(const tribo_sysid *s, int i, const double *V, int nopen) {
         double change = of_inertia(k) ? inertia_change(s, i, V + k->leader * n + c, n) : V[i * n + c];
         share += change * change;
     }
-    return share > 1e-3;
+    return share;
+}
+
+/* Do they move it? How a frame is turned is one rotation: where one of its angles is open, others are known no better
+ * than to what a radian of that makes of them. */
+static bool is_open(const tribo_sysid *s, int i, const double *V, int nopen, const double *cov) {
+    const double much = 1e-3;
+    double own = open_share(s, i, V, nopen);
+    bool one = own > much;
+    for (int j = 0; j < s->nfree && !one; j++)
+        one = ti_turned_with(s, i, j) && open_share(s, j, V, nopen) > much && own > cov[i * (s->nfree + 1)];
+    return one;
 }
 
 void tribo_sysid_changes(const tribo_sysid *s, const double *direction, double *change) {
@@ -252,7 +263,7 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     for (int i = 0; cut && i < n * n; i++) blocks[i] *= (double)sum.nblock / (sum.nblock - n);
     covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cut ? blocks : NULL, s->shooting ? G : NULL, cov);
     for (int i = 0; i < n; i++) {
-        estimate(s, i, cov, is_open(s, i, V, nopen), s->g[i] > 1 ? few : many, est + i);
+        estimate(s, i, cov, is_open(s, i, V, nopen, cov), s->g[i] > 1 ? few : many, est + i);
         if (s->shooting) stretch(s, i, est + i);
     }
     for (int k = 0; k < n; k++) {

@@ -92,6 +92,7 @@ struct ti_shooting {
     double *range;              /* (nfree,2) values that explain as much, from least to most: elsewhere.c */
     double *side;               /* (nrec,2 nfree + 1,nx) starts at the ends of intervals, and of the answer */
     int looked;                 /* how often the answer's neighbours were tried */
+    int stood;                  /* how often what starts stand on has changed */
     int sought;                 /* how often starts of motions that are left with much were sought */
     int hops, idle;             /* how many from the best answer, how many of them in vain since the last that led on */
     double least;               /* cost of the best then */

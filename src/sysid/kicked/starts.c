@@ -2,7 +2,16 @@
  * one that was given, and the better of what these end at. */
 #include "sysid/kicked/kicked.h"
 
-enum { CANDIDATES_MAX = 24, ROUNDS_MAX = 40, DRAWS_MAX = 4, STAGE_MAX = 4, LOOKS_MAX = 6, SEEKS_MAX = 6, ANEW_MAX = 3 };
+enum {
+    CANDIDATES_MAX = 24,
+    ROUNDS_MAX = 40,
+    DRAWS_MAX = 4,
+    STAGE_MAX = 4,
+    LOOKS_MAX = 6,
+    STANDS_MAX = 2,
+    SEEKS_MAX = 6,
+    ANEW_MAX = 3
+};
 
 /* Point n of a sequence that fills the box evenly: fractions of powers of the generalised golden ratio. */
 static bool candidate(const tribo_sysid *s, int n, double *theta) {
@@ -200,6 +209,17 @@ static tribo_status anew(tribo_sysid *s) {
     return begin_run(s);
 }
 
+/* Read through an instrument that is tilted, what lies on the floor begins in it, or above it, and lands in a way that
+ * nothing else has said. Once gain and bias are near what they are, it is seen to lie there. */
+static bool stands_otherwise(tribo_sysid *s) {
+    bool any = false;
+    if (!s->ncolumn || s->shooting->stood == STANDS_MAX) return false;
+    ti_at(s, s->theta);
+    for (int i = 0; i < s->nrec; i++) any |= ti_stand_again(s->worker, s->track + i, s->p);
+    s->shooting->stood += any;
+    return any;
+}
+
 /* A fit has ended: the next start; where rollouts explain the recordings, the end; where they do not, fits with kicks,
  * and without again where these are few. */
 static tribo_status next(tribo_sysid *s) {
@@ -207,6 +227,10 @@ static tribo_status next(tribo_sysid *s) {
     size_t n = (size_t)s->nfree;
     bool kicked;
     if (h->back) return finish(s);
+    if (stands_otherwise(s)) {
+        memcpy(s->trial, s->theta, n * sizeof(double));
+        return begin_at(s, s->trial, h->kicked[h->run], true);
+    }
     if (h->plain) {
         bool better = h->evidence <= h->end_value[h->best];
         h->plain = false, h->back = better;

@@ -304,6 +304,8 @@ bool ti_columns_clash(const ti_unknown *a, const ti_unknown *b);
 void ti_columns_read(tribo_sysid *s, const double *theta);
 /* Value of free number i where p belongs to theta. */
 double ti_value(const tribo_sysid *s, const double *theta, const double *p, int i);
+/* Are free numbers i and j two angles of the same frame? */
+bool ti_turned_with(const tribo_sysid *s, int i, int j);
 /* J (3,nfree): a block's residual, not weighted, by the thetas of its columns. @return false where it has none. */
 bool ti_columns_jac(const tribo_sysid *s, const ti_track *t, int row, const ti_block *b, const ti_measured *m,
                     double *J);
@@ -352,6 +354,8 @@ bool ti_pressed(ti_worker *w, const ti_track *t, int row, int plate, const doubl
 
 /* Which pairs a start stands on. */
 void ti_stand_choose(ti_worker *w, ti_track *t, const double *p);
+/* The same of rows that are read otherwise by now. @return whether it stands on others. */
+bool ti_stand_again(ti_worker *w, ti_track *t, const double *p);
 /* Move x to where the standing contacts are closed and stay so. False if that cannot be computed. */
 bool ti_settle(ti_worker *w, const ti_track *t, const double *p, double *x);
 /* At a settled x: T (ndx,ndx), how it moves with its start; and w->x0d, how it moves with theta. */

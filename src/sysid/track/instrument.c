@@ -86,12 +86,21 @@ void ti_columns_read(tribo_sysid *s, const double *theta) {
             read_row(s, s->track[i].raw + k * nx, s->track[i].x + k * nx);
 }
 
-/* How the residual r of a rotation moves with bias number j: log(exp(b) y^-1 x). */
+bool ti_turned_with(const tribo_sysid *s, int i, int j) {
+    const ti_unknown *a = s->unknown + i, *b = s->unknown + j;
+    if (i == j || a->index >= 0 || b->index >= 0) return false;
+    const ti_block *block = &s->block[s->entry[a->entry]];
+    return block->quat >= 0 && block == &s->block[s->entry[b->entry]];
+}
+
+/* How the residual r of a rotation moves with bias number j: log(exp(b) y^-1 x). But for the turn of r itself, which
+ * gradients do not see: what turns the frame and the body turns r as well, and with that in the curvature noise alone
+ * would tell how a frame is turned about an axis that nothing tells. */
 static ti_vec turn_slope(const tribo_sysid *s, const ti_block *b, const ti_measured *m, int j) {
     ti_vec bias = ti_load3(s->bias + b->at), e = {j == 0, j == 1, j == 2};
     ti_vec d = ti_exp_right(ti_scale(-1, bias), e); /* exp(b + db) = exp(Jl(b) db) exp(b), Jl(b) = Jr(-b) */
     double out[3];
-    for (int i = 0; i < 3; i++) out[i] = m->D[0][i] * d.x + m->D[1][i] * d.y + m->D[2][i] * d.z; /* Jr(r)^-T */
+    for (int i = 0; i < 3; i++) out[i] = m->D[i][0] * d.x + m->D[i][1] * d.y + m->D[i][2] * d.z; /* Jr(r)^-1 */
     return ti_load3(out);
 }
 

@@ -94,6 +94,16 @@ void ti_stand_choose(ti_worker *w, ti_track *t, const double *p) {
         }
 }
 
+bool ti_stand_again(ti_worker *w, ti_track *t, const double *p) {
+    ti_pair was[TI_STANDS];
+    int n = t->nstand;
+    memcpy(was, t->stand, (size_t)n * sizeof *was);
+    ti_stand_choose(w, t, p);
+    bool same = n == t->nstand;
+    for (int i = 0; i < n && same; i++) same = was[i].a == t->stand[i].a && was[i].b == t->stand[i].b;
+    return !same;
+}
+
 /* Gaps of the standing contacts at q, and with J their derivative by the pose (rows,nv). @return how many. */
 static int gaps(ti_worker *w, const ti_track *t, const double *p, const double *q, double *gap, double *J) {
     const tribo_model *m = w->s->m;
