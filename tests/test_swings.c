@@ -115,7 +115,7 @@ START_TEST(dropped) {
             tribo_checked_free(c);
         }
     tribo_model_free(m);
-    ck_assert_msg(missed <= 2, "missed %d of %d; moved %d", missed, all, moved);
+    ck_assert_msg(missed == 0, "missed %d of %d; moved %d", missed, all, moved);
 }
 END_TEST
 

@@ -4,7 +4,8 @@
 #include "recording/questions.h"
 
 enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6, EDGE = 6 };
-static const double far = 12; /* of the noise of a row: no chance */
+static const double far = 12;                               /* of the noise of a row: no chance */
+static const double joints_jump = 0.01, joints_miss = 0.02; /* of the extent: joints turn without a slip */
 
 static int movers(const tribo_checked *c) {
     return c->z.nbody + c->z.njoint;
@@ -65,7 +66,7 @@ static double excess(tribo_checked *c, int k, int b) {
 
 /* What no motion does: far beyond noise, beyond what is usual in this recording, and visible at the body's size. */
 static double limit(tribo_checked *c) {
-    double least = far * c->noise, size = (c->z.njoint ? 0.02 : 0.1) * c->extent; /* joints turn without a slip */
+    double least = far * c->noise, size = (c->z.njoint ? joints_jump : 0.1) * c->extent;
     size_t n = 0;
     for (int k = 1; k + 2 < c->n; k++) {
         double worst = 0;
@@ -169,6 +170,7 @@ static int rows_of_ways(tribo_checked *c, int k, double most) {
 
 /* A row too many is worse than half of a recording: of joints, whose speeds change, two must say the same. */
 static int rows_missing(tribo_checked *c, int k, double most) {
+    if (!any_free(c)) most = fmax(most, joints_miss * c->extent); /* a cubic is not quite how they move */
     int rows = rows_of_ways(c, k, most);
     if (any_free(c)) return rows;
     int near = rows_of_joints(c, k, EDGE - 2, most), far_off = rows_of_joints(c, k, EDGE, most);
