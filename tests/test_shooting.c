@@ -502,6 +502,26 @@ static void pushed_slide(data *d, int at, double push, double noise, uint64_t se
     }
 }
 
+/* However far off first motions are: with a wider noise gravity would go where impacts want it. */
+START_TEST(flights_have_the_noise_of_their_rows_from_the_first_motions_on) {
+    data d;
+    tribo_free_param f;
+    drops(&d, 1e-3, 3);
+    tribo_sysid_def def = one(&d, &f, "gravity/z", -20);
+    tribo_sysid *s = make(&d, &def);
+    const struct ti_shooting *h = s->shooting;
+    ti_scales_init(s);
+    ck_assert_int_eq(ti_shooting_begin(s, true, true), TRIBO_OK);
+    ck_assert_int_gt(s->track[0].nflight, 10);
+    for (int i = 0; i < 2; i++) {
+        double flight = h->noise[s->ngroup + i] / h->noise_shown[s->ngroup + i];
+        ck_assert_msg(flight < 2.001, "%g of what rows show", flight);
+    }
+    ck_assert_msg(h->noise[0] > 10 * h->noise_shown[0], "%g m", h->noise[0]);
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
 /* No motion without kicks follows a slide with a push that the model does not know: one with kicks has the push where
  * it was, and its friction is that of the rest. */
 START_TEST(a_push_from_outside_is_a_kick) {
@@ -549,6 +569,7 @@ static Suite *suite(void) {
     tcase_add_test(few, the_motion_that_a_step_was_taken_for_is_the_one_linearised_next);
     tcase_add_test(few, dry_friction_comes_to_one_answer);
     tcase_add_test(few, what_is_put_back_does_not_spoil_the_answer);
+    tcase_add_test(few, flights_have_the_noise_of_their_rows_from_the_first_motions_on);
     tcase_add_test(few, a_push_from_outside_is_a_kick);
     tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);

@@ -69,6 +69,14 @@ static void kick_sums(const tribo_sysid *s, int kind, double *sum, double *n) {
     }
 }
 
+/* Nothing but noise is in a flight: it is no larger than it shows, whatever what comes after asks of it. A wider one,
+ * if only at first, has gravity and sizes go where impacts want them, and there is no way back as it narrows. */
+static double flight_within(const tribo_sysid *s, int group, double noise) {
+    const double most = 2;
+    double shown = s->shooting->noise_shown[group];
+    return group >= s->ngroup && shown > 0 && ti_all_free(s->m) ? ti_min(noise, most * shown) : noise;
+}
+
 void ti_scales_guess(tribo_sysid *s) {
     struct ti_shooting *h = s->shooting;
     double *miss = h->total.square, *n = h->total.freedom, *r = s->worker[0].r;
@@ -91,7 +99,7 @@ void ti_scales_guess(tribo_sysid *s) {
     /* wide at first, so that the motions can close in on the measurements */
     for (int i = 0; i < 2 * s->ngroup; i++)
         if (ti_group_kind(s, i % s->ngroup) <= TRIBO_BLOCK_ROTATION && ti_group_natural(s, i % s->ngroup))
-            h->noise[i] *= ti_max(1, sqrt(miss[i] / ti_max(n[i], 1)));
+            h->noise[i] = flight_within(s, i, h->noise[i] * ti_max(1, sqrt(miss[i] / ti_max(n[i], 1))));
     for (int k = 0; k < TI_KICK_KINDS; k++) {
         double least = 1e-3 * h->unit[TRIBO_BLOCK_VELOCITY + k];
         if (!(s->kick[k] > 0)) continue;
@@ -120,17 +128,13 @@ static ti_noise_sums add_up(const tribo_sysid *s) {
 }
 
 double ti_scales_update(tribo_sysid *s) {
-    const double flight_most = 2;
     struct ti_shooting *h = s->shooting;
     ti_noise_sums sum = add_up(s);
     double change = 0;
     for (int k = 0; k < 2 * s->ngroup; k++) {
         if (!(sum.freedom[k] > 1) || !ti_group_natural(s, k % s->ngroup)) continue;
         double factor = within(sqrt(sum.square[k] / sum.freedom[k]), 0.1, 2), old = h->noise[k];
-        h->noise[k] = ti_max(factor * old, h->noise_least[k]);
-        /* nothing but noise is in a flight: it is no larger than it shows, whatever what comes after asks of it */
-        if (k >= s->ngroup && h->noise_shown[k] > 0 && ti_all_free(s->m))
-            h->noise[k] = ti_max(old / 2, ti_min(h->noise[k], flight_most * h->noise_shown[k]));
+        h->noise[k] = flight_within(s, k, ti_max(factor * old, h->noise_least[k]));
         change = ti_max(change, fabs(h->noise[k] / old - 1));
     }
     for (int k = 0; k < TI_KICK_KINDS; k++) {
