@@ -543,6 +543,30 @@ START_TEST(closures_that_cannot_hold) {
 }
 END_TEST
 
+/* Levers with feet on a turntable, askew in space: the table has no motion along normals but what rounding makes of it,
+ * which is no unit for anything. */
+START_TEST(what_joints_do_not_let_move) {
+    static const char SCENE[] =
+        "<mujoco><option timestep='0.002' gravity='-7.194 -6.54 -1.308'/><default><joint frictionloss='0.001'/>"
+        "<geom size='0.02'/></default><worldbody><body quat='1 2 3 4'>"
+        "<body><joint axis='0 0 1'/><geom type='cylinder' size='0.4 0.02'/></body>"
+        "<body pos='0.3 0 0.06'><joint axis='0 1 0' pos='0.2 0 0'/><geom pos='0 0 -0.02'/><geom pos='0 0.03 "
+        "-0.02'/></body>"
+        "<body pos='-0.15 0.26 0.06' euler='0 0 120'><joint axis='0 1 0' pos='0.2 0 0'/><geom pos='0 0 -0.02'/>"
+        "<geom pos='0 0.03 -0.02'/></body></body></worldbody></mujoco>";
+    world w = world_of(model_of(SCENE), NULL);
+    double *x = world_zeros(w.n.nx);
+    memcpy(x, w.x0, (size_t)w.n.nx * sizeof *x);
+    for (int k = 0; k < 20; k++) {
+        ck_assert_int_eq(tribo_step(w.ws, w.p, x, NULL, x, NULL), TRIBO_OK);
+        ck_assert(tribo_last_info(w.ws)->canonical);
+        ck_assert_int_le(tribo_last_info(w.ws)->iterations, 20);
+    }
+    for (int i = 0; i < w.n.nv; i++) NEAR(x[w.n.nq + i], 0, 1e-12);
+    free(x), world_free(&w);
+}
+END_TEST
+
 /* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
 START_TEST(as_many_contacts_as_there_may_be) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -585,6 +609,7 @@ static Suite *suite(void) {
     tcase_add_test(c, closures_that_cannot_hold);
     tcase_add_test(c, closures_that_jam);
     tcase_add_test(c, held_twice);
+    tcase_add_test(c, what_joints_do_not_let_move);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;

@@ -54,6 +54,10 @@ static double largest_of(double xx, double yy, double xy) {
     return most + 0.5 * (sqrt(apart * apart + 4 * xy * xy) - apart);
 }
 
+/* A body that impulses along a row move by less than this share of what they do across it is not moved that way: by
+ * rounding, or by a joint that has hardly a lever there. */
+static const double NOT_MOVED = 1e-4;
+
 /* The diagonal of G is only a scale here, so M of a chain is taken for its diagonal; that of a free body is not, as
  * nothing may depend on the axes of its frame. */
 void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
@@ -67,9 +71,10 @@ void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
         const ti_six_turn *turn = &ws->turn[k];
         const ti_support *at = ti_support_of(p, i, side);
         double along = product(at, w, n, n, minv, turn);
-        gt += largest_of(product(at, w, t1, t1, minv, turn), product(at, w, t2, t2, minv, turn),
-                         product(at, w, t1, t2, minv, turn));
-        gn += along;
+        double across = largest_of(product(at, w, t1, t1, minv, turn), product(at, w, t2, t2, minv, turn),
+                                   product(at, w, t1, t2, minv, turn));
+        gt += across, gn += along;
+        if (along < NOT_MOVED * across) along = across;
         if (along > 0 && along < ws->r0 && !ti_is_spin(p, i)) ws->r0 = along;
         J += 3 * (size_t)w;
     }
