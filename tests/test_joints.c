@@ -567,6 +567,33 @@ START_TEST(what_joints_do_not_let_move) {
 }
 END_TEST
 
+/* Two arms alike that are taken back as fast as may be: which is the one that moves most, and so bounds the pace of
+ * both (docs/math.md, (115)), is open, and a change of mass has a slope on each side. */
+START_TEST(two_move_most) {
+    static const char SCENE[] =
+        "<mujoco><option timestep='0.001' gravity='0 0 0'/><worldbody><body pos='0 0 1'><joint name='i' axis='0 1 0'/>"
+        "<geom size='0.05' pos='0.2 0 0'/></body><body pos='0 1 1'><joint name='j' axis='0 1 0'/>"
+        "<geom size='0.05' pos='%s 0 0'/></body></worldbody><equality><joint joint1='i' "
+        "joint2='j'/></equality></mujoco>";
+    static const char *const LENGTH[] = {"0.2", "0.21"};
+    for (int k = 0; k < 2; k++) {
+        char scene[1024];
+        snprintf(scene, sizeof scene, SCENE, LENGTH[k]);
+        world w = world_of(model_of(scene), NULL);
+        w.x0[0] = 0.01;
+        world_steps(&w, 1);
+        world_run(&w);
+        const tribo_step_info *info = tribo_last_info(w.ws);
+        ck_assert_int_eq(info->ndegenerate, k == 0);
+        if (k == 0)
+            ck_assert_double_le(info->margin, 1e-9);
+        else
+            ck_assert_double_gt(info->margin, 1e-3);
+        world_free(&w);
+    }
+}
+END_TEST
+
 /* All eight corners of a box under the floor, which is all the contacts there is room for, on a body with a joint. */
 START_TEST(as_many_contacts_as_there_may_be) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -610,6 +637,7 @@ static Suite *suite(void) {
     tcase_add_test(c, closures_that_jam);
     tcase_add_test(c, held_twice);
     tcase_add_test(c, what_joints_do_not_let_move);
+    tcase_add_test(c, two_move_most);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);
     return s;

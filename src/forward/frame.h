@@ -445,16 +445,17 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
 /* ---- pace.c: how far a displacement (TI_TIMING, TI_RECOVER), solved and posed, may move a body ---- */
 
 typedef struct ti_pace {
-    double most; /* root mean square over the matter of the body that moves most */
-    int blk;     /* that body's */
+    double most;   /* root mean square over the matter of the body that moves most */
+    int blk;       /* that body's */
+    double second; /* of the one that moves most but for that */
     double bound;
     bool asked; /* the bound is what contacts ask, not the speed of recovery */
 } ti_pace;
 ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* Derivative of the bound to the reference of row r of contact i. */
 double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int i, int r);
-/* The share of the displacement that is made: 1, or bound / most. */
-double ti_pace_share(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
+/* The share of the displacement that is made: 1, or bound / most, which is a kink where two bodies move most. */
+double ti_pace_share(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 
 /* Whether contacts push before they touch. */
 bool ti_step_is_noisy(const tribo_ws *ws);

@@ -14,6 +14,7 @@ ti_pace ti_pace_of(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase)
     double square = 0, fastest = ws->options.recovery * ws->options.dt;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
         double one = ti_motion_moved(&ws->motion, f->blk_tree[b], f->phase[phase].v[TI_SOLVED] + ws->at_v[b]);
+        pace.second = ti_max(pace.second, one < pace.most ? one : pace.most);
         if (one > pace.most) pace.most = one, pace.blk = b;
     }
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
@@ -30,7 +31,10 @@ double ti_pace_ref(const tribo_ws *ws, const ti_pace *pace, ti_phase phase, int 
     return pace->asked && pace->bound > 0 ? asked_of(ws, phase, i, r) / pace->bound : 0;
 }
 
-double ti_pace_share(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
+double ti_pace_share(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase) {
     ti_pace pace = ti_pace_of(ws, f, k, phase);
-    return pace.most > pace.bound * (1 + 1e-6) ? pace.bound / pace.most : 1;
+    if (!(pace.most > pace.bound * (1 + 1e-6))) return 1;
+    double off = 1 - pace.second / pace.most;
+    ws->info.margin = ti_min(ws->info.margin, off), ws->info.ndegenerate += off < 1e-9;
+    return pace.bound / pace.most;
 }
