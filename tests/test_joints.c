@@ -567,6 +567,54 @@ START_TEST(what_joints_do_not_let_move) {
 }
 END_TEST
 
+/* A hinge that a point holds, whose rows are all of one motion, and a four-bar linkage whose axes are off one another
+ * and off its plane by what a file's digits leave: rows that others give already ask for nothing, and their rounding is
+ * nobody's load. It moves as the linkage in a plane, and its derivatives are those of the motion. */
+START_TEST(rows_that_others_give) {
+    static const char LINKAGE[] =
+        "<mujoco><option timestep='0.002'/><worldbody><body euler='20 -35 50'>"
+        "<body name='crank'><joint axis='%s'/><geom type='capsule' fromto='0 0 0 0 0 0.2' size='0.02'/>"
+        "<body name='rod' pos='0 0 0.2'><joint axis='%s'/><geom type='capsule' fromto='0 0 0 0.5 0 0.1' size='0.02'/>"
+        "</body></body><body name='rocker' pos='0.5 0 0'><joint axis='%s'/>"
+        "<geom type='capsule' fromto='0 0 0 0 0 0.3' size='0.02'/></body></body></worldbody>"
+        "<contact><exclude body1='rod' body2='rocker'/><exclude body1='crank' body2='rocker'/></contact>"
+        "<equality><connect body1='rod' body2='rocker' anchor='0.5 0 0.1'/></equality></mujoco>";
+    static const char HELD[] =
+        "<mujoco><option timestep='0.002'/><worldbody><body name='a' pos='0.3 0.2 1' quat='1 2 3 4'><freejoint/>"
+        "<geom type='box' size='0.1 0.2 0.1' contype='0'/><body name='b' pos='0.2 0.1 0.3'><joint axis='0.3 0.2 1'/>"
+        "<geom type='box' size='0.05 0.1 0.07' contype='0'/></body></body></worldbody>"
+        "<equality><connect body1='a' body2='b' anchor='0.21 0.17 0.36'/></equality></mujoco>";
+    char text[3][2048];
+    double last[2][6] = {{0}}, xd[6] = {0.3, -0.5, 0.7, 1, 0.4, -0.6};
+    snprintf(text[0], sizeof text[0], LINKAGE, "0 1 0", "0 1 0", "0 1 0");
+    snprintf(text[1], sizeof text[1], LINKAGE, "1e-9 1 -2e-9", "-1.3e-9 1 0.4e-9", "0.7e-9 1 1.6e-9");
+    snprintf(text[2], sizeof text[2], "%s", HELD);
+    for (int k = 0; k < 3; k++) {
+        world w = world_of(model_of(text[k]), NULL);
+        double *x = world_zeros(w.n.nx), *pd = world_zeros(w.n.np);
+        if (k == 2) w.x0[w.n.nq + 3] = 1, w.x0[w.n.nq + 4] = -2;
+        memcpy(x, w.x0, (size_t)w.n.nx * sizeof *x);
+        for (int s = 0; s < 50; s++) {
+            ck_assert_int_eq(tribo_step(w.ws, w.p, x, NULL, x, NULL), TRIBO_OK);
+            ck_assert(tribo_last_info(w.ws)->canonical);
+            ck_assert_int_le(tribo_last_info(w.ws)->iterations, 10);
+        }
+        if (k == 2) {
+            NEAR(x[w.n.nq + 6], 0, 1e-10);
+        } else {
+            memcpy(last[k], x, sizeof last[k]), memcpy(w.x0, x, sizeof last[k]);
+            world_steps(&w, 3);
+            world_run(&w);
+            for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = xd[(i + 2) % 6];
+            world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
+        }
+        free(x), free(pd), world_free(&w);
+    }
+    for (int i = 0; i < 6; i++) NEAR(last[1][i], last[0][i], 1e-6);
+    ck_assert_double_gt(fabs(last[0][3]), 0.1); /* it moves */
+}
+END_TEST
+
 /* Two arms alike that are taken back as fast as may be: which is the one that moves most, and so bounds the pace of
  * both (docs/math.md, (115)), is open, and a change of mass has a slope on each side. */
 START_TEST(two_move_most) {
@@ -637,6 +685,7 @@ static Suite *suite(void) {
     tcase_add_test(c, closures_that_jam);
     tcase_add_test(c, held_twice);
     tcase_add_test(c, what_joints_do_not_let_move);
+    tcase_add_test(c, rows_that_others_give);
     tcase_add_test(c, two_move_most);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);
     suite_add_tcase(s, c);

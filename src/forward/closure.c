@@ -153,20 +153,56 @@ static double distance(const tribo_ws *ws, const ti_con *c) {
     return c->kind == TI_CON_CONNECT ? far : 1;
 }
 
+/* Products of the rows J, of both sides, with one another. */
+static void gram(const int width[2], const double *J, double G[3][3]) {
+    memset(G, 0, 9 * sizeof(double));
+    for (int side = 0; side < 2; J += 3 * width[side++])
+        for (int r = 0; r < 3; r++)
+            for (int e = 0; e < 3; e++)
+                for (int k = 0; k < width[side]; k++) G[r][e] += J[r * width[side] + k] * J[e * width[side] + k];
+}
+
+static void clear_row(const int width[2], double *J, int r) {
+    for (int side = 0; side < 2; J += 3 * width[side++])
+        memset(J + r * width[side], 0, sizeof(double) * (size_t)width[side]);
+}
+
+/* Rows that others of the three give, the larger first, are nothing, if what they ask is given by those, too:
+ * docs/math.md eq. (480). */
+static void settle_together(const int width[2], double *J, double *ref, double rounding) {
+    const double share = 1e-7;
+    double G[3][3], left[3] = {ref[0], ref[1], ref[2]};
+    bool kept[3] = {false, false, false};
+    gram(width, J, G);
+    double largest = ti_max(G[0][0], ti_max(G[1][1], G[2][2]));
+    for (int n = 0; n < 3; n++) {
+        int p = -1;
+        for (int r = 0; r < 3; r++)
+            if (!kept[r] && (p < 0 || G[r][r] > G[p][p])) p = r;
+        if (G[p][p] <= share * share * largest) break;
+        kept[p] = true;
+        for (int r = 0; r < 3; r++) {
+            double f = kept[r] ? 0 : G[r][p] / G[p][p];
+            for (int k = 0; k < 3; k++) G[r][k] -= f * G[p][k];
+            left[r] -= f * left[p];
+        }
+    }
+    for (int r = 0; r < 3; r++) {
+        if (kept[r] || !(fabs(left[r]) <= rounding + share * sqrt(largest))) continue;
+        clear_row(width, J, r);
+        ref[r] = 0;
+    }
+}
+
 void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref) {
     const double entry = 1e-14, error = 1e-12;
-    double size = distance(ws, c);
-    for (int r = 0; r < 3; r++) {
-        bool idle = true;
-        double *block = J;
-        for (int side = 0; side < 2; block += 3 * width[side++])
-            for (int k = 0; k < width[side]; k++) {
-                double *x = block + r * width[side] + k;
-                if (fabs(*x) < entry * size) *x = 0;
-                idle &= *x == 0;
-            }
-        if (idle && fabs(ref[r]) * ws->options.dt < error * size) ref[r] = 0;
-    }
+    double size = distance(ws, c), dt = ws->options.dt, apart[3];
+    for (int k = 0; k < 3 * (width[0] + width[1]); k++)
+        if (fabs(J[k]) < entry * size) J[k] = 0;
+    for (int r = 0; r < 3; r++) apart[r] = ref[r] * dt;
+    settle_together(width, J, apart, error * size);
+    for (int r = 0; r < 3; r++)
+        if (apart[r] == 0) ref[r] = 0;
 }
 
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side) {
