@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* mkstemps */
 #include "contact/ladder/off_path.h"
 #include "test_main.h"
+#include "trajopt_tasks.h"
 #include "worlds.h"
 #include <unistd.h>
 #ifdef HAVE_MUJOCO
@@ -429,6 +430,33 @@ START_TEST(interior_point) {
 }
 END_TEST
 
+/* A rod on two points that do not slip and that torsion holds: where it rolls, askew is another motion to each side
+ * (docs/math.md eq. (481)), which is a kink; at rest, or without torsion, it is none. */
+START_TEST(a_rolling_rod_is_a_ring) {
+    static const char *const CONDIM[] = {"3", "4"};
+    for (int k = 0; k < 4; k++) {
+        char text[1024];
+        bool torsion = k / 2, rolls = k % 2;
+        snprintf(text, sizeof text,
+                 "<mujoco><option timestep='0.002'/><default><geom condim='%s' friction='0.8 0.01 0.002'/></default>"
+                 "<worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 0.05'><freejoint/>"
+                 "<geom type='capsule' size='0.05 0.1' euler='90 0 0'/></body></worldbody></mujoco>",
+                 CONDIM[torsion]);
+        world w = world_of(model_of(text), NULL);
+        if (rolls) world_v0(&w, 0)[0] = 0.2, world_v0(&w, 0)[4] = 4;
+        world_steps(&w, 10);
+        world_run(&w);
+        const tribo_step_info *info = tribo_last_info(w.ws);
+        ck_assert_int_eq(info->ndegenerate, torsion && rolls ? 2 : 0);
+        if (torsion && rolls)
+            ck_assert_double_eq(info->margin, 0);
+        else
+            ck_assert_double_gt(info->margin, 0.5);
+        world_free(&w);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("torsion");
     TCase *c = tcase_create("closed forms");
@@ -441,6 +469,7 @@ static Suite *suite(void) {
     tcase_add_test(c, refused_by_name);
     tcase_add_loop_test(c, reverse_and_tangents, 0, 10);
     tcase_add_test(c, rolling_yields_to_gaps);
+    tcase_add_test(c, a_rolling_rod_is_a_ring);
     tcase_add_test(c, read_and_written);
 #ifdef HAVE_MUJOCO
     tcase_add_loop_test(c, as_mujoco, 0, 2);

@@ -7,16 +7,20 @@
 static const double SHARE = 1e-4;
 
 /* Whether contacts connect bodies in a circle. Those of one pair of geoms lie in a plane, and count as one, unless they
- * hold against a turn besides: two ways to hold a face. */
+ * hold against a turn besides: two ways to hold a face, or a rod. */
 static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int end) {
     const unsigned char *mode = f->phase[phase].mode;
     int *root = ws->root;
     int64_t last = -1;
+    bool several = false;               /* contacts of this pair */
     if (ws->model->chains) return true; /* through joints, or of a joint with itself */
     for (int b = 0; b <= is->nblk; b++) root[b] = b;
     for (int i = is->con0; i < end; i++) {
         if (f->con[i].kind == TI_CON_ROLL && mode[i] == TRIBO_STICK) return true;
-        if (mode[i] == TRIBO_BREAK || f->con[i].rank == last || ti_con_spins(&f->con[i])) continue;
+        if (f->con[i].kind == TI_CON_TWIST && mode[i] == TRIBO_STICK && several) return true;
+        if (mode[i] == TRIBO_BREAK || ti_con_spins(&f->con[i])) continue;
+        several = f->con[i].rank == last;
+        if (several) continue;
         int a = ws->blk_a[i], b = ws->blk_b[i] >= 0 ? ws->blk_b[i] : is->nblk; /* the world is one, too */
         last = f->con[i].rank;
         if (ti_root(root, a) == ti_root(root, b)) return true;
@@ -34,10 +38,26 @@ static void displace(const tribo_ws *ws, const ti_island *is, double *to) {
         }
 }
 
-/* What contact i asks of the velocities more, after that displacement: c (3). */
-static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, double *c) {
+/* How the bodies of a contact turn by velocities v (nv of the frame), against one another. */
+static ti_vec turn_of(const tribo_ws *ws, const ti_con *c, const double *v) {
+    ti_vec sum = {0, 0, 0};
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c->b : c->a;
+        double twist[TI_TWIST];
+        if (body < 0) continue;
+        ti_motion_twist(&ws->motion, body, v + ws->at_v[ti_blk_of_body(ws, body)], twist);
+        sum = ti_axpy(sum, side ? 1 : -1, ti_mul(&ws->link[body].R, ti_load3(twist + 3)));
+    }
+    return sum;
+}
+
+/* What contact i asks of the velocities v more, after that displacement: c (3). */
+static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, const double *v,
+                double *c) {
     const ti_con *con = &f->con[i];
     c[0] = c[1] = c[2] = 0;
+    if (con->kind == TI_CON_TWIST)
+        c[2] = con->pair.length * ti_dot(con->touch.normal, ti_cross(turn_of(ws, con, moved), turn_of(ws, con, v)));
     for (int r = 0; ti_con_holds(con) && !is->bare && r < 3; r++)
         c[r] = ti_closure_drift(ws, con) * ti_row_velocity(ws, f, i, r, moved) / ws->options.dt;
     if (!ti_con_opens(con) || (is->bare && con->touch.gap < 0)) return;
@@ -74,7 +94,7 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     *most = *fastest = 0;
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
-        ask(ws, f, is, is->con0 + i, s->v_work, c + 3 * i);
+        ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
         *fastest = ti_max(*fastest, slip(ws, f, is->con0 + i, ws->vfree));
         for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
     }
