@@ -167,11 +167,11 @@ static void clear_row(const int width[2], double *J, int r) {
         memset(J + r * width[side], 0, sizeof(double) * (size_t)width[side]);
 }
 
-/* Rows that others of the three give, the larger first, are nothing, if what they ask is given by those, too:
- * docs/math.md eq. (480). */
-static void settle_together(const int width[2], double *J, double *ref, double rounding) {
+/* Rows that others of the three give, the larger first, are nothing, if what they are apart by, left (3), is given by
+ * those, too: docs/math.md eq. (480). */
+static void settle_together(const int width[2], double *J, double *left, double *ref, double rounding) {
     const double share = 1e-7;
-    double G[3][3], left[3] = {ref[0], ref[1], ref[2]};
+    double G[3][3];
     bool kept[3] = {false, false, false};
     gram(width, J, G);
     double largest = ti_max(G[0][0], ti_max(G[1][1], G[2][2]));
@@ -196,13 +196,11 @@ static void settle_together(const int width[2], double *J, double *ref, double r
 
 void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref) {
     const double entry = 1e-14, error = 1e-12;
-    double size = distance(ws, c), dt = ws->options.dt, apart[3];
+    double size = distance(ws, c), apart[3];
     for (int k = 0; k < 3 * (width[0] + width[1]); k++)
         if (fabs(J[k]) < entry * size) J[k] = 0;
-    for (int r = 0; r < 3; r++) apart[r] = ref[r] * dt;
-    settle_together(width, J, apart, error * size);
-    for (int r = 0; r < 3; r++)
-        if (apart[r] == 0) ref[r] = 0;
+    error_of(ws, c, apart);
+    settle_together(width, J, apart, ref, error * size);
 }
 
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side) {

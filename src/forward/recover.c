@@ -49,12 +49,26 @@ static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     return false;
 }
 
+/* What nothing moves along, or others give, asks for nothing: docs/math.md eq. (480). */
+static bool is_idle(const tribo_ws *ws, const ti_frame *f, int i, int r) {
+    for (int side = 0; side < 2; side++) {
+        const double *J = ti_frame_rows(ws, f, i, side);
+        int w = J ? ws->width[ti_blk_of_body(ws, side ? f->con[i].b : f->con[i].a)] : 0;
+        for (int j = 0; j < w; j++)
+            if (J[r * w + j] != 0) return false;
+    }
+    return true;
+}
+
 static void pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double *ref = ws->ref_apart + 3 * i;
         ref[0] = ref[1] = 0, ref[2] = ti_frame_overlap(ws, f, k, i, p).ref;
-        if (ti_con_holds(&f->con[i])) ti_closure_apart(ws, &f->con[i], is->bare, ref);
+        if (!ti_con_holds(&f->con[i])) continue;
+        ti_closure_apart(ws, &f->con[i], is->bare, ref);
+        for (int r = 0; r < 3; r++)
+            if (is_idle(ws, f, i, r)) ref[r] = 0;
     }
 }
 
