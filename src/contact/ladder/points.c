@@ -283,6 +283,7 @@ static bool redundant(ti_contact_ws *ws, const ti_contact_problem *p, double R) 
 }
 
 #define CURVED 3e-9
+#define WORTH 5e-9 /* below, derivatives of redundant contacts have rounding over R that shows */
 void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g,
                       ti_contact_solution *s) {
     g->done = false;
@@ -293,7 +294,8 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
         ti_iterate_to(ws, p, ws->vt, ws->lt);
         ti_contact_approach(ws, p, R, 0.1 * R);
         R *= 0.1, curved = solve_at(ws, p, R, HUGE_VAL, g, s);
-        if (curved == HUGE_VAL || !g->consistent) ti_iterate_from(ws, p, ws->vt, ws->lt); /* the path goes on there */
+        bool missed = curved == HUGE_VAL || !g->consistent;
+        if (missed && R > WORTH * ws->r0) ti_iterate_from(ws, p, ws->vt, ws->lt); /* the path goes on there */
     }
     if (curved == HUGE_VAL) return;
     if (!g->done) {
