@@ -5,7 +5,7 @@ int ti_dirs(const tribo_sysid *s, const ti_track *t) {
     return s->nfree + (t->start == TRIBO_START_ALONG ? s->z.ndx : 0);
 }
 
-/* The same with a tape that is read later: the library's own steps, not those of shooting. */
+/* The steps of row k, with a tape that is read later: the library's own, not those of shooting. */
 static tribo_status advance_whole(ti_worker *w, const ti_track *t, int k, const double *p, tribo_tape *tape) {
     for (int j = 0; j < t->nsub[k]; j++) {
         if (ti_stopped(w->s)) return TI_STOPPED;
