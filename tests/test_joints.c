@@ -1,7 +1,7 @@
 /* test_joints.c -- limits, dry friction and balls against closed forms, under every contact law. */
 #include "model/model.h"
+#include "models.h"
 #include "test_main.h"
-#include "trajopt_tasks.h"
 #include "worlds.h"
 #include <tribo/dynamics.h>
 
@@ -325,16 +325,11 @@ START_TEST(closures_reverse) {
         for (int i = 0; i < w.n.ndx; i++) xd[i] = 1e-3 * test_random(&seed);
         tribo_state_add(m, w.x0, xd, w.x0);
         for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed);
-        for (int i = 0; i < w.n.np; i++) {
-            tribo_param_info info;
-            ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
-            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
-            pd[i] = within ? 0.1 * test_random(&seed) * fabs(w.p[i]) : 0;
-        }
+        world_random_params(&w, 0.1, &seed, pd);
         world_steps(&w, round % 2 ? 3 : 1);
         world_run(&w);
         ck_assert_int_eq(tribo_last_info(w.ws)->ncon, 0);
-        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_random_weights(&w, &seed);
         world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
     }
     free(xd), free(pd);
@@ -439,15 +434,10 @@ START_TEST(closures_recover_reverse) {
         double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
         for (int i = 0; i < w.n.nv; i++) w.x0[w.n.nq + i] += 0.01 * test_random(&seed);
         for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed) * (i < w.n.nv ? 1e-3 : 1);
-        for (int i = 0; i < w.n.np; i++) {
-            tribo_param_info info;
-            ck_assert_int_eq(tribo_param_describe(w.m, i, &info), TRIBO_OK);
-            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
-            pd[i] = within ? 0.1 * test_random(&seed) * fabs(w.p[i]) : 0;
-        }
+        world_random_params(&w, 0.1, &seed, pd);
         world_steps(&w, k % 2 ? 3 : 1);
         world_run(&w);
-        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_random_weights(&w, &seed);
         world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-6);
         free(xd), free(pd), world_free(&w);
     }
@@ -516,7 +506,7 @@ START_TEST(closures_that_jam) {
         } else {
             double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np);
             for (int i = 0; i < w.n.ndx; i++) xd[i] = (i < w.n.nv ? 1e-3 : 1e-2) * test_random(&seed);
-            for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+            world_random_weights(&w, &seed);
             world_agrees(&w, xd, pd, 1e-4, 1, 1e-11, 1e-6);
             free(xd), free(pd);
         }
@@ -603,15 +593,13 @@ START_TEST(rows_that_others_give) {
             NEAR(x[w.n.nq + 6], 0, 1e-10);
         } else {
             memcpy(last[k], x, sizeof last[k]), memcpy(w.x0, x, sizeof last[k]);
-            world_steps(&w, 3);
-            world_run(&w);
-            for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = xd[(i + 2) % 6];
-            world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
-            w.x0[0] += 0.01; /* apart: taken back by displacements, of which a row that asks for nothing has none */
-            world_steps(&w, 1);
-            world_run(&w);
-            for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = xd[(i + 2) % 6];
-            world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
+            for (int apart = 0; apart < 2; apart++) { /* taken back by displacements, where such a row has none */
+                w.x0[0] += 0.01 * apart;
+                world_steps(&w, apart ? 1 : 3);
+                world_run(&w);
+                for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = xd[(i + 2) % 6];
+                world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-7);
+            }
         }
         free(x), free(pd), world_free(&w);
     }

@@ -203,13 +203,8 @@ START_TEST(legs_over_a_floor) {
     ck_assert_int_ge(tribo_last_info(w.ws)->ncon, 2);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < w.n.ndx; i++) xd[i] = test_random(&seed) * (i < w.n.nv ? 0.01 : 1);
-        for (int i = 0; i < w.n.np; i++) {
-            tribo_param_info info;
-            ck_assert_int_eq(tribo_param_describe(m, i, &info), TRIBO_OK);
-            bool within = info.used && info.lower < w.p[i] && w.p[i] < info.upper;
-            pd[i] = within ? 0.01 * test_random(&seed) * fabs(w.p[i]) : 0;
-        }
-        for (int i = 0; i < w.n.ndx; i++) w.lx[w.T * w.n.ndx + i] = test_random(&seed);
+        world_random_params(&w, 0.01, &seed, pd);
+        world_random_weights(&w, &seed);
         world_agrees(&w, xd, pd, 1e-5, 1, 1e-9, 1e-6);
     }
     free(xd), free(pd);

@@ -1,4 +1,5 @@
 /* test_sysid_told.c -- what fits say of a gain, of moments of inertia of which one acts, of friction that is enough. */
+#include "models.h"
 #include "sysid/track/fit.h"
 #include "test_main.h"
 #include <math.h>
@@ -6,12 +7,6 @@
 #include <tribo/tribo.h>
 
 enum { ROWS = 241 };
-
-static tribo_model *model_of(const char *xml) {
-    tribo_model *m;
-    ck_assert_int_eq(tribo_model_load_memory(xml, strlen(xml), "test", NULL, &m, NULL), TRIBO_OK);
-    return m;
-}
 
 static tribo_sysid *fit(const tribo_model *m, const tribo_free_param *wanted, int n, const tribo_recording *rec,
                         int search, tribo_estimate *est) {

@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE /* mkstemps */
 #include "contact/ladder/off_path.h"
+#include "models.h"
 #include "test_main.h"
-#include "trajopt_tasks.h"
 #include "worlds.h"
 #include <unistd.h>
 #ifdef HAVE_MUJOCO

@@ -188,6 +188,21 @@ static inline int world_dv(const world *w, int body, int i) {
                       fabs(f_ - w_), t_);                                                                              \
     } while (0)
 
+/* A random direction of every parameter that counts and lies within its bounds: pd (np), up to `share` of it. */
+static inline void world_random_params(const world *w, double share, unsigned *seed, double *pd) {
+    for (int i = 0; i < w->n.np; i++) {
+        tribo_param_info info;
+        ck_assert_int_eq(tribo_param_describe(w->m, i, &info), TRIBO_OK);
+        bool within = info.used && info.lower < w->p[i] && w->p[i] < info.upper;
+        pd[i] = within ? share * test_random(seed) * fabs(w->p[i]) : 0;
+    }
+}
+
+/* Random weights of the last state of the last run. */
+static inline void world_random_weights(world *w, unsigned *seed) {
+    for (int i = 0; i < w->n.ndx; i++) w->lx[w->T * w->n.ndx + i] = test_random(seed);
+}
+
 /* The gradient of lx at the last state of the last run, along a direction (xd, pd) of start and parameters: the reverse
  * against forward tangents, to `tight`, and central differences of `eps` a unit, to `loose`, of it and `scale`. */
 static inline void world_agrees(world *w, const double *xd, const double *pd, double eps, double scale, double tight,
