@@ -153,6 +153,33 @@ START_TEST(left_aside_is_as_all_together) {
 }
 END_TEST
 
+/* Two boxes side by side, one across them and one on that, each askew by next to nothing: what their contacts are asked
+ * for goes together but for the square of that. */
+START_TEST(boxes_a_little_askew) {
+    static const double at[4][3] = {{0, 0, .1}, {.21, 0, .1}, {.117, .01, .3}, {.09, .03, .5}};
+    unsigned seed = 5;
+    int canonical = 0, draws = 0;
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.5, 0);
+    for (int i = 0; i < 4; i++)
+        world_box(b, (char[2]){(char)('a' + i), 0}, 1, .1, at[i][0], at[i][1], at[i][2], world_material(0.5, 0));
+    world w = world_new(b, 0.002);
+    for (double askew = 1e-9; askew < 2e-7; askew *= 10)
+        for (int draw = 0; draw < 10; draw++, draws++) {
+            for (int i = 0; i < 4; i++)
+                for (int k = 4; k < 6; k++) w.x0[7 * i + k] = askew * test_random(&seed);
+            double next[64];
+            tribo_status s = tribo_step(w.ws, w.p, w.x0, NULL, next, NULL);
+            const tribo_step_info *info = tribo_last_info(w.ws);
+            ck_assert_int_eq(s, TRIBO_OK);
+            ck_assert_double_le(info->residual, 1e-9);
+            canonical += info->canonical;
+        }
+    ck_assert_msg(canonical >= 0.9 * draws, "%d of %d are canonical", canonical, draws);
+    world_free(&w);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("islands");
     TCase *t = tcase_create("islands");
@@ -160,6 +187,7 @@ static Suite *suite(void) {
     tcase_add_test(t, stopped_one_after_the_other);
     tcase_add_test(t, left_aside_is_as_all_together);
     tcase_add_test(t, relaxed_contacts_push_from_afar);
+    tcase_add_test(t, boxes_a_little_askew);
     suite_add_tcase(s, t);
     return s;
 }

@@ -51,6 +51,10 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     TI_CARVE(m, ws->l1, n3);
     TI_CARVE(m, ws->v2, nv);
     TI_CARVE(m, ws->l2, n3);
+    TI_CARVE(m, ws->dead, nv);
+    TI_CARVE(m, ws->closest.v, nv);
+    TI_CARVE(m, ws->closest.lambda, n3);
+    TI_CARVE(m, ws->closest_mode, nc);
     TI_CARVE(m, ws->r, nv);
     TI_CARVE(m, ws->by_mu, n3);
     ti_anderson_carve(m, nc, TI_SLIPS_KEPT, &ws->slips);

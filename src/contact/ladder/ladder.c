@@ -48,10 +48,15 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from,
     return true;
 }
 
+/* Whether to look for other ways along the path: not where this one led to a point that another has led to. */
+static bool pays(const ti_progress *g) {
+    return !g->done && !g->again && !g->vain;
+}
+
 /* descend() and ti_ladder_finish(); while R is too large for the tolerance, again from there to a tenth of it. */
 static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, int iterations,
                                ti_progress *g, ti_contact_solution *s) {
-    for (int k = 0; k < 5 && !g->done; k++, from = R, R *= 0.1, iterations = 6) {
+    for (int k = 0; k < 5 && pays(g); k++, from = R, R *= 0.1, iterations = 6) {
         if (!descend(ws, p, from, R, iterations, g, s)) break;
         ti_ladder_finish(ws, p, R, g, s);
     }
@@ -130,8 +135,10 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     tribo_rung rung = TRIBO_RUNG_NONE;
     g->patience = 4;
     ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
-    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && ws->iterations < g->most; k++) {
-        if (interior_and_path(ws, p, from[k] * ws->r0, ti_ladder_settings + k / 3 * 2, R, g, s))
+    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && !g->again && !g->vain && ws->iterations < g->most; k++) {
+        g->way = k + 1;
+        if (interior_and_path(ws, p, from[k] * ws->r0, ti_ladder_settings + k / 3 * 2, R, g, s) ||
+            ti_ladder_keep_course(ws, p, g, s))
             rung = TRIBO_RUNG_INTERIOR;
         if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
     }
@@ -151,7 +158,7 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     tribo_rung rung = warm_rungs(ws, p, o, g, s);
     if (rung == TRIBO_RUNG_NONE) rung = newton_rungs(ws, p, g, s);
     if (rung == TRIBO_RUNG_NONE && !hopeless(p, o)) rung = path_rungs(ws, p, R, g, s);
-    if (rung == TRIBO_RUNG_NONE) ti_ladder_leave_path(ws, p, g, s);
+    if (rung == TRIBO_RUNG_NONE && !g->vain) ti_ladder_leave_path(ws, p, g, s);
     ti_ladder_balance(ws, p, g, s);
     return rung == TRIBO_RUNG_NONE ? TRIBO_RUNG_INTERIOR : rung;
 }
@@ -163,6 +170,7 @@ static ti_progress beginning(const ti_contact_ws *ws, double tol, bool on_path) 
     return (ti_progress){.tol = tol,
                          .enough = tol,
                          .residual = HUGE_VAL,
+                         .closest = HUGE_VAL,
                          .on_path = on_path,
                          .patience = 1,
                          .most = ws->iterations + (int)worth};
@@ -175,7 +183,7 @@ void ti_contact_climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti_c
     g.enough = tol, g.brief = o->brief;
     info->rung = climb(ws, p, o, &g, s);
     ws->at_answer = ws->at_answer && g.canonical && s->near > 0;
-    info->residual = g.residual, info->canonical = g.canonical;
+    info->residual = g.residual, info->canonical = g.canonical && g.done;
 }
 
 double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,

@@ -224,6 +224,34 @@ void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double 
     advance(ws, p);
 }
 
+/* In place of the law of what keeps its course: lambda_t = q lambda_n, eq. (485). */
+static void steer(ti_contact_ws *ws, const ti_contact_problem *p, const double *course) {
+    for (int i = 0; i < p->nc; i++) {
+        const double *q = course + 3 * i, *l = ws->lambda + 3 * i;
+        double *D = ws->D + 9 * i, *f = ws->f + 3 * i;
+        for (int r = 0; r < 2 && q[2] > 0; r++) {
+            f[r] = l[r] + q[r] * (f[2] - l[2]);
+            for (int k = 0; k < 3; k++) D[3 * r + k] = q[r] * D[6 + k];
+        }
+    }
+}
+
+bool ti_contact_steer(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *course) {
+    ti_law_compliance Rk = ti_contact_compliance(R);
+    double before = HUGE_VAL;
+    for (int it = 0; it < 6; it++) {
+        evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, it == 0 ? 0 : CHORD);
+        steer(ws, p, course);
+        if (it == 0 && !factor(ws, p)) return false;
+        ti_contact_direction(ws, p);
+        double change = advance(ws, p);
+        if (!(change < HUGE_VAL)) return false;
+        if (change < 1e-13 || change > 0.5 * before) break;
+        before = change;
+    }
+    return true;
+}
+
 /* A step from nearby, relative to what there is, and what rounding leaves of it, about. */
 static const double NEARBY = 0.03, LEAVES = 1e-8;
 

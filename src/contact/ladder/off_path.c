@@ -5,16 +5,6 @@
 #include <limits.h>
 #include <math.h>
 
-/* The reference velocity ref - R lambda: with it the compliance acts on the change of the impulses alone, and a fixed
- * point solves the hard law. */
-static void anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    ti_law_compliance small = ti_contact_compliance(R), c = small;
-    for (int k = 0; k < 3 * p->nc; k++) {
-        if (p->spins) c = ti_is_spin(p, k / 3) ? ti_contact_stiffness(p, k / 3, small) : small;
-        ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
-    }
-}
-
 /* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
  * a few iterations, as they cost little by then. */
 #define EXACT 1e-14
@@ -32,7 +22,7 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
         if (ws->iterations > end && g->residual >= g->tol) break;
         double enough = g->residual < g->tol ? EXACT : g->tol;
-        anchor(ws, p, pull);
+        ti_ladder_anchor(ws, p, pull);
         ti_iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, TI_LADDER_CLOSE)) {
             if (pull > 10 * ws->r0) break;

@@ -71,6 +71,35 @@ static double curvature(const ti_contact_ws *ws, const ti_contact_problem *p) {
     return most > 0 ? 2 * moved / most : 0;
 }
 
+/* Whether impulses grow as 1 / R: by the tangent those at 2 R would be next to nothing. No motion is all that is asked
+ * for, and the limit does not exist. */
+static bool run_away(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    double near = 0, far = 0;
+    for (int k = 0; k < 3 * p->nc; k++) near = ti_max(near, fabs(ws->l1[k])), far = ti_max(far, fabs(ws->l2[k]));
+    return far < 0.03 * near;
+}
+
+/* The first of each way: whether another way has led to it. */
+static void recognise(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g) {
+    double apart = 0, speed = ws->speed;
+    for (int k = 0; g->dead_way > 0 && k < p->nv; k++) {
+        double d = ws->v1[k] - ws->dead[k];
+        apart += ws->arm[k] * d * d, speed += ws->arm[k] * ws->v1[k] * ws->v1[k];
+    }
+    g->again = g->dead_way > 0 && R == g->dead_at && apart < 1e-14 * speed;
+    g->dead_way = g->way, g->dead_at = R;
+    memcpy(ws->dead, ws->v1, p->nv * sizeof(double));
+}
+
+/* A point of the path whose modes hold and that leads to no answer, in v1, l1, but to a residual r. */
+static void meet(ti_contact_ws *ws, const ti_contact_problem *p, double R, double r, ti_progress *g) {
+    if (g->way != g->dead_way) recognise(ws, p, R, g);
+    if (!(r < g->closest)) return;
+    g->closest = r;
+    ti_point_keep(&ws->closest, 1, R, p, ws->v1, ws->l1);
+    memcpy(ws->closest_mode, ws->mode, p->nc);
+}
+
 /* The iterate, settled at compliance R, to rounding: slip that R alone makes is far off in relative terms until then.
  */
 static void settle_well(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
@@ -99,12 +128,14 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     ti_iterate_to(ws, p, ws->v1, ws->l1);
     double r = extrapolate(ws, p, R);
     bool bent = g->consistent && !(r < g->tol);
+    if (bent && g->brief && run_away(ws, p)) g->vain = true;
     if (bent) { /* the tangent may be curved where contacts slide as slowly as R makes them */
         ti_iterate_from(ws, p, ws->v2, ws->l2);
         if (!ti_contact_settle(ws, p, 0, 2 * R)) return HUGE_VAL;
         settle_well(ws, p, 2 * R);
         ti_iterate_to(ws, p, ws->v2, ws->l2);
         r = extrapolate_points(ws, p, R);
+        if (!(r < g->tol)) meet(ws, p, R, r, g);
     }
     double curved = curvature(ws, p);
     bool will_do = g->consistent && r < g->tol;
@@ -310,6 +341,53 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
         before = curved, curved = solve_at(ws, p, 0.1 * R, 0.1 * curved, g, s);
     }
     if (ws->sharp) sharpen(ws, p, g, s);
+}
+
+/* Faster than R makes it, of the unit of velocity over r0. */
+#define SLIPS 0.1
+#define SHIFTS 0.05 /* of an answer's impulses, in curvature() */
+
+/* What keeps its course (3 nc), at the point in v1, l1. */
+static void take_courses(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *course) {
+    double slow = SLIPS * R / ws->r0 * ws->unit_c;
+    ti_contact_relative(ws, p, ws->v1, ws->l1, ws->c);
+    for (int i = 0; i < p->nc; i++) {
+        double *q = course + 3 * i;
+        const double *l = ws->l1 + 3 * i, *c = ws->c + 3 * i;
+        bool slides = ti_law_at(ws, p, i)->is & TI_LAW_HARD && ws->mode[i] == TRIBO_SLIDE && p->mu[i] > 0 && l[2] > 0;
+        q[2] = slides && hypot(c[0], c[1]) < slow;
+        if (q[2] > 0) q[0] = l[0] / l[2], q[1] = l[1] / l[2];
+    }
+}
+
+bool ti_ladder_keep_course(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    double R = ws->closest.compliance, *course = ws->by_mu; /* free until the reverse */
+    ti_contact_problem about = *p;
+    about.ref = ws->ref;
+    if (!(g->closest < HUGE_VAL)) return false;
+    memcpy(ws->mode, ws->closest_mode, p->nc);
+    ti_iterate_from(ws, p, ws->closest.v, ws->closest.lambda);
+    if (!ti_contact_settle(ws, p, 0, 2 * R)) return false;
+    settle_well(ws, p, 2 * R);
+    ti_iterate_to(ws, p, ws->v2, ws->l2);
+    memcpy(ws->v1, ws->closest.v, p->nv * sizeof(double));
+    memcpy(ws->l1, ws->closest.lambda, 3 * p->nc * sizeof(double));
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+    ti_ladder_anchor(ws, p, R);
+    take_courses(ws, p, R, course);
+    ws->at_answer = false;
+    if (!ti_contact_steer(ws, &about, R, course) || !(curvature(ws, p) < SHIFTS)) return false;
+    double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (!(r < g->tol)) return false;
+    ti_iterate_to(ws, p, s->v, s->lambda);
+    s->npoint = 1, s->near = R;
+    ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
+    ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2);
+    memcpy(s->mode, ws->mode, p->nc);
+    g->residual = r, g->canonical = g->done = true;
+    if (ws->sharp) sharpen(ws, p, g, s);
+    return true;
 }
 
 bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,

@@ -24,6 +24,12 @@ typedef struct ti_progress {
     int most;                           /* factorizations after which the path is given up */
     int more;                           /* proximal iterations beyond the tolerance */
     bool brief;                         /* few are worth it off the path */
+    bool vain;                          /* and none: impulses grow as 1 / R */
+    int way;                            /* along the path: which one; */
+    int dead_way;   /* the last that came to a point whose modes hold and that leads to no answer: a dead end, */
+    double dead_at; /* the first at this compliance; */
+    bool again;     /* another way had come to the same one; */
+    double closest; /* the least residual that one led to: ws->closest */
 } ti_progress;
 
 enum { TI_LADDER_LARGE = 96 }; /* velocities from which on factorizations are dear */
@@ -37,6 +43,9 @@ void ti_point_keep(ti_contact_point *q, double weight, double R, const ti_contac
  * law, it is linearised at a small compliance, however large R was: zero impulses do not show R. */
 void ti_ladder_keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, double share, ti_progress *g,
                     ti_contact_solution *s);
+/* ws->ref = ref - R lambda: with it a compliance R acts on the change of the impulses alone, and a fixed point solves
+ * the hard law. */
+void ti_ladder_anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* Start from impulses, with about the velocity that they give, or from nothing: the first linearisation depends on
  * directions of slip. */
 void ti_ladder_start(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda);

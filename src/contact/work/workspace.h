@@ -85,22 +85,25 @@ struct ti_contact_ws {
     double *minv;        /* (nv) 1 / M_kk */
     ti_six_turn *turn;   /* (nblk) */
     double *arm; /* (nv) M_kk over the first M_kk of its block: the squared length that makes a rotation a speed */
-    double energy, speed;  /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
-    double widest;         /* largest entry on the diagonal of G, about */
-    double *mass;          /* (nv) M_kk; of ti_contact_factor() */
-    double *g;             /* (3 nc) J vfree + ref */
-    double *D, *Ainv, *f;  /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
-    double *c;             /* (3 nc) */
-    double *v, *lambda;    /* iterate */
-    double tangent_scale;  /* the factor on rho_t in scale: ti_contact_scale_tangents() */
-    double merit;          /* unit of Newton's merit, an energy */
-    double *dv, *dlambda;  /* direction */
-    double *ds;            /* the direction while dv is scratch */
-    double *vt, *lt;       /* trial */
-    double *vb, *lb;       /* the iterate to return to */
-    double *ref;           /* (3 nc) reference velocity of a proximal problem */
-    double *v1, *l1;       /* solution at R */
-    double *v2, *l2;       /* solution at 2 R */
+    double energy, speed;     /* sums of M_kk vfree_k^2 and of arm_k vfree_k^2 */
+    double widest;            /* largest entry on the diagonal of G, about */
+    double *mass;             /* (nv) M_kk; of ti_contact_factor() */
+    double *g;                /* (3 nc) J vfree + ref */
+    double *D, *Ainv, *f;     /* (9 nc), (9 nc), (3 nc) the law, linearised: law.h */
+    double *c;                /* (3 nc) */
+    double *v, *lambda;       /* iterate */
+    double tangent_scale;     /* the factor on rho_t in scale: ti_contact_scale_tangents() */
+    double merit;             /* unit of Newton's merit, an energy */
+    double *dv, *dlambda;     /* direction */
+    double *ds;               /* the direction while dv is scratch */
+    double *vt, *lt;          /* trial */
+    double *vb, *lb;          /* the iterate to return to */
+    double *ref;              /* (3 nc) reference velocity of a proximal problem */
+    double *v1, *l1;          /* solution at R */
+    double *v2, *l2;          /* solution at 2 R */
+    double *dead;             /* (nv) the velocities of a dead end of the path; */
+    ti_contact_point closest; /* that which led closest to an answer, and its modes */
+    unsigned char *closest_mode;
     double *r;             /* (nv) */
     double *by_mu;         /* (3 nc) -A^-1 dF/dmu */
     ti_rolling *rolling;   /* (nc) of problems with friction against turning: rolling.h */
@@ -271,6 +274,9 @@ bool ti_contact_settle_roughly(ti_contact_ws *ws, const ti_contact_problem *p, d
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
+/* newton.c: from nearby to the solution at R with the modes of ws->mode, where each contact with q_2 > 0 of `course` (3
+ * nc) keeps lambda_t = q lambda_n. False if it breaks down; that it converged is left to the residual. */
+bool ti_contact_steer(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *course);
 /* newton.c: whether the law at R chooses the modes that were held, within a slack relative to the impulses. */
 bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, double R, double slack);
 
