@@ -13,6 +13,9 @@ typedef struct ti_doubled {
     double *c;               /* (3 nc) J x + d; NULL = not asked for */
 } ti_doubled;
 
+/* c (3 nc) = J x + d, rounded once: of what holds it is what compliance gives way, and impulses are that over the
+ * compliance. docs/math.md eq. (482). */
+void ti_doubled_slips(const ti_contact_problem *p, const double *x, const double *d, double *c);
 /* Whether (x, l) lacks digits for a reason that twice of them mend. */
 bool ti_doubled_needed(const ti_contact_ws *ws, const ti_contact_problem *p, const ti_doubled *q);
 /* Refine q->x, q->l with the present factors; returns the relative size of the correction that one more pass would

@@ -260,8 +260,7 @@ void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, co
     ti_system_solve(&ws->sys, ndir, dv);
     for (int k = 0; k < ndir; k++) {
         const double *mu = dmu ? dmu + (size_t)k * p->nc : NULL;
-        ti_system_jv(&ws->sys, p, dv + k * nv, false, ws->c);
-        for (size_t j = 0; j < n3; j++) ws->c[j] += dc[k * n3 + j];
+        ti_doubled_slips(p, dv + k * nv, dc + k * n3, ws->c);
         law_rhs(ws, p, ws->c, mu, dlambda + k * n3);
         refine(ws, p, r + k * nv, dc + k * n3, mu, dv + k * nv, dlambda + k * n3);
     }
@@ -325,8 +324,7 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     law_rhs_t(ws, p, lambda_bar, c_bar);
     ti_system_jt(&ws->sys, p, c_bar, y);
     ti_system_solve_t(&ws->sys, y);
-    ti_system_jv(&ws->sys, p, y, false, z);
-    for (int k = 0; k < 3 * p->nc; k++) z[k] += lambda_bar[k];
+    ti_doubled_slips(p, y, lambda_bar, z);
     law_rhs_t(ws, p, z, c_bar);
     for (int pass = 0; pass < PASSES; pass++)
         if (!pays(ws, &f, correct_t(ws, p, v_bar, y, z, c_bar), large)) break;
