@@ -191,7 +191,8 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
         tribo_status status = ti_island_vjp(ws, f, i, p);
         if (status < 0) return status;
     }
-    ti_side_run run[2] = {{.n = 0}, {.n = 0}};
+    ti_side_run run[2];
+    run[0].n = run[1].n = 0; /* the rest is large, and filled as it is needed */
     for (int n = 0; n < f->nisland; n++)
         for (int i = f->island[n].con0; i < f->island[n].con0 + f->island[n].ncon; i++)
             if (ti_frame_acts(f, n, i) || ti_is_unrolled(ws)) reverse_contact(ws, f, n, i, run, p_bar);

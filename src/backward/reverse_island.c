@@ -145,7 +145,8 @@ static void reverse_stage(void *context, const double *lambda, const double *v, 
     const ti_island *is = &to->f->island[to->island];
     int nc = to->phase == TI_HOLD ? is->nhold : is->ncon;
     const int *voff = ws->voff + is->blk0;
-    ti_side_run run[2] = {{.n = 0}, {.n = 0}};
+    ti_side_run run[2];
+    run[0].n = run[1].n = 0;
     for (int b = 0; b < is->nblk; b++) reverse_momentum(to, is->blk0 + b, y + voff[b], v + voff[b]);
     for (int k = 0; k < nc; k++) {
         int i = is->con0 + k;

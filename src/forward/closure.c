@@ -238,7 +238,8 @@ void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_
     if (c->kind == TI_CON_CONNECT) {
         ti_con at = between(ws, c);
         double frame_bar[12] = {0};
-        ti_side_run run = {.n = 0};
+        ti_side_run run;
+        run.n = 0;
         ti_side_vjp(ws, &run, &at, side, 0, n, met, frame_bar);
         for (int end = 0; end < 2; end++) anchor_vjp(ws, c, end, ti_scale(0.5, ti_load3(frame_bar)));
     } else if (c->kind == TI_CON_TURN) {
