@@ -7,10 +7,10 @@
  *                                       of 1000 steps
  *
  * Run from the root of the project. Worlds start from the first keyframe with other velocities, the same in both
- * engines; its controls are held. Both start each step from the last one's impulses, but Tribo not where it
- * differentiates. MuJoCo (Newton, elliptic cones) has an mjData a thread, and as gradient mjd_transitionFD at every
- * step, which has none of parameters. Rates are by CPU time of the process: others on the machine do not count. The
- * best of REPEATS; `wall` is how much sooner two threads end than one, which a busy machine spoils.
+ * engines; its controls are held. Both start each step from the last one's impulses. MuJoCo (Newton, elliptic cones)
+ * has an mjData a thread, and as gradient mjd_transitionFD at every step, which has none of parameters. Rates are by
+ * CPU time of the process: others on the machine do not count. The best of REPEATS; `wall` is how much sooner two
+ * threads end than one, which a busy machine spoils.
  */
 #include "bench.h"
 #include <math.h>
@@ -179,7 +179,7 @@ static void measure(const char *path, field *f, rates *r) {
     tribo_batch *b[ROWS][THREADS + 1] = {{NULL}};
     for (int row = 0; row < ROWS; row++)
         for (int t = 1; t <= THREADS; t++) {
-            b[row][t] = batch_of(f->m, t, STEPS, row == FORWARD);
+            b[row][t] = batch_of(f->m, t, STEPS, true);
             r->ours[row][t] = r->theirs[row][t] = (seconds){HUGE_VAL, HUGE_VAL};
         }
 #ifdef HAVE_MUJOCO

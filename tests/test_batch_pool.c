@@ -287,7 +287,8 @@ START_TEST(calls_are_looked_at) {
     o.warm_start = true, def.options = &o;
     ck_assert_int_eq(tribo_batch_new(m, &def, &warm, NULL), TRIBO_OK);
     bars = (tribo_batch_bars){.p = out};
-    ck_assert_int_eq(tribo_batch_gradient(warm, &call, &loss, &bars, NULL), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_batch_gradient(warm, &call, &loss, &bars, NULL), TRIBO_OK);
+    ck_assert_int_eq(tribo_batch_jvp(warm, &call, 1, NULL, NULL, NULL, NULL, out, NULL), TRIBO_E_ARG);
     ck_assert_int_eq(tribo_batch_jac(warm, &call, out, NULL, NULL, NULL, NULL), TRIBO_E_ARG);
     ck_assert(roll(warm) != 0);
     tribo_batch_free(warm), tribo_batch_free(b);

@@ -30,7 +30,8 @@ typedef struct tribo_batch_def {
                                            does not fit, parts of it are made twice; room for one step is always there */
     bool sum_controls;                /**< whether tribo_batch_bars.sum_u will be asked for: takes memory */
     const tribo_options *options;     /**< of the step; NULL = defaults. With warm_start worlds begin every call cold,
-                                           and nothing is differentiated */
+                                           and every part of a rollout that tape_bytes cuts; there are no tangents then,
+                                           and no Jacobians */
     const tribo_allocator *allocator; /**< NULL = malloc */
 } tribo_batch_def;
 

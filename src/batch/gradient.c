@@ -45,13 +45,13 @@ static tribo_status charge(journey *j, int k) {
     return TRIBO_OK;
 }
 
-/* A step onto the tape; where that is full, its records make way. */
+/* A step onto the tape; where that is full, its records make way. A part begins cold, so that it can be made again. */
 static tribo_status record(journey *j, int k, double *x_next) {
     ti_hand *h = j->h;
     tribo_tape *tape = j->r->wanted ? h->tape : NULL;
     tribo_status s = tribo_step(h->ws, j->p, state(j, k), control(j, k), x_next, tape);
     if (s != TRIBO_E_CAPACITY || tribo_tape_steps(tape) == 0) return s;
-    tribo_tape_rewind(tape);
+    tribo_tape_rewind(tape), tribo_ws_reset(h->ws);
     h->mark[j->parts++] = k;
     return tribo_step(h->ws, j->p, state(j, k), control(j, k), x_next, tape);
 }
@@ -72,7 +72,7 @@ static tribo_status go(journey *j) {
 
 /* Steps from first to end - 1 again: the same bits, so that they fit as they did, and do not fail. */
 static void again(journey *j, int first, int end) {
-    tribo_tape_rewind(j->h->tape);
+    tribo_tape_rewind(j->h->tape), tribo_ws_reset(j->h->ws);
     for (int k = first; k < end; k++)
         (void)!tribo_step(j->h->ws, j->p, state(j, k), control(j, k), j->h->x, j->h->tape);
 }
@@ -165,7 +165,6 @@ static tribo_status check(const tribo_batch *b, const tribo_worlds *w, const tri
     tribo_status s = ti_worlds_check(b, w, b ? b->steps : 0);
     if (s != TRIBO_OK) return s;
     if (!loss || !bars || (!loss->function && !loss->lx)) return TRIBO_E_ARG;
-    if (b->warm && (bars->x || bars->u || bars->p)) return TRIBO_E_ARG;
     return bars->u && bars->sum_u && !b->sum_controls ? TRIBO_E_ARG : TRIBO_OK;
 }
 
