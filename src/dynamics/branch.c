@@ -108,21 +108,29 @@ bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double 
     return factor(&c, M, L);
 }
 
-TI_CLONES static void solve(const chains *c, const double *L, double *restrict x) {
+/* sum - row x, one after the other: runs are short, and two at a time keep the compiler from lanes that it sums singly.
+ */
+TI_INLINE double less_row(int n, double sum, const double *row, const double *x) {
+    int e = 0;
+    for (; e + 2 <= n; e += 2) sum -= row[e] * x[e], sum -= row[e + 1] * x[e + 1];
+    return e < n ? sum - row[e] * x[e] : sum;
+}
+
+TI_CLONES static void solve(const chains *c, const double *L, double *x) {
     for (int k = c->w - 1; k >= 0; k--) {
-        const double share = x[k];
-        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last))) {
-            const double *restrict row = run_in(c, L + k * c->w, last);
-            double *restrict to = x + first_of(c, last);
-            for (int e = 0; e <= last - first_of(c, last); e++) to[e] -= share * row[e];
+        const double *row = L + k * c->w, share = x[k];
+        for (int last = next_run(c, k), n = c->dof[k].depth - 1, first; last >= 0; last = next_run(c, first)) {
+            first = first_of(c, last), n -= last - first + 1;
+            take_off(last - first + 1, share, row + n, x + first);
         }
     }
     for (int k = 0; k < c->w; k++) {
         const double *row = L + k * c->w;
-        double sum = x[k] / row[c->dof[k].depth - 1];
-        for (int last = next_run(c, k); last >= 0; last = next_run(c, first_of(c, last))) {
-            const double *restrict run = run_in(c, row, last), *restrict at = x + first_of(c, last);
-            for (int e = 0; e <= last - first_of(c, last); e++) sum -= run[e] * at[e];
+        int n = c->dof[k].depth - 1, first;
+        double sum = x[k] / row[n];
+        for (int last = next_run(c, k); last >= 0; last = next_run(c, first)) {
+            first = first_of(c, last), n -= last - first + 1;
+            sum = less_row(last - first + 1, sum, row + n, x + first);
         }
         x[k] = sum;
     }
