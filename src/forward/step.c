@@ -36,10 +36,12 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         if (!c->sticky || f->mode[i] < TRIBO_SLIDE) continue;
+        double more = ti_con_number(ws->model, c, p, TI_M_STICTION);
+        if (more == 0 && ws->sharp == TI_SHARP_NOTHING) continue; /* what it is held to tells in derivatives alone */
         if (unit < 0) unit = fastest_slip(ws, f, is, ws->vfree);
         if (slip_speed(ws, f, is, i, f->v) <= 1e-9 * unit) continue;
         f->con[i].sticky = false, ws->mu[i] = ws->mu_hit[i] = ti_con_number(ws->model, c, p, TI_M_FRICTION);
-        changed += ti_con_number(ws->model, c, p, TI_M_STICTION) > 0;
+        changed += more > 0;
     }
     return changed;
 }

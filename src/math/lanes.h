@@ -4,6 +4,7 @@
 #include "base/clones.h"
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef long long mask4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double vec2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 enum { LANE = 4 };
@@ -13,7 +14,6 @@ static inline int ti_lanes_padded(int n) {
 
 /* to[0..n) = x[0..n) in whole lanes, with zeros beyond n */
 TI_INLINE void ti_lanes_copy(int n, const double *x, double *to) {
-    typedef long long mask4 __attribute__((vector_size(32), aligned(8), may_alias));
     static const long long head[2 * LANE] = {-1, -1, -1, -1};
     int b = 0;
     for (; b + LANE <= n; b += LANE) *(vec4 *)(to + b) = *(const vec4 *)(x + b);

@@ -12,7 +12,7 @@ static tribo_status share(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int b = 0; b < p->nblk; b++)
         for (int j = 0, k = p->voff[b]; j < p->width[b]; j++, k++) ws->mass[k] = p->M[p->moff[b] + j * p->width[b] + j];
     ti_contact_weigh(ws, p);
-    for (int i = 0; i < p->nc; i++) ti_contact_scale(ws, p, i);
+    ti_contact_scale(ws, p);
     return ti_system_pattern(&ws->sys, p);
 }
 

@@ -46,6 +46,8 @@ void ti_paths_pack(ti_paths *s, const ti_contact_problem *p);
 void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v, bool with_ref, double *c);
 void ti_paths_jt(const ti_paths *s, const double *lambda, double *y);
 void ti_paths_mv(const ti_paths *s, const double *x, double *y);
+/* As ti_six_made_of(). */
+double ti_paths_made_of(const ti_paths *s, const double *minv, const double *lambda, double *x);
 /* Of a coupled problem: J + coupling into `left`, which has room for 7 rows_max. */
 void ti_paths_tilt(ti_paths *s, const ti_contact_problem *p, const double *coupling, double *left);
 /* Without exchanges of rows; false where a pivot is too small for that. */

@@ -1,6 +1,8 @@
 /* paths_products.c -- products with M and J of trees, and solutions by their factors: paths.c. */
 #include "contact/system/paths.h"
 #include "math/lanes.h"
+#include <limits.h>
+#include <math.h>
 
 static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
     static const double none[3] = {0, 0, 0};
@@ -53,6 +55,61 @@ static TI_CLONES void jt(const ti_paths *s, const double *lambda, double *y) {
 
 void ti_paths_jt(const ti_paths *s, const double *lambda, double *y) {
     jt(s, lambda, y);
+}
+
+/* sum += |x| */
+TI_INLINE void add_size(const vec4 *x, vec4 *sum) {
+    *sum += (vec4)(*(const mask4 *)x & LLONG_MAX);
+}
+
+/* Contacts of one way together, each row added by itself. */
+TI_INLINE void sizes_t(const ti_paths *s, const double *lambda, double *x) {
+    double *sums = s->along;
+    for (int i = 0; i < s->nc; i++) {
+        int last = s->last[i];
+        const double *R = s->rows + 3 * (size_t)s->row_at[i], *l = lambda + 3 * i;
+        if (last >= 0 && s->single[i]) x[last] += fabs(R[0] * l[2]);
+        if (last < 0 || s->single[i]) continue;
+        int n = s->depth[last], stride = ti_lanes_padded(n);
+        const int *way = s->list + s->way[last];
+        for (int k = 0; k < n; k++) sums[k] = x[way[k]];
+        for (int b = 0; b < stride; b += LANE)
+            for (int r = 0; r < 3; r++) {
+                vec4 part = l[r] * *(const vec4 *)(R + r * stride + b);
+                add_size(&part, (vec4 *)(sums + b));
+            }
+        for (int k = 0; k < n; k++) x[way[k]] = sums[k];
+    }
+}
+
+static TI_CLONES double made_of(const ti_paths *s, const double *minv, const double *lambda, double *x) {
+    double *along = s->along, most = 0;
+    memset(x, 0, (size_t)s->n * sizeof *x);
+    sizes_t(s, lambda, x);
+    for (int k = 0; k < s->n; k++) x[k] *= minv[k];
+    for (int i = 0, before = -1; i < s->nc; i++) {
+        int last = s->last[i];
+        if (last < 0) continue;
+        if (s->single[i]) {
+            most = ti_max(most, fabs(s->rows[3 * (size_t)s->row_at[i]] * x[last]));
+            continue;
+        }
+        const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
+        const int *way = s->list + s->way[last];
+        vec4 sum = {0, 0, 0, 0};
+        for (int k = 0; last != before && k < s->depth[last]; k++) along[k] = x[way[k]];
+        for (int k = 0; k < s->depth[last]; k++) {
+            vec4 part = col[k] * along[k];
+            add_size(&part, &sum);
+        }
+        for (int r = 0; r < 3; r++) most = ti_max(most, sum[r]);
+        before = last;
+    }
+    return most;
+}
+
+double ti_paths_made_of(const ti_paths *s, const double *minv, const double *lambda, double *x) {
+    return made_of(s, minv, lambda, x);
 }
 
 /* ---------------------------------------------------------------- in runs */

@@ -1,5 +1,6 @@
 /* law_residual.c -- the units of a contact problem, and how far an answer is from a law. */
 #include "contact/work/workspace.h"
+#include "math/lanes.h"
 #include <float.h>
 #include <math.h>
 
@@ -58,28 +59,64 @@ static double largest_of(double xx, double yy, double xy) {
  * rounding, or by a joint that has hardly a lever there. */
 static const double NOT_MOVED = 1e-4;
 
+/* Of one side of a contact, x' M^-1 y of t1 with itself, of t2, of n, and of t1 with t2. */
+TI_INLINE void products_of_six(const double *cols, const double *minv, const ti_six_turn *t, vec4 *of) {
+    vec4 x[6], y[6], s = {0, 0, 0, 0};
+    TI_UNROLL for (int k = 0; k < 6; k++) {
+        x[k] = y[k] = *(const vec4 *)(cols + LANE * k);
+        x[k][3] = x[k][0], y[k][3] = y[k][1];
+    }
+    if (t->xx > 0) {
+        *of =
+            minv[0] * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) +
+            (x[3] * (t->xx * y[3] + t->xy * y[4] + t->xz * y[5]) + x[4] * (t->xy * y[3] + t->yy * y[4] + t->yz * y[5]) +
+             x[5] * (t->xz * y[3] + t->yz * y[4] + t->zz * y[5]));
+        return;
+    }
+    TI_UNROLL for (int k = 0; k < 6; k++) s += x[k] * y[k] * minv[k];
+    *of = s;
+}
+
+/* The same; a joint has one row, of one column. */
+TI_INLINE void products_of(const ti_support *at, int w, const double *J, const double *minv, const ti_six_turn *turn,
+                           vec4 *of) {
+    const double *t1 = J, *t2 = J + w, *n = J + 2 * w;
+    *of = (vec4){0, 0, product(at, w, n, n, minv, turn), 0};
+    if (at && at->joint) return;
+    (*of)[0] = product(at, w, t1, t1, minv, turn), (*of)[1] = product(at, w, t2, t2, minv, turn);
+    (*of)[3] = product(at, w, t1, t2, minv, turn);
+}
+
 /* The diagonal of G is only a scale here, so M of a chain is taken for its diagonal; that of a free body is not, as
  * nothing may depend on the axes of its frame. */
-void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
+TI_INLINE void scale_of(ti_contact_ws *ws, const ti_contact_problem *p, int i) {
     double gt = 0, gn = 0;
     const double *J = p->J + p->joff[i];
     for (int side = 0; side < 2; side++) {
         int k = side ? p->b[i] : p->a[i];
         if (k < 0) continue;
         int w = p->width[k];
-        const double *minv = ws->minv + p->voff[k], *t1 = J, *t2 = J + w, *n = J + 2 * w;
-        const ti_six_turn *turn = &ws->turn[k];
-        const ti_support *at = ti_support_of(p, i, side);
-        double along = product(at, w, n, n, minv, turn);
-        double across = largest_of(product(at, w, t1, t1, minv, turn), product(at, w, t2, t2, minv, turn),
-                                   product(at, w, t1, t2, minv, turn));
+        const double *minv = ws->minv + p->voff[k], *cols = ws->sys.cols + TI_SIX_COLS * (size_t)(2 * i + side);
+        vec4 s;
+        if (ws->sys.six)
+            products_of_six(cols, minv, &ws->turn[k], &s);
+        else
+            products_of(ti_support_of(p, i, side), w, J, minv, &ws->turn[k], &s);
+        double along = s[2], across = largest_of(s[0], s[1], s[3]);
         gt += across, gn += along;
         if (along < NOT_MOVED * across) along = across;
         if (along > 0 && along < ws->r0 && !ti_is_spin(p, i)) ws->r0 = along;
         J += 3 * (size_t)w;
     }
-    ti_law_scale s = {gn > 0 ? 1 / gn : 1, gt > 0 ? 1 / gt : 1, gn > 0 ? gn : 1, gt > 0 ? gt : 1};
-    ws->scale[i] = s;
+    ws->scale[i] = (ti_law_scale){gn > 0 ? 1 / gn : 1, gt > 0 ? 1 / gt : 1, gn > 0 ? gn : 1, gt > 0 ? gt : 1};
+}
+
+TI_CLONES static void scale(ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int i = 0, n = p->nc; i < n; i++) scale_of(ws, p, i);
+}
+
+void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p) {
+    scale(ws, p);
 }
 
 void ti_contact_scale_tangents(ti_contact_ws *ws, const ti_contact_problem *p, double factor) {
@@ -112,6 +149,7 @@ static double made_of(const ti_contact_problem *p, const double *x, const double
 /* max_i sum_j |G_ij lambda_j|, with the diagonal of M for M. */
 static double made_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda) {
     const ti_system *s = &ws->sys;
+    if (s->paths.fits) return ti_paths_made_of(&s->paths, ws->minv, lambda, ws->dv);
     if (s->six) return ti_six_made_of(p, s->rows, s->cols, ws->minv, lambda, ws->dv);
     memset(ws->dv, 0, p->nv * sizeof(double));
     for (int i = 0; i < p->nc; i++) {
@@ -182,10 +220,8 @@ bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p) {
         if (!ti_finite(M, (size_t)w * w)) return false;
     }
     ws->r0 = HUGE_VAL, ws->tangent_scale = 1;
-    for (int i = 0; i < p->nc; i++) {
-        ti_contact_scale(ws, p, i);
-        sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];
-    }
+    ti_contact_scale(ws, p);
+    for (int i = 0; i < p->nc; i++) sum += 0 * ws->scale[i].g_n + 0 * ws->scale[i].g_t + 0 * p->mu[i];
     if (!(ws->r0 < HUGE_VAL)) ws->r0 = 1;
     ti_system_jv(&ws->sys, p, p->vfree, true, ws->g);
     for (int i = 0; i < 3 * p->nc; i++) sum += 0 * ws->g[i];

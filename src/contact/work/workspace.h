@@ -203,9 +203,9 @@ void ti_contact_relative(ti_contact_ws *ws, const ti_contact_problem *p, const d
 void ti_contact_weigh(ti_contact_ws *ws, const ti_contact_problem *p);
 /* r' M^-1 r, as far as minv and turn know M: an energy twice, of momenta r. */
 double ti_contact_energy_of(const ti_contact_ws *ws, const ti_contact_problem *p, const double *r);
-/* ti_contact_prepare() fills the problem's scales: g, minv, rho (contact i by ti_contact_scale()), r0, units. False if
- * something is not finite. */
-void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p, int i);
+/* ti_contact_prepare() fills the problem's scales: g, minv, rho (by ti_contact_scale()), r0, units. False if something
+ * is not finite. */
+void ti_contact_scale(ti_contact_ws *ws, const ti_contact_problem *p);
 bool ti_contact_prepare(ti_contact_ws *ws, const ti_contact_problem *p);
 /* Set rho_t of every contact to `factor` times its usual value. Large, the law's equation resolves slow slip; small, it
  * resolves impulses. */
