@@ -41,7 +41,11 @@ TI_CLONES void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *
     ti_store3(in, ti_load3(frame_bar));
     ti_store3(in + 3, ti_add(ti_load3(frame_bar + 9), n));
     in[6] = gap_bar;
-    ti_con_jac(c, a, b, jac);
+    const ti_touch touch = ti_con_touch(c);
+    double lean = ti_con_lean(c); /* as ti_con_jac() has it, turned around */
+    in[6] += lean * ti_dot(ti_load3(frame_bar), c->touch.normal);
+    for (int r = 0; r < 3; r++) in[3 + r] += lean * c->touch.gap * in[r];
+    ti_collide_jac(a, b, &touch, jac);
     for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] = 0;
     for (int r = 0; r < TI_COLLIDE_ROWS; r++)
         for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];

@@ -155,6 +155,8 @@ unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const dou
 /* Dry friction in closed form; D NULL: F alone. law_spin.c. */
 unsigned char ti_dry_linearise(const double *lambda, const double *c, double bound, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+/* -A^-1 dF/dbound of it, along the axis. */
+double ti_dry_by_bound(unsigned char mode);
 /* The NCP in closed form: law_ncp.c. */
 unsigned char ti_ncp_linearise(const double *lambda, const double *c, double mu, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);

@@ -107,6 +107,10 @@ unsigned char ti_dry_linearise(const double *l, const double *c, double bound, c
     return mode;
 }
 
+double ti_dry_by_bound(unsigned char mode) {
+    return mode == TRIBO_STICK || mode == TRIBO_BREAK ? 0 : mode == AGAINST ? -1 : 1;
+}
+
 /* ---- roll ---- */
 
 typedef struct trial {

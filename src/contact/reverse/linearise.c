@@ -33,6 +33,11 @@ static void differentiate(ti_contact_ws *ws, const ti_contact_problem *p, int i,
         if (ws->exempt[i] == TI_RESTS) by_mu[0] = by_mu[1] = 0;
         return;
     }
+    if (law->is & TI_LAW_DRY) {
+        ti_dry_linearise(l, c, p->mu[i], ws->scale + i, R, mode, F, ws->D + 9 * i, A);
+        by_mu[0] = by_mu[1] = 0, by_mu[2] = ws->exempt[i] == TI_RESTS ? 0 : ti_dry_by_bound(mode);
+        return;
+    }
     ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     ti_law_slope slope;
     law->slope(&contact, mode, l, c, &slope);
