@@ -48,9 +48,9 @@ static void row_products(const tribo_ws *ws, const ti_frame *f, int k, int i, in
     int blk = ti_blk_of_body(ws, side ? c->b : c->a), at = ws->at_v[blk], none = 3;
     q->n = 0;
     for (ti_phase phase = ti_is_unrolled(ws) ? TI_REBOUND : TI_HOLD; phase < TI_PHASES; phase++) {
-        if (phase == TI_HOLD && i >= is->con0 + is->nhold) continue;
+        if (is->phase[phase].npoint == 0 || (phase == TI_HOLD && i >= is->con0 + is->nhold)) continue;
         if (!ti_hit_moves(f, is, phase, i)) ti_phase_products(ws, f, k, phase, i, at, q);
-        if (phase > TI_HOLD && is->phase[phase].npoint > 0) none = 0;
+        if (phase > TI_HOLD) none = 0;
     }
     if (ti_contact_uses_delassus(ws->contact)) none = 0;
     q->shared = q->n;
