@@ -13,17 +13,24 @@ static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
 /* ---- places: docs/math.md eq. (150) ---- */
 
-/* By a unit quaternion about the joint's point. */
+static inline bool is_origin(ti_vec at) {
+    return at.x == 0 && at.y == 0 && at.z == 0;
+}
+
+/* By a unit quaternion about the joint's point, most often the body's own. */
 static void turn(ti_link *l, const ti_joint *j, const double *e) {
-    ti_vec at = ti_load3(j->pos), anchor = ti_add(l->xo, ti_mul(&l->R, at));
+    ti_vec at = ti_load3(j->pos), anchor = l->xo;
+    bool own = is_origin(at);
+    if (!own) anchor = ti_add(l->xo, ti_mul(&l->R, at));
     ti_quat_mul(l->quat, e, l->quat);
     l->R = ti_quat_mat(l->quat);
-    l->xo = ti_sub(anchor, ti_mul(&l->R, at));
+    if (!own) l->xo = ti_sub(anchor, ti_mul(&l->R, at));
 }
 
 /* Axis k of a joint that stands where the link is now. */
 static ti_spatial axis_of(const ti_link *l, const ti_joint *j, int k) {
-    ti_vec at = ti_add(l->xo, ti_mul(&l->R, ti_load3(j->pos)));
+    ti_vec at = ti_load3(j->pos);
+    at = is_origin(at) ? l->xo : ti_add(l->xo, ti_mul(&l->R, at));
     ti_vec a = j->kind == TI_JOINT_BALL ? ti_col(&l->R, k) : ti_mul(&l->R, ti_load3(j->axis));
     return j->kind == TI_JOINT_SLIDE ? (ti_spatial){{0, 0, 0}, a} : (ti_spatial){a, ti_cross(at, a)};
 }
@@ -47,17 +54,25 @@ static void move_by(ti_motion *m, ti_link *l, const ti_joint *j, const double *q
     turn(l, j, e);
 }
 
+/* Where it stands on its parent as that does: no turn. */
+static inline bool is_straight(const double *quat) {
+    return quat[0] == 1 && quat[1] == 0 && quat[2] == 0 && quat[3] == 0;
+}
+
 /* Joint after joint, with the axes that these have. */
 void ti_tree_place(ti_motion *m, int b, const double *q) {
     const ti_body *body = &m->model->body[b];
     ti_link *l = &m->link[b];
-    l->xo = ti_load3(body->pos), memcpy(l->quat, body->quat, sizeof l->quat);
-    if (body->parent >= 0) {
-        const ti_link *up = &m->link[body->parent];
-        l->xo = ti_add(up->xo, ti_mul(&up->R, l->xo));
-        ti_quat_mul(up->quat, l->quat, l->quat);
+    const ti_link *up = body->parent >= 0 ? &m->link[body->parent] : NULL;
+    l->xo = ti_load3(body->pos);
+    if (up) l->xo = ti_add(up->xo, ti_mul(&up->R, l->xo));
+    if (up && is_straight(body->quat)) {
+        memcpy(l->quat, up->quat, sizeof l->quat), l->R = up->R;
+    } else {
+        memcpy(l->quat, body->quat, sizeof l->quat);
+        if (up) ti_quat_mul(up->quat, l->quat, l->quat);
+        l->R = ti_quat_mat(l->quat);
     }
-    l->R = ti_quat_mat(l->quat);
     for (int k = 0; k < body->njoint; k++) {
         const ti_joint *j = &m->model->joint[body->joint0 + k];
         move_by(m, l, j, q + j->q);
