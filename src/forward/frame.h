@@ -56,6 +56,7 @@ typedef struct ti_island {
     int off_path;
     bool resumed; /* its contacts were solved before in this step, in other islands */
     bool gone;    /* a contact was called to it: aside.c */
+    bool comes;   /* of what does not bounce by its material, some comes to land: hit.c */
 } ti_island;
 
 static inline bool ti_island_is_hit(const ti_island *is) {

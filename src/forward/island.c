@@ -70,16 +70,17 @@ static void find_pressed(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
 
 /* Of contacts that hold, those that are hit faster than what rests, and land: of bodies that push no other which moves,
  * so that what lands on a heap takes no more than one contact problem. @return whether there are any */
-static bool find_landings(tribo_ws *ws, const ti_frame *f, int k) {
-    const ti_island *is = &f->island[k];
+static bool find_landings(tribo_ws *ws, ti_frame *f, int k) {
+    ti_island *is = &f->island[k];
     bool any = false;
     if (is->bare) return false;
     find_pressed(ws, f, is);
     for (int i = is->con0; i < is->con0 + is->nhold; i++) {
         ti_con *c = &f->con[i];
         if (ti_con_spins(c)) ti_con_follow(c);
-        if (f->phase[TI_HOLD].mode[i] == TRIBO_BREAK || ws->root[ws->blk_a[i]] || !ti_con_comes_to_land(ws, f, i))
-            continue;
+        if (!ti_con_comes_to_land(ws, f, i)) continue;
+        is->comes = true;
+        if (f->phase[TI_HOLD].mode[i] == TRIBO_BREAK || ws->root[ws->blk_a[i]]) continue;
         c->an = (c->uf - ti_row_velocity(ws, f, i, 2, ws->vnow)) / ws->options.dt;
         ti_impact hit = ti_frame_impact(ws, c);
         ti_con_meet(c, &hit, 0, true, ws->options.dt);

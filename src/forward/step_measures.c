@@ -78,9 +78,9 @@ static double restitution_of(const tribo_ws *ws, const ti_frame *f, int i, const
 
 /* Whether any contact may have an impact. */
 static bool any_hits(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
-    for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (restitution_of(ws, f, i, p) > 0 || ti_con_comes_to_land(ws, f, i)) return true;
-    return false;
+    bool any = is->comes;
+    for (int i = is->con0; i < is->con0 + is->ncon && !any; i++) any = restitution_of(ws, f, i, p) > 0;
+    return any;
 }
 
 /* Whether nothing comes to the contacts of the island but what rounding makes of their gaps: bodies that touch without
