@@ -8,7 +8,7 @@
 /* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
  * a few iterations, as they cost little by then. */
 #define EXACT 1e-14
-enum { MORE = 6 };
+enum { MORE = 24 };
 
 void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int worth, ti_progress *g,
                         ti_contact_solution *s) {
