@@ -79,6 +79,11 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
     return merit + ti_contact_energy_of(ws, p, ws->r);
 }
 
+double ti_contact_merit(ti_contact_ws *ws, const ti_contact_problem *p) {
+    const ti_law_compliance none = {0};
+    return evaluate(ws, p, ws->v, ws->lambda, none, ti_contact_compliance(ws->r0), CHOOSE) / ws->merit;
+}
+
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
     const ti_law_compliance none = {0};
     evaluate(ws, p, ws->v, ws->lambda, none, ti_contact_compliance(R), CHOOSE);

@@ -10,13 +10,37 @@
 #define EXACT 1e-14
 enum { MORE = 24 };
 
+/* ti_ladder_keep(); within the tolerance the smaller merit decides, which is of the first order where the residual, of
+ * products, is of the second. */
+static void keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *merit, ti_progress *g,
+                 ti_contact_solution *s) {
+    if (!(g->residual < g->tol)) {
+        ti_ladder_keep(ws, p, R, 1, g, s);
+        if (g->residual < g->tol) *merit = ti_contact_merit(ws, p);
+        return;
+    }
+    double now = ti_contact_merit(ws, p);
+    if (!(now < *merit)) return;
+    double before = g->residual;
+    g->residual = g->tol;
+    ti_ladder_keep(ws, p, R, 1, g, s);
+    if (g->residual < g->tol)
+        *merit = now;
+    else
+        g->residual = before;
+}
+
 void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int worth, ti_progress *g,
                         ti_contact_solution *s) {
     ti_contact_problem q = *p;
     q.ref = ws->ref;
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
     ti_contact_choose(ws, p, R);
-    ti_ladder_keep(ws, p, R, 1, g, s);
+    double merit = HUGE_VAL;
+    if (g->residual < g->tol)
+        merit = ti_contact_merit(ws, p);
+    else
+        keep(ws, p, R, &merit, g, s);
     int pause = 1, rest = 0; /* iterations before the pull is less again, once Newton has failed */
     int most = first < 0.1 ? 40 : 120, more = g->more, end = worth < INT_MAX ? ws->iterations + worth : INT_MAX;
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
@@ -30,11 +54,11 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
             pull *= 5, rest = pause = pause < 4 ? 2 * pause : 4;
             continue;
         }
-        ti_ladder_keep(ws, p, R, 1, g, s);
+        keep(ws, p, R, &merit, g, s);
         ti_iterate_to(ws, p, ws->v1, ws->l1); /* with the same factors: steps on the law without a proximal term */
         for (int step = 0; step < 3 && g->residual >= enough && g->residual < 1e4 * g->tol; step++) {
             ti_contact_approach(ws, p, pull, 0);
-            ti_ladder_keep(ws, p, R, 1, g, s);
+            keep(ws, p, R, &merit, g, s);
         }
         ti_iterate_from(ws, p, ws->v1, ws->l1);
         double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
