@@ -228,9 +228,10 @@ static int fit_again(identification *id) {
     return status;
 }
 
-/* Do all columns have one clock? Asked where the first rank's simulations do not explain the recordings. */
+/* Do all columns have one clock? Asked where simulations do not explain the recordings. Every rank makes them all:
+ * a start that is estimated along is moved by them, and intervals are judged where it is. */
 static int find_clocks(identification *id, bool *found) {
-    bool doubt = !ranks_own() && !explains(id);
+    bool doubt = !explains(id);
     *found = false;
     if (id->a->in.as_is || id->r.marked || ranks_interrupted() || !ranks_any(doubt)) return EXIT_SUCCESS;
     return clocks_find(id, found);
