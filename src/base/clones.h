@@ -2,11 +2,13 @@
  *
  * Functions marked so are written to add element by element, and contraction is off, so every clone gives the same
  * bits. They must be static: the resolver of a global one would be exported. TI_NO_CLONES is for counting what runs: of
- * several clones a machine runs one, and a branch is to count once, not in each function that it is compiled with. */
+ * several clones a machine runs one, and a branch is to count once, not in each function that it is compiled with. Nor
+ * are there any under gcc's thread sanitizer, which is not there yet when the loader chooses among them. */
 #ifndef TI_CLONES_H
 #define TI_CLONES_H
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(TI_NO_CLONES)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(TI_NO_CLONES) && \
+    !defined(__SANITIZE_THREAD__)
 #define TI_CLONES __attribute__((target_clones("default", "avx2")))
 #define TI_CLONES_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
 #define TI_CLONES_FMA __attribute__((target_clones("default", "fma")))
