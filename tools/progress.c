@@ -130,9 +130,9 @@ void progress_end(void) {
     pthread_mutex_lock(&ticker.lock);
     ticker.over = true;
     ticker.begun = false;
+    if (ticker.threaded) pthread_cond_signal(&ticker.end);
     pthread_mutex_unlock(&ticker.lock);
     if (!ticker.threaded) return;
-    pthread_cond_signal(&ticker.end);
     pthread_join(ticker.thread, NULL);
     pthread_cond_destroy(&ticker.end);
 }
