@@ -10,12 +10,14 @@ static const unsigned long motion_flaws = BIT(STATUS) | BIT(UNCONVERGED) | BIT(E
                                           BIT(APPROACH) | BIT(FRICTION);
 static const unsigned long gradient_flaws =
     BIT(STATUS) | BIT(THREE_WAYS) | BIT(WRONG) | BIT(EXPLODED) | BIT(SILENT_KINK);
+static const unsigned long symmetry_flaws = BIT(ROTATION) | BIT(MIRROR) | BIT(ORDER) | BIT(FRAME) | BIT(UNITS);
 
 typedef struct row {
     const char *file;
     double dt; /* 0: the file's */
     int steps;
     bool gradient;
+    bool symmetry;
     double stays;   /* m that the first body may move by; 0: not asked */
     double speed;   /* m/s that nothing may exceed; 0: not asked */
     double push[6]; /* N, N m: the first body's control */
@@ -58,6 +60,9 @@ static const row rows[] = {
      .push = {2.6567595835940963, -20.170304303246986, -4.5937658840167295, -0.15670686593788696, 0.046879292811061513,
               -0.18628056722639411}},
     {.file = "bounce_without_friction", .steps = 1, .gradient = true},
+    {.file = "mirror_62058", .steps = 1, .symmetry = true},
+    {.file = "mirror_62120", .steps = 1, .symmetry = true},
+    {.file = "mirror_71120", .steps = 1, .symmetry = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -79,11 +84,11 @@ static void travel(const scene *s, double *far, double *fast) {
 
 /* What is wrong with a row, or an empty text. */
 static void judge_row(const row *r, const scene *s, char *text, size_t room) {
-    unsigned long flaws = r->gradient ? gradient_flaws : motion_flaws;
+    unsigned long flaws = r->gradient ? gradient_flaws : r->symmetry ? motion_flaws | symmetry_flaws : motion_flaws;
     verdict v;
     size_t used = 0;
     text[0] = 0;
-    run(s, r->gradient ? WRONG : ENERGY, &v);
+    run(s, r->gradient ? WRONG : r->symmetry ? MIRROR : ENERGY, &v);
     for (int f = 0; f < FLAWS; f++)
         if (v.found[f] && (flaws & BIT(f)) && used < room)
             used += (size_t)snprintf(text + used, room - used, "; %s: %s", flaw_word((flaw)f), v.what[f]);
