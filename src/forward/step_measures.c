@@ -101,6 +101,16 @@ static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *
     return apart ? fabs(ti_hit_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]) : (double)INFINITY;
 }
 
+/* Of one that stays apart without the impact and pushes in it: how far the forces of the step are from parting it, or
+ * from bringing it together. ti_impact_parted(). */
+static double parted_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    if (!ti_island_is_hit(is) || is->prompt || i >= is->con0 + is->nhold || !ti_con_opens(&f->con[i]))
+        return (double)INFINITY;
+    if (f->phase[TI_HOLD].mode[i] != TRIBO_BREAK || !ti_impact_transmits(f, is, i)) return (double)INFINITY;
+    const double *without = f->phase[TI_HOLD].v[TI_SOLVED];
+    return fabs(ti_row_velocity(ws, f, i, 2, without) - ti_row_velocity(ws, f, i, 2, ws->vnow));
+}
+
 /* Contacts that hold in an impact are where their bodies are when the first of the island is hit: how far another one
  * is from being that, of a step. */
 static double tie_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
@@ -130,7 +140,8 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     info->margin = ti_min(info->margin, tie), info->ndegenerate += tie < 1e-9;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double margin = margin_of(ws, f, i, restitution_of(ws, f, i, p), struck, speed);
-        if (speed > 0) margin = ti_min(margin, after_off(ws, f, is, i) / speed);
+        double off = ti_min(after_off(ws, f, is, i), parted_off(ws, f, is, i));
+        if (speed > 0) margin = ti_min(margin, off / speed);
         if (margin < info->margin) info->margin = margin;
         info->ndegenerate += margin < 1e-9;
     }

@@ -60,6 +60,7 @@ static const row rows[] = {
      .push = {2.6567595835940963, -20.170304303246986, -4.5937658840167295, -0.15670686593788696, 0.046879292811061513,
               -0.18628056722639411}},
     {.file = "bounce_without_friction", .steps = 1, .gradient = true},
+    {.file = "bounce_into_another", .steps = 1, .gradient = true},
     {.file = "mirror_62058", .steps = 1, .symmetry = true},
     {.file = "mirror_62120", .steps = 1, .symmetry = true},
     {.file = "mirror_71120", .steps = 1, .symmetry = true},
