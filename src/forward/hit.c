@@ -75,8 +75,8 @@ typedef struct meeting {
     double time;
     ti_moved sides[2];
     ti_shape shapes[2];
-    double margin; /* how far apart they are looked for */
-    int n;         /* -1: not looked for yet */
+    double margin; /* how far apart they were looked for; -1: not yet */
+    int n;
     ti_touch touch[TI_CONTACTS_MAX];
 } meeting;
 
@@ -92,27 +92,13 @@ static ti_vec carried(const ti_con *c, const ti_moved *sides) {
     return to;
 }
 
-static double margin_of(const ti_con *c) {
-    return c->pair.margin + ti_max(c->touch.gap, 0) + 0.01 * c->pair.length;
-}
-
-/* The largest of those of the contacts that the step found of the pair of c: what becomes of one depends neither on
- * their order nor on which of them are at one time. */
-static double margin_of_pair(const tribo_ws *ws, const ti_con *c) {
-    double most = 0;
-    int i = c->at;
-    while (i > 0 && ws->found[i - 1].rank == c->rank) i--;
-    for (; i < ws->ntouch && ws->found[i].rank == c->rank; i++)
-        if (!ws->found[i].touch.core) most = ti_max(most, margin_of(&ws->found[i]));
-    return most;
-}
-
-/* The contact that c is, there: of the same feature, or where that is gone the one nearest to where it would be.
+/* The contact that c is, there: of the same feature, or where that is gone the one nearest to where it would be. It is
+ * looked for as far as its own gap says, whatever others of its pair were before it: their order has no say.
  * @return false if the geoms do not touch there. */
 static bool touch_again(const ti_con *c, meeting *m, ti_touch *to) {
-    double least = (double)INFINITY;
-    if (c->touch.core) return ti_collide_core(&m->shapes[0], &m->shapes[1], c->touch.core, margin_of(c), to);
-    if (m->n < 0) m->n = ti_collide(&m->shapes[0], &m->shapes[1], m->margin, m->touch);
+    double margin = c->pair.margin + ti_max(c->touch.gap, 0) + 0.01 * c->pair.length, least = (double)INFINITY;
+    if (c->touch.core) return ti_collide_core(&m->shapes[0], &m->shapes[1], c->touch.core, margin, to);
+    if (margin != m->margin) m->n = ti_collide(&m->shapes[0], &m->shapes[1], m->margin = margin, m->touch);
     const ti_vec at = carried(c, m->sides);
     for (int k = 0; k < m->n; k++) {
         double off = m->touch[k].feature == c->touch.feature ? -1 : ti_norm(ti_sub(m->touch[k].point, at));
@@ -145,7 +131,7 @@ void ti_hit_find(const tribo_ws *ws, const ti_frame *f, int k) {
         *h = (ti_hit){.touch = c->touch, .t1 = c->t1, .t2 = c->t2, .by = (c->bounce ? i : first) - is->con0};
         if (!can_move(ws, c)) continue;
         if (c->rank != m.rank || ti_hit_time(f, is, i) != m.time) {
-            m.rank = c->rank, m.time = ti_hit_time(f, is, i), m.margin = margin_of_pair(ws, c), m.n = -1;
+            m.rank = c->rank, m.time = ti_hit_time(f, is, i), m.margin = -1, m.n = 0;
             ti_hit_sides(ws, f, is, i, m.sides);
             ti_hit_shapes(ws, c, m.sides, m.shapes);
         }
