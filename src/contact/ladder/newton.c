@@ -79,9 +79,12 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
     return merit + ti_contact_energy_of(ws, p, ws->r);
 }
 
-double ti_contact_merit(ti_contact_ws *ws, const ti_contact_problem *p) {
+double ti_contact_merit(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
     const ti_law_compliance none = {0};
-    return evaluate(ws, p, ws->v, ws->lambda, none, ti_contact_compliance(ws->r0), CHOOSE) / ws->merit;
+    memcpy(ws->mode_before, ws->mode, p->nc);
+    double merit = evaluate(ws, p, v, lambda, none, none, CHOOSE | CHORD);
+    memcpy(ws->mode, ws->mode_before, p->nc);
+    return merit;
 }
 
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R) {

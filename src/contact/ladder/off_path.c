@@ -14,20 +14,16 @@ enum { MORE = 24 };
  * products, is of the second. */
 static void keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *merit, ti_progress *g,
                  ti_contact_solution *s) {
-    if (!(g->residual < g->tol)) {
-        ti_ladder_keep(ws, p, R, 1, g, s);
-        if (g->residual < g->tol) *merit = ti_contact_merit(ws, p);
-        return;
-    }
-    double now = ti_contact_merit(ws, p);
-    if (!(now < *merit)) return;
     double before = g->residual;
-    g->residual = g->tol;
+    if (before < g->tol) {
+        if (!(ti_contact_merit(ws, p, ws->v, ws->lambda) < *merit)) return;
+        g->residual = g->tol;
+    }
     ti_ladder_keep(ws, p, R, 1, g, s);
-    if (g->residual < g->tol)
-        *merit = now;
-    else
+    if (before < g->tol && !(g->residual < g->tol))
         g->residual = before;
+    else if (g->residual < g->tol)
+        *merit = ti_contact_merit(ws, p, s->v, s->lambda);
 }
 
 void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int worth, ti_progress *g,
@@ -35,12 +31,9 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
     ti_contact_problem q = *p;
     q.ref = ws->ref;
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
+    double merit = g->residual < g->tol ? ti_contact_merit(ws, p, s->v, s->lambda) : HUGE_VAL;
     ti_contact_choose(ws, p, R);
-    double merit = HUGE_VAL;
-    if (g->residual < g->tol)
-        merit = ti_contact_merit(ws, p);
-    else
-        keep(ws, p, R, &merit, g, s);
+    keep(ws, p, R, &merit, g, s);
     int pause = 1, rest = 0; /* iterations before the pull is less again, once Newton has failed */
     int most = first < 0.1 ? 40 : 120, more = g->more, end = worth < INT_MAX ? ws->iterations + worth : INT_MAX;
     for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {

@@ -262,8 +262,8 @@ void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p);
  * shortened. */
 bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R, int iterations, double tol,
                        double free);
-/* newton.c: eq. (42) of the iterate on the law without compliance, over its unit; chooses the modes. */
-double ti_contact_merit(ti_contact_ws *ws, const ti_contact_problem *p);
+/* newton.c: eq. (42) of the law without compliance, with the modes that it chooses. */
+double ti_contact_merit(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda);
 /* newton.c: choose the modes of the iterate, without compliance. */
 void ti_contact_choose(ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: from the solution at compliance R towards that at `to`, along the tangent of the path. */
