@@ -48,7 +48,7 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from,
     return true;
 }
 
-/* Whether to look for other ways along the path: not where this one led to a point that another has led to. */
+/* Whether to look on along the path: not where it led to a point that another way has led to, or to nothing. */
 static bool pays(const ti_progress *g) {
     return !g->done && !g->again && !g->vain;
 }
@@ -135,7 +135,7 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     tribo_rung rung = TRIBO_RUNG_NONE;
     g->patience = 4;
     ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
-    for (int k = 0; k < 6 && rung == TRIBO_RUNG_NONE && !g->again && !g->vain && ws->iterations < g->most; k++) {
+    for (int k = 0; k < 6 && pays(g) && ws->iterations < g->most; k++) {
         g->way = k + 1;
         if (interior_and_path(ws, p, from[k] * ws->r0, ti_ladder_settings + k / 3 * 2, R, g, s) ||
             ti_ladder_keep_course(ws, p, g, s))

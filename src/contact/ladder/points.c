@@ -52,10 +52,15 @@ static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double
     return polish(ws, p, R);
 }
 
-/* Eq. (36): the same from v1, l1 and v2, l2 at R and 2 R, with the factors at 2 R. */
-static double extrapolate_points(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+/* Eq. (36): the iterate from v1, l1 and v2, l2 at R and 2 R. */
+static void extend(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
     for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+}
+
+/* The same, with the factors at 2 R, as extrapolate(). */
+static double extrapolate_points(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    extend(ws, p);
     return polish(ws, p, 2 * R);
 }
 
@@ -113,6 +118,14 @@ static void reach(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int k = 0; k < p->nv; k++) ws->v2[k] = ws->v[k] + 2 * (ws->v2[k] - ws->v1[k]);
 }
 
+/* v1, l1 and v2, l2 as the point at R, and what is known of that at 2 R. */
+static void keep_points(const ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s) {
+    s->npoint = 1, s->near = R;
+    ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
+    ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2);
+    memcpy(s->mode, ws->mode, p->nc);
+}
+
 /* From modes and an approximate solution in ws at a compliance near R: the point there, and the answer. They go to s if
  * the residual is the best and the curvature below `most`; the iterate ends at the solution at R. Returns the
  * curvature; HUGE_VAL where the point is not found. */
@@ -143,11 +156,8 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
         bool fresh = !g->done || r < 0.01 * g->residual;
         if (fresh) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
         if (fresh && !bent) reach(ws, p);
-        s->npoint = 1;
-        ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
-        ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2);
-        memcpy(s->mode, ws->mode, p->nc);
-        s->near = R, ws->at_answer = !bent, ws->reaches = fresh && !bent, g->canonical = true;
+        keep_points(ws, p, R, s);
+        ws->at_answer = !bent, ws->reaches = fresh && !bent, g->canonical = true;
     }
     g->done |= will_do;
     ti_iterate_from(ws, p, ws->v1, ws->l1);
@@ -372,8 +382,7 @@ bool ti_ladder_keep_course(ti_contact_ws *ws, const ti_contact_problem *p, ti_pr
     ti_iterate_to(ws, p, ws->v2, ws->l2);
     memcpy(ws->v1, ws->closest.v, p->nv * sizeof(double));
     memcpy(ws->l1, ws->closest.lambda, 3 * p->nc * sizeof(double));
-    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] = 2 * ws->l1[k] - ws->l2[k];
-    for (int k = 0; k < p->nv; k++) ws->v[k] = 2 * ws->v1[k] - ws->v2[k];
+    extend(ws, p);
     ti_ladder_anchor(ws, p, R);
     take_courses(ws, p, R, course);
     ws->at_answer = false;
@@ -381,10 +390,7 @@ bool ti_ladder_keep_course(ti_contact_ws *ws, const ti_contact_problem *p, ti_pr
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < g->tol)) return false;
     ti_iterate_to(ws, p, s->v, s->lambda);
-    s->npoint = 1, s->near = R;
-    ti_point_keep(&s->point[0], 1, R, p, ws->v1, ws->l1);
-    ti_point_keep(&s->point[1], 0, 2 * R, p, ws->v2, ws->l2);
-    memcpy(s->mode, ws->mode, p->nc);
+    keep_points(ws, p, R, s);
     g->residual = r, g->canonical = g->done = true;
     if (ws->sharp) sharpen(ws, p, g, s);
     return true;

@@ -21,9 +21,8 @@ void ti_ladder_keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, do
 }
 
 void ti_ladder_anchor(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    ti_law_compliance small = ti_contact_compliance(R), c = small;
     for (int k = 0; k < 3 * p->nc; k++) {
-        if (p->spins) c = ti_is_spin(p, k / 3) ? ti_contact_stiffness(p, k / 3, small) : small;
+        ti_law_compliance c = ti_contact_small(p, k / 3, R);
         ws->ref[k] = p->ref[k] - (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
     }
 }
