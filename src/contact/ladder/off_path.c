@@ -6,9 +6,10 @@
 #include <math.h>
 
 /* A product of impulse and velocity within the tolerance leaves either of them its root: what has arrived goes on for
- * a few iterations, as they cost little by then. */
+ * a few iterations, as they cost little by then, until the product or the merit is what rounding leaves. */
 #define EXACT 1e-14
-enum { MORE = 24 };
+#define LEAST 1e-24 /* of the unit of merit, as in ti_contact_newton() */
+enum { MORE = 8 }; /* iterations that do not halve it */
 
 /* ti_ladder_keep(); within the tolerance the smaller merit decides, which is of the first order where the residual, of
  * products, is of the second. */
@@ -26,17 +27,22 @@ static void keep(ti_contact_ws *ws, const ti_contact_problem *p, double R, doubl
         *merit = ti_contact_merit(ws, p, s->v, s->lambda);
 }
 
+static bool goes_on(const ti_contact_ws *ws, const ti_progress *g, double merit, double *mark, int *more) {
+    if (merit < 0.5 * *mark) *mark = merit, *more = g->more;
+    return g->residual >= g->tol || (g->residual > EXACT && merit > LEAST * ws->merit && (*more)-- > 0);
+}
+
 void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double first, int worth, ti_progress *g,
                         ti_contact_solution *s) {
     ti_contact_problem q = *p;
     q.ref = ws->ref;
     double R = 1e-6 * ws->r0, pull = first * ws->r0, before = HUGE_VAL;
-    double merit = g->residual < g->tol ? ti_contact_merit(ws, p, s->v, s->lambda) : HUGE_VAL;
+    double merit = g->residual < g->tol ? ti_contact_merit(ws, p, s->v, s->lambda) : HUGE_VAL, mark = merit;
     ti_contact_choose(ws, p, R);
     keep(ws, p, R, &merit, g, s);
     int pause = 1, rest = 0; /* iterations before the pull is less again, once Newton has failed */
     int most = first < 0.1 ? 40 : 120, more = g->more, end = worth < INT_MAX ? ws->iterations + worth : INT_MAX;
-    for (int k = 0; k < most && (g->residual >= g->tol || (g->residual > EXACT && more-- > 0)); k++) {
+    for (int k = 0; k < most && goes_on(ws, g, merit, &mark, &more); k++) {
         if (ws->iterations > end && g->residual >= g->tol) break;
         double enough = g->residual < g->tol ? EXACT : g->tol;
         ti_ladder_anchor(ws, p, pull);

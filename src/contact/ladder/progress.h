@@ -22,7 +22,7 @@ typedef struct ti_progress {
     bool consistent;                    /* the law at the last point of the path chooses the modes that were held */
     int patience;                       /* strides along the path that may fail */
     int most;                           /* factorizations after which the path is given up */
-    int more;                           /* proximal iterations beyond the tolerance */
+    int more;                           /* proximal iterations beyond the tolerance, without gain */
     bool brief;                         /* few are worth it off the path */
     bool vain;                          /* and none: impulses grow as 1 / R */
     int way;                            /* along the path: which one; */
