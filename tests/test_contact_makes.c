@@ -63,7 +63,7 @@ START_TEST(towers_take_few_factorizations) {
         double spread;
         int most, few; /* factorizations; problems of TOWERS that may take more */
         int other;     /* that may end at another solution than the canonical */
-    } makes[] = {{16, 1, 60, 2, 7}, {8, 1, 60, 3, 2}, {4, 4.5, 60, 4, 2}};
+    } makes[] = {{16, 1, 60, 0, 4}, {8, 1, 60, 3, 0}, {4, 4.5, 60, 4, 2}};
     enum { TOWERS = 20 };
     tribo_contact_ws *ws = workspace(TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER);
     int slow = 0, other = 0;

@@ -9,26 +9,43 @@
 #include <limits.h>
 #include <math.h>
 
+#define NEAR 1e-6 /* merit that will do for a point of the path */
+
+/* How the path is followed: Newton's iterations at its start and at each further point; the merit, of its unit, below
+ * which they are not shortened; by how much compliance falls from point to point, at most and at least. */
+typedef struct stride {
+    int begins, next;
+    double whole, longest, shortest;
+} stride;
+
+/* By full steps, which pass over a kink; for starts that are near. */
+static const stride BOLD = {8, 6, HUGE_VAL, 100, 1.2};
+/* From nothing, wherever a large compliance puts that. */
+static const stride CAREFUL = {60, 12, TI_LADDER_CLOSE, 30, 1.02};
+
+/* The first point, from the iterate. */
+static bool set_out(ti_contact_ws *ws, const ti_contact_problem *p, const stride *by, double R, int iterations,
+                    const ti_progress *g) {
+    ti_iterate_to(ws, p, ws->vb, ws->lb);
+    if (ti_contact_newton(ws, p, R, iterations, NEAR, TI_LADDER_CLOSE)) return true;
+    if (by->whole < HUGE_VAL || ws->iterations + 2 * iterations > g->most) return false;
+    ti_iterate_from(ws, p, ws->vb, ws->lb); /* by full steps, if there are some left */
+    return ti_contact_newton(ws, p, R, iterations, NEAR, HUGE_VAL);
+}
+
 /* Follow the path of solutions from a start at the compliance `from` down to `to`. What small compliances decide, the
  * sharing of load among redundant contacts, a large one decides in a well-conditioned problem. Points of the path need
  * not be exact: only their modes and the tangent count, for which the factors of the last step serve. */
-#define NEAR 1e-6 /* merit that will do for a point of the path */
-static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from, double to, int iterations,
-                    ti_progress *g, ti_contact_solution *s) {
-    ti_iterate_to(ws, p, ws->vb, ws->lb);
-    if (!ti_contact_newton(ws, p, from, iterations, NEAR,
-                           TI_LADDER_CLOSE)) { /* or by full steps, if there are some left */
-        if (ws->iterations + 2 * iterations > g->most) return false;
-        ti_iterate_from(ws, p, ws->vb, ws->lb);
-        if (!ti_contact_newton(ws, p, from, iterations, NEAR, HUGE_VAL)) return false;
-    }
+static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, const stride *by, double from, double to,
+                    int iterations, ti_progress *g, ti_contact_solution *s) {
+    if (!set_out(ws, p, by, from, iterations, g)) return false;
     g->met = true;
-    double stride = 100;
+    double ratio = by->longest;
     bool factored = false;
     int misses = 0;
     for (double R = from; R > 1.01 * to;) {
         if (ws->iterations > g->most) return false;
-        double next = R > 1.1 * stride * to ? R / stride : to;
+        double next = R > 1.1 * ratio * to ? R / ratio : to;
         ti_ladder_keep(ws, p, R, 1, g, s); /* so that there is always an answer */
         ti_iterate_to(ws, p, ws->vb, ws->lb);
         if (factored)
@@ -36,12 +53,12 @@ static bool descend(ti_contact_ws *ws, const ti_contact_problem *p, double from,
         else if (!ti_contact_predict(ws, p, R, next))
             return false;
         int before = ws->iterations;
-        if (ti_contact_newton(ws, p, next, 6, NEAR, HUGE_VAL)) { /* full steps, which pass over a kink */
-            R = next, stride = stride < 5 ? stride * stride : stride < 10 ? 10 : 100;
+        if (ti_contact_newton(ws, p, next, by->next, NEAR, by->whole)) {
+            R = next, ratio = ratio < 5 ? ratio * ratio : ratio < 10 ? 10 : by->longest;
             factored = ws->iterations > before;
         } else { /* modes change on the way: smaller steps */
-            if (stride < 1.2 || ++misses > g->patience) return false;
-            stride = sqrt(R / next), factored = false;
+            if (ratio < by->shortest || ++misses > g->patience) return false;
+            ratio = sqrt(R / next), factored = false;
             ti_iterate_from(ws, p, ws->vb, ws->lb);
         }
     }
@@ -54,10 +71,11 @@ static bool pays(const ti_progress *g) {
 }
 
 /* descend() and ti_ladder_finish(); while R is too large for the tolerance, again from there to a tenth of it. */
-static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, int iterations,
+static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, const stride *by, double from, double R,
                                ti_progress *g, ti_contact_solution *s) {
+    int iterations = by->begins;
     for (int k = 0; k < 5 && pays(g); k++, from = R, R *= 0.1, iterations = 6) {
-        if (!descend(ws, p, from, R, iterations, g, s)) break;
+        if (!descend(ws, p, by, from, R, iterations, g, s)) break;
         ti_ladder_finish(ws, p, R, g, s);
     }
     return g->done;
@@ -68,18 +86,18 @@ static bool descend_and_finish(ti_contact_ws *ws, const ti_contact_problem *p, d
 #define TANGENT_SCALE 1000
 
 /* The interior point at a large compliance, and the path down from there. */
-static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from,
-                              const ti_interior_settings *b, double R, ti_progress *g, ti_contact_solution *s) {
+static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, ti_progress *g,
+                              ti_contact_solution *s) {
     int done = 0;
     g->met = false;
     for (double rough = 1e-7; rough > 1e-13 && !g->met; rough *= 1e-3) {
         int steps = done + g->most - ws->iterations;
         if (steps > 60) steps = 60;
         if (done >= steps) break;
-        if (!ti_ncp_interior(ws, p, from, b, rough, &done, steps) && /* stalled: back to the centre */
+        if (!ti_ncp_interior(ws, p, from, ti_ladder_settings, rough, &done, steps) && /* stalled: back to the centre */
             !ti_ncp_interior(ws, p, from, ti_ladder_settings + 2, rough, &done, steps))
             break;
-        if (descend_and_finish(ws, p, from, R, 8, g, s)) return true;
+        if (descend_and_finish(ws, p, &BOLD, from, R, g, s)) return true;
     }
     return false;
 }
@@ -119,31 +137,43 @@ static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, t
     bool near = ti_contact_newton(ws, p, 2 * R, p->nv > 60 ? 4 : 8, 1e-9, TI_LADDER_CLOSE);
     if (near) ti_ladder_finish(ws, p, R, g, s);
     if (g->done) return TRIBO_RUNG_NEWTON;
-    return near && descend_and_finish(ws, p, R, R, 8, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
+    return near && descend_and_finish(ws, p, &BOLD, R, R, g, s) ? TRIBO_RUNG_PATH : TRIBO_RUNG_NONE;
 }
 
-/* The whole path, from a compliance that is large enough to start from nothing. */
+/* The whole path, from a compliance that is as large as what any contact feels, where Newton arrives from nothing. It
+ * takes a hundred factorizations, which large problems are not given. */
 static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
+    ti_progress own = *g;
+    if (p->nv >= TI_LADDER_LARGE) return false;
+    own.patience = 20, own.most = ws->iterations + 300;
     ti_ladder_start(ws, p, NULL);
-    return descend_and_finish(ws, p, 0.1 * ws->r0, 1e-6 * ws->r0, 20, g, s);
+    bool done = descend_and_finish(ws, p, &CAREFUL, ws->widest, 1e-6 * ws->r0, &own, s);
+    own.patience = g->patience, own.most = g->most, *g = own;
+    return done;
 }
 
-/* The interior point and the path, from several compliances. */
+/* The interior point and the path from the compliance `from`, or how that keeps its course. */
+static bool through_interior(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, ti_progress *g,
+                             ti_contact_solution *s) {
+    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
+    bool found = interior_and_path(ws, p, from, R, g, s);
+    ti_contact_scale_tangents(ws, p, 1);
+    return found || ti_ladder_keep_course(ws, p, g, s);
+}
+
+/* The path, through the interior from several compliances and as a whole. */
 static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g,
                              ti_contact_solution *s) {
-    static const double from[6] = {1e-4, 1e-5, 1e-3, 1e-4, 1e-5, 1e-3};
-    tribo_rung rung = TRIBO_RUNG_NONE;
+    static const double from[4] = {1e-4, 0, 1e-5, 1e-3}; /* 0: from nothing */
     g->patience = 4;
-    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
-    for (int k = 0; k < 6 && pays(g) && ws->iterations < g->most; k++) {
-        g->way = k + 1;
-        if (interior_and_path(ws, p, from[k] * ws->r0, ti_ladder_settings + k / 3 * 2, R, g, s) ||
-            ti_ladder_keep_course(ws, p, g, s))
-            rung = TRIBO_RUNG_INTERIOR;
-        if (k == 2 && rung == TRIBO_RUNG_NONE && whole_path(ws, p, g, s)) rung = TRIBO_RUNG_PATH;
+    for (int k = 0; k < 4 && pays(g); k++) {
+        bool whole = !(from[k] > 0);
+        g->way += !whole; /* a dead end that the whole path comes to as well is looked past */
+        if (whole && whole_path(ws, p, g, s)) return TRIBO_RUNG_PATH;
+        if (whole || ws->iterations >= g->most) continue;
+        if (through_interior(ws, p, from[k] * ws->r0, R, g, s)) return TRIBO_RUNG_INTERIOR;
     }
-    ti_contact_scale_tangents(ws, p, 1);
-    return rung;
+    return TRIBO_RUNG_NONE;
 }
 
 /* A large problem that had no canonical answer in the last steps is searched for one now and then. */
@@ -191,9 +221,7 @@ double ti_ncp_newton_alone(ti_contact_ws *ws, const ti_contact_problem *p, const
     ti_progress g = beginning(ws, o->tol, true);
     if (warm_rungs(ws, p, o, &g, s) != TRIBO_RUNG_NONE || newton_rungs(ws, p, &g, s) != TRIBO_RUNG_NONE)
         return g.residual;
-    ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
     whole_path(ws, p, &g, s);
-    ti_contact_scale_tangents(ws, p, 1);
     return g.residual;
 }
 
@@ -256,13 +284,7 @@ void ti_contact_polish(ti_contact_ws *ws, const ti_contact_problem *p, double to
         memcpy(ws->mode, ws->mode0, p->nc);
         ti_ladder_finish(ws, p, R, &g, s);
     }
-    if (!g.done && !(ws->law->is & TI_LAW_HARD)) {
-        ti_iterate_from(ws, p, ws->v0, ws->l0);
-        ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
-        descend_and_finish(ws, p, 0.1 * ws->r0, R, 20, &g, s);
-        ti_contact_scale_tangents(ws, p, 1);
-        if (!g.done) path_rungs(ws, p, R, &g, s);
-    }
+    if (!g.done && !(ws->law->is & TI_LAW_HARD)) path_rungs(ws, p, R, &g, s);
     if (!g.done) {
         by_the_ncp(ws, p, &g, s);
         if (!(ws->law->is & TI_LAW_HARD)) { /* not far from there */
