@@ -5,16 +5,33 @@
 #include "dynamics/bias.h"
 #include "model/state.h"
 
-/* A contact at one point of the solution: its impulse as a wrench, the relative velocity there. */
+/* How a collision changes with the link of a side: point, normal and gap, as wrenches, of which the power with a twist
+ * is what a displacement along that makes of them. */
+typedef struct touch_rows {
+    ti_spatial point[3], normal[3], gap;
+} touch_rows;
+
+/* A contact at one point of the solution: its impulse, and what its rows gain by point and normal. */
 typedef struct pressed {
-    const ti_con *c;
-    const double *lambda;
-    ti_vec force, speed;
-    ti_spatial wrench;
-    ti_mat D1, D2;  /* of the tangents by the normal */
-    double follows; /* of a recovery: what it takes back of the gap that the step before it, `moved`, would leave */
-    ti_vec moved;
+    touch_rows by[2];
+    ti_vec at, force;
+    ti_mat force_by; /* by the normal */
+    ti_vec by_point[3], by_normal[3];
+    ti_spatial by_turn[3]; /* where the relative velocity alone changes, of b against a */
+    double follows;        /* of a recovery: what it takes back of the gap that the step before it would leave */
 } pressed;
+
+/* Contacts of two bodies that follow one another, no more than are pressed together. */
+enum { TOGETHER = 8 };
+typedef struct pressed_pair {
+    const ti_con *c; /* the first */
+    int n;
+    bool follows;   /* one of them */
+    ti_spatial all; /* what they push */
+    pressed of[TOGETHER];
+} pressed_pair;
+
+static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
 double ti_point_follows(const tribo_ws *ws, const ti_phase_point *at, int i) {
     return at->phase == TI_RECOVER ? ti_frame_overlap(ws, at->f, at->island, i, at->p).ref_gap
@@ -35,118 +52,126 @@ static ti_vec relative_speed(const tribo_ws *ws, const ti_con *c, const ti_spati
     }
     return speed;
 }
+static ti_vec relative_spin(const tribo_ws *ws, const ti_con *c, const ti_spatial *twist) {
+    ti_vec spin = {0, 0, 0};
+    for (int side = 0; side < 2; side++)
+        if ((side ? c->b : c->a) >= 0) spin = ti_axpy(spin, side ? 1 : -1, twist_of(ws, twist, side ? c->b : c->a).w);
+    return spin;
+}
 
-static pressed press(const tribo_ws *ws, const ti_phase_point *at, int i) {
+/* By the place of a link and its turn in its own axes. */
+static ti_spatial row_by(const ti_link *l, const double *rate) {
+    return ti_sp_wrench(ti_mul(&l->R, ti_load3(rate + 3)), l->xo, ti_load3(rate));
+}
+
+static void load_rows(const tribo_ws *ws, const ti_con *c, int i, int side, touch_rows *out) {
+    const ti_link *l = &ws->link[side ? c->b : c->a];
+    const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * i + side);
+    for (int k = 0; k < 3; k++)
+        out->point[k] = row_by(l, rate + k * TI_POSE), out->normal[k] = row_by(l, rate + (3 + k) * TI_POSE);
+    out->gap = row_by(l, rate + (TI_COLLIDE_ROWS - 1) * TI_POSE);
+}
+
+/* Contact i, added to its pair. */
+static void press(const tribo_ws *ws, const ti_phase_point *at, int i, pressed_pair *pair) {
     const ti_con *c = &at->f->con[i];
     const ti_tree_jac *j = &ws->scratch->tree_jac;
-    pressed q = {.c = c, .lambda = ti_point_lambda(at) + 3 * i};
-    q.force = ti_scale(q.lambda[0], c->t1);
-    q.force = ti_axpy(ti_axpy(q.force, q.lambda[1], c->t2), q.lambda[2], c->touch.normal);
-    q.wrench = ti_sp_wrench((ti_vec){0, 0, 0}, c->touch.point, q.force);
-    q.speed = relative_speed(ws, c, j->solved);
-    ti_tangents_jac(c->touch.normal, &q.D1, &q.D2);
-    if (at->phase != TI_RECOVER) return q;
-    q.follows = ti_point_follows(ws, at, i);
-    q.moved = relative_speed(ws, c, j->acceleration);
-    return q;
-}
-
-/* How the link of a side moves in a displacement by number d, in the world and in its own axes. */
-static void pose_of(const tribo_ws *ws, int body, int d, double *pose) {
-    const ti_link *l = &ws->link[body];
-    ti_spatial s = ws->motion.axis[d];
-    ti_store3(pose, ti_sp_at(s, l->xo)), ti_store3(pose + 3, ti_tmul(&l->R, s.w));
-}
-
-/* How the relative velocity of such twists changes where number d moves the link of `side`, and by that the point. */
-static ti_vec speed_change(const tribo_ws *ws, const ti_con *c, const ti_spatial *twist, int side, int d,
-                           ti_vec point) {
-    int body = side ? c->b : c->a, by = ti_dof_carried_by(&ws->motion, d);
-    ti_spatial own = twist_of(ws, twist, body);
-    ti_spatial turned = ti_sp_cross(ws->motion.axis[d], by >= 0 ? ti_sp_axpy(own, -1, twist[by]) : own);
-    ti_vec speed = ti_scale(side ? 1 : -1, ti_sp_at(turned, c->touch.point));
-    for (int s = 0; s < 2; s++) {
-        int other = s ? c->b : c->a;
-        if (other >= 0) speed = ti_axpy(speed, s ? 1 : -1, ti_cross(twist_of(ws, twist, other).w, point));
+    const double *lambda = ti_point_lambda(at) + 3 * i;
+    const ti_vec axis[] = {c->t1, c->t2, c->touch.normal};
+    pressed *q = &pair->of[pair->n++];
+    ti_mat D1, D2;
+    ti_vec speed = relative_speed(ws, c, j->solved), spin = relative_spin(ws, c, j->solved);
+    ti_tangents_jac(c->touch.normal, &D1, &D2);
+    q->at = c->touch.point, q->force = (ti_vec){0, 0, 0};
+    for (int r = 0; r < 3; r++) {
+        q->force = ti_axpy(q->force, lambda[r], axis[r]);
+        q->by_point[r] = ti_cross(axis[r], spin), q->by_turn[r] = ti_sp_wrench(none.w, q->at, axis[r]);
+        for (int k = 0; k < 3; k++)
+            q->force_by.m[r][k] = lambda[0] * D1.m[r][k] + lambda[1] * D2.m[r][k] + (r == k ? lambda[2] : 0);
     }
-    return speed;
-}
-
-/* A displacement by number d moves the link of `side`: a column of dc (3), of panels; returns how the wrench changes.
- */
-static ti_spatial contact_column(const tribo_ws *ws, const pressed *q, int side, int d, const double *rate,
-                                 double *dc) {
-    const ti_con *c = q->c;
-    const ti_tree_jac *j = &ws->scratch->tree_jac;
-    double pose[TI_POSE], moved[TI_COLLIDE_ROWS];
-    pose_of(ws, side ? c->b : c->a, d, pose);
-    for (int k = 0; k < TI_COLLIDE_ROWS; k++) {
-        moved[k] = 0;
-        for (int e = 0; e < TI_POSE; e++) moved[k] += rate[TI_POSE * k + e] * pose[e];
-    }
-    ti_vec point = ti_load3(moved), normal = ti_load3(moved + 3), t1 = ti_mul(&q->D1, normal),
-           t2 = ti_mul(&q->D2, normal);
-    ti_vec force = ti_axpy(ti_axpy(ti_scale(q->lambda[0], t1), q->lambda[1], t2), q->lambda[2], normal);
-    ti_vec speed = speed_change(ws, c, j->solved, side, d, point);
-    dc[0] += ti_dot(t1, q->speed) + ti_dot(c->t1, speed);
-    dc[TI_PANEL] += ti_dot(t2, q->speed) + ti_dot(c->t2, speed);
-    dc[2 * TI_PANEL] += ti_dot(normal, q->speed) + ti_dot(c->touch.normal, speed) + moved[6];
+    q->by_normal[0] = ti_tmul(&D1, speed), q->by_normal[1] = ti_tmul(&D2, speed), q->by_normal[2] = speed;
+    q->follows = at->phase == TI_RECOVER ? ti_point_follows(ws, at, i) : 0;
     if (q->follows != 0) {
-        ti_vec left = speed_change(ws, c, j->acceleration, side, d, point);
-        dc[2 * TI_PANEL] += q->follows * (ti_dot(normal, q->moved) + ti_dot(c->touch.normal, left));
+        ti_vec turn = ti_cross(axis[2], relative_spin(ws, c, j->acceleration));
+        q->by_normal[2] = ti_axpy(speed, q->follows, relative_speed(ws, c, j->acceleration));
+        q->by_point[2] = ti_axpy(q->by_point[2], q->follows, turn);
+        pair->follows = true;
     }
-    return (ti_spatial){ti_add(ti_cross(point, q->force), ti_cross(c->touch.point, force)), force};
+    pair->all = ti_sp_axpy(pair->all, 1, ti_sp_wrench(none.w, q->at, q->force));
+    for (int side = 0; side < 2; side++)
+        if ((side ? c->b : c->a) >= 0) load_rows(ws, c, i, side, &q->by[side]);
 }
 
-/* What the contacts of two bodies push, `all`, and by how much that changes where number d displaces the link of
- * `side`: a column of r (nv of the island). */
-static void push_column(const tribo_ws *ws, const ti_con *c, int side, int d, ti_spatial change, ti_spatial all,
-                        double *r) {
+/* How the relative velocity of such twists changes where number d turns the link of `side`, which is where it was. */
+static ti_spatial turned(const tribo_ws *ws, const ti_spatial *twist, int side, int body, int d) {
+    int by = ti_dof_carried_by(&ws->motion, d);
+    ti_spatial own = twist_of(ws, twist, body), less = by >= 0 ? ti_sp_axpy(own, -1, twist[by]) : own;
+    ti_spatial out = ti_sp_cross(ws->motion.axis[d], less);
+    return side ? out : (ti_spatial){ti_scale(-1, out.w), ti_scale(-1, out.v)};
+}
+
+static ti_vec moved_by(const ti_spatial *rows, ti_spatial axis) {
+    return (ti_vec){ti_sp_dot(rows[0], axis), ti_sp_dot(rows[1], axis), ti_sp_dot(rows[2], axis)};
+}
+
+/* A displacement by number d moves the link of `side`: columns of dc (3 contacts), of panels. @return how what they
+ * push changes */
+static ti_spatial rows_column(const tribo_ws *ws, const pressed_pair *pair, int side, int d, double *dc) {
+    const ti_tree_jac *j = &ws->scratch->tree_jac;
+    int body = side ? pair->c->b : pair->c->a;
+    ti_spatial axis = ws->motion.axis[d], turns = turned(ws, j->solved, side, body, d), change = none,
+               left = pair->follows ? turned(ws, j->acceleration, side, body, d) : none;
+    for (int k = 0; k < pair->n; k++) {
+        const pressed *q = &pair->of[k];
+        double *of = dc + 3 * TI_PANEL * k;
+        ti_vec point = moved_by(q->by[side].point, axis), normal = moved_by(q->by[side].normal, axis);
+        for (int r = 0; r < 3; r++)
+            of[TI_PANEL * r] +=
+                ti_dot(q->by_normal[r], normal) + ti_dot(q->by_point[r], point) + ti_sp_dot(q->by_turn[r], turns);
+        of[2 * TI_PANEL] += ti_sp_dot(q->by[side].gap, axis);
+        if (q->follows != 0) of[2 * TI_PANEL] += q->follows * ti_sp_dot(q->by_turn[2], left);
+        ti_spatial push = ti_sp_wrench(ti_cross(point, q->force), q->at, ti_mul(&q->force_by, normal));
+        change = ti_sp_axpy(change, 1, push);
+    }
+    return change;
+}
+
+/* The same of what is pushed: a column of r (nv of the island). */
+static void push_column(const tribo_ws *ws, const pressed_pair *pair, int side, int d, ti_spatial change, double *r) {
     const tribo_model *m = ws->model;
     const ti_spatial *axis = ws->motion.axis;
+    ti_spatial moved = ti_sp_axpy(change, -1, ti_sp_cross_force(axis[d], pair->all));
     for (int s = 0; s < 2; s++) {
-        int body = s ? c->b : c->a;
+        int body = s ? pair->c->b : pair->c->a;
         if (body < 0) continue;
         const ti_tree *tree = &m->tree[m->body[body].tree];
         double *to = r + TI_PANEL * (ws->voff[ws->blk_at[m->body[body].tree]] - tree->v), sign = s ? 1 : -1;
-        for (int e = m->body[body].last; e >= 0; e = m->dof[e].before) {
-            to[TI_PANEL * e] += sign * ti_sp_dot(axis[e], change);
-            if (s == side && ti_dof_moves(&ws->motion, d, e))
-                to[TI_PANEL * e] += sign * ti_sp_dot(ti_sp_cross(axis[d], axis[e]), all);
-        }
+        for (int e = m->body[body].last; e >= 0; e = m->dof[e].before)
+            to[TI_PANEL * e] +=
+                sign * ti_sp_dot(axis[e], s == side && ti_dof_moves(&ws->motion, d, e) ? moved : change);
     }
 }
 
-/* Contacts of two bodies that follow one another from i on, no more than are pressed together. */
-enum { TOGETHER = 8 };
-static int press_pair(const tribo_ws *ws, const ti_phase_point *at, int i, pressed *q, ti_spatial *all) {
+/* From contact i on. */
+static void press_pair(const tribo_ws *ws, const ti_phase_point *at, int i, pressed_pair *pair) {
     const ti_island *is = &at->f->island[at->island];
-    const ti_con *first = &at->f->con[i];
-    int n = 0;
-    *all = (ti_spatial){{0, 0, 0}, {0, 0, 0}};
-    for (const ti_con *c = first; n < TOGETHER && i + n < is->con0 + is->ncon; c++, n++) {
-        if (c->kind != TI_CON_CONTACT || !ti_point_acts(at, i + n) || c->a != first->a || c->b != first->b) break;
-        q[n] = press(ws, at, i + n);
-        *all = ti_sp_axpy(*all, 1, q[n].wrench);
+    const ti_con *first = &at->f->con[i], *end = at->f->con + is->con0 + is->ncon;
+    pair->c = first, pair->n = 0, pair->follows = false, pair->all = none;
+    for (const ti_con *c = first; pair->n < TOGETHER && c < end; c++) {
+        if (c->kind != TI_CON_CONTACT || !ti_point_acts(at, i + pair->n) || c->a != first->a || c->b != first->b) break;
+        press(ws, at, i + pair->n, pair);
     }
-    return n;
 }
 
 /* Their columns [first, end). */
-static void pair_columns(const tribo_ws *ws, int i, int n, const pressed *q, ti_spatial all, int first, int end,
-                         double *r, double *dc) {
+static void pair_columns(const tribo_ws *ws, const pressed_pair *pair, int first, int end, double *r, double *dc) {
     for (int side = 0; side < 2; side++) {
-        int body = side ? q->c->b : q->c->a;
+        int body = side ? pair->c->b : pair->c->a;
         if (body < 0) continue;
         for (int d = ws->model->body[body].last; d >= 0; d = ws->model->dof[d].before) {
             if (d < first || d >= end) continue;
-            ti_spatial change = {{0, 0, 0}, {0, 0, 0}};
-            for (int k = 0; k < n; k++) {
-                const double *rate = ws->scratch->rate + TI_COLLIDE_ROWS * TI_POSE * (2 * (i + k) + side);
-                double *of = dc + 3 * TI_PANEL * k + d - first;
-                change = ti_sp_axpy(change, 1, contact_column(ws, &q[k], side, d, rate, of));
-            }
-            push_column(ws, q->c, side, d, change, all, r + d - first);
+            ti_spatial change = rows_column(ws, pair, side, d, dc + d - first);
+            push_column(ws, pair, side, d, change, r + d - first);
         }
     }
 }
@@ -182,10 +207,10 @@ void ti_tree_contacts_columns(const tribo_ws *ws, const ti_phase_point *at, int 
         else if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
             of[2 * TI_PANEL + c->v - first] += c->sign * ti_point_follows(ws, at, i);
         if (c->kind != TI_CON_CONTACT || !ti_point_acts(at, i)) continue;
-        pressed q[TOGETHER];
-        ti_spatial all;
-        taken = press_pair(ws, at, i, q, &all);
-        pair_columns(ws, i, taken, q, all, first, end, r, of);
+        pressed_pair pair;
+        press_pair(ws, at, i, &pair);
+        pair_columns(ws, &pair, first, end, r, of);
+        taken = pair.n;
     }
 }
 
