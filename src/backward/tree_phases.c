@@ -6,6 +6,7 @@
 #include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
 #include "math/dense.h"
+#include "math/lanes.h"
 
 /* Twists of all that the numbers of a tree carry, at velocities V of it. */
 static void twists(const tribo_ws *ws, const ti_tree *tree, const double *V, ti_spatial *twist) {
@@ -107,56 +108,36 @@ typedef struct row_panel {
     int n, number[TI_PANEL];
 } row_panel;
 
-typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
-typedef long long bits __attribute__((vector_size(64), aligned(8), may_alias));
-enum { LANES = TI_PANEL / 8 };
-
-/* The rows of X, a panel, that are not zero, of `SOME` from `from` on. @return how many. */
-enum { SOME = 64 };
-TI_INLINE int rows_with(const double *X, int from, int end, int *list) {
-    int n = 0;
-    for (int k = from; k < end && k < from + SOME; k++) {
-        const bits *x = (const bits *)(const void *)(X + TI_PANEL * (size_t)k);
-        bits all = x[0];
-        long long any = 0;
-        for (int c = 1; c < LANES; c++) all |= x[c];
-        for (int c = 0; c < 8; c++) any |= all[c];
-        list[n] = k, n += any != 0;
-    }
-    return n;
-}
-
-/* out (4,lanes) = sum of Y' X over the listed rows, of four columns of Y. */
-TI_INLINE void four_products(int lanes, int n, const int *list, const double *Y, const double *X, lane (*out)[LANES]) {
+/* sum (4,8) = Y' X over the listed rows, of four columns of Y and eight of X. */
+TI_INLINE void four_products(int n, const int *list, const double *Y, const double *X, vec8 *sum) {
     for (int k = 0; k < n; k++) {
         const double *y = Y + TI_PANEL * (size_t)list[k];
-        const lane *x = (const lane *)(const void *)(X + TI_PANEL * (size_t)list[k]);
-        for (int r = 0; r < 4; r++)
-            for (int c = 0; c < lanes; c++) out[r][c] += y[r] * x[c];
+        vec8 x = *(const vec8 *)(const void *)(X + TI_PANEL * (size_t)list[k]);
+        for (int r = 0; r < 4; r++) sum[r] += y[r] * x;
     }
 }
 
-/* row[j] += weight Y' X, columns [0, n) of X, over its rows [0, count). */
+/* row[j] += weight Y' X, columns [0, n) of X, over its rows [0, count): of eight columns, as far as these are not zero.
+ */
 TI_CLONES_WIDE static void add_products(int count, const double *Y, const double *X, double weight, int rows, int n,
                                         double *const *row) {
-    int list[SOME];
-    for (int from = 0; from < count; from += SOME) {
-        int some = rows_with(X, from, count, list);
-        for (int j = 0; some > 0 && j < rows; j += 4) {
-            lane sum[4][LANES] = {{{0}}};
-            if (n <= 8)
-                four_products(1, some, list, Y + j, X, sum);
-            else if (n <= 16)
-                four_products(2, some, list, Y + j, X, sum);
-            else
-                four_products(3, some, list, Y + j, X, sum);
-            for (int r = 0; r < 4 && j + r < rows; r++) {
-                const double *from_row = (const double *)(const void *)sum[r];
-                double *restrict out = row[j + r];
-                for (int c = 0; c < n; c++) out[c] += weight * from_row[c];
+    int list[TI_LISTED];
+    for (int from = 0; from < count; from += TI_LISTED)
+        for (int c = 0; c < n; c += 8) {
+            int end = from + TI_LISTED < count ? from + TI_LISTED : count;
+            int some = ti_lanes_rows(X + c, TI_PANEL, from, end, list);
+            for (int j = 0; some > 0 && j < rows; j += 4) {
+                vec8 sum[4] = {{0}};
+                four_products(some, list, Y + j, X + c, sum);
+                for (int r = 0; r < 4 && j + r < rows; r++) {
+                    double *restrict out = row[j + r] + c;
+                    if (c + 8 <= n)
+                        *(vec8 *)(void *)out += weight * sum[r];
+                    else
+                        for (int e = 0; e < n - c; e++) out[e] += weight * sum[r][e];
+                }
             }
         }
-    }
 }
 
 /* The rows of a panel by what columns [first, end) of a tree put into the momentum row, r, and into contacts, dc. */
@@ -208,11 +189,10 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
     ti_contact_panel_t(ws->contact, &way->problem, rows->n, unit, Y, L, s->r_dot[1]);
     if (recovers) return;
     double *by_force = s->r_dot[1], by = weight * ws->options.dt;
-    memcpy(by_force, Y, sizeof *Y * TI_PANEL * (size_t)is->nv);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        const double *y = by_force + TI_PANEL * (size_t)ws->voff[b];
-        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, TI_PANEL, by_force + TI_PANEL * (size_t)ws->voff[b],
-                         s->r_dot[0]);
+        size_t from = TI_PANEL * (size_t)ws->voff[b];
+        const double *y = by_force + from;
+        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, TI_PANEL, Y + from, by_force + from, s->r_dot[0]);
         for (int j = 0; j < rows->n; j++) {
             double *u = ti_target_entry(to, TI_BY_FORCE, rows->number[j], ws->model->tree[f->blk_tree[b]].v);
             for (int e = 0; e < ws->width[b]; e++) u[e] += by * y[TI_PANEL * e + j];
@@ -220,12 +200,12 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
     }
 }
 
-/* row += Y X / h of some rows, `more` is room for them. */
-static void add_share(int n, int w, const double *Y, int ldy, const double *X, double h, double *more, double *row,
+/* row += share Y X of some rows, `more` is room for them. */
+static void add_share(int n, int w, const double *Y, int ldy, const double *X, double share, double *more, double *row,
                       int ld) {
     ti_product(n, w, w, Y, ldy, X, w, more, w);
     for (int r = 0; r < n; r++)
-        for (int c = 0; c < w; c++) row[(size_t)r * (size_t)ld + (size_t)c] += more[r * w + c] / h;
+        for (int c = 0; c < w; c++) row[(size_t)r * (size_t)ld + (size_t)c] += share * more[r * w + c];
 }
 
 /* From the columns by forces of a tree to what the free velocity has of displacements and velocities: of rows from
@@ -233,7 +213,7 @@ static void add_share(int n, int w, const double *Y, int ldy, const double *X, d
 static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int t, int from, const ti_target *to) {
     const ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *trees = ws->model->tree, *tree = &trees[t];
-    double *more = ws->scratch->v_sum[TI_HOLD], h = ws->options.dt;
+    double *more = ws->scratch->v_sum[TI_HOLD], share = 1 / ws->options.dt;
     int w = tree->nv;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
@@ -241,8 +221,8 @@ static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, i
             double *q = ti_target_entry(to, TI_BY_PLACE, row, tree->v),
                    *v = ti_target_entry(to, TI_BY_VELOCITY, row, tree->v),
                    *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
-            add_share(n, w, u, to->nu, j->free_q + tree->M, h, more, q, 2 * to->nv);
-            add_share(n, w, u, to->nu, j->free_v + tree->M, h, more, v, 2 * to->nv);
+            add_share(n, w, u, to->nu, j->free_q + tree->M, share, more, q, 2 * to->nv);
+            add_share(n, w, u, to->nu, j->free_v + tree->M, share, more, v, 2 * to->nv);
         }
 }
 

@@ -94,20 +94,20 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     return true;
 }
 
-void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, double *X, double *more) {
+void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, const double *Y, double *X,
+                      double *work) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_dof *dof = m->model->dof + tree->v;
     const double *K = j->K + tree->M;
     int w = tree->nv;
-    memcpy(more, X, sizeof *X * (size_t)w * (size_t)n);
-    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, n, more, X);
+    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, n, Y, X);
     if (j->along[t]) {
         ti_branch_lu_solve_t(dof, tree->v, w, K, n, X);
         return;
     }
-    for (int c = 0; c < n; c++) { /* more has served */
-        for (int d = 0; d < w; d++) more[d] = X[d * n + c];
-        ti_lu_solve_t(w, K, w, j->pivot + tree->v, more);
-        for (int d = 0; d < w; d++) X[d * n + c] = more[d];
+    for (int c = 0; c < n; c++) {
+        for (int d = 0; d < w; d++) work[d] = X[d * n + c];
+        ti_lu_solve_t(w, K, w, j->pivot + tree->v, work);
+        for (int d = 0; d < w; d++) X[d * n + c] = work[d];
     }
 }

@@ -1,15 +1,14 @@
 /* dense.c -- Cholesky, LU and products, written so that the inner loops run along rows and vectorise. */
 #include "math/dense.h"
 #include "base/clones.h"
+#include "math/lanes.h"
 #include <lapacke.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* From these sizes on LAPACK's blocking for the cache wins. */
 enum { CHOL_LAPACK = 448, LU_LAPACK = 48 };
-
-/* Eight partial sums: a reduction whose order does not depend on the machine. */
-typedef double vec8 __attribute__((vector_size(8 * TI_LANE), aligned(8), may_alias));
 
 /* First column of the lane that column i is in. */
 static inline int lane(int i) {
@@ -105,7 +104,7 @@ TI_CLONES_WIDE static void chol_solve_own(int n, const double *R, int ld, double
             int j = k + TI_LANE;
             c[p] = x[k + p];
             if (j < whole) {
-                vec8 acc = {0};
+                vec8 acc = {0}; /* eight partial sums: their order does not depend on the machine */
                 for (; j < whole; j += TI_LANE) acc += *(const vec8 *)(row + j) * *(const vec8 *)(x + j);
                 c[p] -= ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7]));
             }
@@ -268,27 +267,34 @@ void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const d
     matvec_t_own(m, n, A, ld, x, b, y);
 }
 
-/* So many rows of Y, a constant of the compiler, eight columns at a time, of which the last may overlap. */
-TI_INLINE void rows_product(int rows, int k, int n, const double *X, int ldx, const double *A, int lda, double *Y,
-                            int ldy) {
-    for (int next = 0; next < n; next += 8) {
-        int j = next + 8 <= n ? next : n - 8;
-        vec8 sum[4] = {{0}};
-        for (int i = 0; i < k; i++) {
-            vec8 a = *(const vec8 *)(const void *)(A + (size_t)i * (size_t)lda + j);
-            for (int r = 0; r < rows; r++) sum[r] += X[(size_t)r * (size_t)ldx + i] * a;
-        }
-        for (int r = 0; r < rows; r++) *(vec8 *)(void *)(Y + (size_t)r * (size_t)ldy + j) = sum[r];
+/* So many rows of Y, a constant of the compiler, += X times eight columns of A, or = where `fresh`; of listed rows. */
+TI_INLINE void rows_product(int rows, int n, const int *list, bool fresh, const double *X, int ldx, const double *A,
+                            int lda, double *Y, int ldy) {
+    vec8 sum[4] = {{0}};
+    for (int r = 0; r < rows && !fresh; r++) sum[r] = *(const vec8 *)(const void *)(Y + (size_t)r * (size_t)ldy);
+    for (int k = 0; k < n; k++) {
+        vec8 a = *(const vec8 *)(const void *)(A + (size_t)list[k] * (size_t)lda);
+        for (int r = 0; r < rows; r++) sum[r] += X[(size_t)r * (size_t)ldx + (size_t)list[k]] * a;
     }
+    for (int r = 0; r < rows; r++) *(vec8 *)(void *)(Y + (size_t)r * (size_t)ldy) = sum[r];
 }
 
+/* Eight columns at a time, of which the last may overlap; where rows of A are zero nothing is added. */
 TI_CLONES_WIDE static void product_own(int m, int k, int n, const double *X, int ldx, const double *A, int lda,
                                        double *Y, int ldy) {
-    int r = 0;
-    for (; r + 4 <= m; r += 4)
-        rows_product(4, k, n, X + (size_t)r * (size_t)ldx, ldx, A, lda, Y + (size_t)r * (size_t)ldy, ldy);
-    for (; r < m; r++)
-        rows_product(1, k, n, X + (size_t)r * (size_t)ldx, ldx, A, lda, Y + (size_t)r * (size_t)ldy, ldy);
+    int list[TI_LISTED];
+    for (int next = 0; next < n; next += 8) {
+        int j = next + 8 <= n ? next : n - 8;
+        for (int i = 0; i < k; i += TI_LISTED) {
+            int some = ti_lanes_rows(A + j, lda, i, i + TI_LISTED < k ? i + TI_LISTED : k, list), r = 0;
+            for (; r + 4 <= m; r += 4)
+                rows_product(4, some, list, i == 0, X + (size_t)r * (size_t)ldx, ldx, A + j, lda,
+                             Y + (size_t)r * (size_t)ldy + j, ldy);
+            for (; r < m; r++)
+                rows_product(1, some, list, i == 0, X + (size_t)r * (size_t)ldx, ldx, A + j, lda,
+                             Y + (size_t)r * (size_t)ldy + j, ldy);
+        }
+    }
 }
 
 void ti_product(int m, int k, int n, const double *X, int ldx, const double *A, int lda, double *Y, int ldy) {

@@ -33,7 +33,7 @@ void ti_lu_solve_t(int n, const double *LU, int ld, const int *piv, double *x);
 
 /* y := A'x + b, A (m,n), which is A x + b where A is symmetric; b NULL = 0; y may be b but not x. */
 void ti_matvec_t(int m, int n, const double *A, int ld, const double *x, const double *b, double *y);
-/* Y (m,n) = X (m,k) A (k,n), rows ldx, lda and ldy numbers apart. */
+/* Y (m,n) = X (m,k) A (k,n), rows ldx, lda and ldy numbers apart. Zeros of A that stand together are passed over. */
 void ti_product(int m, int k, int n, const double *X, int ldx, const double *A, int lda, double *Y, int ldy);
 
 /* S := D A D, A (n,n) without padding, S (n,ld) padded with zeros. seen (ld) := 0, or NaN where its column of S holds a

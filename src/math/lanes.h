@@ -1,11 +1,15 @@
-/* lanes.h -- four numbers at a time. */
+/* lanes.h -- four or eight numbers at a time. */
 #ifndef TI_LANES_H
 #define TI_LANES_H
 #include "base/clones.h"
+#include <stddef.h>
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long mask4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double vec2 __attribute__((vector_size(16), aligned(8), may_alias));
+
+typedef double vec8 __attribute__((vector_size(64), aligned(8), may_alias));
+typedef long long bits1 __attribute__((aligned(8), may_alias));
 
 enum { LANE = 4 };
 static inline int ti_lanes_padded(int n) {
@@ -33,5 +37,18 @@ TI_INLINE double ti_lanes_sum(const vec4 *x) {
 TI_INLINE void ti_lanes_add(int n, double s, const double *x, double *to) {
     for (int b = 0; b < n; b += LANE) *(vec4 *)(to + b) += s * *(const vec4 *)(x + b);
 }
+
+/* Where rows of A, ld apart, have eight numbers that are not all zero, of [from, end). @return how many there are */
+TI_INLINE int ti_lanes_rows(const double *A, int ld, int from, int end, int *list) {
+    int n = 0;
+    for (int i = from; i < end; i++) {
+        const bits1 *x = (const bits1 *)(const void *)(A + (size_t)i * (size_t)ld);
+        list[n] = i, n += (x[0] | x[1] | x[2] | x[3] | x[4] | x[5] | x[6] | x[7]) != 0;
+    }
+    return n;
+}
+
+/* Of so many numbers at most is a list of those made at once. */
+enum { TI_LISTED = 64 };
 
 #endif
