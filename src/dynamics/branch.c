@@ -37,8 +37,31 @@ void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const do
     times(&c, M, in, out);
 }
 
-/* How many columns there mostly are, which the compiler is told. */
-enum { MANY = 24 };
+/* How many columns there mostly are: three eights, which stay in registers where sums go into them. */
+enum { MANY = 24, EIGHTS = MANY / 8 };
+
+TI_INLINE vec8 *eights(double *X, int row) {
+    return (vec8 *)(void *)(X + MANY * row);
+}
+TI_INLINE const vec8 *eights_in(const double *X, int row) {
+    return (const vec8 *)(const void *)(X + MANY * row);
+}
+
+/* A row is set before those that it carries add to it. */
+TI_INLINE void times_eights(const chains *c, const double *M, const double *X, double *Y) {
+    for (int k = 0; k < c->w; k++) {
+        vec8 x[EIGHTS], sum[EIGHTS];
+        for (int e = 0; e < EIGHTS; e++) x[e] = eights_in(X, k)[e], sum[e] = M[k * (c->w + 1)] * x[e];
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
+            const double entry = M[k * c->w + i];
+            for (int e = 0; e < EIGHTS; e++) {
+                sum[e] += entry * eights_in(X, i)[e];
+                eights(Y, i)[e] += entry * x[e];
+            }
+        }
+        for (int e = 0; e < EIGHTS; e++) eights(Y, k)[e] = sum[e];
+    }
+}
 
 TI_INLINE void times_columns(const chains *c, const double *M, int m, const double *X, double *Y) {
     memset(Y, 0, sizeof *Y * (size_t)c->w * (size_t)m);
@@ -56,7 +79,7 @@ TI_INLINE void times_columns(const chains *c, const double *M, int m, const doub
 
 TI_CLONES_WIDE static void times_many(const chains *c, const double *M, int m, const double *X, double *Y) {
     if (m == MANY)
-        times_columns(c, M, MANY, X, Y);
+        times_eights(c, M, X, Y);
     else
         times_columns(c, M, m, X, Y);
 }
@@ -222,28 +245,37 @@ void ti_branch_lu_solve(const ti_dof *dof, int v0, int w, const double *LU, int 
 }
 
 /* The same turned around: what stands before a number in its row first, then its shares. */
+TI_INLINE void solve_eights_t(const chains *c, const double *LU, double *X) {
+    for (int k = c->w - 1; k >= 0; k--) {
+        const double *row = LU + k * c->w, inverse = 1 / row[k];
+        vec8 x[EIGHTS];
+        for (int e = 0; e < EIGHTS; e++) x[e] = eights(X, k)[e] *= inverse;
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i))
+            for (int e = 0; e < EIGHTS; e++) eights(X, i)[e] -= row[i] * x[e];
+    }
+    for (int k = 0; k < c->w; k++) {
+        vec8 sum[EIGHTS];
+        for (int e = 0; e < EIGHTS; e++) sum[e] = eights(X, k)[e];
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i))
+            for (int e = 0; e < EIGHTS; e++) sum[e] -= LU[i * c->w + k] * eights(X, i)[e];
+        for (int e = 0; e < EIGHTS; e++) eights(X, k)[e] = sum[e];
+    }
+}
+
 TI_INLINE void solve_columns_t(const chains *c, const double *LU, int m, double *X) {
     for (int k = c->w - 1; k >= 0; k--) {
         const double *row = LU + k * c->w;
         double *restrict from = X + k * m, inverse = 1 / row[k];
         for (int e = 0; e < m; e++) from[e] *= inverse;
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            double *restrict to = X + i * m;
-            for (int e = 0; e < m; e++) to[e] -= row[i] * from[e];
-        }
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) row_off(m, row[i], k, i, X);
     }
-    for (int k = 0; k < c->w; k++) {
-        double *restrict to = X + k * m;
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            const double share = LU[i * c->w + k], *restrict from = X + i * m;
-            for (int e = 0; e < m; e++) to[e] -= share * from[e];
-        }
-    }
+    for (int k = 0; k < c->w; k++)
+        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) row_off(m, LU[i * c->w + k], i, k, X);
 }
 
 TI_CLONES_WIDE static void solve_lu_t(const chains *c, const double *LU, int m, double *X) {
     if (m == MANY)
-        solve_columns_t(c, LU, MANY, X);
+        solve_eights_t(c, LU, X);
     else
         solve_columns_t(c, LU, m, X);
 }
