@@ -3,6 +3,7 @@
 #include "base/clones.h"
 #include "contact/reverse/panel.h"
 #include "contact/work/workspace.h"
+#include "math/lanes.h"
 #include <math.h>
 #include <string.h>
 
@@ -131,9 +132,8 @@ TI_INLINE void impulses(int lanes, const ti_contact_ws *ws, const ti_contact_pro
             impulse(lanes, ws, p, i, Y, more, L, to);
 }
 
-/* X := K'^-1 X */
-TI_INLINE void solve(int lanes, const ti_paths *s, double *X) {
-    const double *rows = s->symmetric ? s->lower : s->upper;
+/* From the leaves up. */
+TI_INLINE void climb(int lanes, const ti_paths *s, double *X) {
     for (int e = 0; e < s->n; e++) {
         int k = s->order[e], n = s->depth[k] - 1;
         const double *u = s->lower + s->at[k];
@@ -143,6 +143,25 @@ TI_INLINE void solve(int lanes, const ti_paths *s, double *X) {
         for (int a = 0; a < n; a++)
             for (int c = 0; c < lanes; c++) row_of(X, way[a])[c] -= u[a] * x[c];
     }
+}
+
+/* The same of what begins with zeros, eight by eight: unit columns, of which few are below a number. */
+TI_INLINE void climb_some(int lanes, const ti_paths *s, double *X) {
+    for (int e = 0; e < s->n; e++) {
+        int k = s->order[e], n = s->depth[k] - 1, one;
+        const double *u = s->lower + s->at[k];
+        const int *way = s->list + s->way[k];
+        for (int c = 0; c < lanes; c++) {
+            if (!ti_lanes_rows(X + 8 * c, N, k, k + 1, &one)) continue;
+            lane x = row_in(X, k)[c];
+            for (int a = 0; a < n; a++) row_of(X, way[a])[c] -= u[a] * x;
+        }
+    }
+}
+
+/* ... and down again. */
+TI_INLINE void descend(int lanes, const ti_paths *s, double *X) {
+    const double *rows = s->symmetric ? s->lower : s->upper;
     for (int e = s->n - 1; e >= 0; e--) {
         int k = s->order[e], n = s->depth[k] - 1;
         const double *l = rows + s->at[k], pivot = s->lower[s->at[k] + n];
@@ -153,6 +172,12 @@ TI_INLINE void solve(int lanes, const ti_paths *s, double *X) {
             for (int c = 0; c < lanes; c++) sum[c] -= l[a] * row_in(X, way[a])[c];
         for (int c = 0; c < lanes; c++) row_of(X, k)[c] = sum[c];
     }
+}
+
+/* X := K'^-1 X */
+TI_INLINE void solve(int lanes, const ti_paths *s, double *X) {
+    climb(lanes, s, X);
+    descend(lanes, s, X);
 }
 
 /* to -= M Y */
@@ -202,7 +227,8 @@ TI_INLINE double refine(int lanes, const ti_contact_ws *ws, const ti_contact_pro
 /* K' Y = b, refined once. */
 TI_INLINE double begin(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     memcpy(e->Y, e->b, sizeof *e->Y * N * (size_t)p->nv);
-    solve(lanes, &ws->sys.paths, e->Y);
+    climb_some(lanes, &ws->sys.paths, e->Y);
+    descend(lanes, &ws->sys.paths, e->Y);
     return refine(lanes, ws, p, e);
 }
 
