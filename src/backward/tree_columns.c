@@ -8,7 +8,7 @@
 #include "dynamics/bias.h"
 #include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
-#include "math/dense.h"
+#include "math/lanes.h"
 #include "model/state.h"
 
 /* ---- trees ---- */
@@ -73,26 +73,36 @@ static integration integration_of(tribo_ws *ws, const ti_frame *f, int t, int e)
     return map;
 }
 
-/* Rows of places, which have what is displaced beside, and of velocities from number `at` on, in some columns. */
-TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, int at, ti_column_kind kind, int first,
-                                             int end, const ti_target *to) {
-    enum { STRIP = 16 };
-    for (int c0 = first; c0 < end; c0 += STRIP) {
-        double v[TI_FREE_NV][STRIP], q[TI_FREE_NV][STRIP];
-        int w = end - c0 < STRIP ? end - c0 : STRIP, n = map->n;
+/* Eight columns of a row, or the last few with zeros beside. */
+TI_INLINE void load_columns(const double *row, int n, vec8 *x) {
+    *x = (vec8){0};
+    if (n == 8) *x = *(const vec8 *)(const void *)row;
+    for (int c = 0; n < 8 && c < n; c++) (*x)[c] = row[c];
+}
+TI_INLINE void store_columns(const vec8 *x, int n, double *row) {
+    if (n == 8) *(vec8 *)(void *)row = *x;
+    for (int c = 0; n < 8 && c < n; c++) row[c] = (*x)[c];
+}
+
+/* Rows of places, which have what is displaced beside, and of velocities from number `at` on. */
+TI_CLONES_WIDE static void integrate_columns(const integration *map, double dt, int at, ti_column_kind kind,
+                                             const ti_target *to) {
+    for (int c0 = 0; c0 < to->nv; c0 += 8) {
+        vec8 v[TI_FREE_NV], q[TI_FREE_NV];
+        int w = to->nv - c0 < 8 ? to->nv - c0 : 8, n = map->n;
         for (int i = 0; i < n; i++) {
-            memcpy(v[i], ti_target_entry(to, kind, to->nv + at + i, c0), sizeof **v * (size_t)w);
-            memcpy(q[i], ti_target_entry(to, kind, at + i, c0), sizeof **q * (size_t)w);
-            for (int c = 0; c < w; c++) q[i][c] += dt * v[i][c];
+            load_columns(ti_target_entry(to, kind, to->nv + at + i, c0), w, &v[i]);
+            load_columns(ti_target_entry(to, kind, at + i, c0), w, &q[i]);
+            q[i] += dt * v[i];
         }
         for (int r = 0; r < 2 * n; r++) {
-            double *out = ti_target_entry(to, kind, r < n ? at + r : to->nv + at + r - n, c0);
-            for (int c = 0; c < w; c++) out[c] = 0;
+            vec8 out = {0};
             for (int i = 0; i < n; i++) {
                 double moved = map->by_moved[r][i], velocity = map->by_velocity[r][i];
-                for (int c = 0; moved != 0 && c < w; c++) out[c] += moved * q[i][c];
-                for (int c = 0; velocity != 0 && c < w; c++) out[c] += velocity * v[i][c];
+                if (moved != 0) out += moved * q[i];
+                if (velocity != 0) out += velocity * v[i];
             }
+            store_columns(&out, w, ti_target_entry(to, kind, r < n ? at + r : to->nv + at + r - n, c0));
         }
     }
 }
@@ -108,7 +118,7 @@ static void integrate(tribo_ws *ws, const ti_frame *f, int t, const ti_target *t
         if (!root && !ball) continue;
         integration map = integration_of(ws, f, t, e);
         for (ti_column_kind kind = TI_BY_PLACE; kind < TI_KINDS; kind++)
-            integrate_columns(&map, ws->options.dt, tree->v + e, kind, 0, to->nv, to);
+            integrate_columns(&map, ws->options.dt, tree->v + e, kind, to);
         for (int r = 0; r < 2 * map.n; r++) {
             int row = r < map.n ? tree->v + e + r : to->nv + tree->v + e + r - map.n;
             for (int c = 0; c < map.n; c++)
@@ -141,34 +151,46 @@ static void root_columns(const tribo_ws *ws, int t, const ti_target *to) {
     }
 }
 
-/* What a force of the model is, by what control, and how strong. */
-typedef struct pull {
-    int force, control;
-    double arm;
-} pull;
+/* What forces of the model are, by what controls, and how strong; runs of them have both one after the other. */
+enum { SOME = 64 };
+typedef struct pulls {
+    int n, force[SOME], control[SOME], run[SOME];
+    double arm[SOME];
+} pulls;
 
-static void pull_rows(int n, const pull *pulls, const ti_target *to) {
+static void find_runs(pulls *p) {
+    for (int k = 0, n; k < p->n; k += n) {
+        for (n = 1; k + n < p->n; n++)
+            if (p->force[k + n] != p->force[k] + n || p->control[k + n] != p->control[k] + n) break;
+        p->run[k] = n;
+    }
+}
+
+TI_CLONES_WIDE static void pull_rows(const pulls *p, const ti_target *to) {
     for (int row = 0; row < 2 * to->nv; row++) {
         double *u = ti_target_entry(to, TI_BY_FORCE, row, 0);
-        for (int k = 0; k < n; k++) u[to->nv + pulls[k].control] += pulls[k].arm * u[pulls[k].force];
+        for (int k = 0; k < p->n; k += p->run[k]) {
+            const double *restrict from = u + p->force[k], *restrict arm = p->arm + k;
+            double *restrict out = u + to->nv + p->control[k];
+            for (int e = 0; e < p->run[k]; e++) out[e] += arm[e] * from[e];
+        }
     }
 }
 
 /* The columns of controls, from those of the forces that they make, some at a time. */
 static void control_columns(const tribo_ws *ws, const double *p, const ti_target *to) {
-    enum { SOME = 64 };
     const tribo_model *m = ws->model;
-    pull pulls[SOME];
-    int n = 0;
+    pulls some = {.n = 0};
     for (int i = 0; i < m->size.nactuator; i++) {
         const ti_actuator *a = &m->actuator[i];
         double slope = ti_actuator_by_control(&ws->motion, i);
-        for (int k = a->pull0; k < a->pull0 + a->npull; k++) {
-            pulls[n++] = (pull){m->pull[k].v, i, slope * ti_actuator_arm(&ws->motion, i, k, p)};
-            if (n == SOME) pull_rows(n, pulls, to), n = 0;
+        for (int k = a->pull0; k < a->pull0 + a->npull; k++, some.n++) {
+            if (some.n == SOME) find_runs(&some), pull_rows(&some, to), some.n = 0;
+            some.force[some.n] = m->pull[k].v, some.control[some.n] = i;
+            some.arm[some.n] = slope * ti_actuator_arm(&ws->motion, i, k, p);
         }
     }
-    pull_rows(n, pulls, to);
+    find_runs(&some), pull_rows(&some, to);
 }
 
 bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *p) {
