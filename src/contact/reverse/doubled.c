@@ -40,14 +40,24 @@ bool ti_doubled_needed(const ti_contact_ws *ws, const ti_contact_problem *p, con
 
 /* ---- impulses ---- */
 
-/* The rows of one side of a contact, of a block of six or of any, times x. */
+/* Column j of the rows of one side of a contact times x, of rows from `first` on. */
+TI_INLINE void column_times(int first, int w, const double *J, int j, const double *x, twin *c) {
+    for (int r = first; r < 3; r++) {
+        double a = J[r * w + j], high = a * x[j];
+        c[r] = plus(c[r], high);
+        c[r].lo += fma(a, x[j], -high);
+    }
+}
+
+/* Those of one side, in their order: of all columns of a block of six or of any, or of those that are not zero. */
 TI_INLINE void side_times(int w, const double *J, const double *x, twin *c) {
-    for (int j = 0; j < w; j++)
-        for (int r = 0; r < 3; r++) {
-            double a = J[r * w + j], high = a * x[j];
-            c[r] = plus(c[r], high);
-            c[r].lo += fma(a, x[j], -high);
-        }
+    for (int j = 0; j < w; j++) column_times(0, w, J, j, x, c);
+}
+TI_INLINE void listed_times(const ti_support *at, int w, const double *J, const double *x, twin *c) {
+    if (at->joint)
+        column_times(2, w, J, at->column[0], x, c);
+    else
+        for (int e = at->n - 1; e >= 0; e--) column_times(0, w, J, at->column[e], x, c);
 }
 
 TI_CLONES_FMA void ti_doubled_slips(const ti_contact_problem *p, const double *x, const double *d, double *c) {
@@ -56,7 +66,10 @@ TI_CLONES_FMA void ti_doubled_slips(const ti_contact_problem *p, const double *x
         const double *J = p->J + p->joff[i];
         for (int side = 0; side < (p->b[i] >= 0 ? 2 : 1); side++) {
             int blk = side ? p->b[i] : p->a[i], w = p->width[blk];
-            if (w == 6)
+            const ti_support *at = w == 6 ? NULL : ti_support_of(p, i, side);
+            if (at)
+                listed_times(at, w, J, x + p->voff[blk], s);
+            else if (w == 6)
                 side_times(6, J, x + p->voff[blk], s);
             else
                 side_times(w, J, x + p->voff[blk], s);
