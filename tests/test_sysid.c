@@ -620,6 +620,54 @@ START_TEST(errors_are_the_distances_of_a_prediction) {
 }
 END_TEST
 
+/* All that a fit says of two drops and one that is held out, in 9 numbers; what it predicts is asked on the way or not.
+ */
+static void told(const data *d, const tribo_sysid_def *def, bool asking, double *out) {
+    tribo_sysid *s = make(d, def);
+    tribo_progress now = {0};
+    tribo_errors e;
+    tribo_estimate est;
+    double theta, p[128], X[ROWS * NX];
+    tribo_model_params(d->m, p);
+    for (int k = 0; k < 12 && now.stage != TRIBO_STAGE_DONE; k++) {
+        for (int i = 0; i < 3 && asking; i++) {
+            ck_assert_int_ge(tribo_sysid_predict(s, k % 2 ? p : NULL, i, X), 0);
+            ck_assert_int_ge(tribo_sysid_errors(s, k % 2 ? NULL : p, i, &e), 0);
+        }
+        ck_assert_int_ge(tribo_sysid_iterate(s, &now), 0);
+    }
+    for (int i = 0; i < 3 && asking; i++) ck_assert_int_ge(tribo_sysid_predict(s, p, i, X), 0);
+    ck_assert_int_ge(tribo_sysid_observe(s, &est, NULL, NULL, NULL, NULL), 0);
+    tribo_sysid_theta(s, &theta);
+    ck_assert_int_ge(tribo_sysid_eval(s, &theta, &out[0], NULL), 0);
+    ck_assert_int_ge(tribo_sysid_validation(s, &theta, &out[1]), 0);
+    out[2] = now.loss, out[3] = now.iteration, out[4] = est.estimate, out[5] = est.std_error, out[6] = theta;
+    ck_assert_int_ge(tribo_sysid_errors(s, NULL, 0, &e), 0);
+    out[7] = e.position_mean, out[8] = e.step_position_rms;
+    tribo_sysid_free(s);
+}
+
+START_TEST(predictions_leave_a_fit_as_it_is) {
+    static const tribo_loss loss[] = {TRIBO_LOSS_ROLLOUT, TRIBO_LOSS_ROLLOUT, TRIBO_LOSS_WINDOW, TRIBO_LOSS_SHOOTING};
+    data d;
+    record(&d, drop_xml, 3, 5, thrown, 0);
+    hide_velocities(&d);
+    shake(&d, 1e-3, 5e-3, 3);
+    for (int i = 0; i < 3; i++) d.rec[i].n = 24;
+    for (int i = 0; i < 4; i++) {
+        tribo_free_param f = from(&d, "floor/restitution", 0.5);
+        tribo_sysid_def def = define(&d, &f, 1);
+        double quiet[9], asked[9];
+        def.loss = loss[i], def.window = 8, def.optimizer = i == 1 ? TRIBO_OPT_LBFGS : TRIBO_OPT_LM;
+        def.start = TRIBO_START_ALONG, def.validation = 0.3;
+        told(&d, &def, false, quiet), told(&d, &def, true, asked);
+        for (int k = 0; k < 9; k++)
+            ck_assert_msg(quiet[k] == asked[k], "fit %d, number %d: %.17g, asked %.17g", i, k, quiet[k], asked[k]);
+    }
+    tribo_model_free(d.m);
+}
+END_TEST
+
 /* ---- what is refused, stopped, without memory ---- */
 
 START_TEST(bad_definitions_are_refused) {
@@ -730,6 +778,7 @@ static Suite *suite(void) {
     tcase_add_test(t, flights_are_fitted_and_their_first_rows_found);
     tcase_add_test(t, the_seed_chooses_what_is_held_out);
     tcase_add_test(t, errors_are_the_distances_of_a_prediction);
+    tcase_add_test(t, predictions_leave_a_fit_as_it_is);
     tcase_add_test(t, bad_definitions_are_refused);
     tcase_add_test(t, a_stop_keeps_the_best_so_far);
     tcase_add_test(t, gradients_of_each_loss_agree_with_differences);

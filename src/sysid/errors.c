@@ -13,20 +13,26 @@ static tribo_status choose(tribo_sysid *s, const double *p, int recording) {
     return tribo_params_check(s->m, s->p, NULL);
 }
 
+/* A prediction has a start of its own, t->from: what is estimated for it is none of the fit's. */
 static tribo_status predict(tribo_sysid *s, int recording, double *X) {
     ti_track *t = s->track + recording;
     ti_worker *w = s->worker;
+    size_t nx = (size_t)s->z.nx;
     bool along = t->start == TRIBO_START_ALONG && ti_rolls(s);
     /* where no fit has estimated it yet: from the first rows, then from all */
     bool anew = t->held_out || s->nfree == 0;
     uint64_t asked = ti_asked(s);
-    bool known = t->predicted == asked; /* several things are asked of one prediction */
-    if (known && !along) {              /* shooting has estimated it by all rows, which say more than a flight's */
-        memcpy(w->x0, t->x0, (size_t)s->z.nx * sizeof(double));
+    bool solved = t->solved == asked, known = solved || t->predicted == asked;
+    if (solved && !along) { /* shooting has estimated it by all rows, which say more than a flight's */
+        memcpy(w->x0, t->x0, nx * sizeof(double));
         return ti_predict(w, recording, s->p, X);
     }
+    double *fitted = t->x0;
+    if (t->predicted != asked) memcpy(t->from, fitted, nx * sizeof(double));
+    t->x0 = t->from;
     tribo_status status = along && anew && !known ? ti_start_first(w, recording, s->p) : TRIBO_OK;
     if (status >= 0) status = along && !known ? ti_start_along(w, recording, s->p) : ti_start(w, recording, s->p, NULL);
+    t->x0 = fitted;
     t->predicted = along && status >= 0 ? asked : 0;
     return status < 0 ? status : ti_predict(w, recording, s->p, X);
 }

@@ -300,7 +300,7 @@ static void keep_starts(tribo_sysid *s) {
         const double *x = h->path[i].x + (size_t)t->first * (size_t)s->z.nx;
         if (t->held_out) continue;
         memcpy(t->x0, x, (size_t)s->z.nx * sizeof *x);
-        t->predicted = rolls ? ti_asked(s) : 0;
+        t->solved = rolls ? ti_asked(s) : 0;
     }
 }
 

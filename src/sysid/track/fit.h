@@ -83,6 +83,7 @@ typedef struct ti_track {
     ti_pair stand[TI_STANDS];
     int nstand;    /* of the pairs in contact from the first row on, where the start is estimated along */
     double *x0;    /* (nx) where a rollout starts: measured, or estimated along */
+    double *from;  /* (nx) where its last prediction started */
     double *kept;  /* (nx) scratch */
     double *guess; /* (nx) x0 before anything was estimated */
     bool *rest;    /* (joints) stands still at the start, as far as can be told */
@@ -90,9 +91,9 @@ typedef struct ti_track {
     double *dx;    /* (ndx) scratch */
     double *x0try; /* (nx) */
     bool held_out;
-    uint64_t predicted; /* hash of the parameters that x0 was last estimated for, for a prediction; 0 = none */
-    long nblock;        /* measured blocks that the loss counts */
-    double *norm;       /* (n,nblock) block norms of the last TI_WANT_NORMS; < 0 = not measured */
+    uint64_t solved, predicted; /* hashes of the parameters that x0 and `from` are the estimates for; 0 = none */
+    long nblock;                /* measured blocks that the loss counts */
+    double *norm;               /* (n,nblock) block norms of the last TI_WANT_NORMS; < 0 = not measured */
 } ti_track;
 
 /* Blocks that the loss counts, once the start is chosen. */

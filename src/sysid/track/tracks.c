@@ -18,6 +18,7 @@ void ti_track_carve(ti_arena *a, ti_track *t, const tribo_sysid *s, const tribo_
     TI_CARVE(a, t->complete, n);
     TI_CARVE(a, t->seg, n);
     TI_CARVE(a, t->x0, z->nx);
+    TI_CARVE(a, t->from, z->nx);
     TI_CARVE(a, t->x0try, z->nx);
     TI_CARVE(a, t->dx, z->ndx);
     TI_CARVE(a, t->rest, ti_joints(s->m));
