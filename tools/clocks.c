@@ -13,8 +13,9 @@ static const double evidence = 12, share = 0.6;
 
 /* Columns that may have a clock of their own. */
 typedef struct clock {
-    const char *name; /* of a body or joint; NULL = of all bodies */
-    bool turns;       /* their rotations, else positions; of a name both */
+    const char *name;   /* of a body or joint; NULL = of all bodies */
+    bool turns;         /* their rotations, else positions; of a name both */
+    const double *from; /* (nfree) where fits begin with it moved; NULL = where that of the recordings did */
 } clock;
 
 typedef struct search {
@@ -23,6 +24,7 @@ typedef struct search {
     int channels;
     tribo_recording rec[RECORDINGS]; /* some of them all */
     int n, *behind;                  /* (nv) what is tried */
+    double *answer;                  /* (nfree) of the fit */
     double first, enough;            /* what no move leaves, and how much less there has to be */
 } search;
 
@@ -50,6 +52,7 @@ static double loss(search *of, const clock *c, int rows, late_fit fit) {
     memset(of->behind, 0, (size_t)tribo_model_sizes(of->id->m).nv * sizeof *of->behind);
     if (c) {
         move(of, c, rows, of->behind);
+        if (!fit.start) fit.start = c->from;
         progress_state(false, "%s %d samples %s the rest", c->name ? c->name : columns_of(c), abs(rows),
                        rows > 0 ? "behind" : "ahead of");
     }
@@ -62,10 +65,13 @@ static double loss(search *of, const clock *c, int rows, late_fit fit) {
 
 static const late_fit brief = {.iterations = FEW};
 
-/* The number of rows with the least loss, on one side; 0 where the first look promises nothing. */
-static int best_of(search *of, const clock *c, int side, double *least) {
+/* The number of rows with the least loss, on one side; 0 where the first look promises nothing, from the start, where
+ * nothing may slip that did, nor from the answer. */
+static int best_of(search *of, clock *c, int side, double *least) {
+    c->from = NULL;
     double hint = loss(of, c, side * HINT, brief);
     int best = HINT;
+    if (of->first - hint < evidence) c->from = of->answer, hint = loss(of, c, side * HINT, brief);
     if (of->first - hint < evidence) return 0;
     for (*least = hint; best < SAMPLES_MOST;) {
         double next = loss(of, c, side * (best + 1), brief);
@@ -104,9 +110,8 @@ static void tell(const identification *id, const clock *c, int rows) {
 
 /* What is left where all stay: from the start, or from the answer. */
 static double stay(search *of) {
-    double *answer = late_answer(of->id), one = loss(of, NULL, 0, brief), other = HUGE_VAL;
-    if (answer) other = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = answer});
-    free(answer);
+    double one = loss(of, NULL, 0, brief),
+           other = loss(of, NULL, 0, (late_fit){.iterations = MANY, .start = of->answer});
     return one < other ? one : other;
 }
 
@@ -159,8 +164,9 @@ int clocks_find(identification *id, bool *found) {
     *found = false;
     of.channel = channels_of(id->m, &of.channels);
     of.behind = calloc(nv, sizeof *of.behind);
+    of.answer = late_answer(id);
     if (!id->behind) id->behind = calloc(nv, sizeof *id->behind);
-    bool good = of.channel && of.behind && id->behind;
+    bool good = of.channel && of.behind && id->behind && of.answer;
     choose(&of);
     int rows = good && of.n ? likeliest(&of, &which) : 0;
     if (rows && holds(&of, &which, rows)) {
@@ -172,6 +178,6 @@ int clocks_find(identification *id, bool *found) {
         *found = true;
         status = ranks_agree(recordings_again(&id->r, &verb_identify, id->m, &moved));
     }
-    free(of.channel), free(of.behind);
+    free(of.channel), free(of.behind), free(of.answer);
     return good ? status : trouble("no memory");
 }
