@@ -150,7 +150,7 @@ START_TEST(first_guess_too_fast) {
     tribo_trajopt *t = task;
     tribo_diag d = {0};
     def.knots = 40, def.x0 = fast, def.lower = def.upper = NULL;
-    ck_assert_int_eq(tribo_trajopt_new(poles, &def, &t, &d), TRIBO_E_ARG);
+    ck_assert_int_eq(tribo_trajopt_new(poles, &def, &t, &d), TRIBO_E_FAST);
     ck_assert_msg(strstr(d.text, " of 120: something moves too fast for steps of 0.3 s"), "%s", d.text);
     ck_assert(t == task);
     tribo_model_free(poles);

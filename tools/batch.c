@@ -266,7 +266,7 @@ static const char *why(job *j, long world) {
     static tribo_diag diag;
     tribo_status s = j->done[world].status;
     if (s != TRIBO_E_ARG || tribo_random_rows(j->random, NULL, world, 1, j->P, NULL) < 0) return step_text(s, 0);
-    return tribo_params_check(j->m, j->P, &diag) < 0 ? diag.text : motion_text(s, 0);
+    return tribo_params_check(j->m, j->P, &diag) < 0 ? diag.text : step_text(s, 0);
 }
 
 static json_t *worst_json(job *j, const long *worst, int n) {

@@ -327,7 +327,7 @@ static void run_with(const comparison *c, contender *k, runner *r, double *scrat
     double spent = busy_seconds() - from;
     k->status = r->status, k->unsolved = r->unsolved, k->gain = r->gain;
     if (r->status < 0)
-        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, motion_text(r->status, 0));
+        snprintf(k->note, sizeof k->note, "ended at %g s: %s", r->at, step_text(r->status, 0));
     else if (r->late)
         snprintf(k->note, sizeof k->note, "given up at %g s, after %g s of computing", r->at, c->limit);
     tribo_ws_free(r->ws);

@@ -90,7 +90,7 @@ static int roll(const optimization *o, tribo_ws *ws, motion *w) {
         tribo_status s = tribo_step(ws, t->p, x, u, x + nx, NULL);
         if (s < 0) {
             remark(&verb_optimize, "under the task's own law the motion ends at %g s: %s", k * t->dt,
-                   motion_text(s, step_wanted(ws)));
+                   step_text(s, step_wanted(ws)));
             return EXIT_SUCCESS;
         }
         w->time[k + 1] = (k + 1) * t->dt;

@@ -98,7 +98,7 @@ static bool act(optimization *o, world *w, int from_plan) {
         if (s >= 0) d->time[d->rows] = d->rows * tribo_ws_options(w->ws).dt, d->rows++;
     }
     if (s < 0) {
-        remark(&verb_optimize, "at knot %d the motion ends: %s", o->acted, motion_text(s, step_wanted(w->ws)));
+        remark(&verb_optimize, "at knot %d the motion ends: %s", o->acted, step_text(s, step_wanted(w->ws)));
         d->rows = d->knots * w->substeps + 1; /* whole knots */
         return false;
     }

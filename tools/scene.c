@@ -83,10 +83,6 @@ const char *step_text(tribo_status s, int wanted) {
     return text;
 }
 
-const char *motion_text(tribo_status s, int wanted) {
-    return s == TRIBO_E_ARG ? "something moves too fast for steps of this length" : step_text(s, wanted);
-}
-
 /* What is left out of any scene is said once, where it was not asked for. */
 static void hear_torsion(void *count, const tribo_need *n) {
     if (strcmp(n->word, "torsion") == 0) ++*(int *)count;

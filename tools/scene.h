@@ -24,8 +24,6 @@ int step_wanted(const tribo_ws *ws);
 /* tribo_status_text() of a step, with what helps on the command line: step_wanted(), 0 where it is not known. The text
  * holds until the next one. */
 const char *step_text(tribo_status s, int wanted);
-/* The same of a step of a motion whose parameters and start were looked at: of TRIBO_E_ARG only speed is left. */
-const char *motion_text(tribo_status s, int wanted);
 
 /* Load a scene, a recording, controls. @return EXIT_SUCCESS, or the verb's exit status after a message. */
 int scene_load(const char *path, tribo_model **m);

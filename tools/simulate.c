@@ -112,7 +112,7 @@ static int simulate(run_state *r, const arguments *a) {
         s = advance(r, row);
         if (s < 0)
             return input_message(a->scene, 0, "after %ld steps, at %g s: %s", r->steps, r->time[row],
-                                 motion_text(s, step_wanted(r->ws)));
+                                 step_text(s, step_wanted(r->ws)));
     }
     double seconds = seconds_now() - started;
     for (int row = 0; r->measures && row < r->rows; row++)

@@ -212,7 +212,7 @@ static int write_json(const viewing *v, const char *out) {
 
 static int outcome(const viewing *v) {
     if (v->status < 0)
-        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, motion_text(v->status, v->run.wanted));
+        remark(&verb_view, "the simulation ended at %g s: %s", v->run.reached, step_text(v->status, v->run.wanted));
     else if (v->run.failed)
         remark(&verb_view, "%ld of %ld steps did not converge", v->run.failed, v->run.steps);
     return v->status < 0 || v->run.failed ? EXIT_NOT_CONVERGED : EXIT_SUCCESS;

@@ -48,7 +48,8 @@ extern "C" {
     X(E_NONFINITE, -5, "NaN or Inf in an input or a result")                                                           \
     X(E_SINGULAR, -6, "a factorization failed")                                                                        \
     X(E_PARSE, -7, "malformed model or data file")                                                                     \
-    X(E_IO, -8, "a file could not be read or written")
+    X(E_IO, -8, "a file could not be read or written")                                                                 \
+    X(E_FAST, -9, "something moves too fast for steps of this length")
 
 /** Return value of every function that can fail; tribo_status_text() puts it in words. */
 typedef enum tribo_status {

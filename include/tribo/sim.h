@@ -116,11 +116,11 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_ws_set_covariance(tribo_ws *ws, const d
  *          rebound had none, and what always has one took its place: tribo_impact); TRIBO_NOT_CONVERGED (x_next is
  *          valid to info->residual, which may be NaN where numbers are beyond what squares can hold; whether a law was
  *          substituted besides is not said); x_next and tape as they were: TRIBO_E_ARG (p is not physical, as a
- * negative mass or a restitution of 5, a quaternion without direction, a body that turns too often in a step, a tape of
- * another model, step, law, covariance or p), TRIBO_E_CAPACITY (the tape is full; more contacts than options.ncon_max:
- * tribo_step_info.ncon says how many there are; an island of more than 16384 trees), TRIBO_E_NONFINITE (in p, x, u or
- * the result), TRIBO_E_SINGULAR Allocates: never. Threads: distinct ws and tape. Cost: O(bodies + contacts) while
- * islands stay small. */
+ * negative mass or a restitution of 5, a quaternion without direction, a tape of another model, step, law, covariance
+ * or p), TRIBO_E_FAST (a body turns too often in a step), TRIBO_E_CAPACITY (the tape is full; more contacts than
+ * options.ncon_max: tribo_step_info.ncon says how many there are; an island of more than 16384 trees),
+ * TRIBO_E_NONFINITE (in p, x, u or the result), TRIBO_E_SINGULAR Allocates: never. Threads: distinct ws and tape. Cost:
+ * O(bodies + contacts) while islands stay small. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const double *u,
                                               double *x_next, tribo_tape *tape);
 /** T steps: X[0] = x0 is copied in, X[k+1] = f(p, X[k], U[k]).
@@ -145,7 +145,7 @@ typedef struct tribo_distance {
 /** Closest points of two geoms, also of the same body. The last step's views are gone then.
  *  @param out [out] to rounding where shapes are apart. Where they overlap, of a stationary way out.
  *  @return TRIBO_OK; out as it was: TRIBO_E_ARG (no such geom, two planes, p not physical; of a height field's top
- *          nothing faces the other), TRIBO_E_NONFINITE.
+ *          nothing faces the other), TRIBO_E_NONFINITE, TRIBO_E_FAST, TRIBO_E_SINGULAR.
  *          Allocates: never. */
 TRIBO_API TRIBO_CHECK tribo_status tribo_geom_distance(tribo_ws *ws, const double *p, const double *x, int geom_a,
                                                        int geom_b, tribo_distance *out);

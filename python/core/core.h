@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <tribo/tribo.h>
 
-enum { CORE_NERROR = 9, CORE_NWARNING = 5, CORE_NDIM = 3 };
+enum { CORE_NERROR = 10, CORE_NWARNING = 5, CORE_NDIM = 3 };
 
 /* What the module keeps. Objects point to it: their types hold the module. */
 typedef struct core {

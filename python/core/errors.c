@@ -17,6 +17,7 @@ static const kind errors[CORE_NERROR] = {
     {"SingularError", "A factorisation failed.", &PyExc_ArithmeticError},
     {"ParseError", "A malformed file; `line` is the line of it, 0 if none.", &PyExc_ValueError},
     {"FileError", "A file could not be read or written.", &PyExc_OSError},
+    {"SpeedError", "Something moves too fast for steps of this length.", &PyExc_ArithmeticError},
 };
 
 static const kind warnings[CORE_NWARNING] = {

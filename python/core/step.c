@@ -32,8 +32,7 @@ PyObject *core_fail_step(core_model *m, const tribo_ws *ws, tribo_status s, cons
         else if (how)
             snprintf(diag.text, sizeof diag.text, "U[%zd, %zd] is %s", at / m->n.nu, at % m->n.nu, how);
         else if (s == TRIBO_E_ARG)
-            snprintf(diag.text, sizeof diag.text,
-                     "x is no state: a quaternion without direction, or a body that turns too often in a step");
+            snprintf(diag.text, sizeof diag.text, "x is no state: a quaternion without direction");
         else
             snprintf(diag.text, sizeof diag.text, "the step's result is not finite");
     }

@@ -18,6 +18,15 @@ import tribo
 warnings.simplefilter("ignore", tribo.Warning)
 slide = tribo.load(scene("slide"))
 cart = tribo.load(scene("cart-pole"))
+
+
+def spun(speed):
+    m = tribo.load(scene("double-pendulum"))
+    x = m.x0.copy()
+    x[2:] = speed
+    return tribo.rollout(m, x0=x, steps=2)
+
+
 NX, NU, NP, NDX = slide.nx, slide.nu, slide.np, slide.ndx
 x0, u0, p0 = slide.x0.copy(), np.zeros(NU), slide.params.copy()
 run = tribo.rollout(slide, steps=4)
@@ -205,6 +214,7 @@ MISUSES = [
     ("a model that is pickled", T, "load the scene again", lambda: pickle.dumps(slide)),
     ("a model that is copied", T, "", lambda: copy.copy(slide)),
     ("no model", T, "expected a tribo.Model", lambda: tribo.rollout("slide.xml", steps=1)),
+    ("a joint that turns too fast", tribo.SpeedError, "too fast for steps", lambda: spun(1e9)),
     # files
     ("no such file", tribo.FileError, "nowhere.xml", lambda: tribo.load("nowhere.xml")),
     ("a folder", tribo.Error, "", lambda: tribo.load("/")),

@@ -34,7 +34,7 @@ A control u (nu) is a generalized force for every velocity, N and N m, then one 
 Parameters p (np) are an argument of every step, with path names as `cube/mass`, `floor/friction`, `gravity/z`.
 
 Errors are exceptions, all of them subclasses of tribo.Error, with the library's message: ArgumentError, ArrayError,
-ArgumentTypeError, UnknownName, NonFiniteError, SingularError, CapacityError, OutOfMemory, ParseError (with its `line`), FileError, FreedError, BusyError.
+ArgumentTypeError, UnknownName, NonFiniteError, SingularError, SpeedError, CapacityError, OutOfMemory, ParseError (with its `line`), FileError, FreedError, BusyError.
 What is valid but not quite what was asked for is a warning, a subclass of tribo.Warning: NotConverged, Substituted,
 Degenerate.
 
@@ -45,7 +45,7 @@ from ._compare import Comparison, compare
 from ._contact import ContactProblem, ContactSolution, laws, softness_of_spring, solve_qcqp
 from ._core import (ArgumentError, ArrayError, BusyError, CapacityError, DefinitionError, Degenerate, Error, FileError,
                     FreedError, Interrupted, NonFiniteError, NotConverged, OutOfMemory, ParseError, SingularError,
-                    Substituted, Warning, contact_dtype, version as __version__)
+                    SpeedError, Substituted, Warning, contact_dtype, version as __version__)
 from ._dynamics import Dynamics, DynamicsGradients
 from ._identify import Estimate, Identification, identify
 from ._model import BREAK, SLIDE, STICK, Examined, Model, Parameter, Params, from_string, load

@@ -7,7 +7,8 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
     f->by_answer = true;
     if (s != TRIBO_OK) return s;
-    if (!ti_step_kinematics(ws, *p, f->x, f->u, f->known)) return TRIBO_E_ARG;
+    s = ti_step_kinematics(ws, *p, f->x, f->u, f->known);
+    if (s < 0) return s;
     ti_step_pose(ws, f, *p, f->nisland);
     for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
     ti_step_displacement(ws, f, ws->D0);

@@ -12,7 +12,8 @@ tribo_status tribo_geom_distance(tribo_ws *ws, const double *p, const double *x,
     ws->info = (tribo_step_info){.margin = (double)INFINITY, .canonical = true}; /* the last step's views are gone */
     memcpy(ws->frame.x, x, sizeof(double) * (size_t)size->nx);
     memset(ws->frame.u, 0, sizeof(double) * (size_t)size->nu);
-    if (!ti_step_kinematics(ws, p, ws->frame.x, ws->frame.u, NULL)) return TRIBO_E_ARG;
+    s = ti_step_kinematics(ws, p, ws->frame.x, ws->frame.u, NULL);
+    if (s < 0) return s;
     ti_touch t;
     if (!ti_distance(&ws->shape[geom_a], &ws->shape[geom_b], &t)) return TRIBO_E_ARG;
     out->distance = t.gap;

@@ -1,10 +1,10 @@
 /* pose.c -- from contacts to the numbers of the contact problem. */
 #include "forward/frame.h"
 
-bool ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known) {
+tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known) {
     bool all = ti_motion_load(&ws->motion, p, x, x + ws->model->size.nq, u, ws->options.dt, known);
     ti_shapes(ws->model, p, ws->link, ws->shape);
-    return all;
+    return all ? TRIBO_OK : ti_motion_singular(&ws->motion) ? TRIBO_E_SINGULAR : TRIBO_E_FAST;
 }
 
 /* On the way to the root: of a single body one after the other. Counted from the first velocity of the island. */

@@ -172,8 +172,8 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
     else
         memset(f->u, 0, sizeof(double) * (size_t)size->nu);
 
-    if (!ti_step_kinematics(ws, p, f->x, f->u, NULL))
-        return ti_motion_singular(&ws->motion) ? TRIBO_E_SINGULAR : TRIBO_E_ARG;
+    s = ti_step_kinematics(ws, p, f->x, f->u, NULL);
+    if (s < 0) return s;
     ti_motion_keep(&ws->motion, f->known);
     ws->info.nheld = ws->motion.nheld;
     s = ti_step_find(ws, f, p);

@@ -29,12 +29,11 @@ static tribo_status check_stage(const tribo_trajopt *t, int stage, tribo_diag *d
     return s < 0 ? ti_fail(diag, s, 0, "stage %d: %s", stage, why.text) : TRIBO_OK;
 }
 
-/* Which step stopped the first rollout, and why. What was given has been looked at by then: after the first step only
- * speed is left of what TRIBO_E_ARG says of one. */
+/* Which step stopped the first rollout, and why. */
 static tribo_status no_guess(const tribo_trajopt *t, const tribo_tape *tape, tribo_status s, tribo_diag *diag) {
     int made = tribo_tape_steps(tape), all = t->knots * t->substeps;
     if (made >= all) return ti_fail(diag, s, 0, "the first guess: %s", tribo_status_text(s)); /* its costs */
-    if (s == TRIBO_E_ARG && made > 0)
+    if (s == TRIBO_E_FAST)
         return ti_fail(diag, s, 0, "the first guess: step %d of %d: something moves too fast for steps of %g s",
                        made + 1, all, tribo_ws_options(t->planner[0].ws).dt);
     return ti_fail(diag, s, 0, "the first guess: step %d of %d: %s", made + 1, all, tribo_status_text(s));
