@@ -122,9 +122,10 @@ static int find(const cube_world *world, contact *list) {
 
 static void solve(cube_world *world, contact *list, int n) {
     cube *c = world->cube;
-    double across[CONTACTS], along[CONTACTS]; /* what a unit impulse does */
+    double across[CONTACTS], along[CONTACTS], give[CONTACTS]; /* what a unit impulse does; of the floor */
     for (int i = 0; i < n; i++) {
         along[i] = mobility(c, &list[i], list[i].n);
+        give[i] = list[i].b < 0 ? world->softness * along[i] : 0;
         across[i] = fmax(mobility(c, &list[i], list[i].t[0]), mobility(c, &list[i], list[i].t[1]));
     }
     double enough = world->tolerance > 0 ? world->tolerance : 1e-14;
@@ -132,7 +133,8 @@ static void solve(cube_world *world, contact *list, int n) {
         double change = 0;
         for (int i = 0; i < n; i++) {
             contact *k = &list[i];
-            double l = fmax(k->least, k->l[2] - (relative(c, k, k->n) - k->target) / along[i]);
+            double speed = relative(c, k, k->n) - k->target + give[i] * k->l[2];
+            double l = fmax(k->least, k->l[2] - speed / (along[i] + give[i]));
             change = fmax(change, fabs(l - k->l[2]));
             apply(c, k, k->n, l - k->l[2]), k->l[2] = l;
             double t[2];

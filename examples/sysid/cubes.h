@@ -26,6 +26,10 @@ typedef struct cube_world {
     double edge_friction, face_friction; /* of the floor where two corners touch it, and more; 0 = floor_friction */
     double lift;                         /* share of its depth that a cube is lifted in a step; 0 = by its velocity */
     double tolerance;                    /* N s, of impulses; 0 = 1e-14 */
+    /* By how much of what a unit impulse does to it the floor gives way to one, so that corners share a load as equal
+     * springs do; 0 = as sweeps find them: statics leave open how four share it, friction of what turns depends on it
+     */
+    double softness;
 } cube_world;
 
 /* A cube that stands, turned about the vertical. */
