@@ -576,6 +576,12 @@ awk -F, '$1 < 0.2 || $1 > 0.3' "$folder/pushed.csv" >"$folder/gap.csv"
 expect "a gap over which a push changes" 0 '^cube/mass  *kg  *0.7  *\(1\|0.999\|1.000\)' '*' identify "$slide" --data "$folder/gap.csv" \
     --controls "$folder/push.csv" --free cube/mass=0.7 floor/friction=0.3 --late 0 --out "$folder/gap"
 expect "validated under its push" 0 '^mean .* 0.00000 ' '' validate "$slide" --data "$folder/pushed.csv" --controls "$folder/push.csv"
+awk -F, -v OFS=, 'NR > 1 { $1 *= 1000 } 1' "$folder/pushed.csv" >"$folder/slow.csv"
+expect "milliseconds beside a push in seconds" 0 '^mean .* 0.00000 ' 'slow.csv: times are in milliseconds' validate "$slide" \
+    --data "$folder/slow.csv" --controls "$folder/push.csv"
+awk -F, -v OFS=, 'NR == 1 || NR < 152 || NR > 211 { if (NR > 211) $1 -= 0.06; print }' "$folder/pushed.csv" >"$folder/lost.csv"
+expect "rows lost beside a push" 0 '^mean .* 0.00000 ' 'lost.csv: 60 rows are missing.*later times moved' validate "$slide" \
+    --data "$folder/lost.csv" --controls "$folder/push.csv"
 awk -F, -v OFS=, 'function off(by) { return by * (rand() + rand() + rand() + rand() - 2) }
     BEGIN { srand(7) } NR == 1 || NR % 10 == 2 {
         if (NR > 1) { $1 += 0.03; for (i = 2; i <= 8; i++) if (i != 5) $i += off(i < 5 ? 1e-3 : 2e-3) }

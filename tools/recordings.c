@@ -181,6 +181,17 @@ static int catch_up(recordings *r, const tribo_model *m, const int *behind) {
     return EXIT_SUCCESS;
 }
 
+/* Has the look moved times of a recording? Its controls were those of others. */
+static bool retimed(const recordings *r, int i) {
+    int n;
+    const tribo_finding *found = tribo_checked_findings(r->checked[i], &n);
+    for (int k = 0; k < n; k++)
+        if ((found[k].about == TRIBO_CONVENTION_TIME || found[k].about == TRIBO_CONVENTION_GAP) &&
+            found[k].outcome == TRIBO_OUTCOME_MENDED)
+            return true;
+    return false;
+}
+
 /* Rows as fast as controls, in recordings that were looked at. */
 static int divide(recordings *r, const tribo_model *m, const recording_options *o) {
     int status = EXIT_SUCCESS;
@@ -190,7 +201,7 @@ static int divide(recordings *r, const tribo_model *m, const recording_options *
         status = controls_load(controls_of(o, i), m, &c);
         if (status == EXIT_SUCCESS && !recording_divide(&r->rec[i], m, c, o->late, &parted))
             status = trouble("no memory");
-        else if (status == EXIT_SUCCESS && parted.n == r->rec[i].n)
+        else if (status == EXIT_SUCCESS && parted.n == r->rec[i].n && !retimed(r, i))
             recording_free(&parted);
         else if (status == EXIT_SUCCESS) {
             status = push(&parted, c, (size_t)tribo_model_sizes(m).nu, o->late);
