@@ -172,8 +172,11 @@ int clocks_find(identification *id, bool *found) {
     if (rows && holds(&of, &which, rows)) {
         recording_options moved = id->a->in;
         move(&of, &which, rows, id->behind);
-        moved.behind = id->behind, moved.late = id->late != 0 ? id->late : moved.late;
+        moved.behind = id->behind;
         tell(id, &which, rows);
+        if (id->late != 0)
+            input_message(id->r.path[0], 0, "so how late it is behind the controls is asked anew, from where it was");
+        id->late = id->late_error = 0;
         recordings_free(&id->r);
         *found = true;
         status = ranks_agree(recordings_again(&id->r, &verb_identify, id->m, &moved));

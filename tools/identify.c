@@ -237,17 +237,26 @@ static int find_clocks(identification *id, bool *found) {
     return clocks_find(id, found);
 }
 
-/* A fit, and others where clocks turn out not to agree: of recordings and controls, of columns. */
+/* The clocks of recordings and controls, and a fit if they do not agree. */
+static int fit_late(identification *id) {
+    bool found = false;
+    int status = late_find(id, &found);
+    return status == EXIT_SUCCESS && found ? fit_again(id) : status;
+}
+
+/* A fit, and others where clocks turn out not to agree: of recordings and controls, of columns. What one column is late
+ * may have been taken for what all are. */
 static int fit_all(identification *id) {
     enum { CLOCKS = 3 };
     bool found = false;
     int status = fit(id);
-    if (status == EXIT_SUCCESS) status = late_find(id, &found);
-    if (status == EXIT_SUCCESS && found) status = fit_again(id);
+    if (status == EXIT_SUCCESS) status = fit_late(id);
     for (int i = 0; i < CLOCKS && status == EXIT_SUCCESS; i++) {
+        bool late = id->late != 0;
         status = find_clocks(id, &found);
         if (status != EXIT_SUCCESS || !found) break;
         status = fit_again(id);
+        if (status == EXIT_SUCCESS && late) status = fit_late(id);
     }
     return status;
 }

@@ -78,7 +78,7 @@ static double value(search *of, double late) {
     identification *id = of->id;
     recording_options in = id->a->in;
     recordings r = {0};
-    in.late = late * of->spacing;
+    in.late = late * of->spacing, in.behind = id->behind;
     if (of->status != EXIT_SUCCESS || ranks_interrupted()) return HUGE_VAL;
     of->status = ranks_agree(recordings_again(&r, &verb_identify, id->m, &in));
     if (of->status != EXIT_SUCCESS) return HUGE_VAL;
@@ -142,7 +142,7 @@ int late_find(identification *id, bool *found) {
         "the recordings are %.3g +- %.1g s %s the controls (%.2f samples): moved; where that is known: --late",
         fabs(id->late), id->late_error, id->late > 0 ? "behind" : "ahead of", fabs(samples));
     recording_options moved = *in;
-    moved.late = id->late;
+    moved.late = id->late, moved.behind = id->behind;
     recordings_free(&id->r);
     *found = true;
     return ranks_agree(recordings_again(&id->r, &verb_identify, id->m, &moved));
