@@ -72,7 +72,7 @@ static void reverse_compliance(const phase_bar *to, const ti_contact_problem *pr
     double bar = 0;
     for (int i = 0; i < problem->nc; i++) {
         const double *c = c_bar + 3 * i, *l = point->lambda + 3 * i;
-        bar += c[2] * l[2] + TI_ACROSS * (c[0] * l[0] + c[1] * l[1]); /* across only what holds has any */
+        bar += c[0] * l[0] + c[1] * l[1] + c[2] * l[2]; /* across only what holds has any, and as much */
     }
     ti_motion_heft_vjp(&ws->motion, tree, -bar * point->compliance, &ws->scratch->motion_bar);
 }

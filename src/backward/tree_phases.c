@@ -27,24 +27,11 @@ static void load_velocities(tribo_ws *ws, const ti_phase_point *at, int b) {
     twists(ws, tree, V, ws->scratch->tree_jac.solved);
 }
 
-/* How the logarithm of a tree's first inertia changes with displacements. */
-static void load_heft(tribo_ws *ws, const ti_tree *tree, double *heft /* (nv of the tree) */) {
-    const ti_tree_jac *j = &ws->scratch->tree_jac;
-    double *unit = ws->V;
-    memset(heft, 0, sizeof *heft * (size_t)tree->nv);
-    if (tree->rooted) return; /* a mass */
-    memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
-    ti_tree_jac_inertia(&ws->motion, tree, unit, &ws->scratch->tree_jac);
-    for (size_t d = tree->M; d < tree->M + (size_t)tree->nv; d++) heft[d - tree->M] = j->G[d] / ws->motion.M[tree->M];
-}
-
-/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes. @param heft NULL
- * = not asked for */
-static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b, double *heft) {
+/* The same of displacements W, which begin from rest, eq. (460): G is how M W changes. */
+static void load_displacements(tribo_ws *ws, const ti_phase_point *at, int b) {
     ti_tree_jac *j = &ws->scratch->tree_jac;
     const ti_tree *tree = &ws->model->tree[at->f->blk_tree[b]];
     const double *W = ti_point_velocity(at) + ws->at_v[b];
-    if (heft) load_heft(ws, tree, heft);
     ti_tree_jac_inertia(&ws->motion, tree, W, j);
     twists(ws, tree, W, j->solved);
     twists(ws, tree, ws->D0 + tree->v, j->acceleration); /* which has served */
@@ -83,22 +70,11 @@ static void follow_velocities(const tribo_ws *ws, const ti_phase_point *at, ti_c
     }
 }
 
-/* dc += of a recovery whose compliance is a share of one over the heaviest body's first inertia. */
-static void follow_heft(const ti_phase_point *at, const double *heft, double compliance, int n, double *dc) {
-    const ti_island *is = &at->f->island[at->island];
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (!ti_point_acts(at, i)) continue;
-        double *row = dc + TI_PANEL * (3 * (i - is->con0) + 2), by = compliance * ti_point_lambda(at)[3 * i + 2];
-        for (int k = 0; k < n; k++) row[k] -= by * heft[k];
-    }
-}
-
 /* A phase of an island on its way into the matrices. */
 typedef struct passage {
     ti_phase_point at;
     ti_contact_problem problem;
     ti_contact_solution solution;
-    int heaviest; /* of a recovery: the block whose inertia its compliance is of; else -1 */
 } passage;
 
 /* Rows [first, first + n) of an island's numbers, of each of which Y has how the momentum row moves it and L how
@@ -164,9 +140,6 @@ static void make_columns(tribo_ws *ws, const passage *way, int t, ti_column_kind
     memset(r, 0, sizeof *r * TI_PANEL * (size_t)is->nv);
     place_columns(ws, t, first, end, r + TI_PANEL * ws->voff[ws->blk_at[t]]);
     ti_tree_contacts_columns(ws, at, first, end, r, dc);
-    if (ws->blk_at[t] == way->heaviest)
-        follow_heft(at, s->now_dot + first - ws->model->tree[t].v, way->solution.point[at->point].compliance,
-                    end - first, dc);
 }
 
 /* Rows [first, first + n) of the island: what moves them, solved; and columns by forces, which are that through the
@@ -251,13 +224,12 @@ static void pass_point(tribo_ws *ws, const passage *way, const ti_target *to) {
     }
 }
 
-/* The heft goes into now_dot, which is of impacts. */
 static void load_solution(tribo_ws *ws, const passage *way) {
     const ti_phase_point *at = &way->at;
     const ti_island *is = &at->f->island[at->island];
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
         if (at->phase == TI_RECOVER)
-            load_displacements(ws, at, b, b == way->heaviest ? ws->scratch->now_dot : NULL);
+            load_displacements(ws, at, b);
         else
             load_velocities(ws, at, b);
 }
@@ -266,9 +238,7 @@ static tribo_status pass_phase(tribo_ws *ws, const ti_frame *f, int k, ti_phase 
                                const ti_target *to) {
     passage way = {.at = {.f = f, .p = p, .island = k, .phase = phase},
                    .problem = ti_step_problem(ws, f, k, phase),
-                   .solution = ti_frame_solution(f, k, phase),
-                   .heaviest = -1};
-    if (phase == TI_RECOVER) way.heaviest = f->island[k].blk0 + ti_contact_heaviest(&way.problem);
+                   .solution = ti_frame_solution(f, k, phase)};
     ti_tree_contacts_prepare(ws, &way.at);
     for (; way.at.point < way.solution.npoint; way.at.point++) {
         tribo_status status = ti_contact_factor(ws->contact, &way.problem, &way.solution, way.at.point);

@@ -256,15 +256,17 @@ void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_mo
         for (int c = 0; c < 3; c++) d->I.m[r][c] += M_bar[WIDTH * (3 + r) + 3 + c];
 }
 
+double ti_motion_heft(const ti_motion *m, int t) {
+    const ti_tree *tree = tree_of(m, t);
+    double mass = 0;
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) mass += m->link[b].mass;
+    return mass;
+}
+
 void ti_motion_heft_vjp(const ti_motion *m, int t, double log_bar, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
-    if (tree->single)
-        root_bar(m, t, bar)->mass += log_bar / root(m, t)->mass;
-    else {
-        double *unit = bar->change;
-        memset(unit, 0, sizeof *unit * (size_t)tree->nv), unit[0] = 1;
-        ti_tree_inertia_vjp(m, t, log_bar / m->M[tree->M], unit, unit, bar);
-    }
+    double one_bar = log_bar / ti_motion_heft(m, t);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) bar->link[b].mass += one_bar;
 }
 double ti_motion_heft_jvp(const ti_motion *m, int t, const ti_link_diff *diffs) {
     return root_dot(m, t, diffs)->mass / root(m, t)->mass;
@@ -442,12 +444,6 @@ void ti_motion_integrate_jvp(const ti_motion *m, int t, const double *D, const d
 
 /* ---- how far ---- */
 
-static double tree_mass(const ti_motion *m, const ti_tree *tree) {
-    double mass = 0;
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) mass += m->link[b].mass;
-    return mass;
-}
-
 /* a' M b of a tree with joints */
 static double by_inertia(const ti_motion *m, const ti_tree *tree, const double *a, const double *b) {
     const double *M = m->M + tree->M;
@@ -459,7 +455,7 @@ static double by_inertia(const ti_motion *m, const ti_tree *tree, const double *
 
 double ti_motion_moved(const ti_motion *m, int t, const double *D) {
     const ti_tree *tree = tree_of(m, t);
-    if (!tree->single) return sqrt(by_inertia(m, tree, D, D) / tree_mass(m, tree));
+    if (!tree->single) return sqrt(by_inertia(m, tree, D, D) / ti_motion_heft(m, t));
     const ti_link *l = root(m, t);
     ti_vec lin = ti_load3(D), ang = ti_load3(D + 3);
     return sqrt(ti_dot(lin, lin) + ti_dot(ang, ti_mul(&l->I, ang)) / l->mass);
@@ -468,7 +464,7 @@ double ti_motion_moved(const ti_motion *m, int t, const double *D) {
 static void tree_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,
                            ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
-    double mass = tree_mass(m, tree), square = by_inertia(m, tree, D, D) / mass;
+    double mass = ti_motion_heft(m, t), square = by_inertia(m, tree, D, D) / mass;
     const double *M = m->M + tree->M;
     for (int r = 0; r < tree->nv; r++)
         for (int c = 0; c < tree->nv; c++) D_bar[r] += 2 * square_bar / mass * M[r * tree->nv + c] * D[c];

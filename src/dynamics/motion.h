@@ -30,6 +30,8 @@ void ti_motion_expect(ti_motion *m);
 void ti_motion_forget(ti_motion *m);
 /* Of all that only where everything is and moves: what ti_motion_energy() asks for. */
 void ti_motion_place(ti_motion *m, const double *p, const double *q, const double *v);
+/* The mass of tree t, kg, which no axes change: what its contact problem measures by, eq. (496). */
+double ti_motion_heft(const ti_motion *m, int t);
 /* M (w,w) of tree t. */
 void ti_motion_inertia(const ti_motion *m, int t, double *M);
 /* The velocity that it comes with, what it starts from where its change is taken for an acceleration; and that which
@@ -62,7 +64,7 @@ void ti_motion_free_vjp(const ti_motion *m, int t, const double *v_bar, ti_motio
 void ti_motion_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar);
 /* The same for all of M_bar (w,w). */
 void ti_motion_inertia_bar(const ti_motion *m, int t, const double *M_bar, ti_motion_bar *bar);
-/* Of the logarithm of the first number of M, which the contact problem measures mass by. */
+/* Of the logarithm of ti_motion_heft(). */
 void ti_motion_heft_vjp(const ti_motion *m, int t, double log_bar, ti_motion_bar *bar);
 /* Of a twist; of a single body nothing depends on where it is. */
 void ti_motion_twist_vjp(const ti_motion *m, int body, const double *v, const double *twist_bar, ti_motion_bar *bar);

@@ -124,6 +124,7 @@ struct tribo_ws {
     int *at_v;       /* (nblk) of a block, its first velocity in the frame */
     int *before;     /* (nv) of models with joints: ti_contact_problem */
     size_t *at_M;    /* (nblk) its inertia in M */
+    double *heft;    /* (nblk) its mass, kg */
     int con_entries; /* of J, for one contact: three rows on two of the widest trees */
     int directions;  /* forward tangents carried at once */
     double *M, *J, *vfree, *vnow, *ref, *mu;

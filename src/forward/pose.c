@@ -28,6 +28,7 @@ static void pose_blocks(tribo_ws *ws, const ti_frame *f) {
         int t = f->blk_tree[k], w = trees[t].nv;
         ws->blk_at[t] = k;
         ws->width[k] = w, ws->at_v[k] = at_v, ws->at_M[k] = at_M;
+        ws->heft[k] = ti_motion_heft(&ws->motion, t);
         ti_motion_inertia(&ws->motion, t, ws->M + at_M);
         ti_motion_free(&ws->motion, t, ws->vfree + at_v);
         ti_motion_now(&ws->motion, t, ws->vnow + at_v);

@@ -27,8 +27,11 @@ static double opening(const ti_contact_problem *p, int i, const double *lambda) 
 
 /* Norm of impulses: squares of tangential ones count a hundredth, as ti_contact_compliance() has it, because the
  * canonical solution of contacts that stick is the least in that norm. It is the Euclidean norm of (0.1 lambda_t,
- * lambda_n). */
-static const double stretch[3] = {10, 10, 1};
+ * lambda_n); of what holds, of lambda. */
+static const double *stretch_of(const ti_contact_problem *p, int i) {
+    static const double contact[3] = {10, 10, 1}, held[3] = {1, 1, 1};
+    return ti_is_holding(p, i) ? held : contact;
+}
 
 /* out (3 nc) = the impulses at x, D their derivative over `unit`; returns half their square. */
 static double project(ti_contact_ws *ws, const ti_contact_problem *p, const double *lambda, const double *x,
@@ -38,6 +41,7 @@ static double project(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     double sum = 0;
     ti_system_jv(&ws->sys, p, x, false, ws->c);
     for (int i = 0; i < p->nc; i++) {
+        const double *stretch = stretch_of(p, i);
         double c[3];
         for (int r = 0; r < 3; r++) c[r] = -stretch[r] * ws->c[3 * i + r];
         if (!ti_is_contact(p, i)) { /* all of space */
@@ -69,7 +73,10 @@ static tribo_status least_impulses(ti_contact_ws *ws, const ti_contact_problem *
     memset(b, 0, p->nv * sizeof *b);
     ti_system_jt(&ws->sys, p, lambda, b);
     double value = project(ws, p, lambda, x, unit, out), size = sqrt(dot(p->nv, b, b));
-    for (int k = 0; k < 9 * p->nc; k++) ws->D[k] = k % 9 % 4 == 0 ? stretch[k % 3] * stretch[k % 3] / unit : 0;
+    for (int k = 0; k < 9 * p->nc; k++) {
+        double by = stretch_of(p, k / 9)[k % 3];
+        ws->D[k] = k % 9 % 4 == 0 ? by * by / unit : 0;
+    }
     for (int it = 0; it < 60; it++) {
         for (int k = 0; k < p->nv; k++) g[k] = -b[k];
         ti_system_jt(&ws->sys, p, out, g);

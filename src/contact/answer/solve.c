@@ -383,7 +383,7 @@ tribo_status ti_contact_solve_soft(ti_contact_ws *ws, const ti_contact_problem *
     if (!ti_contact_prepare(ws, p)) return TRIBO_E_NONFINITE;
     tribo_status status = ti_system_pattern(&ws->sys, p);
     if (status) return status;
-    R *= ws->minv[p->voff[ti_contact_heaviest(p)]];
+    R /= ti_contact_heft(p, ti_contact_heaviest(p));
     ws->speed = ti_max(ws->speed, ws->unit_c * ws->unit_c); /* an answer may be that nothing moves */
     memcpy(ws->v, p->vfree, p->nv * sizeof(double));
     memset(ws->lambda, 0, 3 * p->nc * sizeof(double));

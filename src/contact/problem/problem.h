@@ -50,6 +50,8 @@ typedef struct ti_contact_problem {
                                   entries along these ways alone. NULL = anywhere in a block */
     const int *moff;           /* (nblk) first entry of a block in M */
     const double *M;           /* symmetric (width,width) blocks */
+    const double *heft;        /* (nblk) kg, of all that a block moves, whatever its axes; NULL = the first number of M,
+                                  which is that of a free body */
     const int *a, *b;          /* (nc) blocks; b may be -1 */
     const int *joff;           /* (nc) first entry of a contact in J */
     const double *J;           /* contact i: (3,width[a]) then, if b >= 0, (3,width[b]); rows t1, t2, n */
@@ -65,6 +67,9 @@ typedef struct ti_contact_problem {
                               else NULL */
 } ti_contact_problem;
 
+static inline bool ti_is_holding(const ti_contact_problem *p, int i) {
+    return p->what && p->what[i] == TI_CONSTRAINT_HELD;
+}
 static inline bool ti_is_spin(const ti_contact_problem *p, int i) {
     return p->spins && p->what[i] >= TI_CONSTRAINT_TWIST;
 }
@@ -148,7 +153,8 @@ bool ti_contact_pushes_from_afar(const ti_contact_ws *ws);
 tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
                               ti_contact_solution *s, tribo_contact_info *info);
 
-/* The block with the largest mass, which is the first number of its inertia, whatever its axes. */
+/* The mass of block k; the block with the largest. */
+double ti_contact_heft(const ti_contact_problem *p, int k);
 int ti_contact_heaviest(const ti_contact_problem *p);
 
 /* For problems that need not have a solution: the limit of a vanishing compliance as two points, at R and 2 R,

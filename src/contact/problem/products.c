@@ -1,10 +1,14 @@
 /* products.c -- products with the inertia and the contact Jacobian of a block problem. */
 #include "contact/problem/products.h"
 
+double ti_contact_heft(const ti_contact_problem *p, int k) {
+    return p->heft ? p->heft[k] : p->M[p->moff[k]];
+}
+
 int ti_contact_heaviest(const ti_contact_problem *p) {
     int heaviest = 0;
     for (int k = 1; k < p->nblk; k++)
-        if (p->M[p->moff[k]] > p->M[p->moff[heaviest]]) heaviest = k;
+        if (ti_contact_heft(p, k) > ti_contact_heft(p, heaviest)) heaviest = k;
     return heaviest;
 }
 

@@ -147,9 +147,11 @@ void ti_continuation_run(ti_contact_ws *ws, const ti_contact_problem *p, double 
 
 /* The residual of the law with compliance. */
 static double residual_at(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    ti_law_compliance c = ti_contact_compliance(R);
     ti_contact_problem q = *p;
-    for (int k = 0; k < 3 * p->nc; k++) ws->ref[k] = p->ref[k] + (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    for (int k = 0; k < 3 * p->nc; k++) {
+        ti_law_compliance c = ti_contact_small(p, k / 3, R);
+        ws->ref[k] = p->ref[k] + (k % 3 == 2 ? c.n : c.t) * ws->lambda[k];
+    }
     q.ref = ws->ref;
     return ti_contact_residual(ws, &q, ws->law, ws->v, ws->lambda, NULL);
 }

@@ -35,10 +35,12 @@ static void add_product(const ti_contact_problem *p, const double *G, const doub
 
 /* The Delassus matrix with a compliance; ws->G is that of the problem. */
 static void delassus(const ti_contact_ws *ws, const ti_contact_problem *p, ti_stochastic *e, double R) {
-    ti_law_compliance c = ti_contact_compliance(R);
     size_t n = 3 * (size_t)p->nc;
     ti_delassus_dense(&ws->G, p, e->G);
-    for (size_t k = 0; k < n; k++) e->G[k * n + k] += k % 3 == 2 ? c.n : c.t;
+    for (size_t k = 0; k < n; k++) {
+        ti_law_compliance c = ti_contact_small(p, (int)k / 3, R);
+        e->G[k * n + k] += k % 3 == 2 ? c.n : c.t;
+    }
 }
 
 static double terms(const ti_contact_ws *ws, const ti_contact_problem *p, ti_stochastic *e, const double *lambda,

@@ -173,10 +173,13 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
  * diagonal; a compliance in proportion to G needs that. TRIBO_E_SINGULAR. */
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft);
 /* The small compliance of constraint i, with the model's. Friction against turning has ten times that of what can hold
- * a body as well, slip against twists and normals against rolling: it is seldom at its bound where others hold. */
+ * a body as well, slip against twists and normals against rolling: it is seldom at its bound where others hold. What
+ * holds has that of normals in all its rows, which are along the world's axes: what it asks for and cannot have is to
+ * depend on none of them. docs/math.md eq. (497). */
 static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
     if (ti_is_spin(p, i))
         return (ti_law_compliance){10 * small.t, 10 * small.n, 0.1 * small.inverse_t, 0.1 * small.inverse_n};
+    if (ti_is_holding(p, i)) return (ti_law_compliance){small.n, small.n, small.inverse_n, small.inverse_n};
     if (!p->R) return small;
     double n = small.n + p->R[3 * i + 2], t = small.t + p->R[3 * i];
     return (ti_law_compliance){n, t, 1 / n, 1 / t};
@@ -184,7 +187,7 @@ static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p
 /* The same without the model's. */
 static inline ti_law_compliance ti_contact_small(const ti_contact_problem *p, int i, double R) {
     ti_law_compliance small = ti_contact_compliance(R);
-    return ti_is_spin(p, i) ? ti_contact_stiffness(p, i, small) : small;
+    return ti_is_spin(p, i) || ti_is_holding(p, i) ? ti_contact_stiffness(p, i, small) : small;
 }
 /* c (3) of contact i at the point of ti_contact_factor(), from J v + ref in ws->c. */
 static inline void ti_contact_at_point(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *c) {
