@@ -23,6 +23,7 @@
     X(ORDER, "order", "another order of bodies moves otherwise")                                                       \
     X(FRAME, "frame", "other body frames move otherwise")                                                              \
     X(UNITS, "units", "in other units it moves otherwise")                                                             \
+    X(WELD, "weld", "a body in two parts, welded together, moves otherwise")                                           \
     X(THREE_WAYS, "three-ways", "forward, reverse and Jacobian differ")                                                \
     X(WRONG, "gradient", "a gradient that claims to be right is wrong")                                                \
     X(EXPLODED, "exploded", "a gradient that claims to be right is not finite, or absurd")                             \
@@ -82,6 +83,8 @@ double contact_skin(const scene *s, const tribo_contact *c);
 /* Velocity of side's material at the contact, world, with velocities v and w. */
 void point_velocity(const moment *t, const tribo_contact *c, int side, const motion *m, double out[3]);
 
+/* Whether a step has one answer, which no rounding changes. */
+bool clear_of_kinks(const tribo_step_info *i, tribo_status status);
 void step_look(moment *t, const scene *s, int k, tribo_status status, const tribo_ws *ws, const double *x,
                const double *next);
 void judge_energy(const moment *t, ledger *book, verdict *v);

@@ -1,31 +1,27 @@
 /* robot.c -- random trees with joints above a floor, of all shapes; and the judges of their steps. */
-#include "judge.h"
+#include "tale.h"
 #include <stdlib.h>
 
-enum { MOST_BODIES = 8, CORNERS = 12 };
+enum { MOST_BODIES = 8 };
 
-/* A tree on its way into a builder. */
+/* A tree on its way into a tale. */
 typedef struct workshop {
-    tribo_builder *b;
+    tale *t;
     dice d;
     double size, weight; /* m; N of a body, about */
-    double q[NX * MAX_BODIES], v[NX * MAX_BODIES], drop;
-    int nq, nv, geoms;
+    double drop;
+    int geoms;
     const scene *s;
 } workshop;
 
 /* ---- bodies ---- */
 
-static int hull(workshop *w) {
-    double corner[3 * CORNERS];
+static void hull(workshop *w, double *corner /* (3 CORNERS) */) {
     for (int i = 0; i < CORNERS; i++) {
         dice_vector(&w->d, corner + 3 * i, 1);
         double r = length(corner + 3 * i);
         for (int k = 0; k < 3; k++) corner[3 * i + k] *= w->size / larger(r, 1e-3);
     }
-    tribo_mesh_def mesh = tribo_default_mesh();
-    mesh.vertex = corner, mesh.nvertex = CORNERS;
-    return tribo_add_mesh(w->b, &mesh);
 }
 
 static tribo_material surface(workshop *w) {
@@ -41,21 +37,22 @@ static tribo_material surface(workshop *w) {
 static void shape_of(workshop *w, int body, int tree) {
     static const tribo_shape shapes[] = {TRIBO_SPHERE,   TRIBO_BOX,       TRIBO_CAPSULE,
                                          TRIBO_CYLINDER, TRIBO_ELLIPSOID, TRIBO_MESH};
+    told_geom *told = &w->t->geom[w->t->ngeom++];
     tribo_geom_def g = tribo_default_geom();
     g.shape = shapes[dice_below(&w->d, 6)];
     for (int i = 0; i < 3; i++) g.size[i] = w->size * dice_between(&w->d, 0.2, 0.7);
-    if (g.shape == TRIBO_MESH) g.mesh = hull(w), memset(g.size, 0, sizeof g.size);
+    if (g.shape == TRIBO_MESH) hull(w, told->corner), memset(g.size, 0, sizeof g.size);
     if (dice_chance(&w->d, 0.5)) dice_quat(&w->d, g.quat);
     if (dice_chance(&w->d, 0.3)) dice_vector(&w->d, g.pos, 0.3 * w->size);
     g.material = surface(w);
     g.contype = 2u << tree, g.conaffinity = ~g.contype;
-    tribo_add_geom(w->b, body, &g);
+    told->body = body, told->def = g;
 }
 
 /* ---- joints ---- */
 
 static void number(workshop *w, double at, double speed) {
-    w->q[w->nq++] = at, w->v[w->nv++] = speed;
+    w->t->q[w->t->nq++] = at, w->t->v[w->t->nv++] = speed;
 }
 
 /* Spring and limit of a ball at q, by dice of their own: what seeds drew before there were any stays. */
@@ -85,10 +82,10 @@ static void add_joint(workshop *w, int body, tribo_joint_kind kind, const double
     if (dice_chance(d, 0.25)) j.frictionloss = force * dice_decades(d, -2, 0);
     dice_vector(d, speed, dice_chance(d, 0.5) ? 0 : 0.5 * rate);
     if (kind == TRIBO_JOINT_BALL) {
-        dice_quat(d, w->q + w->nq);
-        restrain_ball(w, w->q + w->nq, force, &j);
-        w->nq += 4;
-        for (int i = 0; i < 3; i++) w->v[w->nv++] = speed[i];
+        dice_quat(d, w->t->q + w->t->nq);
+        restrain_ball(w, w->t->q + w->t->nq, force, &j);
+        w->t->nq += 4;
+        for (int i = 0; i < 3; i++) w->t->v[w->t->nv++] = speed[i];
     } else {
         double at = dice_chance(d, 0.4) ? 0 : unit * dice_between(d, -0.6, 0.6);
         j.limited = dice_chance(d, 0.4);
@@ -97,23 +94,25 @@ static void add_joint(workshop *w, int body, tribo_joint_kind kind, const double
         j.restitution = dice_chance(d, 0.6) ? 0 : dice_between(d, 0, 1);
         number(w, at, speed[0]);
     }
-    tribo_add_joint(w->b, body, &j);
+    w->t->joint[w->t->njoint++] = j, w->t->body[body].njoint++;
 }
 
 /* A free root, with a state of its own. */
 static void set_free(workshop *w, const double pos[3], const double quat[4]) {
     double v[3], spin[3];
     bool rests = dice_chance(&w->d, 0.4);
-    copy3(w->q + w->nq, pos), copy4(w->q + w->nq + 3, quat), w->nq += 7;
+    tale *t = w->t;
+    copy3(t->q + t->nq, pos), copy4(t->q + t->nq + 3, quat), t->nq += 7;
     dice_vector(&w->d, v, rests ? 0 : sqrt(9.81 * w->size));
     dice_vector(&w->d, spin, rests ? 0 : sqrt(9.81 / w->size));
-    copy3(w->v + w->nv, v), copy3(w->v + w->nv + 3, spin), w->nv += 6;
+    copy3(t->v + t->nv, v), copy3(t->v + t->nv + 3, spin), t->nv += 6;
 }
 
 /* What holds a body at its parent: nothing (a free root, a weld), or joints. */
 static void connect(workshop *w, int body, bool root, const tribo_body_def *def) {
     double kind = dice_between(&w->d, 0, 1);
     int axis = dice_below(&w->d, 3);
+    w->t->body[body].free = root && kind < 0.6;
     if (root && kind < 0.6)
         set_free(w, def->pos, def->quat);
     else if (kind < 0.65)
@@ -133,7 +132,8 @@ static void grow(workshop *w, int tree, int bodies) {
         if (i == 0) def.pos[0] += 12 * w->size * tree, def.pos[2] = w->drop;
         if (dice_chance(&w->d, 0.6)) dice_quat(&w->d, def.quat);
         def.parent = i == 0 ? TRIBO_WORLD : first + (i > 2 ? i - 1 - dice_below(&w->d, 3) : dice_below(&w->d, i));
-        int body = tribo_add_body(w->b, &def);
+        int body = w->t->nbody++;
+        w->t->body[body] = (told_body){.def = def, .joint = w->t->njoint};
         if (i == 0) first = body;
         connect(w, body, i == 0, &def);
         shape_of(w, body, tree);
@@ -145,21 +145,19 @@ static void add_floor(workshop *w) {
     g.shape = TRIBO_PLANE, g.contype = 1, g.conaffinity = ~0u, g.material = surface(w);
     double tilt[3] = {dice_between(&w->d, -0.3, 0.3), dice_between(&w->d, -0.3, 0.3), 0};
     if (dice_chance(&w->d, 0.4)) quat_exp(g.quat, tilt);
-    tribo_add_geom(w->b, TRIBO_WORLD, &g);
+    w->t->geom[w->t->ngeom++] = (told_geom){.body = TRIBO_WORLD, .def = g};
 }
 
 /* The trees of the scene's seed with their roots at this height. */
-static tribo_model *assemble(const scene *s, double drop, tribo_diag *diag) {
-    workshop w = {.b = tribo_builder_new(NULL), .d = {s->seed * 0x2545F4914F6CDD1Du + 99}, .size = s->size, .s = s};
+static void invent(tale *t, const scene *s, double drop) {
+    workshop w = {.t = t, .d = {s->seed * 0x2545F4914F6CDD1Du + 99}, .size = s->size, .s = s};
     w.drop = drop, w.weight = 9.81 * 1000 * 0.5 * s->size * s->size * s->size;
     for (int i = 0; i < 4; i++) dice_bits(&w.d);
-    tribo_set_gravity(w.b, s->gravity), tribo_set_timestep(w.b, s->dt);
+    *t = (tale){.dt = s->dt};
+    copy3(t->gravity, s->gravity);
     add_floor(&w);
     int trees = 1 + dice_chance(&w.d, 0.2), most = MOST_BODIES / trees;
-    for (int t = 0; t < trees; t++) grow(&w, t, 1 + dice_below(&w.d, most));
-    tribo_set_start(w.b, w.q, w.v);
-    tribo_model *m = NULL;
-    return tribo_build(w.b, &m, diag) == TRIBO_OK ? m : NULL;
+    for (int i = 0; i < trees; i++) grow(&w, i, 1 + dice_below(&w.d, most));
 }
 
 /* How far the lowest geom is above the floor; the floor is geom 0. */
@@ -189,16 +187,22 @@ void robot_make(scene *s, uint64_t seed) {
     snprintf(s->story, sizeof s->story, "robot");
 }
 
-tribo_status robot_new(world *w, const scene *s, tribo_diag *diag) {
-    *w = (world){0};
+/* The same, above the floor by what the scene says. */
+static bool invent_above(tale *t, const scene *s, tribo_diag *diag) {
     double high[2]; /* with roots at 0 and at 1 m: the floor may be tilted */
     for (int k = 0; k < 2; k++) {
-        tribo_model *m = assemble(s, k, diag);
-        if (!m) return TRIBO_E_ARG;
+        invent(t, s, k);
+        tribo_model *m = tale_build(t, diag);
+        if (!m) return false;
         high[k] = height(m);
         tribo_model_free(m);
     }
-    w->m = assemble(s, (s->drop - high[0]) / (high[1] - high[0]), diag);
+    invent(t, s, (s->drop - high[0]) / (high[1] - high[0]));
+    return true;
+}
+
+static tribo_status world_of(world *w, const tale *t, const scene *s, tribo_diag *diag) {
+    *w = (world){.m = tale_build(t, diag)};
     if (!w->m) return TRIBO_E_ARG;
     tribo_options o = tribo_default_options();
     o.warm_start = s->warm;
@@ -207,6 +211,12 @@ tribo_status robot_new(world *w, const scene *s, tribo_diag *diag) {
     if (status || !w->p) return status ? status : TRIBO_E_NOMEM;
     tribo_model_params(w->m, w->p);
     return TRIBO_OK;
+}
+
+tribo_status robot_new(world *w, const scene *s, tribo_diag *diag) {
+    tale t;
+    *w = (world){0};
+    return invent_above(&t, s, diag) ? world_of(w, &t, s, diag) : TRIBO_E_ARG;
 }
 
 /* ---- judges ---- */
@@ -271,29 +281,111 @@ static void judge_robot_step(const world *w, tribo_status status, const double *
         if (!isfinite(next[i])) note(v, STATUS, k, 1, "a state that is not finite under status %d", (int)status);
 }
 
-void run_robot(const scene *s, flaw only, verdict *v) {
+/* ---- told otherwise ---- */
+
+enum { WAYS = 3 };
+static const flaw ways[WAYS] = {ORDER, FRAME, WELD};
+
+typedef struct other {
+    retelling by;
     world w;
-    tribo_diag diag = {0};
-    v->asked[BUILD]++;
-    if (robot_new(&w, s, &diag)) {
-        note(v, BUILD, 0, 1, "%s", diag.text);
-        world_free(&w);
+} other;
+
+/* What a difference of number i of v is measured in, m or rad. */
+static double unit_of(const tale *t, const scene *s, int number) {
+    int at = 0;
+    for (int i = 0; i < t->nbody; i++) {
+        const told_body *one = &t->body[i];
+        if (one->free && number < at + 6) return number < at + 3 ? s->size : 1;
+        at += one->free ? 6 : 0;
+        for (int j = one->joint; j < one->joint + one->njoint; j++) {
+            int n = t->joint[j].kind == TRIBO_JOINT_BALL ? 3 : 1;
+            if (number < at + n) return t->joint[j].kind == TRIBO_JOINT_SLIDE ? s->size : 1;
+            at += n;
+        }
+    }
+    return 1;
+}
+
+/* The largest of speeds, in sizes and radians a second. */
+static double fastest(const tale *t, const scene *s, const double *v) {
+    double most = 0;
+    for (int i = 0; i < t->nv; i++) most = larger(most, fabs(v[i]) / unit_of(t, s, i));
+    return most;
+}
+
+/* One step of the robot told otherwise, from x: it ends where the step to `next` does. */
+static void judge_other(const tale *t, const scene *s, other *o, const double *x, const double *next, int k,
+                        verdict *v) {
+    double from[NX * MAX_BODIES], want[NX * MAX_BODIES], off[NX * MAX_BODIES], moved[NX * MAX_BODIES], worst = 0;
+    tale told;
+    flaw kind = o->by.kind;
+    tale_retell(t, &o->by, &told);
+    tale_carry(t, &o->by, x, from), tale_carry(t, &o->by, next, want);
+    tribo_state_difference(o->w.m, from, want, moved);
+    double rate = larger(larger(fastest(&told, s, from + t->nq), fastest(&told, s, want + t->nq)),
+                         larger(fastest(&told, s, moved) / s->dt, sqrt(9.81 / s->size)));
+    tribo_status status = tribo_step(o->w.ws, o->w.p, from, NULL, from, NULL);
+    if (status == TRIBO_OK && !clear_of_kinks(tribo_last_info(o->w.ws), status)) return;
+    v->asked[kind]++;
+    if (status < 0) {
+        note(v, kind, k, 1, "the step fails: %s", tribo_status_text(status));
         return;
     }
-    double x[NX * MAX_BODIES];
+    tribo_state_difference(o->w.m, want, from, off);
+    worst = larger(fastest(&told, s, off + t->nv), fastest(&told, s, off) / s->dt);
+    if (!(worst <= 1e-8 * rate))
+        note(v, kind, k, worst / (1e-8 * rate), "off by %.3g of the fastest; margin %.2g", worst / rate,
+             tribo_last_info(o->w.ws)->margin);
+}
+
+static void open_others(const tale *t, const scene *s, other *o, verdict *v) {
+    dice d = {s->seed * 0x9E3779B97F4A7C15u + 11};
+    for (int i = 0; i < WAYS; i++) {
+        tribo_diag diag = {0};
+        tale told;
+        retelling_draw(&o[i].by, t, &d, ways[i]), tale_retell(t, &o[i].by, &told);
+        if (world_of(&o[i].w, &told, s, &diag)) note(v, ways[i], 0, 1, "the model is refused: %s", diag.text);
+    }
+}
+
+/* ---- */
+
+static void follow(const tale *t, const scene *s, flaw only, world *w, other *o, verdict *v) {
+    double x[NX * MAX_BODIES], next[NX * MAX_BODIES];
     energies e = {0};
     bool gradients = only == FLAWS || (only >= THREE_WAYS && only <= SILENT_KINK);
-    tribo_model_state0(w.m, x);
-    judge_robot_energy(&w, s, x, -1, &e, v);
+    tribo_model_state0(w->m, x);
+    judge_robot_energy(w, s, x, -1, &e, v);
     for (int k = 0; k < s->steps; k++) {
-        if (k == s->graded && gradients) judge_gradients(s, &w, x, v);
-        tribo_status status = tribo_step(w.ws, w.p, x, NULL, x, NULL);
+        if (k == s->graded && gradients) judge_gradients(s, w, x, v);
+        tribo_status status = tribo_step(w->ws, w->p, x, NULL, next, NULL);
         if (status < 0) {
             note(v, STATUS, k, 1, "%s", tribo_status_text(status));
             break;
         }
-        judge_robot_step(&w, status, x, k, v);
-        judge_robot_energy(&w, s, x, k, &e, v);
+        judge_robot_step(w, status, next, k, v);
+        for (int i = 0; i < WAYS && k % 4 == 0 && clear_of_kinks(tribo_last_info(w->ws), status); i++)
+            if (o[i].w.ws) judge_other(t, s, &o[i], x, next, k, v);
+        memcpy(x, next, sizeof x);
+        judge_robot_energy(w, s, x, k, &e, v);
     }
+}
+
+void run_robot(const scene *s, flaw only, verdict *v) {
+    world w = {0};
+    other others[WAYS];
+    tale t;
+    tribo_diag diag = {0};
+    v->asked[BUILD]++;
+    if (!invent_above(&t, s, &diag) || world_of(&w, &t, s, &diag)) {
+        note(v, BUILD, 0, 1, "%s", diag.text);
+        world_free(&w);
+        return;
+    }
+    memset(others, 0, sizeof others);
+    if (!s->warm && (only == FLAWS || (only >= ROTATION && only <= WELD))) open_others(&t, s, others, v);
+    follow(&t, s, only, &w, others, v);
+    for (int i = 0; i < WAYS; i++) world_free(&others[i].w);
     world_free(&w);
 }

@@ -169,7 +169,7 @@ static measure measure_of(const moment *t) {
     return m;
 }
 
-static bool clear_of_kinks(const tribo_step_info *i, tribo_status status) {
+bool clear_of_kinks(const tribo_step_info *i, tribo_status status) {
     return status == TRIBO_OK && i->ndegenerate == 0 && i->margin > 1e-5;
 }
 
