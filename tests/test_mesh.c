@@ -378,6 +378,32 @@ START_TEST(scenes_whose_meshes_are_wrong) {
 }
 END_TEST
 
+/* Of needs: how many, and how many are of a file that is not there. */
+static void count_need(void *count, const tribo_need *n) {
+    int *of = count;
+    of[0]++, of[1] += !strcmp(n->word, "mesh-file") && n->line == 1 && strstr(n->text, "cannot be opened") != NULL;
+}
+
+START_TEST(all_files_that_are_missing_are_listed) {
+    int count[2] = {0, 0};
+    char path[200];
+    tribo_load_options o = tribo_default_load_options();
+    tribo_model *m = NULL;
+    strcpy(folder, "/tmp/tribo-mesh-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    put_file("s.xml",
+             "<mujoco><option integrator='RK4'/><asset><mesh name='a' file='a.stl'/><mesh file='b.obj'/></asset>"
+             "<worldbody><body><freejoint/><geom type='mesh' mesh='a'/><geom type='mesh' mesh='b'/>"
+             "<geom size='0.1'/></body><body><freejoint/><geom type='mesh' mesh='a'/></body></worldbody>"
+             "</mujoco>");
+    snprintf(path, sizeof path, "%s/s.xml", folder);
+    o.need = count_need, o.ctx = count;
+    ck_assert_int_eq(tribo_model_load_with(path, &o, NULL, &m, NULL), TRIBO_E_PARSE);
+    ck_assert_msg(count[0] == 3 && count[1] == 2, "%d needs, %d files", count[0], count[1]);
+    clear_folder();
+}
+END_TEST
+
 /* ---- what is wrong ---- */
 
 static void expect_flaw(const tribo_mesh_def *d, const char *what) {
@@ -438,6 +464,7 @@ static Suite *suite(void) {
     tcase_add_test(t, meshes_that_are_none);
     tcase_add_test(t, scenes_find_their_files);
     tcase_add_test(t, scenes_whose_meshes_are_wrong);
+    tcase_add_test(t, all_files_that_are_missing_are_listed);
     suite_add_tcase(s, t);
     return s;
 }

@@ -145,7 +145,7 @@ static const char *const REFUSED[][2] = {
     {SCENE("", ARM, "<contact><exclude body1='arm' body2='nobody'/></contact>"), "there is no body `nobody`"},
     {SCENE("", ARM, "<contact><exclude body1='arm'/></contact>"), "there is no body ``"},
     {SCENE("", ARM, "<equality><connect anchor='0 0 0'/></equality>"), "a body is wanted"},
-    {SCENE("", ARM, "<equality><connect body1='nobody' anchor='0 0 0'/></equality>"), "nobody"},
+    {SCENE("", ARM, "<equality><connect body1='nobody' anchor='0 0 0'/></equality>"), "there is no body `nobody`"},
     {SCENE("", ARM, "<equality><connect body1='arm'/></equality>"), "connect anchor"},
     {SCENE("", ARM, "<equality><weld body1='arm' body2='arm'/></equality>"), "held to itself"},
     {SCENE("", ARM, "<equality><joint/></equality>"), "a joint is wanted"},

@@ -2,6 +2,18 @@
  * coupled. */
 #include "formats/mjcf_reading.h"
 
+/* The element of a body of this name, in `node` or below. */
+static const xmlNode *element_of(const xmlNode *node, const char *name) {
+    for (const xmlNode *c = node->children; c; c = c->next) {
+        if (c->type != XML_ELEMENT_NODE) continue;
+        ti_xml_error none = {0};
+        const char *own = ti_xml_is(c, "body") ? ti_xml_attr(&none, c, "name") : NULL;
+        const xmlNode *found = own && strcmp(own, name) == 0 ? c : element_of(c, name);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 /* @return false where there is none, or one that does not move and is not the world itself. */
 static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool needed, int *body) {
     const char *name = ti_xml_attr(&r->error, node, attribute);
@@ -10,7 +22,10 @@ static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool
     if (!name || strcmp(name, "world") == 0) return !needed || name;
     int found = ti_builder_body(r->builder, name);
     if (found >= 0) return *body = found, true;
-    ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body with matter that moves", name);
+    if (element_of(r->root, name))
+        ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body with matter that moves", name);
+    else
+        ti_xml_fail(&r->error, node, attribute, "there is no body `%.60s`", name);
     return false;
 }
 
@@ -23,18 +38,6 @@ static bool joint_of(ti_mjcf *r, const xmlNode *node, const char *attribute, boo
     if (*joint >= 0) return true;
     ti_xml_fail(&r->error, node, attribute, "there is no joint `%.60s`", name);
     return false;
-}
-
-/* The element of a body of this name, in `node` or below. */
-static const xmlNode *element_of(const xmlNode *node, const char *name) {
-    for (const xmlNode *c = node->children; c; c = c->next) {
-        if (c->type != XML_ELEMENT_NODE) continue;
-        ti_xml_error none = {0};
-        const char *own = ti_xml_is(c, "body") ? ti_xml_attr(&none, c, "name") : NULL;
-        const xmlNode *found = own && strcmp(own, name) == 0 ? c : element_of(c, name);
-        if (found) return found;
-    }
-    return NULL;
 }
 
 static bool has_joint(const xmlNode *body) {

@@ -37,6 +37,8 @@ static bool read_file(ti_mjcf *r, const ti_mjcf_mesh *m, const char *file, ti_me
     tribo_status s = ti_mesh_read(path, &r->alloc, d, &diag);
     if (s == TRIBO_E_NOMEM)
         r->error.status = s;
+    else if (s == TRIBO_E_IO)
+        ti_mjcf_need_of(r, m->node, "file", "mesh-file", "%.150s: %.150s", path, diag.text);
     else if (s != TRIBO_OK && diag.line)
         ti_xml_fail(&r->error, m->node, "file", "%.150s:%d: %.150s", path, diag.line, diag.text);
     else if (s != TRIBO_OK)
