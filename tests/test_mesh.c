@@ -378,6 +378,29 @@ START_TEST(scenes_whose_meshes_are_wrong) {
 }
 END_TEST
 
+/* Of an angle iron: its ends are no convex faces, and are told from a corner that does not see all of them. */
+START_TEST(faces_need_not_be_convex) {
+    static const double at[6][2] = {{2, 1}, {1, 1}, {1, 2}, {0, 2}, {0, 0}, {2, 0}};
+    char text[1200];
+    int n = 0;
+    tribo_diag diag;
+    for (int i = 0; i < 12; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "v %g %g %d\n", at[i % 6][0], at[i % 6][1], i / 6);
+    n += snprintf(text + n, sizeof text - (size_t)n, "f 6 5 4 3 2 1\nf 7 8 9 10 11 12\n");
+    for (int i = 0; i < 6; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "f %d %d %d %d\n", i + 1, (i + 1) % 6 + 1, (i + 1) % 6 + 7,
+                      i + 7);
+    strcpy(folder, "/tmp/tribo-mesh-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    put_file("bad.obj", text), put_file("s.xml", SCENE("", "<mesh name='rock' file='bad.obj'/>"));
+    tribo_model *m = load_scene("s.xml", &diag);
+    ck_assert_msg(m != NULL, "%s", diag.text);
+    ck_assert_double_eq_tol(m->p0[m->body[0].p + TI_P_MASS], 3000, 1e-9);
+    tribo_model_free(m);
+    clear_folder();
+}
+END_TEST
+
 /* Of needs: how many, and how many are of a file that is not there. */
 static void count_need(void *count, const tribo_need *n) {
     int *of = count;
@@ -465,6 +488,7 @@ static Suite *suite(void) {
     tcase_add_test(t, scenes_find_their_files);
     tcase_add_test(t, scenes_whose_meshes_are_wrong);
     tcase_add_test(t, all_files_that_are_missing_are_listed);
+    tcase_add_test(t, faces_need_not_be_convex);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,6 +1,7 @@
 /* mesh_file.c -- see mesh_file.h: OBJ by its `v` and `f`, STL as text and as bytes. */
 #include "formats/mesh_file.h"
 #include "formats/text.h"
+#include "math/vec.h"
 #include "model/mesh.h"
 #include <math.h>
 
@@ -108,11 +109,88 @@ static void part_four(reader *r) {
     if (apart(r, t[0], t[2]) > apart(r, t[1], t[5])) t[2] = t[5], t[3] = t[1];
 }
 
+/* A face of more corners, as seen along its normal: where its corners are, in the order of the file. */
+typedef struct outline {
+    const double *vertex;
+    int x, y; /* the axes that it is seen by */
+    int n;    /* corners that are left, */
+    int *corner;
+    long tests; /* and how many looks whether one is in a triangle */
+} outline;
+
+/* Twice the area of a triangle of vertices, above 0 against the clock. */
+static double area(const outline *o, int a, int b, int c) {
+    const double *p = o->vertex + 3 * (size_t)a, *q = o->vertex + 3 * (size_t)b, *s = o->vertex + 3 * (size_t)c;
+    return (q[o->x] - p[o->x]) * (s[o->y] - p[o->y]) - (q[o->y] - p[o->y]) * (s[o->x] - p[o->x]);
+}
+
+/* By the largest part of the sum of cross products of all its edges, so that it goes round against the clock. */
+static void look_at(outline *o) {
+    double normal[3] = {0, 0, 0};
+    ti_vec first = ti_load3(o->vertex + 3 * (size_t)o->corner[0]);
+    for (int i = 0; i < o->n; i++) {
+        ti_vec p = ti_sub(ti_load3(o->vertex + 3 * (size_t)o->corner[i]), first);
+        ti_vec q = ti_sub(ti_load3(o->vertex + 3 * (size_t)o->corner[(i + 1) % o->n]), first);
+        ti_add3(normal, ti_cross(p, q));
+    }
+    int z = fabs(normal[0]) > fabs(normal[1]) ? 0 : 1;
+    if (fabs(normal[2]) > fabs(normal[z])) z = 2;
+    o->x = (z + 1) % 3, o->y = (z + 2) % 3;
+    if (normal[z] < 0) o->x = (z + 2) % 3, o->y = (z + 1) % 3;
+}
+
+/* Whether two vertices are at one place, as where a hole is cut into from outside. */
+static bool meet(const outline *o, int a, int b) {
+    const double *p = o->vertex + 3 * (size_t)a, *q = o->vertex + 3 * (size_t)b;
+    return p[o->x] == q[o->x] && p[o->y] == q[o->y];
+}
+
+/* Whether corner i sticks out, and no other is in the triangle that it makes with those beside it, nor on its rim
+ * unless that is allowed. */
+static bool is_ear(outline *o, int i, bool rim) {
+    int a = o->corner[(i + o->n - 1) % o->n], b = o->corner[i], c = o->corner[(i + 1) % o->n];
+    double whole = area(o, a, b, c), least = rim ? 1e-9 * whole : -1e-9 * whole;
+    if (!(whole >= 0)) return false;
+    for (int k = 0; k < o->n; k++) {
+        int p = o->corner[k];
+        double in = ti_min(area(o, a, b, p), ti_min(area(o, b, c, p), area(o, c, a, p)));
+        o->tests++;
+        if (in >= least && (!rim || in > 0) && !meet(o, p, a) && !meet(o, p, b) && !meet(o, p, c)) return false;
+    }
+    return true;
+}
+
+/* The triangles of a face of n corners, all at its first one, become those of its ears: one that is not convex would
+ * cover more than it has. Faces that are no polygon keep what is left of them as it was. */
+static tribo_status part_many(reader *r, int n) {
+    const long most = 20000000;
+    size_t bytes = 0;
+    int *t = r->d->triangle + 3 * (size_t)(r->d->ntriangle - (n - 2)), missed = 0;
+    outline o = {.vertex = r->d->vertex, .n = n, .corner = ti_grow(r->alloc, NULL, &bytes, (size_t)n * sizeof(int))};
+    if (!o.corner) return ti_fail(r->diag, TRIBO_E_NOMEM, 0, "out of memory");
+    o.corner[0] = t[0], o.corner[1] = t[1];
+    for (int i = 2; i < n; i++) o.corner[i] = t[3 * (i - 2) + 2];
+    look_at(&o);
+    for (int i = 1; o.n > 3 && missed < 2 * o.n && o.tests < most; i %= o.n) {
+        if (!is_ear(&o, i, missed >= o.n)) {
+            i++, missed++;
+            continue;
+        }
+        t[0] = o.corner[(i + o.n - 1) % o.n], t[1] = o.corner[i], t[2] = o.corner[(i + 1) % o.n], t += 3;
+        o.n--, missed = 0;
+        memmove(o.corner + i, o.corner + i + 1, (size_t)(o.n - i) * sizeof *o.corner);
+    }
+    for (int i = 2; i < o.n; i++, t += 3) t[0] = o.corner[0], t[1] = o.corner[i - 1], t[2] = o.corner[i];
+    ti_free(r->alloc, o.corner, bytes);
+    return TRIBO_OK;
+}
+
 static tribo_status obj_face(reader *r) {
     int first = 0, last = 0, next;
     for (int n = 0;; n++) {
         if (at_end_of_line(r)) {
             if (n == 4) part_four(r);
+            if (n > 4) return part_many(r, n);
             return n < 3 ? wrong(r, "a face of fewer than three vertices") : TRIBO_OK;
         }
         if (!obj_index(r, &next)) return wrong(r, "a face names a vertex that is not there before it");
