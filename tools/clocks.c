@@ -93,11 +93,11 @@ static int clocks_of(const search *of, clock *list, bool *pair) {
         const channel *at = &of->channel[i];
         bodies += at->n == 3 && at->turns && i && of->channel[i - 1].name == at->name;
         if (i && of->channel[i - 1].name == at->name) continue;
-        list[n++] = (clock){at->name, false}, owners++;
+        list[n++] = (clock){.name = at->name}, owners++;
     }
     *pair = owners <= 2; /* the one is ahead where the other is behind */
     if (owners == 1) n = 0;
-    if (bodies) list[n++] = (clock){NULL, true}, list[n++] = (clock){NULL, false};
+    if (bodies) list[n++] = (clock){.turns = true}, list[n++] = (clock){.turns = false};
     return n;
 }
 
