@@ -61,6 +61,7 @@ static const row rows[] = {
               -0.18628056722639411}},
     {.file = "bounce_without_friction", .steps = 1, .gradient = true},
     {.file = "bounce_into_another", .steps = 1, .gradient = true},
+    {.file = "pushed_by_a_spin", .steps = 1},
     {.file = "mirror_62058", .steps = 1, .symmetry = true},
     {.file = "mirror_62120", .steps = 1, .symmetry = true},
     {.file = "mirror_71120", .steps = 1, .symmetry = true},
