@@ -141,10 +141,9 @@ static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, t
 }
 
 /* The whole path, from a compliance that is as large as what any contact feels, where Newton arrives from nothing. It
- * takes a hundred factorizations, which large problems are not given. */
+ * takes a hundred factorizations. */
 static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     ti_progress own = *g;
-    if (p->nv >= TI_LADDER_LARGE) return false;
     own.patience = 20, own.most = ws->iterations + 300;
     ti_ladder_start(ws, p, NULL);
     bool done = descend_and_finish(ws, p, &CAREFUL, ws->widest, 1e-6 * ws->r0, &own, s);
@@ -161,7 +160,7 @@ static bool through_interior(ti_contact_ws *ws, const ti_contact_problem *p, dou
     return found || ti_ladder_keep_course(ws, p, g, s);
 }
 
-/* The path, through the interior from several compliances and as a whole. */
+/* The path, through the interior from several compliances and, of problems that are not large, as a whole. */
 static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g,
                              ti_contact_solution *s) {
     static const double from[4] = {1e-4, 0, 1e-5, 1e-3}; /* 0: from nothing */
@@ -169,7 +168,7 @@ static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, dou
     for (int k = 0; k < 4 && pays(g); k++) {
         bool whole = !(from[k] > 0);
         g->way += !whole; /* a dead end that the whole path comes to as well is looked past */
-        if (whole && whole_path(ws, p, g, s)) return TRIBO_RUNG_PATH;
+        if (whole && p->nv < TI_LADDER_LARGE && whole_path(ws, p, g, s)) return TRIBO_RUNG_PATH;
         if (whole || ws->iterations >= g->most) continue;
         if (through_interior(ws, p, from[k] * ws->r0, R, g, s)) return TRIBO_RUNG_INTERIOR;
     }
