@@ -469,7 +469,7 @@ static void tree_moved_vjp(const ti_motion *m, int t, double square_bar, const d
     for (int r = 0; r < tree->nv; r++)
         for (int c = 0; c < tree->nv; c++) D_bar[r] += 2 * square_bar / mass * M[r * tree->nv + c] * D[c];
     ti_tree_inertia_vjp(m, t, square_bar / mass, D, D, bar);
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) bar->link[b].mass -= square_bar * square / mass;
+    ti_motion_heft_vjp(m, t, -square_bar * square, bar);
 }
 
 void ti_motion_moved_vjp(const ti_motion *m, int t, double square_bar, const double *D, double *D_bar,

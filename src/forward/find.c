@@ -361,12 +361,11 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
     tribo_status s = touches(ws);
     if (s != TRIBO_OK) return s;
     join(ws, true);
-    while (s == TRIBO_OK && pushed_reaches(ws)) { /* what is reached may reach further ones */
-        s = touches(ws);
-        if (s != TRIBO_OK) reaches(ws), touches(ws); /* as many as there is room for */
+    for (bool room = true; room && pushed_reaches(ws);) { /* what is reached may reach further ones */
+        room = touches(ws) == TRIBO_OK;
+        if (!room) reaches(ws), touches(ws); /* as many as there is room for */
         join(ws, true);
     }
-    s = TRIBO_OK;
     ws->ntouch = ws->nfound;
     if (ws->model->size.njoint > 0) {
         if (ws->ntouch > 0) group_reaches(ws, ws->weight, ws->D);

@@ -150,7 +150,7 @@ void tale_retell(const tale *t, const retelling *r, tale *out) {
 
 /* ---- states ---- */
 
-/* Where the numbers of body i begin; of the last but one, all of them. */
+/* Where the numbers of body i begin. */
 static void begins(const tale *t, int i, int *q, int *v) {
     *q = *v = 0;
     for (int b = 0; b < i; b++) {

@@ -143,11 +143,11 @@ static tribo_rung newton_rungs(ti_contact_ws *ws, const ti_contact_problem *p, t
 /* The whole path, from a compliance that is as large as what any contact feels, where Newton arrives from nothing. It
  * takes a hundred factorizations. */
 static bool whole_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
-    ti_progress own = *g;
-    own.patience = 20, own.most = ws->iterations + 300;
+    int patience = g->patience, most = g->most;
+    g->patience = 20, g->most = ws->iterations + 300;
     ti_ladder_start(ws, p, NULL);
-    bool done = descend_and_finish(ws, p, &CAREFUL, ws->widest, 1e-6 * ws->r0, &own, s);
-    own.patience = g->patience, own.most = g->most, *g = own;
+    bool done = descend_and_finish(ws, p, &CAREFUL, ws->widest, 1e-6 * ws->r0, g, s);
+    g->patience = patience, g->most = most;
     return done;
 }
 
@@ -163,14 +163,14 @@ static bool through_interior(ti_contact_ws *ws, const ti_contact_problem *p, dou
 /* The path, through the interior from several compliances and, of problems that are not large, as a whole. */
 static tribo_rung path_rungs(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_progress *g,
                              ti_contact_solution *s) {
-    static const double from[4] = {1e-4, 0, 1e-5, 1e-3}; /* 0: from nothing */
+    static const double from[3] = {1e-4, 1e-5, 1e-3};
+    bool large = p->nv >= TI_LADDER_LARGE;
     g->patience = 4;
-    for (int k = 0; k < 4 && pays(g); k++) {
-        bool whole = !(from[k] > 0);
-        g->way += !whole; /* a dead end that the whole path comes to as well is looked past */
-        if (whole && p->nv < TI_LADDER_LARGE && whole_path(ws, p, g, s)) return TRIBO_RUNG_PATH;
-        if (whole || ws->iterations >= g->most) continue;
-        if (through_interior(ws, p, from[k] * ws->r0, R, g, s)) return TRIBO_RUNG_INTERIOR;
+    for (int k = 0; k < 3 && pays(g); k++) {
+        g->way = k + 1;
+        if (ws->iterations < g->most && through_interior(ws, p, from[k] * ws->r0, R, g, s)) return TRIBO_RUNG_INTERIOR;
+        /* of the same way: a dead end that it comes to as well is looked past */
+        if (k == 0 && !large && pays(g) && whole_path(ws, p, g, s)) return TRIBO_RUNG_PATH;
     }
     return TRIBO_RUNG_NONE;
 }

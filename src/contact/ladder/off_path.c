@@ -85,6 +85,11 @@ static double take_slips(ti_contact_ws *ws, const ti_contact_problem *p, double 
     return change / ws->unit_c;
 }
 
+/* Factorizations that are worth it, where `most` are for a small problem. */
+static int affordable(const ti_contact_problem *p, int most) {
+    return p->nv > TI_LADDER_LARGE ? (int)((long)TI_LADDER_LARGE * most / p->nv) : most;
+}
+
 /* What will do off the path. */
 static double tolerance(const ti_contact_problem *p, const ti_progress *g) {
     return p->nv > TI_LADDER_LARGE ? g->enough : g->tol;
@@ -103,7 +108,7 @@ enum { ROUNDS = 36, WORTH = 3000 }; /* rounds; factorizations */
 static rounds begin(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *from) {
     rounds r = {*p, ws->by_mu, ws->by_mu + p->nc, ws->iterations}; /* arrays of the reverse: free until then */
     r.held.ref = ws->l2;                                           /* of the path */
-    r.end += ti_ladder_affordable(p, WORTH);
+    r.end += affordable(p, WORTH);
     memset(r.slip, 0, p->nc * sizeof(double));
     if (!from) return r;
     ti_iterate_from(ws, p, from->v, from->lambda);
@@ -195,9 +200,9 @@ static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
         fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);
         take_iterate(ws, p, g, s);
-        if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, ti_ladder_affordable(p, 60), g, s);
+        if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     }
-    ti_ladder_proximal(ws, p, 1e-3, ti_ladder_affordable(p, 180), g, s);
+    ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
 }
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -205,12 +210,11 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     static const double shares[4] = {TI_SLIP_SHARE, 1, 1e-2, 100}; /* other slips smoothed, other folds */
     bool large = p->nv > TI_LADDER_LARGE; /* where paths cost hundreds of large factorizations each */
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins && !g->brief; /* bounds that follow impulses are not */
-    int end = ws->iterations + ti_ladder_affordable(p, g->brief ? 600 : 24000), worth = ti_ladder_affordable(p, 3000),
-        path = 0;
+    int end = ws->iterations + affordable(p, g->brief ? 600 : 24000), worth = affordable(p, 3000), path = 0;
     g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     g->done = g->residual < g->tol;
     if (!g->done) by_interior(ws, p, ti_ladder_settings, g, s); /* which are quick where they end: */
-    if (!g->done) ti_ladder_proximal(ws, p, 0.1, ti_ladder_affordable(p, 300), g, s);
+    if (!g->done) ti_ladder_proximal(ws, p, 0.1, affordable(p, 300), g, s);
     if (!g->done && large) by_interior(ws, p, ti_ladder_settings + order[1], g, s);
     /* of a large problem, where one is in vain the rest come later */
     for (bool gains = true; path < 4 && !g->done && gains; path++) {
@@ -225,7 +229,7 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     for (; path < 4 && !g->done && ws->iterations < end; path++) by_central_path(ws, p, shares[path], end, g, s);
     if (!g->done && ws->iterations < end) {
         ti_ladder_start(ws, p, NULL);
-        ti_ladder_proximal(ws, p, 0.1, ti_ladder_affordable(p, 1500), g, s);
+        ti_ladder_proximal(ws, p, 0.1, affordable(p, 1500), g, s);
     }
     if (!g->done && convex) by_rounds(ws, p, NULL, g, s);
     if (!g->done && convex) by_mixed_rounds(ws, p, g, s);
@@ -236,6 +240,6 @@ void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress
     double tight = g->tol;
     g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     ti_ladder_start(ws, p, ws->z);
-    ti_ladder_proximal(ws, p, 1e-3, ti_ladder_affordable(p, 60), g, s);
+    ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
     g->on_path = !g->done, g->tol = tight;
 }

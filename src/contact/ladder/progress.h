@@ -34,11 +34,6 @@ typedef struct ti_progress {
 
 enum { TI_LADDER_LARGE = 96 }; /* velocities from which on factorizations are dear */
 
-/* Factorizations that are worth it, where `most` are for a small problem. */
-static inline int ti_ladder_affordable(const ti_contact_problem *p, int most) {
-    return p->nv > TI_LADDER_LARGE ? (int)((long)TI_LADDER_LARGE * most / p->nv) : most;
-}
-
 #define TI_LADDER_CLOSE 1e-8 /* merit below which steps are not shortened, though modes change */
 
 /* q := v, l as a point at compliance R. */
