@@ -67,8 +67,7 @@ ti_con ti_hit_con(const ti_frame *f, int i) {
     return c;
 }
 
-/* Whether an impact acts in contact i: it hit, or was hit while it stayed. */
-static bool has_bounced(const ti_frame *f, const ti_island *is, int i) {
+bool ti_frame_is_hit(const ti_frame *f, const ti_island *is, int i) {
     if (f->mode[i] == TRIBO_BREAK || f->con[i].bounce) return f->mode[i] != TRIBO_BREAK;
     return ti_island_is_hit(is) && f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + 2] > 0;
 }
@@ -79,7 +78,7 @@ static void show_contact(const ti_frame *f, const ti_island *is, int i, tribo_co
                          .geom_b = c.pair.b,
                          .mode = ti_mode_public(f->mode[i]),
                          .gap = f->con[i].touch.gap,
-                         .bounced = has_bounced(f, is, i)};
+                         .bounced = ti_frame_is_hit(f, is, i)};
     ti_store3(v->point, ti_con_touch(&c).point), ti_store3(v->normal, c.touch.normal);
     ti_store3(v->applied, c.touch.point);
     ti_store3(v->tangent[0], c.t1), ti_store3(v->tangent[1], c.t2);

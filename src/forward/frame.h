@@ -253,6 +253,8 @@ static inline int ti_frame_points(const ti_frame *f, int k, ti_phase phase) {
 static inline int ti_frame_point(const ti_frame *f, int k, ti_phase phase, int q) {
     return ti_frame_alone(f, k, phase) ? TI_SOLVED : q;
 }
+/* Whether an impact acts in contact i of an island: it hit, or was hit while it stayed. */
+bool ti_frame_is_hit(const ti_frame *f, const ti_island *is, int i);
 /* Contact i at its impact. */
 ti_con ti_hit_con(const ti_frame *f, int i);
 /* Contact i of an island with the axes that its impulses are along. */

@@ -19,6 +19,7 @@ typedef struct ledger {
     double size;    /* of what it is the sum of */
     double lift;    /* of it by times of their own */
     double asked;   /* what overlaps ask for, and get */
+    bool stays;     /* whether a contact of it stays */
 } ledger;
 
 static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ledger *e) {
@@ -46,6 +47,14 @@ static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     }
 }
 
+/* One that pushes without an impact holds its bodies, and so does what cannot open. */
+static void add_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ledger *e) {
+    const ti_con *c = &f->con[i];
+    double push = ti_max(f->lambda[3 * i + 2], 0);
+    e->asked += ti_max(-ws->ref[3 * i + 2], 0) * push;
+    e->stays = e->stays || !ti_con_opens(c) || (push > 0 && !ti_frame_is_hit(f, is, i));
+}
+
 /* Beyond what solutions leave. */
 static const double GAIN = 1e-7;
 
@@ -54,14 +63,14 @@ bool ti_impact_gains(tribo_ws *ws, const ti_frame *f, int k) {
     ti_impact_times(ws, f, k);
     for (int b = 0; b < is->nblk; b++) ws->root[b] = ti_root(ws->root, b);
     for (int group = 0; group < is->nblk; group++) {
-        ledger e = {{0, 0}, 0, 0, 0};
+        ledger e = {{0}, 0, 0, 0, false};
         for (int b = 0; b < is->nblk; b++)
             if (ws->root[b] == group) add_block(ws, f, is, is->blk0 + b, &e);
         for (int i = is->con0; i < is->con0 + is->ncon; i++)
-            if (ws->root[ws->blk_a[i]] == group)
-                e.asked += ti_max(-ws->ref[3 * i + 2], 0) * ti_max(f->lambda[3 * i + 2], 0);
+            if (ws->root[ws->blk_a[i]] == group) add_contact(ws, f, is, i, &e);
+        double gain = e.stays ? ti_min(e.gain[0], e.gain[1]) : e.gain[1];
         bool by_times = is->phase[TI_TIMING].npoint == 0 || e.lift > 0;
-        if (by_times && ti_min(e.gain[0], e.gain[1]) > e.asked + GAIN * e.size) return true;
+        if (by_times && gain > e.asked + GAIN * e.size) return true;
     }
     return false;
 }
