@@ -170,6 +170,25 @@ static void check_slope(const ti_law *law, const char *name) {
     printf("%s: %d modes met\n", name, modes);
 }
 
+/* An impulse that pulls is as far from the cone as it is long, without friction too: F may be 0 in the mode of slip. */
+static void check_pull(const ti_law *law, const char *name) {
+    static const double pull[3] = {0, 0, -1}, none[3] = {0, 0, 0}, mu[3] = {0, 0.5, 2};
+    for (int k = 0; k < 3; k++) {
+        place a;
+        double part[3];
+        draw_place(&a, 1);
+        a.contact.mu = mu[k];
+        law->residual(&a.contact, pull, none, part);
+        double most = fmax(part[0], fmax(part[1], part[2]));
+        ck_assert_msg(most > 0.9, "%s, friction %g: a pull of 1 N s has a residual of %g", name, mu[k], most);
+    }
+}
+
+START_TEST(a_pull_is_no_impulse) {
+    for_every_law(check_pull);
+}
+END_TEST
+
 START_TEST(slopes_are_derivatives) {
     for_every_law(check_slope);
 }
@@ -338,6 +357,7 @@ static Suite *suite(void) {
     TCase *t = tcase_create("laws");
     tcase_add_test(t, tables_are_whole);
     tcase_add_test(t, documents_and_derivative_tests_know_them);
+    tcase_add_test(t, a_pull_is_no_impulse);
     tcase_add_test(t, slopes_are_derivatives);
     tcase_add_test(t, one_contact_alone);
     tcase_add_test(t, solvers_solve);
