@@ -229,6 +229,30 @@ START_TEST(friction_of_what_rests_is_nothing) {
 }
 END_TEST
 
+/* A box at rest on ice, cold and from the contacts of the last step: a force moves it, x' = (T - k) h^2 / m, and so does
+ * a push of its state; nothing sticks where there is no friction. */
+START_TEST(what_rests_on_ice_moves) {
+    enum { T = 4 };
+    const double h = 1e-3, mass = 2;
+    for (int warm = 0; warm < 2; warm++) {
+        tribo_options o = tribo_default_options();
+        o.law.law = every_law[_i], o.warm_start = warm;
+        tribo_builder *b = tribo_builder_new(NULL);
+        world_floor(b, 0, 0);
+        world_solid(b, "box", TRIBO_BOX, mass, (double[3]){0.3, 0.2, 0.1}, (double[3]){0, 0, 0.1},
+                    world_material(0, 0));
+        tribo_set_timestep(b, h);
+        world w = world_of(world_build(b), &o);
+        world_steps(&w, T);
+        world_run(&w);
+        world_gradient(&w, T, 0); /* of its place along x */
+        for (int k = 0; k < T; k++) ck_assert_double_eq_tol(w.u_bar[k * w.n.nu], (T - k) * h * h / mass, 1e-15);
+        ck_assert_double_eq_tol(w.x_bar[6], T * h, 1e-12);
+        world_free(&w);
+    }
+}
+END_TEST
+
 /* Columns one on the other, and two boxes on top whose faces have no friction: at the compliance of the solver columns
  * that are not loaded in their middle tilt, and what tilts slips. */
 START_TEST(friction_of_what_rests_and_yields_is_nothing) {
@@ -498,6 +522,7 @@ static Suite *suite(void) {
     tcase_add_test(t, bounded_at_kinks);
     tcase_add_loop_test(t, friction_of_what_rests_is_nothing, 0, LAWS);
     tcase_add_loop_test(t, friction_of_what_rests_and_yields_is_nothing, 0, LAWS);
+    tcase_add_loop_test(t, what_rests_on_ice_moves, 0, LAWS);
     tcase_add_test(t, bounded_at_a_jump);
     tcase_add_test(t, order_does_not_matter);
     tcase_add_test(t, frame_does_not_matter);

@@ -62,7 +62,7 @@ static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l,
     trial z = trial_of(l, c, s->mu, unit_of(s->scale));
     if (mode == TRIBO_BREAK) return z.projected <= slack;
     if (!(z.projected >= -slack)) return false;
-    if (mode == TRIBO_STICK) return z.length <= s->mu * z.n + slack;
+    if (mode == TRIBO_STICK) return s->mu > 0 && z.length <= s->mu * z.n + slack;
     /* outside of the cone, on the side of lambda_t */
     return z.length >= s->mu * z.n - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
 }

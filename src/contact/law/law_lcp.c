@@ -89,7 +89,8 @@ static void slope(const ti_law_contact *s, unsigned char mode, const double *l, 
  * contacts that velocity is in proportion to the small compliance, and the rounding of z would hide it. */
 static bool slides(const ti_law_contact *s, int k, const double *l, const double *c, double slack, double speed) {
     const ti_pyramid *y = s->pyramid;
-    if (k < y->n) return ti_across(y, k, c) <= speed && fabs(ti_along(y, k, l)) <= s->mu * y->half * l[2] + slack;
+    if (k < y->n)
+        return s->mu > 0 && ti_across(y, k, c) <= speed && fabs(ti_along(y, k, l)) <= s->mu * y->half * l[2] + slack;
     k -= y->n; /* the end of edge k - 1, the start of edge k; without friction the one vertex there is */
     return !(s->mu > 0) || (ti_along(y, (k > 0 ? k : y->n) - 1, c) <= speed && ti_along(y, k, c) >= -speed);
 }
@@ -99,7 +100,7 @@ static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l,
     trial z = trial_of(s, l, c);
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
-    if (mode == TRIBO_STICK) return ti_across(y, ti_sector(y, z.t), z.t) <= y->apothem * z.size + slack;
+    if (mode == TRIBO_STICK) return s->mu > 0 && ti_across(y, ti_sector(y, z.t), z.t) <= y->apothem * z.size + slack;
     return slides(s, mode - TRIBO_SLIDE, l, c, slack, 1e-3 * slack * s->scale->g_t);
 }
 

@@ -116,7 +116,7 @@ bool ti_ncp_agrees(const double *l, const double *c, double mu, const ti_law_sca
     trial z = trial_of(l, c, mu, s);
     if (mode == TRIBO_BREAK) return z.n <= slack;
     if (!(z.n >= -slack)) return false;
-    if (mode == TRIBO_STICK) return z.length <= z.radius + slack;
+    if (mode == TRIBO_STICK) return mu > 0 && z.length <= z.radius + slack;
     /* slip opposes the impulse: z_t is outside of the disk, on the side of lambda_t */
     return z.length >= z.radius - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
 }

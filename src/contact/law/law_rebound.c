@@ -70,7 +70,7 @@ static bool agrees(const ti_law_contact *s, unsigned char mode, const double *l,
     trial z = trial_of(s, l, c);
     if (touches(mode) ? !(z.n >= -slack) : !(z.n <= slack)) return false;
     if (mode == TRIBO_BREAK) return true;
-    if (sticks(mode)) return z.length <= z.radius + slack;
+    if (sticks(mode)) return s->mu > 0 && z.length <= z.radius + slack;
     return z.length >= z.radius - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
 }
 
