@@ -345,7 +345,7 @@ static struct {
     double x[5]; /* gap, u, a, beta, slop */
     double partial[4][5];
 } at_gap;
-static const double GAP_DT = 0.1, RECOVERY = 1;
+static const double GAP_DT = 0.1;
 static const ti_grain GRAIN = {1e-15, 0.1};
 
 /* What a gap asks of velocity and displacement, and its impact: time, change until then. */
@@ -354,7 +354,7 @@ static void gap_row(double *partial, double p0, double p1, double p2, double p3,
 }
 static int gap_all(const double *x, double *out, double (*partial)[5]) {
     ti_reference r = ti_staying(x[0], &GRAIN, GAP_DT);
-    ti_overlap o = ti_overlap_of(x[0], x[3], x[4], RECOVERY * GAP_DT);
+    ti_overlap o = ti_overlap_of(x[0], x[3], x[4]);
     ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT, GAP_DT);
     out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = x[2] * hit.span;
     if (partial) {
@@ -363,8 +363,7 @@ static int gap_all(const double *x, double *out, double (*partial)[5]) {
         gap_row(partial[2], hit.tau_gap, hit.tau_u, hit.tau_a, 0, 0);
         gap_row(partial[3], x[2] * hit.tau_gap, x[2] * hit.tau_u, x[2] * hit.tau_a + hit.span, 0, 0);
     }
-    int overlap = x[0] >= 0 ? 0 : x[0] >= -x[4] ? 1 : o.ref > -RECOVERY * GAP_DT ? 2 : 3;
-    if (overlap == 3 && !hit.reached) return -1; /* nothing moves */
+    int overlap = x[0] >= 0 ? 0 : x[0] >= -x[4] ? 1 : 2;
     return overlap + 3 * hit.reached;
 }
 static bool draw_gap(unsigned seed) {
@@ -941,7 +940,7 @@ static const diff_op ops[] = {
     {"shape", 16, 9, 1, 1e-2, 1e-9, draw_shape, shape_value, shape_jvp, shape_vjp},
     {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
     {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},
-    {"gap", 5, 4, 7, 1e-3, 1e-9, draw_gap, gap_value, gap_jvp, gap_vjp},
+    {"gap", 5, 4, 6, 1e-3, 1e-9, draw_gap, gap_value, gap_jvp, gap_vjp},
     {"plane-sphere", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_sphere, pair_value, pair_jvp, pair_vjp},
     {"plane-box", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_box, pair_value, pair_jvp, pair_vjp},
     {"sphere-sphere", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},

@@ -255,8 +255,8 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
         if (bar == 0) continue;
         ti_overlap o = ti_frame_overlap(ws, f, k, i, p);
         double end_bar = bar * o.ref_gap;
-        s->gap_bar[i] += end_bar;
-        if (!o.before) add_row_bar(ws, f, i, 2, end_bar, ws->D0, true), add_row(ws, f, i, 2, end_bar, s->D_bar, true);
+        s->gap_bar[i] += end_bar + bar * o.ref_before;
+        add_row_bar(ws, f, i, 2, end_bar, ws->D0, true), add_row(ws, f, i, 2, end_bar, s->D_bar, true);
         s->beta_bar[i] += bar * o.ref_beta, s->slop_bar[i] += bar * o.ref_slop;
     }
     return TRIBO_OK;

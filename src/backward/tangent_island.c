@@ -603,7 +603,7 @@ static void overlap_tangent(const task *t, int i, int j) {
     }
     ti_overlap o = ti_frame_overlap(ws, t->f, t->k, i, t->p);
     double *ref = &s->ref_dot[at_contact(t, j, i)];
-    *ref = o.ref_gap * (o.before ? d.gap : end);
+    *ref = o.ref_gap * end + o.ref_before * d.gap;
     if (p_dot) *ref += o.ref_beta * p_dot[at[TI_M_BAUMGARTE]] + o.ref_slop * p_dot[at[TI_M_SLOP]];
 }
 

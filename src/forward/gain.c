@@ -17,14 +17,23 @@ static double energy_of(const tribo_ws *ws, int b, const double *v, double share
 typedef struct ledger {
     double gain[2]; /* with velocities as those of the displacement, and as those in the middle of the step */
     double size;    /* of what it is the sum of */
-    double lift;    /* of it by times of their own */
+    double lift;    /* of it by displacements that are not the velocities' */
+    double weight;  /* of the forces of the step, N */
+    double depth;   /* of its contacts before the step, together, m */
     double asked;   /* what overlaps ask for, and get */
     bool stays;     /* whether a contact of it stays */
 } ledger;
 
+/* What displacements of their own move number `at` of the frame by. */
+static double displaced(const ti_frame *f, const ti_island *is, int at) {
+    double sum = 0;
+    for (ti_phase phase = TI_TIMING; phase <= TI_RECOVER; phase++)
+        if (is->phase[phase].npoint > 0) sum += is->pace[phase] * f->phase[phase].v[TI_SOLVED][at];
+    return sum;
+}
+
 static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ledger *e) {
     const double *before = f->phase[TI_HOLD].v[TI_SOLVED], dt = ws->options.dt;
-    const double *own = is->phase[TI_TIMING].npoint > 0 ? f->phase[TI_TIMING].v[TI_SOLVED] : NULL;
     int at = ws->at_v[b];
     double *forced = ws->kick, *push = ws->V;
     ti_vec turn[2] = {{0, 0, 0}, {0, 0, 0}};
@@ -36,10 +45,11 @@ static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     }
     ti_motion_times(&ws->motion, f->blk_tree[b], forced, push);
     for (int j = 0; j < ws->width[b]; j++) {
-        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = own ? is->pace[TI_TIMING] * own[at + j] : 0;
+        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = displaced(f, is, at + j);
         double work = push[j] / dt * (dt * f->v[at + j] - late + more);
         e->gain[0] -= work, e->gain[1] -= work, e->size += fabs(work), e->lift -= push[j] / dt * more;
     }
+    e->weight += ws->heft[b] * ti_motion_moved(&ws->motion, f->blk_tree[b], forced) / dt;
     for (int half = 0; half < 2; half++) {
         double come = energy_of(ws, b, ws->vnow + at, 0.5 * half, forced, turn[0]);
         double go = energy_of(ws, b, f->v + at, 0.5 * half, forced, turn[1]);
@@ -55,22 +65,33 @@ static void add_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *
     e->stays = e->stays || !ti_con_opens(c) || (push > 0 && !ti_frame_is_hit(f, is, i));
 }
 
-/* Beyond what solutions leave. */
-static const double GAIN = 1e-7;
+/* Of a group of ti_impact_times(). */
+static ledger sum_up(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int group) {
+    ledger e = {{0}, 0, 0, 0, 0, 0, false};
+    for (int b = 0; b < is->nblk; b++)
+        if (ti_root(ws->root, b) == group) add_block(ws, f, is, is->blk0 + b, &e);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        bool one = ti_root(ws->root, ws->blk_a[i]) == group;
+        bool other = ws->blk_b[i] >= 0 && ti_root(ws->root, ws->blk_b[i]) == group;
+        if (one) add_contact(ws, f, is, i, &e);
+        if ((one || other) && ti_con_opens(&f->con[i])) e.depth += ti_max(-f->con[i].touch.gap, 0);
+    }
+    return e;
+}
+
+/* Beyond what solutions leave, and of displacements that take overlap back. */
+static const double GAIN = 1e-7, RECOVERED = 1e-10;
 
 bool ti_impact_gains(tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
+    bool recovers = is->phase[TI_RECOVER].npoint > 0, velocities = !recovers && is->phase[TI_TIMING].npoint == 0;
     ti_impact_times(ws, f, k);
-    for (int b = 0; b < is->nblk; b++) ws->root[b] = ti_root(ws->root, b);
     for (int group = 0; group < is->nblk; group++) {
-        ledger e = {{0}, 0, 0, 0, false};
-        for (int b = 0; b < is->nblk; b++)
-            if (ws->root[b] == group) add_block(ws, f, is, is->blk0 + b, &e);
-        for (int i = is->con0; i < is->con0 + is->ncon; i++)
-            if (ws->root[ws->blk_a[i]] == group) add_contact(ws, f, is, i, &e);
+        if (ti_root(ws->root, group) != group) continue;
+        ledger e = sum_up(ws, f, is, group);
         double gain = e.stays ? ti_min(e.gain[0], e.gain[1]) : e.gain[1];
-        bool by_times = is->phase[TI_TIMING].npoint == 0 || e.lift > 0;
-        if (by_times && gain > e.asked + GAIN * e.size) return true;
+        double may = recovers ? e.asked + e.weight * e.depth + RECOVERED * e.size : e.asked + GAIN * e.size;
+        if ((velocities || e.lift > 0) && gain > may) return true;
     }
     return false;
 }

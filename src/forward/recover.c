@@ -19,16 +19,22 @@ static double end_gap(const tribo_ws *ws, const ti_frame *f, int i) {
     return gap;
 }
 
+/* How much deeper contact i ends than it began, where that is taken back. gap: at the end. */
+static double deepened(const ti_con *c, double gap) {
+    return c->mends ? ti_max(ti_min(c->touch.gap, 0) - gap, 0) : 0;
+}
+
 ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     const ti_con *c = &f->con[i];
     if (!ti_con_opens(c)) return (ti_overlap){0};
-    double gap = end_gap(ws, f, i), before = ti_min(c->touch.gap, 0);
-    if (fabs(gap) < ti_frame_grain(ws, &f->con[i]).rounding) gap = 0; /* it closes in the step, and overlaps by none */
-    bool deeper = f->island[k].phase[TI_IMPACT].npoint > 0 && gap < before;
-    ti_overlap o = ti_overlap_of(deeper ? before : gap, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE),
-                                 ti_con_number(ws->model, c, p, TI_M_SLOP), ws->options.recovery * ws->options.dt);
-    o.before = deeper;
-    if (deeper && before == 0) o.ref_gap = 0;
+    double gap = end_gap(ws, f, i), before = ti_min(c->touch.gap, 0), more;
+    if (fabs(gap) < ti_frame_grain(ws, c).rounding) gap = 0; /* it closes in the step, and overlaps by none */
+    more = deepened(c, gap);
+    bool deeper = ti_island_is_hit(&f->island[k]) && gap + more < before;
+    ti_overlap o = ti_overlap_of(deeper ? before : gap + more, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE),
+                                 ti_con_number(ws->model, c, p, TI_M_SLOP));
+    if (!deeper && more == 0) return o;
+    o.ref_before = before < 0 ? o.ref_gap - (more > 0) : 0, o.ref_gap = more > 0, o.ref -= more;
     return o;
 }
 
@@ -38,13 +44,16 @@ static bool is_apart(const tribo_ws *ws, const ti_island *is, const ti_con *c) {
     return ref[0] != 0 || ref[1] != 0 || ref[2] != 0;
 }
 
-/* Only where something overlaps before the step, or is apart that holds: what its impacts leave of that, the next step
- * takes back. */
+/* Only where something overlaps before the step, or by its impacts, or is apart that holds. What the impacts leave that
+ * is not taken back here, the next step takes back. */
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (ti_con_holds(&f->con[i]) && is_apart(ws, is, &f->con[i])) return true;
-        double gap = ti_con_opens(&f->con[i]) ? f->con[i].touch.gap : 0;
-        if (gap < 0 && (is->bare || gap < -ti_frame_grain(ws, &f->con[i]).skin)) return true;
+        if (!ti_con_opens(&f->con[i])) continue;
+        ti_grain grain = ti_frame_grain(ws, &f->con[i]);
+        double gap = f->con[i].touch.gap;
+        if (gap < 0 && (is->bare || gap < -grain.skin)) return true;
+        if (f->con[i].mends && deepened(&f->con[i], end_gap(ws, f, i)) > grain.rounding) return true;
     }
     return false;
 }
@@ -72,8 +81,65 @@ static void pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     }
 }
 
-tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+/* By what contact i goes in the step along its normal, until it is hit and from there on. */
+static double way_of(const tribo_ws *ws, const ti_frame *f, int i) {
+    double until = ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]);
+    return ws->options.dt * (fabs(until) + fabs(ti_row_velocity(ws, f, i, 2, f->v)));
+}
+
+/* Of what is hit by that. */
+static const double IN_TIME = 1e-3;
+
+/* Whether the displacement has contact i as its own time says: it holds, or is hit at the mean time, or got its own. */
+static bool is_timed(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int group) {
+    bool bounces = i >= is->con0 + is->nhold;
+    if (!ti_impact_transmits(f, is, i) || (!bounces && f->phase[TI_HOLD].mode[i] == TRIBO_BREAK)) return false;
+    double off = bounces ? (f->con[i].tau - ws->time[is->blk0 + group]) * ti_impact_jump(ws, f, i) : 0;
+    if (is->phase[TI_TIMING].npoint > 0)
+        off += is->pace[TI_TIMING] * ti_row_velocity(ws, f, i, 2, f->phase[TI_TIMING].v[TI_SOLVED]);
+    return fabs(off) <= IN_TIME * way_of(ws, f, i);
+}
+
+/* Others of bodies that push one another in the impacts of the step, or after them. */
+static void choose(tribo_ws *ws, ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    ti_impact_times(ws, f, k);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        int b = ws->blk_b[i], group = ti_root(ws->root, ws->blk_a[i]);
+        bool pushed = ws->weight[group] > 0 && (b < 0 || ti_root(ws->root, b) == group);
+        f->con[i].mends = pushed && ti_con_opens(&f->con[i]) && !is_timed(ws, f, is, i, group);
+    }
+}
+
+static void choose_none(ti_frame *f, const ti_island *is) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) f->con[i].mends = false;
+}
+
+/* How far contact i, which mends, is from asking, or from pushing where others ask: a share of what the step moves, or
+ * of the largest impulse of the recovery. */
+static double brink(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, double most) {
+    const ti_phase_data *d = &f->phase[TI_RECOVER];
+    bool posed = is->phase[TI_RECOVER].npoint > 0;
+    if (posed && d->mode[i] != TRIBO_BREAK) return d->lambda[TI_SOLVED][3 * i + 2] / most;
+    double off = posed ? ws->ref_apart[3 * i + 2] + ti_row_velocity(ws, f, i, 2, d->v[TI_SOLVED]) : end_gap(ws, f, i);
+    double way = way_of(ws, f, i);
+    return way > 0 ? fabs(off) / way : (double)INFINITY;
+}
+
+static void brinks(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    double most = 0;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++)
+        if (f->con[i].mends) most = ti_max(most, f->phase[TI_RECOVER].lambda[TI_SOLVED][3 * i + 2]);
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        double off = f->con[i].mends ? brink(ws, f, is, i, most) : (double)INFINITY;
+        ws->info.margin = ti_min(ws->info.margin, off), ws->info.ndegenerate += off < 1e-9;
+    }
+}
+
+static tribo_status take_back(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_island *is = &f->island[k];
+    is->phase[TI_RECOVER].npoint = 0;
     if (!is_needed(ws, f, is)) return TRIBO_OK;
     pose(ws, f, k, p);
     ti_contact_problem problem = ti_step_problem(ws, f, k, TI_RECOVER);
@@ -84,8 +150,28 @@ tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p
     if (status != TRIBO_OK) return status;
     ti_phase_keep(is, TI_RECOVER, &s);
     is->pace[TI_RECOVER] = ti_pace_share(ws, f, k, TI_RECOVER);
-    ti_step_displace(ws, f, k, TI_RECOVER, ws->D);
     return TRIBO_OK;
+}
+
+/* What the impacts of an island leave, as far as that lifts nothing. */
+static tribo_status take_back_hit(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
+    choose(ws, f, k);
+    tribo_status status = take_back(ws, f, k, p);
+    if (status == TRIBO_OK && is->phase[TI_RECOVER].npoint > 0 && ti_impact_gains(ws, f, k)) {
+        choose_none(f, is);
+        ws->info.ndegenerate++, ws->info.margin = 0;
+        status = take_back(ws, f, k, p);
+    }
+    if (status == TRIBO_OK) brinks(ws, f, k);
+    return status;
+}
+
+tribo_status ti_island_recover(tribo_ws *ws, ti_frame *f, int k, const double *p) {
+    const ti_island *is = &f->island[k];
+    tribo_status status = ti_island_is_hit(is) ? take_back_hit(ws, f, k, p) : take_back(ws, f, k, p);
+    if (status == TRIBO_OK && is->phase[TI_RECOVER].npoint > 0) ti_step_displace(ws, f, k, TI_RECOVER, ws->D);
+    return status;
 }
 
 void ti_recover_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {

@@ -208,12 +208,10 @@ ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
     return (ti_reference){gap / dt, 1 / dt};
 }
 
-ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest) {
+ti_overlap ti_overlap_of(double gap, double beta, double slop) {
     if (gap >= 0) return (ti_overlap){.ref = gap, .ref_gap = 1};
     if (gap >= -slop) return (ti_overlap){0};
-    double back = beta * (gap + slop);
-    if (back < -farthest) return (ti_overlap){.ref = -farthest};
-    return (ti_overlap){back, beta, gap + slop, beta, false};
+    return (ti_overlap){beta * (gap + slop), beta, gap + slop, beta, 0};
 }
 
 /* ---- impacts ---- */

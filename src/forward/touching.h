@@ -44,6 +44,7 @@ typedef struct ti_con {
     bool sticky;         /* held to the static coefficient */
     bool bounce;         /* it has an impact inside the step: it hits and leaves, or lands */
     bool lands;          /* it hits and stays */
+    bool mends;          /* what the times of impacts leave of overlap is taken back in the step: recover.c */
     unsigned char aside; /* ti_con_place */
     bool later;          /* put aside as something that the next step hits, in this one at least once */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
@@ -161,12 +162,12 @@ typedef struct ti_reference {
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt);
 
 /* What is asked of a displacement that comes on top of the step's, where the step ends with this gap: not to close
- * it; or to take back an overlap beyond slop, by beta, no faster than recovery. */
+ * it; or to take back an overlap beyond slop, by beta. */
 typedef struct ti_overlap {
     double ref, ref_gap, ref_beta, ref_slop; /* m */
-    bool before;                             /* ref_gap is of the gap before the step */
+    double ref_before;                       /* by the gap before the step, besides */
 } ti_overlap;
-ti_overlap ti_overlap_of(double gap, double beta, double slop, double farthest);
+ti_overlap ti_overlap_of(double gap, double beta, double slop);
 
 /* An impact inside the step: docs/math.md eq. (12)-(14). */
 typedef struct ti_impact {
