@@ -22,7 +22,7 @@ static const struct {
  * as soon as it can be, and all of them together are never more. `./dev hunt 200` names the scenes, `./dev hunt 20
  * --seed 61 --capsules` those with capsules, and so on. */
 static const int most[KINDS][FLAWS] = {
-    {[ENERGY] = 1, [OVERLAP] = 1, [ROTATION] = 1, [FRAME] = 1}, {0}, {0}, {0}, {[OVERLAP] = 2}, {0}, {[OVERLAP] = 2}};
+    {[OVERLAP] = 1, [BALANCE] = 1}, {0}, {0}, {[THREE_WAYS] = 1}, {0}, {0}, {[OVERLAP] = 2}};
 /* Scenes at the brink of one: the last digits of another processor's linear algebra move a count by one or two. */
 enum { BRINK = 2 };
 
