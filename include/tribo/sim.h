@@ -30,7 +30,8 @@ typedef struct tribo_options {
     int rounds;            /**< > 0: exactly that many rounds of staggered projections, as [LeLidec21]; 0 = to tol; at
                               most 2^22 */
     tribo_reverse reverse; /**< how tribo_backward() goes through the contact problem */
-    bool warm_start;       /**< start from the last step's modes; off: tribo_step is a pure function, bit for bit */
+    bool warm_start; /**< start from the last step's modes: of several solutions, as friction above 1 may leave, the
+                          one that these lead to; off: tribo_step is a pure function, bit for bit */
     int ncon_max; /**< contacts in a step at most, up to 2^22; 0 = a default from the model's size: all there can be, or
                      128 and 24 a body, or for each geom of bodies where these are more, 12 beyond 4096 of them. Memory
                      goes with it, as far as steps find contacts */

@@ -146,7 +146,8 @@ class Model(_core.Model):
       recovery      m/s, the fastest that a penetration is pushed out
       rounds        exactly so many rounds of staggered projections
       reverse       "implicit" (default) or "unrolled", which needs rounds
-      warm_start    steps of a rollout begin with the last one's modes: faster, equal to rounding but not to the bit
+      warm_start    steps of a rollout begin with the last one's modes: faster, equal to rounding but not to the bit; of
+                    several solutions, as friction above 1 may leave, the one that these lead to
       ncon_max      contacts in a step at most
       measures      fill info["measures"] in examine()
       raw, max_iter, relaxation, penalty, facets, facet_angle, circumscribed, softness, compliance, impedance, impratio,
