@@ -51,7 +51,7 @@ static void twist_slope(const ti_law_contact *s, unsigned char mode, const doubl
 static bool twist_agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
     double z = twist_trial(s, l, c), bound = bound_of(s);
     if (mode == TRIBO_BREAK) return s->push <= slack;
-    if (mode == TRIBO_STICK) return fabs(z) <= bound + slack;
+    if (mode == TRIBO_STICK) return bound > 0 && fabs(z) <= bound + slack;
     return (mode == AGAINST ? -z : z) >= bound - slack;
 }
 
@@ -158,7 +158,7 @@ static bool roll_agrees(const ti_law_contact *s, unsigned char mode, const doubl
     trial z = roll_trial(s, l, c);
     double bound = bound_of(s);
     if (mode == TRIBO_BREAK) return s->push <= slack;
-    if (mode == TRIBO_STICK) return z.length <= bound + slack;
+    if (mode == TRIBO_STICK) return bound > 0 && z.length <= bound + slack;
     return z.length >= bound - slack && z.t0 * l[0] + z.t1 * l[1] >= -slack * z.length;
 }
 
