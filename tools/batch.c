@@ -1,7 +1,7 @@
 /* batch.c -- the verb `batch`: many worlds of a scene with parameters drawn at random, their return and its gradient.
  */
 #include "batch.h"
-#include "inputs.h"
+#include "files.h"
 #include "params.h"
 #include "progress.h"
 #include "ranks.h"

@@ -1,39 +1,16 @@
 /* common.h -- what every verb of the command shares: exit codes, messages, options, JSON and files. */
 #ifndef TRIBO_TOOLS_COMMON_H
 #define TRIBO_TOOLS_COMMON_H
-#include "formats/text.h"
+#include "files.h"
+#include "messages.h"
 #include "options.h"
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <tribo/law.h>
 
-/* Exit status of the command besides EXIT_SUCCESS. */
-enum {
-    EXIT_TROUBLE = 1,      /* an output could not be written, no memory, interrupted */
-    EXIT_USAGE = 2,        /* the command line is wrong */
-    EXIT_INPUT = 3,        /* a file is wrong: file:line: what */
-    EXIT_NOT_CONVERGED = 4 /* answered, but not to the tolerance asked for */
-};
-
 extern const verb verb_simulate, verb_identify, verb_validate, verb_gradcheck, verb_solve, verb_compare, verb_params,
     verb_check, verb_design, verb_optimize, verb_view, verb_batch; /* one a file, listed in verbs.c */
-
-/* ---- messages, all on standard error ---- */
-
-extern bool messages_quiet; /* --quiet: remarks are not made */
-/* "tribo VERB: what": a remark, which --quiet silences. */
-void remark(const verb *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* "tribo VERB: what", and where to find help. Returns EXIT_USAGE. */
-int usage_error(const verb *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "path:line: what" from what a reader left in diag. Returns EXIT_INPUT, or EXIT_TROUBLE where it is no fault of the
- * input. */
-int input_error(const char *path, tribo_status s, const tribo_diag *diag);
-/* The same for a line number and words of one's own. Returns EXIT_INPUT. */
-int input_message(const char *path, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* "tribo: what". Returns EXIT_TROUBLE. */
-int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- options ---- */
 
@@ -67,29 +44,6 @@ bool list_add(string_list *l, const char *s);
 void list_free(string_list *l);
 
 /* ---- output ---- */
-
-/* A file that appears under its name only when it is complete, or standard output. */
-typedef struct out_file {
-    FILE *f;
-    char *path; /* a copy; NULL: standard output */
-    ti_output file;
-} out_file;
-/* path NULL or "-": standard output. @return false after a message. */
-bool out_open(out_file *o, const char *path);
-/* Finish: flush, close, rename. @return false after a message; the old file is then still there. */
-bool out_close(out_file *o);
-/* Give up: close, remove the temporary. */
-void out_discard(out_file *o);
-/* From here on a signal that ends the process takes unfinished files away first. */
-void outputs_guard(void);
-/* In a handler: take them away and end by that signal. */
-void outputs_drop(int signal);
-/* Make the folder if it is not there. @return false after a message. */
-bool make_folder(const char *path);
-/* Whether that is the end of a name, in small letters or capitals, and not all of it. */
-bool ends_with(const char *name, const char *ending);
-/* "folder/name", to be freed; NULL without memory. */
-char *join_path(const char *folder, const char *name);
 
 /* A cell of a table on standard output, after a blank: a number in this format, right in this width; "-" for NaN. */
 void print_number(const char *format, int width, double x);

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "compare.h"
 #include "contact/solver/solvers.h"
-#include "inputs.h"
+#include "files.h"
 #include "names.h"
 #include "progress.h"
 #include "scene.h"

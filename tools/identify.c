@@ -1,6 +1,6 @@
 /* identify.c -- the verb `identify`: parameters of a scene from recorded motion. */
 #include "crossval.h"
-#include "inputs.h"
+#include "files.h"
 #include "params.h"
 #include "progress.h"
 #include "ranks.h"
@@ -278,7 +278,7 @@ static int conclude(identification *id) {
     if (ranks_own()) return status;
     id->interrupted = *interrupts_flag;
     if (id->interrupted) remark(&verb_identify, "interrupted; what follows is the best so far");
-    progress_clear();
+    line_clear();
     if (status == EXIT_SUCCESS && !id->a->json) print_table(id);
     if (status == EXIT_SUCCESS && id->comparison && !id->a->json) comparison_print(id->comparison);
     if (status == EXIT_SUCCESS) status = write_scene(id);

@@ -1,6 +1,6 @@
 /* optimize.c -- the verb `optimize`: controls and feedback of a task, through contact, by gradient. */
 #include "optimize.h"
-#include "inputs.h"
+#include "files.h"
 #include "progress.h"
 #include "recordings.h"
 #include "scene.h"
@@ -147,7 +147,7 @@ static int conclude(optimization *o) {
     if (!o->a->receding) status = optimize_replay(o);
     progress_state(false, "writing");
     if (status == EXIT_SUCCESS) status = optimize_write(o);
-    progress_clear();
+    line_clear();
     if (status == EXIT_SUCCESS && o->a->json) {
         json_t *all = optimize_json(o);
         if (!json_write(stdout, all, true)) status = trouble("the result could not be written");

@@ -1,5 +1,5 @@
 /* optimize_recede.c -- a receding horizon: planned on the task's model, acted on that or another. */
-#include "inputs.h"
+#include "files.h"
 #include "optimize.h"
 #include "progress.h"
 #include "scene.h"

@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700 /* sigaction */
 #include "progress.h"
 #include "common.h"
+#include "files.h"
+#include "messages.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -41,8 +43,8 @@ static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t end;
-    bool begun, threaded, over, shown; /* shown: a line of the terminal is to be cleared */
-    int part, parts;                   /* of a whole that is known; parts 0: it is not */
+    bool begun, threaded, over;
+    int part, parts; /* of a whole that is known; parts 0: it is not */
     double started, told;
     char state[512];
 } ticker = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -68,16 +70,10 @@ static void tell(void) {
     }
     int n = snprintf(line, sizeof line, "%7.1f s  %s%s", ticker.told - ticker.started, bar, ticker.state);
     if (wide && n >= wide) line[ti_cut(line, strlen(line), (size_t)wide - 1)] = 0;
-    fprintf(stderr, wide ? "\r\033[K%s" : "%s\n", line);
-    ticker.shown = wide > 0;
-}
-
-void progress_clear(void) {
-    if (!ticker.begun) return;
-    pthread_mutex_lock(&ticker.lock);
-    if (ticker.shown) fputs("\r\033[K", stderr);
-    ticker.shown = false;
-    pthread_mutex_unlock(&ticker.lock);
+    if (wide)
+        line_show(line);
+    else
+        fprintf(stderr, "%s\n", line);
 }
 
 void progress_part(int part, int parts) {
@@ -126,7 +122,7 @@ double progress_seconds(void) {
 
 void progress_end(void) {
     if (!ticker.begun) return;
-    progress_clear();
+    line_clear();
     pthread_mutex_lock(&ticker.lock);
     ticker.over = true;
     ticker.begun = false;

@@ -10,8 +10,6 @@ void progress_end(void);
 void progress_state(bool now, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* How much of a whole is done, for the bar of a terminal. */
 void progress_part(int part, int parts);
-/* On a terminal: away with the line, so that something else may be written there. */
-void progress_clear(void);
 /* Seconds since the beginning. */
 double progress_seconds(void);
 

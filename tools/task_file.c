@@ -2,7 +2,7 @@
 #include "formats/table.h"
 #include "formats/text.h"
 #include "found.h"
-#include "inputs.h"
+#include "files.h"
 #include "model/model.h"
 #include "params.h"
 #include "scene.h"

@@ -1,6 +1,6 @@
 /* view.c -- the verb `view`: a scene's motion as a page that plays it, beside a recording where there is one. */
 #include "common.h"
-#include "inputs.h"
+#include "files.h"
 #include "replay_glb.h"
 #include "replay_page.h"
 #include "report.h"
