@@ -95,3 +95,31 @@ value_kind text_value(const char *value, char *list, size_t size) {
     if (strchr(value, '|')) add_words(list, size, value);
     return *list ? VALUE_WORDS : VALUE_OTHER;
 }
+
+/* ---- of the command itself ---- */
+
+static const char command_about[] =
+    "Rigid bodies in hard frictional contact: simulation, exact gradients, identification, control.";
+static const char command_notes[] =
+    "Results go to standard output or to the file that is named, progress and messages to standard error. A file "
+    "called "
+    "- is standard input, or standard output. A scene that is not there is looked for among those that are installed.";
+
+const char *describe_command_about(void) {
+    return command_about;
+}
+const char *describe_command_notes(void) {
+    return command_notes;
+}
+
+const char *const describe_statuses[][2] = {{"0", "all went well"},
+                                            {"1", "no memory, or an output could not be written"},
+                                            {"2", "the command line is wrong"},
+                                            {"3", "an input is wrong: file:line: what"},
+                                            {"4", "answered, but something did not converge"},
+                                            {"128 + N", "ended by signal N: 130 by Ctrl-C"},
+                                            {NULL, NULL}};
+const char *const describe_variables[][2] = {
+    {"NO_COLOR", "if set and not empty, messages on a terminal have no colours"},
+    {"TRIBO_SCENES", "folders of scenes, : between them, looked through before those that are installed"},
+    {NULL, NULL}};

@@ -1,7 +1,7 @@
 /* describe_text.h -- pieces that every description of the command is made of. */
 #ifndef TRIBO_TOOLS_DESCRIBE_TEXT_H
 #define TRIBO_TOOLS_DESCRIBE_TEXT_H
-#include "options.h"
+#include "option_table.h"
 #include <stddef.h>
 
 /* A paragraph of a text: up to a newline; those that begin with a blank stand as they are. */

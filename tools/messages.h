@@ -1,7 +1,7 @@
 /* messages.h -- what the command says on standard error, and its exit codes. */
 #ifndef TRIBO_TOOLS_MESSAGES_H
 #define TRIBO_TOOLS_MESSAGES_H
-#include "options.h"
+#include "option_table.h"
 #include <tribo/base.h>
 
 /* Exit status of the command besides EXIT_SUCCESS. */

@@ -7,36 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_HELP = -2, OPTION_WRONG = -3, COMMON_QUIET = 700, OPTIONS_MAX = 80 };
-
-static const option_row common_rows[] = {
-    {"quiet", COMMON_QUIET, NULL, "no progress and no remarks; errors are told all the same", false},
-    {"help", 'h', NULL, "print this and end; also -h", false},
-    {0}};
-const option_group group_common = {"Of every verb", NULL, common_rows};
-
-bool verb_hides(const verb *v, const option_row *row) {
-    for (const option_row *own = v ? v->options : NULL; own && own->name; own++)
-        if (own != row && !strcmp(own->name, row->name)) return true;
-    return false;
-}
-
-const option_row *verb_option(const verb *v, int k) {
-    for (const option_row *row = v->options; row && row->name; row++)
-        if (k-- == 0) return row;
-    for (int g = 0; g <= GROUPS_MAX; g++) {
-        const option_group *group = g < GROUPS_MAX ? v->groups[g] : &group_common;
-        for (const option_row *row = group ? group->rows : NULL; row && row->name; row++)
-            if (!verb_hides(v, row) && k-- == 0) return row;
-    }
-    return NULL;
-}
-
-const verb *verb_find(const char *name) {
-    for (int i = 0; verbs[i]; i++)
-        if (!strcmp(verbs[i]->name, name)) return verbs[i];
-    return NULL;
-}
+enum { OPTION_HELP = -2, OPTION_WRONG = -3, OPTIONS_MAX = 80 };
 
 /* The table as getopt_long wants it. */
 static void for_getopt(const verb *v, struct option out[OPTIONS_MAX + 1]) {
@@ -85,7 +56,7 @@ int next_option(const verb *v, int argc, char **argv) {
     int code = getopt_long(argc, argv, "-:h", options, NULL);
     /* The word at fault: a short option is known by its letter only. */
     const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-    if (code == COMMON_QUIET) {
+    if (code == OPTION_QUIET) {
         messages_quiet = true;
         return next_option(v, argc, argv);
     }
