@@ -381,7 +381,7 @@ checks=$((checks + 1))
 cmp -s "$folder/swing/replay.csv" "$folder/swing/trajectory.csv" || { failures=$((failures + 1)); echo "failed: a replay differs"; }
 expect "begun from what was found" 0 '^cost 9.0785.* [0-9] passes' '*' optimize "$cart" "$tasks/cart-pole.json" --guess "$folder/swing/controls.csv"
 printf 'time,pivot.tau\n0,1\n' >"$folder/pivot.csv"
-expect "begun from controls of others" 3 '' 'pivot.csv:1: none of its columns is one of the task.s controls, as rail.tau' optimize "$cart" "$tasks/cart-pole.json" \
+expect "begun from controls of others" 3 '' 'pivot.csv:1: none of its columns has numbers of the task.s controls, as rail.tau' optimize "$cart" "$tasks/cart-pole.json" \
     --guess "$folder/pivot.csv"
 expect "more passes than there can be" 2 '' 'iterations takes a number from 1 to 100000000, not 99999999999999' optimize "$cart" "$tasks/cart-pole.json" \
     --iterations 99999999999999
@@ -501,7 +501,13 @@ wrong "bounds that hold nothing" 'bounds.rail: from 1 to -1' '{"knots": 9, "boun
 wrong "a control twice" 'controls\[1\]: is there twice' '{"knots": 9, "controls": ["rail", "rail.tau"], "terms": [{"what": "control"}]}'
 wrong "a key of the scene misspelt" 'start: there is no key of the scene .hag.; the nearest is hang' '{"knots": 9, "start": "hag", "terms": [{"what": "control"}]}' \
     "$data/scenes/acrobot.xml"
-wrong "no file of a guess" 'none.csv: ' '{"knots": 9, "guess": "none.csv", "terms": [{"what": "control"}]}'
+wrong "no file of a guess" 'task.json:2: guess: .*none.csv: cannot be read' '{"knots": 9,\n"guess": "none.csv", "terms": [{"what": "control"}]}'
+wrong "a guess that is too much" 'task.json:2: the first guess: step 1 of 9: ' '{"knots": 9,\n"guess": [1e12], "controls": ["rail"], "terms": [{"what": "control"}]}'
+wrong "a target of no kind" 'target: is neither a number, a number for each knot' '{"knots": 9, "terms": [{"what": "joint", "on": "rail", "target": null}]}'
+wrong "less itself" 'task.json:2: terms\[0\]: it is of pole and of the same' '{"knots": 9, "terms": [\n{"what": "position", "on": "pole", "less": "pole"}]}'
+wrong "a constraint that weighs nothing" 'task.json:2: terms\[0\]: a constraint needs' '{"knots": 9, "terms": [\n{"what": "joint", "on": "rail", "norm": "limit", "weight": 0}]}'
+wrong "bounds beyond an actuator's range" "bounds.elbow: from 20 to 30 there is nothing of the actuator's range, -15 to 15" \
+    '{"knots": 9, "bounds": {"elbow": [20, 30]}, "terms": [{"what": "control"}]}' "$data/scenes/acrobot.xml"
 wrong "a group of parameters" 'parameters.gravity: is a group: there is gravity/x, gravity/y, gravity/z' '{"knots": 9, "parameters": {"gravity": -3}, "terms": [{"what": "control"}]}'
 wrong "a mass below zero" 'parameters: body pole: mass' '{"knots": 9, "parameters": {"pole/mass": -1}, "terms": [{"what": "control"}]}'
 wrong "a term of the whole on a part" 'takes no "on"' '{"knots": 9, "terms": [{"what": "com", "on": "pole"}]}'
@@ -509,6 +515,7 @@ push=$data/scenes/push.xml
 wrong "a contact force of nobody" 'there is no "on": the body that contact-force is of; there are cube' '{"knots": 9, "terms": [{"what": "contact-force"}]}' "$push"
 wrong "a contact force of a body misspelt" 'terms\[0\].on: there is no body .cubo.; the nearest is cube' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cubo"}]}' "$push"
 wrong "a contact force with nobody" 'terms\[0\].with: there is no body .floor.' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "with": "floor"}]}' "$push"
+wrong "a contact force of itself" 'terms\[0\]: it is of cube and of the same' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "with": "cube"}]}' "$push"
 wrong "a contact force at the end" 'contact forces has nothing at the last' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "at": "final"}]}' "$push"
 wrong "with, of something else" 'only a contact-force' '{"knots": 9, "terms": [{"what": "position", "on": "cube", "with": "cube"}]}' "$push"
 # a cube that rests is pushed with 2 N, and the floor holds it: its contact forces are asked for, and how it is done is told
@@ -548,21 +555,23 @@ for signal in INT TERM; do
         { failures=$((failures + 1)); echo "failed: more than a second without a line"; cat "$folder/err"; }
 done
 
-# ---- the same of a search ----
-checks=$((checks + 1))
-rm -f "$folder/err"
-"$tribo" optimize "$data/scenes/hopper.xml" "$tasks/hop.json" --stages 0.1,0.05,0.03 --out "$folder/stopped" >"$folder/out" 2>"$folder/err" &
-child=$!
-for wait in $(seq 100); do
-    grep -qs ' pass ' "$folder/err" && break
-    sleep 1
+# ---- the same of a search, and of the first plan of a receding horizon ----
+for more in "" "--receding 10"; do
+    checks=$((checks + 1))
+    rm -rf "$folder/err" "$folder/stopped"
+    "$tribo" optimize "$data/scenes/hopper.xml" "$tasks/hop.json" --stages 0.1,0.05,0.03 $more --out "$folder/stopped" >"$folder/out" 2>"$folder/err" &
+    child=$!
+    for wait in $(seq 100); do
+        grep -qs ' pass ' "$folder/err" && break
+        sleep 1
+    done
+    kill -s INT $child
+    wait $child
+    [ $? = 130 ] || { failures=$((failures + 1)); echo "failed: exit status of an interrupted search"; }
+    there stopped/result.json '"interrupted": true'
+    there stopped/controls.csv '^0.66,'
+    there err 'interrupted; what follows'
 done
-kill -s INT $child
-wait $child
-[ $? = 130 ] || { failures=$((failures + 1)); echo "failed: exit status of an interrupted search"; }
-there stopped/result.json '"interrupted": true'
-there stopped/controls.csv '^0.66,'
-there err 'interrupted; what follows'
 
 # ---- what a recording is ----
 write push.csv 'time,cube.fx

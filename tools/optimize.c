@@ -27,7 +27,7 @@ int optimize_search(optimization *o, long passes) {
         bool now = k == 0 || o->progress.done || seconds_now() - told > 0.9;
         say(o, now);
         if (now) told = seconds_now();
-        o->late = o->a->seconds > 0 && progress_seconds() > o->a->seconds;
+        o->late = o->a->seconds > 0 && progress_seconds() > o->a->seconds && !o->progress.done;
         if (o->late) break;
     }
     o->interrupted = *interrupts_flag;
@@ -37,7 +37,7 @@ int optimize_search(optimization *o, long passes) {
 
 /* Why a search of second order may end at once. */
 static void advise(const optimization *o) {
-    if (o->progress.converged || !o->progress.done || o->a->receding) return;
+    if (o->progress.converged || !o->progress.done || o->acted) return;
     for (int i = 0; i < o->task->def.nterm; i++)
         if (o->task->term[i].kind == TRIBO_TERM_CONTROL) return;
     remark(&verb_optimize, "no term is of the controls: a small one ({\"what\": \"control\", \"weight\": 1e-6}) tells "
@@ -103,6 +103,7 @@ static int roll(const optimization *o, tribo_ws *ws, motion *w) {
 int optimize_replay(optimization *o) {
     const task_file *t = o->task;
     tribo_ws *ws = NULL;
+    motion_free(&o->done); /* of a receding horizon that did not begin */
     if (!motion_room(&o->done, &t->size, t->def.knots, t->def.knots * t->def.substeps + 1)) return trouble("no memory");
     int status = spread_controls(o, &o->done);
     if (status == EXIT_SUCCESS && tribo_ws_new(o->m, &t->options, NULL, &ws, NULL) < 0) status = trouble("no memory");
@@ -134,17 +135,19 @@ static int set_up(optimization *o) {
     def->stop = interrupts_flag;
     if (a->method >= 0) def->method = (tribo_method)a->method;
     tribo_status s = tribo_trajopt_new(o->m, def, &o->t, &diag);
+    if (!diag.line) diag.line = o->task->line_begun; /* what else a file may hold was looked at when it was read */
     return s < 0 ? input_error(a->task, s, &diag) : EXIT_SUCCESS;
 }
 
 static int conclude(optimization *o) {
     int status = EXIT_SUCCESS;
+    if (o->a->receding && !o->acted) remark(&verb_optimize, "nothing was acted; what follows is the first plan");
     if (o->interrupted) remark(&verb_optimize, "interrupted; what follows is the best so far");
     if (o->late) remark(&verb_optimize, "out of time; what follows is the best so far");
     advise(o);
-    if (!o->a->receding && !o->progress.done && !o->interrupted && tribo_trajopt_settle(o->t) != TRIBO_OK)
+    if (!o->acted && !o->progress.done && !o->interrupted && tribo_trajopt_settle(o->t) != TRIBO_OK)
         remark(&verb_optimize, "the feedback is that of the last pass");
-    if (!o->a->receding) status = optimize_replay(o);
+    if (!o->acted) status = optimize_replay(o);
     progress_state(false, "writing");
     if (status == EXIT_SUCCESS) status = optimize_write(o);
     line_clear();
@@ -157,8 +160,8 @@ static int conclude(optimization *o) {
     }
     if (status == EXIT_SUCCESS && fflush(stdout)) status = trouble("the result could not be written");
     if (status == EXIT_SUCCESS && o->interrupted) status = EXIT_TROUBLE;
-    if (status == EXIT_SUCCESS && !o->a->receding && !o->progress.converged) status = EXIT_NOT_CONVERGED;
-    if (status == EXIT_SUCCESS && o->a->receding && o->acted < o->a->receding) status = EXIT_NOT_CONVERGED;
+    if (status == EXIT_SUCCESS && !o->acted && !o->progress.converged) status = EXIT_NOT_CONVERGED;
+    if (status == EXIT_SUCCESS && o->acted < o->a->receding) status = EXIT_NOT_CONVERGED;
     return status;
 }
 

@@ -56,7 +56,7 @@ int optimize_search(optimization *o, long passes);
 int optimize_replay(optimization *o);
 /* Before the first plan: what is wrong with the options of a receding horizon. @return exit status after a message */
 int optimize_recede_begin(optimization *o);
-/* Act, and plan again. */
+/* Act, and plan again. Where nothing came to be acted, the result is the first plan. */
 int optimize_recede(optimization *o);
 void optimize_recede_end(optimization *o);
 /* The table, and the files. */

@@ -20,7 +20,7 @@ static void control(const void *ctx, double time, double *u) {
 static bool keep_motion(replay *r, const optimization *o) {
     const task_file *t = o->task;
     const motion *d = &o->done;
-    if (o->a->receding || o->other) return replay_states(r, "acted", false, d->rows, d->time, d->x, NULL, NULL);
+    if (o->acted) return replay_states(r, "acted", false, d->rows, d->time, d->x, NULL, NULL);
     replay_run run = {.name = "motion", .p = t->p, .x0 = d->x, .rows = d->rows, .time = d->time, .options = t->options};
     run.options.dt = t->dt, run.control = control, run.ctx = o;
     return replay_simulate(r, &run) != TRIBO_E_NOMEM;
@@ -31,8 +31,8 @@ static void play(FILE *f, const optimization *o) {
     double *p = calloc((size_t)tribo_model_sizes(m).np + 1, sizeof *p);
     replay r = {0};
     bool good = p != NULL;
-    if (good && o->other) tribo_model_params(m, p);
-    if (good && !o->other) memcpy(p, o->task->p, (size_t)o->task->size.np * sizeof *p);
+    if (good && m != o->m) tribo_model_params(m, p);
+    if (good && m == o->m) memcpy(p, o->task->p, (size_t)o->task->size.np * sizeof *p);
     good = good && replay_start(&r, m, p) && replay_take(&r, o->a->task) && keep_motion(&r, o);
     if (!good || !replay_write(f, &r,
                                "The motion found, as the task's own law has it. Arrows are contact forces on what "
@@ -58,7 +58,7 @@ static void terms(FILE *f, const optimization *o) {
 }
 
 static void summary(FILE *f, const optimization *o) {
-    if (o->a->receding)
+    if (o->acted)
         report_text(f, "Scene %s, task %s. Cost %.6g over %d knots, %g s; %d plans, %d passes; %s.", o->a->scene,
                     o->a->task, o->acted_cost, o->acted, o->acted * knot_seconds(o->task), o->plans, o->passes,
                     optimize_outcome(o));

@@ -217,7 +217,7 @@ int optimize_recede(optimization *o) {
     o->done.rows = 1;
     recede(o, o->world);
     o->seconds += seconds_now() - started;
-    return o->acted ? count_costs(o, o->world) : trouble("nothing was acted");
+    return o->acted ? count_costs(o, o->world) : EXIT_SUCCESS;
 }
 
 void optimize_recede_end(optimization *o) {

@@ -10,7 +10,7 @@
 
 const char *optimize_outcome(const optimization *o) {
     if (o->interrupted) return "interrupted";
-    if (o->a->receding) return o->acted < o->a->receding ? "ended early" : "acted to the end";
+    if (o->acted) return o->acted < o->a->receding ? "ended early" : "acted to the end";
     return o->late                 ? "out of time"
            : o->progress.converged ? "converged"
            : o->progress.done      ? "no step improves"
@@ -18,7 +18,7 @@ const char *optimize_outcome(const optimization *o) {
 }
 
 const tribo_model *optimize_model_acted(const optimization *o) {
-    return o->other ? o->other : o->m;
+    return o->acted && o->other ? o->other : o->m;
 }
 
 void optimize_print(const optimization *o) {
@@ -27,7 +27,7 @@ void optimize_print(const optimization *o) {
     printf("%-32s %-12s %12s %14s\n", "term", "at", "weight", "cost");
     for (int i = 0; i < o->nterm; i++)
         printf("%-32s %-12s %12g %14.8g\n", o->info[i].label, o->info[i].at, t->term[i].weight, o->cost[i]);
-    if (o->a->receding) {
+    if (o->acted) {
         printf("cost %.9g over %d knots, %g s; %d plans, %d passes; %s\n", o->acted_cost, o->acted,
                o->acted * knot_seconds(t), o->plans, o->passes, optimize_outcome(o));
         return;
@@ -77,7 +77,7 @@ json_t *optimize_json(const optimization *o) {
     json_object_set_new(all, "substeps", json_integer(t->def.substeps));
     json_object_set_new(all, "dt", json_number(t->dt));
     json_object_set_new(all, "terms", terms_json(o));
-    if (o->a->receding) {
+    if (o->acted) {
         json_object_set_new(all, "cost", json_number(o->acted_cost));
         json_object_set_new(all, "acted", json_integer(o->acted));
         json_object_set_new(all, "plans", json_integer(o->plans));

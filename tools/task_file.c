@@ -7,9 +7,11 @@
 #include "params.h"
 #include "scene.h"
 #include "task_reader.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KNOTS_MAX = 1000000, SUBSTEPS_MAX = 100000, STAGES_MAX = 32, NUMBERS_MAX = 200000000 };
 
@@ -282,6 +284,17 @@ static double read_bound(task_reader *r, const json_t *value, size_t side) {
     return bound;
 }
 
+/* Bounds of a control within its actuator's range, beyond which it does nothing more. */
+static void bound_within(task_reader *r, int i, double lower, double upper) {
+    task_file *t = r->t;
+    double range[2];
+    ti_control_range(t->m, t->p, t->control[i], range);
+    t->lower[i] = fmax(lower, range[0]), t->upper[i] = fmin(upper, range[1]);
+    if (!(t->lower[i] <= t->upper[i]))
+        task_wrong(r, "from %g to %g there is nothing of the actuator's range, %g to %g", lower, upper, range[0],
+                   range[1]);
+}
+
 static void read_bounds_of(task_reader *r, const char *name, const json_t *value, int *index) {
     task_file *t = r->t;
     int n = task_controls_named(r, name, index);
@@ -300,7 +313,7 @@ static void read_bounds_of(task_reader *r, const char *name, const json_t *value
         if (i < 0)
             task_wrong(r, "is not one of the task's controls");
         else
-            t->lower[i] = lower, t->upper[i] = upper;
+            bound_within(r, i, lower, upper);
     }
 }
 
@@ -352,7 +365,7 @@ static void need_controls(task_reader *r, const char *path, const tribo_controls
     for (int i = 0; i < t->def.ncontrol; i++)
         if (ti_controls_have(c, t->control[i])) return;
     ti_control_column(t->m, t->control[0], first, sizeof first);
-    r->status = input_message(path, 1, "none of its columns is one of the task's controls, as %s", first);
+    r->status = input_message(path, 1, "none of its columns has numbers of the task's controls, as %s", first);
 }
 
 static void guess_file(task_reader *r, const char *path) {
@@ -403,10 +416,12 @@ static void read_guess(task_reader *r, const json_t *value, void *at) {
         guess_held(r);
     } else if (word && ends_with(word, ".csv")) {
         char *path = beside(r->path, word);
-        if (path)
-            guess_file(r, path);
-        else
+        if (!path)
             r->status = trouble("no memory");
+        else if (access(path, R_OK))
+            task_wrong(r, "%s: cannot be read: %s", path, strerror(errno));
+        else
+            guess_file(r, path);
         free(path);
     } else if (json_is_array(value)) {
         guess_rows(r, value);
@@ -510,6 +525,16 @@ static void read_task(task_reader *r, const json_t *root) {
     if (task_good(r)) task_members(r, root, KEYS + NKEYS - 1, 1, r->t);
 }
 
+/* The line of what the first rollout is of; 0 = none is. */
+static int line_begun(const task_reader *r, const json_t *root) {
+    static const char *const keys[] = {"guess", "start"};
+    for (int i = r->changes && r->changes->guess; i < 2; i++) {
+        const json_step step = {.key = keys[i]};
+        if (json_object_get(root, keys[i])) return json_line(r->text, &step, 1);
+    }
+    return 0;
+}
+
 static int read_text(task_reader *r, size_t n) {
     json_error_t error;
     if (n == strspn(r->text, " \t\r\n"))
@@ -520,6 +545,7 @@ static int read_text(task_reader *r, size_t n) {
         r->status = input_message(r->path, 1, "a task is an object {\"knots\": ..., \"terms\": [...]}");
     if (task_good(r)) prepare(r);
     if (task_good(r)) read_task(r, root);
+    r->t->line_begun = line_begun(r, root);
     json_decref(root);
     return r->status;
 }

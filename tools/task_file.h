@@ -36,7 +36,8 @@ typedef struct task_file {
     double *p, *x0, *u; /* (np), (nx), (nu) the numbers that are held */
     int *control;       /* (def.ncontrol) */
     double *lower, *upper;
-    double *guess; /* (knots,ncontrol), NULL = zero */
+    double *guess;  /* (knots,ncontrol), NULL = zero */
+    int line_begun; /* of the guess, else of the start; 0 = the file has neither */
     struct block *blocks;
 } task_file;
 

@@ -1,5 +1,6 @@
 /* task_terms.c -- the terms of a task: what they are of, targets, weights, knots. */
 #include "task_reader.h"
+#include "trajopt/norms.h"
 #include "trajopt/task.h"
 #include <math.h>
 #include <string.h>
@@ -127,6 +128,18 @@ static void need_subject(task_reader *r, const term_reading *t) {
                tribo_term_name(t->def->kind), *all ? "; there are " : "", all);
 }
 
+static const char *subject_name(const tribo_model *m, const tribo_term_def *d) {
+    return d->joint >= 0  ? tribo_model_joint_name(m, d->joint)
+           : d->body >= 0 ? tribo_model_body_name(m, d->body)
+           : d->site >= 0 ? tribo_model_site_name(m, d->site)
+                          : NULL;
+}
+
+/* Less itself, or the force of a body on itself: always 0. */
+static bool itself(const tribo_term_def *d) {
+    return (d->body2 >= 0 && d->body2 == d->body) || (d->site2 >= 0 && d->site2 == d->site);
+}
+
 /* ---- at ---- */
 
 static void read_window(task_reader *r, const json_t *value, tribo_term_def *def) {
@@ -191,6 +204,8 @@ static void read_row(task_reader *r, const json_t *value, const term_reading *t,
     }
     if (json_is_number(value) && t->width == 1)
         row[0] = task_number(r, value, -TASK_LARGEST, TASK_LARGEST, "a number of at most 1e12");
+    else if (t->width == 1 && !json_is_array(value))
+        task_wrong(r, "is neither a number, a number for each knot, nor {\"time\": ..., \"values\": ...}");
     else if (json_is_number(value))
         task_wrong(r, "is one number, but %s has %d", tribo_term_name(t->def->kind), t->width);
     else
@@ -375,11 +390,8 @@ static void read_scale(task_reader *r, const json_t *value, void *at) {
 
 static void label_term(const task_reader *r, term_reading *t) {
     const tribo_term_def *d = t->def;
-    const char *of = NULL;
+    const char *of = subject_name(r->m, d);
     if (*t->info->label) return;
-    if (d->joint >= 0) of = tribo_model_joint_name(r->m, d->joint);
-    if (d->body >= 0) of = tribo_model_body_name(r->m, d->body);
-    if (d->site >= 0) of = tribo_model_site_name(r->m, d->site);
     snprintf(t->info->label, sizeof t->info->label, "%s%s%.60s", tribo_term_name(d->kind), of ? " " : "", of ? of : "");
 }
 
@@ -388,6 +400,8 @@ static void settle_subject(task_reader *r, term_reading *t, int deep) {
     if (t->n || !task_good(r)) return;
     r->depth -= deep;
     need_subject(r, t);
+    if (task_good(r) && itself(t->def))
+        task_wrong(r, "it is of %s and of the same once more", subject_name(r->m, t->def));
     r->depth += deep;
     if (!task_good(r)) return;
     ti_term_sizes(r->m, r->t->def.ncontrol, t->def, &t->n, &t->width);
@@ -423,6 +437,8 @@ static void read_term(task_reader *r, const json_t *value, term_reading *t) {
     }
     task_members(r, value, keys, sizeof keys / sizeof *keys, t);
     settle_subject(r, t, 0);
+    if (task_good(r) && ti_is_constraint(t->def->norm) && t->def->weight == 0)
+        task_wrong(r, "a constraint needs a weight above 0");
 }
 
 void task_read_terms(task_reader *r, const json_t *value) {
