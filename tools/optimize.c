@@ -44,6 +44,18 @@ static void advise(const optimization *o) {
                            "those that nothing else weighs");
 }
 
+/* Where nothing depends on controls, to do nothing is a minimum. */
+static void advise_motion(const optimization *o) {
+    double most = 0;
+    if (!o->progress.converged || o->progress.cost == 0) return;
+    for (int k = 0; k < o->done.knots; k++)
+        for (int i = 0; i < o->task->def.ncontrol; i++)
+            most = fmax(most, fabs(o->done.U[k * o->task->size.nu + o->task->control[i]]));
+    if (most < 1e-6)
+        remark(&verb_optimize, "no control changes the cost from here, as where nothing is touched yet or friction "
+                               "holds: begin with another \"guess\", or with \"stages\" (docs/control.md)");
+}
+
 /* ---- what was found, as a simulation has it ---- */
 
 bool motion_room(motion *w, const tribo_sizes *z, int knots, int rows) {
@@ -148,6 +160,7 @@ static int conclude(optimization *o) {
     if (!o->acted && !o->progress.done && !o->interrupted && tribo_trajopt_settle(o->t) != TRIBO_OK)
         remark(&verb_optimize, "the feedback is that of the last pass");
     if (!o->acted) status = optimize_replay(o);
+    if (!o->acted && status == EXIT_SUCCESS) advise_motion(o);
     progress_state(false, "writing");
     if (status == EXIT_SUCCESS) status = optimize_write(o);
     line_clear();
