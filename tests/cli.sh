@@ -531,6 +531,19 @@ checks=$((checks + 2))
 printf '{"knots": 9, "terms": [{"%s": 1}]}' zzzzzzzzzzzzzzzzzzzz >"$folder/task.json"
 [ "$(keys)" = "$(guide 'key of a term')" ] || { failures=$((failures + 1)); echo "failed: keys of a term in docs/control.md"; }
 
+# the three tasks of the guide, as they stand in it
+for file in box.xml push.json pole.xml balance.json arm.xml reach.json; do
+    awk -v mark="<!-- file $file -->" '$0 == mark { on = 1; next } on && NF && !/^    [^$]/ { exit } on' "$data/../docs/control.md" | sed 's/^    //' >"$folder/$file"
+done
+sed '/"guess"/d' "$folder/push.json" >"$folder/still.json"
+expect "a pusher that touches nothing" 0 '^cost 24.5, was 24.5; ' 'no control changes the cost from here' optimize "$folder/box.xml" "$folder/still.json"
+expect "a box pushed to a place" '0 4' '^cost 0.2' '*' optimize "$folder/box.xml" "$folder/push.json" --out "$folder/pushed-box.csv"
+tail -n 1 "$folder/pushed-box.csv" | awk -F, '$2 < 0.99 || $2 > 1.01 { print "failed: where the box is pushed"; exit 1 }' || failures=$((failures + 1))
+expect "a pole balanced" 0 '300 knots, 6 s; 60 plans' '*' optimize "$folder/pole.xml" "$folder/balance.json" --iterations 100 --receding 300 --every 5 --passes 2 \
+    --act-dt 0.001 --out "$folder/balanced.csv"
+tail -n 1 "$folder/balanced.csv" | awk -F, '$4 * $4 > 1e-4 || $2 * $2 > 0.16 { print "failed: how the pole is balanced"; exit 1 }' || failures=$((failures + 1))
+expect "an arm that reaches" 0 '^cost 0.5368.*converged' '*' optimize "$folder/arm.xml" "$folder/reach.json"
+
 # ---- an interrupt: the best so far within a second, whatever is under way; until then a line a second ----
 for signal in INT TERM; do
     checks=$((checks + 1))

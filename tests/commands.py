@@ -145,6 +145,8 @@ def furnish(folder, document):
     (folder / "data").symlink_to(ROOT / "data")
     (folder / "docs").mkdir()
     (folder / "swing.json").touch()  # docs/control.md begins with nothing in it
+    for name, text in re.findall(r"<!-- file (\S+) -->\n\n((?:    [^$\n].*\n)+)", (ROOT / document).read_text()):
+        (folder / name).write_text(re.sub("^    ", "", text, flags=re.M))
     (folder / "PROBLEMS.jsonl").write_text('{"id": 1, "kind": "NCP", "nc": 1, "mu": [0.5], "G": [1, 0, 1, 0, 0, 1], "g": [1, 0, -1]}\n')
     os.chdir(folder)
     for make, of in ((puck, "README.md"), (pushed, "docs/identify.md"), (marked, "docs/identify.md"), (plate, "docs/identify.md"), (ball, "docs/identify.md"), (arm, "docs/identify.md")):
