@@ -96,7 +96,7 @@ static void cubes_advance(cube_world *w) {
 static void collision_start(data_set *d, cube_world *w) {
     double y = between(d, -0.03, 0.03), side = cubes_uniform(&d->seed) < 0.5 ? -1 : 1, v = between(d, 1.6, 2.8);
     *w = cubes_colliding(1. / 32000, y, side * between(d, 0.1, 0.28), v);
-    w->softness = 0.01;
+    w->softness = 0.01, w->tolerance = 1e-11;
 }
 
 static bool collision_next(cube_world *w, int row) {

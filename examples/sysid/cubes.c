@@ -10,6 +10,7 @@ typedef struct contact {
     int a, b; /* cubes; b = -1 is the floor, and then a is pushed along n */
     double p[3], n[3], t[2][3], mu, depth, target, restitution, l[3];
     double least; /* impulse that it takes in any case */
+    double *last; /* (3) impulses of the step before, of a corner on a soft floor */
 } contact;
 
 static double dot(const double *a, const double *b) {
@@ -106,7 +107,7 @@ static void corners_in(const cube_world *world, int a, int b, contact *list, int
     }
 }
 
-static int find(const cube_world *world, contact *list) {
+static int find(cube_world *world, contact *list) {
     const cube *c = world->cube;
     int n = 0;
     const double up[3] = {0, 0, 1};
@@ -114,7 +115,11 @@ static int find(const cube_world *world, contact *list) {
         for (int i = 0; i < 8; i++) {
             double p[3];
             corner(&c[a], world->half, i, p);
-            if (p[2] < 1e-6) add(list, &n, world, a, -1, p, up, -p[2]);
+            double *last = world->last[a][i];
+            if (p[2] < 1e-6)
+                add(list, &n, world, a, -1, p, up, -p[2])->last = last;
+            else
+                memset(last, 0, sizeof world->last[a][i]);
         }
     if (world->n > 1) corners_in(world, 0, 1, list, &n), corners_in(world, 1, 0, list, &n);
     return n;
@@ -147,6 +152,21 @@ static void solve(cube_world *world, contact *list, int n) {
         }
         if (change < enough) break;
     }
+}
+
+/* Sweeps of a soft floor, which share loads slowly, go on where those of the step before ended. */
+static void solve_on(cube_world *world, contact *list, int n) {
+    const bool soft = world->softness > 0;
+    for (int i = 0; i < n && soft; i++) {
+        contact *k = &list[i];
+        if (!k->last) continue;
+        memcpy(k->l, k->last, sizeof k->l);
+        apply(world->cube, k, k->n, k->l[2]);
+        for (int j = 0; j < 2; j++) apply(world->cube, k, k->t[j], k->l[j]);
+    }
+    solve(world, list, n);
+    for (int i = 0; i < n && soft; i++)
+        if (list[i].last) memcpy(list[i].last, list[i].l, sizeof list[i].l);
 }
 
 /* Friction of the floor by how many corners of a cube touch it. */
@@ -217,7 +237,7 @@ void cubes_step(cube_world *world) {
     if (world->impact == CUBE_ONE_BY_ONE) one_by_one(world, list, n);
     /* a cube's inertia is a ball's: no gyroscopic torque */
     for (int i = 0; i < world->n; i++) c[i].v[2] -= world->dt * world->gravity;
-    solve(world, list, n);
+    solve_on(world, list, n);
     lift(world, list, n);
     for (int i = 0; i < world->n; i++) {
         for (int r = 0; r < 3; r++) c[i].x[r] += world->dt * c[i].v[r];

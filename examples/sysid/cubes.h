@@ -30,6 +30,7 @@ typedef struct cube_world {
      * springs do; 0 = as sweeps find them: statics leave open how four share it, friction of what turns depends on it
      */
     double softness;
+    double last[CUBES][8][3]; /* N s, on the corners of each by a soft floor in the last step, where the next begins */
 } cube_world;
 
 /* A cube that stands, turned about the vertical. */
