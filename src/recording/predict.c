@@ -3,8 +3,9 @@
 #include "recording/predict.h"
 #include "model/state.h"
 
-enum { BEFORE = 3, BEFORE_SWINGS = 8, AHEAD = 8 };
-static const double usual = 3; /* m/s^2: accelerations along the ground */
+enum { BEFORE = 3, AHEAD = 8, SWING_MOST = 64 };
+static const double swing = 0.08; /* s: what torques do to a joint in less is little beside its noise */
+static const double usual = 3;    /* m/s^2: accelerations along the ground */
 /* By how much the logarithms of the misses of all windows must fall before a reading is taken for another. */
 static const double evidence = TI_EVIDENCE;
 /* And by which share of what is missed: where the scene's numbers are far from right, all readings miss, and some of
@@ -40,15 +41,22 @@ tribo_status ti_predict_begin(tribo_checked *c, int steps, int windows) {
     return tribo_ws_new(c->m, &o, c->alloc.alloc ? &c->alloc : NULL, &c->ws, NULL);
 }
 
+/* Rows that are predicted. */
+static int ahead(const tribo_checked *c) {
+    double rows = floor(swing / c->spacing + 0.5);
+    return !c->z.njoint || rows < AHEAD ? AHEAD : rows > SWING_MOST ? SWING_MOST : (int)rows;
+}
+
 /* Rows that a start is found from: few where a body may have been hit between them. */
 static int before(const tribo_checked *c) {
-    return c->z.njoint ? BEFORE_SWINGS : BEFORE;
+    return c->z.njoint ? ahead(c) : BEFORE;
 }
 
 /* May a window start at row k? All poses are there, and no time is lost. */
 static bool whole(const tribo_checked *c, int k) {
-    if (c->time[k + AHEAD] - c->time[k - before(c)] > 1.5 * (AHEAD + before(c)) * c->spacing) return false;
-    for (int j = k - before(c); j <= k + AHEAD; j++)
+    int first = k - before(c), last = k + ahead(c);
+    if (c->time[last] - c->time[first] > 1.5 * (last - first) * c->spacing) return false;
+    for (int j = first; j <= last; j++)
         for (int b = 0; b < c->z.nbody; b++)
             if (!c->posed[j * c->z.nbody + b]) return false;
     return true;
@@ -56,7 +64,7 @@ static bool whole(const tribo_checked *c, int k) {
 
 /* The same of joints of one axis, in a reading. */
 static bool told(const tribo_checked *c, double *x, int k) {
-    for (int j = k - before(c); j <= k + AHEAD; j++)
+    for (int j = k - before(c); j <= k + ahead(c); j++)
         for (int i = 0; i < c->z.njoint; i++)
             if (isnan(*axis(c, x, j, i))) return false;
     return true;
@@ -122,15 +130,17 @@ static double fall(const double *t, const double *y, int n, double g) {
 
 /* The state at row k: as measured, or from the rows before it; those after it are what is predicted. */
 static void start(tribo_checked *c, double *x, int k, bool columns) {
-    enum { N = BEFORE + 1, M = BEFORE_SWINGS + 1 };
+    enum { N = BEFORE + 1 };
+    int first = k - before(c), rows = before(c) + 1;
     memcpy(c->state, x + (size_t)k * (size_t)c->z.nx, (size_t)c->z.nx * sizeof *x);
     for (int i = 0; i < c->z.njoint && !columns; i++) {
-        double t[M], y[M], value, *now = c->state + c->m->joint[i].q, *v = c->state + c->z.nq + c->m->joint[i].v;
-        for (int j = 0; j < M; j++) {
-            t[j] = c->time[k - BEFORE_SWINGS + j] - c->time[k];
-            y[j] = *axis(c, x, k - BEFORE_SWINGS + j, i) - *now;
+        double t[SWING_MOST + 1], y[SWING_MOST + 1], value, *now = c->state + c->m->joint[i].q,
+                                                            *v = c->state + c->z.nq + c->m->joint[i].v;
+        for (int j = 0; j < rows; j++) {
+            t[j] = c->time[first + j] - c->time[k];
+            y[j] = *axis(c, x, first + j, i) - *now;
         }
-        fit(t, y, M, (double)NAN, c->joint_noise[i], &value, v);
+        fit(t, y, rows, (double)NAN, c->joint_noise[i], &value, v);
         *now += value;
     }
     for (int b = 0; b < c->z.nbody && !columns; b++) {
@@ -188,11 +198,12 @@ static bool advance(tribo_checked *c, int k) {
 }
 
 static double window(tribo_checked *c, double *x, int k, bool columns) {
+    int rows = ahead(c);
     double square = 0;
     start(c, x, k, columns);
-    for (int j = 0; j < AHEAD; j++) {
+    for (int j = 0; j < rows; j++) {
         if (!advance(c, k + j)) return 20;
-        if (j == AHEAD / 2 - 1 || j == AHEAD - 1) square += distance(c, x, k + j + 1) / 2;
+        if (j == rows / 2 - 1 || j == rows - 1) square += distance(c, x, k + j + 1) / 2;
     }
     return square < 4e8 ? log1p(square) : 20;
 }
@@ -200,8 +211,8 @@ static double window(tribo_checked *c, double *x, int k, bool columns) {
 int ti_predict_windows(tribo_checked *c, double *x, bool columns, double most, double *miss) {
     double sum = 0;
     scales(c, x);
-    int places = c->n - before(c) - AHEAD, every = places / c->windows + 1, n = 0;
-    for (int k = before(c); k + AHEAD < c->n && n < c->windows; k += every) {
+    int places = c->n - before(c) - ahead(c), every = places / c->windows + 1, n = 0;
+    for (int k = before(c); k + ahead(c) < c->n && n < c->windows; k += every) {
         if (!whole(c, k) || !told(c, x, k) || (columns && !have_columns(c, x, k))) continue;
         miss[n] = window(c, x, k, columns);
         sum += miss[n++];
