@@ -233,6 +233,13 @@ static void drop(motion *d, int row, int rows) {
 static void dropped_silently(motion *d) {
     drop(d, 15, 12);
 }
+/* Where it goes at half a metre a second. */
+static void dropped_slowly(motion *d) {
+    drop(d, 65, 6);
+}
+static void dropped_once_hit(motion *d) {
+    drop(d, 28, 6);
+}
 static void dropped_by_the_times(motion *d) {
     drop(d, 15, 12);
     for (int k = 15; k < d->n; k++) d->time[k] += 12 * spacing;
@@ -323,6 +330,7 @@ static const struct {
     {"late rotations", toss, true, late_rotations, TRIBO_CONVENTION_CLOCK, TRIBO_OUTCOME_MENDED, false},
     {"dropped silently, toss", toss, true, dropped_silently, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, false},
     {"dropped silently, slide", slide, true, dropped_silently, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, false},
+    {"dropped slowly, slide", slide, true, dropped_slowly, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, false},
     {"dropped, slide", slide, true, dropped_by_the_times, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_NOTED, true},
     {"one sign", toss, true, one_sign, TRIBO_CONVENTION_SIGN, TRIBO_OUTCOME_NOTED, true},
     {"backward differences", bounce, false, backward, TRIBO_CONVENTION_KIND, TRIBO_OUTCOME_MENDED, true},
@@ -333,11 +341,12 @@ static const struct {
     {"names, balls", two_balls, true, names, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, true},
     {"names half way, balls", two_balls, true, names_half_way, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, true},
     {"x y z w, collision", collide, true, real_part_last, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, true},
+    {"dropped once hit, collision", collide, true, dropped_once_hit, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, false},
     {"late body", collide, true, late_body, TRIBO_CONVENTION_CLOCK, TRIBO_OUTCOME_MENDED, false},
     {"names", collide, true, names, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, false},
     {"names half way", collide, true, names_half_way, TRIBO_CONVENTION_NAMES, TRIBO_OUTCOME_MENDED, false},
 };
-enum { NCASES = sizeof CASE / sizeof *CASE, TAKE_LONG = 4 };
+enum { NCASES = sizeof CASE / sizeof *CASE, TAKE_LONG = 5 };
 
 static tribo_checked *look(const motion *d) {
     tribo_checked *c = NULL;

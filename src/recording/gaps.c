@@ -244,17 +244,132 @@ static void keep_longer(tribo_checked *c, int k) {
     c->n = rows;
 }
 
+static void shift_times(tribo_checked *c, int k, int missing) {
+    for (int j = k + 1; j < c->n; j++) c->time[j] += missing * c->spacing;
+    ti_found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, -1, k + 1, missing,
+             "%d rows are missing between rows %d and %d, and the times do not show it: everything goes on %d rows "
+             "further; later times moved by %.4g s",
+             missing, k, k + 1, missing + 1, missing * c->spacing);
+}
+
 static void mend(tribo_checked *c, int k, double most) {
     int missing = rows_missing(c, k, most);
     if (missing) {
-        for (int j = k + 1; j < c->n; j++) c->time[j] += missing * c->spacing;
-        ti_found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, -1, k + 1, missing,
-                 "%d rows are missing between rows %d and %d, and the times do not show it: everything goes on %d rows "
-                 "further; later times moved by %.4g s",
-                 missing, k, k + 1, missing + 1, missing * c->spacing);
+        shift_times(c, k, missing);
     } else if (!names_exchanged(c, k, most) && !row_wrong(c, k, most)) {
         keep_longer(c, k);
     }
+    ti_survey(c);
+}
+
+/* ---- slow bodies: no row jumps out, but the lines through the rows on both sides do not meet ---- */
+
+enum { SIDE = 6 };
+static const double sure = 6;     /* errors: no chance */
+static const double hardest = 15; /* m/s^2: what holds or drives, between rows; more is an impact */
+
+typedef struct lines_apart {
+    double rows, error;     /* how many rows the jump is of, and the error of that */
+    double sigma, along;    /* of a row, all directions; along the way alone */
+    double kink, left, way; /* of speeds, of the jump across the way, the way of a row, m */
+} lines_apart;
+
+/* Body b in row j as seen from row k: a displacement and a turn at half the extent. */
+static bool place(tribo_checked *c, int k, int j, int b, double s[WAY]) {
+    const double *p = ti_pose(c, c->x, k, b), *q = ti_pose(c, c->x, j, b);
+    if (!c->posed[k * c->z.nbody + b] || !c->posed[j * c->z.nbody + b]) return false;
+    ti_turn(p + 3, q + 3, s + 3);
+    for (int i = 0; i < 3; i++) s[i] = q[i] - p[i], s[3 + i] *= c->extent / 2;
+    return true;
+}
+
+/* The line through one side: its middle, its slope a row, and what it leaves of each row. */
+static bool line(tribo_checked *c, int k, int b, int side, double mean[WAY], double slope[WAY],
+                 double left[SIDE][WAY]) {
+    const double middle = (SIDE - 1) / 2., square = SIDE * (SIDE * SIDE - 1) / 12.;
+    memset(mean, 0, WAY * sizeof *mean), memset(slope, 0, WAY * sizeof *slope);
+    for (int j = 0; j < SIDE; j++) {
+        if (!place(c, k, side ? k + 1 + j : k - SIDE + 1 + j, b, left[j])) return false;
+        for (int i = 0; i < WAY; i++) mean[i] += left[j][i] / SIDE, slope[i] += left[j][i] * (j - middle) / square;
+    }
+    for (int j = 0; j < SIDE; j++)
+        for (int i = 0; i < WAY; i++) left[j][i] -= mean[i] + slope[i] * (j - middle);
+    return true;
+}
+
+/* What the lines before row k + 1 and behind row k say of one body. Sums: of the jump along the way, of squares. */
+static bool add_lines(tribo_checked *c, int k, int b, double sum[6]) {
+    double mean[2][WAY], slope[2][WAY], left[2][SIDE][WAY], d[WAY], s[WAY];
+    for (int side = 0; side < 2; side++)
+        if (!line(c, k, b, side, mean[side], slope[side], left[side])) return false;
+    for (int i = 0; i < WAY; i++) {
+        s[i] = (slope[0][i] + slope[1][i]) / 2, d[i] = mean[1][i] - mean[0][i] - SIDE * s[i];
+        double turned = slope[1][i] - slope[0][i];
+        sum[0] += d[i] * s[i], sum[1] += s[i] * s[i], sum[2] += d[i] * d[i], sum[3] += turned * turned;
+    }
+    for (int side = 0; side < 2; side++)
+        for (int j = 0; j < SIDE; j++) {
+            double along = 0;
+            for (int i = 0; i < WAY; i++)
+                sum[4] += left[side][j][i] * left[side][j][i], along += left[side][j][i] * s[i];
+            sum[5] += along * along;
+        }
+    return true;
+}
+
+static bool lines_at(tribo_checked *c, int k, lines_apart *at) {
+    double all[6] = {0}, square = 0;
+    int bodies = 0;
+    for (int j = k - SIDE + 1; j < k + SIDE; j++)
+        if (!steady(c, j)) return false;
+    for (int b = 0; b < c->z.nbody; b++) {
+        if (!moves(c, b)) continue;
+        double own[6] = {0};
+        if (!add_lines(c, k, b, own)) return false;
+        for (int i = 0; i < 5; i++) all[i] += own[i];
+        square = fmax(square, own[1] > 0 ? own[5] / own[1] : 0), bodies++;
+    }
+    const int free = 2 * (SIDE - 2);
+    at->way = sqrt(all[1]), at->rows = all[1] > 0 ? all[0] / all[1] : 0, at->kink = sqrt(all[3]);
+    at->left = sqrt(fmax(0, all[2] - at->rows * all[0]) / (WAY * bodies));
+    at->sigma = sqrt(all[4] / (free * WAY * bodies)), at->along = sqrt(square / free);
+    return bodies > 0;
+}
+
+/* The error of how far lines are apart that are as many rows from one another, in that of a row. */
+static double apart_error(double rows) {
+    return sqrt(1. / 3 + (SIDE + rows) * (SIDE + rows) / 35);
+}
+
+/* The row behind which rows are missing for sure, most surely of all; -1 = none. */
+static int missing_after(tribo_checked *c, lines_apart *found) {
+    double most = sure;
+    size_t n = 0;
+    int best = -1;
+    lines_apart at;
+    for (int k = SIDE; k + SIDE < c->n; k++)
+        if (lines_at(c, k, &at)) c->rate[n++] = at.sigma;
+    double usual = ti_median(c->rate, n);
+    for (int k = SIDE; k + SIDE < c->n; k++) {
+        if (!lines_at(c, k, &at) || !(at.way > 0)) continue;
+        double sigma = fmax(fmax(usual, at.sigma), at.along), surely = at.rows * at.way / (apart_error(0) * sigma);
+        bool smooth = at.kink < hardest * (SIDE + at.rows) * c->spacing * c->spacing + 2 * sigma / SIDE;
+        if (!smooth || at.rows - at.kink / (2 * at.way) < 1.5 || at.left > 2 * apart_error(at.rows) * sigma) continue;
+        if (surely > most) most = surely, best = k, *found = at, found->error = apart_error(at.rows) * sigma / at.way;
+    }
+    return best;
+}
+
+/* Their number, where it is sure; else the longer part is kept. */
+static void mend_slow(tribo_checked *c) {
+    lines_apart at;
+    int k = missing_after(c, &at);
+    if (k < 0) return;
+    int rows = (int)floor(at.rows + 0.5);
+    if (at.error < 0.2 && fabs(at.rows - rows) < 0.35)
+        shift_times(c, k, rows);
+    else
+        keep_longer(c, k);
     ti_survey(c);
 }
 
@@ -279,7 +394,7 @@ void ti_check_gaps(tribo_checked *c) {
     double most = limit(c);
     for (int mends = 0, from = 1; c->n > ROWS_LONG; mends++) {
         int k = jump_of(c, most, from);
-        if (k < 0) return;
+        if (k < 0) break;
         if (mends == MENDS_MAX) {
             ti_found(c, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_REFUSED, -1, k, MENDS_MAX,
                      "the motion jumps in more than %d places, next after row %d: times or poses are wrong", MENDS_MAX,
@@ -288,4 +403,5 @@ void ti_check_gaps(tribo_checked *c) {
         }
         mend(c, k, most);
     }
+    if (!c->z.njoint) mend_slow(c);
 }
