@@ -50,6 +50,7 @@ static double loss(search *of, const clock *c, int rows, late_fit fit) {
     int n = 0;
     if (ranks_interrupted()) return HUGE_VAL;
     memset(of->behind, 0, (size_t)tribo_model_sizes(of->id->m).nv * sizeof *of->behind);
+    progress_state(false, "have all columns one clock?");
     if (c) {
         move(of, c, rows, of->behind);
         if (!fit.start) fit.start = c->from;
