@@ -1,22 +1,10 @@
 /* test_joints.c -- limits, dry friction and balls against closed forms, under every contact law. */
+#include "law_cases.h"
 #include "model/model.h"
 #include "models.h"
 #include "test_main.h"
 #include "worlds.h"
 #include <tribo/dynamics.h>
-
-typedef struct law_case {
-    tribo_law law;
-    tribo_solver solver;
-    double tol;
-} law_case;
-static const law_case LAWS[] = {
-    {TRIBO_LAW_NCP, TRIBO_SOLVER_LADDER, 1e-13},     {TRIBO_LAW_NCP, TRIBO_SOLVER_PGS, 1e-6},
-    {TRIBO_LAW_NCP, TRIBO_SOLVER_ADMM, 1e-13},       {TRIBO_LAW_CCP, TRIBO_SOLVER_LADDER, 1e-13},
-    {TRIBO_LAW_CCP, TRIBO_SOLVER_NEWTON, 1e-13},     {TRIBO_LAW_LCP, TRIBO_SOLVER_LADDER, 1e-13},
-    {TRIBO_LAW_LCP, TRIBO_SOLVER_LEMKE, 1e-13},      {TRIBO_LAW_RAISIM, TRIBO_SOLVER_LADDER, 1e-13},
-    {TRIBO_LAW_RAISIM, TRIBO_SOLVER_BISECTION, 1e-6}};
-enum { NLAWS = sizeof LAWS / sizeof *LAWS };
 
 /* A block of 2 kg on one joint, at rest at zero; held there or not. */
 static tribo_model *block(tribo_joint_def joint, double gravity, bool held) {

@@ -69,6 +69,8 @@ static void refused(tribo_builder *b, const char *words, const char *by) {
 #define PAIR(...) WITH(pair, tribo_add_pair(b, &d), d.geom_a = BOX_GEOM; d.geom_b = ARM_GEOM; __VA_ARGS__)
 #define HELD(...) WITH(equality, tribo_add_equality(b, &d), d.a = BOX; d.b = ARM; __VA_ARGS__)
 #define DRIVE(...) WITH(actuator, tribo_add_actuator(b, &d), d.njoint = 1; d.joint = (const int[]){HINGE}; __VA_ARGS__)
+#define ALONG(...)                                                                                                     \
+    WITH(tendon, tribo_add_tendon(b, &d), d.njoint = 1; d.joint = (const int[]){HINGE}; d.range[1] = 1; __VA_ARGS__)
 #define MESH(...) WITH(mesh, tribo_add_mesh(b, &d), d.vertex = corner; d.nvertex = 4; __VA_ARGS__)
 #define FIELD(...) WITH(hfield, tribo_add_hfield(b, &d), d.height = height; d.nrow = d.ncol = 2; __VA_ARGS__)
 
@@ -185,6 +187,18 @@ START_TEST(what_acts_between_them) {
     FLAW("dampratio is not 0", DRIVE(d.njoint = 0; d.site = MARK; d.dampratio = 1));
     FLAW("of this name already", DRIVE(d.name = "a"); DRIVE(d.name = "a"));
     FLAW("not made by", tribo_add_actuator(b, NULL));
+    FLAW("it has no joint", ALONG(d.njoint = 0));
+    FLAW("it has no joint", ALONG(d.joint = NULL));
+    FLAW("no hinge and no slide", ALONG(d.joint = (const int[]){SOCKET}));
+    FLAW("coefficient is not finite", ALONG(d.coef = (const double[]){NAN}));
+    FLAW("no joint counts",
+         ALONG(d.njoint = 2; d.joint = (const int[]){HINGE, HINGE}; d.coef = (const double[]){1, -1}));
+    FLAW("in rising order", ALONG(d.range[1] = 0));
+    FLAW("a number is not finite", ALONG(d.range[0] = -INFINITY));
+    FLAW("of this name already", ALONG(d.name = "t"); ALONG(d.name = "t"));
+    FLAW("more than two trees", BODY((void)d); ON(3, (void)d); BODY((void)d); ON(4, (void)d);
+         ALONG(d.njoint = 3; d.joint = (const int[]){HINGE, 2, 3}));
+    FLAW("not made by", tribo_add_tendon(b, NULL));
     FLAW("no range of forces", tribo_cap_joint(b, SOCKET, -1, 1));
     FLAW("no range of forces", tribo_cap_joint(b, HINGE, 1, -1));
     FLAW("no range of forces", tribo_cap_joint(b, HINGE, -INFINITY, 1));

@@ -852,6 +852,34 @@ START_TEST(numbers_of_one_name_are_told_apart) {
 }
 END_TEST
 
+/* Limits of a tendon are written; one without is not in the model. */
+START_TEST(tendons_are_read_and_written) {
+    static const char PATH[] = "mjcf_test_tendons.xml";
+    write_text(PATH,
+               "<mujoco><default><tendon range='-1 2'/></default><worldbody><body><joint name='a'/><geom size='1'/>"
+               "</body></worldbody><tendon><fixed name='t'><joint joint='a' coef='2'/></fixed>"
+               "<fixed limited='false'><joint joint='a' coef='2'/></fixed></tendon></mujoco>");
+    tribo_model *m = read_file(PATH);
+    double p[128];
+    tribo_model_params(m, p);
+    ck_assert_int_eq(tribo_model_sizes(m).ntendon, 1);
+    ck_assert_str_eq(tribo_model_tendon_name(m, 0), "t");
+    ck_assert_ptr_null(tribo_model_tendon_name(m, 1));
+    ck_assert_int_eq(tribo_model_tendon_find(m, "t"), 0);
+    ck_assert_int_eq(tribo_model_tendon_find(m, "a"), -1);
+    int lower = tribo_param_find(m, "t/tendon_range/lower");
+    ck_assert_double_eq(p[lower], -1);
+    p[lower] = -0.5, p[lower + 1] = 1.25;
+    ck_assert(survives(PATH, m, p));
+    tribo_diag diag = {0};
+    p[lower] = 2;
+    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
+    ck_assert_ptr_nonnull(strstr(diag.text, "tendon t: its range must be two numbers in rising order"));
+    tribo_model_free(m);
+    ck_assert_int_eq(remove(PATH), 0);
+}
+END_TEST
+
 START_TEST(round_edges_are_read_and_written) {
     static const char PATH[] = "mjcf_test_edges.xml";
     write_text(PATH, "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
@@ -952,6 +980,7 @@ static Suite *suite(void) {
     tcase_add_test(t, own_scenes);
     tcase_add_test(t, every_name_leads_back);
     tcase_add_test(t, numbers_of_one_name_are_told_apart);
+    tcase_add_test(t, tendons_are_read_and_written);
     tcase_add_test(t, round_edges_are_read_and_written);
     tcase_add_test(t, sites_are_held_together);
     tcase_add_test(t, what_stands_is_not_held);

@@ -110,6 +110,18 @@ typedef struct tribo_actuator_def {
     double forcerange[2]; /**< N or N m, the same of the force, before the gear */
 } tribo_actuator_def;
 
+/** A sum of positions of hinges and slides that stays within a range, as a joint does within its limits; what reaches
+ * them is stopped. Its joints are of two trees at most. Fill with tribo_default_tendon() first. docs/math.md eq. (489).
+ */
+typedef struct tribo_tendon_def {
+    uint32_t struct_size; /**< set by tribo_default_tendon() */
+    const char *name;     /**< copied; unique among tendons; NULL or "" = `tendonN` */
+    int njoint;           /**< how many joints */
+    const int *joint;     /**< (njoint) joint ids, hinges or slides; copied. One that is there twice counts with both */
+    const double *coef;   /**< (njoint) what each counts in the sum, not all 0; NULL = 1 */
+    double range[2];      /**< shortest and longest, in this order */
+} tribo_tendon_def;
+
 /** A shape on a body or in the world. Fill with tribo_default_geom() first. */
 typedef struct tribo_geom_def {
     uint32_t struct_size;          /**< set by tribo_default_geom() */
@@ -218,6 +230,8 @@ TRIBO_API tribo_body_def tribo_default_body(void);
 TRIBO_API tribo_joint_def tribo_default_joint(void);
 /** A motor on no joint, with gear 1. */
 TRIBO_API tribo_actuator_def tribo_default_actuator(void);
+/** A tendon of no joints. */
+TRIBO_API tribo_tendon_def tribo_default_tendon(void);
 /** A sphere without size, of density 1000 and friction 1: give it shape and size. */
 TRIBO_API tribo_geom_def tribo_default_geom(void);
 /** A site at its body's origin, along its axes. */
@@ -254,6 +268,8 @@ TRIBO_API int tribo_add_pair(tribo_builder *b, const tribo_pair_def *def);
 TRIBO_API int tribo_add_equality(tribo_builder *b, const tribo_equality_def *def);
 /** After the joints it pulls on, or its site. Its control is number nv + id of u. @return the actuator's id, or -1. */
 TRIBO_API int tribo_add_actuator(tribo_builder *b, const tribo_actuator_def *def);
+/** After its joints. @return the tendon's id, or -1. */
+TRIBO_API int tribo_add_tendon(tribo_builder *b, const tribo_tendon_def *def);
 /** What all actuators together do to a hinge or slide stays within lower and upper, N or N m. */
 TRIBO_API void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper);
 /** Geoms a and b never collide. */
@@ -322,6 +338,7 @@ typedef struct tribo_sizes {
     int nbody, ngeom, npair;     /**< bodies, geoms, pairs with a material of their own */
     int njoint, nequality;       /**< hinges, slides and balls; what holds */
     int nsite;                   /**< sites */
+    int ntendon;                 /**< tendons with limits */
     int nactuator;               /**< actuators; nu = nv + nactuator: generalized forces, then controls */
     int nq, nv, nx, ndx, nu, np; /**< numbers in q, v, state, its tangent, control, parameters */
 } tribo_sizes;
@@ -350,6 +367,8 @@ TRIBO_API int tribo_model_joint_q(const tribo_model *m, int joint);            /
 TRIBO_API int tribo_model_joint_v(const tribo_model *m, int joint);            /**< where in v; -1 if there is none */
 TRIBO_API const char *tribo_model_actuator_name(const tribo_model *m, int actuator); /**< NULL if there is none */
 TRIBO_API int tribo_model_actuator_find(const tribo_model *m, const char *name);     /**< -1 if there is none */
+TRIBO_API const char *tribo_model_tendon_name(const tribo_model *m, int tendon);     /**< NULL if there is none */
+TRIBO_API int tribo_model_tendon_find(const tribo_model *m, const char *name);       /**< -1 if there is none */
 TRIBO_API const char *tribo_model_site_name(const tribo_model *m, int site);         /**< NULL if there is none */
 TRIBO_API int tribo_model_site_find(const tribo_model *m, const char *name);         /**< -1 if there is none */
 TRIBO_API int tribo_model_site_body(const tribo_model *m, int site); /**< or TRIBO_WORLD, also if there is none */
@@ -372,7 +391,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,
- * 7 a site, 19 a geom, 8 a pair ---- */
+ * 2 a tendon, 7 a site, 19 a geom, 8 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -393,7 +412,7 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_STIFFNESS,    /**< N/m, N m/rad */
     TRIBO_PARAM_SPRINGREF,    /**< m, rad */
     TRIBO_PARAM_FRICTIONLOSS, /**< N, N m */
-    TRIBO_PARAM_RANGE,        /**< of a joint: m, rad */
+    TRIBO_PARAM_RANGE,        /**< of a joint: m, rad; of a tendon: of its sum */
     TRIBO_PARAM_GEAR,         /**< of an actuator; of one at a site six: gear, gear/2 to gear/6 */
     TRIBO_PARAM_GAIN,         /**< constant, by length, by velocity */
     TRIBO_PARAM_BIAS,         /**< the same */

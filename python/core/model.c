@@ -241,9 +241,10 @@ static PyObject *text_or_none(const char *text) {
 static PyObject *model_sizes(PyObject *self, PyObject *none) {
     (void)none;
     const tribo_sizes *n = &((core_model *)self)->n;
-    return Py_BuildValue("{sisisisisisisisisisisisisi}", "nbody", n->nbody, "ngeom", n->ngeom, "npair", n->npair,
-                         "njoint", n->njoint, "nequality", n->nequality, "nsite", n->nsite, "nactuator", n->nactuator,
-                         "nq", n->nq, "nv", n->nv, "nx", n->nx, "ndx", n->ndx, "nu", n->nu, "np", n->np);
+    return Py_BuildValue("{sisisisisisisisisisisisisisi}", "nbody", n->nbody, "ngeom", n->ngeom, "npair", n->npair,
+                         "njoint", n->njoint, "nequality", n->nequality, "nsite", n->nsite, "ntendon", n->ntendon,
+                         "nactuator", n->nactuator, "nq", n->nq, "nv", n->nv, "nx", n->nx, "ndx", n->ndx, "nu", n->nu,
+                         "np", n->np);
 }
 
 static PyObject *model_name(PyObject *self, PyObject *args) {
@@ -261,6 +262,8 @@ static PyObject *model_name(PyObject *self, PyObject *args) {
         return text_or_none(tribo_model_joint_name(t, i));
     case 'a':
         return text_or_none(tribo_model_actuator_name(t, i));
+    case 't':
+        return text_or_none(tribo_model_tendon_name(t, i));
     case 's':
         return text_or_none(tribo_model_site_name(t, i));
     default:

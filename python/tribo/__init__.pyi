@@ -63,6 +63,7 @@ class Model:
     njoint: int
     nequality: int
     nsite: int
+    ntendon: int
     nactuator: int
     nq: int
     nv: int
@@ -94,6 +95,8 @@ class Model:
     def joints(self) -> list[str]: ...
     @property
     def actuators(self) -> list[str]: ...
+    @property
+    def tendons(self) -> list[str]: ...
     @property
     def sites(self) -> list[str]: ...
     @property

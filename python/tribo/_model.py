@@ -134,8 +134,8 @@ def _named(array, names):
 class Model(_core.Model):
     """A scene, and the options it is stepped by. Immutable; threads may share it. Made by tribo.load().
 
-    Sizes: nbody, ngeom, npair, njoint, nequality, nsite, nactuator; nq, nv, nx = nq + nv, ndx = 2 nv,
-    nu = nv + nactuator, np. Names: bodies, geoms, joints, actuators, sites, keys. x0 (nx) is where it starts, params
+    Sizes: nbody, ngeom, npair, njoint, nequality, nsite, ntendon, nactuator; nq, nv, nx = nq + nv, ndx = 2 nv,
+    nu = nv + nactuator, np. Names: bodies, geoms, joints, actuators, tendons, sites, keys. x0 (nx) is where it starts, params
     (np) what it was built with, dt its step, s.
 
     Options, of load() and with_options():
@@ -234,6 +234,11 @@ class Model(_core.Model):
     def actuators(self):
         """Names of actuators."""
         return self._all("a", self.nactuator)
+
+    @property
+    def tendons(self):
+        """Names of tendons that have limits."""
+        return self._all("t", self.ntendon)
 
     @property
     def sites(self):

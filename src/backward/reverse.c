@@ -84,22 +84,22 @@ static void reverse_ball(tribo_ws *ws, const ti_frame *f, int k, int i, double g
     ti_add3(ws->scratch->motion_bar.own + c->v, own);
 }
 
-/* Of a joint's limit or dry friction: but for that of a ball, its row is a constant. */
+/* Of a limit or dry friction: but for that of a ball, its row is a constant. */
 static void reverse_joint(tribo_ws *ws, const ti_frame *f, int k, int i, double gap_bar, double *p_bar) {
     const ti_con *c = &f->con[i];
-    const ti_joint *j = &ws->model->joint[ws->model->dof[c->v].joint];
+    const tribo_model *m = ws->model;
+    ti_line line = ti_con_line(m, c);
     ti_scratch *s = ws->scratch;
     if (c->kind == TI_CON_DRY) {
-        if (p_bar) p_bar[j->p + TI_P_FRICTIONLOSS] += ws->options.dt * s->mu_bar[i];
+        if (p_bar) p_bar[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS] += ws->options.dt * s->mu_bar[i];
         return;
     }
-    if (ti_con_turns(ws->model, c))
-        reverse_ball(ws, f, k, i, gap_bar);
-    else
-        s->motion_bar.own[c->v] += c->sign * gap_bar;
+    if (ti_con_turns(m, c)) reverse_ball(ws, f, k, i, gap_bar);
+    for (int n = 0; n < line.n; n++)
+        s->motion_bar.own[ti_line_v(&line, n)] += c->sign * ti_line_coef(&line, n) * gap_bar;
     if (!p_bar) return;
-    p_bar[j->p + (c->sign > 0 ? TI_P_LOWER : TI_P_UPPER)] -= c->sign * gap_bar;
-    ti_material_add(p_bar, j->material, TI_M_RESTITUTION, s->e_bar[i]);
+    p_bar[ti_con_end(m, c)] -= c->sign * gap_bar;
+    ti_material_add(p_bar, ti_con_material(m, c), TI_M_RESTITUTION, s->e_bar[i]);
 }
 
 static void reverse_closure(tribo_ws *ws, const ti_frame *f, int k, int i) {
@@ -120,7 +120,7 @@ static void reverse_contact(tribo_ws *ws, const ti_frame *f, int k, int i, ti_si
     double *frame_bar = s->frame_bar + TI_CON_FRAME * i;
     ti_products q;
     double gap_bar = s->gap_bar[i] + s->ref_bar[i] * ti_frame_reference(ws, f, k, i).ref_gap;
-    if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
+    if (ti_con_is_row(c)) {
         reverse_joint(ws, f, k, i, gap_bar, p_bar);
         return;
     }

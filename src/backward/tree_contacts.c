@@ -196,6 +196,17 @@ static void ball_columns(const tribo_ws *ws, const ti_phase_point *at, int i, in
     }
 }
 
+/* Of other limits, whose gaps alone change. */
+static void line_columns(const tribo_ws *ws, const ti_phase_point *at, int i, int first, int end, double *dc) {
+    const ti_con *c = &at->f->con[i];
+    ti_line line = ti_con_line(ws->model, c);
+    for (int k = 0; k < line.n; k++) {
+        int v = ti_line_v(&line, k);
+        if (v < first || v >= end) continue;
+        dc[2 * TI_PANEL + v - first] += c->sign * ti_line_coef(&line, k) * ti_point_follows(ws, at, i);
+    }
+}
+
 void ti_tree_contacts_columns(const tribo_ws *ws, const ti_phase_point *at, int first, int end, double *r, double *dc) {
     const ti_island *is = &at->f->island[at->island];
     for (int i = is->con0, taken = 1; i < is->con0 + is->ncon; i += taken) {
@@ -204,8 +215,8 @@ void ti_tree_contacts_columns(const tribo_ws *ws, const ti_phase_point *at, int 
         taken = 1;
         if (ti_con_turns(ws->model, c))
             ball_columns(ws, at, i, first, end, r, of);
-        else if (c->kind == TI_CON_LIMIT && c->v >= first && c->v < end)
-            of[2 * TI_PANEL + c->v - first] += c->sign * ti_point_follows(ws, at, i);
+        else if (ti_con_opens(c))
+            line_columns(ws, at, i, first, end, of);
         if (c->kind != TI_CON_CONTACT || !ti_point_acts(at, i)) continue;
         pressed_pair pair;
         press_pair(ws, at, i, &pair);

@@ -388,6 +388,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     ti_free(&r->alloc, r->body, r->body_bytes);
     ti_free(&r->alloc, r->joint, r->joint_bytes);
     ti_free(&r->alloc, r->actuator, r->actuator_bytes);
+    ti_free(&r->alloc, r->tendon, r->tendon_bytes);
     ti_free(&r->alloc, r->geom, r->geom_bytes);
     ti_free(&r->alloc, r->pair, r->pair_bytes);
     ti_free(&r->alloc, r->site, r->site_bytes);

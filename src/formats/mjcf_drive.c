@@ -70,18 +70,34 @@ static bool site_pull(ti_mjcf *r, const xmlNode *node, const char *name, tribo_a
     return ti_xml_fail(&r->error, node, "site", "there is no site `%.60s`", name), false;
 }
 
+/* What limits a fixed tendon; others are only what actuators pull on. */
+static void keep_limits(ti_mjcf *r, xmlNode *node, int class, const pulls *p) {
+    tribo_tendon_def d = tribo_default_tendon();
+    if (!ti_mjcf_limited(r, node, class, "limited", "range")) return;
+    ti_mjcf_numbers(r, node, class, "range", d.range, 2, 2);
+    d.name = ti_xml_attr(&r->error, node, "name");
+    d.njoint = p->n, d.joint = p->joint, d.coef = p->coef;
+    ti_mjcf_tendon *grown =
+        ti_grow(&r->alloc, r->tendon, &r->tendon_bytes, (size_t)(r->ntendon + 1) * sizeof *r->tendon);
+    if (!grown) r->error.status = TRIBO_E_NOMEM;
+    if (ti_mjcf_bad(r)) return;
+    r->tendon = grown;
+    r->tendon[r->ntendon] = (ti_mjcf_tendon){node};
+    ti_mjcf_at(r, node);
+    if (tribo_add_tendon(r->builder, &d) == r->ntendon) r->ntendon++;
+    ti_mjcf_settle(r);
+}
+
 void ti_mjcf_tendons(ti_mjcf *r, const xmlNode *node) {
-    for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+    for (xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         if (!ti_mjcf_child(r, c, "tendon")) continue;
         int class = ti_mjcf_class_of(r, c, r->main);
         if (ti_mjcf_bad(r)) return;
         ti_mjcf_judge(r, c, class, "tendon");
-        if (ti_mjcf_limited(r, c, class, "limited", "range"))
-            ti_mjcf_need_of(r, c, "range", "tendon-limits", "limits of a tendon are not supported");
         for (const xmlNode *d = ti_xml_child(&r->error, c); d; d = ti_xml_next(&r->error, d))
             if (ti_mjcf_child(r, d, "fixed")) ti_mjcf_judge(r, d, -1, "fixed");
-        pulls unused = {0};
-        if (ti_xml_is(c, "fixed")) (void)fixed_pulls(r, c, &unused);
+        pulls p = {0};
+        if (ti_xml_is(c, "fixed") && fixed_pulls(r, c, &p)) keep_limits(r, c, class, &p);
     }
 }
 

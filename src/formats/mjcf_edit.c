@@ -224,6 +224,10 @@ static void edit_actuator(ti_edit *e, int i) {
         ti_edit_set_numbers(e, node, "biasprm", p + TI_P_BIAS, 3);
 }
 
+static void edit_tendon(ti_edit *e, int i) {
+    edit_range(e, e->scene.tendon[i].node, "range", "limited", e->now->tendon[i].p, true);
+}
+
 /* Friction sits in the element, with numbers behind it that are kept; a static one moves along with it. */
 static void set_friction(ti_edit *e, xmlNode *node, int class, int at) {
     const double *want = e->want + at, *have = e->have + at;
@@ -386,6 +390,7 @@ void ti_edit_scene(ti_edit *e, const tribo_model *m) {
     edit_bodies(e, m->size.nbody);
     for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
     for (int i = 0; i < m->size.nactuator; i++) edit_actuator(e, i);
+    for (int i = 0; i < m->size.ntendon; i++) edit_tendon(e, i);
     for (int i = 0; i < m->size.nsite; i++) edit_site(e, i);
     for (int i = 0; i < m->size.ngeom; i++) edit_geom(e, i);
     int at = m->size.np - m->size.npair * TI_P_PAIR;

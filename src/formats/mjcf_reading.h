@@ -54,6 +54,10 @@ typedef struct ti_mjcf_actuator {
     int class;
 } ti_mjcf_actuator;
 
+typedef struct ti_mjcf_tendon {
+    xmlNode *node;
+} ti_mjcf_tendon;
+
 typedef struct ti_mjcf_geom {
     xmlNode *node;
     int class;
@@ -110,6 +114,9 @@ typedef struct ti_mjcf {
     int nactuator;
     ti_mjcf_actuator *actuator;
     size_t actuator_bytes;
+    int ntendon;
+    ti_mjcf_tendon *tendon; /* those with limits */
+    size_t tendon_bytes;
     int nsite;
     ti_mjcf_site_rec *site;
     size_t site_bytes;

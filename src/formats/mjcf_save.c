@@ -8,7 +8,8 @@
 
 static bool same_scene(const tribo_model *a, const tribo_model *b) {
     if (a->size.nbody != b->size.nbody || a->size.njoint != b->size.njoint || a->size.nactuator != b->size.nactuator ||
-        a->size.nsite != b->size.nsite || a->size.ngeom != b->size.ngeom || a->size.npair != b->size.npair)
+        a->size.nsite != b->size.nsite || a->size.ntendon != b->size.ntendon || a->size.ngeom != b->size.ngeom ||
+        a->size.npair != b->size.npair)
         return false;
     for (int i = 0; i < a->size.nbody; i++)
         if (strcmp(a->body[i].name, b->body[i].name) != 0) return false;

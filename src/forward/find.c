@@ -154,6 +154,10 @@ static void join(tribo_ws *ws, bool aside) {
         held_bodies(ws->model, i, &a, &b);
         if (a >= 0 && b >= 0) ti_unite(ws->root, tree_of(ws, a), tree_of(ws, b));
     }
+    for (int i = 0; aside && i < ws->model->size.ntendon; i++) {
+        const ti_tendon *t = &ws->model->tendon[i];
+        if (t->a >= 0) ti_unite(ws->root, tree_of(ws, t->a), tree_of(ws, t->b));
+    }
 }
 
 /* How far any body of a group may move, at its root: the fastest of them may push the others, and overlaps do. */
@@ -221,20 +225,22 @@ static tribo_status no_room(tribo_ws *ws) {
     return TRIBO_E_CAPACITY;
 }
 
-static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kind kind, double sign, double gap) {
+static tribo_status add(tribo_ws *ws, ti_con c) {
     if (ws->nfound == ws->options.ncon_max) return no_room(ws);
-    int which = kind == TI_CON_DRY ? 2 : sign < 0;
-    ws->found[ws->nfound] = (ti_con){.id = ws->nfound,
-                                     .at = ws->nfound,
-                                     .rank = joint_rank(ws->model) + 3 * (int64_t)v + which,
-                                     .a = TRIBO_WORLD,
-                                     .b = j->body,
-                                     .kind = kind,
-                                     .v = v,
-                                     .sign = sign,
-                                     .touch = {.gap = gap, .point = {ws->motion.q[j->q], 0, 0}}};
-    ws->nfound++;
+    c.id = c.at = ws->nfound;
+    ws->found[ws->nfound++] = c;
     return TRIBO_OK;
+}
+
+static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kind kind, double sign, double gap) {
+    int which = kind == TI_CON_DRY ? 2 : sign < 0;
+    return add(ws, (ti_con){.rank = joint_rank(ws->model) + 3 * (int64_t)v + which,
+                            .a = TRIBO_WORLD,
+                            .b = j->body,
+                            .kind = kind,
+                            .v = v,
+                            .sign = sign,
+                            .touch = {.gap = gap, .point = {ws->motion.q[j->q], 0, 0}}});
 }
 
 /* Those of joint j within reach; a ball has only an upper one. */
@@ -273,13 +279,43 @@ static tribo_status closures(tribo_ws *ws) {
         for (int k = 0; k < parts; k++) {
             ti_con_kind kind = e->kind == TRIBO_EQUALITY_JOINT ? TI_CON_COUPLING : k ? TI_CON_TURN : TI_CON_CONNECT;
             int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * i + k;
-            if (ws->nfound == ws->options.ncon_max) return no_room(ws);
-            ws->found[ws->nfound] =
-                (ti_con){.id = ws->nfound, .at = ws->nfound, .rank = rank, .a = a, .b = b, .kind = kind, .v = i};
-            ws->nfound++;
+            tribo_status s = add(ws, (ti_con){.rank = rank, .a = a, .b = b, .kind = kind, .v = i});
+            if (s != TRIBO_OK) return s;
         }
     }
     return TRIBO_OK;
+}
+
+/* How long a tendon is, how far that may move in the step, and of how large numbers it is a sum. */
+static double length_of(const tribo_ws *ws, const ti_tendon *t, const double *farthest, double *reach, double *size) {
+    const tribo_model *m = ws->model;
+    double length = 0;
+    *reach = *size = 0;
+    for (int k = t->pull0; k < t->pull0 + t->npull; k++) {
+        const ti_pull *pull = &m->pull[k];
+        double part = pull->coef * ws->motion.q[pull->q], unit = 1;
+        length += part, *size = ti_max(*size, fabs(part));
+        *reach += fabs(pull->coef) * joint_reach(ws, &m->joint[m->dof[pull->v].joint], &unit, farthest);
+    }
+    return length;
+}
+
+/* The limits of tendons within reach. */
+static tribo_status tendons(tribo_ws *ws, const double *farthest, const double *p) {
+    const tribo_model *m = ws->model;
+    int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * m->size.nequality;
+    tribo_status s = TRIBO_OK;
+    for (int i = 0; i < m->size.ntendon; i++) {
+        const ti_tendon *t = &m->tendon[i];
+        double reach, size, length = length_of(ws, t, farthest, &reach, &size);
+        for (int end = 0; end < 2 && s == TRIBO_OK; end++) {
+            double sign = end ? -1 : 1, gap = sign * (length - p[t->p + (end ? TI_P_LONGEST : TI_P_SHORTEST)]);
+            ti_con c = {.rank = rank + 2 * i + end, .a = t->a, .b = t->b, .kind = TI_CON_TENDON, .v = i, .sign = sign};
+            c.touch.gap = gap, c.touch.point.x = size;
+            if (gap < reach) s = add(ws, c);
+        }
+    }
+    return s;
 }
 
 /* Whether a contact is to be in an island, and is not yet. */
@@ -290,7 +326,7 @@ static bool is_loose(const tribo_ws *ws, const ti_con *c) {
 /* Friction against turning: all twists, then all rolls, so that ranks ascend. */
 static tribo_status spins(tribo_ws *ws) {
     const tribo_model *m = ws->model;
-    int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * m->size.nequality;
+    int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * (m->size.nequality + m->size.ntendon);
     for (ti_con_kind kind = TI_CON_TWIST; m->spins && kind <= TI_CON_ROLL; kind++, rank += joint_rank(m))
         for (int i = 0; i < ws->ntouch; i++) {
             const ti_con *host = &ws->found[i];
@@ -372,6 +408,7 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
         s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     }
     if (s == TRIBO_OK) s = closures(ws);
+    if (s == TRIBO_OK) s = tendons(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     if (s == TRIBO_OK) s = spins(ws);
     ti_aside_choose(ws);
     f->nisland = f->nblk = f->nv = f->ncon = 0;

@@ -70,6 +70,16 @@ static void list_both(tribo_ws *ws, const ti_con *c, int i) {
     ws->support[2 * i] = (ti_support){n, column, .forked = true};
 }
 
+/* What a row of joints is on in a tree, the last numbers first. @return how many */
+static int list_line(const ti_tree *tree, const ti_line *line, int *column) {
+    int n = 0;
+    for (int k = 0; k < line->n; k++) {
+        int at = ti_line_v(line, k) - tree->v;
+        if (at >= 0 && at < tree->nv) column[n++] = at;
+    }
+    return n;
+}
+
 /* The columns of the blocks of contact i that its bodies depend on. */
 static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
     const tribo_model *m = ws->model;
@@ -83,18 +93,18 @@ static void list_columns(tribo_ws *ws, const ti_con *c, int i) {
         int body = side ? c->b : c->a;
         if (body < 0) continue;
         const ti_tree *tree = &m->tree[m->body[body].tree];
-        bool turns = ti_con_turns(m, c);
-        bool joint = !turns && (c->kind == TI_CON_COUPLING || c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY);
+        ti_line line = ti_con_line(m, c);
+        bool joint = c->kind == TI_CON_COUPLING || line.n == 1;
         int *column = ws->column + (size_t)(2 * i + k) * (size_t)m->widest, n = 0, first = m->body[body].last;
         if (c->kind == TI_CON_COUPLING)
             column[n++] = ti_closure_column(ws, c, side);
-        else if (turns)
+        else if (ti_con_turns(m, c))
             for (int d = 2; d >= 0; d--) column[n++] = c->v + d - tree->v;
-        else if (joint)
-            column[n++] = c->v - tree->v;
+        else if (line.n > 0)
+            n = list_line(tree, &line, column);
         else
             for (int d = first; d >= 0; d = m->dof[d].before) column[n++] = d - tree->v;
-        s[k++] = (ti_support){n, tree->single ? NULL : column, joint, false};
+        s[k++] = (ti_support){n, tree->single ? NULL : column, joint, line.n > 1};
     }
 }
 
@@ -108,9 +118,24 @@ static void add_rows(tribo_ws *ws, const ti_con *c, int body, double sign, doubl
     ti_link_rows(ws, body, R, J);
 }
 
-static const unsigned char CONSTRAINT[] = {TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_CONTACT, TI_CONSTRAINT_DRY,
-                                           TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD,    TI_CONSTRAINT_HELD,
-                                           TI_CONSTRAINT_TWIST,   TI_CONSTRAINT_ROLL};
+/* The third row on one side. */
+static void joint_row(const tribo_model *m, const ti_con *c, int body, double *J) {
+    const ti_tree *tree = &m->tree[m->body[body].tree];
+    ti_line line = ti_con_line(m, c);
+    double *row = J + 2 * tree->nv;
+    for (int k = 0; k < line.n; k++) {
+        int at = ti_line_v(&line, k) - tree->v;
+        if (at >= 0 && at < tree->nv) row[at] = c->sign * ti_line_coef(&line, k);
+    }
+    for (int d = 0; d < 3 && ti_con_turns(m, c); d++) row[c->v + d - tree->v] = c->sign * c->way[d];
+}
+
+static const unsigned char CONSTRAINT[] = {
+    [TI_CON_CONTACT] = TI_CONSTRAINT_CONTACT, [TI_CON_LIMIT] = TI_CONSTRAINT_CONTACT,
+    [TI_CON_TENDON] = TI_CONSTRAINT_CONTACT,  [TI_CON_DRY] = TI_CONSTRAINT_DRY,
+    [TI_CON_COUPLING] = TI_CONSTRAINT_HELD,   [TI_CON_CONNECT] = TI_CONSTRAINT_HELD,
+    [TI_CON_TURN] = TI_CONSTRAINT_HELD,       [TI_CON_TWIST] = TI_CONSTRAINT_TWIST,
+    [TI_CON_ROLL] = TI_CONSTRAINT_ROLL};
 
 static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double *p) {
     const tribo_model *m = ws->model;
@@ -151,14 +176,10 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
         double *J = (double *)ti_frame_side(ws, f, i, side);
         if (c->kind == TI_CON_CONTACT || ti_con_spins(c))
             add_rows(ws, c, body, side ? 1 : -1, J);
-        else if (ti_con_holds(c))
+        else if (ti_con_is_row(c))
+            joint_row(ws->model, c, body, J);
+        else
             ti_closure_rows(ws, c, side, ws->width[ti_blk_of_body(ws, body)], J);
-    }
-    if (c->kind == TI_CON_LIMIT || c->kind == TI_CON_DRY) {
-        const ti_tree *tree = &ws->model->tree[ws->model->body[c->b].tree];
-        double *row = ti_frame_jacobian(ws, i) + 2 * tree->nv + c->v - tree->v;
-        *row = c->sign;
-        for (int d = 0; d < 3 && ti_con_turns(ws->model, c); d++) row[d] = c->sign * c->way[d];
     }
     ti_grain grain = ti_frame_grain(ws, c);
     ti_reference r = !ti_con_opens(c) ? (ti_reference){0} : ti_staying(c->touch.gap, &grain, ws->options.dt);

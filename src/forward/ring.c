@@ -67,7 +67,7 @@ static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
 
 /* Speed across the normal of contact i, of velocities v (nv of the frame). Joints have none. */
 static double slip(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
-    if (f->con[i].kind == TI_CON_LIMIT || f->con[i].kind == TI_CON_DRY) return 0;
+    if (ti_con_is_row(&f->con[i])) return 0;
     return hypot(ti_row_velocity(ws, f, i, 0, v), ti_row_velocity(ws, f, i, 1, v));
 }
 

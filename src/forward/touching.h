@@ -10,9 +10,10 @@
 #include "model/model.h"
 #include <tribo/sim.h>
 
-/* One constraint of a step: a contact, the limit of a joint or its dry friction, what holds. Limits and dry friction
- * have one row, the third: `sign` times number `v` of the model's velocities, of the limit of a ball `sign` times its
- * three numbers along `way`. Of what holds `v` is the number of its
+/* One constraint of a step: a contact, the limit of a joint or its dry friction, that of a tendon, what holds. Limits
+ * and dry friction have one row, the third: `sign` times the numbers of ti_con_line(), of which `v` is the number in
+ * the model's velocities, or of the tendon; of the limit of a ball `sign` times its three numbers along `way`. Of what
+ * holds `v` is the number of its
  * equality: a coupling of joints has the third row, points that are connected, and axes that turn together, have three.
  * Friction against turning stands behind its contact, `v` being that one's id, and turns with it about the normal
  * (twist, the third row) or the tangents (roll, two rows), times the length of the pair.
@@ -20,6 +21,7 @@
 typedef enum ti_con_kind {
     TI_CON_CONTACT,
     TI_CON_LIMIT,
+    TI_CON_TENDON,
     TI_CON_DRY,
     TI_CON_COUPLING,
     TI_CON_CONNECT,
@@ -101,7 +103,7 @@ static inline bool ti_con_turns(const tribo_model *m, const ti_con *c) {
 }
 /* Whether it is a gap that closes and opens. */
 static inline bool ti_con_opens(const ti_con *c) {
-    return c->kind <= TI_CON_LIMIT;
+    return c->kind <= TI_CON_TENDON;
 }
 static inline bool ti_con_holds(const ti_con *c) {
     return c->kind >= TI_CON_COUPLING && c->kind <= TI_CON_TURN;
@@ -110,13 +112,40 @@ static inline bool ti_con_holds(const ti_con *c) {
 static inline void ti_con_follow(ti_con *c) {
     c->bounce = c[-1].bounce, c->lands = c[-1].lands, c->tau = c[-1].tau;
 }
+/* The numbers of v that a row of joints is on, and what each counts; n = 0 of all else, and of the limit of a ball. */
+typedef struct ti_line {
+    int n, v;            /* v: of one number, which counts with 1 */
+    const ti_pull *pull; /* (n); NULL = it is that one */
+} ti_line;
+static inline ti_line ti_con_line(const tribo_model *m, const ti_con *c) {
+    if (c->kind == TI_CON_TENDON) return (ti_line){m->tendon[c->v].npull, -1, m->pull + m->tendon[c->v].pull0};
+    bool joint = (c->kind == TI_CON_LIMIT && !ti_con_turns(m, c)) || c->kind == TI_CON_DRY;
+    return (ti_line){joint, c->v, NULL};
+}
+static inline int ti_line_v(const ti_line *l, int k) {
+    return l->pull ? l->pull[k].v : l->v;
+}
+static inline double ti_line_coef(const ti_line *l, int k) {
+    return l->pull ? l->pull[k].coef : 1;
+}
+/* Whether it is a row of joints, or of a ball. */
+static inline bool ti_con_is_row(const ti_con *c) {
+    return c->kind >= TI_CON_LIMIT && c->kind <= TI_CON_DRY;
+}
+/* Where the end of its range that a limit is at is in p. */
+static inline int ti_con_end(const tribo_model *m, const ti_con *c) {
+    bool low = c->sign > 0;
+    if (c->kind == TI_CON_TENDON) return m->tendon[c->v].p + (low ? TI_P_SHORTEST : TI_P_LONGEST);
+    return m->joint[m->dof[c->v].joint].p + (low ? TI_P_LOWER : TI_P_UPPER);
+}
 /* Its number of a material. */
 static inline int ti_con_spin_number(const ti_con *c) {
     return c->kind == TI_CON_TWIST ? TI_M_TORSION : TI_M_ROLLING;
 }
 /* What the numbers of a gap come from: see ti_material(). */
 static inline const int *ti_con_material(const tribo_model *m, const ti_con *c) {
-    return c->kind == TI_CON_CONTACT ? c->pair.material : m->joint[m->dof[c->v].joint].material;
+    if (c->kind == TI_CON_CONTACT) return c->pair.material;
+    return c->kind == TI_CON_TENDON ? m->tendon[c->v].material : m->joint[m->dof[c->v].joint].material;
 }
 /* Its number TI_M_...; 0 of what is no gap. */
 static inline double ti_con_number(const tribo_model *m, const ti_con *c, const double *p, int k) {

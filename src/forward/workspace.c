@@ -43,7 +43,7 @@ static int default_contacts(const tribo_model *m) {
     ti_pairs_visit(m, count_pair, &c);
     int64_t n = c.most < c.enough ? c.most : c.enough;
     if (m->spins) n *= 3;
-    n += 2 * m->size.nequality;
+    n += 2 * m->size.nequality + 2 * m->size.ntendon;
     for (int j = 0; j < m->size.njoint; j++) n += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
     return n < TI_COUNT_LIMIT ? (int)n : TI_COUNT_LIMIT;
 }
@@ -238,7 +238,7 @@ static const char *joints_flaw(const tribo_model *m, const tribo_options *o) {
         dry = dry || m->joint[j].dry;
         any = any || dry || m->joint[j].limited;
     }
-    any = any || m->size.nequality > 0, dry = dry || m->size.nequality > 0;
+    any = any || m->size.nequality > 0 || m->size.ntendon > 0, dry = dry || m->size.nequality > 0;
     if (m->spins && o->rounds > 0) return "rounds know no friction against turning";
     if (m->soft && o->rounds > 0) return "rounds know no compliance";
     if (m->spins && o->law.law == TRIBO_LAW_STOCHASTIC && o->law.smoothing == TRIBO_SMOOTHING_ERM)

@@ -10,7 +10,7 @@
 /* What the layout needs to know. */
 typedef struct plan {
     int nbody, njoint, nfree, ngeom, npair, nequality, nmoving; /* nmoving: geoms of bodies */
-    int nactuator, npull, ncap, nkey, nsite, nsited;            /* nsited: actuators at sites */
+    int nactuator, npull, ncap, nkey, nsite, nsited, ntendon;   /* nsited: actuators at sites */
     int nq, nv;
     int nmesh;
     ti_mesh *const *mesh;
@@ -20,7 +20,8 @@ typedef struct plan {
 /* Of p. */
 static int numbers(const plan *n) {
     return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nactuator * TI_P_ACTUATOR +
-           n->nsited * TI_P_MORE_GEARS + n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+           n->nsited * TI_P_MORE_GEARS + n->ntendon * TI_P_TENDON + n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM +
+           n->npair * TI_P_PAIR;
 }
 
 static tribo_model *lay_out(ti_arena *at, const tribo_builder *b, const plan *n, char **text) {
@@ -39,6 +40,7 @@ static tribo_model *lay_out(ti_arena *at, const tribo_builder *b, const plan *n,
     TI_CARVE(at, w->key_name, n->nkey);
     TI_CARVE(at, w->pull, n->npull);
     TI_CARVE(at, w->cap, n->ncap);
+    TI_CARVE(at, w->tendon, n->ntendon);
     TI_CARVE(at, w->site, n->nsite);
     TI_CARVE(at, w->mesh, n->nmesh);
     for (int i = 0; i < n->nmesh; i++) ti_mesh_copy(at, n->mesh[i], m ? &m->mesh[i] : NULL);
@@ -181,6 +183,10 @@ static void fill_bodies(tribo_model *m, const tribo_builder *b, char **text) {
     if (b->v) memcpy(m->x0 + m->size.nq, b->v, sizeof(double) * (size_t)m->size.nv);
 }
 
+static void fill_joints(const tribo_model *m, const ti_pull_rec *from, int n, ti_pull *pull) {
+    for (int k = 0; k < n; k++) pull[k] = (ti_pull){m->joint[from[k].joint].q, m->joint[from[k].joint].v, from[k].coef};
+}
+
 /* The joints that an actuator pulls on, or all numbers of v that move its site. @return how many */
 static int fill_pulls(tribo_model *m, const tribo_builder *b, const ti_actuator_rec *r, ti_pull *pull) {
     const tribo_actuator_def *d = &r->def;
@@ -189,9 +195,8 @@ static int fill_pulls(tribo_model *m, const tribo_builder *b, const ti_actuator_
         for (int v = m->body[b->site[d->site].body].last; v >= 0; v = m->dof[v].before) pull[n++] = (ti_pull){-1, v, 0};
         return n;
     }
-    for (const ti_pull_rec *from = b->pull + r->pull0; n < d->njoint; n++, from++)
-        pull[n] = (ti_pull){m->joint[from->joint].q, m->joint[from->joint].v, from->coef};
-    return n;
+    fill_joints(m, b->pull + r->pull0, d->njoint, pull);
+    return d->njoint;
 }
 
 /* After the joints. */
@@ -226,6 +231,25 @@ static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) 
     for (int k = 0; k < b->ncap; k++) {
         m->cap[k] = (ti_cap){m->joint[b->cap[k].joint].v, {0}};
         memcpy(m->cap[k].range, b->cap[k].range, sizeof m->cap[k].range);
+    }
+}
+
+/* Before the sites. */
+static void fill_tendons(tribo_model *m, const tribo_builder *b, char **text) {
+    int at = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM - b->nsite * TI_P_SITE - b->ntendon * TI_P_TENDON;
+    for (int i = 0; i < b->ntendon; i++, at += TI_P_TENDON) {
+        const ti_tendon_rec *r = &b->tendon[i];
+        ti_tendon *t = &m->tendon[i];
+        *t = (ti_tendon){take_text(text, r->name), at, m->npull, r->npull, TRIBO_WORLD, TRIBO_WORLD, {0}};
+        fill_joints(m, b->pull + r->pull0, r->npull, m->pull + m->npull);
+        m->npull += r->npull;
+        for (int k = 0; k < r->npull; k++) {
+            int body = b->joint[b->pull[r->pull0 + k].joint].body;
+            if (k == 0) t->b = body;
+            if (m->body[body].tree != m->body[t->b].tree) t->a = body;
+        }
+        for (int n = 0; n < TI_P_PAIR; n++) t->material[n] = -1;
+        for (int k = 0; k < TI_P_TENDON; k++) m->p0[at + k] = r->def.range[k], m->used[at + k] = true;
     }
 }
 
@@ -355,7 +379,8 @@ static plan measure(const tribo_builder *b) {
     n.nactuator = b->nactuator, n.npull = b->npull, n.ncap = b->ncap, n.nkey = b->nkey;
     for (int i = 0; i < b->nkey; i++) n.text += strlen(b->key_name[i]) + 1;
     for (int i = 0; i < b->nactuator; i++) n.text += strlen(b->actuator[i].name) + 1;
-    n.nsite = b->nsite;
+    n.nsite = b->nsite, n.ntendon = b->ntendon;
+    for (int i = 0; i < b->ntendon; i++) n.text += strlen(b->tendon[i].name) + 1;
     for (int i = 0; i < b->nactuator; i++)
         if (b->actuator[i].def.site >= 0)
             n.nsited++, n.npull += ti_rec_carried(b, b->site[b->actuator[i].def.site].body);
@@ -380,7 +405,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     m->size.nx = n.nq + n.nv;
     m->size.ndx = 2 * n.nv;
     m->size.nactuator = n.nactuator, m->size.nu += n.nactuator;
-    m->size.nsite = n.nsite;
+    m->size.nsite = n.nsite, m->size.ntendon = n.ntendon;
     m->size.np = numbers(&n);
     memcpy(m->p0 + TI_P_GRAVITY, b->gravity, sizeof b->gravity);
     m->lenient = take_text(&text, text_of(b->lenient)), m->packages = take_text(&text, text_of(b->packages));
@@ -388,6 +413,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_bodies(m, b, &text);
     fill_actuators(m, b, &text);
     ti_model_ways(m);
+    fill_tendons(m, b, &text);
     fill_sites(m, b, &text);
     fill_geoms(m, b, &text);
     ti_possible_fill(m, b);

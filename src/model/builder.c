@@ -52,6 +52,7 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->equality, b->equality_bytes);
     ti_free(&a, b->actuator, b->actuator_bytes);
     ti_free(&a, b->pull, b->pull_bytes);
+    ti_free(&a, b->tendon, b->tendon_bytes);
     ti_free(&a, b->cap, b->cap_bytes);
     ti_free(&a, b->site, b->site_bytes);
     for (int i = 0; i < b->nmesh; i++) ti_mesh_free(&a, b->mesh[i]);
@@ -60,8 +61,8 @@ void tribo_builder_free(tribo_builder *b) {
     ti_free(&a, b->key, b->key_bytes);
     ti_free(&a, b->key_name, b->key_name_bytes);
     ti_free(&a, b->v, b->v_bytes);
-    ti_names *names[] = {&b->body_names, &b->joint_names,    &b->geom_names,
-                         &b->site_names, &b->actuator_names, &b->key_names};
+    ti_names *names[] = {&b->body_names,     &b->joint_names,  &b->geom_names, &b->site_names,
+                         &b->actuator_names, &b->tendon_names, &b->key_names};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) ti_free(&a, names[i]->slot, names[i]->bytes);
     ti_free(&a, b, sizeof *b);
 }
@@ -141,6 +142,11 @@ bool ti_builder_name(tribo_builder *b, ti_named k, const char *name) {
     bool kept = ti_names_add(k.table, &b->alloc, k.first, k.stride, made);
     if (!kept) ti_builder_fail(b, TRIBO_E_NOMEM, b->line, "out of memory");
     return kept;
+}
+
+bool ti_builder_has_axis(const tribo_builder *b, int joint) {
+    return joint >= 0 && joint < b->njoint &&
+           (b->joint[joint].def.kind == TRIBO_JOINT_HINGE || b->joint[joint].def.kind == TRIBO_JOINT_SLIDE);
 }
 
 bool ti_builder_unit(double q[4]) {

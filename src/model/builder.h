@@ -40,6 +40,12 @@ typedef struct ti_pull_rec {
     double coef;
 } ti_pull_rec;
 
+typedef struct ti_tendon_rec {
+    tribo_tendon_def def;
+    char name[TI_NAME_MAX + 1];
+    int pull0, npull; /* in builder->pull, the last joint first, each once */
+} ti_tendon_rec;
+
 typedef struct ti_cap_rec {
     int joint;
     double range[2];
@@ -81,7 +87,7 @@ struct tribo_builder {
     const char *lenient, *packages; /* how its file is read: see tribo_load_options; until it is built */
     bool free_base;
     int line; /* of the file, for whatever is added next; 0 = no file */
-    ti_names body_names, joint_names, geom_names, site_names, actuator_names, key_names;
+    ti_names body_names, joint_names, geom_names, site_names, actuator_names, tendon_names, key_names;
     int root; /* the last body that was added to the world */
     int nbody, njoint, ngeom, npair, nexclude, nequality, nactuator, npull, ncap;
     ti_body_rec *body;
@@ -95,6 +101,9 @@ struct tribo_builder {
     ti_cap_rec *cap;
     int nsite;
     ti_site_rec *site;
+    int ntendon;
+    ti_tendon_rec *tendon;
+    size_t tendon_bytes;
     size_t actuator_bytes, pull_bytes, cap_bytes, site_bytes;
     ti_mesh **mesh; /* each in a block of its own */
     int nmesh;
@@ -135,6 +144,8 @@ typedef struct ti_named {
 /* Name the next record, for which there is room, and take it in: a copy of at most TI_NAME_MAX bytes or, of NULL and
  * "", one that is made of the kind and its number. What was made gives way to what is given. */
 bool ti_builder_name(tribo_builder *b, ti_named k, const char *name);
+/* Whether there is such a joint, and it is a hinge or a slide. */
+bool ti_builder_has_axis(const tribo_builder *b, int joint);
 /* Makes a quaternion unit; false where it has no direction. */
 bool ti_builder_unit(double q[4]);
 /* The mesh of a geom; NULL of other shapes. */

@@ -23,11 +23,6 @@ void ti_actuator_numbers(const tribo_actuator_def *d, double *p) {
     }
 }
 
-static bool is_axis(const tribo_builder *b, int joint) {
-    return joint >= 0 && joint < b->njoint &&
-           (b->joint[joint].def.kind == TRIBO_JOINT_HINGE || b->joint[joint].def.kind == TRIBO_JOINT_SLIDE);
-}
-
 static const char *site_flaw(const tribo_builder *b, const tribo_actuator_def *d) {
     if (d->site >= b->nsite) return "there is no such site";
     if (b->site[d->site].body < 0) return "its site does not move";
@@ -42,7 +37,7 @@ static const char *actuator_flaw(const tribo_builder *b, const ti_actuator_rec *
     const char *what = d->site >= 0 ? site_flaw(b, d) : d->njoint < 1 || !d->joint ? "it pulls on no joint" : NULL;
     if (what) return what;
     for (int k = 0; k < d->njoint; k++) {
-        if (!is_axis(b, d->joint[k])) return "it pulls on something that is no hinge and no slide";
+        if (!ti_builder_has_axis(b, d->joint[k])) return "it pulls on something that is no hinge and no slide";
         if (d->coef && !isfinite(d->coef[k])) return "a coefficient is not finite";
     }
     if (!isfinite(d->dampratio)) return "a number is not finite";
@@ -136,7 +131,7 @@ void ti_builder_damp(tribo_builder *b) {
 
 void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper) {
     if (!b || b->status != TRIBO_OK) return;
-    if (!is_axis(b, joint) || !(lower <= upper) || !isfinite(lower) || !isfinite(upper)) {
+    if (!ti_builder_has_axis(b, joint) || !(lower <= upper) || !isfinite(lower) || !isfinite(upper)) {
         ti_builder_fail(b, TRIBO_E_ARG, b->line, "joint %d: no hinge or slide, or no range of forces", joint);
         return;
     }

@@ -12,17 +12,15 @@ tribo_equality_def tribo_default_equality(void) {
                                 .polynomial = {0, 1, 0, 0, 0}};
 }
 
-static bool has_axis(const tribo_builder *b, int joint) {
-    return joint >= 0 && joint < b->njoint && b->joint[joint].def.kind != TRIBO_JOINT_BALL;
-}
-
 static const char *flaw_of(const tribo_builder *b, const tribo_equality_def *d) {
     bool finite = ti_finite(d->pos_a, 3) && ti_finite(d->pos_b, 3) && ti_finite(d->polynomial, 5);
     const double *q = d->quat, n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
     if (!finite || !(n > 1e-24 && n < 1e24)) return "a number is not finite, or quat has no direction";
     if (d->a == d->b) return "nothing can be held to itself";
     if (d->kind == TRIBO_EQUALITY_JOINT)
-        return has_axis(b, d->a) && (d->b == -1 || has_axis(b, d->b)) ? NULL : "there is no such hinge or slide";
+        return ti_builder_has_axis(b, d->a) && (d->b == -1 || ti_builder_has_axis(b, d->b))
+                   ? NULL
+                   : "there is no such hinge or slide";
     if (d->kind != TRIBO_EQUALITY_CONNECT && d->kind != TRIBO_EQUALITY_WELD) return "there is no such kind";
     bool there = d->a >= TRIBO_WORLD && d->a < b->nbody && d->b >= TRIBO_WORLD && d->b < b->nbody;
     return there ? NULL : "there is no such body";

@@ -26,5 +26,7 @@ const char *ti_joint_flaw(const double *p, bool limited);
 /* The same of an actuator's; and what p has of a definition. */
 const char *ti_actuator_flaw(const double *p);
 void ti_actuator_numbers(const tribo_actuator_def *d, double *p);
+/* The same of a tendon's. */
+const char *ti_tendon_flaw(const double *p);
 
 #endif

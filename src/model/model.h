@@ -14,6 +14,7 @@ typedef enum ti_part_of_p {
     TI_PART_JOINT,
     TI_PART_ACTUATOR,
     TI_PART_GEARS, /* of an actuator at a site, beyond its first */
+    TI_PART_TENDON,
     TI_PART_SITE,
     TI_PART_GEOM,
     TI_PART_PAIR,
@@ -52,6 +53,8 @@ enum {
 /* Of an actuator. */
 enum { TI_P_GEAR = 0, TI_P_GAIN = 1, TI_P_BIAS = 4, TI_P_CTRLRANGE = 7, TI_P_FORCERANGE = 9, TI_P_ACTUATOR = 11 };
 enum { TI_P_MORE_GEARS = 5 }; /* of one at a site, behind all actuators */
+/* Of a tendon. */
+enum { TI_P_SHORTEST, TI_P_LONGEST, TI_P_TENDON };
 
 /* What moves a body; what that means is in state.c. */
 typedef enum ti_joint_kind {
@@ -75,7 +78,8 @@ typedef struct ti_joint {
     int material[TI_P_PAIR]; /* what a contact has, of its limits: see ti_pair */
 } ti_joint;
 
-/* What an actuator pulls on, a joint, and what it counts; of one at a site a number of v that moves it, and no q. */
+/* What an actuator pulls on or a tendon is along, a joint, and what it counts; of one at a site a number of v that
+ * moves it, and no q. */
 typedef struct ti_pull {
     int q, v;
     double coef;
@@ -87,6 +91,14 @@ typedef struct ti_actuator {
     int site, more;   /* -1 = on joints; else where the other five gears are in p */
     bool ctrl_limited, force_limited;
 } ti_actuator;
+/* A sum of joints with limits. */
+typedef struct ti_tendon {
+    char *name;
+    int p;                   /* first of its numbers in p */
+    int pull0, npull;        /* in model->pull, the last numbers of v first */
+    int a, b;                /* a body of each tree that it is along, b of that of the first; a: or TRIBO_WORLD */
+    int material[TI_P_PAIR]; /* as of a joint; it has none */
+} ti_tendon;
 /* What all actuators together may do to a number of v. */
 typedef struct ti_cap {
     int v;
@@ -208,7 +220,8 @@ struct tribo_model {
     ti_actuator *actuator; /* (size.nactuator) */
     ti_pull *pull;
     int npull;
-    int nsited; /* actuators that pull at sites */
+    ti_tendon *tendon; /* (size.ntendon) */
+    int nsited;        /* actuators that pull at sites */
     int ncap;
     ti_cap *cap;       /* (ncap) */
     bool spins;        /* some material was given friction against turning */

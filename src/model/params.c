@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* One number of an owner: the rest of its path name, and what it is. In the order of p. A body, joint, actuator, site
- * and geom may share a name, so no rest is another kind's, nor ends as one does behind a slash. */
+/* One number of an owner: the rest of its path name, and what it is. In the order of p. A body, joint, actuator,
+ * tendon, site and geom may share a name, so no rest is another kind's, nor ends as one does behind a slash. */
 typedef struct entry {
     const char *suffix;
     tribo_param_kind kind;
@@ -46,6 +46,8 @@ static const entry more_entry[TI_P_MORE_GEARS] = {{"gear/2", TRIBO_PARAM_GEAR},
                                                   {"gear/4", TRIBO_PARAM_GEAR},
                                                   {"gear/5", TRIBO_PARAM_GEAR},
                                                   {"gear/6", TRIBO_PARAM_GEAR}};
+static const entry tendon_entry[TI_P_TENDON] = {{"tendon_range/lower", TRIBO_PARAM_RANGE},
+                                                {"tendon_range/upper", TRIBO_PARAM_RANGE}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
                                             {"size/y", TRIBO_PARAM_SIZE},
                                             {"size/z", TRIBO_PARAM_SIZE},
@@ -81,11 +83,18 @@ static int sited_actuator(const tribo_model *m, int n) {
 }
 
 ti_number ti_number_of(const tribo_model *m, int index) {
-    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES,     TI_P_BODY, TI_P_JOINT, TI_P_ACTUATOR,
-                                         TI_P_MORE_GEARS, TI_P_SITE, TI_P_GEOM,  TI_P_PAIR};
+    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES, TI_P_BODY, TI_P_JOINT, TI_P_ACTUATOR, TI_P_MORE_GEARS,
+                                         TI_P_TENDON, TI_P_SITE, TI_P_GEOM,  TI_P_PAIR};
     int part = TI_PART_GRAVITY;
-    const int count[TI_P_PARTS] = {1,         m->size.nbody, m->size.njoint, m->size.nactuator,
-                                   m->nsited, m->size.nsite, m->size.ngeom,  m->size.npair};
+    const int count[TI_P_PARTS] = {1,
+                                   m->size.nbody,
+                                   m->size.njoint,
+                                   m->size.nactuator,
+                                   m->nsited,
+                                   m->size.ntendon,
+                                   m->size.nsite,
+                                   m->size.ngeom,
+                                   m->size.npair};
     while (index >= count[part] * SIZE[part]) index -= count[part] * SIZE[part], part++;
     ti_number n = {(ti_part_of_p)part, index / SIZE[part], index % SIZE[part]};
     if (part == TI_PART_GEARS) n.owner = sited_actuator(m, n.owner);
@@ -93,8 +102,9 @@ ti_number ti_number_of(const tribo_model *m, int index) {
 }
 
 static owner owner_of(const tribo_model *m, int index) {
-    static const entry *const ENTRY[TI_P_PARTS] = {gravity_entry, body_entry, joint_entry, actuator_entry,
-                                                   more_entry,    site_entry, geom_entry,  geom_entry + TI_P_MATERIAL};
+    static const entry *const ENTRY[TI_P_PARTS] = {gravity_entry,  body_entry, joint_entry,
+                                                   actuator_entry, more_entry, tendon_entry,
+                                                   site_entry,     geom_entry, geom_entry + TI_P_MATERIAL};
     ti_number n = ti_number_of(m, index);
     owner o = {.entry = ENTRY[n.part] + n.number, .body = -1, .geom = -1, .pair = -1, .site = -1};
     switch (n.part) {
@@ -110,6 +120,9 @@ static owner owner_of(const tribo_model *m, int index) {
     case TI_PART_ACTUATOR:
     case TI_PART_GEARS:
         o.name = m->actuator[n.owner].name;
+        break;
+    case TI_PART_TENDON:
+        o.name = m->tendon[n.owner].name;
         break;
     case TI_PART_SITE:
         o.site = n.owner, o.name = m->site[n.owner].name;
@@ -226,6 +239,8 @@ static int search_things(const tribo_model *m, const char *head, const char *pat
         found = collect(m, actuator_entry, TI_P_ACTUATOR, m->actuator[actuator].p, path, whole, index, max, found);
     if (actuator >= 0 && m->actuator[actuator].site >= 0)
         found = collect(m, more_entry, TI_P_MORE_GEARS, m->actuator[actuator].more, path, whole, index, max, found);
+    int tendon = tribo_model_tendon_find(m, head);
+    if (tendon >= 0) found = collect(m, tendon_entry, TI_P_TENDON, m->tendon[tendon].p, path, whole, index, max, found);
     int site = tribo_model_site_find(m, head);
     if (site >= 0) found = collect(m, site_entry, TI_P_SITE, m->site[site].p, path, whole, index, max, found);
     if (geom >= 0) found = collect(m, geom_entry, TI_P_GEOM, m->geom[geom].p, path, whole, index, max, found);
@@ -296,6 +311,10 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
     for (int i = 0; i < m->size.nactuator; i++) {
         const char *what = ti_actuator_flaw(p + m->actuator[i].p);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "actuator %s: %s", m->actuator[i].name, what);
+    }
+    for (int i = 0; i < m->size.ntendon; i++) {
+        const char *what = ti_tendon_flaw(p + m->tendon[i].p);
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "tendon %s: %s", m->tendon[i].name, what);
     }
     for (int i = 0; i < m->size.nsite; i++) {
         const char *what = quat_flaw(p + m->site[i].p + TI_P_SITE_QUAT);

@@ -104,14 +104,21 @@ static void tie(ti_paths *s, int i, int j) {
     }
 }
 
+/* What a side moves that is not on one way. */
+static void tie_all(ti_paths *s, const side *at) {
+    for (int e = 0; e < at->n; e++) tie(s, first_of(at), column_of(at, e));
+}
+
 static void find_parents(ti_paths *s, const ti_contact_problem *p) {
     memcpy(s->parent, p->before, (size_t)p->nv * sizeof *s->parent);
     for (int i = 0; i < p->nc; i++) {
         side a, b;
         if (!side_of(p, i, 0, &a) || a.n == 0) continue;
         int first = first_of(&a);
-        for (int e = 0; p->support[2 * i].forked && e < a.n; e++) tie(s, first, column_of(&a, e));
-        if (side_of(p, i, 1, &b) && b.n > 0) tie(s, first, first_of(&b));
+        if (p->support[2 * i].forked) tie_all(s, &a);
+        if (!side_of(p, i, 1, &b) || b.n == 0) continue;
+        if (p->support[2 * i + 1].forked) tie_all(s, &b);
+        tie(s, first, first_of(&b));
     }
 }
 
