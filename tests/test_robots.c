@@ -551,20 +551,20 @@ START_TEST(robots_are_saved) {
 }
 END_TEST
 
-/* By the bounds of a pyramid along x, of a base 0.2 x 0.4 and height 1, in their middle. */
+/* By the bounds of a pyramid along x, of a base 0.25 x 0.5 and height 1, in their middle. */
 START_TEST(shapes_are_fitted_to_bounds) {
     static const char *const TYPE[] = {"box", "sphere", "capsule", "cylinder", "ellipsoid"};
-    static const double SIZE[][3] = {{0.1, 0.2, 0.5}, {0.5}, {0.2, 0.3}, {0.2, 0.5}, {0.1, 0.2, 0.5}};
+    static const double SIZE[][3] = {{0.125, 0.25, 0.5}, {0.5}, {0.25, 0.25}, {0.25, 0.5}, {0.125, 0.25, 0.5}};
     for (size_t i = 0; i < sizeof TYPE / sizeof *TYPE; i++) {
         char text[512];
-        snprintf(
-            text, sizeof text,
-            "<mujoco><compiler fitaabb='true'/><asset><mesh name='m' vertex='1 0 0 1 .2 0 1 0 .4 1 .2 .4 2 .1 .2'/>"
-            "</asset><worldbody><body><freejoint/><geom type='%s' mesh='m' pos='0 0 2' euler='0 0 90'/></body>"
-            "</worldbody></mujoco>",
-            TYPE[i]);
+        snprintf(text, sizeof text,
+                 "<mujoco><compiler fitaabb='true'/><asset><mesh name='m' vertex='1 0 0 1 .25 0 1 0 .5 1 .25 .5 2 .125 "
+                 ".25'/>"
+                 "</asset><worldbody><body><freejoint/><geom type='%s' mesh='m' pos='0 0 2' euler='0 0 90'/></body>"
+                 "</worldbody></mujoco>",
+                 TYPE[i]);
         tribo_model *m = from_text(text);
-        const double *g = m->p0 + m->geom[0].p, at[3] = {-0.1, 1.5, 2.2};
+        const double *g = m->p0 + m->geom[0].p, at[3] = {-0.125, 1.5, 2.25};
         for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_SIZE + k], SIZE[i][k], 1e-12);
         for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_POS + k], at[k], 1e-12);
         tribo_model_free(m);
@@ -572,29 +572,31 @@ START_TEST(shapes_are_fitted_to_bounds) {
 }
 END_TEST
 
-/* A mesh that is a box of 0.6 x 0.2 x 0.4 beside its frame: shapes that are fitted to it, and one that is changed then.
+/* A mesh that is a box of 0.75 x 0.25 x 0.5 beside its frame: shapes that are fitted to it, and one that is changed
+ * then.
  */
 START_TEST(shapes_are_fitted_to_meshes) {
     static const char *const TYPE[] = {"box", "sphere", "capsule", "cylinder", "ellipsoid"};
-    static const double SIZE[][3] = {{0.1, 0.2, 0.3}, {0.2}, {0.15, 0.3 - 0.075}, {0.15, 0.3}, {0.1, 0.2, 0.3}};
+    static const double SIZE[][3] = {
+        {0.125, 0.25, 0.375}, {0.25}, {0.1875, 0.375 - 0.09375}, {0.1875, 0.375}, {0.125, 0.25, 0.375}};
     static const char PATH[] = "test_robots_fitted.xml", OUT[] = "test_robots_fitted_saved.xml";
     for (size_t i = 0; i < sizeof TYPE / sizeof *TYPE; i++) {
         char text[1024];
         told t;
         tribo_model *m, *back;
         tribo_diag diag = {0};
-        snprintf(
-            text, sizeof text,
-            "<mujoco><asset><mesh name='m' vertex='1 0 0 1.6 0 0 1 .2 0 1.6 .2 0 1 0 .4 1.6 0 .4 1 .2 .4 1.6 .2 .4'/>"
-            "</asset><worldbody><body><freejoint/><geom name='g' type='%s' mesh='m' fitscale='%d' pos='0 0 2' "
-            "euler='0 0 90'/></body></worldbody></mujoco>",
-            TYPE[i], i == 3 ? 2 : 1);
+        snprintf(text, sizeof text,
+                 "<mujoco><asset><mesh name='m' vertex='1 0 0 1.75 0 0 1 .25 0 1.75 .25 0 1 0 .5 1.75 0 .5 1 .25 .5 "
+                 "1.75 .25 .5'/>"
+                 "</asset><worldbody><body><freejoint/><geom name='g' type='%s' mesh='m' fitscale='%d' pos='0 0 2' "
+                 "euler='0 0 90'/></body></worldbody></mujoco>",
+                 TYPE[i], i == 3 ? 2 : 1);
         write_file(PATH, text);
         ck_assert_msg(load(PATH, NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
         double *p = malloc(sizeof *p * (size_t)m->size.np), *g = p + m->geom[0].p;
         tribo_model_params(m, p);
         for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_SIZE + k], (i == 3 ? 2 : 1) * SIZE[i][k], 1e-12);
-        double at[3] = {-0.1, 1.3, 2.2}; /* its middle, turned */
+        double at[3] = {-0.125, 1.375, 2.25}; /* its middle, turned */
         for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(g[TI_P_POS + k], at[k], 1e-12);
         ti_mat R = ti_quat_mat(g + TI_P_QUAT);
         if (i != 1) ck_assert_double_eq_tol(fabs(R.m[1][2]), 1, 1e-12); /* the longest, of x turned to y */

@@ -74,6 +74,12 @@ static bool read_inline(ti_mjcf *r, const ti_mjcf_mesh *m, ti_mesh_data *d) {
     return !ti_mjcf_bad(r);
 }
 
+/* Vertices are in single precision, as in MuJoCo and in most files of meshes. */
+static void round_vertices(ti_mesh_data *d) {
+    for (size_t i = 0; i < 3 * (size_t)(d->nvertex > 0 ? d->nvertex : 0); i++)
+        d->vertex[i] = (double)(float)d->vertex[i];
+}
+
 /* Moved by refpos, turned by refquat, scaled; what a mirror turns inside out is turned back. */
 static void apply(ti_mjcf *r, const ti_mjcf_mesh *m, ti_mesh_data *d) {
     double pos[3] = {0, 0, 0}, quat[4] = {1, 0, 0, 0}, scale[3] = {1, 1, 1};
@@ -127,7 +133,7 @@ static int make(ti_mjcf *r, const ti_mjcf_mesh *m, const char *name) {
     ti_mjcf_judge(r, m->node, m->class, "asset");
     for (xmlNode *c = ti_xml_child(&r->error, m->node); c; c = ti_xml_next(&r->error, c)) ti_mjcf_child(r, c, "mesh");
     bool read = file ? read_file(r, m, file, &d) : read_inline(r, m, &d);
-    if (read) apply(r, m, &d);
+    if (read) round_vertices(&d), apply(r, m, &d);
     if (read && !ti_mjcf_bad(r)) {
         def.name = name, def.vertex = d.vertex, def.nvertex = d.nvertex;
         def.triangle = d.triangle, def.ntriangle = d.ntriangle;
