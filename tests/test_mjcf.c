@@ -880,6 +880,48 @@ START_TEST(tendons_are_read_and_written) {
 }
 END_TEST
 
+/* What holds a body with nothing in it holds the one that it moves with, there; the same of what does not move. */
+START_TEST(empty_bodies_are_held) {
+    static const char TEXT[] =
+        "<mujoco><worldbody><body name='a' pos='1 2 3'><joint/><geom size='1'/><body name='e' pos='0 0 .5' quat='1 1 0 "
+        "0'>"
+        "<frame pos='.25 0 0'><body name='f' pos='0 1 0'/></frame></body></body><body name='b' pos='0 0 4'><joint/>"
+        "<geom size='1'/></body><body name='s' pos='0 2 0'><geom size='.1'/></body></worldbody><equality>%s</equality>"
+        "</mujoco>";
+    static const char *const SAME[][2] = {
+        {"<connect body1='f' body2='b' anchor='0 0 1'/>", "<connect body1='a' body2='b' anchor='.25 -1 1.5'/>"},
+        {"<connect body1='b' body2='f' anchor='0 0 1'/>", "<connect body1='b' body2='a' anchor='0 0 1'/>"},
+        {"<connect body1='s' body2='b' anchor='0 0 1'/>", "<connect body1='world' body2='b' anchor='0 2 1'/>"},
+        {"<weld body1='b' body2='f' anchor='1 0 0'/>", "<weld body1='b' body2='a' anchor='1.25 0 1.5'/>"},
+        {"<weld body1='e' body2='b' relpose='1 2 3 1 0 1 0'/>",
+         "<weld body1='a' body2='b' relpose='1 -3 2.5 1 1 1 1'/>"},
+        {"<weld body1='b' body2='e' relpose='1 2 3 1 0 0 0' anchor='0 0 1'/>",
+         "<weld body1='b' body2='a' relpose='1 2 3 1 -1 0 0' anchor='0 -1 .5'/>"},
+        {"<weld body1='s' body2='b'/>", "<weld body1='world' body2='b'/>"},
+        {"<weld body1='e' body2='a'/><connect body1='s' anchor='0 0 0'/>", ""},
+    };
+    for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++) {
+        tribo_model *m[2];
+        for (int k = 0; k < 2; k++) {
+            char text[1024];
+            tribo_diag diag = {0};
+            snprintf(text, sizeof text, TEXT, SAME[i][k]);
+            tribo_status s = tribo_model_load_memory(text, strlen(text), "held", NULL, &m[k], &diag);
+            ck_assert_msg(s == TRIBO_OK, "%s: %s", SAME[i][k], diag.text);
+        }
+        ck_assert_int_eq(m[0]->size.nequality, m[1]->size.nequality);
+        for (int e = 0; e < m[0]->size.nequality; e++) {
+            const ti_equality *x = &m[0]->equality[e], *y = &m[1]->equality[e];
+            ck_assert(x->kind == y->kind && x->a == y->a && x->b == y->b);
+            for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(x->pos_a[k], y->pos_a[k], 1e-14);
+            for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(x->pos_b[k], y->pos_b[k], 1e-14);
+            for (int k = 0; k < 4; k++) ck_assert_double_eq_tol(x->quat[k], y->quat[k], 1e-14);
+        }
+        tribo_model_free(m[0]), tribo_model_free(m[1]);
+    }
+}
+END_TEST
+
 START_TEST(round_edges_are_read_and_written) {
     static const char PATH[] = "mjcf_test_edges.xml";
     write_text(PATH, "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
@@ -981,6 +1023,7 @@ static Suite *suite(void) {
     tcase_add_test(t, every_name_leads_back);
     tcase_add_test(t, numbers_of_one_name_are_told_apart);
     tcase_add_test(t, tendons_are_read_and_written);
+    tcase_add_test(t, empty_bodies_are_held);
     tcase_add_test(t, round_edges_are_read_and_written);
     tcase_add_test(t, sites_are_held_together);
     tcase_add_test(t, what_stands_is_not_held);

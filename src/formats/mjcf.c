@@ -229,6 +229,16 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     return id;
 }
 
+static void keep_rider(ti_mjcf *r, const xmlNode *node, int body, const ti_frame *frame) {
+    ti_mjcf_rider *grown = ti_grow(&r->alloc, r->rider, &r->rider_bytes, (size_t)(r->nrider + 1) * sizeof *r->rider);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    r->rider = grown;
+    r->rider[r->nrider++] = (ti_mjcf_rider){node, body, *frame};
+}
+
 static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, const ti_frame *frame, int depth);
 
 /* What is in a body: which one it became, and where it is. */
@@ -276,6 +286,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
          own_body = moves || (parent >= 0 && matters);
     if (matters && !own_body) r->static_matter = node;
     int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
+    if (!own_body) keep_rider(r, node, parent, &pose);
     if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
     inside in = {id, childclass, depth, own_body && !inertial_counts(r, &has), own_body ? IDENTITY : pose};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);
@@ -389,6 +400,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     ti_free(&r->alloc, r->joint, r->joint_bytes);
     ti_free(&r->alloc, r->actuator, r->actuator_bytes);
     ti_free(&r->alloc, r->tendon, r->tendon_bytes);
+    ti_free(&r->alloc, r->rider, r->rider_bytes);
     ti_free(&r->alloc, r->geom, r->geom_bytes);
     ti_free(&r->alloc, r->pair, r->pair_bytes);
     ti_free(&r->alloc, r->site, r->site_bytes);

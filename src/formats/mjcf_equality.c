@@ -2,30 +2,27 @@
  * coupled. */
 #include "formats/mjcf_reading.h"
 
-/* The element of a body of this name, in `node` or below. */
-static const xmlNode *element_of(const xmlNode *node, const char *name) {
-    for (const xmlNode *c = node->children; c; c = c->next) {
-        if (c->type != XML_ELEMENT_NODE) continue;
-        ti_xml_error none = {0};
-        const char *own = ti_xml_is(c, "body") ? ti_xml_attr(&none, c, "name") : NULL;
-        const xmlNode *found = own && strcmp(own, name) == 0 ? c : element_of(c, name);
-        if (found) return found;
-    }
-    return NULL;
-}
+/* A body, or what moves with one, and where it is in that. */
+typedef struct held {
+    int body;
+    ti_frame frame;
+} held;
 
-/* @return false where there is none, or one that does not move and is not the world itself. */
-static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool needed, int *body) {
+static const ti_frame AT_ORIGIN = {{0, 0, 0}, {1, 0, 0, 0}};
+
+/* @return false after an error. */
+static bool body_of(ti_mjcf *r, const xmlNode *node, const char *attribute, bool needed, held *out) {
     const char *name = ti_xml_attr(&r->error, node, attribute);
-    *body = TRIBO_WORLD;
+    *out = (held){TRIBO_WORLD, AT_ORIGIN};
     if (!name && needed) ti_xml_fail(&r->error, node, attribute, "a body is wanted");
     if (!name || strcmp(name, "world") == 0) return !needed || name;
-    int found = ti_builder_body(r->builder, name);
-    if (found >= 0) return *body = found, true;
-    if (element_of(r->root, name))
-        ti_mjcf_need_of(r, node, attribute, "equality", "`%.60s` is no body with matter that moves", name);
-    else
-        ti_xml_fail(&r->error, node, attribute, "there is no body `%.60s`", name);
+    out->body = ti_builder_body(r->builder, name);
+    if (out->body >= 0) return true;
+    for (int i = 0; i < r->nrider; i++) {
+        const char *own = ti_xml_attr(&r->error, r->rider[i].node, "name");
+        if (own && strcmp(own, name) == 0) return *out = (held){r->rider[i].body, r->rider[i].frame}, true;
+    }
+    ti_xml_fail(&r->error, node, attribute, "there is no body `%.60s`", name);
     return false;
 }
 
@@ -38,28 +35,6 @@ static bool joint_of(ti_mjcf *r, const xmlNode *node, const char *attribute, boo
     if (*joint >= 0) return true;
     ti_xml_fail(&r->error, node, attribute, "there is no joint `%.60s`", name);
     return false;
-}
-
-static bool has_joint(const xmlNode *body) {
-    for (const xmlNode *c = body->children; c; c = c->next)
-        if (c->type == XML_ELEMENT_NODE && (ti_xml_is(c, "joint") || ti_xml_is(c, "freejoint"))) return true;
-    return false;
-}
-
-/* Whether a body is the world, or there and on nothing that moves. */
-static bool stands(const ti_mjcf *r, const char *name) {
-    if (!name || strcmp(name, "world") == 0) return true;
-    const xmlNode *body = element_of(r->root, name);
-    if (!body) return false;
-    for (; body && !ti_xml_is(body, "worldbody"); body = body->parent)
-        if (has_joint(body)) return false;
-    return true;
-}
-
-/* Nothing has to hold what does not move. */
-static bool both_stand(ti_mjcf *r, const xmlNode *node) {
-    const char *a = ti_xml_attr(&r->error, node, "body1"), *b = ti_xml_attr(&r->error, node, "body2");
-    return a && stands(r, a) && stands(r, b);
 }
 
 static int site_of(ti_mjcf *r, const xmlNode *node, const char *attribute) {
@@ -85,25 +60,34 @@ static bool read_sites(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
 }
 
 /* Where the point of body2 is held in body1, and how body2 is turned, if the file says so. */
-static void read_pose(ti_mjcf *r, const xmlNode *node, tribo_equality_def *d) {
+static void read_pose(ti_mjcf *r, const xmlNode *node, const held side[2], tribo_equality_def *d) {
     double pose[7] = {0};
     ti_mjcf_numbers(r, node, -1, "relpose", pose, 7, 7);
     if (pose[3] == 0 && pose[4] == 0 && pose[5] == 0 && pose[6] == 0) return; /* as placed */
     d->as_placed = false;
-    memcpy(d->quat, pose + 3, sizeof d->quat);
     double n = 1 / sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] + pose[6] * pose[6]);
-    for (int k = 0; k < 4; k++) d->quat[k] *= n;
-    memcpy(d->pos_a, pose, sizeof d->pos_a);
+    ti_frame f = {{pose[0], pose[1], pose[2]}, {pose[3] * n, pose[4] * n, pose[5] * n, pose[6] * n}};
+    const double *q = side[1].frame.quat, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    f = ti_frame_mul(&side[0].frame, &f);
+    memcpy(d->pos_a, f.pos, sizeof d->pos_a);
+    ti_quat_mul(f.quat, back, d->quat);
 }
 
 /* @return false where there is nothing to hold. */
 static bool read_bodies(ti_mjcf *r, const xmlNode *node, bool weld, tribo_equality_def *d) {
-    if (both_stand(r, node)) return false;
-    bool found = body_of(r, node, "body1", true, &d->a) && body_of(r, node, "body2", false, &d->b);
-    if (!ti_mjcf_numbers(r, node, -1, "anchor", weld ? d->pos_b : d->pos_a, 3, 3) && !weld)
+    held side[2];
+    ti_frame anchor = AT_ORIGIN;
+    bool found = body_of(r, node, "body1", true, &side[0]) && body_of(r, node, "body2", false, &side[1]);
+    if (!ti_mjcf_numbers(r, node, -1, "anchor", anchor.pos, 3, 3) && !weld)
         ti_xml_fail(&r->error, node, "anchor", "an anchor is wanted");
-    if (weld) read_pose(r, node, d);
-    return found;
+    if (!found || ti_mjcf_bad(r)) return false;
+    d->a = side[0].body, d->b = side[1].body;
+    anchor = ti_frame_mul(&side[weld].frame, &anchor);
+    memcpy(weld ? d->pos_b : d->pos_a, anchor.pos, sizeof anchor.pos);
+    if (weld) read_pose(r, node, side, d);
+    const char *one = ti_xml_attr(&r->error, node, "body1"), *other = ti_xml_attr(&r->error, node, "body2");
+    bool itself = other && strcmp(one, other) == 0, together = d->a == d->b && (d->a < 0 || d->as_placed);
+    return itself || !together; /* what moves together stays as it was placed */
 }
 
 static void read_one(ti_mjcf *r, const xmlNode *node) {

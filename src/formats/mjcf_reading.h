@@ -44,6 +44,13 @@ typedef struct ti_mjcf_body {
     bool inertial; /* its inertia comes from its <inertial> */
 } ti_mjcf_body;
 
+/* A body that is none of the builder's: it moves with one, or with the world, and has nothing in it of its own. */
+typedef struct ti_mjcf_rider {
+    const xmlNode *node;
+    int body;       /* that it moves with, or TRIBO_WORLD */
+    ti_frame frame; /* there */
+} ti_mjcf_rider;
+
 typedef struct ti_mjcf_joint {
     xmlNode *node;
     bool turns; /* its spring's reference is an angle */
@@ -111,6 +118,9 @@ typedef struct ti_mjcf {
     ti_mjcf_class *class;
     ti_mjcf_body *body; /* one per body of the builder, in its order; likewise geom and pair */
     ti_mjcf_joint *joint;
+    int nrider;
+    ti_mjcf_rider *rider;
+    size_t rider_bytes;
     int nactuator;
     ti_mjcf_actuator *actuator;
     size_t actuator_bytes;
