@@ -104,7 +104,7 @@ static void press(const tribo_ws *ws, const ti_phase_point *at, int i, pressed_p
 
 /* How the relative velocity of such twists changes where number d turns the link of `side`, which is where it was. */
 static ti_spatial turned(const tribo_ws *ws, const ti_spatial *twist, int side, int body, int d) {
-    int by = ti_dof_carried_by(&ws->motion, d);
+    int by = ws->model->dof[d].carried_by;
     ti_spatial own = twist_of(ws, twist, body), less = by >= 0 ? ti_sp_axpy(own, -1, twist[by]) : own;
     ti_spatial out = ti_sp_cross(ws->motion.axis[d], less);
     return side ? out : (ti_spatial){ti_scale(-1, out.w), ti_scale(-1, out.v)};

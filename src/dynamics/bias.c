@@ -4,24 +4,8 @@
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
-int ti_dof_moved_by(const ti_motion *m, int d) {
-    const ti_dof *dof = &m->model->dof[d];
-    const ti_joint *j = &m->model->joint[dof->joint];
-    if (j->kind == TI_JOINT_BALL) return j->v + 2;
-    if (j->kind == TI_JOINT_FREE) return d < j->v + 3 ? -1 : j->v + TI_FREE_NV - 1;
-    return dof->before;
-}
-
-int ti_dof_carried_by(const ti_motion *m, int d) {
-    const ti_dof *dof = &m->model->dof[d];
-    const ti_joint *j = &m->model->joint[dof->joint];
-    if (j->kind == TI_JOINT_BALL) return m->model->dof[j->v].before;
-    if (j->kind == TI_JOINT_FREE) return d < j->v + 3 ? -1 : j->v + 2;
-    return dof->before;
-}
-
 static ti_spatial rate_of(const ti_motion *m, int d) {
-    int by = ti_dof_carried_by(m, d);
+    int by = m->model->dof[d].carried_by;
     return by >= 0 ? ti_sp_cross(m->twist[by], m->axis[d]) : none;
 }
 
@@ -61,17 +45,10 @@ void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const dou
 
 /* ---- reverse ---- */
 
-/* The last number of the joint, or of the translation or rotation of a free root, that d is of. */
-int ti_dof_group_end(const ti_motion *m, int d) {
-    const ti_joint *j = &m->model->joint[m->model->dof[d].joint];
-    if (j->kind == TI_JOINT_FREE) return d < j->v + 3 ? j->v + 2 : j->v + TI_FREE_NV - 1;
-    return j->kind == TI_JOINT_BALL ? j->v + 2 : d;
-}
-
 /* Twists before and behind the joint of number d together. */
 static ti_spatial around(const ti_motion *m, int d) {
-    int by = ti_dof_carried_by(m, d);
-    ti_spatial behind = m->twist[ti_dof_group_end(m, d)];
+    int by = m->model->dof[d].carried_by;
+    ti_spatial behind = m->twist[m->model->dof[d].end];
     return by >= 0 ? ti_sp_axpy(behind, 1, m->twist[by]) : behind;
 }
 

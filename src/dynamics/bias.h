@@ -4,12 +4,6 @@
 #define TI_BIAS_H
 #include "dynamics/moving.h"
 
-/* The last number of v, on the way from the root, that turns and moves the axis of number d: -1 = none. */
-int ti_dof_moved_by(const ti_motion *m, int d);
-/* The same, but for the numbers of its own rotation, whose parts cancel in the sum of the rates of axes. */
-int ti_dof_carried_by(const ti_motion *m, int d);
-/* The last number of the joint, or of the translation or rotation of a free root, that d is of. */
-int ti_dof_group_end(const ti_motion *m, int d);
 /* The cotangent of a' I b for the inertia of a link, a and b twists: to its mass, its moments and its place. */
 void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar);
 

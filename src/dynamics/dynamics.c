@@ -18,7 +18,7 @@ static void carve(ti_arena *a, const tribo_model *m, tribo_dynamics *d) {
 /* What the links have of parameters alone. */
 static void take_matter(tribo_dynamics *d) {
     for (int b = 0; b < d->m->size.nbody; b++) {
-        d->at.link[b] = ti_link_matter(d->p + d->m->body[b].p);
+        ti_link_matter(&d->at.link[b], d->p + d->m->body[b].p);
     }
     d->placed = d->summed = d->factored = false;
 }

@@ -17,7 +17,7 @@ static void accelerate(tribo_dynamics *d, const double *a) {
     static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
     const double *v = ti_dynamics_v(d);
     for (int k = 0; k < d->m->size.nv; k++) {
-        int before = d->m->dof[k].before, by = ti_dof_carried_by(&d->at, k);
+        int before = d->m->dof[k].before, by = d->m->dof[k].carried_by;
         ti_spatial s = d->at.axis[k], sum = before >= 0 ? d->at.bias[before] : none;
         if (a) sum = ti_sp_axpy(sum, a[k], s);
         if (by >= 0) sum = ti_sp_axpy(sum, v[k], ti_sp_cross(d->at.twist[by], s));

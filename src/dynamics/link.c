@@ -12,8 +12,10 @@ void ti_sym_add(double *s, const ti_mat *A) {
 
 /* ---- load: xc = xo + R c, v = vo + R (w x c); docs/math.md eq. (5) ---- */
 
-ti_link ti_link_matter(const double *p) {
-    return (ti_link){.mass = p[0], .com = ti_load3(p + 1), .I = ti_sym(p + 4), .substeps = 1};
+void ti_link_matter(ti_link *l, const double *p) {
+    l->mass = p[0], l->com = ti_load3(p + 1), l->I = ti_sym(p + 4);
+    l->v = l->w = l->f = l->torque = l->vf = l->wf = ti_vec3(0, 0, 0);
+    l->substeps = 1;
 }
 
 void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u) {

@@ -7,8 +7,8 @@
 #define TI_LINK_H
 #include "dynamics/body.h"
 
-/* Mass, centre of mass and inertia alone, from the ten parameters. */
-ti_link ti_link_matter(const double *p);
+/* Mass, centre of mass and inertia, from the ten parameters; no forces, and no motion yet. */
+void ti_link_matter(ti_link *l, const double *p);
 /* Read ten parameters, q (7), v (6) and u (6, or NULL). */
 void ti_link_load(ti_link *l, const double *p, const double *q, const double *v, const double *u);
 /* vf, wf: gravity, forces, and the gyroscopic torque by the implicit midpoint rule (energy and |L| are kept).

@@ -59,7 +59,7 @@ static void places_vjp(const ti_motion *m, const ti_actuator *a, const pull_at *
     for (int d = 0; d < a->npull; d++) {
         ti_spatial turned = ti_sp_cross_force(axis_of(m, pull[d].v), s->wrench);
         for (int e = 0; e < a->npull; e++)
-            if (pull[d].v > ti_dof_moved_by(m, pull[e].v))
+            if (pull[d].v > m->model->dof[pull[e].v].moved_by)
                 q_bar[pull[d].v] += arm_bar[e] * ti_sp_dot(axis_of(m, pull[e].v), turned);
     }
 }

@@ -179,7 +179,7 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
             l->substeps = 1;
             continue;
         }
-        *l = ti_link_matter(p + body->p);
+        ti_link_matter(l, p + body->p);
         for (int d = body->v; body->njoint > 0 && d <= body->last; d++) m->now[d] = v[d];
         ti_tree_place(m, b, q);
     }
@@ -193,11 +193,17 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
 /* ---- inertia: docs/math.md eq. (151), (152) ---- */
 
 static ti_spatial_inertia inertia_of(const ti_link *l) {
-    ti_mat RI = ti_matmul(&l->R, &l->I), T = ti_transpose(&l->R);
-    ti_spatial_inertia out = {l->mass, ti_scale(l->mass, l->xc), ti_matmul(&RI, &T)};
-    double square = l->mass * ti_dot(l->xc, l->xc);
-    ti_outer_add(&out.I, -l->mass, l->xc, l->xc);
-    for (int i = 0; i < 3; i++) out.I.m[i][i] += square;
+    ti_mat RI = ti_matmul(&l->R, &l->I);
+    ti_vec h = ti_scale(l->mass, l->xc);
+    double xc[3] = {l->xc.x, l->xc.y, l->xc.z}, square = ti_dot(h, l->xc), hs[3] = {h.x, h.y, h.z};
+    ti_spatial_inertia out = {.m = l->mass, .h = h};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j <= i; j++) {
+            double turned = RI.m[i][0] * l->R.m[j][0] + RI.m[i][1] * l->R.m[j][1] + RI.m[i][2] * l->R.m[j][2];
+            out.I.m[i][j] = out.I.m[j][i] = turned - hs[i] * xc[j];
+        }
+        out.I.m[i][i] += square;
+    }
     return out;
 }
 
@@ -409,7 +415,7 @@ void ti_tree_places_vjp(const ti_motion *m, const ti_tree *tree, ti_motion_bar *
         on[last] = ti_sp_axpy(on[last], 1, wrench);
     }
     for (int d = v0; d < v0 + w; d++) {
-        int by = ti_dof_moved_by(m, d);
+        int by = m->model->dof[d].moved_by;
         if (by >= 0) on[by] = ti_sp_axpy(on[by], 1, ti_sp_cross_force(m->axis[d], bar->axis[d]));
     }
     for (int d = v0 + w - 1; d >= v0; d--) {

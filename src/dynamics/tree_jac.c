@@ -108,18 +108,19 @@ static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) 
 
 /* Of what carries axis d, of the world where nothing does. */
 static ti_spatial under(const ti_motion *m, const ti_spatial *of, ti_spatial world, int d) {
-    int by = ti_dof_carried_by(m, d);
+    int by = m->model->dof[d].carried_by;
     return by >= 0 ? of[by] : world;
 }
 
 bool ti_dof_moves(const ti_motion *m, int d, int e) {
-    return d <= e || (ti_dof_group_end(m, d) == ti_dof_group_end(m, e) && ti_dof_moved_by(m, e) >= d);
+    const ti_dof *dof = m->model->dof;
+    return d <= e || (dof[d].end == dof[e].end && dof[e].moved_by >= d);
 }
 
 /* The accelerations that a unit of V_d makes of all that d carries, and by them and its twist the wrench on that. */
 static ti_spatial rate_by(const ti_motion *m, const ti_tree_jac *j, int d) {
     ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d);
-    ti_spatial within = ti_sp_axpy(j->twist[ti_dof_group_end(m, d)], -1, nu);
+    ti_spatial within = ti_sp_axpy(j->twist[m->model->dof[d].end], -1, nu);
     return ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
 }
 static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d) {

@@ -132,17 +132,31 @@ static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int 
     return nv;
 }
 
+/* Number k of a joint, all of which `carrier` is before. */
+static ti_dof dof_of(const ti_joint *j, int joint, int k, int carrier) {
+    int at = j->v + k;
+    ti_dof d = {.joint = joint, .before = k ? at - 1 : carrier, .moved_by = carrier, .carried_by = carrier, .end = at};
+    if (j->kind == TI_JOINT_BALL) {
+        d.moved_by = d.end = j->v + 2;
+    } else if (j->kind == TI_JOINT_FREE) {
+        int turns = k >= 3;
+        d.end = j->v + (turns ? TI_FREE_NV - 1 : 2);
+        d.moved_by = turns ? d.end : -1, d.carried_by = turns ? j->v + 2 : -1;
+    }
+    return d;
+}
+
 /* The numbers of v that move body i, after those of its parent. */
 static void chain_dofs(tribo_model *m, int i) {
     ti_body *body = &m->body[i];
     body->last = body->parent >= 0 ? m->body[body->parent].last : -1;
     int first = body->free >= 0 ? body->free : body->joint0, last = body->free >= 0 ? first : first + body->njoint - 1;
-    for (int k = first; k <= last; k++)
-        for (int d = 0; d < ti_joint_of(m->joint[k].kind)->nv; d++) {
-            int at = m->joint[k].v + d;
-            m->dof[at] = (ti_dof){.joint = k, .before = body->last};
-            body->last = at;
-        }
+    for (int k = first; k <= last; k++) {
+        const ti_joint *j = &m->joint[k];
+        int n = ti_joint_of(j->kind)->nv;
+        for (int d = 0; d < n; d++) m->dof[j->v + d] = dof_of(j, k, d, body->last);
+        body->last = j->v + n - 1;
+    }
 }
 
 /* Whether others are welded to a free root: what moves them is all that moves it. */

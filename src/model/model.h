@@ -114,6 +114,10 @@ typedef struct ti_dof {
                 */
     int run;   /* within its tree: the first of the numbers that stand one after the other on that way to it */
     int depth; /* how many are on that way, itself included */
+    int end;   /* the last number of the joint, or of the translation or rotation of a free root, that it is of */
+    /* The last number, on the way from the root, that turns and moves its axis, -1 = none; and the same but for those
+     * of its own rotation, whose parts cancel in the sum of the rates of axes. */
+    int moved_by, carried_by;
 } ti_dof;
 
 /* Bodies that joints tie together: consecutive, a parent before its children. */
