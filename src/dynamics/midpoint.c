@@ -12,8 +12,8 @@
 enum { ROUNDS = 40 };
 static const double SETTLED = 1e-13, LEFT = 1e-15;
 
-/* The changes that rounds make: the last one, and the largest share of the one before that any of them was, as far as
- * it is more than rounding. What it was in the step before may be known; 0 = it is not. */
+/* How far the last round moved what the next begins with, and the largest share of that by which any moved what it
+ * found, as far as it is more than rounding. What it was in the step before may be known; 0 = it is not. */
 typedef struct rounds {
     int n;
     double change, share, known;
@@ -22,10 +22,11 @@ typedef struct rounds {
 /* What was known of the share, in the next step. */
 static const double GROWN = 1.5;
 
-/* Whether the next rounds change nothing beside `size`. Three are asked for what share of the change is left, where
- * that is not known. */
-static bool settled(rounds *r, double change, double size) {
-    if (r->n > 0 && !(change <= 4 * LEFT * size)) r->share = ti_max(r->share, change / r->change);
+/* Whether the next rounds change nothing beside `size`, after one that found what is off by `change` from where it
+ * began, and by `found` from what the last one found. Three are asked for what share of the change is left, where that
+ * is not known. */
+static bool settled(rounds *r, double change, double found, double size) {
+    if (r->n > 0 && !(found <= 4 * LEFT * size)) r->share = ti_max(r->share, found / r->change);
     double share = ti_max(r->share, GROWN * r->known);
     bool told = r->n > 1 || r->known > 0, little = told && share < 0.1 && share * change <= LEFT * size;
     r->n++, r->change = change;
@@ -58,13 +59,29 @@ static bool surprises(const ti_motion *m, const ti_tree *tree) {
     return expected > 0 && off > 0.5 * found;
 }
 
+/* After the first round, which was off by m->next: docs/math.md eq. (483). What it leaves is told by where the last
+ * step's second round began and ended, less the first. @return the share of the latter. */
+static double foresee(ti_motion *m, const ti_tree *tree, rounds *r) {
+    double along = 0, all = 0, share = 0;
+    const double *x = m->known_move, *y = m->known_answer;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) along += m->next[d] * x[d], all += x[d] * (x[d] - y[d]);
+    if (all > 0) share = along / all;
+    r->change = 0;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        m->move[d] = m->next[d] + share * y[d], m->free[d] += share * y[d];
+        r->change = ti_max(r->change, fabs(m->move[d]));
+    }
+    return share;
+}
+
 static bool by_rounds(ti_motion *m, int t, ti_vec gravity, double dt) {
     const ti_tree *tree = tree_of(m, t);
     int v0 = tree->v, w = tree->nv;
     rounds r = {.known = m->known_share[t]};
+    double foreseen = 0;
     for (int d = v0; d < v0 + w; d++) m->free[d] = m->now[d] + m->pushed[d];
     for (bool anew = false; r.n < ROUNDS;) {
-        double change = 0, size = 0;
+        double change = 0, found = 0, size = 0;
         impulses(m, tree, gravity, dt);
         solve(m, tree, m->next + v0);
         if (r.n == 0 && !anew && surprises(m, tree)) {
@@ -73,15 +90,17 @@ static bool by_rounds(ti_motion *m, int t, ti_vec gravity, double dt) {
             continue;
         }
         for (int d = v0; d < v0 + w; d++) {
-            double v = m->now[d] + m->next[d];
-            change = ti_max(change, fabs(v - m->free[d])), size = ti_max(size, fabs(v));
-            m->free[d] = v;
+            double v = m->now[d] + m->next[d], off = v - m->free[d];
+            if (r.n == 1) m->answer[d] = off + foreseen * m->known_answer[d], found = ti_max(found, fabs(m->answer[d]));
+            change = ti_max(change, fabs(off)), size = ti_max(size, fabs(v));
+            m->free[d] = v, m->next[d] = off;
         }
-        if (settled(&r, change, size)) {
+        if (settled(&r, change, r.n == 1 ? found : change, size)) {
             m->share[t] = r.share > 0 ? r.share : ti_min(GROWN * r.known, 1);
             return true;
         }
         if (!(change < HUGE_VAL)) break;
+        if (r.n == 1) foreseen = foresee(m, tree, &r);
     }
     m->share[t] = 0;
     return false;
@@ -162,7 +181,7 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
             change = ti_max(change, fabs(next[d] - bar->y[d])), size = ti_max(size, fabs(next[d]));
             bar->y[d] = next[d];
         }
-        if (settled(&r, change, size)) return true;
+        if (settled(&r, change, change, size)) return true;
         if (!(change < HUGE_VAL)) return false;
     }
     return false;

@@ -29,9 +29,11 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->given, nv);
     TI_CARVE(a, m->next, nv);
     TI_CARVE(a, m->pushed, nv);
-    TI_CARVE(a, m->change, nv);
-    TI_CARVE(a, m->trend, nv);
-    TI_CARVE(a, m->bend, nv);
+    TI_CARVE(a, m->difference, TI_DIFFERENCES * (size_t)nv);
+    TI_CARVE(a, m->move, nv);
+    TI_CARVE(a, m->answer, nv);
+    TI_CARVE(a, m->known_move, nv);
+    TI_CARVE(a, m->known_answer, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->centre, trees ? model->ntree : 0);
     TI_CARVE(a, m->share, trees ? model->ntree : 0);
@@ -124,25 +126,35 @@ void ti_motion_keep(const ti_motion *m, double *known) {
 void ti_motion_forget(ti_motion *m) {
     size_t nv = ti_motion_kept(m->model) / 2;
     if (!nv) return;
-    memset(m->pushed, 0, nv * sizeof *m->pushed), memset(m->change, 0, nv * sizeof *m->change);
-    memset(m->trend, 0, nv * sizeof *m->trend), memset(m->bend, 0, nv * sizeof *m->bend);
+    memset(m->pushed, 0, nv * sizeof *m->pushed);
+    memset(m->difference, 0, TI_DIFFERENCES * nv * sizeof *m->difference);
     memset(m->known_share, 0, (size_t)m->model->ntree * sizeof *m->known_share);
+    memset(m->known_move, 0, nv * sizeof *m->known_move), memset(m->known_answer, 0, nv * sizeof *m->known_answer);
 }
 
-/* The change of velocity of tree t drawn on, as constant, straight or bent: as would have been best for this step. */
+/* The change of velocity of tree t drawn on, by so many of its differences as would have been best for this step. */
 static void expect(ti_motion *m, int t) {
     const ti_tree *tree = tree_of(m, t);
-    double off = 0, off_trend = 0, off_bend = 0;
+    size_t bytes = sizeof(double) * (size_t)tree->nv;
+    double off[TI_DIFFERENCES] = {0};
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
-        double change = m->free[d] - m->now[d], trend = change - m->change[d], bend = trend - m->trend[d];
-        off = ti_max(off, fabs(trend)), off_trend = ti_max(off_trend, fabs(bend));
-        off_bend = ti_max(off_bend, fabs(bend - m->bend[d]));
-        m->change[d] = change, m->trend[d] = trend, m->bend[d] = bend;
+        double now = m->free[d] - m->now[d], *difference = m->difference + TI_DIFFERENCES * d;
+        for (int k = 0; k < TI_DIFFERENCES; k++) {
+            double before = difference[k];
+            difference[k] = now, now -= before;
+            off[k] = ti_max(off[k], fabs(now));
+        }
+    }
+    int best = 0;
+    while (best + 1 < TI_DIFFERENCES && off[best + 1] < off[best]) best++;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        m->pushed[d] = 0;
+        for (int k = 0; k <= best; k++) m->pushed[d] += m->difference[TI_DIFFERENCES * d + k];
     }
     m->known_share[t] = m->share[t];
-    bool straight = off_trend < off, bent = straight && off_bend < off_trend;
-    for (int d = tree->v; d < tree->v + tree->nv; d++)
-        m->pushed[d] = m->change[d] + (straight ? m->trend[d] : 0) + (bent ? m->bend[d] : 0);
+    if (!(m->share[t] > 0)) return; /* no two rounds */
+    memcpy(m->known_move + tree->v, m->move + tree->v, bytes);
+    memcpy(m->known_answer + tree->v, m->answer + tree->v, bytes);
 }
 
 void ti_motion_expect(ti_motion *m) {

@@ -14,6 +14,8 @@ typedef struct ti_actuator_now {
     bool damps;
 } ti_actuator_now;
 
+enum { TI_DIFFERENCES = 6 }; /* of the changes of velocity, by which the next one is told */
+
 typedef struct ti_motion {
     const tribo_model *model;
     ti_link *link; /* (nbody) */
@@ -27,8 +29,10 @@ typedef struct ti_motion {
     double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     double *pushed;              /* what rounds begin with: the change of velocity to expect; zeros = none */
-    double *change;              /* that of the last step */
-    double *trend, *bend;        /* the change of that, and of the trend */
+    double *difference;          /* (nv,TI_DIFFERENCES) that of the last step, its change, the change of that ... */
+    double *move, *answer;       /* of the second round: where it began and ended, less the first */
+    double *known_move;          /* those of the last step */
+    double *known_answer;
     double *share;               /* (ntree) by which the rounds shrank their changes; 0 = not known */
     double *known_share;         /* (ntree) the same of the last step */
     ti_spatial_inertia *inertia; /* (nbody) */
