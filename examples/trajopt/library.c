@@ -14,8 +14,8 @@
 
 enum { PUSHES = 1000, ROUNDS = 12 };
 enum { EXCURSION = 16 }; /* plans where the library came to rest */
-/* standard deviation of perturbed velocities, rad/s; s in which it is to turn as far as a plan; noise, m/s */
-static const double perturbed = 2, watch = 4, noise = 0.1;
+/* standard deviation of perturbed velocities, rad/s; s in which it is to turn as far as a plan; noise, m/s; rad/s */
+static const double perturbed = 2, watch = 4, noise = 0.1, slowest = 0.4;
 static const double steps[] = {0.02, 0.03, 0.05};
 
 typedef struct finger {
@@ -155,16 +155,23 @@ static double pushes(finger *f, tribo_law law, double dt) {
     return recovered / (double)PUSHES;
 }
 
+static const tribo_law laws[] = {TRIBO_LAW_STOCHASTIC, TRIBO_LAW_NCP, TRIBO_LAW_CCP, TRIBO_LAW_LCP};
+
+/* Whether it turns to the end of a minute, by itself, under every law at every step. */
+static bool spins(finger *f) {
+    bool good = true;
+    for (int l = 0; l < 4 && good; l++)
+        for (int h = 0; h < 3 && good; h++) good = spin(f, laws[l], steps[h], 60, false, false) > 60 * slowest;
+    return good;
+}
+
 static void all(finger *f) {
-    const tribo_law laws[] = {TRIBO_LAW_STOCHASTIC, TRIBO_LAW_NCP, TRIBO_LAW_CCP, TRIBO_LAW_LCP};
     practise(f, TRIBO_LAW_STOCHASTIC, knot_time, 120, false);
     for (int l = 0; l < 2; l++)
         for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 180, true);
-    for (int round = 0, stalls = 1; round < ROUNDS && stalls; round++) {
-        stalls = 0;
+    for (int round = 0; round < ROUNDS && !spins(f); round++)
         for (int l = 0; l < 2; l++)
-            for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 60, false), stalls += f->stalls;
-    }
+            for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 60, false);
     for (int l = 0; l < 4; l++)
         for (int h = 0; h < 3; h++) {
             double turned = spin(f, laws[l], steps[h], 60, false, false);
