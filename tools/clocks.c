@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HINT = 3, SAMPLES_MOST = 6, RECORDINGS = 4, FEW = 15, MANY = 30 }; /* iterations */
+enum { HINT = 3, SAMPLES_MOST = 6, RECORDINGS = 4, ASKED = 2, FEW = 15, MANY = 30 }; /* iterations */
 /* Of twice the logarithm of a likelihood; and of what is left, which a wrong model spreads over all clocks. */
 static const double evidence = 12, share = 0.6;
 
@@ -23,6 +23,7 @@ typedef struct search {
     channel *channel;
     int channels;
     tribo_recording rec[RECORDINGS]; /* some of them all */
+    int at[RECORDINGS];              /* which they are */
     int n, *behind;                  /* (nv) what is tried */
     double *answer;                  /* (nfree) of the fit */
     double first, enough;            /* what no move leaves, and how much less there has to be */
@@ -79,12 +80,44 @@ static int best_of(search *of, clock *c, int side, double *least) {
         if (!(next < *least)) break;
         *least = next, best++;
     }
+    if (best == SAMPLES_MOST) return 0; /* and less beyond: no clock, but a model that any motion of its own mends */
     while (best == HINT || (best < HINT && best > 1)) {
         double next = loss(of, c, side * (best - 1), brief);
         if (!(next < *least)) break;
         *least = next, best--;
     }
     return side * best;
+}
+
+/* The sum of squares that the fit leaves of a body's places, of all channels: (channels). */
+static bool add_left(const search *of, double *left) {
+    for (int i = 0; i < of->n; i++) {
+        residuals r;
+        if (!residuals_of(&r, of->id->s, of->id->m, &of->rec[i], of->at[i])) return false;
+        for (int c = 0; c < of->channels; c++)
+            for (int k = 0; k < 3 * r.n && of->channel[c].n == 3 && !of->channel[c].turns; k++) {
+                double x = r.r[k / 3 * r.nv + of->channel[c].v + k % 3];
+                if (!isnan(x)) left[c] += x * x;
+            }
+        residuals_free(&r);
+    }
+    return true;
+}
+
+/* Of many bodies those are asked by themselves that the fit leaves most of: each takes as long as a few fits. Joints
+ * all are. @return how many clocks are left in the list. */
+static int keep_worst(const search *of, clock *list, int n) {
+    double *left = calloc((size_t)of->channels + 1, sizeof *left);
+    bool known = left && add_left(of, left);
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        int own = 0, before = 0;
+        while (own < of->channels && !(list[i].name && of_clock(&list[i], &of->channel[own]))) own++;
+        for (int c = 0; known && own < of->channels && c < of->channels; c++) before += left[c] > left[own];
+        if (before < ASKED || !list[i].name || of->channel[own].n != 3) list[kept++] = list[i];
+    }
+    free(left);
+    return kept;
 }
 
 /* All that there are. @return how many. */
@@ -123,6 +156,7 @@ static int likeliest(search *of, clock *found) {
     bool pair;
     int n = list ? clocks_of(of, list, &pair) : 0, best = 0;
     for (int i = 0; i < of->n; i++) blocks += of->rec[i].n;
+    if (n > ASKED + 2) n = keep_worst(of, list, n);
     if (n) of->first = stay(of);
     for (int i = 0; i < n; i++)
         for (int side = 1; side >= (pair || !list[i].name ? 1 : -1); side -= 2) {
@@ -153,7 +187,7 @@ static void choose(search *of) {
     int every = r->n / RECORDINGS + 1;
     for (int i = 0, last = -every; i < r->n && of->n < RECORDINGS; i++) {
         if (i - last < every || recordings_settled(r, i)) continue;
-        of->rec[of->n++] = r->rec[i], last = i;
+        of->at[of->n] = i, of->rec[of->n++] = r->rec[i], last = i;
     }
 }
 
