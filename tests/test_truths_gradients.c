@@ -229,8 +229,8 @@ START_TEST(friction_of_what_rests_is_nothing) {
 }
 END_TEST
 
-/* A box at rest on ice, cold and from the contacts of the last step: a force moves it, x' = (T - k) h^2 / m, and so does
- * a push of its state; nothing sticks where there is no friction. */
+/* A box at rest on ice, cold and from the contacts of the last step: a force moves it, x' = (T - k) h^2 / m, and so
+ * does a push of its state; nothing sticks where there is no friction. */
 START_TEST(what_rests_on_ice_moves) {
     enum { T = 4 };
     const double h = 1e-3, mass = 2;

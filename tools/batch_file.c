@@ -1,7 +1,7 @@
 /* batch_file.c -- randomisers, a start and a return from a JSON file: docs/batch.md says what it may hold. */
 #include "batch.h"
-#include "found.h"
 #include "files.h"
+#include "found.h"
 #include "task_reader.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check.c -- the verb `check`: what a scene needs that is not there, or what was read of it. */
-#include "found.h"
 #include "files.h"
+#include "found.h"
 #include "scene.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* optimize_result.c -- what `optimize` says and writes: the table, trajectories, controls, feedback, pictures. */
+#include "files.h"
 #include "formats/table.h"
 #include "formats/text.h"
-#include "files.h"
 #include "optimize.h"
 #include "plot.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* scene.c -- loads scenes and recordings for the verbs. */
 #include "scene.h"
-#include "found.h"
 #include "files.h"
+#include "found.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* simulate.c -- the verb `simulate`: a scene's motion as a table of states. */
 #include "common.h"
-#include "formats/table.h"
 #include "files.h"
+#include "formats/table.h"
 #include "measures.h"
 #include "names.h"
 #include "scene.h"

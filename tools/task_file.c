@@ -1,8 +1,8 @@
 /* task_file.c -- a task from its JSON file: sizes, start, law, controls, guess; terms are in task_terms.c. */
+#include "files.h"
 #include "formats/table.h"
 #include "formats/text.h"
 #include "found.h"
-#include "files.h"
 #include "model/model.h"
 #include "params.h"
 #include "scene.h"
