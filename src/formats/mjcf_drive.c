@@ -79,9 +79,11 @@ static void keep_limits(ti_mjcf *r, xmlNode *node, int class, const pulls *p) {
     d.njoint = p->n, d.joint = p->joint, d.coef = p->coef;
     ti_mjcf_tendon *grown =
         ti_grow(&r->alloc, r->tendon, &r->tendon_bytes, (size_t)(r->ntendon + 1) * sizeof *r->tendon);
-    if (!grown) r->error.status = TRIBO_E_NOMEM;
+    if (grown)
+        r->tendon = grown;
+    else
+        r->error.status = TRIBO_E_NOMEM;
     if (ti_mjcf_bad(r)) return;
-    r->tendon = grown;
     r->tendon[r->ntendon] = (ti_mjcf_tendon){node};
     ti_mjcf_at(r, node);
     if (tribo_add_tendon(r->builder, &d) == r->ntendon) r->ntendon++;
