@@ -258,7 +258,8 @@ static void start_after(ti_frame *f, const ti_island *is) {
 }
 
 tribo_status ti_island_impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
-    const ti_island *is = &f->island[k];
+    ti_island *is = &f->island[k];
+    is->phase[TI_AFTER].npoint = 0; /* of another try */
     meet(ws, f, k);
     tribo_status hit = by_law(ws, f, k, p, info);
     if (hit < 0) return hit;
