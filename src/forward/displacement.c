@@ -31,3 +31,38 @@ void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D) {
         if (is->phase[TI_TIMING].npoint > 0) ti_step_displace(ws, f, i, TI_TIMING, D);
     }
 }
+
+double ti_displaced(const ti_frame *f, const ti_island *is, int at) {
+    double sum = 0;
+    for (ti_phase phase = TI_TIMING; phase <= TI_RECOVER; phase++)
+        if (is->phase[phase].npoint > 0) sum += is->pace[phase] * f->phase[phase].v[TI_SOLVED][at];
+    return sum;
+}
+
+/* Of the contacts of block b of an island, before the step, where that is taken back. */
+static double overlap_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b) {
+    double sum = 0;
+    for (int i = is->con0; is->phase[TI_RECOVER].npoint > 0 && i < is->con0 + is->ncon; i++)
+        if ((ws->blk_a[i] == b || ws->blk_b[i] == b) && ti_con_opens(&f->con[i]))
+            sum += ti_max(-f->con[i].touch.gap, 0);
+    return sum;
+}
+
+bool ti_goes_too_far(tribo_ws *ws, const ti_frame *f, int k) {
+    const ti_island *is = &f->island[k];
+    const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
+    double dt = ws->options.dt, *moved = ws->V, *forced = ws->kick;
+    ti_impact_times(ws, f, k);
+    for (int b = 0; b < is->nblk; b++) {
+        int blk = is->blk0 + b, at = ws->at_v[blk], t = f->blk_tree[blk];
+        for (int j = 0; j < ws->width[blk]; j++) {
+            double late = ws->time[blk] * (f->v[at + j] - before[at + j]);
+            moved[j] = dt * f->v[at + j] - late + ti_displaced(f, is, at + j);
+            forced[j] = ws->vfree[at + j] - ws->vnow[at + j];
+        }
+        double speeds = ti_motion_moved(&ws->motion, t, ws->vnow + at) + ti_motion_moved(&ws->motion, t, f->v + at) +
+                        ti_motion_moved(&ws->motion, t, forced);
+        if (ti_motion_moved(&ws->motion, t, moved) > dt * speeds + overlap_of(ws, f, is, b)) return true;
+    }
+    return false;
+}

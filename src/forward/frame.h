@@ -496,6 +496,11 @@ void ti_aside_resume(tribo_ws *ws, ti_frame *f, int first);
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
 /* The velocities of a phase that are displacements, of island k, at their pace, added to D (nv). */
 void ti_step_displace(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *D);
+/* What TI_TIMING and TI_RECOVER move number `at` of the frame's velocities by. */
+double ti_displaced(const ti_frame *f, const ti_island *is, int at);
+/* Whether these move a body of an island with impacts by more than its speeds, the forces of the step and its overlaps
+ * before it allow. */
+bool ti_goes_too_far(tribo_ws *ws, const ti_frame *f, int k);
 /* The measures of the step's islands, solved and posed, into ws->info: step_measures.c. */
 tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 /* How far contacts of a solved island are from bouncing where they do not, and the other way round, added to info. */

@@ -24,14 +24,6 @@ typedef struct ledger {
     bool stays;     /* whether a contact of it stays */
 } ledger;
 
-/* What displacements of their own move number `at` of the frame by. */
-static double displaced(const ti_frame *f, const ti_island *is, int at) {
-    double sum = 0;
-    for (ti_phase phase = TI_TIMING; phase <= TI_RECOVER; phase++)
-        if (is->phase[phase].npoint > 0) sum += is->pace[phase] * f->phase[phase].v[TI_SOLVED][at];
-    return sum;
-}
-
 static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ledger *e) {
     const double *before = f->phase[TI_HOLD].v[TI_SOLVED], dt = ws->options.dt;
     int at = ws->at_v[b];
@@ -45,7 +37,7 @@ static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     }
     ti_motion_times(&ws->motion, f->blk_tree[b], forced, push);
     for (int j = 0; j < ws->width[b]; j++) {
-        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = displaced(f, is, at + j);
+        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = ti_displaced(f, is, at + j);
         double work = push[j] / dt * (dt * f->v[at + j] - late + more);
         e->gain[0] -= work, e->gain[1] -= work, e->size += fabs(work), e->lift -= push[j] / dt * more;
     }

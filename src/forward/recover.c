@@ -153,12 +153,13 @@ static tribo_status take_back(tribo_ws *ws, ti_frame *f, int k, const double *p)
     return TRIBO_OK;
 }
 
-/* What the impacts of an island leave, as far as that lifts nothing. */
+/* What the impacts of an island leave, as far as that lifts nothing and moves nothing far. */
 static tribo_status take_back_hit(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     choose(ws, f, k);
     tribo_status status = take_back(ws, f, k, p);
-    if (status == TRIBO_OK && is->phase[TI_RECOVER].npoint > 0 && ti_impact_gains(ws, f, k)) {
+    bool posed = status == TRIBO_OK && is->phase[TI_RECOVER].npoint > 0;
+    if (posed && (ti_impact_gains(ws, f, k) || ti_goes_too_far(ws, f, k))) {
         choose_none(f, is);
         ws->info.ndegenerate++, ws->info.margin = 0;
         status = take_back(ws, f, k, p);

@@ -30,28 +30,6 @@ void ti_timing_pose(tribo_ws *ws, const ti_frame *f, int k) {
     if (f->island[k].phase[TI_TIMING].npoint > 0) pose_timing(ws, f, k, NULL);
 }
 
-/* Whether times of their own move a body of the island by more than its speeds and the forces of the step allow: bodies
- * that push one another by several contacts may have no displacement that gives each its time. */
-static bool goes_too_far(tribo_ws *ws, const ti_frame *f, int k) {
-    const ti_island *is = &f->island[k];
-    double dt = ws->options.dt;
-    const double *own = f->phase[TI_TIMING].v[TI_SOLVED], *before = f->phase[TI_HOLD].v[TI_SOLVED];
-    ti_impact_times(ws, f, k);
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
-        int at = ws->at_v[b], t = f->blk_tree[b];
-        double *moved = ws->V, *forced = ws->kick;
-        for (int j = 0; j < ws->width[b]; j++) {
-            double late = ws->time[b] * (f->v[at + j] - before[at + j]);
-            moved[j] = dt * f->v[at + j] - late + is->pace[TI_TIMING] * own[at + j];
-            forced[j] = ws->vfree[at + j] - ws->vnow[at + j];
-        }
-        double speeds = ti_motion_moved(&ws->motion, t, ws->vnow + at) + ti_motion_moved(&ws->motion, t, f->v + at) +
-                        ti_motion_moved(&ws->motion, t, forced);
-        if (ti_motion_moved(&ws->motion, t, moved) > dt * speeds) return true;
-    }
-    return false;
-}
-
 tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
     ti_island *is = &f->island[k];
     if (is->phase[TI_IMPACT].npoint == 0) return TRIBO_OK;
@@ -62,7 +40,8 @@ tribo_status ti_island_timing(tribo_ws *ws, ti_frame *f, int k) {
     if (status != TRIBO_OK) return status < 0 ? status : TRIBO_OK; /* without it the mean serves */
     ti_phase_keep(is, TI_TIMING, &s);
     is->pace[TI_TIMING] = ti_pace_share(ws, f, k, TI_TIMING);
-    if (goes_too_far(ws, f, k) || ti_impact_gains(ws, f, k))
+    /* bodies that push one another by several contacts may have no displacement that gives each its time */
+    if (ti_goes_too_far(ws, f, k) || ti_impact_gains(ws, f, k))
         is->phase[TI_TIMING].npoint = 0, ws->info.ndegenerate++, ws->info.margin = 0;
     return TRIBO_OK;
 }
