@@ -122,7 +122,7 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
 }
 
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
-    double dt = ws->options.dt;
-    if (fabs(c->touch.gap + dt * c->uf) < ti_frame_grain(ws, c).rounding) return (ti_impact){0};
+    double dt = ws->options.dt, rounding = ti_frame_grain(ws, c).rounding;
+    if (fabs(c->touch.gap) < rounding && fabs(dt * c->uf) < rounding) return (ti_impact){0};
     return ti_impact_of(c->touch.gap, c->uf, c->an, dt, ws->options.recovery * dt);
 }
