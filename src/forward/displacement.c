@@ -10,6 +10,11 @@ void ti_step_displace(const tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     }
 }
 
+double ti_carried(const tribo_ws *ws, const ti_frame *f, int b, int j) {
+    int at = ws->at_v[b] + j;
+    return ws->options.dt * f->v[at] - ws->time[b] * (f->v[at] - f->phase[TI_HOLD].v[TI_SOLVED][at]);
+}
+
 /* D = dt V; where impacts reach a body, the velocity without them until their time: docs/math.md eq. (16). */
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D) {
     const ti_tree *trees = ws->model->tree;
@@ -21,12 +26,10 @@ void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D) {
     for (int i = 0; i < f->nisland; i++) {
         const ti_island *is = &f->island[i];
         if (is->phase[TI_IMPACT].npoint == 0) continue;
-        const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
         ti_impact_times(ws, f, i);
         for (int k = is->blk0; k < is->blk0 + is->nblk; k++) {
             double *to = D + trees[f->blk_tree[k]].v;
-            for (int j = 0, at = ws->at_v[k]; j < ws->width[k]; j++, at++)
-                to[j] -= ws->time[k] * (f->v[at] - before[at]);
+            for (int j = 0; j < ws->width[k]; j++) to[j] = ti_carried(ws, f, k, j);
         }
         if (is->phase[TI_TIMING].npoint > 0) ti_step_displace(ws, f, i, TI_TIMING, D);
     }
@@ -43,21 +46,18 @@ double ti_displaced(const ti_frame *f, const ti_island *is, int at) {
 static double overlap_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b) {
     double sum = 0;
     for (int i = is->con0; is->phase[TI_RECOVER].npoint > 0 && i < is->con0 + is->ncon; i++)
-        if ((ws->blk_a[i] == b || ws->blk_b[i] == b) && ti_con_opens(&f->con[i]))
-            sum += ti_max(-f->con[i].touch.gap, 0);
+        if (ws->blk_a[i] == b || ws->blk_b[i] == b) sum += ti_con_depth(&f->con[i]);
     return sum;
 }
 
 bool ti_goes_too_far(tribo_ws *ws, const ti_frame *f, int k) {
     const ti_island *is = &f->island[k];
-    const double *before = f->phase[TI_HOLD].v[TI_SOLVED];
     double dt = ws->options.dt, *moved = ws->V, *forced = ws->kick;
     ti_impact_times(ws, f, k);
     for (int b = 0; b < is->nblk; b++) {
         int blk = is->blk0 + b, at = ws->at_v[blk], t = f->blk_tree[blk];
         for (int j = 0; j < ws->width[blk]; j++) {
-            double late = ws->time[blk] * (f->v[at + j] - before[at + j]);
-            moved[j] = dt * f->v[at + j] - late + ti_displaced(f, is, at + j);
+            moved[j] = ti_carried(ws, f, blk, j) + ti_displaced(f, is, at + j);
             forced[j] = ws->vfree[at + j] - ws->vnow[at + j];
         }
         double speeds = ti_motion_moved(&ws->motion, t, ws->vnow + at) + ti_motion_moved(&ws->motion, t, f->v + at) +

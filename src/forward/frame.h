@@ -496,6 +496,9 @@ void ti_aside_resume(tribo_ws *ws, ti_frame *f, int first);
 void ti_step_displacement(tribo_ws *ws, const ti_frame *f, double *D);
 /* The velocities of a phase that are displacements, of island k, at their pace, added to D (nv). */
 void ti_step_displace(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *D);
+/* Number j of what block b moves by in an island with impacts, whose times are known, without displacements of their
+ * own: docs/math.md eq. (16). */
+double ti_carried(const tribo_ws *ws, const ti_frame *f, int b, int j);
 /* What TI_TIMING and TI_RECOVER move number `at` of the frame's velocities by. */
 double ti_displaced(const ti_frame *f, const ti_island *is, int at);
 /* Whether these move a body of an island with impacts by more than its speeds, the forces of the step and its overlaps

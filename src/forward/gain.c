@@ -25,7 +25,7 @@ typedef struct ledger {
 } ledger;
 
 static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ledger *e) {
-    const double *before = f->phase[TI_HOLD].v[TI_SOLVED], dt = ws->options.dt;
+    const double dt = ws->options.dt;
     int at = ws->at_v[b];
     double *forced = ws->kick, *push = ws->V;
     ti_vec turn[2] = {{0, 0, 0}, {0, 0, 0}};
@@ -37,8 +37,7 @@ static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     }
     ti_motion_times(&ws->motion, f->blk_tree[b], forced, push);
     for (int j = 0; j < ws->width[b]; j++) {
-        double late = ws->time[b] * (f->v[at + j] - before[at + j]), more = ti_displaced(f, is, at + j);
-        double work = push[j] / dt * (dt * f->v[at + j] - late + more);
+        double more = ti_displaced(f, is, at + j), work = push[j] / dt * (ti_carried(ws, f, b, j) + more);
         e->gain[0] -= work, e->gain[1] -= work, e->size += fabs(work), e->lift -= push[j] / dt * more;
     }
     e->weight += ws->heft[b] * ti_motion_moved(&ws->motion, f->blk_tree[b], forced) / dt;
@@ -66,7 +65,7 @@ static ledger sum_up(const tribo_ws *ws, const ti_frame *f, const ti_island *is,
         bool one = ti_root(ws->root, ws->blk_a[i]) == group;
         bool other = ws->blk_b[i] >= 0 && ti_root(ws->root, ws->blk_b[i]) == group;
         if (one) add_contact(ws, f, is, i, &e);
-        if ((one || other) && ti_con_opens(&f->con[i])) e.depth += ti_max(-f->con[i].touch.gap, 0);
+        if (one || other) e.depth += ti_con_depth(&f->con[i]);
     }
     return e;
 }

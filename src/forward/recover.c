@@ -49,11 +49,10 @@ static bool is_apart(const tribo_ws *ws, const ti_island *is, const ti_con *c) {
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (ti_con_holds(&f->con[i]) && is_apart(ws, is, &f->con[i])) return true;
-        if (!ti_con_opens(&f->con[i])) continue;
-        ti_grain grain = ti_frame_grain(ws, &f->con[i]);
-        double gap = f->con[i].touch.gap;
-        if (gap < 0 && (is->bare || gap < -grain.skin)) return true;
-        if (f->con[i].mends && deepened(&f->con[i], end_gap(ws, f, i)) > grain.rounding) return true;
+        double depth = ti_con_depth(&f->con[i]);
+        if (depth > 0 && (is->bare || depth > ti_frame_grain(ws, &f->con[i]).skin)) return true;
+        if (!f->con[i].mends) continue;
+        if (deepened(&f->con[i], end_gap(ws, f, i)) > ti_frame_grain(ws, &f->con[i]).rounding) return true;
     }
     return false;
 }

@@ -105,6 +105,10 @@ static inline bool ti_con_turns(const tribo_model *m, const ti_con *c) {
 static inline bool ti_con_opens(const ti_con *c) {
     return c->kind <= TI_CON_TENDON;
 }
+/* How far it overlaps as the step begins, m. */
+static inline double ti_con_depth(const ti_con *c) {
+    return ti_con_opens(c) ? ti_max(-c->touch.gap, 0) : 0;
+}
 static inline bool ti_con_holds(const ti_con *c) {
     return c->kind >= TI_CON_COUPLING && c->kind <= TI_CON_TURN;
 }
