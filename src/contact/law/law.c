@@ -4,7 +4,7 @@
 #include <string.h>
 
 double ti_cone_distance(double t, double n, double mu) {
-    if (n >= 0 && t <= mu * n) return 0; /* without friction -0 is no bound */
+    if (ti_in_cone(t, n, mu)) return 0;
     if (mu * t <= -n) return sqrt(t * t + n * n);
     return (t - mu * n) / sqrt(1 + mu * mu);
 }

@@ -121,6 +121,10 @@ extern const ti_law ti_law_central; /* the central path: the interior point at o
 
 /* Distance of (t, n), t = |t| the length across, to |t| <= mu n. */
 double ti_cone_distance(double t, double n, double mu);
+/* Whether it is in there: without friction -0 would be a bound. */
+static inline bool ti_in_cone(double t, double n, double mu) {
+    return n >= 0 && t <= mu * n;
+}
 
 /* The circle of Coulomb's friction where TRIBO_SLIDE is the one way to slide. */
 static inline double ti_law_circle(const ti_law_contact *s, unsigned char mode, const double *lambda) {

@@ -71,7 +71,7 @@ static void project(void *context, double *z) {
     const cone_admm *a = context;
     for (int i = 0; i < a->p->nc; i++, z += 3) {
         double mu = a->p->mu[i], t = sqrt(z[0] * z[0] + z[1] * z[1]);
-        if (z[2] >= 0 && t <= mu * z[2]) continue;
+        if (ti_in_cone(t, z[2], mu)) continue;
         double n = (mu * t + z[2]) / (1 + mu * mu), share = n > 0 && t > 0 ? mu * n / t : 0;
         z[0] *= share, z[1] *= share, z[2] = n > 0 ? n : 0;
     }
