@@ -501,6 +501,13 @@ static bool holds(const char *path, const char *text) {
     return strstr(all, text) != NULL;
 }
 
+/* Parameters that no model can have, and what is said of them. */
+static void refuses(const tribo_model *m, const double *p, const char *what) {
+    tribo_diag diag = {0};
+    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
+    ck_assert_ptr_nonnull(strstr(diag.text, what));
+}
+
 /* load(save(p)) is p: every used number to 1e-12, and the pairs have their materials from the same places.
  * @return false if the choice of materials cannot be expressed, which saving then says. */
 static bool survives(const char *path, const tribo_model *m, const double *p) {
@@ -871,10 +878,8 @@ START_TEST(tendons_are_read_and_written) {
     ck_assert_double_eq(p[lower], -1);
     p[lower] = -0.5, p[lower + 1] = 1.25;
     ck_assert(survives(PATH, m, p));
-    tribo_diag diag = {0};
     p[lower] = 2;
-    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
-    ck_assert_ptr_nonnull(strstr(diag.text, "tendon t: its range must be two numbers in rising order"));
+    refuses(m, p, "tendon t: its range must be two numbers in rising order");
     tribo_model_free(m);
     ck_assert_int_eq(remove(PATH), 0);
 }
@@ -936,13 +941,10 @@ START_TEST(round_edges_are_read_and_written) {
     ck_assert_double_eq(p[drum], 0);
     p[box] = 0.0625, p[drum] = 0.125;
     ck_assert(survives(PATH, m, p));
-    tribo_diag diag = {0};
     p[box] = 0.1;
-    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
-    ck_assert_ptr_nonnull(strstr(diag.text, "edge_radius must be less than each number of size"));
+    refuses(m, p, "edge_radius must be less than each number of size");
     p[box] = 0, p[tribo_param_find(m, "floor/edge_radius")] = 0.01;
-    ck_assert_int_eq(tribo_params_check(m, p, &diag), TRIBO_E_ARG);
-    ck_assert_ptr_nonnull(strstr(diag.text, "edge_radius is of boxes and cylinders"));
+    refuses(m, p, "edge_radius is of boxes and cylinders");
     tribo_model_free(m);
     ck_assert_int_eq(remove(PATH), 0);
 }

@@ -77,13 +77,14 @@ static void keep_limits(ti_mjcf *r, xmlNode *node, int class, const pulls *p) {
     ti_mjcf_numbers(r, node, class, "range", d.range, 2, 2);
     d.name = ti_xml_attr(&r->error, node, "name");
     d.njoint = p->n, d.joint = p->joint, d.coef = p->coef;
+    if (ti_mjcf_bad(r)) return;
     ti_mjcf_tendon *grown =
         ti_grow(&r->alloc, r->tendon, &r->tendon_bytes, (size_t)(r->ntendon + 1) * sizeof *r->tendon);
-    if (grown)
-        r->tendon = grown;
-    else
+    if (!grown) {
         r->error.status = TRIBO_E_NOMEM;
-    if (ti_mjcf_bad(r)) return;
+        return;
+    }
+    r->tendon = grown;
     r->tendon[r->ntendon] = (ti_mjcf_tendon){node};
     ti_mjcf_at(r, node);
     if (tribo_add_tendon(r->builder, &d) == r->ntendon) r->ntendon++;
