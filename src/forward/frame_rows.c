@@ -122,8 +122,8 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
 }
 
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {
-    double dt = ws->options.dt;
-    ti_impact hit = ti_impact_of(c->touch.gap, c->uf, c->an, dt, ws->options.recovery * dt);
+    double dt = ws->options.dt, farthest = c->within ? 0 : ws->options.recovery * dt;
+    ti_impact hit = ti_impact_of(c->touch.gap, c->uf, c->an, dt, farthest);
     double most = hit.reached ? ti_max(fabs(c->touch.gap), fabs(dt * c->uf)) : 0;
     return hit.reached && most < ti_frame_grain(ws, c).rounding ? (ti_impact){0} : hit;
 }

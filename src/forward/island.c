@@ -123,7 +123,8 @@ static tribo_contact_info begin(int iterations) {
     return (tribo_contact_info){.margin = (double)INFINITY, .canonical = true, .iterations = iterations};
 }
 
-/* At each impact's own time; at one, where those bring energy; and without a rebound, where that does. */
+/* At each impact's own time; at one, where those bring energy, and none before the step, to which bodies would be
+ * carried back by what holds them in it; and without a rebound, where that does. */
 static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     tribo_contact_info before = *info;
@@ -133,6 +134,7 @@ static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         sum_up(ws, f, is);
         if (ws->options.rounds > 0 || is->jammed || !ti_impact_gains(ws, f, k)) return hit;
         is->jammed = is->prompt, is->prompt = true;
+        for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) f->con[i].within = true;
         ti_impact_motions(ws, f, k);
         before.iterations = info->iterations, before.ndegenerate++, *info = before;
     }
