@@ -1,7 +1,7 @@
 /* test_compliance.c -- compliance of materials against its closed forms, values and derivatives, under every law.
  *
- * With c = v + gap / h + R lambda = 0 a body that rests under a force f stands at a depth of R f h^2, as long as that
- * is within the skin, 1e-5 of its size, and creeps across at R_t f_t h. */
+ * With c = v + gap / h + R lambda = 0 a body that rests under a force f stands at a depth of R f h^2, and creeps across
+ * at R_t f_t h. What is deeper than its load presses it is not thrown back. */
 #include "test_main.h"
 #include "worlds.h"
 
@@ -81,6 +81,52 @@ START_TEST(what_counts) {
 END_TEST
 
 /* Four corners share alike a pull that friction holds, and creep at a hundredth of R a quarter of it h. */
+/* On ground as soft as 33 kN/m, too, which is two thousand times the skin that hard contacts take back by a velocity.
+ */
+START_TEST(the_depth_of_soft_ground) {
+    enum { N = 1500 };
+    const double soft = 15, depth = soft * M * G * H * H;
+    world w = ball_on(soft, 0, NULL);
+    world_steps(&w, N);
+    world_run(&w);
+    NEAR(world_q(&w, N, 0, 2), SIZE - depth, 1e-12);
+    NEAR(world_v(&w, N, 0, 2), 0, 1e-10);
+    world_gradient(&w, N, 2);
+    NEAR(world_p_bar(&w, "floor/compliance"), -M * G * H * H, 1e-9);
+    NEAR(world_p_bar(&w, "ball/mass"), -soft * G * H * H, 1e-9);
+    world_free(&w);
+}
+END_TEST
+
+/* A ball that falls onto soft ground sinks in, and comes out no faster than a skin a step: it does not bounce, and
+ * derivatives agree on the way in, deepest, on the way out, and at rest. */
+START_TEST(it_does_not_throw_back) {
+    static const int STEPS[] = {8, 14, 20, 45};
+    const double soft = 15, rest = soft * M * G * H * H;
+    tribo_options o = tribo_default_options();
+    o.tol = 1e-13;
+    world w = ball_on(soft, 0, &o);
+    int N = STEPS[_i];
+    world_steps(&w, N);
+    w.x0[2] += 0.002, world_v0(&w, 0)[2] = -1;
+    world_run(&w);
+    double deepest = 0, fastest = 0, end = SIZE - world_q(&w, N, 0, 2);
+    for (int k = 1; k <= N; k++)
+        deepest = fmax(deepest, SIZE - world_q(&w, k, 0, 2)), fastest = fmax(fastest, world_v(&w, k, 0, 2));
+    ck_assert_double_le(fastest, 1.01e-5 * SIZE / H);
+    ck_assert_double_gt(deepest, 5 * rest);
+    ck_assert(_i < 2 ? end > 0.99 * deepest : _i == 2 ? end < 0.9 * deepest && end > 1.1 * rest : end < 1.001 * rest);
+    ck_assert_double_gt(end, 0.99 * rest);
+    for (int i = 0; i < w.n.ndx; i++) w.lx[N * w.n.ndx + i] = 1 + 0.1 * i;
+    double *pd = world_zeros(w.n.np), *xd = world_zeros(w.n.ndx);
+    pd[world_param(&w, "floor/compliance")] = 1, pd[world_param(&w, "ball/mass")] = 0.1;
+    xd[2] = 1e-3, xd[w.n.ndx / 2 + 2] = 0.1;
+    world_agrees(&w, xd, pd, 1e-5, 0, 1e-10, 1e-6);
+    free(pd), free(xd);
+    world_free(&w);
+}
+END_TEST
+
 START_TEST(the_creep) {
     enum { N = 200 };
     const double F = 2;
@@ -193,7 +239,21 @@ START_TEST(reverse_and_tangents) {
 }
 END_TEST
 
-/* A compliance of the floor is what the options' is, under every law, to the last digits of its solver. */
+/* Of the contacts of the last run. */
+static double deepest_of(const world *w) {
+    tribo_contact c[64];
+    double deepest = 0;
+    for (int k = 0; k < w->T; k++) {
+        int n = tribo_tape_contacts(w->tape, k, NULL);
+        ck_assert_int_le(n, 64);
+        tribo_tape_contacts(w->tape, k, c);
+        for (int i = 0; i < n; i++) deepest = fmax(deepest, -c[i].gap);
+    }
+    return deepest;
+}
+
+/* A compliance of the floor is what the options' is within a skin, under every law, to the last digits of its solver.
+ */
 START_TEST(as_of_the_options) {
     enum { N = 5 };
     tribo_options o = tribo_default_options();
@@ -201,15 +261,17 @@ START_TEST(as_of_the_options) {
     if (o.law.softness != TRIBO_SOFTNESS_DEFAULT) return;
     double *end[2];
     for (int k = 0; k < 2; k++) {
-        if (k) o.law.softness = TRIBO_SOFTNESS_PHYSICAL, o.law.compliance = 0.02;
+        if (k) o.law.softness = TRIBO_SOFTNESS_PHYSICAL, o.law.compliance = 1e-4;
         world w = heap(&o, 0.3);
-        w.p[world_param(&w, "floor/compliance")] = k ? 0 : 0.02;
-        w.p[world_param(&w, "top/compliance")] = k ? 0 : 0.02;
+        w.p[world_param(&w, "floor/compliance")] = k ? 0 : 1e-4;
+        w.p[world_param(&w, "top/compliance")] = k ? 0 : 1e-4;
         world_steps(&w, N);
         world_run(&w);
         end[k] = world_zeros(w.n.nx);
         memcpy(end[k], w.X + N * w.n.nx, sizeof(double) * (size_t)w.n.nx);
-        for (int i = 0; k && i < w.n.nx; i++) NEAR(end[0][i], end[1][i], 1e-9);
+        bool within = deepest_of(&w) < 1e-6; /* what noise lets sink is deeper */
+        ck_assert(within || o.law.law == TRIBO_LAW_STOCHASTIC);
+        for (int i = 0; k && within && i < w.n.nx; i++) NEAR(end[0][i], end[1][i], 1e-9);
         world_free(&w);
     }
     free(end[0]), free(end[1]);
@@ -261,6 +323,8 @@ static Suite *suite(void) {
     TCase *c = tcase_create("materials that give way");
     tcase_add_test(c, the_first_impulse);
     tcase_add_test(c, the_depth);
+    tcase_add_test(c, the_depth_of_soft_ground);
+    tcase_add_test(c, it_does_not_throw_back);
     tcase_add_test(c, what_counts);
     tcase_add_test(c, the_creep);
     tcase_add_loop_test(c, dry_friction_creeps, 0, NLAWS);

@@ -3,13 +3,6 @@
 #include "backward/backward.h"
 #include "base/clones.h"
 
-ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
-    const ti_con *c = &f->con[i];
-    if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
-    ti_grain grain = ti_frame_grain(ws, c);
-    return ti_staying(c->touch.gap, &grain, ws->options.dt);
-}
-
 bool ti_frame_acts(const ti_frame *f, int k, int i) {
     const ti_island *is = &f->island[k];
     if (f->mode[i] != TRIBO_BREAK) return true;

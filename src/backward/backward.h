@@ -68,8 +68,6 @@ void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, d
 
 /* ---- asked.c ---- */
 
-/* What contact i asks of the velocity, with its derivative. */
-ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* Whether contact i of island k has an impulse in any phase, or others are taken to its time. */
 bool ti_frame_acts(const ti_frame *f, int k, int i);
 

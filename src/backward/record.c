@@ -78,7 +78,7 @@ tribo_status ti_record_reverse(tribo_ws *ws, const tribo_tape *tape, int k, cons
     ti_frame f;
     const double *p;
     tribo_status status = ti_restore(ws, tape, k, &f, &p), verdict = ti_tape_verdict(tape, k);
-    f.by_answer = status != TRIBO_OK || !asks(&f, in);
+    f.by_answer = f.by_answer && (status != TRIBO_OK || !asks(&f, in));
     double before = status == TRIBO_OK ? size_of_seed(ws, &f, in) : 0;
     *out = (ti_record_bar){s->x_row, s->u_row, params ? s->p_row : NULL};
     if (status == TRIBO_OK) status = reverse_into(ws, &f, p, in, out);

@@ -5,7 +5,7 @@
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
-    f->by_answer = true;
+    f->by_answer = s != TRIBO_OK || !ti_frame_presses(f);
     if (s != TRIBO_OK) return s;
     s = ti_step_kinematics(ws, *p, f->x, f->u, f->known);
     if (s < 0) return s;

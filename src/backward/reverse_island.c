@@ -84,7 +84,7 @@ static void reverse_softness(const phase_bar *to, const ti_contact_problem *prob
     double *R_bar = s->l_work; /* free by now */
     ti_contact_compliance_vjp(to->ws->contact, problem, solution, k, c_bar, R_bar);
     for (int i = 0, at = to->f->island[to->island].con0; i < problem->nc; i++, at++, R_bar += 3)
-        s->R_bar[at] += R_bar[2] + TI_ACROSS * (R_bar[0] + R_bar[1]);
+        s->R_bar[at] += to->f->con[at].sunk ? 0 : R_bar[2] + TI_ACROSS * (R_bar[0] + R_bar[1]);
 }
 
 /* What friction against rolling asks for where normals hold the turn. */
@@ -241,6 +241,14 @@ static double *references_bar(tribo_ws *ws, const ti_island *is) {
 }
 
 /* D_bar becomes that of the displacement before recovery. */
+/* Of how deep its load would press contact i. */
+static void reverse_pressed(tribo_ws *ws, const ti_frame *f, int i, const double *p, double bar) {
+    double by_impulse;
+    ti_frame_pressed(ws, f, i, p, &by_impulse);
+    ws->scratch->asked_bar[3 * i + 2] += bar * by_impulse;
+    ws->scratch->R_bar[i] += bar * ws->options.dt * f->phase[TI_HOLD].lambda[TI_SOLVED][3 * i + 2];
+}
+
 static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];
@@ -256,6 +264,7 @@ static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, con
         ti_overlap o = ti_frame_overlap(ws, f, k, i, p);
         double end_bar = bar * o.ref_gap;
         s->gap_bar[i] += end_bar + bar * o.ref_before;
+        if (f->con[i].sunk) reverse_pressed(ws, f, i, p, end_bar);
         add_row_bar(ws, f, i, 2, end_bar, ws->D0, true), add_row(ws, f, i, 2, end_bar, s->D_bar, true);
         s->beta_bar[i] += bar * o.ref_beta, s->slop_bar[i] += bar * o.ref_slop;
     }
@@ -504,10 +513,13 @@ static tribo_status reverse_impact(tribo_ws *ws, const ti_frame *f, int k, const
     for (int i = hits; status >= 0 && i < end; i++) reverse_late(ws, f, k, i, p, late_bar + 3 * i);
     if (status >= 0) ti_hits_vjp(ws, f, k);
     for (int i = is->con0; status >= 0 && i < end; i++) {
-        if (i < hits)
-            s->ref_bar[i] += late_bar[3 * i + 2], reverse_parted(ws, f, k, i, late_bar[3 * i + 2]);
-        else
+        if (i >= hits) {
             reverse_hit(ws, f, k, i);
+            continue;
+        }
+        bool sunk = f->con[i].yields && ti_impact_reference(ws, f, k, i).ref_gap == 0;
+        s->ref_bar[i] += sunk ? 0 : late_bar[3 * i + 2];
+        reverse_parted(ws, f, k, i, late_bar[3 * i + 2]);
     }
     reverse_now(ws, f, is);
     return status;

@@ -171,7 +171,7 @@ static void add_impulse(const task *t, ti_phase phase, const contact_dot *d, int
 /* Of what the material of a contact gives way. */
 static double softness_dot(const task *t, int i, int j) {
     const ti_con *c = &t->f->con[i];
-    const double *p_dot = t->ws->model->soft && c->kind == TI_CON_CONTACT ? p_dot_of(t, j) : NULL;
+    const double *p_dot = t->ws->model->soft && c->kind == TI_CON_CONTACT && !c->sunk ? p_dot_of(t, j) : NULL;
     return p_dot ? p_dot[c->pair.material[TI_M_COMPLIANCE]] : 0;
 }
 
@@ -391,6 +391,7 @@ static void part_tangent(const task *t, int i, int j) {
     if (!ti_frame_acts(t->f, t->k, i)) return;
     contact_dot d = rows_dot(t, i, j);
     s->after_dot[to] = ti_frame_reference(t->ws, t->f, t->k, i).ref_gap * d.gap;
+    if (t->f->con[i].yields) s->ref_dot[to] = ti_impact_reference(t->ws, t->f, t->k, i).ref_gap * d.gap;
     if (!ti_impact_parted(t->ws, t->f, t->k, i)) return;
     late[2] = row_dot(t, &d, i, 2, t->f->phase[TI_HOLD].v[TI_SOLVED]) - row_dot(t, &d, i, 2, t->ws->vnow) +
               row_of(t, i, 2, in_direction(t, s->v_sum[TI_HOLD], j)) - row_of(t, i, 2, in_direction(t, s->now_dot, j));
@@ -584,6 +585,15 @@ static tribo_status impact_tangents(const task *t) {
 
 /* ---- recovery ---- */
 
+/* Of how deep its load would press contact i, which is sunk. */
+static double pressed_tangent(const task *t, int i, int j) {
+    const double *p_dot = p_dot_of(t, j), *l = t->f->phase[TI_HOLD].lambda[TI_SOLVED] + 3 * i;
+    double by_impulse, kappa = p_dot ? p_dot[t->f->con[i].pair.material[TI_M_COMPLIANCE]] : 0;
+    ti_frame_pressed(t->ws, t->f, i, t->p, &by_impulse);
+    return by_impulse * t->ws->scratch->lambda_sum[TI_HOLD][3 * at_contact(t, j, i) + 2] +
+           t->ws->options.dt * kappa * l[2];
+}
+
 /* ref_dot of what is asked of the recovery; D_dot, of the displacement without it, is given. */
 static void overlap_tangent(const task *t, int i, int j) {
     tribo_ws *ws = t->ws;
@@ -604,6 +614,7 @@ static void overlap_tangent(const task *t, int i, int j) {
     ti_overlap o = ti_frame_overlap(ws, t->f, t->k, i, t->p);
     double *ref = &s->ref_dot[at_contact(t, j, i)];
     *ref = o.ref_gap * end + o.ref_before * d.gap;
+    if (c->sunk && o.ref_gap != 0) *ref += o.ref_gap * pressed_tangent(t, i, j);
     if (p_dot) *ref += o.ref_beta * p_dot[at[TI_M_BAUMGARTE]] + o.ref_slop * p_dot[at[TI_M_SLOP]];
 }
 

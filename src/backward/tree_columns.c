@@ -199,6 +199,7 @@ bool ti_tree_columns_apply(const tribo_ws *ws, const ti_frame *f, const double *
         if (ws->link[b].substeps > 1) return false;
     for (int k = 0; k < f->nisland; k++)
         if (f->island[k].phase[TI_RECOVER].npoint > 0 && f->island[k].pace[TI_RECOVER] < 1) return false;
+    if (ti_frame_presses(f)) return false;
     return ti_phases_within(f->phases, 1u << TI_HOLD | 1u << TI_RECOVER) && ws->model->size.nequality == 0 &&
            !ti_contact_uses_delassus(ws->contact);
 }

@@ -236,6 +236,8 @@ tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, 
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);
 /* The rows, references and coefficients of an island's contacts once more, after they were sorted anew. */
 void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p);
+/* By how much contact i gives way. */
+void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p);
 /* A problem of island k, as views of ws. Phases after the first need the solutions of those before. */
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* The solution of a phase of island k, as views of the frame. */
@@ -265,6 +267,25 @@ static inline ti_con ti_frame_con(const ti_frame *f, const ti_island *is, int i)
 void ti_frame_view(const ti_frame *f, int nisland, tribo_contact *view);
 /* What the gap of a contact is compared with. */
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
+
+/* ---- yielding.c: what gives way ---- */
+
+/* What the gap of contact i of island k asks of its velocity, with its derivative. Of one whose compliance is posed. */
+ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
+/* What it asks of that which an impact leaves, of one that holds meanwhile: the load has no part in impacts. */
+ti_reference ti_impact_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
+/* Contacts of a solved island that are deeper than their load presses them hold as hard ones do, and, where `rises`,
+ * others that did no longer. @return how many change: then it is to be solved again. */
+int ti_island_sink(tribo_ws *ws, ti_frame *f, int k, const double *p, bool rises);
+/* All that are deeper than a skin hold as hard ones do. */
+void ti_island_harden(tribo_ws *ws, ti_frame *f, int k, const double *p);
+/* How far the nearest is from that, or from none, dimensionless. */
+double ti_island_sunk_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p);
+/* How deep the load of contact i, which is sunk, would press it, m; its derivative to the impulse. */
+double ti_frame_pressed(const tribo_ws *ws, const ti_frame *f, int i, const double *p, double *by_impulse);
+/* Whether that has a part in the recovery of a frame. */
+bool ti_frame_presses(const ti_frame *f);
+
 /* J (3,width of the tree) += rows R (3,6) of a link. */
 void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J);
 

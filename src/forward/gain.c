@@ -52,7 +52,7 @@ static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is
 static void add_contact(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ledger *e) {
     const ti_con *c = &f->con[i];
     double push = ti_max(f->lambda[3 * i + 2], 0);
-    e->asked += ti_max(-ws->ref[3 * i + 2], 0) * push;
+    e->asked += ti_max(-ws->ref[3 * i + 2] - (f->con[i].yields ? ws->R[3 * i + 2] * push : 0), 0) * push;
     e->stays = e->stays || !ti_con_opens(c) || (push > 0 && !ti_frame_is_hit(f, is, i));
 }
 

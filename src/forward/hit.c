@@ -54,6 +54,7 @@ static bool is_free(const tribo_model *m, int body) {
 
 bool ti_con_may_land(const tribo_ws *ws, const ti_con *c) {
     bool world = c->kind == TI_CON_CONTACT && (c->a < 0 || c->b < 0);
+    if (c->yields && c->touch.gap < -ti_frame_grain(ws, c).skin) return false; /* it has landed */
     if (!world || !is_free(ws->model, c->a < 0 ? c->b : c->a)) return false;
     return ti_aside_applies(ws) && !ti_contact_pushes_from_afar(ws->contact);
 }

@@ -11,17 +11,22 @@ static double forced_speed(const tribo_ws *ws, const ti_frame *f, int i) {
     return sum;
 }
 
+/* What a contact that holds asks of the velocity in an impact. */
+static double held_reference(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    return f->con[i].yields ? ti_impact_reference(ws, f, k, i).ref : ws->ref[3 * i + 2];
+}
+
 /* Whether a contact that stays is hit in this step, faster than acceleration brings it there: then the velocity without
  * the impacts has a jump, which is no acceleration to reckon times with. */
-static bool is_struck(const tribo_ws *ws, const ti_frame *f, int i) {
+static bool is_struck(const tribo_ws *ws, const ti_frame *f, int k, int i) {
     if (!ti_con_opens(&f->con[i])) return false;
     double now = ti_row_velocity(ws, f, i, 2, ws->vnow);
-    return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + ws->ref[3 * i + 2] < -forced_speed(ws, f, i);
+    return f->phase[TI_HOLD].mode[i] != TRIBO_BREAK && now + held_reference(ws, f, k, i) < -forced_speed(ws, f, i);
 }
 
 bool ti_island_is_struck(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->nhold; i++)
-        if (is_struck(ws, f, i)) return true;
+        if (is_struck(ws, f, (int)(is - f->island), i)) return true;
     return false;
 }
 
@@ -76,7 +81,7 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
         for (int r = 0; r < 3; r++) ref[r] = ti_con_opens(c) ? ti_impact_late(ws, f, k, i, r) : 0;
         if (!ti_con_opens(c)) continue;
         if (i < is->con0 + is->nhold)
-            ref[2] += ws->ref[3 * i + 2];
+            ref[2] += held_reference(ws, f, k, i);
         else if (is_newton(is))
             ref[2] += ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * ti_impact_approach(ws, f, k, i);
     }

@@ -137,13 +137,19 @@ static const unsigned char CONSTRAINT[] = {
     [TI_CON_TURN] = TI_CONSTRAINT_HELD,       [TI_CON_TWIST] = TI_CONSTRAINT_TWIST,
     [TI_CON_ROLL] = TI_CONSTRAINT_ROLL};
 
-static void pose_coefficient(tribo_ws *ws, const ti_con *c, int i, const double *p) {
+void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+    ti_con *c = &f->con[i];
+    if (!ws->model->soft) return;
+    double *R = ws->R + 3 * i;
+    R[2] = c->sunk ? 0 : ti_con_number(ws->model, c, p, TI_M_COMPLIANCE), R[0] = R[1] = TI_ACROSS * R[2];
+    c->yields = c->kind == TI_CON_CONTACT && R[2] > 0;
+}
+
+static void pose_coefficient(tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+    const ti_con *c = &f->con[i];
     const tribo_model *m = ws->model;
     ws->what[i] = CONSTRAINT[c->kind];
-    if (m->soft) {
-        double *R = ws->R + 3 * i;
-        R[2] = ti_con_number(m, c, p, TI_M_COMPLIANCE), R[0] = R[1] = TI_ACROSS * R[2];
-    }
+    ti_pose_compliance(ws, f, i, p);
     if (c->kind == TI_CON_DRY) {
         ws->mu[i] = ws->options.dt * p[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS], ws->mu_hit[i] = 0;
         return;
@@ -181,9 +187,8 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
         else
             ti_closure_rows(ws, c, side, ws->width[ti_blk_of_body(ws, body)], J);
     }
-    ti_grain grain = ti_frame_grain(ws, c);
-    ti_reference r = !ti_con_opens(c) ? (ti_reference){0} : ti_staying(c->touch.gap, &grain, ws->options.dt);
-    if (is->bare && c->touch.gap < 0) r = (ti_reference){0};
+    pose_coefficient(ws, f, i, p);
+    ti_reference r = ti_frame_reference(ws, f, k, i);
     ti_step_noise(ws, c, i, r.ref_gap);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
     if (ti_con_holds(c) && !is->bare) ti_closure_reference(ws, c, ws->ref + 3 * i);
@@ -191,7 +196,6 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
         int width[2] = {tree_width(ws, c->a), ti_con_within(ws, c) ? 0 : tree_width(ws, c->b)};
         ti_closure_settle(ws, c, width, ti_frame_jacobian(ws, i), ws->ref + 3 * i);
     }
-    pose_coefficient(ws, c, i, p);
 }
 
 /* From the free motion: which contacts may bounce. Those that others keep from it are found out later. */

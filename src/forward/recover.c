@@ -28,6 +28,10 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
     const ti_con *c = &f->con[i];
     if (!ti_con_opens(c)) return (ti_overlap){0};
     double gap = end_gap(ws, f, i), before = ti_min(c->touch.gap, 0), more;
+    if (gap < 0 && c->yields) return (ti_overlap){0}; /* its load presses it so deep */
+    if (c->sunk && ti_island_is_hit(&f->island[k])) return (ti_overlap){0};
+    double by_impulse;
+    if (c->sunk) gap += ti_frame_pressed(ws, f, i, p, &by_impulse);
     if (fabs(gap) < ti_frame_grain(ws, c).rounding) gap = 0; /* it closes in the step, and overlaps by none */
     more = deepened(c, gap);
     bool deeper = ti_island_is_hit(&f->island[k]) && gap + more < before;
@@ -49,7 +53,7 @@ static bool is_apart(const tribo_ws *ws, const ti_island *is, const ti_con *c) {
 static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (ti_con_holds(&f->con[i]) && is_apart(ws, is, &f->con[i])) return true;
-        double depth = ti_con_depth(&f->con[i]);
+        double depth = f->con[i].yields ? 0 : ti_con_depth(&f->con[i]);
         if (depth > 0 && (is->bare || depth > ti_frame_grain(ws, &f->con[i]).skin)) return true;
         if (!f->con[i].mends) continue;
         if (deepened(&f->con[i], end_gap(ws, f, i)) > ti_frame_grain(ws, &f->con[i]).rounding) return true;
@@ -106,7 +110,8 @@ static void choose(tribo_ws *ws, ti_frame *f, int k) {
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         int b = ws->blk_b[i], group = ti_root(ws->root, ws->blk_a[i]);
         bool pushed = ws->weight[group] > 0 && (b < 0 || ti_root(ws->root, b) == group);
-        f->con[i].mends = pushed && ti_con_opens(&f->con[i]) && !is_timed(ws, f, is, i, group);
+        bool solid = ti_con_opens(&f->con[i]) && !f->con[i].yields;
+        f->con[i].mends = pushed && solid && !is_timed(ws, f, is, i, group);
     }
 }
 

@@ -60,9 +60,9 @@ static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
         c[2] = con->pair.length * ti_dot(con->touch.normal, ti_cross(turn_of(ws, con, moved), turn_of(ws, con, v)));
     for (int r = 0; ti_con_holds(con) && !is->bare && r < 3; r++)
         c[r] = ti_closure_drift(ws, con) * ti_row_velocity(ws, f, i, r, moved) / ws->options.dt;
-    if (!ti_con_opens(con) || (is->bare && con->touch.gap < 0)) return;
-    ti_grain grain = ti_frame_grain(ws, con);
-    c[2] = ti_staying(con->touch.gap, &grain, ws->options.dt).ref_gap * ti_row_velocity(ws, f, i, 2, moved);
+    if (!ti_con_opens(con)) return;
+    double ref_gap = ti_frame_reference(ws, f, (int)(is - f->island), i).ref_gap;
+    if (ref_gap != 0) c[2] = ref_gap * ti_row_velocity(ws, f, i, 2, moved);
 }
 
 /* Speed across the normal of contact i, of velocities v (nv of the frame). Joints have none. */

@@ -46,17 +46,23 @@ static int let_slip(tribo_ws *ws, const ti_frame *f, const ti_island *is, const 
     return changed;
 }
 
+/* How often what gives way may be found on its spring again, as others of its island sink. */
+enum { RISES = 8 };
+
 /* Of one that is posed, into ws->solved. */
 static tribo_status solve_island(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_island *is = &f->island[k];
     tribo_contact_info *info = &ws->solved[k].info;
     tribo_status status;
     bool again = false;
+    int passes = 0, changed;
     do { /* what is solved again need not have converged before */
         status = ti_island_solve(ws, f, k, p, again, info);
         if (status < 0) return status;
         again = true;
-    } while (let_slip(ws, f, is, p) > 0);
+        changed = let_slip(ws, f, is, p);
+        changed += ti_island_sink(ws, f, k, p, passes++ < RISES);
+    } while (changed > 0);
     ws->solved[k].status = status;
     ti_island_brinks(ws, f, is, p, info);
     return ti_island_ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, info);

@@ -133,6 +133,8 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
         info->margin = 0;
         for (int i = is->con0; i < is->con0 + is->ncon; i++) info->ndegenerate += f->mode[i] != TRIBO_BREAK;
     }
+    double sunk = ti_island_sunk_off(ws, f, is, p);
+    info->margin = ti_min(info->margin, sunk), info->ndegenerate += sunk < 1e-9;
     if (!any_hits(ws, f, is, p)) return;
     double speed = speed_of(ws, f, is);
     bool struck = ti_island_is_struck(ws, f, is);

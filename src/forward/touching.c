@@ -208,6 +208,11 @@ ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
     return (ti_reference){gap / dt, 1 / dt};
 }
 
+ti_reference ti_yielding(double gap, const ti_grain *grain, double dt, bool sunk) {
+    if (sunk && gap < -grain->skin) return (ti_reference){-grain->skin / dt, 0};
+    return (ti_reference){fabs(gap) < grain->rounding ? 0 : gap / dt, 1 / dt};
+}
+
 ti_overlap ti_overlap_of(double gap, double beta, double slop) {
     if (gap >= 0) return (ti_overlap){.ref = gap, .ref_gap = 1};
     if (gap >= -slop) return (ti_overlap){0};

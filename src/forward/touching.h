@@ -49,6 +49,8 @@ typedef struct ti_con {
     bool mends;          /* what the times of impacts leave of overlap is taken back in the step: recover.c */
     unsigned char aside; /* ti_con_place */
     bool later;          /* put aside as something that the next step hits, in this one at least once */
+    bool yields;         /* its material gives way: yielding.c */
+    bool sunk;           /* or would, but it is deeper than its load presses it */
     bool within;         /* what overlaps as the step begins is hit there, not before: island.c */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
     double uf, an;       /* normal velocity without the impact, and acceleration */
@@ -194,6 +196,8 @@ typedef struct ti_reference {
     double ref, ref_gap; /* m/s; its derivative */
 } ti_reference;
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt);
+/* Of a contact that gives way, which is a spring; sunk: deeper than that, it comes out by a skin a step at most. */
+ti_reference ti_yielding(double gap, const ti_grain *grain, double dt, bool sunk);
 
 /* What is asked of a displacement that comes on top of the step's, where the step ends with this gap: not to close
  * it; or to take back an overlap beyond slop, by beta. */

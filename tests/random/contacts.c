@@ -170,17 +170,20 @@ static void judge_one(const moment *t, const tribo_contact *c, double unit, doub
     point_velocity(t, c, 0, t->after, va), point_velocity(t, c, 1, t->after, vb);
     sub(rel, vb, va);
     double push = c->impulse[2], drag = hypot(c->impulse[0], c->impulse[1]), soft = contact_compliance(t->s, c);
+    double h = t->s->dt, skin = contact_skin(t->s, c) / h;
+    bool spring = soft > 0 && -c->gap / h > skin, sunk = spring && -c->gap / h - soft * push > skin;
+    if (sunk) soft = 0; /* deeper than the load presses it, it comes out by a skin: docs/math.md eq. (484) */
     double ct[2], part = dot(rel, c->normal) + soft * push; /* what gives way counts as velocity */
     for (int i = 0; i < 2; i++) ct[i] = dot(rel, c->tangent[i]) + 0.01 * soft * c->impulse[i];
     double slip = hypot(ct[0], ct[1]);
-    double h = t->s->dt, tol = 1e-7 * unit + faint_gap(t->s, c) / h, none = 1e-9 * most;
+    double tol = 1e-7 * unit + faint_gap(t->s, c) / h, none = 1e-9 * most;
     ask(v, CONE, t->k, -push, none, "normal impulse");
     ask(v, CONE, t->k, drag, (mu + stiction) * push * (1 + 1e-7) + none, "tangential impulse");
     if (t->s->spins) judge_turn(t, c, unit, most, tol * 10 + 1e-9 * unit * most / larger(push, none), pure, v);
     if (c->bounced || !pure) return; /* their law holds at the time of impact */
     /* Of an overlap the velocity may take back a skin, and may go into it by as much: docs/math.md eq. (11). */
-    double skin = contact_skin(t->s, c) / h, close = c->gap >= 0 ? c->gap / h : skin;
-    double leave = smaller(larger(-c->gap, 0) / h, skin) + (c->gap < 0 ? skin : 0);
+    double close = sunk ? 0 : c->gap >= 0 || spring ? c->gap / h : skin;
+    double leave = spring ? sunk * skin : smaller(larger(-c->gap, 0) / h, skin) + (c->gap < 0 ? skin : 0);
     ask(v, APPROACH, t->k, -(part + close), tol, "m/s approaching beyond the gap");
     /* The solver's tolerance is on the product with the impulse. */
     if (push > none)
