@@ -89,6 +89,11 @@ def milliseconds(t, dice):
     return t.scale([0], 1000)
 
 
+def slow_clock(t, dice):
+    """A second of it lasts 1.1 s."""
+    return bool(t.every("vx", "v")) and t.scale([0], 1.1)
+
+
 def millimetres(t, dice):
     return t.scale(t.every("px", "py", "pz"), 1000)
 
@@ -199,7 +204,7 @@ def upward_y(t, dice):
     return bool(t.every("px"))
 
 
-MISTAKES = [milliseconds, millimetres, centimetres, millimetres_a_second, degrees_a_second, degrees, order, inverse,
+MISTAKES = [milliseconds, slow_clock, millimetres, centimetres, millimetres_a_second, degrees_a_second, degrees, order, inverse,
             world_spin, flipped, late, late_rates, dropped, dropped_unseen, exchanged, upward_y]
 
 

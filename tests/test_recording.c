@@ -184,6 +184,10 @@ static void millimetres_of_velocities(motion *d) {
 static void milliseconds(motion *d) {
     for (int k = 0; k < d->n; k++) d->time[k] *= 1000;
 }
+/* A second of it lasts 1.1 s. */
+static void slow_clock(motion *d) {
+    for (int k = 0; k < d->n; k++) d->time[k] *= 1.1;
+}
 static void degrees(motion *d) {
     for (int k = 0; k < d->n; k++)
         for (int i = 3; i < 6; i++) rate(d, k, 0)[i] *= 57.29577951308232;
@@ -333,6 +337,10 @@ static const struct {
     {"dropped slowly, slide", slide, true, dropped_slowly, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED, false},
     {"dropped, slide", slide, true, dropped_by_the_times, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_NOTED, true},
     {"one sign", toss, true, one_sign, TRIBO_CONVENTION_SIGN, TRIBO_OUTCOME_NOTED, true},
+    {"slow clock, slide", slide, false, slow_clock, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, false},
+    {"slow clock, bounce", bounce, false, slow_clock, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, false},
+    {"slow clock, toss", toss, false, slow_clock, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, false},
+    {"slow clock, collision", collide, false, slow_clock, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, false},
     {"backward differences", bounce, false, backward, TRIBO_CONVENTION_KIND, TRIBO_OUTCOME_MENDED, true},
     {"a row off", slide, true, one_row_off, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_MENDED, false},
     {"floor too low", slide, true, floor_too_low, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},

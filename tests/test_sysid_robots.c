@@ -533,6 +533,10 @@ static void backward(double *time, double *x, int rows, int nx) {
     for (int k = rows - 1; k >= 0; k--)
         x[k * nx + N + 1] = k ? (x[k * nx + 1] - x[(k - 1) * nx + 1]) / (time[k] - time[k - 1]) : (double)NAN;
 }
+static void speed_too_large(double *time, double *x, int rows, int nx) {
+    (void)time;
+    for (int k = 0; k < rows; k++) x[k * nx + N + 1] *= 1.15;
+}
 static void nonsense(double *time, double *x, int rows, int nx) {
     (void)time;
     for (int k = 0; k < rows; k++) x[k * nx + 1] = 1e4 + 100 * k, x[k * nx + N + 1] = NAN;
@@ -565,6 +569,10 @@ START_TEST(joint_columns_are_looked_at) {
     f = look(backward, NULL);
     ck_assert_int_eq(f.about, TRIBO_CONVENTION_KIND);
     ck_assert_int_eq(f.outcome, TRIBO_OUTCOME_NOTED);
+    f = look(speed_too_large, NULL);
+    ck_assert_int_eq(f.about, TRIBO_CONVENTION_VELOCITY);
+    ck_assert_int_eq(f.outcome, TRIBO_OUTCOME_DOUBTED);
+    ck_assert_double_eq_tol(f.number, 1 / 1.15, 0.01);
     f = look(nonsense, NULL);
     ck_assert_int_eq(f.about, TRIBO_CONVENTION_SCENE);
     ck_assert_int_eq(f.outcome, TRIBO_OUTCOME_REFUSED);

@@ -86,7 +86,8 @@ void recordings_tell(const recordings *r) {
         int n;
         const tribo_finding *f = tribo_checked_findings(r->checked[i], &n);
         for (int k = 0; k < n; k++) {
-            int more = f[k].outcome == TRIBO_OUTCOME_MENDED ? echoes(r, i, &f[k]) : -1;
+            bool told = f[k].outcome == TRIBO_OUTCOME_MENDED || f[k].outcome == TRIBO_OUTCOME_DOUBTED;
+            int more = told ? echoes(r, i, &f[k]) : -1;
             if (more == 0) input_message(r->path[i], 0, "%s", f[k].text);
             if (more > 0) input_message(r->path[i], 0, "%s (and %d other recordings)", f[k].text, more);
         }

@@ -35,9 +35,10 @@ typedef enum tribo_convention {
 
 /** What was done about it. */
 typedef enum tribo_outcome {
-    TRIBO_OUTCOME_NOTED,  /**< nothing had to be done */
-    TRIBO_OUTCOME_MENDED, /**< the copy is in the conventions of a state */
-    TRIBO_OUTCOME_REFUSED /**< the numbers do not say what was meant */
+    TRIBO_OUTCOME_NOTED,   /**< nothing had to be done */
+    TRIBO_OUTCOME_MENDED,  /**< the copy is in the conventions of a state */
+    TRIBO_OUTCOME_REFUSED, /**< the numbers do not say what was meant */
+    TRIBO_OUTCOME_DOUBTED /**< the numbers contradict one another, and nobody knows which are right: left as they are */
 } tribo_outcome;
 
 /** One finding. */

@@ -83,7 +83,7 @@ static PyObject *findings_of(const tribo_checked *k) {
     static const char *const about[] = {"time",  "length", "velocity", "angular", "frame", "order", "sign", "kind",
                                         "delay", "gap",    "outlier",  "names",   "scene", "force", "clock"};
     _Static_assert(sizeof about / sizeof *about == TRIBO_CONVENTION_CLOCK + 1, "a word for each convention");
-    static const char *const outcome[] = {"noted", "mended", "refused"};
+    static const char *const outcome[] = {"noted", "mended", "refused", "doubted"};
     int n;
     const tribo_finding *f = tribo_checked_findings(k, &n);
     PyObject *list = PyList_New(n);

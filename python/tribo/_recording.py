@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
     about: str
     outcome: str
-    """noted, mended, refused"""
+    """noted, mended, refused, doubted"""
     body: int
     row: int
     number: float

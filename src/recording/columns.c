@@ -3,7 +3,8 @@
 #include "recording/predict.h"
 #include "recording/questions.h"
 
-enum { LAGS = 6, ROWS_LEAST = 5 };
+enum { LAGS = 6, ROWS_LEAST = 5, SPANS = 3 };
+static const int spans[SPANS] = {1, 4, 12};
 static const double degrees = 57.29577951308232;
 /* A reading is taken for another where the logarithm of their likelihoods differs by this. */
 static const double evidence = 12;
@@ -22,6 +23,8 @@ typedef struct reading {
     double share; /* of it explained */
     double scale; /* unit of the poses over unit of the column */
     double size;  /* square of the column over that of the differences */
+    double gain;  /* what the poses change by over the column in its unit, 1 where noise may be what it is off by */
+    double freed; /* what is left with that gain, whatever it is */
     int rows;
 } reading;
 
@@ -110,6 +113,8 @@ static void judge(const tribo_checked *c, int body, int part, reading *r) {
     double left = dd > 0 ? dd - 2 * scale * dv + scale * scale * vv : 0;
     r->left = left > 1e-12 * dd ? left : 1e-12 * dd + 1e-300;
     r->size = dd > 0 ? vv / dd : 0;
+    r->gain = dd > 0 && dv > 0 ? ti_clear_gain(dd, dv * scale, vv * scale * scale) : 1;
+    r->freed = dd > 0 && vv > 0 ? ti_max(dd - dv * dv / vv, 1e-12 * dd + 1e-300) : r->left;
 }
 
 static double weight_of(const reading *better, const reading *worse) {
@@ -150,10 +155,9 @@ static bool best_at(tribo_checked *c, int body, int part, int span, reading *fou
 
 /* The reading over the number of rows that says most; what is in the column at most, compared with the poses. */
 static bool best(tribo_checked *c, int body, int part, reading *found, double *size) {
-    static const int spans[] = {1, 4, 12};
     double most = -1;
     *size = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < SPANS; i++) {
         reading r;
         double weight;
         if (!best_at(c, body, part, spans[i], &r, &weight)) break;
@@ -162,6 +166,34 @@ static bool best(tribo_checked *c, int body, int part, reading *found, double *s
         most = weight, *found = r;
     }
     return most >= 0;
+}
+
+/* How much more the poses change by than the column says, in its unit, where no delay explains that: (494). Its delay
+ * is then that of a difference of the poses, or none. */
+static double gain_of(tribo_checked *c, int body, int part, reading *as) {
+    double most = evidence, gain = 1;
+    reading way = *as;
+    for (int i = 0; i < SPANS; i++) {
+        reading on_time, freed = {.freed = HUGE_VAL};
+        way.span = spans[i];
+        reading delayed = best_delay(c, body, part, way, &on_time);
+        if (on_time.rows < ROWS_LEAST) break;
+        for (way.late = -1; way.late <= 1; way.late++) {
+            judge(c, body, part, &way);
+            if (way.freed < freed.freed) freed = way;
+        }
+        freed.left = freed.freed;
+        if (weight_of(&freed, &delayed) < likelier) continue;
+        double weight = weight_of(&freed, &on_time);
+        if (weight > most && freed.gain != 1) most = weight, gain = freed.gain, as->late = freed.late;
+    }
+    return gain;
+}
+
+static void note_gain(tribo_checked *c, int body, int part, double gain) {
+    ti_found(c, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, body, -1, gain,
+             "%s: poses change by %.3g times what the %s columns say: times, %sor that column are off by as much",
+             tribo_model_body_name(c->m, body), gain, part ? "angular velocity" : "velocity", part ? "" : "lengths, ");
 }
 
 /* Change the column's reading into a state's. */
@@ -249,6 +281,8 @@ static double time_unit(const tribo_checked *c, int part, const reading *r) {
 }
 
 static void check_column(tribo_checked *c, int body, int part, reading *r) {
+    double gain = gain_of(c, body, part, r);
+    if (gain != 1) note_gain(c, body, part, gain);
     if (part)
         angular(c, body, r);
     else

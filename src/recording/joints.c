@@ -17,8 +17,9 @@ static double *number(const tribo_checked *c, const ti_joint *j, int k, bool rat
 
 /* How the velocity column, late by so many half samples, follows the differences over `span` rows. */
 typedef struct follows {
-    int rows;
+    int rows, span;
     double share, scale, left; /* of the differences explained; their unit over that of the column; what is not */
+    double gain, kept;         /* the scale where it is not 1 by noise alone; what is left where it is 1 */
 } follows;
 
 /* What the column says of the interval after row k; NaN where it was not measured. */
@@ -29,7 +30,7 @@ static double said(const tribo_checked *c, const ti_joint *j, int k, int late) {
 
 static follows judge(const tribo_checked *c, const ti_joint *j, int span, int late) {
     double dd = 0, dv = 0, vv = 0;
-    follows f = {0};
+    follows f = {.span = span};
     for (int k = LAGS; k + LAGS + span < c->n; k += (span + 1) / 2) {
         double d = (*number(c, j, k + span, false) - *number(c, j, k, false)) / (c->time[k + span] - c->time[k]), v = 0;
         if (c->time[k + span] - c->time[k] > 1.5 * span * c->spacing) continue;
@@ -40,6 +41,8 @@ static follows judge(const tribo_checked *c, const ti_joint *j, int span, int la
     f.scale = vv > 0 ? dv / vv : 1;
     f.share = dd > 0 && dv > 0 ? f.scale * dv / dd : 0;
     f.left = ti_max(dd - f.scale * dv, 1e-12 * dd + 1e-300);
+    f.gain = dd > 0 && dv > 0 ? ti_clear_gain(dd, dv, vv) : 1;
+    f.kept = ti_max(dd - 2 * dv + vv, f.left);
     return f;
 }
 
@@ -73,28 +76,40 @@ static double nearest(double scale, const double *units, int n) {
     return 0;
 }
 
-static void mend_hinge(tribo_checked *c, const ti_joint *j, double scale) {
+static bool mend_hinge(tribo_checked *c, const ti_joint *j, double scale) {
     const double units[] = {degrees, 1 / degrees};
     double unit = nearest(scale, units, 2);
-    if (unit == 0) return;
+    if (unit == 0) return false;
     bool rate = unit < 1;
     rescale(c, j, rate, 1 / degrees);
     ti_found(c, TRIBO_CONVENTION_ANGULAR, TRIBO_OUTCOME_MENDED, j->body, -1, 1 / degrees,
              "%s: the %s is in degrees%s, the %s in radians%s; taken as radians", j->name,
              rate ? "angular velocity" : "angle", rate ? " a second" : "", rate ? "angle" : "angular velocity",
              rate ? "" : " a second");
+    return true;
 }
 
-static void mend_slide(tribo_checked *c, const ti_joint *j, double scale) {
+static bool mend_slide(tribo_checked *c, const ti_joint *j, double scale) {
     const double units[] = {1e3, 1e-3, 1e2, 1e-2};
     double unit = nearest(scale, units, 4);
-    if (unit == 0) return;
+    if (unit == 0) return false;
     bool rate = unit<1, milli = unit> 500 || unit < 5e-3;
     rescale(c, j, rate, rate ? unit : 1 / unit);
     ti_found(c, rate ? TRIBO_CONVENTION_VELOCITY : TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED, j->body, -1,
              rate ? unit : 1 / unit, "%s: the %s is in %s%s; taken as metres%s", j->name,
              rate ? "velocity" : "position", milli ? "millimetres" : "centimetres", rate ? " a second" : "",
              rate ? " a second" : "");
+    return true;
+}
+
+/* Positions that change by a multiple of what the velocity says, in no unit: (494). */
+static void note_gain(tribo_checked *c, const ti_joint *j, const follows *f) {
+    double weight = f->rows / (f->span > 1 ? 2. : 1.) * log(f->kept / f->left);
+    if (f->gain == 1 || weight < evidence) return;
+    ti_found(c, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, j->body, -1, f->gain,
+             "%s: the position changes by %.3g times what the velocity column says: times, or one of the two, are off "
+             "by as much",
+             j->name, f->gain);
 }
 
 /* The column is `late` half samples behind: whole ones are taken out; half of one is a difference's. */
@@ -181,10 +196,8 @@ void ti_check_joints(tribo_checked *c) {
         if (rows >= ROWS_LEAST) f = best(c, j, &late, &weight);
         spoken |= f.share >= share_least;
         if (f.share >= share_least) {
-            if (j->kind == TI_JOINT_HINGE)
-                mend_hinge(c, j, f.scale);
-            else
-                mend_slide(c, j, f.scale);
+            bool unit = j->kind == TI_JOINT_HINGE ? mend_hinge(c, j, f.scale) : mend_slide(c, j, f.scale);
+            if (!unit) note_gain(c, j, &f);
             if (late) mend_delay(c, j, late, f.share);
         }
         check_range(c, j);

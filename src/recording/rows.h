@@ -69,6 +69,13 @@ double ti_median(double *values, size_t n);
 /* Rotation from pose a to pose b as a vector in the body's frame. */
 void ti_turn(const double *a, const double *b, double *r);
 
+/* What differences with a sum of squares dd are of a column with vv, and dv together: (494); 1 where noise may make it
+ * that, or a column that is smoothed over impacts, which says too little. */
+static inline double ti_clear_gain(double dd, double dv, double vv) {
+    const double more = 1.08, less = 0.95, low = dv / vv, high = dd / dv;
+    return low > more ? low : high < less ? high : 1;
+}
+
 /* Quaternions in one row's order into another: x y z w, or the inverse. */
 void ti_reorder(double *q, bool last_is_real, bool inverse);
 
