@@ -63,9 +63,10 @@ static void judge(const experiment *e, tally *t, const tribo_estimate *est, cons
         t->square[i] += off * off, t->variance[i] += est[i].std_error * est[i].std_error;
         t->z[i] += z, t->z2[i] += z * z;
         if (t->sets <= 4096) t->error[i][t->sets - 1] = fabs(off), t->share[i][t->sets - 1] = fabs(off) / bound[i];
-        if (each)
-            printf("%s %.5g +- %.2g (%.1f)%s", e->free[i], est[i].estimate, est[i].std_error, z,
-                   i + 1 < e->nfree ? "; " : "\n");
+        if (!each) continue;
+        printf("%s %.5g +- %.2g (%.1f)", e->free[i], est[i].estimate, est[i].std_error, z);
+        if (bound[i] != 1) printf(" bound %.3g", bound[i]);
+        fputs(i + 1 < e->nfree ? "; " : "\n", stdout);
     }
 }
 
