@@ -7,6 +7,8 @@ enum { NX = 13 };
 
 static const char *slide_xml = SLIDE("");
 static const char *drop_xml = DROP("0.7", "");
+static const char *skid_xml =
+    "<mujoco>" OPTION RESTITUTION("0.7") "<worldbody>" FLOOR("0.05") BALL_OPEN "</body></worldbody></mujoco>";
 
 static void put(data *d, int i, int k, const cube *c, double noise, uint64_t *seed) {
     double *x = d->x[i] + k * NX;
@@ -49,6 +51,30 @@ static void drops(data *d, double noise, uint64_t seed) {
     }
 }
 
+/* Balls that come with a spin about y and slip wherever they bounce: restitution 0.7, friction 0.05. */
+static void skids(data *d, double noise, uint64_t seed) {
+    const double g = 9.81, radius = 0.1, e = 0.7, mu = 0.05;
+    load(d, skid_xml);
+    for (int i = 0; i < RECORDINGS; i++) {
+        double v = 3 * cubes_uniform(&seed) - 1.5, spin = 4 * cubes_uniform(&seed) - 2, angle = 0;
+        cube c = {.x = {0, 0, radius + 0.2 + 0.3 * cubes_uniform(&seed)}};
+        for (int k = 0; k < ROWS; k++) {
+            memcpy(c.R, (double[3][3]){{cos(angle), 0, sin(angle)}, {0, 1, 0}, {-sin(angle), 0, cos(angle)}},
+                   sizeof c.R);
+            put(d, i, k, &c, noise, &seed);
+            for (double left = 0.01; left > 0;) {
+                double gap = fmax(0, c.x[2] - radius), hit = (c.v[2] + sqrt(c.v[2] * c.v[2] + 2 * g * gap)) / g;
+                double t = fmin(hit, left), most = mu * (1 + e) * (g * t - c.v[2]);
+                c.x[0] += v * t, c.x[2] += c.v[2] * t - g * t * t / 2, c.v[2] -= g * t, angle += spin * t;
+                left = hit < left ? left - t : 0;
+                if (!(left > 0)) continue;
+                double push = fmax(-most, fmin(2. / 7 * (v - radius * spin), most));
+                v -= push, spin += 2.5 / radius * push, c.v[2] *= -e;
+            }
+        }
+    }
+}
+
 /* One free number. */
 static tribo_sysid_def one(const data *d, tribo_free_param *free, const char *name, double start) {
     *free = named(d, name, start);
@@ -75,6 +101,25 @@ START_TEST(friction_from_far_starts_with_one_answer) {
         ck_assert_msg(e.low95 < 0.25 && 0.25 < e.high95, "from %g: %g to %g", starts[k], e.low95, e.high95);
         ck_assert_msg(e.std_error > 1e-4 && e.std_error < 2e-3, "from %g: +- %g", starts[k], e.std_error);
         ck_assert(now.converged && now.starts >= 1 && now.agreed >= 1);
+    }
+    tribo_model_free(d.m);
+}
+END_TEST
+
+/* Under friction with which nothing slips no slope leads to less: it is sought along its range, between the places that
+ * are looked at there, and where motions that suit rolling have others first. */
+START_TEST(friction_of_bounces_from_where_nothing_slips) {
+    static const double starts[] = {0.02, 0.13, 0.25, 0.45};
+    data d;
+    skids(&d, 1e-3, 4 + (uint64_t)_i);
+    for (int k = 0; k < 4; k++) {
+        tribo_free_param f[2] = {named(&d, "floor/restitution", 0.5), named(&d, "floor/friction", starts[k])};
+        tribo_estimate e[2];
+        tribo_sysid_def def = define(&d, f, 2);
+        def.search = 32;
+        tribo_sysid_free(fitted(&d, &def, e, NULL));
+        ck_assert_msg(fabs(e[1].estimate - 0.05) < 1e-3, "from %g: %g +- %g", starts[k], e[1].estimate, e[1].std_error);
+        ck_assert_msg(fabs(e[0].estimate - 0.7) < 2e-3, "from %g: %g +- %g", starts[k], e[0].estimate, e[0].std_error);
     }
     tribo_model_free(d.m);
 }
@@ -573,6 +618,7 @@ static Suite *suite(void) {
     tcase_add_test(few, a_push_from_outside_is_a_kick);
     tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);
+    tcase_add_loop_test(few, friction_of_bounces_from_where_nothing_slips, 0, 2);
     tcase_add_test(t, intervals_hold_the_truth_where_the_start_is_estimated_too);
     tcase_add_test(t, what_ends_at_a_bound_or_moves_nothing_is_told);
     tcase_add_test(t, the_scatter_over_blocks_is_the_curvature_unless_errors_go_on);

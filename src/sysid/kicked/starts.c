@@ -65,24 +65,89 @@ static double cost_from_here(tribo_sysid *s, const double *theta) {
     return ti_path_sum(s, true);
 }
 
+/* Number a at a place, all others as they are. */
+static double cost_at(tribo_sysid *s, int a, double place) {
+    memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
+    s->trial[a] = place;
+    return cost_from_here(s, s->trial);
+}
+
+/* From a place that costs *least towards those beside it, `low` and `high`, by the middle of the wider side. */
+static double narrow(tribo_sysid *s, int a, double place, double low, double high, double *least) {
+    enum { HALVES = 8 };
+    for (int k = 0; k < HALVES && !(s->stop && *s->stop); k++) {
+        bool down = place - low > high - place;
+        double next = (place + (down ? low : high)) / 2, cost = cost_at(s, a, next);
+        bool better = cost < *least;
+        if (down == better)
+            high = better ? place : next;
+        else
+            low = better ? place : next;
+        if (better) place = next, *least = cost;
+    }
+    return place;
+}
+
+/* The place along the range of number a that costs least, if that is less than *least. docs/math.md eq. (495). */
+static double cheapest(tribo_sysid *s, int a, double low, double high, double *least) {
+    int best = -1;
+    for (int j = 0; j < TI_PLACES && !(s->stop && *s->stop); j++) {
+        double cost = cost_at(s, a, ti_shooting_place(s, a, j, low, high));
+        if (cost < *least) *least = cost, best = j;
+    }
+    if (best < 0) return s->theta[a];
+    double below = best > 0 ? ti_shooting_place(s, a, best - 1, low, high) : low;
+    double above = best < TI_PLACES - 1 ? ti_shooting_place(s, a, best + 1, low, high) : high;
+    return narrow(s, a, ti_shooting_place(s, a, best, low, high), below, above, least);
+}
+
+/* What motions cost at s->trial, their starts fitted again from where they are; much where they cost that before. */
+static tribo_status cost_led(tribo_sysid *s, double much, double *cost) {
+    *cost = cost_from_here(s, s->trial);
+    if (!(*cost < much)) return TRIBO_OK;
+    tribo_sysid_map_jac(s, s->trial, s->P);
+    tribo_status status = ti_shooting_lead(s);
+    *cost = status < 0 ? HUGE_VAL : ti_path_sum(s, false);
+    return status == TI_STOPPED || status == TRIBO_E_NOMEM ? status : TRIBO_OK;
+}
+
+/* The same where starts follow: those of an answer that is nearly right suit its numbers, and cost more with others. */
+static tribo_status cheapest_led(tribo_sysid *s, int a, double *place, double *least) {
+    const double near = 300; /* above what they cost as they are */
+    double low, high, much = *least + near, cost;
+    tribo_status status = ti_shooting_keep(s), back;
+    if (!ti_shooting_searches(s, a, &low, &high)) return status;
+    for (int j = 0; j < TI_PLACES && status >= 0; j++) {
+        memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
+        s->trial[a] = ti_shooting_place(s, a, j, low, high);
+        status = cost_led(s, much, &cost);
+        if (status >= 0 && cost < *least) *least = cost, *place = s->trial[a];
+        back = ti_shooting_back(s);
+        if (status >= 0 && back < 0) status = back;
+        ti_at(s, s->theta);
+    }
+    return status < 0 ? status : ti_shooting_curvature(s);
+}
+
 /* A number that moves nothing where a fit has ended, as friction does where all sticks, has no slope to follow: along
  * the whole of its range, is there anything better? That is another start then; where hopes are gone, if it is much
  * better. */
 static tribo_status scan(tribo_sysid *s, bool *found) {
-    const double gain = s->shooting->hopeless ? 0.5 : 0.02;
-    double least = (1 - gain) * cost_from_here(s, s->theta), low, high;
+    const double gain = s->shooting->hopeless ? 0.3 : 0.02;
+    double here = cost_from_here(s, s->theta), most = (1 - gain) * here, low, high;
     *found = false;
     for (int a = 0; a < s->nfree; a++) {
         if (s->H[(size_t)a * (size_t)(s->nfree + 1)] >= 1 || !ti_shooting_searches(s, a, &low, &high)) continue;
-        for (int j = 0; j < TI_PLACES; j++) {
-            if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
-            memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
-            s->trial[a] = ti_shooting_place(s, a, j, low, high);
-            double cost = cost_from_here(s, s->trial);
-            if (!(cost < least)) continue;
-            least = cost, *found = true;
-            memcpy(s->step, s->trial, (size_t)s->nfree * sizeof(double));
+        double least = here, place = cheapest(s, a, low, high, &least);
+        if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
+        if (!(least < most) && !s->shooting->hopeless) {
+            tribo_status status = cheapest_led(s, a, &place, &least);
+            if (status < 0) return status;
         }
+        if (!(least < most)) continue;
+        most = least, *found = true;
+        memcpy(s->step, s->theta, (size_t)s->nfree * sizeof(double));
+        s->step[a] = place;
     }
     if (*found) add_start(s, s->step, false);
     return TRIBO_OK;
