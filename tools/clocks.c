@@ -205,9 +205,8 @@ int clocks_find(identification *id, bool *found) {
     choose(&of);
     int rows = good && of.n ? likeliest(&of, &which) : 0;
     if (rows && holds(&of, &which, rows)) {
-        recording_options moved = id->a->in;
+        recording_options moved = reading_options(id);
         move(&of, &which, rows, id->behind);
-        moved.behind = id->behind;
         tell(id, &which, rows);
         if (id->late != 0)
             input_message(id->r.path[0], 0, "so how late it is behind the controls is asked anew, from where it was");

@@ -217,6 +217,13 @@ static int compare(identification *id) {
     return id->comparison ? compare_sets(id->comparison, id, &def) : trouble("no memory");
 }
 
+recording_options reading_options(const identification *id) {
+    recording_options in = id->a->in;
+    in.behind = id->behind;
+    memcpy(in.exchanged, id->exchanged, sizeof in.exchanged);
+    return in;
+}
+
 /* Another fit, of recordings that were read again. */
 static int fit_again(identification *id) {
     double spent = id->seconds;
@@ -228,13 +235,24 @@ static int fit_again(identification *id) {
     return status;
 }
 
-/* Do all columns have one clock? Asked where simulations do not explain the recordings. Every rank makes them all:
+/* Names and clocks of columns are asked for where simulations do not explain the recordings. Every rank makes them all:
  * a start that is estimated along is moved by them, and intervals are judged where it is. */
-static int find_clocks(identification *id, bool *found) {
+static bool in_doubt(identification *id) {
     bool doubt = !explains(id);
+    return !id->a->in.as_is && !id->r.marked && !ranks_interrupted() && ranks_any(doubt);
+}
+
+/* Do all columns have one clock? */
+static int find_clocks(identification *id, bool *found) {
     *found = false;
-    if (id->a->in.as_is || id->r.marked || ranks_interrupted() || !ranks_any(doubt)) return EXIT_SUCCESS;
-    return clocks_find(id, found);
+    return in_doubt(id) ? clocks_find(id, found) : EXIT_SUCCESS;
+}
+
+/* Have all joints their own names? A fit, if not. */
+static int fit_named(identification *id) {
+    bool found = false;
+    int status = in_doubt(id) ? exchanges_find(id, &found) : EXIT_SUCCESS;
+    return status == EXIT_SUCCESS && found ? fit_again(id) : status;
 }
 
 /* The clocks of recordings and controls, and a fit if they do not agree. */
@@ -250,6 +268,7 @@ static int fit_all(identification *id) {
     enum { CLOCKS = 3 };
     bool found = false;
     int status = fit(id);
+    if (status == EXIT_SUCCESS) status = fit_named(id);
     if (status == EXIT_SUCCESS) status = fit_late(id);
     for (int i = 0; i < CLOCKS && status == EXIT_SUCCESS; i++) {
         bool late = id->late != 0;

@@ -57,15 +57,20 @@ typedef struct identification {
     double validation_loss;
     double late, late_error; /* s: the recordings behind their controls, where that was found */
     int *behind;             /* (nv) rows that numbers of the recordings are behind the rest, NULL = none is */
+    int exchanged[2];        /* channels of joints that were found to have each other's name; the same twice = none */
 } identification;
 
 /* What is asked of the fit; `step` is what it points to. */
 tribo_sysid_def fit_definition(const identification *id, tribo_options *step);
+/* How recordings are read with what was found of their names and columns. */
+recording_options reading_options(const identification *id);
 /* Where recordings and controls have clocks of their own, id->r is read again with that mended: id->s is to be made
  * anew. @return exit status after a message. */
 int late_find(identification *id, bool *found);
 /* The same of columns with a clock of their own. */
 int clocks_find(identification *id, bool *found);
+/* The same of joints with each other's name. */
+int exchanges_find(identification *id, bool *found);
 /* A fit of some recordings, beside that of all. */
 typedef struct late_fit {
     const tribo_recording *rec;

@@ -76,9 +76,9 @@ double late_loss(const identification *id, const late_fit *fit) {
 /* The same where the recordings are `late` samples behind. */
 static double value(search *of, double late) {
     identification *id = of->id;
-    recording_options in = id->a->in;
+    recording_options in = reading_options(id);
     recordings r = {0};
-    in.late = late * of->spacing, in.behind = id->behind;
+    in.late = late * of->spacing;
     if (of->status != EXIT_SUCCESS || ranks_interrupted()) return HUGE_VAL;
     of->status = ranks_agree(recordings_again(&r, &verb_identify, id->m, &in));
     if (of->status != EXIT_SUCCESS) return HUGE_VAL;
@@ -141,8 +141,8 @@ int late_find(identification *id, bool *found) {
         id->r.path[0], 0,
         "the recordings are %.3g +- %.1g s %s the controls (%.2f samples): moved; where that is known: --late",
         fabs(id->late), id->late_error, id->late > 0 ? "behind" : "ahead of", fabs(samples));
-    recording_options moved = *in;
-    moved.late = id->late, moved.behind = id->behind;
+    recording_options moved = reading_options(id);
+    moved.late = id->late;
     recordings_free(&id->r);
     *found = true;
     return ranks_agree(recordings_again(&id->r, &verb_identify, id->m, &moved));

@@ -162,6 +162,36 @@ bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const 
     return good;
 }
 
+static void swap(double *a, double *b) {
+    double keep = *a;
+    *a = *b, *b = keep;
+}
+
+bool recording_exchange(const tribo_recording *rec, const tribo_model *m, const int pair[2], tribo_recording *out) {
+    tribo_sizes z = tribo_model_sizes(m);
+    int channels;
+    channel *list = channels_of(m, &channels);
+    bool good = piece_of(rec, &z, 0, rec->n, out) && list;
+    for (int k = 0; k < rec->n && good; k++) {
+        const channel *a = list + pair[0], *b = list + pair[1];
+        double *x = (double *)(size_t)out->x + (size_t)k * (size_t)z.nx, *v = x + z.nq;
+        swap(x + a->q, x + b->q), swap(v + a->v, v + b->v);
+    }
+    free(list);
+    if (!good) recording_free(out), *out = (tribo_recording){0};
+    return good;
+}
+
+static int exchange(recordings *r, const tribo_model *m, const int pair[2]) {
+    for (int i = 0; i < r->n && pair[0] != pair[1]; i++) {
+        tribo_recording as;
+        if (!recording_exchange(&r->rec[i], m, pair, &as)) return trouble("no memory");
+        release(r, i);
+        r->rec[i] = as;
+    }
+    return EXIT_SUCCESS;
+}
+
 bool recordings_settled(const recordings *r, int i) {
     int n;
     const tribo_finding *found = tribo_checked_findings(r->checked[i], &n);
@@ -290,6 +320,7 @@ static int load(recordings *r, const verb *v, const tribo_model *m, const record
     for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) status = load_one(r, m, o, i);
     if (status == EXIT_SUCCESS && !o->as_is) status = recordings_look(r, m);
     if (!quiet) recordings_tell(r);
+    if (status == EXIT_SUCCESS) status = exchange(r, m, o->exchanged);
     if (status == EXIT_SUCCESS && o->behind) status = catch_up(r, m, o->behind);
     if (status == EXIT_SUCCESS) status = divide(r, m, o);
     return status == EXIT_SUCCESS && o->cut > 0 ? cut(r, m, o->cut) : status;

@@ -22,6 +22,7 @@ typedef struct recording_options {
     double late;                /* s: how far the recordings' clock is behind that of the controls */
     bool late_given;            /* that is known */
     const int *behind;          /* (nv) rows that each number of a pose is behind its time; NULL = none is */
+    int exchanged[2];           /* channels of joints that have each other's name; the same twice = none have */
 } recording_options;
 
 /* Load them all and look at them: what was mended is told on standard error, what is refused ends it.
@@ -35,6 +36,8 @@ void recordings_tell(const recordings *r);
 /* A copy whose numbers are those of the rows in which they are found, behind[v] later, and their velocities with them;
  * past the ends nothing was measured. @return false without memory. */
 bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const int *behind, tribo_recording *out);
+/* A copy in which two joints, channels of the model, have each other's numbers. @return false without memory. */
+bool recording_exchange(const tribo_recording *rec, const tribo_model *m, const int pair[2], tribo_recording *out);
 /* A copy with rows, in which nothing was measured, between any two that controls change more than once from; without
  * controls of its own. @return false without memory. */
 bool recording_divide(const tribo_recording *rec, const tribo_model *m, const tribo_controls *controls, double late,
