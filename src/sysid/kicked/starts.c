@@ -72,6 +72,10 @@ static double cost_at(tribo_sysid *s, int a, double place) {
     return cost_from_here(s, s->trial);
 }
 
+static bool moves_nothing(double cost, double here) {
+    return fabs(cost - here) <= 1e-3 * here;
+}
+
 /* From a place that costs *least towards those beside it, `low` and `high`, by the middle of the wider side. */
 static double narrow(tribo_sysid *s, int a, double place, double low, double high, double *least) {
     enum { HALVES = 8 };
@@ -88,17 +92,42 @@ static double narrow(tribo_sysid *s, int a, double place, double low, double hig
     return place;
 }
 
-/* The place along the range of number a that costs least, if that is less than *least. docs/math.md eq. (495). */
-static double cheapest(tribo_sysid *s, int a, double low, double high, double *least) {
-    int best = -1;
-    for (int j = 0; j < TI_PLACES && !(s->stop && *s->stop); j++) {
-        double cost = cost_at(s, a, ti_shooting_place(s, a, j, low, high));
-        if (cost < *least) *least = cost, best = j;
+/* Between a place where it moves nothing and one where it does, and costs more: what costs least on the way to where
+ * that begins. Friction of what only just slips is close to it. */
+static double at_edge(tribo_sysid *s, int a, double silent, double loud, double here, double *least) {
+    enum { HALVES = 8 };
+    double place = s->theta[a], low = ti_min(silent, loud), high = ti_max(silent, loud);
+    for (int k = 0; k < HALVES && !(s->stop && *s->stop); k++) {
+        double middle = (silent + loud) / 2, cost = cost_at(s, a, middle);
+        if (cost < *least) *least = cost, place = middle;
+        if (moves_nothing(cost, here))
+            silent = middle;
+        else
+            loud = middle;
     }
-    if (best < 0) return s->theta[a];
-    double below = best > 0 ? ti_shooting_place(s, a, best - 1, low, high) : low;
-    double above = best < TI_PLACES - 1 ? ti_shooting_place(s, a, best + 1, low, high) : high;
-    return narrow(s, a, ti_shooting_place(s, a, best, low, high), below, above, least);
+    return *least < here ? narrow(s, a, place, low, high, least) : place;
+}
+
+/* The place along the range of number a that costs least, if that is less than what it costs here. docs/math.md
+ * eq. (495). */
+static double cheapest(tribo_sysid *s, int a, double here, double *least) {
+    double low, high, cost[TI_PLACES], place[TI_PLACES + 2];
+    int best = -1;
+    ti_shooting_searches(s, a, &low, &high);
+    place[0] = low, place[TI_PLACES + 1] = high, *least = here;
+    for (int j = 0; j < TI_PLACES && !(s->stop && *s->stop); j++) {
+        place[j + 1] = ti_shooting_place(s, a, j, low, high);
+        cost[j] = cost_at(s, a, place[j + 1]);
+        if (cost[j] < *least && !moves_nothing(cost[j], here)) *least = cost[j], best = j;
+    }
+    if (s->stop && *s->stop) return s->theta[a];
+    if (best >= 0) return narrow(s, a, place[best + 1], place[best], place[best + 2], least);
+    for (int j = 1; j < TI_PLACES; j++) {
+        bool before = moves_nothing(cost[j - 1], here), after = moves_nothing(cost[j], here);
+        if (before == after) continue;
+        return at_edge(s, a, place[before ? j : j + 1], place[before ? j + 1 : j], here, least);
+    }
+    return s->theta[a];
 }
 
 /* What motions cost at s->trial, their starts fitted again from where they are; much where they cost that before. */
@@ -117,9 +146,9 @@ static tribo_status cheapest_led(tribo_sysid *s, int a, double *place, double *l
     double low, high, much = *least + near, cost;
     tribo_status status = ti_shooting_keep(s), back;
     if (!ti_shooting_searches(s, a, &low, &high)) return status;
-    for (int j = 0; j < TI_PLACES && status >= 0; j++) {
+    for (int j = -1; j < TI_PLACES && status >= 0; j++) { /* first where the plain look has ended */
         memcpy(s->trial, s->theta, (size_t)s->nfree * sizeof(double));
-        s->trial[a] = ti_shooting_place(s, a, j, low, high);
+        s->trial[a] = j < 0 ? *place : ti_shooting_place(s, a, j, low, high);
         status = cost_led(s, much, &cost);
         if (status >= 0 && cost < *least) *least = cost, *place = s->trial[a];
         back = ti_shooting_back(s);
@@ -138,7 +167,7 @@ static tribo_status scan(tribo_sysid *s, bool *found) {
     *found = false;
     for (int a = 0; a < s->nfree; a++) {
         if (s->H[(size_t)a * (size_t)(s->nfree + 1)] >= 1 || !ti_shooting_searches(s, a, &low, &high)) continue;
-        double least = here, place = cheapest(s, a, low, high, &least);
+        double least, place = cheapest(s, a, here, &least);
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
         if (!(least < most) && !s->shooting->hopeless) {
             tribo_status status = cheapest_led(s, a, &place, &least);
