@@ -187,7 +187,6 @@ static const struct {
     {"<mujoco>&undefined;</mujoco>", 1, "XML"},
     {WITH("<actuator><muscle/></actuator>"), 4, "<muscle>: this element is not supported"},
     {WITH("<include file='x.xml'/>"), 4, "<include>"},
-    {WITH("loose text"), 1, "<mujoco>: text"},
     {WITH("<option timestep='0'/>"), 4, "timestep"},
     {WITH("<option timestep='-1'/>"), 4, "timestep"},
     {WITH("<option timestep='fast'/>"), 4, "<option timestep>: `fast` is not a number"},

@@ -57,6 +57,7 @@ static const struct {
     {SCENE(COMPILER("inertiafromgeom='true' inertiagrouprange='0 3'") CLASS("<geom group='4'/>"),
            HOLDS("<frame childclass='c'><geom size='.1'/></frame>"), ""),
      "b/mass", 2},
+    {SCENE("left", BODY("b", SMALL) "over<![CDATA[text]]>", "1"), "b/mass", 2},
     {SCENE("", GROUPS, ""), "b/mass", 7},
     {SCENE("", ARM, TENDON("range='-1 2'", "joint='j' coef='1'")), "t/tendon_range/upper", 2},
     {SCENE(COMPILER("inertiagrouprange='1 2'"), GROUPS, ""), "b/mass", 4},

@@ -108,13 +108,13 @@ bool ti_xml_listed(const char *list, const char *name) {
     return false;
 }
 
-/* The first element from `node` on. */
+/* The first element from `node` on. Text between elements says nothing, in MuJoCo too. */
 static xmlNode *element(ti_xml_error *e, xmlNode *node) {
     for (; node; node = node->next) {
         if (node->type == XML_ELEMENT_NODE) return node;
         if (node->type == XML_COMMENT_NODE || node->type == XML_PI_NODE) continue;
-        if (node->type == XML_TEXT_NODE && xmlIsBlankNode(node)) continue;
-        ti_xml_fail(e, node->parent, NULL, "text where only elements belong");
+        if (node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE) continue;
+        ti_xml_fail(e, node->parent, NULL, "only elements belong here");
         return NULL;
     }
     return NULL;
