@@ -984,6 +984,43 @@ START_TEST(what_stands_is_not_held) {
 }
 END_TEST
 
+/* Bodies of motion capture are places in the world: a weld may hold another to one, geoms may lie on it. */
+START_TEST(mocap_bodies_stand_where_they_are_placed) {
+#define HAND_HELD(more, key)                                                                                           \
+    "<mujoco><worldbody><body name='a' pos='1 0 0'><freejoint/><geom size='0.1'/></body><frame pos='0 0 1'>"           \
+    "<body name='hand' mocap='true' pos='0 2 0' quat='0 0 0 -1'><geom name='palm' size='0.1'/>" more                   \
+    "</body></frame></worldbody><equality><weld body1='hand' body2='a' relpose='0 1 0 1 0 0 0'/></equality>"           \
+    "<keyframe><key " key "/></keyframe></mujoco>"
+    static const char *const FINE[] = {"qvel='1 2 3 0 0 0'", "mpos='0 2 1'", "mpos='0 2 1' mquat='0 0 0 2'"};
+    static const struct {
+        const char *text, *what;
+    } WRONG[] = {
+        {HAND_HELD("", "mpos='0 2 0'"), "<key mpos>: a key that places `mocap` bodies elsewhere"},
+        {HAND_HELD("", "mquat='1 0 0 0'"), "<key mquat>: a key that places `mocap` bodies elsewhere"},
+        {HAND_HELD("", "mpos='0 2'"), "2 numbers, expected 3"},
+        {HAND_HELD("<joint/>", ""), "<body mocap>: it belongs to a body without joints"},
+        {HAND_HELD("<body mocap='true'><geom size='1'/></body>", ""), "it belongs to a body right in the world"},
+    };
+    for (size_t i = 0; i < sizeof FINE / sizeof *FINE; i++) {
+        char text[800];
+        snprintf(text, sizeof text, HAND_HELD("", "%s"), FINE[i]);
+        tribo_model *m = read_text(text);
+        const ti_equality *e = m->equality;
+        ck_assert_int_eq(tribo_model_sizes(m).nbody, 1);
+        ck_assert_int_eq(tribo_model_geom_body(m, tribo_model_geom_find(m, "palm")), TRIBO_WORLD);
+        ck_assert(e->a == TRIBO_WORLD && e->b == 0);
+        close_to(e->pos_a, (double[3]){0, 1, 1}, 3, 1e-15); /* the weld's anchor, where the other's origin is to be */
+        tribo_model_free(m);
+    }
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        tribo_model *m = NULL;
+        tribo_diag diag = {0};
+        tribo_status s = tribo_model_load_memory(WRONG[i].text, strlen(WRONG[i].text), "scene", NULL, &m, &diag);
+        ck_assert_msg(s == TRIBO_E_PARSE && strstr(diag.text, WRONG[i].what), "%zu: %s", i, diag.text);
+    }
+}
+END_TEST
+
 START_TEST(four_zeros_are_no_turn) {
     tribo_model *m =
         read_text("<mujoco><worldbody><body name='a'><freejoint/><geom size='0.1'/></body><body name='b' pos='1 0 0'>"
@@ -1028,6 +1065,7 @@ static Suite *suite(void) {
     tcase_add_test(t, round_edges_are_read_and_written);
     tcase_add_test(t, sites_are_held_together);
     tcase_add_test(t, what_stands_is_not_held);
+    tcase_add_test(t, mocap_bodies_stand_where_they_are_placed);
     tcase_add_test(t, four_zeros_are_no_turn);
     suite_add_tcase(s, t);
     return s;

@@ -229,14 +229,14 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     return id;
 }
 
-static void keep_rider(ti_mjcf *r, const xmlNode *node, int body, const ti_frame *frame) {
+static void keep_rider(ti_mjcf *r, const xmlNode *node, int body, const ti_frame *frame, bool mocap) {
     ti_mjcf_rider *grown = ti_grow(&r->alloc, r->rider, &r->rider_bytes, (size_t)(r->nrider + 1) * sizeof *r->rider);
     if (!grown) {
         r->error.status = TRIBO_E_NOMEM;
         return;
     }
     r->rider = grown;
-    r->rider[r->nrider++] = (ti_mjcf_rider){node, body, *frame};
+    r->rider[r->nrider++] = (ti_mjcf_rider){node, body, *frame, mocap};
 }
 
 static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, const ti_frame *frame, int depth);
@@ -269,6 +269,15 @@ static void read_children(ti_mjcf *r, xmlNode *node, const inside *in) {
     }
 }
 
+/* A body of motion capture does not move by itself: it stands in the world where it is placed. */
+static bool is_mocap(ti_mjcf *r, const xmlNode *node, int depth, ti_mjcf_moves moves) {
+    static const char *const WORDS[] = {"false", "true", NULL};
+    if (ti_mjcf_choice(r, node, -1, "mocap", WORDS, 0) != 1) return false;
+    if (depth > 1) ti_xml_fail(&r->error, node, "mocap", "it belongs to a body right in the world");
+    if (moves) ti_xml_fail(&r->error, node, "mocap", "it belongs to a body without joints");
+    return true;
+}
+
 /* Static bodies lend the world their geoms; free bodies must be right in the world, as in MuJoCo. What is welded to a
  * body that moves is a body of its own if it has matter. */
 static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, const ti_frame *frame, int depth) {
@@ -279,6 +288,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     ti_mjcf_judge(r, node, -1, "body");
     childclass = ti_mjcf_enter(r, node, childclass, frame, &pose);
     ti_mjcf_moves_of(r, node, childclass, depth, &moves);
+    bool mocap = is_mocap(r, node, depth, moves);
     find_matter(r, node, childclass, &IDENTITY, &has);
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
@@ -286,7 +296,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
          own_body = moves || (parent >= 0 && matters);
     if (matters && !own_body) r->static_matter = node;
     int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
-    if (!own_body) keep_rider(r, node, parent, &pose);
+    if (!own_body) keep_rider(r, node, parent, &pose, mocap);
     if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
     inside in = {id, childclass, depth, own_body && !inertial_counts(r, &has), own_body ? IDENTITY : pose};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);

@@ -306,11 +306,48 @@ static void turn_none(const tribo_builder *b, double *q) {
     }
 }
 
+/* Whether `given` (n) is what it stands for, up to the rounding of a file's decimals. */
+static bool is_placed(const double *given, const double *placed, int n, double sign) {
+    double most = 0, off = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(placed[i])), off = fmax(off, fabs(sign * given[i] - placed[i]));
+    return off <= 1e-9 * most;
+}
+
+/* A key may say where bodies of motion capture are, all of them (n), if that is where they are. */
+static void judge_mocap(ti_mjcf *r, const xmlNode *key, const char *name, double *x, int n) {
+    bool turns = strcmp(name, "mquat") == 0;
+    int width = turns ? 4 : 3;
+    if (!key_numbers(r, key, name, x, width * n)) return;
+    for (int i = 0; i < r->nrider; i++) {
+        const ti_frame *f = &r->rider[i].frame;
+        if (!r->rider[i].mocap) continue;
+        if (turns) turn_or_none(x), (void)ti_builder_unit(x);
+        const double *placed = turns ? f->quat : f->pos;
+        if (!is_placed(x, placed, width, 1) && !(turns && is_placed(x, placed, width, -1)))
+            ti_mjcf_need_of(r, key, name, "mocap", "a key that places `mocap` bodies elsewhere is not supported");
+        x += width;
+    }
+}
+
+static void read_mocap(ti_mjcf *r, const xmlNode *key) {
+    int n = 0;
+    for (int i = 0; i < r->nrider; i++) n += r->rider[i].mocap;
+    size_t bytes = sizeof(double) * 4 * (size_t)(n + 1);
+    double *x = ti_alloc(&r->alloc, bytes);
+    if (!x) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    judge_mocap(r, key, "mpos", x, n), judge_mocap(r, key, "mquat", x, n);
+    ti_free(&r->alloc, x, bytes);
+}
+
 /* The first key is the start state, all are there by name. */
 static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, double *u, const int size[3]) {
     ti_mjcf_judge(r, key, -1, "keyframe");
     bool has_q = key_numbers(r, key, "qpos", q, size[0]), has_v = key_numbers(r, key, "qvel", v, size[1]);
     bool has_u = key_numbers(r, key, "ctrl", u, size[2]);
+    read_mocap(r, key);
     ti_mjcf_at(r, key);
     if (ti_mjcf_bad(r)) return;
     if (has_q) turn_none(r->builder, q);

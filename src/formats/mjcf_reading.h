@@ -49,6 +49,7 @@ typedef struct ti_mjcf_rider {
     const xmlNode *node;
     int body;       /* that it moves with, or TRIBO_WORLD */
     ti_frame frame; /* there */
+    bool mocap;     /* others may place it elsewhere in the world, which keys say */
 } ti_mjcf_rider;
 
 typedef struct ti_mjcf_joint {

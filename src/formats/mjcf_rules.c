@@ -48,7 +48,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"asset/hfield", TI_READ, "name file nrow ncol size elevation", "content_type", ""},
     {"asset/model", TI_REFUSED, "", "", ""},
     {"mujoco/worldbody", TI_READ, "childclass", "", ""},
-    {"body/body", TI_READ, "name childclass gravcomp " POSED, "user sleep simple", "mocap"},
+    {"body/body", TI_READ, "name childclass gravcomp mocap " POSED, "user sleep simple", ""},
     {"body/frame", TI_READ, "name childclass " POSED, "", ""},
     {"body/inertial", TI_READ, "mass diaginertia fullinertia " POSED, "", ""},
     {"body/joint", TI_READ,
@@ -112,7 +112,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"custom/text", TI_READ, "name data", "", ""},
     {"custom/tuple", TI_SKIPPED, "", "", ""},
     {"mujoco/keyframe", TI_READ, "", "", ""},
-    {"keyframe/key", TI_READ, "name time qpos qvel ctrl", "mpos mquat", "act"},
+    {"keyframe/key", TI_READ, "name time qpos qvel ctrl mpos mquat", "", "act"},
 };
 const int TI_MJCF_NRULES = sizeof TI_MJCF_RULES / sizeof *TI_MJCF_RULES;
 
