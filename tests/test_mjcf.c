@@ -260,7 +260,7 @@ static const struct {
     {TWO("<pair geom1='g' geom2='h' friction='1 2'/>"), 5, "<pair friction>: the first two must be equal"},
     {TWO("<pair geom1='g' geom2='h' friction='1'/>"), 5, "<pair friction>: 1 numbers, expected 2"},
     {TWO("<pair geom1='g' geom2='h' condim='7'/>"), 5, "<pair condim>"},
-    {TWO("<pair geom1='g' geom2='h'/><pair geom1='h' geom2='g'/>"), 5, "have a pair already"},
+    {TWO("<pair geom1='g' geom2='h'/><pair geom1='h' geom2='g' condim='1'/>"), 5, "have a pair already"},
     {TWO("<pair name='p' geom1='g' geom2='h'/><pair name='p' geom1='g' geom2='f'/>"), 5, "pair p: there is one"},
     {TWO("<pair name='g' geom1='g' geom2='h'/>"), 5, "a geom has this name"},
     {TWO("<pair name='a,b' geom1='g' geom2='h'/>"), 5, "a name cannot hold"},
@@ -949,6 +949,37 @@ START_TEST(round_edges_are_read_and_written) {
 }
 END_TEST
 
+/* Pairs that say the same again are one; what is written says it as often. Others of the same geoms are refused. */
+START_TEST(pairs_may_be_said_twice) {
+#define TWICE(second)                                                                                                  \
+    "<mujoco><worldbody><geom name='f' type='plane' size='1 1 1'/><body name='a'><freejoint/><geom name='g' "          \
+    "size='.1'/></body></worldbody><contact><pair name='p' geom1='f' geom2='g' condim='4' friction='.5 .5 .1'/>"       \
+    "<pair geom1='g' geom2='f' " second "/></contact><custom><numeric name='p/slop' data='0.001'/></custom></mujoco>"
+    static const char PATH[] = "mjcf_test_twice.xml";
+    write_text(PATH, TWICE("condim='4' friction='.5 .5 .1'"));
+    tribo_model *m = read_file(PATH);
+    double p[128];
+    ck_assert_int_eq(tribo_model_sizes(m).npair, 1);
+    tribo_model_params(m, p);
+    ck_assert_double_eq(p[tribo_param_find(m, "p/friction")], 0.5);
+    p[tribo_param_find(m, "p/friction")] = 0.25, p[tribo_param_find(m, "p/slop")] = 0.002;
+    ck_assert(survives(PATH, m, p));
+    p[tribo_param_find(m, "p/torsion")] = 0.3;
+    ck_assert(survives(PATH, m, p));
+    tribo_model_free(m);
+    ck_assert_int_eq(remove(PATH), 0);
+    static const char *const OTHERS[] = {TWICE("condim='3' friction='.5 .5 .1'"),
+                                         TWICE("condim='4' friction='.6 .6 .1'"),
+                                         TWICE("condim='4' friction='.5 .5 .1' margin='1'")};
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        tribo_diag diag = {0};
+        m = NULL;
+        tribo_status s = tribo_model_load_memory(OTHERS[i], strlen(OTHERS[i]), "scene", NULL, &m, &diag);
+        ck_assert_msg(s < 0 && strstr(diag.text, "these geoms have a pair already"), "%zu: %s", i, diag.text);
+    }
+}
+END_TEST
+
 /* Sites say by themselves where they hold: of bodies that move, of what is welded to those, of the world. */
 START_TEST(sites_are_held_together) {
     tribo_model *m = read_text(
@@ -1063,6 +1094,7 @@ static Suite *suite(void) {
     tcase_add_test(t, tendons_are_read_and_written);
     tcase_add_test(t, empty_bodies_are_held);
     tcase_add_test(t, round_edges_are_read_and_written);
+    tcase_add_test(t, pairs_may_be_said_twice);
     tcase_add_test(t, sites_are_held_together);
     tcase_add_test(t, what_stands_is_not_held);
     tcase_add_test(t, mocap_bodies_stand_where_they_are_placed);

@@ -413,6 +413,7 @@ void ti_mjcf_close(ti_mjcf *r) {
     ti_free(&r->alloc, r->rider, r->rider_bytes);
     ti_free(&r->alloc, r->geom, r->geom_bytes);
     ti_free(&r->alloc, r->pair, r->pair_bytes);
+    ti_free(&r->alloc, r->twin, r->twin_bytes);
     ti_free(&r->alloc, r->site, r->site_bytes);
 }
 

@@ -52,6 +52,40 @@ void ti_mjcf_condim(ti_mjcf *r, const xmlNode *node, int class, double torsion, 
     to->torsion = condim > 3 ? torsion : 0, to->rolling = condim > 4 ? rolling : 0;
 }
 
+/* The pair that `d` says again, -1 if it is new. Two that are alike hold no more than one. */
+static int pair_again(const ti_mjcf *r, const tribo_pair_def *d) {
+    for (int i = 0; i < r->npair; i++) {
+        const tribo_pair_def *o = &r->builder->pair[i].def;
+        const tribo_material *a = &o->material, *b = &d->material;
+        bool same = o->geom_a == d->geom_a && o->geom_b == d->geom_b;
+        bool swapped = o->geom_a == d->geom_b && o->geom_b == d->geom_a;
+        bool alike = a->friction == b->friction && a->torsion == b->torsion && a->rolling == b->rolling;
+        if ((same || swapped) && alike && o->margin == d->margin && o->gap == d->gap) return i;
+    }
+    return -1;
+}
+
+/* Adds to a list of pairs. @return false without memory. */
+static bool list_pair(ti_mjcf *r, ti_mjcf_pair **list, size_t *bytes, int n, const ti_mjcf_pair *pair) {
+    ti_mjcf_pair *grown = ti_grow(&r->alloc, *list, bytes, (size_t)(n + 1) * sizeof **list);
+    if (!grown) return r->error.status = TRIBO_E_NOMEM, false;
+    *list = grown;
+    grown[n] = *pair;
+    return true;
+}
+
+static void keep_pair(ti_mjcf *r, xmlNode *node, int class, const tribo_pair_def *d) {
+    ti_mjcf_pair pair = {node, class, pair_again(r, d)};
+    if (pair.again >= 0) {
+        r->ntwin += list_pair(r, &r->twin, &r->twin_bytes, r->ntwin, &pair);
+        return;
+    }
+    if (!list_pair(r, &r->pair, &r->pair_bytes, r->npair, &pair)) return;
+    ti_mjcf_at(r, node);
+    if (tribo_add_pair(r->builder, d) == r->npair) r->npair++;
+    ti_mjcf_settle(r);
+}
+
 static void read_pair(ti_mjcf *r, xmlNode *node) {
     int class = ti_mjcf_class_of(r, node, r->main);
     if (ti_mjcf_bad(r)) return;
@@ -74,17 +108,7 @@ static void read_pair(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_condim(r, node, class, friction[2], friction[3], &d.material);
     if (d.material.rolling > 0 && friction[3] != friction[4])
         ti_xml_fail(&r->error, node, "friction", "the last two must be equal: friction has no directions here");
-    if (ti_mjcf_bad(r)) return;
-    ti_mjcf_pair *grown = ti_grow(&r->alloc, r->pair, &r->pair_bytes, (size_t)(r->npair + 1) * sizeof *r->pair);
-    if (!grown) {
-        r->error.status = TRIBO_E_NOMEM;
-        return;
-    }
-    r->pair = grown;
-    r->pair[r->npair] = (ti_mjcf_pair){node, class};
-    ti_mjcf_at(r, node);
-    if (tribo_add_pair(r->builder, &d) == r->npair) r->npair++;
-    ti_mjcf_settle(r);
+    if (!ti_mjcf_bad(r)) keep_pair(r, node, class, &d);
 }
 
 /* The element of a body by its name, below a node. */

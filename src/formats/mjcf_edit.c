@@ -247,6 +247,14 @@ static void set_friction(ti_edit *e, xmlNode *node, int class, int at) {
 }
 
 /* The numbers of a geom's or pair's material, at p[at]. */
+/* Whether the numbers of `friction` differ. */
+static bool rubs_otherwise(const ti_edit *e, int at) {
+    static const int OFFSET[] = {TI_M_FRICTION, TI_M_TORSION, TI_M_ROLLING};
+    for (size_t i = 0; i < sizeof OFFSET / sizeof *OFFSET; i++)
+        if (e->have[at + OFFSET[i]] != e->want[at + OFFSET[i]]) return true;
+    return false;
+}
+
 static void edit_material(ti_edit *e, xmlNode *node, int class, int at, const char *owner, const char *lender) {
     static const struct {
         int offset;
@@ -261,9 +269,7 @@ static void edit_material(ti_edit *e, xmlNode *node, int class, int at, const ch
     }
     double friction = e->want[at + TI_M_FRICTION], stiction = e->want[at + TI_M_STICTION];
     bool kinetic = e->have[at + TI_M_FRICTION] != friction;
-    bool spins = e->have[at + TI_M_TORSION] != e->want[at + TI_M_TORSION] ||
-                 e->have[at + TI_M_ROLLING] != e->want[at + TI_M_ROLLING];
-    if (kinetic || spins) set_friction(e, node, class, at);
+    if (rubs_otherwise(e, at)) set_friction(e, node, class, at);
     if (!kinetic && !differs(e->have[at + TI_M_STICTION], stiction, TRIBO_PARAM_STICTION)) return;
     bool total = numeric_of(e, owner, lender, "friction_static") != NULL;
     if (total)
@@ -396,4 +402,8 @@ void ti_edit_scene(ti_edit *e, const tribo_model *m) {
     int at = m->size.np - m->size.npair * TI_P_PAIR;
     for (int i = 0; i < m->size.npair; i++, at += TI_P_PAIR)
         edit_material(e, e->scene.pair[i].node, e->scene.pair[i].class, at, m->pair_name[i], NULL);
+    for (const ti_mjcf_pair *t = e->scene.twin; t < e->scene.twin + e->scene.ntwin; t++) {
+        int of = m->size.np - (m->size.npair - t->again) * TI_P_PAIR;
+        if (rubs_otherwise(e, of)) set_friction(e, t->node, t->class, of);
+    }
 }

@@ -81,6 +81,7 @@ typedef struct ti_mjcf_site_rec {
 typedef struct ti_mjcf_pair {
     xmlNode *node;
     int class;
+    int again; /* the pair that it says once more, or -1 */
 } ti_mjcf_pair;
 
 typedef struct ti_mjcf_mesh {
@@ -133,6 +134,9 @@ typedef struct ti_mjcf {
     size_t site_bytes;
     ti_mjcf_geom *geom;
     ti_mjcf_pair *pair;
+    int ntwin;
+    ti_mjcf_pair *twin; /* pairs of the file that say others again */
+    size_t twin_bytes;
     size_t need_bytes, class_bytes, body_bytes, joint_bytes, geom_bytes, pair_bytes;
 } ti_mjcf;
 
