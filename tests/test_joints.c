@@ -545,6 +545,37 @@ START_TEST(what_joints_do_not_let_move) {
 }
 END_TEST
 
+/* Two fingers in a hand that turns, askew in space, which press small balls against one another: they slide along the
+ * normals alone, and the hand moves both. Six pairs share one motion, and nothing slips. */
+START_TEST(fingers_that_cannot_slip) {
+#define BALLS(x)                                                                                                       \
+    "<geom size='0.0006' pos='" x " 0.003 0.078'/><geom size='0.0006' pos='" x " -0.003 0.078'/>"                      \
+    "<geom size='0.0006' pos='" x " 0.003 0.07'/><geom size='0.0006' pos='" x " -0.003 0.07'/>"                        \
+    "<geom size='0.0006' pos='" x " 0.003 0.06'/><geom size='0.0006' pos='" x " -0.003 0.06'/>"
+#define FINGER(name, axis, box, ball)                                                                                  \
+    "<body><joint name='" name "' type='slide' axis='" axis "'/><geom type='box' size='.002 .005 .03' pos='" box       \
+    " 0 .05' mass='.05'/>" BALLS(ball) "</body>"
+    static const char SCENE[] =
+        "<mujoco><option timestep='0.002'/><worldbody><body pos='0.1 0 0.3' quat='.37 .21 -.33 .8'>"
+        "<joint axis='0 1 0' armature='0.01' stiffness='100'/><geom size='0.01' mass='0.3' pos='0 0 -.1'/>" FINGER(
+            "l", "1 0 0", "-.01", "-.0006")
+            FINGER("r", "-1 0 0", ".01", ".0006") "</body></worldbody>"
+                                                  "<actuator><position joint='l' kp='100' kv='10'/><position joint='r' "
+                                                  "kp='100' kv='10'/></actuator></mujoco>";
+    world w = world_of(model_of(SCENE), NULL);
+    double *x = world_zeros(w.n.nx), *u = world_zeros(w.n.nu);
+    memcpy(x, w.x0, (size_t)w.n.nx * sizeof *x);
+    u[w.n.nv] = u[w.n.nv + 1] = 0.0003;
+    for (int k = 0; k < 20; k++) {
+        ck_assert_int_eq(tribo_step(w.ws, w.p, x, u, x, NULL), TRIBO_OK);
+        const tribo_step_info *info = tribo_last_info(w.ws);
+        ck_assert(info->canonical && info->nactive == 6);
+        ck_assert_int_le(info->iterations, 10);
+    }
+    free(x), free(u), world_free(&w);
+}
+END_TEST
+
 /* A hinge that a point holds, whose rows are all of one motion, and a four-bar linkage whose axes are off one another
  * and off its plane by what a file's digits leave: rows that others give already ask for nothing, and their rounding is
  * nobody's load. It moves as the linkage in a plane, and its derivatives are those of the motion. */
@@ -666,6 +697,7 @@ static Suite *suite(void) {
     tcase_add_test(c, closures_that_jam);
     tcase_add_test(c, held_twice);
     tcase_add_test(c, what_joints_do_not_let_move);
+    tcase_add_test(c, fingers_that_cannot_slip);
     tcase_add_test(c, rows_that_others_give);
     tcase_add_test(c, two_move_most);
     tcase_add_loop_test(c, as_many_contacts_as_there_may_be, 0, NLAWS);

@@ -288,6 +288,8 @@ bool ti_frame_presses(const ti_frame *f);
 
 /* J (3,width of the tree) += rows R (3,6) of a link. */
 void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J);
+/* Rounding in the rows of contact i of trees becomes 0: docs/math.md eq. (491). */
+void ti_frame_rows_settle(const tribo_ws *ws, const ti_frame *f, int i);
 
 /* ---- closure.c: what holds ---- */
 

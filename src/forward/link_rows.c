@@ -16,6 +16,41 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J) {
     }
 }
 
+/* What moves both bodies moves neither along the other: its columns (w apart in a row) are differences of equals. */
+static void clear_common(const tribo_ws *ws, const ti_con *c, int w, double *J) {
+    const tribo_model *m = ws->model;
+    int at[2] = {m->body[c->a].last, m->body[c->b].last}, v = m->tree[m->body[c->a].tree].v;
+    while (at[0] != at[1]) {
+        int later = at[1] > at[0];
+        at[later] = m->dof[at[later]].before;
+    }
+    for (int k = at[0]; k >= 0; k = m->dof[k].before)
+        for (int r = 0; r < 3; r++) J[w * r + k - v] = 0;
+}
+
+/* A motion along one of the three directions alone has a part along the others that is rounding: taken at its value it
+ * would be a way to slip, with an inertia beyond all others. */
+static void clear_tiny(double share, int w, double *J) {
+    for (int k = 0; k < w; k++) {
+        double most = share * ti_max(fabs(J[k]), ti_max(fabs(J[w + k]), fabs(J[2 * w + k])));
+        for (int r = 0; r < 3; r++)
+            if (fabs(J[w * r + k]) <= most) J[w * r + k] = 0;
+    }
+}
+
+void ti_frame_rows_settle(const tribo_ws *ws, const ti_frame *f, int i) {
+    const ti_con *c = &f->con[i];
+    double length = c->pair.length, share = ti_grain_of(&c->touch, length, false, 0).rounding / length;
+    for (int side = 0; side < 2; side++) {
+        double *J = (double *)ti_frame_rows(ws, f, i, side);
+        int body = side ? c->b : c->a;
+        if (!J || ws->model->tree[ws->model->body[body].tree].single) continue;
+        int w = ws->width[ti_blk_of_body(ws, body)];
+        if (ti_con_within(ws, c)) clear_common(ws, c, w, J);
+        clear_tiny(share, w, J);
+    }
+}
+
 void ti_side_end(tribo_ws *ws, ti_side_run *run) {
     for (int k = 0; k < run->n; k++)
         ti_motion_twist_vjp(&ws->motion, run->body, run->v[k], run->twist_bar[k], &ws->scratch->motion_bar);

@@ -187,6 +187,7 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
         else
             ti_closure_rows(ws, c, side, ws->width[ti_blk_of_body(ws, body)], J);
     }
+    if (ws->model->chains && (c->kind == TI_CON_CONTACT || ti_con_spins(c))) ti_frame_rows_settle(ws, f, i);
     pose_coefficient(ws, f, i, p);
     ti_reference r = ti_frame_reference(ws, f, k, i);
     ti_step_noise(ws, c, i, r.ref_gap);
