@@ -301,7 +301,7 @@ tribo_status ti_mesh_parse(const char *name, const char *text, size_t n, const t
     else if (ends_in(name, ".stl", ".STL"))
         s = read_stl(&r);
     else
-        return ti_fail(diag, TRIBO_E_PARSE, 0, "only OBJ and STL files are supported");
+        return ti_fail(diag, TRIBO_E_IO, 0, "only OBJ and STL files are supported");
     r.line = 0;
     return s == TRIBO_OK && d->ntriangle == 0 && d->nvertex < 4
                ? wrong(&r, "there are no triangles, nor vertices of a hull")

@@ -11,7 +11,8 @@ typedef struct ti_mesh_data {
 } ti_mesh_data;
 
 /* Read a mesh from the text of a file; what it is called tells the format. Release with ti_mesh_data_free(), also after
- * an error. @return TRIBO_OK; TRIBO_E_PARSE (with the line of a text file); TRIBO_E_NOMEM. */
+ * an error. @return TRIBO_OK; TRIBO_E_IO (a format that is not read); TRIBO_E_PARSE (with the line of a text file);
+ * TRIBO_E_NOMEM. */
 tribo_status ti_mesh_parse(const char *name, const char *text, size_t n, const tribo_allocator *a, ti_mesh_data *d,
                            tribo_diag *diag);
 /* The same of the file at `path`. @return also TRIBO_E_IO. */
