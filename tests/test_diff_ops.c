@@ -343,10 +343,12 @@ static void tangents_vjp(const double *bar, double *d) {
 
 static struct {
     double x[5]; /* gap, u, a, beta, slop */
-    double partial[4][5];
+    double partial[6][5];
 } at_gap;
 static const double GAP_DT = 0.1;
-static const ti_grain GRAIN = {1e-15, 0.1};
+static const ti_grain GRAIN = {.rounding = 1e-15, .skin = 0.1, .give = 0.1},
+                      GAUSSIAN = {.rounding = 1e-15, .skin = 0.1, .give = 0.1, .noise = 0.05},
+                      LOGISTIC = {.rounding = 1e-15, .skin = 0.1, .give = 0.1, .noise = 0.05, .logistic = true};
 
 /* What a gap asks of velocity and displacement, and its impact: time, change until then. */
 static void gap_row(double *partial, double p0, double p1, double p2, double p3, double p4) {
@@ -356,19 +358,23 @@ static int gap_all(const double *x, double *out, double (*partial)[5]) {
     ti_reference r = ti_staying(x[0], &GRAIN, GAP_DT);
     ti_overlap o = ti_overlap_of(x[0], x[3], x[4]);
     ti_impact hit = ti_impact_of(x[0], x[1], x[2], GAP_DT, GAP_DT);
+    ti_reference gaussian = ti_staying(x[0], &GAUSSIAN, GAP_DT), logistic = ti_staying(x[0], &LOGISTIC, GAP_DT);
     out[0] = r.ref, out[1] = o.ref, out[2] = hit.tau, out[3] = x[2] * hit.span;
+    out[4] = gaussian.ref, out[5] = logistic.ref;
     if (partial) {
         gap_row(partial[0], r.ref_gap, 0, 0, 0, 0);
         gap_row(partial[1], o.ref_gap, 0, 0, o.ref_beta, o.ref_slop);
         gap_row(partial[2], hit.tau_gap, hit.tau_u, hit.tau_a, 0, 0);
         gap_row(partial[3], x[2] * hit.tau_gap, x[2] * hit.tau_u, x[2] * hit.tau_a + hit.span, 0, 0);
+        gap_row(partial[4], gaussian.ref_gap, 0, 0, 0, 0);
+        gap_row(partial[5], logistic.ref_gap, 0, 0, 0, 0);
     }
     int overlap = x[0] >= 0 ? 0 : x[0] >= -x[4] ? 1 : 2;
     return overlap + 3 * hit.reached;
 }
 static bool draw_gap(unsigned seed) {
     random_state = seed;
-    double *x = at_gap.x, out[4];
+    double *x = at_gap.x, out[6];
     x[0] = between(-1, 1), x[0] *= 0.2 * fabs(x[0]), x[1] = between(-3, 1), x[2] = between(-10, 5);
     x[3] = between(0.1, 1), x[4] = between(0, 0.05);
     gap_all(x, out, at_gap.partial);
@@ -380,7 +386,7 @@ static int gap_value(const double *d, double *out) {
     return gap_all(x, out, NULL);
 }
 static void gap_jvp(const double *d, double *out) {
-    for (int r = 0; r < 4; r++) {
+    for (int r = 0; r < 6; r++) {
         out[r] = 0;
         for (int i = 0; i < 5; i++) out[r] += at_gap.partial[r][i] * d[i];
     }
@@ -388,7 +394,7 @@ static void gap_jvp(const double *d, double *out) {
 static void gap_vjp(const double *bar, double *d) {
     for (int i = 0; i < 5; i++) {
         d[i] = 0;
-        for (int r = 0; r < 4; r++) d[i] += bar[r] * at_gap.partial[r][i];
+        for (int r = 0; r < 6; r++) d[i] += bar[r] * at_gap.partial[r][i];
     }
 }
 
@@ -940,7 +946,7 @@ static const diff_op ops[] = {
     {"shape", 16, 9, 1, 1e-2, 1e-9, draw_shape, shape_value, shape_jvp, shape_vjp},
     {"rows", 18, 18, 1, 1e-2, 1e-9, draw_rows, rows_value, rows_jvp, rows_vjp},
     {"tangents", 2, 6, 2, 1e-2, 1e-9, draw_tangents, tangents_value, tangents_jvp, tangents_vjp},
-    {"gap", 5, 4, 6, 1e-3, 1e-9, draw_gap, gap_value, gap_jvp, gap_vjp},
+    {"gap", 5, 6, 6, 1e-3, 1e-9, draw_gap, gap_value, gap_jvp, gap_vjp},
     {"plane-sphere", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_sphere, pair_value, pair_jvp, pair_vjp},
     {"plane-box", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_plane_box, pair_value, pair_jvp, pair_vjp},
     {"sphere-sphere", TI_COLLIDE_COLS, 7, 1, 1e-3, 1e-9, draw_sphere_sphere, pair_value, pair_jvp, pair_vjp},

@@ -57,6 +57,27 @@ START_TEST(pushes_what_is_not_in_contact) {
 }
 END_TEST
 
+/* What overlaps asks for by degrees: where noise is, no gap is an edge. */
+START_TEST(no_kink_in_an_overlap) {
+    enum { GAPS = 300 };
+    const double s = NOISE * DT;
+    tribo_law_options law = {
+        .law = TRIBO_LAW_STOCHASTIC, .noise = NOISE, .smoothing = (tribo_smoothing)(TRIBO_SMOOTHING_LOGISTIC + _i)};
+    double A[144], before = 0, most = 0;
+    for (int k = 0; k < GAPS; k++) {
+        world w = ball_above((1 - 5.0 * k / GAPS) * s, &law);
+        world_run(&w);
+        ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, NULL, NULL), TRIBO_OK);
+        double slope = A[8 * 12 + 2] * DT; /* of v_z by z: -1 where a gap is closed and no further, 0 where all goes */
+        ck_assert_msg(slope < 1e-3 && slope > -1.001, "%g at %g", slope, 1 - 5.0 * k / GAPS);
+        if (k > 0) most = fmax(most, fabs(slope - before));
+        before = slope;
+        world_free(&w);
+    }
+    ck_assert_msg(most < 0.02, "the slope jumps by %g", most);
+}
+END_TEST
+
 START_TEST(no_push_beyond_reach_nor_without_noise) {
     tribo_law_options noisy = {.law = TRIBO_LAW_STOCHASTIC, .noise = NOISE}, hard = {.law = TRIBO_LAW_NCP};
     world far = ball_above(30 * NOISE * DT, &noisy), near = ball_above(2 * NOISE * DT, &hard);
@@ -234,6 +255,7 @@ static Suite *suite(void) {
     Suite *s = suite_create("noisy step");
     TCase *t = tcase_create("all");
     tcase_add_loop_test(t, pushes_what_is_not_in_contact, 0, 9);
+    tcase_add_loop_test(t, no_kink_in_an_overlap, 0, 2);
     tcase_add_test(t, no_push_beyond_reach_nor_without_noise);
     tcase_add_loop_test(t, covariance_is_noise, 0, 3);
     tcase_add_test(t, noise_is_of_the_velocity);

@@ -104,7 +104,7 @@ static void hanging_start(world *w, unsigned *seed) {
 START_TEST(tendons_reverse) {
     unsigned seed = 7;
     tribo_options o = tribo_default_options();
-    if (_i) o.law.law = TRIBO_LAW_STOCHASTIC;
+    if (_i) o.law.law = TRIBO_LAW_STOCHASTIC, o.law.noise = 0.1; /* differences are of less than it makes of a gap */
     world w = world_of(arms(), &o);
     double *xd = world_zeros(w.n.ndx), *pd = world_zeros(w.n.np), most = 0;
     for (int round = 0; round < 12; round++) {
@@ -114,7 +114,7 @@ START_TEST(tendons_reverse) {
         world_steps(&w, round % 2 ? 3 : 1);
         world_run(&w);
         world_random_weights(&w, &seed);
-        world_agrees(&w, xd, pd, 1e-6, 1, 1e-11, 1e-6);
+        world_agrees(&w, xd, pd, _i ? 1e-7 : 1e-6, 1, 1e-11, 1e-6);
         for (int t = 0; t < w.n.ntendon; t++)
             for (int k = 0; k < TI_P_TENDON; k++) most = fmax(most, fabs(w.p_bar[w.m->tendon[t].p + k]));
     }

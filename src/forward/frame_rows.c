@@ -112,13 +112,18 @@ void ti_con_jac(const ti_con *c, const ti_shape *a, const ti_shape *b, ti_touch_
         for (int j = 0; j < TI_COLLIDE_COLS; j++) jac[r][j] += lean * (n[r] * jac[6][j] + c->touch.gap * jac[3 + r][j]);
 }
 
+/* How often what noise makes of a gap in a step the velocity gives of an overlap. */
+static const double GIVE = 2;
+
 ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     const tribo_model *m = ws->model;
     double fastest = ws->options.recovery * ws->options.dt;
-    if (c->kind != TI_CON_CONTACT) return ti_grain_of(&c->touch, 1, false, fastest);
-    const ti_pair *pair = &c->pair;
-    bool round = ti_collide_most(m->geom[pair->a].shape, m->geom[pair->b].shape) == 1;
-    return ti_grain_of(&c->touch, pair->length, !round, fastest);
+    bool redundant = false, contact = c->kind == TI_CON_CONTACT;
+    if (contact) redundant = ti_collide_most(m->geom[c->pair.a].shape, m->geom[c->pair.b].shape) > 1;
+    ti_grain grain = ti_grain_of(&c->touch, contact ? c->pair.length : 1, redundant, fastest);
+    grain.noise = c->noise, grain.logistic = ws->options.law.smoothing == TRIBO_SMOOTHING_LOGISTIC;
+    grain.give = ti_min(fastest, ti_max(grain.skin, GIVE * grain.noise));
+    return grain;
 }
 
 ti_impact ti_frame_impact(const tribo_ws *ws, const ti_con *c) {

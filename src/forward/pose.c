@@ -166,6 +166,17 @@ static int tree_width(const tribo_ws *ws, int body) {
     return body >= 0 ? ws->model->tree[ws->model->body[body].tree].nv : 0;
 }
 
+/* What the gap of contact i asks for, and its noise, which is of what a gap without noise asks for. */
+static ti_reference reference(tribo_ws *ws, const ti_frame *f, int k, int i) {
+    ti_con *c = &f->con[i];
+    c->noise = 0;
+    ti_reference r = ti_frame_reference(ws, f, k, i);
+    ti_step_noise(ws, c, i, r.ref_gap);
+    if (!ti_con_opens(c) || !ti_step_is_noisy(ws)) return r;
+    c->noise = ws->options.dt * (ws->covariance ? ws->noise[2 * i] : ws->options.law.noise);
+    return ti_frame_reference(ws, f, k, i);
+}
+
 static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const double *p) {
     const ti_island *is = &f->island[k];
     ti_con *c = &f->con[i];
@@ -189,8 +200,7 @@ static void pose_contact(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     }
     if (ws->model->chains && (c->kind == TI_CON_CONTACT || ti_con_spins(c))) ti_frame_rows_settle(ws, f, i);
     pose_coefficient(ws, f, i, p);
-    ti_reference r = ti_frame_reference(ws, f, k, i);
-    ti_step_noise(ws, c, i, r.ref_gap);
+    ti_reference r = reference(ws, f, k, i);
     ws->ref[3 * i] = ws->ref[3 * i + 1] = 0, ws->ref[3 * i + 2] = r.ref;
     if (ti_con_holds(c) && !is->bare) ti_closure_reference(ws, c, ws->ref + 3 * i);
     if (c->kind == TI_CON_CONNECT || c->kind == TI_CON_TURN) {

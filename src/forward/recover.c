@@ -32,11 +32,12 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
     if (c->sunk && ti_island_is_hit(&f->island[k])) return (ti_overlap){0};
     double by_impulse;
     if (c->sunk) gap += ti_frame_pressed(ws, f, i, p, &by_impulse);
-    if (fabs(gap) < ti_frame_grain(ws, c).rounding) gap = 0; /* it closes in the step, and overlaps by none */
+    ti_grain grain = ti_frame_grain(ws, c);
+    if (fabs(gap) < grain.rounding) gap = 0; /* it closes in the step, and overlaps by none */
     more = deepened(c, gap);
     bool deeper = ti_island_is_hit(&f->island[k]) && gap + more < before;
     ti_overlap o = ti_overlap_of(deeper ? before : gap + more, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE),
-                                 ti_con_number(ws->model, c, p, TI_M_SLOP));
+                                 ti_con_number(ws->model, c, p, TI_M_SLOP) + (grain.noise > 0 ? grain.give : 0));
     if (!deeper && more == 0) return o;
     o.ref_before = before < 0 ? o.ref_gap - (more > 0) : 0, o.ref_gap = more > 0, o.ref -= more;
     return o;
@@ -54,7 +55,7 @@ static bool is_needed(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         if (ti_con_holds(&f->con[i]) && is_apart(ws, is, &f->con[i])) return true;
         double depth = f->con[i].yields ? 0 : ti_con_depth(&f->con[i]);
-        if (depth > 0 && (is->bare || depth > ti_frame_grain(ws, &f->con[i]).skin)) return true;
+        if (depth > 0 && (is->bare || depth > ti_frame_grain(ws, &f->con[i]).give)) return true;
         if (!f->con[i].mends) continue;
         if (deepened(&f->con[i], end_gap(ws, f, i)) > ti_frame_grain(ws, &f->con[i]).rounding) return true;
     }

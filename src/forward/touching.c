@@ -1,6 +1,7 @@
 /* touching.c -- see touching.h; each derivative stands below what it differentiates. */
 #include "forward/touching.h"
 #include "base/clones.h"
+#include "contact/law/noise.h"
 #include "dynamics/spatial.h"
 #include <string.h>
 
@@ -197,11 +198,19 @@ ti_grain ti_grain_of(const ti_touch *touch, double length, bool redundant, doubl
     static const double eps = 2.2e-16, share = 1e-5;
     double many = redundant ? 4096 : 64; /* the corners of a resting face drift apart by more than they are rounded */
     double skin = share * length < fastest ? share * length : fastest;
-    return (ti_grain){many * eps * (ti_norm(touch->point) + length), skin};
+    return (ti_grain){many * eps * (ti_norm(touch->point) + length), skin, skin, 0, false};
+}
+
+/* The mean, over the noise, of a gap that is cut at what the velocity gives. docs/math.md eq. (499) */
+static ti_reference staying_in_noise(double gap, const ti_grain *grain, double dt) {
+    ti_noise noise = ti_noise_of(grain->logistic, grain->noise);
+    double above = gap + grain->give;
+    return (ti_reference){(ti_noise_ramp(&noise, above) - grain->give) / dt, ti_noise_below(&noise, above) / dt};
 }
 
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
     double skin = grain->skin;
+    if (grain->noise > 0) return staying_in_noise(gap, grain, dt);
     if (fabs(gap) < grain->rounding) return (ti_reference){0, 1 / dt};
     if (gap < -3 * skin) return (ti_reference){skin / dt, 0};
     if (gap < -skin) return (ti_reference){(-gap - 2 * skin) / dt, -1 / dt};

@@ -54,6 +54,7 @@ typedef struct ti_con {
     bool within;         /* what overlaps as the step begins is hit there, not before: island.c */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
     double uf, an;       /* normal velocity without the impact, and acceleration */
+    double noise;        /* m, that the law's noise makes of its gap in a step; 0 = none */
 } ti_con;
 
 /* A contact at the time of an impact. */
@@ -187,6 +188,9 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
  * back of an overlap. */
 typedef struct ti_grain {
     double rounding, skin; /* m */
+    double give;           /* m, of an overlap, that the velocity takes back under noise; else the skin */
+    double noise;          /* m, that the law's noise makes of a gap in a step; 0 = none */
+    bool logistic;         /* that noise */
 } ti_grain;
 /* length: of the smaller of the two shapes; redundant: a pair may have more contacts than one; fastest: the largest
  * step back. */
